@@ -1,3 +1,4 @@
+import { callOut } from './call-out.ts'
 import type { RequestFailed } from './failure.ts'
 import type { Sleep } from './pause.ts'
 
@@ -28,7 +29,7 @@ export function createOutages(sleep: Sleep): Outages {
   const failures = new Map<StreamOutage, RequestFailed>()
   const listeners = new Set<() => void>()
   const changed = () => {
-    for (const listener of listeners) listener()
+    for (const listener of listeners) callOut(listener)
   }
   return {
     ofStream() {

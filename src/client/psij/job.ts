@@ -1,3 +1,4 @@
+import { callOut } from '../call-out.ts'
 import { newKey } from '../key.ts'
 import { InvalidStateException } from './exceptions.ts'
 import type { JobSpec } from './job-spec.ts'
@@ -112,14 +113,9 @@ export class Job {
   }
 }
 
-/** An error in a callback is the program's: it neither stops the updates nor gets lost. */
 export function call(callback: JobStatusCallback, job: Job, status: JobStatus): void {
-  try {
+  callOut(() => {
     if (typeof callback === 'function') callback(job, status)
     else callback.jobStatusChanged(job, status)
-  } catch (error) {
-    queueMicrotask(() => {
-      throw error
-    })
-  }
+  })
 }

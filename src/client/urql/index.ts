@@ -1,6 +1,7 @@
 import { type Exchange, subscriptionExchange } from '@urql/core'
 import type { Cache, CacheExchangeOpts, UpdateResolver } from '@urql/exchange-graphcache'
 import { parse } from 'graphql'
+import { callOut } from '../call-out.ts'
 import type { Client } from '../client.ts'
 import { createFresh, deletedIn } from '../fresh.ts'
 import { embeddedTypes, possibleTypes } from '../generated/cache.ts'
@@ -26,7 +27,8 @@ export function berthExchange(client: Client): Exchange {
             { kind, signal: leave.signal },
           )) {
             const { data } = fresh.of({ query, variables: body.variables as object }, answer.data)
-            sink.next({ ...answer, data } as Parameters<typeof sink.next>[0])
+            // Within this urql calls the subscribers of the page.
+            callOut(() => sink.next({ ...answer, data } as Parameters<typeof sink.next>[0]))
           }
           sink.complete()
         }
