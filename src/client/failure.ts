@@ -8,14 +8,17 @@ export class RequestFailed extends Error {
   readonly token: TokenTrouble | null
   /** The server asks to wait so long. */
   readonly retryAfterMs: number
+  /** Something else than a GraphQL server answered: a proxy, a page, another program. */
+  readonly isForeign: boolean
 
   constructor(code: string, message: string, options: FailureOptions = {}) {
-    const { requestId = null, token = null, retryAfterMs = 0, ...rest } = options
+    const { requestId = null, token = null, retryAfterMs = 0, isForeign = false, ...rest } = options
     super(message, rest)
     this.code = code
     this.requestId = requestId
     this.token = token
     this.retryAfterMs = retryAfterMs
+    this.isForeign = isForeign
   }
 
   /** The request is correct and may succeed later. */
@@ -34,6 +37,7 @@ export interface FailureOptions extends ErrorOptions {
   requestId?: string | null
   token?: TokenTrouble | null
   retryAfterMs?: number
+  isForeign?: boolean
 }
 
 const retryableCodes = new Set(['UNREACHABLE', 'UNAVAILABLE', 'RATE_LIMITED', 'TIMEOUT'])

@@ -87,7 +87,8 @@ export function failureOfResponse(endpoint: URL, response: Response, text: strin
     ? `${endpoint.href} redirects to ${response.url} (use that URL), which`
     : endpoint.href
   const reason = `${from} answered ${status}: ${text.slice(0, 200).trim()}`
-  return new RequestFailed(status >= 502 ? 'UNREACHABLE' : codeOfStatus(status), reason, { retryAfterMs, ...token })
+  const code = status >= 502 ? 'UNREACHABLE' : codeOfStatus(status)
+  return new RequestFailed(code, reason, { retryAfterMs, isForeign: true, ...token })
 }
 
 /** The gate of the server answers in plain text, so only the status says the code. */

@@ -9,7 +9,8 @@ import type { Tokens } from './tokens.ts'
 /**
  * The messages of a subscription over as many connections, servers and transports as it takes, each exactly once; ends
  * when the server completes it. A server that is away, restarts, or has no database is asked again from the last cursor,
- * for ever: 1, 2, 4 … s with full jitter between the tries. What cannot get better ends the stream with its failure.
+ * for ever: 1, 2, 4 … s with full jitter between the tries. What cannot get better ends the stream with its failure. An answer
+ * that is not of GraphQL ends a stream without a message, for its URL is wrong; later it is of a proxy, and passes.
  *
  * Transports are tried in their order: the next one after `triesPerTransport` failures in a row without a message. Polling
  * works everywhere and is slow, so a stream that polls looks for a better transport once a minute: it tries each once, and goes
@@ -145,6 +146,7 @@ function createAttempts<Result, Variables>(
   let isStarting = startsWithPoll
   /** It has left polling for a better transport, and has no message of one yet. */
   let isLooking = false
+  let isServed = false
   let tries = 0
   let token: string | undefined
   let isCutShort = false
@@ -174,6 +176,7 @@ function createAttempts<Result, Variables>(
         if (answer.errors) throw failureOf(answer.errors)
         tries = 0
         isLooking = false
+        isServed = true
         yield answer
       }
     },
@@ -186,12 +189,12 @@ function createAttempts<Result, Variables>(
         isLooking = false
         return failure.token === 'ENDED' || (failure.token === 'EXPIRED' && routes.tokens.renew(token))
       }
-      if (failure.code === 'UNREACHABLE' || failure.code === 'TIMEOUT') tries++
+      if (failure.code === 'UNREACHABLE' || failure.code === 'TIMEOUT' || failure.isForeign) tries++
       if (isLooking || tries >= triesPerTransport) {
         tries = 0
         rung = (rung + 1) % ladder.length
       }
-      return failure.retryable
+      return failure.retryable || (isServed && failure.isForeign)
     },
   }
 }

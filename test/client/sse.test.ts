@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterEach, expect, it, vi } from 'vitest'
+import { createClient } from '../../src/client/client.ts'
 import { createServers } from '../../src/client/servers.ts'
 import { overSse } from '../../src/client/sse.ts'
 import { createTokens } from '../../src/client/tokens.ts'
@@ -14,15 +15,20 @@ afterEach(() => {
   for (const close of closing.splice(0)) close()
 })
 
-async function openAt(serve: RequestListener) {
+async function listening(serve: RequestListener) {
   const server = createServer(serve).listen(0, '127.0.0.1')
   closing.push(() => {
     server.close()
     server.closeAllConnections()
   })
   await once(server, 'listening')
+  return { server, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` }
+}
+
+async function openAt(serve: RequestListener) {
+  const { server, url } = await listening(serve)
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
-  const servers = createServers(`http://127.0.0.1:${(server.address() as AddressInfo).port}`)
+  const servers = createServers(url)
   const asked = once(server, 'request')
   let onOpen = () => {}
   const opened = new Promise<void>((resolve) => {
@@ -64,4 +70,27 @@ it('a stream that has begun may be silent for 45 s', async () => {
   const { stream } = await openAt((_, response) => void response.writeHead(200, head).write(event))
   expect(await stream.next()).toEqual({ done: false, value: { data: { a: 1 } } })
   await demandEnd(stream.next(), 45_000)
+})
+
+const page: RequestListener = (_, response) =>
+  void response.writeHead(200, { 'content-type': 'text/html' }).end('<h1>Log in</h1>')
+const missing: RequestListener = (_, response) => void response.writeHead(404).end('default backend')
+const cutAfterOne: RequestListener = (_, response) => void response.writeHead(200, head).end(event)
+
+async function streamOver(...answers: RequestListener[]) {
+  const { url } = await listening((request, response) => (answers.shift() ?? missing)(request, response))
+  const client = createClient({ url, transports: ['sse'], sleep: () => new Promise((done) => setImmediate(done)) })
+  closing.push(() => void client.close())
+  return client.stream({ query: 'subscription { a }' })
+}
+
+it('a stream that was served outlasts a proxy that answers pages of its own', async () => {
+  const stream = await streamOver(cutAfterOne, page, missing, page, missing, page, cutAfterOne)
+  for (let messages = 0; messages < 2; messages++) expect(await stream.next()).toMatchObject({ done: false })
+  await stream.return()
+})
+
+it.each([page, missing])('a stream that was never served ends at an address that is not of Berth', async (answer) => {
+  const stream = await streamOver(answer)
+  await expect(stream.next()).rejects.toMatchObject({ code: 'BAD_REQUEST', isForeign: true })
 })
