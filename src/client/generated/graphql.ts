@@ -326,7 +326,7 @@ export type JobSpecInput = {
   command?: Array<string> | null | undefined;
   /** Further attributes for the backend. */
   customAttributes?: Record<string, unknown> | null | undefined;
-  /** Data sets to mount, at most 256. */
+  /** Data sets to mount in the container (each `source:/path/in/job`), at most 256. */
   data?: Array<string> | null | undefined;
   /** Jobs that must end first, at most 100. */
   dependsOn?: Array<DependencyInput> | null | undefined;
@@ -348,15 +348,15 @@ export type JobSpecInput = {
   inheritEnvironment?: boolean | null | undefined;
   /** Input of the handler. */
   input?: Record<string, unknown> | null | undefined;
-  /** Whether the job is interactive: a user waits for it. */
+  /** Whether the job is interactive: it starts first, and a user has one at a time. */
   interactive?: boolean | null | undefined;
   /** DNS name for other jobs. */
   internalDns?: InternalDnsInput | null | undefined;
   /** Keys and values, at most 64. */
   labels?: Array<LabelInput> | null | undefined;
-  /** Launcher that starts the processes of the job. */
+  /** Launcher that starts the processes of the job: single, multiple, mpirun or srun, if the executor has it. */
   launcher?: string | null | undefined;
-  /** Maximum duration of a run in seconds; 0: unlimited. */
+  /** Maximum duration of a run in seconds; 0: unlimited. Default: `durationSeconds`, else two days, or unlimited for a preemptable or interactive job. */
   maxRunTimeSeconds?: number | null | undefined;
   /** Name, at most 255 characters. */
   name?: string | null | undefined;
@@ -366,9 +366,9 @@ export type JobSpecInput = {
   notBefore?: string | null | undefined;
   /** What happens when a dependency fails. */
   onDependencyFailure?: OnDependencyFailure | null | undefined;
-  /** Script sourced after the command ended. */
+  /** Path of a script that is sourced after the command ended. */
   postLaunch?: string | null | undefined;
-  /** Script sourced before the command starts. */
+  /** Path of a script that is sourced before the command starts. */
   preLaunch?: string | null | undefined;
   /** Whether the job may be preempted by other jobs. */
   preemptable?: boolean | null | undefined;

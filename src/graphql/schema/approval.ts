@@ -154,7 +154,7 @@ function decisionType(name: 'ApproveJob' | 'RejectJob', description: string) {
   return { result, payload }
 }
 
-const approve = decisionType('ApproveJob', 'The job is QUEUED and keeps its place by submission time.')
+const approve = decisionType('ApproveJob', 'The job is QUEUED and keeps its position by submission time.')
 const reject = decisionType('RejectJob', 'The job is FAILED.')
 
 const ApproveJobInput = builder.inputType('ApproveJobInput', {

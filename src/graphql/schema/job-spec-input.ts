@@ -140,10 +140,14 @@ export const JobSpecInput = builder.inputType('JobSpecInput', {
     stdinPath: t.string({ description: 'File used as standard input.' }),
     stdoutPath: t.string({ description: 'File that receives a copy of the output.' }),
     stderrPath: t.string({ description: 'File that receives a copy of the error output.' }),
-    preLaunch: t.string({ description: 'Script sourced before the command starts.' }),
-    postLaunch: t.string({ description: 'Script sourced after the command ended.' }),
-    launcher: t.string({ defaultValue: 'single', description: 'Launcher that starts the processes of the job.' }),
-    data: t.stringList(atMost(dataSetsMax, 'Data sets to mount')),
+    preLaunch: t.string({ description: 'Path of a script that is sourced before the command starts.' }),
+    postLaunch: t.string({ description: 'Path of a script that is sourced after the command ended.' }),
+    launcher: t.string({
+      defaultValue: 'single',
+      description:
+        'Launcher that starts the processes of the job: single, multiple, mpirun or srun, if the executor has it.',
+    }),
+    data: t.stringList(atMost(dataSetsMax, 'Data sets to mount in the container (each `source:/path/in/job`)')),
     networkIsolation: t.field({ type: NetworkIsolation, description: 'Network traffic to block.' }),
     internalDns: t.field({ type: InternalDnsInput, description: 'DNS name for other jobs.' }),
     x11: t.field({ type: X11Input, description: 'X11 display.' }),
@@ -157,14 +161,19 @@ export const JobSpecInput = builder.inputType('JobSpecInput', {
     }),
     capacityReservationId: t.string({ description: 'Id of the capacity reservation to run in.' }),
     bid: t.int({ description: 'Bid for a better position in the queue.' }),
-    interactive: t.boolean({ description: 'Whether the job is interactive: a user waits for it.' }),
+    interactive: t.boolean({
+      description: 'Whether the job is interactive: it starts first, and a user has one at a time.',
+    }),
     preemptable: t.boolean({ description: 'Whether the job may be preempted by other jobs.' }),
     restartable: t.boolean({ description: 'Whether the job may be run again from the beginning.' }),
     resumable: t.boolean({
       description:
         'Whether the job can continue from a closure: a run that is interrupted after `saveClosure` is followed by another one.',
     }),
-    maxRunTimeSeconds: t.float({ description: 'Maximum duration of a run in seconds; 0: unlimited.' }),
+    maxRunTimeSeconds: t.float({
+      description:
+        'Maximum duration of a run in seconds; 0: unlimited. Default: `durationSeconds`, else two days, or unlimited for a preemptable or interactive job.',
+    }),
     durationSeconds: t.float({ description: 'Expected duration of a run in seconds.' }),
     notBefore: t.field({ type: 'DateTime', description: 'Earliest start; a time in the past means now.' }),
     estimatedCost: t.float({ description: 'Your estimate of the cost.' }),

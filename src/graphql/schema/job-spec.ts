@@ -172,14 +172,16 @@ JobSpecRef.implement({
     }),
     preLaunch: t.exposeString('preLaunch', {
       nullable: true,
-      description: 'Script sourced before the command starts.',
+      description: 'Path of a script that is sourced before the command starts.',
     }),
     postLaunch: t.exposeString('postLaunch', {
       nullable: true,
-      description: 'Script sourced after the command ended.',
+      description: 'Path of a script that is sourced after the command ended.',
     }),
     launcher: t.exposeString('launcher', { description: 'Launcher that starts the processes of the job.' }),
-    data: t.exposeStringList('data', { description: 'Data sets to mount.' }),
+    data: t.exposeStringList('data', {
+      description: 'Data sets to mount in the container, each `source:/path/in/job`.',
+    }),
     networkIsolation: t.expose('networkIsolation', {
       type: NetworkIsolation,
       nullable: true,
