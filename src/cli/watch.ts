@@ -90,8 +90,20 @@ export function detachOnInterrupt(cli: Cli, id: string): void {
   )
 }
 
-/** A server that restarts is back sooner. */
-const outageToldMs = 3_000
+/** Most jobs begin sooner, and a server that restarts is back sooner. */
+const silenceMs = 3_000
+
+/** A job that does not begin has no output: after a while the person is told why it waits. */
+export function tellWaiting(cli: Cli, id: string): void {
+  const tell = async () => {
+    const { job } = await cli.connection().request(JobDocument, { id })
+    if (job?.state !== 'QUEUED' && job?.state !== 'BLOCKED') return
+    const why = job.scheduling?.reasons[0]?.message ?? job.stateInfo
+    cli.terminal.say(`berth: ${id} is ${job.state}${why ? `: ${why}` : ''}`)
+  }
+  // An outage is told by itself.
+  setTimeout(() => tell().catch(() => undefined), silenceMs).unref()
+}
 
 /** A live view reconnects by itself and shows nothing meanwhile: after a while the person is told why. */
 export function tellOutages({ onOutage, outage }: Pick<Client, 'onOutage' | 'outage'>, { say }: Terminal): void {
@@ -103,7 +115,7 @@ export function tellOutages({ onOutage, outage }: Pick<Client, 'onOutage' | 'out
   }
   onOutage(() => {
     if (outage()) {
-      timer ??= setTimeout(tell, outageToldMs).unref()
+      timer ??= setTimeout(tell, silenceMs).unref()
       return
     }
     if (isTold) say('berth: the server answers again')

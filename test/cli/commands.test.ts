@@ -72,7 +72,7 @@ describe('submit', () => {
     const followed = await berth('submit', '--follow', '--', 'sh', '-c', 'echo out; echo err >&2; exit 7')
     expect(followed.code).toBe(7)
     expect(followed.stdout.split('\n').sort()).toEqual(['', 'err', 'out'])
-    expect(followed.stderr).toMatch(/^job_\w{26}\njob_\w{26} FAILED/)
+    expect(followed.stderr).toMatch(/^job_\w{26}\n(berth: .* is QUEUED.*\n)?job_\w{26} FAILED/)
   })
 
   it('--wait gives 0 for success and 70 without an exit code', async () => {
@@ -158,6 +158,16 @@ describe('ending', () => {
     const id = await submit('--', 'sleep', '600')
     expect((await berth('cancel', id, '--reason', 'enough')).stdout).toContain(id)
     expect((await berth('wait', id)).code).toBe(130)
+  })
+
+  it('a job that does not begin says why, to who follows it', async () => {
+    const later = new Date(Date.now() + 86_400_000).toISOString()
+    const { written, ended } = running('submit', '--follow', '--not-before', later, '--', 'true')
+    await until(() => /is QUEUED: .+\n/.test(written.stderr), { what: 'the command says why the job waits' })
+    const id = written.stderr.match(/job_\w{26}/)?.[0] ?? ''
+    expect(written).toEqual({ stdout: '', stderr: expect.stringMatching(`^${id}\nberth: ${id} is QUEUED: .+\n$`) })
+    await berth('cancel', id)
+    expect(await ended).toBe(130)
   })
 
   it('rm deletes what has ended, and refuses what has not', async () => {

@@ -3,7 +3,16 @@ import { createHistory } from '../../client/events.ts'
 import { type JobEventRowFragment, JobLogsDocument } from '../../client/generated/graphql.ts'
 import type { Cli } from '../cli.ts'
 import { readUpTo } from '../numbers.ts'
-import { detachOnInterrupt, findJob, followLog, gapText, type LogView, printEvent, untilFinal } from '../watch.ts'
+import {
+  detachOnInterrupt,
+  findJob,
+  followLog,
+  gapText,
+  type LogView,
+  printEvent,
+  tellWaiting,
+  untilFinal,
+} from '../watch.ts'
 
 interface LogsOptions {
   follow?: boolean
@@ -31,6 +40,7 @@ export function addLogs(program: Command, cli: Cli): void {
 
 async function followUntilLeft(cli: Cli, id: string, { events, ...view }: LogView & { events: boolean }) {
   detachOnInterrupt(cli, id)
+  tellWaiting(cli, id)
   await Promise.all([followLog(cli, id, view), ...(events ? [followEvents(cli, id)] : [])])
 }
 

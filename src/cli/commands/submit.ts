@@ -9,7 +9,7 @@ import { exitCodeOfJob, usage } from '../exit.ts'
 import { readAmount, readCount, readWhole } from '../numbers.ts'
 import { structured } from '../render.ts'
 import { buildSpec, type SpecFlags } from '../spec.ts'
-import { detachOnInterrupt, followLog, untilFinal } from '../watch.ts'
+import { detachOnInterrupt, followLog, tellWaiting, untilFinal } from '../watch.ts'
 
 export interface SubmissionOptions extends OutputOptions {
   idempotencyKey?: string
@@ -165,6 +165,7 @@ async function tell(cli: Cli, taken: Taken, options: SubmissionOptions): Promise
 async function watch(cli: Cli, { id }: JobRowFragment, { follow, wait }: SubmissionOptions): Promise<void> {
   if (!follow && !wait) return
   detachOnInterrupt(cli, id)
+  tellWaiting(cli, id)
   if (follow) await followLog(cli, id)
   const job = await untilFinal(cli, id)
   if (job.state !== 'SUCCEEDED') cli.terminal.say(`${id} ${job.state}${job.stateInfo ? `: ${job.stateInfo}` : ''}`)
