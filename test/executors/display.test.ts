@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { displayScript } from '../../src/executors/display.ts'
+import { signal } from '../../src/executors/local/processes.ts'
 import { until } from '../support/until.ts'
 
 /** The first process of the container of a display, with stand-ins for the X servers and for nvidia-smi. */
@@ -20,7 +21,8 @@ beforeEach(async () => {
   child = null
 })
 afterEach(async () => {
-  if (child?.exitCode === null) process.kill(-(child.pid ?? 0), 'SIGKILL')
+  // What the end of a container would end: its first process may be over, and others of its group not.
+  if (child?.pid) signal(-child.pid, 'SIGKILL')
   await rm(directory, { recursive: true })
 })
 
