@@ -6,7 +6,7 @@ import { errorCodeOf } from '../error-code.ts'
 import { StartFailed } from '../executor.ts'
 import { fileBlockBytes } from '../scripts.ts'
 import { openEnded } from './ended.ts'
-import { readOpenJournal } from './journal.ts'
+import { readOpenJournal, recordVoid } from './journal.ts'
 import type { Launch } from './launch.ts'
 import { checkPaths } from './paths.ts'
 import { closePipe, type Pipe, type PipeStock } from './pipes.ts'
@@ -69,7 +69,10 @@ export async function spawnShim(
     })
     child.once('exit', onExit)
     await claimDecided(child)
-    if (!ofSpool(() => readOpenJournal(ownJournal))?.claim) throw endedEarly(files)
+    if (ofSpool(() => readOpenJournal(ownJournal))?.claim) return
+    // A full disk takes neither the claim of a shim nor this record.
+    ofSpool(() => recordVoid(files.journal, order.bootId))
+    throw endedEarly(files)
   } catch (cause) {
     if (cause instanceof StartFailed) throw cause
     throw startFailed(cause)
