@@ -61,8 +61,9 @@ async function post<Result>({ servers, operation, token, signal }: Post): Promis
     })
     const text = await response.text()
     const answer = parseAnswer<Result>(text)
-    const isRefused = response.status === 401 || (response.redirected && !response.ok)
-    if (isRefused || !(answer?.errors || answer?.data)) throw failureOfResponse(endpoint, response, text)
+    const isLost = response.redirected && (!response.ok || answer?.errors?.[0]?.extensions?.code === 'BAD_REQUEST')
+    if (response.status === 401 || isLost || !(answer?.errors || answer?.data))
+      throw failureOfResponse(endpoint, response, text)
     if (answer.errors?.[0]?.extensions?.code === 'UNAUTHENTICATED') throw failureOf(answer.errors)
     return answer
   } catch (error) {
@@ -71,9 +72,13 @@ async function post<Result>({ servers, operation, token, signal }: Post): Promis
     servers.failed(endpoint)
     throw limit.aborted
       ? new RequestFailed('TIMEOUT', `${endpoint.origin} did not answer within ${requestMsMax / 1_000} s`)
-      : new RequestFailed('UNREACHABLE', `No server answers at ${endpoint.origin}`, { cause: error })
+      : new RequestFailed('UNREACHABLE', `No server answers at ${endpoint.origin}${reasonOf(error)}`, { cause: error })
   }
 }
+
+/** Node tells it, such as a certificate that is not trusted; browsers do not. */
+const reasonOf = (error: unknown) =>
+  error instanceof Error && error.cause instanceof Error && error.cause.message ? `: ${error.cause.message}` : ''
 
 /** A response that is no answer of GraphQL: of the server's gate, or of a proxy. */
 export function failureOfResponse(endpoint: URL, response: Response, text: string): RequestFailed {

@@ -140,13 +140,13 @@ describe('a request', () => {
     await expect(client.request(document, { n: 1 })).rejects.toMatchObject({ code })
   })
 
-  it('says where it was redirected to, when it got lost on the way', async () => {
+  it.each([400, 200])('says where it was redirected to, when it got lost on the way (%i)', async (status) => {
     const { client } = await serve(answered)
     const listening = server
     listening?.removeAllListeners('request').on('request', (request, response) => {
       const isFirst = request.url === '/graphql'
       if (isFirst) response.writeHead(301, { location: '/login' }).end()
-      else response.writeHead(400).end(JSON.stringify(refusal('BAD_REQUEST').body))
+      else response.writeHead(status).end(JSON.stringify(refusal('BAD_REQUEST').body))
     })
     await expect(client.request(document, { n: 1 })).rejects.toMatchObject({
       code: 'BAD_REQUEST',
@@ -164,7 +164,11 @@ describe('a request', () => {
     const { client } = await serve(answered)
     await new Promise((resolve) => server?.close(resolve))
     server = undefined
-    await expect(client.request(document, { n: 1 })).rejects.toMatchObject({ code: 'UNREACHABLE', retryable: true })
+    await expect(client.request(document, { n: 1 })).rejects.toMatchObject({
+      code: 'UNREACHABLE',
+      retryable: true,
+      message: expect.stringMatching(/^No server answers at http.*: .*ECONNREFUSED/),
+    })
   })
 })
 
