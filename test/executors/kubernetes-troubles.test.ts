@@ -51,6 +51,7 @@ const answers: [string, number, string][] = [
   ['nothing', 200, ''],
   ['null', 200, 'null'],
   ['half of a list', 200, '{"metadata":{"resourceVersion":"1"},"items":[{"metadata":'],
+  ['401', 401, '{"kind":"Status","reason":"Unauthorized","message":"Unauthorized"}'],
   ['429', 429, '{"kind":"Status","reason":"TooManyRequests","message":"later"}'],
   ['500', 500, '{"kind":"Status","reason":"InternalError","message":"etcdserver: request timed out"}'],
   ['410', 410, '{"kind":"Status","reason":"Expired","message":"The provided continue parameter is too old"}'],

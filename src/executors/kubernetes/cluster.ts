@@ -76,8 +76,11 @@ const keepAliveMs = 15_000
 export const versionPath = '/version'
 /** Secrets are read without their data. */
 const metadataOnly = (kind: string) => `application/json;as=${kind};g=meta.k8s.io;v=v1`
-/** Answers that say: not now. 410: what was being read changed too long ago, and is to be read again from the beginning. */
-const notNow: readonly number[] = [410, 429, 500, 502, 503, 504]
+/**
+ * Answers that say: not now. 401: the credentials are not valid any more, and are read again. 410: what was being read
+ * changed too long ago, and is to be read again from the beginning.
+ */
+const notNow: readonly number[] = [401, 410, 429, 500, 502, 503, 504]
 
 const groups: Readonly<Record<string, string>> = { networkpolicies: '/apis/networking.k8s.io/v1' }
 
