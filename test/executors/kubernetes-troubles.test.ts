@@ -11,7 +11,7 @@ import { createLog } from '../../src/platform/log.ts'
 import { machineTime } from '../support/clock.ts'
 import { until } from '../support/until.ts'
 import { type ClusterServer, fastClock, startClusterServer } from './cluster-server.ts'
-import { observe, runOf } from './runs.ts'
+import { observe, resourcesOf, runOf } from './runs.ts'
 
 /** Answers that do not come from the API server, but from what stands in front of it, or that say: not now. */
 
@@ -111,6 +111,51 @@ it.each([...answers, ['403', 403, isForbidden] as const])(
     expect(made).toEqual([handle, `${handle}-0`])
   },
 )
+
+describe('while a quota of the namespace is used up', () => {
+  const forbidden = 'pods "p" is forbidden: exceeded quota: q, requested: pods=1, used: pods=2, limited: pods=2'
+  const body = JSON.stringify({ kind: 'Status', reason: 'Forbidden', message: forbidden })
+  let isUsedUp = true
+
+  beforeEach(() => {
+    isUsedUp = true
+    server.answers = (request, response) => {
+      if (request.method !== 'POST') return false
+      if (isUsedUp && request.url?.endsWith('/pods')) return giving(403, body)(request, response)
+      void json(request).then((object) => {
+        const { metadata } = object as { metadata: object }
+        const whole = { ...(object as object), metadata: { ...metadata, uid: 'u', resourceVersion: '1' } }
+        if (request.url?.endsWith('/secrets')) server.items['secrets'] = [whole]
+        response.end(JSON.stringify(whole))
+      })
+      return true
+    }
+    server.items['pods'] = []
+  })
+
+  it('a start waits for it, and tells that', async () => {
+    const told: string[] = []
+    const starting = executor.start(run, undefined, (info) => told.push(info))
+    await until(() => told.length > 1, { what: 'it tried twice' })
+    expect(told[0]).toBe(`Waiting for a quota of its namespace: ${forbidden}`)
+    expect(server.items['secrets']).toEqual([])
+    isUsedUp = false
+    expect(await starting).toBe(handle)
+  })
+
+  it('a start that is not wanted any more leaves nothing', async () => {
+    const cancelled = new AbortController()
+    const starting = executor.start(run, cancelled.signal, () => cancelled.abort())
+    await expect(starting).rejects.toMatchObject({ reason: 'START_FAILED' })
+    expect(server.items['secrets']).toEqual([])
+  })
+
+  it('a run of several pods goes back to the queue', async () => {
+    const gang = runOf({ command: ['true'], resources: resourcesOf({ replicas: 2 }) })
+    await expect(executor.start(gang)).rejects.toMatchObject({ reason: 'NOT_TOGETHER', message: forbidden })
+    expect(server.items['secrets']).toEqual([])
+  })
+})
 
 it('a start that an earlier leader may have made is not given up when a new one is', async () => {
   server.answers = giving(503, '{"kind":"Status","reason":"ServiceUnavailable"}')

@@ -3,7 +3,7 @@ import { copiesOf } from '../../domain/spec.ts'
 import type { Clock } from '../../platform/clock.ts'
 import { type DataRoots, mountsOf } from '../data.ts'
 import { displayVariables } from '../display.ts'
-import { type Handle, type RunSpec, StartFailed } from '../executor.ts'
+import { type Executor, type Handle, type RunSpec, StartFailed } from '../executor.ts'
 import { type ClusterApi, ClusterAway, ClusterError, isAbsent, isAlreadyThere, type Path } from './cluster.ts'
 import { annotations, handleOf, isPodHandle, labelsOf, podLabels, podNameOf } from './names.ts'
 import { networkObjectsOf } from './network.ts'
@@ -22,7 +22,7 @@ import { removeObjects, unlessGone } from './stop.ts'
  * When all pods are made, the Secret says so: a later start of the same run, by another leader, makes none again that was
  * drained or deleted meanwhile.
  *
- * An API server that is away is waited for. Once a pod may have been asked for, here or by an earlier leader, there is no
+ * An API server that is away is waited for, and a quota of the namespace that is used up, as a node that is full would be. Once a pod may have been asked for, here or by an earlier leader, there is no
  * other way: a start that is given up could still begin. The commands of several pods begin only when all of them run (inspect.ts).
  */
 export interface PodStartOptions extends PodOptions {
@@ -35,31 +35,46 @@ export interface PodStartOptions extends PodOptions {
 }
 
 export interface PodStarter {
-  start(run: RunSpec): Promise<Handle>
+  start: Executor['start']
   find(runId: string): Promise<Handle | null>
 }
 
 const awayMsMax = 60_000
 const awayPauseMs = 1_000
+const quotaPauseMs = 10_000
 /** With a pod that may have been asked for. */
 const unsureMsMax = 600_000
 
 export function createPodStarter(options: PodStartOptions): PodStarter {
   const { cluster, clock, closing } = options
 
-  async function start(run: RunSpec): Promise<Handle> {
+  const start: Executor['start'] = async (run, unwanted, tell) => {
     refuseWhatIsNotHonoured(run)
     const handle = handleOf(run.runId)
     const asked = { secret: false, pods: run.inherited }
-    for (const sinceMs = clock.monotonicMs(); ; await clock.sleep(awayPauseMs, closing))
+    for (let sinceMs = clock.monotonicMs(); ; )
       try {
         await startWhole(run, asked)
         return handle
       } catch (error) {
-        const waitedMs = clock.monotonicMs() - sinceMs
-        const isPatient = waitedMs < (asked.pods ? unsureMsMax : awayMsMax) && !closing.aborted
+        if (closing.aborted) throw failureOf(error)
+        if (isOverQuota(error)) {
+          await waitForQuota(run, error, { unwanted, tell })
+          sinceMs = clock.monotonicMs()
+          continue
+        }
+        const isPatient = clock.monotonicMs() - sinceMs < (asked.pods ? unsureMsMax : awayMsMax)
         if (!(error instanceof ClusterAway) || !isPatient) throw failureOf(error)
+        await clock.sleep(awayPauseMs, closing)
       }
+  }
+
+  /** Nothing of the run is there. The pods of a run that got a part of the quota must not keep it from each other. */
+  async function waitForQuota({ spec }: RunSpec, cause: ClusterError, { unwanted, tell }: Waiting): Promise<void> {
+    if (copiesOf(spec.resources) > 1) throw new StartFailed('NOT_TOGETHER', cause.message, { cause })
+    if (unwanted?.aborted) throw failureOf(cause)
+    tell?.(`Waiting for a quota of its namespace: ${cause.message}`)
+    await clock.sleep(quotaPauseMs, AbortSignal.any(unwanted ? [closing, unwanted] : [closing]))
   }
 
   /**
@@ -156,6 +171,15 @@ function unsure(cause: unknown, { pods }: Asked): never {
   if (!pods || !(cause instanceof ClusterError)) throw cause
   throw new ClusterAway(`It is not known whether its pods were made: ${cause.message}`, { cause })
 }
+
+interface Waiting {
+  unwanted: Parameters<Executor['start']>[1]
+  tell: Parameters<Executor['start']>[2]
+}
+
+/** The API server says it in this text alone. */
+const isOverQuota = (error: unknown): error is ClusterError =>
+  error instanceof ClusterError && error.status === 403 && error.message.includes('exceeded quota: ')
 
 /** What the API server may have by now. */
 interface Asked {
