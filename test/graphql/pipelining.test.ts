@@ -16,13 +16,14 @@ afterEach(() => {
   server = undefined
 })
 
-/** Answers the body of each request, and notes how many are there and how many are worked on. */
+/** Answers the body of each request, and notes how many are there and how many are worked on. `left`: the client has gone. */
 async function start(work: () => Promise<unknown> = breathe) {
   const inOrder = createPipelines()
-  const seen = { there: 0, thereMax: 0, atWork: 0, atWorkMax: 0, done: 0 }
+  const seen = { there: 0, thereMax: 0, begun: 0, atWork: 0, atWorkMax: 0, done: 0 }
   const listening = createServer((request, response) => {
     seen.thereMax = Math.max(seen.thereMax, ++seen.there)
     void inOrder(response, async () => {
+      seen.begun++
       seen.atWorkMax = Math.max(seen.atWorkMax, ++seen.atWork)
       const body = await text(request)
       await work()
@@ -34,9 +35,10 @@ async function start(work: () => Promise<unknown> = breathe) {
   }).listen(0, '127.0.0.1')
   server = listening
   await once(listening, 'listening')
+  const left = new Promise((resolve) => listening.once('connection', (accepted) => accepted.once('close', resolve)))
   const socket = connect((listening.address() as AddressInfo).port, '127.0.0.1')
   await once(socket, 'connect')
-  return { socket, seen }
+  return { socket, seen, left }
 }
 
 const posting = (body: string) =>
@@ -102,15 +104,20 @@ it('a long body after another request is read to its end', async () => {
 })
 
 it('of a client that leaves no more are begun', async () => {
-  const { socket, seen } = await start()
-  socket.write(Array.from({ length: 500 }, () => posting('x')).join(''))
-  await until(() => seen.done > 5, { what: 'some are done' })
+  const { promise: mayGoOn, resolve: goOn } = Promise.withResolvers<void>()
+  const { socket, seen, left } = await start(async () => {
+    if (seen.done === 5) await mayGoOn
+  })
+  socket.write(posting('x').repeat(500))
+  await until(() => seen.begun === 6, { what: 'the sixth is worked on' })
   socket.destroy()
-  await sleep(300)
-  const { done } = seen
-  expect(done).toBeLessThan(500)
-  await sleep(300)
-  expect(seen.done).toBe(done)
+  goOn()
+  // The server reads nothing meanwhile, so its next answer finds out.
+  await left
+  const { begun } = seen
+  expect(begun).toBeLessThan(500)
+  for (let turn = 0; turn < 1_000; turn++) await breathe()
+  expect(seen.begun).toBe(begun)
 })
 
 it('the server begins one of them at a time', async () => {
