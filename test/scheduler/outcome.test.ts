@@ -37,6 +37,14 @@ const seen = (observation: Observation): Report => ({ kind: 'seen', observation 
 const way = (of: ReportedJob, report: Report) =>
   stepsOf(of, report, 3).map(({ to, reason }) => (reason ? `${to} ${reason}` : to))
 
+test.each([
+  [1, undefined],
+  [2, true],
+])('a victim of tier %i loses its turn: %s', (tier, losesTurn) => {
+  const victim = job({ preempted: true, tier, spec: spec({ restartable: true }) })
+  expect(stepsOf(victim, seen(killed), 3).map((step) => step.losesTurn)).toEqual([losesTurn])
+})
+
 describe('a start that failed after the backend took it', () => {
   test.each<[Partial<ReportedJob>, string[]]>([
     [{ state: 'STARTING' }, ['FAILED WORKDIR_NOT_FOUND']],
