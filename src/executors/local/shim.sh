@@ -106,22 +106,25 @@ watchdog() {
   sleep "$grace" && kill_job
 }
 
-# Copies the output of stream $1 from its pipe to its spool file. The job waits only for a full disk: bytes over the
-# limit are counted and dropped. At the limit, and on a full disk, the current write (at most 128 KiB) is lost.
+# Copies the output of stream $1 from its pipe $2 to its spool file. The job waits only for a full disk: bytes over the
+# limit are counted and dropped. At the limit, and on a full disk, the current write (at most 128 KiB) is lost. A shell ends
+# when no further process may be started: then it becomes the `cat`, and the job still has a reader.
 keep() {
-  exec 9>&- >>"$directory/$1"
+  exec 9>&- <&"$2" >>"$directory/$1"
   ulimit -f "$blocks"
   trap '' XFSZ TERM
+  trap 'exec cat' EXIT
   until cat; do
     [ $? -eq 1 ] && why=full || why=cut
     size=$(wc -c <"$directory/$1")
     if [ "$size" -ge $((blocks * 512)) ]; then
       record over "$1" $(wc -c)
-      return
+      break
     fi
     record "$why" "$1" $size
     sleep 1
   done
+  trap - EXIT
 }
 
 # This process becomes the job. It checks for a stop that came before there was a group to receive its TERM.
@@ -177,9 +180,9 @@ sum_up() {
 
 claim
 if [ "$limit" -gt 0 ] && [ "$due" = - ]; then watchdog & fi
-keep stdout <&6 &
+keep stdout 6 &
 readers=$!
-keep stderr <&8 &
+keep stderr 8 &
 readers="$readers $!"
 (launch "$@")
 code=$?
