@@ -8,7 +8,6 @@ import { createLocalExecutor } from '../../src/executors/local/local.ts'
 import { systemClock } from '../../src/platform/clock.ts'
 import { createLog } from '../../src/platform/log.ts'
 import { machineTime } from '../support/clock.ts'
-import { mountSmallDisk } from '../support/small-disk.ts'
 import { until } from '../support/until.ts'
 import { observe, read, removeSpool, resourcesOf, runOf, untilEnded, untilState } from './runs.ts'
 
@@ -25,7 +24,7 @@ const environment = {
   PGUSER: 'p',
   ALLOWED: 'yes',
 }
-const open = (more: { spoolDir?: string; hasGpus?: boolean; deadlineSlackSeconds?: number } = {}) =>
+const open = (more: { hasGpus?: boolean; deadlineSlackSeconds?: number } = {}) =>
   createLocalExecutor({
     spoolDir,
     environment: { ...environment, HOME: directory },
@@ -370,16 +369,4 @@ describe('spool', () => {
       reason: 'BAD_SPEC',
     })
   })
-})
-
-it('a run waits for room on the disk', async (context) => {
-  await using disk = (await mountSmallDisk(1)) ?? context.skip()
-  const full = await open({ spoolDir: join(disk.path, 'spool') })
-  const run = sh('exit 5')
-  await disk.fill()
-  const reason = { reason: 'NODE_TROUBLE', message: 'no space is left on its disk' }
-  await expect(full.start(run)).rejects.toMatchObject(reason)
-  await disk.free()
-  expect(await untilEnded(full, await full.start(run))).toMatchObject({ exitCode: 5 })
-  await full.close()
 })

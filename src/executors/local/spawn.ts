@@ -90,12 +90,13 @@ function shimArguments({ launch, files, bootId, cgroup, limited, streamBytesMax 
 }
 
 async function claimDecided(child: ChildProcess): Promise<void> {
-  const pipe: unknown = child.stdio.at(7)
-  if (!(pipe instanceof Readable)) throw new Error('The pipe of the claim is missing')
-  child.unref()
-  pipe.resume()
   // 'error' of the child (no shell, no memory) rejects.
   const failed = once(child, 'error').then(([error]) => Promise.reject(error))
+  // A child that could not be made for want of open files has no streams at all.
+  const pipe: unknown = child.stdio?.at(7)
+  if (!(pipe instanceof Readable)) return failed
+  child.unref()
+  pipe.resume()
   await Promise.race([once(pipe, 'close'), failed])
 }
 
