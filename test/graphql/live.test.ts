@@ -31,9 +31,9 @@ const live = { socket: streamSocket, sse: streamSse } as const
 const cancel = (jobId: string) => cancelJob(server.domain, server.admin, { jobId })
 
 async function next(stream: Stream): Promise<Json> {
-  const { value, done } = await stream.next()
-  if (done || !value?.data) throw new Error(`Nothing more: ${JSON.stringify(value)}`)
-  return Object.values(value.data)[0]
+  const [message] = Object.values((await stream.next()).value?.data ?? {})
+  if (!message) throw new Error('Nothing more')
+  return message.__typename === 'StreamHeartbeat' ? next(stream) : message // the machine had stopped for 15 s
 }
 
 async function rest(stream: AsyncIterable<Result>): Promise<Json[]> {
