@@ -1,7 +1,10 @@
 import { expect, test } from 'vitest'
+import { systemClock } from '../../src/platform/clock.ts'
 import { createLog } from '../../src/platform/log.ts'
 import { createLoop } from '../../src/platform/loop.ts'
+import { Unavailable } from '../../src/platform/tx.ts'
 import { createFakeClock } from '../support/clock.ts'
+import { recordLines } from '../support/recorded-lines.ts'
 import { until } from '../support/until.ts'
 
 const pollMs = 1_000
@@ -49,6 +52,29 @@ test('wake-ups during a pass make one more pass, not one each', async () => {
   await atRest()
   expect(passes).toBe(2)
   await loop.stop()
+})
+
+test('a pass that fails for trouble is a warning, a defect is an error', async () => {
+  const { destination, lines } = recordLines()
+  const failures = [new Unavailable('The database is not available'), new Error('a defect')]
+  const runOnce = async () => {
+    const failure = failures.shift()
+    if (failure) throw failure
+  }
+  const loop = createLoop({
+    name: 'test',
+    pollMs,
+    runOnce,
+    clock: systemClock,
+    log: createLog('warn', { destination }),
+  })
+  loop.start()
+  await until(() => lines.length === 2, { what: 'both are told' })
+  await loop.stop()
+  expect(lines).toMatchObject([
+    { level: 40, trouble: 'The database is not available' },
+    { level: 50, err: { message: 'a defect' } },
+  ])
 })
 
 test('a pass that throws is tried again after pauses that grow, and wake-ups do not shorten them', async () => {
