@@ -7,7 +7,8 @@ import { sqlState } from '../platform/tx.ts'
 /** What /readyz answers: whether this process can serve, and what an operator should look at. */
 export interface Readiness {
   ready: boolean
-  database: 'ok' | 'full' | 'unavailable'
+  /** read-only: a standby, or one that is being replaced. */
+  database: 'ok' | 'full' | 'read-only' | 'unavailable'
   migrations: 'ok' | 'pending' | 'unknown'
   warnings: string[]
 }
@@ -40,32 +41,42 @@ export function createReadiness(
   }
 }
 
+const problems = {
+  ok: [],
+  full: ['the disk of the database is full'],
+  'read-only': ['the database is read-only'],
+} as const
+
 type Probe = Pick<Domain, 'db' | 'log'> & { findRoom: () => Promise<boolean> }
 
 async function readiness({ db, log, findRoom }: Probe, disk: Pick<DiskWatch, 'full'>): Promise<Readiness> {
   const spoolFull = await disk.full()
   const full = spoolFull === null ? [] : [spoolFull]
-  const outOfRoom = 'the disk of the database is full'
   try {
-    const [row] = await db.transaction(
-      (sql) => sql.query<{ unfinished: number; leaderless: string[] }>(readinessSql, [leaseTtlMs]),
-      limit,
-    )
+    const [row] = await db.transaction((sql) => sql.query<ProbeRow>(readinessSql, [leaseTtlMs]), limit)
     const migrated = row?.unfinished === 0
-    const database = (await findRoom()) ? 'ok' : 'full'
+    const database = row?.readOnly ? 'read-only' : await spaceOf(findRoom)
     const leaderless = (row?.leaderless ?? []).map((pool) => `pool ${pool} has no scheduler: its jobs wait`)
     return {
       ready: migrated && database === 'ok',
       database,
       migrations: migrated ? 'ok' : 'pending',
-      warnings: [...leaderless, ...(database === 'ok' ? [] : [outOfRoom]), ...full],
+      warnings: [...leaderless, ...problems[database], ...full],
     }
   } catch (error) {
     log.warn({ err: error }, 'not ready')
     if (!isDiskFull(error)) return { ready: false, database: 'unavailable', migrations: 'unknown', warnings: full }
-    return { ready: false, database: 'full', migrations: 'unknown', warnings: [outOfRoom, ...full] }
+    return { ready: false, database: 'full', migrations: 'unknown', warnings: [...problems.full, ...full] }
   }
 }
+
+interface ProbeRow {
+  unfinished: number
+  leaderless: string[]
+  readOnly: boolean
+}
+
+const spaceOf = async (findRoom: Probe['findRoom']) => ((await findRoom()) ? 'ok' : 'full')
 
 const isDiskFull = (error: unknown) => sqlState((error as Error).cause) === '53100'
 
@@ -87,7 +98,7 @@ async function hasRoom(db: Db): Promise<boolean> {
 }
 
 const readinessSql = `
-SELECT
+SELECT current_setting('transaction_read_only') = 'on' AS "readOnly",
   (SELECT count(*) FROM _prisma_migrations WHERE finished_at IS NULL AND rolled_back_at IS NULL) AS unfinished,
   (SELECT coalesce(array_agg(p.name ORDER BY p.name), '{}') FROM pool p
      WHERE NOT EXISTS (SELECT FROM scheduler_lease l

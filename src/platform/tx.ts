@@ -85,10 +85,10 @@ function prismaState(code: unknown): string | undefined {
   }
 }
 
-/** Connection lost or refused, database or server stopping, out of connections, idle transaction ended, time-out. */
+/** Connection lost or refused, database or server stopping or read-only, out of connections, idle transaction ended, time-out. */
 export function isUnavailable(error: unknown): boolean {
   const state = sqlState(error)
-  if (state) return /^(08...|57P0[1-4]|57014|55P03|25P03|53...|40001|40P01)$/.test(state)
+  if (state) return /^(08...|57P0[1-4]|57014|55P03|25P03|25006|53...|40001|40P01)$/.test(state)
   const message = error instanceof Error ? error.message : ''
   const { code, syscall } = (error ?? {}) as { code?: unknown; syscall?: unknown }
   return (
@@ -101,7 +101,8 @@ export function isUnavailable(error: unknown): boolean {
   )
 }
 
-const outOf: Readonly<Record<string, string>> = {
+const reasons: Readonly<Record<string, string>> = {
+  '25006': 'The database is read-only',
   '53100': 'The disk of the database is full',
   '53200': 'The database has no memory left',
   '53300': 'The database has no connection left',
@@ -109,7 +110,7 @@ const outOf: Readonly<Record<string, string>> = {
 
 /** The message for an error that is `isUnavailable`. */
 export const whyUnavailable = (error: unknown): string =>
-  outOf[sqlState(error) ?? ''] ?? 'The database is not available'
+  reasons[sqlState(error) ?? ''] ?? 'The database is not available'
 
 /**
  * Runs `work` again when the database says that trying again is right, up to `tries` times, then throws Unavailable.

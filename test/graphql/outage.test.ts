@@ -3,6 +3,7 @@ import { Unavailable } from '../../src/platform/tx.ts'
 import { ask, streamSocket, streamSse } from '../support/client.ts'
 import { inOutage } from '../support/outage.ts'
 import { startServer, type TestServer } from '../support/server.ts'
+import { until } from '../support/until.ts'
 
 let server: TestServer
 beforeAll(async () => {
@@ -39,4 +40,36 @@ it('what fails before a document is read is told so as well', async () => {
   const response = await fetch(`${other.url}/readyz`)
   expect(response.status).toBe(503)
   expect(await response.json()).toMatchObject({ errors: [{ extensions: { code: 'UNAVAILABLE' } }] })
+})
+
+it('while the database is read-only, as a standby is, mutations and /readyz say so, and it goes on by itself', async () => {
+  await using other = await startServer()
+  const { db } = other.domain
+  const name = new URL(db.url).pathname.slice(1)
+  const become = async (readOnly: boolean) => {
+    const statement = `ALTER DATABASE ${name} SET default_transaction_read_only TO ${readOnly}`
+    await db.transaction((sql) => sql.query(statement), { settings: { transaction_read_only: 'off' } })
+    await db.sql
+      .query('SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database()')
+      .catch(() => undefined) // its own connection too
+  }
+  await become(true)
+  const submission =
+    'mutation { submitJob(input: { spec: { command: ["true"] } }) { __typename ... on Problem { message retryable } } }'
+  await until(
+    async () =>
+      (await ask(other.url, submission)).data?.['submitJob'].message === 'The database is read-only; try again',
+    { what: 'it is refused' },
+  )
+  const ready = await fetch(`${other.url}/readyz`)
+  expect(ready.status).toBe(503)
+  expect(await ready.json()).toMatchObject({
+    ready: false,
+    database: 'read-only',
+    warnings: expect.arrayContaining(['the database is read-only']),
+  })
+  await become(false)
+  await until(async () => (await ask(other.url, submission)).data?.['submitJob'].__typename === 'SubmitJobSuccess', {
+    what: 'it is accepted',
+  })
 })
