@@ -14,7 +14,9 @@ export async function inOutage<T>(
 ): Promise<T> {
   const client = await db.pool.connect()
   try {
-    await client.query(`BEGIN; LOCK TABLE ${tables} IN ACCESS EXCLUSIVE MODE`)
+    // On a busy machine the work takes longer than an idle transaction may.
+    const begin = 'BEGIN; SET LOCAL idle_in_transaction_session_timeout TO 0'
+    await client.query(`${begin}; LOCK TABLE ${tables} IN ACCESS EXCLUSIVE MODE`)
     const result = work()
     let failed = 0
     // Outside the transaction: inside, the view of waiting sessions would not change.
