@@ -3,6 +3,7 @@ import type { ReportedJob } from '../domain/jobs/runs.ts'
 import type { Move } from '../domain/jobs/transition.ts'
 import type { StateReason } from '../domain/state.ts'
 import type { BackendPlacement, Ended, Observation, StartFailed } from '../executors/executor.ts'
+import { tiers } from './plan/model.ts'
 
 /**
  * What a report of an executor means for the job as it is now. Pure. A job that was seen only at its end gets RUNNING
@@ -37,7 +38,6 @@ export type Step = Pick<
 
 const backOffMsMax = 300_000
 const apartMsMin = 30_000
-const rotationTier = 2
 
 export function stepsOf(job: ReportedJob, report: Report, startAttemptsMax: number): Step[] {
   switch (report.kind) {
@@ -198,7 +198,7 @@ function timeOver({ expired, endsWithReservation, spec: { maxRunTimeSeconds } }:
 function preempted(job: ReportedJob, facts: Omit<Step, 'to' | 'reason' | 'runEnds' | 'losesTurn'>): Step {
   const step = { reason: 'PREEMPTED' as const, ...facts }
   if (!runsAgain(job)) return { to: 'INTERRUPTED', ...step }
-  return { to: 'QUEUED', runEnds: 'INTERRUPTED', ...(job.tier === rotationTier && { losesTurn: true }), ...step }
+  return { to: 'QUEUED', runEnds: 'INTERRUPTED', ...(job.tier === tiers.rotation && { losesTurn: true }), ...step }
 }
 
 function retries({ spec: { retry }, exits }: ReportedJob, exitCode: number): boolean {

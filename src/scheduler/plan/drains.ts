@@ -2,7 +2,7 @@ import { type FreeNode, giveBack, type Placement, place, take } from '../../doma
 import { amountsOf } from './accounts.ts'
 import { numberOf } from './fractions.ts'
 import { byNode, type Claim, endMs, freedNodes, isVoid, subtract, usableFor } from './holds.ts'
-import type { Eviction, Hold, JobClass, Running, WorldView } from './model.ts'
+import { type Eviction, type Hold, type JobClass, type Running, tiers, type WorldView } from './model.ts'
 import { within } from './rations.ts'
 import { reservedNodes } from './reservations.ts'
 
@@ -174,7 +174,7 @@ function victimOf(world: WorldView, { lane, running, placements }: Leaving): Evi
   const { account } = running.lane
   return {
     running,
-    tier: 3,
+    tier: tiers.drain,
     shares: {
       claimant: [
         numberOf(world.share(lane.account)),

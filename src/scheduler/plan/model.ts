@@ -46,8 +46,9 @@ export interface Running {
   wonTier: Tier | null
 }
 
-/** 0: for an interactive job; 1: strict; 2: rotation; 3: backfill that has to leave its hold. */
-export type Tier = 0 | 1 | 2 | 3
+/** Why a run has to leave: for an interactive job; strict; rotation; backfill that has to leave its hold. Numbers are stored. */
+export const tiers = { interactive: 0, strict: 1, rotation: 2, drain: 3 } as const
+export type Tier = (typeof tiers)[keyof typeof tiers]
 
 export interface Hold {
   id: string

@@ -6,7 +6,15 @@ import { fewestFor } from './fewest.ts'
 import { compareFractions, numberOf } from './fractions.ts'
 import { Heap } from './heap.ts'
 import { type Claim, usableFor } from './holds.ts'
-import type { Eviction, Fraction, JobClass, ResourceAmounts, Running, WorldView } from './model.ts'
+import {
+  type Eviction,
+  type Fraction,
+  type JobClass,
+  type ResourceAmounts,
+  type Running,
+  tiers,
+  type WorldView,
+} from './model.ts'
 import { type Claiming, compareVictims, type PreemptionRule, rulesFor } from './victims.ts'
 
 /**
@@ -87,7 +95,8 @@ function tryRule(world: WorldView, attempt: Attempt): EvictionPlan | null {
   try {
     const candidates = candidatesFor(attempt)
     if (candidates.length === 0) return null
-    const fewest = rule.tier === 0 ? fewestFor(world, { clearing, candidates, lane: claiming.lane }) : null
+    const fewest =
+      rule.tier === tiers.interactive ? fewestFor(world, { clearing, candidates, lane: claiming.lane }) : null
     const leaving = fewest ?? takeInOrder(attempt, candidates)
     if (!leaving) return null
     for (const running of leaving) clearing.remove(running)
@@ -181,7 +190,7 @@ interface Chosen {
  */
 function settled(world: WorldView, { rule, claiming }: Attempt, { placements, leaving }: Chosen): EvictionPlan | null {
   const asked = amountsOf(placements)
-  const final = rule.tier === 1 ? (rulesFor(world, { ...claiming, asked })[0] ?? rule) : rule
+  const final = rule.tier === tiers.strict ? (rulesFor(world, { ...claiming, asked })[0] ?? rule) : rule
   const { account } = claiming.lane
   const claimant: [number, number] = [numberOf(world.share(account)), numberOf(world.share(account, { extra: asked }))]
   const lost = new Map<string, ResourceAmounts>()

@@ -1,7 +1,7 @@
 import type { Lane } from '../../domain/lanes.ts'
 import { memoryMs } from '../../domain/scheduling.ts'
 import { compareFractions } from './fractions.ts'
-import type { Fraction, ResourceAmounts, Running, Tier, WorldView } from './model.ts'
+import { type Fraction, type ResourceAmounts, type Running, type Tier, tiers, type WorldView } from './model.ts'
 
 /**
  * Which runs may be evicted for a job, and in which order. A rule sorts candidates into groups (accounts or levels) and
@@ -43,7 +43,7 @@ export const isPreemptable = ({ lane, state, leaving }: Running): boolean =>
 function strict(world: WorldView, { lane, asked }: Claiming, past: () => Past): PreemptionRule {
   const after = world.share(lane.account, { extra: asked })
   return {
-    tier: 1,
+    tier: tiers.strict,
     mayLeave: (running) => isBatchVictim(world, running, past) && running.lane.account !== lane.account,
     groupOf: (running) => running.lane.account,
     eagerness: (account, lost) => more(world.share(account, { without: lost }), after),
@@ -60,7 +60,7 @@ function rotation(world: WorldView, { lane, jobId }: Claiming, past: () => Past)
   const cannotSwapBack = ({ lane: victim }: Running) => !(lane.preemptable || lane.restartable) || !victim.restartable
   const isFresh = (running: Running) => mayClaim() && !past().rotated.has(running.jobId)
   return {
-    tier: 2,
+    tier: tiers.rotation,
     mayLeave: (running) =>
       running.lane.account !== lane.account &&
       isBatchVictim(world, running, past) &&
@@ -94,7 +94,7 @@ const isRecent = ({ nowMs, settings }: WorldView, atMs: number) => nowMs - atMs 
 function lowerLevel(world: WorldView, { lane }: Claiming): PreemptionRule {
   const past = pastOf(world)
   return {
-    tier: 1,
+    tier: tiers.strict,
     mayLeave: (running) => isBatchVictim(world, running, past) && running.lane.priority < lane.priority,
     groupOf: (running) => String(running.lane.priority),
     eagerness: (level) => ({ num: BigInt(highestLevel - Number(level)), den: 1n }),
@@ -111,7 +111,7 @@ function interactive({ settings }: WorldView, { lane }: Claiming): PreemptionRul
   if (byLevel && !settings.preemptLowerPriority) return []
   return [
     {
-      tier: 0,
+      tier: tiers.interactive,
       mayLeave: (running) => isPreemptable(running) && (!byLevel || running.lane.priority < lane.priority),
       groupOf: (running) => (running.lane.account === lane.account ? 'own' : 'others'),
       eagerness: (group) => ({ num: group === 'own' ? 0n : 1n, den: 1n }),
@@ -143,8 +143,8 @@ function findPast({ preemptions, nowMs, settings }: WorldView): Past {
   const evictions = new Map<string, number>()
   for (const { atMs, tier, claimantJobId, victimJobId } of preemptions) {
     if (atMs <= sinceMs) continue
-    if (tier !== 0) evictions.set(victimJobId, (evictions.get(victimJobId) ?? 0) + 1)
-    if (tier === 2) rotated.add(claimantJobId).add(victimJobId)
+    if (tier !== tiers.interactive) evictions.set(victimJobId, (evictions.get(victimJobId) ?? 0) + 1)
+    if (tier === tiers.rotation) rotated.add(claimantJobId).add(victimJobId)
   }
   return { rotated, evictions }
 }
