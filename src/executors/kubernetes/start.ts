@@ -57,16 +57,18 @@ export function createPodStarter(options: PodStartOptions): PodStarter {
         await startWhole(run, asked)
         return handle
       } catch (error) {
-        if (closing.aborted) throw failureOf(error)
-        if (isOverQuota(error)) {
+        if (isOverQuota(error) && !closing.aborted) {
           await waitForQuota(run, error, { unwanted, tell })
           sinceMs = clock.monotonicMs()
-          continue
-        }
-        const isPatient = clock.monotonicMs() - sinceMs < (asked.pods ? unsureMsMax : awayMsMax)
-        if (!(error instanceof ClusterAway) || !isPatient) throw failureOf(error)
-        await clock.sleep(awayPauseMs, closing)
+        } else await waitForCluster(error, asked, sinceMs)
       }
+  }
+
+  /** Throws any other failure than that of a cluster that is away, and not for too long. */
+  async function waitForCluster(error: unknown, { pods }: Asked, sinceMs: number): Promise<void> {
+    const isPatient = clock.monotonicMs() - sinceMs < (pods ? unsureMsMax : awayMsMax)
+    if (closing.aborted || !(error instanceof ClusterAway) || !isPatient) throw failureOf(error)
+    await clock.sleep(awayPauseMs, closing)
   }
 
   /** Nothing of the run is there. The pods of a run that got a part of the quota must not keep it from each other. */
