@@ -31,7 +31,8 @@ const pongWaitMs = 5_000
 const ackWaitMs = 15_000
 
 export function createSocketStreams({ servers, tokens, webSocket }: SocketOptions): SocketStreams {
-  if (webSocket === undefined && typeof WebSocket === 'undefined')
+  const Socket = webSocket ?? globalThis.WebSocket
+  if (Socket === undefined)
     throw new TypeError('There is no WebSocket here: use Node 22 or newer, or give a class as `webSocket`')
   let endpoint = servers.endpoint()
   let isWelcome = false
@@ -42,7 +43,7 @@ export function createSocketStreams({ servers, tokens, webSocket }: SocketOption
       endpoint = servers.endpoint()
       return endpoint.href.replace(/^http/, 'ws')
     },
-    ...(webSocket === undefined ? {} : { webSocketImpl: webSocket }),
+    webSocketImpl: new Proxy(Socket as typeof WebSocket, { construct: connecting }),
     connectionParams: async () => bearer(await tokens.current()),
     keepAlive: pingEveryMs,
     connectionAckWaitTimeout: ackWaitMs,
@@ -112,6 +113,20 @@ export function createSocketStreams({ servers, tokens, webSocket }: SocketOption
     },
     // It waits for a connection that is being made, and rejects when that fails: then there is none to close.
     close: async () => void (await Promise.allSettled([client.dispose()])),
+  }
+}
+
+/**
+ * A platform may refuse a connection in the constructor, as from a page of https to http. graphql-ws would wait for ever, so
+ * the failure is told as that of any other connection.
+ */
+function connecting(Socket: typeof WebSocket, args: unknown[]): object {
+  try {
+    return Reflect.construct(Socket, args)
+  } catch (error) {
+    const refused = { onerror: (_failure: Error) => {}, close: () => {} }
+    queueMicrotask(() => refused.onerror(new Error(String(error))))
+    return refused
   }
 }
 

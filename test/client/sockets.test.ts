@@ -28,3 +28,23 @@ it('a stream that is refused on a connection that was open already is never said
   await expect(quiet).rejects.toThrow()
   await sockets.close()
 })
+
+it('a connection that the platform refuses at once fails like others, and the client closes', async () => {
+  class InsecureSocket extends AnsweringSocket {
+    constructor() {
+      super()
+      throw new DOMException('An insecure WebSocket connection may not be initiated', 'SecurityError')
+    }
+    override subscribe() {}
+  }
+  const servers = createServers('http://127.0.0.1:1')
+  const sockets = createSocketStreams({ servers, tokens: createTokens(undefined), webSocket: InsecureSocket })
+  const { signal } = new AbortController()
+  for (let tries = 0; tries < 2; tries++)
+    await expect(sockets.subscribe({ query: '{ a }' }, signal, () => {}).next()).rejects.toMatchObject({
+      code: 'UNREACHABLE',
+      message: 'No WebSocket can be opened to http://127.0.0.1:1/graphql',
+      cause: new Error('SecurityError: An insecure WebSocket connection may not be initiated'),
+    })
+  await sockets.close()
+})
