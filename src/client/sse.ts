@@ -22,7 +22,7 @@ export async function* overSse<Result>(
   const body = await open({ endpoint, token: await tokens.current(), operation, leave, signal }).catch((error) => {
     signal.throwIfAborted()
     if (error instanceof RequestFailed) throw error
-    throw lost(endpoint, error)
+    throw lost('cannot be opened', error)
   })
   try {
     onOpen()
@@ -33,15 +33,15 @@ export async function* overSse<Result>(
     }
   } catch (error) {
     signal.throwIfAborted()
-    throw lost(endpoint, error)
+    throw lost('was cut', error)
   } finally {
     leave.abort()
   }
-  throw lost(endpoint)
+  throw lost('was cut')
 
-  function lost(of: URL, cause?: unknown): RequestFailed {
-    servers.failed(of)
-    return new RequestFailed('UNREACHABLE', `The stream of ${of.origin} was cut`, { cause })
+  function lost(how: string, cause?: unknown): RequestFailed {
+    servers.failed(endpoint)
+    return new RequestFailed('UNREACHABLE', `The stream of ${endpoint.origin} ${how}`, { cause })
   }
 }
 

@@ -94,3 +94,13 @@ it.each([page, missing])('a stream that was never served ends at an address that
   const stream = await streamOver(answer)
   await expect(stream.next()).rejects.toMatchObject({ code: 'BAD_REQUEST', isForeign: true })
 })
+
+it('a stream whose server is away was not cut', async () => {
+  const servers = createServers('http://127.0.0.1:1')
+  const stream = overSse(
+    { servers, tokens: createTokens(undefined), onOpen: () => {} },
+    { query: '{ a }' },
+    leaving.signal,
+  )
+  await expect(stream.next()).rejects.toMatchObject({ message: 'The stream of http://127.0.0.1:1 cannot be opened' })
+})
