@@ -130,7 +130,7 @@ async function databaseCost(url: string, seconds: number, idle: () => Promise<vo
 
 const databaseSql = `
 SELECT (SELECT xact_commit FROM pg_stat_database WHERE datname = current_database()) AS transactions,
-  (SELECT count(*)::int FROM pg_stat_activity WHERE query ILIKE 'LISTEN%') AS listening`
+  (SELECT count(*)::int FROM pg_stat_activity WHERE application_name = 'berth wakeup') AS listening`
 
 const costOf = ({ bytes, cpu, database }: Cost) => [
   mib(bytes),
