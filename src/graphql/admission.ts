@@ -64,7 +64,7 @@ export function admissionPlugin(rules: AdmissionRules, log: Log): Plugin<Request
     onParse({ context, setParseFn }) {
       setParseFn((text: string) => parseWithinLimits(text))
       return ({ result }) => {
-        if (result instanceof Error) return
+        if (result instanceof Error) return void withoutFrames(result)
         if (context.viewer === anonymous) demandLogInPage(result as DocumentNode)
         if (context.viewer.run !== null) demandJobVerbs(result as DocumentNode)
         demandOperation(result as DocumentNode, context.params.operationName)
@@ -74,8 +74,9 @@ export function admissionPlugin(rules: AdmissionRules, log: Log): Plugin<Request
       if (!introspection) addValidationRule(noIntrospection)
       return ({ valid, result, setResult }) => {
         if (valid) return
-        const errors = result.slice(0, errorsMax) as GraphQLError[]
-        setResult(errors.map((error) => presented(validationFailed(error), (context as RequestContext).viewer)))
+        const errors = result.map(withoutFrames).slice(0, errorsMax) as GraphQLError[]
+        const { viewer } = context as RequestContext
+        setResult(errors.map((error) => withoutFrames(presented(validationFailed(error), viewer))))
       }
     },
     async onExecute({ args, setExecuteFn, setResultAndStopExecution }) {
@@ -121,6 +122,15 @@ function demandJson({ searchParams }: URL, name: string): void {
       extensions: { code: 'BAD_REQUEST', http: { status: 400 } },
     })
   }
+}
+
+/**
+ * Until the stack of an error is read, V8 keeps its frames, and with them the request and its body. Errors of documents are
+ * remembered, so theirs are read.
+ */
+function withoutFrames<Failure extends Error>(error: Failure): Failure {
+  Reflect.get(error, 'stack')
+  return error
 }
 
 function validationFailed(error: GraphQLError): GraphQLError {
