@@ -1,4 +1,4 @@
-import { type DestinationStream, type LogFn, type Logger, pino } from 'pino'
+import { type DestinationStream, type LogFn, type Logger, levels, pino } from 'pino'
 import { createOutput } from './output.ts'
 import { createTroubles, type Trouble, troubleOf } from './troubles.ts'
 
@@ -12,17 +12,18 @@ export interface LogOptions {
 
 /**
  * Structured lines on stderr (stdout belongs to what the command prints). Secrets are removed by path. Failures that
- * repeat while the environment of the server is in trouble are logged once: `troubles.ts`.
+ * repeat while the environment of the server is in trouble are logged once, as a warning: `troubles.ts`.
  */
 export function createLog(level: string, { destination, quietMs }: LogOptions = {}): Log {
   const troubles = createTroubles(({ part, ...over }) => log.warn(over, `over: ${part}`), quietMs)
 
-  function logMethod(this: Logger, args: Parameters<LogFn>, write: LogFn) {
+  function logMethod(this: Logger, args: Parameters<LogFn>, write: LogFn, level: number) {
     const [fields, message] = args as unknown[]
     const trouble = troubleOf((fields as { err?: unknown } | null)?.err)
     if (!trouble) return write.apply(this, args)
-    if (troubles.begins(partOf(fields as object, message), trouble))
-      write.call(this, told(fields as object, trouble), String(message))
+    if (!troubles.begins(partOf(fields as object, message), trouble)) return
+    const writeTrouble = level === levels.values['error'] ? this.warn : write
+    writeTrouble.call(this, told(fields as object, trouble), String(message))
   }
 
   const redact = ['token', 'secret', 'password', '*.token', '*.secret', '*.password']

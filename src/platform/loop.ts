@@ -1,12 +1,11 @@
 import type { Clock } from './clock.ts'
 import type { Log } from './log.ts'
-import { troubleOf } from './troubles.ts'
 
 /**
  * The one form of background work: `runOnce` does everything that can be done now; the loop runs it when woken, and
  * every `pollMs` in case a wake-up was lost. Wake-ups that arrive while it runs make it run once more. A pass that
- * throws is logged (trouble as a warning, a defect as an error) and tried again after a growing pause: a loop ends only by
- * `stop`, which lets the current pass finish.
+ * throws is logged and tried again after a growing pause: a loop ends only by `stop`, which lets the current pass
+ * finish.
  */
 
 export interface Loop {
@@ -41,9 +40,8 @@ export function createLoop({ name, pollMs, runOnce, clock, log }: LoopOptions): 
       failures = 0
     } catch (error) {
       failures += 1
-      if (abort.signal.aborted) return
-      const level = troubleOf(error) ? 'warn' : 'error'
-      log[level]({ err: error, loop: name, failures }, 'a pass failed; it will be tried again')
+      if (!abort.signal.aborted)
+        log.error({ err: error, loop: name, failures }, 'a pass failed; it will be tried again')
     }
   }
 
