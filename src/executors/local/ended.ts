@@ -1,7 +1,7 @@
 import { closeSync, constants, fstatSync, openSync, rmSync, watch } from 'node:fs'
 import { type FileHandle, open } from 'node:fs/promises'
 import type { Log } from '../../platform/log.ts'
-import { errorCodeOf } from '../error-code.ts'
+import { isNoFile } from './journal.ts'
 
 /**
  * The list of ended runs: one file to which every shim appends its run's id as its last act but one. One watch on it
@@ -63,9 +63,6 @@ export function openEnded(path: string): number {
   return openSync(path, 'a', 0o600)
 }
 
-/** The error of a path with a folder, with a link, with a pipe that has no reader or with a socket. */
-const isNotPlain = new Set(['EISDIR', 'ELOOP', 'ENXIO'])
-
 function openIfPlain(path: string): number | null {
   const { O_WRONLY, O_APPEND, O_CREAT, O_NOFOLLOW, O_NONBLOCK } = constants
   try {
@@ -74,7 +71,7 @@ function openIfPlain(path: string): number | null {
     closeSync(file)
     return null
   } catch (error) {
-    if (isNotPlain.has(String(errorCodeOf(error)))) return null
+    if (isNoFile(error)) return null
     throw error
   }
 }

@@ -90,8 +90,8 @@ export function lossesOf(path: string): () => readonly Loss[] {
 }
 
 export const isMissingFile = (error: unknown): boolean => errorCodeOf(error) === 'ENOENT'
-/** A link or a socket is at this path. */
-const isNoFile = (error: unknown): boolean => errorCodeOf(error) === 'ELOOP' || errorCodeOf(error) === 'ENXIO'
+/** At this path is a link, a socket, a pipe without a reader, or a folder. */
+export const isNoFile = (error: unknown): boolean => ['ELOOP', 'ENXIO', 'EISDIR'].includes(String(errorCodeOf(error)))
 
 function parseJournal(text: string): Journal {
   const journal: Journal = {
