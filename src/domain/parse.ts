@@ -16,13 +16,14 @@ export function parseInput<Output>(schema: z.ZodType<Output>, input: unknown, at
 }
 
 const shownMax = 64
+/** Whether a refusal shows it as the value that was given. */
+export const isShownText = (value: unknown): value is string => typeof value === 'string' && value.length <= shownMax
 
 /** The value that was refused: a number, or a short text of the wrong form. Texts may be long, or secret. */
 function given({ code, input }: z.core.$ZodIssue): string {
   if (typeof input === 'number') return ` (given: ${input})`
   const isForm = code === 'invalid_format' || code === 'invalid_value'
-  const isShown = isForm && typeof input === 'string' && input !== '' && input.length <= shownMax
-  return isShown ? ` (given: ${JSON.stringify(input)})` : ''
+  return isForm && input !== '' && isShownText(input) ? ` (given: ${JSON.stringify(input)})` : ''
 }
 
 const withCapital = (message: string) => message.charAt(0).toUpperCase() + message.slice(1)

@@ -1,16 +1,13 @@
 import { GraphQLError } from 'graphql'
 import { hasInfinite, isDeeper, jsonDepthMax } from '../../domain/closure.ts'
+import { isShownText } from '../../domain/parse.ts'
 import { builder } from '../builder.ts'
 
 const rfc3339 = /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(\.\d+)?([Zz]|[+-]\d\d:\d\d)$/
 
-const shownMax = 64
-
 /** The refused value, if it is short. */
 const butNot = (value: unknown): string =>
-  typeof value === 'number' || (typeof value === 'string' && value.length <= shownMax)
-    ? `, not ${JSON.stringify(value)}`
-    : ''
+  typeof value === 'number' || isShownText(value) ? `, not ${JSON.stringify(value)}` : ''
 
 builder.scalarType('DateTime', {
   description: 'RFC 3339 timestamp. Returned in UTC with milliseconds.',
