@@ -166,7 +166,8 @@ describe.each(modes)('a job (in a cgroup: %s)', (usesCgroups) => {
     ['a pipe', 'mkfifo "$j"'],
     ['a directory', 'mkdir "$j"'],
     ['a link', 'ln -s /dev/zero "$j"'],
-    ['a file without an end', 'truncate -s 1T "$j"'],
+    // At once: killed between its two steps, truncate leaves a journal without a claim, which is waited for.
+    ['a file without an end', 'truncate -s 1T "$0/endless"; mv "$0/endless" "$j"'],
   ])('that puts %s in the place of its journal is ended, and keeps no server from the others', async (_, put) => {
     const other = await startAndHear(sh('echo up; sleep 600'), 1)
     const script = 'j="$0/runs/$BERTH_RUN_ID/journal"; echo $$; until [ -e "$0/put" ]; do sleep 0.05; done; rm "$j"; '
