@@ -22,8 +22,9 @@ import { removeObjects, unlessGone } from './stop.ts'
  * When all pods are made, the Secret says so: a later start of the same run, by another leader, makes none again that was
  * drained or deleted meanwhile.
  *
- * An API server that is away is waited for, and a quota of the namespace that is used up, as a node that is full would be. Once a pod may have been asked for, here or by an earlier leader, there is no
- * other way: a start that is given up could still begin. The commands of several pods begin only when all of them run (inspect.ts).
+ * An API server that is away is waited for, and a quota of the namespace that is used up, as a node that is full would
+ * be. Once a pod may have been asked for, here or by an earlier leader, there is no other way: a start that is given up
+ * could still begin. The commands of several pods begin only when all of them run (inspect.ts).
  */
 export interface PodStartOptions extends PodOptions {
   cluster: ClusterApi
