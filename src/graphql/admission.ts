@@ -64,7 +64,7 @@ export function admissionPlugin(rules: AdmissionRules, log: Log): Plugin<Request
     onParse({ context, setParseFn }) {
       setParseFn((text: string) => parseWithinLimits(text))
       return ({ result }) => {
-        if (result instanceof Error) return void withoutFrames(result)
+        if (result instanceof Error) return
         if (context.viewer === anonymous) demandLogInPage(result as DocumentNode)
         if (context.viewer.run !== null) demandJobVerbs(result as DocumentNode)
         demandOperation(result as DocumentNode, context.params.operationName)

@@ -5,6 +5,7 @@ import { type AdmissionRules, admissionPlugin } from './admission.ts'
 import { createContext, type RequestContext, type Rooms } from './context.ts'
 import { presentError } from './errors.ts'
 import { limits } from './limits.ts'
+import { rememberedDocuments } from './remembered-documents.ts'
 import { type Staying, subscriptionsPlugin } from './subscriptions.ts'
 
 /** How a document becomes a result: admission, then execution, the same for HTTP, SSE and WebSocket. */
@@ -28,6 +29,7 @@ export function createGraphqlEngine({ schema, rooms, admission }: EngineOptions)
     context: ({ viewer }) => createContext(rooms, viewer),
     plugins: [admissionPlugin(admission, rooms.log), subscriptionsPlugin(rooms)],
     maskedErrors: { maskError: (error) => presentError(error, rooms.log) },
+    parserAndValidationCache: rememberedDocuments(),
     maxRequestBodySize: limits.bodyBytesMax,
     batching: false,
     cors: false,

@@ -11,6 +11,7 @@ export const limits = {
   /** Values of the JSON of a body: objects, lists, texts, numbers. A thousand submissions of fifty each. */
   bodyValuesMax: 50_000,
   documentBytesMax: 64 * 1024,
+  rememberedDocumentsBytesMax: 64 * 1024 * 1024,
   socketMessageBytesMax: 64 * 1024,
   tokensMax: 2_000,
   depthMax: 16,

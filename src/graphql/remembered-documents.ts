@@ -1,0 +1,21 @@
+import type { DocumentNode } from 'graphql'
+import { LRUCache } from 'lru-cache'
+import { limits } from './limits.ts'
+
+/**
+ * Parsed documents by their text, with what validation found in them; the latest, as many as have room. Texts that
+ * cannot be parsed are not remembered: they are refused as quickly again, and may be megabytes.
+ */
+export const rememberedDocuments = () => ({
+  documentCache: new LRUCache<string, DocumentNode>({
+    maxSize: limits.rememberedDocumentsBytesMax,
+    sizeCalculation: ({ tokenCount = limits.tokensMax }, text) =>
+      bytesOfDocument + text.length * bytesOfCharacter + tokenCount * bytesOfToken,
+  }),
+  errorCache: { get: () => undefined, set() {} },
+})
+
+/** What V8 takes, rounded up. */
+const bytesOfDocument = 2_000
+const bytesOfCharacter = 2
+const bytesOfToken = 600
