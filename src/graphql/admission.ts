@@ -102,9 +102,17 @@ export function admissionPlugin(rules: AdmissionRules, log: Log): Plugin<Request
   }
 }
 
-/** Refuses a subscription over HTTP whose Accept has no type that can carry a stream. */
+/**
+ * Refuses a subscription over HTTP whose Accept has no type that can carry a stream, or that is larger than a socket's
+ * message may be: its request is held as long as the stream is open.
+ */
 function demandStream(context: object): GraphQLError | null {
-  const { request } = context as { request?: Request }
+  const { request, bodyBytes = 0 } = context as { request?: Request; bodyBytes?: number }
+  if (bodyBytes > limits.subscriptionBytesMax)
+    return new GraphQLError(
+      `The request of a subscription has ${bodyBytes} bytes; the limit is ${limits.subscriptionBytesMax}`,
+      { extensions: { code: 'BAD_REQUEST', http: { status: 413 } } },
+    )
   const accept = request?.headers.get('accept')
   if (accept == null || /text\/event-stream|text\/\*|\*\/\*/.test(accept)) return null
   return new GraphQLError(

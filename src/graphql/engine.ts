@@ -15,6 +15,8 @@ export type GraphqlEngine = ReturnType<typeof createGraphqlEngine>
 /** What a transport knows of a request. */
 export interface Requester extends Staying {
   viewer: Viewer
+  /** Of a posted request. */
+  bodyBytes?: number
 }
 
 export interface EngineOptions {

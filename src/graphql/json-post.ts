@@ -70,7 +70,9 @@ async function leave(
   caller: Requester,
   { request, response, text }: Exchange & { text: string },
 ): Promise<void> {
-  await engine(Object.assign(request, { body: Readable.from([Buffer.from(text)]) }), response, caller)
+  const body = Buffer.from(text)
+  const read = Object.assign(request, { body: Readable.from([body]) })
+  await engine(read, response, { ...caller, bodyBytes: body.length })
 }
 
 /** null: it was refused, or its sender is gone. */

@@ -12,7 +12,8 @@ export const limits = {
   bodyValuesMax: 50_000,
   documentBytesMax: 64 * 1024,
   rememberedDocumentsBytesMax: 64 * 1024 * 1024,
-  socketMessageBytesMax: 64 * 1024,
+  /** Of the request of a subscription, and of every message to a WebSocket. */
+  subscriptionBytesMax: 64 * 1024,
   tokensMax: 2_000,
   depthMax: 16,
   aliasesMax: 50,

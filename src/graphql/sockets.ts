@@ -96,7 +96,7 @@ export function createSockets(options: SocketOptions): Sockets {
   const server = new WebSocketServer({
     noServer: true,
     ...closing,
-    maxPayload: limits.socketMessageBytesMax,
+    maxPayload: limits.subscriptionBytesMax,
     handleProtocols: (protocols) =>
       protocols.has(GRAPHQL_TRANSPORT_WS_PROTOCOL) ? GRAPHQL_TRANSPORT_WS_PROTOCOL : false,
   })

@@ -4,6 +4,7 @@ import { connect } from 'node:net'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { compressedBytesMin } from '../../src/graphql/compression.ts'
+import { limits } from '../../src/graphql/limits.ts'
 import { send } from '../support/client.ts'
 import { startServer, type TestServer } from '../support/server.ts'
 
@@ -53,6 +54,16 @@ it.each([
   const answer = await send(server.url, { headers: { ...json, accept }, body: sent })
   expect(answer.status).toBe(status)
   expect(JSON.parse(answer.text).errors[0].extensions).toEqual({ code: 'BAD_REQUEST', requestId: expect.any(String) })
+})
+
+it.each([
+  ['refuses the request of a subscription that is larger', 'subscription { queueStatus { depth } }', 413],
+  ['takes a query that is larger', '{ serverInfo { name } }', 200],
+])('over SSE %s than a message to a WebSocket may be', async (_what, query, status) => {
+  const sent = JSON.stringify({ query, variables: { unused: 'x'.repeat(limits.subscriptionBytesMax) } })
+  const answer = await send(server.url, { headers: { ...json, accept: 'text/event-stream' }, body: sent })
+  expect(answer.status).toBe(status)
+  if (status === 413) expect(answer.text).toContain(`has ${sent.length} bytes; the limit is 65536`)
 })
 
 it.each(['PUT', 'DELETE'])('refuses %s, by which graphql-sse reserves a single connection', async (method) => {
