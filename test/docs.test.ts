@@ -147,7 +147,9 @@ test('the limits that are told are those that hold', async () => {
   expect(text).toContain(
     `document | ${limits.documentBytesMax / 1024} KiB, ${number(tokensMax)} tokens, ${depthMax} levels, ${aliasesMax} aliases, ${rootFieldsMax} root fields |`,
   )
-  expect(text).toContain(`message to a WebSocket, request of a subscription over SSE | ${limits.subscriptionBytesMax / 1024} KiB |`)
+  expect(text).toContain(
+    `message to a WebSocket, request of a subscription over SSE | ${limits.subscriptionBytesMax / 1024} KiB |`,
+  )
   expect(text).toContain(`cost of a request | ${number(costMax)};`)
   expect(text).toContain(`page of a list | ${limits.pageSizeMax} nodes |`)
   expect(text).toContain(`\`submitJobs\`, \`cancelJobs\` | ${number(bulkMax)} jobs |`)
