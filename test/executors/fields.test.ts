@@ -130,7 +130,7 @@ const askedOf: Record<string, (run: RunSpec) => Promise<unknown>> = {
   },
   async kubernetes(run) {
     const images = { image: 'i', x11Image: 'x', imagePullSecrets: [] }
-    const made = { owner: 'us', ...images, secret, nodes }
+    const made = { owner: 'us', ...images, secret, nodes, nowMs: 0 }
     const mounts = run.spec.data.map(() => ({ source: '/tmp', target: '/d', below: null }))
     return [
       podOf({ ...made, run, mounts }, 0),

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { annotations } from '../../src/executors/kubernetes/names.ts'
 import type { Pod } from '../../src/executors/kubernetes/objects.ts'
 import { partOf } from '../../src/executors/kubernetes/part.ts'
 
@@ -28,26 +29,43 @@ const known = (seconds: number, silent: readonly string[] = []) => ({
   doing: new Map<string, string>(),
 })
 
-describe('the end of a command', () => {
-  const ended = (said: string): Pod => {
+describe('the time of a command', () => {
+  const ended = (said: string, asked?: string): Pod => {
     const times = { startedAt: '2026-01-01T00:00:01Z', finishedAt: '2026-01-01T00:00:05Z' }
     const terminated = { exitCode: 143, reason: 'Error', message: said, ...times }
-    return { ...pod, status: { phase: 'Failed', containerStatuses: [{ name: 'job', state: { terminated } }] } }
+    return {
+      ...pod,
+      metadata: { ...pod.metadata, ...(asked && { annotations: { [annotations.asked]: asked } }) },
+      status: { phase: 'Failed', containerStatuses: [{ name: 'job', state: { terminated } }] },
+    }
   }
-  const second = Date.parse('2026-01-01T00:00:05Z') / 1_000
+  const moment = (second: string) => new Date(`2026-01-01T00:00:${second}Z`)
 
   test.each([
-    ['tells it', `MAX_RUN_TIME\nENDED ${second}.250999`, '05.250Z'],
-    ['has a comma', `ENDED ${second}.1\nENDED ${second},7501`, '05.750Z'],
-    ['says it before the container ends', `ENDED ${second - 1}.999`, '05.000Z'],
-    ['says another time, as a job could', `ENDED ${second - 3600}.250`, '05.000Z'],
-    ['says a later time', `ENDED ${second + 3600}.250`, '06.000Z'],
-    ['knows whole seconds', `ENDED ${second}.%N`, '06.000Z'],
-    ['says nothing', '', '06.000Z'],
-  ])('is within the second that the kubelet tells if its supervisor %s', (_, said, moment) => {
-    const toTime = (iso: string, partMs = 1_000) => new Date(Date.parse(iso) + partMs)
-    const part = partOf(ended(said), { ...known(0), toTime })
-    expect(part).toMatchObject({ kind: 'over', ended: { finishedAt: new Date(`2026-01-01T00:00:${moment}`) } })
+    ['tells its life', 'MAX_RUN_TIME\nRAN 425', '05.250'],
+    ['tells it last', 'RAN 310\nRAN 475', '05.750'],
+    ['says a shorter one, as a job could', 'RAN 0', '04.000'],
+    ['says a longer one, as a job could', 'RAN 999999999999', '06.000'],
+    ['says no number', 'RAN -1', '05.000'],
+    ['says nothing', '', '05.000'],
+  ])('ends within the seconds that the kubelet tells if its supervisor %s', (_, said, end) => {
+    expect(partOf(ended(said), known(0))).toMatchObject({
+      kind: 'over',
+      ended: { startedAt: moment('01'), finishedAt: moment(end) },
+    })
+  })
+
+  test('counts from when its pod was asked for, if that was in the same second', () => {
+    const running = { startedAt: '2026-01-01T00:00:01Z' }
+    const asked = ended('RAN 425', '2026-01-01T00:00:01.400Z')
+    const runs: Pod = {
+      ...asked,
+      status: { phase: 'Running', containerStatuses: [{ name: 'job', state: { running } }] },
+    }
+    expect(partOf(runs, known(0))).toEqual({ kind: 'runs', startedAt: moment('01.400') })
+    expect(partOf(asked, known(0))).toMatchObject({
+      ended: { startedAt: moment('01.400'), finishedAt: moment('05.650') },
+    })
   })
 })
 

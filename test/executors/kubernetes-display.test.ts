@@ -118,7 +118,7 @@ describe('the pod of a job with a display', () => {
   const described = (gpu: boolean) => {
     const secret = { metadata: { name: 's', uid: 'u', resourceVersion: '1' } }
     const made = { owner: 'us', image: 'i', x11Image: 'x', imagePullSecrets: [] }
-    return describedPod({ ...made, run: runOf({ x11: { gpu } }), secret, mounts: [], nodes: [] }, 0)
+    return describedPod({ ...made, run: runOf({ x11: { gpu } }), secret, mounts: [], nodes: [], nowMs: 0 }, 0)
   }
 
   it('has a second container, which requests nothing, may do nothing, and shares one folder', () => {

@@ -178,6 +178,23 @@ test('the end of a pod is as told when the clock of its node was corrected while
   expect(Math.abs(finishedMs - Date.parse(finishedAt))).toBeLessThan(60_000)
 })
 
+test('the start of a run stays where it was while the clock of the API server is an hour ahead', async () => {
+  server.items['nodes'] = [node('True')]
+  const startedAt = new Date(Date.now() + 3_590_000).toISOString()
+  server.items['pods'] = [podOf({ running: { startedAt } }, { phase: 'Running' })]
+  const starts = new Set<number | undefined>()
+  for (const aheadMs of [3_600_000, 3_599_100, 3_601_000]) {
+    server.answers = (_, response) => {
+      response.setHeader('date', new Date(Date.now() + aheadMs).toUTCString())
+      return false
+    }
+    const running = await observe(executor, handle)
+    starts.add('startedAt' in running ? running.startedAt?.getTime() : undefined)
+  }
+  expect(starts.size).toBe(1)
+  expect(Math.abs(Number([...starts][0]) - Date.now())).toBeLessThan(30_000)
+})
+
 test('an image that cannot be pulled has its ten minutes on a node with a slow clock too', async () => {
   server.items['nodes'] = [node('True')]
   server.items['pods'] = [onSlowNode({ waiting: { reason: 'ErrImagePull' } }, 'Pending')]

@@ -54,7 +54,7 @@ describe('the description of a pod', () => {
   const described = (run: RunSpec) => {
     const secret = { metadata: { name: 's', uid: 'u', resourceVersion: '1' } }
     const made = { owner: 'us', image: 'i', x11Image: 'x', imagePullSecrets: [] }
-    return describedPod({ ...made, mounts: [], nodes: [], run, secret }, 0)
+    return describedPod({ ...made, mounts: [], nodes: [], nowMs: 0, run, secret }, 0)
   }
 
   it('has neither the command nor a value of a variable or the closure, and no privileges', () => {

@@ -67,7 +67,7 @@ describe.skipIf(process.getuid?.() !== 0)('the first process of a pod', { timeou
     expect(word).toBe('term')
     expect(await ended).toEqual([137, null])
     expect(performance.now() - termMs).toBeGreaterThan(1_300)
-    expect(await said()).toMatch(/^STOPPED\nENDED .*\n$/)
+    expect(await said()).toMatch(/^STOPPED\nRAN \d+\n$/)
   })
 
   it.each(shells)('takes the grace of an order from the TERM that it sent itself: %s', async (shell) => {
@@ -77,26 +77,38 @@ describe.skipIf(process.getuid?.() !== 0)('the first process of a pod', { timeou
     await heard(child)
     await writeFile(path('orders/stop'), '100')
     expect(await ended).toEqual([137, null])
-    expect(await said()).toMatch(/^MAX_RUN_TIME\nENDED .*\n$/)
+    expect(await said()).toMatch(/^MAX_RUN_TIME\nRAN \d+\n$/)
   })
 
   it.each(shells)('ends a run by itself after its limit and the grace: %s', async (shell) => {
+    const spawnedMs = performance.now()
     const child = await supervised(ignores, { shell, limit: 1 })
     const [, begunMs] = await heard(child)
     expect(await once(child, 'exit')).toEqual([137, null])
-    expect(performance.now() - begunMs).toBeGreaterThan(1_900)
-    const [, why, moment] = (await said()).match(/^(.*)\nENDED (\d+\.\d+)\n$/) ?? []
+    const endedMs = performance.now()
+    expect(endedMs - begunMs).toBeGreaterThan(1_900)
+    const [, why, lived] = (await said()).match(/^(.*)\nRAN (\d+)\n$/) ?? []
     expect(why).toBe('MAX_RUN_TIME')
-    expect(Math.abs(Number(moment) * 1_000 - Date.now())).toBeLessThan(5_000)
+    expect(Number(lived) * 10).toBeGreaterThanOrEqual(2_000)
+    expect(Number(lived) * 10).toBeLessThan(endedMs - spawnedMs + 20)
+  })
+
+  it.each(shells)('leaves an order of its last two seconds for its limit: %s', async (shell) => {
+    const child = await supervised(ignores, { shell, limit: 2 })
+    await heard(child)
+    await writeFile(path('orders/stop'), '0')
+    expect(await once(child, 'exit')).toEqual([137, null])
+    const [, lived] = (await said()).match(/^STOPPED\nRAN (\d+)\n$/) ?? []
+    expect(Number(lived)).toBeGreaterThanOrEqual(200)
   })
 
   it('hears an order with a sleep that knows whole seconds only', async () => {
     await writeFile(path('bin/sleep'), '#!/bin/sh\ncase $1 in *.*) exit 1 ;; esac\nexec /bin/sleep "$1"\n')
     await chmod(path('bin/sleep'), 0o755)
-    const child = await supervised('echo begun; exec /bin/sleep 60', { limit: 1 })
+    const child = await supervised('echo begun; exec /bin/sleep 60', { limit: 60 })
     await heard(child)
     await writeFile(path('orders/stop'), '5000')
     expect(await once(child, 'exit')).toEqual([143, null])
-    expect(await said()).toMatch(/^STOPPED\nENDED .*\n$/)
+    expect(await said()).toMatch(/^STOPPED\nRAN \d+\n$/)
   })
 })

@@ -150,7 +150,8 @@ export function createClusterApi(options: AccessOptions, { clock, time }: { cloc
       request.on('response', (response) => {
         if (signal && !isRefusal(response)) answered.abort()
         else response.on('close', () => answered.abort())
-        aheadMs = Date.parse(response.headers.date ?? '') - time.nowMs()
+        const toldMs = Date.parse(response.headers.date ?? '') - time.nowMs()
+        if (Math.abs(toldMs - aheadMs) > headerMs) aheadMs = toldMs
         resolve(response)
       })
       request.end(text)
@@ -200,7 +201,7 @@ export function createClusterApi(options: AccessOptions, { clock, time }: { cloc
   let known = options.kubeconfig ?? 'the cluster'
   return {
     address: () => known,
-    aheadMs: () => (Math.abs(aheadMs) > headerMs ? aheadMs : 0),
+    aheadMs: () => aheadMs,
     async get<T>(path: Path, query?: ClusterQuery) {
       const { access } = await connected()
       known = `${access.server}, namespace ${access.namespace}`

@@ -7,7 +7,7 @@ import type { OutputState, PodName } from './logs.ts'
 import { annotations, isPodHandle, selectorOf } from './names.ts'
 import type { Notice, Pod, Secret } from './objects.ts'
 import { addressToBegin, hasBegunTogether, mustEndTogether, runObservation, whyToGiveUp } from './observation.ts'
-import { codeOf, containerOf, type Part, partOf, podIsOver, type Surroundings, secondMs, UnknownState } from './part.ts'
+import { codeOf, containerOf, type Part, partOf, podIsOver, type Surroundings, UnknownState } from './part.ts'
 import { podsMade, readPods, replicaOf } from './pods.ts'
 import { type PodStopper, unlessGone } from './stop.ts'
 
@@ -85,7 +85,7 @@ export function createInspector(options: InspectorOptions): Inspector {
     const isPlaced = pods.some((pod) => pod.spec.nodeName !== undefined && !containerOf(pod)?.terminated)
     const nowMs = time.nowMs()
     return {
-      toTime: (iso, partMs = secondMs) => new Date(Math.min(nowMs, Date.parse(iso) - cluster.aheadMs() + partMs)),
+      toTime: (iso) => new Date(Math.min(nowMs, Date.parse(iso) - cluster.aheadMs())),
       nowMs,
       silent: isPlaced ? await silentNodes() : new Set(),
       doing: waits ? await doing() : new Map(),

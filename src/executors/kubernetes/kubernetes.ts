@@ -66,6 +66,7 @@ export async function createKubernetesExecutor(options: KubernetesOptions): Prom
       inheritNames.flatMap((name) => (environment[name] === undefined ? [] : [[name, environment[name]]])),
     ),
     clock,
+    time,
     closing: closing.signal,
   })
 

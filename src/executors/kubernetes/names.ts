@@ -21,6 +21,8 @@ export const podLabels = {
 } as const
 
 export const annotations = {
+  /** On a pod: database time when it was asked for; its run did not begin before. */
+  asked: 'berth/asked',
   /** On a pod: the grace of the requested stop, in ms. */
   stop: 'berth/stop',
   /** On a pod: the stop is that of the whole run, and not of the peers of a pod that failed or is lost. */

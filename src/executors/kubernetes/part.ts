@@ -1,6 +1,7 @@
 import type { Ended, StartFailed } from '../executor.ts'
 import { isEndedByNow, isOutOfTime } from './deadline.ts'
 import { displayLossOf, displayOf } from './display.ts'
+import { annotations } from './names.ts'
 import type { Pod } from './objects.ts'
 import { containerName } from './pod.ts'
 
@@ -10,11 +11,8 @@ import { containerName } from './pod.ts'
  */
 
 export interface Surroundings {
-  /**
-   * Converts a moment of the cluster, which has whole seconds, to database time. `partMs`: how much of that second had
-   * passed; absent: all of it, so that nothing happens before its cause.
-   */
-  toTime(iso: string, partMs?: number): Date
+  /** Converts a moment of the cluster, which tells whole seconds, rounded down, to database time. */
+  toTime(iso: string): Date
   nowMs: number
   /** Nodes that do not answer. */
   silent: ReadonlySet<string>
@@ -44,7 +42,7 @@ export type Part =
 
 /** An image that cannot be pulled for this long fails the start; the kubelet would try for ever. */
 const pullMsMax = 600_000
-export const secondMs = 1_000
+const secondMs = 1_000
 /** More than the rounding of three moments to seconds. */
 const roundedMsMax = 5_000
 
@@ -133,8 +131,8 @@ function nodeTimeOf(pod: Pod, { toTime, nowMs }: Pick<Surroundings, 'toTime' | '
   const { startTime } = pod.status
   if (placed?.status !== 'True' || !placed.lastTransitionTime || startTime === undefined) return toTime
   const slowMs = Math.max(0, Date.parse(placed.lastTransitionTime) - Date.parse(startTime))
-  return (iso, partMs) => {
-    const told = toTime(iso, partMs)
+  return (iso) => {
+    const told = toTime(iso)
     const movedMs = told.getTime() + slowMs
     return movedMs > nowMs + roundedMsMax ? told : new Date(Math.min(nowMs, movedMs))
   }
@@ -153,10 +151,16 @@ function withDisplay(pod: Pod, running: { startedAt: string }, known: Surroundin
 }
 
 /** The image of a display may be pulled after the supervisor of the job has begun to wait for it. */
-function beganAt(pod: Pod, { startedAt }: { startedAt: string }, { toTime }: Surroundings): Date {
+function beganAt(pod: Pod, running: { startedAt: string }, { toTime }: Surroundings): Date {
   const display = displayOf(pod)
-  const moments = [startedAt, ...(display?.kind === 'up' && display.startedAt ? [display.startedAt] : [])]
-  return new Date(Math.max(...moments.map((moment) => toTime(moment).getTime())))
+  const own = bornAt(pod, running.startedAt, toTime)
+  return display?.kind === 'up' && display.startedAt ? later(own, toTime(display.startedAt)) : own
+}
+
+/** A pod that began in the second in which it was asked for began after that. */
+function bornAt({ metadata }: Pod, startedAt: string, toTime: Surroundings['toTime']): Date {
+  const asked = metadata.annotations?.[annotations.asked]
+  return asked === undefined ? toTime(startedAt) : later(toTime(startedAt), new Date(asked))
 }
 
 function phaseOf({ status, metadata }: Pod): Phase {
@@ -186,8 +190,7 @@ type Terminated = NonNullable<ReturnType<typeof containerOf>>['terminated'] & ob
 function endOf(pod: Pod, terminated: Terminated, known: Surroundings): Part {
   const words = (terminated.message ?? '').split('\n')
   const why = meaningOf(pod, terminated)
-  const ownEnd = words.findLast((word) => endPattern.test(word))
-  const message = ownEnd === undefined ? terminated.message : undefined
+  const message = words.some((word) => lifePattern.test(word)) ? undefined : terminated.message
   const info = pod.status.message ?? message ?? `${terminated.reason} (exit code ${terminated.exitCode})`
   const wasStopped = words.includes('STOPPED')
   if (why === 'BAD_SPEC') return { kind: 'failed', reason: 'BAD_SPEC', message: `The container cannot start: ${info}` }
@@ -199,7 +202,7 @@ function endOf(pod: Pod, terminated: Terminated, known: Surroundings): Part {
   if (deletion) return deletion
   if (why === 'GONE' || why === 'PREEMPTED') return goneFor(why, info)
   const loss = displayLossOf(pod)
-  const finishedAt = terminated.finishedAt ? endedAt(terminated.finishedAt, ownEnd, known) : null
+  const finishedAt = terminated.finishedAt ? endedAt(pod, terminated, known) : null
   const causes = { OOM_KILLED: 'OOM_KILLED', MAX_RUN_TIME: 'MAX_RUN_TIME' } as const
   const cause = words.includes('MAX_RUN_TIME') ? 'MAX_RUN_TIME' : causes[why as keyof typeof causes]
   return {
@@ -218,18 +221,23 @@ function endOf(pod: Pod, terminated: Terminated, known: Surroundings): Part {
   }
 }
 
-/** The start is rounded up. */
-const earlier = (start: Date, end: Date | null) => (end !== null && end < start ? end : start)
+const earlier = (one: Date, other: Date | null) => (other !== null && other < one ? other : one)
+const later = (one: Date, other: Date) => (other > one ? other : one)
 
-/** What the supervisor says last: seconds since 1970, by the clock of the node. */
-const endPattern = /^ENDED (\d+)[.,](\d{3})\d*$/
+/** What the supervisor says last: how long it lived, in hundredths of a second. */
+const lifePattern = /^RAN (\d{1,12})$/
 
-/** The job could say that as well, so it counts only within the second that the kubelet tells. */
-function endedAt(second: string, ownEnd: string | undefined, { toTime }: Surroundings): Date {
-  const [, seconds, part] = ownEnd?.match(endPattern) ?? []
-  if (seconds === undefined) return toTime(second)
-  const partMs = Number(seconds) * secondMs + Number(part) - Date.parse(second)
-  return toTime(second, Math.max(0, Math.min(secondMs, partMs)))
+/** The job could say that as well, so it counts only within the seconds that the kubelet tells. */
+function endedAt(pod: Pod, { message = '', startedAt, finishedAt }: Terminated, { toTime }: Surroundings): Date {
+  const told = message
+    .split('\n')
+    .findLast((word) => lifePattern.test(word))
+    ?.match(lifePattern)?.[1]
+  const end = finishedAt ?? ''
+  if (told === undefined || !startedAt) return toTime(end)
+  const bySecondsMs = Date.parse(end) - Date.parse(startedAt)
+  const livedMs = Math.max(bySecondsMs - secondMs, Math.min(bySecondsMs + secondMs, Number(told) * 10))
+  return new Date(bornAt(pod, startedAt, toTime).getTime() + Math.max(0, livedMs))
 }
 
 const notTogether = 'Its pods did not all run within three hours'

@@ -27,6 +27,8 @@ export interface PodParts extends PodOptions {
   secret: Secret
   mounts: readonly Mount[]
   nodes: readonly Node[]
+  /** Database time. */
+  nowMs: number
 }
 
 export const containerName = 'job'
@@ -76,7 +78,10 @@ export function podOf(made: PodParts, replica: number): unknown {
         [podLabels.replicas]: String(copies),
         ...(dns !== null && { [podLabels.dns]: dns }),
       },
-      ...(hasDeadline && copies > 1 && { annotations: { [annotations.deadline]: String(deadline) } }),
+      annotations: {
+        [annotations.asked]: new Date(made.nowMs).toISOString(),
+        ...(hasDeadline && copies > 1 && { [annotations.deadline]: String(deadline) }),
+      },
       ownerReferences: [ownedBy(secret)],
     },
     spec: {

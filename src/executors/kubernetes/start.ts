@@ -1,6 +1,6 @@
 import { shapeOf } from '../../domain/shape.ts'
 import { copiesOf } from '../../domain/spec.ts'
-import type { Clock } from '../../platform/clock.ts'
+import type { Clock, Time } from '../../platform/clock.ts'
 import { type DataRoots, mountsOf } from '../data.ts'
 import { displayVariables } from '../display.ts'
 import { type Executor, type Handle, type RunSpec, StartFailed } from '../executor.ts'
@@ -32,6 +32,7 @@ export interface PodStartOptions extends PodOptions {
   /** Variables of the server that jobs may have if their image does not set them. */
   passed: Readonly<Record<string, string>>
   clock: Clock
+  time: Time
   closing: AbortSignal
 }
 
@@ -110,7 +111,7 @@ export function createPodStarter(options: PodStartOptions): PodStarter {
     asked.secret = true
     const told = secret.metadata.annotations ?? {}
     if (told[annotations.withdrawn] ?? told[annotations.made]) return
-    const parts = { ...options, run, secret, mounts, nodes }
+    const parts = { ...options, run, secret, mounts, nodes, nowMs: options.time.nowMs() }
     const pods = replicasOf(run).map((replica) => podOf(parts, replica))
     for (const { path, body } of networkObjectsOf(run, options.owner, secret)) await make(path, body, run)
     asked.pods = true

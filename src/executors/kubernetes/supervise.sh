@@ -4,10 +4,10 @@
 #
 # The kubelet writes the order to stop into $orders/stop, in milliseconds of grace, which counts from TERM. TERM and KILL are
 # for all processes of the pod. What happened besides the exit code goes into the termination message, a line each; the last
-# one is the moment of the end, because Kubernetes tells whole seconds.
+# one is how long this process lived, because Kubernetes tells whole seconds.
 #
-# The maximum run time is kept here, so it needs neither a server nor a kubelet that is fast; a server orders the stop as
-# well. It begins with the first full second, because the start that Kubernetes tells is rounded up.
+# The maximum run time is kept here, so it needs neither a server nor a kubelet that is fast. A server orders the stop as
+# well, up to a second too early, because it counts from a whole second: an order of the last two seconds waits for the maximum.
 #
 # With several pods the command waits for $orders/begin, which has the address of the first pod as soon as all of them run.
 # With an X11 display it waits for the pipe that tells that the display answers. The pipe stays open, so the display knows
@@ -18,10 +18,8 @@
 # of the run. patience: seconds that the command waits for the other pods and the display. display: its pipe; '': the run
 # has none.
 
-orders=/berth/orders limit=$1 grace=$2 replica=$3 copies=$4 patience=$5 display=$6 first=localhost begins=0
+orders=/berth/orders limit=$1 grace=$2 replica=$3 copies=$4 patience=$5 display=$6 first=localhost
 say() { echo "$1" >>/dev/termination-log; }
-# Newer shells know it themselves, except dash; a `date` without %N prints that.
-look_at_calendar() { moment=${EPOCHREALTIME:-$(date +%s.%N)}; }
 # In hundredths of a second, because no clock that is set may change it. The digits after the point are no octal number.
 look_at_clock() {
   read -r now _ </proc/uptime
@@ -35,18 +33,9 @@ end_if_stopped() {
 }
 
 exec 9>&2 2>/dev/null
+look_at_clock
+born=$now
 trap 'exit 143' TERM
-if [ "$limit" -gt 0 ]; then
-  look_at_calendar
-  look_at_clock
-  part=${moment#*[.,]}00
-  part=${part%"${part#??}"}
-  case $part in *[!0-9]*) part=00 ;; esac
-  rest=$((201 - 1$part))
-  # The runtime notes the start a moment before or after this: 0.1 s on a machine with a load of 16 per processor.
-  [ "$rest" -gt 25 ] || rest=$((rest + 100))
-  begins=$((now + rest))
-fi
 end_if_stopped
 
 # $1: what is told if the patience is over.
@@ -73,6 +62,8 @@ if [ "$copies" -gt 1 ]; then
   end_if_stopped
   read -r first <"$orders/begin" || :
 fi
+look_at_clock
+due=$((now + limit))
 trap 'caught=yes; kill -TERM -1' TERM
 (exec /bin/sh /berth/run/command "$replica" "$first" 2>&9 8>&- 9>&-) &
 child=$!
@@ -81,15 +72,16 @@ child=$!
 # one a second until an order is near or given. A sleep that knows whole seconds only refuses the shorter ones.
 (
   trap '' TERM
-  look_at_clock
-  # With other pods or a display it may have waited.
-  [ "$now" -le "$begins" ] || begins=$now
-  due=$((begins + limit)) asked= pause=1 short=0.1
+  asked= pause=1 short=0.1
   sleep "$short" || short=1
+  [ "$limit" -eq 0 ] || [ "$limit" -gt 200 ] || pause=$short
   while sleep "$pause"; do
     look_at_clock
     order=
-    [ "$limit" -eq 0 ] || [ "$now" -lt $((due - 200)) ] || pause=$short
+    if [ "$limit" -gt 0 ] && [ "$now" -ge $((due - 200)) ]; then
+      pause=$short
+      [ -n "$asked" ] || [ "$now" -ge "$due" ] || continue
+    fi
     if [ -s "$orders/stop" ]; then
       read -r order <"$orders/stop" || :
       left=$(((order + 9) / 10))
@@ -111,7 +103,6 @@ child=$!
 ) >/dev/null 8>&- 9>&- &
 
 await "$child"
-# The processes that a job leaves may be as many as there may be.
-trap 'exit "$code"' EXIT
-look_at_calendar
-say "ENDED $moment"
+look_at_clock
+say "RAN $((now - born))"
+exit "$code"
