@@ -1,5 +1,8 @@
 import { describe, expect, test } from 'vitest'
+import type { Viewer } from '../../../src/domain/access.ts'
+import { cancelJob } from '../../../src/domain/control/cancel.ts'
 import { InvalidInput, type Refusal } from '../../../src/domain/errors.ts'
+import { updateLimits } from '../../../src/domain/limits/limits.ts'
 import { createQuota, deleteQuota } from '../../../src/domain/limits/quotas.ts'
 import { readJob } from '../../../src/domain/submission/stored-job.ts'
 import { submitJobs } from '../../../src/domain/submission/submit.ts'
@@ -221,4 +224,24 @@ test('submissions of one group have the quotas of their own level', async () => 
   )
   expect(outcomes).toMatchObject([[{ jobId: expect.any(String) }], [{ code: 'QUOTA_EXCEEDED' }]])
   await deleteQuota(it.domain, it.admin, { id })
+})
+
+test('no more jobs of a user wait for approval than the pool allows, those of one call included', async () => {
+  await updateLimits(it.domain, it.admin, { userMaxBlocked: 2 })
+  const olga = await it.user('olga', 'RESEARCHER')
+  const submit = (viewer: Viewer, ...asks: boolean[]) =>
+    submitJobs(
+      it.domain,
+      viewer,
+      asks.map((requiresApproval) => ({ spec: { command: ['true'] }, requiresApproval })),
+    )
+  const refused = { code: 'QUOTA_EXCEEDED', quota: 'MAX_BLOCKED', scope: 'user:olga', limit: 2, used: 2 }
+  const accepted = { jobId: expect.any(String) }
+  const first = await submit(olga, true, true, true, false)
+  expect(first).toMatchObject([accepted, accepted, refused, accepted])
+  expect(await submit(olga, true)).toMatchObject([refused])
+  expect(await submit(await it.user('otto', 'RESEARCHER'), true)).toMatchObject([accepted])
+  const [{ jobId } = { jobId: '' }] = first as { jobId: string }[]
+  await cancelJob(it.domain, olga, { jobId })
+  expect(await submit(olga, true, true)).toMatchObject([accepted, refused])
 })
