@@ -181,6 +181,40 @@ describe('teams', () => {
   })
 })
 
+describe('who may not see all people', () => {
+  it('sees the members of its own teams, without what they have elsewhere', async () => {
+    const teamId = async (name: string) =>
+      (await mutate(admin, 'createTeam', { input: { name }, wanted: 'team { id }' })).team.id
+    const [lab, board] = [await teamId('lab'), await teamId('board')]
+    const ned = await createUser('ned', 'LEAD', { teams: ['lab', 'board'], defaultTeam: 'board' })
+    const mia = await createUser('mia', 'RESEARCHER', { teams: ['lab'], defaultTeam: 'lab' })
+    const asMia = await tokenOf(mia)
+    const members = 'members { nodes { name teams { name } } }'
+    const seen = [
+      { name: 'ned', teams: [{ name: 'lab' }] },
+      { name: 'mia', teams: [{ name: 'lab' }] },
+    ]
+    expect(await asMia.data(`{ teams { nodes { name ${members} } } users { nodes { name } } }`)).toEqual({
+      teams: { nodes: [{ name: 'lab', members: { nodes: seen } }] },
+      users: { nodes: [{ name: 'mia' }] },
+    })
+    const node = 'query ($id: ID!) { node(id: $id) { id } }'
+    for (const id of [board, ned]) expect(await asMia.data(node, { id })).toEqual({ node: null })
+    expect(await asMia.data(node, { id: lab })).toEqual({ node: { id: lab } })
+    for (const field of ['defaultTeam { name }', 'unixUser', 'allow', 'deny'])
+      expect(await asMia.ask(`{ teams { nodes { members { nodes { ${field} } } } } }`)).toMatchObject({
+        errors: [{ extensions: { code: 'FORBIDDEN' } }],
+      })
+
+    // A job names its team also to a user who has left the team since.
+    await submit(asMia)
+    await mutate(admin, 'updateTeam', { input: { id: lab, removeMembers: [mia] } })
+    expect(await asMia.data(`{ jobs { nodes { team { name ${members} } } } }`)).toEqual({
+      jobs: { nodes: [{ team: { name: 'lab', members: { nodes: [] } } }] },
+    })
+  })
+})
+
 describe('lists of jobs with their people', () => {
   it('cost the same number of statements for 2 jobs and for 12', async () => {
     const query = `{ jobs(first: 100) { nodes { user { name teams { name members(first: 2) { nodes { name } } } } team { name }

@@ -141,6 +141,15 @@ describe('a token', () => {
     expect((await revoke(clerk, peer.id))['revokeToken'].__typename).toBe('RevokeTokenSuccess')
   })
 
+  it('is not made for somebody who is disabled', async () => {
+    const userId = await userWith('left', 'RESEARCHER')
+    await mutate(admin, 'updateUser', { input: { id: userId, disabled: true } })
+    expect(await createToken(admin, { userId })).toMatchObject({
+      code: 'INVALID_INPUT',
+      violations: [{ path: ['userId'] }],
+    })
+  })
+
   it('knows its last use to the minute, with one write', async () => {
     const person = await personOf(await userWith('busy', 'RESEARCHER'))
     const statements = server.countStatements()
