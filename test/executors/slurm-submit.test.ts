@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { oneUser } from '../../src/executors/account.ts'
 import { StartFailed } from '../../src/executors/executor.ts'
-import { SlurmAway } from '../../src/executors/slurm/commands.ts'
+import { SlurmAway, SlurmRefused } from '../../src/executors/slurm/commands.ts'
 import { createLayout, type Layout } from '../../src/executors/slurm/layout.ts'
 import type { SlurmJob } from '../../src/executors/slurm/queue.ts'
 import { directoryOf, readRecords } from '../../src/executors/slurm/run-files.ts'
@@ -41,16 +41,19 @@ interface Server {
   taken: number
   /** What sbatch prints. */
   prints: string
+  /** Why it takes no submission; null: it does. */
+  refuses: string | null
   /** Ids of the submissions that were told. */
   told: string[]
 }
 
-type Given = Partial<Pick<Server, 'answers' | 'shows' | 'prints'>> & { gpuTypes?: readonly string[] | null }
+type Given = Partial<Pick<Server, 'answers' | 'shows' | 'prints' | 'refuses'>> & { gpuTypes?: readonly string[] | null }
 
-function openServer({ answers = false, shows = null, prints = '1\n', gpuTypes = null }: Given = {}): Server {
+function openServer(given: Given = {}): Server {
+  const { answers = false, shows = null, prints = '1\n', refuses = null, gpuTypes = null } = given
   const clock = createFakeClock()
   const told: string[] = []
-  const server = { clock, answers, shows, thinks: Promise.resolve(), asked: 0, taken: 0, prints, told }
+  const server = { clock, answers, shows, thinks: Promise.resolve(), asked: 0, taken: 0, prints, refuses, told }
   const look = async () =>
     server.shows && { beganMs: 0, byRun: new Map(server.shows.map((runId) => [runId, [{} as SlurmJob]])) }
   const submit = createSubmit({
@@ -58,6 +61,7 @@ function openServer({ answers = false, shows = null, prints = '1\n', gpuTypes = 
       server.asked++
       await server.thinks
       if (!server.answers) throw new SlurmAway('Unable to contact slurm controller')
+      if (server.refuses !== null) throw new SlurmRefused(server.refuses)
       server.taken++
       return server.prints
     },
@@ -172,6 +176,39 @@ it('a start tells that Slurm is slow while its command still tries', async () =>
   resolve()
   await start
   expect(server.clock.sleeping).toBe(0)
+})
+
+const policy = "Job violates accounting/QOS policy (job submit limit, user's size and/or time limits)"
+
+it.each([
+  ['a partition that is closed for now', 'Required partition not available (inactive or drain)'],
+  ['a limit of submissions', `QOSMaxSubmitJobPerUserLimit\nBatch job submission failed: ${policy}`],
+])('a start waits for %s, and tells which partition and why', async (_, refusal) => {
+  const server = openServer({ answers: true, refuses: refusal, shows: [] })
+  const told: string[] = []
+  const start = server.submit(runOf({ command: ['true'], queue: 'night' }), undefined, (info) => told.push(info))
+  for (let tries = 0; tries < 20; tries++) await asks(server)
+  expect(told).toContain(`Slurm does not take it now in its partition night: ${refusal.replace('\n', ' ')}`)
+  server.refuses = null
+  expect(await ends(server, start)).toMatchObject({ status: 'fulfilled' })
+})
+
+it.each([
+  ['invalid partition specified: night\nBatch job submission failed: Invalid partition name specified', 'BAD_SPEC'],
+  [`QOSMaxWallDurationPerJobLimit\nBatch job submission failed: ${policy}`, 'BAD_SPEC'],
+  ['Please name a project', 'START_FAILED'],
+])('a refusal that does not pass by itself ends the start: %j', async (refuses, reason) => {
+  const server = openServer({ answers: true, refuses })
+  await expect(server.submit(order())).rejects.toMatchObject({ reason, message: expect.stringContaining('refused') })
+})
+
+it('a run that is refused for now, and was taken before, has started', async () => {
+  const server = openServer({ answers: true, refuses: 'AssocMaxSubmitJobLimit' })
+  const run = order()
+  const start = server.submit(run)
+  await asks(server)
+  server.shows = [run.runId]
+  expect(await ends(server, start)).toEqual({ status: 'fulfilled', value: run.runId })
 })
 
 it('a run that another server gave up meanwhile is submitted with a directory', async () => {

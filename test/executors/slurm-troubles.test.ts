@@ -62,6 +62,34 @@ describe.skipIf(conf === undefined)(`a job of Slurm with ${conf}`, () => {
     await server.close()
   })
 
+  it.each(['DRAIN', 'INACTIVE', 'DOWN'])(
+    'waits while its partition is %s, and runs when that is open again',
+    async (state) => {
+      const [told, onShort]: [string[], object] = [[], { queueNative: { partition: 'short' } }]
+      const change = (to: string) => operate('scontrol', 'update', 'PartitionName=short', `State=${to}`)
+      await change(state)
+      const starting = own.executor.start(
+        runOf({ resources: small, command: ['true'] }, onShort),
+        undefined,
+        told.push.bind(told),
+      )
+      try {
+        const isTold = async () => {
+          if (told.some((info) => info.includes('in its partition short: ') && info.includes('not available')))
+            return true
+          const handle = await Promise.race([starting, null])
+          const observation = handle && (await observe(own.executor, handle))
+          return observation?.state === 'starting' && observation.info === 'Slurm: PartitionDown'
+        }
+        await until(isTold, { what: 'the reason is told' })
+      } finally {
+        await change('UP')
+      }
+      expect(await untilEnded(own.executor, await starting)).toMatchObject({ exitCode: 0 })
+    },
+    120_000,
+  )
+
   it.each([
     ['killed', () => ['scancel', '--full', '--signal=KILL']],
     ['cancelled, though it ignores TERM,', () => ['scancel']],

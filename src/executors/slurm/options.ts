@@ -45,7 +45,7 @@ export function tasksOf(r: Resources): Tasks {
   return { total, perNode, nodes: r.nodeCount ?? Math.ceil(total / perNode) }
 }
 
-const partitionOf = ({ queueNative, spec }: RunSpec) => queueNative['partition'] ?? spec.queue
+export const partitionOf = ({ queueNative, spec }: RunSpec) => queueNative['partition'] ?? spec.queue
 
 export function optionsOf(run: RunSpec, limits: ClusterLimits): string[] {
   const { spec, queueNative, reservationNativeId } = run

@@ -7,7 +7,7 @@ import { type Executor, type Handle, type RunSpec, StartFailed } from '../execut
 import { batchScriptOf, closureFile, jobFileOf } from './command.ts'
 import { type Slurm, SlurmAway, SlurmRefused } from './commands.ts'
 import { type Layout, SharedDirTrouble } from './layout.ts'
-import { type ClusterLimits, optionsOf } from './options.ts'
+import { type ClusterLimits, optionsOf, partitionOf } from './options.ts'
 import { directoryOf, giveUpRun, type Records, type RunDirectory, readRecords, removeRun } from './run-files.ts'
 import type { Queue } from './squeue.ts'
 
@@ -42,6 +42,8 @@ const lookMs = 200
 /** How long a start waits for a controller that does not answer. */
 const awayMsMax = 60_000
 const awayPauseMs = 1_000
+/** After a refusal that may pass by itself. */
+const closedPauseMs = 10_000
 /** A controller that takes longer is told. */
 const slowMs = 3_000
 
@@ -85,7 +87,7 @@ export function createSubmit(options: SubmitOptions): Submit {
     const makeReady = () => prepare(layout, files, order)
     const isReady = await makeReady()
     if (!isReady && !isThere && (await isSubmitted(files, unwanted))) return run.runId
-    await submit({ files, asked: order.asked, makeReady, unwanted, tell }, isReady)
+    await submit({ files, asked: order.asked, partition: partitionOf(run), makeReady, unwanted, tell }, isReady)
     return run.runId
   }
 
@@ -118,14 +120,23 @@ export function createSubmit(options: SubmitOptions): Submit {
   }
 
   /** Before each try but the first of a new directory: another server may have given the run up meanwhile. */
-  async function submit({ files, asked, makeReady, unwanted, tell }: Submission, wasMade: boolean): Promise<void> {
+  async function submit(
+    { files, asked, partition, makeReady, unwanted, tell }: Submission,
+    wasMade: boolean,
+  ): Promise<void> {
     for (let [isReady, sinceMs] = [wasMade, clock.monotonicMs()]; ; isReady = false) {
       unwanted?.throwIfAborted()
       if (!isReady) await makeReady()
-      const away = await whileTelling(tell, () => sbatch(files, asked))
-      if (away === null || (await isKnown(files))) return
-      if (clock.monotonicMs() - sinceMs > awayMsMax && !unwanted?.aborted) return giveUp(files, away)
-      tell?.(`${silent}: ${away.message}`)
+      const failure = await whileTelling(tell, () => sbatch(files, asked))
+      if (failure === null || (await isKnown(files))) return
+      if (failure instanceof SlurmRefused) {
+        tell?.(`Slurm does not take it now in its partition ${partition}: ${inOneLine(failure)}`)
+        await clock.sleep(closedPauseMs, unwanted)
+        sinceMs = clock.monotonicMs()
+        continue
+      }
+      if (clock.monotonicMs() - sinceMs > awayMsMax && !unwanted?.aborted) return giveUp(files, failure)
+      tell?.(`${silent}: ${failure.message}`)
       await clock.sleep(awayPauseMs, unwanted)
     }
   }
@@ -139,7 +150,7 @@ export function createSubmit(options: SubmitOptions): Submit {
   }
 
   /** null: it was submitted. */
-  async function sbatch(files: RunDirectory, asked: Parameters<Slurm>[0]): Promise<SlurmAway | null> {
+  async function sbatch(files: RunDirectory, asked: Parameters<Slurm>[0]): Promise<SlurmAway | SlurmRefused | null> {
     try {
       const answer = await slurm(asked)
       const nativeId = idIn(answer)
@@ -149,10 +160,10 @@ export function createSubmit(options: SubmitOptions): Submit {
     } catch (cause) {
       if (cause instanceof SlurmAway) return cause
       if (!(cause instanceof SlurmRefused)) throw cause
+      if (closed.test(cause.message)) return cause
       // An earlier try may have begun it.
       if (!(await giveUpRun(layout, files))) return null
-      const message = `Slurm refused: ${cause.message.replaceAll('\n', ' ')}`
-      throw new StartFailed(refusalOf(cause.message), message, { cause })
+      throw new StartFailed(refusalOf(cause.message), `Slurm refused: ${inOneLine(cause)}`, { cause })
     }
   }
 
@@ -199,6 +210,7 @@ interface Waiting {
 interface Submission extends Waiting {
   files: RunDirectory
   asked: Parameters<Slurm>[0]
+  partition: string
   makeReady(): Promise<boolean>
 }
 
@@ -249,8 +261,13 @@ async function fill(directory: string, { texts, account }: Prepared): Promise<vo
  */
 const idIn = (answer: string) => [...answer.matchAll(/^(\d+)(?:;\S*)?$/gm)].at(-1)?.[1] ?? null
 
+const inOneLine = ({ message }: Error) => message.replaceAll('\n', ' ')
+
+/** Words of Slurm for what it takes later: the partition is closed, or one of its limits of submissions is reached. */
+const closed = /partition not available|SubmitJob/
+
 /** Words of Slurm for what will be refused again, however often it is asked. */
 const badSpec =
-  /invalid|not available|can not be satisfied|cannot be satisfied|unrecognized|illegal|not permitted|does not look like/i
+  /invalid|violates|not available|can not be satisfied|cannot be satisfied|unrecognized|illegal|not permitted|does not look like/i
 
 const refusalOf = (message: string) => (badSpec.test(message) ? 'BAD_SPEC' : 'START_FAILED')
