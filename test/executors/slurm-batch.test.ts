@@ -139,6 +139,13 @@ it.for(shells)(
   },
 )
 
+it.for(shells)('ignores no signal for the command, as a script of %s', async ([name, args], { skip }) => {
+  const shell = findShell(name)
+  if (shell === undefined) return skip()
+  await begin('grep SigIgn /proc/self/status', [shell, ...args]).ended
+  expect(textOf('stdout')).toBe(`SigIgn:\t${'0'.repeat(16)}\n`)
+})
+
 it.for(shells)('hands TERM to all processes of the command, also as a script of %s', async ([name, args], { skip }) => {
   const shell = findShell(name)
   if (shell === undefined) return skip()

@@ -120,6 +120,9 @@ ln -s "$claim" "$dir/claim" || [ "$(readlink "$dir/claim")" = "$claim" ] || exit
 
 srun=$(command -v srun)
 if sourcing=$(command -v bash); then sourcing="$sourcing --posix"; else sourcing=/bin/sh; fi
+# What a shell begins in the background ignores INT and QUIT. bash can undo that; other shells need `env` of coreutils 8.31.
+reset=
+! /usr/bin/env --default-signal=INT true || reset='/usr/bin/env --default-signal'
 MASTER_ADDR=$SLURMD_NODENAME
 export MASTER_ADDR
 . "$dir/job"
@@ -144,7 +147,10 @@ uptime
 started=$up
 children
 record begun "$SLURM_JOB_NODELIST ${SLURM_JOB_GPUS:-${GPU_DEVICE_ORDINAL:-}} $(date +%s%3N)"
-setsid "$@" </dev/null >&3 2>&4 3>&- 4>&- 5<&- &
+{
+  trap - HUP INT QUIT XFSZ
+  exec setsid $reset "$@"
+} </dev/null >&3 2>&4 3>&- 4>&- 5<&- &
 pid=$!
 exec 3>&- 4>&-
 [ "$term" = - ] || signal_command TERM
