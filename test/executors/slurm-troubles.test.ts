@@ -78,7 +78,7 @@ describe.skipIf(conf === undefined)(`a job of Slurm with ${conf}`, () => {
           if (told.some((info) => info.includes('in its partition short: ') && info.includes('not available')))
             return true
           const handle = await Promise.race([starting, null])
-          const observation = handle && (await observe(own.executor, handle))
+          const observation = handle === null ? null : await observe(own.executor, handle)
           return observation?.state === 'starting' && observation.info === 'Slurm: PartitionDown'
         }
         await until(isTold, { what: 'the reason is told' })
@@ -184,6 +184,14 @@ describe.skipIf(conf === undefined)(`a job of Slurm with ${conf}`, () => {
     expect(await observe(forgetful, handle)).toMatchObject({ state: 'ended', exitCode: 6 })
     await forgetful.close()
   })
+
+  it('that an operator has suspended is killed after its grace', async () => {
+    const handle = await own.up(sh('echo up; sleep 600'))
+    const running = await observe(own.executor, handle)
+    await operate('scontrol', 'suspend', running.state === 'running' ? (running.nativeId ?? '') : '')
+    await expect(own.executor.stop(handle, 2_000)).rejects.toThrow('suspended')
+    expect(await untilEnded(own.executor, handle, 60_000)).toMatchObject({ exitCode: 137, stopped: true })
+  }, 90_000)
 
   it('that records an end and goes on is cancelled in Slurm, also by the next server', async () => {
     const forge = `ln -s '0 - - -' ${own.directory}/shared/cluster/runs/$BERTH_RUN_ID/exit; sleep 600`

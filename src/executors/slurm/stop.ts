@@ -4,6 +4,7 @@ import type { Handle } from '../executor.ts'
 import { createKills } from '../kills.ts'
 import { type Slurm, SlurmAway } from './commands.ts'
 import type { Layout } from './layout.ts'
+import type { SlurmJob } from './queue.ts'
 import { directoryOf, type Records, readRecords, takeClaim } from './run-files.ts'
 import type { Queue } from './squeue.ts'
 import { createStopRecords } from './stops.ts'
@@ -76,14 +77,14 @@ export function createJobStopper(options: StopOptions): JobStopper {
    * The job of the run, if it has one. A controller that crashed gives the ids of the jobs that it lost to others, so the
    * id counts only while Slurm has it for this run.
    */
-  async function jobOf(handle: Handle): Promise<string | null> {
+  async function jobOf(handle: Handle): Promise<SlurmJob | null> {
     const records = await recordsOf(handle)
     if (records?.exit || records?.failed) return null
     const claim = records?.claim ?? null
     if (claim && claim.by !== 'job') return null
     const snapshot = await queue.look(records ? [records.uid] : [])
     if (!snapshot) throw new SlurmAway('Slurm does not answer: its job cannot be signalled now')
-    return snapshot.byRun.get(handle)?.find(({ id }) => claim === null || id === claim.id)?.id ?? null
+    return snapshot.byRun.get(handle)?.find(({ id }) => claim === null || id === claim.id) ?? null
   }
 
   function killWhenDue(handle: Handle, leftMs: number): void {
@@ -104,11 +105,13 @@ export function createJobStopper(options: StopOptions): JobStopper {
   }
 
   async function kill(handle: Handle, over: AbortSignal): Promise<void> {
-    const jobId = await jobOf(handle)
-    if (jobId === null) return
-    await signal(jobId, 'KILL')
-    await clock.sleep(lastOutputMs, over)
-    if (!over.aborted && (await jobOf(handle)) !== null) await scancel(['--full', '--signal=KILL', jobId])
+    const job = await jobOf(handle)
+    if (job === null) return
+    if (!isSuspended(job)) {
+      await signal(job.id, 'KILL')
+      await clock.sleep(lastOutputMs, over)
+    }
+    if (!over.aborted && (await jobOf(handle)) !== null) await scancel(['--full', '--signal=KILL', job.id])
   }
 
   async function cancel(handle: Handle): Promise<void> {
@@ -128,8 +131,9 @@ export function createJobStopper(options: StopOptions): JobStopper {
         return cancel(handle)
       }
       killWhenDue(handle, leftMs)
-      const jobId = leftMs > 0 ? await jobOf(handle) : null
-      if (jobId !== null) await signal(jobId, 'TERM')
+      const job = leftMs > 0 ? await jobOf(handle) : null
+      if (job && isSuspended(job)) throw new Error(`Slurm has suspended job ${job.id}: it gets TERM when it goes on`)
+      if (job) await signal(job.id, 'TERM')
     },
     isAsked: async (handle) => (await stops.read(handle)) !== null,
     isOver: kills.isOver,
@@ -145,3 +149,6 @@ export function createJobStopper(options: StopOptions): JobStopper {
     },
   }
 }
+
+/** scancel waits for such a job to go on, with any signal but a KILL to all of it. */
+const isSuspended = ({ state }: SlurmJob) => state === 'SUSPENDED'
