@@ -144,6 +144,7 @@ test('the limits that are told are those that hold', async () => {
   const number = (value: number) => value.toLocaleString('en-US')
   const { tokensMax, depthMax, aliasesMax, rootFieldsMax, costMax, bulkMax, nodesMax } = limits
   expect(text).toContain(`body of an HTTP request | ${limits.bodyBytesMax / 1024 ** 2} MiB |`)
+  expect(text).toContain(`requests under way | ${limits.bodiesBytesMax / 1024 ** 2} MiB;`)
   expect(text).toContain(
     `document | ${limits.documentBytesMax / 1024} KiB, ${number(tokensMax)} tokens, ${depthMax} levels, ${aliasesMax} aliases, ${rootFieldsMax} root fields |`,
   )

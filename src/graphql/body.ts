@@ -1,26 +1,60 @@
 import type { IncomingMessage } from 'node:http'
 
 /** Reading what was posted: never more bytes than are allowed, and no JSON with more values than are allowed. */
-export type Body = { text: string } | 'too large' | 'too many values' | 'gone'
+export type Body = { text: string } | 'too large' | 'too many values' | 'no room' | 'gone'
 
 export interface BodyLimits {
   bytesMax: number
   valuesMax: number
+  intake: Intake
 }
 
-export async function readBody(request: IncomingMessage, { bytesMax, valuesMax }: BodyLimits): Promise<Body> {
-  if (Number(request.headers['content-length'] ?? 0) > bytesMax) return 'too large'
-  const bytes = await readBytes(request, bytesMax)
+/** What the bodies of one sender may take that are read or worked on: a body that stops costs its sender nothing. */
+export interface Intake {
+  /** false: there is none left. */
+  take(bytes: number): boolean
+  /** Gives back what was taken by it. */
+  leave(): void
+}
+
+export function createIntakes(bytesMax: number): (sender: string) => Intake {
+  const taken = new Map<string, number>()
+  return (sender) => {
+    let own = 0
+    function add(bytes: number) {
+      own += bytes
+      const all = (taken.get(sender) ?? 0) + bytes
+      if (all > 0) taken.set(sender, all)
+      else taken.delete(sender)
+    }
+    return {
+      take(bytes) {
+        if ((taken.get(sender) ?? 0) + bytes > bytesMax) return false
+        add(bytes)
+        return true
+      },
+      leave: () => add(-own),
+    }
+  }
+}
+
+export async function readBody(request: IncomingMessage, { valuesMax, ...limits }: BodyLimits): Promise<Body> {
+  if (Number(request.headers['content-length'] ?? 0) > limits.bytesMax) return 'too large'
+  const bytes = await readBytes(request, limits)
   if (!Buffer.isBuffer(bytes)) return bytes
   return valuesIn(bytes) > valuesMax ? 'too many values' : { text: bytes.toString() }
 }
 
-function readBytes(request: IncomingMessage, bytesMax: number): Promise<Buffer | 'too large' | 'gone'> {
+function readBytes(
+  request: IncomingMessage,
+  { bytesMax, intake }: Omit<BodyLimits, 'valuesMax'>,
+): Promise<Exclude<Body, { text: string }> | Buffer> {
   return new Promise((resolve) => {
-    const bytes = createBytes()
+    const bytes = createBytes(bytesMax)
     request.on('data', (part: Buffer) => {
-      if (bytes.length() + part.length <= bytesMax) bytes.add(part)
-      else resolve('too large')
+      if (bytes.length() + part.length > bytesMax) resolve('too large')
+      else if (intake.take(part.length)) bytes.add(part)
+      else resolve('no room')
     })
     request.once('end', () => resolve(bytes.whole()))
     request.once('error', () => resolve('gone'))
@@ -29,7 +63,7 @@ function readBytes(request: IncomingMessage, bytesMax: number): Promise<Buffer |
 }
 
 /** Pieces are joined as they come. To keep a list of them costs hundreds of bytes for each, and a piece may be one byte. */
-function createBytes() {
+function createBytes(bytesMax: number) {
   let joined: Buffer = Buffer.alloc(0)
   let length = 0
   return {
@@ -38,7 +72,7 @@ function createBytes() {
       if (length === 0) joined = part
       else {
         if (length + part.length > joined.length)
-          joined = Buffer.concat([joined.subarray(0, length)], 2 * (length + part.length))
+          joined = Buffer.concat([joined.subarray(0, length)], Math.min(2 * (length + part.length), bytesMax))
         part.copy(joined, length)
       }
       length += part.length

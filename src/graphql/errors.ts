@@ -36,8 +36,8 @@ export const errorsMax = 20
 const messageCharactersMax = 1_000
 
 /** The body of an answer to a request that GraphQL never got. */
-export const errorBody = (code: ErrorCode, message: string) => ({
-  errors: [{ message, extensions: { code, requestId: randomUUID() } }],
+export const errorBody = (code: ErrorCode, message: string, told: { retryAfterSeconds?: number } = {}) => ({
+  errors: [{ message, extensions: { code, requestId: randomUUID(), ...told } }],
 })
 
 /** A refusal of the edge itself. */

@@ -3,7 +3,7 @@ import { Readable } from 'node:stream'
 import { type ExecutionResult, GraphQLError } from 'graphql'
 import { type GraphQLParams, processRegularResult } from 'graphql-yoga'
 import { anonymous } from '../domain/access.ts'
-import { readBody } from './body.ts'
+import { type Intake, readBody } from './body.ts'
 import { type Exchange, endWith } from './compression.ts'
 import type { Documents } from './documents.ts'
 import type { GraphqlEngine, Requester } from './engine.ts'
@@ -43,15 +43,16 @@ function ordinary({ headers }: IncomingMessage): string | null {
 interface Answering {
   engine: GraphqlEngine
   documents: Documents
+  intake: Intake
 }
 
 export async function answerPost(
-  { engine, documents }: Answering,
+  { engine, documents, intake }: Answering,
   caller: Requester,
   { request, response }: Exchange,
 ): Promise<void> {
   if (request.method !== 'POST') return void (await engine(request, response, caller))
-  const text = await bodyOf(caller, { request, response })
+  const text = await bodyOf(caller, intake, { request, response })
   if (text === null) return
   const type = ordinary(request)
   const params = type && parseParams(text, (given) => documents.resolve(given, caller.viewer))
@@ -76,24 +77,29 @@ async function leave(
 }
 
 /** null: it was refused, or its sender is gone. */
-async function bodyOf({ viewer }: Requester, exchange: Exchange): Promise<string | null> {
+async function bodyOf({ viewer }: Requester, intake: Intake, exchange: Exchange): Promise<string | null> {
   const { request } = exchange
   const bytesMax = viewer === anonymous ? limits.anonymousBodyBytesMax : limits.bodyBytesMax
-  const body = await readBody(request, { bytesMax, valuesMax: limits.bodyValuesMax })
+  const body = await readBody(request, { bytesMax, valuesMax: limits.bodyValuesMax, intake })
   if (typeof body === 'object') return body.text
   if (body === 'gone') return null
   if (body === 'too many values')
     refuse(exchange, 400, `The body contains more than ${limits.bodyValuesMax} values; send it in several requests`)
-  else if (viewer === anonymous)
+  else if (body === 'too large' && viewer === anonymous)
     refuse(exchange, 401, `Authentication required: without a token the body is limited to ${bytesMax} bytes`)
-  else refuse(exchange, 413, `The body is larger than ${bytesMax} bytes; send it in several requests`)
+  else if (body === 'too large')
+    refuse(exchange, 413, `The body is larger than ${bytesMax} bytes; send it in several requests`)
+  else
+    refuse(exchange, 429, `Your requests under way have ${limits.bodiesBytesMax} bytes; wait for some of their answers`)
   return null
 }
 
-const codes = { 400: 'QUERY_TOO_COMPLEX', 401: 'UNAUTHENTICATED', 413: 'BAD_REQUEST' } as const
+const codes = { 400: 'QUERY_TOO_COMPLEX', 401: 'UNAUTHENTICATED', 413: 'BAD_REQUEST', 429: 'RATE_LIMITED' } as const
+const retryAfterSeconds = 1
 
 function refuse({ response }: Exchange, status: keyof typeof codes, message: string): void {
-  answerJson(response, status, errorBody(codes[status], message))
+  if (status === 429) response.setHeader('retry-after', String(retryAfterSeconds))
+  answerJson(response, status, errorBody(codes[status], message, status === 429 ? { retryAfterSeconds } : {}))
 }
 
 /** Yoga chooses the status. */

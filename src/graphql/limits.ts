@@ -5,6 +5,8 @@ import { fragmentsOf } from './operation.ts'
 /** What one request may ask for. The same on every transport; each refusal comes before any resolver runs. */
 export const limits = {
   bodyBytesMax: 4 * 1024 * 1024,
+  /** Of all requests of a user that are under way; of callers without a token, of an address. */
+  bodiesBytesMax: 64 * 1024 * 1024,
   /** Bytes of a body that are dropped after the answer to it; after that, the connection is cut. */
   passedOverBytesMax: 16 * 1024 * 1024,
   passedOverMsMax: 5_000,

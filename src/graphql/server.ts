@@ -6,12 +6,13 @@ import {
 } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Duplex } from 'node:stream'
-import type { Viewer } from '../domain/access.ts'
+import { anonymous, type Viewer } from '../domain/access.ts'
 import type { DiskWatch } from '../platform/disk.ts'
 import type { Log } from '../platform/log.ts'
 import { isUnavailable, Unavailable } from '../platform/tx.ts'
 import { type AllowanceLimits, createAllowances } from './allowances.ts'
 import { type Authenticate, showsRunToken } from './authenticate.ts'
+import { createIntakes } from './body.ts'
 import type { Rooms } from './context.ts'
 import { createDocuments, type TrustedDocuments } from './documents.ts'
 import { answerUnavailable, createDrain, stoppingText } from './drain.ts'
@@ -103,6 +104,7 @@ export function createServer(options: ServerOptions): Server {
     log,
   })
   const watchAnswer = createAnswerWatch(keepAliveMs)
+  const intakeOf = createIntakes(limits.bodiesBytesMax)
   const inOrder = createPipelines()
   const http = createHttpServer(
     { ServerResponse: patientResponse(unread), shouldUpgradeCallback: isWebSocket },
@@ -178,11 +180,16 @@ export function createServer(options: ServerOptions): Server {
     if (typeof identified === 'string') return unauthenticated(response, identified)
     const { viewer } = identified
     watchAnswer(viewer.userId, response)
-    await answerPost(
-      { engine, documents },
-      { viewer, stays: (end) => keep(viewer, response, end) },
-      { request, response },
-    )
+    await carryOut(viewer, request, response)
+  }
+
+  async function carryOut(viewer: Viewer, request: IncomingMessage, response: ServerResponse) {
+    const intake = intakeOf(viewer === anonymous ? (request.socket.remoteAddress ?? '') : viewer.userId)
+    const stays = (end: () => void) => {
+      intake.leave()
+      keep(viewer, response, end)
+    }
+    await answerPost({ engine, documents, intake }, { viewer, stays }, { request, response }).finally(intake.leave)
   }
 
   /** The stream of a reader who loses access is cut without a `complete`: the client reconnects and gets the reason. */
