@@ -146,11 +146,13 @@ describe('states', () => {
       ),
       { state: 'gone', cause: 'PREEMPTED' },
     ],
-    [
-      'refused by its node',
-      podOf({ phase: 'Failed', reason: 'OutOfcpu' }),
-      { state: 'failed', reason: 'START_FAILED' },
-    ],
+    ...['OutOfcpu', 'OutOfnvidia.com/gpu', 'OutOfephemeral-storage', 'TopologyAffinityError', 'TaintToleration'].map(
+      (reason): [string, Pod, object] => [
+        `refused by its node: ${reason}`,
+        podOf({ phase: 'Failed', reason, message: 'Pod was rejected' }),
+        { state: 'failed', reason: 'START_FAILED', message: `${reason}: Pod was rejected` },
+      ],
+    ),
   ])('%s', (_, pod, expected) => expect(seen(pod)).toMatchObject(expected))
 
   it('of a pod that others delete is gone, unless its command ended well', () => {

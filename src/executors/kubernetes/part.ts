@@ -71,13 +71,32 @@ const podReasons: Readonly<Record<string, Meaning>> = {
   Shutdown: 'GONE',
   Terminated: 'GONE',
   Preempting: 'PREEMPTED',
-  NodeAffinity: 'NOT_STARTED',
-  NodeSelectorMismatching: 'NOT_STARTED',
-  OutOfcpu: 'NOT_STARTED',
-  OutOfmemory: 'NOT_STARTED',
-  OutOfpods: 'NOT_STARTED',
-  UnexpectedAdmissionError: 'NOT_STARTED',
+  ...Object.fromEntries(
+    [
+      'AppArmor',
+      'Forbidden',
+      'InvalidNodeInfo',
+      'NodeAffinity',
+      'NodeName',
+      'NodePorts',
+      'NodeSelectorMismatching',
+      'PodOSNotSupported',
+      'PodOSSelectorNodeLabelDoesNotMatch',
+      'SMTAlignmentError',
+      'SupplementalGroupsPolicyNotSupported',
+      'SysctlForbidden',
+      'TaintToleration',
+      'TopologyAffinityError',
+      'UnexpectedAdmissionError',
+      'UnexpectedPredicateFailureType',
+      'UnknownReason',
+    ].map((reason) => [reason, 'NOT_STARTED' as const]),
+  ),
 }
+
+/** The kubelet says `OutOf` with the name of the resource that its node does not have, such as `OutOfnvidia.com/gpu`. */
+const meaningOfReason = (reason: string): Meaning | undefined =>
+  podReasons[reason] ?? (reason.startsWith('OutOf') ? 'NOT_STARTED' : undefined)
 
 /** Reasons of a container that is over. */
 const endReasons: Readonly<Record<string, Meaning>> = {
@@ -251,7 +270,7 @@ export const codeOf = (exitCode: number) => ({
 })
 
 function meaningOf({ status, metadata }: Pod, { reason = '' }: Terminated): Meaning {
-  const meaning = podReasons[status.reason ?? ''] ?? endReasons[reason]
+  const meaning = meaningOfReason(status.reason ?? '') ?? endReasons[reason]
   if (!meaning) throw new UnknownState(`The container of ${metadata.name} ended for an unknown reason: ${reason}`)
   return meaning
 }
@@ -272,7 +291,7 @@ const goneFor = (why: 'GONE' | 'PREEMPTED', info: string): Gone => ({
 function withoutContainer(pod: Pod): Part {
   const { reason = '', message = '' } = pod.status
   const info = [reason, message].filter((each) => each !== '').join(': ')
-  const meaning = podReasons[reason]
+  const meaning = meaningOfReason(reason)
   switch (meaning) {
     case 'MAX_RUN_TIME':
       if (containerOf(pod)?.waiting)
