@@ -19,19 +19,21 @@ let directory: string
 let server: ClusterServer
 let executor: Executor
 
+const options = () => ({
+  kubeconfig: server.kubeconfig,
+  installation: 'test',
+  environment: {},
+  image: 'i',
+  dataRoots: {},
+  clock: fastClock(50),
+  time: machineTime,
+  log: createLog('silent'),
+})
+
 beforeEach(async () => {
   directory = await mkdtemp(join(tmpdir(), 'berth-kubernetes-troubles-'))
   server = await startClusterServer(directory)
-  executor = await createKubernetesExecutor({
-    kubeconfig: server.kubeconfig,
-    installation: 'test',
-    environment: {},
-    image: 'i',
-    dataRoots: {},
-    clock: fastClock(50),
-    time: machineTime,
-    log: createLog('silent'),
-  })
+  executor = await createKubernetesExecutor(options())
 })
 afterEach(async () => {
   await executor.close()
@@ -155,6 +157,64 @@ describe('while a quota of the namespace is used up', () => {
     await expect(executor.start(gang)).rejects.toMatchObject({ reason: 'NOT_TOGETHER', message: forbidden })
     expect(server.items['secrets']).toEqual([])
   })
+})
+
+describe('while the cluster cannot serve', () => {
+  const patientMs = 3_000
+  const within = (work: Promise<unknown>) =>
+    Promise.race([work.catch(String), new Promise((resolve) => setTimeout(resolve, patientMs, 'waits'))])
+  beforeEach(() => {
+    server.answers = giving(503, '{"kind":"Status","reason":"ServiceUnavailable"}')
+  })
+
+  it('a start says so, and goes back to the queue after a minute', async () => {
+    const told: string[] = []
+    const starting = executor.start(run, undefined, (info) => told.push(info))
+    await expect(starting).rejects.toMatchObject({ name: 'StartFailed', reason: 'NODE_TROUBLE' })
+    expect(new Set(told)).toEqual(new Set(['The cluster does not answer']))
+  })
+
+  it('a start that is not wanted any more is given up at once', async () => {
+    const cancelled = new AbortController()
+    const told: string[] = []
+    const starting = executor.start(run, cancelled.signal, (info) => {
+      told.push(info)
+      cancelled.abort()
+    })
+    await expect(starting).rejects.toMatchObject({ name: 'StartFailed' })
+    expect(told).toHaveLength(1)
+  })
+
+  it('a start that an earlier leader may have made is never given up, unless it is not wanted', async () => {
+    const slow = await createKubernetesExecutor({ ...options(), clock: fastClock(500) })
+    const cancelled = new AbortController()
+    // Twenty minutes and more.
+    const starting = slow.start({ ...run, inherited: true }, cancelled.signal)
+    expect(await within(starting)).toBe('waits')
+    cancelled.abort()
+    await expect(starting).rejects.toMatchObject({ name: 'ClusterAway' })
+    await slow.close()
+  })
+})
+
+it('reads its access again when the API server has moved', async () => {
+  server.items['pods'] = []
+  server.items['secrets'] = []
+  expect(await observe(executor, handle)).toMatchObject({ state: 'gone' })
+  const there = await startClusterServer(directory)
+  there.items['pods'] = [
+    {
+      metadata: { name: `${handle}-0`, uid: 'u', resourceVersion: '1', labels: { [podLabels.handle]: handle } },
+      spec: { containers: [] },
+      status: {
+        phase: 'Running',
+        containerStatuses: [{ name: 'job', state: { running: { startedAt: '2026-01-01T00:00:00Z' } } }],
+      },
+    },
+  ]
+  await server.close()
+  await until(async () => (await observe(executor, handle)).state === 'running', { what: 'the other one is asked' })
+  server = there
 })
 
 it('a start that an earlier leader may have made is not given up when a new one is', async () => {

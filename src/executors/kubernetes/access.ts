@@ -7,7 +7,8 @@ import { parse } from 'yaml'
 
 /**
  * Where the API server is and who Berth is there: a context of a kubeconfig file, or the service account of the pod that
- * the server runs in. Read again after a refusal (401), because tokens of service accounts and plugins expire.
+ * the server runs in. Read again after a refusal (401), because tokens of service accounts and plugins expire, and where
+ * the API server is not reached.
  */
 
 export interface Access {

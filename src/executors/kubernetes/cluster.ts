@@ -59,6 +59,9 @@ export class ClusterError extends Error {
   }
 }
 
+/** For people. */
+export const clusterAway = 'The cluster does not answer'
+
 /** The API server did not answer, or could not serve. */
 export class ClusterAway extends Error {
   override name = 'ClusterAway'
@@ -70,6 +73,8 @@ const answerMsMax = 30_000
 const pageItems = 500
 /** The header has whole seconds, and an answer takes its time. */
 const headerMs = 5_000
+/** Where requests fail, the access is read again that often: the API server may have moved, or have a new certificate. */
+const accessMsMin = 30_000
 /** A connection without any byte is probed, so that a vanished peer is noticed. */
 const keepAliveMs = 15_000
 /** Its answer is no object with metadata. */
@@ -91,6 +96,7 @@ interface Page<T> {
 
 interface Connection {
   access: Access
+  readMs: number
   base: URL
   open: typeof openHttp
   agent: HttpAgent
@@ -114,7 +120,7 @@ export function createClusterApi(options: AccessOptions, { clock, time }: { cloc
 
   /** Credentials that cannot be read now may be readable later. */
   async function connected(): Promise<Connection> {
-    connection ??= connect(options)
+    connection ??= connect(options, clock.monotonicMs())
     try {
       return await connection
     } catch (cause) {
@@ -145,6 +151,8 @@ export function createClusterApi(options: AccessOptions, { clock, time }: { cloc
       request.on('socket', (socket) => socket.setKeepAlive(true, keepAliveMs))
       request.on('error', (cause) => {
         answered.abort()
+        const isOld = clock.monotonicMs() - to.readMs > accessMsMin
+        if (isOld && !signals.aborted) connection = null
         reject(new ClusterAway(`${to.access.server}: ${cause.message}`, { cause }))
       })
       request.on('response', (response) => {
@@ -221,12 +229,13 @@ export function createClusterApi(options: AccessOptions, { clock, time }: { cloc
   }
 }
 
-async function connect(options: AccessOptions): Promise<Connection> {
+async function connect(options: AccessOptions, readMs: number): Promise<Connection> {
   const access = await readAccess(options)
   const base = new URL(access.server)
   const isPlain = base.protocol === 'http:'
   return {
     access,
+    readMs,
     base,
     open: isPlain ? openHttp : openHttps,
     agent: new (isPlain ? HttpAgent : HttpsAgent)({ keepAlive: true, ...access.tls }),

@@ -2,7 +2,7 @@ import type { Clock, Time } from '../../platform/clock.ts'
 import type { Log } from '../../platform/log.ts'
 import { type Handle, isOver, type Observation } from '../executor.ts'
 import { readSilent } from './capacity.ts'
-import { type ClusterApi, ClusterAway } from './cluster.ts'
+import { type ClusterApi, ClusterAway, clusterAway } from './cluster.ts'
 import type { OutputState, PodName } from './logs.ts'
 import { annotations, isPodHandle, selectorOf } from './names.ts'
 import type { Notice, Pod, Secret } from './objects.ts'
@@ -62,7 +62,7 @@ export function createInspector(options: InspectorOptions): Inspector {
         await look(asked)
       } catch (error) {
         if (!(error instanceof ClusterAway)) throw error
-        for (const handle of asked) if (!seen.has(handle)) seen.set(handle, { state: 'starting', info: away })
+        for (const handle of asked) if (!seen.has(handle)) seen.set(handle, { state: 'starting', info: clusterAway })
       }
     return handles.map((handle) => seen.get(handle) ?? notThere)
   }
@@ -177,7 +177,6 @@ export function createInspector(options: InspectorOptions): Inspector {
   }
 }
 
-const away = 'The cluster does not answer'
 const notThere: Observation = { state: 'gone', info: 'Its pod is not there' }
 const stoppedBeforeItBegan: Observation = { state: 'ended', ...codeOf(143), stopped: true }
 

@@ -4,7 +4,15 @@ import type { Clock, Time } from '../../platform/clock.ts'
 import { type DataRoots, mountsOf } from '../data.ts'
 import { displayVariables } from '../display.ts'
 import { type Executor, type Handle, type RunSpec, StartFailed } from '../executor.ts'
-import { type ClusterApi, ClusterAway, ClusterError, isAbsent, isAlreadyThere, type Path } from './cluster.ts'
+import {
+  type ClusterApi,
+  ClusterAway,
+  ClusterError,
+  clusterAway,
+  isAbsent,
+  isAlreadyThere,
+  type Path,
+} from './cluster.ts'
 import { annotations, handleOf, isPodHandle, labelsOf, podLabels, podNameOf } from './names.ts'
 import { networkObjectsOf } from './network.ts'
 import type { Metadata, Node, Secret } from './objects.ts'
@@ -23,7 +31,7 @@ import { removeObjects, unlessGone } from './stop.ts'
  * drained or deleted meanwhile.
  *
  * An API server that is away is waited for, and a quota of the namespace that is used up, as a node that is full would
- * be. Once a pod may have been asked for, here or by an earlier leader, there is no other way: a start that is given up
+ * be. Once a pod may have been asked for, here or by an earlier leader, that wait has no limit: a start that is given up
  * could still begin. The commands of several pods begin only when all of them run (inspect.ts).
  */
 export interface PodStartOptions extends PodOptions {
@@ -44,8 +52,6 @@ export interface PodStarter {
 const awayMsMax = 60_000
 const awayPauseMs = 1_000
 const quotaPauseMs = 10_000
-/** With a pod that may have been asked for. */
-const unsureMsMax = 600_000
 
 export function createPodStarter(options: PodStartOptions): PodStarter {
   const { cluster, clock, closing } = options
@@ -62,15 +68,22 @@ export function createPodStarter(options: PodStartOptions): PodStarter {
         if (isOverQuota(error) && !closing.aborted) {
           await waitForQuota(run, error, { unwanted, tell })
           sinceMs = clock.monotonicMs()
-        } else await waitForCluster(error, asked, sinceMs)
+        } else if (error instanceof ClusterAway) {
+          demandPatience(error, asked, { unwanted, isLong: clock.monotonicMs() - sinceMs > awayMsMax })
+          tell?.(clusterAway)
+          await clock.sleep(awayPauseMs, either(unwanted))
+        } else throw failureOf(error)
       }
   }
 
-  /** Throws any other failure than that of a cluster that is away, and not for too long. */
-  async function waitForCluster(error: unknown, { pods }: Asked, sinceMs: number): Promise<void> {
-    const isPatient = clock.monotonicMs() - sinceMs < (pods ? unsureMsMax : awayMsMax)
-    if (closing.aborted || !(error instanceof ClusterAway) || !isPatient) throw failureOf(error)
-    await clock.sleep(awayPauseMs, closing)
+  const either = (unwanted: AbortSignal | undefined) => AbortSignal.any(unwanted ? [closing, unwanted] : [closing])
+
+  /** A pod that was asked for may begin any time, so its run is not given up, however long the cluster is away. */
+  function demandPatience(cause: ClusterAway, { pods }: Asked, { unwanted, isLong }: Patience): void {
+    const isUnwanted = closing.aborted || unwanted?.aborted === true
+    if (pods && isUnwanted) throw cause
+    if (!pods && (isUnwanted || isLong))
+      throw new StartFailed('NODE_TROUBLE', `${clusterAway}: ${cause.message}`, { cause })
   }
 
   /** Nothing of the run is there. The pods of a run that got a part of the quota must not keep it from each other. */
@@ -78,7 +91,7 @@ export function createPodStarter(options: PodStartOptions): PodStarter {
     if (copiesOf(spec.resources) > 1) throw new StartFailed('NOT_TOGETHER', cause.message, { cause })
     if (unwanted?.aborted) throw failureOf(cause)
     tell?.(`Waiting for a quota of its namespace: ${cause.message}`)
-    await clock.sleep(quotaPauseMs, AbortSignal.any(unwanted ? [closing, unwanted] : [closing]))
+    await clock.sleep(quotaPauseMs, either(unwanted))
   }
 
   /**
@@ -176,9 +189,17 @@ function unsure(cause: unknown, { pods }: Asked): never {
   throw new ClusterAway(`It is not known whether its pods were made: ${cause.message}`, { cause })
 }
 
+type Unwanted = Parameters<Executor['start']>[1]
+
 interface Waiting {
-  unwanted: Parameters<Executor['start']>[1]
+  unwanted: Unwanted
   tell: Parameters<Executor['start']>[2]
+}
+
+interface Patience {
+  unwanted: Unwanted
+  /** The cluster is away for longer than a start waits. */
+  isLong: boolean
 }
 
 /** The API server says it in this text alone. */
@@ -219,8 +240,6 @@ function refuseWhatIsNotHonoured({ queueNative }: RunSpec): void {
 
 /** A request that the API server refuses is the job's fault; one that it cannot serve is not. */
 function failureOf(error: unknown): unknown {
-  if (error instanceof ClusterAway)
-    return new StartFailed('START_FAILED', `The cluster does not answer: ${error.message}`, { cause: error })
   if (!(error instanceof ClusterError)) return error
   const isRequest = [400, 413, 422].includes(error.status)
   const reason = isRequest ? 'BAD_SPEC' : 'START_FAILED'
