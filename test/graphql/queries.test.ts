@@ -2,6 +2,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { cancelJob } from '../../src/domain/control/cancel.ts'
 import { deleteJob } from '../../src/domain/control/remove.ts'
 import { type Move, transition } from '../../src/domain/jobs/transition.ts'
+import { reserveSlot } from '../../src/domain/submission/slots.ts'
+import { submitBlocked } from '../support/approvals.ts'
 import { ask, data, type Json, send } from '../support/client.ts'
 import { startServer, type TestServer } from '../support/server.ts'
 
@@ -317,6 +319,11 @@ describe('mutations', () => {
 })
 
 describe('what others may see', () => {
+  const asking = (url: string) => (name: string, query: string, variables?: object) =>
+    send(url, {
+      headers: { 'content-type': 'application/json', authorization: name },
+      body: JSON.stringify({ query, variables }),
+    }).then(({ text }) => JSON.parse(text))
   const everything = `query ($id: ID!, $run: ID!, $event: ID!) {
     job(id: $id) { id } jobs { nodes { id } totalCount } queue { entries { nodes { id } } byUser { count } }
     nodes(ids: [$id, $run, $event]) { id } mine: viewer { user { name } }
@@ -326,12 +333,8 @@ describe('what others may see', () => {
     await using shared = await startServer({ authenticate: (name, known) => known.users.get(name ?? '') ?? null })
     const [ann, eve] = [await shared.user('ann', 'RESEARCHER'), await shared.user('eve', 'RESEARCHER')]
     const id = await shared.submit({}, ann)
-    const as = (name: string, query: string, variables: object) =>
-      send(shared.url, {
-        headers: { 'content-type': 'application/json', authorization: name },
-        body: JSON.stringify({ query, variables }),
-      }).then(({ text }) => JSON.parse(text))
-    const own = await as('ann', '{ jobs { nodes { currentRun { id } events { nodes { id } } } } }', {})
+    const as = asking(shared.url)
+    const own = await as('ann', '{ jobs { nodes { currentRun { id } events { nodes { id } } } } }')
     const [job] = own.data.jobs.nodes
     const ids = { id, run: job.currentRun.id, event: job.events.nodes[0].id }
     expect((await as('eve', everything, ids)).data).toEqual({
@@ -347,6 +350,39 @@ describe('what others may see', () => {
     }
     const cancel = 'mutation ($id: ID!) { cancelJob(input: { jobId: $id }) { ... on Problem { code } } }'
     expect((await as('eve', cancel, { id })).data.cancelJob.code).toBe('NOT_FOUND')
+  })
+
+  it('is no approval, slot or dependent without job.view.all', async () => {
+    await using shared = await startServer({ authenticate: (name, known) => known.users.get(name ?? '') ?? null })
+    const [ann, eve] = [await shared.user('ann', 'RESEARCHER'), await shared.user('eve', 'RESEARCHER')]
+    const boss = await shared.user('boss', 'LEAD')
+    const asked = await submitBlocked(shared, ann)
+    const slot = await reserveSlot(shared.domain, ann, {})
+    const id = await shared.submit({}, eve)
+    const after = await shared.submit({ dependsOn: [{ jobId: id }] }, boss)
+    const as = asking(shared.url)
+    const lists = 'approvals { nodes { id job { id } } totalCount } slotReservations { nodes { id } totalCount }'
+    const own = await as('ann', `{ ${lists} }`)
+    const [approval] = own.data.approvals.nodes
+    const seen = `{ ${lists} nodes(ids: ["${approval.id}", "${slot}"]) { id }
+      job(id: "${id}") { dependents { nodes { id } totalCount } } }`
+    const all = {
+      approvals: { nodes: [{ id: approval.id, job: { id: asked } }], totalCount: 1 },
+      slotReservations: { nodes: [{ id: slot }], totalCount: 1 },
+      nodes: [{ id: approval.id }, { id: slot }],
+    }
+    const none = { nodes: [], totalCount: 0 }
+    expect((await as('ann', seen)).data).toEqual({ ...all, job: null })
+    expect((await as('boss', seen)).data).toEqual({
+      ...all,
+      job: { dependents: { nodes: [{ id: after }], totalCount: 1 } },
+    })
+    expect((await as('eve', seen)).data).toEqual({
+      approvals: none,
+      slotReservations: none,
+      nodes: [null, null],
+      job: { dependents: none },
+    })
   })
 
   it('hides the values of variables from everybody but the owner', async () => {
