@@ -254,6 +254,22 @@ describe('levels', () => {
     expect(await submit(denied)).toMatchObject({ code: 'FORBIDDEN', requiredPermission: 'job.submit' })
   })
 
+  it('show nothing, own jobs included, without job.view.own', async () => {
+    const id = await createUser('nia', 'RESEARCHER')
+    const nia = await tokenOf(id)
+    const { job } = await submit(nia)
+    const query =
+      'query ($id: ID!) { job(id: $id) { id } jobs { nodes { id } totalCount } queue { entries { nodes { id } } } }'
+    expect(await nia.data(query, { id: job.id })).toMatchObject({ job: { id: job.id }, jobs: { totalCount: 1 } })
+    await mutate(admin, 'updateUser', { input: { id, deny: ['job.view.own'] } })
+    expect(await nia.data(query, { id: job.id })).toEqual({
+      job: null,
+      jobs: { nodes: [], totalCount: 0 },
+      queue: { entries: { nodes: [] } },
+    })
+    expect(await mutate(nia, 'cancelJob', { input: { jobId: job.id } })).toMatchObject({ code: 'NOT_FOUND' })
+  })
+
   it('make what is not there and what is not yours look the same', async () => {
     const { job } = await submit(admin)
     const eve = await tokenOf(await createUser('lou', 'RESEARCHER'))

@@ -151,6 +151,24 @@ describe('the chain of the audit log', () => {
     }
   })
 
+  it('notices a head of the database that differs from the one outside, whatever range is asked for', async () => {
+    await using at = await scene(0)
+    const folder = await mkdtemp(join(tmpdir(), 'berth-audit-'))
+    const domain = { ...at.domain, auditHeadFile: join(folder, 'heads') }
+    try {
+      const chainer = createChainer(domain)
+      await at.write(3)
+      await chainer.runOnce()
+      await chainer.stop()
+      expect(await at.verify({}, domain)).toMatchObject({ ok: true, headSeq: 3 })
+      await at.sql.query("UPDATE audit_head SET hash = repeat('a', 64)")
+      for (const range of [{}, { toSeq: 1 }])
+        expect(await at.verify(range, domain)).toMatchObject({ ok: false, firstBadSeq: 3 })
+    } finally {
+      await rm(folder, { recursive: true })
+    }
+  })
+
   it('is not looked for where it was found, though a transaction that is held open keeps it in the index', async () => {
     await using at = await scene(1)
     const backup = new pg.Client({ connectionString: at.database.url })

@@ -156,6 +156,12 @@ describe('bad input is refused with field and rule, and nothing is written', () 
     ],
     ['an unknown device', { command: ['a'], resources: { gpu: 1, gpuIds: [9] } }, 'spec.resources.gpuIds', /no GPU 9/],
     ['an unknown queue', { command: ['a'], queue: 'nowhere' }, 'spec.queue', /no queue nowhere/],
+    [
+      'an executor that the queue lacks',
+      { command: ['a'], queue: 'default', executor: 'slurm' },
+      'spec.executor',
+      /default has no executor slurm/,
+    ],
     ['an unknown executor', { command: ['a'], executor: 'slurm' }, 'spec.executor', /executor slurm/],
     ['an unknown dependency', { command: ['a'], dependsOn: [{ jobId: 'job_x' }] }, 'spec.dependsOn.0.jobId', /no job/],
     ['a team, where there are none', { command: ['a'], team: 'ml' }, 'spec.team', /no team ml/],
