@@ -39,12 +39,15 @@ it('puts a job that comes back as another run in its place', () => {
 class Rows {
   readonly entries: Waiting[] = []
   readonly unheard: ((window: LaneWindow) => void)[] = []
+  /** Jobs that were started from the window. */
+  readonly started = new Set<string>()
   private made = 0
 
-  join(bid: number): void {
+  join(bid: number): Waiting {
     const entry = waiting('l', ++this.made, { bid })
     this.entries.push(entry)
     this.unheard.push((window) => window.join(entry))
+    return entry
   }
 
   leave(at: number): void {
@@ -56,7 +59,7 @@ class Rows {
 }
 
 const steps = fc.array(
-  fc.record({ kind: fc.constantFrom('join', 'leave', 'hear', 'refill', 'start'), value: fc.nat(200) }),
+  fc.record({ kind: fc.constantFrom('join', 'leave', 'hear', 'refill', 'start', 'startUnseen'), value: fc.nat(200) }),
   { maxLength: 400 },
 )
 
@@ -75,7 +78,19 @@ function start(window: LaneWindow, rows: Rows): void {
   window.take(head)
   const at = rows.entries.findIndex(({ jobId }) => jobId === head.jobId)
   if (at < 0) window.lose(head.jobId)
-  else rows.leave(at)
+  else {
+    rows.started.add(head.jobId)
+    rows.leave(at)
+  }
+}
+
+/** Submitted and started in one transaction, which wants that everything before it was heard. */
+function startUnseen(window: LaneWindow, rows: Rows, bid: number): void {
+  hear(window, rows, rows.unheard.length)
+  const entry = rows.join(bid)
+  window.takeUnseen(entry)
+  rows.started.add(entry.jobId)
+  rows.leave(rows.entries.length - 1)
 }
 
 const moves: Record<string, (window: LaneWindow, rows: Rows, value: number) => void> = {
@@ -84,6 +99,7 @@ const moves: Record<string, (window: LaneWindow, rows: Rows, value: number) => v
   hear: (window, rows, value) => hear(window, rows, value % 20),
   refill,
   start,
+  startUnseen: (window, rows, value) => startUnseen(window, rows, value % 4),
 }
 
 test('a window follows the rows, however reads and news are interleaved', () => {
@@ -94,7 +110,10 @@ test('a window follows the rows, however reads and news are interleaved', () => 
       rows.unheard.length = 0
       const window = newWindow()
       window.load(rows.entries.length, rows.first())
-      for (const { kind, value } of made) moves[kind]?.(window, rows, value)
+      for (const { kind, value } of made) {
+        moves[kind]?.(window, rows, value)
+        expect([...rows.started].filter((jobId) => window.find(jobId))).toEqual([])
+      }
       hear(window, rows, rows.unheard.length)
       refill(window, rows)
       expect(window.head?.jobId).toBe(rows.first()[0]?.jobId)
