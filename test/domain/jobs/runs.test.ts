@@ -1,7 +1,10 @@
 import { expect, test } from 'vitest'
-import { hasUnreadRuns } from '../../../src/domain/jobs/runs.ts'
+import { hasUnreadRuns, readHoldingRuns } from '../../../src/domain/jobs/runs.ts'
 import { transition } from '../../../src/domain/jobs/transition.ts'
-import { openTestDomain } from '../../support/domain.ts'
+import { applyPools } from '../../../src/domain/machines/pools.ts'
+import { createCapacityReservation } from '../../../src/domain/machines/reservations.ts'
+import { openTestDomain, simNode } from '../../support/domain.ts'
+import { createLeader } from '../../support/leader.ts'
 
 const { database, it } = await openTestDomain()
 
@@ -26,4 +29,37 @@ test('a pool has unread runs from their handle until they are over and their out
   expect(await has()).toBe(true)
   await sealed(true)
   expect(await has()).toBe(false)
+})
+
+test('a leader carries on the runs of its own pool, each with the end of its hard reservation', async () => {
+  const { sql } = database.db
+  const pool = { policy: 'PRIORITY', executors: ['simulated'], relaxReplicas: true } as const
+  const names = ['sim', 'other']
+  await applyPools(it.domain, {
+    pools: names.map((name) => ({ ...pool, name, nodes: [{ ...simNode, name: `node of ${name}` }] })),
+    queues: names.map((name) => ({ name, pool: name, native: {} })),
+  })
+  const inHours = (hours: number) => new Date(it.domain.time.nowMs() + hours * 3_600_000)
+  const week = { pool: 'sim', project: 'genome', nodes: ['node of sim'] }
+  const endsAt = inHours(2)
+  const reserve = (more: object) => createCapacityReservation(it.domain, it.admin, { ...week, ...more })
+  const started = async (spec: Record<string, unknown>) => {
+    const jobId = await it.submit({ project: 'genome', ...spec })
+    await transition(sql, [{ jobId, run: 1, from: 'QUEUED', to: 'STARTING', reason: null }], 0)
+    return jobId
+  }
+  const hard = await reserve({ name: 'hard', startsAt: inHours(1), endsAt, hard: true })
+  const soft = await reserve({ name: 'soft', startsAt: endsAt, endsAt: inHours(3) })
+  const bound = await started({ queue: 'sim', capacityReservationId: hard.id })
+  const loose = await started({ queue: 'sim', capacityReservationId: soft.id })
+  const elsewhere = await started({ queue: 'other' })
+  for (const name of names) await createLeader(it.domain, name)
+  const carried = async (pool: string, epoch = 1) =>
+    (await readHoldingRuns(sql, { pool, epoch })).map(({ jobId, mustEndAt }) => ({ jobId, mustEndAt }))
+  expect(await carried('sim')).toEqual([
+    { jobId: bound, mustEndAt: endsAt },
+    { jobId: loose, mustEndAt: null },
+  ])
+  expect(await carried('other')).toEqual([{ jobId: elsewhere, mustEndAt: null }])
+  expect(await carried('sim', 0)).toEqual([])
 })

@@ -168,12 +168,17 @@ test('what the reserved nodes could never give is told as that, or refused where
   expect(await refused(it.submit(spec))).toBe('done')
 })
 
-test('a hard reservation that was removed ends nobody', async () => {
-  const { id } = await create({ name: 'hard', startsAt: at(40), endsAt: at(50), hard: true })
-  const jobId = await it.submit({ project: 'genome', capacityReservationId: id })
-  const [run] = await sql<{ id: string }>('SELECT id FROM run WHERE job_id = $1', [jobId])
-  const expires = () => markExpired(database.db.sql, run?.id ?? '', 'RESERVATION')
-  expect(await expires()).toBe(true)
+test('a hard reservation ends its own jobs; a soft one, and one that was removed, end none', async () => {
+  const { id } = await create({ name: 'hard', startsAt: at(40), endsAt: at(42), hard: true })
+  await create({ name: 'another', startsAt: at(42), endsAt: at(44), hard: true })
+  const soft = await create({ name: 'soft', startsAt: at(44), endsAt: at(46) })
+  const expires = async (reservation: string | null) => {
+    const jobId = await it.submit({ project: 'genome', capacityReservationId: reservation })
+    const [run] = await sql<{ id: string }>('SELECT id FROM run WHERE job_id = $1', [jobId])
+    return () => markExpired(database.db.sql, run?.id ?? '', 'RESERVATION')
+  }
+  const [bound, loose, free] = [await expires(id), await expires(soft.id), await expires(null)]
+  expect([await bound(), await loose(), await free()]).toEqual([true, false, false])
   await deleteCapacityReservation(it.domain, it.admin, { id })
-  expect(await expires()).toBe(false)
+  expect(await bound()).toBe(false)
 })
