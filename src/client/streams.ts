@@ -1,5 +1,6 @@
 import { failureOf, RequestFailed } from './failure.ts'
 import type { Answer, Operation } from './http.ts'
+import { type Network, sleptUntilOnline } from './online.ts'
 import type { Outages, StreamOutage } from './outages.ts'
 import type { Sleep } from './pause.ts'
 import { advancing, type Resumable } from './resume.ts'
@@ -9,8 +10,9 @@ import type { Tokens } from './tokens.ts'
 /**
  * The messages of a subscription over as many connections, servers and transports as it takes, each exactly once; ends
  * when the server completes it. A server that is away, restarts, or has no database is asked again from the last cursor,
- * for ever: 1, 2, 4 … s with full jitter between the tries. What cannot get better ends the stream with its failure. An answer
- * that is not of GraphQL ends a stream without a message, for its URL is wrong; later it is of a proxy, and passes.
+ * for ever: 1, 2, 4 … s with full jitter between the tries, and at once when the machine is in a network again. What cannot get
+ * better ends the stream with its failure. An answer that is not of GraphQL ends a stream without a message, for its URL is
+ * wrong; later it is of a proxy, and passes.
  *
  * Transports are tried in their order: the next one after `triesPerTransport` failures in a row without a message. Polling
  * works everywhere and is slow, so a stream that polls looks for a better transport once a minute: it tries each once, and goes
@@ -55,6 +57,7 @@ export interface Routes {
   sse: Open
   tokens: Tokens
   sleep: Sleep
+  network: Network
   /** Of a clock that is never set. */
   nowMs: () => number
   outages: Outages
@@ -120,15 +123,18 @@ async function* keptUp<Result extends object, Variables extends Resumable>(
     if (!(error instanceof RequestFailed) || !(await attempt.mayRepeat(error))) throw error
     if (attempt.isLooking()) return
     outage.begins(error)
-    await sleptUnlessClosed(routes, Math.max(error.retryAfterMs, retryWaitMs(failures++)), signal)
+    const waitMs = Math.max(error.retryAfterMs, retryWaitMs(failures++))
+    if (await sleptUnlessClosed(routes, waitMs, signal)) failures = 0
   }
 }
 
-async function sleptUnlessClosed({ sleep, closed }: Routes, ms: number, signal: AbortSignal) {
+/** true: it ended early, because the machine is in a network again. */
+async function sleptUnlessClosed(routes: Routes, ms: number, signal: AbortSignal): Promise<boolean> {
   try {
-    await sleep(ms, signal)
+    return await sleptUntilOnline(routes, ms, signal)
   } catch (error) {
-    if (!closed.aborted) throw error
+    if (!routes.closed.aborted) throw error
+    return false
   }
 }
 

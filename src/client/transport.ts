@@ -2,6 +2,7 @@ import type { DocumentTypeDecoration } from '@graphql-typed-document-node/core'
 import { failureOf, RequestFailed } from './failure.ts'
 import { type Answer, createHttp, type Operation } from './http.ts'
 import { leavable } from './leavable.ts'
+import { platformNetwork } from './online.ts'
 import { createOutages } from './outages.ts'
 import { pause, type Sleep } from './pause.ts'
 import type { Resumable } from './resume.ts'
@@ -89,6 +90,7 @@ export function connect({ url, token, webSocket, sleep = pause, ...options }: Co
     sse: (operation, signal, onOpen) => overSse({ servers, tokens, onOpen }, operation, signal),
     tokens,
     sleep,
+    network: platformNetwork,
     nowMs: () => performance.now(),
     outages,
     closed: closing.signal,

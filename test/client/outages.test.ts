@@ -1,7 +1,9 @@
 import { expect, it } from 'vitest'
 import { createClient } from '../../src/client/client.ts'
 import { RequestFailed } from '../../src/client/failure.ts'
+import type { Answer } from '../../src/client/http.ts'
 import { createOutages } from '../../src/client/outages.ts'
+import { pause, type Sleep } from '../../src/client/pause.ts'
 import { answers, type Open, type Transport } from '../../src/client/streams.ts'
 import { createTokens } from '../../src/client/tokens.ts'
 import { AnsweringSocket } from '../support/answering-socket.ts'
@@ -71,6 +73,44 @@ it('a connection that failed does not end the outage when its time is over', asy
   expect(outages.current()?.message).toBe('second')
 })
 
+it('a stream that waits for its next try makes it at once when the machine is in a network again', async () => {
+  const network = new EventTarget()
+  const asleep: number[] = []
+  const sleep: Sleep = (ms, signal) => {
+    asleep.push(ms)
+    return pause(1_000_000, signal)
+  }
+  let tries = 0
+  const closing = new AbortController()
+  const stream = answers<object, { after?: string }>(
+    {
+      transports: ['sse'],
+      async *websocket() {},
+      async *sse<Result>() {
+        if (++tries <= 5) throw new RequestFailed('UNREACHABLE', 'offline')
+        yield message as Answer<Result>
+      },
+      tokens: createTokens(undefined),
+      sleep,
+      network,
+      nowMs: () => 0,
+      outages: createOutages(never),
+      closed: closing.signal,
+    },
+    { query, variables: {} },
+    {},
+  )
+  const next = stream.next()
+  for (let times = 1; times <= 5; times++) {
+    await until(() => asleep.length === times, { what: `the stream waits, ${times}` })
+    network.dispatchEvent(new Event('online'))
+  }
+  expect(await next).toEqual({ done: false, value: message })
+  expect(Math.max(...asleep)).toBeLessThan(1_000)
+  closing.abort()
+  await stream.return()
+})
+
 it('a stream that polls looks for a better transport without an outage and without a pause', async () => {
   const unreachable: Open = async function* () {
     yield* []
@@ -95,6 +135,7 @@ it('a stream that polls looks for a better transport without an outage and witho
       sse: noted('sse'),
       tokens: createTokens(undefined),
       sleep: async (ms) => void pauses.push(ms),
+      network: new EventTarget(),
       nowMs: () => nowMs,
       outages,
       closed: closing.signal,
