@@ -14,9 +14,10 @@ import type { Tokens } from './tokens.ts'
  * better ends the stream with its failure. An answer that is not of GraphQL ends a stream without a message, for its URL is
  * wrong; later it is of a proxy, and passes.
  *
- * Transports are tried in their order: the next one after `triesPerTransport` failures in a row without a message. Polling
- * works everywhere and is slow, so a stream that polls looks for a better transport once a minute: it tries each once, and goes
- * on polling at once when none works. That is no outage.
+ * Transports are tried in their order: the next one after `triesPerTransport` failures in a row without a message. An outage
+ * makes all of them fail, and a page over HTTP/1.1 has six connections for its requests and all of its SSE streams. So a stream
+ * looks for a better transport when its connection opens, and once a minute while it polls: it tries each once, and goes on as
+ * before when none works. That is no outage.
  */
 
 export const transports = ['websocket', 'sse', 'polling'] as const
@@ -150,8 +151,10 @@ function createAttempts<Result, Variables>(
     throw new TypeError('`transports` has only polling, and this subscription cannot be polled; add websocket or sse')
   let rung = 0
   let isStarting = startsWithPoll
-  /** It has left polling for a better transport, and has no message of one yet. */
-  let isLooking = false
+  /** The rung that was left to look for a better one, of which there is no message yet; null: none is looked for. */
+  let home: number | null = null
+  /** Since the last message. */
+  let hasLooked = false
   let isServed = false
   let tries = 0
   let token: string | undefined
@@ -163,7 +166,7 @@ function createAttempts<Result, Variables>(
       yield { data }
       const isLong = routes.nowMs() - sinceMs > pollingMsMax
       if (!isStarting && !isLong) continue
-      isLooking = !isStarting && best !== 'polling'
+      if (!isStarting && best !== 'polling') home = rung
       isStarting = false
       isCutShort = true
       rung = 0
@@ -171,32 +174,50 @@ function createAttempts<Result, Variables>(
     }
   }
 
+  /** A connection that opens on a lower rung shows that a server is there, so a better one may open too. */
+  function looksUp(): boolean {
+    if (rung === 0 || home !== null || hasLooked) return false
+    home = rung
+    rung = 0
+    hasLooked = true
+    isCutShort = true
+    return true
+  }
+
   return {
     async *open<R extends Result>(signal: AbortSignal, onOpen: () => void): AsyncGenerator<Answer<R>, void, void> {
       isCutShort = false
       token = await routes.tokens.current()
       const transport = isStarting ? 'polling' : (ladder[rung] ?? best)
-      if (transport === 'polling') isLooking = false
-      const messages = transport === 'polling' ? polled(signal) : routes[transport]<R>(operation, signal, onOpen)
-      for await (const answer of messages as AsyncIterable<Answer<R>>) {
-        if (answer.errors) throw failureOf(answer.errors)
-        tries = 0
-        isLooking = false
-        isServed = true
-        yield answer
+      if (rung === home) home = null
+      const left = new AbortController()
+      const opened = () => (looksUp() ? left.abort() : onOpen())
+      const stay = AbortSignal.any([signal, left.signal])
+      const messages = transport === 'polling' ? polled(signal) : routes[transport]<R>(operation, stay, opened)
+      try {
+        for await (const answer of messages as AsyncIterable<Answer<R>>) {
+          if (answer.errors) throw failureOf(answer.errors)
+          tries = 0
+          home = null
+          hasLooked = false
+          isServed = true
+          yield answer
+        }
+      } catch (error) {
+        if (signal.aborted || !left.signal.aborted) throw error
       }
     },
     /** The connection was left for a better one. */
     wasCutShort: () => isCutShort,
-    /** A better transport than polling is only looked for, without a word and without a pause. */
-    isLooking: () => isLooking,
+    /** A better transport is only looked for, without a word and without a pause. */
+    isLooking: () => home !== null,
     async mayRepeat(failure: RequestFailed): Promise<boolean> {
       if (failure.token) {
-        isLooking = false
+        home = null
         return failure.token === 'ENDED' || (failure.token === 'EXPIRED' && routes.tokens.renew(token))
       }
       if (failure.code === 'UNREACHABLE' || failure.code === 'TIMEOUT' || failure.isForeign) tries++
-      if (isLooking || tries >= triesPerTransport) {
+      if (home !== null || tries >= triesPerTransport) {
         tries = 0
         rung = (rung + 1) % ladder.length
       }

@@ -1,10 +1,10 @@
-import { expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { createClient } from '../../src/client/client.ts'
 import { RequestFailed } from '../../src/client/failure.ts'
-import type { Answer } from '../../src/client/http.ts'
+import type { Answer, Operation } from '../../src/client/http.ts'
 import { createOutages } from '../../src/client/outages.ts'
 import { pause, type Sleep } from '../../src/client/pause.ts'
-import { answers, type Open, type Transport } from '../../src/client/streams.ts'
+import { answers, type Open, type Routes, type Transport } from '../../src/client/streams.ts'
 import { createTokens } from '../../src/client/tokens.ts'
 import { AnsweringSocket } from '../support/answering-socket.ts'
 import { until } from '../support/until.ts'
@@ -109,6 +109,52 @@ it('a stream that waits for its next try makes it at once when the machine is in
   expect(Math.max(...asleep)).toBeLessThan(1_000)
   closing.abort()
   await stream.return()
+})
+
+describe('a stream over server-sent events', () => {
+  const path = (works: Partial<Record<Transport, () => boolean>>) => {
+    const tries: Transport[] = []
+    const over = (transport: 'websocket' | 'sse'): Open =>
+      async function* <Result>(_operation: Operation, signal: AbortSignal, onOpen: () => void) {
+        tries.push(transport)
+        if (!works[transport]?.()) throw new RequestFailed('UNREACHABLE', 'blocked')
+        onOpen()
+        signal.throwIfAborted()
+        yield message as Answer<Result>
+        throw new RequestFailed('UNREACHABLE', 'cut')
+      }
+    const closing = new AbortController()
+    const routes: Routes = {
+      transports: ['websocket', 'sse'],
+      websocket: over('websocket'),
+      sse: over('sse'),
+      tokens: createTokens(undefined),
+      sleep: soon,
+      network: new EventTarget(),
+      nowMs: () => 0,
+      outages: createOutages(never),
+      closed: closing.signal,
+    }
+    return { tries, closing, stream: answers<object, { after?: string }>(routes, { query, variables: {} }, {}) }
+  }
+
+  it('goes back to its WebSocket when the server was away', async () => {
+    const { tries, closing, stream } = path({ websocket: () => tries.length > 4, sse: () => tries.length > 4 })
+    await stream.next()
+    expect(tries).toEqual(['websocket', 'websocket', 'websocket', 'sse', 'sse', 'websocket'])
+    closing.abort()
+    await stream.return()
+  })
+
+  it('looks for it once for each connection, where none opens', async () => {
+    const { tries, closing, stream } = path({ sse: () => true })
+    await stream.next()
+    expect(tries).toEqual(['websocket', 'websocket', 'websocket', 'sse', 'websocket', 'sse'])
+    await stream.next()
+    expect(tries.slice(6)).toEqual(['sse', 'websocket', 'sse'])
+    closing.abort()
+    await stream.return()
+  })
 })
 
 it('a stream that polls looks for a better transport without an outage and without a pause', async () => {
