@@ -1,4 +1,4 @@
-import { text } from 'node:stream/consumers'
+import { buffer } from 'node:stream/consumers'
 import { Command, CommanderError } from 'commander'
 import packageJson from '../../package.json' with { type: 'json' }
 import { type Client, createClient } from '../client/client.ts'
@@ -39,6 +39,7 @@ import { addWait } from './commands/wait.ts'
 import { exitCodes, Stop, stopForFailure, usage } from './exit.ts'
 import { createTerminal } from './terminal.ts'
 import { tellOutages } from './watch.ts'
+import { textOfBytes } from './yaml.ts'
 
 /**
  * The command line: the only file of it that knows the process. Commands get a `Cli`, and end by exit codes of exit.ts.
@@ -61,7 +62,7 @@ const cli: Cli = {
     connection ??= connectionTo(BERTH_URL || defaultUrl)
     return connection
   },
-  readStdin: () => text(stdin),
+  readStdin: async () => textOfBytes(await buffer(stdin), 'stdin'),
   leaveOnInterrupt: (farewell) =>
     void process.once('SIGINT', () => {
       terminal.say(farewell)

@@ -1,7 +1,7 @@
-import { parse as parseYaml, YAMLError } from 'yaml'
 import type { JobSpecInput } from '../client/generated/graphql.ts'
 import { fromEai } from './eai.ts'
 import { usage } from './exit.ts'
+import { readYaml } from './yaml.ts'
 
 /**
  * The spec of a submission, made of a YAML file, flags and the command after `--`, in this order: later ones override.
@@ -72,21 +72,12 @@ export function buildSpec({ yaml, flags, command, env, warn }: SpecSources): Job
 }
 
 function parseSpec(yaml: string, warn: SpecSources['warn']): JobSpecInput {
-  const parsed = parseValue(yaml, 'the job file')
+  const parsed = readYaml(yaml, 'the job file')
   if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed))
     throw usage('the job file is not a YAML mapping', 'see what "berth submit --print-spec -- command" prints')
   const { spec, warnings } = fromEai(parsed as Record<string, unknown>)
   for (const warning of warnings) warn(warning)
   return spec
-}
-
-function parseValue(yaml: string, what: string): unknown {
-  try {
-    return parseYaml(yaml)
-  } catch (error) {
-    if (error instanceof YAMLError) throw usage(`${what} is not YAML: ${error.message.split('\n')[0]}`)
-    throw error
-  }
 }
 
 function fromFlags(flags: SpecFlags): JobSpecInput {
@@ -154,10 +145,14 @@ function assign(spec: JobSpecInput, assignment: string): void {
   const last = keys.pop() ?? ''
   let target = spec as Record<string, unknown>
   for (const key of keys) {
-    const inner = target[key] ?? {}
+    const inner = (Object.hasOwn(target, key) ? target[key] : null) ?? {}
     if (typeof inner !== 'object' || Array.isArray(inner)) throw usage(`--set ${path}: ${key} is not a YAML mapping`)
-    target[key] = inner
+    define(target, key, inner)
     target = inner as Record<string, unknown>
   }
-  target[last] = parseValue(text, `the value of --set ${path}`)
+  define(target, last, readYaml(text, `the value of --set ${path}`))
 }
+
+/** Also a field `__proto__`, which the server refuses by its name. */
+const define = (target: object, key: string, value: unknown) =>
+  Object.defineProperty(target, key, { value, enumerable: true, writable: true, configurable: true })

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { parse, stringify } from 'yaml'
 import { buildSpec, type SpecFlags } from '../../src/cli/spec.ts'
+import { textOfBytes } from '../../src/cli/yaml.ts'
 
 const build = (flags: Partial<SpecFlags>, command: string[] = [], yaml: string | null = null) =>
   buildSpec({ yaml, command, flags: { inheritEnv: true, ...flags }, env: { MINE: 'mine' }, warn: () => undefined })
@@ -57,6 +58,34 @@ describe('the spec of a submission', () => {
     expect(spec).toMatchObject({ resources: { gpuModel: ['a100', 'h100'] }, resumable: true, name: '007x' })
     expect(() => build({ set: ['command.a=1'] }, ['x'])).toThrow('command is not a YAML mapping')
     expect(() => build({ set: ['name'] })).toThrow('no "="')
+  })
+
+  it('refuses what YAML only warns of, and what JSON would change', () => {
+    const file = (yaml: string) => () => build({}, ['x'], yaml)
+    expect(file('name: !!js/function x')).toThrow(/not YAML: Unresolved tag: \S+ at line 1, column 7$/)
+    expect(file('name: *x')).toThrow(/not YAML: Unresolved alias/)
+    expect(file('command: &a [*a]')).toThrow('has an alias (*) for what it is part of')
+    expect(file('name: a\n---\nname: b')).toThrow('it has more than one document')
+    expect(file('resources: { cpu: .inf }')).toThrow('the job file: cpu is Infinity')
+    const bomb = [
+      'a: &a [x,x,x,x,x,x,x,x,x,x]',
+      ...[...'bcdef'].map((to, i) => `${to}: &${to} [${`*${'abcde'[i]},`.repeat(10)}]`),
+    ]
+    expect(file(bomb.join('\n'))).toThrow(/not YAML: Excessive alias count/)
+    expect(() => build({ set: ['bid=.nan'] }, ['x'])).toThrow('the value of --set bid: NaN')
+  })
+
+  it('refuses a file in another encoding, which would become other characters', () => {
+    expect(() => textOfBytes(Buffer.from('name: caf\xe9', 'latin1'), 'the job file')).toThrow('the job file is not in UTF-8')
+    expect(textOfBytes(Buffer.from('name: café'), 'the job file')).toBe('name: café')
+  })
+
+  it('keeps a field __proto__, so that the server refuses it', () => {
+    const spec = build({ set: ['__proto__.polluted=1', 'resources.__proto__.polluted=1'] }, ['x'])
+    expect(JSON.stringify(spec)).toBe(
+      '{"command":["x"],"__proto__":{"polluted":1},"resources":{"__proto__":{"polluted":1}}}',
+    )
+    expect(({} as Record<string, unknown>)['polluted']).toBeUndefined()
   })
 
   it('replaces the executable of the file by the command', () => {

@@ -10,6 +10,7 @@ import { readAmount, readCount, readWhole } from '../numbers.ts'
 import { structured } from '../render.ts'
 import { buildSpec, type SpecFlags } from '../spec.ts'
 import { detachOnInterrupt, followLog, tellWaiting, untilFinal } from '../watch.ts'
+import { textOfBytes } from '../yaml.ts'
 
 export interface SubmissionOptions extends OutputOptions {
   idempotencyKey?: string
@@ -119,9 +120,10 @@ export function addSpecFlags(submit: Command): Command {
 async function readSpecFile(cli: Cli, path: string | undefined): Promise<string | null> {
   if (path === undefined) return null
   if (path === '-') return cli.readStdin()
-  return readFile(path, 'utf8').catch((error: Error) => {
+  const bytes = await readFile(path).catch((error: Error) => {
     throw usage(`cannot read the job file: ${error.message}`, 'check -f')
   })
+  return textOfBytes(bytes, 'the job file')
 }
 
 async function send(cli: Cli, spec: JobSpecInput, options: SubmitOptions): Promise<void> {
