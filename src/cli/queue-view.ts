@@ -24,7 +24,7 @@ function numbersText(terminal: Terminal, queue: QueueRowFragment): string {
 const columns: readonly Column<QueueEntryFragment>[] = [
   { title: 'POS', cell: ({ queuePosition }) => (queuePosition === null ? '-' : String(queuePosition)) },
   { title: 'JOB', cell: ({ id }) => id },
-  { title: 'NAME', cell: ({ name }) => name ?? '-' },
+  { title: 'NAME', cell: ({ name }) => name ?? '-', shrinks: true },
   { title: 'USER', cell: ({ user }) => user.name },
   { title: 'STATE', cell: ({ state }) => state, style: ({ state }) => stateStyles[state] },
   { title: 'PRIORITY', cell: ({ priority }) => String(priority) },

@@ -1,6 +1,6 @@
 import { Document, visit } from 'yaml'
 import type { JobEventRowFragment, JobRowFragment, JobState } from '../client/generated/graphql.ts'
-import { padded, printable, type Style, styled, type Terminal, unprintable, widthOf } from './terminal.ts'
+import { padded, printable, type Style, shortened, styled, type Terminal, unprintable, widthOf } from './terminal.ts'
 
 /** The forms of an answer: aligned columns for people; JSON and YAML with the names of the schema for programs. */
 export const formats = ['table', 'json', 'yaml'] as const
@@ -10,6 +10,8 @@ export interface Column<Row> {
   title: string
   cell: (row: Row) => string
   style?: (row: Row) => Style
+  /** On a terminal that is too narrow for the table its texts are cut. */
+  shrinks?: boolean
 }
 
 /** The exact value. Characters that a terminal would obey are written as escapes of the format. */
@@ -38,13 +40,26 @@ function yamlOf(value: unknown): string {
 }
 
 const gap = '  '
+/** Of a column that shrinks: enough to tell names apart. */
+const shrunkMin = 20
 
 export function table<Row>(terminal: Terminal, rows: readonly Row[], columns: readonly Column<Row>[]): string {
   const cells = rows.map((row) => columns.map(({ cell }) => printable(cell(row))))
   const widths = columns.map(({ title }, i) =>
     cells.reduce((widest, line) => Math.max(widest, widthOf(line[i] ?? '')), title.length),
   )
-  const pad = (text: string, i: number) => (i === columns.length - 1 ? text : padded(text, widths[i] ?? 0))
+  let excess = widths.reduce((sum, width) => sum + width, gap.length * (widths.length - 1)) - terminal.columns
+  for (const [i, { shrinks }] of columns.entries()) {
+    const width = widths[i] ?? 0
+    if (!shrinks || excess <= 0 || width <= shrunkMin) continue
+    widths[i] = Math.max(shrunkMin, width - excess)
+    excess -= width - widths[i]
+  }
+  const pad = (text: string, i: number) => {
+    const width = widths[i] ?? 0
+    const cut = columns[i]?.shrinks ? shortened(text, width) : text
+    return i === columns.length - 1 ? cut : padded(cut, width)
+  }
   const head = columns.map(({ title }, i) => styled(terminal, 'bold', pad(title, i))).join(gap)
   const body = rows.map((row, r) =>
     columns
@@ -68,7 +83,7 @@ export function sheet(terminal: Terminal, entries: readonly (readonly [string, s
 
 export const jobColumns: readonly Column<JobRowFragment>[] = [
   { title: 'ID', cell: (job) => job.id },
-  { title: 'NAME', cell: (job) => job.name ?? '-' },
+  { title: 'NAME', cell: (job) => job.name ?? '-', shrinks: true },
   { title: 'STATE', cell: stateText, style: (job) => stateStyles[job.state] },
   { title: 'USER', cell: (job) => job.user.name },
   { title: 'QUEUE', cell: (job) => job.queue },

@@ -9,6 +9,8 @@ export interface Terminal {
   /** A line for a person. It may contain texts of other people, so control characters are replaced. */
   say(line: string): void
   readonly colour: boolean
+  /** Of the screen; infinite: the output is not a screen, or one that does not know its size. */
+  readonly columns: number
   /** Replaces what a person sees on the screen. What does not fit is cut off. `null`: the output is not a screen. */
   readonly replaceScreen: ((view: string) => Promise<void>) | null
 }
@@ -27,10 +29,14 @@ export function createTerminal({ stdout, stderr, noColour }: Streams): Terminal 
       if (text === '' || stdout.write(text)) resolve()
       else stdout.once('drain', resolve)
     })
+  const columns = () => (stdout.isTTY && stdout.columns) || unknownSize
   return {
     colour: Boolean(stdout.isTTY) && !noColour,
+    get columns() {
+      return columns()
+    },
     replaceScreen: stdout.isTTY
-      ? (view) => write(`${clearScreen}${fitted(view, stdout.rows || unknownSize, stdout.columns || unknownSize)}`)
+      ? (view) => write(`${clearScreen}${fitted(view, stdout.rows || unknownSize, columns())}`)
       : null,
     say: (line) => void stderr.write(`${printable(line)}\n`),
     write,
@@ -52,6 +58,12 @@ function fitted(view: string, rows: number, columns: number): string {
 function cut(line: string, columns: number): string {
   const { truncated, index } = measure(line, { limit: columns })
   return truncated ? `${line.slice(0, index)}${resetStyle}` : line
+}
+
+/** A text without style. What is longer ends with "…". */
+export function shortened(text: string, columns: number): string {
+  const { truncated, ellipsed, index } = measure(text, { limit: columns, ellipsis: '…' })
+  return truncated ? `${text.slice(0, index)}${ellipsed ? '…' : ''}` : text
 }
 
 /** Columns that a terminal gives to a text. */

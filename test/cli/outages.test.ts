@@ -18,7 +18,13 @@ it('a live view says why it is silent, once, and when it goes on; a short outage
       return () => {}
     },
   }
-  const terminal = { say: (line: string) => said.push(line), write: async () => {}, colour: false, replaceScreen: null }
+  const terminal = {
+    say: (line: string) => said.push(line),
+    write: async () => {},
+    colour: false,
+    columns: 80,
+    replaceScreen: null,
+  }
   const outage = (message: string | null) => {
     failure = message === null ? null : new RequestFailed('UNREACHABLE', message)
     changed()

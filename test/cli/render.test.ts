@@ -43,6 +43,16 @@ describe('a table', () => {
     expect(table(terminal(false), rows, columns)).not.toContain('\u001b')
   })
 
+  it('cuts names, and no ids, where a terminal is too narrow', () => {
+    const screen = (width: number) =>
+      createTerminal({ stdout: Object.assign(stream(true), { columns: width }), stderr: stream(false), noColour: true })
+    const named = [{ title: 'NAME', cell: (row: string[]) => row[1] ?? '', shrinks: true }, ...columns.slice(0, 1)]
+    const long = [['job_1', '很长的'.repeat(20)]]
+    expect(table(screen(40), long, named)).toBe(`NAME${' '.repeat(31)}ID\n${'很长的'.repeat(5)}很…  job_1\n`)
+    expect(table(screen(10), long, named)).toBe(`NAME${' '.repeat(18)}ID\n${'很长的'.repeat(3)}…   job_1\n`)
+    expect(table(terminal(false), long, named)).toContain('很长的'.repeat(20))
+  })
+
   it('shows control characters of others as what they are not', () => {
     expect(table(terminal(false), [['a', 'x\u001b[2J\n\u0007']], columns)).toBe('ID  NAME\na   x�[2J��\n')
   })

@@ -76,7 +76,9 @@ describe('the spec of a submission', () => {
   })
 
   it('refuses a file in another encoding, which would become other characters', () => {
-    expect(() => textOfBytes(Buffer.from('name: caf\xe9', 'latin1'), 'the job file')).toThrow('the job file is not in UTF-8')
+    expect(() => textOfBytes(Buffer.from('name: caf\xe9', 'latin1'), 'the job file')).toThrow(
+      'the job file is not in UTF-8',
+    )
     expect(textOfBytes(Buffer.from('name: café'), 'the job file')).toBe('name: café')
   })
 
