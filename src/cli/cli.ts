@@ -35,11 +35,12 @@ export const rowPrinter =
 
 export const printJobs = rowPrinter(jobColumns)
 
-/** The success of a mutation's union; throws the Stop of its problem. */
+/** The success of a mutation's union; throws the Stop of its problem. `nextIfMissing` is what to do after NOT_FOUND. */
 export function successOf<Answer extends { __typename: string }, Name extends Answer['__typename']>(
   answer: Answer,
   name: Name,
+  nextIfMissing?: string,
 ): Extract<Answer, { __typename: Name }> {
   if (answer.__typename === name) return answer as Extract<Answer, { __typename: Name }>
-  throw stopFor(answer as unknown as ProblemFragment)
+  throw stopFor(answer as unknown as ProblemFragment, nextIfMissing)
 }

@@ -30,24 +30,29 @@ export class Stop extends Error {
 
 export const usage = (message: string, next?: string) => new Stop(exitCodes.usage, message, next)
 
+/** The next step where a job was not found. */
+export const seeJobs = 'see "berth ls"'
+
 /** The Stop for a refusal that came as data. */
-export function stopFor(problem: ProblemFragment): Stop {
+export function stopFor(problem: ProblemFragment, nextIfMissing?: string): Stop {
   const violations = 'violations' in problem ? problem.violations : []
   const details = violations.map(({ path, message }) => `${path.join('.')}: ${message}`)
   const message = details.length > 0 ? details.join('; ') : problem.message
-  return new Stop(exitCodeOf(problem.code, problem.retryable), message, nextStep(problem))
+  const next = problem.code === 'NOT_FOUND' ? nextIfMissing : nextSteps[problem.code]
+  return new Stop(exitCodeOf(problem.code, problem.retryable), message, next)
 }
 
 /** The Stop for a request without data. */
 export function stopForFailure(failure: RequestFailed): Stop {
   const { code, retryable, message, requestId } = failure
   const isLogged = code === 'INTERNAL_SERVER_ERROR' && requestId !== null
-  const next = isLogged ? `see request id ${requestId} in the log of the server` : nextStep(failure)
-  return new Stop(exitCodeOf(code, retryable), message.replace(variable, '$1: '), next)
+  const elsewhere = failure.isForeign && code === 'BAD_REQUEST' ? nextSteps['UNREACHABLE'] : nextSteps[code]
+  const next = isLogged ? `see request id ${requestId} in the log of the server` : elsewhere
+  return new Stop(exitCodeOf(code, retryable), message.replaceAll(variable, '$1: '), next)
 }
 
 /** How the server names the place in a variable of the command's own document. */
-const variable = /^Variable "\$(?:input\.)?([^"]+)": /
+const variable = /(?<=^|; )Variable "\$(?:input\.)?([^"]+)": /g
 
 function exitCodeOf(code: string, retryable: boolean): number {
   switch (code) {
@@ -76,11 +81,6 @@ const nextSteps: Readonly<Record<string, string>> = {
   FORBIDDEN: 'use a token that has it, or ask an administrator',
   INVALID_STATE: 'see "berth info JOB"',
   UNAVAILABLE: 'try again in a moment',
-}
-
-function nextStep({ code, message }: { code: string; message: string }): string | undefined {
-  if (code === 'NOT_FOUND' && message.startsWith('There is no job ')) return 'see "berth ls"'
-  return nextSteps[code]
 }
 
 /**

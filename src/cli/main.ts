@@ -93,10 +93,11 @@ function currentDirectory(): string {
   }
 }
 
-/** The reader of a pipe has closed it, as `| head` does. */
+/** The reader of a pipe has closed it, as `| head` does; or a disk is full. */
 stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code === 'EPIPE') process.exit(exitCodes.ok)
-  throw error
+  terminal.say(`berth: The output cannot be written: ${error.message}`)
+  process.exit(exitCodes.unexpected)
 })
 
 function createProgram(): Command {
@@ -179,6 +180,20 @@ function report(error: unknown): number {
   return exitCodes.unexpected
 }
 
+/** Commander names neither a wrong word after a group that has a default command, nor one after `help`. */
+async function parse(program: Command): Promise<void> {
+  const words = process.argv.slice(2)
+  const [first, second = ''] = words
+  const isIn = ({ commands }: Command, word: string) => commands.some((each) => each.name() === word)
+  const group = program.commands.find((each) => each.name() === first && each.commands.length > 0)
+  if (group && /^[^-]/.test(second) && second !== 'help' && !isIn(group, second)) {
+    const names = group.commands.map((each) => each.name()).join(', ')
+    throw usage(`unknown command '${first} ${second}'`, `the commands of ${first} are ${names}`)
+  }
+  const isUnknownHelp = first === 'help' && second !== '' && !isIn(program, second)
+  await program.parseAsync(isUnknownHelp ? words.slice(1) : words, { from: 'user' })
+}
+
 /** An installed package may find any Node. */
 function demandNode() {
   if (typeof WebSocket === 'undefined')
@@ -187,7 +202,7 @@ function demandNode() {
 
 try {
   demandNode()
-  await createProgram().parseAsync()
+  await parse(createProgram())
 } catch (error) {
   process.exitCode = report(error)
 }

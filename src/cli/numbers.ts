@@ -2,13 +2,16 @@ import { InvalidArgumentError } from 'commander'
 
 /** Arguments that are numbers. */
 export function readWhole(given: string): number {
-  if (!/^\d{1,15}$/.test(given)) throw new InvalidArgumentError('It must be an integer from 0.')
-  return Number(given)
+  const whole = wholeIn(given)
+  if (whole === undefined) throw new InvalidArgumentError('It must be an integer from 0.')
+  return whole
 }
 
+const wholeIn = (given: string) => (/^\d{1,15}$/.test(given) ? Number(given) : undefined)
+
 export function readCount(given: string): number {
-  const count = readWhole(given)
-  if (count < 1) throw new InvalidArgumentError('It must be an integer from 1.')
+  const count = wholeIn(given)
+  if (count === undefined || count < 1) throw new InvalidArgumentError('It must be an integer from 1.')
   return count
 }
 
@@ -20,7 +23,8 @@ export function readAmount(given: string): number {
 }
 
 export const readUpTo = (max: number) => (given: string) => {
-  const count = readWhole(given)
-  if (count < 1 || count > max) throw new InvalidArgumentError(`It must be an integer from 1 to ${max}.`)
+  const count = wholeIn(given)
+  if (count === undefined || count < 1 || count > max)
+    throw new InvalidArgumentError(`It must be an integer from 1 to ${max}.`)
   return count
 }

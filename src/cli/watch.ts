@@ -2,7 +2,7 @@ import type { Client } from '../client/client.ts'
 import type { FollowJobOptions } from '../client/events.ts'
 import { JobDocument, type JobEventRowFragment, type JobRowFragment } from '../client/generated/graphql.ts'
 import type { Cli } from './cli.ts'
-import { exitCodes, Stop } from './exit.ts'
+import { exitCodes, Stop, seeJobs } from './exit.ts'
 import { eventText } from './render.ts'
 import { styled, type Terminal } from './terminal.ts'
 
@@ -15,7 +15,7 @@ export interface LogView {
 /** The job; throws a Stop if it does not exist or no server answers. */
 export async function findJob(cli: Cli, id: string) {
   const { job } = await cli.connection().request(JobDocument, { id }, { attempts: 2 })
-  if (!job) throw new Stop(exitCodes.notFound, `There is no job ${id} that you may see`, 'see "berth ls"')
+  if (!job) throw new Stop(exitCodes.notFound, `There is no job ${id} that you may see`, seeJobs)
   return job
 }
 

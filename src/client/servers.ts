@@ -27,6 +27,9 @@ export function createServers(urls: string | readonly string[]): Servers {
 function endpointOf(url: string): URL {
   const folder = `${url.trim().replace(/\/(graphql\/?)?$/, '')}/`
   const endpoint = URL.canParse('graphql', folder) ? new URL('graphql', folder) : null
+  // No client of HTTP takes them, and a message would show them.
+  if (endpoint?.username || endpoint?.password)
+    throw new TypeError('The URL of a server must not have a user or password; a token says who you are')
   if (endpoint && /^https?:$/.test(endpoint.protocol)) return endpoint
   throw new TypeError(`"${url}" is not the URL of a server, such as http://127.0.0.1:4000`)
 }

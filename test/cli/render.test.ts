@@ -1,7 +1,7 @@
 import { Writable } from 'node:stream'
 import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
-import { exitCodeOfJob, stopFor, stopForFailure } from '../../src/cli/exit.ts'
+import { exitCodeOfJob, seeJobs, stopFor, stopForFailure } from '../../src/cli/exit.ts'
 import { sheet, structured, table } from '../../src/cli/render.ts'
 import { createTerminal } from '../../src/cli/terminal.ts'
 import { RequestFailed } from '../../src/client/failure.ts'
@@ -167,11 +167,21 @@ describe('exit codes', () => {
     expect(stopForFailure(failure).message).toBe('spec.notBefore: DateTime must be RFC 3339')
   })
 
-  it.each([
-    ['There is no job job_1', 'see "berth ls"'],
-    ['There is no pool gpu', undefined],
-  ])('%s: what to do next is %s', (message, next) => {
-    expect(stopForFailure(new RequestFailed('NOT_FOUND', message)).next).toBe(next)
+  it('every variable is named so', () => {
+    const message = 'Variable "$input.spec.command[0]": Not a string; Variable "$input.spec.command[1]": Not a string'
+    expect(stopForFailure(new RequestFailed('BAD_REQUEST', message)).message).toBe(
+      'spec.command[0]: Not a string; spec.command[1]: Not a string',
+    )
+  })
+
+  it('what was not found is said to be listed where the command knows how', () => {
+    const problem = { __typename: 'NotFoundProblem', code: 'NOT_FOUND', message: 'no', retryable: false } as const
+    expect([stopFor(problem, seeJobs).next, stopFor(problem).next]).toEqual([seeJobs, undefined])
+  })
+
+  it('another program that answers is told by its address', () => {
+    const { exitCode, next } = stopForFailure(new RequestFailed('BAD_REQUEST', 'no', { isForeign: true }))
+    expect({ exitCode, next }).toMatchObject({ exitCode: 2, next: expect.stringContaining('set BERTH_URL') })
   })
 
   it('a refusal names every violation', () => {

@@ -1,10 +1,11 @@
 import { spawnSync } from 'node:child_process'
+import { closeSync, existsSync, openSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { root } from '../support/sources.ts'
 
-const run = (env: Record<string, string>) =>
-  spawnSync(process.execPath, [join(root, 'src/cli/main.ts'), 'ls'], {
+const run = (env: Record<string, string>, args = ['ls']) =>
+  spawnSync(process.execPath, [join(root, 'src/cli/main.ts'), ...args], {
     env: { ...process.env, ...env },
     encoding: 'utf8',
   })
@@ -22,5 +23,38 @@ test('a BERTH_TOKEN that can be none is not a server that does not answer', () =
   expect({ status, stderr }).toEqual({
     status: 6,
     stderr: 'berth: The token has characters that no token has; set BERTH_TOKEN\n',
+  })
+})
+
+test('a BERTH_URL with a password is refused, and not shown', () => {
+  const { status, stderr } = run({ BERTH_URL: 'http://user:secret@127.0.0.1:4000' })
+  expect(status).toBe(2)
+  expect(stderr).toMatch(/^berth: The URL of a server must not have a user or password; .*\n$/)
+  expect(stderr).not.toContain('secret')
+})
+
+test.each([
+  [['quota', 'creat'], "unknown command 'quota creat'; the commands of quota are usage, ls, create, update, rm"],
+  [['help', 'submitt'], 'unknown command \'submitt\' (Did you mean submit?); see "berth --help"'],
+])('%j names what is wrong and what there is', (args, message) => {
+  expect(run({}, args)).toMatchObject({ status: 2, stdout: '', stderr: `berth: ${message}\n` })
+})
+
+test('a live view that never had a server says how to get one', () => {
+  const { status, stderr } = run({ BERTH_URL: 'http://127.0.0.1:1' }, ['top'])
+  expect(status).toBe(4)
+  expect(stderr).toMatch(/^berth: No server answers .*; start a server with "berth up", or set BERTH_URL\n$/)
+})
+
+test.runIf(existsSync('/dev/full'))('an output that cannot be written is one line', () => {
+  const full = openSync('/dev/full', 'w')
+  const { status, stderr } = spawnSync(process.execPath, [join(root, 'src/cli/main.ts'), 'submit', '--print-spec'], {
+    stdio: ['ignore', full, 'pipe'],
+    encoding: 'utf8',
+  })
+  closeSync(full)
+  expect({ status, stderr }).toEqual({
+    status: 1,
+    stderr: 'berth: The output cannot be written: ENOSPC: no space left on device, write\n',
   })
 })

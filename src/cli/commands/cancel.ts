@@ -2,6 +2,7 @@ import type { Command } from 'commander'
 import { CancelJobDocument } from '../../client/generated/graphql.ts'
 import { type Cli, type OutputOptions, printJobs, successOf, withOutput } from '../cli.ts'
 import { forEachGiven } from '../each.ts'
+import { seeJobs } from '../exit.ts'
 
 export function addCancel(program: Command, cli: Cli): void {
   withOutput(program.command('cancel').argument('<job...>'))
@@ -12,7 +13,7 @@ export function addCancel(program: Command, cli: Cli): void {
         const input = { jobId, ...(reason === undefined ? {} : { reason }) }
         // A repeated cancel changes nothing, so it may be sent again.
         const { cancelJob } = await cli.connection().request(CancelJobDocument, { input }, { attempts: 4 })
-        return successOf(cancelJob, 'CancelJobSuccess').job
+        return successOf(cancelJob, 'CancelJobSuccess', seeJobs).job
       })
       await printJobs(cli, jobs, output)
     })

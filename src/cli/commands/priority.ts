@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import { SetJobPriorityDocument, type SetJobPriorityMutation } from '../../client/generated/graphql.ts'
 import { type Cli, type OutputOptions, rowPrinter, successOf, withOutput } from '../cli.ts'
-import { usage } from '../exit.ts'
+import { seeJobs, usage } from '../exit.ts'
 import { readWhole } from '../numbers.ts'
 import { stateText } from '../render.ts'
 
@@ -25,6 +25,6 @@ export function addPriority(program: Command, cli: Cli): void {
       const input = { jobId, priority: given ?? null }
       // Setting the same priority again changes nothing, so it may be sent again.
       const { setJobPriority } = await cli.connection().request(SetJobPriorityDocument, { input }, { attempts: 4 })
-      await print(cli, [successOf(setJobPriority, 'SetJobPrioritySuccess').job], output)
+      await print(cli, [successOf(setJobPriority, 'SetJobPrioritySuccess', seeJobs).job], output)
     })
 }

@@ -1,5 +1,6 @@
 import type { Command } from 'commander'
 import type { Cli } from '../cli.ts'
+import { seeJobs, stopFor } from '../exit.ts'
 import { buildSpec, type SpecFlags } from '../spec.ts'
 import {
   addSpecFlags,
@@ -17,6 +18,8 @@ export function addRetry(program: Command, cli: Cli): void {
     .action(async (jobId: string, command: string[], options: SpecFlags & SubmissionOptions) => {
       const overrides = buildSpec({ ...cli, command, flags: options, yaml: null, warn: () => undefined })
       const input = { jobId, overrides, ...submissionInput(options) }
-      await finish(cli, await cli.connection().retry(input, attemptsOf(options)), options)
+      const answer = await cli.connection().retry(input, attemptsOf(options))
+      if (answer.__typename === 'NotFoundProblem') throw stopFor(answer, seeJobs)
+      await finish(cli, answer, options)
     })
 }

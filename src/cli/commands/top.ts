@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { QueueStatusDocument } from '../../client/generated/graphql.ts'
+import { QueueDocument, QueueStatusDocument } from '../../client/generated/graphql.ts'
 import type { Cli } from '../cli.ts'
 import type { Format } from '../render.ts'
 import { asked, type QueueOptions, shown, withQueue } from './queue.ts'
@@ -10,6 +10,8 @@ export function addTop(program: Command, cli: Cli): void {
     .action(async (options: QueueOptions) => {
       const { write, replaceScreen } = cli.terminal
       cli.leaveOnInterrupt('detached; all jobs continue')
+      // A live view waits for its server; a command that never had one is wrong.
+      await cli.connection().request(QueueDocument, asked(options), { attempts: 2 })
       for await (const { queueStatus } of cli.connection().subscribe(QueueStatusDocument, asked(options))) {
         const view = shown(cli, queueStatus, options.output)
         if (options.output === 'table' && replaceScreen) await replaceScreen(view)
