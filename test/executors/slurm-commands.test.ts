@@ -75,3 +75,11 @@ it('a process that cannot be made says nothing of a job', async () => {
   const input = { command: 'sbatch', args: [], timeoutMs: 10_000 } as const
   await expect(slurm({ ...input, as: ['/'] })).rejects.toThrow('/ cannot be run: EACCES')
 })
+
+it.each([
+  ['Correct the connection and try again.', 'Unspecified error', SlurmRefused],
+  ['The backup of the account is over', 'Unable to contact slurm controller (connect failure)', SlurmAway],
+])('what a plugin of the site prints does not count: %j, %j', async (remark, cause, kind) => {
+  const lines = [remark, `Batch job submission failed: ${cause}`].map((line) => `sbatch: error: ${line}`)
+  await expect(ask(`printf '%s\\n' ${lines.map((line) => `'${line}'`).join(' ')} >&2; exit 1`)).rejects.toThrow(kind)
+})

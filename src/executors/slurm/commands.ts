@@ -119,7 +119,11 @@ function outputOf(child: ChildProcess): Output {
 const awayWords =
   /unable to contact|communication|connection|connect failure|timed out|zero bytes|temporarily|try again|munge|authentication|protocol|backup|standby|configuration source|configuration file|slurm_conf|in standby/i
 
+/** The words of Slurm itself: in front of them are those of a plugin of the site, such as why it refuses a job. */
+const submissionFailed = /^sbatch: error: Batch job submission failed: (.*)/m
+
 function failureOf(command: string, code: number | null, err: string): Error {
   const message = err.replaceAll(/^\w+: (error|fatal): /gm, '').trim() || `${command} ended with ${code ?? 'KILL'}`
-  return code === null || awayWords.test(err) ? new SlurmAway(message) : new SlurmRefused(message)
+  const [, cause = err] = err.match(submissionFailed) ?? []
+  return code === null || awayWords.test(cause) ? new SlurmAway(message) : new SlurmRefused(message)
 }
