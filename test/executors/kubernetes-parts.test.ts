@@ -153,6 +153,33 @@ describe('amounts', () => {
   })
 })
 
+describe('what a pod of others holds', () => {
+  const asks = (cpu: string, more = {}) => ({ resources: { requests: { cpu } }, ...more })
+  const held = (spec: object) => {
+    const node: Node = { metadata: { name: 'n', uid: 'n', resourceVersion: '1' }, spec: {}, status: {} }
+    const pod: Pod = {
+      metadata: { name: 'p', uid: 'p', resourceVersion: '1' },
+      spec: { nodeName: 'n', containers: [], ...spec },
+      status: {},
+    }
+    return capacityOf([node], [pod], 'us')[0]?.heldByOthers.cpuMillis
+  }
+  const sidecar = asks('500m', { restartPolicy: 'Always' })
+
+  it.each<[string, object, number]>([
+    ['the sum of its containers', { containers: [asks('1'), asks('250m')] }, 1_250],
+    ['the largest init container', { containers: [asks('1')], initContainers: [asks('2'), asks('3')] }, 3_000],
+    ['sidecars as well', { containers: [asks('1')], initContainers: [sidecar, asks('200m')] }, 1_500],
+    [
+      'sidecars in front of an init container',
+      { containers: [asks('1')], initContainers: [sidecar, asks('2')] },
+      2_500,
+    ],
+    ['what the whole pod asks for', { containers: [asks('1')], ...asks('4') }, 4_000],
+    ['what its runtime needs besides', { containers: [asks('1')], overhead: { cpu: '100m' } }, 1_100],
+  ])('is %s', (_, spec, cpuMillis) => expect(held(spec)).toBe(cpuMillis))
+})
+
 describe('names', () => {
   it('of runs are names of Kubernetes', () => {
     expect(handleOf('run_01ab')).toBe('berth-run-01ab')

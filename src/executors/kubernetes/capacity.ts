@@ -1,7 +1,7 @@
 import type { BackendNode } from '../executor.ts'
 import type { ClusterApi } from './cluster.ts'
 import { podLabels } from './names.ts'
-import type { Node, Pod, Taint } from './objects.ts'
+import type { Container, Node, Pod, Taint } from './objects.ts'
 import { gpuResource, nodeLabels } from './placement.ts'
 import { ceilingOf, floorOf, milli } from './quantity.ts'
 
@@ -60,7 +60,23 @@ const keepsRunsAway = (taint: Taint) => keepsPodsAway(taint) && taint.key !== gp
 
 /** Requests are what the scheduler of the cluster counts. */
 function heldBy(pods: readonly Pod[]): BackendNode['heldByOthers'] {
-  const requests = pods.flatMap(({ spec }) => spec.containers.map(({ resources }) => resources?.requests ?? {}))
-  const sum = (name: string, unit = 1) => requests.reduce((total, each) => total + ceilingOf(each[name] ?? 0, unit), 0)
+  const sum = (name: string, unit = 1) => pods.reduce((total, pod) => total + requestOf(pod, name, unit), 0)
   return { cpuMillis: sum('cpu', milli), memoryBytes: sum('memory'), gpus: sum(gpuResource) }
+}
+
+/** Init containers run one after the other, in front of the others; sidecars among them go on. */
+function requestOf({ spec }: Pod, name: string, unit: number): number {
+  const amount = (requests: Container['resources'] = {}) => ceilingOf(requests.requests?.[name] ?? 0, unit)
+  let sidecars = 0
+  let first = 0
+  for (const { restartPolicy, resources } of spec.initContainers ?? []) {
+    first = Math.max(first, sidecars + amount(resources))
+    if (restartPolicy === 'Always') sidecars += amount(resources)
+  }
+  const together = spec.containers.reduce((total, { resources }) => total + amount(resources), sidecars)
+  const ofPod = spec.resources?.requests?.[name]
+  return (
+    (ofPod === undefined ? Math.max(first, together) : ceilingOf(ofPod, unit)) +
+    ceilingOf(spec.overhead?.[name] ?? 0, unit)
+  )
 }

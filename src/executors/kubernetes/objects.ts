@@ -39,7 +39,13 @@ export interface ContainerStatus {
 export interface Container {
   name?: string
   command?: readonly string[]
-  resources?: { requests?: Readonly<Record<string, string>> }
+  resources?: Resources
+  /** Of an init container: it runs beside those of the pod. */
+  restartPolicy?: 'Always'
+}
+
+interface Resources {
+  requests?: Readonly<Record<string, string>>
 }
 
 export interface Pod {
@@ -47,6 +53,11 @@ export interface Pod {
   spec: {
     nodeName?: string
     containers: readonly Container[]
+    initContainers?: readonly Container[]
+    /** Of the whole pod, in place of the sum of its containers. */
+    resources?: Resources
+    /** What the runtime needs besides. */
+    overhead?: Readonly<Record<string, string>>
     terminationGracePeriodSeconds?: number
     volumes?: readonly { secret?: { secretName?: string } }[]
   }
