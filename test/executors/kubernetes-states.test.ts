@@ -135,6 +135,28 @@ describe('states', () => {
       podOf({ phase: 'Failed', reason: 'Evicted', message: 'low on memory' }),
       { state: 'gone', info: 'Evicted: low on memory' },
     ],
+    ...[
+      'Pod ephemeral local storage usage exceeds the total limit of containers 10Mi. ',
+      'Container job exceeded its local ephemeral storage limit "10Mi". ',
+      'Usage of EmptyDir volume "display" exceeds the limit "1Mi". ',
+    ].flatMap((message): [string, Pod, object][] => {
+      const status = { phase: 'Failed', reason: 'Evicted', message }
+      const expected = { state: 'ended', exitCode: 137, info: expect.stringContaining(message) }
+      return [
+        [`over its storage: ${message}`, podOf(status), expected],
+        [`over its storage, with its container: ${message}`, podOf(status, terminated(137)), expected],
+      ]
+    }),
+    [
+      'evicted for others, with the words of 1.20',
+      podOf({
+        phase: 'Failed',
+        reason: 'Evicted',
+        message:
+          'The node was low on resource: memory. Container job was using 60Mi, which exceeds its request of 50Mi. ',
+      }),
+      { state: 'gone' },
+    ],
     [
       'preempted',
       podOf(
@@ -165,6 +187,35 @@ describe('states', () => {
     expect(seen(deleted(podOf({ phase: 'Failed' }, terminated(143, 'Error', 'STOPPED'))))).toMatchObject({
       stopped: true,
     })
+  })
+
+  // Since 1.27; the moments are null.
+  const unlocated = {
+    state: { terminated: { exitCode: 137, reason: 'ContainerStatusUnknown', startedAt: null, finishedAt: null } },
+  }
+  const conditions = (reason: string) => [{ type: 'DisruptionTarget', status: 'True' as const, reason }]
+  it.each<[string, Pod]>([
+    ['shown as not located', podOf({ phase: 'Failed' }, unlocated)],
+    ['shown as waiting', podOf({ phase: 'Failed' }, { state: { waiting: { reason: 'PodInitializing' } } })],
+    ['shown without containers', podOf({ phase: 'Failed' })],
+  ])('of a pod that is deleted before it began, %s, are those of its stop, or gone', (_, pod) => {
+    const metadata = { ...pod.metadata, deletionTimestamp: '2026-01-01T00:00:00Z' }
+    const stopped = { ...metadata, annotations: { [annotations.stop]: '0' } }
+    expect(seen({ ...pod, metadata: stopped })).toMatchObject({ state: 'ended', exitCode: 143, stopped: true })
+    expect(seen({ ...pod, metadata })).toMatchObject({ state: 'gone' })
+    const preempted = { ...pod, metadata, status: { ...pod.status, conditions: conditions('PreemptionByScheduler') } }
+    expect(seen(preempted)).toMatchObject({ state: 'gone', cause: 'PREEMPTED' })
+  })
+
+  it('of a pod whose node was deleted are gone, though its container runs for all that is known', () => {
+    const state = { running: { startedAt: '2026-01-01T00:00:01Z' } }
+    const orphan = podOf({ phase: 'Failed', conditions: conditions('DeletionByPodGC') }, { state })
+    expect(seen(orphan)).toMatchObject({ state: 'gone' })
+  })
+
+  it('of a pod that the kubelet ends for a critical one are a preemption', () => {
+    const status = { phase: 'Failed', reason: 'Preempting', conditions: conditions('TerminationByKubelet') }
+    expect(seen(podOf(status, terminated(137)))).toMatchObject({ state: 'gone', cause: 'PREEMPTED' })
   })
 
   it.each([

@@ -7,7 +7,15 @@ import type { OutputState, PodName } from './logs.ts'
 import { annotations, isPodHandle, selectorOf } from './names.ts'
 import type { Notice, Pod, Secret } from './objects.ts'
 import { addressToBegin, hasBegunTogether, mustEndTogether, runObservation, whyToGiveUp } from './observation.ts'
-import { codeOf, containerOf, type Part, partOf, podIsOver, type Surroundings, UnknownState } from './part.ts'
+import {
+  containerOf,
+  type Part,
+  partOf,
+  podIsOver,
+  type Surroundings,
+  stoppedBeforeItBegan,
+  UnknownState,
+} from './part.ts'
 import { podsMade, readPods, replicaOf } from './pods.ts'
 import { type PodStopper, unlessGone } from './stop.ts'
 
@@ -178,7 +186,6 @@ export function createInspector(options: InspectorOptions): Inspector {
 }
 
 const notThere: Observation = { state: 'gone', info: 'Its pod is not there' }
-const stoppedBeforeItBegan: Observation = { state: 'ended', ...codeOf(143), stopped: true }
 
 /** It cannot change any more. */
 const isKept = (observation: Observation | undefined) => observation?.state === 'ended'

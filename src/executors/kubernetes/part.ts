@@ -54,6 +54,7 @@ type Meaning =
   | 'EXIT'
   | 'OOM_KILLED'
   | 'MAX_RUN_TIME'
+  | 'OVER_STORAGE'
   | 'NODE_SILENT'
   /** Ended by the cluster, not by the command. */
   | 'GONE'
@@ -94,9 +95,14 @@ const podReasons: Readonly<Record<string, Meaning>> = {
   ),
 }
 
+/** The kubelet evicts a pod that writes more than it may with the same reason as one that others push out; its text tells. */
+const overStorage = /exceed(s|ed) (the total limit|the limit|its local ephemeral storage limit)/
+
 /** The kubelet says `OutOf` with the name of the resource that its node does not have, such as `OutOfnvidia.com/gpu`. */
-const meaningOfReason = (reason: string): Meaning | undefined =>
-  podReasons[reason] ?? (reason.startsWith('OutOf') ? 'NOT_STARTED' : undefined)
+function meaningOfPod({ status: { reason = '', message = '' } }: Pod): Meaning | undefined {
+  if (reason === 'Evicted' && overStorage.test(message)) return 'OVER_STORAGE'
+  return podReasons[reason] ?? (reason.startsWith('OutOf') ? 'NOT_STARTED' : undefined)
+}
 
 /** Reasons of a container that is over. */
 const endReasons: Readonly<Record<string, Meaning>> = {
@@ -208,20 +214,20 @@ type Terminated = NonNullable<ReturnType<typeof containerOf>>['terminated'] & ob
 
 function endOf(pod: Pod, terminated: Terminated, known: Surroundings): Part {
   const words = (terminated.message ?? '').split('\n')
-  const why = meaningOf(pod, terminated)
+  const why = meaningOfEnd(pod, terminated)
   const message = words.some((word) => lifePattern.test(word)) ? undefined : terminated.message
   const info = pod.status.message ?? message ?? `${terminated.reason} (exit code ${terminated.exitCode})`
   const wasStopped = words.includes('STOPPED')
   if (why === 'BAD_SPEC') return { kind: 'failed', reason: 'BAD_SPEC', message: `The container cannot start: ${info}` }
-  if (words.includes('WORKDIR_NOT_FOUND'))
-    return { kind: 'failed', reason: 'WORKDIR_NOT_FOUND', message: withoutWorkdir }
-  if (words.includes('NOT_TOGETHER')) return { kind: 'alone', info: notTogether }
-  if (words.includes('NO_DISPLAY')) return { kind: 'failed', reason: 'START_FAILED', message: noDisplay }
-  const deletion = terminated.exitCode === 0 || wasStopped ? null : deletionOf(pod)
+  const told = words.flatMap((word) => beforeCommand.get(word) ?? [])[0]
+  if (told) return told
+  const neverBegan = terminated.startedAt ? null : withdrawnOf(pod)
+  if (neverBegan) return neverBegan
+  const isByOthers = terminated.exitCode !== 0 && !wasStopped && why !== 'PREEMPTED'
+  const deletion = isByOthers ? deletionOf(pod) : null
   if (deletion) return deletion
   if (why === 'GONE' || why === 'PREEMPTED') return goneFor(why, info)
-  const loss = displayLossOf(pod)
-  const finishedAt = terminated.finishedAt ? endedAt(pod, terminated, known) : null
+  const more = why === 'OVER_STORAGE' ? info : displayLossOf(pod)
   const causes = { OOM_KILLED: 'OOM_KILLED', MAX_RUN_TIME: 'MAX_RUN_TIME' } as const
   const cause = words.includes('MAX_RUN_TIME') ? 'MAX_RUN_TIME' : causes[why as keyof typeof causes]
   return {
@@ -231,12 +237,18 @@ function endOf(pod: Pod, terminated: Terminated, known: Surroundings): Part {
       ...codeOf(terminated.exitCode),
       stopped: wasStopped,
       ...(cause && { cause }),
-      ...(loss !== null && { info: loss }),
-      ...(terminated.startedAt && {
-        startedAt: earlier(beganAt(pod, { startedAt: terminated.startedAt }, known), finishedAt),
-      }),
-      ...(finishedAt && { finishedAt }),
+      ...(more !== null && { info: more }),
+      ...momentsOf(pod, terminated, known),
     },
+  }
+}
+
+function momentsOf(pod: Pod, terminated: Terminated, known: Surroundings): Pick<Ended, 'startedAt' | 'finishedAt'> {
+  const { startedAt } = terminated
+  const finishedAt = terminated.finishedAt ? endedAt(pod, terminated, known) : null
+  return {
+    ...(startedAt && { startedAt: earlier(beganAt(pod, { startedAt }, known), finishedAt) }),
+    ...(finishedAt && { finishedAt }),
   }
 }
 
@@ -259,9 +271,22 @@ function endedAt(pod: Pod, { message = '', startedAt, finishedAt }: Terminated, 
   return new Date(bornAt(pod, startedAt, toTime).getTime() + Math.max(0, livedMs))
 }
 
-const notTogether = 'Its pods did not all run within three hours'
-const noDisplay = 'Its X11 display did not start within three hours'
-const withoutWorkdir = 'The workdir does not exist in the container; name a directory of the image, such as /'
+/** What the supervisor says if the command never began. */
+const beforeCommand: ReadonlyMap<string, Part> = new Map<string, Part>([
+  [
+    'WORKDIR_NOT_FOUND',
+    {
+      kind: 'failed',
+      reason: 'WORKDIR_NOT_FOUND',
+      message: 'The workdir does not exist in the container; name a directory of the image, such as /',
+    },
+  ],
+  ['NOT_TOGETHER', { kind: 'alone', info: 'Its pods did not all run within three hours' }],
+  [
+    'NO_DISPLAY',
+    { kind: 'failed', reason: 'START_FAILED', message: 'Its X11 display did not start within three hours' },
+  ],
+])
 
 /** `exit 143` and a death by TERM have the same code here: 129 to 192 count as signals. */
 export const codeOf = (exitCode: number) => ({
@@ -269,9 +294,9 @@ export const codeOf = (exitCode: number) => ({
   signal: exitCode > 128 && exitCode <= 192 ? exitCode - 128 : null,
 })
 
-function meaningOf({ status, metadata }: Pod, { reason = '' }: Terminated): Meaning {
-  const meaning = meaningOfReason(status.reason ?? '') ?? endReasons[reason]
-  if (!meaning) throw new UnknownState(`The container of ${metadata.name} ended for an unknown reason: ${reason}`)
+function meaningOfEnd(pod: Pod, { reason = '' }: Terminated): Meaning {
+  const meaning = meaningOfPod(pod) ?? endReasons[reason]
+  if (!meaning) throw new UnknownState(`The container of ${pod.metadata.name} ended for an unknown reason: ${reason}`)
   return meaning
 }
 
@@ -282,6 +307,14 @@ function deletionOf({ metadata, status: { conditions } }: Pod): Gone | null {
   return metadata.deletionTimestamp === undefined ? null : goneFor('GONE', 'Its pod was deleted')
 }
 
+/** Berth deletes a pod whose command has not begun. Since 1.27 the kubelet shows it as failed before it goes. */
+function withdrawnOf({ metadata: { deletionTimestamp, annotations: given = {} } }: Pod): Over | null {
+  if (deletionTimestamp === undefined || given[annotations.stop] === undefined) return null
+  return { kind: 'over', ended: stoppedBeforeItBegan }
+}
+
+export const stoppedBeforeItBegan: Ended = { state: 'ended', ...codeOf(143), stopped: true }
+
 const goneFor = (why: 'GONE' | 'PREEMPTED', info: string): Gone => ({
   kind: 'gone',
   info,
@@ -291,12 +324,14 @@ const goneFor = (why: 'GONE' | 'PREEMPTED', info: string): Gone => ({
 function withoutContainer(pod: Pod): Part {
   const { reason = '', message = '' } = pod.status
   const info = [reason, message].filter((each) => each !== '').join(': ')
-  const meaning = meaningOfReason(reason)
+  const meaning = meaningOfPod(pod)
   switch (meaning) {
     case 'MAX_RUN_TIME':
       if (containerOf(pod)?.waiting)
         return { kind: 'failed', reason: 'START_FAILED', message: `${info} before its command began` }
       return { kind: 'over', ended: { state: 'ended', ...codeOf(137), stopped: false, cause: 'MAX_RUN_TIME' } }
+    case 'OVER_STORAGE':
+      return { kind: 'over', ended: { state: 'ended', ...codeOf(137), stopped: false, info } }
     case 'GONE':
     case 'PREEMPTED':
       return goneFor(meaning, info)
@@ -304,8 +339,11 @@ function withoutContainer(pod: Pod): Part {
       return { kind: 'unreachable', info }
     case 'NOT_STARTED':
       return { kind: 'failed', reason: 'START_FAILED', message: info }
-    default:
+    default: {
+      const deletion = withdrawnOf(pod) ?? deletionOf(pod)
+      if (deletion) return deletion
       throw new UnknownState(`The pod ${pod.metadata.name} is ${pod.status.phase} for an unknown reason: ${info}`)
+    }
   }
 }
 
