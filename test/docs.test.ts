@@ -152,6 +152,7 @@ test('the limits that are told are those that hold', async () => {
     `message to a WebSocket, request of a subscription over SSE | ${limits.subscriptionBytesMax / 1024} KiB |`,
   )
   expect(text).toContain(`cost of a request | ${number(costMax)};`)
+  expect(text).toContain(`requests at the same time | ${number(limits.costUnderWayMax)};`)
   expect(text).toContain(`page of a list | ${limits.pageSizeMax} nodes |`)
   expect(text).toContain(`\`submitJobs\`, \`cancelJobs\` | ${number(bulkMax)} jobs |`)
   expect(text).toContain(`\`nodes(ids:)\` | ${nodesMax} ids |`)

@@ -18,6 +18,7 @@ import type { Documents } from './documents.ts'
 import { errorsMax, presentError, refusal, withFewErrors } from './errors.ts'
 import { limits, parseWithinLimits } from './limits.ts'
 import { chosenOperation, rootFieldsOf } from './operation.ts'
+import type { UnderWay } from './under-way.ts'
 import { coerceVariables, type Variables, withCoerced } from './variables.ts'
 
 /**
@@ -33,6 +34,7 @@ import { coerceVariables, type Variables, withCoerced } from './variables.ts'
 export interface AdmissionRules {
   documents: Documents
   allowances: Allowances
+  underWay: UnderWay
   /** Whether callers who are logged in may ask for the schema; other callers never may. */
   introspection: boolean
 }
@@ -83,7 +85,15 @@ export function admissionPlugin(rules: AdmissionRules, log: Log): Plugin<Request
       const admitted = await admit(args, { rules, presented })
       if (!('cost' in admitted)) return setResultAndStopExecution(admitted)
       const { cost, values } = admitted
-      setExecuteFn((given: ExecutionArgs) => execute(withCoerced(given, values)))
+      const { viewer } = args.contextValue as RequestContext
+      setExecuteFn(async (given: ExecutionArgs) => {
+        const end = await rules.underWay.begin(viewer.userId, cost)
+        try {
+          return await execute(withCoerced(given, values))
+        } finally {
+          end()
+        }
+      })
       return {
         onExecuteDone({ result, setResult }) {
           if ('data' in result || 'errors' in result)

@@ -21,6 +21,8 @@ export const limits = {
   aliasesMax: 50,
   rootFieldsMax: 20,
   costMax: 50_000,
+  /** Of all requests of a user that are carried out; further ones wait. */
+  costUnderWayMax: 100_000,
   /** For a caller without a token: what a log-in page reads of serverInfo. */
   anonymousCostMax: 20,
   anonymousBodyBytesMax: 16 * 1024,

@@ -32,6 +32,7 @@ import { schema } from './schema.ts'
 import { createSockets } from './sockets.ts'
 import { createAnswerWatch, cutWhenStalled } from './stalled.ts'
 import { toPath } from './target.ts'
+import { createUnderWay } from './under-way.ts'
 import { answerJson, answerText, patientResponse } from './unread.ts'
 import { refuseUpgrade } from './upgrade.ts'
 
@@ -91,7 +92,8 @@ export function createServer(options: ServerOptions): Server {
   const readiness = createReadiness(rooms.domain, options)
   const documents = createDocuments(config.documents)
   const allowances = createAllowances(config.allowances, rooms.domain.clock)
-  const admission = { documents, allowances, introspection: config.introspection }
+  const underWay = createUnderWay(limits.costUnderWayMax)
+  const admission = { documents, allowances, underWay, introspection: config.introspection }
   const engine = createGraphqlEngine({ schema, rooms, admission })
   const guests = createGuests(rooms.domain)
   const sockets = createSockets({
