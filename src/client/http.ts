@@ -72,9 +72,12 @@ async function post<Result>({ servers, operation, token, signal }: Post): Promis
     servers.failed(endpoint)
     throw limit.aborted
       ? new RequestFailed('TIMEOUT', `${endpoint.origin} did not answer within ${requestMsMax / 1_000} s`)
-      : new RequestFailed('UNREACHABLE', `No server answers at ${endpoint.origin}${reasonOf(error)}`, { cause: error })
+      : noAnswer(endpoint, error)
   }
 }
+
+export const noAnswer = (endpoint: URL, cause: unknown) =>
+  new RequestFailed('UNREACHABLE', `No server answers at ${endpoint.origin}${reasonOf(cause)}`, { cause })
 
 /** Node tells it, such as a certificate that is not trusted; browsers do not. */
 const reasonOf = (error: unknown) =>
@@ -91,10 +94,13 @@ export function failureOfResponse(endpoint: URL, response: Response, text: strin
   const from = response.redirected
     ? `${endpoint.href} redirects to ${response.url} (use that URL), which`
     : endpoint.href
-  const reason = `${from} answered ${status}: ${text.slice(0, 200).trim()}`
+  const reason = `${from} answered ${status}: ${wordsOf(text).slice(0, 200).trim()}`
   const code = status >= 502 ? 'UNREACHABLE' : codeOfStatus(status)
   return new RequestFailed(code, reason, { retryAfterMs, isForeign: true, ...token })
 }
+
+/** A page says it in its title. */
+const wordsOf = (text: string) => /<title>([^<]*)/i.exec(text)?.[1] ?? text
 
 /** The gate of the server answers in plain text, so only the status says the code. */
 function codeOfStatus(status: number): string {

@@ -33,7 +33,9 @@ const ackWaitMs = 15_000
 export function createSocketStreams({ servers, tokens, webSocket }: SocketOptions): SocketStreams {
   const Socket = webSocket ?? globalThis.WebSocket
   if (Socket === undefined)
-    throw new TypeError('There is no WebSocket here: use Node 22 or newer, or give a class as `webSocket`')
+    throw new TypeError(
+      "There is no WebSocket here: use Node 22 or newer, give a class as `webSocket`, or `transports: ['sse', 'polling']`",
+    )
   let endpoint = servers.endpoint()
   let isWelcome = false
   const unopened = new Set<() => void>()

@@ -1,5 +1,5 @@
 import { RequestFailed } from './failure.ts'
-import { type Answer, failureOfResponse, type Operation, parseAnswer } from './http.ts'
+import { type Answer, failureOfResponse, noAnswer, type Operation, parseAnswer } from './http.ts'
 import type { Servers } from './servers.ts'
 import { bearer, type Tokens } from './tokens.ts'
 
@@ -22,7 +22,8 @@ export async function* overSse<Result>(
   const body = await open({ endpoint, token: await tokens.current(), operation, leave, signal }).catch((error) => {
     signal.throwIfAborted()
     if (error instanceof RequestFailed) throw error
-    throw lost('cannot be opened', error)
+    servers.failed(endpoint)
+    throw noAnswer(endpoint, error)
   })
   try {
     onOpen()
@@ -33,15 +34,15 @@ export async function* overSse<Result>(
     }
   } catch (error) {
     signal.throwIfAborted()
-    throw lost('was cut', error)
+    throw wasCut(error)
   } finally {
     leave.abort()
   }
-  throw lost('was cut')
+  throw wasCut()
 
-  function lost(how: string, cause?: unknown): RequestFailed {
+  function wasCut(cause?: unknown): RequestFailed {
     servers.failed(endpoint)
-    return new RequestFailed('UNREACHABLE', `The stream of ${endpoint.origin} ${how}`, { cause })
+    return new RequestFailed('UNREACHABLE', `The stream of ${endpoint.origin} was cut`, { cause })
   }
 }
 

@@ -54,7 +54,8 @@ export interface StreamOptions<Result, Variables> {
 
 export interface Routes {
   transports: readonly Transport[]
-  websocket: Open
+  /** Absent: not one of the transports. */
+  websocket?: Open
   sse: Open
   tokens: Tokens
   sleep: Sleep
@@ -174,6 +175,9 @@ function createAttempts<Result, Variables>(
     }
   }
 
+  const messagesOf = (transport: Transport, signal: AbortSignal, onOpen: () => void) =>
+    (transport === 'polling' ? polled(signal) : routes[transport]?.<Result>(operation, signal, onOpen)) ?? []
+
   /** A connection that opens on a lower rung shows that a server is there, so a better one may open too. */
   function looksUp(): boolean {
     if (rung === 0 || home !== null || hasLooked) return false
@@ -193,7 +197,7 @@ function createAttempts<Result, Variables>(
       const left = new AbortController()
       const opened = () => (looksUp() ? left.abort() : onOpen())
       const stay = AbortSignal.any([signal, left.signal])
-      const messages = transport === 'polling' ? polled(signal) : routes[transport]<R>(operation, stay, opened)
+      const messages = messagesOf(transport, stay, opened)
       try {
         for await (const answer of messages as AsyncIterable<Answer<R>>) {
           if (answer.errors) throw failureOf(answer.errors)

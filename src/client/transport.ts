@@ -81,12 +81,13 @@ export function connect({ url, token, webSocket, sleep = pause, ...options }: Co
   const first = servers.endpoint()
   const tokens = createTokens(token)
   const http = createHttp(servers, tokens)
-  const sockets = createSocketStreams({ servers, tokens, webSocket })
+  const named = checkedTransports(options.transports ?? transports)
+  const sockets = named.includes('websocket') ? createSocketStreams({ servers, tokens, webSocket }) : null
   const closing = new AbortController()
   const outages = createOutages(sleep)
   const routes: Routes = {
-    transports: checkedTransports(options.transports ?? transports),
-    websocket: sockets.subscribe,
+    transports: named,
+    ...(sockets && { websocket: sockets.subscribe }),
     sse: (operation, signal, onOpen) => overSse({ servers, tokens, onOpen }, operation, signal),
     tokens,
     sleep,
@@ -116,7 +117,7 @@ export function connect({ url, token, webSocket, sleep = pause, ...options }: Co
     onOutage: outages.onChange,
     async close() {
       closing.abort()
-      await sockets.close()
+      await sockets?.close()
     },
   }
 }

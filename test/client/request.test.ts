@@ -140,6 +140,14 @@ describe('a request', () => {
     await expect(client.request(document, { n: 1 })).rejects.toMatchObject({ code })
   })
 
+  it('says of a page of a proxy what its title says', async () => {
+    const body = '<html>\r\n<head><title>413 Request Entity Too Large</title></head>\r\n<body>…</body></html>'
+    const { client } = await serve({ status: 413, body })
+    await expect(client.request(document, { n: 1 })).rejects.toMatchObject({
+      message: expect.stringMatching(/\/graphql answered 413: 413 Request Entity Too Large$/),
+    })
+  })
+
   it.each([400, 200])('says where it was redirected to, when it got lost on the way (%i)', async (status) => {
     const { client } = await serve(answered)
     const listening = server

@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest'
+import { createClient } from '../../src/client/client.ts'
 import { createServers } from '../../src/client/servers.ts'
 import { createSocketStreams } from '../../src/client/sockets.ts'
 import { createTokens } from '../../src/client/tokens.ts'
@@ -47,4 +48,16 @@ it('a connection that the platform refuses at once fails like others, and the cl
       cause: new Error('SecurityError: An insecure WebSocket connection may not be initiated'),
     })
   await sockets.close()
+})
+
+it('a platform without WebSockets needs one only where it is a transport', async () => {
+  const { WebSocket } = globalThis
+  Reflect.deleteProperty(globalThis, 'WebSocket')
+  try {
+    const url = 'http://127.0.0.1:1'
+    await createClient({ url, transports: ['sse', 'polling'] }).close()
+    expect(() => createClient({ url })).toThrow("or `transports: ['sse', 'polling']`")
+  } finally {
+    globalThis.WebSocket = WebSocket
+  }
 })

@@ -95,12 +95,17 @@ it.each([page, missing])('a stream that was never served ends at an address that
   await expect(stream.next()).rejects.toMatchObject({ code: 'BAD_REQUEST', isForeign: true })
 })
 
-it('a stream whose server is away was not cut', async () => {
+it('a stream whose server is away fails in the words of a request', async () => {
   const servers = createServers('http://127.0.0.1:1')
   const stream = overSse(
     { servers, tokens: createTokens(undefined), onOpen: () => {} },
     { query: '{ a }' },
     leaving.signal,
   )
-  await expect(stream.next()).rejects.toMatchObject({ message: 'The stream of http://127.0.0.1:1 cannot be opened' })
+  const failure = await stream.next().catch((error: unknown) => error)
+  const client = createClient({ url: 'http://127.0.0.1:1' })
+  const { message } = (await client.request('{ a }', {}).catch((error: unknown) => error)) as Error
+  expect(message).toMatch(/^No server answers at http:\/\/127\.0\.0\.1:1: ./)
+  expect(failure).toMatchObject({ code: 'UNREACHABLE', message })
+  await client.close()
 })
