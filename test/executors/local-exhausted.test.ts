@@ -1,21 +1,37 @@
 import { execFileSync } from 'node:child_process'
-import { mkdtemp, readdir } from 'node:fs/promises'
+import { accessSync, constants } from 'node:fs'
+import { mkdir, mkdtemp, readdir, readFile, rmdir, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { expect, it } from 'vitest'
-import { createLocalExecutor } from '../../src/executors/local/local.ts'
+import { createLocalExecutor, type LocalOptions } from '../../src/executors/local/local.ts'
 import { systemClock } from '../../src/platform/clock.ts'
 import { createLog } from '../../src/platform/log.ts'
 import { machineTime } from '../support/clock.ts'
 import { mountSmallDisk } from '../support/small-disk.ts'
+import { until } from '../support/until.ts'
 import { removeSpool, runOf, untilEnded } from './runs.ts'
 
 /** Starts on a machine that has run out of something: the jobs wait, and none fails. */
 
 const log = createLog('warn')
-const open = (spoolDir: string) =>
-  createLocalExecutor({ spoolDir, environment: process.env, clock: systemClock, time: machineTime, log })
+const open = (spoolDir: string, more: Partial<LocalOptions> = {}) =>
+  createLocalExecutor({ spoolDir, environment: process.env, clock: systemClock, time: machineTime, log, ...more })
 const exits = (code: number) => runOf({ command: ['/bin/sh', '-c', `exit ${code}`], workdir: '/' })
+
+/** The process that starts the shims. */
+const spawnerOf = (spoolDir: string) =>
+  execFileSync('pgrep', ['-f', `spawner-process.* ${spoolDir}$`], { encoding: 'utf8' }).trim()
+
+/** Where a cgroup can be made that limits processes. */
+const limitsProcesses = ['/sys/fs/cgroup/pids', '/sys/fs/cgroup'].find((path) => {
+  try {
+    accessSync(join(path, 'cgroup.procs'), constants.W_OK)
+    return true
+  } catch {
+    return false
+  }
+})
 
 it('a run waits for room on the disk', async (context) => {
   await using disk = (await mountSmallDisk(1)) ?? context.skip()
@@ -32,10 +48,9 @@ it('a run waits for room on the disk', async (context) => {
 it.skipIf(process.platform !== 'linux')('a run waits for open files', async () => {
   const spoolDir = await mkdtemp(join(tmpdir(), 'berth-local-'))
   const executor = await open(spoolDir)
-  const spawner = () => execFileSync('pgrep', ['-f', `spawner-process.* ${spoolDir}$`], { encoding: 'utf8' }).trim()
-  const allow = (files: number) => execFileSync('prlimit', ['--pid', spawner(), `--nofile=${files}:`])
   await untilEnded(executor, await executor.start(exits(0)))
-  const first = spawner()
+  const first = spawnerOf(spoolDir)
+  const allow = (files: number) => execFileSync('prlimit', ['--pid', spawnerOf(spoolDir), `--nofile=${files}:`])
   for (let left = 0; left < 20; left += 2) {
     allow((await readdir(`/proc/${first}/fd`)).length + left)
     const trouble = await executor.start(exits(0)).then(
@@ -46,7 +61,39 @@ it.skipIf(process.platform !== 'linux')('a run waits for open files', async () =
   }
   allow(1_000)
   expect(await untilEnded(executor, await executor.start(exits(6)))).toMatchObject({ exitCode: 6 })
-  expect(spawner()).toBe(first)
+  expect(spawnerOf(spoolDir)).toBe(first)
   await executor.close()
   await removeSpool(spoolDir)
 })
+
+it.skipIf(limitsProcesses === undefined)(
+  'a run of which a process cannot be started has not begun',
+  async (context) => {
+    const spoolDir = await mkdtemp(join(tmpdir(), 'berth-local-'))
+    const executor = await open(spoolDir, { usesCgroups: false })
+    await untilEnded(executor, await executor.start(exits(0)))
+    const cgroup = join(limitsProcesses ?? '', basename(spoolDir))
+    await mkdir(cgroup)
+    const file = (name: string) => join(cgroup, name)
+    const current = await readFile(file('pids.current'), 'utf8').catch(() => context.skip())
+    expect(current).toBe('0\n')
+    await writeFile(file('cgroup.procs'), spawnerOf(spoolDir))
+    const now = async () => Number(await readFile(file('pids.current'), 'utf8'))
+    const idle = await now()
+    const outcomes = new Set<unknown>()
+    for (let left = 0; left < 8; left++) {
+      await until(async () => (await now()) === idle, { what: 'the run before left nothing' })
+      await writeFile(file('pids.max'), String(idle + left))
+      const outcome = executor.start(exits(7)).then(
+        async (handle) => (await untilEnded(executor, handle)).exitCode,
+        ({ reason, message }) => `${reason}: ${message}`,
+      )
+      outcomes.add(await outcome)
+    }
+    expect(outcomes).toEqual(new Set(['NODE_TROUBLE: no further process may be started', 7]))
+    await executor.close()
+    await until(async () => (await now()) === 0, { what: 'it is empty' })
+    await rmdir(cgroup)
+    await removeSpool(spoolDir)
+  },
+)

@@ -5,8 +5,10 @@
 # or the readers of the output. Of these descriptors the job gets 0, 1 and 2, nothing else.
 #
 # Descriptors: 1, 2 the write ends of the two output pipes · 6, 8 their read ends · 3 the journal of the run, append only ·
-# 4 the journal to read · 5 the list of ended runs, append only · 7 closed when the claim is decided; the server waits for
-# that. 9 takes over what was 2.
+# 4 the journal to read · 5 the list of ended runs, append only · 7 a line when the claim is decided, or when it never will
+# be; the server waits for that. 9 takes over what was 2.
+#
+# All processes are there before the claim: if one of them may not be started, the run has certainly not begun.
 #
 # Records of the journal, one line and one write each; their order is the truth:
 #   claim PID BORN BOOT UP DUE CGROUP   this process supervises the run. Of several claims the first counts, so that of two
@@ -58,19 +60,26 @@ birth() {
   fi
 }
 
-claim() {
+prepare_claim() {
   birth $$
   now
   due=-
   # Rounded up, so that it never fires early.
   [ "$limit" -gt 0 ] && [ "$up" != - ] && due=$((${up%.*} + 1 + limit))
-  printf 'claim %s %s %s %s %s %s\n' "$$" "$born" "$boot" "$up" "$due" "${cgroup:--}" >&3 || exit 1
+}
+
+# If another shim has the claim, or none can be written, nothing of this one is needed.
+claim() {
+  printf 'claim %s %s %s %s %s %s\n' "$$" "$born" "$boot" "$up" "$due" "${cgroup:--}" >&3 || kill -KILL 0
   while read -r word first second third rest <&4; do
     [ "$word" = claim ] && break
   done
-  [ "$first $second $third" = "$$ $born $boot" ] || exit 0
+  [ "$first $second $third" = "$$ $born $boot" ] || kill -KILL 0
   [ "$limited" ] && record limited "$limited"
-  exec 7>&-
+  # The server may have died.
+  trap '' PIPE
+  echo claimed >&7
+  trap - PIPE
 }
 
 # A record that cannot be written on a full disk is written when there is room again.
@@ -98,7 +107,7 @@ kill_job() {
 # Only where the system tells no uptime: elsewhere the server and its heir know when the deadline fires. A sleep that fails
 # was killed.
 watchdog() {
-  exec >/dev/null 9>&-
+  exec >/dev/null 7>&- 9>&-
   sleep "$limit" || return
   record deadline
   find_session
@@ -110,7 +119,7 @@ watchdog() {
 # limit are counted and dropped. At the limit, and on a full disk, the current write (at most 128 KiB) is lost. A shell ends
 # when no further process may be started: then it becomes the `cat`, and the job still has a reader.
 keep() {
-  exec 9>&- <&"$2" >>"$directory/$1"
+  exec 7>&- 9>&- <&"$2" >>"$directory/$1"
   ulimit -f "$blocks"
   trap '' XFSZ TERM
   trap 'exec cat' EXIT
@@ -127,8 +136,10 @@ keep() {
   trap - EXIT
 }
 
-# This process becomes the job. It checks for a stop that came before there was a group to receive its TERM.
+# This process takes the claim and becomes the job. It checks for a stop that came before there was a group to receive its
+# TERM.
 launch() {
+  claim
   birth self
   record session "$pid" "$born"
   if [ "$cgroup" ] && ! printf 0 >"$cgroup/cgroup.procs"; then
@@ -145,7 +156,7 @@ launch() {
     [ "$first" = 0.000 ] && exit 137
     exit 143
   done
-  exec 2>&9 3>&- 4<&- 5>&- 6<&- 8<&- 9>&-
+  exec 2>&9 3>&- 4<&- 5>&- 6<&- 7>&- 8<&- 9>&-
   exec "$@"
 }
 
@@ -178,15 +189,17 @@ sum_up() {
   record used "$usec" "$peak" "$oom"
 }
 
-claim
-if [ "$limit" -gt 0 ] && [ "$due" = - ]; then watchdog & fi
+prepare_claim
+trap 'echo unborn >&7' EXIT
 keep stdout 6 &
 readers=$!
 keep stderr 8 &
 readers="$readers $!"
+if [ "$limit" -gt 0 ] && [ "$due" = - ]; then watchdog & fi
 (launch "$@")
 code=$?
-exec >/dev/null 9>&-
+trap - EXIT
+exec >/dev/null 7>&- 9>&-
 now
 record exit "$code" "$up"
 [ "$cgroup" ] || times >&3

@@ -13,7 +13,7 @@ import { closePipe, type Pipe, type PipeStock } from './pipes.ts'
 import { shell, shim } from './shell.ts'
 
 import type { RunFiles } from './spool.ts'
-import { endedEarly, ofSpool } from './trouble.ts'
+import { endedEarly, ofSpool, unforked } from './trouble.ts'
 
 /** One shim to start. It travels between processes, so it is data alone. */
 export interface ShimOrder {
@@ -36,7 +36,7 @@ export const shimNameOf = (runId: string) => `berth\0${runId}`
 
 /**
  * Starts a shim in a session of its own and waits until it has taken the claim; throws if it is over without one. The
- * shim closes one end of a pipe then, so nothing is polled, and a server that dies meanwhile breaks nothing.
+ * shim tells that by a pipe, so nothing is polled, and a server that dies meanwhile breaks nothing.
  */
 export async function spawnShim(
   order: ShimOrder,
@@ -68,11 +68,11 @@ export async function spawnShim(
       stdio: ['ignore', out.write, err.write, ...journal, keep(openEnded(files.ended)), out.read, 'pipe', err.read],
     })
     child.once('exit', onExit)
-    await claimDecided(child)
+    const told = await claimDecided(child)
     if (ofSpool(() => readOpenJournal(ownJournal))?.claim) return
     // A full disk takes neither the claim of a shim nor this record.
     ofSpool(() => recordVoid(files.journal, order.bootId))
-    throw endedEarly(files)
+    throw told.includes('unborn') ? unforked() : endedEarly(files)
   } catch (cause) {
     if (cause instanceof StartFailed) throw cause
     throw startFailed(cause)
@@ -89,15 +89,18 @@ function shimArguments({ launch, files, bootId, cgroup, limited, streamBytesMax 
   return [files.runId, bootId, files.directory, cgroup ?? '', limited.join(' '), ...times]
 }
 
-async function claimDecided(child: ChildProcess): Promise<void> {
+/** What the shim tells; empty: it is over. */
+async function claimDecided(child: ChildProcess): Promise<string> {
   // 'error' of the child (no shell, no memory) rejects.
   const failed = once(child, 'error').then(([error]) => Promise.reject(error))
   // A child that could not be made for want of open files has no streams at all.
   const pipe: unknown = child.stdio?.at(7)
   if (!(pipe instanceof Readable)) return failed
   child.unref()
-  pipe.resume()
-  await Promise.race([once(pipe, 'close'), failed])
+  const told = Promise.race([once(pipe, 'data'), once(pipe, 'close')])
+  const [text] = await Promise.race([told, failed])
+  pipe.destroy()
+  return String(text)
 }
 
 function startFailed(cause: unknown): StartFailed {

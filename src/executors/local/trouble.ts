@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { StartFailed } from '../executor.ts'
-import { blamedSpool } from '../trouble.ts'
+import { blamed, blamedSpool } from '../trouble.ts'
 import type { RunFiles } from './spool.ts'
 
 export function ofSpool<T>(work: () => T): T {
@@ -19,3 +19,6 @@ export function endedEarly({ stderr }: RunFiles): StartFailed {
   const why = said === '' ? '' : `: ${said}`
   return new StartFailed('START_FAILED', `The process of the run ended before it began${why}`)
 }
+
+/** A process of the run could not be started, so none of it has begun. */
+export const unforked = () => blamed(Object.assign(new Error('fork'), { code: 'EAGAIN' }))
