@@ -1,6 +1,6 @@
 import { dirname, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
-import { parse as parseYaml, YAMLError } from 'yaml'
+import { parseDocument } from 'yaml'
 import { type ApprovalRuleConfig, checkApprovalRules } from './config/approval-rules.ts'
 import { type ConfigVariables, expandVariables, misspelt, overlay } from './config/environment.ts'
 import { bothModes } from './config/exposure.ts'
@@ -228,12 +228,15 @@ function parseFile(path: string, readFile: ConfigSources['readFile']): unknown {
   }
   if (content.length > fileCharactersMax)
     throw refuse(`has ${content.length} characters`, `keep it below ${fileCharactersMax}`)
+  const document = parseDocument(content, { logLevel: 'error' })
+  const [problem] = [...document.errors, ...document.warnings]
+  if (problem?.code === 'MULTIPLE_DOCS') throw refuse('has more than one document', 'keep one')
+  if (problem) throw refuse((problem.message.split('\n')[0] ?? '').replace(/:$/, ''), 'correct the YAML')
   let parsed: unknown
   try {
-    parsed = parseYaml(content) ?? {}
+    parsed = document.toJS() ?? {}
   } catch (error) {
-    if (error instanceof YAMLError || error instanceof ReferenceError)
-      throw refuse(error.message.split('\n')[0] ?? 'is not YAML', 'correct the YAML')
+    if (error instanceof ReferenceError) throw refuse(error.message, 'correct the YAML')
     throw error
   }
   if (containsItself(parsed)) throw refuse('has an alias (*) for what it is part of', 'correct the YAML')

@@ -135,6 +135,7 @@ describe('the environment', () => {
   it('is refused when a name is misspelt, and only then', () => {
     const refused = (env: Record<string, string>, yaml = '') => refusal(yaml, env)
     expect(refused({ BERTH_PROT: '1' })).toEqual(['BERTH_PROT: is not a known variable; did you mean BERTH_PORT?'])
+    expect(refused({ BERTH_CONFG: 'x.yaml' })).toEqual([expect.stringMatching(/did you mean BERTH_CONFIG\?$/)])
     expect(refused({ BERTH_DATADIR: '/x' })).toEqual([expect.stringMatching(/did you mean BERTH_DATA_DIR\?$/)])
     expect(refused({ BERTH_DATABASE_URL: 'x' })).toEqual([expect.stringMatching(/did you mean DATABASE_URL\?$/)])
     const ofJobs = { BERTH_RUN: '1', BERTH_RUN_ID: 'r', BERTH_URL: 'u', BERTH_TOKEN: 't', BERTH_RANK: '0' }
@@ -336,6 +337,13 @@ describe('refusals', () => {
 
   it('names the file that cannot be read or parsed', () => {
     expect(refusal('a: [')).toEqual([expect.stringMatching(/^berth.yaml: .*correct the YAML$/)])
+    expect(refusal('server: { host: !from.file x }')).toEqual([
+      'berth.yaml: Unresolved tag: !from.file at line 1, column 17; correct the YAML',
+    ])
+    expect(refusal('logLevel: info\n---\nlogLevel: warn')).toEqual(['berth.yaml: has more than one document; keep one'])
+    expect(refusal('server: { port: .nan }')).toEqual([
+      expect.stringMatching(/^server.port: NaN is not a whole number/),
+    ])
     const readFile = () => {
       throw new Error('ENOENT')
     }

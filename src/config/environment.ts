@@ -77,11 +77,12 @@ const ofOthers =
   /^BERTH_(CONFIG|URL|TOKEN|JOB_ID|RUN|RUN_ID|RANKS?|REPLICAS?|INPUT|CLOSURE|UNSENT_CLOSURE|(SERVICE|PORT)_\w+)$/
 
 /**
- * Variables that almost have a name of `overlays`, with BERTH_ before it. They would be ignored, and the server would use
+ * Variables that almost have a name of the server's, with BERTH_ before it. They would be ignored, and the server would use
  * another port, directory or database. A variable that the file uses is no misspelling.
  */
 export function misspelt(raw: unknown, env: ConfigVariables): ConfigProblem[] {
-  const names = new Map(overlays.map(({ variable }) => [variable.replace(prefix, ''), variable]))
+  const known = ['BERTH_CONFIG', ...overlays.map(({ variable }) => variable)]
+  const names = new Map(known.map((variable) => [variable.replace(prefix, ''), variable]))
   const text = JSON.stringify(raw)
   return Object.keys(env).flatMap((path) => {
     const isOther = !path.startsWith(prefix) || ofOthers.test(path) || text.includes(`\${${path}}`)

@@ -24,7 +24,7 @@ const shownMax = 200
 
 /** A value in a reason. */
 function shown(input: unknown): string {
-  const text = JSON.stringify(input) ?? 'nothing'
+  const text = typeof input === 'number' ? String(input) : (JSON.stringify(input) ?? 'nothing')
   return text.length > shownMax ? `${text.slice(0, shownMax)}…` : text
 }
 

@@ -48,6 +48,12 @@ test('a named pipe and a device are refused, a folder is named, and nothing is w
   expect(load('/dev/null').logLevel).toBe('info')
 })
 
+test('a file in another encoding is refused, for its texts would become others', () => {
+  const path = join(folder, 'latin1.yaml')
+  writeFileSync(path, Buffer.from('dataDir: /srv/gr\xf6\xdfe', 'latin1'))
+  expect(() => load(path)).toThrow(`${path}: cannot be read (it is not in UTF-8)`)
+})
+
 test('the pipe of a shell is read', () => {
   const program = `import { loadConfig } from './src/config.ts'
     import { readText } from './src/config/read-text.ts'
