@@ -44,9 +44,23 @@ export async function applyPools(
     for (const pool of pools) await applyDeclared(domain, tx, pool)
     if (await rememberApplied(tx, 'queues', queues)) await applyQueues(tx, queues)
     await applyMode(tx, domain.singleUser)
+    await warnOfUndeclared(domain, tx, pools)
   })
   domain.wakeups.poke('queue')
 }
+
+/** A pool that was renamed or left out keeps its jobs, and no server leads it. */
+async function warnOfUndeclared({ log }: Domain, tx: Tx, pools: readonly DeclaredPool[]): Promise<void> {
+  const left = await tx.query<{ pool: string; jobs: number }>(undeclaredSql, [pools.map(({ name }) => name)])
+  for (const { pool, jobs } of left)
+    log.warn(
+      { pool, jobs },
+      'jobs of this pool neither start nor end, for the configuration no longer names it; name it again until they have ended, or cancel them first',
+    )
+}
+
+const undeclaredSql =
+  'SELECT pool, count(*)::int AS jobs FROM job WHERE NOT log_closed AND pool <> ALL ($1) GROUP BY pool ORDER BY pool'
 
 async function applyDeclared(domain: Domain, tx: Tx, declared: DeclaredPool): Promise<void> {
   const { nodes, limits = {}, rates = null, scheduling = {}, weights = {}, ...pool } = declared

@@ -1,9 +1,11 @@
 import { expect, test } from 'vitest'
 import { addNode, removeNode, updateNode } from '../../../src/domain/machines/node-changes.ts'
 import { applyPools, bindPool, type DeclaredPool } from '../../../src/domain/machines/pools.ts'
+import { createLog } from '../../../src/platform/log.ts'
 import { createDatabase } from '../../support/database.ts'
 import { createTestDomain, openTestDomain, simNode } from '../../support/domain.ts'
 import { createLeader } from '../../support/leader.ts'
+import { recordLines } from '../../support/recorded-lines.ts'
 
 const { database, it } = await openTestDomain()
 const leader = await createLeader(it.domain, 'sim')
@@ -39,6 +41,21 @@ test('what runs keeps its place: a smaller node is full until they end, a node t
     { name: 'n1', state: 'DRAINING' },
     { name: 'n2', state: 'READY' },
   ])
+})
+
+test('a pool that is no longer named and has jobs is a warning at each start', async () => {
+  await using other = await createDatabase()
+  await using there = await createTestDomain(other.db)
+  const { lines, destination } = recordLines()
+  const domain = { ...there.domain, log: createLog('warn', { destination }) }
+  const declare = (name: string) =>
+    applyPools(domain, { pools: [pool({ name })], queues: [{ name: 'default', pool: name, native: {} }] })
+  await declare('other')
+  expect(lines).toEqual([])
+  await declare('sim')
+  await there.submit()
+  await declare('other')
+  expect(lines).toMatchObject([{ level: 40, pool: 'sim', jobs: 1 }])
 })
 
 test('nodes that were added, cordoned or removed at run time stay so while the file says the same of them', async () => {
