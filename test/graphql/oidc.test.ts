@@ -121,6 +121,16 @@ describe('a person of the provider', () => {
     expect(await statusOf(await provider.token({ email, sub: 'another' }))).toBe(401)
   })
 
+  it('that an administrator unlinked is not linked again by its name', async () => {
+    const email = 'unlinked@example.org'
+    const { viewer } = await as(await provider.token({ email })).data('{ viewer { user { id } } }')
+    const boss = as(await provider.token({ email: 'unlinks@example.org', role: 'boss' }))
+    await mutate(boss, 'updateUser', { input: { id: viewer.user.id, identity: null } })
+    const { sql } = server.domain.db
+    await sql.query(`UPDATE audit_entry SET detail = detail - 'subject' WHERE detail ->> 'name' = $1`, [email])
+    expect(await statusOf(await provider.token({ email }))).toBe(401)
+  })
+
   it('makes no token that outlives what it was made with', async () => {
     const jwt = await provider.token({ email: 'short@example.org', role: 'boss' }, { expiresInSeconds: 60 })
     const short = as(jwt)
@@ -190,6 +200,13 @@ describe('a token of the provider', () => {
 })
 
 describe('a provider that does not answer', () => {
+  it('is not replaced by one that answers in its place, but names itself', async () => {
+    const other = `${provider.issuer}/`
+    await using alone = await startServer({ logIn: { oidc: { ...rules, issuer: other } } })
+    const jwt = await provider.token({ email: 'mixed@example.org', iss: other })
+    expect((await personWith(alone.url, jwt).ask(me)).errors?.[0]?.extensions.code).toBe('UNAVAILABLE')
+  })
+
   it('makes log-ins unavailable, not unknown, until it does', async () => {
     const other = await startOpenIdProvider()
     const jwt = await other.token({ email: 'late@example.org' })

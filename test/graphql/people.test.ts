@@ -96,6 +96,9 @@ describe('users', () => {
     })
     const found = await admin.data('query ($id: ID!) { job(id: $id) { state user { name disabled } } }', { id: job.id })
     expect(found['job']).toEqual({ state: 'QUEUED', user: { name: 'cyd', disabled: true } })
+    await mutate(admin, 'updateUser', { input: { id, disabled: false } })
+    expect((await cyd.ask('{ serverInfo { name } }')).status).toBe(401)
+    expect((await (await tokenOf(id)).ask('{ serverInfo { name } }')).status).toBe(200)
   })
 
   it('do not disable themselves, and give nobody more than they have', async () => {
@@ -149,8 +152,13 @@ describe('teams', () => {
     const wanted = 'team { name account members { nodes { name } } }'
     const grown = await mutate(admin, 'updateTeam', { input: { id, addMembers: [fay, gus] }, wanted })
     expect(grown.team.members.nodes).toEqual([{ name: 'fay' }, { name: 'gus' }])
+    for (const member of [fay, gus]) await mutate(admin, 'updateUser', { input: { id: member, defaultTeam: 'bio' } })
     const shrunk = await mutate(admin, 'updateTeam', { input: { id, name: 'biology', removeMembers: [gus] }, wanted })
     expect(shrunk.team).toEqual({ name: 'biology', account: 'biology', members: { nodes: [{ name: 'fay' }] } })
+    const defaults = 'query ($ids: [ID!]!) { nodes(ids: $ids) { ... on User { defaultTeam { name } } } }'
+    expect(await admin.data(defaults, { ids: [fay, gus] })).toEqual({
+      nodes: [{ defaultTeam: { name: 'biology' } }, { defaultTeam: null }],
+    })
     expect(await mutate(admin, 'updateTeam', { input: { id, addMembers: ['user_x'] } })).toMatchObject({
       code: 'INVALID_INPUT',
       violations: [{ path: ['addMembers', '0'] }],

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto'
 import { createClient } from 'graphql-ws'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, test } from 'vitest'
 import { WebSocket } from 'ws'
 import { applyBootstrapToken } from '../../src/domain/people/tokens.ts'
-import { createAuthenticate } from '../../src/graphql/authenticate.ts'
+import { createAuthenticate, createSingleUser } from '../../src/graphql/authenticate.ts'
 import { send } from '../support/client.ts'
 import { bearer, mutate, type Person, personWith } from '../support/people.ts'
 import { startServer, type TestServer } from '../support/server.ts'
@@ -359,6 +359,16 @@ describe('who shows nothing', () => {
         ).status,
       ).toBe(401)
   })
+})
+
+test('nobody is the local user once single-user mode has ended, with or without credentials', async () => {
+  let hasEnded = false
+  const authenticate = createSingleUser(server.domain, server.admin, () => hasEnded)
+  const callers = [undefined, `Bearer ${secret}`].map((authorization) => ({ authorization, ip: null }))
+  for (const caller of callers)
+    expect(await authenticate(caller)).toMatchObject({ viewer: { userId: server.admin.userId } })
+  hasEnded = true
+  for (const caller of callers) await expect(authenticate(caller)).rejects.toThrow(/Single-user mode has ended/)
 })
 
 describe('many checks at once', () => {
