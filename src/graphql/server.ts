@@ -30,7 +30,7 @@ import { createPeerCheck } from './peers.ts'
 import { createPipelines } from './pipelining.ts'
 import { schema } from './schema.ts'
 import { createSockets } from './sockets.ts'
-import { createAnswerWatch, cutWhenStalled } from './stalled.ts'
+import { createUnsentWatch, cutWhenStalled, cutWhenUnread } from './stalled.ts'
 import { toPath } from './target.ts'
 import { createUnderWay } from './under-way.ts'
 import { answerJson, answerText, patientResponse } from './unread.ts'
@@ -96,8 +96,10 @@ export function createServer(options: ServerOptions): Server {
   const admission = { documents, allowances, underWay, introspection: config.introspection }
   const engine = createGraphqlEngine({ schema, rooms, admission })
   const guests = createGuests(rooms.domain)
+  const unsent = createUnsentWatch()
   const sockets = createSockets({
     engine,
+    unsent,
     documents,
     authenticate,
     guests,
@@ -105,7 +107,6 @@ export function createServer(options: ServerOptions): Server {
     clock: rooms.domain.clock,
     log,
   })
-  const watchAnswer = createAnswerWatch(keepAliveMs)
   const intakeOf = createIntakes(limits.bodiesBytesMax)
   const inOrder = createPipelines()
   const http = createHttpServer(
@@ -181,7 +182,8 @@ export function createServer(options: ServerOptions): Server {
       return answerUnavailable(response, 'Authentication is unavailable right now; try again')
     if (typeof identified === 'string') return unauthenticated(response, identified)
     const { viewer } = identified
-    watchAnswer(viewer.userId, response)
+    cutWhenUnread(response, keepAliveMs)
+    response.once('close', unsent.add(viewer.userId, request.socket))
     await carryOut(viewer, request, response)
   }
 
@@ -229,6 +231,7 @@ export function createServer(options: ServerOptions): Server {
     const ended = new Promise((resolve) => http.close(resolve))
     http.closeAllConnections()
     await ended
+    unsent.stop()
   }
 
   return {

@@ -20,7 +20,7 @@ import type { Farewell, Guests } from './guests.ts'
 import { limits } from './limits.ts'
 import { type Message, textsOf, withTexts } from './log-text.ts'
 import { partOneByOne } from './parting.ts'
-import { keepAlive } from './stalled.ts'
+import { keepAlive, type UnsentWatch } from './stalled.ts'
 import { refuseUpgrade } from './upgrade.ts'
 
 /**
@@ -52,6 +52,7 @@ export interface SocketOptions {
   documents: Documents
   authenticate: Authenticate
   guests: Guests
+  unsent: UnsentWatch
   keepAliveMs: number
   clock: Clock
   log: Log
@@ -59,6 +60,7 @@ export interface SocketOptions {
 
 interface Connection {
   socket: WebSocket
+  raw: Socket
   ip: string | null
   viewer?: Viewer
   /** It has logged in, and is no stranger any more. */
@@ -92,7 +94,7 @@ const tooManyStrangers = {
 } as const
 
 export function createSockets(options: SocketOptions): Sockets {
-  const { engine, documents, authenticate, guests, keepAliveMs, clock, log } = options
+  const { engine, documents, authenticate, guests, unsent, keepAliveMs, clock, log } = options
   const server = new WebSocketServer({
     noServer: true,
     ...closing,
@@ -106,7 +108,7 @@ export function createSockets(options: SocketOptions): Sockets {
 
   const protocol = makeServer<Record<string, unknown>, Connection>({
     connectionInitWaitTimeout: initWaitMs,
-    onConnect: (context) => connect(context, { authenticate, guests, people, log }),
+    onConnect: (context) => connect(context, { authenticate, guests, unsent, people, log }),
     onSubscribe: (context, _id, payload) => prepare(context, payload),
     execute: (args) => (args as SocketArgs).run.execute(args),
     subscribe: (args) => (args as SocketArgs).run.subscribe(args),
@@ -141,8 +143,8 @@ export function createSockets(options: SocketOptions): Sockets {
     }
   }
 
-  function open(connection: Connection, raw: Socket) {
-    const { socket } = connection
+  function open(connection: Connection) {
+    const { socket, raw } = connection
     const cork = createCork(raw)
     const closed = protocol.opened(
       {
@@ -183,7 +185,7 @@ export function createSockets(options: SocketOptions): Sockets {
       if (admitted === null) return refuseUpgrade(socket, tooManyStrangers)
       socket.once('close', admitted)
       server.handleUpgrade(request, socket, head, (accepted) =>
-        open({ socket: accepted, ip, admitted, texts: new Map() }, request.socket),
+        open({ socket: accepted, raw: request.socket, ip, admitted, texts: new Map() }),
       )
     },
     count: () => server.clients.size,
@@ -191,13 +193,17 @@ export function createSockets(options: SocketOptions): Sockets {
   }
 }
 
+interface Admitting extends Pick<SocketOptions, 'authenticate' | 'guests' | 'unsent' | 'log'> {
+  people: Cap
+}
+
 /** Makes the connection's viewer, or closes it; never throws. */
 async function connect(
   { connectionParams, extra }: Context<Record<string, unknown>, Connection>,
-  { authenticate, guests, people, log }: Pick<SocketOptions, 'authenticate' | 'guests' | 'log'> & { people: Cap },
+  { authenticate, guests, unsent, people, log }: Admitting,
 ): Promise<boolean> {
   const given = connectionParams?.['authorization'] ?? connectionParams?.['Authorization']
-  const { socket, ip, admitted } = extra
+  const { socket, raw, ip, admitted } = extra
   const close = (why: Farewell) => {
     const [code, reason] = farewells[why]
     socket.close(code, reason)
@@ -211,11 +217,10 @@ async function connect(
       )
       return false
     }
-    const forget = guests.enter(viewer, close)
+    const leave = [guests.enter(viewer, close), unsent.add(viewer.userId, raw), giveBack]
     extra.viewer = viewer
     extra.leave = () => {
-      forget()
-      giveBack()
+      for (const each of leave) each()
     }
     admitted()
     return true

@@ -52,41 +52,59 @@ function createLook(socketOf: () => Socket | null) {
 const takenOf = (socket: Socket & { _handle?: { writeQueueSize: number } | null }) =>
   socket.bytesWritten - socket.writableLength - (socket._handle?.writeQueueSize ?? 0)
 
-/** Unsent bytes of the answers of one user. */
-const unsentBytesMax = 64 * 1024 * 1024
 /** Less is in the buffers of the system. */
 const watchedBytesMin = 65_536
 
 /**
- * Watches ordinary answers from their end on: one whose reader takes nothing is cut, and of a user whose answers wait with
- * more than `unsentBytesMax` the oldest are. Such an answer is kept as a whole, and a connection costs its user nothing.
+ * Cuts an ordinary answer whose reader takes nothing for twice `everyMs`. It is one write, whose parts only the timeout of
+ * a socket sees go.
  */
-export function createAnswerWatch(everyMs: number, bytesMax = unsentBytesMax) {
-  const stalledMs = 2 * everyMs
-  const unsent = new Map<string, Set<ServerResponse>>()
+export function cutWhenUnread(response: ServerResponse, everyMs: number): void {
+  response.once('prefinish', () => {
+    if ((response.socket?.writableLength ?? 0) >= watchedBytesMin)
+      response.setTimeout(2 * everyMs, () => response.destroy())
+  })
+}
 
-  function watch(userId: string, response: ServerResponse) {
-    // An answer is one write, whose parts only the timeout of a socket sees go.
-    response.setTimeout(stalledMs, () => response.destroy())
-    const ofUser = unsent.get(userId) ?? new Set()
-    unsent.set(userId, ofUser.add(response))
-    response.once('close', () => {
-      ofUser.delete(response)
-      if (ofUser.size === 0) unsent.delete(userId)
-    })
-    let bytes = [...ofUser].reduce((sum, each) => sum + unsentBytesOf(each), 0)
-    for (const oldest of ofUser) {
-      if (bytes <= bytesMax) break
-      bytes -= unsentBytesOf(oldest)
-      oldest.destroy()
+export interface UnsentWatch {
+  /** Until the function that it returns is called. */
+  add(userId: string, socket: Socket): () => void
+  stop(): void
+}
+
+const unsentBytesMax = 64 * 1024 * 1024
+const unsentLookMs = 1_000
+
+/**
+ * Of a user whose connections hold more unsent bytes than `bytesMax` together, those with the most are cut. A message is
+ * kept until its reader has taken it, and a connection costs its user nothing. A single one may hold more.
+ */
+export function createUnsentWatch(bytesMax = unsentBytesMax): UnsentWatch {
+  const users = new Map<string, Set<Socket>>()
+
+  function look() {
+    for (const sockets of users.values()) {
+      const waiting = [...sockets].filter((socket) => socket.writableLength > 0)
+      let bytes = waiting.reduce((sum, socket) => sum + socket.writableLength, 0)
+      waiting.sort((a, b) => a.writableLength - b.writableLength)
+      while (bytes > bytesMax && waiting.length > 1) {
+        const largest = waiting.pop() as Socket
+        bytes -= largest.writableLength
+        largest.destroy()
+      }
     }
   }
 
-  return (userId: string, response: ServerResponse) => {
-    response.once('prefinish', () => {
-      if (unsentBytesOf(response) >= watchedBytesMin) watch(userId, response)
-    })
+  const timer = setInterval(look, unsentLookMs)
+  return {
+    add(userId, socket) {
+      const sockets = users.get(userId) ?? new Set()
+      users.set(userId, sockets.add(socket))
+      return () => {
+        sockets.delete(socket)
+        if (sockets.size === 0) users.delete(userId)
+      }
+    },
+    stop: () => clearInterval(timer),
   }
 }
-
-const unsentBytesOf = ({ socket }: ServerResponse) => socket?.writableLength ?? 0

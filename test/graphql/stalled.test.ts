@@ -1,14 +1,15 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
+import { once } from 'node:events'
 import type { ServerResponse } from 'node:http'
 import { createServer } from 'node:http'
 import { type AddressInfo, connect, type Socket } from 'node:net'
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import { WebSocketServer } from 'ws'
-import { createAnswerWatch, cutWhenStalled, keepAlive } from '../../src/graphql/stalled.ts'
+import { WebSocket, WebSocketServer } from 'ws'
+import { createUnsentWatch, cutWhenStalled, cutWhenUnread, keepAlive } from '../../src/graphql/stalled.ts'
 import { openLog } from '../../src/logs/append.ts'
 import { data } from '../support/client.ts'
 import { append } from '../support/log.ts'
-import { startServer } from '../support/server.ts'
+import { startServer, type TestServer } from '../support/server.ts'
 import { until } from '../support/until.ts'
 
 const readers: Socket[] = []
@@ -17,10 +18,10 @@ const responses: ServerResponse[] = []
 const answerBytes = 16 * 1024 * 1024
 const http = createServer((request, response) => {
   responses.push(response)
-  watchAnswer(request.url ?? '', response)
+  whenAnswered(request.url ?? '', response)
   response.end(Buffer.alloc(answerBytes))
 })
-let watchAnswer: ReturnType<typeof createAnswerWatch>
+let whenAnswered: (user: string, response: ServerResponse) => void
 
 beforeEach(() => new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve)))
 afterEach(async () => {
@@ -47,33 +48,38 @@ async function asked(user: string): Promise<ServerResponse> {
 
 const hourMs = 3_600_000
 
-it('of a user whose answers wait with too many bytes the oldest is cut, and of others none', async () => {
-  watchAnswer = createAnswerWatch(hourMs, 2.5 * answerBytes)
-  const [first, other, second, third] = [
-    await asked('/ann'),
-    await asked('/bob'),
-    await asked('/ann'),
-    await asked('/ann'),
-  ]
-  await until(() => first.destroyed, { what: 'the first is cut' })
-  expect([other, second, third].map(({ destroyed }) => destroyed)).toEqual([false, false, false])
+it('of a user whose readers take nothing connections are cut, and of others none', async () => {
+  const watch = createUnsentWatch(2.5 * answerBytes)
+  whenAnswered = (user, response) => void watch.add(user, response.socket as Socket)
+  const ann = [await asked('/ann'), await asked('/ann')]
+  const bob = await asked('/bob')
+  ann.push(await asked('/ann'))
+  await until(() => ann.some(({ destroyed }) => destroyed), { what: 'one of them is cut' })
+  expect(ann.filter(({ destroyed }) => destroyed)).toHaveLength(1)
+  expect(bob.destroyed).toBe(false)
+  watch.stop()
 })
 
 it('an answer whose reader takes nothing is cut', async () => {
-  watchAnswer = createAnswerWatch(50)
+  whenAnswered = (_user, response) => cutWhenUnread(response, 50)
   const response = await asked('/ann')
   await until(() => response.destroyed, { what: 'it is cut' })
 })
 
+/** A document whose answer has 16 MiB. */
+async function largeQuery({ domain, submit, url }: TestServer): Promise<string> {
+  const jobId = await submit()
+  const { job } = await data(url, 'query ($id: ID!) { job(id: $id) { currentRun { id } } }', { id: jobId })
+  const head = await openLog(domain.db.sql, job.currentRun.id)
+  const pieces = [{ stream: 'STDOUT', bytes: Buffer.alloc(2 ** 20, `${'x'.repeat(1_000)}\n`) }] as const
+  await append(domain.db.sql, head, { pieces, position: null, bytesMax: 2 ** 30 })
+  const pages = Array.from({ length: 16 }, (_, n) => `p${n}: job(id: "${jobId}") { logs(first: 5000) { text } }`)
+  return `{ ${pages.join(' ')} }`
+}
+
 it('so is an answer of the API', async () => {
   await using server = await startServer({ keepAliveMs: 50 })
-  const jobId = await server.submit()
-  const { job } = await data(server.url, 'query ($id: ID!) { job(id: $id) { currentRun { id } } }', { id: jobId })
-  const head = await openLog(server.domain.db.sql, job.currentRun.id)
-  const pieces = [{ stream: 'STDOUT', bytes: Buffer.alloc(2 ** 20, `${'x'.repeat(1_000)}\n`) }] as const
-  await append(server.domain.db.sql, head, { pieces, position: null, bytesMax: 2 ** 30 })
-  const pages = Array.from({ length: 16 }, (_, n) => `p${n}: job(id: "${jobId}") { logs(first: 5000) { text } }`)
-  const body = JSON.stringify({ query: `{ ${pages.join(' ')} }` })
+  const body = JSON.stringify({ query: await largeQuery(server) })
   let response: ServerResponse | undefined
   const hear = (message: unknown) => {
     response = (message as { response: ServerResponse }).response
@@ -84,6 +90,31 @@ it('so is an answer of the API', async () => {
   await until(() => response?.destroyed, { what: 'it is cut' })
   unsubscribe('http.server.request.start', hear)
   expect(response?.writableFinished).toBe(false)
+})
+
+it('WebSockets of a user whose readers take nothing are cut', async () => {
+  await using server = await startServer({ keepAliveMs: hourMs })
+  const query = await largeQuery(server)
+  const accepted: Socket[] = []
+  const hear = (message: unknown) => void accepted.push((message as { socket: Socket }).socket)
+  subscribe('net.server.socket', hear)
+  const opened = await Promise.all(
+    Array.from({ length: 8 }, async () => {
+      const { port } = new URL(server.url)
+      const socket = new WebSocket(`ws://127.0.0.1:${port}/graphql`, 'graphql-transport-ws')
+      await once(socket, 'open')
+      socket.send(JSON.stringify({ type: 'connection_init' }))
+      await once(socket, 'message')
+      return socket
+    }),
+  )
+  unsubscribe('net.server.socket', hear)
+  for (const socket of opened) {
+    socket.send(JSON.stringify({ id: 'large', type: 'subscribe', payload: { query } }))
+    socket.pause()
+  }
+  await until(() => accepted.some(({ destroyed }) => destroyed), { what: 'one of them is cut' })
+  for (const socket of opened) socket.terminate()
 })
 
 const messageBytes = 96 * 1024 * 1024
