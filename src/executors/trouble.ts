@@ -1,4 +1,5 @@
 import { troubleOf } from '../platform/troubles.ts'
+import { errorCodeOf } from './error-code.ts'
 import { StartFailed } from './executor.ts'
 
 /** Errors of a machine that has run out of something, in words that name no path. */
@@ -22,5 +23,13 @@ export function blamed(error: unknown): unknown {
 /** NODE_TROUBLE: every failure of the server's own files is a failure of the machine. */
 export function blamedSpool(cause: unknown): StartFailed {
   const error = blamed(cause)
-  return error instanceof StartFailed ? error : new StartFailed('NODE_TROUBLE', 'its spool cannot be used', { cause })
+  if (error instanceof StartFailed) return error
+  const message = isNoFolder(cause)
+    ? 'a folder of its spool is missing, or something else is in its place: move that away; the log of the server names it'
+    : 'its spool cannot be used'
+  return new StartFailed('NODE_TROUBLE', message, { cause })
 }
+
+/** A folder is missing, or something else is in its place. A link that leads nowhere is both. */
+export const isNoFolder = (error: unknown): boolean =>
+  ['EEXIST', 'ELOOP', 'ENOENT', 'ENOTDIR'].includes(String(errorCodeOf(error)))

@@ -86,10 +86,10 @@ describe('a machine that can start nothing', () => {
     const reason = () => waitingOf(it.domain, [anyJob]).then((waiting) => waiting.get(anyJob)?.reasons[0])
     await until(async () => (await reason())?.code === 'NODE_BACKS_OFF', { what: 'the reason is told' })
     expect((await reason())?.message).toMatch(
-      /^Node n1 could not start a run and is not used before .*: its spool cannot be used$/,
+      /^Node n1 could not start a run and is not used before .*: a folder of its spool is missing, or something else is in its place: move that away; the log of the server names it$/,
     )
     expect(lines.filter(({ msg }) => /start/.test(String(msg)))).toMatchObject([
-      { node: 'n1', because: 'its spool cannot be used', cause: expect.stringContaining('ENOTDIR') },
+      { node: 'n1', because: expect.stringContaining('move that away'), cause: expect.stringContaining('ENOTDIR') },
     ])
     const failed = () => sql<{ n: number }>("SELECT count(*)::int AS n FROM job WHERE state = 'FAILED'")
     const probed = (failures: number) => async () => (await nodes())[0]?.failures === failures && tries.count

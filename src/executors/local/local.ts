@@ -1,5 +1,4 @@
 import { existsSync, type FSWatcher, mkdirSync, watch } from 'node:fs'
-import { mkdir } from 'node:fs/promises'
 import { networkInterfaces, release, uptime } from 'node:os'
 import { basename } from 'node:path'
 import type { Clock, Time } from '../../platform/clock.ts'
@@ -19,7 +18,7 @@ import { limitNames, noLimits, openLimits } from './limits.ts'
 import { readBootId } from './processes.ts'
 import { deadlineGraceSeconds } from './spawn.ts'
 import { createSpawner } from './spawner.ts'
-import { endedList, filesOf, listRuns, openSpool, type RunFiles, removeFiles, sizesOf } from './spool.ts'
+import { endedList, filesOf, listRuns, makeRuns, openSpool, type RunFiles, removeFiles, sizesOf } from './spool.ts'
 import { ofSpool } from './trouble.ts'
 import { readUnsent } from './unsent.ts'
 import { verdictOf } from './verdict.ts'
@@ -89,7 +88,7 @@ const lastActMs = 5
 
 export async function createLocalExecutor(options: LocalOptions): Promise<Executor> {
   const { spoolDir, clock, time, log } = options
-  await mkdir(`${spoolDir}/runs`, { recursive: true, mode: 0o700 })
+  await makeRuns(spoolDir)
   const machine = machineNow(await readBootId(), time)
   const { bootId } = machine
   const cgroups = options.usesCgroups === false ? null : openCgroups(spoolDir)

@@ -1,8 +1,9 @@
 import { closeSync, fstatSync, openSync, read, readSync, rmdirSync, statSync, unlinkSync } from 'node:fs'
-import { readdir, rm } from 'node:fs/promises'
+import { mkdir, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import type { Spool, Stream } from '../follow.ts'
+import { isNoFolder } from '../trouble.ts'
 import { isMissingFile } from './journal.ts'
 import { removeLinked } from './run-files.ts'
 
@@ -67,10 +68,18 @@ function removesPlainFiles(files: RunFiles): boolean {
   }
 }
 
-/** Ids of the runs that have files here; none if a job has removed their directory. */
+export async function makeRuns(spoolDir: string): Promise<void> {
+  const path = join(spoolDir, 'runs')
+  await mkdir(path, { recursive: true, mode: 0o700 }).catch((cause) => {
+    if (!isNoFolder(cause)) throw cause
+    throw new Error(`${path} is a file, or a link that leads to no folder: move it away`, { cause })
+  })
+}
+
+/** Ids of the runs that have files here; none if a job has removed their directory, or put something else there. */
 export const listRuns = (spoolDir: string): Promise<string[]> =>
-  readdir(join(spoolDir, 'runs')).catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return []
+  readdir(join(spoolDir, 'runs')).catch((error) => {
+    if (isNoFolder(error)) return []
     throw error
   })
 
