@@ -50,14 +50,14 @@ test('the same through the API', async () => {
 test('the first steps', async () => {
   const steps = blockWith('./berth ls')
     .replace(/python train.py --epochs 10/, 'sleep 60')
-    .replace('make test', 'true')
+    .replace('make test', 'sh -c "exit 3"')
   const [submit = '', list = '', info = '', logs = '', cancel = '', wait = ''] = steps.split('\n')
   const id = (await shell(submit)).trim()
   expect(await shell(list)).toContain(id)
   expect(await shell(info.replace('JOB', id))).toContain('train')
   expect(await shell(cancel.replace('JOB', id))).toContain(id)
   expect(await shell(logs.replace('JOB', id))).toBe('')
-  expect(await shell(wait)).toContain("the job's own exit code")
+  await expect(shell(wait)).rejects.toMatchObject({ code: 3 })
 })
 
 test('what it prints at the start is that submission', () => {
