@@ -28,11 +28,17 @@ afterEach(async () => {
 
 const run = runOf({ command: ['true'] })
 const handle = `berth-${run.runId}`
+/** Of a container that the executor made. */
+const ownConfig = {
+  get Labels() {
+    return { 'berth.owner': join(directory, 'stops') }
+  },
+}
 const started = {
   Id: 'abc',
   Created: '2026-01-01T00:00:00Z',
   State: { Status: 'running', Pid: 0, ExitCode: 0, OOMKilled: false, Error: '', StartedAt: '2026-01-01T00:00:00Z' },
-  Config: { Labels: null },
+  Config: ownConfig,
   NetworkSettings: {},
 }
 

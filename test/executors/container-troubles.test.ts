@@ -37,6 +37,12 @@ function frame(text: string): Buffer {
   return Buffer.concat([header, Buffer.from(text)])
 }
 
+/** Of a container that the executor made. */
+const ownConfig = {
+  get Labels() {
+    return { 'berth.owner': join(directory, 'stops') }
+  },
+}
 const inspectedAs = (status: string, exitCode: number) => ({
   Id: 'abc',
   Created: '2026-01-01T00:00:00Z',
@@ -49,7 +55,7 @@ const inspectedAs = (status: string, exitCode: number) => ({
     StartedAt: '2026-01-01T00:00:00Z',
     FinishedAt: '2026-01-01T00:00:01Z',
   },
-  Config: { Labels: null },
+  Config: ownConfig,
   NetworkSettings: {},
 })
 
@@ -223,4 +229,33 @@ test('its output ends with it, though the engine leaves the follower open', asyn
   await executor.stop(handle, 600_000)
   await untilEnded(executor, handle)
   expect((await reading).out).toBe('first\nlast\n')
+})
+
+test('a container of another program under its name is not it, is left alone, and fails its start', async () => {
+  const theirs = { ...inspectedAs('running', 0), Config: { Labels: {} } }
+  const asked: string[] = []
+  await engine.close()
+  const other = await listenAsEngine(directory, (request, response) => {
+    const { pathname } = new URL(request.url ?? '', 'http://engine')
+    asked.push(`${request.method} ${pathname.replace('/v1.41', '')}`)
+    const answers: Record<string, unknown> = {
+      [`GET /containers/${handle}/json`]: theirs,
+      'GET /containers/json': [],
+      'GET /images/i/json': { Id: 'sha256:0', Config: {} },
+      'GET /networks': [{ Id: 'n', Name: 'berth', Created: '2026-01-01T00:00:00Z' }],
+      'GET /info': {},
+      'GET /version': {},
+    }
+    const isTaken = pathname.endsWith('/create') && request.url?.includes(`name=${handle}`)
+    if (isTaken) response.statusCode = 409
+    response.end(JSON.stringify(isTaken ? {} : (answers[asked.at(-1) ?? ''] ?? {})))
+  })
+  engine = Object.assign(engine, other)
+  expect(await observe(executor, handle)).toMatchObject({ state: 'gone' })
+  await expect(executor.start(runOf({ command: ['true'] }, { runId: 'one' }))).rejects.toMatchObject({
+    reason: 'START_FAILED',
+    message: expect.stringContaining('not of this pool'),
+  })
+  await executor.forget?.(handle)
+  expect(asked.filter((each) => each.startsWith('DELETE') && each.endsWith(handle))).toEqual([])
 })

@@ -150,7 +150,7 @@ export async function createContainerExecutor(options: ContainerOptions): Promis
 
   async function remove(handle: Handle): Promise<void> {
     await removeNamed(engine, displayNameOf(handle))
-    if (!(await removeNamed(engine, handle)) && (await lookFor(handle))) await removeNamed(engine, handle)
+    if (isLookName(handle) || (await lookFor(handle))) await removeNamed(engine, handle)
   }
 
   const readOutput = createOutputReader({

@@ -48,6 +48,9 @@ async function listContainers<T>(engine: Engine, query: Query): Promise<readonly
   return listed
 }
 
+/** Another program may give its container the name of a run. */
+export const isOwn = ({ Config: { Labels: given } }: Inspected, owner: string) => given?.[labels.owner] === owner
+
 /** The container of a run, also under another name; null: there is none. */
 export type LookFor = (handle: Handle) => Promise<Inspected | null>
 
@@ -82,7 +85,8 @@ export function createFinder({ engine, owner, orders }: FinderOptions): LookFor 
   }
 
   return async (handle) => {
-    const found = await look(engine, handle)
+    const named = await look(engine, handle)
+    const found = named && isOwn(named, owner) ? named : null
     if (found || !isHandle(handle) || !(await orders.mayHave(handle))) return found
     const id = await findRenamed(handle)
     return id === null ? null : restoreName(id, handle)

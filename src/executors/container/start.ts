@@ -12,6 +12,7 @@ import {
   createNamed,
   displayNameOf,
   isHandle,
+  isOwn,
   type LookFor,
   listOwn,
   look,
@@ -191,9 +192,18 @@ export function createStarter(options: StartOptions): Starter {
     demandWanted(unwanted)
     if (display !== null && !(await haveDisplay(order, display))) return false
     const id = await createNamed(engine, clock, { name: handle, body: made.body })
-    if (id === null) return false
+    if (id === null) {
+      await demandName(handle)
+      return false
+    }
     await begin(handle, id, made)
     return true
+  }
+
+  async function demandName(handle: Handle): Promise<void> {
+    const found = await look(engine, handle)
+    if (found && !isOwn(found, options.owner))
+      throw new StartFailed('START_FAILED', `There is a container ${handle} already, which is not of this pool`)
   }
 
   /** Removes what it cannot start, unless another server started it. */
