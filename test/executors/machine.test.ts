@@ -1,10 +1,15 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { execFile } from 'node:child_process'
+import { accessSync, constants } from 'node:fs'
+import { mkdir, mkdtemp, readdir, rm, rmdir, writeFile } from 'node:fs/promises'
+import { tmpdir, totalmem } from 'node:os'
+import { basename, join } from 'node:path'
+import { promisify } from 'node:util'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { detectMachine } from '../../src/executors/local/machine.ts'
 import { createLog } from '../../src/platform/log.ts'
 import { recordLines } from '../support/recorded-lines.ts'
+
+const gib = 1024 ** 3
 
 /** A folder of the PATH; what is in it decides what the server finds of GPUs. */
 let folder: string
@@ -39,4 +44,32 @@ test('what cannot be read in the PATH does not stop the start, and is said', asy
 test('an nvidia-smi that fails stops the start', async () => {
   await writeFile(join(folder, 'nvidia-smi'), '#!/bin/sh\nexit 9\n', { mode: 0o755 })
   await expect(detect()).rejects.toThrow(/nvidia-smi is here and fails/)
+})
+
+const memoryTree = ['/sys/fs/cgroup/memory', '/sys/fs/cgroup'].find((path) => {
+  try {
+    accessSync(join(path, 'cgroup.procs'), constants.W_OK)
+    return true
+  } catch {
+    return false
+  }
+})
+
+test.skipIf(memoryTree === undefined)('the memory of a server in a cgroup is what that may have', async (context) => {
+  const cgroup = join(memoryTree ?? '', basename(folder))
+  await mkdir(cgroup)
+  try {
+    const [limit = context.skip()] = (await readdir(cgroup)).filter((name) =>
+      /^memory\.(limit_in_bytes|max)$/.test(name),
+    )
+    await writeFile(join(cgroup, limit), `${3 * gib}`)
+    const machine = join(import.meta.dirname, '../../src/executors/local/machine.ts')
+    const text = `import { detectMachine } from '${machine}'; console.log((await detectMachine(console)).memoryBytes)`
+    const enter = 'echo $$ >"$0/cgroup.procs" && exec "$@"'
+    const node = [process.execPath, '--input-type=module', '--eval', text]
+    const { stdout } = await promisify(execFile)('/bin/sh', ['-c', enter, cgroup, ...node])
+    expect(Number(stdout)).toBe(Math.min(3 * gib, totalmem()) - gib)
+  } finally {
+    await rmdir(cgroup)
+  }
 })

@@ -11,7 +11,7 @@ export interface Machine {
   /** Does not change when the machine restarts. */
   machineId: string
   cpuMillis: number
-  /** Memory for jobs: the system keeps 1 GiB for itself. */
+  /** Memory for jobs: the system and the server keep 1 GiB. */
   memoryBytes: number
   cpuModel: string
   gpus: Gpu[]
@@ -34,11 +34,14 @@ export async function detectMachine(log: Log): Promise<Machine> {
     host: hostname(),
     machineId,
     cpuMillis: availableParallelism() * 1000,
-    memoryBytes: Math.max(totalmem() - gib, gib / 2),
+    memoryBytes: Math.max(memoryHere() - gib, gib / 2),
     cpuModel: cpus()[0]?.model.trim() ?? 'unknown',
     gpus,
   }
 }
+
+/** Runs count against the limit of the cgroup of the server, such as that of its container. */
+const memoryHere = () => Math.min(totalmem(), process.constrainedMemory() || totalmem())
 
 async function readMachineId(): Promise<string> {
   try {
