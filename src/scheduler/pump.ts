@@ -8,7 +8,8 @@ import type { Sql } from '../platform/tx.ts'
  * Carries the output of one run from its executor into the database. The executor's position is stored with the bytes
  * before it, so the next pump continues exactly there. The first bytes after a pause are written at once; during a
  * write the next ones gather, up to a bound at which the executor is not asked for more until the next write has taken
- * them. So reading and writing go on side by side, and all writes of a busy run are large.
+ * them. So reading and writing go on side by side, and all writes of a busy run are large. All pumps of a process have a
+ * bound together, at which none gathers.
  */
 
 export interface PumpOptions {
@@ -25,6 +26,9 @@ export interface PumpOptions {
 }
 
 const gatheredBytesMax = 1024 * 1024
+const heldByAllMax = 64 * 1024 * 1024
+/** Bytes that are gathered or being stored, of all pumps. */
+let heldByAll = 0
 
 /** Resolves when the executor has given the last byte, or when `signal` fires. Rejects soon after a write has failed. */
 export async function pumpLog(
@@ -35,11 +39,15 @@ export async function pumpLog(
   const failure = new AbortController()
   const writer = createWriter(head, { append, bytesMax, onStored, onFailed: () => failure.abort() })
   if (writer.sealed) return
-  for await (const chunk of executor.logs(handle, writer.position, AbortSignal.any([signal, failure.signal]))) {
-    await writer.add(chunk)
-    if (signal.aborted) return
+  try {
+    for await (const chunk of executor.logs(handle, writer.position, AbortSignal.any([signal, failure.signal]))) {
+      await writer.add(chunk)
+      if (signal.aborted) return
+    }
+    await writer.flushed()
+  } finally {
+    writer.close()
   }
-  await writer.flushed()
 }
 
 interface Writing extends Pick<PumpOptions, 'append' | 'bytesMax' | 'onStored'> {
@@ -51,9 +59,15 @@ function createWriter(first: LogHead, { append, bytesMax, onStored, onFailed }: 
   let head = first
   let gathered: LogChunk[] = []
   let gatheredBytes = 0
+  let held = 0
   /** All writes until nothing is gathered, and the one that runs. */
   let writing: Promise<void> | null = null
   let storing: Promise<void> | null = null
+
+  function hold(bytes: number) {
+    held += bytes
+    heldByAll += bytes
+  }
 
   async function write() {
     while (gathered.length > 0) {
@@ -77,6 +91,8 @@ function createWriter(first: LogHead, { append, bytesMax, onStored, onFailed }: 
       },
     })
     for (const chunk of chunks) if (!('gap' in chunk)) letGoBlock(chunk.bytes)
+    const stored = chunks.reduce((sum, chunk) => sum + sizeOf(chunk), 0)
+    hold(-Math.min(stored, held))
     await told
   }
 
@@ -85,16 +101,21 @@ function createWriter(first: LogHead, { append, bytesMax, onStored, onFailed }: 
     position: first.position,
     async add(chunk: LogChunk) {
       gathered.push(chunk)
-      gatheredBytes += 'gap' in chunk ? 0 : chunk.bytes.length
+      gatheredBytes += sizeOf(chunk)
+      hold(sizeOf(chunk))
       writing ??= write()
       writing.catch(onFailed)
-      if (gatheredBytes >= gatheredBytesMax) await storing
+      if (gatheredBytes >= gatheredBytesMax || heldByAll >= heldByAllMax) await storing
     },
     async flushed() {
       await writing
     },
+    /** What was not stored is held no longer. */
+    close: () => hold(-held),
   }
 }
+
+const sizeOf = (chunk: LogChunk) => ('gap' in chunk ? 0 : chunk.bytes.length)
 
 const pieceOf = (chunk: LogChunk): LogPiece =>
   'gap' in chunk ? { gap: chunk.gap, bytes: chunk.bytes } : { stream: chunk.stream, bytes: chunk.bytes }

@@ -39,6 +39,36 @@ test('a write that fails ends the pump, though the job has said its last word fo
   await expect(pump(append, logs)).rejects.toThrow('the disk is slow')
 })
 
+test('all pumps together hold a bounded number of bytes, also after pumps that failed', async () => {
+  const pumps = 200
+  let given = 0
+  async function* logs(): AsyncGenerator<LogChunk> {
+    for (let n = 0; n < chunks; n++) {
+      given += 1
+      yield { stream: 'STDOUT', bytes: Buffer.alloc(chunkBytes, 'x'), next: n }
+    }
+  }
+  const failing: Appender = () => Promise.reject(new Error('the disk is slow'))
+  for (let n = 0; n < pumps; n++) await expect(pump(failing, logs)).rejects.toThrow()
+  given = 0
+  const ends: (() => void)[] = []
+  const append: Appender = async (head, { pieces }) => {
+    await new Promise<void>((end) => ends.push(end))
+    return { ...head, end: head.end + pieces.length * chunkBytes }
+  }
+  const pumping = Promise.all(Array.from({ length: pumps }, () => pump(append, logs)))
+  await until(() => ends.length === pumps, { what: 'each of them writes' })
+  await new Promise((resolve) => setTimeout(resolve, 50))
+  expect(given).toBeGreaterThanOrEqual(pumps)
+  expect(given).toBeLessThanOrEqual(64 * 4 + 2 * pumps)
+  const working = setInterval(() => {
+    for (const end of ends.splice(0)) end()
+  }, 1)
+  await pumping
+  clearInterval(working)
+  expect(given).toBe(pumps * chunks)
+})
+
 const pump = (append: Appender, logs: Executor['logs']) =>
   pumpLog(
     {
