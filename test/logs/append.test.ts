@@ -45,6 +45,18 @@ test('nothing is appended to a sealed log, whose open lines have ended', async (
   expect(await openLog(sql, runId)).toMatchObject({ sealed: true, lineState: [3, 0, 0, 0] })
 })
 
+test('no log begins once its run has ended; one that had begun goes on until it is sealed', async () => {
+  const [late, early] = [await newLog(), await newLog()]
+  const { sql } = late
+  const next = await append(sql, early.head, { pieces: [out('a\n')], position: null, bytesMax })
+  for (const { runId } of [late, early]) await endRun(sql, runId)
+  const more = { pieces: [out('b\n')], position: null, bytesMax }
+  await expect(append(sql, late.head, more)).rejects.toBeInstanceOf(LogMoved)
+  await append(sql, next, more)
+  expect((await early.read()).lines.map(({ text }) => text)).toEqual(['a', 'b'])
+  expect(await sql.query('SELECT 1 FROM log_chunk WHERE run_id = $1', [late.runId])).toEqual([])
+})
+
 test('large pieces are cut into chunks, small ones share one', async () => {
   const { sql, runId, head } = await newLog()
   const large = 'y'.repeat(2 * logChunkBytesMax + 5)
