@@ -61,6 +61,7 @@ export function openDb({ address, connectionsMax, log, applicationName, direct =
     Client: class extends pg.Client {
       constructor(options?: pg.ClientConfig) {
         super({ ...options, ...config() })
+        if (!direct) leaveUnnamed(this)
       }
     },
   })
@@ -96,6 +97,14 @@ export function openDb({ address, connectionsMax, log, applicationName, direct =
       await pool.end()
     },
   }
+}
+
+/** Behind a pooler each transaction may have another session, where the name may be taken or unknown. */
+function leaveUnnamed(client: pg.Client) {
+  const query = client.query.bind(client) as (asked: unknown, ...rest: unknown[]) => unknown
+  const unnamed = (asked: unknown, ...rest: unknown[]) =>
+    query(asked?.constructor === Object ? { ...asked, name: undefined } : asked, ...rest)
+  client.query = unnamed as typeof client.query
 }
 
 /** A PostgreSQL that stopped on a full disk refuses connections: the error then names the disk. */

@@ -156,3 +156,13 @@ test('a database that comes back at another address is used there', async () => 
   opened = []
   await second.shut()
 })
+
+test.each([true, false])('statements keep their names on a session of their own: %s', async (direct) => {
+  const log = createLog('silent')
+  const db = openDb({ address: door, connectionsMax: 1, log, applicationName: 'berth names', direct })
+  opened.push(db)
+  await db.sql.query('SELECT 1', [], 'of_the_pool')
+  await db.transaction((sql) => sql.query('SELECT 2', [], 'of_a_transaction'))
+  const named = await db.sql.query("SELECT name FROM pg_prepared_statements WHERE name LIKE 'of_%' ORDER BY name")
+  expect(named).toEqual(direct ? [{ name: 'of_a_transaction' }, { name: 'of_the_pool' }] : [])
+})
