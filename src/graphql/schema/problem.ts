@@ -180,7 +180,8 @@ builder.objectType(Unavailable, {
   fields: (t) => ({
     retryAfterMs: t.int({
       nullable: true,
-      description: 'Milliseconds to wait before trying again; null: unknown.',
+      description:
+        'Milliseconds to wait before trying again; null: the server cannot tell, so wait random parts of 1, 2, 4 … s.',
       resolve: () => null,
     }),
   }),
