@@ -164,7 +164,7 @@ function refuseForeign(migrations: readonly Migration[], records: readonly Migra
       )
     if (logs === null && migration.checksum !== checksum)
       throw new MigrationRefused(
-        `Migration ${name} is not the one that was applied to this database: it belongs to another build of Berth`,
+        `Migration ${name} is not the one that another build of Berth applied to this database: start that build`,
       )
   }
 }

@@ -104,7 +104,9 @@ describe('a migrated database', () => {
 
   test('of another build is refused', async () => {
     await addMigration('20261121000000_foundation', 'SELECT 1')
-    await expect(migrate(db.url, log, directory)).rejects.toThrow(/not the one that was applied/)
+    await expect(migrate(db.url, log, directory)).rejects.toThrow(
+      /not the one that another build of Berth applied to this database: start that build$/,
+    )
   })
 
   test('gets a migration that ends with a comment', async () => {
