@@ -67,16 +67,13 @@ describe('a rule on *a100*', () => {
     await updateNode(at.domain, at.admin, { id: row?.id, state: 'READY' })
     const startsAt = new Date(Date.now() + 3_600_000).toISOString()
     const endsAt = new Date(Date.now() + 7_200_000).toISOString()
-    const { id } = await createCapacityReservation(at.domain, at.admin, {
-      name: 'r',
-      pool: 'sim',
-      project: 'x',
-      nodes: ['v'],
-      startsAt,
-      endsAt,
-    })
-    const spec = { resources: { gpu: 1 }, project: 'x', capacityReservationId: id }
-    expect(await reasonOf(spec)).toBeNull()
+    const reserved = async (name: string) => {
+      const reservation = { name, pool: 'sim', project: 'x', nodes: [name], startsAt, endsAt }
+      return (await createCapacityReservation(at.domain, at.admin, reservation)).id
+    }
+    const spec = { resources: { gpu: 1 }, project: 'x' }
+    expect(await reasonOf({ ...spec, capacityReservationId: await reserved('v') })).toBeNull()
+    expect(await reasonOf({ ...spec, capacityReservationId: await reserved('a') })).toBe(given)
     expect(await reasonOf({ ...spec, capacityReservationId: null })).toBe(given)
   })
 })

@@ -73,6 +73,17 @@ test('the same slot twice in a group: the second is refused', async () => {
   expect(two).toMatchObject({ code: 'RESERVATION_EXPIRED' })
 })
 
+test('each submission of a group consumes its own slot', async () => {
+  const slots = [await reserve(), await reserve()]
+  const wishes = [slots[1], undefined, slots[0]].map((slotReservationId) => ({
+    spec: { command: ['true'] },
+    slotReservationId,
+  }))
+  const jobIds = (await submitJobs(it.domain, ann, wishes)).map((outcome) => 'jobId' in outcome && outcome.jobId)
+  const used = await readSlots(database.db.sql, slots)
+  expect(slots.map((slot) => used.find(({ id }) => id === slot)?.jobId)).toEqual([jobIds[2], jobIds[0]])
+})
+
 test('a refused submission leaves its slot, and a retry of an accepted one needs none', async () => {
   const slot = await reserve()
   expect(await submit(slot, { spec: { command: ['true'], queue: 'nowhere' } })).toMatchObject({ code: 'INVALID_INPUT' })
