@@ -1,0 +1,17 @@
+import { expect, test } from 'vitest'
+import { type LimitRule, limitReached } from '../../../src/domain/limits/in-use.ts'
+
+test('a limit of a project or queue does not hold for another whose name begins with it', () => {
+  const rule = { each: false, counts: 'jobs', max: 0, model: null } as const
+  const rules: LimitRule[] = [
+    { ...rule, code: 'PROJECT_LIMIT', on: 'project:gen' },
+    { ...rule, code: 'QUEUE_LIMIT', on: 'queue:gpu' },
+  ]
+  const reachedBy = (project: string, queue: string) => {
+    const job = { userId: 'user_1', userName: 'ann', teamId: null, team: null, queue, project, gpu: 0 }
+    return limitReached({ pool: 'sim', rules, tally: new Map() }, job)?.code ?? null
+  }
+  expect(reachedBy('genome', 'gpu-large')).toBeNull()
+  expect(reachedBy('gen', 'gpu-large')).toBe('PROJECT_LIMIT')
+  expect(reachedBy('genome', 'gpu')).toBe('QUEUE_LIMIT')
+})
