@@ -178,6 +178,16 @@ describe('a hold for which others leave', () => {
     expect(placed(pool, lane('y', { gpu: 8 }), 'job_claimant')).toMatchObject({ on: null })
   })
 
+  test('is complete once all of its processors are free', () => {
+    const pool = new TestPool([N8()])
+    const { cpuMillis } = N8()
+    const wholeNode = { ...kept(pool, []), placements: kept(pool, []).placements.map((one) => ({ ...one, cpuMillis })) }
+    expect(isComplete(pool, wholeNode)).toBe(true)
+    pool.run(lane('a', { cpu: 1 }), [['n1']])
+    expect(isComplete(pool, wholeNode)).toBe(false)
+    expect(isComplete(pool, kept(pool, []))).toBe(true)
+  })
+
   test('that keeps nothing is worth nothing: nobody starts on it, and it goes', () => {
     const pool = new TestPool([N8()])
     const hold = { ...kept(pool, []), placements: [] }
