@@ -78,6 +78,8 @@ const initWaitMs = 3_000
 const closeWaitMs = 1_000
 /** A message up to this size may be on its way while the next one is made. */
 const aheadBytesMax = 524_288
+/** Operations and pings: more than a connection may carry operations, so that the surplus is refused. */
+const awaitedMax = 2 * limits.subscriptionsPerConnectionMax
 /** An option of ws that its types do not know yet. */
 const closing = { closeTimeout: closeWaitMs }
 const closeCodes = { restart: 1012, tryAgain: 1013, badMessage: 4400, unauthenticated: 4401, expired: 4403 } as const
@@ -154,15 +156,17 @@ export function createSockets(options: SocketOptions): Sockets {
           return send(socket, withTexts(data, connection.texts))
         },
         close: (code, reason) => socket.close(code, reason),
-        onMessage: (receive) =>
+        onMessage(receive) {
+          const awaited = createAwaited(socket)
           socket.on('message', (data) => {
-            receive(String(data)).catch((error: unknown) => {
+            awaited(receive(String(data))).catch((error: unknown) => {
               if (isServersMessage(error))
                 return socket.close(closeCodes.badMessage, 'Only a server sends this message')
               log.error({ err: error }, 'a socket message failed')
               socket.close(closeCodes.tryAgain, 'Try again')
             })
-          }),
+          })
+        },
       },
       connection,
     )
@@ -253,6 +257,24 @@ async function enveloped(
     operationName: params.operationName,
     variableValues: params.variables,
     contextValue: await run.contextFactory(),
+  }
+}
+
+/**
+ * Reads no further messages while `awaitedMax` are not answered: a peer that sends and reads nothing would have all of its
+ * answers kept here. Each operation and each ping is awaited until the kernel has its last message.
+ */
+function createAwaited(socket: WebSocket): (answered: Promise<void>) => Promise<void> {
+  let count = 0
+  return async (answered) => {
+    count += 1
+    if (count === awaitedMax) socket.pause()
+    try {
+      await answered
+    } finally {
+      if (count === awaitedMax) socket.resume()
+      count -= 1
+    }
   }
 }
 
