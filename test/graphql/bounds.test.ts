@@ -59,6 +59,14 @@ describe.each(Object.entries(transports))('variables over %s', (_name, transport
     for (const filter of [{ labels: [{ key: 'k', value }] }, { labels: [{ key: value }] }, { name: value }])
       expect(codesOf(await transport(server.url, query, { f: filter }))).toEqual(['BAD_REQUEST'])
   })
+
+  it('of a subscription have the bounds of its arguments', async () => {
+    const query =
+      'subscription ($id: ID!, $streams: [LogStream!]) { tail(jobId: $id, streams: $streams) { __typename } }'
+    const variables = { id: await server.submit(), streams: ['STDOUT', 'STDERR', 'SYSTEM', 'STDOUT'] }
+    const { errors } = await transport(server.url, query, variables)
+    expect(errors?.[0]?.message).toContain('Must have at most 3 entries')
+  })
 })
 
 it('refuses a body of more values than are allowed before it is parsed, on both ways of answering', async () => {
