@@ -103,7 +103,8 @@ it.each([true, false])('tells the processor time of the whole job (cgroups: %s)'
 
 it('names what it cannot limit, and leaves no cgroup behind', async () => {
   const limits = openLimits(spoolDir, openCgroups(spoolDir))
-  await finish('true')
+  const handle = await executor.start(runOf({ command: ['/bin/true'], workdir: '/tmp' }))
+  await untilEnded(executor, handle)
   expect(limits.list()).toEqual([])
   const { unenforced } = await executor.describe()
   expect([...(unenforced ?? []), ...limits.kept].toSorted()).toEqual(['cpu', 'memory', 'pids'])

@@ -57,6 +57,8 @@ const sh = (script: string, spec: Parameters<typeof runOf>[0] = {}) =>
   runOf({ command: ['/bin/sh', '-c', script], ...spec })
 /** `${name}`, for the shell or for Berth. */
 const ref = (name: string) => ['$', '{', name, '}'].join('')
+/** Of all processes; those of many runs elsewhere on the machine take megabytes. */
+const ps = () => execFileSync('ps', ['-A', '-o', 'args='], { encoding: 'utf8', maxBuffer: 2 ** 28 })
 const alive = (pid: number) => {
   try {
     const state = execFileSync('ps', ['-o', 'stat=', '-p', String(pid)], { encoding: 'utf8' })
@@ -258,8 +260,8 @@ describe('ends', () => {
   it('no process of a run stays', async () => {
     const run = sh('true', { maxRunTimeSeconds: 1234 })
     const { handle } = await finish(run)
-    expect(execFileSync('ps', ['-A', '-o', 'args='], { encoding: 'utf8' })).not.toContain(handle)
-    expect(execFileSync('ps', ['-A', '-o', 'args='], { encoding: 'utf8' })).not.toContain('sleep 1244')
+    expect(ps()).not.toContain(handle)
+    expect(ps()).not.toContain('sleep 1244')
   })
 
   it('the fallback deadline ends a run that no server ended', async () => {

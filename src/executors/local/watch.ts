@@ -126,8 +126,8 @@ async function endJob(runId: string, journal: Claimed, { cleared }: WatchedMachi
   const { cgroup } = journal.claim
   if (cgroup !== null) {
     // Without its shim, no process enters it any more.
-    if (!isPopulated(cgroup)) removeCgroup(cgroup)
-    else killCgroup(cgroup)
+    if (isPopulated(cgroup)) killCgroup(cgroup)
+    else for (const path of [cgroup, ...journal.limited]) removeCgroup(path)
     return isPopulated(cgroup)
   }
   if (cleared.has(runId)) return false
