@@ -38,7 +38,8 @@ export function createUnderWay(costMax: number): UnderWay {
       return () => {
         line.cost -= cost
         beginNext(line)
-        if (line.cost === 0 && line.waiting.length === 0) lines.delete(user)
+        // Requests without a cost may end later than their line.
+        if (line.cost === 0 && line.waiting.length === 0 && lines.get(user) === line) lines.delete(user)
       }
     },
   }

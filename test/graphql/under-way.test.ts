@@ -43,6 +43,16 @@ it('requests of one user do not wait for those of another', async () => {
   expect(await settled()).toEqual(['of ann', 'of bob'])
 })
 
+it('a request without a cost that ends late frees nothing', async () => {
+  const { ask, settled } = asked()
+  const [first, late] = [ask('first', 'ann', 0), ask('late', 'ann', 0)]
+  ;(await first)()
+  void ask('large', 'ann', 100)
+  ;(await late)()
+  void ask('next', 'ann', 100)
+  expect(await settled()).toEqual(['first', 'late', 'large'])
+})
+
 it('a request that costs more than may be under way begins alone', async () => {
   const { ask, settled } = asked()
   const small = ask('small', 'ann', 1)
