@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { type Cluster, type Mode, N8, N8x2, node, startCluster, times, v100 } from '../../support/cluster.ts'
+import { until } from '../../support/until.ts'
 
 /** Examples of the specification, by their numbers: the order of fair share, its classes, holds, interactive jobs. */
 const modes: Mode[] = ['pass', 'loop']
@@ -123,7 +124,8 @@ describe.each(modes)('with %s alone', (mode) => {
     await it.settle()
     const head = await it.submit({ gpu: 8, ...of('b'), maxRunTimeSeconds: 50, seconds: 50 })
     await it.advance(21)
-    expect((await it.job(head)).scheduling?.hold).toMatchObject({ nodes: ['n1'] })
+    const hold = await until(async () => (await it.job(head)).scheduling?.hold, { what: 'the node is held' })
+    expect(hold).toMatchObject({ nodes: ['n1'] })
     const short = await it.submit({ gpu: 1, ...of('c'), maxRunTimeSeconds: 30, seconds: 30 })
     const endless = await it.submit({ gpu: 1, ...of('c'), maxRunTimeSeconds: 0 })
     await it.settle()
