@@ -86,14 +86,9 @@ export function admissionPlugin(rules: AdmissionRules, log: Log): Plugin<Request
       if (!('cost' in admitted)) return setResultAndStopExecution(admitted)
       const { cost, values } = admitted
       const { viewer } = args.contextValue as RequestContext
-      setExecuteFn(async (given: ExecutionArgs) => {
-        const end = await rules.underWay.begin(viewer.userId, cost)
-        try {
-          return await execute(withCoerced(given, values))
-        } finally {
-          end()
-        }
-      })
+      setExecuteFn((given: ExecutionArgs) =>
+        rules.underWay(viewer.userId, cost, () => execute(withCoerced(given, values))),
+      )
       return {
         onExecuteDone({ result, setResult }) {
           if ('data' in result || 'errors' in result)

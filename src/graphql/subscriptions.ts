@@ -11,6 +11,7 @@ import { presentError, refusal, saysUnavailable, withFewErrors } from './errors.
 import { limits } from './limits.ts'
 import { createLogTexts, keepTexts } from './log-text.ts'
 import { createSharedResults } from './shared-results.ts'
+import { type Bounded, createBounded } from './under-way.ts'
 
 /**
  * Subscriptions of all transports.
@@ -44,7 +45,7 @@ const eventsPerTurnMax = 200
 export function subscriptionsPlugin(rooms: Rooms): Plugin<RequestContext & Staying> {
   const live: Rooms = { ...rooms, domain: rooms.live }
   const cap = createCap(limits.subscriptionsPerPersonMax)
-  const runEvent = atMost(eventsAtOnceMax)
+  const atOnce = createBounded(eventsAtOnceMax)
   const shared = createSharedResults()
   const pace = createPacer(eventsPerTurnMax)
 
@@ -57,7 +58,7 @@ export function subscriptionsPlugin(rooms: Rooms): Plugin<RequestContext & Stayi
     }
     let price: Priced | null = cost === undefined ? null : { cost }
     const share = shared.join(args, viewer)
-    const execution = { live, args: { ...args, contextValue: undefined }, viewer, takesLogTexts, runEvent }
+    const execution = { live, args: { ...args, contextValue: undefined }, viewer, takesLogTexts, atOnce }
     const events = mapEvents(source, {
       async map(message, signal) {
         await pace()
@@ -94,40 +95,23 @@ const tooMany = () =>
     `You have ${limits.subscriptionsPerPersonMax} open subscriptions, the maximum per user; close some first`,
   )
 
-/** Runs at most `max` at a time, in the order in which they came. */
-function atMost(max: number): <T>(work: () => Promise<T>) => Promise<T> {
-  const waiting: (() => void)[] = []
-  let running = 0
-  return async (work) => {
-    if (running >= max) await new Promise<void>((resolve) => waiting.push(resolve))
-    else running += 1
-    try {
-      return await work()
-    } finally {
-      const next = waiting.shift()
-      if (next) next()
-      else running -= 1
-    }
-  }
-}
-
 interface Execution {
   live: Rooms
   args: ExecutionArgs
   viewer: Viewer
   takesLogTexts: boolean
-  runEvent: ReturnType<typeof atMost>
+  atOnce: Bounded
 }
 
 /** A database that is away while an event's fields are read delays the event, as it delays the next one. */
 async function executeEvent(execution: Execution, message: unknown, signal: AbortSignal): Promise<ExecutionResult> {
-  const { live, args, viewer, takesLogTexts, runEvent } = execution
+  const { live, args, viewer, takesLogTexts, atOnce } = execution
   const { clock, log } = live.domain
   let rootValue: unknown = message
   for (;;) {
     const texts = takesLogTexts ? createLogTexts() : undefined
     const contextValue = { ...createContext(live, viewer), ...(texts && { logTexts: texts }) }
-    const result = await runEvent(async () => execute({ ...args, rootValue, contextValue }))
+    const result = await atOnce.run(1, () => execute({ ...args, rootValue, contextValue }))
     const missed = result.errors?.find(saysUnavailable)
     const ofDeleted =
       !missed && result.errors && isOfJob(rootValue) && (await isGone(live, rootValue)) ? rootValue : null

@@ -6,10 +6,15 @@ import { startServer } from '../support/server.ts'
 function asked() {
   const underWay = createUnderWay(100)
   const begun: string[] = []
+  /** Resolves when it begins, to the function that ends it. */
   const ask = (name: string, user: string, cost: number) =>
-    underWay.begin(user, cost).then((end) => {
-      begun.push(name)
-      return end
+    new Promise<() => void>((begins) => {
+      void underWay(user, cost, () => {
+        const { promise, resolve: end } = Promise.withResolvers<void>()
+        begun.push(name)
+        begins(end)
+        return promise
+      })
     })
   const settled = async () => {
     await new Promise(setImmediate)
