@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http'
+import type { Portion } from './cap.ts'
 
 /** Reading what was posted: never more bytes than are allowed, and no JSON with more values than are allowed. */
 export type Body = { text: string } | 'too large' | 'too many values' | 'no room' | 'gone'
@@ -6,36 +7,8 @@ export type Body = { text: string } | 'too large' | 'too many values' | 'no room
 export interface BodyLimits {
   bytesMax: number
   valuesMax: number
-  intake: Intake
-}
-
-/** What the bodies of one sender may take that are read or worked on: a body that stops costs its sender nothing. */
-export interface Intake {
-  /** false: there is none left. */
-  take(bytes: number): boolean
-  /** Gives back what was taken by it. */
-  leave(): void
-}
-
-export function createIntakes(bytesMax: number): (sender: string) => Intake {
-  const taken = new Map<string, number>()
-  return (sender) => {
-    let own = 0
-    function add(bytes: number) {
-      own += bytes
-      const all = (taken.get(sender) ?? 0) + bytes
-      if (all > 0) taken.set(sender, all)
-      else taken.delete(sender)
-    }
-    return {
-      take(bytes) {
-        if ((taken.get(sender) ?? 0) + bytes > bytesMax) return false
-        add(bytes)
-        return true
-      },
-      leave: () => add(-own),
-    }
-  }
+  /** Of what all bodies of the sender may take that are read or worked on: a body that stops costs its sender nothing. */
+  portion: Portion
 }
 
 export async function readBody(request: IncomingMessage, { valuesMax, ...limits }: BodyLimits): Promise<Body> {
@@ -47,13 +20,13 @@ export async function readBody(request: IncomingMessage, { valuesMax, ...limits 
 
 function readBytes(
   request: IncomingMessage,
-  { bytesMax, intake }: Omit<BodyLimits, 'valuesMax'>,
+  { bytesMax, portion }: Omit<BodyLimits, 'valuesMax'>,
 ): Promise<Exclude<Body, { text: string }> | Buffer> {
   return new Promise((resolve) => {
     const bytes = createBytes(bytesMax)
-    request.on('data', (part: Buffer) => {
-      if (bytes.length() + part.length > bytesMax) resolve('too large')
-      else if (intake.take(part.length)) bytes.add(part)
+    request.on('data', (piece: Buffer) => {
+      if (bytes.length() + piece.length > bytesMax) resolve('too large')
+      else if (portion.add(piece.length)) bytes.add(piece)
       else resolve('no room')
     })
     request.once('end', () => resolve(bytes.whole()))

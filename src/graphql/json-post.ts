@@ -3,7 +3,8 @@ import { Readable } from 'node:stream'
 import { type ExecutionResult, GraphQLError } from 'graphql'
 import { type GraphQLParams, processRegularResult } from 'graphql-yoga'
 import { anonymous } from '../domain/access.ts'
-import { type Intake, readBody } from './body.ts'
+import { readBody } from './body.ts'
+import type { Portion } from './cap.ts'
 import { type Exchange, endWith } from './compression.ts'
 import type { Documents } from './documents.ts'
 import type { GraphqlEngine, Requester } from './engine.ts'
@@ -43,16 +44,16 @@ function ordinary({ headers }: IncomingMessage): string | null {
 interface Answering {
   engine: GraphqlEngine
   documents: Documents
-  intake: Intake
+  portion: Portion
 }
 
 export async function answerPost(
-  { engine, documents, intake }: Answering,
+  { engine, documents, portion }: Answering,
   caller: Requester,
   { request, response }: Exchange,
 ): Promise<void> {
   if (request.method !== 'POST') return void (await engine(request, response, caller))
-  const text = await bodyOf(caller, intake, { request, response })
+  const text = await bodyOf(caller, portion, { request, response })
   if (text === null) return
   const type = ordinary(request)
   const params = type && parseParams(text, (given) => documents.resolve(given, caller.viewer))
@@ -77,10 +78,10 @@ async function leave(
 }
 
 /** null: it was refused, or its sender is gone. */
-async function bodyOf({ viewer }: Requester, intake: Intake, exchange: Exchange): Promise<string | null> {
+async function bodyOf({ viewer }: Requester, portion: Portion, exchange: Exchange): Promise<string | null> {
   const { request } = exchange
   const bytesMax = viewer === anonymous ? limits.anonymousBodyBytesMax : limits.bodyBytesMax
-  const body = await readBody(request, { bytesMax, valuesMax: limits.bodyValuesMax, intake })
+  const body = await readBody(request, { bytesMax, valuesMax: limits.bodyValuesMax, portion })
   if (typeof body === 'object') return body.text
   if (body === 'gone') return null
   if (body === 'too many values')

@@ -12,7 +12,7 @@ import type { Log } from '../platform/log.ts'
 import { isUnavailable, Unavailable } from '../platform/tx.ts'
 import { type AllowanceLimits, createAllowances } from './allowances.ts'
 import { type Authenticate, showsRunToken } from './authenticate.ts'
-import { createIntakes } from './body.ts'
+import { createCap } from './cap.ts'
 import type { Rooms } from './context.ts'
 import { createDocuments, type TrustedDocuments } from './documents.ts'
 import { answerUnavailable, createDrain, stoppingText } from './drain.ts'
@@ -107,7 +107,7 @@ export function createServer(options: ServerOptions): Server {
     clock: rooms.domain.clock,
     log,
   })
-  const intakeOf = createIntakes(limits.bodiesBytesMax)
+  const bodies = createCap(limits.bodiesBytesMax)
   const inOrder = createPipelines()
   const http = createHttpServer(
     { ServerResponse: patientResponse(unread), shouldUpgradeCallback: isWebSocket },
@@ -188,12 +188,12 @@ export function createServer(options: ServerOptions): Server {
   }
 
   async function carryOut(viewer: Viewer, request: IncomingMessage, response: ServerResponse) {
-    const intake = intakeOf(viewer === anonymous ? (request.socket.remoteAddress ?? '') : viewer.userId)
+    const portion = bodies.open(viewer === anonymous ? (request.socket.remoteAddress ?? '') : viewer.userId)
     const stays = (end: () => void) => {
-      intake.leave()
+      portion.giveBack()
       keep(viewer, response, end)
     }
-    await answerPost({ engine, documents, intake }, { viewer, stays }, { request, response }).finally(intake.leave)
+    await answerPost({ engine, documents, portion }, { viewer, stays }, { request, response }).finally(portion.giveBack)
   }
 
   /** The stream of a reader who loses access is cut without a `complete`: the client reconnects and gets the reason. */

@@ -3,12 +3,13 @@ import { Readable } from 'node:stream'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { expect, test } from 'vitest'
-import { createIntakes, readBody } from '../../src/graphql/body.ts'
+import { readBody } from '../../src/graphql/body.ts'
+import { createCap } from '../../src/graphql/cap.ts'
 
 setFlagsFromString('--expose-gc')
 const collectGarbage: () => void = runInNewContext('gc')
 
-const limits = { bytesMax: 4 * 1024 * 1024, valuesMax: 10, intake: createIntakes(64 * 1024 * 1024)('sender') }
+const limits = { bytesMax: 4 * 1024 * 1024, valuesMax: 10, portion: createCap(64 * 1024 * 1024).open('sender') }
 
 function usedBytes(): number {
   collectGarbage()
