@@ -1,5 +1,4 @@
 import { execFileSync } from 'node:child_process'
-import { accessSync, constants } from 'node:fs'
 import { mkdir, mkdtemp, readdir, readFile, rm, rmdir, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
@@ -7,6 +6,7 @@ import { expect, it } from 'vitest'
 import { createLocalExecutor, type LocalOptions } from '../../src/executors/local/local.ts'
 import { systemClock } from '../../src/platform/clock.ts'
 import { createLog } from '../../src/platform/log.ts'
+import { cgroupTreeOf } from '../support/cgroup-tree.ts'
 import { machineTime } from '../support/clock.ts'
 import { mountSmallDisk } from '../support/small-disk.ts'
 import { until } from '../support/until.ts'
@@ -24,14 +24,7 @@ const spawnerOf = (spoolDir: string) =>
   execFileSync('pgrep', ['-f', `spawner-process.* ${spoolDir}$`], { encoding: 'utf8' }).trim()
 
 /** Where a cgroup can be made that limits processes. */
-const limitsProcesses = ['/sys/fs/cgroup/pids', '/sys/fs/cgroup'].find((path) => {
-  try {
-    accessSync(join(path, 'cgroup.procs'), constants.W_OK)
-    return true
-  } catch {
-    return false
-  }
-})
+const limitsProcesses = cgroupTreeOf('pids')
 
 it('a run waits for room on the disk', async (context) => {
   await using disk = (await mountSmallDisk(1)) ?? context.skip()

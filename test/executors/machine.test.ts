@@ -1,5 +1,4 @@
 import { execFile } from 'node:child_process'
-import { accessSync, constants } from 'node:fs'
 import { mkdir, mkdtemp, readdir, rm, rmdir, writeFile } from 'node:fs/promises'
 import { tmpdir, totalmem } from 'node:os'
 import { basename, join } from 'node:path'
@@ -7,6 +6,7 @@ import { promisify } from 'node:util'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { detectMachine } from '../../src/executors/local/machine.ts'
 import { createLog } from '../../src/platform/log.ts'
+import { cgroupTreeOf } from '../support/cgroup-tree.ts'
 import { recordLines } from '../support/recorded-lines.ts'
 
 const gib = 1024 ** 3
@@ -46,14 +46,7 @@ test('an nvidia-smi that fails stops the start', async () => {
   await expect(detect()).rejects.toThrow(/nvidia-smi is here and fails/)
 })
 
-const memoryTree = ['/sys/fs/cgroup/memory', '/sys/fs/cgroup'].find((path) => {
-  try {
-    accessSync(join(path, 'cgroup.procs'), constants.W_OK)
-    return true
-  } catch {
-    return false
-  }
-})
+const memoryTree = cgroupTreeOf('memory')
 
 test.skipIf(memoryTree === undefined)('the memory of a server in a cgroup is what that may have', async (context) => {
   const cgroup = join(memoryTree ?? '', basename(folder))

@@ -1,30 +1,20 @@
 import type { IncomingMessage } from 'node:http'
 import { Readable } from 'node:stream'
-import { setFlagsFromString } from 'node:v8'
-import { runInNewContext } from 'node:vm'
 import { expect, test } from 'vitest'
 import { readBody } from '../../src/graphql/body.ts'
 import { createCap } from '../../src/graphql/cap.ts'
-
-setFlagsFromString('--expose-gc')
-const collectGarbage: () => void = runInNewContext('gc')
+import { heldBytes } from '../support/memory.ts'
 
 const limits = { bytesMax: 4 * 1024 * 1024, valuesMax: 10, portion: createCap(64 * 1024 * 1024).open('sender') }
-
-function usedBytes(): number {
-  collectGarbage()
-  const { heapUsed, external } = process.memoryUsage()
-  return heapUsed + external
-}
 
 test('a body in tiny pieces costs no more memory than its bytes', async () => {
   const pieces = 200_000
   let before = 0
   let held = 0
   function* tiny() {
-    before = usedBytes()
+    before = heldBytes()
     for (let i = 0; i < pieces; i++) yield Buffer.from(Uint8Array.of(i % 2 === 0 ? 0x61 : 0x62).buffer)
-    held = usedBytes() - before
+    held = heldBytes() - before
   }
   const request = Object.assign(Readable.from(tiny(), { objectMode: true, highWaterMark: 1 }), { headers: {} })
   expect(await readBody(request as unknown as IncomingMessage, limits)).toEqual({ text: 'ab'.repeat(pieces / 2) })

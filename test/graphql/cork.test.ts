@@ -1,4 +1,3 @@
-import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import type { Socket } from 'node:net'
 import { Writable } from 'node:stream'
 import { setImmediate as turn } from 'node:timers/promises'
@@ -7,6 +6,7 @@ import { expect, it } from 'vitest'
 import { WebSocket } from 'ws'
 import { cancelJob } from '../../src/domain/control/cancel.ts'
 import { createCork } from '../../src/graphql/cork.ts'
+import { acceptedDuring } from '../support/connections.ts'
 import { startServer } from '../support/server.ts'
 
 it('what is written in one turn of the event loop leaves together', async () => {
@@ -50,14 +50,10 @@ function countWrites(socket: Socket): () => number {
 it('the messages of many subscriptions of a WebSocket leave together', async () => {
   await using server = await startServer()
   const jobId = await server.submit()
-  const accepted: Socket[] = []
-  const keep = (message: unknown) => accepted.push((message as { socket: Socket }).socket)
-  subscribe('net.server.socket', keep)
   const client = createClient({ url: `${server.url.replace('http', 'ws')}/graphql`, webSocketImpl: WebSocket })
   const query = 'subscription ($jobId: ID!) { jobStatus(jobId: $jobId) { __typename } }'
   const streams = Array.from({ length: 50 }, () => client.iterate({ query, variables: { jobId } }))
-  await Promise.all(streams.map((stream) => stream.next()))
-  unsubscribe('net.server.socket', keep)
+  const { accepted } = await acceptedDuring(() => Promise.all(streams.map((stream) => stream.next())))
   const writes = accepted.map(countWrites)
 
   await cancelJob(server.domain, server.admin, { jobId })

@@ -1,8 +1,5 @@
-import { subscribe, unsubscribe } from 'node:diagnostics_channel'
-import { once } from 'node:events'
-import type { Socket } from 'node:net'
 import { it } from 'vitest'
-import { WebSocket } from 'ws'
+import { acceptedDuring, openSocket } from '../support/connections.ts'
 import { startServer } from '../support/server.ts'
 import { until } from '../support/until.ts'
 
@@ -20,17 +17,8 @@ it.each(Object.entries(sent))(
   'of a socket that reads nothing no more %s are read than may wait',
   async (_what, messageOf) => {
     await using server = await startServer()
-    let raw: Socket | undefined
-    const hear = (message: unknown) => {
-      raw ??= (message as { socket: Socket }).socket
-    }
-    subscribe('net.server.socket', hear)
-    const socket = new WebSocket(`${server.url.replace('http', 'ws')}/graphql`, 'graphql-transport-ws')
-    await once(socket, 'open')
-    unsubscribe('net.server.socket', hear)
-    socket.send(JSON.stringify({ type: 'connection_init' }))
-    await once(socket, 'message')
-
+    const { made: socket, accepted } = await acceptedDuring(() => openSocket(server.url))
+    const [raw] = accepted
     let answers = 0
     socket.on('message', () => {
       answers += 1

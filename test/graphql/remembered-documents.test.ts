@@ -1,9 +1,8 @@
-import { setFlagsFromString } from 'node:v8'
-import { runInNewContext } from 'node:vm'
 import { expect, it } from 'vitest'
 import { limits, parseWithinLimits } from '../../src/graphql/limits.ts'
 import { rememberedDocuments } from '../../src/graphql/remembered-documents.ts'
 import { ask } from '../support/client.ts'
+import { heldBytes } from '../support/memory.ts'
 import { startServer } from '../support/server.ts'
 
 const requests = 40
@@ -39,10 +38,3 @@ it.each([
   expect(documentCache.get(textOf(0))).toBeUndefined()
   expect(heldBytes() - before).toBeLessThan(1.2 * limits.rememberedDocumentsBytesMax)
 })
-
-function heldBytes(): number {
-  setFlagsFromString('--expose-gc')
-  runInNewContext('gc')()
-  const { heapUsed, external } = process.memoryUsage()
-  return heapUsed + external
-}

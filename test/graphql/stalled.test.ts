@@ -1,13 +1,13 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
-import { once } from 'node:events'
 import type { ServerResponse } from 'node:http'
 import { createServer } from 'node:http'
 import { type AddressInfo, connect, type Socket } from 'node:net'
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import { WebSocket, WebSocketServer } from 'ws'
+import { WebSocketServer } from 'ws'
 import { createUnsentWatch, cutWhenStalled, cutWhenUnread, keepAlive } from '../../src/graphql/stalled.ts'
 import { openLog } from '../../src/logs/append.ts'
 import { data } from '../support/client.ts'
+import { acceptedDuring, openSocket } from '../support/connections.ts'
 import { append } from '../support/log.ts'
 import { startServer, type TestServer } from '../support/server.ts'
 import { until } from '../support/until.ts'
@@ -95,20 +95,9 @@ it('so is an answer of the API', async () => {
 it('WebSockets of a user whose readers take nothing are cut', async () => {
   await using server = await startServer({ keepAliveMs: hourMs })
   const query = await largeQuery(server)
-  const accepted: Socket[] = []
-  const hear = (message: unknown) => void accepted.push((message as { socket: Socket }).socket)
-  subscribe('net.server.socket', hear)
-  const opened = await Promise.all(
-    Array.from({ length: 8 }, async () => {
-      const { port } = new URL(server.url)
-      const socket = new WebSocket(`ws://127.0.0.1:${port}/graphql`, 'graphql-transport-ws')
-      await once(socket, 'open')
-      socket.send(JSON.stringify({ type: 'connection_init' }))
-      await once(socket, 'message')
-      return socket
-    }),
+  const { made: opened, accepted } = await acceptedDuring(() =>
+    Promise.all(Array.from({ length: 8 }, () => openSocket(server.url))),
   )
-  unsubscribe('net.server.socket', hear)
   for (const socket of opened) {
     socket.send(JSON.stringify({ id: 'large', type: 'subscribe', payload: { query } }))
     socket.pause()

@@ -1,5 +1,3 @@
-import { setFlagsFromString } from 'node:v8'
-import { runInNewContext } from 'node:vm'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { type LogHead, openLog, seal } from '../../src/logs/append.ts'
 import type { Chunk, LogPiece } from '../../src/logs/chunk.ts'
@@ -17,6 +15,7 @@ import { createWakeups, type Wakeups } from '../../src/platform/wakeup.ts'
 import { createFakeClock, laterHeartbeat, machineTime } from '../support/clock.ts'
 import { addJob, addRun, endRun, finishJob, openUserDatabase } from '../support/factories.ts'
 import { append, err, out } from '../support/log.ts'
+import { heldBytes } from '../support/memory.ts'
 import { inOutage } from '../support/outage.ts'
 import { until } from '../support/until.ts'
 
@@ -350,10 +349,10 @@ test('readers that stopped reading cost less than 1 MiB each and disturb no othe
   const part = `${'m'.repeat(1_023)}\n`.repeat(256)
   const parts = 32
   for (let count = 0; count < parts; count++) await write(out(part))
-  const before = memoryInUse()
+  const before = heldBytes()
   const stalled = Array.from({ length: 40 }, () => follow({ jobId }))
   for (const reader of stalled) await nextBatch(reader)
-  expect((memoryInUse() - before) / stalled.length).toBeLessThan(1_048_576)
+  expect((heldBytes() - before) / stalled.length).toBeLessThan(1_048_576)
   await finish()
   let quick = 0
   for await (const message of follow({ jobId })) quick += message.kind === 'batch' ? message.text.length : 0
@@ -364,15 +363,6 @@ test('readers that stopped reading cost less than 1 MiB each and disturb no othe
   expect(finals(rest)).toBe(1)
   await Promise.all(others.map((reader) => reader.return()))
 })
-
-setFlagsFromString('--expose-gc')
-const collectGarbage: () => void = runInNewContext('gc')
-
-function memoryInUse(): number {
-  collectGarbage()
-  const { heapUsed, external } = process.memoryUsage()
-  return heapUsed + external
-}
 
 test('merging small chunks changes nothing that is read', async () => {
   const { jobId, runId, write, finish } = await newJob()

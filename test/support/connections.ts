@@ -1,0 +1,22 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel'
+import { once } from 'node:events'
+import type { Socket } from 'node:net'
+import { WebSocket } from 'ws'
+
+/** What `work` makes, and the connections that servers of this process accept meanwhile. */
+export async function acceptedDuring<Made>(work: () => Promise<Made>): Promise<{ made: Made; accepted: Socket[] }> {
+  const accepted: Socket[] = []
+  const hear = (message: unknown) => void accepted.push((message as { socket: Socket }).socket)
+  subscribe('net.server.socket', hear)
+  const made = await work().finally(() => unsubscribe('net.server.socket', hear))
+  return { made, accepted }
+}
+
+/** A WebSocket that has logged in, without a client that reads what comes. */
+export async function openSocket(url: string): Promise<WebSocket> {
+  const socket = new WebSocket(`${url.replace('http', 'ws')}/graphql`, 'graphql-transport-ws')
+  await once(socket, 'open')
+  socket.send(JSON.stringify({ type: 'connection_init' }))
+  await once(socket, 'message')
+  return socket
+}
