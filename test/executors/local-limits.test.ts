@@ -1,5 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
@@ -10,7 +10,7 @@ import { createLocalExecutor, type LocalOptions } from '../../src/executors/loca
 import { systemClock } from '../../src/platform/clock.ts'
 import { createLog } from '../../src/platform/log.ts'
 import { machineTime } from '../support/clock.ts'
-import { read, resourcesOf, runOf, untilEnded } from './runs.ts'
+import { read, removeSpool, resourcesOf, runOf, untilEnded } from './runs.ts'
 
 /** What the kernel holds a local run to, and what it used, with the controllers that this machine has. */
 let spoolDir: string
@@ -31,7 +31,7 @@ beforeEach(async () => {
 })
 afterEach(async () => {
   await executor.close()
-  await rm(spoolDir, { recursive: true, force: true })
+  await removeSpool(spoolDir)
 })
 
 const probed = openLimits(tmpdir(), openCgroups(tmpdir()))

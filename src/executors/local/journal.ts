@@ -69,7 +69,7 @@ export function readJournal(path: string): Journal | null {
 }
 
 /** A job of the server's account may have put something else in its place, such as a pipe without a writer. */
-export function readOpenJournal(file: number): Journal | null {
+function readOpenJournal(file: number): Journal | null {
   const found = fstatSync(file)
   return found.isFile() && found.size <= journalBytesMax ? parseJournal(readFileSync(file, 'utf8')) : null
 }

@@ -6,7 +6,7 @@ import { errorCodeOf } from '../error-code.ts'
 import { StartFailed } from '../executor.ts'
 import { fileBlockBytes } from '../scripts.ts'
 import { openEnded } from './ended.ts'
-import { readOpenJournal, recordVoid } from './journal.ts'
+import { readJournal, recordVoid } from './journal.ts'
 import type { Launch } from './launch.ts'
 import { checkPaths } from './paths.ts'
 import { closePipe, type Pipe, type PipeStock } from './pipes.ts'
@@ -58,9 +58,6 @@ export async function spawnShim(
     if (launch.account) for (const { write } of taken) fchownSync(write, launch.account.uid, launch.account.gid)
     for (const path of [files.stdout, files.stderr]) descriptor(path, 'a')
     const journal = [descriptor(files.journal, 'a'), descriptor(files.journal, 'r')]
-    // Readable after a job of the server's account has removed the spool. Not shared with the shim, which reads as
-    // well.
-    const ownJournal = descriptor(files.journal, 'r')
     const child = spawn(shell, ['-c', shim, 'berth', ...shimArguments(order), ...launch.argv], {
       cwd: launch.cwd,
       env: launch.environment,
@@ -69,7 +66,10 @@ export async function spawnShim(
     })
     child.once('exit', onExit)
     const told = await claimDecided(child)
-    if (ofSpool(() => readOpenJournal(ownJournal))?.claim) return
+    // The journal is not asked: a job of the server's account may have emptied or removed it since.
+    if (told.includes('claimed')) return
+    // Another shim of this run may have the claim.
+    if (ofSpool(() => readJournal(files.journal))?.claim) return
     // A full disk takes neither the claim of a shim nor this record.
     ofSpool(() => recordVoid(files.journal, order.bootId))
     throw told.includes('unborn') ? unforked() : endedEarly(files)
