@@ -3,7 +3,8 @@ import type { Clock, Wake } from './clock.ts'
 /**
  * A signal to wait for: a wait ends when the bell is rung, when `ms` are over, or when the signal fires, and does not
  * say which. The waiter reads the state again; if it does not await between reading and waiting, no ring is missed. A
- * wait costs one timer and one entry here, both gone when it ends.
+ * wait costs one timer and one entry here, both gone when it ends. Of many waits, `endsPerTurnMax` end in each turn of the
+ * event loop: what thousands of waiters do next would keep it from everything else.
  */
 
 export interface Bell {
@@ -45,8 +46,15 @@ function waitersOf(signal: AbortSignal): Set<Waiter> {
   return waiters
 }
 
+const endsPerTurnMax = 200
+
 function wakeAll(waiters: ReadonlySet<Waiter>) {
-  for (const waiter of [...waiters]) waiter.wake()
+  wakeNext([...waiters])
+}
+
+function wakeNext(waiters: Waiter[]) {
+  for (const waiter of waiters.splice(0, endsPerTurnMax)) waiter.wake()
+  if (waiters.length > 0) setImmediate(wakeNext, waiters)
 }
 
 /** Does for one sleep what an AbortController does; thousands of streams wait at a time. */

@@ -1,0 +1,38 @@
+import { expect, it } from 'vitest'
+import { createBell } from '../../src/platform/bell.ts'
+import { systemClock } from '../../src/platform/clock.ts'
+
+it('ends many waits over some turns of the event loop, in their order, and those that begin later not at all', async () => {
+  const bell = createBell(systemClock)
+  const { signal } = new AbortController()
+  const ended: number[] = []
+  const wait = async (n: number) => {
+    await bell.wait(600_000, signal)
+    ended.push(n)
+  }
+  const waits = Array.from({ length: 1_000 }, (_, n) => wait(n))
+  bell.ring()
+  const late = new AbortController()
+  const lateWait = bell.wait(600_000, late.signal)
+  const countOfTurns = []
+  while (ended.length < waits.length) {
+    const before = ended.length
+    await new Promise(setImmediate)
+    countOfTurns.push(ended.length - before)
+  }
+  expect(Math.max(...countOfTurns)).toBeLessThan(500)
+  expect(ended).toEqual(waits.map((_, n) => n))
+  expect(bell.waiting).toBe(1)
+  late.abort()
+  await lateWait
+  expect(bell.waiting).toBe(0)
+})
+
+it('ends a wait whose time is over while others are being woken', async () => {
+  const bell = createBell(systemClock)
+  const { signal } = new AbortController()
+  const waits = Array.from({ length: 1_000 }, () => bell.wait(1, signal))
+  bell.ring()
+  await Promise.all(waits)
+  expect(bell.waiting).toBe(0)
+})
