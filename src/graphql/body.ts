@@ -24,11 +24,17 @@ function readBytes(
 ): Promise<Exclude<Body, { text: string }> | Buffer> {
   return new Promise((resolve) => {
     const bytes = createBytes(bytesMax)
-    request.on('data', (piece: Buffer) => {
-      if (bytes.length() + piece.length > bytesMax) resolve('too large')
+    const take = (piece: Buffer) => {
+      if (bytes.length() + piece.length > bytesMax) refuse('too large')
       else if (portion.add(piece.length)) bytes.add(piece)
-      else resolve('no room')
-    })
+      else refuse('no room')
+    }
+    // The rest still comes, when the portion has been given back.
+    const refuse = (why: 'too large' | 'no room') => {
+      request.off('data', take)
+      resolve(why)
+    }
+    request.on('data', take)
     request.once('end', () => resolve(bytes.whole()))
     request.once('error', () => resolve('gone'))
     request.once('close', () => resolve('gone'))

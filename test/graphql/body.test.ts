@@ -1,5 +1,6 @@
+import { once } from 'node:events'
 import type { IncomingMessage } from 'node:http'
-import { Readable } from 'node:stream'
+import { PassThrough, Readable } from 'node:stream'
 import { expect, test } from 'vitest'
 import { readBody } from '../../src/graphql/body.ts'
 import { createCap } from '../../src/graphql/cap.ts'
@@ -36,4 +37,18 @@ test('a body over its limit is refused, however it comes', async () => {
   expect(await readBody(fits, limits)).toEqual({ text: '\0\0' })
   const request = Object.assign(Readable.from(pieces), { headers: {} }) as unknown as IncomingMessage
   expect(await readBody(request, limits)).toBe('too large')
+})
+
+test('what comes after a refusal takes nothing of what its sender may have', async () => {
+  const cap = createCap(10)
+  const [other, portion] = [cap.open('sender'), cap.open('sender')]
+  other.add(8)
+  const request = Object.assign(new PassThrough(), { headers: {} })
+  request.write('three')
+  const body = await readBody(request as unknown as IncomingMessage, { bytesMax: 10, valuesMax: 10, portion })
+  expect(body).toBe('no room')
+  for (const each of [other, portion]) each.giveBack()
+  request.resume().end('rest')
+  await once(request, 'end')
+  expect(cap.open('sender').add(10)).toBe(true)
 })
