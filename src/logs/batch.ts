@@ -36,12 +36,15 @@ export const codesOf = (streams: readonly LogStream[]): ReadonlySet<number> =>
 
 /** A byte that is not UTF-8 becomes U+FFFD, which has three. */
 const replacementBytes = 3
+/** In JSON a control character is written like \u001b. */
+const escapeBytes = 6
 /** Allows for invalid bytes that are not spread evenly. */
 const evenly = 0.98
 
 /** Cuts a passage; its text has at most `bytesMax` bytes too, where invalid ones grew to U+FFFD. */
 export function passage(stored: readonly Stored[], run: number, options: CutOptions): Passage {
-  const { cut, utf8 } = fitting(options, (smaller) => cutText(stored, smaller))
+  const size = { of: ({ utf8 }: { utf8: Utf8 }) => bytesOf(utf8), ofByteMax: replacementBytes }
+  const { cut, utf8 } = fitting(options, size, (smaller) => cutText(stored, smaller))
   let lines: readonly LogLine[] | undefined
   return {
     utf8,
@@ -57,31 +60,42 @@ export function passage(stored: readonly Stored[], run: number, options: CutOpti
   }
 }
 
-/** The same with at most `linesMax` lines; it ends where one more would begin. */
+/** The same with at most `linesMax` lines, where the text has at most `bytesMax` as JSON; it ends where one more would begin. */
 export function passageOfLines(
   stored: readonly Stored[],
   run: number,
   options: CutOptions & { linesMax: number },
 ): Passage {
-  return fitting(options, (smaller) => cutLines(stored, run, smaller))
+  const size = { of: ({ text }: Passage) => jsonBytesOf(text), ofByteMax: escapeBytes }
+  return fitting(options, size, (smaller) => cutLines(stored, run, smaller))
+}
+
+/** Between the quotes. */
+export const jsonBytesOf = (text: string): number => Buffer.byteLength(JSON.stringify(text)) - 2
+
+interface Size<Whole> {
+  of: (whole: Whole) => number
+  /** Of one stored byte. */
+  ofByteMax: number
 }
 
 /**
- * The largest cut whose text fits, for all practical purposes: where invalid bytes made the text too long, it is cut by as
- * much as it grew, so that Latin-1, which grows by a few percent, comes in about as many batches as UTF-8. A third
- * fits even if every byte is invalid.
+ * The largest cut that fits, for all practical purposes: where it has grown too large, it is cut by as much as it grew, so
+ * that Latin-1, which grows by a few percent, comes in about as many batches as UTF-8. The last one fits even if every byte
+ * grows by the most.
  */
-function fitting<Options extends CutOptions, Whole extends { utf8: Utf8 }>(
+function fitting<Options extends CutOptions, Whole>(
   options: Options,
+  size: Size<Whole>,
   cut: (smaller: Options) => Whole,
 ): Whole {
   const { bytesMax } = options
   const whole = cut(options)
-  const grown = bytesOf(whole.utf8) / bytesMax
+  const grown = size.of(whole) / bytesMax
   if (grown <= 1) return whole
-  const smaller = cut({ ...options, bytesMax: Math.max(bytesMax / replacementBytes, (bytesMax / grown) * evenly) | 0 })
-  if (bytesOf(smaller.utf8) <= bytesMax) return smaller
-  return cut({ ...options, bytesMax: Math.floor(bytesMax / replacementBytes) })
+  const smaller = cut({ ...options, bytesMax: Math.max(bytesMax / size.ofByteMax, (bytesMax / grown) * evenly) | 0 })
+  if (size.of(smaller) <= bytesMax) return smaller
+  return cut({ ...options, bytesMax: Math.floor(bytesMax / size.ofByteMax) })
 }
 
 function cutText(stored: readonly Stored[], options: CutOptions): { cut: Cut; utf8: Utf8 } {

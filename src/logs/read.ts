@@ -1,5 +1,5 @@
 import type { Sql } from '../platform/tx.ts'
-import { codesOf, type LogLine, passageOfLines } from './batch.ts'
+import { codesOf, jsonBytesOf, type LogLine, passageOfLines } from './batch.ts'
 import { lastLinesStart } from './last-lines.ts'
 import type { LogStream } from './lines.ts'
 import {
@@ -52,10 +52,10 @@ export class LogElsewhere extends Error {
   override name = 'LogElsewhere'
 }
 
-/** Text of one page at most. */
+/** Text of one page at most, as JSON: the largest answers are made of control characters, which are escaped by six. */
 const pageTextBytesMax = 1_048_576
 /** A page with less room than this left is full. */
-const roomBytesMin = 4_096
+const roomBytesMin = 8_192
 
 export async function startOf(sql: Sql, { jobId, after, lastLines, run, streams }: LogStart): Promise<LogCursor> {
   if (after) return after
@@ -97,7 +97,7 @@ export async function readLog(sql: Sql, options: LogStart & { linesMax: number }
     if (page.lines.length >= linesMax || room < roomBytesMin) return page
     const stored = await readStored(sql, { runId: state.log.runId, from: offset, end: state.log.end })
     if (!addTo(page, stored, { log: state.log, codes, room, linesMax })) return page
-    room = pageTextBytesMax - Buffer.byteLength(page.text)
+    room = pageTextBytesMax - jsonBytesOf(page.text)
   }
 }
 

@@ -42,6 +42,20 @@ it('a page of output has 500 lines unless asked, 5,000 at most, and 1 MiB', asyn
   expect(bytes).toBeLessThanOrEqual(2 ** 20)
 })
 
+it('a page of output has at most 1 MiB as JSON, which escapes some characters by six', async () => {
+  const pieces = Array.from({ length: 40 }, () => out(`${'\u0001'.repeat(63)}\n`.repeat(600)))
+  const id = await jobWith([...pieces, out('the end\n')])
+  let text = ''
+  for (let after = 'null'; !text.endsWith('the end\n'); ) {
+    const { job } = (await logs(id, `(first: 5000, after: ${after})`)).data as Json
+    expect(Buffer.byteLength(JSON.stringify(job.logs.text))).toBeLessThanOrEqual(2 ** 20 + 2)
+    expect(job.logs.text).not.toBe('')
+    text += job.logs.text
+    after = JSON.stringify(job.logs.cursor)
+  }
+  expect(text.length).toBe(40 * 600 * 64 + 'the end\n'.length)
+})
+
 it('output goes on beyond 4 GiB, in pages and in a tail', async () => {
   const bytes = 5 * 2 ** 30
   const id = await jobWith([{ gap: 'LOST', bytes }, out('after it\n')])
