@@ -17,5 +17,5 @@ export const rankLauncher = scriptOf(import.meta.dirname, 'launch.sh')
 export const jobScript = scriptOf(import.meta.dirname, 'job.sh')
 /** Checks stdinPath, stdoutPath and stderrPath. */
 export const pathCheck = scriptOf(import.meta.dirname, 'paths.sh')
-/** A function of a shell that waits for a child while signals come. */
-export const awaitFunction = scriptOf(import.meta.dirname, 'await.sh')
+/** Functions of a shell for a child in the background: that it ignores no signal, and a wait while signals come. */
+export const childFunctions = scriptOf(import.meta.dirname, 'children.sh')

@@ -45,6 +45,12 @@ describe.skipIf(process.getuid?.() !== 0)('the first process of a container', ()
     }
   })
 
+  it.each(shells)('lets the command ignore no signal: %s %s', async (...shell) => {
+    const child = run(shell.filter(Boolean), 'grep SigIgn /proc/self/status')
+    const [shown] = child.stdout ? await once(child.stdout, 'data') : []
+    expect(String(shown)).toBe(`SigIgn:\t${'0'.repeat(16)}\n`)
+  })
+
   // bash as a first process sometimes forgets the code of a child that ends in that moment.
   it.each(shells)(
     'tells the code of a command that ends while TERM comes, or that of TERM: %s %s',

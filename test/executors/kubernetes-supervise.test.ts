@@ -102,6 +102,14 @@ describe.skipIf(process.getuid?.() !== 0)('the first process of a pod', { timeou
     expect(Number(lived)).toBeGreaterThanOrEqual(200)
   })
 
+  it.each(shells)('lets the command ignore no signal: %s', async (shell) => {
+    const child = await supervised('grep SigIgn /proc/self/status', { shell })
+    const ended = once(child, 'exit')
+    const [shown] = await heard(child)
+    await ended
+    expect(shown).toBe(`SigIgn:\t${'0'.repeat(16)}`)
+  })
+
   it('hears an order with a sleep that knows whole seconds only', async () => {
     await writeFile(path('bin/sleep'), '#!/bin/sh\ncase $1 in *.*) exit 1 ;; esac\nexec /bin/sleep "$1"\n')
     await chmod(path('bin/sleep'), 0o755)

@@ -10,7 +10,7 @@ import { displayPipe, displayVariables } from '../display.ts'
 import { argvOf, type Environment, environmentOf } from '../environment.ts'
 import { type RunSpec, StartFailed } from '../executor.ts'
 import { launcherEnvironment } from '../launchers.ts'
-import { awaitFunction, jobScript, rankLauncher, scriptOf } from '../scripts.ts'
+import { childFunctions, jobScript, rankLauncher, scriptOf } from '../scripts.ts'
 import { containerNameOf, displayNameOf } from './handle.ts'
 import type { Image } from './image.ts'
 import { labels as labelNames } from './labels.ts'
@@ -121,7 +121,7 @@ const limitOf = ({ maxRunTimeSeconds }: RunSpec['spec'], { deadlineSlackSeconds 
 /** Between TERM and KILL of a container that ends its run by itself. */
 const fallbackGraceSeconds = 10
 
-export const initScript = awaitFunction + scriptOf(import.meta.dirname, 'init.sh')
+export const initScript = childFunctions + scriptOf(import.meta.dirname, 'init.sh')
 
 /** The engine adds the variables of the image; a name without a value removes one. */
 const namesToDrop = (environment: Environment, image: Image) =>

@@ -13,7 +13,14 @@ if [ -n "$display" ]; then
   exec 8<>"$display"
   echo >&8
 fi
-(exec "$@" 2>&9 8>&- 9>&-) &
+# A stop sends TERM as soon as this process has a child, so nothing else may be one before. `env` would take a command with
+# `-` or `=` for an option or a variable.
+(
+  trap - INT QUIT
+  find_reset
+  case $1 in -* | *=*) reset= ;; esac
+  exec $reset "$@" 2>&9 8>&- 9>&-
+) &
 child=$!
 if [ "$limit" -gt 0 ]; then
   # A job that ends this sleep only loses the fallback.

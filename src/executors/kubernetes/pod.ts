@@ -3,7 +3,7 @@ import type { Mount } from '../data.ts'
 import { displayPipe } from '../display.ts'
 import type { RunSpec } from '../executor.ts'
 import { internalName } from '../internal-name.ts'
-import { awaitFunction, scriptOf } from '../scripts.ts'
+import { childFunctions, scriptOf } from '../scripts.ts'
 import { displayContainerOf, displayVolume } from './display.ts'
 import { annotations, handleOf, labelsOf, podLabels, podNameOf } from './names.ts'
 import type { Node, Pod, Secret } from './objects.ts'
@@ -37,7 +37,7 @@ export const closureKey = 'closure'
 /** Where a pod has the files of its Secret. */
 export const runDirectory = '/berth/run'
 
-export const superviseScript = awaitFunction + scriptOf(import.meta.dirname, 'supervise.sh')
+export const superviseScript = childFunctions + scriptOf(import.meta.dirname, 'supervise.sh')
 /** Between TERM and KILL of a pod that others delete. */
 const fallbackGraceSeconds = 30
 /**

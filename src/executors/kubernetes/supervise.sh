@@ -65,7 +65,11 @@ fi
 look_at_clock
 due=$((now + limit))
 trap 'caught=yes; kill -TERM -1' TERM
-(exec /bin/sh /berth/run/command "$replica" "$first" 2>&9 8>&- 9>&-) &
+(
+  trap - INT QUIT
+  find_reset
+  exec $reset /bin/sh /berth/run/command "$replica" "$first" 2>&9 8>&- 9>&-
+) &
 child=$!
 
 # Ignored signals stay ignored in the children, so TERM to all does not end the sleep. A look costs a process, so there is

@@ -120,9 +120,7 @@ ln -s "$claim" "$dir/claim" || [ "$(readlink "$dir/claim")" = "$claim" ] || exit
 
 srun=$(command -v srun)
 if sourcing=$(command -v bash); then sourcing="$sourcing --posix"; else sourcing=/bin/sh; fi
-# What a shell begins in the background ignores INT and QUIT. bash can undo that; other shells need `env` of coreutils 8.31.
-reset=
-! /usr/bin/env --default-signal=INT true || reset='/usr/bin/env --default-signal'
+find_reset
 MASTER_ADDR=$SLURMD_NODENAME
 export MASTER_ADDR
 . "$dir/job"

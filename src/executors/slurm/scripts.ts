@@ -1,6 +1,6 @@
-import { awaitFunction, scriptOf } from '../scripts.ts'
+import { childFunctions, scriptOf } from '../scripts.ts'
 
-export const batchScript = awaitFunction + scriptOf(import.meta.dirname, 'batch.sh')
+export const batchScript = childFunctions + scriptOf(import.meta.dirname, 'batch.sh')
 /** Puts the environment of the job in place, and what Slurm has set beside it. */
 export const enterScript = scriptOf(import.meta.dirname, 'enter.sh')
 /** One process of `multiple` over several nodes. */

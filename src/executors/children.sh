@@ -1,3 +1,11 @@
+# find_reset: puts a prefix of commands into `reset`, which lets a command ignore no signal. What a shell begins in the
+# background ignores INT and QUIT. bash can undo that by `trap -`; other shells need `env` of coreutils 8.31. busybox has
+# neither.
+find_reset() {
+  reset=
+  ! /usr/bin/env --default-signal=INT true || reset='/usr/bin/env --default-signal'
+}
+
 # await PID: waits for the child, and puts its exit code into `code`. A trap that sets `caught` may end a wait early, with the
 # code of its signal, or leave that code for the next wait; so the last of two waits in which no signal came counts. A shell
 # tells the code of a child as often as it is asked, bash only outside of its POSIX mode. (bash sometimes forgets a
