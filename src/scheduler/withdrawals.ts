@@ -41,13 +41,14 @@ export function createWithdrawals({ db, clock, log }: Domain, graceMs: number): 
         return await attempt(started)
       } catch (err) {
         const { runId: run } = started
+        // Not as `err`: the log tells trouble of the server once, and this of each run.
         if (isLast)
           return log.error(
-            { err, run },
+            { run, cause: String(err) },
             'a run may have been started too late: if its process still runs, no server stops it',
           )
         log.warn({ err, run, what: 'withdraw', failures }, 'will be tried again')
-        await clock.sleep(Math.min(retryMsMax, 50 * 2 ** Math.min(failures, 10)), stopping.signal)
+        await clock.sleep(Math.min(retryMsMax, 50 * 2 ** failures), stopping.signal)
       }
     }
   }

@@ -166,7 +166,8 @@ async function cutOff() {
       return new Promise((resolve) => setImmediate(resolve))
     },
   }
-  const domain = { ...it.domain, db, clock }
+  const { destination, lines } = recordLines()
+  const domain = { ...it.domain, db, clock, log: createLog('error', { destination }) }
   const late = createWithdrawals(domain, graceMs)
   const old = await frozen({ domain, withdraw: late.withdraw })
   await takeOver()
@@ -179,6 +180,7 @@ async function cutOff() {
   return {
     door,
     late,
+    lines,
     pauses: () => pauses,
     async [Symbol.asyncDispose]() {
       await late.stop()
@@ -208,11 +210,35 @@ test('of a run that has ended nothing is said', async () => {
   expect(lines).toEqual([])
 })
 
-test('a server that stops meanwhile tries once more, and leaves it', async () => {
+test('a server that stops meanwhile tries once more, and names in the log each run that it leaves', async () => {
   await using old = await cutOff()
+  old.late.withdraw({ runId: 'run_other', executor, handle: 'run_other' })
   await old.late.stop()
+  const msg = 'a run may have been started too late: if its process still runs, no server stops it'
+  expect(old.lines).toMatchObject([
+    { run: order.runId, msg },
+    { run: 'run_other', msg },
+  ])
   expect(await observed()).toMatchObject({ state: 'running' })
   expect(forgotten).toEqual([])
+})
+
+test('of a run whose job was deleted it is stopped, once, and forgotten', async () => {
+  const did: string[] = []
+  let looks = 0
+  const slow: Executor = {
+    ...executor,
+    inspect: async () => [
+      ++looks > 3 ? { state: 'ended', exitCode: 143, signal: 15, stopped: true } : { state: 'running' },
+    ],
+    stop: async () => void did.push('stop'),
+    forget: async () => void did.push('forget'),
+  }
+  const late = createWithdrawals(it.domain, graceMs)
+  late.withdraw({ runId: 'run_deleted', executor: slow, handle: 'slow' })
+  await until(() => did.at(-1) === 'forget', { what: 'it is forgotten' })
+  await late.stop()
+  expect(did).toEqual(['stop', 'forget'])
 })
 
 test('while it is being cancelled it is stopped, and forgotten by nobody before the end is stored', async () => {
