@@ -49,7 +49,7 @@ export function createLoop({ name, pollMs, runOnce, clock, log }: LoopOptions): 
     if (abort.signal.aborted || (woken && failures === 0)) return
     wakeUp = new AbortController()
     const nextMs = typeof pollMs === 'number' ? pollMs : pollMs()
-    const pauseMs = failures === 0 ? nextMs : Math.min(retryMsMax, 100 * 2 ** Math.min(failures, 10))
+    const pauseMs = failures === 0 ? nextMs : Math.min(retryMsMax, 100 * 2 ** failures)
     await clock.sleep(pauseMs, wakeUp.signal)
     wakeUp = undefined
   }

@@ -373,7 +373,7 @@ export class Carrier {
       } catch (error) {
         if (error instanceof Fenced) throw error
         log.warn({ err: error, run: this.#run.runId, what, failures }, 'will be tried again')
-        await clock.sleep(Math.min(retryMsMax, 50 * 2 ** Math.min(failures, 10)), this.#dropped)
+        await clock.sleep(Math.min(retryMsMax, 50 * 2 ** failures), this.#dropped)
       }
     return undefined
   }
