@@ -105,11 +105,9 @@ function missing(error: NodeJS.ErrnoException): null {
 function namesOf({ remoteAddress, remotePort, localAddress, localPort }: Socket): string[] {
   const [from, to] = [remoteAddress, localAddress].map(bytesOf)
   if (!from || !to) return []
-  const prefixes = from.length === ipv4Digits ? ['', mapped] : ['']
-  return prefixes.map((prefix) => `${prefix}${from}:${hex(remotePort)} ${prefix}${to}:${hex(localPort)}`)
+  return ['', mapped].map((prefix) => `${prefix}${from}:${hex(remotePort)} ${prefix}${to}:${hex(localPort)}`)
 }
 
-const ipv4Digits = 8
 /** The first twelve bytes of an IPv4 address as IPv6, in the notation of the table. */
 const mapped = '0000000000000000FFFF0000'
 

@@ -163,7 +163,7 @@ moved AS (
     AND (m.version IS NULL OR job.version = m.version)
   RETURNING job.id, job.version AS at_version, job.pool, job.lane_id, coalesce(job.turn, job.sequence) AS place,
     job.not_before, (job.spec->>'bid')::int AS bid, job.spec->'dependsOn' = '[]' AS independent, job.cost, p.cost AS run_cost,
-    locked.ran, m.final AND NOT locked.ran AND m."to" <> 'SUCCEEDED' AND m.exit_code IS NULL AS never_ran, m.*
+    locked.ran, m.final AND NOT locked.ran AND m.exit_code IS NULL AS never_ran, m.*
 ),
 measured AS (
   UPDATE usage_ledger SET cost = CASE WHEN m.final THEN coalesce(m.cost, 0) ELSE usage_ledger.cost + m.run_cost END

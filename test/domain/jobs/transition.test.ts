@@ -293,6 +293,7 @@ describe('moves are compare-and-set', () => {
     const unknown = { ip: '10.0.0.7', cpu_seconds: null, max_memory_bytes: null }
     expect(await end({})).toEqual(unknown)
     expect(await end({ usage: { cpuSeconds: Number.NaN, maxMemoryBytes: -1 } })).toEqual(unknown)
+    expect(await end({ usage: { cpuSeconds: Number.POSITIVE_INFINITY, maxMemoryBytes: 2 ** 63 } })).toEqual(unknown)
   })
 
   test('PSI/J never goes back: a job that waits for its second run stays ACTIVE', async () => {
