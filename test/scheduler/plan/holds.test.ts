@@ -84,6 +84,7 @@ describe('a hold that drains', () => {
     expect(beside?.on).toBeNull()
     expect(beside?.gpuIds.flat().some((id) => kept.has(id))).toBe(false)
     expect(placed(pool, lane('c', { cpu: 6 }))).toMatchObject({ on: null })
+    expect(placed(pool, lane('c', { cpu: 6, ...pre }))).toMatchObject({ on: null })
     expect(placed(pool, lane('c', { cpu: 7 }))).toBeNull()
     pool.run(lane('c', { cpu: 6 }), [['n1']], { sinceMs: pool.nowMs })
     expect(placed(pool, lane('d', { cpu: 1 }))).toBeNull()
@@ -114,6 +115,14 @@ describe('a hold that drains', () => {
       head(lane('b', { gpu: 8, shape: { copies: 2 }, ...pre }), 'job_3', 'GPUN_PREEMPTABLE'),
     )
     expect(third).toBeNull()
+  })
+
+  test('counts the memory that comes back', () => {
+    const pool = new TestPool([N8()])
+    const { memoryBytes } = N8()
+    pool.run(lane('a', { cpu: 1, runSeconds: 60, shape: { memoryBytes } }), [['n1']], { startedMs: pool.nowMs })
+    const hold = drainHoldFor(pool, head(lane('b', { cpu: 1, shape: { memoryBytes } }), 'job_head', 'CPU'))
+    expect(hold).toMatchObject({ placements: [{ nodeId: 'n1' }], expectedMs: pool.nowMs + 60_000 })
   })
 
   test('is made anew when its moment has passed or a node went away, and not before', () => {

@@ -107,6 +107,16 @@ describe('FAIR_SHARE', () => {
     expect(of.views().classes.get('CPU')).toMatchObject({ blockedBy: 'j2' })
   })
 
+  it('closes one class also where another one waits for GPUs', () => {
+    const lanes = [laneOf(lane('wide', { shape: { gpu: 8 } }), [2]), laneOf(lane('one', { shape: { gpu: 1 } }), [3])]
+    const nodes = [
+      { ...n8(), devices: n8().devices.slice(0, 7) },
+      { ...n8('n2'), state: 'CORDONED' as const },
+    ]
+    expect(started(world(lanes, { settings: fair(), nodes }))).toEqual(['j3'])
+    expect(started(world(lanes, { nodes }))).toEqual([])
+  })
+
   it('lets preemptable jobs pass a head that has to wait for its part of the pool (54)', () => {
     const of = world(
       [

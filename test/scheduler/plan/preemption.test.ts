@@ -103,6 +103,16 @@ describe('strict: the claimant holds less even with the job', () => {
     expect(leavers(pool, 'y', { gpu: 6 })).toBeNull()
   })
 
+  test.each([
+    ['a', 'b'],
+    ['b', 'a'],
+  ])('of equal shares the run that started last leaves, whatever the names: %s before %s', (early, late) => {
+    const pool = new TestPool([N8()])
+    pool.run(lane(early, { gpu: 4, ...pre }), [['n1', range(0, 4)]])
+    const last = pool.run(lane(late, { gpu: 4, ...pre }), [['n1', range(4, 8)]])
+    expect(leavers(pool, 'y', { gpu: 1 })).toEqual([last])
+  })
+
   test('inside an account those on a hold first; nobody who need not leave', () => {
     const pool = new TestPool([N8('n1'), N8('n2')])
     const run = (on: string, ids: number[], more: Partial<Running> = {}) =>
