@@ -190,11 +190,12 @@ export type Limit = 'memory' | 'cpu' | 'pids'
 /** The run could not be started, and no process of it is left. */
 export class StartFailed extends Error {
   override name = 'StartFailed'
-  readonly reason: 'BAD_SPEC' | 'START_FAILED' | 'WORKDIR_NOT_FOUND' | 'NODE_TROUBLE' | 'NOT_TOGETHER'
+  readonly reason: 'BAD_SPEC' | 'START_FAILED' | 'WORKDIR_NOT_FOUND' | 'NODE_TROUBLE' | 'NOT_TOGETHER' | 'BACKEND_AWAY'
   /**
    * BAD_SPEC and WORKDIR_NOT_FOUND are final; START_FAILED may be tried again, a few times. NODE_TROUBLE: the machine
    * cannot start anything now (no space, no processes, no answer); the job goes on waiting, and the node backs off for
    * a while. NOT_TOGETHER: the backend had no place for all parts of the run at once; the job goes on waiting.
+   * BACKEND_AWAY: the job goes on waiting, and its node starts runs of other executors meanwhile.
    */
   constructor(reason: StartFailed['reason'], message: string, options?: ErrorOptions) {
     super(message, options)

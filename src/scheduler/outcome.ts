@@ -65,6 +65,8 @@ function startFailed(
     return { to: 'CANCELLED', reason: 'CANCELLED', info: `Cancelled; it could not be started either: ${message}` }
   if (reason === 'NODE_TROUBLE')
     return { to: 'QUEUED', reason, info: `Its node could not start it: ${message}`, runEnds: 'FAILED' }
+  if (reason === 'BACKEND_AWAY')
+    return { to: 'QUEUED', reason: 'NODE_TROUBLE', info: message, runEnds: 'FAILED', eligibleInMs: apartMs(job) }
   if (reason === 'NOT_TOGETHER') {
     const info = `Its parts could not start together: ${message}`
     return { to: 'QUEUED', reason, info, runEnds: 'FAILED', eligibleInMs: apartMs(job) }

@@ -199,7 +199,7 @@ describe('an engine that is away', () => {
     })
     const run = runOf({ command: ['true'] })
     await expect(executor.start(run)).rejects.toMatchObject({
-      reason: 'START_FAILED',
+      reason: 'BACKEND_AWAY',
       message: expect.stringContaining(`does not answer at unix://${directory}/none.sock`),
     })
     expect(nowMs).toBeGreaterThan(60_000)

@@ -181,6 +181,12 @@ describe('a start that failed', () => {
     ])
   })
 
+  test('because the backend is away is tried until it is back, and leaves its node to other jobs', () => {
+    const [step] = stepsOf(job({ state: 'STARTING', startFailures: 2 }), failure('BACKEND_AWAY'), 3)
+    expect(step).toMatchObject({ to: 'QUEUED', reason: 'NODE_TROUBLE', info: 'why', runEnds: 'FAILED' })
+    expect(step?.eligibleInMs).toBeGreaterThanOrEqual(30_000)
+  })
+
   describe('because the backend placed only a part of the run', () => {
     const failed: Report = seen({ state: 'failed', reason: 'NOT_TOGETHER', message: '2 of 3 pods' })
     const back = (more: Partial<ReportedJob> = {}) =>

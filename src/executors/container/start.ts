@@ -75,7 +75,7 @@ const notWanted = 'Its start was given up'
 export const engineAway = 'The container engine does not answer'
 const startMsMax = 60_000
 const lookMs = 100
-/** Maximum wait for an engine that starts again; jobs of the machine that need no engine must not wait for it. */
+/** Maximum wait for an engine that starts again; then the job gives its place to those that need no engine. */
 const awayMsMax = 60_000
 const awayPauseMs = 1_000
 
@@ -312,7 +312,7 @@ export async function readHasInit(engine: Engine): Promise<boolean> {
  */
 function failureOf(error: unknown): unknown {
   if (error instanceof EngineAway)
-    return new StartFailed('START_FAILED', `${engineAway} at ${error.message}`, { cause: error })
+    return new StartFailed('BACKEND_AWAY', `${engineAway} at ${error.message}`, { cause: error })
   if (!(error instanceof EngineError)) return blamed(error)
   const reason = error.status === 400 ? 'BAD_SPEC' : 'START_FAILED'
   return new StartFailed(reason, `The container engine refused: ${error.message}`, { cause: error })
