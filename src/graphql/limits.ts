@@ -28,6 +28,8 @@ export const limits = {
   anonymousBodyBytesMax: 16 * 1024,
   subscriptionsPerConnectionMax: 100,
   subscriptionsPerPersonMax: 1_000,
+  /** Of their different documents together. */
+  subscriptionTokensPerPersonMax: 100_000,
   socketsPerPersonMax: 500,
   /** Sockets from one address that have not logged in yet. */
   strangersPerAddressMax: 1_000,

@@ -8,6 +8,7 @@ import type { Priced } from './admission.ts'
 import { createCap } from './cap.ts'
 import { createContext, type RequestContext, type Rooms } from './context.ts'
 import { presentError, refusal, saysUnavailable, withFewErrors } from './errors.ts'
+import { createHeldDocuments } from './held-documents.ts'
 import { limits } from './limits.ts'
 import { createLogTexts, keepTexts } from './log-text.ts'
 import { createSharedResults } from './shared-results.ts'
@@ -16,7 +17,7 @@ import { type Bounded, createBounded } from './under-way.ts'
 /**
  * Subscriptions of all transports.
  *
- * A person has at most `subscriptionsPerPersonMax` of them open on this process. The transport learns of each that
+ * A person has at most `subscriptionsPerPersonMax` of them open on this process, with bounded documents. The transport learns of each that
  * begins (`stays`), so what may stay open is decided by what was started, not by what the request said it accepts.
  *
  * Everything that a subscription reads goes over the database connections of `Rooms.live`: however many subscriptions
@@ -45,6 +46,7 @@ const eventsPerTurnMax = 200
 export function subscriptionsPlugin(rooms: Rooms): Plugin<RequestContext & Staying> {
   const live: Rooms = { ...rooms, domain: rooms.live }
   const cap = createCap(limits.subscriptionsPerPersonMax)
+  const held = createHeldDocuments(limits.subscriptionTokensPerPersonMax)
   const atOnce = createBounded(eventsAtOnceMax)
   const shared = createSharedResults()
   const pace = createPacer(eventsPerTurnMax)
@@ -76,8 +78,17 @@ export function subscriptionsPlugin(rooms: Rooms): Plugin<RequestContext & Stayi
 
   async function subscribe(args: ExecutionArgs) {
     const { viewer } = args.contextValue as RequestContext
-    const leave = cap.take(viewer.userId)
-    if (leave === null) return { errors: [presentError(tooMany(), rooms.log)] }
+    const letGo = held.take(viewer.userId, args.document)
+    if (letGo === null) return { errors: [presentError(tooLarge(), rooms.log)] }
+    const giveBack = cap.take(viewer.userId)
+    const leave = () => {
+      letGo()
+      giveBack?.()
+    }
+    if (giveBack === null) {
+      leave()
+      return { errors: [presentError(tooMany(), rooms.log)] }
+    }
     try {
       return await begin(args, leave)
     } catch (error) {
@@ -93,6 +104,13 @@ const tooMany = () =>
   refusal(
     'SUBSCRIPTION_LIMIT',
     `You have ${limits.subscriptionsPerPersonMax} open subscriptions, the maximum per user; close some first`,
+  )
+
+const tooLarge = () =>
+  refusal(
+    'SUBSCRIPTION_LIMIT',
+    `The documents of your open subscriptions can have ${limits.subscriptionTokensPerPersonMax} tokens together; ` +
+      'open several with the same document, which counts once, and different variables',
   )
 
 interface Execution {

@@ -111,9 +111,9 @@ function openSocket(token: string, query = updates()) {
   return {
     closed: closed.promise,
     connected: connected.promise,
-    subscribe: () =>
+    subscribe: (other = query) =>
       new Promise<unknown>((resolve) => {
-        const first = client.iterate({ query }).next()
+        const first = client.iterate({ query: other }).next()
         first.then(
           ({ value }) => resolve(value?.errors),
           (errors: unknown) => resolve(errors),
@@ -126,6 +126,33 @@ function openSocket(token: string, query = updates()) {
 describe('what a person may keep open', () => {
   const limited = (errors: unknown) =>
     Array.isArray(errors) && errors.some(({ extensions }) => extensions.code === 'SUBSCRIPTION_LIMIT')
+
+  it('is subscriptions whose different documents have so many tokens together', async () => {
+    const greedy = await someone()
+    const parts = Math.floor(limits.tokensMax / 6) - 2
+    const large = (n: number) =>
+      `subscription S${n} { jobUpdates { ${'... on StreamHeartbeat { cursor } '.repeat(parts)} } }`
+    const count = Math.floor(limits.subscriptionTokensPerPersonMax / (parts * 6))
+    const sockets = Array.from({ length: 3 }, () => openSocket(greedy.token))
+    await Promise.all(sockets.map(({ connected }) => connected))
+    const before = server.feed.openReaders()
+    for (let n = 0; n < count; n++) void sockets[n % 2]?.subscribe(large(n))
+    await until(() => server.feed.openReaders() === before + count, { what: 'all of them are open' })
+    const more = await within('one more is refused', Promise.resolve(sockets[2]?.subscribe(large(count))))
+    expect(limited(more)).toBe(true)
+    void sockets[2]?.subscribe(large(0))
+    await until(() => server.feed.openReaders() === before + count + 1, { what: 'a document counts once' })
+    await sockets[0]?.dispose()
+    await until(() => server.feed.openReaders() === before + count + 1 - Math.ceil(count / 2), {
+      what: 'some are gone',
+    })
+    void sockets[2]?.subscribe(large(count))
+    await until(() => server.feed.openReaders() === before + count + 2 - Math.ceil(count / 2), {
+      what: 'there is room',
+    })
+    await Promise.all(sockets.map((socket) => socket.dispose()))
+    await until(() => server.feed.openReaders() === before, { what: 'all are gone' })
+  })
 
   it('is so many subscriptions over all transports, and others are not concerned', async () => {
     const [greedy, other] = [await someone(), await someone()]
