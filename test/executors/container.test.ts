@@ -210,6 +210,33 @@ describe.skipIf(engine === undefined)(`with ${engine}`, () => {
       engine.close()
     })
 
+    it.each([null, 'nobody'])(
+      'that another program starts again has one command and its end, as %s',
+      async (unixUser) => {
+        const engine = asked()
+        const command = sh('trap "exit 5" TERM; echo begun; while :; do sleep 0.1; done')
+        const handle = await start(command, { unixUser })
+        await read(executor, handle, { enough: ({ out }) => out === 'begun\n' })
+        await engine.post(`/containers/${handle}/restart`, { t: 10 })
+        expect(await untilEnded(executor, handle)).toMatchObject({ exitCode: 5, stopped: false })
+        await engine.post(`/containers/${handle}/start`)
+        expect(await read(executor, handle)).toMatchObject({ out: 'begun\n' })
+        engine.close()
+      },
+    )
+
+    it('that the engine is told to start always has one command and its end', async () => {
+      const engine = asked()
+      if (await isPodman(engine)) return
+      const handle = await start(sh('echo begun; sleep 2; exit 6'))
+      await engine.post(`/containers/${handle}/update`, {}, { RestartPolicy: { Name: 'always' } })
+      expect(await untilEnded(executor, handle)).toMatchObject({ exitCode: 6, stopped: false })
+      expect(await read(executor, handle)).toMatchObject({ out: 'begun\n' })
+      await executor.forget?.(handle)
+      expect(await observe(executor, handle)).toMatchObject({ state: 'gone' })
+      engine.close()
+    })
+
     it('runs as the account of its user', async () => {
       const { out } = await finish(sh('id -u; id -g'), { unixUser: 'nobody' })
       expect(out).toBe(process.getuid?.() === 0 ? '65534\n65534\n' : '0\n0\n')

@@ -16,7 +16,19 @@ function isThere(program: string): boolean {
 }
 
 const run = (shell: readonly string[], command: string): ChildProcess => {
-  const [file = '', ...args] = ['unshare', '--pid', '--fork', ...shell, '-c', initScript, 'berth', '0', '10', '']
+  const [file = '', ...args] = [
+    'unshare',
+    '--pid',
+    '--fork',
+    ...shell,
+    '-c',
+    initScript,
+    'berth',
+    '0',
+    '10',
+    '',
+    '/dev/null',
+  ]
   return spawn(file, [...args, '/bin/sh', '-c', command], { stdio: ['ignore', 'pipe', 'ignore'] })
 }
 

@@ -21,6 +21,8 @@ export interface Engine {
   get<T>(path: string, query?: Query): Promise<T>
   /** null: the answer was empty. */
   post<T>(path: string, query?: Query, body?: unknown): Promise<T | null>
+  /** Sends an archive. */
+  put(path: string, query: Query, archive: Uint8Array): Promise<void>
   delete(path: string, query?: Query): Promise<void>
   /** Whether there is such an object. */
   has(path: string, query?: Query): Promise<boolean>
@@ -121,9 +123,10 @@ export function createEngine(address: string, clock: Clock): Engine {
     if (target === null) return Promise.reject(new EngineAway(`${address} ${noAddress}`))
     const full = `${versioned}${path}${search && `?${search}`}`
     if (full.length > requestPathMax) throw new Error(`A request to the container engine is too long: ${full.length}`)
-    const json = body === undefined ? undefined : JSON.stringify(body)
-    const headers =
-      json === undefined ? {} : { 'content-type': 'application/json', 'content-length': Buffer.byteLength(json) }
+    const isArchive = body instanceof Uint8Array
+    const sent = isArchive || body === undefined ? body : JSON.stringify(body)
+    const type = isArchive ? 'application/x-tar' : 'application/json'
+    const headers = sent === undefined ? {} : { 'content-type': type, 'content-length': Buffer.byteLength(sent) }
     const signals = AbortSignal.any(signal ? [signal, closing.signal] : [closing.signal])
     return new Promise((resolve, reject) => {
       const away = (cause: Error) => reject(new EngineAway(`${address}: ${cause.message}`, { cause }))
@@ -138,7 +141,7 @@ export function createEngine(address: string, clock: Clock): Engine {
         answered.abort()
         resolve(response)
       })
-      request.end(json)
+      request.end(sent)
     })
   }
 
@@ -181,6 +184,9 @@ export function createEngine(address: string, clock: Clock): Engine {
       return answer
     },
     post: (path, query, body) => json({ method: 'POST', path, query, body }),
+    async put(path, query, archive) {
+      await json({ method: 'PUT', path, query, body: archive })
+    },
     async delete(path, query) {
       await json({ method: 'DELETE', path, query })
     },

@@ -3,12 +3,18 @@
 # TERM is for all processes of the container. Messages of the shell about its child are not output of the job.
 #
 # limit: seconds after which the run is ended if no server does it; 0: it has no maximum run time. display: the pipe that
-# tells the X11 display of the run that this process is alive (display.sh); '': it has none.
+# tells the X11 display of the run that this process is alive (display.sh); '': it has none. begun: the file that has the code
+# of the command once it has begun (begun.ts). A container that another program starts again only tells that code.
 
-limit=$1 grace=$2 display=$3
-shift 3
+limit=$1 grace=$2 display=$3 begun=$4
+shift 4
 trap 'caught=yes; kill -TERM -1' TERM
 exec 9>&2 2>/dev/null
+if [ -s "$begun" ]; then
+  read -r code <"$begun"
+  exit "$code"
+fi
+echo 137 >"$begun"
 if [ -n "$display" ]; then
   exec 8<>"$display"
   echo >&8
@@ -27,4 +33,5 @@ if [ "$limit" -gt 0 ]; then
   (trap '' TERM; sleep "$limit" || exit; kill -TERM -1; sleep "$grace"; kill -KILL -1) >/dev/null 9>&- &
 fi
 await "$child"
+echo "$code" >"$begun"
 exit "$code"

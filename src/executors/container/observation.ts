@@ -27,8 +27,9 @@ const phases: Readonly<Record<string, Phase>> = {
   initialized: 'waits',
   running: 'runs',
   paused: 'runs',
-  restarting: 'runs',
   stopping: 'runs',
+  // Its command has ended, and does not begin again (init.sh).
+  restarting: 'over',
   removing: 'over',
   exited: 'over',
   stopped: 'over',
