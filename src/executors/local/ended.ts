@@ -1,7 +1,7 @@
-import { closeSync, constants, fstatSync, openSync, rmSync, watch } from 'node:fs'
+import { closeSync, constants, openSync, rmSync, watch } from 'node:fs'
 import { type FileHandle, open } from 'node:fs/promises'
 import type { Log } from '../../platform/log.ts'
-import { isNoFile } from './journal.ts'
+import { openPlain } from './plain-file.ts'
 
 /**
  * The list of ended runs: one file to which every shim appends its run's id as its last act but one. One watch on it
@@ -57,21 +57,9 @@ async function completeLines(file: FileHandle, offset: number): Promise<string> 
 
 /** Opens the list to append. What a job has put in its place, such as a folder or a pipe, is removed. */
 export function openEnded(path: string): number {
-  const file = openIfPlain(path)
+  const { O_WRONLY, O_APPEND, O_CREAT } = constants
+  const file = openPlain(path, O_WRONLY | O_APPEND | O_CREAT)
   if (file !== null) return file
   rmSync(path, { recursive: true, force: true })
   return openSync(path, 'a', 0o600)
-}
-
-function openIfPlain(path: string): number | null {
-  const { O_WRONLY, O_APPEND, O_CREAT, O_NOFOLLOW, O_NONBLOCK } = constants
-  try {
-    const file = openSync(path, O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_NONBLOCK, 0o600)
-    if (fstatSync(file).isFile()) return file
-    closeSync(file)
-    return null
-  } catch (error) {
-    if (isNoFile(error)) return null
-    throw error
-  }
 }

@@ -1,6 +1,7 @@
-import { appendFileSync, closeSync, constants, fstatSync, openSync, readFileSync, statSync } from 'node:fs'
+import { appendFileSync, closeSync, constants, fstatSync, readFileSync, statSync } from 'node:fs'
 import { errorCodeOf } from '../error-code.ts'
 import type { Loss } from '../follow.ts'
+import { openPlain } from './plain-file.ts'
 
 /**
  * The journal of a run: the records of its shim and of the server, in the order of the events. shim.sh is its
@@ -55,23 +56,13 @@ export interface ShimClaim {
  * switches to the thread pool would cost ten times that at the start of every job.
  */
 export function readJournal(path: string): Journal | null {
+  const file = openPlain(path)
+  if (file === null) return null
   try {
-    const file = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
-    try {
-      return readOpenJournal(file)
-    } finally {
-      closeSync(file)
-    }
-  } catch (error) {
-    if (isMissingFile(error) || isNoFile(error)) return null
-    throw error
+    return fstatSync(file).size <= journalBytesMax ? parseJournal(readFileSync(file, 'utf8')) : null
+  } finally {
+    closeSync(file)
   }
-}
-
-/** A job of the server's account may have put something else in its place, such as a pipe without a writer. */
-function readOpenJournal(file: number): Journal | null {
-  const found = fstatSync(file)
-  return found.isFile() && found.size <= journalBytesMax ? parseJournal(readFileSync(file, 'utf8')) : null
 }
 
 /** A week of losses, two each second. */
@@ -90,8 +81,6 @@ export function lossesOf(path: string): () => readonly Loss[] {
 }
 
 export const isMissingFile = (error: unknown): boolean => errorCodeOf(error) === 'ENOENT'
-/** At this path is a link, a socket, a pipe without a reader, or a folder. */
-export const isNoFile = (error: unknown): boolean => ['ELOOP', 'ENXIO', 'EISDIR'].includes(String(errorCodeOf(error)))
 
 function parseJournal(text: string): Journal {
   const journal: Journal = {
@@ -165,20 +154,32 @@ function parseLoss(word: keyof typeof lossWords, [stream, text]: readonly string
 const amount = (text: string | undefined) =>
   text !== undefined && /^\d{1,15}(\.\d+)?$/.test(text) ? Number(text) : null
 
-export function recordStop(path: string, { graceSeconds, up }: { graceSeconds: number; up: number }): void {
-  appendFileSync(path, `stop ${graceSeconds.toFixed(3)} ${up.toFixed(2)}\n`)
+/** false: there is no journal, and none can be made. */
+function append(path: string, text: string): boolean {
+  const file = openPlain(path, constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT)
+  if (file === null) return false
+  try {
+    appendFileSync(file, text)
+    return true
+  } finally {
+    closeSync(file)
+  }
 }
 
-/** No shim can take the claim after this; the journal tells whether one had taken it before. */
-export function recordVoid(path: string, boot: string): void {
-  appendFileSync(path, `claim 0 0 ${boot} - - -\n`)
+export function recordStop(path: string, { graceSeconds, up }: { graceSeconds: number; up: number }): void {
+  append(path, `stop ${graceSeconds.toFixed(3)} ${up.toFixed(2)}\n`)
+}
+
+/** No shim can take the claim after this; the journal tells whether one had taken it before. false: there is no journal. */
+export function recordVoid(path: string, boot: string): boolean {
+  return append(path, `claim 0 0 ${boot} - - -\n`)
 }
 
 export function recordDeadline(path: string, up: number): void {
-  appendFileSync(path, `deadline ${up.toFixed(2)}\n`)
+  append(path, `deadline ${up.toFixed(2)}\n`)
 }
 
 /** Records that the readers of the output end before they have read all. */
 export function recordCuts(path: string, { stdout, stderr }: { stdout: number; stderr: number }): void {
-  appendFileSync(path, `cut stdout ${stdout}\ncut stderr ${stderr}\n`)
+  append(path, `cut stdout ${stdout}\ncut stderr ${stderr}\n`)
 }

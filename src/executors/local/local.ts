@@ -161,9 +161,10 @@ export async function createLocalExecutor(options: LocalOptions): Promise<Execut
 
   /** The run does not start any more; unless another start took the claim, all its files are removed. */
   async function abandon(files: RunFiles): Promise<void> {
-    // A job of the server's account removed the directory: a shim may have begun all the same.
-    if (!existsSync(files.directory)) while (await killStrays(watched(files))) await clock.sleep(strayPauseMs)
-    else if (voided(files)?.claim?.pid === 0) await removeRun(files)
+    const journal = voided(files)
+    // A job of the server's account removed it, or put something else in its place: a shim has begun then.
+    if (!journal) while (await killStrays(watched(files))) await clock.sleep(strayPauseMs)
+    else if (journal.claim?.pid === 0) await removeRun(files)
   }
 
   async function removeRun(files: RunFiles): Promise<void> {
@@ -190,8 +191,7 @@ export async function createLocalExecutor(options: LocalOptions): Promise<Execut
   })
 
   function voided(files: RunFiles): Journal | null {
-    recordVoid(files.journal, bootId)
-    return readJournal(files.journal)
+    return recordVoid(files.journal, bootId) ? readJournal(files.journal) : null
   }
 
   /** An unclaimed run of a server that died never starts: it is voided. */

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { closeSync, fchownSync, openSync } from 'node:fs'
+import { closeSync, constants, fchownSync } from 'node:fs'
 import { Readable } from 'node:stream'
 import { errorCodeOf } from '../error-code.ts'
 import { StartFailed } from '../executor.ts'
@@ -10,6 +10,7 @@ import { readJournal, recordVoid } from './journal.ts'
 import type { Launch } from './launch.ts'
 import { checkPaths } from './paths.ts'
 import { closePipe, type Pipe, type PipeStock } from './pipes.ts'
+import { openPlain } from './plain-file.ts'
 import { shell, shim } from './shell.ts'
 
 import type { RunFiles } from './spool.ts'
@@ -49,15 +50,19 @@ export async function spawnShim(
     opened.push(file)
     return file
   }
-  const descriptor = (path: string, flags: string) => keep(openSync(path, flags, 0o600))
+  const descriptor = (path: string, flags: number) => keep(demandPlain(path, flags))
   const taken: Pipe[] = []
   try {
-    const [out, err] = [await pipes.take(), await pipes.take()]
-    taken.push(out, err)
+    const take = async () => {
+      const pipe = await pipes.take()
+      taken.push(pipe)
+      return pipe
+    }
+    const [out, err] = [await take(), await take()]
     // The job may open /dev/stdout and /dev/stderr again.
     if (launch.account) for (const { write } of taken) fchownSync(write, launch.account.uid, launch.account.gid)
-    for (const path of [files.stdout, files.stderr]) descriptor(path, 'a')
-    const journal = [descriptor(files.journal, 'a'), descriptor(files.journal, 'r')]
+    for (const path of [files.stdout, files.stderr]) descriptor(path, appending)
+    const journal = [descriptor(files.journal, appending), descriptor(files.journal, constants.O_RDONLY)]
     const child = spawn(shell, ['-c', shim, 'berth', ...shimArguments(order), ...launch.argv], {
       cwd: launch.cwd,
       env: launch.environment,
@@ -80,6 +85,14 @@ export async function spawnShim(
     for (const file of opened) closeSync(file)
     for (const pipe of taken) closePipe(pipe)
   }
+}
+
+const appending = constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT
+
+function demandPlain(path: string, flags: number): number {
+  const file = openPlain(path, flags)
+  if (file === null) throw new Error(`${path} is missing, or something else is in its place`)
+  return file
 }
 
 function shimArguments({ launch, files, bootId, cgroup, limited, streamBytesMax }: ShimOrder): string[] {

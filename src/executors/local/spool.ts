@@ -1,10 +1,10 @@
-import { closeSync, fstatSync, openSync, read, readSync, rmdirSync, statSync, unlinkSync } from 'node:fs'
+import { closeSync, fstatSync, read, readSync, rmdirSync, statSync, unlinkSync } from 'node:fs'
 import { mkdir, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import type { Spool, Stream } from '../follow.ts'
 import { isNoFolder } from '../trouble.ts'
-import { isMissingFile } from './journal.ts'
+import { openPlain } from './plain-file.ts'
 import { removeLinked } from './run-files.ts'
 
 /** Paths of the files of a run, in the spool, which only the account of the server may enter. */
@@ -95,9 +95,9 @@ export function sizesOf({ stdout, stderr }: RunFiles): { stdout: number; stderr:
  */
 const atOnceBytesMax = 16_384
 
-/** null: its files are gone. Sizes are read synchronously: a few µs, and most looks find nothing new. */
+/** null: its files are gone, or no files. Sizes are read synchronously: a few µs, and most looks find nothing new. */
 export function openSpool({ stdout, stderr }: RunFiles): (Spool & { close(): void }) | null {
-  const [out, err] = [openFile(stdout), openFile(stderr)]
+  const [out, err] = [openPlain(stdout), openPlain(stderr)]
   const close = () => {
     for (const file of [out, err]) if (file !== null) closeSync(file)
   }
@@ -120,12 +120,3 @@ export function openSpool({ stdout, stderr }: RunFiles): (Spool & { close(): voi
 }
 
 const readFrom = promisify(read)
-
-function openFile(path: string): number | null {
-  try {
-    return openSync(path, 'r')
-  } catch (error) {
-    if (isMissingFile(error)) return null
-    throw error
-  }
-}

@@ -1,6 +1,7 @@
-import { closeSync, constants, fstatSync, openSync, readlinkSync, readSync } from 'node:fs'
+import { closeSync, fstatSync, readlinkSync, readSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { closureBytesMax, hasInfinite, isDeeper, jsonDepthMax } from '../../domain/closure.ts'
+import { openPlain } from './plain-file.ts'
 import type { RunFiles } from './spool.ts'
 
 /**
@@ -40,12 +41,8 @@ function readTail(path: string): string | null {
 }
 
 function open(path: string): number | null {
-  const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK
   try {
-    const file = openSync(targetOf(path), flags)
-    if (fstatSync(file).isFile()) return file
-    closeSync(file)
-    return null
+    return openPlain(targetOf(path))
   } catch {
     return null
   }
