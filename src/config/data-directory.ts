@@ -20,5 +20,10 @@ export function makeDataDirectory(path: string, mode: number): void {
 function makeFolder(path: string, mode: number): void {
   if (existsSync(path)) return
   makeFolder(dirname(path), mode)
-  mkdirSync(path, { mode })
+  try {
+    mkdirSync(path, { mode })
+  } catch (error) {
+    // Another server that starts has made it.
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+  }
 }
