@@ -1,13 +1,14 @@
-import { execFileSync } from 'node:child_process'
+import { execFileSync, spawnSync } from 'node:child_process'
 import { existsSync, lstatSync } from 'node:fs'
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import type { Executor, RunSpec } from '../../src/executors/executor.ts'
-import { createLocalExecutor } from '../../src/executors/local/local.ts'
+import { createLocalExecutor, type LocalOptions } from '../../src/executors/local/local.ts'
 import { openPlain } from '../../src/executors/local/plain-file.ts'
 import { seeProcess } from '../../src/executors/local/processes.ts'
+import { heirScript, shell } from '../../src/executors/local/shell.ts'
 import { systemClock } from '../../src/platform/clock.ts'
 import { createLog } from '../../src/platform/log.ts'
 import { machineTime } from '../support/clock.ts'
@@ -18,13 +19,14 @@ import { observe, removeSpool, runOf, untilEnded, untilState } from './runs.ts'
 let directory: string
 let spoolDir: string
 let executor: Executor
-const open = () =>
+const open = (more: Partial<LocalOptions> = {}) =>
   createLocalExecutor({
     spoolDir,
     environment: process.env,
     clock: systemClock,
     time: machineTime,
     log: createLog('warn'),
+    ...more,
   })
 
 beforeEach(async () => {
@@ -100,6 +102,25 @@ it('a journal that is a pipe fails a start at once', async () => {
     message: expect.stringContaining('journal is missing, or something else is in its place'),
   })
   await rm(folder, { recursive: true })
+})
+
+it('a pipe in the place of a journal does not hold the heir', async () => {
+  const planted = join(spoolDir, 'runs', 'a')
+  await mkdir(planted, { recursive: true })
+  execFileSync('mkfifo', [join(planted, 'journal')])
+  const args = ['-c', heirScript, 'berth-heir', spoolDir, '1']
+  // It has no server and waits for no run, so it ends; a pipe would hold it for ever.
+  expect(spawnSync(shell, args, { timeout: 10_000, input: '' })).toMatchObject({ signal: null })
+})
+
+it('a job that kills what counts its output over the limit is not held', async () => {
+  await executor.close()
+  executor = await open({ logBytesMax: 100_000 })
+  const counter = 'pgrep -s $PPID -x wc'
+  const script = `head -c 300000 /dev/zero; until ${counter}; do sleep 0.02; done >"$0/pids"; kill -KILL $(cat "$0/pids")`
+  const handle = await executor.start(sh(`${script}; head -c 3000000 /dev/zero; exit 4`))
+  expect(await gapsOf(handle)).toEqual(['OVER_LIMIT'])
+  expect(await untilEnded(executor, handle)).toMatchObject({ exitCode: 4 })
 })
 
 it('other errors than a missing file are told', async () => {

@@ -68,7 +68,8 @@ sent=' '
 while find_newest; [ "${newest:-$$}" = $$ ] || ! kill -0 "$newest"; do
   pause=
   for journal in "$spool"/runs/*/journal; do
-    recall "$journal" && { is_shim_alive || is_populated; } || continue
+    # A job may have put a pipe in its place.
+    [ -f "$journal" ] && recall "$journal" && { is_shim_alive || is_populated; } || continue
     read -r up rest </proc/uptime
     left=$((at - ${up%.*}))
     if [ "$left" -le 0 ]; then

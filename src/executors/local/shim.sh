@@ -127,7 +127,10 @@ keep() {
     [ $? -eq 1 ] && why=full || why=cut
     size=$(wc -c <"$directory/$1")
     if [ "$size" -ge $((blocks * 512)) ]; then
-      record over "$1" $(wc -c)
+      trap 'exec cat >/dev/null' EXIT
+      # One that was killed told nothing; the job must not wait for it.
+      until dropped=$(wc -c); do sleep 1; done
+      record over "$1" "$dropped"
       break
     fi
     record "$why" "$1" $size
