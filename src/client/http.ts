@@ -1,4 +1,5 @@
 import { failureOf, type GraphqlError, RequestFailed } from './failure.ts'
+import { hasFewConnections } from './few-connections.ts'
 import type { Servers } from './servers.ts'
 import { bearer, type Tokens } from './tokens.ts'
 
@@ -71,10 +72,18 @@ async function post<Result>({ servers, operation, token, signal }: Post): Promis
     if (error instanceof RequestFailed) throw error
     servers.failed(endpoint)
     throw limit.aborted
-      ? new RequestFailed('TIMEOUT', `${endpoint.origin} did not answer within ${requestMsMax / 1_000} s`)
+      ? new RequestFailed(
+          'TIMEOUT',
+          `${endpoint.origin} did not answer within ${requestMsMax / 1_000} s${scarcityOf(endpoint)}`,
+        )
       : noAnswer(endpoint, error)
   }
 }
+
+const scarcityOf = (endpoint: URL) =>
+  hasFewConnections(endpoint)
+    ? '; streams of other pages may have all six connections of this browser to it: let WebSockets pass, or serve HTTP/2'
+    : ''
 
 export const noAnswer = (endpoint: URL, cause: unknown) =>
   new RequestFailed('UNREACHABLE', `No server answers at ${endpoint.origin}${reasonOf(cause)}`, { cause })

@@ -1,5 +1,6 @@
 import type { DocumentTypeDecoration } from '@graphql-typed-document-node/core'
 import { failureOf, RequestFailed } from './failure.ts'
+import { hasFewConnections } from './few-connections.ts'
 import { type Answer, createHttp, type Operation } from './http.ts'
 import { leavable } from './leavable.ts'
 import { platformNetwork } from './online.ts'
@@ -7,6 +8,7 @@ import { createOutages } from './outages.ts'
 import { pause, type Sleep } from './pause.ts'
 import type { Resumable } from './resume.ts'
 import { withAttempts } from './retry.ts'
+import { rotating } from './rotation.ts'
 import { createServers } from './servers.ts'
 import { createSocketStreams } from './sockets.ts'
 import { overSse } from './sse.ts'
@@ -88,7 +90,10 @@ export function connect({ url, token, webSocket, sleep = pause, ...options }: Co
   const routes: Routes = {
     transports: named,
     ...(sockets && { websocket: sockets.subscribe }),
-    sse: (operation, signal, onOpen) => overSse({ servers, tokens, onOpen }, operation, signal),
+    sse: rotating(
+      (operation, signal, onOpen) => overSse({ servers, tokens, onOpen }, operation, signal),
+      () => hasFewConnections(servers.endpoint()),
+    ),
     tokens,
     sleep,
     network: platformNetwork,

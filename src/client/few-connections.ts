@@ -1,0 +1,11 @@
+interface Platform {
+  performance: { getEntriesByName(name: string): readonly object[] }
+}
+
+/** Whether this is a browser that reaches the server over HTTP/1.1, as far as it tells. */
+export function hasFewConnections({ protocol, href }: URL, platform: Platform = globalThis): boolean {
+  if (!('location' in platform)) return false
+  if (protocol === 'http:') return true
+  const requests = platform.performance.getEntriesByName(href)
+  return requests.some((request) => 'nextHopProtocol' in request && request.nextHopProtocol === 'http/1.1')
+}

@@ -1,0 +1,83 @@
+import type { Answer } from './http.ts'
+import type { Open } from './streams.ts'
+
+/**
+ * Over HTTP/1.1 a browser makes six connections to a host, for all of its tabs together, and a stream of server-sent events
+ * keeps one of them. So a page has at most `placesMax` such streams connected, and each of them leaves its connection
+ * `stayMs` after a message: then those that wait have a place, and requests and other tabs a connection. The stream goes on from its cursor at
+ * its next place. One without a cursor would lose messages, and keeps its place.
+ */
+
+const placesMax = 4
+const stayMs = 10_000
+
+export function rotating(open: Open, isNeeded: () => boolean): Open {
+  const take = createPlaces(placesMax)
+  return async function* <Result>(...[operation, signal, onOpen]: Parameters<Open>) {
+    if (!isNeeded()) return yield* open<Result>(operation, signal, onOpen)
+    let tell = onOpen
+    for (let isOver = false; !isOver; tell = () => {}) {
+      const giveBack = await take(signal)
+      try {
+        const connect = (stay: AbortSignal) => open<Result>(operation, stay, () => tell())
+        isOver = yield* oneStay(connect, operation.variables, signal)
+      } finally {
+        giveBack()
+      }
+    }
+  }
+}
+
+/** Answers whether the stream is over. */
+async function* oneStay<Result>(
+  connect: (stay: AbortSignal) => AsyncGenerator<Answer<Result>, void, void>,
+  variables: unknown,
+  signal: AbortSignal,
+): AsyncGenerator<Answer<Result>, boolean, void> {
+  const left = new AbortController()
+  let timer: ReturnType<typeof setTimeout> | undefined
+  try {
+    for await (const answer of connect(AbortSignal.any([signal, left.signal]))) {
+      yield answer
+      if (hasCursor(variables)) timer ??= setTimeout(() => left.abort(), stayMs)
+    }
+    return true
+  } catch (error) {
+    if (signal.aborted || !left.signal.aborted) throw error
+    return false
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+const hasCursor = (variables: unknown) =>
+  typeof variables === 'object' && variables !== null && 'after' in variables && Boolean(variables.after)
+
+/** Gives so many places, in the order in which they are asked for, as the function that gives one back. */
+function createPlaces(count: number): (signal: AbortSignal) => Promise<() => void> {
+  const waiting: (() => void)[] = []
+  let free = count
+  const giveBack = () => {
+    const next = waiting.shift()
+    if (next) next()
+    else free += 1
+  }
+  return async (signal) => {
+    signal.throwIfAborted()
+    if (free > 0) free -= 1
+    else
+      await new Promise<void>((resolve, reject) => {
+        const begin = () => {
+          signal.removeEventListener('abort', leave)
+          resolve()
+        }
+        const leave = () => {
+          waiting.splice(waiting.indexOf(begin), 1)
+          reject(signal.reason)
+        }
+        waiting.push(begin)
+        signal.addEventListener('abort', leave, { once: true })
+      })
+    return giveBack
+  }
+}
