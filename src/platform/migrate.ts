@@ -22,7 +22,7 @@ import { channelOf } from './wakeup.ts'
  * `prisma migrate deploy` and Berth 0.1 write the record before and after the script. An unfinished record of such a
  * process is cleared: see `redo`.
  *
- * Refused, with what to do: PostgreSQL older than 15; a database with a migration that this version does not know (a
+ * Refused, with what to do: PostgreSQL older than 15; a search_path that leads to another schema than public; a database with a migration that this version does not know (a
  * newer version used it); a migration whose text differs from the one that was applied.
  */
 export async function migrate(url: string, log: Log, directory?: string): Promise<void> {
@@ -37,6 +37,7 @@ export async function migrate(url: string, log: Log, directory?: string): Promis
   await client.connect()
   try {
     await refuseOldServer(client)
+    await refuseOtherSchema(client)
     await client.query(`SET lock_timeout = ${migrationWaitMsMax}`)
     await client.query('SELECT pg_advisory_lock($1, 0)', [advisoryLocks.migration])
     const records = await readRecords(client)
@@ -143,6 +144,19 @@ async function refuseOldServer(client: pg.Client) {
   const server = rows[0]
   if (server && server.number >= serverVersionMin) return
   throw new MigrationRefused(`PostgreSQL ${server?.version} is too old: Berth needs 15 or newer`)
+}
+
+/** Models name the schema, hand-written statements follow the search_path: elsewhere they would use different tables. */
+async function refuseOtherSchema(client: pg.Client) {
+  const { rows } = await client.query<{ schema: string | null; path: string; remedy: string }>(
+    `SELECT current_schema() AS schema, current_setting('search_path') AS path,
+       format('ALTER ROLE %I IN DATABASE %I SET search_path = public', current_user, current_database()) AS remedy`,
+  )
+  const found = rows[0]
+  if (!found || found.schema === 'public') return
+  throw new MigrationRefused(
+    `The search_path (${found.path}) leads to ${found.schema === null ? 'no schema' : `schema ${found.schema}`}, but the tables of Berth are in schema public: ${found.remedy}`,
+  )
 }
 
 /** The valid records; one that was rolled back is history. */

@@ -55,6 +55,22 @@ const record = () =>
   )
 
 describe('an empty database', () => {
+  test('is refused, untouched, with a search_path that leads to another schema', async () => {
+    await db.sql.query('CREATE SCHEMA elsewhere')
+    for (const [path, leads] of [
+      ['elsewhere,public', 'schema elsewhere'],
+      ['absent', 'no schema'],
+    ] as const) {
+      const url = new URL(db.url)
+      url.searchParams.set('options', `-c search_path=${path}`)
+      const refused = migrate(url.href, log)
+      await expect(refused).rejects.toThrow(MigrationRefused)
+      await expect(refused).rejects.toThrow(new RegExp(`leads to ${leads}, .*: ALTER ROLE .* SET search_path = public`))
+    }
+    const tables = await db.sql.query("SELECT 1 FROM pg_tables WHERE schemaname IN ('elsewhere', 'public')")
+    expect(tables).toEqual([])
+  })
+
   test('gets the schema that the client reads, model by model', async () => {
     await migrate(db.url, log)
     for (const name of Object.values(Prisma.ModelName)) {
