@@ -4,7 +4,7 @@ import about from '../package.json' with { type: 'json' }
 import { createExecutors, reporterOf } from './backends.ts'
 import * as ownDocuments from './client/generated/graphql.ts'
 import { TypedDocumentString } from './client/generated/graphql.ts'
-import { connectionsOf, shareOut, tooManyConnections } from './config/connections.ts'
+import { connectionsOf, poolerBetween, shareOut, tooManyConnections } from './config/connections.ts'
 import { makeDataDirectory } from './config/data-directory.ts'
 import { exposedWithoutLogin, isLoopbackAddress, noLoginPossible } from './config/exposure.ts'
 import { greeting } from './config/greeting.ts'
@@ -30,7 +30,7 @@ import { sha256, type TrustedDocuments } from './graphql/documents.ts'
 import { createServer, type Server } from './graphql/server.ts'
 import { createLogTail } from './logs/follow.ts'
 import { createFreshOutput, type FreshOutput } from './logs/fresh-output.ts'
-import { arrivalMsMax, awaitDatabase, readConnectionLimits } from './platform/arrival.ts'
+import { arrivalMsMax, awaitDatabase, keepsSettings, readConnectionLimits } from './platform/arrival.ts'
 import { systemClock } from './platform/clock.ts'
 import type { Address } from './platform/connection.ts'
 import { identify } from './platform/data-directory.ts'
@@ -116,7 +116,7 @@ async function build(start: Start): Promise<string> {
   const { connections, notify: direct } = config.database
   const address = await locate(start)
   await awaitDatabase({ address, clock, log, signal })
-  if (direct) await demandConnections(config, address)
+  if (direct) await demandSessions(config, address)
   await migrate(address.url, log)
   const db = openDb({ address, connectionsMax: shareOut(connections).ordinary, log, applicationName: 'berth', direct })
   down.push(() => db.close())
@@ -153,7 +153,8 @@ async function locate({ config, log, running }: Start): Promise<Address> {
   return running.postgres
 }
 
-async function demandConnections({ database: { connections }, pools }: Config, address: Address): Promise<void> {
+async function demandSessions({ database: { connections }, pools }: Config, address: Address): Promise<void> {
+  if (!(await keepsSettings(address))) throw new ConfigError([poolerBetween])
   const problem = tooManyConnections({ connections, pools: pools.length }, await readConnectionLimits(address))
   if (problem) throw new ConfigError([problem])
 }

@@ -12,6 +12,12 @@ interface Offered {
   maxConnections: number
 }
 
+export const poolerBetween: ConfigProblem = {
+  path: 'database.notify',
+  reason: 'a connection pooler between this server and PostgreSQL refuses or drops the settings of a session',
+  remedy: 'set it to false, or let database.url lead to PostgreSQL itself',
+}
+
 /** Connections outside the pool: for notifications, and for the start. */
 const others = 2
 

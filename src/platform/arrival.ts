@@ -1,7 +1,7 @@
 import type { Clock } from './clock.ts'
 import { type Address, createPgClient, disconnect } from './connection.ts'
 import type { Log } from './log.ts'
-import { isUnavailable, pgSql } from './tx.ts'
+import { isUnavailable, pgSql, sqlState } from './tx.ts'
 
 /** The first checks of a database: whether it is up, and how many connections it has for this process. */
 export interface Arrival {
@@ -81,3 +81,25 @@ SELECT max AS "maxConnections", least(
     nullif(rolconnlimit, -1), nullif(datconnlimit, -1)) AS available
 FROM pg_roles, pg_database, LATERAL (SELECT current_setting('max_connections')::int AS max) m
 WHERE rolname = current_user AND datname = current_database()`
+
+/** false: a pooler refuses the settings of a session, or drops them. */
+export async function keepsSettings(address: Address): Promise<boolean> {
+  const client = createPgClient({ address, name: 'berth start', statementMsMax, direct: true })
+  client.on('error', () => undefined) // a pending query fails with the same error
+  try {
+    await client.connect()
+    return (await pgSql(client).query(settingsSql)).length > 0
+  } catch (error) {
+    if (sqlState(error) === protocolViolation) return false
+    throw error
+  } finally {
+    await disconnect(client)
+  }
+}
+
+/** How a pooler refuses a start-up parameter. */
+const protocolViolation = '08P01'
+
+const settingsSql = `
+SELECT 1 FROM pg_settings WHERE source = 'client'
+  AND name IN ('statement_timeout', 'lock_timeout', 'idle_in_transaction_session_timeout')`
