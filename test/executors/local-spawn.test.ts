@@ -5,7 +5,9 @@ import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { createPipeStock } from '../../src/executors/local/pipes.ts'
 import { spawnShim } from '../../src/executors/local/spawn.ts'
+import { createSpawner } from '../../src/executors/local/spawner.ts'
 import { filesOf } from '../../src/executors/local/spool.ts'
+import { systemClock } from '../../src/platform/clock.ts'
 import { removeSpool } from './runs.ts'
 
 it('a job that has emptied its journal before its server looks has begun', async () => {
@@ -40,5 +42,19 @@ it('a job that has emptied its journal before its server looks has begun', async
 
   await expect(started).resolves.toBeUndefined()
   pipes.close()
+  await removeSpool(spoolDir)
+})
+
+it('a start that failed is not remembered', async () => {
+  const spoolDir = await mkdtemp(join(tmpdir(), 'berth-local-'))
+  const spawner = createSpawner(spoolDir, systemClock, () => undefined)
+  const files = filesOf(spoolDir, 'run-1') ?? expect.unreachable('no files')
+  const launch = { argv: ['/bin/true'], limitSeconds: 0, cwd: '/', environment: {}, account: null }
+  const order = { files, bootId: 'boot', cgroup: null, limited: [], streamBytesMax: 1_000 }
+  const started = spawner.spawn({ ...order, launch: { ...launch, paths: ['/nowhere/at/all', '', ''] } })
+  expect(spawner.watches('run-1')).toBe(true)
+  await expect(started).rejects.toMatchObject({ reason: 'BAD_SPEC' })
+  expect(spawner.watches('run-1')).toBe(false)
+  spawner.close()
   await removeSpool(spoolDir)
 })

@@ -60,10 +60,12 @@ export function createSpawner(spoolDir: string, clock: Clock, onEnded: (runId: s
   }
 
   function answer(number: number, failure: Failure | null) {
-    const answered = open.get(number)?.answered
+    const each = open.get(number)
     open.delete(number)
-    if (failure) answered?.reject(fromFailure(failure))
-    else answered?.resolve()
+    if (!failure) return each?.answered.resolve()
+    // No later shim tells its end: the names of failed starts would stay for ever.
+    if (each) watched.delete(each.order.files.runId)
+    each?.answered.reject(fromFailure(failure))
   }
 
   function end(runId: string) {
