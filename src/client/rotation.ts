@@ -4,8 +4,8 @@ import type { Open } from './streams.ts'
 /**
  * Over HTTP/1.1 a browser makes six connections to a host, for all of its tabs together, and a stream of server-sent events
  * keeps one of them. So a page has at most `placesMax` such streams connected, and each of them leaves its connection
- * `stayMs` after a message: then those that wait have a place, and requests and other tabs a connection. The stream goes on from its cursor at
- * its next place. One without a cursor would lose messages, and keeps its place.
+ * `stayMs` after a message: then those that wait have a place, and requests and other tabs a connection. The stream goes on
+ * from its cursor at its next place. One without a cursor would lose messages, and keeps its place.
  */
 
 const placesMax = 4

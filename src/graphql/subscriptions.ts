@@ -17,8 +17,9 @@ import { type Bounded, createBounded } from './under-way.ts'
 /**
  * Subscriptions of all transports.
  *
- * A person has at most `subscriptionsPerPersonMax` of them open on this process, with bounded documents. The transport learns of each that
- * begins (`stays`), so what may stay open is decided by what was started, not by what the request said it accepts.
+ * A person has at most `subscriptionsPerPersonMax` of them open on this process, with bounded documents. The transport
+ * learns of each that begins (`stays`), so what may stay open is decided by what was started, not by what the request said
+ * it accepts.
  *
  * Everything that a subscription reads goes over the database connections of `Rooms.live`: however many subscriptions
  * read, requests and the scheduler find a connection. At most `eventsAtOnceMax` events are executed at a time, so one

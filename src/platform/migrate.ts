@@ -22,8 +22,9 @@ import { channelOf } from './wakeup.ts'
  * `prisma migrate deploy` and Berth 0.1 write the record before and after the script. An unfinished record of such a
  * process is cleared: see `redo`.
  *
- * Refused, with what to do: PostgreSQL older than 15; a search_path that leads to another schema than public; a database with a migration that this version does not know (a
- * newer version used it); a migration whose text differs from the one that was applied.
+ * Refused, with what to do: PostgreSQL older than 15; a search_path that leads to another schema than public; a database
+ * with a migration that this version does not know (a newer version used it); a migration whose text differs from the one
+ * that was applied.
  */
 export async function migrate(url: string, log: Log, directory?: string): Promise<void> {
   const migrations = await (directory === undefined ? readShipped() : readMigrations(directory))
