@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -224,6 +224,15 @@ describe.skipIf(engine === undefined)(`with ${engine}`, () => {
         engine.close()
       },
     )
+
+    it.runIf(process.getuid?.() === 0)('reads its closure and writes data as its account on the machine', async () => {
+      const shared = join(directory, 'shared')
+      await mkdir(shared)
+      await chmod(shared, 0o777)
+      const command = sh('cat "$BERTH_CLOSURE"; echo >/shared/made', { data: ['data/shared:/shared'] })
+      expect(await finish(command, { unixUser: 'nobody', closure: '{"a":1}' })).toMatchObject({ out: '{"a":1}' })
+      expect((await stat(join(shared, 'made'))).uid).toBe(65534)
+    })
 
     it('that the engine is told to start always has one command and its end', async () => {
       const engine = asked()

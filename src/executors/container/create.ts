@@ -83,6 +83,8 @@ export async function bodyOf(run: RunSpec, making: Making): Promise<Made> {
       Memory: memoryBytes,
       MemorySwap: memoryBytes,
       PidsLimit: pidsMax,
+      // Where the engine maps users (userns-remap), an account of the machine would be another one in its container.
+      ...(account && { UsernsMode: 'host' }),
       GroupAdd: account ? await groupsOf(account) : [],
       SecurityOpt: ['no-new-privileges'],
       LogConfig: { Type: 'json-file', Config: { 'max-size': String(logBytesMax), 'max-file': '1' } },
