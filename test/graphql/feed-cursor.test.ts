@@ -87,3 +87,16 @@ function unmarked(cursor: string): string {
   const { m: _, ...content } = JSON.parse(Buffer.from(cursor, 'base64url').toString())
   return Buffer.from(JSON.stringify(content)).toString('base64url')
 }
+
+it('a list takes the cursor of an equal filter, however it is written, and of no other moment', async () => {
+  await server.submit()
+  const day = (n: number) => `2020-01-0${n}T00:00:00Z`
+  const query =
+    'query ($filter: JobFilter, $c: Cursor) { jobs(first: 1, filter: $filter, after: $c) { edges { cursor } } }'
+  const { jobs } = await data(server.url, query, { filter: { createdAfter: day(1), queue: 'default' } })
+  const after = async (filter: object) => (await ask(server.url, query, { filter, c: jobs.edges[0].cursor })).errors
+  expect(await after({ queue: 'default', name: null, createdAfter: day(1) })).toBeUndefined()
+  expect(await after({ createdAfter: day(2), queue: 'default' })).toMatchObject([
+    { extensions: { code: 'INVALID_CURSOR' } },
+  ])
+})

@@ -252,6 +252,12 @@ describe('what is live', () => {
     const changed = await watching('promoted')
     await mutate(admin, 'updateUser', { input: { id: changed.userId, level: 'LEAD' } })
     expect(await soon('the socket is closed', changed.socket.closed)).toBe(4403)
+    const denied = await watching('denied')
+    await mutate(admin, 'updateUser', { input: { id: denied.userId, deny: ['job.submit'] } })
+    expect(await soon('the socket is closed', denied.socket.closed)).toBe(4403)
+    const other = await watching('other')
+    await mutate(admin, 'updateUser', { input: { id: other.userId, deny: ['job.submit'], allow: ['job.approve'] } })
+    expect(await soon('the socket is closed', other.socket.closed)).toBe(4403)
   })
 
   it('ends when its token expires: 4403', async () => {
