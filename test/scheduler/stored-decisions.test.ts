@@ -191,6 +191,25 @@ describe('an interactive job', () => {
   })
 })
 
+test('a new leader knows what a run was evicted for, and on whose hold it was backfilled', async () => {
+  const [won, backfilled, plain] = [await it.submit(), await it.submit(), await it.submit()]
+  const { decisions, revision } = await decided()
+  const how = new Map([
+    [won, { wonTier: 2 as const }],
+    [backfilled, { backfilledOn: 'job_head' }],
+  ])
+  const starts = decisions.starts.map((start) => ({ ...start, ...how.get(start.entry.jobId) }))
+  await store.commit({ ...decisions, starts }, revision)
+  const { running } = await store.load()
+  expect(new Map(running.map(({ jobId, wonTier, backfilledOn }) => [jobId, [wonTier, backfilledOn]]))).toEqual(
+    new Map([
+      [won, [2, null]],
+      [backfilled, [null, 'job_head']],
+      [plain, [null, null]],
+    ]),
+  )
+})
+
 test('a new leader knows in which order those of one commit were started', async () => {
   const ids: string[] = []
   for (let bid = 0; bid < 12; bid++) ids.push(await it.submit({ bid, preemptable: true }))

@@ -270,6 +270,19 @@ test('what it starts of a run that goes on is the run of the new leader', async 
   expect(await observed()).toMatchObject({ state: 'running' })
 })
 
+test('a run that was cancelled while no process led is stopped and forgotten by the next leader', async () => {
+  const carrier = carry(order, 1)
+  await reaches('RUNNING')
+  dropped.abort()
+  await carrier.done
+  dropped = new AbortController()
+  await takeOver()
+  await cancelJob(it.domain, it.admin, { jobId: id })
+  await carry(await runOf(2), 2).done
+  expect(await stateOf()).toBe('CANCELLED')
+  expect(forgotten).toMatchObject([{ state: 'ended', stopped: true }])
+})
+
 test('it reads no orders any more', async () => {
   expect(await readRunsDue(database.db.sql, { pool: 'sim', epoch: 1 })).toHaveLength(1)
   await takeOver()

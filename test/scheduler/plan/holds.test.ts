@@ -117,12 +117,12 @@ describe('a hold that drains', () => {
     expect(third).toBeNull()
   })
 
-  test('counts the memory that comes back', () => {
+  test('counts the memory that a backfilled run gives back', () => {
     const pool = new TestPool([N8()])
-    const { memoryBytes } = N8()
-    pool.run(lane('a', { cpu: 1, runSeconds: 60, shape: { memoryBytes } }), [['n1']], { startedMs: pool.nowMs })
-    const hold = drainHoldFor(pool, head(lane('b', { cpu: 1, shape: { memoryBytes } }), 'job_head', 'CPU'))
-    expect(hold).toMatchObject({ placements: [{ nodeId: 'n1' }], expectedMs: pool.nowMs + 60_000 })
+    const all = { shape: { memoryBytes: N8().memoryBytes } }
+    const running = pool.run(lane('c', { ...all, ...pre }), [['n1']], { backfilledOn: 'job_head' })
+    const eviction = backfillEviction(pool, head(lane('b', all), 'job_head', 'CPU'))
+    expect(eviction?.victims.map((victim) => victim.running)).toEqual([running])
   })
 
   test('is made anew when its moment has passed or a node went away, and not before', () => {
