@@ -115,3 +115,22 @@ it.skipIf(limitsProcesses === undefined)(
     await removeSpool(spoolDir)
   },
 )
+
+it.skipIf(process.platform !== 'linux')(
+  'pipes that cannot be made for want of open files leave none open',
+  async () => {
+    const spoolDir = await mkdtemp(join(tmpdir(), 'berth-local-'))
+    const script = `
+    import { readdirSync } from 'node:fs'
+    import { createPipeStock } from '${new URL('../../src/executors/local/pipes.ts', import.meta.url)}'
+    const count = () => readdirSync('/proc/self/fd').length
+    const before = count()
+    const stock = createPipeStock('${spoolDir}')
+    const { code } = await stock.take().catch((error) => error)
+    stock.close()
+    console.log(code, count() - before < 10)`
+    const args = ['--nofile=60:60', process.execPath, '--input-type=module', '-e', script]
+    expect(execFileSync('prlimit', args, { encoding: 'utf8' })).toBe('EMFILE true\n')
+    await removeSpool(spoolDir)
+  },
+)

@@ -33,7 +33,7 @@ export function createPipeStock(parentDirectory: string): PipeStock {
     try {
       const paths = Array.from({ length: pipesPerBatch }, (_, i) => join(directory, String(i)))
       await run('mkfifo', ['-m', '600', ...paths])
-      stock.push(...paths.map(openPipe))
+      for (const path of paths) stock.push(openPipe(path))
     } finally {
       await rm(directory, { recursive: true })
     }
@@ -63,9 +63,19 @@ export function closePipe({ read, write }: Pipe): void {
 
 /** Opening one end alone would wait for the other. */
 function openPipe(path: string): Pipe {
-  const both = openSync(path, constants.O_RDWR)
-  const read = openSync(path, constants.O_RDONLY)
-  const write = openSync(path, constants.O_WRONLY)
-  closeSync(both)
-  return { read, write }
+  const opened: number[] = []
+  const open = (flags: number) => {
+    const file = openSync(path, flags)
+    opened.push(file)
+    return file
+  }
+  try {
+    const both = open(constants.O_RDWR)
+    const pipe = { read: open(constants.O_RDONLY), write: open(constants.O_WRONLY) }
+    closeSync(both)
+    return pipe
+  } catch (error) {
+    for (const file of opened) closeSync(file)
+    throw error
+  }
 }
