@@ -123,9 +123,11 @@ describe('a start that is given up', () => {
 
   it('leaves the pull to the other runs that wait for it', async () => {
     const [one, other] = [new AbortController(), new AbortController()]
-    const first = begin(one)
-    const second = begin(other)
+    const told: string[] = []
+    const first = begin(one, (info) => told.push(info))
+    const second = begin(other, (info) => told.push(info))
     await pulls(1)
+    await until(() => told.length === 2, { what: 'both wait for it' })
     one.abort()
     expect(await first).toBeInstanceOf(StartFailed)
     expect(engine.pulls.size).toBe(1)
