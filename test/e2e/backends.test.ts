@@ -210,7 +210,7 @@ describe.each(Object.entries(backends))('on %s', { timeout: 600_000 }, (name, ba
 
   test('jobs that end themselves when their time is over have their own exit codes', async () => {
     const codes = [0, 5, 6, 7, 8]
-    const own = (code: number) => sh(`trap 'exit ${code}' TERM; while :; do sleep 0.05; done`, { maxRunTimeSeconds: 1 })
+    const own = (code: number) => sh(`trap 'exit ${code}' TERM; while :; do sleep 0.05; done`, { maxRunTimeSeconds: 3 })
     const jobs = await Promise.all((await api.submitAll(codes.map(own))).map(ended))
     const expected = codes.map((exitCode) => ({ state: 'FAILED', stateReason: 'MAX_RUN_TIME', exitCode }))
     expect(jobs).toMatchObject(expected)
