@@ -1,5 +1,6 @@
 import type { DocumentNode } from 'graphql'
-import { limits } from './limits.ts'
+import { createCap, type Portion } from './cap.ts'
+import { tokensOf } from './limits.ts'
 
 /**
  * The parsed documents that the open subscriptions of each user keep. Subscriptions with the same text share one, which
@@ -10,23 +11,28 @@ export interface HeldDocuments {
   take(user: string, document: DocumentNode): (() => void) | null
 }
 
+interface Held {
+  portion: Portion
+  holders: Set<object>
+}
+
 export function createHeldDocuments(tokensMax: number): HeldDocuments {
-  const users = new Map<string, Map<DocumentNode, Set<object>>>()
+  const cap = createCap(tokensMax)
+  /** By user, of each document. */
+  const held = new WeakMap<DocumentNode, Map<string, Held>>()
   return {
     take(user, document) {
-      const held = users.get(user) ?? new Map<DocumentNode, Set<object>>()
-      if (!held.has(document) && tokensOf([...held.keys(), document]) > tokensMax) return null
+      const byUser = held.get(document) ?? new Map<string, Held>()
+      const own = byUser.get(user) ?? { portion: cap.open(user), holders: new Set() }
+      if (own.holders.size === 0 && !own.portion.add(tokensOf(document))) return null
       const holder = {}
-      const holders = held.get(document) ?? new Set()
-      users.set(user, held.set(document, holders.add(holder)))
+      own.holders.add(holder)
+      held.set(document, byUser.set(user, own))
       return () => {
-        if (!holders.delete(holder) || holders.size > 0) return
-        held.delete(document)
-        if (held.size === 0) users.delete(user)
+        if (!own.holders.delete(holder) || own.holders.size > 0) return
+        own.portion.giveBack()
+        byUser.delete(user)
       }
     },
   }
 }
-
-const tokensOf = (documents: readonly DocumentNode[]) =>
-  documents.reduce((sum, { tokenCount = limits.tokensMax }) => sum + tokenCount, 0)

@@ -81,6 +81,9 @@ const parseFailed = ({ message, source, positions }: GraphQLError) =>
     extensions: { code: 'GRAPHQL_PARSE_FAILED', http: { spec: true, status: 400 } },
   })
 
+/** Unknown for a document that was not parsed from a text: then as many as it may have. */
+export const tokensOf = ({ tokenCount = limits.tokensMax }: DocumentNode): number => tokenCount
+
 /** Before parsing: the parser recurses, so a document of nothing but braces would exhaust its stack. */
 function checkTokens(source: Source): void {
   const lexer = new Lexer(source)

@@ -1,6 +1,6 @@
 import type { DocumentNode } from 'graphql'
 import { LRUCache } from 'lru-cache'
-import { limits } from './limits.ts'
+import { limits, tokensOf } from './limits.ts'
 
 /**
  * Parsed documents by their text, with what validation found in them; the latest, as many as have room. Texts that
@@ -9,8 +9,8 @@ import { limits } from './limits.ts'
 export const rememberedDocuments = () => ({
   documentCache: new LRUCache<string, DocumentNode>({
     maxSize: limits.rememberedDocumentsBytesMax,
-    sizeCalculation: ({ tokenCount = limits.tokensMax }, text) =>
-      bytesOfDocument + text.length * bytesOfCharacter + tokenCount * bytesOfToken,
+    sizeCalculation: (document, text) =>
+      bytesOfDocument + text.length * bytesOfCharacter + tokensOf(document) * bytesOfToken,
   }),
   errorCache: { get: () => undefined, set() {} },
 })

@@ -82,13 +82,13 @@ export function subscriptionsPlugin(rooms: Rooms): Plugin<RequestContext & Stayi
     const letGo = held.take(viewer.userId, args.document)
     if (letGo === null) return { errors: [presentError(tooLarge(), rooms.log)] }
     const giveBack = cap.take(viewer.userId)
+    if (giveBack === null) {
+      letGo()
+      return { errors: [presentError(tooMany(), rooms.log)] }
+    }
     const leave = () => {
       letGo()
-      giveBack?.()
-    }
-    if (giveBack === null) {
-      leave()
-      return { errors: [presentError(tooMany(), rooms.log)] }
+      giveBack()
     }
     try {
       return await begin(args, leave)
