@@ -59,15 +59,22 @@ export interface ConnectionLimits {
   maxConnections: number
 }
 
-/** On a connection of its own. */
 export async function readConnectionLimits(address: Address): Promise<ConnectionLimits> {
-  const client = createPgClient({ address, name: 'berth start', statementMsMax, direct: false })
+  const [limits] = await queryAlone<ConnectionLimits>({ address, direct: false }, limitsSql)
+  if (!limits) throw new Error('The database does not say how many connections it has')
+  return limits
+}
+
+/** On a connection of its own. */
+async function queryAlone<Row extends object>(
+  { address, direct }: { address: Address; direct: boolean },
+  text: string,
+): Promise<Row[]> {
+  const client = createPgClient({ address, name: 'berth start', statementMsMax, direct })
   client.on('error', () => undefined) // a pending query fails with the same error
   try {
     await client.connect()
-    const [limits] = await pgSql(client).query<ConnectionLimits>(limitsSql)
-    if (!limits) throw new Error('The database does not say how many connections it has')
-    return limits
+    return await pgSql(client).query<Row>(text)
   } finally {
     await disconnect(client)
   }
@@ -84,16 +91,11 @@ WHERE rolname = current_user AND datname = current_database()`
 
 /** false: a pooler refuses the settings of a session, or drops them. */
 export async function keepsSettings(address: Address): Promise<boolean> {
-  const client = createPgClient({ address, name: 'berth start', statementMsMax, direct: true })
-  client.on('error', () => undefined) // a pending query fails with the same error
   try {
-    await client.connect()
-    return (await pgSql(client).query(settingsSql)).length > 0
+    return (await queryAlone({ address, direct: true }, settingsSql)).length > 0
   } catch (error) {
     if (sqlState(error) === protocolViolation) return false
     throw error
-  } finally {
-    await disconnect(client)
   }
 }
 
