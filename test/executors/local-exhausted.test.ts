@@ -3,20 +3,14 @@ import { mkdir, mkdtemp, readdir, readFile, rm, rmdir, symlink, writeFile } from
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { expect, it } from 'vitest'
-import { createLocalExecutor, type LocalOptions } from '../../src/executors/local/local.ts'
-import { systemClock } from '../../src/platform/clock.ts'
-import { createLog } from '../../src/platform/log.ts'
 import { cgroupTreeOf } from '../support/cgroup-tree.ts'
-import { machineTime } from '../support/clock.ts'
 import { mountSmallDisk } from '../support/small-disk.ts'
 import { until } from '../support/until.ts'
+import { openLocal } from './local-runs.ts'
 import { removeSpool, runOf, untilEnded } from './runs.ts'
 
 /** Starts on a machine that has run out of something, or cannot use its spool: the jobs wait, and none fails. */
 
-const log = createLog('warn')
-const open = (spoolDir: string, more: Partial<LocalOptions> = {}) =>
-  createLocalExecutor({ spoolDir, environment: process.env, clock: systemClock, time: machineTime, log, ...more })
 const exits = (code: number) => runOf({ command: ['/bin/sh', '-c', `exit ${code}`], workdir: '/' })
 
 /** The process that starts the shims. */
@@ -28,7 +22,7 @@ const limitsProcesses = cgroupTreeOf('pids')
 
 it('a run waits for room on the disk', async (context) => {
   await using disk = (await mountSmallDisk(1)) ?? context.skip()
-  const executor = await open(join(disk.path, 'spool'))
+  const executor = await openLocal(join(disk.path, 'spool'))
   const run = exits(5)
   await disk.fill()
   const trouble = { reason: 'NODE_TROUBLE', message: 'no space is left on its disk' }
@@ -40,7 +34,7 @@ it('a run waits for room on the disk', async (context) => {
 
 it.skipIf(process.platform !== 'linux')('a run waits for open files', async () => {
   const spoolDir = await mkdtemp(join(tmpdir(), 'berth-local-'))
-  const executor = await open(spoolDir)
+  const executor = await openLocal(spoolDir)
   await untilEnded(executor, await executor.start(exits(0)))
   const first = spawnerOf(spoolDir)
   const allow = (files: number) => execFileSync('prlimit', ['--pid', spawnerOf(spoolDir), `--nofile=${files}:`])
@@ -66,7 +60,7 @@ it.each([
   ['a link to nothing', (path: string) => symlink('/nowhere/at/all', path)],
 ])('with %s in the place of the folder of its runs, a run waits and a server does not start', async (_, put) => {
   const spoolDir = await mkdtemp(join(tmpdir(), 'berth-local-'))
-  const executor = await open(spoolDir)
+  const executor = await openLocal(spoolDir)
   const runs = join(spoolDir, 'runs')
   await rm(runs, { recursive: true })
   await put(runs)
@@ -77,7 +71,9 @@ it.each([
     ),
   })
   expect(await executor.list?.()).toEqual([])
-  await expect(open(spoolDir)).rejects.toThrow(`${runs} is a file, or a link that leads to no folder: move it away`)
+  await expect(openLocal(spoolDir)).rejects.toThrow(
+    `${runs} is a file, or a link that leads to no folder: move it away`,
+  )
   await rm(runs)
   expect(await untilEnded(executor, await executor.start(exits(8)))).toMatchObject({ exitCode: 8 })
   await executor.close()
@@ -88,7 +84,7 @@ it.skipIf(limitsProcesses === undefined)(
   'a run of which a process cannot be started has not begun',
   async (context) => {
     const spoolDir = await mkdtemp(join(tmpdir(), 'berth-local-'))
-    const executor = await open(spoolDir, { usesCgroups: false })
+    const executor = await openLocal(spoolDir, { usesCgroups: false })
     await untilEnded(executor, await executor.start(exits(0)))
     const cgroup = join(limitsProcesses ?? '', basename(spoolDir))
     await mkdir(cgroup)

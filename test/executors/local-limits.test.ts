@@ -1,38 +1,13 @@
 import { existsSync, readFileSync } from 'node:fs'
-import { mkdtemp } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import type { Executor } from '../../src/executors/executor.ts'
+import { describe, expect, it } from 'vitest'
 import { openCgroups } from '../../src/executors/local/cgroups.ts'
 import { openLimits } from '../../src/executors/local/limits.ts'
-import { createLocalExecutor, type LocalOptions } from '../../src/executors/local/local.ts'
-import { systemClock } from '../../src/platform/clock.ts'
-import { createLog } from '../../src/platform/log.ts'
-import { machineTime } from '../support/clock.ts'
-import { read, removeSpool, resourcesOf, runOf, untilEnded } from './runs.ts'
+import { localOfEachTest } from './local-runs.ts'
+import { read, resourcesOf, runOf, untilEnded } from './runs.ts'
 
 /** What the kernel holds a local run to, and what it used, with the controllers that this machine has. */
-let spoolDir: string
-let executor: Executor
-const open = (more: Partial<LocalOptions> = {}) =>
-  createLocalExecutor({
-    spoolDir,
-    environment: process.env,
-    clock: systemClock,
-    time: machineTime,
-    log: createLog('warn'),
-    ...more,
-  })
-
-beforeEach(async () => {
-  spoolDir = await mkdtemp(join(tmpdir(), 'berth-limits-'))
-  executor = await open()
-})
-afterEach(async () => {
-  await executor.close()
-  await removeSpool(spoolDir)
-})
+const local = localOfEachTest()
 
 const probed = openLimits(tmpdir(), openCgroups(tmpdir()))
 probed.close()
@@ -40,10 +15,10 @@ const has = (limit: 'memory' | 'cpu' | 'pids') => probed.kept.includes(limit)
 
 async function finish(script: string, resources: Parameters<typeof resourcesOf>[0] = {}) {
   const run = runOf({ command: ['/bin/sh', '-c', script], workdir: '/tmp', resources: resourcesOf(resources) })
-  const handle = await executor.start(run)
-  const { out } = await read(executor, handle)
-  const ended = await untilEnded(executor, handle)
-  await executor.forget?.(handle)
+  const handle = await local.executor.start(run)
+  const { out } = await read(local.executor, handle)
+  const ended = await untilEnded(local.executor, handle)
+  await local.executor.forget?.(handle)
   return { ...ended, out }
 }
 
@@ -95,22 +70,20 @@ it.skipIf(!has('pids'))('limits the number of processes', async () => {
 })
 
 it.each([true, false])('tells the processor time of the whole job (cgroups: %s)', async (usesCgroups) => {
-  await executor.close()
-  executor = await open({ usesCgroups })
+  await local.reopen({ usesCgroups })
   const { usage } = await finish('i=0; (while [ $i -lt 60000 ]; do i=$((i+1)); done)')
   expect(usage?.cpuSeconds).toBeGreaterThan(0)
 })
 
 it('names what it cannot limit, and leaves no cgroup behind', async () => {
-  const limits = openLimits(spoolDir, openCgroups(spoolDir))
-  const handle = await executor.start(runOf({ command: ['/bin/true'], workdir: '/tmp' }))
-  await untilEnded(executor, handle)
+  const limits = openLimits(local.spoolDir, openCgroups(local.spoolDir))
+  const handle = await local.executor.start(runOf({ command: ['/bin/true'], workdir: '/tmp' }))
+  await untilEnded(local.executor, handle)
   expect(limits.list()).toEqual([])
-  const { unenforced } = await executor.describe()
+  const { unenforced } = await local.executor.describe()
   expect([...(unenforced ?? []), ...limits.kept].toSorted()).toEqual(['cpu', 'memory', 'pids'])
-  await executor.close()
-  executor = await open({ usesCgroups: false })
-  const { unenforced: all, message } = await executor.describe()
+  await local.reopen({ usesCgroups: false })
+  const { unenforced: all, message } = await local.executor.describe()
   expect(all).toEqual(['memory', 'cpu', 'pids'])
   expect(message).toContain('memory, cpu, pids: planned with, not enforced')
 })

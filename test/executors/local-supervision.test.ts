@@ -8,12 +8,11 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { Executor, RunSpec } from '../../src/executors/executor.ts'
 import { openCgroups } from '../../src/executors/local/cgroups.ts'
 import { lossesOf } from '../../src/executors/local/journal.ts'
-import { createLocalExecutor, type LocalOptions } from '../../src/executors/local/local.ts'
+import type { LocalOptions } from '../../src/executors/local/local.ts'
 import { readBootId, seeProcess } from '../../src/executors/local/processes.ts'
 import { systemClock } from '../../src/platform/clock.ts'
-import { createLog } from '../../src/platform/log.ts'
-import { machineTime } from '../support/clock.ts'
 import { until } from '../support/until.ts'
+import { openLocal } from './local-runs.ts'
 import { observe, read, removeSpool, resourcesOf, runOf, untilEnded, untilState } from './runs.ts'
 
 /** What jobs do to their own supervision, with real processes: in a cgroup of their own, and where none can be made. */
@@ -21,19 +20,16 @@ let directory: string
 let spoolDir: string
 let executor: Executor
 const isRoot = process.getuid?.() === 0
-const log = createLog('warn')
-const open = (more: Partial<LocalOptions> = {}) =>
-  createLocalExecutor({ spoolDir, environment: process.env, clock: systemClock, time: machineTime, log, ...more })
 const reopen = async (more: Partial<LocalOptions> = {}) => {
   await executor.close()
-  executor = await open(more)
+  executor = await openLocal(spoolDir, more)
 }
 
 beforeEach(async () => {
   directory = await mkdtemp(join(tmpdir(), 'berth-local-'))
   await chmod(directory, 0o755)
   spoolDir = join(directory, 'spool')
-  executor = await open()
+  executor = await openLocal(spoolDir)
 })
 
 afterEach(async () => {
@@ -234,7 +230,7 @@ describe('output', () => {
     const journal = join(spoolDir, 'runs', handle, 'journal')
     await until(() => readFileSync(journal, 'utf8').includes('\nexit 3 '), { what: 'it ended' })
     expect(statSync(join(spoolDir, 'runs', handle, 'stdout')).size).toBe(100_352)
-    executor = await open()
+    executor = await openLocal(spoolDir)
     const { gaps, bytes } = await gapsOf(handle)
     expect(bytes).toBe(100_352 + 'done\n'.length)
     expect(gaps).toEqual([{ gap: 'OVER_LIMIT', bytes: expect.any(Number) }])
@@ -343,7 +339,7 @@ describe('a server', () => {
     process.kill(-(await shimOf(handle)), 'SIGKILL')
     await executor.close()
     await rm(join(spoolDir, 'runs', handle), { recursive: true })
-    executor = await open()
+    executor = await openLocal(spoolDir)
     await until(async () => !(await isAlive(Number(lines[0]))), { what: 'it was ended' })
     await until(() => !cgroups.list().includes(handle), { what: 'its cgroup was removed' })
   })
