@@ -1,7 +1,7 @@
 import type { Clock } from './clock.ts'
 import { type Address, createPgClient, disconnect } from './connection.ts'
 import type { Log } from './log.ts'
-import { isUnavailable, pgSql, sqlState } from './tx.ts'
+import { isUnavailable, pgSql, type Sql, sqlState } from './tx.ts'
 
 /** The first checks of a database: whether it is up, and how many connections it has for this process. */
 export interface Arrival {
@@ -60,21 +60,20 @@ export interface ConnectionLimits {
 }
 
 export async function readConnectionLimits(address: Address): Promise<ConnectionLimits> {
-  const [limits] = await queryAlone<ConnectionLimits>({ address, direct: false }, limitsSql)
+  const [limits] = await onOwnConnection({ address, direct: false }, (sql) => sql.query<ConnectionLimits>(limitsSql))
   if (!limits) throw new Error('The database does not say how many connections it has')
   return limits
 }
 
-/** On a connection of its own. */
-async function queryAlone<Row extends object>(
+async function onOwnConnection<Result>(
   { address, direct }: { address: Address; direct: boolean },
-  text: string,
-): Promise<Row[]> {
+  work: (sql: Sql) => Promise<Result>,
+): Promise<Result> {
   const client = createPgClient({ address, name: 'berth start', statementMsMax, direct })
   client.on('error', () => undefined) // a pending query fails with the same error
   try {
     await client.connect()
-    return await pgSql(client).query<Row>(text)
+    return await work(pgSql(client))
   } finally {
     await disconnect(client)
   }
@@ -92,7 +91,8 @@ WHERE rolname = current_user AND datname = current_database()`
 /** false: a pooler refuses the settings of a session, or drops them. */
 export async function keepsSettings(address: Address): Promise<boolean> {
   try {
-    return (await queryAlone({ address, direct: true }, settingsSql)).length > 0
+    const kept = await onOwnConnection({ address, direct: true }, (sql) => sql.query(settingsSql))
+    return kept.length > 0
   } catch (error) {
     if (sqlState(error) === protocolViolation) return false
     throw error
