@@ -59,7 +59,7 @@ export const LogGapRef = builder.objectRef<LogGap & OfJob>('LogGap').implement({
 })
 
 const LogPageRef = builder.objectRef<LogPage & OfJob>('LogPage').implement({
-  description: 'A page of output: the requested number of lines, at most 1 MiB of text.',
+  description: 'A page of output: the requested number of lines, at most 1 MiB of text as JSON.',
   fields: (t) => ({
     text: t.exposeString('text', { description: 'The output as text.' }),
     lines: t.expose('lines', {
