@@ -4,7 +4,9 @@ import type { Sleep } from './pause.ts'
 export type Network = Pick<EventTarget, 'addEventListener' | 'removeEventListener'>
 
 export const platformNetwork: Network =
-  'addEventListener' in globalThis ? (globalThis as unknown as Network) : new EventTarget()
+  'addEventListener' in globalThis
+    ? (globalThis as unknown as Network)
+    : { addEventListener: () => {}, removeEventListener: () => {} }
 
 /** As `sleep`, but until the machine is in a network again at the latest; true: it ended for that. */
 export async function sleptUntilOnline(

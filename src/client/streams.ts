@@ -16,8 +16,8 @@ import type { Tokens } from './tokens.ts'
  *
  * Transports are tried in their order: the next one after `triesPerTransport` failures in a row without a message. An outage
  * makes all of them fail, and a page over HTTP/1.1 has six connections for its requests and all of its SSE streams. So a stream
- * looks for a better transport when its connection opens, and once a minute while it polls: it tries each once, and goes on as
- * before when none works. That is no outage.
+ * looks for a better transport when its connection opens, or its first poll is answered, and once a minute while it polls: it
+ * tries each once, and goes on as before when none works. That is no outage.
  */
 
 export const transports = ['websocket', 'sse', 'polling'] as const
@@ -154,6 +154,8 @@ function createAttempts<Result, Variables>(
   let isStarting = startsWithPoll
   /** The rung that was left to look for a better one, of which there is no message yet; null: none is looked for. */
   let home: number | null = null
+  /** No better one was found. */
+  let isBack = false
   /** Since the last message. */
   let hasLooked = false
   let isServed = false
@@ -166,8 +168,8 @@ function createAttempts<Result, Variables>(
     for await (const data of poll?.(operation.variables, signal) ?? []) {
       yield { data }
       const isLong = routes.nowMs() - sinceMs > pollingMsMax
-      if (!isStarting && !isLong) continue
-      if (!isStarting && best !== 'polling') home = rung
+      if (!isStarting && (best === 'polling' || (isBack && !isLong))) continue
+      if (!isStarting) home = rung
       isStarting = false
       isCutShort = true
       rung = 0
@@ -193,7 +195,8 @@ function createAttempts<Result, Variables>(
       isCutShort = false
       token = await routes.tokens.current()
       const transport = isStarting ? 'polling' : (ladder[rung] ?? best)
-      if (rung === home) home = null
+      isBack = rung === home
+      if (isBack) home = null
       const left = new AbortController()
       const opened = () => (looksUp() ? left.abort() : onOpen())
       const stay = AbortSignal.any([signal, left.signal])

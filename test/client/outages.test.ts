@@ -111,6 +111,24 @@ it('a stream that waits for its next try makes it at once when the machine is in
   await stream.return()
 })
 
+it('many streams of a program may wait for their servers', async () => {
+  const warnings: Error[] = []
+  const note = (warning: Error) => void warnings.push(warning)
+  process.on('warning', note)
+  const client = createClient({ url: 'http://127.0.0.1:1', transports: ['sse'], sleep: never })
+  const leave = new AbortController()
+  const streams = Array.from({ length: 20 }, () => client.stream({ query }, leave.signal).next())
+  let away = 0
+  client.onOutage(() => away++)
+  await until(() => away === 20, { what: 'every stream waits' })
+  await soon()
+  process.off('warning', note)
+  expect(warnings).toEqual([])
+  leave.abort()
+  void Promise.allSettled(streams)
+  await client.close()
+})
+
 describe('a stream over server-sent events', () => {
   const path = (works: Partial<Record<Transport, () => boolean>>) => {
     const tries: Transport[] = []
@@ -201,8 +219,9 @@ it('a stream that polls looks for a better transport without an outage and witho
   expect(tries).toEqual(['websocket', 'websocket', 'websocket', 'sse', 'sse', 'sse', 'polling'])
   const [toldBefore, pausesBefore] = [told.length, pauses.length]
   tries.length = 0
-  for (let n = 0; n < 3; n++) await stream.next()
-  expect(tries).toEqual(['polling', 'polling', 'websocket', 'sse', 'polling'])
+  for (let n = 0; n < 4; n++) await stream.next()
+  // The first answer shows that a server is there.
+  expect(tries).toEqual(['websocket', 'sse', 'polling', 'polling', 'polling', 'websocket', 'sse', 'polling'])
   expect([told.length, pauses.length]).toEqual([toldBefore, pausesBefore])
   closing.abort()
   await stream.return()
