@@ -1,9 +1,10 @@
 # find_reset: puts a prefix of commands into `reset`, which lets a command ignore no signal. What a shell begins in the
-# background ignores INT and QUIT. bash can undo that by `trap -`; other shells need `env` of coreutils 8.31. busybox has
-# neither.
+# background ignores INT and QUIT. bash, the shell whose `[` knows -v, can undo that by `trap -`; other shells need `env` of
+# coreutils 8.31. busybox has neither. The command waits for this, so a program is begun only where it may help.
 find_reset() {
   reset=
-  ! /usr/bin/env --default-signal=INT true || reset='/usr/bin/env --default-signal'
+  [ -v reset ] || [ /usr/bin/env -ef /bin/busybox ] || ! /usr/bin/env --default-signal=INT >/dev/null ||
+    reset='/usr/bin/env --default-signal'
 }
 
 # await PID: waits for the child, and puts its exit code into `code`. A trap that sets `caught` may end a wait early, with the

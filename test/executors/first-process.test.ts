@@ -1,6 +1,9 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
+import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { initScript } from '../../src/executors/container/create.ts'
 
@@ -15,22 +18,14 @@ function isThere(program: string): boolean {
   }
 }
 
-const run = (shell: readonly string[], command: string): ChildProcess => {
-  const [file = '', ...args] = [
-    'unshare',
-    '--pid',
-    '--fork',
-    ...shell,
-    '-c',
-    initScript,
-    'berth',
-    '0',
-    '10',
-    '',
-    '/dev/null',
-  ]
-  return spawn(file, [...args, '/bin/sh', '-c', command], { stdio: ['ignore', 'pipe', 'ignore'] })
+/** Arguments of unshare. */
+const first = (shell: readonly string[], ...command: readonly string[]) => {
+  const own = ['0', '10', '', '/dev/null']
+  return ['--pid', '--fork', ...shell, '-c', initScript, 'berth', ...own, ...command]
 }
+
+const run = (shell: readonly string[], command: string): ChildProcess =>
+  spawn('unshare', first(shell, '/bin/sh', '-c', command), { stdio: ['ignore', 'pipe', 'ignore'] })
 
 /** To the first process of the namespace; nothing if it has ended. */
 function terminate({ pid }: ChildProcess): void {
@@ -62,6 +57,23 @@ describe.skipIf(process.getuid?.() !== 0)('the first process of a container', ()
     const [shown] = child.stdout ? await once(child.stdout, 'data') : []
     expect(String(shown)).toBe(`SigIgn:\t${'0'.repeat(16)}\n`)
   })
+
+  it.each([
+    [['/bin/bash', '--posix'], '/usr/bin/env'],
+    [['/bin/dash'], '/usr/bin/env /bin/busybox'],
+  ])(
+    'begins no program before the command if none helps: %s with another %s',
+    async ([shell = '', ...args], programs) => {
+      const directory = await mkdtemp(join(tmpdir(), 'berth-first-process-'))
+      const program = join(directory, 'program')
+      await writeFile(program, `#!/bin/sh\necho "$0 $*" >${directory}/begun\n`, { mode: 0o755 })
+      const bind = `for each in ${programs}; do [ ! -e $each ] || mount --bind ${program} $each; done; exec "$@"`
+      const apart = ['--mount', '--propagation', 'private', '/bin/sh', '-c', bind, 'sh', 'unshare']
+      execFileSync('unshare', [...apart, ...first([shell, ...args], '/bin/true')], { stdio: 'ignore' })
+      expect(await readdir(directory)).toEqual(['program'])
+      await rm(directory, { recursive: true })
+    },
+  )
 
   // bash as a first process sometimes forgets the code of a child that ends in that moment.
   it.each(shells)(
