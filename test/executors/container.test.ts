@@ -225,6 +225,19 @@ describe.skipIf(engine === undefined)(`with ${engine}`, () => {
       },
     )
 
+    it('of an image that was made of the container of a run runs its command', async () => {
+      const engine = asked()
+      const handle = await start(sh('echo first; exit 3'))
+      await untilEnded(executor, handle)
+      const repo = 'localhost/berth-of-a-run'
+      await engine.post('/commit', { container: handle, repo, tag: '1' }, {})
+      const second = await start({ ...sh('echo second'), image: `${repo}:1` })
+      expect(await read(executor, second)).toMatchObject({ out: 'second\n' })
+      await executor.forget?.(second)
+      await engine.delete(`/images/${repo}:1`)
+      engine.close()
+    })
+
     it.runIf(process.getuid?.() === 0)('reads its closure and writes data as its account on the machine', async () => {
       const shared = join(directory, 'shared')
       await mkdir(shared)

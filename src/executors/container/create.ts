@@ -11,7 +11,7 @@ import { argvOf, type Environment, environmentOf } from '../environment.ts'
 import { type RunSpec, StartFailed } from '../executor.ts'
 import { launcherEnvironment } from '../launchers.ts'
 import { childFunctions, jobScript, rankLauncher, scriptOf } from '../scripts.ts'
-import { begunFile } from './begun.ts'
+import { begunFileOf } from './begun.ts'
 import { containerNameOf, displayNameOf } from './handle.ts'
 import type { Image } from './image.ts'
 import { labels as labelNames } from './labels.ts'
@@ -43,8 +43,8 @@ export interface Made {
   body: unknown
   /** Must exist in the container; null: the job names none. */
   workdir: string | null
-  /** Its first process is that of init.sh. */
-  hasFirstProcess: boolean
+  /** Its first process is that of init.sh, and may be unable to make a file. */
+  needsBegunFile: boolean
 }
 
 /** Maximum processes of one container: stops a fork bomb before the machine does. */
@@ -94,7 +94,7 @@ export async function bodyOf(run: RunSpec, making: Making): Promise<Made> {
     },
     NetworkingConfig: networkOf(spec).networking,
   }
-  return { body, workdir, hasFirstProcess: image.shell !== null }
+  return { body, workdir, needsBegunFile: image.shell !== null && !isRoot(making) }
 }
 
 /** Where NVIDIA's runtime is that of all containers, it would give all GPUs to an image that says so, as those for CUDA do. */
@@ -177,7 +177,8 @@ function commandOf(run: RunSpec, { environment, making, image, workdir }: Comman
   const piped = has(files) ? [...shell('a path for a stream'), '-c', jobScript, 'berth', ...files, ...sourced] : sourced
   const entered = spec.workdir === null ? piped : [...shell('a workdir'), '-c', enter, 'berth', workdir, ...piped]
   if (image.shell === null && spec.x11 === null) return entered
-  const own = [String(limitOf(spec, making)), String(fallbackGraceSeconds), spec.x11 ? displayPipe : '', begunFile]
+  const limits = [String(limitOf(spec, making)), String(fallbackGraceSeconds)]
+  const own = [...limits, spec.x11 ? displayPipe : '', begunFileOf(run.runId)]
   return [...shell('x11'), '-c', initScript, 'berth', ...own, ...entered]
 }
 

@@ -4,7 +4,7 @@ import type { DataRoots } from '../data.ts'
 import type { Environment } from '../environment.ts'
 import { type Executor, type Handle, type RunSpec, StartFailed } from '../executor.ts'
 import { blamed, blamedSpool } from '../trouble.ts'
-import { begunArchive } from './begun.ts'
+import { begunArchiveOf } from './begun.ts'
 import { bodyOf, type Made } from './create.ts'
 import { createDisplays } from './display.ts'
 import { type Engine, EngineAway, EngineError, isEngineConflict, isNotFound, isPodman } from './engine.ts'
@@ -18,6 +18,7 @@ import {
   listOwn,
   look,
   removeNamed,
+  runIdOf,
 } from './handle.ts'
 import { createImages } from './image.ts'
 import { labels } from './labels.ts'
@@ -212,7 +213,7 @@ export function createStarter(options: StartOptions): Starter {
     try {
       await inSpool(orders.noteMade(handle, id))
       await demandWorkdir(handle, made)
-      if (made.hasFirstProcess) await haveBegunFile(handle)
+      if (made.needsBegunFile) await haveBegunFile(handle)
       await engine.post(`/containers/${handle}/start`)
     } catch (error) {
       const found = await look(engine, handle)
@@ -224,7 +225,7 @@ export function createStarter(options: StartOptions): Starter {
   /** If the engine refuses the file, the job starts without it: another program could let its command run again. */
   async function haveBegunFile(handle: Handle): Promise<void> {
     try {
-      await engine.put(`/containers/${handle}/archive`, { path: '/' }, begunArchive)
+      await engine.put(`/containers/${handle}/archive`, { path: '/' }, begunArchiveOf(runIdOf(handle)))
     } catch (error) {
       if (!(error instanceof EngineError)) throw error
     }
