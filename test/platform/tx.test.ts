@@ -237,6 +237,18 @@ describe('a transaction', () => {
     expect(unheard).toEqual([])
   })
 
+  test('whose begin fails waits for its work, which writes nothing afterwards', async () => {
+    const pause = new Promise((resolve) => setTimeout(resolve, 100))
+    const work = async (sql: Sql) => {
+      await pause
+      return sql.query('INSERT INTO counter VALUES (1, 0)')
+    }
+    const refused = { settings: { statement_timeout: 'not a time' } }
+    expect(sqlState(await failure(inTransaction(database.db.pool, work, refused)))).toBe('22023')
+    await pause
+    expect(await database.db.sql.query('SELECT n FROM counter')).toEqual([])
+  })
+
   test('carries 64-bit counts as numbers', async () => {
     expect(await inTransaction(database.db.pool, (sql) => sql.query('SELECT 1::int8 AS n'))).toEqual([{ n: 1 }])
   })
