@@ -131,6 +131,16 @@ describe.each<[string, (response: ServerResponse) => void]>([
   })
 })
 
+it.each([502, 503, 504])('a start waits while the engine, or a proxy before it, answers %s', async (status) => {
+  engine.broken = giving(status, '<html>Try again</html>')
+  const told: string[] = []
+  const starting = executor.start(run, undefined, (info) => void told.push(info))
+  await Promise.race([starting, until(() => told.length > 0, { what: 'it is told' })])
+  engine.broken = null
+  expect(await starting).toBe(handle)
+  expect(told).toContain('The container engine does not answer')
+})
+
 it('a start that the engine refuses fails for its reason, also if the container cannot be removed', async () => {
   engine.refuses = giving(500, '{"message":"device or resource busy"}')
   await expect(executor.start(run)).rejects.toThrow('device or resource busy')

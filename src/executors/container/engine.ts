@@ -82,6 +82,8 @@ export async function findEngine(environment: Environment, orders: string): Prom
 const noAddress = 'is no address of a container engine; set container.engine, for example to unix:///run/docker.sock'
 const answerMsMax = 30_000
 const requestPathMax = 8_192
+/** Of a proxy before the engine, or of an engine that starts. (500 is also what engines say of a job that is wrong.) */
+const cannotServe: ReadonlySet<number> = new Set([502, 503, 504])
 
 const podmanPrefix = '/v4.0.0/libpod'
 
@@ -153,7 +155,8 @@ export function createEngine(address: string, clock: Clock): Engine {
     const body = await bodyOf(response)
     // Another program has its own pages for what it does not have.
     if (status === 404 && body !== '' && parsedJson(body) === undefined) throw foreign(sent.path, body)
-    throw new EngineError(status, messageOf(body) || `${sent.method} ${sent.path}: ${status}`)
+    const message = messageOf(body) || `${sent.method} ${sent.path}: ${status}`
+    throw cannotServe.has(status) ? new EngineAway(`${address}: ${message}`) : new EngineError(status, message)
   }
 
   async function bodyOf(response: IncomingMessage): Promise<string> {
