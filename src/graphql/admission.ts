@@ -146,7 +146,14 @@ function withoutFrames<Failure extends Error>(error: Failure): Failure {
   return error
 }
 
+/** Validation that gives up is the only error without a place in the document. */
 function validationFailed(error: GraphQLError): GraphQLError {
+  if (!error.nodes)
+    return refusal(
+      'QUERY_TOO_COMPLEX',
+      'The document takes too long to validate: every two fields of the same name are compared, through all fragments; ' +
+        'select each field once',
+    )
   error.extensions['code'] ??= 'GRAPHQL_VALIDATION_FAILED'
   error.extensions['http'] ??= { spec: true, status: 400 }
   return error

@@ -122,7 +122,7 @@ function told({ message, extensions }: GraphQLError, code: string): Description 
   const { http, retryAfterSeconds } = extensions
   if (status === undefined) return { message, code, http, retryAfterSeconds }
   const headers = retryAfterSeconds === undefined ? {} : { headers: { 'retry-after': String(retryAfterSeconds) } }
-  return { message, code, http: { status, ...headers }, retryAfterSeconds }
+  return { message, code, http: { spec: false, status, ...headers }, retryAfterSeconds }
 }
 
 /** A result with as many errors as are told. */

@@ -149,11 +149,13 @@ describe('the gate of the server', () => {
   const deep = `{ jobs { nodes { ${'dependsOn { nodes { '.repeat(8)} id ${'} }'.repeat(8)} } } }`
   const bomb = `fragment a on Query { x1: __typename x2: __typename } fragment b on Query { ...a ...a ...a ...a ...a ...a ...a ...a }
     fragment c on Query { ...b ...b ...b ...b ...b ...b ...b ...b } { ...c }`
+  const sameFields = `{ jobs { nodes { ${'id '.repeat(1_980)} } } }`
   const documents: [code: string, document: string, variables?: object][] = [
     ['QUERY_TOO_DEEP', deep],
     ['QUERY_TOO_COMPLEX', `{ ${Array.from({ length: 51 }, (_, i) => `a${i}: __typename`).join(' ')} }`],
     ['QUERY_TOO_COMPLEX', `{ jobs { nodes { ${Array.from({ length: 51 }, (_, i) => `a${i}: id`).join(' ')} } } }`],
     ['QUERY_TOO_COMPLEX', bomb],
+    ['QUERY_TOO_COMPLEX', sameFields],
     [
       'QUERY_TOO_COMPLEX',
       `{ jobs(first: 100) { nodes { runs(first: 100) { nodes { id number state exitCode stateInfo } } } } }`,
@@ -201,6 +203,12 @@ describe('the gate of the server', () => {
     expect(cheap.extensions?.cost).toBe(21)
     const dear = await transports.http(server.url, '{ jobs(first: 100) { nodes { logs { text } } } }')
     expect(dear.status).toBe(400)
+  })
+
+  it('tells why a document takes too long to validate', async () => {
+    const { status, errors } = await transports.http(server.url, sameFields)
+    expect(status).toBe(400)
+    expect(errors?.map(({ message }) => message)).toEqual([expect.stringContaining('fields of the same name')])
   })
 
   it('drops a socket message over 64 KiB', async () => {
