@@ -162,6 +162,11 @@ test('it is found and not started again, and removed in the end, under another n
   expect(engine.isRemoved).toBe(true)
 })
 
+test('it is not listed where its order is not: a server elsewhere has a directory of the same path', async () => {
+  await rm(join(directory, 'stops', `${handle}.order`))
+  expect(await executor.list?.()).toEqual([])
+})
+
 test('nothing is concluded while the engine does not give it its name back', async () => {
   Object.assign(engine, { name: 'other', isNameTaken: true })
   expect(await executor.inspect([handle, 'berth-two'])).toMatchObject([{ state: 'starting' }, { state: 'gone' }])

@@ -39,7 +39,9 @@ export interface ContainerOptions {
   /** For example `unix:///run/docker.sock`; undefined: DOCKER_HOST, or the first socket that exists. */
   engine?: string | undefined
   /**
-   * Directory of the records of stops. Containers are labelled with it, so others on the same engine are left alone.
+   * Directory of the records of orders and stops. Containers are labelled with it, so others on the same engine are left
+   * alone. Another server on the engine, in a container or on another machine, may have a directory of the same path:
+   * what is kept of runs is only listed where the order is.
    */
   directory: string
   /** Environment of the server. A job has the variables of its image, and `inheritNames` of these. */
@@ -197,8 +199,9 @@ export async function createContainerExecutor(options: ContainerOptions): Promis
       await orders.forget(handle)
     },
     async list() {
-      const containers = (await listAll()) ?? new Map<Handle, ListedContainer>()
-      const handles = new Set([...containers.keys(), ...(await listRunFiles(directory))])
+      const listed = [...((await listAll()) ?? new Map<Handle, ListedContainer>()).keys()]
+      const isOurs = await Promise.all(listed.map((handle) => isLookName(handle) || orders.mayHave(handle)))
+      const handles = new Set([...listed.filter((_, at) => isOurs[at]), ...(await listRunFiles(directory))])
       return [...handles].map((handle) => ({ runId: runIdOf(handle), handle }))
     },
     describe: async () => ({
