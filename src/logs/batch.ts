@@ -1,4 +1,5 @@
 import { isUtf8 } from 'node:buffer'
+import { hasStream } from './chunk.ts'
 import { type Cut, type CutOptions, cutBatch, type Slice, trim } from './cut.ts'
 import { type LinePart, type LogStream, lineParts, logStreams, streamCode, streamOf } from './lines.ts'
 import type { Stored } from './stored.ts'
@@ -152,7 +153,8 @@ function collectLines(
     return lines
   }
 
-  for (const { part, at } of partsOf(stored, from, cut.end)) {
+  const read = stored.filter((item) => item.gap !== null || hasStream(item, codes))
+  for (const { part, at } of partsOf(read, from, cut.end)) {
     if (!codes.has(part.code)) continue
     let rest = part.ends ? part.bytes.subarray(0, -1) : part.bytes
     let offset = part.offset

@@ -64,6 +64,10 @@ export function readChunk(row: ChunkRow): Chunk {
   }
 }
 
+/** Whether a chunk has output of these streams; the others need not be unpacked. */
+export const hasStream = ({ segments }: Pick<BytesChunk, 'segments'>, codes: ReadonlySet<number>): boolean =>
+  segments.some((value, place) => place % 2 === 0 && codes.has(value))
+
 /**
  * The size is known: unpacking into one buffer is twice as fast as growing one. Of a buffer that is filled to its last
  * byte Node does not know whether more follows, and makes another one.

@@ -1,4 +1,4 @@
-import type { BytesChunk } from './chunk.ts'
+import { type BytesChunk, hasStream } from './chunk.ts'
 import type { Stored } from './stored.ts'
 
 /**
@@ -77,7 +77,7 @@ function take(chunks: readonly BytesChunk[], { from, codes, bytesMax }: CutOptio
 }
 
 function* selected(chunks: readonly BytesChunk[], from: number, codes: ReadonlySet<number>): Generator<Slice> {
-  for (const { start, segments, bytes } of chunks) {
+  for (const { start, segments, bytes } of chunks.filter((chunk) => hasStream(chunk, codes))) {
     let at = 0
     for (let pair = 0; pair + 1 < segments.length; pair += 2) {
       const end = at + (segments[pair + 1] ?? 0)

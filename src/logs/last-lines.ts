@@ -1,7 +1,7 @@
 import type { Sql } from '../platform/tx.ts'
-import { type ChunkRow, chunkColumns, readChunk } from './chunk.ts'
+import { type ChunkRow, chunkColumns, hasStream, readChunk } from './chunk.ts'
 import { lineParts } from './lines.ts'
-import type { LogCursor } from './stored.ts'
+import { type LogCursor, searchBytesMax } from './stored.ts'
 
 /** Chunks of one step backwards at most. */
 const stepChunksMax = 16
@@ -14,17 +14,26 @@ export interface LastLines {
   lines: number
 }
 
-/** Where the last lines of some streams begin, counted backwards over the runs; the beginning when there are fewer. */
+/**
+ * Where the last lines of some streams begin, counted backwards over the runs; the beginning when there are fewer. Where
+ * `searchBytesMax` were searched, it is the first line found, or, inside of one line, where the search ended.
+ */
 export async function lastLinesStart(sql: Sql, { jobId, run, codes, lines }: LastLines): Promise<LogCursor> {
   let missing = lines
+  let left = searchBytesMax
   let first: LogCursor = { run: run ?? 1, offset: 0 }
   for await (const log of logsBackwards(sql, jobId, run)) {
-    first = { run: log.number, offset: missing === 0 ? log.end_offset : 0 }
-    for await (const starts of startsBackwards(sql, log, codes)) {
+    const { number } = log
+    first = { run: number, offset: missing === 0 ? log.end_offset : 0 }
+    let found: number | undefined
+    for await (const step of stepsBackwards(sql, log, codes)) {
       if (missing === 0) return first
-      const start = starts.at(-missing)
-      if (start !== undefined) return { run: log.number, offset: start }
-      missing -= starts.length
+      const start = step.lines.at(-missing)
+      if (start !== undefined) return { run: number, offset: start }
+      missing -= step.lines.length
+      left -= step.bytes
+      found = step.lines[0] ?? found
+      if (left <= 0) return { run: number, offset: found ?? step.start }
     }
   }
   return first
@@ -50,25 +59,34 @@ async function* logsBackwards(sql: Sql, jobId: string, run: number | undefined):
   }
 }
 
-/** Offsets of first bytes of lines, in order, from the last chunks to the first ones. */
-async function* startsBackwards(sql: Sql, log: LogRow, codes: ReadonlySet<number>): AsyncGenerator<number[]> {
+interface Step {
+  /** Offset of the first chunk. */
+  start: number
+  bytes: number
+  /** Offsets of first bytes of lines, in order. */
+  lines: number[]
+}
+
+/** The chunks with output of these streams, from the last ones to the first ones. */
+async function* stepsBackwards(sql: Sql, log: LogRow, codes: ReadonlySet<number>): AsyncGenerator<Step> {
   let before = log.end_offset
   for (;;) {
     const rows = await sql.query<ChunkRow>(
-      `SELECT ${chunkColumns} FROM log_chunk c WHERE run_id = $1 AND start_offset < $2
+      `SELECT ${chunkColumns} FROM log_chunk c WHERE run_id = $1 AND start_offset < $2 AND segments && $3::int[]
        ORDER BY start_offset DESC LIMIT ${stepChunksMax}`,
-      [log.run_id, before],
+      [log.run_id, before, [...codes]],
       'log_step_back',
     )
     const last = rows.at(-1)
     if (!last) return
-    yield rows.toReversed().flatMap((row) => starts(row, codes))
+    const bytes = rows.reduce((sum, row) => sum + row.end_offset - row.start_offset, 0)
+    yield { start: last.start_offset, bytes, lines: rows.toReversed().flatMap((row) => starts(row, codes)) }
     before = last.start_offset
   }
 }
 
 function starts(row: ChunkRow, codes: ReadonlySet<number>): number[] {
   const chunk = readChunk(row)
-  if (chunk.gap !== null) return []
+  if (chunk.gap !== null || !hasStream(chunk, codes)) return []
   return [...lineParts(chunk)].filter((part) => part.begins && codes.has(part.code)).map((part) => part.offset)
 }

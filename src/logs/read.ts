@@ -7,12 +7,14 @@ import {
   isElsewhere,
   isLogOver,
   type LogCursor,
+  nextOutput,
   nextRun,
   type RunState,
   readLogStates,
   readStored,
   runMark,
   type Stored,
+  searchBytesMax,
 } from './stored.ts'
 
 /** Where a reader starts: after a cursor, with the last lines, or at the beginning. */
@@ -78,12 +80,15 @@ export function whatFollows(stored: readonly Stored[], log: NonNullable<RunState
   return log.sealed ? 'END' : 'OPEN'
 }
 
-/** One page of a job's log over all its runs: everything stored, up to `linesMax` lines and `pageTextBytesMax`. */
+/**
+ * One page of a job's log over all its runs: everything stored, up to `linesMax` lines and `pageTextBytesMax`, out of
+ * `searchBytesMax`. It is empty only if no output follows now.
+ */
 export async function readLog(sql: Sql, options: LogStart & { linesMax: number }): Promise<LogPage> {
   const { jobId, run: only, linesMax } = options
   const codes = codesOf(options.streams)
   const page: LogPage = { text: '', lines: [], gaps: [], cursor: await startOf(sql, options), isFinal: false }
-  let room = pageTextBytesMax
+  let searched = 0
   for (;;) {
     const { offset } = page.cursor
     const state = await stateAt(sql, jobId, page.cursor)
@@ -94,11 +99,27 @@ export async function readLog(sql: Sql, options: LogStart & { linesMax: number }
       page.cursor = { run: next, offset: 0 }
       continue
     }
+    const room = roomLeft(page, searched)
     if (page.lines.length >= linesMax || room < roomBytesMin) return page
-    const stored = await readStored(sql, { runId: state.log.runId, from: offset, end: state.log.end })
-    if (!addTo(page, stored, { log: state.log, codes, room, linesMax })) return page
-    room = pageTextBytesMax - jsonBytesOf(page.text)
+    const read = await readOn(sql, page, { log: state.log, codes, room, linesMax })
+    if (read === 0) return page
+    searched += read
   }
+}
+
+const roomLeft = ({ text }: LogPage, searched: number): number =>
+  text !== '' && searched >= searchBytesMax ? 0 : pageTextBytesMax - jsonBytesOf(text)
+
+/** Answers how many bytes were read; those that are passed over without reading do not count. */
+async function readOn(sql: Sql, page: LogPage, room: Room): Promise<number> {
+  const { runId, end } = room.log
+  const { text } = page
+  const { offset } = page.cursor
+  if (!addTo(page, await readStored(sql, { runId, from: offset, end }), room)) return 0
+  const from = page.cursor.offset
+  if (page.text === text)
+    page.cursor = { ...page.cursor, offset: await nextOutput(sql, { runId, from, end, codes: room.codes }) }
+  return from - offset
 }
 
 async function stateAt(sql: Sql, jobId: string, cursor: LogCursor): Promise<RunState> {

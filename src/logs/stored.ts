@@ -37,6 +37,28 @@ WHERE c.run_id = $1 AND c.start_offset >= (SELECT at FROM first)
   AND c.start_offset < greatest((SELECT at FROM first), $2::bigint) + $3::bigint
 ORDER BY c.start_offset LIMIT $4`
 
+/**
+ * Where the next output of these streams lies, or the next gap, from the end of what was read on; else the end. A reader of
+ * a stream with little output passes over the others without reading them.
+ */
+export async function nextOutput(
+  sql: Sql,
+  { runId, from, end, codes }: { runId: string; from: number; end: number; codes: ReadonlySet<number> },
+): Promise<number> {
+  const [next] = await sql.query<{ offset: number }>(nextSql, [runId, from, [...codes]], 'log_next_output')
+  return next?.offset ?? end
+}
+
+/** A segment of so few bytes as the code of a stream is found as well. Chunks are merged: the first one may hold `from`. */
+const nextSql = `
+SELECT greatest(start_offset, $2::bigint) AS "offset" FROM log_chunk
+WHERE run_id = $1 AND (gap IS NOT NULL OR segments && $3::int[])
+  AND start_offset >= coalesce((SELECT max(start_offset) FROM log_chunk WHERE run_id = $1 AND start_offset <= $2), $2)
+ORDER BY start_offset LIMIT 1`
+
+/** Stored bytes that are read for one page, or to find last lines: of a stream with little output it would be all. */
+export const searchBytesMax = 33_554_432
+
 /** A reader's place in a job's log; the offset counts the merged bytes of that run. */
 export interface LogCursor {
   run: number

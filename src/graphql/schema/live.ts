@@ -188,7 +188,9 @@ builder.subscriptionField('tail', (t) =>
     args: {
       jobId: t.arg.id({ required: true, description: 'The job.' }),
       after: t.arg(after),
-      lastLines: t.arg.int({ description: 'Start with this number of last lines, 1 … 5,000.' }),
+      lastLines: t.arg.int({
+        description: 'Start with this number of last lines, 1 … 5,000; fewer if they are longer than 32 MiB.',
+      }),
       streams: t.arg({
         type: [LogStream],
         ...atMost(logStreams.length, 'Streams to include (default: STDOUT and STDERR)'),

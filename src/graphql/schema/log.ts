@@ -59,7 +59,8 @@ export const LogGapRef = builder.objectRef<LogGap & OfJob>('LogGap').implement({
 })
 
 const LogPageRef = builder.objectRef<LogPage & OfJob>('LogPage').implement({
-  description: 'A page of output: the requested number of lines, at most 1 MiB of text as JSON.',
+  description:
+    'A page of output: the requested number of lines, at most 1 MiB of text as JSON. Empty only if no output follows now.',
   fields: (t) => ({
     text: t.exposeString('text', { description: 'The output as text.' }),
     lines: t.expose('lines', {
@@ -136,7 +137,9 @@ builder.objectFields(JobRef, (t) => ({
     args: {
       first: t.arg.int({ defaultValue: 500, description: 'Lines at most, 1 … 5,000.' }),
       after: t.arg({ type: 'Cursor', description: 'Start after this cursor.' }),
-      lastLines: t.arg.int({ description: 'Start with this number of last lines, 1 … 5,000.' }),
+      lastLines: t.arg.int({
+        description: 'Start with this number of last lines, 1 … 5,000; fewer if they are longer than 32 MiB.',
+      }),
       run: t.arg.int({ description: 'Number of the run; default: all runs.' }),
       streams: t.arg({
         type: [LogStream],

@@ -1,0 +1,79 @@
+import { expect, test } from 'vitest'
+import { openLog, seal } from '../../src/logs/append.ts'
+import type { LogPiece } from '../../src/logs/chunk.ts'
+import { readLog } from '../../src/logs/read.ts'
+import type { Sql } from '../../src/platform/tx.ts'
+import { addJob, finishJob, openUserDatabase } from '../support/factories.ts'
+import { append, err, out } from '../support/log.ts'
+
+/** Logs in which the output that is asked for lies far apart. */
+
+const { database, userId } = await openUserDatabase()
+const mib = 2 ** 20
+const other = out('a line of the other stream\n'.repeat(mib / 27))
+
+async function logOf(appends: readonly (readonly LogPiece[])[]): Promise<string> {
+  const { sql } = database.db
+  const { jobId, runId } = await addJob(sql, userId)
+  let head = await openLog(sql, runId)
+  for (const pieces of appends) head = await append(sql, head, { pieces, position: null, bytesMax: 2 ** 34 })
+  await seal(sql, [runId])
+  await finishJob(sql, jobId)
+  return jobId
+}
+
+/** Counts the chunks that are read. */
+function counting() {
+  const counted = { chunks: 0 }
+  const sql: Sql = {
+    async query<Row>(text: string, values?: readonly unknown[], name?: string) {
+      const rows = await database.db.sql.query<Row>(text, values, name)
+      if (name === 'log_page' || name === 'log_step_back') counted.chunks += rows.length
+      return rows
+    },
+  }
+  return { counted, sql }
+}
+
+const times = <Item>(count: number, item: Item) => Array.from({ length: count }, () => item)
+const beginning = { streams: ['STDERR'], linesMax: 500 } as const
+
+test('a page passes over the other streams without reading them', async () => {
+  const jobId = await logOf([[err('first\n')], ...times(16, [other]), [err('last\n')], ...times(16, [other])])
+  const { sql, counted } = counting()
+  const page = await readLog(sql, { ...beginning, jobId })
+  expect(page).toMatchObject({ text: 'first\nlast\n', isFinal: true })
+  expect(page.lines.map(({ text }) => text)).toEqual(['first', 'last'])
+  expect(counted.chunks).toBeLessThan(20)
+})
+
+test('last lines are found behind the other streams without reading them', async () => {
+  const jobId = await logOf([[err('first\nlast\n')], ...times(16, [other])])
+  const { sql, counted } = counting()
+  const page = await readLog(sql, { ...beginning, jobId, lastLines: 1 })
+  expect(page).toMatchObject({ text: 'last\n', isFinal: true })
+  expect(counted.chunks).toBeLessThan(20)
+})
+
+test('a page ends when much was read for little text, and the next one goes on', async () => {
+  const jobId = await logOf(times(40, [other, err('.')]))
+  const { sql, counted } = counting()
+  let { text, cursor, isFinal } = await readLog(sql, { ...beginning, jobId })
+  expect(text).not.toBe('')
+  expect(isFinal).toBe(false)
+  expect(counted.chunks).toBeLessThan(160)
+  for (let pages = 1; !isFinal && pages < 5; pages++) {
+    const page = await readLog(sql, { ...beginning, jobId, after: cursor })
+    ;({ cursor, isFinal } = page)
+    text += page.text
+  }
+  expect(text).toBe('.'.repeat(40))
+})
+
+test('last lines that are long begin within what is searched', async () => {
+  const jobId = await logOf([[err('begun ')], ...times(40, [err('x'.repeat(mib))])])
+  const { sql, counted } = counting()
+  const page = await readLog(sql, { ...beginning, jobId, lastLines: 1 })
+  expect(page.text).toMatch(/^x+$/)
+  expect(counted.chunks).toBeLessThan(160)
+})
