@@ -43,12 +43,21 @@ export const limits = {
   decisionsMax: 100,
 } as const
 
-/** One page of output may be 1 MiB: twenty of them are all that one request gets. */
-export const logPageCost = 2_500
+/** To send 1 MiB of text: forty are all that one request gets, whatever it calls them. */
+const mebibyteCost = 1_250
+/** A page of output may be 1 MiB, and costs as much again to read. */
+export const logPageCost = mebibyteCost
+export const logTextCost = mebibyteCost
+/** Of 5,000 lines. Their texts cost as much together as that of the page. */
+export const logLinesCost = { field: mebibyteCost, multiplier: mebibyteCost }
+/** For each 64 KiB of a batch of `tail`, which are 384 KiB as JSON at most, or `batchLinesMax` lines. */
+export const batchTextCost = 400
+export const batchLinesCost = { field: batchTextCost, multiplier: 250 }
+export const batchLinesMax = 1_000
 /** By the same measure: a closure may be 256 KiB, the body of an artifact 64 KiB, its metadata 16 KiB. */
-export const closureCost = logPageCost / 4
-export const artifactBodyCost = Math.ceil(logPageCost / 16)
-export const artifactMetadataCost = Math.ceil(logPageCost / 64)
+export const closureCost = mebibyteCost / 2
+export const artifactBodyCost = Math.ceil(mebibyteCost / 8)
+export const artifactMetadataCost = Math.ceil(mebibyteCost / 32)
 
 const tooComplex = (message: string) => refusal('QUERY_TOO_COMPLEX', message)
 

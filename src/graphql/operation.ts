@@ -2,8 +2,10 @@ import {
   type DocumentNode,
   type FieldNode,
   type FragmentDefinitionNode,
+  type GraphQLResolveInfo,
   Kind,
   type OperationDefinitionNode,
+  visit,
 } from 'graphql'
 
 /** The operation that is asked for; undefined: none has this name, or there is not exactly one to choose. */
@@ -38,4 +40,14 @@ export function rootFieldsOf(document: DocumentNode, operation: OperationDefinit
       }
     }
   return fields
+}
+
+/** Whether a field of this name may be selected below. */
+export function selects({ fieldNodes, fragments }: GraphQLResolveInfo, name: string): boolean {
+  let isFound = false
+  const note = (field: FieldNode) => {
+    isFound ||= field.name.value === name
+  }
+  for (const node of [...fieldNodes, ...Object.values(fragments)]) visit(node, { Field: note })
+  return isFound
 }

@@ -1,6 +1,6 @@
 import SchemaBuilder, { BasePlugin, type PothosOutputFieldConfig, type SchemaTypes } from '@pothos/core'
 import type { GraphQLFieldResolver } from 'graphql'
-import { limits } from './limits.ts'
+import { batchLinesMax, limits } from './limits.ts'
 
 /**
  * Every list that is no connection has a cap: its description tells it, and no answer has more. Most have `itemsMax`,
@@ -36,8 +36,7 @@ const caps: Readonly<Record<string, number>> = {
   'JobTransitions.transitions': 200,
   'LocalQueue.allocatedGpus': gpusMax,
   'LocalQueue.availableGpus': gpusMax,
-  // No line is shorter than its newline.
-  'LogBatch.lines': 1_048_576,
+  'LogBatch.lines': batchLinesMax,
   'LogPage.lines': 5_000,
   'Placement.gpuIds': gpusMax,
   'PoolNode.devices': gpusMax,

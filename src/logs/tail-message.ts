@@ -34,4 +34,6 @@ export interface TailReset {
 export interface FollowOptions extends LogStart {
   /** Bytes of text in one batch at most; taken between 4 KiB and 1 MiB. */
   maxBatchBytes: number
+  /** Lines in one batch at most, whose text has `maxBatchBytes` as JSON then; absent: lines are not asked for. */
+  linesMax?: number
 }

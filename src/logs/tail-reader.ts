@@ -1,7 +1,7 @@
 import { holdBlock, letGoBlock } from '../platform/blocks.ts'
 import { heartbeatAt, heartbeatDueMs } from '../platform/heartbeat.ts'
 import { retryMs, steadily } from '../platform/steadily.ts'
-import { bytesOf, codesOf, type Passage, passage } from './batch.ts'
+import { bytesOf, codesOf, type Passage, passage, passageOfLines } from './batch.ts'
 import type { CutOptions } from './cut.ts'
 import type { Hubs, HubsOptions, RunHub } from './hubs.ts'
 import { gapMessage, startOf, whatFollows } from './read.ts'
@@ -169,18 +169,26 @@ export class TailReader {
     stored: readonly Stored[],
     { follows, share, waited }: { follows: CutOptions['follows']; share: boolean; waited: boolean },
   ): Passage {
-    const { run, offset } = this.#cursor
+    const { offset } = this.#cursor
     const upTo = waited ? 'ALL' : 'LINES'
     const options = { from: offset, codes: this.#codes, bytesMax: this.#bytesMax, follows, upTo } as const
-    const part = share ? this.#sharedPassage(stored, options) : passage(stored, run, options)
+    const part = share ? this.#sharedPassage(stored, options) : this.#passage(stored, options)
     if (part.end > offset || follows !== 'MORE') return part
-    return passage(stored, run, { ...options, upTo: 'BYTES' })
+    return this.#passage(stored, { ...options, upTo: 'BYTES' })
+  }
+
+  #passage(stored: readonly Stored[], options: CutOptions): Passage {
+    const { linesMax } = this.#options
+    const { run } = this.#cursor
+    return linesMax === undefined
+      ? passage(stored, run, options)
+      : passageOfLines(stored, run, { ...options, linesMax })
   }
 
   #sharedPassage(stored: readonly Stored[], options: CutOptions): Passage {
     const passages = this.#hub?.passages ?? new Map<string, Passage>()
-    const key = [options.from, ...this.#codes, options.bytesMax, options.upTo].join(' ')
-    const part = passages.get(key) ?? passage(stored, this.#cursor.run, options)
+    const key = [options.from, ...this.#codes, options.bytesMax, options.upTo, this.#options.linesMax].join(' ')
+    const part = passages.get(key) ?? this.#passage(stored, options)
     if (passages.size >= sharedPassagesMax) passages.clear()
     passages.set(key, part)
     return part

@@ -149,6 +149,9 @@ describe('the gate of the server', () => {
   const deep = `{ jobs { nodes { ${'dependsOn { nodes { '.repeat(8)} id ${'} }'.repeat(8)} } } }`
   const bomb = `fragment a on Query { x1: __typename x2: __typename } fragment b on Query { ...a ...a ...a ...a ...a ...a ...a ...a }
     fragment c on Query { ...b ...b ...b ...b ...b ...b ...b ...b } { ...c }`
+  const named = (names: number, field: string) => Array.from({ length: names }, (_, i) => `a${i}: ${field}`).join(' ')
+  const tailOf = (fields: string) =>
+    `subscription { tail(jobId: "job_1", maxBatchBytes: 1048576) { ... on LogBatch { ${fields} } } }`
   const sameFields = `{ jobs { nodes { ${'id '.repeat(1_980)} } } }`
   const documents: [code: string, document: string, variables?: object][] = [
     ['QUERY_TOO_DEEP', deep],
@@ -156,6 +159,11 @@ describe('the gate of the server', () => {
     ['QUERY_TOO_COMPLEX', `{ jobs { nodes { ${Array.from({ length: 51 }, (_, i) => `a${i}: id`).join(' ')} } } }`],
     ['QUERY_TOO_COMPLEX', bomb],
     ['QUERY_TOO_COMPLEX', sameFields],
+    ['QUERY_TOO_COMPLEX', `{ jobs(first: 5) { nodes { logs { ${named(10, 'text')} } } } }`],
+    ['QUERY_TOO_COMPLEX', `{ jobs(first: 2) { nodes { logs { ${named(10, 'lines { number text }')} } } } }`],
+    ['QUERY_TOO_COMPLEX', `{ jobs(first: 2) { nodes { logs { lines { ${named(20, 'text')} } } } } }`],
+    ['QUERY_TOO_COMPLEX', tailOf(named(8, 'text'))],
+    ['QUERY_TOO_COMPLEX', tailOf(`lines { ${named(13, 'text')} }`)],
     [
       'QUERY_TOO_COMPLEX',
       `{ jobs(first: 100) { nodes { runs(first: 100) { nodes { id number state exitCode stateInfo } } } } }`,

@@ -56,6 +56,26 @@ it('a page of output has at most 1 MiB as JSON, which escapes some characters by
   expect(text.length).toBe(40 * 600 * 64 + 'the end\n'.length)
 })
 
+it.each(['tail over WebSocket', 'tail over SSE'])('a message of %s has at most 1,000 lines', async (over) => {
+  const id = await jobWith([out('\n'.repeat(2_500)), out(`${'x'.repeat(9)}\n`.repeat(2_500)), out('the end')])
+  const stream = over === 'tail over SSE' ? streamSse : streamSocket
+  const query = `subscription ($id: ID!) { tail(jobId: $id, maxBatchBytes: 1048576) {
+    ... on LogBatch { text lines { number text } isFinal } } }`
+  const lines: { number: number; text: string }[] = []
+  let text = ''
+  for await (const { data: message } of stream(server.url, query, { id })) {
+    const { tail } = message as Json
+    if (!tail.lines) continue
+    expect(tail.lines.length).toBeLessThanOrEqual(1_000)
+    lines.push(...tail.lines)
+    text += tail.text
+    if (lines.length > 5_000) break
+  }
+  expect(text).toBe(`${'\n'.repeat(2_500)}${`${'x'.repeat(9)}\n`.repeat(2_500)}the end`)
+  expect(lines.map(({ number }) => number)).toEqual(Array.from({ length: 5_001 }, (_, index) => index + 1))
+  expect(lines.map((line) => line.text).join('\n')).toBe(text)
+})
+
 it('output goes on beyond 4 GiB, in pages and in a tail', async () => {
   const bytes = 5 * 2 ** 30
   const id = await jobWith([{ gap: 'LOST', bytes }, out('after it\n')])

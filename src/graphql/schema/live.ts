@@ -11,6 +11,8 @@ import type { RequestContext } from '../context.ts'
 import { decodeCursor } from '../cursor.ts'
 import { described } from '../described.ts'
 import { feedCursor, openSeq, seqCursor } from '../event-cursor.ts'
+import { batchLinesCost, batchLinesMax, batchTextCost } from '../limits.ts'
+import { selects } from '../operation.ts'
 import { JobEventRef, JobRef, RunRef } from '../refs.ts'
 import { JobFilterInput } from './job-filter.ts'
 import { LogGapRef, LogLineRef, LogStream, logCursor, logStart, type OfJob } from './log.ts'
@@ -87,11 +89,13 @@ const LogBatch = builder.objectRef<Message<TailMessage, 'batch'>>('LogBatch').im
     run: t.exposeInt('run', { description: 'Number of the run.' }),
     text: t.string({
       description: 'The output as text.',
+      complexity: batchTextCost,
       resolve: (batch, _args, { logTexts }) => logTexts?.markerOf(batch.utf8) ?? batch.text,
     }),
     lines: t.field({
       type: [LogLineRef],
       description: 'The output split into lines.',
+      complexity: batchLinesCost,
       resolve: ({ lines }) => [...lines],
     }),
     startOffset: t.expose('startOffset', { type: 'UInt53', description: 'Offset of the first byte.' }),
@@ -146,6 +150,10 @@ const TailMessageRef = builder.unionType('TailMessage', {
 
 const after = { type: 'Cursor', description: 'Start after this cursor.' } as const
 
+const batchBytes = 65_536
+/** The default fits so often into the largest one that is sent. */
+const batchesIn = (bytes: number) => Math.min(16, Math.max(1, Math.ceil(bytes / batchBytes)))
+
 builder.subscriptionField('jobStatus', (t) =>
   t.field({
     type: JobStatusMessageRef,
@@ -196,14 +204,19 @@ builder.subscriptionField('tail', (t) =>
         ...atMost(logStreams.length, 'Streams to include (default: STDOUT and STDERR)'),
       }),
       maxBatchBytes: t.arg.int({
-        defaultValue: 65_536,
+        defaultValue: batchBytes,
         description: 'Maximum bytes of text in one message; values are clamped to 4 KiB … 1 MiB.',
       }),
       run: t.arg.int({ description: 'Number of the run; default: all runs.' }),
     },
-    async subscribe(_root, { jobId, maxBatchBytes, ...start }, context) {
+    complexity: ({ maxBatchBytes }) => ({ field: 1, multiplier: batchesIn(maxBatchBytes ?? batchBytes) }),
+    async subscribe(_root, { jobId, maxBatchBytes, ...start }, context, info) {
       await demandVisible(jobId, context)
-      return context.logTail.follow({ ...logStart(jobId, start), maxBatchBytes: maxBatchBytes ?? 65_536 })
+      return context.logTail.follow({
+        ...logStart(jobId, start),
+        maxBatchBytes: maxBatchBytes ?? batchBytes,
+        ...(selects(info, 'lines') && { linesMax: batchLinesMax }),
+      })
     },
     resolve: (message: TailMessage, { jobId }) =>
       message.kind === 'gap'

@@ -8,7 +8,7 @@ import { builder } from '../builder.ts'
 import { decodeCursor, encodeCursor, invalidCursor } from '../cursor.ts'
 import { described } from '../described.ts'
 import { refusal } from '../errors.ts'
-import { logPageCost } from '../limits.ts'
+import { logLinesCost, logPageCost, logTextCost } from '../limits.ts'
 import { JobRef } from '../refs.ts'
 
 /** Pages of the output of jobs, and the types that `tail` uses as well. */
@@ -62,10 +62,10 @@ const LogPageRef = builder.objectRef<LogPage & OfJob>('LogPage').implement({
   description:
     'A page of output: the requested number of lines, at most 1 MiB of text as JSON. Empty only if no output follows now.',
   fields: (t) => ({
-    text: t.exposeString('text', { description: 'The output as text.' }),
+    text: t.exposeString('text', { description: 'The output as text.', complexity: logTextCost }),
     lines: t.expose('lines', {
       type: [LogLineRef],
-      complexity: { multiplier: 1 },
+      complexity: logLinesCost,
       description: 'The output split into lines.',
     }),
     gaps: t.field({
