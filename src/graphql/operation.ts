@@ -42,12 +42,20 @@ export function rootFieldsOf(document: DocumentNode, operation: OperationDefinit
   return fields
 }
 
-/** Whether a field of this name may be selected below. */
-export function selects({ fieldNodes, fragments }: GraphQLResolveInfo, name: string): boolean {
-  let isFound = false
-  const note = (field: FieldNode) => {
-    isFound ||= field.name.value === name
+type Names = Map<string, Set<string>>
+
+/** Of the rows of a list, which have the same field. */
+const namesKnown = new WeakMap<readonly FieldNode[], Names>()
+
+/** The fields that may be selected below, each with the names under which it is. */
+export function namesBelow({ fieldNodes, fragments }: GraphQLResolveInfo): Names {
+  const known = namesKnown.get(fieldNodes)
+  if (known) return known
+  const names: Names = new Map()
+  namesKnown.set(fieldNodes, names)
+  const note = ({ name, alias = name }: FieldNode) => {
+    names.set(name.value, (names.get(name.value) ?? new Set()).add(alias.value))
   }
   for (const node of [...fieldNodes, ...Object.values(fragments)]) visit(node, { Field: note })
-  return isFound
+  return names
 }

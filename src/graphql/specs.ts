@@ -8,12 +8,12 @@ import { limits } from './limits.ts'
 /**
  * Specs apart from their jobs. One may have 4 MiB, and sixty of them held the server for seconds, so they are read only
  * where they are asked for, and one request gets `specBytesMax` of them, or a single one of any size. Each place that
- * shows a spec counts, for each is executed and written out again.
+ * shows a spec counts, and each name under which it shows the same field, for each is executed and written out again.
  */
 
 export interface Specs {
-  /** The whole spec, or the refusal of a request that shows too many. */
-  load(jobId: string): Promise<JobSpec>
+  /** The whole spec, or the refusal of a request that shows too many. `times`: how often a field of it is shown. */
+  load(jobId: string, times: number): Promise<JobSpec>
   /** What lists show of specs: a few fields, which cost nothing here. */
   readonly words: DataLoader<string, SpecWords>
 }
@@ -38,12 +38,12 @@ export function createSpecs(sql: Sql): Specs {
   const texts = new DataLoader<string, SpecText | null>((ids) => readTexts(sql, ids))
   let shownBytes = 0
   return {
-    async load(jobId) {
+    async load(jobId, times) {
       const found = await texts.load(jobId)
       if (!found) throw new NotFound('The object was deleted meanwhile')
-      const isFirst = shownBytes === 0
-      shownBytes += found.bytes
-      if (found.text === null || (shownBytes > limits.specBytesMax && !isFirst)) throw tooMany()
+      const isSingle = shownBytes === 0 && times === 1
+      shownBytes += found.bytes * times
+      if (found.text === null || (shownBytes > limits.specBytesMax && !isSingle)) throw tooMany()
       return JSON.parse(found.text) as JobSpec
     },
     words: new DataLoader((ids) => readWords(sql, ids)),

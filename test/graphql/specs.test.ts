@@ -55,6 +55,16 @@ test('a page of long specs is refused with the remedy, which shows each job once
   expect(seen).toEqual([...ids].reverse())
 })
 
+test.each([
+  ['is shown once, by any name', false, '{ a: command }', ''],
+  ['is refused by two names', true, '{ a: command b: command }', ''],
+  ['is refused by two names in fragments', true, '{ a: command ...more }', 'fragment more on JobSpec { b: command }'],
+])('a long spec %s', async (_, isRefused, fields, fragments) => {
+  const query = `query ($id: ID!) { job(id: $id) { spec ${fields} } } ${fragments}`
+  const { errors } = await ask(server.url, query, { id: ids[0] })
+  expect(errors?.map(({ extensions }) => extensions.code)).toEqual(isRefused ? ['QUERY_TOO_COMPLEX'] : undefined)
+})
+
 test('short specs come in whole pages, and the same spec counts wherever it is shown', async () => {
   const { jobs: page } = await data(server.url, list('spec { command }'), { first: jobs / 2 })
   expect(page.nodes).toHaveLength(jobs / 2)

@@ -10,6 +10,7 @@ import { described } from '../described.ts'
 import { cursorAt, eventCursor, eventsArgs } from '../event-cursor.ts'
 import { closureCost } from '../limits.ts'
 import { eventsParent } from '../listings.ts'
+import { namesBelow } from '../operation.ts'
 import { pageCost } from '../page.ts'
 import { JobRef, RunRef, TeamRef, UserRef } from '../refs.ts'
 import { ArtifactConnection } from './artifact.ts'
@@ -83,8 +84,8 @@ builder.node(JobRef, {
     spec: t.field({
       type: JobSpecRef,
       description: 'The spec. One request returns up to 1 MiB of specs, or one spec of any size.',
-      resolve: async ({ id, userId }, _args, { viewer, specs }) => ({
-        ...(await specs.load(id)),
+      resolve: async ({ id, userId }, _args, { viewer, specs }, info) => ({
+        ...(await specs.load(id, Math.max(...[...namesBelow(info).values()].map(({ size }) => size)))),
         isOwner: userId === viewer.userId,
       }),
     }),

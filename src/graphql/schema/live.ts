@@ -12,7 +12,7 @@ import { decodeCursor } from '../cursor.ts'
 import { described } from '../described.ts'
 import { feedCursor, openSeq, seqCursor } from '../event-cursor.ts'
 import { batchLinesCost, batchLinesMax, batchTextCost } from '../limits.ts'
-import { selects } from '../operation.ts'
+import { namesBelow } from '../operation.ts'
 import { JobEventRef, JobRef, RunRef } from '../refs.ts'
 import { JobFilterInput } from './job-filter.ts'
 import { LogGapRef, LogLineRef, LogStream, logCursor, logStart, type OfJob } from './log.ts'
@@ -215,7 +215,7 @@ builder.subscriptionField('tail', (t) =>
       return context.logTail.follow({
         ...logStart(jobId, start),
         maxBatchBytes: maxBatchBytes ?? batchBytes,
-        ...(selects(info, 'lines') && { linesMax: batchLinesMax }),
+        ...(namesBelow(info).has('lines') && { linesMax: batchLinesMax }),
       })
     },
     resolve: (message: TailMessage, { jobId }) =>
