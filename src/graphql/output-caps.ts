@@ -1,5 +1,6 @@
 import SchemaBuilder, { BasePlugin, type PothosOutputFieldConfig, type SchemaTypes } from '@pothos/core'
 import type { GraphQLFieldResolver } from 'graphql'
+import { pageGapsMax } from '../logs/read.ts'
 import { batchLinesMax, limits } from './limits.ts'
 
 /**
@@ -37,6 +38,7 @@ const caps: Readonly<Record<string, number>> = {
   'LocalQueue.allocatedGpus': gpusMax,
   'LocalQueue.availableGpus': gpusMax,
   'LogBatch.lines': batchLinesMax,
+  'LogPage.gaps': pageGapsMax,
   'LogPage.lines': 5_000,
   'Placement.gpuIds': gpusMax,
   'PoolNode.devices': gpusMax,

@@ -56,6 +56,8 @@ export class LogElsewhere extends Error {
 
 /** Text of one page at most, as JSON: the largest answers are made of control characters, which are escaped by six. */
 const pageTextBytesMax = 1_048_576
+/** Gaps of one page at most. */
+export const pageGapsMax = 1_000
 /** A page with less room than this left is full. */
 const roomBytesMin = 8_192
 
@@ -81,8 +83,8 @@ export function whatFollows(stored: readonly Stored[], log: NonNullable<RunState
 }
 
 /**
- * One page of a job's log over all its runs: everything stored, up to `linesMax` lines and `pageTextBytesMax`, out of
- * `searchBytesMax`. It is empty only if no output follows now.
+ * One page of a job's log over all its runs: everything stored, up to `linesMax` lines, `pageTextBytesMax` and
+ * `pageGapsMax`, out of `searchBytesMax`. It has neither text nor gaps only if no output follows now.
  */
 export async function readLog(sql: Sql, options: LogStart & { linesMax: number }): Promise<LogPage> {
   const { jobId, run: only, linesMax } = options
@@ -107,8 +109,10 @@ export async function readLog(sql: Sql, options: LogStart & { linesMax: number }
   }
 }
 
-const roomLeft = ({ text }: LogPage, searched: number): number =>
-  text !== '' && searched >= searchBytesMax ? 0 : pageTextBytesMax - jsonBytesOf(text)
+function roomLeft({ text, gaps }: LogPage, searched: number): number {
+  const isFull = gaps.length >= pageGapsMax || (text !== '' && searched >= searchBytesMax)
+  return isFull ? 0 : pageTextBytesMax - jsonBytesOf(text)
+}
 
 /** Answers how many bytes were read; those that are passed over without reading do not count. */
 async function readOn(sql: Sql, page: LogPage, room: Room): Promise<number> {
@@ -138,15 +142,13 @@ interface Room {
 
 /** Whether there was anything to add. */
 function addTo(page: LogPage, stored: readonly Stored[], { log, codes, room, linesMax }: Room): boolean {
-  const { run, offset } = page.cursor
   const [first] = stored
   if (!first) return false
   if (first.gap !== null) {
-    const gap = gapMessage(page.cursor, first)
-    page.gaps.push(gap)
-    page.cursor = gap.cursor
+    addGaps(page, stored)
     return true
   }
+  const { run, offset } = page.cursor
   const follows = whatFollows(stored, log)
   const add = (upTo: 'ALL' | 'BYTES') => {
     const left = linesMax - page.lines.length
@@ -157,4 +159,14 @@ function addTo(page: LogPage, stored: readonly Stored[], { log, codes, room, lin
     return part.end > offset
   }
   return add('ALL') || (follows === 'MORE' && add('BYTES'))
+}
+
+/** Those that come first. */
+function addGaps(page: LogPage, stored: readonly Stored[]): void {
+  for (const item of stored) {
+    if (item.gap === null || page.gaps.length >= pageGapsMax) return
+    const gap = gapMessage(page.cursor, item)
+    page.gaps.push(gap)
+    page.cursor = gap.cursor
+  }
 }

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { openLog, seal } from '../../src/logs/append.ts'
 import type { LogPiece } from '../../src/logs/chunk.ts'
-import { readLog } from '../../src/logs/read.ts'
+import { pageGapsMax, readLog } from '../../src/logs/read.ts'
 import type { Sql } from '../../src/platform/tx.ts'
 import { addJob, finishJob, openUserDatabase } from '../support/factories.ts'
 import { append, err, out } from '../support/log.ts'
@@ -76,4 +76,16 @@ test('last lines that are long begin within what is searched', async () => {
   const page = await readLog(sql, { ...beginning, jobId, lastLines: 1 })
   expect(page.text).toMatch(/^x+$/)
   expect(counted.chunks).toBeLessThan(160)
+})
+
+test('a page has all gaps before its cursor, and a limit on them', async () => {
+  const gaps = times<LogPiece>(pageGapsMax + 200, { gap: 'LOST', bytes: 1 })
+  const jobId = await logOf([[...gaps, err('after\n')]])
+  const { sql } = database.db
+  const first = await readLog(sql, { ...beginning, jobId })
+  expect(first).toMatchObject({ text: '', isFinal: false })
+  expect(first.gaps).toHaveLength(pageGapsMax)
+  const rest = await readLog(sql, { ...beginning, jobId, after: first.cursor })
+  expect(rest).toMatchObject({ text: 'after\n', isFinal: true })
+  expect(rest.gaps).toHaveLength(200)
 })

@@ -60,7 +60,7 @@ export const LogGapRef = builder.objectRef<LogGap & OfJob>('LogGap').implement({
 
 const LogPageRef = builder.objectRef<LogPage & OfJob>('LogPage').implement({
   description:
-    'A page of output: the requested number of lines, at most 1 MiB of text as JSON. Empty only if no output follows now.',
+    'A page of output: the requested number of lines, at most 1 MiB of text as JSON. It has neither text nor gaps only if no output follows now.',
   fields: (t) => ({
     text: t.exposeString('text', { description: 'The output as text.', complexity: logTextCost }),
     lines: t.expose('lines', {
