@@ -31,7 +31,7 @@ export const atMost = (itemsMax: number, description: string) => capped({ itemsM
 export const bulkOf = (itemsMax: number, description: string) => capped({ itemsMax, bulk: true }, description)
 
 const capped = (cap: Cap, description: string) => ({
-  description: `${description}, at most ${cap.itemsMax.toLocaleString('en-US')}.`,
+  description: `${description}. At most ${cap.itemsMax.toLocaleString('en-US')}.`,
   extensions: { cap },
 })
 

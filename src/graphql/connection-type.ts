@@ -9,7 +9,7 @@ type NodeRef<Node> = ReturnType<typeof builder.objectRef<Node>>
 /** Declares `<name>Connection` and `<name>Edge` over a noun. `Extra`: what the connection knows beyond its page. */
 export function connectionType<Node, Extra extends object = object>(name: string, node: NodeRef<Node>) {
   const edge = builder.objectRef<{ cursor: string; node: Node }>(`${name}Edge`).implement({
-    description: `An item of a list of ${name}, with its cursor.`,
+    description: `An item of a list of ${node.name}, with its cursor.`,
     fields: (t) => ({
       cursor: t.expose('cursor', { type: 'Cursor', description: 'Position in the list.' }),
       // The compiler cannot see through `Node` whether it is a list or a promise; it is neither.
@@ -17,7 +17,7 @@ export function connectionType<Node, Extra extends object = object>(name: string
     }),
   })
   return builder.objectRef<ConnectionShape<Node> & Extra>(`${name}Connection`).implement({
-    description: `A page of a list of ${name}.`,
+    description: `A page of a list of ${node.name}.`,
     fields: (t) => ({
       edges: t.field({
         type: [edge],

@@ -235,7 +235,7 @@ describe('a list', () => {
   it('has a cap that its description tells, everywhere in the schema', () => {
     const uncapped = lists().filter(({ field }) => {
       const cap = capOf(field)
-      return !cap || !field.description?.includes(`at most ${cap.itemsMax.toLocaleString('en-US')}`)
+      return !cap || !field.description?.includes(`At most ${cap.itemsMax.toLocaleString('en-US')}`)
     })
     expect(uncapped.map(({ name }) => name)).toEqual([])
   })

@@ -26,7 +26,7 @@ export type JobState =
   | 'CANCELLED'
   /** The job was cancelled, and the executor stops the command. */
   | 'CANCELLING'
-  /** Final: the command failed, could not be started, or an approval was refused. */
+  /** Final: the command failed or could not be started, or the approval was rejected or expired. */
   | 'FAILED'
   /** Final: the run was preempted or its node was lost, and the job is not run again. */
   | 'INTERRUPTED'

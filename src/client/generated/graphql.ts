@@ -9,7 +9,7 @@ export type AddNodeInput = {
   cpu: number;
   /** Processor model, matched by `cpuModel` filters. */
   cpuModel?: string | null | undefined;
-  /** Its GPUs, at most 1,024. */
+  /** Its GPUs. At most 1,024. */
   gpus?: Array<DeviceInput> | null | undefined;
   /** Whether it has InfiniBand. */
   infiniband?: boolean | null | undefined;
@@ -33,7 +33,7 @@ export type ApprovalConditionInput =
   hardware: string; jobsPerDayAbove?: never; levelNotIn?: never; name?: never; }
   |  { costAbove?: never; executor?: never; firstJob?: never; hardware?: never;   /** Matches when the user submitted more than this number of jobs in the last 24 hours, including this one. */
   jobsPerDayAbove: number; levelNotIn?: never; name?: never; }
-  |  { costAbove?: never; executor?: never; firstJob?: never; hardware?: never; jobsPerDayAbove?: never;   /** Matches when the level of the user is none of these, at most 4. */
+  |  { costAbove?: never; executor?: never; firstJob?: never; hardware?: never; jobsPerDayAbove?: never;   /** Matches when the level of the user is none of these. At most 4. */
   levelNotIn: Array<UserLevel>; name?: never; }
   |  { costAbove?: never; executor?: never; firstJob?: never; hardware?: never; jobsPerDayAbove?: never; levelNotIn?: never;   /** Glob on the job name, or a regular expression if written as ^…$. */
   name: string; };
@@ -93,7 +93,7 @@ export type CreateApprovalRuleInput = {
   condition: ApprovalConditionInput;
   /** Whether the rule is evaluated. */
   enabled?: boolean | null | undefined;
-  /** User levels that the rule does not apply to, at most 4. */
+  /** User levels that the rule does not apply to. At most 4. */
   exemptLevels?: Array<UserLevel> | null | undefined;
   /** Seconds until an undecided request expires. */
   expiresAfterSeconds?: number | null | undefined;
@@ -115,7 +115,7 @@ export type CreateCapacityReservationInput = {
   name: string;
   /** Name of the reservation in the backend. */
   nativeId?: string | null | undefined;
-  /** Names of the nodes, at least 1, at most 1,000. */
+  /** Names of the nodes, 1 or more. At most 1,000. */
   nodes: Array<string>;
   /** The pool. */
   pool: string;
@@ -151,7 +151,7 @@ export type CreateTokenInput = {
   expiresAt?: string | null | undefined;
   /** Name that says what the token is for, 1 … 255 characters. */
   name: string;
-  /** Scopes of the token (default: the scopes of your own credentials), at most 4. */
+  /** Scopes of the token (default: the scopes of your own credentials). At most 4. */
   scopes?: Array<TokenScope> | null | undefined;
   /** The user of the token; default: you. Other users need the permission token.any. */
   userId?: string | null | undefined;
@@ -159,11 +159,11 @@ export type CreateTokenInput = {
 
 /** A new user. */
 export type CreateUserInput = {
-  /** Permissions in addition to those of the level, at most 20. */
+  /** Permissions in addition to those of the level. At most 20. */
   allow?: Array<string> | null | undefined;
   /** Team for submissions that name no team; must be one of `teams`. */
   defaultTeam?: string | null | undefined;
-  /** Permissions to deny; deny overrides allow, at most 20. */
+  /** Permissions to deny; deny overrides allow. At most 20. */
   deny?: Array<string> | null | undefined;
   /** Display name. */
   displayName?: string | null | undefined;
@@ -173,7 +173,7 @@ export type CreateUserInput = {
   level: UserLevel;
   /** Login name, unique; cannot be changed later. */
   name: string;
-  /** Names of all teams of the user, at most 50. */
+  /** Names of all teams of the user. At most 50. */
   teams?: Array<string> | null | undefined;
   /** Unix account that the jobs of the user run as. */
   unixUser?: string | null | undefined;
@@ -240,7 +240,7 @@ export type DependencyOn = typeof DependencyOn[keyof typeof DependencyOn];
 export type DeviceInput = {
   /** Number of GPUs; they get consecutive indexes. */
   count?: number | null | undefined;
-  /** Lowest and highest CUDA version (default: every version), at most 2. */
+  /** Lowest and highest CUDA version (default: every version). At most 2. */
   cuda?: Array<string> | null | undefined;
   /** GiB of memory per GPU. */
   memoryGib: number;
@@ -262,7 +262,7 @@ export type EnvironmentVariableInput = {
 export type InternalDnsInput = {
   /** RFC 1035 label; the prefix "dns-<account>-" is added. */
   name?: string | null | undefined;
-  /** The reachable ports, at most 1,024. */
+  /** The reachable ports. At most 1,024. */
   ports: Array<InternalDnsPortInput>;
 };
 
@@ -290,9 +290,9 @@ export type JobFilter = {
   finishedAfter?: string | null | undefined;
   /** Jobs that became final before this time. */
   finishedBefore?: string | null | undefined;
-  /** Jobs with these ids, at most 1,000. */
+  /** Jobs with these ids. At most 1,000. */
   ids?: Array<string> | null | undefined;
-  /** Jobs with all of these labels, at most 64. */
+  /** Jobs with all of these labels. At most 64. */
   labels?: Array<LabelFilter> | null | undefined;
   /** Glob on the job name: * matches any characters, ? matches one; at most 255 characters. */
   name?: string | null | undefined;
@@ -302,9 +302,9 @@ export type JobFilter = {
   project?: string | null | undefined;
   /** Jobs submitted to this submission queue. */
   queue?: string | null | undefined;
-  /** Jobs in a state of one of these categories, at most 9. */
+  /** Jobs in a state of one of these categories. At most 9. */
   stateCategories?: Array<StateCategory> | null | undefined;
-  /** Jobs in one of these states, at most 9. */
+  /** Jobs in one of these states. At most 9. */
   states?: Array<JobState> | null | undefined;
   /** Jobs of this team. */
   team?: string | null | undefined;
@@ -316,23 +316,23 @@ export type JobFilter = {
 export type JobSpecInput = {
   /** Account to charge, the unit of fair share; default: the account of the team, or your own. */
   account?: string | null | undefined;
-  /** Arguments; ${NAME} references are expanded, at most 10,000. */
+  /** Arguments; ${NAME} references are expanded. At most 10,000. */
   arguments?: Array<string> | null | undefined;
   /** Bid for a better position in the queue. */
   bid?: number | null | undefined;
   /** Id of the capacity reservation to run in. */
   capacityReservationId?: string | null | undefined;
-  /** Program and arguments, passed without expansion, at most 10,000. */
+  /** Program and arguments, passed without expansion. At most 10,000. */
   command?: Array<string> | null | undefined;
   /** Further attributes for the backend. */
   customAttributes?: Record<string, unknown> | null | undefined;
-  /** Data sets to mount in the container (each `source:/path/in/job`), at most 256. */
+  /** Data sets to mount in the container (each `source:/path/in/job`). At most 256. */
   data?: Array<string> | null | undefined;
-  /** Jobs that must end first, at most 100. */
+  /** Jobs that must end first. At most 100. */
   dependsOn?: Array<DependencyInput> | null | undefined;
   /** Expected duration of a run in seconds. */
   durationSeconds?: number | null | undefined;
-  /** Environment variables in order (the last one of a name wins), at most 10,000. */
+  /** Environment variables in order (the last one of a name wins). At most 10,000. */
   environment?: Array<EnvironmentVariableInput> | null | undefined;
   /** Your estimate of the cost. */
   estimatedCost?: number | null | undefined;
@@ -352,7 +352,7 @@ export type JobSpecInput = {
   interactive?: boolean | null | undefined;
   /** DNS name for other jobs. */
   internalDns?: InternalDnsInput | null | undefined;
-  /** Keys and values, at most 64. */
+  /** Keys and values. At most 64. */
   labels?: Array<LabelInput> | null | undefined;
   /** Launcher that starts the processes of the job: single, multiple, mpirun or srun, if the executor has it. */
   launcher?: string | null | undefined;
@@ -406,7 +406,7 @@ export const JobState = {
   Cancelled: 'CANCELLED',
   /** The job was cancelled, and the executor stops the command. */
   Cancelling: 'CANCELLING',
-  /** Final: the command failed, could not be started, or an approval was refused. */
+  /** Final: the command failed or could not be started, or the approval was rejected or expired. */
   Failed: 'FAILED',
   /** Final: the run was preempted or its node was lost, and the job is not run again. */
   Interrupted: 'INTERRUPTED',
@@ -630,7 +630,7 @@ export type ResourcesInput = {
   cpu?: number | null | undefined;
   /** PSI/J: number of cores per process. */
   cpuCoresPerProcess?: number | null | undefined;
-  /** Filters on the processor model (a leading ! excludes), at most 64. */
+  /** Filters on the processor model (a leading ! excludes). At most 64. */
   cpuModel?: Array<string> | null | undefined;
   /** CUDA version that the GPUs must support, e.g. 11.8. */
   cudaVersion?: string | null | undefined;
@@ -640,11 +640,11 @@ export type ResourcesInput = {
   gpu?: number | null | undefined;
   /** PSI/J: number of GPUs per process. */
   gpuCoresPerProcess?: number | null | undefined;
-  /** Physical ids of exactly these GPUs; only in a pool with one node, at most 1,024. */
+  /** Physical ids of exactly these GPUs; only in a pool with one node. At most 1,024. */
   gpuIds?: Array<number> | null | undefined;
   /** Minimum memory of each GPU in GiB. */
   gpuMemoryGib?: number | null | undefined;
-  /** Filters on the GPU model (a leading ! excludes), at most 64. */
+  /** Filters on the GPU model (a leading ! excludes). At most 64. */
   gpuModel?: Array<string> | null | undefined;
   /** Whether the GPUs must have tensor cores; default: no requirement. */
   gpuTensorCores?: boolean | null | undefined;
@@ -670,7 +670,7 @@ export type ResourcesInput = {
 export type RetryInput = {
   /** Maximum number of runs whose command failed. */
   maxAttempts: number;
-  /** Exit codes that cause a retry (default: all except 0), at most 255. */
+  /** Exit codes that cause a retry (default: all except 0). At most 255. */
   onExitCodes?: Array<number> | null | undefined;
 };
 
@@ -770,7 +770,7 @@ export type UpdateApprovalRuleInput = {
   condition?: ApprovalConditionInput | null | undefined;
   /** Whether the rule is evaluated. */
   enabled?: boolean | null | undefined;
-  /** User levels that the rule does not apply to, at most 4. */
+  /** User levels that the rule does not apply to. At most 4. */
   exemptLevels?: Array<UserLevel> | null | undefined;
   /** Seconds until an undecided request expires. */
   expiresAfterSeconds?: number | null | undefined;
@@ -830,23 +830,23 @@ export type UpdateQuotaInput = {
 
 /** Changes to a team; omitted fields stay. */
 export type UpdateTeamInput = {
-  /** Ids of users to add, at most 1,000. */
+  /** Ids of users to add. At most 1,000. */
   addMembers?: Array<string> | null | undefined;
   /** The team. */
   id: string;
   /** New name. Later submissions are charged to the account of the new name. */
   name?: string | null | undefined;
-  /** Ids of users to remove, at most 1,000. */
+  /** Ids of users to remove. At most 1,000. */
   removeMembers?: Array<string> | null | undefined;
 };
 
 /** Changes to a user; omitted fields stay. */
 export type UpdateUserInput = {
-  /** Permissions in addition to those of the level, at most 20. */
+  /** Permissions in addition to those of the level. At most 20. */
   allow?: Array<string> | null | undefined;
   /** Team for submissions that name no team; must be one of `teams`. */
   defaultTeam?: string | null | undefined;
-  /** Permissions to deny; deny overrides allow, at most 20. */
+  /** Permissions to deny; deny overrides allow. At most 20. */
   deny?: Array<string> | null | undefined;
   /** Whether the user is disabled: no login; running jobs continue. */
   disabled?: boolean | null | undefined;
@@ -860,7 +860,7 @@ export type UpdateUserInput = {
   identity?: UserIdentityInput | null | undefined;
   /** Level; determines base priority and permissions. */
   level?: UserLevel | null | undefined;
-  /** Names of all teams of the user, at most 50. */
+  /** Names of all teams of the user. At most 50. */
   teams?: Array<string> | null | undefined;
   /** Unix account that the jobs of the user run as. */
   unixUser?: string | null | undefined;

@@ -76,13 +76,13 @@ builder.node(ApprovalRef, {
     decidedBy: t.field({
       type: UserRef,
       nullable: true,
-      description: 'The user who decided or cancelled the job; null: still pending, or expired.',
+      description: 'The user who decided, or who cancelled the job; null: still pending, or expired.',
       resolve: ({ decidedById }, _args, { load }) => (decidedById === null ? null : load.user.load(decidedById)),
     }),
     decidedAt: t.expose('decidedAt', {
       type: 'DateTime',
       nullable: true,
-      description: 'When it was decided, expired or cancelled; null: still pending.',
+      description: 'When it was decided, expired, or the job was cancelled; null: still pending.',
     }),
     comment: t.exposeString('comment', { nullable: true, description: 'Comment given with the decision.' }),
   }),

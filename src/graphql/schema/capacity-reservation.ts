@@ -56,7 +56,7 @@ const CreateCapacityReservationInput = builder.inputType('CreateCapacityReservat
     name: t.string({ required: true, description: 'Display name, unique in the pool.' }),
     pool: t.string({ required: true, description: 'The pool.' }),
     project: t.string({ required: true, description: 'Project whose jobs may use the reservation.' }),
-    nodes: t.stringList({ required: true, ...atMost(nodesMax, 'Names of the nodes, at least 1') }),
+    nodes: t.stringList({ required: true, ...atMost(nodesMax, 'Names of the nodes, 1 or more') }),
     startsAt: t.field({ type: 'DateTime', required: true, description: 'Start of the window.' }),
     endsAt: t.field({ type: 'DateTime', required: true, description: 'End of the window.' }),
     hard: t.boolean({

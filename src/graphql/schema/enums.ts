@@ -13,7 +13,7 @@ export const JobState = builder.enumType('JobState', {
     RUNNING: 'The command runs.',
     CANCELLING: 'The job was cancelled, and the executor stops the command.',
     SUCCEEDED: 'Final: the command ended with exit code 0.',
-    FAILED: 'Final: the command failed, could not be started, or an approval was refused.',
+    FAILED: 'Final: the command failed or could not be started, or the approval was rejected or expired.',
     INTERRUPTED: 'Final: the run was preempted or its node was lost, and the job is not run again.',
     CANCELLED: 'Final: the job was cancelled.',
   } satisfies Record<(typeof jobStates)[number], string>),

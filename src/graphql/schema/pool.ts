@@ -41,12 +41,12 @@ const Leader = builder.objectRef<LeaderShape>('Leader').implement({
   fields: (t) => ({
     process: t.string({
       nullable: true,
-      description: 'Process id; null: needs permission to see all jobs.',
+      description: 'Its host name, process id and start time; null: you may not see all jobs.',
       resolve: ({ holder }, _args, { viewer }) => (seesAll(viewer) ? holder : null),
     }),
     host: t.string({
       nullable: true,
-      description: 'Host name of its machine; null: needs permission to see all jobs.',
+      description: 'Host name of its machine; null: you may not see all jobs.',
       resolve: ({ host }, _args, { viewer }) => (seesAll(viewer) ? host : null),
     }),
     epoch: t.expose('epoch', { type: 'UInt53', description: 'Grows each time another process takes over.' }),
