@@ -51,7 +51,7 @@ export function fromEai(file: Fields): Translated {
   const left = pathsOf(rest['options'], 'options')[0]
   if (left) throw usage(`the job file: ${left} is not an option of a job`, 'docs/specs.md lists them')
   delete rest['options']
-  for (const { from, to, ours } of found) put(rest, { from, path: to.split('.'), ours })
+  for (const { from, to, ours } of found) put(rest, { from, to, path: to.split('.'), ours })
   masterPort(rest, warnings)
   return { spec: rest, warnings }
 }
@@ -69,19 +69,20 @@ function take(fields: Fields, [key = '', ...more]: readonly string[]): unknown {
 
 interface Put {
   from: string
+  to: string
   path: readonly string[]
   ours: unknown
 }
 
-function put(fields: Fields, { from, path: [key = '', ...more], ours }: Put): void {
+function put(fields: Fields, { from, to, path: [key = '', ...more], ours }: Put): void {
   const there = fields[key]
   if (more.length > 0) {
     if (there != null && !isFields(there)) throw usage(`the job file: ${key} is not a YAML mapping`)
     const inner = there ?? {}
     fields[key] = inner
-    put(inner, { from, path: more, ours })
+    put(inner, { from, to, path: more, ours })
   } else {
-    if (there !== undefined) throw usage(`the job file: ${from} and ${key} are the same field`, 'remove one of them')
+    if (there !== undefined) throw usage(`the job file: ${from} and ${to} are the same field`, 'remove one of them')
     fields[key] = ours
   }
 }

@@ -77,7 +77,18 @@ function parseSpec(yaml: string, warn: SpecSources['warn']): JobSpecInput {
     throw usage('the job file is not a YAML mapping', 'see what "berth submit --print-spec -- command" prints')
   const { spec, warnings } = fromEai(parsed as Record<string, unknown>)
   for (const warning of warnings) warn(warning)
+  demandForms(spec)
   return spec
+}
+
+/** Of the fields to which flags add something; the server checks all others. */
+function demandForms({ resources, labels, environment }: JobSpecInput): void {
+  if (resources != null && (typeof resources !== 'object' || Array.isArray(resources)))
+    throw usage('the job file: resources is not a YAML mapping', 'write resources: { cpu: 2, memoryGib: 4 }')
+  if (labels != null && !Array.isArray(labels))
+    throw usage('the job file: labels is not a list', 'write labels: [{ key: team, value: ml }]')
+  if (environment != null && !Array.isArray(environment))
+    throw usage('the job file: environment is not a list', 'write environment: [{ name: A, value: b }]')
 }
 
 function fromFlags(flags: SpecFlags): JobSpecInput {

@@ -103,6 +103,16 @@ describe('the spec of a submission', () => {
     expect(parse(stringify(spec))).toEqual(spec)
   })
 
+  it.each([
+    ['environment: { A: b }', 'environment is not a list'],
+    ['labels: team', 'labels is not a list'],
+    ['resources: 5', 'resources is not a YAML mapping'],
+    ['resources: [cpu]', 'resources is not a YAML mapping'],
+    ['{ cpu: 1, resources: { cpu: 2 } }', 'cpu and resources.cpu are the same field'],
+  ])('refuses %j, and says what is wrong', (yaml, message) => {
+    expect(() => build({}, ['x'], yaml)).toThrow(`the job file: ${message}`)
+  })
+
   it.each(['- a', 'text', ''])('refuses %j as a job file', (yaml) => {
     expect(() => build({}, [], yaml)).toThrow('not a YAML mapping')
   })
