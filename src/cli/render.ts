@@ -27,16 +27,17 @@ const escaped = (character: string) =>
     .map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
     .join('')
 
-/** YAML allows escapes in double-quoted texts only. */
+/** YAML allows escapes in double-quoted texts only. In other forms a line of spaces alone does not keep them. */
 function yamlOf(value: unknown): string {
   const document = new Document(value)
   visit(document, {
     Scalar(_key, node) {
-      if (typeof node.value === 'string' && node.value.replaceAll('\n', '').search(unprintable) >= 0)
+      if (typeof node.value !== 'string') return
+      if (node.value.replaceAll('\n', '').search(unprintable) >= 0 || /^[ \t]+$/m.test(node.value))
         node.type = 'QUOTE_DOUBLE'
     },
   })
-  return document.toString()
+  return document.toString({ doubleQuotedAsJSON: true })
 }
 
 const gap = '  '

@@ -1,5 +1,7 @@
+import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { parse, stringify } from 'yaml'
+import { structured } from '../../src/cli/render.ts'
 import { buildSpec, type SpecFlags } from '../../src/cli/spec.ts'
 import { textOfBytes } from '../../src/cli/yaml.ts'
 
@@ -101,6 +103,42 @@ describe('the spec of a submission', () => {
     ])
     expect(build({}, [], stringify(spec))).toEqual(spec)
     expect(parse(stringify(spec))).toEqual(spec)
+  })
+
+  it('reads back any text that it prints', () => {
+    const piece = fc.constantFrom(
+      ' ',
+      '\n',
+      '\r',
+      '\t',
+      'a',
+      '- b: c',
+      '#',
+      '"',
+      "'",
+      '\\',
+      '<<',
+      'é\u2028\x85\x1b',
+      'x'.repeat(90),
+    )
+    const text = fc.oneof(
+      fc.array(piece, { maxLength: 12 }).map((pieces) => pieces.join('')),
+      fc.constantFrom('no', '~', 'null', '1e3', '0x1f', '2027-01-01', '---', '*a', '!!x', '.inf', '__proto__'),
+    )
+    const texts = fc.array(text, { minLength: 1, maxLength: 4 })
+    const specs = fc.record({
+      command: texts,
+      resources: fc.record({ gpuModel: texts }),
+      environment: texts.map((all) => all.map((value) => ({ name: value, value }))),
+      customAttributes: fc.dictionary(text, fc.jsonValue()),
+    })
+    fc.assert(
+      fc.property(specs, (given) => {
+        const spec: unknown = JSON.parse(JSON.stringify(given))
+        expect(build({}, [], structured(spec, 'yaml'))).toEqual(spec)
+      }),
+      { numRuns: 2_000 },
+    )
   })
 
   it.each([

@@ -1,6 +1,5 @@
 import { readFile } from 'node:fs/promises'
 import { type Command, InvalidArgumentError, Option } from 'commander'
-import { stringify } from 'yaml'
 import type { RetryJobAnswer, SubmitJobAnswer } from '../../client/client.ts'
 import type { JobRowFragment, JobSpecInput } from '../../client/generated/graphql.ts'
 import { type Cli, type OutputOptions, successOf, withOutput } from '../cli.ts'
@@ -44,7 +43,7 @@ export function addSubmit(program: Command, cli: Cli): void {
         yaml: await readSpecFile(cli, options.file),
         warn: (text) => cli.terminal.say(`berth: ${text}`),
       })
-      if (options.printSpec) return cli.terminal.write(stringify(spec))
+      if (options.printSpec) return cli.terminal.write(structured(spec, 'yaml'))
       const named = (['command', 'executable', 'handler', 'image'] as const).some((field) => spec[field] != null)
       if (!named && options.file === undefined)
         throw usage('nothing to run', 'write "berth submit -- command", or -f job.yaml')
