@@ -26,6 +26,7 @@ import { createOutputReader } from './reading.ts'
 import { listRunFiles, removeRunFiles } from './run-files.ts'
 import { createStarter, engineAway, readHasInit } from './start.ts'
 import { createStopper } from './stop.ts'
+import { readUnenforced } from './unenforced.ts'
 
 /**
  * Runs as containers of the engine of this machine, dockerd or Podman. A container outlives the server; its name is
@@ -226,11 +227,14 @@ async function askEngine(engine: Engine): Promise<ExecutorDescription> {
   try {
     const { Version: version } = await engine.get<{ Version: string }>('/version')
     demandWhole(typeof version === 'string', '/version')
+    const isPodmans = await isPodman(engine)
+    const unenforced = await readUnenforced(engine, isPodmans)
     const restrictions = [
+      ...(unenforced.length > 0 ? [`${unenforced.join(', ')}: planned with, not enforced`] : []),
       ...((await readHasInit(engine)) ? [] : [withoutInit]),
-      ...((await isPodman(engine)) ? [withoutGpus] : []),
+      ...(isPodmans ? [withoutGpus] : []),
     ]
-    return { version, available: true, message: restrictions.join('. ') || null }
+    return { version, available: true, unenforced, message: restrictions.join('. ') || null }
   } catch (error) {
     if (!(error instanceof EngineAway || error instanceof EngineError)) throw error
     return unavailable(none(error.message))
