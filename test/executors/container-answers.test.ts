@@ -54,6 +54,7 @@ async function startEngine() {
     broken: null as Answer | null,
     breaks: null as Answer | null,
     refuses: null as Answer | null,
+    told: {} as Record<string, unknown>,
   }
   const networks = ['berth', 'berth-in'].map((Name) => ({ Id: Name, Name, Created: '2026-01-01T00:00:00Z' }))
   const always: Record<string, unknown> = {
@@ -80,6 +81,8 @@ async function startEngine() {
     const asked = `${request.method} ${pathname.replace(/^\/v[\d.]+/, '')}`
     const isRefused = state.refuses && (asked.endsWith(`${handle}/start`) || request.method === 'DELETE')
     if (state.refuses && isRefused) return state.refuses(response)
+    const told = state.told[asked.slice('GET '.length)]
+    if (told) return void response.end(JSON.stringify(told))
     if (asked === `POST /containers/${handle}/start`) {
       Object.assign(state, { isStarted: true, broken: state.breaks })
       if (!state.broken) return void response.writeHead(204).end()
@@ -139,6 +142,33 @@ it.each([502, 503, 504])('a start waits while the engine, or a proxy before it, 
   engine.broken = null
   expect(await starting).toBe(handle)
   expect(told).toContain('The container engine does not answer')
+})
+
+it('a start waits in the queue while the disk of the engine is full', async () => {
+  engine.refuses = giving(500, '{"message":"mkdir /var/lib/docker/overlay2/a-init: no space left on device"}')
+  await expect(executor.start(run)).rejects.toMatchObject({ reason: 'BACKEND_AWAY' })
+})
+
+it.each([
+  ['dockerd', {}, { MemoryLimit: true, CpuCfsQuota: false, PidsLimit: true }, ['cpu']],
+  ['dockerd that enforces all', {}, { MemoryLimit: true, CpuCfsQuota: true, PidsLimit: true }, []],
+  [
+    'a rootless Podman',
+    { Components: [{ Name: 'Podman Engine' }] },
+    { host: { cgroupControllers: ['memory'] } },
+    ['cpu', 'pids'],
+  ],
+  [
+    'a Podman under cgroups v1',
+    { Components: [{ Name: 'Podman Engine' }] },
+    { host: { cgroupControllers: [] } },
+    ['memory', 'cpu', 'pids'],
+  ],
+])('limits that %s ignores are told', async (_, version, info, unenforced) => {
+  engine.told = { '/version': { Version: '20', ...version }, '/info': info, '/libpod/info': info }
+  const described = await executor.describe()
+  expect(described).toMatchObject({ available: true, unenforced })
+  if (unenforced.length > 0) expect(described.message).toContain(`${unenforced.join(', ')}: planned with, not enforced`)
 })
 
 it('a start that the engine refuses fails for its reason, also if the container cannot be removed', async () => {

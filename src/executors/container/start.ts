@@ -80,6 +80,8 @@ const lookMs = 100
 /** Maximum wait for an engine that starts again; then the job gives its place to those that need no engine. */
 const awayMsMax = 60_000
 const awayPauseMs = 1_000
+/** What Go, in which the engines are written, says of ENOSPC. */
+const diskFull = 'no space left on device'
 
 export function createStarter(options: StartOptions): Starter {
   const { engine, lookFor, orders, clock, accounts, directory } = options
@@ -319,13 +321,15 @@ export async function readHasInit(engine: Engine): Promise<boolean> {
 }
 
 /**
- * A request that the engine refuses is the job's fault; an engine that does not answer is not, nor is an image or a container
- * that another program has just removed.
+ * A request that the engine refuses is the job's fault; an engine that does not answer is not, nor one without space, nor is an
+ * image or a container that another program has just removed. (A pull without space may be the fault of the image.)
  */
 function failureOf(error: unknown): unknown {
   if (error instanceof EngineAway)
     return new StartFailed('BACKEND_AWAY', `${engineAway} at ${error.message}`, { cause: error })
   if (!(error instanceof EngineError)) return blamed(error)
+  if (error.message.includes(diskFull))
+    return new StartFailed('BACKEND_AWAY', `The container engine has no space: ${error.message}`, { cause: error })
   const reason = error.status === 400 ? 'BAD_SPEC' : 'START_FAILED'
   return new StartFailed(reason, `The container engine refused: ${error.message}`, { cause: error })
 }
