@@ -59,7 +59,7 @@ act() {
   case $kills$cgroup in
     1/*) printf 1 >"$cgroup/cgroup.kill" ;;
     1*) is_shim_alive && [ "$session" ] && kill -KILL "-$session" ;;
-    *) is_shim_alive && [ "$session" ] && kill -TERM "-$session" && kill -CONT "-$session" ;;
+    *) is_shim_alive && [ "$session" ] && kill -TERM "-$session" && kill -CONT "-$session" && echo term >>"$1" ;;
   esac
 }
 

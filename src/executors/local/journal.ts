@@ -18,6 +18,8 @@ export interface Journal {
   stopUp: number | null
   /** The fallback deadline fired before any stop: TERM was sent at this uptime (null: it is not told). */
   deadline: { up: number | null } | null
+  /** TERM was sent for the stop or the deadline. */
+  isTermSent: boolean
   exit: { code: number; up: number | null } | null
   /** Further cgroups of the job. */
   limited: readonly string[]
@@ -88,6 +90,7 @@ function parseJournal(text: string): Journal {
     session: null,
     stopUp: null,
     deadline: null,
+    isTermSent: false,
     exit: null,
     limited: [],
     used: null,
@@ -116,6 +119,7 @@ function takeStep(journal: Journal, word: string, fields: readonly string[]): vo
   if (word === 'session') journal.session = { pid: Number(fields[0]), born: fields[1] ?? '' }
   if (word === 'stop') journal.stopUp = least(journal.stopUp, amount(fields[1]))
   if (word === 'deadline' && journal.stopUp === null) journal.deadline ??= { up: amount(fields[0]) }
+  if (word === 'term') journal.isTermSent = true
   if (word === 'exit' && isCode.test(fields[0] ?? '')) journal.exit = { code: Number(fields[0]), up: amount(fields[1]) }
 }
 
@@ -177,6 +181,10 @@ export function recordVoid(path: string, boot: string): boolean {
 
 export function recordDeadline(path: string, up: number): void {
   append(path, `deadline ${up.toFixed(2)}\n`)
+}
+
+export function recordTerm(path: string): void {
+  append(path, 'term\n')
 }
 
 /** Records that the readers of the output end before they have read all. */

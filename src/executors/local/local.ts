@@ -243,9 +243,11 @@ export async function createLocalExecutor(options: LocalOptions): Promise<Execut
     if (!journal?.claim || journal.exit || journal.claim.boot !== bootId) return
     const up = uptime() + graceMs / 1000
     if (graceMs > 0 && journal.stopUp !== null && journal.stopUp <= up) return
+    const shim = await seeShim(journal.claim)
+    // No look at the run comes between the record and TERM: it would send TERM as well.
     recordStop(files.journal, { graceSeconds: graceMs / 1000, up })
     if (graceMs > 0) heir.ensure()
-    if (await seeShim(journal.claim)) await end(files, graceMs)
+    if (shim) await end(files, graceMs)
   }
 
   /** A job that has no group yet finds the record of the stop before it begins. */
@@ -254,7 +256,7 @@ export async function createLocalExecutor(options: LocalOptions): Promise<Execut
     if (!journal?.claim || journal.exit) return
     const claimed: Claimed = { ...journal, claim: journal.claim }
     if (graceMs <= 0) return killJob(files.runId, claimed)
-    terminate(claimed)
+    terminate(files.journal, claimed)
   }
 
   async function* logs(runId: string, from: unknown, signal: AbortSignal) {

@@ -17,7 +17,8 @@
 #   session PID BORN       the process that becomes the job: leader of its session and of its process group
 #   limited DIRECTORY …    further cgroups of the job, which hold it to limits
 #   stop GRACE UP          by the server, before it sends TERM: KILL comes at UP
-#   deadline UP            TERM was sent at the fallback deadline: by the server, or by its heir
+#   deadline UP            by the server or its heir, before it sends TERM at the fallback deadline
+#   term                   TERM was sent
 #   full STREAM SIZE       output was lost when SIZE bytes of the stream were kept: the disk was full
 #   cut STREAM SIZE        likewise, because its reader was killed
 #   over STREAM BYTES      the stream was over its limit, and at least so many bytes of it were not kept
@@ -111,7 +112,7 @@ watchdog() {
   sleep "$limit" || return
   record deadline
   find_session
-  [ "$session" ] && kill -TERM "-$session" && kill -CONT "-$session"
+  [ "$session" ] && kill -TERM "-$session" && kill -CONT "-$session" && record term
   sleep "$grace" && kill_job
 }
 

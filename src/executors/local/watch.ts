@@ -1,5 +1,5 @@
 import { isPopulated, killCgroup, removeCgroup } from './cgroups.ts'
-import { type Journal, recordCuts, recordDeadline, type ShimClaim } from './journal.ts'
+import { type Journal, recordCuts, recordDeadline, recordTerm, type ShimClaim } from './journal.ts'
 import { runIdVariable } from './launch.ts'
 import { beganWith, isUnmourned, type ProcessSeen, seeAll, seeProcess, signal } from './processes.ts'
 import { deadlineGraceSeconds, shimNameOf } from './spawn.ts'
@@ -71,6 +71,8 @@ export async function isUnderWay(run: WatchedRun, journal: Claimed, machine: Wat
 
 async function enforce(run: WatchedRun, journal: Claimed, up: number): Promise<void> {
   const { claim, exit, stopUp, deadline } = journal
+  // The server or heir that recorded it was killed before it sent TERM.
+  if (!exit && (stopUp !== null || deadline) && !journal.isTermSent) terminate(run.journalPath, journal)
   const firedUp = deadline?.up ?? fireDeadline(run, journal, up)
   const endsUp = exit ? (exit.up ?? up) + patienceSeconds : Math.min(stopUp ?? never, firedUp + deadlineGraceSeconds)
   if (up < endsUp) return
@@ -94,18 +96,24 @@ function fireDeadline({ journalPath }: WatchedRun, journal: Claimed, up: number)
     // A full disk takes no record, and must not keep the job alive: KILL follows as if it had been recorded in time.
     firedUp = dueUp
   }
-  terminate(journal)
+  terminate(journalPath, journal)
   return firedUp
 }
 
-/** TERM to the group of the job. */
-export function terminate({ claim, session }: Claimed): void {
+/** TERM to the group of the job. It is recorded afterwards: a kill in between has it sent twice, not never. */
+export function terminate(journalPath: string, { claim, session }: Claimed): void {
   const leader = claim.sharesGroup ? claim.pid : session?.pid
-  if (leader === undefined) return
-  // The leader gets its group when it gets its session, shortly after it was recorded.
-  if (!signal(-leader, 'SIGTERM')) signal(leader, 'SIGTERM')
-  // A stopped process receives TERM when it continues.
-  signal(-leader, 'SIGCONT')
+  if (leader !== undefined) {
+    // The leader gets its group when it gets its session, shortly after it was recorded.
+    if (!signal(-leader, 'SIGTERM')) signal(leader, 'SIGTERM')
+    // A stopped process receives TERM when it continues.
+    signal(-leader, 'SIGCONT')
+  }
+  try {
+    recordTerm(journalPath)
+  } catch {
+    // A full disk takes no record: the next look sends it again.
+  }
 }
 
 /** KILL to all processes of the job that can be found. */
