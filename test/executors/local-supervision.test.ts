@@ -285,30 +285,6 @@ describe('a server', () => {
     expect(await untilEnded(executor, run.runId)).toMatchObject({ exitCode: 137, stopped: true })
   })
 
-  it('that was killed between the record of a stop and TERM is followed by one that sends TERM', async () => {
-    const { handle } = await startAndHear(
-      sh('trap "echo saved; exit 9" TERM; echo begun; while :; do sleep 0.1; done'),
-      1,
-    )
-    await executor.close()
-    const up = Number(readFileSync('/proc/uptime', 'utf8').split(' ')[0]) + 600
-    await appendFile(join(spoolDir, 'runs', handle, 'journal'), `stop 600.000 ${up}\n`)
-    executor = await openLocal(spoolDir)
-    expect(await untilEnded(executor, handle)).toMatchObject({ exitCode: 9, stopped: true })
-  })
-
-  it('sends TERM once for a stop, however often the run is looked at, also after a restart', async () => {
-    const script = "n=0; trap 'n=$((n+1)); echo $n' TERM; echo begun; while :; do sleep 0.05; done"
-    const { handle } = await startAndHear(sh(script), 1)
-    await executor.stop(handle, 600_000)
-    for (let look = 0; look < 10; look++) await observe(executor, handle)
-    await reopen()
-    for (let look = 0; look < 10; look++) await observe(executor, handle)
-    await executor.stop(handle, 600_000)
-    await executor.stop(handle, 0)
-    expect((await read(executor, handle)).out).toBe('begun\n1\n')
-  })
-
   it('that looks at no run ends it at its fallback deadline, as one does whose database is away', async () => {
     await reopen({ deadlineSlackSeconds: 0 })
     const handle = await executor.start(sh('exec sleep 600', { maxRunTimeSeconds: 0.5 }))
