@@ -79,7 +79,7 @@ it('a run has no moment of its start before the clocks were compared', async () 
 
 it('a run that is over and goes on in Slurm is named, once its job had time to end, also by the next server', async () => {
   const shows = (state: string) => {
-    const [job] = parseQueue(`7\x1frun_a\x1f0\x1f${state}\x1fNone\x1fn1\x1f0\x1f\x1fcpu=1\x1f`)
+    const [job] = parseQueue(`7\x1frun_a\x1f0\x1f${state}\x1fNone\x1fn1\x1f0\x1f\x1f0\x1fcpu=1\x1f`)
     snapshot = { beganMs: clock.monotonicMs(), byRun: new Map(job && [['run_a', [job]]]) }
   }
   await forgotten.add('run_a', 0)

@@ -56,6 +56,7 @@ describe('the queue', () => {
       'n[1-2]',
       '0',
       '1700000000',
+      '2',
       'cpu=4,mem=2G,node=2,gres/gpu=2',
     )
     const others = line(
@@ -67,12 +68,14 @@ describe('the queue', () => {
       '',
       '0',
       'N/A',
+      '0',
       'cpu=1,mem=100M',
     )
     const [first, second, ...rest] = parseQueue(`${own}\n9\x1frun_a\nrun_b\x1f\n${others}\n`)
     const held = { cpus: 4, memoryBytes: 2 * 1024 ** 3, gpus: 2 }
     expect(first).toMatchObject({ id: '7', runId: 'run_a', uid: 1000, nodes: ['n1', 'n2'], held })
     expect([first?.endMs, second?.endMs]).toEqual([1_700_000_000_000, null])
+    expect([first?.restarts, second?.restarts]).toEqual([2, 0])
     expect(second).toMatchObject({ id: '8', state: 'PENDING', nodes: [], held: { memoryBytes: 100 * 1024 ** 2 } })
     expect(rest).toEqual([])
   })
@@ -243,6 +246,7 @@ describe('a run', () => {
     nodes: ['n1'],
     status: 0,
     endMs: 13_000,
+    restarts: 0,
     held: { cpus: 1, memoryBytes: 0, gpus: 0 },
     ...more,
   })
@@ -318,6 +322,32 @@ describe('a run', () => {
       'out of memory',
       { jobs: [job('OUT_OF_MEMORY', { status: 9 })] },
       { state: 'ended', exitCode: 137, cause: 'OOM_KILLED' },
+    ],
+    [
+      'that Slurm has put back into its queue',
+      { jobs: [job('PENDING', { restarts: 1 })] },
+      { state: 'gone', cause: 'PREEMPTED' },
+    ],
+    [
+      'whose job was put back, and ended at once when it began anew',
+      { jobs: [job('COMPLETED', { restarts: 1 })] },
+      { state: 'gone', cause: 'PREEMPTED' },
+    ],
+    [
+      'that got a TERM before its job was put back',
+      { records: records({ exit: exit(143, 'term') }), jobs: [job('PENDING', { restarts: 1 })] },
+      { state: 'gone', cause: 'PREEMPTED' },
+    ],
+    [
+      'that was done before its job was put back',
+      { records: records({ exit: exit(0, 'term') }), jobs: [job('PENDING', { restarts: 1 })] },
+      { state: 'ended', exitCode: 0 },
+    ],
+    ['whose processes still end', { jobs: [job('COMPLETING', { restarts: 1 })] }, { state: 'running' }],
+    [
+      'whose job was put back, without a mounted folder',
+      { records: null, jobs: [job('COMPLETED', { restarts: 1 })] },
+      { state: 'gone', cause: 'PREEMPTED' },
     ],
     ['whose node failed', { jobs: [job('NODE_FAIL')] }, { state: 'gone' }],
     ['killed by a stop', { jobs: [job('CANCELLED')], stopped: true }, { state: 'ended', exitCode: 137, stopped: true }],

@@ -193,6 +193,21 @@ describe.skipIf(conf === undefined)(`a job of Slurm with ${conf}`, () => {
     expect(await untilEnded(own.executor, handle, 60_000)).toMatchObject({ exitCode: 137, stopped: true })
   }, 90_000)
 
+  it('that an operator puts back into the queue is gone, whatever its job does then', async () => {
+    const handle = await own.up(sh("trap '' TERM; echo up; while :; do sleep 1; done"))
+    const running = await observe(own.executor, handle)
+    const id = running.state === 'running' ? (running.nativeId ?? '') : ''
+    await operate('scontrol', 'update', `JobId=${id}`, 'Requeue=1')
+    await operate('scontrol', 'requeuehold', id)
+    const gone = async () => {
+      const observation = await observe(own.executor, handle)
+      return observation.state !== 'running' && observation
+    }
+    const ended = await until(gone, { what: 'it is over', timeoutMs: 60_000 })
+    expect(ended).toMatchObject({ state: 'gone', cause: 'PREEMPTED' })
+    await own.executor.forget?.(handle)
+  }, 90_000)
+
   it('that records an end and goes on is cancelled in Slurm, also by the next server', async () => {
     const forge = `ln -s '0 - - -' ${own.directory}/shared/cluster/runs/$BERTH_RUN_ID/exit; sleep 600`
     const handle = await own.start(sh(forge))

@@ -1,7 +1,7 @@
 import type { BackendPlacement, Ended, Observation } from '../executor.ts'
 import type { SlurmJob } from './queue.ts'
 import type { Records } from './run-files.ts'
-import { isJobAlive, jobPhaseOf } from './states.ts'
+import { isJobAlive, jobPhaseOf, type Phase } from './states.ts'
 
 /**
  * The state of a run by what its batch script recorded and what Slurm says. The records count; Slurm tells why a run
@@ -103,8 +103,8 @@ interface Own {
 
 function ofJob(facts: Facts, records: Records, { id, job }: Own): Observation {
   const { jobs, stopped } = facts
-  const phase = job ? jobPhaseOf(job.state) : null
-  const isDone = job === undefined ? jobs !== null : !isAlive(job)
+  const phase = job ? phaseOf(job) : null
+  const isDone = job === undefined ? jobs !== null : phase === 'requeued' || !isAlive(job)
   const known = { nativeId: id, ...timesOf(records, facts), ...placed(records, job) }
   if (records.exit) {
     if (stopped || isDone || !mayBeOfSlurm(records.exit)) return byRecord(records.exit, { job, stopped, known })
@@ -112,7 +112,7 @@ function ofJob(facts: Facts, records: Records, { id, job }: Own): Observation {
   }
   if (!isDone) return records.begun ? { state: 'running', ...known } : { state: 'starting', nativeId: id }
   const ending = { ...known, ...endOf(job, facts) }
-  if (phase === 'node lost' || phase === 'preempted') return lost(job, phase, ending)
+  if (isLoss(phase)) return lost(job, phase, ending)
   if (!facts.isSettled) return records.begun ? { state: 'running', ...known } : { state: 'starting', nativeId: id }
   if (job) return { ...byStatus(job, stopped), ...ending }
   if (stopped) return { ...signalled(KILL, true), ...known }
@@ -127,20 +127,32 @@ interface Ending {
 
 function byRecord(exit: NonNullable<Records['exit']>, { job, stopped, known }: Ending): Observation {
   const { code, why, usage } = exit
-  const phase = job ? jobPhaseOf(job.state) : null
+  const phase = job ? phaseOf(job) : null
   // The wait status of a shell does not tell `exit 143` from a death by TERM: 129 to 192 count as signals.
   const signal = code > 128 && code <= 192 ? code - 128 : null
   const ended: Ended = { ...known, state: 'ended', exitCode: code, signal, stopped, usage }
   if (stopped || code === 0) return ended
-  if (mayBeOfSlurm(exit) && (phase === 'preempted' || phase === 'node lost')) return lost(job, phase, known)
+  if (mayBeOfSlurm(exit) && isLoss(phase)) return lost(job, phase, known)
   if (phase === 'out of memory') return { ...ended, cause: 'OOM_KILLED' }
   return phase === 'time over' || why === 'late' ? { ...ended, cause: 'MAX_RUN_TIME' } : ended
 }
 
+type Loss = 'node lost' | 'preempted' | 'requeued'
+
+const isLoss = (phase: Phase | Loss | null): phase is Loss =>
+  phase === 'node lost' || phase === 'preempted' || phase === 'requeued'
+
+/**
+ * A run that has begun is over when Slurm has put its job back: the batch script does nothing when it begins anew, so what
+ * Slurm says of it then says nothing of the run. While the job is COMPLETING, processes of the run may be left.
+ */
+const phaseOf = ({ state, restarts }: SlurmJob): Phase | 'requeued' | null =>
+  restarts > 0 && state !== 'COMPLETING' ? 'requeued' : jobPhaseOf(state)
+
 /** By the wait status that Slurm has of the batch script. */
 function byStatus(job: SlurmJob, stopped: boolean): Observation {
-  const phase = jobPhaseOf(job.state)
-  if (phase === 'node lost' || phase === 'preempted') return lost(job, phase)
+  const phase = phaseOf(job)
+  if (isLoss(phase)) return lost(job, phase)
   const signal = job.status & 0x7f || (stopped || phase !== 'over' ? KILL : 0)
   const ended = { ...(signal > 0 ? signalled(signal, stopped) : exited(job.status >> 8)), nativeId: job.id }
   if (phase === 'cancelled' && !stopped) return { ...ended, info: cancelledInfo }
@@ -159,13 +171,11 @@ const signalled = (signal: number, stopped: boolean): Ended => ({
   stopped,
 })
 
-function lost(
-  job: SlurmJob | undefined,
-  phase: 'node lost' | 'preempted',
-  { finishedAt }: Partial<Ended> = {},
-): Observation {
+function lost(job: SlurmJob | undefined, phase: Loss, { finishedAt }: Partial<Ended> = {}): Observation {
   const gone = { state: 'gone', ...(finishedAt && { finishedAt }) } as const
   if (phase === 'preempted') return { ...gone, cause: 'PREEMPTED', info: 'Slurm took its nodes for another job' }
+  if (phase === 'requeued')
+    return { ...gone, cause: 'PREEMPTED', info: 'Slurm ended it and put its job back into the queue' }
   const where = job?.nodes.length ? ` (${job.nodes.join(', ')})` : ''
   return { ...gone, info: `Slurm lost its node${where}${job ? `: ${job.state}` : ''}` }
 }

@@ -14,6 +14,8 @@ export interface SlurmJob {
   status: number
   /** When it ended, by the clock of Slurm, or will end at the latest; null: Slurm does not know. */
   endMs: number | null
+  /** How often Slurm began it anew. */
+  restarts: number
   /** Of all its nodes together. */
   held: { cpus: number; memoryBytes: number; gpus: number }
 }
@@ -29,6 +31,7 @@ const fields = [
   'NodeList',
   'exit_code',
   'EndTime',
+  'RestartCnt',
   'tres-alloc',
 ] as const
 
@@ -37,10 +40,21 @@ export const queueFormat = fields.map((name) => `${name}:${separator}`).join(','
 /** Lines that are not whole, of a comment with a newline in it, belong to no run of Berth. */
 export function parseQueue(text: string): SlurmJob[] {
   return text.split('\n').flatMap((line) => {
-    const [id = '', runId = '', uid = '', state = '', reason = '', nodes = '', status = '', end = '', tres, rest] =
-      line.split(separator)
+    const [
+      id = '',
+      runId = '',
+      uid = '',
+      state = '',
+      reason = '',
+      nodes = '',
+      status = '',
+      end = '',
+      restarts = '',
+      tres,
+      rest,
+    ] = line.split(separator)
     if (tres === undefined || rest !== '' || !/^\d+$/.test(id)) return []
-    const base = { id, runId, uid: Number(uid), state, reason, status: Number(status) }
+    const base = { id, runId, uid: Number(uid), state, reason, status: Number(status), restarts: Number(restarts) }
     const endMs = /^\d+$/.test(end) ? Number(end) * 1000 : null
     return [{ ...base, endMs, nodes: expandHostlist(nodes), held: parseTres(tres) }]
   })
