@@ -1,5 +1,5 @@
 import { execFileSync, spawnSync } from 'node:child_process'
-import { existsSync, lstatSync } from 'node:fs'
+import { existsSync, lstatSync, readFileSync } from 'node:fs'
 import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
@@ -68,6 +68,23 @@ it('a pipe in the place of its journal does not hold a server that looks for the
   await local.executor.forget?.(handle)
   expect(existsSync(run)).toBe(false)
 })
+
+it.each([true, false])(
+  'a job that empties its journal is not begun again by the next leader: in a cgroup %s',
+  async (usesCgroups) => {
+    await local.reopen({ usesCgroups })
+    const run = sh(': >journal; echo begun >>"$0/begun"; exec sleep 600')
+    const begun = join(local.spoolDir, 'begun')
+    await local.executor.start(run)
+    await until(() => existsSync(begun), { what: 'it has begun' })
+    await local.reopen({ usesCgroups })
+    expect(await local.executor.start({ ...run, inherited: true })).toBe(run.runId)
+    expect(readFileSync(join(local.spoolDir, 'runs', run.runId, 'journal'), 'utf8')).not.toContain('claim')
+    await local.executor.stop(run.runId, 0)
+    await untilEnded(local.executor, run.runId)
+    expect(readFileSync(begun, 'utf8')).toBe('begun\n')
+  },
+)
 
 it('a journal that is a pipe fails a start at once', async () => {
   const run = sh('true')

@@ -24,6 +24,7 @@ import { readUnsent } from './unsent.ts'
 import { verdictOf } from './verdict.ts'
 import {
   type Claimed,
+  isBegun,
   isOverdue,
   killJob,
   killStrays,
@@ -114,6 +115,8 @@ export async function createLocalExecutor(options: LocalOptions): Promise<Execut
     const files = filesOf(spoolDir, run.runId)
     if (!files) throw new StartFailed('BAD_SPEC', `Not the id of a run: ${run.runId}`)
     if (isClaimed(files)) return run.runId
+    // A job of the server's account may have emptied its journal; it must not begin twice.
+    if (run.inherited && (await isBegun(watched(files)))) return run.runId
     const { environment, inheritNames = [], hasGpus = false, deadlineSlackSeconds = 10, accounts = oneUser } = options
     const from = {
       environment,

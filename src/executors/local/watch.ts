@@ -175,6 +175,12 @@ async function killMembers(runId: string, { claim, session }: Claimed): Promise<
   return members.length > 0
 }
 
+/** Whether the command of a run has begun and something of it lives, whatever its journal says. */
+export async function isBegun({ runId, cgroupPath }: WatchedRun): Promise<boolean> {
+  if (cgroupPath !== null && isPopulated(cgroupPath)) return true
+  return (await seeAll()).some(({ pid }) => beganWith(pid, { variable: `${runIdVariable}=${runId}` }))
+}
+
 /** For a run without a journal. */
 export async function killStrays({ runId, cgroupPath }: WatchedRun): Promise<boolean> {
   const isInCgroup = cgroupPath !== null && isPopulated(cgroupPath)
