@@ -142,7 +142,7 @@ function ended(job: ReportedJob, end: Ended): Step {
     return {
       to: 'FAILED',
       reason: 'MAX_RUN_TIME',
-      info: timeOver(job),
+      info: timeOver(job, end),
       ...facts,
     }
   if (end.exitCode === 0) return { to: 'SUCCEEDED', reason: null, ...(end.info && { info: end.info }), ...facts }
@@ -191,7 +191,8 @@ export function factsOf(observation: Observation): Facts {
 }
 
 /** A run without a maximum of its own was ended by its reservation, even if that was removed since. */
-function timeOver({ expired, endsWithReservation, spec: { maxRunTimeSeconds } }: ReportedJob): string {
+function timeOver({ expired, endsWithReservation, spec: { maxRunTimeSeconds } }: ReportedJob, end: Ended): string {
+  if (end.cause === 'MAX_RUN_TIME' && end.info) return end.info
   if ((expired && endsWithReservation) || maxRunTimeSeconds === 0) return 'Its capacity reservation has ended'
   return `It ran for its maximum of ${maxRunTimeSeconds} s`
 }

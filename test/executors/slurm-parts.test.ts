@@ -316,7 +316,7 @@ describe('a run', () => {
     [
       'killed for its time',
       { jobs: [job('TIMEOUT', { status: 15 })] },
-      { state: 'ended', exitCode: 143, cause: 'MAX_RUN_TIME' },
+      { state: 'ended', exitCode: 143, cause: 'MAX_RUN_TIME', info: 'Slurm ended it at the time limit of its job' },
     ],
     [
       'out of memory',

@@ -45,6 +45,13 @@ test.each([
   expect(stepsOf(victim, seen(killed), 3).map((step) => step.losesTurn)).toEqual([losesTurn])
 })
 
+test('a backend that ended a run says which limit that was', () => {
+  const info = 'It was over its limit there'
+  const told = seen(end({ exitCode: 143, signal: 15, cause: 'MAX_RUN_TIME', info }))
+  const noMaximum = job({ spec: spec({ maxRunTimeSeconds: 0 }) })
+  expect(stepsOf(noMaximum, told, 3)).toMatchObject([{ to: 'FAILED', reason: 'MAX_RUN_TIME', info }])
+})
+
 describe('a start that failed after the backend took it', () => {
   test.each<[Partial<ReportedJob>, string[]]>([
     [{ state: 'STARTING' }, ['FAILED WORKDIR_NOT_FOUND']],

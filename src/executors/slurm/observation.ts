@@ -134,7 +134,7 @@ function byRecord(exit: NonNullable<Records['exit']>, { job, stopped, known }: E
   if (stopped || code === 0) return ended
   if (mayBeOfSlurm(exit) && isLoss(phase)) return lost(job, phase, known)
   if (phase === 'out of memory') return { ...ended, cause: 'OOM_KILLED' }
-  return phase === 'time over' || why === 'late' ? { ...ended, cause: 'MAX_RUN_TIME' } : ended
+  return phase === 'time over' || why === 'late' ? { ...ended, ...timeOver } : ended
 }
 
 type Loss = 'node lost' | 'preempted' | 'requeued'
@@ -157,11 +157,14 @@ function byStatus(job: SlurmJob, stopped: boolean): Observation {
   const ended = { ...(signal > 0 ? signalled(signal, stopped) : exited(job.status >> 8)), nativeId: job.id }
   if (phase === 'cancelled' && !stopped) return { ...ended, info: cancelledInfo }
   if (phase === 'out of memory') return { ...ended, cause: 'OOM_KILLED' }
-  if (phase === 'time over') return { ...ended, cause: 'MAX_RUN_TIME' }
+  if (phase === 'time over') return { ...ended, ...timeOver }
   return stopped
     ? ended
     : { ...ended, info: 'Its own record of the end is not visible; the exit code is that of Slurm' }
 }
+
+/** The limit may be that of the partition, or another one that an operator set. */
+const timeOver = { cause: 'MAX_RUN_TIME', info: 'Slurm ended it at the time limit of its job' } as const
 
 const exited = (exitCode: number): Ended => ({ state: 'ended', exitCode, signal: null, stopped: false })
 const signalled = (signal: number, stopped: boolean): Ended => ({
