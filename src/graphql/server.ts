@@ -183,7 +183,7 @@ export function createServer(options: ServerOptions): Server {
     if (typeof identified === 'string') return unauthenticated(response, identified)
     const { viewer } = identified
     cutWhenUnread(response, keepAliveMs)
-    response.once('close', unsent.add(viewer.userId, request.socket))
+    response.once('close', unsent.add(viewer.userId, request.socket, 'ANSWER'))
     await carryOut(viewer, request, response)
   }
 

@@ -221,7 +221,7 @@ async function connect(
       )
       return false
     }
-    const leave = [guests.enter(viewer, close), unsent.add(viewer.userId, raw), giveBack]
+    const leave = [guests.enter(viewer, close), unsent.add(viewer.userId, raw, 'SUBSCRIPTIONS'), giveBack]
     extra.viewer = viewer
     extra.leave = () => {
       for (const each of leave) each()

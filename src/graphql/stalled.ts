@@ -68,27 +68,31 @@ export function cutWhenUnread(response: ServerResponse, everyMs: number): void {
 
 export interface UnsentWatch {
   /** Until the function that it returns is called. */
-  add(userId: string, socket: Socket): () => void
+  add(userId: string, socket: Socket, kind: UnsentKind): () => void
   stop(): void
 }
+
+/** The subscriptions of a WebSocket go on from their cursors on another one; an answer would have the same size again. */
+export type UnsentKind = 'SUBSCRIPTIONS' | 'ANSWER'
 
 const unsentBytesMax = 64 * 1024 * 1024
 const unsentLookMs = 1_000
 
 /**
  * Of a user whose connections hold more unsent bytes than `bytesMax` together, those with the most are cut. A message is
- * kept until its reader has taken it, and a connection costs its user nothing. A single one may hold more.
+ * kept until its reader has taken it, and a connection costs its user nothing. A single answer may have more.
  */
 export function createUnsentWatch(bytesMax = unsentBytesMax): UnsentWatch {
-  const users = new Map<string, Set<Socket>>()
+  const users = new Map<string, Map<Socket, UnsentKind>>()
 
   function look() {
     for (const sockets of users.values()) {
-      const waiting = [...sockets].filter((socket) => socket.writableLength > 0)
+      const waiting = [...sockets.keys()].filter((socket) => socket.writableLength > 0)
       let bytes = waiting.reduce((sum, socket) => sum + socket.writableLength, 0)
       waiting.sort((a, b) => a.writableLength - b.writableLength)
-      while (bytes > bytesMax && waiting.length > 1) {
+      while (bytes > bytesMax) {
         const largest = waiting.pop() as Socket
+        if (waiting.length === 0 && sockets.get(largest) === 'ANSWER') break
         bytes -= largest.writableLength
         largest.destroy()
       }
@@ -97,9 +101,9 @@ export function createUnsentWatch(bytesMax = unsentBytesMax): UnsentWatch {
 
   const timer = setInterval(look, unsentLookMs)
   return {
-    add(userId, socket) {
-      const sockets = users.get(userId) ?? new Set()
-      users.set(userId, sockets.add(socket))
+    add(userId, socket, kind) {
+      const sockets = users.get(userId) ?? new Map()
+      users.set(userId, sockets.set(socket, kind))
       return () => {
         sockets.delete(socket)
         if (sockets.size === 0) users.delete(userId)

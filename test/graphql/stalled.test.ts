@@ -50,12 +50,23 @@ const hourMs = 3_600_000
 
 it('of a user whose readers take nothing connections are cut, and of others none', async () => {
   const watch = createUnsentWatch(2.5 * answerBytes)
-  whenAnswered = (user, response) => void watch.add(user, response.socket as Socket)
+  whenAnswered = (user, response) => void watch.add(user, response.socket as Socket, 'ANSWER')
   const ann = [await asked('/ann'), await asked('/ann')]
   const bob = await asked('/bob')
   ann.push(await asked('/ann'))
   await until(() => ann.some(({ destroyed }) => destroyed), { what: 'one of them is cut' })
   expect(ann.filter(({ destroyed }) => destroyed)).toHaveLength(1)
+  expect(bob.destroyed).toBe(false)
+  watch.stop()
+})
+
+it('a single WebSocket with too many unsent bytes is cut, and a single answer is not', async () => {
+  const watch = createUnsentWatch(answerBytes / 2)
+  whenAnswered = (user, response) =>
+    void watch.add(user, response.socket as Socket, user === '/ann' ? 'SUBSCRIPTIONS' : 'ANSWER')
+  const bob = await asked('/bob')
+  const ann = await asked('/ann')
+  await until(() => ann.destroyed, { what: 'it is cut' })
   expect(bob.destroyed).toBe(false)
   watch.stop()
 })
