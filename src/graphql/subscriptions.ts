@@ -50,7 +50,7 @@ export function subscriptionsPlugin(rooms: Rooms): Plugin<RequestContext & Stayi
   const held = createHeldDocuments(limits.subscriptionTokensPerPersonMax)
   const atOnce = createBounded(eventsAtOnceMax)
   const shared = createSharedResults()
-  const pace = createPacer(eventsPerTurnMax)
+  const pace = createPacer(eventsPerTurnMax, rooms.domain.clock)
 
   async function begin(args: ExecutionArgs, leave: () => void) {
     const { viewer, stays, takesLogTexts = false, cost } = args.contextValue as RequestContext & Staying & Priced

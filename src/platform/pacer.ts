@@ -1,13 +1,23 @@
+import type { Clock } from './clock.ts'
+
+/** What follows a pass may take long, and a caller may come back at once. */
+const turnMsMax = 10
+
 /**
  * Lets `perTurn` callers pass in each turn of the event loop, in the order of their calls, so that a thousand callers
- * that are woken at once do not block it. undefined: the caller passes now.
+ * that are woken at once do not block it; and none that comes after `turnMsMax`. undefined: the caller passes now.
  */
-export function createPacer(perTurn: number): () => Promise<void> | undefined {
+export function createPacer(
+  perTurn: number,
+  { monotonicMs }: Pick<Clock, 'monotonicMs'>,
+): () => Promise<void> | undefined {
   const waiting: (() => void)[] = []
   let passed = 0
   let isCounting = false
+  let beganMs = 0
 
   function turn() {
+    beganMs = monotonicMs()
     passed = Math.min(perTurn, waiting.length)
     for (const pass of waiting.splice(0, perTurn)) pass()
     isCounting = passed > 0
@@ -17,9 +27,10 @@ export function createPacer(perTurn: number): () => Promise<void> | undefined {
   return () => {
     if (!isCounting) {
       isCounting = true
+      beganMs = monotonicMs()
       setImmediate(turn)
     }
-    if (passed < perTurn && waiting.length === 0) {
+    if (passed < perTurn && waiting.length === 0 && monotonicMs() - beganMs <= turnMsMax) {
       passed += 1
       return undefined
     }
