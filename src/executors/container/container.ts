@@ -5,7 +5,16 @@ import { type AccountRules, oneUser } from '../account.ts'
 import { describedSoon, unavailable } from '../description.ts'
 import { type Executor, type ExecutorDescription, type Handle, isOver, type Observation } from '../executor.ts'
 import { lostDisplayOf } from './display.ts'
-import { createEngine, demandWhole, type Engine, EngineAway, EngineError, findEngine, isPodman } from './engine.ts'
+import {
+  createEngine,
+  demandWhole,
+  type Engine,
+  EngineAway,
+  EngineError,
+  type EngineVersion,
+  findEngine,
+  isOfPodman,
+} from './engine.ts'
 import {
   createFinder,
   displayNameOf,
@@ -225,13 +234,15 @@ const none = (why: string) => `No container engine answers: ${why}`
 
 async function askEngine(engine: Engine): Promise<ExecutorDescription> {
   try {
-    const { Version: version } = await engine.get<{ Version: string }>('/version')
+    const told = await engine.get<EngineVersion>('/version')
+    const version = told.Version
     demandWhole(typeof version === 'string', '/version')
-    const isPodmans = await isPodman(engine)
-    const unenforced = await readUnenforced(engine, isPodmans)
+    const isPodmans = isOfPodman(told)
+    // Podman looks for packages to answer each of these, which takes a second on a busy machine.
+    const [unenforced, hasInit] = await Promise.all([readUnenforced(engine, isPodmans), readHasInit(engine)])
     const restrictions = [
       ...(unenforced.length > 0 ? [`${unenforced.join(', ')}: planned with, not enforced`] : []),
-      ...((await readHasInit(engine)) ? [] : [withoutInit]),
+      ...(hasInit ? [] : [withoutInit]),
       ...(isPodmans ? [withoutGpus] : []),
     ]
     return { version, available: true, unenforced, message: restrictions.join('. ') || null }

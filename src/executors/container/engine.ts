@@ -237,7 +237,13 @@ export const isNotFound = (error: unknown) => error instanceof EngineError && er
 /** Something is there already, or is not in the state that the request needs. */
 export const isEngineConflict = (error: unknown) => error instanceof EngineError && error.status === 409
 
-export async function isPodman(engine: Engine): Promise<boolean> {
-  const { Components: components } = await engine.get<{ Components?: readonly { Name: string }[] | null }>('/version')
-  return components?.some(({ Name: name }) => name.startsWith('Podman')) ?? false
+export interface EngineVersion {
+  Version: string
+  Components?: readonly { Name: string }[] | null
 }
+
+export const isOfPodman = ({ Components: components }: EngineVersion): boolean =>
+  components?.some(({ Name: name }) => name.startsWith('Podman')) ?? false
+
+export const isPodman = async (engine: Engine): Promise<boolean> =>
+  isOfPodman(await engine.get<EngineVersion>('/version'))
