@@ -39,7 +39,7 @@ export const isDeletion = (entry: FeedEntry): entry is Deletion => 'facts' in en
 export const isEvent = (entry: FeedEntry): entry is FeedEvent => !isDeletion(entry)
 
 /** The columns of an event, from alias `e`. */
-const columns = `e.job_id AS "jobId", e.seq, e.position, e.at, e.type, e.from_state AS "from", e.to_state AS "to",
+export const eventColumns = `e.job_id AS "jobId", e.seq, e.position, e.at, e.type, e.from_state AS "from", e.to_state AS "to",
   e.psij_state AS "psijState", e.reason, e.message, e.exit_code AS "exitCode", e.run, e.actor_id AS "actorId", e.metadata`
 
 /** Events and deletions over all jobs after a position, in order. */
@@ -51,7 +51,7 @@ export async function entriesAfter(sql: Sql, position: number, limit: number): P
 /** Both in one snapshot: a position that is given between two statements would be missed. */
 const pageSql = `
 SELECT * FROM (
-  (SELECT ${columns}, NULL::jsonb AS deleted FROM event e WHERE e.position > $1 ORDER BY e.position LIMIT $2)
+  (SELECT ${eventColumns}, NULL::jsonb AS deleted FROM event e WHERE e.position > $1 ORDER BY e.position LIMIT $2)
   UNION ALL
   (SELECT d.job_id, NULL, d.position, d.at, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, to_jsonb(d)
    FROM deleted_job d WHERE d.position > $1 ORDER BY d.position LIMIT $2)
@@ -84,7 +84,7 @@ export async function jobEventsAfter(
   { jobId, seq, limit }: { jobId: string; seq: number; limit: number },
 ): Promise<FeedEvent[] | null> {
   const rows = await sql.query<FeedEvent | { seq: null }>(
-    `SELECT ${columns} FROM job LEFT JOIN LATERAL (
+    `SELECT ${eventColumns} FROM job LEFT JOIN LATERAL (
        SELECT * FROM event WHERE job_id = job.id AND seq > $2 ORDER BY seq LIMIT $3
      ) e ON true WHERE job.id = $1 ORDER BY e.seq`,
     [jobId, seq, limit],

@@ -7,7 +7,7 @@ import { ledSql } from '../domain/leadership.ts'
 import { readVisibleQuotas } from '../domain/limits/quotas.ts'
 import { maySeeSlot, readSlots } from '../domain/submission/slots.ts'
 import { type JobRow, readJob } from '../domain/submission/stored-job.ts'
-import { type FeedEvent, markOf } from '../feed/event.ts'
+import { eventColumns, type FeedEvent, markOf } from '../feed/event.ts'
 import { logEnds } from '../logs/stored.ts'
 import type { Device, Run } from '../platform/generated/client.ts'
 import { NestedList } from './connection.ts'
@@ -227,8 +227,7 @@ function byParent<Row>(read: (parents: string[]) => Promise<readonly Row[]>, par
 const readEvents = ({ db }: Domain, ids: readonly string[]) =>
   byEventId(ids, (jobIds, seqs) =>
     db.sql.query<FeedEvent>(
-      `SELECT e.job_id AS "jobId", e.seq, e.position, e.at, e.type, e.from_state AS "from", e.to_state AS "to",
-         e.psij_state AS "psijState", e.reason, e.message, e.exit_code AS "exitCode", e.run, e.actor_id AS "actorId", e.metadata
+      `SELECT ${eventColumns}
        FROM unnest($1::text[], $2::bigint[]) AS k(job_id, seq) JOIN event e ON e.job_id = k.job_id AND e.seq = k.seq`,
       [jobIds, seqs],
     ),
