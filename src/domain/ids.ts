@@ -1,7 +1,7 @@
 import { type TypedId, typedId } from '../platform/ids.ts'
 
 /** Kinds of objects with ids of their own. */
-export type IdPrefix =
+type IdPrefix =
   | 'job'
   | 'run'
   | 'user'
@@ -16,8 +16,5 @@ export type IdPrefix =
   | 'audit'
   | 'reservation'
   | 'artifact'
-export type Id<Prefix extends IdPrefix> = TypedId<Prefix>
-export type JobId = Id<'job'>
-export type RunId = Id<'run'>
 
-export const newId = <Prefix extends IdPrefix>(prefix: Prefix, nowMs: number): Id<Prefix> => typedId(prefix, nowMs)
+export const newId = <Prefix extends IdPrefix>(prefix: Prefix, nowMs: number): TypedId<Prefix> => typedId(prefix, nowMs)

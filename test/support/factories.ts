@@ -1,5 +1,5 @@
 import { afterAll } from 'vitest'
-import { type JobId, newId, type RunId } from '../../src/domain/ids.ts'
+import { newId } from '../../src/domain/ids.ts'
 import type { Sql } from '../../src/platform/tx.ts'
 import { createDatabase, type TestDatabase } from './database.ts'
 
@@ -21,9 +21,9 @@ export async function addUser(sql: Sql, name: string): Promise<string> {
 }
 
 export interface AddedJob {
-  jobId: JobId
+  jobId: string
   /** Its first run. */
-  runId: RunId
+  runId: string
   userId: string
 }
 
@@ -47,7 +47,7 @@ export async function addJob(
 export async function addRun(
   sql: Sql,
   { jobId, number, state = 'RUNNING' }: { jobId: string; number: number; state?: string },
-): Promise<RunId> {
+): Promise<string> {
   const runId = newId('run', Date.UTC(2026, 0, 1))
   await sql.query(`INSERT INTO run (id, job_id, number, pool, state) VALUES ($1, $2, $3, 'local', $4::job_state)`, [
     runId,
