@@ -1,5 +1,6 @@
 import { execFileSync } from 'node:child_process'
-import { mkdir, mkdtemp, readdir, readFile, rm, rmdir, symlink, writeFile } from 'node:fs/promises'
+import { readFileSync, statSync } from 'node:fs'
+import { appendFile, mkdir, mkdtemp, readdir, readFile, rename, rm, rmdir, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { expect, it } from 'vitest'
@@ -29,6 +30,25 @@ it('a run waits for room on the disk', async (context) => {
   await expect(executor.start(run)).rejects.toMatchObject(trouble)
   await disk.free()
   expect(await untilEnded(executor, await executor.start(run))).toMatchObject({ exitCode: 5 })
+  await executor.close()
+})
+
+it.for([3, 7])('an exit record of which a full disk takes %i bytes is written whole later', async (left, context) => {
+  await using disk = (await mountSmallDisk(1)) ?? context.skip()
+  const spoolDir = join(disk.path, 'spool')
+  const executor = await openLocal(spoolDir)
+  const run = runOf({ command: ['/bin/sh', '-c', 'until [ -e "$0/go" ]; do sleep 0.05; done; exit 37', spoolDir] })
+  await mkdir(join(spoolDir, 'go.d'), { recursive: true })
+  const journal = join(spoolDir, 'runs', await executor.start(run), 'journal')
+  await until(() => readFileSync(journal, 'utf8').includes('\nsession '), { what: 'the job has its session' })
+  // A page takes no more than its end.
+  const pageBytes = 4_096
+  await appendFile(journal, `${'x'.repeat(pageBytes - left - 1 - statSync(journal).size)}\n`)
+  await disk.fill()
+  await rename(join(spoolDir, 'go.d'), join(spoolDir, 'go'))
+  await until(() => statSync(journal).size === pageBytes, { what: 'a part of the record was written' })
+  await disk.free()
+  expect(await untilEnded(executor, run.runId)).toMatchObject({ exitCode: 37, signal: null })
   await executor.close()
 })
 

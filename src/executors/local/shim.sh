@@ -83,9 +83,14 @@ claim() {
   trap - PIPE
 }
 
-# A record that cannot be written on a full disk is written when there is room again.
+# A record that cannot be written on a full disk is written when there is room again. What the disk took of it before is
+# ended by `~`, which makes no record of it.
 record() {
-  until printf '%s\n' "$*" >&3; do sleep 1; done
+  torn=
+  until printf "$torn%s\n" "$*" >&3; do
+    torn='~\n'
+    sleep 1
+  done
 }
 
 find_session() {
