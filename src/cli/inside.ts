@@ -7,6 +7,7 @@ import { createInside, type Inside } from '../client/inside.ts'
 import type { Cli } from './cli.ts'
 import { exitCodes, Stop, stopForFailure, usage } from './exit.ts'
 import { readAmount } from './numbers.ts'
+import { textOfBytes } from './yaml.ts'
 
 /** What the commands for use inside a job share: they speak with the token of the run, and wait for a server. */
 
@@ -48,11 +49,12 @@ export async function asRun<T>(
 }
 
 /** The text of a file, or of stdin for `-`. */
-export async function textOf(cli: Cli, file: string): Promise<string> {
+export async function textOf(cli: Pick<Cli, 'cwd' | 'readStdin'>, file: string): Promise<string> {
   if (file === '-') return cli.readStdin()
-  return readFile(resolve(cli.cwd, file), 'utf8').catch((error: NodeJS.ErrnoException) => {
+  const bytes = await readFile(resolve(cli.cwd, file)).catch((error: NodeJS.ErrnoException) => {
     throw usage(`cannot read ${file}: ${error.code}`)
   })
+  return textOfBytes(bytes, file)
 }
 
 export function objectOf(text: string, what: string): Record<string, unknown> {
