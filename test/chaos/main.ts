@@ -1,6 +1,7 @@
 import { parseArgs } from 'node:util'
 import { clients } from './clients.ts'
 import { clocks } from './clocks.ts'
+import { crashPoints } from './crash-points.ts'
 import { database } from './database.ts'
 import { disk } from './disk.ts'
 import { handlerAway } from './handler-away.ts'
@@ -21,6 +22,7 @@ import { supervision } from './supervision.ts'
 const scenarios: readonly Scenario[] = [
   ...clients,
   ...clocks,
+  ...crashPoints,
   ...database,
   ...disk,
   ...handlerAway,
