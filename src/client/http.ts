@@ -32,13 +32,13 @@ const retryAfterMsMax = 600_000
 export function createHttp(servers: Servers, tokens: Tokens): Http {
   return {
     async ask<Result>(operation: Operation, signal?: AbortSignal) {
-      const token = await tokens.current()
+      const token = await tokens.current(signal)
       const send = (shown: string | undefined) => post<Result>({ servers, operation, token: shown, signal })
       const answer = await send(token).catch(async (error: unknown) => {
-        if (error instanceof RequestFailed && error.token && (await tokens.renew(token))) return null
+        if (error instanceof RequestFailed && error.token && (await tokens.renew(token, signal))) return null
         throw error
       })
-      return answer ?? send(await tokens.current())
+      return answer ?? send(await tokens.current(signal))
     },
   }
 }

@@ -116,13 +116,17 @@ async function* keptUp<Result extends object, Variables extends Resumable>(
       }
       if (!attempt.wasCutShort()) return
     } catch (error) {
-      if (!closed.aborted) await rest(error)
+      if (!closed.aborted) await rest(error).catch(unlessClosed)
     }
   while (!closed.aborted)
 
+  function unlessClosed(error: unknown) {
+    if (!closed.aborted) throw error
+  }
+
   /** Until the next try; throws what cannot get better. */
   async function rest(error: unknown) {
-    if (!(error instanceof RequestFailed) || !(await attempt.mayRepeat(error))) throw error
+    if (!(error instanceof RequestFailed) || !(await attempt.mayRepeat(error, signal))) throw error
     if (attempt.isLooking()) return
     outage.begins(error)
     const waitMs = Math.max(error.retryAfterMs, retryWaitMs(failures++))
@@ -193,7 +197,7 @@ function createAttempts<Result, Variables>(
   return {
     async *open<R extends Result>(signal: AbortSignal, onOpen: () => void): AsyncGenerator<Answer<R>, void, void> {
       isCutShort = false
-      token = await routes.tokens.current()
+      token = await routes.tokens.current(signal)
       const transport = isStarting ? 'polling' : (ladder[rung] ?? best)
       isBack = rung === home
       if (isBack) home = null
@@ -218,10 +222,10 @@ function createAttempts<Result, Variables>(
     wasCutShort: () => isCutShort,
     /** A better transport is only looked for, without a word and without a pause. */
     isLooking: () => home !== null,
-    async mayRepeat(failure: RequestFailed): Promise<boolean> {
+    async mayRepeat(failure: RequestFailed, signal: AbortSignal): Promise<boolean> {
       if (failure.token) {
         home = null
-        return failure.token === 'ENDED' || (failure.token === 'EXPIRED' && routes.tokens.renew(token))
+        return failure.token === 'ENDED' || (failure.token === 'EXPIRED' && routes.tokens.renew(token, signal))
       }
       if (failure.code === 'UNREACHABLE' || failure.code === 'TIMEOUT' || failure.isForeign) tries++
       if (home !== null || tries >= triesPerTransport) {

@@ -7,37 +7,54 @@ import { RequestFailed } from './failure.ts'
 export type TokenSource = string | ((refused: string | undefined) => string | Promise<string>)
 
 export interface Tokens {
-  current(): Promise<string | undefined>
+  current(signal?: AbortSignal): Promise<string | undefined>
   /** Whether there is another token than this refused one. */
-  renew(refused: string | undefined): Promise<boolean>
+  renew(refused: string | undefined, signal?: AbortSignal): Promise<boolean>
 }
 
 export function createTokens(source: TokenSource | undefined): Tokens {
   let last: string | undefined
-  const current = async () => {
-    const token = (await given(source, last))?.trim()
+  const current = async (signal?: AbortSignal) => {
+    const token = (await given(source, last, signal))?.trim()
     if (token && !/^[\x21-\x7e]+$/.test(token))
       throw new RequestFailed('UNAUTHENTICATED', 'The token has characters that no token has', { token: 'REFUSED' })
     return token || undefined
   }
   return {
     current,
-    async renew(refused) {
+    async renew(refused, signal) {
       last = refused
-      return (await current()) !== refused
+      return (await current(signal)) !== refused
     },
   }
 }
 
 /** A source that fails may work later, as a server may; one that throws a RequestFailed decides by itself. */
-async function given(source: TokenSource | undefined, refused: string | undefined): Promise<string | undefined> {
+async function given(
+  source: TokenSource | undefined,
+  refused: string | undefined,
+  signal: AbortSignal | undefined,
+): Promise<string | undefined> {
   if (typeof source !== 'function') return source
   try {
-    return await source(refused)
+    return await unlessAborted(source(refused), signal)
   } catch (error) {
+    signal?.throwIfAborted()
     if (error instanceof RequestFailed) throw error
     throw new RequestFailed('UNREACHABLE', `There is no token: ${error}`, { cause: error })
   }
+}
+
+/** A source may wait for a person, or for ever. */
+function unlessAborted<T>(work: T | Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const stop = () => reject(signal?.reason)
+    if (signal?.aborted) stop()
+    signal?.addEventListener('abort', stop, { once: true })
+    Promise.resolve(work)
+      .then(resolve, reject)
+      .finally(() => signal?.removeEventListener('abort', stop))
+  })
 }
 
 export const bearer = (token: string | undefined): Record<string, string> =>

@@ -69,6 +69,21 @@ describe.each<Transport>(['websocket', 'sse', 'polling'])('over %s', (transport)
     await client.close()
   })
 
+  it('a source that never answers keeps no stream and no request that is left', async () => {
+    const silent = open(() => new Promise(() => undefined), transport)
+    const left = silent.follow('job_1')
+    const first = left.next()
+    await left.return()
+    expect(await first).toMatchObject({ done: true })
+    const ended = silent.follow('job_1').next()
+    const leave = new AbortController()
+    const asked = silent.submit({ spec: { command: ['true'] } }, { signal: leave.signal })
+    leave.abort(new Error('enough'))
+    await expect(asked).rejects.toThrow('enough')
+    await silent.close()
+    expect(await ended).toMatchObject({ done: true })
+  })
+
   it('what can be no token is refused before it is sent', async () => {
     const client = open('a token of 5 €', transport)
     const failure = { code: 'UNAUTHENTICATED', message: expect.stringContaining('characters') }
