@@ -118,7 +118,7 @@ describe('job files of the EAI Toolkit', () => {
   })
 
   it.each([
-    ['{ mem: 1, resources: { memoryGib: 2 } }', 'mem and memoryGib are the same field'],
+    ['{ mem: 1, resources: { memoryGib: 2 } }', 'mem and resources.memoryGib are the same field'],
     ['options: { alphabits: { speed: 9 } }', 'options.alphabits.speed is not an option of a job'],
     ['{ mem: 1, resources: 5 }', 'resources is not a YAML mapping'],
     ['options: fast', 'options is not an option of a job'],
