@@ -1,4 +1,5 @@
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
+import { tie } from '../support/proxy.ts'
 
 /** Where a connection to the database breaks: before PostgreSQL gets a request, or when it has answered and no one heard. */
 export type Side = 'unheard' | 'unanswered'
@@ -51,17 +52,7 @@ export async function startWire(target: string): Promise<Wire> {
 
   const server = createServer((near) => {
     const far = connect(Number(to.port), to.hostname)
-    for (const [one, other] of [
-      [near, far],
-      [far, near],
-    ] as const) {
-      open.add(one)
-      one.on('error', () => other.destroy())
-      one.once('close', () => {
-        open.delete(one)
-        other.destroy()
-      })
-    }
+    tie(near, far, open)
     const asked = createCounter(requests, true)
     const answered = createCounter(answers, false)
     let waiting = 0

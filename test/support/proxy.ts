@@ -18,6 +18,21 @@ export interface CuttingProxy {
 
 const kinds = { websocket: /^upgrade: websocket/im, sse: /^accept: text\/event-stream/im } as const
 
+/** Each of the two connections ends with the other. `open`: those that have not ended. */
+export function tie(near: Socket, far: Socket, open: Set<Socket>): void {
+  for (const [one, other] of [
+    [near, far],
+    [far, near],
+  ] as const) {
+    open.add(one)
+    one.on('error', () => other.destroy())
+    one.once('close', () => {
+      open.delete(one)
+      other.destroy()
+    })
+  }
+}
+
 /** `host`: the address of this machine that it listens on. */
 export async function startProxy(target: string, host = '127.0.0.1'): Promise<CuttingProxy> {
   const open = new Set<Socket>()
@@ -26,17 +41,7 @@ export async function startProxy(target: string, host = '127.0.0.1'): Promise<Cu
   let to = new URL(target)
   const server = createServer((near) => {
     const far = connect(Number(to.port), to.hostname)
-    for (const [one, other] of [
-      [near, far],
-      [far, near],
-    ] as const) {
-      open.add(one)
-      one.on('error', () => other.destroy())
-      one.once('close', () => {
-        open.delete(one)
-        other.destroy()
-      })
-    }
+    tie(near, far, open)
     near.on('data', (data) => {
       const text = data.toString('latin1')
       for (const [kind, pattern] of Object.entries(kinds) as [keyof typeof kinds, RegExp][]) {
