@@ -13,7 +13,7 @@ import { closedReasons, type Gate, type GateFacts, gatesOf, windowSql } from './
  * Why a job waits, for every QUEUED job. Jobs of a lane are alike, so what the leader of the pool last found about the
  * head of a lane or class holds for the jobs behind it: a reason of the lane (a limit, or no node that could ever serve
  * it), else the reason of its class, whose jobs all wait for its head. Closed gates of the job come first. A job that
- * no leader has considered yet is judged from the tables.
+ * the leader has not considered yet is judged from the tables, and so is every job while the pool has no leader.
  */
 
 export interface WaitingFacts {
@@ -61,9 +61,11 @@ function standing(row: WaitingRow): Omit<WaitingFacts, 'reasons'> {
   return { gates: gatesOf(row), holdId: row.hold?.id ?? null, lastConsideredAt: row.seen ? at : null }
 }
 
-/** Reasons that are known without judging; empty: the leader has not considered it yet. */
+/** Reasons that are known without judging; empty: no leader considers it, or not yet. */
 function reasonsOf(row: WaitingRow): Reason[] {
   const closed = closedReasons(gatesOf(row))
+  // What the last leader found may be over: its limit, its node, the job ahead.
+  if (!row.led) return closed
   const own = [...holdReasons(row), ...(row.laneReason ? [row.laneReason] : [])]
   if (closed.length > 0 || own.length > 0) return [...closed, ...own]
   if (!row.seen || row.blockedBy === null) return []
@@ -108,13 +110,13 @@ interface Facts {
 function judgeOne(row: WaitingRow, { fit, ceilings, ahead }: Facts): Reason {
   const asks = inWords(row.shape)
   if (fit?.couldEverFit === false) return unsatisfiable(asks, row.reservation?.id ?? null)
-  if (row.seen && row.blockedBy && row.blockedBy !== row.id) return blockedBy(row.blockedBy)
   const held = ceilings && limitReached(ceilings, row)
+  if (!row.led) return held ? limitedBy(held) : because('NO_CAPACITY', `Pool ${row.pool} has no scheduler right now`)
+  if (row.seen && row.blockedBy && row.blockedBy !== row.id) return blockedBy(row.blockedBy)
   if (held) return limitedBy(held)
   if (row.blockedBy && row.blockedBy !== row.id && !row.interactive) return blockedBy(row.blockedBy)
   if (ahead) return blockedBy(ahead)
   if (!fit?.freeNow) return noCapacity(asks)
-  if (!row.led) return because('NO_CAPACITY', `Pool ${row.pool} has no scheduler right now`)
   return because('NO_CAPACITY', 'Waiting for the next scheduling pass')
 }
 

@@ -128,6 +128,35 @@ test('a job whose room is being made says so, and names its hold', async () => {
   await clear()
 })
 
+test('without a leader, what the last one found is no reason; closed gates, limits and machines still are', async () => {
+  const head = await it.submit()
+  const behind = await it.submit()
+  const limited = await it.submit({ project: 'gemini' })
+  const later = await it.submit({ notBefore: new Date(Date.now() + 3_600_000).toISOString() })
+  const never = await it.submit({ resources: { gpu: 1 } })
+  for (const id of [head, behind, later, never]) await showLane(id, null)
+  await showLane(limited, because('PROJECT_LIMIT', 'The limit is reached'))
+  await showClass('CPU', head)
+  await sql(
+    "INSERT INTO hold (id, pool, job_id, kind, class, placements) VALUES ('hold_2', 'sim', $1, 'PREEMPTION', 'CPU', '[]')",
+    [limited],
+  )
+  await sql("UPDATE scheduler_lease SET renewed_at = berth_now() - interval '1 minute'")
+  const noLeader = because('NO_CAPACITY', 'Pool sim has no scheduler right now')
+  for (const id of [head, behind, limited]) expect((await about(id))?.reasons).toEqual([noLeader])
+  expect(await codes(later)).toEqual(['NOT_BEFORE'])
+  expect(await codes(never)).toEqual(['UNSATISFIABLE'])
+  await sql(
+    `INSERT INTO pool_limits VALUES ('sim', '{"maxConcurrent": 0}') ON CONFLICT (pool) DO UPDATE SET "values" = excluded."values"`,
+  )
+  expect(await codes(head)).toEqual(['POOL_PAUSED'])
+  await sql('DELETE FROM pool_limits')
+  await sql("UPDATE scheduler_lease SET renewed_at = 'infinity'")
+  expect(await codes(limited)).toEqual(['WAITING_FOR_PREEMPTION', 'PROJECT_LIMIT'])
+  await sql("DELETE FROM hold WHERE id = 'hold_2'")
+  await clear()
+})
+
 test('what is missing, and when there may be room: by the known run times, in turn', async () => {
   const running = await it.submit({ resources: { cpu: 2 }, maxRunTimeSeconds: 600 })
   await leader.tick()
