@@ -82,14 +82,14 @@ const sessionSettings = (statementMsMax: number): pg.ClientConfig => ({
   idle_in_transaction_session_timeout: idleInTransactionMsMax,
 })
 
-/** Prisma's adapter sends and reads moments without a zone, and means UTC. */
-export const sessionZone = { timezone: 'UTC' }
+/** Prisma's adapter sends and reads moments without a zone, and means UTC. Moments of another style than ISO cannot be read. */
+export const sessionMoments = { timezone: 'UTC', datestyle: 'ISO' }
 
 /** Settings of the operator come last and win. */
 function withSettings(url: string): string {
   const parsed = URL.parse(url)
   if (!parsed) return url
-  const own = Object.entries({ ...serverProbes, ...sessionZone }).map(([setting, value]) => `-c ${setting}=${value}`)
+  const own = Object.entries({ ...serverProbes, ...sessionMoments }).map(([setting, value]) => `-c ${setting}=${value}`)
   const given = parsed.searchParams.get('options')
   parsed.searchParams.set('options', [...own, ...(given ? [given] : [])].join(' '))
   return parsed.href

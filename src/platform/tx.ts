@@ -1,5 +1,5 @@
 import type pg from 'pg'
-import { cancelAheadMs, sessionZone } from './connection.ts'
+import { cancelAheadMs, sessionMoments } from './connection.ts'
 import type { ModelClient, Models } from './models.ts'
 
 /**
@@ -178,7 +178,7 @@ export async function ordinaryTransaction<T>(
     result: await models.within(connection, (prisma) => work({ ...sql, prisma })),
     writes: Promise.resolve(),
   })
-  return endingTransaction(pool, within, { ...options, settings: sessionZone }) // a pooler's session may have another zone
+  return endingTransaction(pool, within, { ...options, settings: sessionMoments }) // a pooler's session may have others
 }
 
 /**

@@ -97,9 +97,10 @@ describe('a transaction of ordinary rows', () => {
   const readPid = () =>
     database.db.prisma.user.findUnique({ where: { id: `user_${Math.random()}` }, select: { id: true } })
 
-  test('stores and reads moments as they are in a database of another time zone', async () => {
+  test('stores and reads moments as they are in a database of another time zone and style of dates', async () => {
     await using far = await createDatabase()
-    await far.db.sql.query(`ALTER DATABASE "${new URL(far.url).pathname.slice(1)}" SET timezone TO 'Asia/Kathmandu'`)
+    for (const other of ["timezone TO 'Asia/Kathmandu'", 'datestyle TO German'])
+      await far.db.sql.query(`ALTER DATABASE "${new URL(far.url).pathname.slice(1)}" SET ${other}`)
     const db = openDb({ address: far, connectionsMax: 1, log: createLog('silent'), applicationName: 'berth test' })
     const expiresAt = new Date('2030-01-02T03:04:05.678Z')
     await db.serializable(async (tx) => {
