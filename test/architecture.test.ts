@@ -209,6 +209,11 @@ describe('size and names', () => {
     expect(shared.map(([name, files]) => `${name}: ${files.join(', ')}`)).toEqual([])
   })
 
+  it('no file is empty', () => {
+    const empty = repository.filter(({ text }) => text.trim() === '')
+    expect(empty.map(({ path }) => path)).toEqual([])
+  })
+
   it('no file or folder is a drawer', () => {
     const drawer =
       /(^|\/)(utils?|helpers?|common|libs?|managers?|services?|handlers|types?|misc|shared)(\.[^/]+)?(\/|$)/
