@@ -19,14 +19,13 @@ export async function* overSse<Result>(
 ): AsyncGenerator<Answer<Result>, void, void> {
   const endpoint = servers.endpoint()
   const leave = new AbortController()
-  const body = await open({ endpoint, token: await tokens.current(signal), operation, leave, signal }).catch(
-    (error) => {
-      signal.throwIfAborted()
-      if (error instanceof RequestFailed) throw error
-      servers.failed(endpoint)
-      throw noAnswer(endpoint, error)
-    },
-  )
+  const token = await tokens.current(signal)
+  const body = await open({ endpoint, token, operation, leave, signal }).catch((error) => {
+    signal.throwIfAborted()
+    if (error instanceof RequestFailed) throw error
+    servers.failed(endpoint)
+    throw noAnswer(endpoint, error)
+  })
   try {
     onOpen()
     for await (const { name, data } of eventsOf(body, leave)) {

@@ -16,7 +16,7 @@ export interface Journal {
   session: { pid: number; born: string } | null
   /** Seconds of uptime at which the grace of the earliest stop ends; null: no stop came before the end of the run. */
   stopUp: number | null
-  /** The fallback deadline fired before any stop: TERM was sent at this uptime (null: it is not told). */
+  /** The fallback deadline fired before any stop, at this uptime (null: it is not told). */
   deadline: { up: number | null } | null
   /** TERM was sent for the stop or the deadline. */
   isTermSent: boolean

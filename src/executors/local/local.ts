@@ -40,9 +40,9 @@ import {
  *
  * - start: makes the directory and starts a shim, which takes the claim or finds it taken. A crash at any point leaves
  *   a run that is claimed, or one that is unclaimed and that the next start starts. So it runs at most once.
- * - stop: writes the record, then sends TERM to the group of the job. At the end of the grace this server or the next
- *   one sends KILL to the whole job (watch.ts), whether it leads or not, or the heir of the server does (heir.ts). The
- *   same holds for the fallback deadline of a run.
+ * - stop: writes the record, then sends TERM to the group of the job; if it is killed in between, the next server sends it.
+ *   At the end of the grace this server or the next one sends KILL to the whole job (watch.ts), whether it leads or not, or
+ *   the heir of the server does (heir.ts). The same holds for the fallback deadline of a run.
  *
  * A run without a claim is voided by a claim of the server: at a stop, and after `claimMs`.
  *

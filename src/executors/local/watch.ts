@@ -162,6 +162,9 @@ function isForeign({ pid, session, born }: ProcessSeen, claim: ShimClaim, exit: 
   return pid === claim.pid || session !== claim.pid || bornLater
 }
 
+/** In the environment of every process of a run that has not cleared it. */
+const markOf = (runId: string) => `${runIdVariable}=${runId}`
+
 /** false: none was found. */
 async function killMembers(runId: string, { claim, session }: Claimed): Promise<boolean> {
   const since = claim.up === null ? 0 : (claim.up - 1) * ticksPerSecond
@@ -169,8 +172,7 @@ async function killMembers(runId: string, { claim, session }: Claimed): Promise<
   const leader = all.find(({ pid }) => pid === session?.pid)
   const isSame = !leader || leader.born === session?.born
   const isOfSession = (seen: ProcessSeen) => isSame && (seen.session === session?.pid || seen.group === session?.pid)
-  const mark = `${runIdVariable}=${runId}`
-  const members = all.filter((seen) => isOfSession(seen) || beganWith(seen.pid, { variable: mark }))
+  const members = all.filter((seen) => isOfSession(seen) || beganWith(seen.pid, { variable: markOf(runId) }))
   for (const { pid } of members) signal(pid, 'SIGKILL')
   return members.length > 0
 }
@@ -178,14 +180,14 @@ async function killMembers(runId: string, { claim, session }: Claimed): Promise<
 /** Whether the command of a run has begun and something of it lives, whatever its journal says. */
 export async function isBegun({ runId, cgroupPath }: WatchedRun): Promise<boolean> {
   if (cgroupPath !== null && isPopulated(cgroupPath)) return true
-  return (await seeAll()).some(({ pid }) => beganWith(pid, { variable: `${runIdVariable}=${runId}` }))
+  return (await seeAll()).some(({ pid }) => beganWith(pid, { variable: markOf(runId) }))
 }
 
 /** For a run without a journal. */
 export async function killStrays({ runId, cgroupPath }: WatchedRun): Promise<boolean> {
   const isInCgroup = cgroupPath !== null && isPopulated(cgroupPath)
   if (isInCgroup) killCgroup(cgroupPath)
-  const marks = { variable: `${runIdVariable}=${runId}`, argument: shimNameOf(runId) }
+  const marks = { variable: markOf(runId), argument: shimNameOf(runId) }
   const strays = (await seeAll()).filter(({ pid }) => beganWith(pid, marks))
   for (const { pid } of strays) signal(pid, 'SIGKILL')
   return isInCgroup || strays.length > 0
