@@ -17,10 +17,8 @@ import { channelOf } from './wakeup.ts'
  * The record is Prisma's `_prisma_migrations`, so `prisma migrate deploy` and this function may take turns. A script
  * and its record are one transaction: a process that is killed at any point leaves a migration whole or not at all, and
  * the next start goes on. The transaction runs in the session that holds the advisory lock: PostgreSQL finishes a
- * script even if the process that sent it is dead, and until then no other process begins.
- *
- * `prisma migrate deploy` and Berth 0.1 write the record before and after the script. An unfinished record of such a
- * process is cleared: see `redo`.
+ * script even if the process that sent it is dead, and until then no other process begins. A record that
+ * `prisma migrate deploy` left unfinished is marked as rolled back, and the script runs.
  *
  * Refused, with what to do: PostgreSQL older than 15; a search_path that leads to another schema than public; a database
  * with a migration that this version does not know (a newer version used it); a migration whose text differs from the one
@@ -45,10 +43,8 @@ export async function migrate(url: string, log: Log, directory?: string): Promis
     refuseForeign(migrations, records)
     let isNew = false
     for (const migration of migrations) {
-      const record = records.find(({ migration_name: name }) => name === migration.name)
-      if (!record) await apply(client, migration)
-      else if (record.finished_at === null) await redo(client, migration, record)
-      else continue
+      if (records.some((record) => record.migration_name === migration.name && record.finished_at !== null)) continue
+      await apply(client, migration)
       log.info({ migration: migration.name }, 'migrated the database')
       isNew = true
     }
@@ -202,26 +198,3 @@ async function apply(client: pg.Client, { name, script, checksum }: Migration): 
     throw new Error(`Migration ${name} ${what}`, { cause })
   })
 }
-
-/**
- * The migration of an unfinished record happened as a whole or not at all, because its script was one transaction. With
- * the log of a failure it did not. Without one its process was interrupted before or after the commit. No script of
- * Berth can run twice (test/platform/migration-scripts.test.ts), so a second run decides: it succeeds, or it finds that
- * a new object exists already or an old one is gone.
- */
-async function redo(client: pg.Client, migration: Migration, { logs }: MigrationRecord): Promise<void> {
-  try {
-    await apply(client, migration)
-  } catch (error) {
-    const { cause } = error as Error
-    if (logs || !saysDone(cause)) throw error
-    await client.query(
-      `UPDATE _prisma_migrations SET finished_at = now(), applied_steps_count = 1
-       WHERE migration_name = $1 AND rolled_back_at IS NULL`,
-      [migration.name],
-    )
-  }
-}
-
-/** Duplicate or undefined table, schema, column, object, function. */
-export const saysDone = (error: unknown) => /^42(P07|P06|701|710|723|P01|703|704|883)$/.test(sqlState(error) ?? '')

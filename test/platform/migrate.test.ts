@@ -119,7 +119,7 @@ describe('a migrated database', () => {
   })
 
   test('of another build is refused', async () => {
-    await addMigration('20261121000000_foundation', 'SELECT 1')
+    await addMigration('20261124000000_berth', 'SELECT 1')
     await expect(migrate(db.url, log, directory)).rejects.toThrow(
       /not the one that another build of Berth applied to this database: start that build$/,
     )
@@ -201,12 +201,10 @@ describe('a migration that was cut off', () => {
     )
 
   test.each([
-    ['before its script', null, ''],
-    ['after its script', null, moreRows],
-    ['with the failure of its script', 'division by zero', ''],
-  ])('%s by prisma migrate deploy is understood', async (_, logs, script) => {
+    ['before its script', null],
+    ['with the failure of its script', 'division by zero'],
+  ])('%s by prisma migrate deploy is applied', async (_, logs) => {
     await left(logs)
-    await db.sql.query(script)
     await migrate(db.url, log, directory)
     expect(await db.sql.query('SELECT n FROM more')).toEqual([{ n: 1 }])
     expect(await newest()).toEqual([{ finished: true }])

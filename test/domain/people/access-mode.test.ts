@@ -1,12 +1,9 @@
-import { readFile } from 'node:fs/promises'
-import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { decideMode, giveUpUsers } from '../../../src/domain/people/access-mode.ts'
 import { createToken } from '../../../src/domain/people/tokens.ts'
 import { createUser } from '../../../src/domain/people/users.ts'
 import { createDatabase, type TestDatabase } from '../../support/database.ts'
 import { createTestDomain, type TestDomain } from '../../support/domain.ts'
-import { root } from '../../support/sources.ts'
 
 /** Which mode a start finds; each step goes on from the one before. */
 const nothing = { oidc: false, bootstrapToken: false }
@@ -67,26 +64,5 @@ describe('the mode of a start', () => {
       'mode.users',
       'mode.single-user',
     ])
-  })
-})
-
-describe('an older database without a stored mode', () => {
-  const migrated = async () => {
-    const path = 'prisma/migrations/20261122025119_access_mode/migration.sql'
-    const script = await readFile(join(root, path), 'utf8')
-    await database.db.sql.query('DROP TABLE access_mode')
-    await database.db.pool.query(script)
-    const [row] = await database.db.sql.query<{ entered: boolean }>(
-      'SELECT users_since IS NOT NULL AS entered FROM access_mode',
-    )
-    return row?.entered
-  }
-
-  it('is taken to be what it contains', async () => {
-    expect(await migrated()).toBe(true)
-    await database.db.sql.query(`DELETE FROM api_token`)
-    expect(await migrated()).toBe(true)
-    await database.db.sql.query(`DELETE FROM "user" WHERE name <> 'local'`)
-    expect(await migrated()).toBe(false)
   })
 })
