@@ -2,6 +2,7 @@ import type { PoolClient } from 'pg'
 import type { Viewer } from '../src/domain/access.ts'
 import { viewerOf } from '../src/domain/access.ts'
 import { type Domain, topics } from '../src/domain/domain.ts'
+import type { Leader } from '../src/domain/leadership.ts'
 import { applyPools, type DeclaredNode, ensureLocalUser } from '../src/domain/machines/pools.ts'
 import { submitJobs } from '../src/domain/submission/submit.ts'
 import { systemClock } from '../src/platform/clock.ts'
@@ -14,7 +15,7 @@ import { createWakeups } from '../src/platform/wakeup.ts'
 /** A pool of many nodes with a long line. Its rows are copies of those that one submission made. */
 export interface LongQueue extends AsyncDisposable {
   domain: Domain
-  leader: { pool: string; epoch: number }
+  leader: Leader
 }
 
 export interface Length {
@@ -60,7 +61,7 @@ export async function openLongQueue(url: string, length: Length): Promise<LongQu
   await db.sql.query("INSERT INTO scheduler_leader (pool, epoch, holder, host) VALUES ('sim', 1, 'bench', 'bench')")
   return {
     domain,
-    leader: { pool: 'sim', epoch: 1 },
+    leader: { pool: 'sim', epoch: 1, holder: 'bench' },
     async [Symbol.asyncDispose]() {
       await wakeups.stop()
       await db.close()

@@ -18,6 +18,7 @@ import { type Action, type Actor, type Asks, type Person, project, type Reservin
 import { specOf } from './spec.ts'
 
 const pool = 'sim'
+const holder = 'simulated'
 const startAttemptsMax = 3
 const GiB = 1024 ** 3
 const handle = 'simulated'
@@ -173,7 +174,11 @@ export class DatabaseActor implements Actor {
     const { domain, epoch } = this.stand
     const runId = await this.runId(jobId, number)
     if (runId)
-      await createReporter(domain, { pool, epoch: epoch() }, startAttemptsMax)({ runId, jobId, number, handle, report })
+      await createReporter(
+        domain,
+        { pool, epoch: epoch(), holder },
+        startAttemptsMax,
+      )({ runId, jobId, number, handle, report })
   }
 
   private async leave(jobId: string): Promise<void> {

@@ -31,6 +31,7 @@ import { newResult, type Result, type Stage, simulate } from './simulation.ts'
  * stands still, and the process is told a later time with each look, so that ids are in order.
  */
 const pool = 'sim'
+const holder = 'simulated'
 const beganMs = Date.UTC(2026, 0, 1)
 const connectionsMax = 4
 const frequencies = { restsPerLook: 4, stepsPerLook: 10 }
@@ -89,9 +90,9 @@ async function openStage(url: string, planned: PoolPlan): Promise<Stage & AsyncD
   const depose = async () => {
     epoch += 1
     await db.sql.query(
-      `INSERT INTO scheduler_leader (pool, epoch, holder, host) VALUES ($1, $2, 'simulated', 'simulated')
+      `INSERT INTO scheduler_leader (pool, epoch, holder, host) VALUES ($1, $2, $3, 'simulated')
        ON CONFLICT (pool) DO UPDATE SET epoch = excluded.epoch`,
-      [pool, epoch],
+      [pool, epoch, holder],
     )
   }
   const stand: Stand = {
@@ -109,7 +110,7 @@ async function openStage(url: string, planned: PoolPlan): Promise<Stage & AsyncD
     actor: new DatabaseActor(stand),
     async lead() {
       await depose()
-      return createStored(domain, { pool, epoch })
+      return createStored(domain, { pool, epoch, holder })
     },
     depose,
     async broken() {
@@ -164,7 +165,7 @@ async function brokenAtRest(domain: Domain, epoch: number): Promise<string[]> {
   const { sql } = domain.db
   const news = await sql.query('SELECT 1 FROM pool_change LIMIT 1')
   if (news.length > 0) return []
-  const fresh = createWorld(await createStored(domain, { pool, epoch }).load())
+  const fresh = createWorld(await createStored(domain, { pool, epoch, holder }).load())
   const { starts, evictions } = plan(fresh, { startsMax: 1 })
   const off = await sql.query<{ what: string }>(shownSql)
   return [

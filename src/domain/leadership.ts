@@ -13,7 +13,8 @@ import type { Sql, TransactionOptions } from '../platform/tx.ts'
  * **The epoch row is the truth** (scheduler_leader). Taking over adds one to the epoch, by compare-and-set, so one of
  * two contenders wins. Every decision of a leader begins with `fence`, which reads that row FOR SHARE with the epoch
  * the leader believes in: a take-over waits until the decision is committed, and a decision after a take-over is
- * refused. So a late or confused leader does no harm.
+ * refused. So a late or confused leader does no harm. `fence` also compares the holder: a failover to a standby that lost
+ * the take-over gives the same epoch to another contender.
  *
  * **The lease is a second row** (scheduler_lease), renewed every 2 s; in the row of the epoch, renewals and decisions
  * would wait for each other. A lease older than 7 s of database time is free. So is a key without a holder: a clean
@@ -74,34 +75,43 @@ export interface LeadershipOptions {
   onLost(): void
 }
 
-/** Another epoch leads: the caller drops its decisions and what it knows. */
+/** One term of one process as the leader of a pool. */
+export interface Leader {
+  pool: string
+  epoch: number
+  /** The database may lose a take-over in a failover and give its epoch to another contender. */
+  holder: string
+}
+
+/** Another epoch or another process leads: the caller drops its decisions and what it knows. */
 export class Fenced extends Error {
   override name = 'Fenced'
 }
 
-/** Rows of scheduler_leader for this key and epoch, if that epoch still leads: the one predicate of a leader in SQL. */
-export const leadingSql = (key: string, epoch: string) =>
-  `FROM scheduler_leader WHERE pool = ${key} AND epoch = ${epoch} AND holder IS NOT NULL`
+/** The row of scheduler_leader, if this leader still leads: the one predicate of a leader in SQL. */
+export const leadingSql = (key: string, epoch: string, holder: string) =>
+  `FROM scheduler_leader WHERE pool = ${key} AND epoch = ${epoch} AND holder = ${holder}`
 
 /** First statement of every decision of a leader; throws Fenced when it no longer leads. */
-export async function fence(sql: Sql, key: string, epoch: number): Promise<void> {
-  const rows = await sql.query(`SELECT 1 ${leadingSql('$1', '$2')} FOR SHARE`, [key, epoch], 'fence')
-  if (rows.length === 0) throw overEpoch(key, epoch)
+export async function fence(sql: Sql, leader: Leader): Promise<void> {
+  const { pool, epoch, holder } = leader
+  const rows = await sql.query(`SELECT 1 ${leadingSql('$1', '$2', '$3')} FOR SHARE`, [pool, epoch, holder], 'fence')
+  if (rows.length === 0) throw overEpoch(leader)
 }
 
 /** A transaction of the leader, which begins with `fence`. */
 export const asLeader = <T>(
   { db }: { db: Pick<Db, 'transaction'> },
-  { pool, epoch }: { pool: string; epoch: number },
+  leader: Leader,
   work: (sql: Sql) => Promise<T>,
   options?: TransactionOptions,
 ): Promise<T> =>
   db.transaction(async (sql) => {
-    await fence(sql, pool, epoch)
+    await fence(sql, leader)
     return work(sql)
   }, options)
 
-export const overEpoch = (key: string, epoch: number) => new Fenced(`Epoch ${epoch} of ${key} is over`)
+export const overEpoch = ({ pool, epoch }: Leader) => new Fenced(`Epoch ${epoch} of ${pool} is over`)
 
 /**
  * Whether the key had no leader for this long. If so, it has none until the open transaction ends, and an old leader
@@ -190,7 +200,7 @@ export function createLeadership(options: LeadershipOptions): Leadership {
       if (epoch !== null) {
         if (givesWay && direct && (await hasRivals(client, key))) return log.info({ key, epoch }, 'gives way')
         givesWay = false
-        if (!(await renew(client, key, epoch))) return log.warn({ key, epoch }, 'another process leads now')
+        if (!(await renew(client, options, epoch))) return log.warn({ key, epoch }, 'another process leads now')
       } else await takeOver(client)
       await clock.sleep(epoch === null ? competeMs : renewMs, signal)
     }
@@ -234,9 +244,10 @@ export function createLeadership(options: LeadershipOptions): Leadership {
   }
 
   async function handOver(client: pg.Client, led: number) {
-    const release = 'UPDATE scheduler_leader SET holder = NULL, host = NULL WHERE pool = $1 AND epoch = $2'
+    const release =
+      'UPDATE scheduler_leader SET holder = NULL, host = NULL WHERE pool = $1 AND epoch = $2 AND holder = $3'
     await client
-      .query(release, [key, led])
+      .query(release, [key, led, options.holder])
       .catch((error: unknown) => log.warn({ err: error, key }, 'could not hand over; the lease runs out by itself'))
   }
 
@@ -275,11 +286,16 @@ async function ensureRows(client: pg.Client, key: string) {
   )
 }
 
-async function renew(client: pg.Client, key: string, epoch: number): Promise<boolean> {
+async function renew(
+  client: pg.Client,
+  { key, holder }: Pick<LeadershipOptions, 'key' | 'holder'>,
+  epoch: number,
+): Promise<boolean> {
   const { rowCount } = await client.query(
-    `UPDATE scheduler_lease AS lease SET renewed_at = berth_now(), load5 = $3, memory_percent = $4
-       FROM scheduler_leader AS leader WHERE lease.pool = $1 AND leader.pool = lease.pool AND leader.epoch = $2`,
-    [key, epoch, ...machineNow()],
+    `UPDATE scheduler_lease AS lease SET renewed_at = berth_now(), load5 = $4, memory_percent = $5
+       FROM scheduler_leader AS leader
+       WHERE lease.pool = $1 AND leader.pool = lease.pool AND leader.epoch = $2 AND leader.holder = $3`,
+    [key, epoch, holder, ...machineNow()],
   )
   return rowCount === 1
 }

@@ -1,8 +1,8 @@
 import type { Domain } from '../domain/domain.ts'
+import type { Leader } from '../domain/leadership.ts'
 import { storeReport } from '../domain/machines/backend-nodes.ts'
 import type { BackendNode, Executor } from '../executors/executor.ts'
 import { createLoop, type Loop } from '../platform/loop.ts'
-import type { Leader } from './planner.ts'
 
 /**
  * Asks the backend of a pool for its nodes, and stores what changed, as long as this process leads the pool. A backend

@@ -1,7 +1,7 @@
 import type { Domain } from '../domain/domain.ts'
 import { takeLeave } from '../domain/jobs/leaving.ts'
 import { type HoldingRun, markExpired } from '../domain/jobs/runs.ts'
-import { asLeader, Fenced } from '../domain/leadership.ts'
+import { asLeader, Fenced, type Leader } from '../domain/leadership.ts'
 import type { JobState } from '../domain/state.ts'
 import {
   type Executor,
@@ -17,7 +17,6 @@ import type { FreshOutput } from '../logs/fresh-output.ts'
 import type { Sql } from '../platform/tx.ts'
 import { type Deadline, deadlinesOf, untilDue } from './deadlines.ts'
 import { factsOf, type Report } from './outcome.ts'
-import type { Leader } from './planner.ts'
 import { pumpLog } from './pump.ts'
 import type { Reporter } from './reports.ts'
 import { readRunAids, runSpecOf } from './run-spec.ts'

@@ -1,8 +1,7 @@
 import type { Domain } from '../domain/domain.ts'
-import { asLeader } from '../domain/leadership.ts'
+import { asLeader, type Leader } from '../domain/leadership.ts'
 import { countStartFailure, forgetStartFailures, type NodeTrouble } from '../domain/machines/node-trouble.ts'
 import type { Report } from './outcome.ts'
-import type { Leader } from './planner.ts'
 
 /**
  * The effect of reports of starts on the nodes. A failure is counted before its job goes back to the queue, so that the

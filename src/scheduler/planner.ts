@@ -12,11 +12,6 @@ import type { Committed, Store } from './store.ts'
  * and loaded again; nothing is repaired.
  */
 
-export interface Leader {
-  pool: string
-  epoch: number
-}
-
 export interface Planner {
   /** The present world; loaded if nothing is known. */
   hear(): Promise<World>

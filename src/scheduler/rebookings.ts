@@ -1,8 +1,7 @@
 import type { Domain } from '../domain/domain.ts'
-import { asLeader } from '../domain/leadership.ts'
+import { asLeader, type Leader } from '../domain/leadership.ts'
 import { type ChosenNodes, rebook } from '../domain/machines/rebook.ts'
 import type { Report } from './outcome.ts'
-import type { Leader } from './planner.ts'
 
 /**
  * Allocations follow the nodes that a backend reports for its runs. A transaction of its own after that of the reports:

@@ -5,7 +5,7 @@ import { loseNodes } from '../domain/jobs/lost-runs.ts'
 import { type RunFacts, storeFacts } from '../domain/jobs/run-facts.ts'
 import { lockReportedJobs, type ReportedJob, recordLateReport, saveHandles } from '../domain/jobs/runs.ts'
 import { type Move, transition } from '../domain/jobs/transition.ts'
-import { fence } from '../domain/leadership.ts'
+import { fence, type Leader } from '../domain/leadership.ts'
 import { lockPool } from '../domain/limits/limits.ts'
 import { isFinal, type JobState } from '../domain/state.ts'
 import type { Handle } from '../executors/executor.ts'
@@ -14,7 +14,6 @@ import { createBatcher } from '../platform/batch.ts'
 import type { Sql } from '../platform/tx.ts'
 import { createNodeTroubles } from './node-troubles.ts'
 import { factsOf, type Report, stepsOf } from './outcome.ts'
-import type { Leader } from './planner.ts'
 import { rebookReported } from './rebookings.ts'
 
 /**
@@ -68,7 +67,7 @@ interface Written {
 
 async function write(writing: Writing, reports: readonly RunReport[]): Promise<Written> {
   const { sql, leader } = writing
-  await fence(sql, leader.pool, leader.epoch)
+  await fence(sql, leader)
   // A pool is locked before its jobs.
   if (reports.some(isLoss)) await lockPool(sql, leader.pool)
   const written: Written = { states: new Map(), events: 0 }

@@ -1,11 +1,10 @@
 import type { Domain } from '../domain/domain.ts'
-import { createLeadership } from '../domain/leadership.ts'
+import { createLeadership, type Leader } from '../domain/leadership.ts'
 import type { Executor } from '../executors/executor.ts'
 import { createAppender } from '../logs/append.ts'
 import type { FreshOutput } from '../logs/fresh-output.ts'
 import { createLoop } from '../platform/loop.ts'
 import { createReach, type Reach } from './capacity-watch.ts'
-import type { Leader } from './planner.ts'
 import { createReporter } from './reports.ts'
 import { createRunner } from './runner.ts'
 import { createStored } from './stored.ts'
@@ -67,7 +66,11 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
     log,
     canServe: reach.canServe,
     onGained(epoch) {
-      const mine = createTerm({ pool, epoch }, { ...options, reach, giveWay: () => leadership.giveWay() }, withdrawals)
+      const mine = createTerm(
+        { pool, epoch, holder },
+        { ...options, reach, giveWay: () => leadership.giveWay() },
+        withdrawals,
+      )
       term = mine
       void Promise.race([ending, clock.sleep(endMsMax)]).then(mine.start)
     },

@@ -1,12 +1,11 @@
 import type { Domain } from '../domain/domain.ts'
 import { cancelHopeless, gatesMax, openGates } from '../domain/jobs/dependencies.ts'
-import { asLeader, fence } from '../domain/leadership.ts'
+import { asLeader, fence, type Leader } from '../domain/leadership.ts'
 import { readNodes } from '../domain/machines/nodes.ts'
 import { memoryMs } from '../domain/scheduling.ts'
 import { readNow } from '../platform/database-time.ts'
 import { type Sql, wholeTableMsMax } from '../platform/tx.ts'
 import type { Snapshot } from './plan/model.ts'
-import type { Leader } from './planner.ts'
 import type { Store } from './store.ts'
 import { commit } from './stored/committing.ts'
 import { createEar } from './stored/hearing.ts'
@@ -49,8 +48,9 @@ async function openAllDue(domain: Domain, leader: Leader): Promise<number> {
 }
 
 /** Changes that this snapshot contains are removed, except those of gates; later commits are heard. */
-async function load(sql: Sql, { singleUser }: Domain, { pool, epoch }: Leader): Promise<Snapshot> {
-  await fence(sql, pool, epoch)
+async function load(sql: Sql, { singleUser }: Domain, leader: Leader): Promise<Snapshot> {
+  const { pool } = leader
+  await fence(sql, leader)
   await sql.query("DELETE FROM pool_change WHERE pool = $1 AND kind <> 'GATED'", [pool])
   const nowMs = (await readNow(sql)).getTime()
   const settings = await readSettings(sql, pool, singleUser)

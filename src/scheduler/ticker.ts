@@ -1,9 +1,9 @@
 import type { Domain } from '../domain/domain.ts'
-import { Fenced } from '../domain/leadership.ts'
+import { Fenced, type Leader } from '../domain/leadership.ts'
 import type { Processed } from '../domain/queue/process-queue.ts'
 import { openQuestions } from '../domain/queue/questions.ts'
 import { allOf } from '../platform/tx.ts'
-import { createPlanner, type Leader } from './planner.ts'
+import { createPlanner } from './planner.ts'
 import { answerQuestions } from './questions.ts'
 import type { Store } from './store.ts'
 

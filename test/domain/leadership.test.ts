@@ -268,30 +268,47 @@ describe('the fence', () => {
     contend('a')
     await leader()
     const { db } = database
-    await db.transaction((sql) => fence(sql, key, 1))
-    await expect(db.transaction((sql) => fence(sql, key, 0))).rejects.toThrow(Fenced)
-    await expect(db.transaction((sql) => fence(sql, 'other', 1))).rejects.toThrow(Fenced)
+    await db.transaction((sql) => fence(sql, { pool: key, epoch: 1, holder: 'a' }))
+    await expect(db.transaction((sql) => fence(sql, { pool: key, epoch: 0, holder: 'a' }))).rejects.toThrow(Fenced)
+    await expect(db.transaction((sql) => fence(sql, { pool: 'other', epoch: 1, holder: 'a' }))).rejects.toThrow(Fenced)
+  })
+
+  test('refuses the holder of a lost take-over, whose epoch another process got', async () => {
+    const lost = contend('a')
+    await leader()
+    // A failover lost the take-over of a, and b took over after it.
+    await database.db.sql.query("UPDATE scheduler_leader SET holder = 'b'")
+    await expect(database.db.transaction((sql) => fence(sql, { pool: key, epoch: 1, holder: 'a' }))).rejects.toThrow(
+      Fenced,
+    )
+    await database.db.transaction((sql) => fence(sql, { pool: key, epoch: 1, holder: 'b' }))
+    await until(() => lost.history.includes(null), { what: 'a steps down at its next renewal' })
+    expect(await row()).toEqual({ epoch: 1, holder: 'b' })
   })
 
   test('refuses everybody after a clean hand-over', async () => {
     const first = contend('a')
     await leader()
     await first.leadership.stop()
-    await expect(database.db.transaction((sql) => fence(sql, key, 1))).rejects.toThrow(Fenced)
+    await expect(database.db.transaction((sql) => fence(sql, { pool: key, epoch: 1, holder: 'a' }))).rejects.toThrow(
+      Fenced,
+    )
   })
 
   test('makes a take-over wait until the decision is committed', async () => {
     const frozen = await frozenLeader(5)
     let taken: Contender | undefined
     await database.db.transaction(async (sql) => {
-      await fence(sql, key, 5)
+      await fence(sql, { pool: key, epoch: 5, holder: 'frozen' })
       await database.moveTime(leaseTtlMs + 1_000)
       taken = contend('b')
       await until(waitsForRow, { what: 'the take-over waits' })
       expect(taken.history).toEqual([])
     })
     await until(() => taken && leads(taken), { what: 'it takes over' })
-    await expect(database.db.transaction((sql) => fence(sql, key, 5))).rejects.toThrow(Fenced)
+    await expect(
+      database.db.transaction((sql) => fence(sql, { pool: key, epoch: 5, holder: 'frozen' })),
+    ).rejects.toThrow(Fenced)
     await frozen.end()
   })
 

@@ -146,7 +146,7 @@ const needs = {
     'SELECT id FROM run r WHERE r.pool = $1 AND r.lost_at IS NOT NULL',
   ),
   run_scheduled: need(
-    "FROM run WHERE pool = $1 AND scheduled_at BETWEEN (SELECT berth_now()) - $3::float8 * interval '1 millisecond' AND 'infinity'",
+    "FROM run WHERE pool = $1 AND scheduled_at BETWEEN (SELECT berth_now()) - $4::float8 * interval '1 millisecond' AND 'infinity'",
     "SELECT * FROM run WHERE pool = $1 AND scheduled_at BETWEEN (SELECT berth_now()) - $2::float8 * interval '1 millisecond' AND 'infinity'",
   ),
   slot_reservation_made: need(

@@ -54,7 +54,7 @@ const epoch = async () => (await sql<{ epoch: number }>('SELECT epoch FROM sched
 
 async function report(reported: BackendNode[]) {
   backend.nodes = reported
-  await storeCapacity(it.domain, { pool: 'sim', epoch: await epoch() }, reported)
+  await storeCapacity(it.domain, { pool: 'sim', epoch: await epoch(), holder: 'test' }, reported)
 }
 
 const submit = (cpu: number, more: Record<string, unknown> = {}) =>
@@ -205,7 +205,7 @@ test('the same report writes nothing; a backend that is away changes nothing, an
     },
     new Map([['simulated', backend]]),
   )
-  const watch = reach.watch({ pool: 'sim', epoch: await epoch() }, () => undefined)
+  const watch = reach.watch({ pool: 'sim', epoch: await epoch(), holder: 'test' }, () => undefined)
   backend.answers = false
   let asked = 0
   const { capacity } = backend

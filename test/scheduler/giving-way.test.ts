@@ -95,7 +95,7 @@ test('a leader without an answer waits twice as long as in its last term, 10 min
   async function term() {
     const beganMs = clock.monotonicMs()
     let leftMs: number | null = null
-    const watch = reach.watch({ pool: 'sim', epoch: 1 }, () => {
+    const watch = reach.watch({ pool: 'sim', epoch: 1, holder: 'test' }, () => {
       leftMs ??= clock.monotonicMs()
     })
     watch?.start()

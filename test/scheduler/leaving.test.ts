@@ -160,7 +160,7 @@ test('whoever gets to run only after that still shows why it has to leave', asyn
   const environment = [{ name: 'SIM_START_SECONDS', value: '3600' }]
   const { victim, claimant, runId } = await victimAndClaimant({ preemptable: true, environment }, 1, 'STARTING')
   const [leader] = await sql<{ epoch: number }>("UPDATE scheduler_leader SET holder = 'b' RETURNING epoch")
-  const report = createReporter(it.domain, { pool: 'sim', epoch: leader?.epoch ?? 0 }, 3)
+  const report = createReporter(it.domain, { pool: 'sim', epoch: leader?.epoch ?? 0, holder: 'b' }, 3)
   const seen = { kind: 'seen', observation: { state: 'running' } } as const
   expect(await report({ runId, jobId: victim, number: 1, report: seen })).toBe('RUNNING')
   const why = { state_reason: 'PREEMPTING', state_info: `Being preempted by ${claimant}` }

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import type { Leader } from '../../src/domain/leadership.ts'
 import { findings } from '../../src/domain/selfcheck/selfcheck.ts'
 import { createLog } from '../../src/platform/log.ts'
 import { storeCapacity } from '../../src/scheduler/capacity-watch.ts'
@@ -38,7 +39,7 @@ afterEach(async () => {
 const one = async <Row>(text: string, values: unknown[] = []) => (await database.db.sql.query<Row>(text, values))[0]
 const nodeState = async () => (await one<{ state: string }>('SELECT state::text FROM node'))?.state
 const report = async () => {
-  const leader = await one<{ pool: string; epoch: number }>('SELECT pool, epoch FROM scheduler_leader')
+  const leader = await one<Leader>('SELECT pool, epoch, holder FROM scheduler_leader')
   if (leader) await storeCapacity(it.domain, leader, backend.nodes)
 }
 const jobIs = (jobId: string, state: string) =>

@@ -36,7 +36,7 @@ test('what a run printed before its machine was restarted is read before its log
   const jobId = await it.submit({ command: ['sh', '-c', script] })
   await leader.tick()
   const due = async () => {
-    const [run] = await readHoldingRuns(sql, { pool: 'sim', epoch: 1 })
+    const [run] = await readHoldingRuns(sql, { pool: 'sim', epoch: 1, holder: 'test' })
     if (!run) throw new Error('Nothing runs')
     return run
   }

@@ -23,7 +23,7 @@ beforeEach(async () => {
   database = await createDatabase()
   it = await createTestDomain(database.db, { nodes: [{ ...simNode, devices }], pool: { policy: 'FAIR_SHARE' } })
   await sql("INSERT INTO scheduler_leader (pool, epoch, holder, host) VALUES ('sim', 1, 'test', 'test')")
-  store = createStored(it.domain, { pool: 'sim', epoch: 1 })
+  store = createStored(it.domain, { pool: 'sim', epoch: 1, holder: 'test' })
 })
 afterEach(async () => {
   expect(await findings(database.db.sql)).toEqual([])

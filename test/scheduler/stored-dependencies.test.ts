@@ -22,7 +22,7 @@ beforeEach(async () => {
   database = await createDatabase()
   it = await createTestDomain(database.db)
   await sql("INSERT INTO scheduler_leader (pool, epoch, holder, host) VALUES ('sim', 1, 'test', 'test')")
-  store = createStored(it.domain, { pool: 'sim', epoch: 1 })
+  store = createStored(it.domain, { pool: 'sim', epoch: 1, holder: 'test' })
   await store.load()
 })
 afterEach(async () => {

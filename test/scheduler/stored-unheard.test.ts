@@ -54,7 +54,7 @@ test('what is told of a pool that is led stays', async () => {
 test('a leader that was away for too long has missed something, and must take over again', async () => {
   await leads(1)
   await renews()
-  const store = createStored(it.domain, { pool: 'sim', epoch: 1 })
+  const store = createStored(it.domain, { pool: 'sim', epoch: 1, holder: 'test' })
   await store.load()
   await it.submit()
   await database.moveTime(5 * 60_000 + 1)
@@ -77,7 +77,7 @@ test('the next leader knows all the same who waits, and opens what has become du
   await forgetUnheard(it.domain)
   expect(await told()).toBe(0)
   await leads(3)
-  const { lanes } = await createStored(it.domain, { pool: 'sim', epoch: 3 }).load()
+  const { lanes } = await createStored(it.domain, { pool: 'sim', epoch: 3, holder: 'test' }).load()
   expect(lanes.flatMap((lane) => lane.first.map(({ jobId }) => jobId))).toEqual([second])
 })
 
@@ -96,7 +96,7 @@ test('nobody takes over while it is forgotten', async () => {
 
 test('what was heard is not looked at again, though a transaction that is held open keeps it in the index', async () => {
   await leads(1)
-  const store = createStored(it.domain, { pool: 'sim', epoch: 1 })
+  const store = createStored(it.domain, { pool: 'sim', epoch: 1, holder: 'test' })
   const world = createWorld(await store.load())
   const backup = new pg.Client({ connectionString: database.url })
   await backup.connect()

@@ -9,7 +9,7 @@ import { createTestDomain, type TestDomain } from '../support/domain.ts'
 import { until } from '../support/until.ts'
 
 /** When readers are shown what changed. */
-const leader = { pool: 'sim', epoch: 1 }
+const leader = { pool: 'sim', epoch: 1, holder: 'test' }
 
 let database: TestDatabase
 let it: TestDomain

@@ -20,7 +20,7 @@ let database: TestDatabase
 let it: TestDomain
 let store: Store
 
-const leader = { pool: 'sim', epoch: 1 }
+const leader = { pool: 'sim', epoch: 1, holder: 'test' }
 const device = (index: number) => ({ index, model: 'V100', memoryGib: 32, tensorCores: true, cuda: [] })
 
 beforeEach(async () => {

@@ -74,8 +74,11 @@ async function createWatched(): Promise<Executor> {
   }
 }
 
+/** Its epoch is 1 before `takeOver`, then 2. */
+const leaderOf = (epoch: number) => ({ pool: 'sim', epoch, holder: epoch === 1 ? 'test' : 'b' })
+
 async function runOf(epoch: number): Promise<HoldingRun> {
-  const [run] = await readHoldingRuns(database.db.sql, { pool: 'sim', epoch })
+  const [run] = await readHoldingRuns(database.db.sql, leaderOf(epoch))
   if (!run) throw new Error('Nothing runs')
   return run
 }
@@ -88,7 +91,7 @@ interface By {
 
 function carry(run: HoldingRun, epoch: number, by: By = {}): Carrier {
   const { domain, withdraw } = { domain: it.domain, withdraw: withdrawals.withdraw, ...by }
-  const leader = { pool: 'sim', epoch }
+  const leader = leaderOf(epoch)
   const limits = { graceMs, nodeLostAfterMs: 60_000, logBytesPerRunMax: 1_000_000, jobUrl: 'http://127.0.0.1' }
   const report = createReporter(domain, leader, 1)
   const append = createAppender(domain.db.sql)
@@ -284,11 +287,11 @@ test('a run that was cancelled while no process led is stopped and forgotten by 
 })
 
 test('it reads no orders any more', async () => {
-  expect(await readRunsDue(database.db.sql, { pool: 'sim', epoch: 1 })).toHaveLength(1)
+  expect(await readRunsDue(database.db.sql, leaderOf(1))).toHaveLength(1)
   await takeOver()
-  expect(await readRunsDue(database.db.sql, { pool: 'sim', epoch: 1 })).toEqual([])
-  expect(await readHoldingRuns(database.db.sql, { pool: 'sim', epoch: 1 })).toEqual([])
-  expect(await readRunsDue(database.db.sql, { pool: 'sim', epoch: 2 })).toHaveLength(1)
+  expect(await readRunsDue(database.db.sql, leaderOf(1))).toEqual([])
+  expect(await readHoldingRuns(database.db.sql, leaderOf(1))).toEqual([])
+  expect(await readRunsDue(database.db.sql, leaderOf(2))).toHaveLength(1)
 })
 
 test('a backend that does not answer right after a start is asked again: the run is not taken for one that failed', async () => {

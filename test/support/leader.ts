@@ -1,7 +1,7 @@
 import type { Domain } from '../../src/domain/domain.ts'
+import type { Leader } from '../../src/domain/leadership.ts'
 import type { Processed } from '../../src/domain/queue/process-queue.ts'
 import type { Executor } from '../../src/executors/executor.ts'
-import type { Leader } from '../../src/scheduler/planner.ts'
 import { createScheduler, type Scheduler, type SchedulerOptions } from '../../src/scheduler/scheduler.ts'
 import { createStored } from '../../src/scheduler/stored.ts'
 import { createTicker } from '../../src/scheduler/ticker.ts'
@@ -43,7 +43,7 @@ export async function createLeader(domain: Domain, pool: string): Promise<TestLe
   const { sql } = domain.db
   await sql.query("INSERT INTO scheduler_leader (pool, epoch, holder, host) VALUES ($1, 1, 'test', 'test')", [pool])
   await sql.query("INSERT INTO scheduler_lease (pool, renewed_at) VALUES ($1, 'infinity')", [pool])
-  const leader = { pool, epoch: 1 }
+  const leader = { pool, epoch: 1, holder: 'test' }
   const ticker = createTicker({ domain, leader, store: createStored(domain, leader), publishEveryMs: 0 })
   return { ...leader, tick: () => ticker.tick() }
 }

@@ -1,6 +1,6 @@
 import type { Sql } from '../../platform/tx.ts'
 import type { Domain } from '../domain.ts'
-import { leadingSql } from '../leadership.ts'
+import { type Leader, leadingSql } from '../leadership.ts'
 import type { JobSpec } from '../spec.ts'
 import { holdingSql, holdingStates, type JobState } from '../state.ts'
 import { jobChangeSql } from './job-change.ts'
@@ -42,17 +42,11 @@ SELECT r.id AS "runId", r.job_id AS "jobId", r.number, r.state, j.executor, r.ha
   coalesce((SELECT q.native FROM submission_queue q WHERE q.name = j.queue), '{}') AS "queueNative"
 FROM ${runs} r JOIN job j ON j.id = r.job_id JOIN "user" u ON u.id = j.user_id
 WHERE r.pool = $1 AND r.state IN ${holdingSql} ${condition}
-  AND EXISTS (SELECT ${leadingSql('$1', '$2')})
+  AND EXISTS (SELECT ${leadingSql('$1', '$2', '$3')})
 ORDER BY r.scheduled_at, r.id`
 
-/** A leadership. Reads of an epoch that is over return nothing. */
-export interface Term {
-  pool: string
-  epoch: number
-}
-
-/** All holding runs: a leader that has just taken over carries them on. */
-export const readHoldingRuns = (sql: Sql, term: Term): Promise<HoldingRun[]> =>
+/** All holding runs: a leader that has just taken over carries them on. Reads of a leader that is over return nothing. */
+export const readHoldingRuns = (sql: Sql, term: Leader): Promise<HoldingRun[]> =>
   readRunsOf(sql, term, { text: runsSql(''), name: 'holding_runs' })
 
 /**
@@ -60,16 +54,16 @@ export const readHoldingRuns = (sql: Sql, term: Term): Promise<HoldingRun[]> =>
  * whatever dead entries lie before, so this look costs the same while an open transaction keeps them all. With a range,
  * PostgreSQL expects few rows; with a lower bound alone a third of the table, and reads it all.
  */
-export const readStartsDue = (sql: Sql, term: Term, sinceMs: number): Promise<HoldingRun[]> =>
+export const readStartsDue = (sql: Sql, term: Leader, sinceMs: number): Promise<HoldingRun[]> =>
   readRunsOf(sql, term, { text: startsSql, name: 'starts_due', values: [sinceMs + commitMs] })
 
 const startsSql = `
 WITH recent AS MATERIALIZED (
-  SELECT * FROM run WHERE pool = $1 AND scheduled_at BETWEEN (SELECT berth_now()) - $3::float8 * interval '1 millisecond' AND 'infinity'
+  SELECT * FROM run WHERE pool = $1 AND scheduled_at BETWEEN (SELECT berth_now()) - $4::float8 * interval '1 millisecond' AND 'infinity'
 ) ${runsSql("AND r.state = 'STARTING' AND r.handle IS NULL", 'recent')}`
 
 /** Runs that are due: to be started, stopped or signalled. */
-export const readRunsDue = (sql: Sql, term: Term): Promise<HoldingRun[]> =>
+export const readRunsDue = (sql: Sql, term: Leader): Promise<HoldingRun[]> =>
   readRunsOf(sql, term, { text: dueSql, name: 'runs_due' })
 
 const dueSql = runsSql(
@@ -80,12 +74,12 @@ const dueSql = runsSql(
 interface RunsQuery {
   text: string
   name: string
-  /** From $3 on. */
+  /** From $4 on. */
   values?: readonly unknown[]
 }
 
-const readRunsOf = (sql: Sql, { pool, epoch }: Term, { text, name, values = [] }: RunsQuery) =>
-  sql.query<HoldingRun>(text, [pool, epoch, ...values], name)
+const readRunsOf = (sql: Sql, { pool, epoch, holder }: Leader, { text, name, values = [] }: RunsQuery) =>
+  sql.query<HoldingRun>(text, [pool, epoch, holder, ...values], name)
 
 /** null: the run was removed with its job. */
 export const readRunState = async (sql: Sql, runId: string): Promise<JobState | null> =>

@@ -2,7 +2,7 @@ import type { Sql, Tx } from '../../platform/tx.ts'
 import { tellNodes, tellSettings } from '../changes.ts'
 import type { Domain } from '../domain.ts'
 import { newId } from '../ids.ts'
-import { fence } from '../leadership.ts'
+import { fence, type Leader } from '../leadership.ts'
 import { lockPool } from '../limits/limits.ts'
 
 /**
@@ -41,15 +41,15 @@ interface Pool {
 /** Under the leader's epoch. null: the report says what is stored, and nothing was written. */
 export async function storeReport(
   { db, time }: Pick<Domain, 'db' | 'time'>,
-  { pool, epoch }: { pool: string; epoch: number },
+  leader: Leader,
   reported: readonly ReportedNode[],
 ): Promise<NodesChanged | null> {
   // Without a lock: `write` compares again.
-  const { writes, gone } = compare(await readStored(db.sql, pool, ''), reported)
+  const { writes, gone } = compare(await readStored(db.sql, leader.pool, ''), reported)
   if (writes.length === 0 && gone.every(({ isUsed, state }) => isUsed && state === 'LOST')) return null
   return db.locking(async (tx) => {
-    await fence(tx, pool, epoch)
-    return write(tx, { pool, nowMs: time.nowMs() }, reported)
+    await fence(tx, leader)
+    return write(tx, { pool: leader.pool, nowMs: time.nowMs() }, reported)
   })
 }
 

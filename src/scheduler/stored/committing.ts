@@ -4,12 +4,11 @@ import { dropHolds, putHolds, requestEvictions } from '../../domain/jobs/holds.t
 import { interactiveElsewhere, postponeInteractive } from '../../domain/jobs/one-interactive.ts'
 import { markHowStarted } from '../../domain/jobs/runs.ts'
 import { type Move, transition } from '../../domain/jobs/transition.ts'
-import { leadingSql, overEpoch } from '../../domain/leadership.ts'
+import { type Leader, leadingSql, overEpoch } from '../../domain/leadership.ts'
 import { allocate } from '../../domain/machines/nodes.ts'
 import { chosenOf } from '../../domain/machines/placement.ts'
 import { type Sql, sqlState } from '../../platform/tx.ts'
 import type { Decisions, Eviction, Start, Waiting } from '../plan/model.ts'
-import type { Leader } from '../planner.ts'
 import type { Committed } from '../store.ts'
 
 /**
@@ -44,15 +43,16 @@ export async function commit(
 export const isTaken = (error: unknown): boolean => ['23505', '23514'].includes(sqlState(error) ?? '')
 
 /** First statement of every decision. Throws Fenced; false: the settings changed since the decision. */
-export async function lockPoolAt(sql: Sql, { pool, epoch }: Leader, revision: number): Promise<boolean> {
-  const [row] = await sql.query<{ leads: boolean; revision: number }>(lockPoolSql, [pool, epoch], 'lock_pool_at')
-  if (!row?.leads) throw overEpoch(pool, epoch)
+export async function lockPoolAt(sql: Sql, leader: Leader, revision: number): Promise<boolean> {
+  const values = [leader.pool, leader.epoch, leader.holder]
+  const [row] = await sql.query<{ leads: boolean; revision: number }>(lockPoolSql, values, 'lock_pool_at')
+  if (!row?.leads) throw overEpoch(leader)
   return row.revision === revision
 }
 
 const lockPoolSql = `
 WITH led AS MATERIALIZED (
-  SELECT 1 ${leadingSql('$1', '$2')} FOR SHARE
+  SELECT 1 ${leadingSql('$1', '$2', '$3')} FOR SHARE
 )
 SELECT EXISTS (SELECT FROM led) AS leads, revision FROM pool WHERE name = $1 FOR NO KEY UPDATE OF pool`
 

@@ -1,10 +1,9 @@
 import type { Domain } from '../../domain/domain.ts'
 import { cancelHopeless, gatesMax, openGates } from '../../domain/jobs/dependencies.ts'
-import { asLeader, leadingSql, overEpoch } from '../../domain/leadership.ts'
+import { asLeader, type Leader, leadingSql, overEpoch } from '../../domain/leadership.ts'
 import { readNodes } from '../../domain/machines/nodes.ts'
 import { relaxed, type Sql } from '../../platform/tx.ts'
 import type { Change } from '../plan/model.ts'
-import type { Leader } from '../planner.ts'
 import type { Heard, KnownLanes } from '../store.ts'
 import { readNewLanes, readRuns, readSettings } from './reading.ts'
 
@@ -91,15 +90,15 @@ interface HeardUntil {
   heardXact: number
 }
 
-async function lookAt(sql: Sql, { pool, epoch }: Leader, { openedMs, heardXact }: HeardUntil): Promise<Look> {
-  const values = [pool, epoch, openedMs, heardXact]
+async function lookAt(sql: Sql, leader: Leader, { openedMs, heardXact }: HeardUntil): Promise<Look> {
+  const values = [leader.pool, leader.epoch, openedMs, heardXact, leader.holder]
   const [row] = await sql.query<Look & { leads: boolean }>(lookSql, values, 'look_for_changes')
-  if (!row?.leads) throw overEpoch(pool, epoch)
+  if (!row?.leads) throw overEpoch(leader)
   return row
 }
 
 const lookSql = `
-SELECT EXISTS (SELECT ${leadingSql('$1', '$2')}) AS leads, (extract(epoch FROM berth_now()) * 1000)::float8 AS "nowMs",
+SELECT EXISTS (SELECT ${leadingSql('$1', '$2', '$5')}) AS leads, (extract(epoch FROM berth_now()) * 1000)::float8 AS "nowMs",
   EXISTS (SELECT FROM pool_change c WHERE c.pool = $1 AND c.xact >= $4) AS changed,
   pg_snapshot_xmin(pg_current_snapshot())::text::bigint AS "openXact",
   (SELECT (extract(epoch FROM q.eligible_at) * 1000)::float8 FROM queue_entry q

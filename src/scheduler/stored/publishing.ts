@@ -1,7 +1,6 @@
 import type { Domain } from '../../domain/domain.ts'
-import { asLeader } from '../../domain/leadership.ts'
+import { asLeader, type Leader } from '../../domain/leadership.ts'
 import { relaxed, type Sql } from '../../platform/tx.ts'
-import type { Leader } from '../planner.ts'
 import type { ViewChanges } from '../store.ts'
 
 /**

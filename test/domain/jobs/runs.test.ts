@@ -55,7 +55,7 @@ test('a leader carries on the runs of its own pool, each with the end of its har
   const elsewhere = await started({ queue: 'other' })
   for (const name of names) await createLeader(it.domain, name)
   const carried = async (pool: string, epoch = 1) =>
-    (await readHoldingRuns(sql, { pool, epoch })).map(({ jobId, mustEndAt }) => ({ jobId, mustEndAt }))
+    (await readHoldingRuns(sql, { pool, epoch, holder: 'test' })).map(({ jobId, mustEndAt }) => ({ jobId, mustEndAt }))
   expect(await carried('sim')).toEqual([
     { jobId: bound, mustEndAt: endsAt },
     { jobId: loose, mustEndAt: null },
