@@ -21,6 +21,7 @@ let observer: Observer
 let forgotten: Forgotten
 /** null: Slurm does not answer. */
 let snapshot: QueueSnapshot | null
+const cancelled: string[] = []
 const queue: Queue = {
   get last() {
     return snapshot
@@ -43,7 +44,11 @@ beforeEach(async () => {
     layout,
     queue,
     forgotten,
-    stopper: { isAsked: async () => false, isOver: () => undefined },
+    stopper: {
+      isAsked: async () => false,
+      isOver: () => undefined,
+      cancel: async (handle) => void cancelled.push(handle),
+    },
     clock,
     time,
     log: createLog('silent'),
@@ -77,11 +82,33 @@ it('a run has no moment of its start before the clocks were compared', async () 
   expect(observation).not.toHaveProperty('startedAt')
 })
 
+/** Slurm has one job, of run_a, in this state. */
+function shows(state: string): void {
+  const [job] = parseQueue(`7\x1frun_a\x1f0\x1f${state}\x1fNone\x1fn1\x1f0\x1f\x1f0\x1fcpu=1\x1f`)
+  snapshot = { beganMs: clock.monotonicMs(), byRun: new Map(job && [['run_a', [job]]]) }
+}
+
+it.each([
+  ['exit', '0 - - -', 'ended'],
+  ['exit', 'failed START_FAILED forged', 'failed'],
+])('a run whose job runs after the record %s "%s" is not over, and its job is cancelled', async (name, text, state) => {
+  const handle = await begun('run_a')
+  await symlink(text, join(layout.runs, handle, name))
+  const inspect = async () => (await observer.inspect([handle]))[0]
+  cancelled.length = 0
+  shows('RUNNING')
+  expect(await inspect()).toMatchObject({ state: 'running' })
+  await clock.advance(9_000)
+  expect(await inspect()).toMatchObject({ state: 'running' })
+  expect(cancelled).toEqual([])
+  await clock.advance(2_000)
+  expect(await inspect()).toMatchObject({ state: 'running' })
+  expect(cancelled).toEqual([handle])
+  shows('CANCELLED')
+  expect(await inspect()).toMatchObject({ state })
+})
+
 it('a run that is over and goes on in Slurm is named, once its job had time to end, also by the next server', async () => {
-  const shows = (state: string) => {
-    const [job] = parseQueue(`7\x1frun_a\x1f0\x1f${state}\x1fNone\x1fn1\x1f0\x1f\x1f0\x1fcpu=1\x1f`)
-    snapshot = { beganMs: clock.monotonicMs(), byRun: new Map(job && [['run_a', [job]]]) }
-  }
   await forgotten.add('run_a', 0)
   for (const forgetful of [forgotten, createForgotten(layout, queue, clock)]) {
     shows('RUNNING')

@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'
-import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
+import { lstat, mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { describe, expect, it } from 'vitest'
@@ -130,7 +130,7 @@ describe.skipIf(conf === undefined)(`a job of Slurm with ${conf}`, () => {
     await twice.close()
   })
 
-  it('goes on while Slurm does not answer, and its end is told without it', async () => {
+  it('runs while Slurm is unreachable, and its end counts once Slurm agrees', async () => {
     const silent = await own.openWith({
       squeue: `echo 'slurm_load_jobs error: Unable to contact slurm controller' >&2; exit 1`,
     })
@@ -139,12 +139,15 @@ describe.skipIf(conf === undefined)(`a job of Slurm with ${conf}`, () => {
     await read(silent, handle, { enough: ({ out }) => out === 'up\n' })
     expect((await observe(silent, handle)).state).toBe('running')
     await writeFile(seen, '')
-    await read(silent, handle)
-    expect(await untilEnded(silent, handle)).toMatchObject({ exitCode: 5 })
+    const exit = join(own.directory, 'shared', 'cluster', 'runs', handle, 'exit')
+    await until(() => lstat(exit).catch(() => null), { what: 'its end is recorded' })
+    expect((await observe(silent, handle)).state).toBe('running')
     await silent.close()
+    await read(own.executor, handle)
+    expect(await untilEnded(own.executor, handle)).toMatchObject({ exitCode: 5 })
   })
 
-  it('goes on and ends while there is no controller, and begins once when there is one again', async () => {
+  it('runs while there is no controller, and ends or begins once when there is one again', async () => {
     const [seen, marks] = [join(own.directory, 'controller'), join(own.directory, 'began')]
     const handle = await own.up(sh(`echo up; until [ -e ${seen} ]; do sleep 0.1; done; exit 5`))
     let starting: Promise<string> | null = null
@@ -152,8 +155,8 @@ describe.skipIf(conf === undefined)(`a job of Slurm with ${conf}`, () => {
       starting = own.start(sh(`echo x >>${marks}`))
       expect(await observe(own.executor, handle)).toMatchObject({ state: 'running' })
       await writeFile(seen, '')
-      expect(await untilEnded(own.executor, handle)).toMatchObject({ exitCode: 5 })
     })
+    expect(await untilEnded(own.executor, handle, 60_000)).toMatchObject({ exitCode: 5 })
     expect(await untilEnded(own.executor, (await starting) ?? '')).toMatchObject({ exitCode: 0 })
     expect(await readFile(marks, 'utf8')).toBe('x\n')
   })
@@ -208,19 +211,42 @@ describe.skipIf(conf === undefined)(`a job of Slurm with ${conf}`, () => {
     await own.executor.forget?.(handle)
   }, 90_000)
 
-  it('that records an end and goes on is cancelled in Slurm, also by the next server', async () => {
-    const forge = `ln -s '0 - - -' ${own.directory}/shared/cluster/runs/$BERTH_RUN_ID/exit; sleep 600`
-    const handle = await own.start(sh(forge))
-    expect(await untilEnded(own.executor, handle)).toMatchObject({ exitCode: 0 })
-    await own.executor.forget?.(handle)
-    const next = await own.openWith({})
-    const isGone = async () => {
-      await next.capacity?.()
-      return !(await operate('squeue', '--noheader', '--states=R', '--format=%k')).stdout.includes(handle)
-    }
-    await until(isGone, { what: 'its Slurm job is over', timeoutMs: 60_000 })
-    await next.close()
+  it.each([
+    ['its end', `ln -s '0 - - -' exit`],
+    ['a failed start', `ln -s 'failed START_FAILED no' exit`],
+    ['another job in its claim', `ln -sfn 'job 999999 n1' claim; ln -s '0 - - -' exit`],
+    ['that it was given up', `ln -sfn void claim`],
+  ])(
+    'that records %s and runs on is over when Slurm has ended it',
+    async (_, forge) => {
+      const runs = join(own.directory, 'shared', 'cluster', 'runs')
+      const handle = await own.up(sh(`cd ${runs}/$BERTH_RUN_ID; ${forge}; echo up; sleep 600`))
+      const runsInSlurm = async () =>
+        (await operate('squeue', '--noheader', '--states=R', '--format=%k')).stdout.includes(handle)
+      expect((await observe(own.executor, handle)).state).toBe('running')
+      const isOver = async () => {
+        const before = await runsInSlurm()
+        const { state } = await observe(own.executor, handle)
+        if (state !== 'running') expect(before).toBe(false)
+        return state !== 'running'
+      }
+      await until(isOver, { what: 'it is over', timeoutMs: 60_000 })
+    },
+    90_000,
+  )
+
+  it('that records its end is killed by a stop', async () => {
+    const forge = `ln -sfn 'job 999999 n1' claim; ln -s '0 - - -' exit; trap '' TERM; echo up; while :; do sleep 1; done`
+    const handle = await own.up(sh(`cd ${own.directory}/shared/cluster/runs/$BERTH_RUN_ID; ${forge}`))
+    await own.executor.stop(handle, 300)
+    expect(await untilEnded(own.executor, handle, 60_000)).toMatchObject({ stopped: true })
+    expect((await operate('squeue', '--noheader', '--states=R', '--format=%k')).stdout).not.toContain(handle)
   }, 90_000)
+
+  it('that records another exit code than its own ended with that of Slurm', async () => {
+    const runs = join(own.directory, 'shared', 'cluster', 'runs')
+    expect(await own.finish(sh(`ln -s '0 - - -' ${runs}/$BERTH_RUN_ID/exit; exit 3`))).toMatchObject({ exitCode: 3 })
+  })
 
   it('is not signalled by an id that is of another job now', async () => {
     const called = join(own.directory, 'called')

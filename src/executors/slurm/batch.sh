@@ -14,6 +14,8 @@
 #                         came when the time of the Slurm job was over, or -. USED: microseconds of processor time and
 #                         the peak of memory in bytes, each - if it is not known
 #   exit failed REASON …  the command cannot begin
+# The script ends with the recorded exit code. The job can write records as well, so where Slurm says another code, or that
+# the job runs, Slurm counts (observation.ts).
 #
 # TERM is a request to end: it goes on to the command. USR1 asks for its KILL. Both come from `scancel --batch`, which
 # leaves the readers of the output alone, so the last bytes are kept.
@@ -139,8 +141,8 @@ readers="$readers $!"
 exec 5<"$dir/pipe.kept" 3>"$dir/pipe.out" 4>"$dir/pipe.err"
 rm -f "$dir/job" "$dir/pipe.out" "$dir/pipe.err" "$dir/pipe.kept"
 
-[ "$term" = - ] || end "143 $term"
-[ -z "$killed" ] || end '137 -'
+[ "$term" = - ] || end "143 $term" 143
+[ -z "$killed" ] || end '137 -' 137
 uptime
 started=$up
 children

@@ -1,11 +1,12 @@
-import type { BackendPlacement, Ended, Observation } from '../executor.ts'
+import { type BackendPlacement, type Ended, isOver, type Observation } from '../executor.ts'
 import type { SlurmJob } from './queue.ts'
 import type { Records } from './run-files.ts'
 import { isJobAlive, jobPhaseOf, type Phase } from './states.ts'
 
 /**
- * The state of a run by what its batch script recorded and what Slurm says. The records count; Slurm tells why a run
- * waits, and how one ended that could not record it. Pure.
+ * The state of a run by what its batch script recorded and what Slurm says. Slurm tells why a run waits, and how one
+ * ended that could not record it. The job can write any record, so a run is over only when Slurm agrees: none of its jobs
+ * runs. Pure.
  */
 
 export interface Facts {
@@ -30,12 +31,13 @@ const TERM = 15
 const KILL = 9
 const awayInfo = 'Slurm does not answer'
 
-/** The records of the batch script are enough, unless Slurm may have ended the run and has to tell why. */
-export function needsSlurm(records: Records | null): boolean {
-  if (records === null) return true
-  if (records.failed || (records.claim && records.claim.by !== 'job')) return false
-  return records.exit === null || mayBeOfSlurm(records.exit)
-}
+/** A record says that the run is over, or that it never begins. */
+export const saysOver = ({ claim, exit, failed }: Records): boolean =>
+  exit !== null || failed !== null || (claim !== null && claim.by !== 'job')
+
+/** A COMPLETING job has left its resources to Slurm, which ends what is left of it. */
+export const isRunning = (job: SlurmJob): boolean =>
+  isAlive(job) && job.state !== 'COMPLETING' && jobPhaseOf(job.state) !== 'waits'
 
 /**
  * Slurm may have ended the run: the batch script got a TERM, or the command died by a TERM or KILL. Signals of Slurm reach
@@ -45,6 +47,22 @@ const mayBeOfSlurm = ({ code, why }: NonNullable<Records['exit']>): boolean =>
   code !== 0 && (why !== null || code === 128 + TERM || code === 128 + KILL)
 
 export function conclude(facts: Facts): Observation | Unsubmitted {
+  const verdict = byRecords(facts)
+  const { records, jobs } = facts
+  if (verdict.state === 'unsubmitted' || !isOver(verdict) || records === null) return verdict
+  return jobs === null || jobs.some(isRunning) ? notOver(facts, records) : verdict
+}
+
+/** Its records say that it is over, and Slurm does not, or does not answer. */
+function notOver(facts: Facts, records: Records): Observation {
+  const job = facts.jobs?.find(isRunning)
+  const nativeId = records.claim?.by === 'job' ? records.claim.id : job?.id
+  const known = nativeId === undefined ? {} : { nativeId }
+  if (records.begun === null) return { state: 'starting', ...known, ...(facts.jobs === null && { info: awayInfo }) }
+  return { state: 'running', ...known, ...timesOf({ ...records, exit: null }, facts), ...placed(records, job) }
+}
+
+function byRecords(facts: Facts): Observation | Unsubmitted {
   const { records, jobs, stopped } = facts
   if (records === null) return unseen(facts)
   if (records.failed) return { state: 'failed', ...records.failed }
@@ -126,15 +144,27 @@ interface Ending {
 }
 
 function byRecord(exit: NonNullable<Records['exit']>, { job, stopped, known }: Ending): Observation {
-  const { code, why, usage } = exit
+  const { why, usage } = exit
+  const code = (job && codeOfSlurm(job)) ?? exit.code
   const phase = job ? phaseOf(job) : null
   // The wait status of a shell does not tell `exit 143` from a death by TERM: 129 to 192 count as signals.
   const signal = code > 128 && code <= 192 ? code - 128 : null
-  const ended: Ended = { ...known, state: 'ended', exitCode: code, signal, stopped, usage }
+  const info = code === exit.code ? {} : { info: `Its record says exit code ${exit.code}; Slurm says ${code}` }
+  const ended: Ended = { ...known, state: 'ended', exitCode: code, signal, stopped, usage, ...info }
   if (stopped || code === 0) return ended
   if (mayBeOfSlurm(exit) && isLoss(phase)) return lost(job, phase, known)
   if (phase === 'out of memory') return { ...ended, cause: 'OOM_KILLED' }
   return phase === 'time over' || why === 'late' ? { ...ended, ...timeOver } : ended
+}
+
+/**
+ * The exit code of the batch script, which is the recorded one unless the job wrote that record. null: Slurm does not know
+ * it, because a signal ended the script, or Slurm ended the job. While a job is COMPLETING, 0 may mean not known yet.
+ */
+function codeOfSlurm(job: SlurmJob): number | null {
+  if ((job.status & 0x7f) !== 0) return null
+  const code = job.status >> 8
+  return phaseOf(job) === 'over' || (job.state === 'COMPLETING' && code > 0) ? code : null
 }
 
 type Loss = 'node lost' | 'preempted' | 'requeued'

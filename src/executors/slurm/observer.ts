@@ -3,7 +3,7 @@ import type { Log } from '../../platform/log.ts'
 import { type Handle, isOver, type Observation } from '../executor.ts'
 import type { Forgotten } from './forgotten.ts'
 import { type Layout, SharedDirTrouble } from './layout.ts'
-import { conclude, type Facts, needsSlurm } from './observation.ts'
+import { conclude, type Facts, isRunning, saysOver } from './observation.ts'
 import {
   directoryOf,
   isRemoved,
@@ -19,7 +19,7 @@ import type { JobStopper } from './stop.ts'
 
 /**
  * The states of runs, from their records and from what Slurm says of them (observation.ts). Slurm is asked for all runs
- * at once, and not for what a record says: that a run has begun, or how it ended by itself.
+ * at once, and not for a run that a record says has begun.
  */
 
 export interface Observer {
@@ -37,7 +37,7 @@ interface ObserverOptions {
   layout: Layout
   queue: Queue
   forgotten: Pick<Forgotten, 'has'>
-  stopper: Pick<JobStopper, 'isAsked' | 'isOver'>
+  stopper: Pick<JobStopper, 'isAsked' | 'isOver' | 'cancel'>
   clock: Clock
   time: Time
   log: Log
@@ -51,6 +51,8 @@ const recentMs = 1_000
 const compareMs = 1_000
 /** How long a record of the batch script may take to be seen here, after Slurm says that the run is over. */
 const settleMsMax = 15_000
+/** A job that runs for this long after the record of its end is cancelled in Slurm: it wrote that record itself. */
+const overrunMsMax = 10_000
 /** The end of a run that recorded none is looked for this often, unless it is inspected anyway. */
 const observedMsMax = 10_000
 
@@ -60,6 +62,8 @@ export function createObserver(options: ObserverOptions): Observer {
   const seen = new Map<Handle, Observation>()
   /** Since when Slurm says that a run is over which has not recorded that. */
   const unsettled = new Map<Handle, number>()
+  /** Since when a run has a record of its end, while Slurm says that its job runs. */
+  const overrunning = new Map<Handle, number>()
   /** When a run was last observed. */
   const observedMs = new Map<Handle, number>()
   /** When Slurm, or a new record, last said how a run is. */
@@ -81,8 +85,8 @@ export function createObserver(options: ObserverOptions): Observer {
   }
 
   function needsAnswer(handle: Handle, records: Records | null): boolean {
-    if (isOver(seen.get(handle)) || !needsSlurm(records)) return false
-    return records === null || records.exit !== null || !isRecent(handle)
+    if (isOver(seen.get(handle))) return false
+    return records === null || saysOver(records) || !isRecent(handle)
   }
 
   const isRecent = (handle: Handle) =>
@@ -111,6 +115,7 @@ export function createObserver(options: ObserverOptions): Observer {
     if (snapshot !== null) askedMs.set(handle, clock.monotonicMs())
     else if (last && records && !records.claim && isRecent(handle)) return last
     const facts = await factsOf(files, records, snapshot)
+    await endOverrun(handle, facts)
     // Without an answer of Slurm a directory that is not seen means nothing.
     const verdict = records === null && snapshot === null ? (last ?? unseen) : conclude(facts)
     const observation: Observation = verdict.state === 'unsubmitted' ? await unsubmitted(handle, snapshot) : verdict
@@ -129,6 +134,19 @@ export function createObserver(options: ObserverOptions): Observer {
       isRemoved: records === null && (await isRemoved(layout, files)),
       toTime: toTime(),
     }
+  }
+
+  /** A controller or a node that is slow is given time, though a cancellation would not change the recorded end. */
+  async function endOverrun(handle: Handle, { records, jobs }: Facts): Promise<void> {
+    if (jobs === null) return
+    if (records === null || !saysOver(records) || !jobs.some(isRunning)) return void overrunning.delete(handle)
+    const nowMs = clock.monotonicMs()
+    const sinceMs = overrunning.get(handle) ?? nowMs
+    overrunning.set(handle, sinceMs)
+    if (nowMs - sinceMs < overrunMsMax) return
+    overrunning.set(handle, nowMs)
+    log.warn({ run: handle }, 'a run goes on in Slurm after the record of its end; its job is cancelled')
+    await stopper.cancel(handle).catch((err) => log.warn({ err, run: handle }, 'the job cannot be cancelled now'))
   }
 
   function toTime(): Facts['toTime'] {
@@ -207,7 +225,7 @@ export function createObserver(options: ObserverOptions): Observer {
     readOf,
     async follow(handle, records) {
       const isOld = clock.monotonicMs() - (observedMs.get(handle) ?? 0) > observedMsMax
-      if (isOld || records?.exit || records?.failed) return (await inspect([handle]))[0]
+      if (isOld || (records && saysOver(records))) return (await inspect([handle]))[0]
       if (seen.get(handle)?.state === 'starting' && records?.begun) await observeBegun(handle, records)
       return seen.get(handle)
     },
@@ -216,7 +234,7 @@ export function createObserver(options: ObserverOptions): Observer {
       keep(handle, { state: 'starting', nativeId })
     },
     forget(handle) {
-      for (const known of [seen, observedMs, unsettled, askedMs]) known.delete(handle)
+      for (const known of [seen, observedMs, unsettled, overrunning, askedMs]) known.delete(handle)
     },
   }
 }

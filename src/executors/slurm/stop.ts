@@ -4,6 +4,7 @@ import type { Handle } from '../executor.ts'
 import { createKills } from '../kills.ts'
 import { type Slurm, SlurmAway } from './commands.ts'
 import type { Layout } from './layout.ts'
+import { isRunning, saysOver } from './observation.ts'
 import type { SlurmJob } from './queue.ts'
 import { directoryOf, type Records, readRecords, takeClaim } from './run-files.ts'
 import type { Queue } from './squeue.ts'
@@ -14,7 +15,8 @@ import { createStopRecords } from './stops.ts'
  * script would have taken. A run that has begun gets TERM, and KILL after its grace, from this server or the next one.
  *
  * Signals go to the batch script, which passes them on to the command, and to the processes that srun has started. The
- * whole Slurm job is killed only if that did not end it, because then the last output is lost.
+ * whole Slurm job is killed only if that did not end it, because then the last output is lost. A record of the end does not
+ * spare it: the job can write that.
  */
 
 export interface JobStopper {
@@ -74,17 +76,15 @@ export function createJobStopper(options: StopOptions): JobStopper {
   }
 
   /**
-   * The job of the run, if it has one. A controller that crashed gives the ids of the jobs that it lost to others, so the
-   * id counts only while Slurm has it for this run.
+   * The jobs of the run that run; more than one only if its submission was repeated. They are found by their comment: the
+   * job can change the record of its id, and a controller that crashed gives the ids of lost jobs to others.
    */
-  async function jobOf(handle: Handle): Promise<SlurmJob | null> {
+  async function jobsOf(handle: Handle): Promise<readonly SlurmJob[]> {
     const records = await recordsOf(handle)
-    if (records?.exit || records?.failed) return null
-    const claim = records?.claim ?? null
-    if (claim && claim.by !== 'job') return null
     const snapshot = await queue.look(records ? [records.uid] : [])
     if (!snapshot) throw new SlurmAway('Slurm does not answer: its job cannot be signalled now')
-    return snapshot.byRun.get(handle)?.find(({ id }) => claim === null || id === claim.id) ?? null
+    const jobs = snapshot.byRun.get(handle)?.filter(isRunning) ?? []
+    return jobs.filter(({ uid }) => records === null || uid === records.uid)
   }
 
   function killWhenDue(handle: Handle, leftMs: number): void {
@@ -105,13 +105,11 @@ export function createJobStopper(options: StopOptions): JobStopper {
   }
 
   async function kill(handle: Handle, over: AbortSignal): Promise<void> {
-    const job = await jobOf(handle)
-    if (job === null) return
-    if (!isSuspended(job)) {
-      await signal(job.id, 'KILL')
-      await clock.sleep(lastOutputMs, over)
-    }
-    if (!over.aborted && (await jobOf(handle)) !== null) await scancel(['--full', '--signal=KILL', job.id])
+    const jobs = (await jobsOf(handle)).filter((job) => !isSuspended(job))
+    for (const { id } of jobs) await signal(id, 'KILL')
+    if (jobs.length > 0) await clock.sleep(lastOutputMs, over)
+    if (over.aborted) return
+    for (const { id } of await jobsOf(handle)) await scancel(['--full', '--signal=KILL', id])
   }
 
   async function cancel(handle: Handle): Promise<void> {
@@ -123,17 +121,18 @@ export function createJobStopper(options: StopOptions): JobStopper {
     async stop(handle, graceMs) {
       const files = directoryOf(layout, handle)
       const records = files && (await readRecords(files))
-      if (records?.exit || records?.failed) return
-      if (records === null && (await jobOf(handle)) === null) return
+      const isDone = records === null || saysOver(records)
+      if (isDone && (await jobsOf(handle)).length === 0) return
       const leftMs = await stops.record(handle, graceMs)
       if (files && records && !records.claim && (await takeClaim(files, { by: 'void' }))) {
         options.onEnd(handle)
         return cancel(handle)
       }
       killWhenDue(handle, leftMs)
-      const job = leftMs > 0 ? await jobOf(handle) : null
-      if (job && isSuspended(job)) throw new Error(`Slurm has suspended job ${job.id}: it gets TERM when it goes on`)
-      if (job) await signal(job.id, 'TERM')
+      for (const job of leftMs > 0 ? await jobsOf(handle) : []) {
+        if (isSuspended(job)) throw new Error(`Slurm has suspended job ${job.id}: it gets TERM when it goes on`)
+        await signal(job.id, 'TERM')
+      }
     },
     isAsked: async (handle) => (await stops.read(handle)) !== null,
     isOver: kills.isOver,
