@@ -1,9 +1,9 @@
 import { execFile } from 'node:child_process'
-import { mkdir, mkdtemp, readdir, rm } from 'node:fs/promises'
+import { chmod, chown, mkdir, mkdtemp, readdir, rm, symlink } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createLayout } from '../../src/executors/slurm/layout.ts'
 import { isWholeMount } from '../../src/executors/slurm/mounts.ts'
 import { mountSmallDisk } from '../support/small-disk.ts'
@@ -56,6 +56,72 @@ it('nothing is made for a pool that has runs: its folders are somewhere else', a
   await mkdir(join(sharedDir, 'cluster', 'server'), { recursive: true })
   await layout.demand()
   await rm(sharedDir, { recursive: true })
+})
+
+describe('folders that another account controls', () => {
+  const isRoot = process.getuid?.() === 0
+  const other = 4_242
+  let sharedDir: string
+  const path = (...names: string[]) => join(sharedDir, ...names)
+  const foreign = async (...names: string[]) => {
+    await mkdir(path(...names), { mode: 0o777 })
+    await chown(path(...names), other, other)
+  }
+  beforeEach(async () => {
+    sharedDir = await mkdtemp(join(tmpdir(), 'berth-layout-'))
+  })
+  afterEach(() => rm(sharedDir, { recursive: true }))
+  const demand = () => layoutOf(sharedDir).demandWritable()
+
+  it.runIf(isRoot).each<[string, () => Promise<unknown>, string]>([
+    ['its folder', () => foreign('cluster'), `cluster belongs to uid ${other}, not to uid 0`],
+    [
+      'its folder "runs"',
+      () => mkdir(path('cluster')).then(() => foreign('cluster', 'runs')),
+      `cluster/runs belongs to uid ${other}`,
+    ],
+    [
+      'its folder "server"',
+      () => mkdir(path('cluster')).then(() => foreign('cluster', 'server')),
+      `cluster/server belongs to uid ${other}`,
+    ],
+  ])('a pool in a folder that all may write does not use %s of another account', async (_, make, words) => {
+    await chmod(sharedDir, 0o1777)
+    await make()
+    await expect(demand()).rejects.toMatchObject(told(words))
+  })
+
+  it('a pool does not follow a link in the place of its folder', async () => {
+    await mkdir(path('elsewhere'))
+    await symlink(path('elsewhere'), path('cluster'))
+    await expect(demand()).rejects.toMatchObject(told('cluster is a link or a file, not a folder of the server'))
+    expect(await readdir(path('elsewhere'))).toEqual([])
+  })
+
+  it.each([0o775, 0o757])('a pool does not use a folder of mode %o', async (mode) => {
+    await demand()
+    await chmod(path('cluster', 'runs'), mode)
+    await expect(demand()).rejects.toMatchObject(told('cluster/runs can be changed by other accounts'))
+  })
+
+  it.each([0o777, 0o775])('sharedDir of mode %o is refused, with the sticky bit it is not', async (mode) => {
+    await chmod(sharedDir, mode)
+    await expect(demand()).rejects.toMatchObject(told(`${sharedDir} can be changed by other accounts: chmod`))
+    expect(await readdir(sharedDir)).toEqual([])
+    await chmod(sharedDir, 0o1000 | mode)
+    await demand()
+  })
+
+  it.runIf(isRoot)('sharedDir of another account is refused', async () => {
+    await chown(sharedDir, other, other)
+    await expect(demand()).rejects.toMatchObject(told(`belongs to uid ${other}: chown it to uid 0`))
+  })
+
+  it('sharedDir in a folder where all may replace it is refused', async () => {
+    await mkdir(path('in'))
+    await chmod(sharedDir, 0o777)
+    await expect(layoutOf(path('in')).demand()).rejects.toMatchObject(told('in which every account can replace it'))
+  })
 })
 
 it.each([

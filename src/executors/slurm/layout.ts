@@ -1,6 +1,6 @@
 import { constants } from 'node:fs'
-import { access, lstat, mkdir } from 'node:fs/promises'
-import { join } from 'node:path'
+import { access, lstat, mkdir, realpath, stat } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
 import { unlessMissing } from './missing.ts'
 import { isPlaceOfMount } from './mounts.ts'
 
@@ -10,6 +10,9 @@ import { isPlaceOfMount } from './mounts.ts'
  * own disk, where the cluster sees nothing of it, and where runs would look as if their directories had been removed.
  * `sharedDir` may be there without its file system: it is the place of a mount or of a bind. So nothing is made while
  * the pool has runs, and a pool does not begin in the place of a mount. Where its folders are, the file system is.
+ *
+ * Another account of the cluster that controls one of these folders could replace the files of a run, which then executes
+ * them as its own account. So the folders must belong to the server, and no other account may write in or replace them.
  */
 
 export interface Layout {
@@ -48,20 +51,48 @@ export function createLayout(sharedDir: string, pool: string, hasRuns: () => Pro
 
   async function demandMode(mode: number): Promise<void> {
     try {
+      await demandSafe(sharedDir)
       if (!isMade) {
         if (!(await unlessMissing(lstat(own)))) await demandUnused()
-        for (const path of [base, runs]) await make(path, 0o711)
-        await make(own, 0o700)
+        for (const path of [base, runs, own]) {
+          await make(path, path === own ? 0o700 : 0o711)
+          await demandOwn(path)
+        }
       }
       isMade = true
+      for (const path of [base, runs, own]) await demandOwn(path)
       for (const path of [runs, own]) await access(path, mode)
     } catch (error) {
       throw blame(error)
     }
   }
 
+  const refuse = (words: string, path = sharedDir) =>
+    new SharedDirTrouble(`sharedDir of pool ${pool}: ${path} ${words}`)
+
+  async function demandOwn(path: string): Promise<void> {
+    const found = await lstat(path)
+    if (!found.isDirectory()) throw refuse(`is a link or a file, not a folder of the server: ${removeWords}`, path)
+    if (found.uid !== serverUid)
+      throw refuse(`belongs to uid ${found.uid}, not to uid ${serverUid} of the server: ${removeWords}`, path)
+    if (isOpen(found.mode)) throw refuse(`can be changed by other accounts: ${removeWords}, or chmod go-w`, path)
+  }
+
+  /** No account but the server and root can replace the folder, or what the server makes in it. */
+  async function demandSafe(path: string): Promise<void> {
+    const { uid, mode } = await stat(path)
+    if (uid !== serverUid && uid !== 0)
+      throw refuse(`belongs to uid ${uid}: chown it to uid ${serverUid} of the server`)
+    if (isOpen(mode) && !isSticky(mode)) throw refuse('can be changed by other accounts: chmod 755, or 1777')
+    for (let above = dirname(await realpath(path)); ; above = dirname(above)) {
+      const { mode } = await stat(above)
+      if ((mode & 0o002) !== 0 && !isSticky(mode))
+        throw refuse(`is in ${above}, in which every account can replace it: chmod o-w or +t ${above}`)
+      if (above === dirname(above)) return
+    }
+  }
+
   async function demandUnused(): Promise<void> {
-    const refuse = (words: string) => new SharedDirTrouble(`sharedDir of pool ${pool}: ${sharedDir} ${words}`)
     if (await isPlaceOfMount(sharedDir)) throw refuse(mountPointWords)
     if (await hasRuns())
       throw refuse(
@@ -79,6 +110,10 @@ export function createLayout(sharedDir: string, pool: string, hasRuns: () => Pro
   }
 }
 
+const serverUid = process.getuid?.() ?? 0
+const isOpen = (mode: number) => (mode & 0o022) !== 0
+const isSticky = (mode: number) => (mode & 0o1000) !== 0
+
 async function make(path: string, mode: number): Promise<void> {
   try {
     await mkdir(path, { mode })
@@ -89,6 +124,7 @@ async function make(path: string, mode: number): Promise<void> {
 
 const mountPointWords =
   'is where a file system is mounted, and an empty folder while it is not: make a folder in it, and name that as sharedDir'
+const removeWords = 'another account may have made it; look into it, remove it, and the server makes it again'
 const rights =
   'may not be changed by the account of the server: let it write there; over NFS a server that is root needs no_root_squash'
 const words: Readonly<Record<string, string>> = {
