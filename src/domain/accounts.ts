@@ -9,6 +9,10 @@
 
 const people = 'users'
 
+/** All names of people and teams fit into it. No invisible characters, and no empty part. */
+export const accountForm = /^[\w@+'~-]+(\.[\w@+'~-]+)*$/
+export const accountRule = "must consist of letters a–z, digits and _ @ + ' ~ -, in parts joined by single dots"
+
 /**
  * A user name is one segment: dots become `~`, which no user name has. So `john` does not own the account of
  * `john.doe`.

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { accountForm, accountRule } from './accounts.ts'
 import { launchers } from './executors.ts'
 import { parseInput } from './parse.ts'
 
@@ -36,12 +37,15 @@ const port = z.int().min(1, 'must be 1 … 65535').max(65_535, 'must be 1 … 65
 /** Largest bid that the queue stores. */
 const bidMax = 2_147_483_647
 
+/** As the limit of a quota: sums of costs stay finite. */
+const costMax = 1e15
+
 const resources = z.strictObject({
   cpu: z.number().min(0.001, 'must be at least 0.001').max(1_000_000, 'must be at most 1,000,000').nullish(),
   memoryGib: positive.max(1_048_576, 'must be at most 1,048,576').nullish(),
   memoryBytes: positive.nullish(),
   gpu: natural.max(100_000, 'must be at most 100,000').nullish(),
-  gpuMemoryGib: positive.nullish(),
+  gpuMemoryGib: positive.max(1_048_576, 'must be at most 1,048,576').nullish(),
   gpuTensorCores: z.boolean().nullish(),
   cudaVersion: dottedVersion.nullish(),
   cpuModel: listOf(filter, modelsMax).nullish(),
@@ -105,7 +109,7 @@ const spec = z.strictObject({
   queue: text(255).nullish(),
   team: text(255).nullish(),
   project: text(255).nullish(),
-  account: text(255).nullish(),
+  account: text(255).regex(accountForm, accountRule).nullish(),
   capacityReservationId: text(255).nullish(),
   bid: natural.max(bidMax, `must be at most ${bidMax.toLocaleString('en-US')}`).nullish(),
   interactive: z.boolean().nullish(),
@@ -115,7 +119,7 @@ const spec = z.strictObject({
   maxRunTimeSeconds: seconds.nullish(),
   durationSeconds: seconds.refine((value) => value > 0, 'must be more than 0').nullish(),
   notBefore: z.union([z.date(), z.iso.datetime({ offset: true })]).nullish(),
-  estimatedCost: z.number().min(0, 'must not be negative').nullish(),
+  estimatedCost: z.number().min(0, 'must not be negative').max(costMax, 'must be at most 10¹⁵').nullish(),
   dependsOn: listOf(
     z.strictObject({ jobId: text(64), on: z.enum(['SUCCEEDED', 'FAILED', 'FINISHED']).nullish() }),
     dependenciesMax,

@@ -26,7 +26,7 @@ function given({ code, input }: z.core.$ZodIssue): string {
   return isForm && input !== '' && isShownText(input) ? ` (given: ${JSON.stringify(input)})` : ''
 }
 
-const withCapital = (message: string) => message.charAt(0).toUpperCase() + message.slice(1)
+export const withCapital = (message: string) => message.charAt(0).toUpperCase() + message.slice(1)
 
 /** PostgreSQL's text and jsonb refuse NUL and lone surrogates, also in keys of JSON. */
 export function forbiddenText(value: unknown, at: readonly string[]): Violation[] {

@@ -59,10 +59,10 @@ export function measuredOf(wanted: readonly Measured[]): Measured[] {
 /** SQL array of these executors. */
 const startingProcesses = `{${executorsWhere((each) => each.startsProcesses)}}`
 
-/**
- * The same measures for three kinds of owner; `owns` is the condition on the table `t`. Only users have slots. Costs
- * are added as decimals, as in `plus`.
- */
+/** Costs are added as decimals, as in `plus`. The total is cut off where a double would overflow. */
+const totalCostSql = (filter: string) => `least(coalesce(sum(t.cost::text::numeric) ${filter}, 0), 1e300)::float8`
+
+/** The same measures for three kinds of owner; `owns` is the condition on the table `t`. Only users have slots. */
 const armSql = (kind: Subject['kind'], owns: (table: string) => string, reserved: string) => `
   SELECT s.kind, s.id, alive.count + ${reserved} AS "CONCURRENT_JOBS", alive.blocked, alive.gpus AS "LOCAL_GPUS",
     ledger.hour AS "JOBS_PER_HOUR", ledger.day AS "JOBS_PER_DAY", ledger.day_cost AS "COST_PER_DAY",
@@ -71,13 +71,13 @@ const armSql = (kind: Subject['kind'], owns: (table: string) => string, reserved
   FROM subject s, clock,
   LATERAL (
     SELECT count(*)::int AS count, count(*) FILTER (WHERE t.state = 'BLOCKED')::int AS blocked,
-      coalesce(sum(t.gpu) FILTER (WHERE p.executors && '${startingProcesses}'), 0)::int AS gpus
+      coalesce(sum(t.gpu) FILTER (WHERE p.executors && '${startingProcesses}'), 0)::bigint AS gpus
     FROM job t LEFT JOIN pool p ON p.name = t.pool WHERE ${owns('t')} AND NOT t.log_closed) alive,
   LATERAL (
     SELECT count(*) FILTER (WHERE t.at > clock.now - interval '1 hour')::int AS hour,
       count(*) FILTER (WHERE t.at > clock.now - interval '24 hours')::int AS day,
-      coalesce(sum(t.cost::text::numeric) FILTER (WHERE t.at > clock.now - interval '24 hours'), 0)::float8 AS day_cost,
-      coalesce(sum(t.cost::text::numeric), 0)::float8 AS month_cost
+      ${totalCostSql("FILTER (WHERE t.at > clock.now - interval '24 hours')")} AS day_cost,
+      ${totalCostSql('')} AS month_cost
     FROM usage_ledger t WHERE ${owns('t')} AND t.at > clock.now - s.hours * interval '1 hour') ledger
   WHERE s.kind = '${kind}'`
 

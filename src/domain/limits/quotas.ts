@@ -1,13 +1,13 @@
 import { z } from 'zod'
 import { isUnavailable, type Sql, type Tx, Unavailable } from '../../platform/tx.ts'
 import { demand, userLevels, type Viewer } from '../access.ts'
-import { ownAccount } from '../accounts.ts'
+import { accountForm, accountRule, ownAccount } from '../accounts.ts'
 import { lockApplied, rememberApplied } from '../applied.ts'
 import { audit } from '../audit/audit.ts'
 import type { Domain } from '../domain.ts'
 import { InvalidInput, NotFound, Refusal } from '../errors.ts'
 import { newId } from '../ids.ts'
-import { parseInput } from '../parse.ts'
+import { parseInput, withCapital } from '../parse.ts'
 import { withSubmissionsLocked } from '../submission-lock.ts'
 import { isCost, type Payer, type QuotaRule, quotaActions, quotaScopes, quotaTypes, subjectsOf } from './quota-rules.ts'
 
@@ -98,6 +98,7 @@ function demandSense({ type, scope, key, limit: value }: QuotaRule, path: readon
   if (scope !== 'GLOBAL' && key === null) throw refuse('key', `Must name the ${scope.toLowerCase()} that it limits`)
   if (scope === 'LEVEL' && !userLevels.some((level) => level === key))
     throw refuse('key', `Must be ${userLevels.join(', ')}`)
+  if (scope === 'ACCOUNT' && !accountForm.test(key ?? '')) throw refuse('key', withCapital(accountRule))
   if (!isCost({ type }) && !Number.isInteger(value)) throw refuse('limit', 'Must be a whole number')
 }
 

@@ -176,7 +176,7 @@ export const JobSpecInput = builder.inputType('JobSpecInput', {
     }),
     durationSeconds: t.float({ description: 'Expected duration of a run in seconds.' }),
     notBefore: t.field({ type: 'DateTime', description: 'Earliest start; a time in the past means now.' }),
-    estimatedCost: t.float({ description: 'Your estimate of the cost.' }),
+    estimatedCost: t.float({ description: 'Your estimate of the cost: 0 … 10¹⁵.' }),
     dependsOn: t.field({ type: [DependencyInput], ...atMost(dependenciesMax, 'Jobs that must end first') }),
     onDependencyFailure: t.field({
       type: OnDependencyFailure,

@@ -60,3 +60,18 @@ test.each([
 ])('nothing is wrong with %j', (spec) => {
   expect(brokenBy(spec)).toEqual([])
 })
+
+describe('an account is made of visible parts', () => {
+  test.each(['a..b', '.a', 'a.', 'a b', 'a/b', 'a\u0007b', 'a\u202eb', 'a\u200bb', '\u0430dmin'])(
+    'not %j',
+    (account) => {
+      expect(() => parseSubmission({ spec: { command: ['a'], account } })).toThrow(
+        'spec.account: Must consist of letters',
+      )
+    },
+  )
+
+  test.each(['ml', 'ml.vision', 'users.john~doe', "users.o'neil@example~org", 'a-b_c+d'])('%j', (account) => {
+    expect(parseSubmission({ spec: { command: ['a'], account } }).spec.account).toBe(account)
+  })
+})
