@@ -10,6 +10,7 @@ import { forEachGiven } from '../each.ts'
 import { poolMeant } from '../nodes.ts'
 import { everyNode } from '../pages.ts'
 import { timeText } from '../render.ts'
+import { parseTime } from '../times.ts'
 
 interface CreateOptions extends OutputOptions {
   pool?: string
@@ -60,8 +61,8 @@ async function create(cli: Cli, name: string, { output, pool, node, from, until,
 }
 
 function readTime(given: string): string {
-  const at = Date.parse(given)
-  if (!Number.isFinite(at)) throw new InvalidArgumentError('Write 2030-01-31T12:00:00Z.')
+  const at = parseTime(given)
+  if (!Number.isFinite(at)) throw new InvalidArgumentError('Write a time that exists, such as 2030-01-31T12:00:00Z.')
   return new Date(at).toISOString()
 }
 

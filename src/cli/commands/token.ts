@@ -8,6 +8,7 @@ import {
 import { type Cli, type OutputOptions, rowPrinter, successOf, withOutput } from '../cli.ts'
 import { tokenIdOf, tokens, userIdOf } from '../people.ts'
 import { structured, timeText } from '../render.ts'
+import { parseTime } from '../times.ts'
 
 const print = rowPrinter<TokenRowFragment>([
   { title: 'PREFIX', cell: ({ prefix }) => prefix },
@@ -73,7 +74,7 @@ const unitMs = { d: 86_400_000, h: 3_600_000, m: 60_000 } as const
 /** A duration counts from now by the clock of this machine. */
 function readExpiry(given: string): string {
   const [, amount, unit] = /^(\d{1,6})([dhm])$/.exec(given) ?? []
-  const at = amount ? nowMs() + Number(amount) * unitMs[unit as keyof typeof unitMs] : Date.parse(given)
+  const at = amount ? nowMs() + Number(amount) * unitMs[unit as keyof typeof unitMs] : parseTime(given)
   if (Number.isNaN(at)) throw new InvalidArgumentError('Times are 30d, 12h, 90m or 2030-01-31T12:00:00Z.')
   return new Date(at).toISOString()
 }

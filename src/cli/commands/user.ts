@@ -67,7 +67,7 @@ export function addUser(program: Command, cli: Cli): void {
   user
     .command('rm')
     .argument('<name>')
-    .description('disable a user and revoke the tokens of the user; the jobs continue')
+    .description('disable a user and revoke the tokens of the user; running jobs continue, waiting ones are held')
     .action(async (name: string) => {
       const input = { id: await userIdOf(cli, name) }
       const { deleteUser } = await cli.connection().request(DeleteUserDocument, { input })

@@ -3,19 +3,30 @@ import { hasInfinite, isDeeper, jsonDepthMax } from '../../domain/closure.ts'
 import { isShownText } from '../../domain/parse.ts'
 import { builder } from '../builder.ts'
 
-const rfc3339 = /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(\.\d+)?([Zz]|[+-]\d\d:\d\d)$/
+const rfc3339 = /^(\d{4}-\d\d-\d\d)[Tt]([01]\d|2[0-3]):\d\d:\d\d(\.\d+)?([Zz]|[+-]\d\d:\d\d)$/
+
+/** null: not a time. `Date` alone reads 2027-02-30 as March 2. */
+function parseDateTime(text: string): Date | null {
+  const day = rfc3339.exec(text)?.[1]
+  if (day === undefined) return null
+  const [date, midnight] = [new Date(text), new Date(`${day}T00:00:00Z`)]
+  if (Number.isNaN(date.getTime()) || Number.isNaN(midnight.getTime())) return null
+  return midnight.toISOString().startsWith(day) ? date : null
+}
 
 /** The refused value, if it is short. */
 const butNot = (value: unknown): string =>
   typeof value === 'number' || isShownText(value) ? `, not ${JSON.stringify(value)}` : ''
 
 builder.scalarType('DateTime', {
-  description: 'RFC 3339 timestamp. Returned in UTC with milliseconds.',
+  description: 'RFC 3339 timestamp of a day that exists. Returned in UTC with milliseconds.',
   serialize: (value) => value.toISOString(),
   parseValue(value) {
-    const date = typeof value === 'string' && rfc3339.test(value) ? new Date(value) : undefined
-    if (!date || Number.isNaN(date.getTime()))
-      throw new GraphQLError(`DateTime must be RFC 3339, e.g. 2026-01-31T12:00:00Z${butNot(value)}`)
+    const date = typeof value === 'string' ? parseDateTime(value) : null
+    if (!date)
+      throw new GraphQLError(
+        `DateTime must be RFC 3339 with a day that exists, e.g. 2026-01-31T12:00:00Z${butNot(value)}`,
+      )
     return date
   },
 })
