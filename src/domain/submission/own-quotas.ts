@@ -28,9 +28,8 @@ export interface QuotaUsage {
 }
 
 /**
- * For each type and action the quota that decides on submissions of the viewer: the strictest of the viewer's own, the
- * team's and the account's. A member of several teams chooses the team, so the team with the highest limit counts; a
- * type and action without a limit in one of the teams is not shown.
+ * For each type and action the quota with the lowest limit among those of the viewer, of the teams that the viewer may
+ * submit for, and of their accounts.
  */
 export async function quotaUsageOf({ db: { sql }, singleUser }: Domain, viewer: Viewer): Promise<QuotaUsage[]> {
   const pool = await poolNamed(sql, null)
@@ -38,7 +37,7 @@ export async function quotaUsageOf({ db: { sql }, singleUser }: Domain, viewer: 
   const memberships = (await readMemberships(sql, [viewer.userId])).get(viewer.userId) ?? noMemberships
   const payers = payersOf(viewer, memberships)
   const rules = await readQuotasOf(sql, payers)
-  const deciding = decidingOf(payers.map((payer) => metQuotas(rules, payer, maxActive)))
+  const deciding = strictestOf(payers.flatMap((payer) => metQuotas(rules, payer, maxActive)))
   const wanted = deciding.map(({ subject, type }) => ({ subject, hours: windowHours[type] }))
   const usage = await readUsage(sql, measuredOf(wanted))
   return deciding.map((quota) => {
@@ -59,16 +58,7 @@ function payersOf(viewer: Viewer, memberships: Memberships): Payer[] {
   })
 }
 
-/** `met`: the quotas that apply to each payer. */
-function decidingOf(met: readonly (readonly MetQuota[])[]): MetQuota[] {
-  const strictest = met.map((quotas) => Map.groupBy(quotas.toSorted(byLimit), kindOf))
-  const kinds = new Set(met.flat().map(kindOf))
-  return [...kinds].flatMap((kind) => {
-    const ofPayers = strictest.map((byKind) => byKind.get(kind)?.[0])
-    const limited = ofPayers.filter((quota) => quota !== undefined)
-    return limited.length < ofPayers.length ? [] : (limited.toSorted(byLimit).at(-1) ?? [])
-  })
+function strictestOf(quotas: readonly MetQuota[]): MetQuota[] {
+  const byKind = Map.groupBy(quotas, ({ type, action }) => `${type} ${action}`)
+  return [...byKind.values()].map((alike) => alike.reduce((a, b) => (b.limit < a.limit ? b : a)))
 }
-
-const kindOf = ({ type, action }: MetQuota) => `${type} ${action}`
-const byLimit = (a: MetQuota, b: MetQuota) => a.limit - b.limit

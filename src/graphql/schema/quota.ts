@@ -101,7 +101,8 @@ const QuotaUsageRef = builder.objectRef<QuotaUsage>('QuotaUsage').implement({
 builder.objectFields(ViewerRef, (t) => ({
   quotas: t.field({
     type: [QuotaUsageRef],
-    description: 'The strictest quota of each type and action that applies to your submissions.',
+    description:
+      'Of each type and action the quota with the lowest limit that can apply to your submissions, in any of your teams.',
     resolve: (viewer, _args, { domain }) => quotaUsageOf(domain, viewer),
   }),
 }))

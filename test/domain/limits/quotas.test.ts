@@ -254,7 +254,7 @@ test('sums of decimals are exact', () => {
   expect(plus(1e15, 1)).toBe(1e15 + 1)
 })
 
-test('of several teams the one with the highest limit counts, and each quota is shown once', async () => {
+test('of several teams the one with the lowest limit is shown, and each type and action once', async () => {
   const eve = await it.user('eve', 'RESEARCHER')
   await addTeam('red', [eve])
   await addTeam('blue', [eve])
@@ -265,9 +265,10 @@ test('of several teams the one with the highest limit counts, and each quota is 
   await create({ type: 'JOBS_PER_DAY', scope: 'TEAM', key: 'red', limit: 3 })
   const shown = async () =>
     (await quotaUsageOf(it.domain, eve)).map(({ type, limit, ceiling }) => ({ type, limit, ceiling }))
-  expect(await shown()).toEqual([{ type: 'CONCURRENT_JOBS', limit: 8, ceiling: 'team:blue' }])
+  const daily = { type: 'JOBS_PER_DAY', limit: 3, ceiling: 'team:red' }
+  expect(await shown()).toEqual([{ type: 'CONCURRENT_JOBS', limit: 4, ceiling: 'team:red' }, daily])
   await create({ type: 'CONCURRENT_JOBS', scope: 'ACCOUNT', key: 'blue', limit: 2 })
-  expect(await shown()).toEqual([{ type: 'CONCURRENT_JOBS', limit: 4, ceiling: 'team:red' }])
+  expect(await shown()).toEqual([{ type: 'CONCURRENT_JOBS', limit: 2, ceiling: 'account:blue' }, daily])
   await sql('DELETE FROM quota WHERE scope = $1', ['TEAM'])
   await sql('DELETE FROM quota WHERE scope = $1', ['ACCOUNT'])
   expect(await shown()).toEqual([{ type: 'CONCURRENT_JOBS', limit: 10, ceiling: null }])
@@ -307,6 +308,7 @@ describe('writing', () => {
     ['a USER one without', { scope: 'USER' }, { code: 'INVALID_INPUT' }],
     ['an unknown user', { scope: 'USER', key: 'nobody' }, { code: 'NOT_FOUND' }],
     ['an unknown team', { scope: 'TEAM', key: 'nobody' }, { code: 'NOT_FOUND' }],
+    ['an account of no form', { scope: 'ACCOUNT', key: 'ml..x' }, { code: 'INVALID_INPUT' }],
     ['an unknown level', { scope: 'LEVEL', key: 'KING' }, { code: 'INVALID_INPUT' }],
     ['half a job', { limit: 1.5 }, { code: 'INVALID_INPUT' }],
     ['a negative limit', { limit: -1 }, { code: 'INVALID_INPUT' }],
