@@ -160,6 +160,11 @@ export function demandAllOf(viewer: Viewer, person: Person): void {
   for (const permission of viewerOf(person).granted) demandToRead(viewer, permission)
 }
 
+/** For what would give a person the rights or the name of another: no single permission is enough. */
+export function demandAdmin(viewer: Viewer): void {
+  if (viewer.level !== 'ADMIN') throw new Forbidden('level:ADMIN')
+}
+
 interface OwnedJob {
   id: string
   userId: string

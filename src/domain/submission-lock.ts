@@ -13,13 +13,17 @@ const triesMax = 8
 export const lockSubmissions = (sql: Sql) => sql.query('LOCK TABLE submission_gate IN EXCLUSIVE MODE')
 
 /** For rows that submissions are decided by. */
-export const withSubmissionsLocked = <T>({ db }: Domain, work: (tx: Tx) => Promise<T>): Promise<T> =>
+export const withSubmissionsLocked = <T>(
+  { db }: Domain,
+  work: (tx: Tx) => Promise<T>,
+  alsoRetry?: (error: unknown) => boolean,
+): Promise<T> =>
   db.serializable(
     async (tx) => {
       const [, result] = await Promise.all([lockSubmissions(tx), work(tx)])
       return result
     },
-    { tries: triesMax },
+    { tries: triesMax, alsoRetry },
   )
 
 /** The last writes go with the commit. `again`: further failures after which the same transaction may well succeed. */

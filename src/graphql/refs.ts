@@ -1,10 +1,10 @@
+import type { KnownApproval } from '../domain/control/approvals.ts'
 import type { Quota } from '../domain/limits/quotas.ts'
 import type { Slot } from '../domain/submission/slots.ts'
 import type { JobRow } from '../domain/submission/stored-job.ts'
 import type { FeedEvent } from '../feed/event.ts'
 import type {
   ApiToken,
-  Approval,
   ApprovalRule,
   Artifact,
   AuditEntry,
@@ -37,7 +37,7 @@ export const DeviceRef = builder.objectRef<Device>('Device')
 export const SlotReservationRef = builder.objectRef<Slot>('SlotReservation')
 export const QuotaRef = builder.objectRef<Quota>('Quota')
 export const SubmissionQueueRef = builder.objectRef<SubmissionQueue>('SubmissionQueue')
-export const ApprovalRef = builder.objectRef<Approval>('Approval')
+export const ApprovalRef = builder.objectRef<KnownApproval>('Approval')
 export const ApprovalRuleRef = builder.objectRef<ApprovalRule>('ApprovalRule')
 export const CapacityReservationRef = builder.objectRef<CapacityReservation>('CapacityReservation')
 export const AuditEntryRef = builder.objectRef<AuditEntry>('AuditEntry')

@@ -8,7 +8,7 @@ let server: TestServer
 let admin: Person
 
 beforeAll(async () => {
-  server = await startServer({ logIn: { oidc: null } })
+  server = await startServer({ logIn: { oidc: null }, singleUser: false })
   await applyBootstrapToken(server.domain, secret)
   admin = personWith(server.url, secret)
 })
@@ -116,6 +116,65 @@ describe('users', () => {
     expect(
       await mutate(clerk, 'createUser', { input: { name: 'dot', level: 'VIEWER' }, wanted: 'user { name }' }),
     ).toEqual({ __typename: 'CreateUserSuccess', user: { name: 'dot' } })
+  })
+
+  it('have names that differ in more than case', async () => {
+    await createUser('Zoe', 'VIEWER')
+    for (const name of ['zoe', 'ZOE', 'Admin'])
+      expect(await mutate(admin, 'createUser', { input: { name, level: 'VIEWER' } })).toMatchObject({
+        code: 'INVALID_INPUT',
+        violations: [{ path: ['name'], message: expect.stringContaining('exists already, in this or another case') }],
+      })
+  })
+
+  it('become another person, or a member of a team, only by an ADMIN', async () => {
+    const { team } = await mutate(admin, 'createTeam', { input: { name: 'rich' }, wanted: 'team { id }' })
+    const id = await createUser('climber', 'RESEARCHER', { allow: ['user.write'], teams: ['rich'] })
+    const climber = await tokenOf(id)
+    const victim = await createUser('victim', 'RESEARCHER')
+    const identity = { issuer: 'https://login.example.org', subject: 'of-climber' }
+    const denied = { code: 'FORBIDDEN', requiredPermission: 'level:ADMIN' }
+    const tries: [string, object][] = [
+      ['updateUser', { id: victim, identity }],
+      ['updateUser', { id: victim, teams: ['rich'] }],
+      ['createUser', { name: 'puppet', level: 'VIEWER', teams: ['rich'] }],
+      ['updateTeam', { id: team.id, addMembers: [victim] }],
+      ['updateTeam', { id: team.id, name: 'bio.secret' }],
+    ]
+    for (const [field, input] of tries) expect(await mutate(climber, field, { input }), field).toMatchObject(denied)
+    const change = { displayName: 'Victim', teams: [] }
+    expect(await mutate(climber, 'updateUser', { input: { id: victim, ...change } })).toMatchObject({
+      __typename: 'UpdateUserSuccess',
+    })
+    expect(await mutate(climber, 'updateTeam', { input: { id: team.id, removeMembers: [id] } })).toMatchObject({
+      __typename: 'UpdateTeamSuccess',
+    })
+    expect(await mutate(admin, 'updateUser', { input: { id: victim, identity } })).toMatchObject({
+      __typename: 'UpdateUserSuccess',
+    })
+  })
+
+  it('keep one ADMIN who has every permission', async () => {
+    const { viewer } = await admin.data('{ viewer { user { id } } }')
+    const { id } = viewer.user
+    const changes = [{ level: 'LEAD' }, { level: 'VIEWER' }, { deny: ['user.write'] }, { deny: ['job.view.all'] }]
+    for (const change of changes)
+      expect(await mutate(admin, 'updateUser', { input: { id, ...change } }), JSON.stringify(change)).toMatchObject({
+        code: 'INVALID_INPUT',
+        violations: [{ path: Object.keys(change), message: expect.stringContaining('is the last ADMIN') }],
+      })
+    const other = await createUser('second', 'ADMIN')
+    const second = await tokenOf(other)
+    const lowered = await mutate(second, 'updateUser', { input: { id, level: 'LEAD' }, wanted: 'user { level }' })
+    expect(lowered.user).toEqual({ level: 'LEAD' })
+    expect(await mutate(second, 'updateUser', { input: { id: other, level: 'LEAD' } })).toMatchObject({
+      code: 'INVALID_INPUT',
+    })
+    expect(await mutate(second, 'updateUser', { input: { id, level: 'ADMIN' }, wanted: 'user { level }' })).toEqual({
+      __typename: 'UpdateUserSuccess',
+      user: { level: 'ADMIN' },
+    })
+    await mutate(admin, 'deleteUser', { input: { id: other } })
   })
 
   it('are seen by those who see their jobs; others see themselves', async () => {

@@ -4,6 +4,7 @@ import { cancelJob } from '../../src/domain/control/cancel.ts'
 import { newId } from '../../src/domain/ids.ts'
 import { transition } from '../../src/domain/jobs/transition.ts'
 import { setScopeLimit, updateLimits } from '../../src/domain/limits/limits.ts'
+import { deleteUser, updateUser } from '../../src/domain/people/users.ts'
 import { waitingOf } from '../../src/domain/queue/why-waiting.ts'
 import { findings } from '../../src/domain/selfcheck/selfcheck.ts'
 import type { JobState } from '../../src/domain/state.ts'
@@ -73,6 +74,27 @@ async function team(name: string, ...members: Viewer[]) {
     await sql('UPDATE "user" SET default_team_id = $1 WHERE id = $2', [id, userId])
   }
 }
+
+test('jobs of a disabled user wait with the reason, and start once the user is enabled', async () => {
+  await set(unlimited)
+  const ann = await it.user('ann', 'RESEARCHER')
+  const [running = ''] = await submitMany(1, ann)
+  await leader.tick()
+  await deleteUser(it.domain, it.admin, { id: ann.userId })
+  await expect(it.submit({}, ann)).rejects.toMatchObject({ code: 'FORBIDDEN' })
+  await updateUser(it.domain, it.admin, { id: ann.userId, disabled: false })
+  const [waiting = ''] = await submitMany(1, ann)
+  const [other = ''] = await submitMany(1)
+  await updateUser(it.domain, it.admin, { id: ann.userId, disabled: true })
+  await leader.tick()
+  expect(await states([running, waiting, other])).toEqual(['STARTING', 'QUEUED', 'STARTING'])
+  const held = { code: 'USER_DISABLED', scope: 'user:ann', message: expect.stringContaining('ann is disabled') }
+  expect(await reasonOf(waiting)).toMatchObject(held)
+  expect(await findings(database.db.sql)).toEqual([])
+  await updateUser(it.domain, it.admin, { id: ann.userId, disabled: false })
+  await leader.tick()
+  expect(await states([waiting])).toEqual(['STARTING'])
+})
 
 describe('numbers', () => {
   test('case 5: five of the pool, two of each user; the sixth waits for the pool', async () => {

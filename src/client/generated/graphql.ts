@@ -334,7 +334,7 @@ export type JobSpecInput = {
   durationSeconds?: number | null | undefined;
   /** Environment variables in order (the last one of a name wins). At most 10,000. */
   environment?: Array<EnvironmentVariableInput> | null | undefined;
-  /** Your estimate of the cost. */
+  /** Your estimate of the cost: 0 … 10¹⁵. */
   estimatedCost?: number | null | undefined;
   /** Program to run; its arguments are in `arguments`. */
   executable?: string | null | undefined;
@@ -848,7 +848,7 @@ export type UpdateUserInput = {
   defaultTeam?: string | null | undefined;
   /** Permissions to deny; deny overrides allow. At most 20. */
   deny?: Array<string> | null | undefined;
-  /** Whether the user is disabled: no login; running jobs continue. */
+  /** Whether the user is disabled: no login; running jobs continue, waiting ones are held. */
   disabled?: boolean | null | undefined;
   /** Display name. */
   displayName?: string | null | undefined;

@@ -82,16 +82,22 @@ async function endApprovals(sql: Sql, jobIds: readonly string[], { status, byUse
 /** Whether the request of the table alias waits for a decision: its time is not over, even if it was not swept yet. */
 export const isOpenSql = (alias: string) => `${alias}.status = 'PENDING' AND ${alias}.expires_at > (SELECT berth_now())`
 
+export interface KnownApproval extends Approval {
+  /** Its job would not start, so it cannot be approved. */
+  requesterDisabled: boolean
+}
+
 /**
  * Requests as people see them: a request whose time is over by database time is EXPIRED, even if it was not swept yet.
  */
-export function readApprovals(sql: Sql, by: 'id' | 'job_id', keys: readonly string[]): Promise<Approval[]> {
-  return sql.query<Approval>(
+export function readApprovals(sql: Sql, by: 'id' | 'job_id', keys: readonly string[]): Promise<KnownApproval[]> {
+  return sql.query<KnownApproval>(
     `SELECT a.id, a.job_id AS "jobId", CASE WHEN late THEN 'EXPIRED' ELSE a.status::text END AS status, a.reason,
        a.rule_name AS "ruleName", a.required_level::text AS "requiredLevel", a.requested_by AS "requestedById",
        a.requested_at AS "requestedAt", a.expires_at AS "expiresAt", a.decided_by AS "decidedById",
-       CASE WHEN late THEN a.expires_at ELSE a.decided_at END AS "decidedAt", a.comment
-     FROM approval a, LATERAL (SELECT a.status = 'PENDING' AND NOT (${isOpenSql('a')}) AS late) l
+       CASE WHEN late THEN a.expires_at ELSE a.decided_at END AS "decidedAt", a.comment,
+       u.disabled AS "requesterDisabled"
+     FROM approval a JOIN "user" u ON u.id = a.requested_by, LATERAL (SELECT a.status = 'PENDING' AND NOT (${isOpenSql('a')}) AS late) l
      WHERE a.${by} = ANY($1::text[])`,
     [keys],
     `approvals_by_${by}`,

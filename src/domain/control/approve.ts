@@ -18,8 +18,8 @@ import { demandApprover } from './approvers.ts'
  * this lock the request must be PENDING and not expired by database time; the others get INVALID_STATE. Cancelling and
  * expiry hold the same lock. The decision is an event of its own, right before the change of state that it causes.
  *
- * Checks, in this order: the viewer may see the job; the viewer is an approver (approvers.ts); the request is open
- * (INVALID_STATE); the job has the version that the viewer has seen (VERSION_CONFLICT).
+ * Checks, in this order: the viewer may see the job; the viewer is an approver (approvers.ts); the request is open, and
+ * the user of an approved job is not disabled (INVALID_STATE); the job has the version that the viewer has seen (VERSION_CONFLICT).
  */
 
 export interface Decided {
@@ -107,6 +107,7 @@ interface BlockedJob {
   requiredLevel: UserLevel | null
   /** Whether it is pending and not expired. */
   open: boolean
+  requesterDisabled: boolean
 }
 
 /** The jobs, locked in id order, with their requests. The requests are read after the jobs are locked. */
@@ -116,7 +117,8 @@ async function readBlocked(sql: Sql, ids: readonly string[]): Promise<ReadonlyMa
   return new Map(
     [...jobs].map(([id, job]) => {
       const request = requests.get(id)
-      return [id, { ...job, requiredLevel: request?.requiredLevel ?? null, open: request?.status === 'PENDING' }]
+      const { requiredLevel = null, requesterDisabled = false } = request ?? {}
+      return [id, { ...job, requiredLevel, open: request?.status === 'PENDING', requesterDisabled }]
     }),
   )
 }
@@ -139,6 +141,8 @@ function check(domain: Domain, viewer: Viewer, { decision, job, decided }: Quest
   demandApprover(viewer, job, domain.singleUser)
   if (!accepts(verdict === 'APPROVED' ? 'APPROVE' : 'REJECT', job.state) || !job.open || decided.has(jobId))
     throw notOpen(jobId)
+  if (verdict === 'APPROVED' && job.requesterDisabled)
+    throw new InvalidState('The user of the job is disabled; reject the job, or enable the user first', jobId)
   demandVersion(job, expectedVersion)
   const by = `${verdict === 'APPROVED' ? 'Approved' : 'Rejected'} by ${viewer.userName}`
   return {

@@ -11,6 +11,7 @@ export interface Request {
   status: string
   requestedById: string
   requiredLevel: UserLevel
+  requesterDisabled: boolean
 }
 
 /** Whether a decision of this viewer on the request would be accepted. */

@@ -25,6 +25,7 @@ export interface Counted {
 
 export type LimitCode =
   | 'POOL_PAUSED'
+  | 'USER_DISABLED'
   | 'GLOBAL_LIMIT'
   | 'USER_LIMIT'
   | 'TEAM_LIMIT'
@@ -230,7 +231,9 @@ function reached(rule: LimitRule, { pool, job, key, used, asked }: Found): Limit
   const message =
     code === 'POOL_PAUSED'
       ? `Pool ${pool} is paused: its limit maxConcurrent is 0`
-      : `Limit reached: ${used} of ${max} ${what} for ${scope}`
+      : code === 'USER_DISABLED'
+        ? `The user ${job.userName} is disabled; an administrator can enable the user, or cancel the job`
+        : `Limit reached: ${used} of ${max} ${what} for ${scope}`
   return { code, message, scope, limit: max, used, key, asked }
 }
 
@@ -246,13 +249,42 @@ function scopeName(on: string, { pool, job }: { pool: string; job: Counted }): s
 /** The limits of the pool and their counts now. A pool without limits counts nothing. */
 export async function readCeilings(sql: Sql, pool: string, singleUser: boolean): Promise<Ceilings> {
   const limits = (await limitsOf(sql, [pool], singleUser)).get(pool)
-  const rules = limits ? await readLimitRules(sql, pool, limits) : []
+  const rules = limits ? await readLimitRules(sql, { pool, limits, singleUser }) : []
   return { pool, rules, tally: rules.length > 0 ? tallyOf(rules, await readHoldings(sql, pool)) : new Map() }
 }
 
+interface Limited {
+  pool: string
+  limits: Limits
+  singleUser: boolean
+}
+
 /** These limits of the pool and those of its scopes, in the order in which they are reported. */
-export const readLimitRules = async (sql: Sql, pool: string, limits: Limits): Promise<LimitRule[]> =>
-  rulesOf(limits, await readScopeLimits(sql, pool))
+export async function readLimitRules(sql: Sql, { pool, limits, singleUser }: Limited): Promise<LimitRule[]> {
+  const disabled = singleUser ? [] : await readDisabled(sql, pool)
+  return [...disabled.map(disabledRule), ...rulesOf(limits, await readScopeLimits(sql, pool))]
+}
+
+/** Jobs of a disabled user do not start. In single-user mode every other user is disabled, and their jobs go on. */
+const disabledRule = (userId: string): LimitRule => ({
+  code: 'USER_DISABLED',
+  on: `user:${userId}`,
+  each: false,
+  counts: 'jobs',
+  max: 0,
+  model: null,
+})
+
+/** The disabled users who have waiting jobs in the pool, or jobs that may wait again. */
+async function readDisabled(sql: Sql, pool: string): Promise<string[]> {
+  const rows = await sql.query<{ id: string }>(
+    `SELECT u.id FROM "user" u WHERE u.disabled AND EXISTS (SELECT FROM lane l WHERE l.pool = $1 AND l.user_id = u.id)
+     ORDER BY u.id`,
+    [pool],
+    'disabled_users',
+  )
+  return rows.map(({ id }) => id)
+}
 
 const readHoldings = (sql: Sql, pool: string): Promise<Holding[]> => sql.query<Holding>(holdingsSql, [pool], 'holdings')
 

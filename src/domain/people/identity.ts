@@ -51,7 +51,7 @@ export async function personOf(domain: Domain, claims: Claims): Promise<Person |
   return person?.disabled ? null : person
 }
 
-const isFreeName = (name: string) => userName.safeParse(name).success && !ownNames.has(name)
+const isFreeName = (name: string) => userName.safeParse(name).success && !ownNames.has(name.toLowerCase())
 
 function refuse({ log }: Domain, { name, issuer, subject }: Claims, why: string): null {
   log.warn(

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { Sql, Tx } from '../../platform/tx.ts'
-import { demand, type Viewer } from '../access.ts'
+import { demand, demandAdmin, type Viewer } from '../access.ts'
 import { isAtOrBelow, ownAccount } from '../accounts.ts'
 import { audit } from '../audit/audit.ts'
 import type { Domain } from '../domain.ts'
@@ -131,10 +131,14 @@ export async function createTeam(domain: Domain, viewer: Viewer, raw: unknown): 
   return { id }
 }
 
-/** A new name is a new account: earlier jobs stay charged to the old one. */
+/**
+ * A new name is a new account: earlier jobs stay charged to the old one. Members may charge the account and everything
+ * below it, so only an ADMIN adds members or changes the name.
+ */
 export async function updateTeam(domain: Domain, viewer: Viewer, raw: unknown): Promise<{ id: string }> {
   demand(viewer, 'user.write')
   const { id, name, addMembers, removeMembers } = parseInput(change, raw)
+  if (name !== undefined || (addMembers ?? []).length > 0) demandAdmin(viewer)
   await domain.db.serializable(async (tx) => {
     const before = await nameOfTeam(tx, id)
     if (name !== undefined) {

@@ -143,7 +143,7 @@ export async function applyBootstrapToken({ db, time }: Pick<Domain, 'db' | 'tim
     if ((await tx.prisma.apiToken.count({ where: { prefix } })) > 0) return
     const id = newId('token', time.nowMs())
     await insertToken(tx, { id, userId, name: 'bootstrap', secret, scopes: tokenScopes })
-    await tx.prisma.user.update({ where: { id: userId }, data: { disabled: false, level: made.level } })
+    await tx.prisma.user.update({ where: { id: userId }, data: { disabled: false, level: made.level, deny: [] } })
     await audit(tx, null, [{ action: 'token.create', objectId: id, detail: { name: 'bootstrap' } }], time.nowMs())
   })
 }

@@ -1,6 +1,6 @@
 import type { Sql, Tx } from '../../platform/tx.ts'
-import type { Viewer } from '../access.ts'
-import { Forbidden, InvalidInput, type Violation } from '../errors.ts'
+import { demandAdmin, type Viewer } from '../access.ts'
+import { InvalidInput, type Violation } from '../errors.ts'
 import { traitsOf } from '../executors.ts'
 
 /**
@@ -67,7 +67,7 @@ export async function demandUnixUser(
   unixUser: string | null | undefined,
 ): Promise<void> {
   if (unixUser === undefined) return
-  if (viewer.level !== 'ADMIN') throw new Forbidden('level:ADMIN')
+  demandAdmin(viewer)
   if (unixUser === null) return
   const refuse = (message: string) => new InvalidInput([{ path: ['unixUser'], message }])
   if (unixUser === 'root') throw refuse('must not be root: the jobs could read and change all data of the server')

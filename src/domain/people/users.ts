@@ -1,17 +1,25 @@
 import { z } from 'zod'
 import { given } from '../../platform/models.ts'
-import { brokenConstraint, type Tx } from '../../platform/tx.ts'
-import { demand, demandAllOf, isPermission, type Person, userLevels, type Viewer } from '../access.ts'
+import { brokenConstraint, type Sql, type Tx } from '../../platform/tx.ts'
+import { demand, demandAdmin, demandAllOf, isPermission, type Person, userLevels, type Viewer } from '../access.ts'
 import { audit } from '../audit/audit.ts'
+import { tellLimits } from '../changes.ts'
 import type { Domain } from '../domain.ts'
 import { InvalidInput, userNotFound } from '../errors.ts'
 import { newId } from '../ids.ts'
 import { parseInput } from '../parse.ts'
+import { withSubmissionsLocked } from '../submission-lock.ts'
+import { localUser } from './access-mode.ts'
 import { setTeams } from './teams.ts'
 import { revokeTokens } from './tokens.ts'
 import { demandUnixUser } from './unix-users.ts'
 
-/** Users. A user is disabled, never removed: jobs and the audit log keep their names. */
+/**
+ * Users. A user is disabled, never removed: jobs and the audit log keep their names. Names differ in more than their
+ * case (a unique index).
+ *
+ * A change takes the submission lock: after a user is disabled, no submission of that user is accepted.
+ */
 const optionalText = z.string().min(1, 'must not be empty').max(255, 'must have at most 255 characters').nullish()
 const permissions = z.array(z.string().refine(isPermission, 'is not a known permission')).optional()
 
@@ -64,13 +72,19 @@ export async function createUser(domain: Domain, viewer: Viewer, raw: unknown): 
   const input = parseInput(creation, raw)
   const { allow = [], deny = [], teams = [], defaultTeam = null, ...person } = input
   const id = newId('user', domain.time.nowMs())
+  if (teams.length > 0) demandAdmin(viewer)
   demandAllOf(viewer, { id, name: person.name, level: person.level, allow, deny })
   await domain.db.serializable(async (tx) => {
     await demandUnixUser(tx, viewer, person.unixUser)
     const data = given({ ...person, id, allow, deny })
     const { count } = await tx.prisma.user.createMany({ data, skipDuplicates: true })
     if (count === 0)
-      throw new InvalidInput([{ path: ['name'], message: `A user ${person.name} exists already; choose another name` }])
+      throw new InvalidInput([
+        {
+          path: ['name'],
+          message: `A user ${person.name} exists already, in this or another case; choose another name`,
+        },
+      ])
     await setTeams(tx, id, { teams, defaultTeam })
     await audit(tx, viewer, [{ action: 'user.create', objectId: id, detail: input }], domain.time.nowMs())
   })
@@ -81,21 +95,32 @@ export async function updateUser(domain: Domain, viewer: Viewer, raw: unknown): 
   demand(viewer, 'user.write')
   const { id, ...input } = parseInput(change, raw)
   const { identity, teams, defaultTeam, ...columns } = input
+  // An identity is the right to be this user, and a team is the right to charge its account.
+  if (identity || (teams ?? []).length > 0) demandAdmin(viewer)
   const work = async (tx: Tx) => {
     const before = await readPerson(tx, id)
-    const { level = before.level, allow = before.allow, deny = before.deny } = input
+    const { level = before.level, allow = before.allow, deny = before.deny, disabled = before.disabled } = input
+    const after = { ...before, level, allow, deny, disabled }
     demandAllOf(viewer, before)
-    demandAllOf(viewer, { ...before, level, allow, deny })
+    demandAllOf(viewer, after)
     demandOther(viewer, id, input.disabled)
+    await demandAdministratorLeft(domain, tx, { before, after })
     await demandUnixUser(tx, viewer, input.unixUser)
     await tx.prisma.user.update({ where: { id }, data: given(columns) })
+    if (disabled !== before.disabled) await tellPools(tx)
     if (identity !== undefined) await linkIdentity(tx, id, identity)
     await setTeams(tx, id, { teams, defaultTeam })
     await audit(tx, viewer, [{ action: 'user.update', objectId: id, detail: input }], domain.time.nowMs())
   }
-  await domain.db.serializable(work, { alsoRetry: isTakenIdentity })
-  domain.wakeups.poke('access')
+  await withSubmissionsLocked(domain, work, isTakenIdentity)
+  for (const topic of ['access', 'queue'] as const) domain.wakeups.poke(topic)
   return { id }
+}
+
+/** The waiting jobs of a disabled user are held by a limit of each pool. */
+async function tellPools(tx: Tx): Promise<void> {
+  const pools = await tx.prisma.pool.findMany({ orderBy: { name: 'asc' }, select: { name: true } })
+  for (const { name } of pools) await tellLimits(tx, name)
 }
 
 async function linkIdentity({ prisma }: Tx, id: string, identity: Identity | null): Promise<void> {
@@ -105,21 +130,39 @@ async function linkIdentity({ prisma }: Tx, id: string, identity: Identity | nul
   await prisma.user.update({ where: { id }, data: linked })
 }
 
-/** Disables the user: tokens are revoked, jobs go on and keep their user. */
+/** Disables the user: tokens are revoked, running jobs go on, waiting ones are held, and all keep their user. */
 export async function deleteUser(domain: Domain, viewer: Viewer, { id }: { id: string }): Promise<{ id: string }> {
   demand(viewer, 'user.write')
-  await domain.db.serializable(async (tx) => {
-    demandAllOf(viewer, await readPerson(tx, id))
+  await withSubmissionsLocked(domain, async (tx) => {
+    const before = await readPerson(tx, id)
+    demandAllOf(viewer, before)
     demandOther(viewer, id, true)
+    await demandAdministratorLeft(domain, tx, { before, after: { ...before, disabled: true } })
     await tx.prisma.user.update({ where: { id }, data: { disabled: true } })
+    if (!before.disabled) await tellPools(tx)
     await revokeTokens(tx, { userId: id })
     await audit(tx, viewer, [{ action: 'user.delete', objectId: id }], domain.time.nowMs())
   })
-  domain.wakeups.poke('access')
+  for (const topic of ['access', 'queue'] as const) domain.wakeups.poke(topic)
   return { id }
 }
 
-async function readPerson({ prisma }: Tx, id: string): Promise<Person> {
+interface Known extends Person {
+  readonly disabled: boolean
+}
+
+/** The disabled users among these. */
+export async function readDisabledUsers(sql: Sql, userIds: readonly string[]): Promise<ReadonlySet<string>> {
+  const rows = await sql.query<{ id: string }>(
+    `SELECT u.id FROM jsonb_array_elements_text($1::text::jsonb) AS wanted(id) JOIN "user" u ON u.id = wanted.id
+     WHERE u.disabled`,
+    [JSON.stringify([...new Set(userIds)])],
+    'disabled_among',
+  )
+  return new Set(rows.map(({ id }) => id))
+}
+
+async function readPerson({ prisma }: Tx, id: string): Promise<Known> {
   const person = await prisma.user.findUnique({ where: { id } })
   if (!person) throw userNotFound(id)
   return person
@@ -131,4 +174,23 @@ function demandOther(viewer: Viewer, id: string, disabled: boolean | undefined):
     throw new InvalidInput([
       { path: ['id'], message: 'You cannot disable your own account; ask another administrator' },
     ])
+}
+
+/** An administrator with every permission: only such a person can give each permission back. */
+const isWhole = ({ level, deny, disabled }: Known): boolean => level === 'ADMIN' && deny.length === 0 && !disabled
+
+/** Refuses the change after which no administrator with every permission would be left. */
+async function demandAdministratorLeft(
+  { singleUser }: Domain,
+  { prisma }: Tx,
+  { before, after }: { before: Known; after: Known },
+): Promise<void> {
+  // In single-user mode `local` has every permission. In the mode of users, `local` cannot log in.
+  if (singleUser || !isWhole(before) || isWhole(after) || before.name === localUser) return
+  const where = { level: 'ADMIN', deny: { isEmpty: true }, disabled: false } as const
+  const others = await prisma.user.count({ where: { ...where, id: { not: before.id }, name: { not: localUser } } })
+  if (others > 0) return
+  const path = [after.disabled ? 'disabled' : after.level === 'ADMIN' ? 'deny' : 'level']
+  const message = `${before.name} is the last ADMIN without denied permissions; make another user one first`
+  throw new InvalidInput([{ path, message }])
 }

@@ -8,7 +8,7 @@ import {
   readApprovalRules,
 } from '../control/approval-rules.ts'
 import type { Domain } from '../domain.ts'
-import { orRefusal, QuotaExceeded, Refusal, ReservationExpired } from '../errors.ts'
+import { Forbidden, orRefusal, QuotaExceeded, Refusal, ReservationExpired } from '../errors.ts'
 import { readNamedJobs } from '../jobs/dependencies.ts'
 import { type Limits, limitsOf } from '../limits/limits.ts'
 import {
@@ -33,6 +33,7 @@ import { type PoolHardware, readHardware } from '../machines/nodes.ts'
 import { readReservations } from '../machines/reservations.ts'
 import { readMemberships, readRoots } from '../people/teams.ts'
 import { readUnixUsers } from '../people/unix-users.ts'
+import { readDisabledUsers } from '../people/users.ts'
 import { shapeOf } from '../shape.ts'
 import type { NewJob } from './insert.ts'
 import { answerOf, hashVersion, keyName, readKeys, type StoredKey } from './keys.ts'
@@ -60,6 +61,8 @@ export interface Accepted {
 }
 
 interface GroupFacts extends SubmissionFacts {
+  /** Users who were disabled after they logged in. */
+  disabled: ReadonlySet<string>
   rules: readonly ApprovalRule[]
   /** The quotas that apply to a payer in a pool with this userMaxActive. */
   quotasFor: (payer: Payer, maxActive: number | null) => readonly MetQuota[]
@@ -165,17 +168,20 @@ async function readFacts(domain: Domain, sql: Sql, items: readonly Submission[])
   const users = items.map(({ viewer }) => viewer.userId)
   const foreign = items.flatMap(({ viewer, input }) => (viewer.level === 'ADMIN' ? (input.spec.account ?? []) : []))
   const reservationIds = items.flatMap(({ input }) => input.spec.capacityReservationId ?? [])
-  const [keys, destinations, memberships, unixUsers, rules, slots, reservations, roots] = await failClosed(domain, () =>
-    Promise.all([
-      readKeys(reads, keysOf(items)),
-      readDestinations(reads, machineMemoryOf(domain)),
-      readMemberships(reads, users),
-      readUnixUsers(reads, users),
-      readApprovalRules(reads),
-      openSlots(reads, items),
-      readReservations(reads, reservationIds),
-      readRoots(reads, foreign),
-    ]),
+  const [keys, destinations, memberships, unixUsers, disabled, rules, slots, reservations, roots] = await failClosed(
+    domain,
+    () =>
+      Promise.all([
+        readKeys(reads, keysOf(items)),
+        readDestinations(reads, machineMemoryOf(domain)),
+        readMemberships(reads, users),
+        readUnixUsers(reads, users),
+        readDisabledUsers(reads, users),
+        readApprovalRules(reads),
+        openSlots(reads, items),
+        readReservations(reads, reservationIds),
+        readRoots(reads, foreign),
+      ]),
   )
   return {
     keys,
@@ -183,6 +189,7 @@ async function readFacts(domain: Domain, sql: Sql, items: readonly Submission[])
     named,
     memberships,
     unixUsers,
+    disabled,
     rules,
     slots,
     reservations,
@@ -236,6 +243,7 @@ function decide(item: Submission, facts: GroupFacts, nowMs: number): SubmissionV
   const { viewer, key } = item
   const answered = answeredByKey(item, facts.keys)
   if (answered) return answered
+  if (facts.disabled.has(viewer.userId)) throw new Forbidden('job.submit')
   const placed = resolveSubmission(item, facts, nowMs)
   const quotas = facts.quotasFor(placed.payer, maxActiveIn(facts, placed.job.pool))
   const slotId = slotOf(item, facts)

@@ -47,6 +47,7 @@ export function storedJob(job: Beginning, { sequence, createdMs, eligibleMs }: I
     cpuMillis: cpuMillis * copies,
     memoryBytes: memoryBytes * copies,
     gpu: gpu * copies,
+    gpuMost: null,
     notBefore: spec.notBefore === null ? null : new Date(spec.notBefore),
     createdAt: new Date(createdMs),
     queuedAt: new Date(createdMs),

@@ -1,5 +1,5 @@
 import { visibleTo } from '../../domain/access.ts'
-import { isOpenSql } from '../../domain/control/approvals.ts'
+import { isOpenSql, type KnownApproval } from '../../domain/control/approvals.ts'
 import { approveJob, approveJobs, type Decided, rejectJob, rejectJobs } from '../../domain/control/approve.ts'
 import {
   ApprovalNotAllowed,
@@ -10,7 +10,6 @@ import {
   type Refusal,
   VersionConflict,
 } from '../../domain/errors.ts'
-import type { Approval } from '../../platform/generated/client.ts'
 import { Unavailable } from '../../platform/tx.ts'
 import { bulkOf } from '../bounds.ts'
 import { builder } from '../builder.ts'
@@ -97,7 +96,7 @@ builder.objectField(JobRef, 'approval', (t) =>
   }),
 )
 
-const ApprovalConnection = connectionType<Approval>('Approval', ApprovalRef)
+const ApprovalConnection = connectionType<KnownApproval>('Approval', ApprovalRef)
 
 builder.queryField('approvals', (t) =>
   t.field({

@@ -36,7 +36,7 @@ builder.node(UserRef, {
     email: t.exposeString('email', { nullable: true, description: 'Email address; null: unknown.' }),
     level: t.expose('level', { type: UserLevel, description: 'Level; determines base priority and permissions.' }),
     disabled: t.exposeBoolean('disabled', {
-      description: 'Whether the user is disabled: no login; running jobs continue.',
+      description: 'Whether the user is disabled: no login; running jobs continue, waiting ones are held.',
     }),
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When the user was created.' }),
     teams: t.field({
@@ -171,7 +171,9 @@ const UpdateUserInput = builder.inputType('UpdateUserInput', {
     allow: t.stringList(names.allow),
     deny: t.stringList(names.deny),
     unixUser: t.string({ description: names.unixUser }),
-    disabled: t.boolean({ description: 'Whether the user is disabled: no login; running jobs continue.' }),
+    disabled: t.boolean({
+      description: 'Whether the user is disabled: no login; running jobs continue, waiting ones are held.',
+    }),
     identity: t.field({
       type: UserIdentityInput,
       description: 'Identity of the user at the OpenID provider; null: removes it.',
@@ -244,7 +246,7 @@ builder.mutationField('deleteUser', (t) =>
   t.field({
     type: DeleteResult,
     description:
-      'Disables a user and revokes the tokens of the user. The jobs continue, and the audit log keeps the name.',
+      'Disables a user and revokes the tokens of the user. Running jobs continue, waiting ones are held, and the audit log keeps the name.',
     args: { input: t.arg({ type: DeleteUserInput, required: true, description: 'The user.' }) },
     resolve: (_root, { input }, { domain, viewer }) => deleteUser(domain, viewer, input),
   }),

@@ -166,7 +166,7 @@ export async function readSettings(sql: Sql, pool: string, singleUser: boolean):
     policy,
     revision,
     starvationThresholdMs: limits.starvationThresholdSeconds * 1_000,
-    rules: await readLimitRules(sql, pool, limits),
+    rules: await readLimitRules(sql, { pool, limits, singleUser }),
     weights: new Map(Object.entries(weights)),
     reservations: await readReservationsOf(sql, pool, null),
   }

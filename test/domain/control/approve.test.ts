@@ -1,9 +1,11 @@
 import { expect, test } from 'vitest'
 import type { UserLevel } from '../../../src/domain/access.ts'
-import { expireApprovals } from '../../../src/domain/control/approvals.ts'
+import { allowedActions } from '../../../src/domain/control/allowed-actions.ts'
+import { expireApprovals, readApprovals } from '../../../src/domain/control/approvals.ts'
 import { approveJob, approveJobs, rejectJob, rejectJobs } from '../../../src/domain/control/approve.ts'
 import { cancelJob } from '../../../src/domain/control/cancel.ts'
 import { Refusal } from '../../../src/domain/errors.ts'
+import { deleteUser, updateUser } from '../../../src/domain/people/users.ts'
 import { findings } from '../../../src/domain/selfcheck/selfcheck.ts'
 import { submitBlocked } from '../../support/approvals.ts'
 import { createDatabase, type TestDatabase } from '../../support/database.ts'
@@ -209,4 +211,21 @@ test('a blocked job never starts and blocks nobody', async () => {
       { id: free, state: 'STARTING' },
     ].toSorted((a, b) => (a.id < b.id ? -1 : 1)),
   )
+})
+
+test('a job of a disabled user is rejected or waits, but is not approved', async () => {
+  await using scenery = await scene()
+  const { database, it, researcher, lead, admin } = scenery
+  const [first, second] = [await blockedIn(it, researcher), await blockedIn(it, researcher)]
+  await deleteUser(it.domain, admin, { id: researcher.userId })
+  await expect(approveJob(it.domain, lead, { jobId: first, expectedVersion: 2 })).rejects.toMatchObject({
+    code: 'INVALID_STATE',
+    message: expect.stringContaining('The user of the job is disabled'),
+  })
+  const [approval = null] = await readApprovals(database.db.sql, 'job_id', [first])
+  const job = { userId: researcher.userId, state: 'BLOCKED', approval, left: null } as const
+  expect(allowedActions(lead, job, false)).toEqual(['REJECT', 'SET_PRIORITY'])
+  await rejectJob(it.domain, lead, { jobId: first, reason: 'gone', expectedVersion: 2 })
+  await updateUser(it.domain, admin, { id: researcher.userId, disabled: false })
+  expect(await codeOf(approveJob(it.domain, lead, { jobId: second, expectedVersion: 2 }))).toBe('done')
 })
