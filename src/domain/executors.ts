@@ -53,6 +53,19 @@ export type Launcher = (typeof launchers)[number]
 export const isOptionValue = (value: unknown): value is string | number | boolean =>
   typeof value === 'string' ? value !== '' && !/[\0\n]/.test(value) : ['number', 'boolean'].includes(typeof value)
 
+/** Options of a backend that a job may set by custom attributes, by name; of others, what a job uses instead. */
+export interface OptionRules {
+  attributes: readonly string[]
+  insteadOf: Readonly<Record<string, string>>
+}
+
+/** Why a job may not set an option of its backend; null: it may. */
+export function refuseOption(attribute: string, name: string, { attributes, insteadOf }: OptionRules): string | null {
+  if (attributes.includes(name)) return null
+  const [instead] = Object.entries(insteadOf).flatMap(([known, words]) => (known === name ? [words] : []))
+  return `${attribute} is not an option that a job may set; ${instead ?? `use one of ${attributes.join(', ')}`}`
+}
+
 /** Fields of a spec that only some executors honour; `replicas` is a field of its resources. */
 export const specialFields = [
   'image',

@@ -179,6 +179,8 @@ export interface ExecutorDescription {
   unenforced?: readonly Limit[]
   /** The NAMEs of the custom attributes `<executor>.NAME` that it takes. Absent: it looks at none. */
   attributes?: readonly string[]
+  /** What a job uses instead of other NAMEs. */
+  insteadOf?: Readonly<Record<string, string>>
   /** The longest run time in seconds of each submission queue that has one. */
   secondsMax?: Readonly<Record<string, number>>
   /** Whether its configuration names an image for X11 displays. Absent: it needs none, or gives no displays. */

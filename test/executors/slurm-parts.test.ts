@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { nodesFormat, parseGpuTypes, parseMinutes, parseNodes } from '../../src/executors/slurm/capacity.ts'
 import { expandHostlist } from '../../src/executors/slurm/hostlist.ts'
-import { minutesOf, optionsOf, tasksOf } from '../../src/executors/slurm/options.ts'
+import { minutesOf, optionRules, optionsOf, tasksOf } from '../../src/executors/slurm/options.ts'
 import { parseQueue, type SlurmJob } from '../../src/executors/slurm/queue.ts'
 import { jobPhaseOf, nodeStateOf } from '../../src/executors/slurm/states.ts'
 import { createLog } from '../../src/platform/log.ts'
@@ -165,12 +165,33 @@ describe('options', () => {
   })
 
   it.each([
-    [{ 'slurm.uid': '0' }, /slurm.uid: uid is no option that a job may set/],
-    [{ 'slurm.comment': 'run_other' }, /comment is no option/],
+    [{ 'slurm.uid': '0' }, /slurm.uid is not an option that a job may set; use one of acctg-freq, /],
+    [{ 'slurm.comment': 'run_other' }, /comment is not an option/],
+    [{ 'slurm.gres': 'gpu:a100:2' }, /gres is not an option that a job may set; set resources: gpu, gpuModel and /],
+    [{ 'slurm.mem': '1T' }, /set resources: memoryGib/],
+    [{ 'slurm.cpus-per-gpu': 8 }, /set resources: cpu or cpuCoresPerProcess/],
+    [{ 'slurm.nodes': 8 }, /set resources: nodeCount, processCount and processesPerNode/],
+    [{ 'slurm.exclusive': true }, /set resources: exclusiveNodeUse/],
+    [{ 'slurm.mail-user': 'all@example.org' }, /Slurm sends mail to the account of the job/],
+    [{ 'slurm.hint': 'nomultithread' }, /the operator may set it by queues\[\]\.native/],
+    [{ 'slurm.toString': 'x' }, /toString is not an option that a job may set; use one of/],
     [{ 'slurm.qos': ['a'] }, /slurm.qos: \["a"\] must be one line/],
     [{ 'slurm.qos': 'a\nb' }, /must be one line/],
   ])('%j are refused', (customAttributes, message) => {
     expect(() => optionsFor({ customAttributes })).toThrow(message)
+  })
+
+  it('of a job have no amounts', () => {
+    const amount =
+      /gpus|^gres$|cpus|^mem$|mem-per|^nodes$|ntasks|tres|exclusive|^time|core-spec|thread-spec|^bb$|sockets|cores-per/
+    expect(optionRules.attributes.filter((name) => amount.test(name))).toEqual([])
+  })
+
+  it('of the operator may have amounts', () => {
+    expect(optionsFor({}, { queueNative: { 'cpus-per-gpu': '4', 'mail-user': 'ops' } })).toEqual(
+      expect.arrayContaining(['--cpus-per-gpu=4', '--mail-user=ops']),
+    )
+    expect(() => optionsFor({}, { queueNative: { uid: '0' } })).toThrow(/native.uid: uid is not an option that the op/)
   })
 
   it.each([

@@ -176,7 +176,7 @@ describe.skipIf(conf === undefined)(`with ${conf}`, () => {
     it.each([
       ['a partition that is not there', {}, { queueNative: { partition: 'none' } }, /Invalid partition/],
       ['more than a node has', { resources: resourcesOf({ memoryBytes: 2 ** 40 }) }, {}, /Memory specification/],
-      ['an option that is not its own', { customAttributes: { 'slurm.uid': '0' } }, {}, /slurm.uid: uid is no option/],
+      ['an option that is not its own', { customAttributes: { 'slurm.uid': '0' } }, {}, /slurm.uid is not an option/],
     ])('with %s is refused', async (_, spec, run, message) => {
       const error = await refusalOf(sh('true', spec), run)
       expect(error).toMatchObject({ reason: 'BAD_SPEC', message: expect.stringMatching(message) })

@@ -19,6 +19,8 @@ export interface ExecutorReport {
   unenforced: readonly string[]
   /** The NAMEs of the custom attributes `<executor>.NAME` that it takes; undefined: it looks at none. */
   attributes?: readonly string[]
+  /** What a job uses instead of other NAMEs. */
+  insteadOf?: Readonly<Record<string, string>>
   /** The longest run time in seconds, by submission queue. */
   secondsMax?: Readonly<Record<string, number>>
   /** false: no image for X11 displays is configured. */

@@ -1,5 +1,5 @@
 import type { Violation } from '../errors.ts'
-import { isOptionValue } from '../executors.ts'
+import { isOptionValue, refuseOption } from '../executors.ts'
 import type { SpecInput } from '../input.ts'
 import type { ExecutorReport } from '../machines/pool-report.ts'
 
@@ -17,8 +17,9 @@ export function attributeViolations(
   return Object.entries(customAttributes ?? {}).flatMap(([attribute, value]): Violation[] => {
     if (!attribute.startsWith(prefix)) return []
     const path = ['spec', 'customAttributes', attribute]
-    if (!known.includes(attribute.slice(prefix.length)))
-      return [{ path, message: `${attribute} is no option that a job may set; use one of ${known.join(', ')}` }]
+    const rules = { attributes: known, insteadOf: report.insteadOf ?? {} }
+    const message = refuseOption(attribute, attribute.slice(prefix.length), rules)
+    if (message !== null) return [{ path, message }]
     if (isOptionValue(value)) return []
     return [{ path, message: `${JSON.stringify(value)} must be one line of text, a number, true or false` }]
   })

@@ -4,7 +4,7 @@ import type { BackendNode, ExecutorDescription } from '../executor.ts'
 import { nodesFormat, parseGpuTypes, parseMinutes, parseNodes } from './capacity.ts'
 import { type Slurm, SlurmAway, SlurmRefused } from './commands.ts'
 import { type Layout, SharedDirTrouble } from './layout.ts'
-import { freeOptions } from './options.ts'
+import { optionRules } from './options.ts'
 import { directoryOf, readRecords } from './run-files.ts'
 import type { Queue } from './squeue.ts'
 import { jobPhaseOf } from './states.ts'
@@ -79,9 +79,9 @@ export async function createCluster(options: ClusterOptions): Promise<Cluster> {
       await layout.demandWritable()
       const remarks = [missing.length > 0 ? noPartitions(missing) : null, separationOf(accounts)]
       const message = remarks.filter((remark) => remark !== null).join('. ') || null
-      return { version, available: true, message, attributes: freeOptions, secondsMax: secondsMaxOfQueues() }
+      return { version, available: true, message, ...optionRules, secondsMax: secondsMaxOfQueues() }
     } catch (error) {
-      const unavailable = { version: null, available: false, attributes: freeOptions }
+      const unavailable = { version: null, available: false, ...optionRules }
       if (error instanceof SharedDirTrouble) return { ...unavailable, message: error.message }
       if (!(error instanceof SlurmAway || error instanceof SlurmRefused)) throw error
       return { ...unavailable, message: `Slurm does not answer: ${error.message}` }

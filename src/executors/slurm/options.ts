@@ -1,4 +1,4 @@
-import { isOptionValue } from '../../domain/executors.ts'
+import { isOptionValue, type OptionRules, refuseOption } from '../../domain/executors.ts'
 import { matchesAll } from '../../domain/shape.ts'
 import { processCountOf, type Resources } from '../../domain/spec.ts'
 import { type RunSpec, StartFailed } from '../executor.ts'
@@ -15,18 +15,49 @@ export interface ClusterLimits {
   gpuTypes(partition: string): readonly string[] | null
 }
 
-/** Options that a job may set by custom attributes `slurm.NAME`, and an operator by `queues[].native`. */
-const free = new Set(
-  `acctg-freq batch bb begin cluster-constraint constraint contiguous core-spec cores-per-socket cpu-freq cpus-per-gpu
-  deadline delay-boot dependency distribution exclude extra-node-info gpu-bind gpu-freq gpus gpus-per-node gpus-per-socket
-  gpus-per-task gres gres-flags hint hold immediate kill-on-invalid-dep licenses mail-type mail-user mcs-label mem-bind
-  mem-per-cpu mem-per-gpu mincpus network nice no-kill nodelist ntasks-per-core ntasks-per-gpu ntasks-per-socket overcommit
-  oversubscribe power prefer priority profile qos reboot sockets-per-node spread-job switches thread-spec
-  threads-per-core tmp use-min-nodes wckey`.split(/\s+/),
+/**
+ * Options that a job may set by custom attributes `slurm.NAME`. None of them changes how much the job gets, so approvals,
+ * quotas and costs see all of it, and none reaches another person.
+ */
+const ofJobs = words(
+  `acctg-freq batch begin constraint contiguous cpu-freq deadline delay-boot dependency distribution exclude gpu-bind
+  gpu-freq gres-flags hold kill-on-invalid-dep licenses mail-type mcs-label mem-bind nice no-kill nodelist overcommit
+  oversubscribe prefer priority profile qos spread-job switches tmp use-min-nodes wckey`,
 )
+/** Options that only the operator sets, by `queues[].native`. */
+const ofOperators = words(
+  `account bb cluster-constraint core-spec cores-per-socket cpus-per-gpu extra-node-info gpus gpus-per-node
+  gpus-per-socket gpus-per-task gres hint mail-user mem-per-cpu mem-per-gpu mincpus network ntasks-per-core ntasks-per-gpu
+  ntasks-per-socket power reboot sockets-per-node thread-spec threads-per-core`,
+)
+
+const insteads: readonly (readonly [string, string])[] = [
+  ['gpus gpus-per-node gpus-per-socket gpus-per-task gres ntasks-per-gpu', 'gpu, gpuModel and gpuCoresPerProcess'],
+  ['core-spec cpus-per-gpu cpus-per-task mincpus thread-spec', 'cpu or cpuCoresPerProcess'],
+  ['mem mem-per-cpu mem-per-gpu', 'memoryGib'],
+  ['nodes ntasks ntasks-per-node', 'nodeCount, processCount and processesPerNode'],
+  ['exclusive', 'exclusiveNodeUse'],
+]
+/** What a job uses instead of an option that it may not set. */
+const insteadOf: Readonly<Record<string, string>> = {
+  ...Object.fromEntries([...ofOperators].map((name) => [name, 'the operator may set it by queues[].native'])),
+  ...Object.fromEntries(
+    insteads.flatMap(([names, fields]) => [...words(names)].map((name) => [name, `set resources: ${fields}`])),
+  ),
+  'mail-user': 'Slurm sends mail to the account of the job',
+  account: 'set project',
+  'job-name': 'set name',
+  partition: 'set queue',
+  reservation: 'set capacityReservationId',
+  time: 'set maxRunTimeSeconds',
+}
+
+function words(text: string): ReadonlySet<string> {
+  return new Set(text.split(/\s+/))
+}
+
 const prefix = 'slurm.'
-/** The names of these options, in order. */
-export const freeOptions: readonly string[] = [...free].toSorted()
+export const optionRules: OptionRules = { attributes: [...ofJobs].toSorted(), insteadOf }
 /** Model of GPUs to which Slurm gives no type: it cannot be asked for them alone. */
 export const untypedGpu = 'gpu'
 /** The feature of nodes with InfiniBand. */
@@ -64,17 +95,30 @@ export function optionsOf(run: RunSpec, limits: ClusterLimits): string[] {
     ...amountsOf(spec.resources, limits.gpuTypes(partitionOf(run))),
   ])
   const operator = Object.entries(queueNative).filter(([name]) => name !== 'partition')
-  for (const [name, value] of operator) own.set(...given(`queues[].native.${name}`, name, value))
+  for (const [name, value] of operator) own.set(...givenByOperator(name, value))
   for (const [attribute, value] of Object.entries(spec.customAttributes ?? {}))
-    if (attribute.startsWith(prefix)) own.set(...given(attribute, attribute.slice(prefix.length), value))
+    if (attribute.startsWith(prefix)) own.set(...givenByJob(attribute, value))
   return [...own].flatMap(([name, value]) => (value === true ? `--${name}` : value === '' ? [] : `--${name}=${value}`))
 }
 
+type Option = [string, string | true]
+
+function givenByOperator(name: string, value: unknown): Option {
+  const where = `queues[].native.${name}`
+  if (ofJobs.has(name) || ofOperators.has(name)) return given(where, name, value)
+  const all = [...ofJobs, ...ofOperators].toSorted().join(', ')
+  throw refused(`${where}: ${name} is not an option that the operator may set; use one of ${all}`)
+}
+
+function givenByJob(attribute: string, value: unknown): Option {
+  const name = attribute.slice(prefix.length)
+  const refusal = refuseOption(attribute, name, optionRules)
+  if (refusal !== null) throw refused(refusal)
+  return given(attribute, name, value)
+}
+
 /** '': the option is left out, because it was switched off. */
-function given(where: string, name: string, value: unknown): [string, string | true] {
-  const isAccount = name === 'account' && where.startsWith('queues[]')
-  if (!free.has(name) && !isAccount)
-    throw refused(`${where}: ${name} is no option that a job may set; use one of ${freeOptions.join(', ')}`)
+function given(where: string, name: string, value: unknown): Option {
   if (!isOptionValue(value))
     throw refused(`${where}: ${JSON.stringify(value)} must be one line of text, a number, true or false`)
   if (typeof value === 'boolean') return [name, value ? true : '']

@@ -26,7 +26,12 @@ test('what the executor would refuse at the start is refused at submission, and 
     ({ name }) => name,
   )
   const described = { version: null, available: true, message: null, unenforced: [] }
-  const simulated = { ...described, attributes: ['hold', 'qos'], secondsMax: { [queue]: 300 } }
+  const simulated = {
+    ...described,
+    attributes: ['hold', 'qos'],
+    insteadOf: { gres: 'set resources: gpu' },
+    secondsMax: { [queue]: 300 },
+  }
   await reportPool(it.domain, 'sim', { executors: { simulated }, unixUserRequired: false, reservedUnixUsers: [] })
   const attributes = (customAttributes: Record<string, unknown>) => warnings({}, { customAttributes })
   expect(await attributes({ 'simulated.hold': true, 'simulated.qos': 'high', 'other.uid': 0 })).toEqual([])
@@ -34,10 +39,13 @@ test('what the executor would refuse at the start is refused at submission, and 
     violations: [
       {
         path: ['spec', 'customAttributes', 'simulated.uid'],
-        message: 'simulated.uid is no option that a job may set; use one of hold, qos',
+        message: 'simulated.uid is not an option that a job may set; use one of hold, qos',
       },
     ],
   })
+  await expect(attributes({ 'simulated.gres': 'gpu:2' })).rejects.toThrow(
+    'simulated.gres is not an option that a job may set; set resources: gpu',
+  )
   for (const value of [{}, [], '', 'a\nb', null])
     await expect(attributes({ 'simulated.qos': value })).rejects.toThrow(/must be one line of text/)
   expect(await warnings({}, { maxRunTimeSeconds: 300 })).toEqual([])
