@@ -95,13 +95,14 @@ test('the server cancels what takes too long before this side gives up, unless i
   expect(await pidOf()).toBe(before)
 })
 
-test('the server has limits of its own, and probes a client that says nothing', async () => {
+test('a session has limits of its own, probes its client, and compiles no statement', async () => {
   const limits = {
     statement_timeout: '6s',
     lock_timeout: '5s',
     idle_in_transaction_session_timeout: '3s',
     tcp_keepalives_idle: '5',
     tcp_user_timeout: '10000',
+    jit: 'off',
   }
   const shown = Object.keys(limits).map((name) => `current_setting('${name}') AS ${name}`)
   expect(await open(1).sql.query(`SELECT ${shown.join(', ')}`)).toEqual([limits])

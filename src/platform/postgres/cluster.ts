@@ -183,7 +183,6 @@ export async function startPostmaster(place: Place, { durable, connections }: St
     unix_socket_directories: '',
     max_connections: Math.max(connectionsMin, sharersMax * connections),
     shared_buffers: '128MB',
-    jit: 'off',
     timezone: 'UTC',
     log_timezone: 'UTC',
     fsync: durable ? 'on' : 'off',
