@@ -42,20 +42,44 @@ export const isEvent = (entry: FeedEntry): entry is FeedEvent => !isDeletion(ent
 export const eventColumns = `e.job_id AS "jobId", e.seq, e.position, e.at, e.type, e.from_state AS "from", e.to_state AS "to",
   e.psij_state AS "psijState", e.reason, e.message, e.exit_code AS "exitCode", e.run, e.actor_id AS "actorId", e.metadata`
 
-/** Events and deletions over all jobs after a position, in order. */
-export async function entriesAfter(sql: Sql, position: number, limit: number): Promise<FeedEntry[]> {
-  const rows = await sql.query<FeedEvent & { deleted: DeletedRow | null }>(pageSql, [position, limit], 'feed_page')
-  return rows.map(({ deleted, ...event }) => (deleted ? deletionOf(deleted) : event))
+/** Entries after a position, in order, with what shows whether the database still has the entries up to there. */
+export interface FeedPage {
+  /** Newest position. */
+  head: number
+  /** The newest entry up to the position; undefined: all of them are gone. */
+  before: FeedPosition | undefined
+  entries: FeedEntry[]
 }
 
-/** Both in one snapshot: a position that is given between two statements would be missed. */
+export async function readPage(sql: Sql, position: number, limit: number): Promise<FeedPage> {
+  const rows = await sql.query<PageRow>(pageSql, [position, limit], 'feed_page')
+  const all = rows.flatMap(({ head: _, deleted, ...event }) =>
+    deleted ? deletionOf(deleted) : event.position === null ? [] : event,
+  )
+  const entries = all.filter((entry) => (entry.position ?? 0) > position)
+  const before = all[all.length - entries.length - 1]
+  return {
+    head: rows[0]?.head ?? 0,
+    before: before && { position: before.position ?? 0, mark: markOf(before) },
+    entries: entries.slice(0, limit),
+  }
+}
+
+type PageRow = FeedEvent & { head: number; deleted: DeletedRow | null }
+
+const deletionColumns = `d.job_id, NULL, d.position, d.at, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, to_jsonb(d)`
+
+/** All in one snapshot: a position that is given between two statements would be missed. */
 const pageSql = `
-SELECT * FROM (
+SELECT f.position AS head, entry.* FROM feed_head f LEFT JOIN (
   (SELECT ${eventColumns}, NULL::jsonb AS deleted FROM event e WHERE e.position > $1 ORDER BY e.position LIMIT $2)
   UNION ALL
-  (SELECT d.job_id, NULL, d.position, d.at, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, to_jsonb(d)
-   FROM deleted_job d WHERE d.position > $1 ORDER BY d.position LIMIT $2)
-) entry ORDER BY position LIMIT $2`
+  (SELECT ${deletionColumns} FROM deleted_job d WHERE d.position > $1 ORDER BY d.position LIMIT $2)
+  UNION ALL
+  (SELECT ${eventColumns}, NULL FROM event e WHERE e.position <= $1 ORDER BY e.position DESC LIMIT 1)
+  UNION ALL
+  (SELECT ${deletionColumns} FROM deleted_job d WHERE d.position <= $1 ORDER BY d.position DESC LIMIT 1)
+) entry ON true ORDER BY entry.position LIMIT $2 + 2`
 
 /** A row of deleted_job as JSON. */
 interface DeletedRow extends Omit<JobFacts, 'id' | 'userId' | 'team' | 'createdAt'> {
@@ -96,26 +120,28 @@ export async function jobEventsAfter(
 /** A position, with what tells it from the same position of another database, or of this one before it was restored. */
 export interface FeedPosition {
   position: number
-  /** `markOf` the event there; undefined: it is gone, or a deletion is there. */
+  /** `markOf` the entry there; undefined: it is gone. */
   mark?: string | undefined
 }
 
 const markChars = 8
 
-/** Every reader of an event tells its mark. */
+/** Each reader of an entry needs its mark. */
 const marks = new WeakMap<object, string>()
 
+type Marked = Pick<FeedEvent, 'jobId' | 'seq' | 'at'> | Pick<Deletion, 'jobId'>
+
 /** A hash, because a cursor also stands at events of jobs that its reader may not see. */
-export function markOf(event: Pick<FeedEvent, 'jobId' | 'seq' | 'at'>): string {
+export function markOf(event: Marked): string {
   const known = marks.get(event)
   if (known !== undefined) return known
-  const text = `${event.jobId} ${event.seq} ${event.at.getTime()}`
+  const text = 'seq' in event ? `${event.jobId} ${event.seq} ${event.at.getTime()}` : `${event.jobId} deleted`
   const mark = createHash('sha256').update(text).digest('base64url').slice(0, markChars)
   marks.set(event, mark)
   return mark
 }
 
-interface FeedRange {
+export interface FeedRange {
   /** Newest position. */
   head: number
   /** Up to here retention may have removed events. */
@@ -126,15 +152,19 @@ interface FeedRange {
 
 export async function feedRange(sql: Sql, position: number | null = null): Promise<FeedRange> {
   const [row] = await sql.query<RangeRow>(
-    `SELECT f.position AS head, f.forgotten, e.job_id AS "jobId", e.seq, e.at
-     FROM feed_head f LEFT JOIN event e ON e.position = coalesce($1, f.position)`,
+    `SELECT f.position AS head, f.forgotten, e.job_id AS "jobId", e.seq, e.at, d.job_id AS deleted
+     FROM feed_head f LEFT JOIN event e ON e.position = coalesce($1, f.position)
+       LEFT JOIN deleted_job d ON d.position = coalesce($1, f.position)`,
     [position],
     'feed_range',
   )
   if (!row) return { head: 0, forgotten: 0, mark: undefined }
-  const { head, forgotten, ...event } = row
-  return { head, forgotten, mark: event.jobId === null ? undefined : markOf(event) }
+  const { head, forgotten, deleted, ...event } = row
+  const entry = deleted !== null ? { jobId: deleted } : event.jobId !== null ? event : undefined
+  return { head, forgotten, mark: entry && markOf(entry) }
 }
 
-type RangeRow = Pick<FeedRange, 'head' | 'forgotten'> &
-  (Pick<FeedEvent, 'jobId' | 'seq' | 'at'> | { jobId: null; seq: null; at: null })
+type RangeRow = Pick<FeedRange, 'head' | 'forgotten'> & { deleted: string | null } & (
+    | Pick<FeedEvent, 'jobId' | 'seq' | 'at'>
+    | { jobId: null; seq: null; at: null }
+  )

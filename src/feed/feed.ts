@@ -3,14 +3,16 @@ import { type FeedPosition, feedRange } from './event.ts'
 import { createFactsCache } from './facts.ts'
 import { type JobStatusMessage, type JobStatusOptions, JobStatusReader, openJob } from './job-status.ts'
 import { type JobUpdatesMessage, type JobUpdatesOptions, JobUpdatesReader } from './job-updates.ts'
+import type { SharedReads } from './message.ts'
 import { createMoments } from './moments.ts'
-import { createEventRing, type EventRing, type RingOptions } from './ring.ts'
+import { EventRing, type RingOptions } from './ring.ts'
 import { createJobRows } from './rows.ts'
 
 /**
  * Events after a cursor, as streams: stored ones first, then live ones, in order, without a gap. Streams end by
  * themselves or by `return()`, and outlive a database that does not answer. Nothing is written here: positions are given
- * by the sequencer of the domain. The ring and its loops exist while a stream is open.
+ * by the sequencer of the domain. The ring, its loops and the rows read for it exist while a stream is open. If the database
+ * does not continue the ring, new ones take their place, so nothing that was read from the old database remains.
  */
 
 export interface Feed {
@@ -28,41 +30,46 @@ interface Reader<T> {
   messages(left: () => void): AsyncGenerator<T, void, void>
 }
 
-export function createFeed(options: Omit<RingOptions, 'rows'>): Feed {
-  const facts = createFactsCache(options.db)
-  const moments = createMoments(options.db)
-  const rows = createJobRows(options.db)
-  let ring: EventRing | undefined
+export function createFeed(options: RingOptions): Feed {
+  const { db, log } = options
+  let shared: SharedReads | undefined
   let readers = 0
 
-  const stream = <T>(open: (shared: EventRing, signal: AbortSignal) => Reader<T>) =>
+  const rooms = { ...options, join: () => (shared ??= open()) }
+
+  function open(): SharedReads {
+    const rows = createJobRows(db)
+    const onReplaced = () => {
+      log.warn('the database does not continue the feed: it lost transactions in a failover, or was restored')
+      if (shared === opened) shared = undefined
+    }
+    const ring = new EventRing({ ...options, rows, onReplaced })
+    const opened: SharedReads = { ring, rows, facts: createFactsCache(db), moments: createMoments(db) }
+    return opened
+  }
+
+  const stream = <T>(begin: (signal: AbortSignal) => Reader<T>) =>
     stoppable<T>((signal) => {
       readers += 1
-      ring ??= createEventRing({ ...options, rows })
-      return open(ring, signal).messages(leave)
+      return begin(signal).messages(leave)
     })
 
   function leave() {
     readers -= 1
     if (readers > 0) return
-    ring?.stop()
-    ring = undefined
+    shared?.ring.stop()
+    shared = undefined
   }
 
   return {
     async jobStatus(status) {
-      const job = await openJob(options.db, status)
+      const job = await openJob(db, status)
       const { after, mark } = status
-      return stream(
-        (shared, signal) => new JobStatusReader({ ...options, rows, ring: shared }, job, { after, mark, signal }),
-      )
+      return stream((signal) => new JobStatusReader(rooms, job, { after, mark, signal }))
     },
-    jobUpdates: (updates) =>
-      stream(
-        (shared, signal) => new JobUpdatesReader({ ...options, rows, facts, moments, ring: shared }, updates, signal),
-      ),
+    jobUpdates: (updates) => stream((signal) => new JobUpdatesReader(rooms, updates, signal)),
     async head() {
-      const { head, mark } = await feedRange(options.db.sql)
+      const { head, mark } = await feedRange(db.sql)
       return { position: head, mark }
     },
     openReaders: () => readers,

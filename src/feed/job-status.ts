@@ -11,6 +11,7 @@ import {
   heartbeatIfDue,
   messageEventsMax,
   type Reset,
+  type SharedReads,
   type Transitions,
 } from './message.ts'
 import type { WatchedJob } from './ring.ts'
@@ -18,7 +19,8 @@ import type { WatchedJob } from './ring.ts'
 /**
  * The events of one job: first what is stored (REPLAY), beginning after a cursor or with the one event that led to the
  * current state, then what comes (LIVE). It ends with the event that ends the job; what is reported later is not
- * delivered. Progress, and why a run does not begin, are no events: they come as a message without events.
+ * delivered. Progress, and why a run does not begin, are no events: they come as a message without events. If the database
+ * lost events that were sent, the reader sends a reset and begins again.
  */
 
 export type JobStatusMessage = Transitions | Reset | Heartbeat
@@ -50,10 +52,16 @@ export interface JobOpening {
 }
 
 /** Throws NotFound when there is no such job for this viewer. */
-export async function openJob(db: Db, { viewer, jobId, after = 0 }: JobStatusOptions): Promise<JobOpening> {
-  const [job] = await db.sql.query<JobOpening & { userId: string }>(openSql, [jobId, after], 'feed_open_job')
+export async function openJob(db: Db, { viewer, jobId, after }: JobStatusOptions): Promise<JobOpening> {
+  const job = await readOpening(db, jobId, after)
   if (!job || !maySee(viewer, job)) throw jobNotFound(jobId)
   return job
+}
+
+/** null: there is no such job. */
+async function readOpening(db: Db, jobId: string, after = 0): Promise<(JobOpening & { userId: string }) | null> {
+  const [job] = await db.sql.query<JobOpening & { userId: string }>(openSql, [jobId, after], 'feed_open_job')
+  return job ?? null
 }
 
 const openSql = `
@@ -72,11 +80,12 @@ type StatusStart = Pick<JobStatusOptions, 'after' | 'mark'> & { signal: AbortSig
 /** One reader of `jobStatus`: takes from the ring, from the database where the ring does not reach, or waits. */
 export class JobStatusReader {
   readonly #rooms: FeedRooms
-  readonly #opening: JobOpening
   readonly #signal: AbortSignal
-  readonly #job: WatchedJob
+  #opening: JobOpening
+  #shared: SharedReads
+  #job: WatchedJob
   /** Starts with the event of the current state. */
-  readonly #begins: boolean
+  #begins: boolean
   /** The reader's cursor is at an event that this database does not have. */
   readonly #isOfOther: boolean
   #cursor: number
@@ -93,12 +102,13 @@ export class JobStatusReader {
     this.#rooms = rooms
     this.#opening = opening
     this.#signal = signal
-    this.#job = rooms.ring.watch(opening.jobId)
+    this.#shared = rooms.join()
+    this.#job = this.#shared.ring.watch(opening.jobId)
     const stored = markAt(opening, after)
     const isAnother = mark !== undefined && stored !== undefined && mark !== stored
     this.#isOfOther = after !== undefined && (after > opening.version || isAnother)
     this.#begins = after === undefined || this.#isOfOther
-    this.#cursor = after === undefined || this.#isOfOther ? (opening.stateSeq ?? opening.version + 1) - 1 : after
+    this.#cursor = after === undefined || this.#isOfOther ? seqBeforeState(opening) : after
     this.#mark = this.#isOfOther ? undefined : stored
     this.#toldMs = opening.toldAt?.getTime() ?? 0
     this.#lastSent = rooms.clock.monotonicMs()
@@ -109,16 +119,46 @@ export class JobStatusReader {
     try {
       if (this.#isOfOther || (stateSeq === null && (this.#begins || isFinal(state)))) yield this.#reset('RETENTION')
       while (!this.#done && !this.#signal.aborted) {
-        const message = await this.#message()
+        const isReplaced = () => this.#shared.ring.isReplaced
+        const read = isReplaced() ? undefined : await this.#message()
+        const message = isReplaced() ? await this.#beginAgain() : read
         if (!message) continue
         this.#first &&= message.kind !== 'transitions'
         this.#lastSent = this.#rooms.clock.monotonicMs()
         yield message
       }
     } finally {
-      this.#rooms.ring.unwatch(this.#job)
+      this.#shared.ring.unwatch(this.#job)
       left()
     }
+  }
+
+  /** The database lacks events that were sent. undefined: the reader has left. */
+  async #beginAgain(): Promise<Reset | undefined> {
+    const { db, log, clock } = this.#rooms
+    const { jobId } = this.#job
+    this.#shared.ring.unwatch(this.#job)
+    this.#shared = this.#rooms.join()
+    this.#job = this.#shared.ring.watch(jobId)
+    while (!this.#signal.aborted) {
+      const opening = await steadily(log, () => readOpening(db, jobId))
+      if (opening === null) return this.#deleted()
+      if (opening) return this.#beginWith(opening)
+      await clock.sleep(retryMs, this.#signal)
+    }
+    return undefined
+  }
+
+  #beginWith(opening: JobOpening): Reset {
+    this.#opening = opening
+    this.#begins = true
+    this.#cursor = seqBeforeState(opening)
+    this.#mark = undefined
+    this.#toldMs = opening.toldAt?.getTime() ?? 0
+    this.#first = true
+    this.#done = false
+    this.#behind = true
+    return this.#reset('RETENTION')
   }
 
   async #message(): Promise<JobStatusMessage | undefined> {
@@ -156,7 +196,7 @@ export class JobStatusReader {
   /** Whether events came during the last read; their bell rang before the reader waited for it. */
   #hasNews(): boolean {
     const newest = this.#job.events.at(-1)?.seq ?? 0
-    return newest > this.#cursor || (this.#behind && this.#rooms.ring.start !== undefined)
+    return newest > this.#cursor || (this.#behind && this.#shared.ring.start !== undefined)
   }
 
   #fromRing(): FeedEvent[] | null {
@@ -166,7 +206,8 @@ export class JobStatusReader {
   }
 
   async #fromDatabase(): Promise<FeedEvent[] | null | undefined> {
-    const { ring, db, log } = this.#rooms
+    const { db, log } = this.#rooms
+    const { ring } = this.#shared
     // What comes after this moment is in the ring; if it was not ready yet, the database is asked once more.
     const ready = ring.start !== undefined
     const page = { jobId: this.#job.jobId, seq: this.#cursor, limit: messageEventsMax }
@@ -208,10 +249,10 @@ export class JobStatusReader {
 
   /** undefined: the reader has left. */
   async #withJob(draft: Draft): Promise<Transitions | Reset | undefined> {
-    const { rows, log, clock } = this.#rooms
+    const { log, clock } = this.#rooms
     const wanted = { version: this.#cursor, toldMs: this.#toldMs }
     while (!this.#signal.aborted) {
-      const job = await steadily(log, () => rows.at(draft.jobId, wanted))
+      const job = await steadily(log, () => this.#shared.rows.at(draft.jobId, wanted))
       if (job === null) return this.#deleted()
       if (job) return { ...draft, job, instead: this.#reset('DELETED') }
       await clock.sleep(retryMs, this.#signal)
@@ -240,9 +281,12 @@ export class JobStatusReader {
   }
 
   async #wait(msMax = Number.POSITIVE_INFINITY): Promise<undefined> {
+    if (this.#shared.ring.isReplaced) return
     const due = heartbeatDueMs(this.#lastSent) - this.#rooms.clock.monotonicMs()
     await this.#job.bell.wait(Math.min(msMax, due), this.#signal)
   }
 }
+
+const seqBeforeState = ({ stateSeq, version }: JobOpening) => (stateSeq ?? version + 1) - 1
 
 const endsJob = ({ from, to }: FeedEvent) => to !== null && isFinal(to) && (from === null || !isFinal(from))

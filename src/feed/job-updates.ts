@@ -2,8 +2,17 @@ import { maySee, type Viewer } from '../domain/access.ts'
 import type { JobRow } from '../domain/submission/stored-job.ts'
 import { heartbeatDueMs } from '../platform/heartbeat.ts'
 import { retryMs, steadily } from '../platform/steadily.ts'
-import { entriesAfter, type FeedEntry, type FeedEvent, feedRange, isDeletion, isEvent, markOf } from './event.ts'
-import type { FactsCache, StateMoment } from './facts.ts'
+import {
+  type FeedEntry,
+  type FeedEvent,
+  type FeedRange,
+  feedRange,
+  isDeletion,
+  isEvent,
+  markOf,
+  readPage,
+} from './event.ts'
+import type { StateMoment } from './facts.ts'
 import { type CompiledFilter, compileFilter, isMove, type JobFilter, momentOf } from './filter.ts'
 import {
   type FeedRooms,
@@ -12,14 +21,15 @@ import {
   heartbeatIfDue,
   messageEventsMax,
   type Reset,
+  type SharedReads,
   type Transitions,
 } from './message.ts'
-import type { Moments } from './moments.ts'
 
 /**
  * The events of all jobs that the viewer may see and the filter admits, before or after the event, so that a list sees a
  * job leave, and the deletion of such jobs. A message carries consecutive positions of one job, or deletions; the cursor
- * also advances over what is left out. Events of a job that is gone are left out: its deletion follows.
+ * also advances over what is left out. Events of a job that is gone are left out: its deletion follows. If the database lost
+ * events that were sent, the reader sends a reset and goes on from the head.
  */
 
 export type JobUpdatesMessage = Transitions | Reset | Heartbeat
@@ -33,11 +43,6 @@ export interface JobUpdatesOptions {
   mark?: string | undefined
 }
 
-export interface JobUpdatesRooms extends FeedRooms {
-  facts: FactsCache
-  moments: Moments
-}
-
 /** What is sent of the entries of one read, with the jobs of the events. */
 interface Admitted {
   entries: ReadonlySet<FeedEntry>
@@ -49,11 +54,12 @@ const batchEntriesMax = 500
 
 /** One reader of `jobUpdates`. */
 export class JobUpdatesReader {
-  readonly #rooms: JobUpdatesRooms
+  readonly #rooms: FeedRooms
   readonly #viewer: Viewer
   readonly #filter: CompiledFilter
   readonly #after: number | undefined
   readonly #signal: AbortSignal
+  #shared: SharedReads
   /** Last position of the REPLAY. */
   #head = 0
   #cursor = 0
@@ -61,8 +67,9 @@ export class JobUpdatesReader {
   #mark: string | undefined
   #lastSent: number
 
-  constructor(rooms: JobUpdatesRooms, { viewer, filter, after, mark }: JobUpdatesOptions, signal: AbortSignal) {
+  constructor(rooms: FeedRooms, { viewer, filter, after, mark }: JobUpdatesOptions, signal: AbortSignal) {
     this.#rooms = rooms
+    this.#shared = rooms.join()
     this.#viewer = viewer
     this.#filter = compileFilter(filter ?? {})
     this.#after = after
@@ -84,31 +91,45 @@ export class JobUpdatesReader {
   }
 
   async *#all(): AsyncGenerator<JobUpdatesMessage, void, void> {
-    const reset = await this.#open()
+    const range = await this.#range(this.#after)
+    const reset = range && this.#beginIn(range)
     if (reset) yield reset
     while (!this.#signal.aborted) {
       const entries = await steadily(this.#rooms.log, () => this.#nextEntries())
       const admitted = entries && (await steadily(this.#rooms.log, () => this.#admit(entries)))
-      if (!entries || !admitted) await this.#wait(retryMs)
+      if (this.#shared.ring.isReplaced) yield* this.#beginAgain()
+      else if (!entries || !admitted) await this.#wait(retryMs)
       else if (entries.length > 0) yield* this.#send(entries, admitted)
-      else if (!this.#rooms.ring.after(this.#cursor, 1)?.length) await this.#wait()
+      else if (!this.#shared.ring.after(this.#cursor, 1)?.length) await this.#wait()
       const heartbeat = heartbeatIfDue(this.#rooms, this.#lastSent, this.#place)
       if (heartbeat) yield heartbeat
     }
   }
 
-  /** Where to begin; a reset if events after the reader's cursor are missing. */
-  async #open(): Promise<Reset | undefined> {
+  /** undefined: the reader has left. */
+  async #range(after?: number): Promise<FeedRange | undefined> {
     const { db, log, clock } = this.#rooms
-    for (;;) {
-      const range = await steadily(log, () => feedRange(db.sql, this.#after))
-      if (range) return this.#beginIn(range)
+    while (!this.#signal.aborted) {
+      const range = await steadily(log, () => feedRange(db.sql, after))
+      if (range) return range
       await clock.sleep(retryMs, this.#signal)
-      if (this.#signal.aborted) return undefined
     }
+    return undefined
   }
 
-  #beginIn({ head, forgotten, mark }: Awaited<ReturnType<typeof feedRange>>): Reset | undefined {
+  /** The database lacks events that were sent. */
+  async *#beginAgain(): AsyncGenerator<Reset, void, void> {
+    this.#shared = this.#rooms.join()
+    const range = await this.#range()
+    if (!range) return
+    this.#head = range.head
+    this.#cursor = range.head
+    this.#mark = range.mark
+    yield { kind: 'reset', reason: 'RETENTION', jobIds: [], ...this.#place }
+  }
+
+  /** A reset if events after the reader's cursor are missing. */
+  #beginIn({ head, forgotten, mark }: FeedRange): Reset | undefined {
     const after = this.#after ?? head
     const isOfOther = this.#mark !== undefined && mark !== undefined && this.#mark !== mark
     this.#head = head
@@ -121,11 +142,13 @@ export class JobUpdatesReader {
   }
 
   async #nextEntries(): Promise<readonly FeedEntry[]> {
-    const { ring, db } = this.#rooms
+    const { ring } = this.#shared
     const live = ring.after(this.#cursor, batchEntriesMax)
     if (live) return live
     const { start } = ring
-    const stored = await entriesAfter(db.sql, this.#cursor, batchEntriesMax)
+    const { head, before, entries: stored } = await readPage(this.#rooms.db.sql, this.#cursor, batchEntriesMax)
+    const isAnother = before?.position === this.#cursor && this.#mark !== undefined && before.mark !== this.#mark
+    if (head < this.#cursor || isAnother) ring.replace()
     // Entries that the ring lacks were stored before it began. Events of a deleted job are gone, and are not waited for.
     if (stored.length === 0 && start !== undefined && start > this.#cursor) {
       this.#cursor = start
@@ -136,7 +159,7 @@ export class JobUpdatesReader {
 
   async #admit(entries: readonly FeedEntry[]): Promise<Admitted> {
     const events = entries.filter(isEvent)
-    const jobs = await this.#rooms.facts.of(events.map(({ jobId }) => jobId))
+    const jobs = await this.#shared.facts.of(events.map(({ jobId }) => jobId))
     const ofJobs = entries.filter((entry) => {
       const job = isDeletion(entry) ? entry.facts : jobs.get(entry.jobId)
       return job !== undefined && maySee(this.#viewer, job) && this.#filter.admitsJob(job)
@@ -148,7 +171,7 @@ export class JobUpdatesReader {
   }
 
   async #inAdmittedState(entries: readonly FeedEntry[]): Promise<readonly FeedEntry[]> {
-    const still = await this.#rooms.moments.before(entries.filter(isEvent).filter((event) => !isMove(event)))
+    const still = await this.#shared.moments.before(entries.filter(isEvent).filter((event) => !isMove(event)))
     return entries.filter((entry) =>
       momentsAround(entry, still).some((moment) => moment && this.#filter.admitsMoment(moment)),
     )
@@ -157,7 +180,7 @@ export class JobUpdatesReader {
   /** As new as the newest of these events. A job that is gone is missing: its deletion has a position of its own. */
   async #rowsOf(events: readonly FeedEvent[]): Promise<ReadonlyMap<string, JobRow>> {
     const newest = new Map(events.map(({ jobId, seq }) => [jobId, seq]))
-    const rows = await Promise.all([...newest].map(([jobId, version]) => this.#rooms.rows.at(jobId, { version })))
+    const rows = await Promise.all([...newest].map(([jobId, version]) => this.#shared.rows.at(jobId, { version })))
     return new Map(rows.flatMap((row) => (row ? [[row.id, row] as const] : [])))
   }
 
@@ -167,7 +190,7 @@ export class JobUpdatesReader {
       const isAdmitted = admitted.entries.has(entry)
       if (isAdmitted) together.push(entry)
       this.#cursor = entry.position ?? this.#cursor
-      this.#mark = isEvent(entry) ? markOf(entry) : undefined
+      this.#mark = markOf(entry)
       const next = entries[index + 1]
       const goesOn = next && admitted.entries.has(next) && together.length < messageEventsMax
       if (together.length === 0 || (isAdmitted && goesOn && this.#continues(entry, next))) continue
@@ -209,9 +232,9 @@ export class JobUpdatesReader {
   }
 
   async #wait(msMax = Number.POSITIVE_INFINITY): Promise<void> {
-    const { clock, ring } = this.#rooms
-    const due = heartbeatDueMs(this.#lastSent) - clock.monotonicMs()
-    await ring.bell.wait(Math.min(msMax, due), this.#signal)
+    if (this.#shared.ring.isReplaced) return
+    const due = heartbeatDueMs(this.#lastSent) - this.#rooms.clock.monotonicMs()
+    await this.#shared.ring.bell.wait(Math.min(msMax, due), this.#signal)
   }
 }
 

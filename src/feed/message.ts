@@ -4,6 +4,8 @@ import type { Db } from '../platform/db.ts'
 import { heartbeatAt, heartbeatDueMs } from '../platform/heartbeat.ts'
 import type { Log } from '../platform/log.ts'
 import type { FeedEvent } from './event.ts'
+import type { FactsCache } from './facts.ts'
+import type { Moments } from './moments.ts'
 import type { EventRing } from './ring.ts'
 import type { JobRows } from './rows.ts'
 
@@ -27,7 +29,10 @@ export interface Transitions {
   instead: Reset | Heartbeat
 }
 
-/** What follows does not continue what was sent: RETENTION removed events in between, or jobs were DELETED. */
+/**
+ * The messages before are not continued: RETENTION removed events in between, the database lacks events that were sent, or
+ * jobs were DELETED.
+ */
 export interface Reset {
   kind: 'reset'
   reason: 'RETENTION' | 'DELETED'
@@ -46,14 +51,22 @@ export interface Heartbeat {
 
 type Place = Pick<Heartbeat, 'cursor' | 'mark'>
 
+/** Read once for all readers, from one database. */
+export interface SharedReads {
+  readonly ring: EventRing
+  readonly rows: JobRows
+  readonly facts: FactsCache
+  readonly moments: Moments
+}
+
 /** What a reader of the feed depends on. */
 export interface FeedRooms {
   db: Db
   clock: Clock
   time: Time
   log: Log
-  ring: EventRing
-  rows: JobRows
+  /** The present reads; others once the ring is replaced. */
+  join(): SharedReads
 }
 
 export function heartbeatIfDue(

@@ -2,9 +2,18 @@ import { type Bell, createBell } from '../platform/bell.ts'
 import type { Clock, Time } from '../platform/clock.ts'
 import type { Db } from '../platform/db.ts'
 import type { Log } from '../platform/log.ts'
-import { createLoop } from '../platform/loop.ts'
+import { createLoop, type Loop } from '../platform/loop.ts'
 import type { Wakeups } from '../platform/wakeup.ts'
-import { entriesAfter, type FeedEntry, type FeedEvent, feedRange, isDeletion } from './event.ts'
+import {
+  type FeedEntry,
+  type FeedEvent,
+  type FeedPage,
+  type FeedPosition,
+  feedRange,
+  isDeletion,
+  markOf,
+  readPage,
+} from './event.ts'
 import type { JobRows } from './rows.ts'
 
 /**
@@ -14,19 +23,11 @@ import type { JobRows } from './rows.ts'
  * readers or of watched jobs. Readers pull from the ring by cursor, and read pages of their own when they are behind it.
  * The ring begins at the feed's head once the database has told it (`start`): what a reader read before that may lack
  * events that the ring does not have either, so it reads once more.
+ *
+ * A failover to a standby that lost transactions, or a restored backup, gives positions a second time. So each read also
+ * returns the head and the entry at the last known position. If they differ from what the ring has, the ring is `isReplaced`
+ * and stops; its readers send a reset and go on with a new ring (feed.ts).
  */
-
-export interface EventRing {
-  /** The ring has the events after this position; undefined: the head of the feed is not read yet. */
-  readonly start: number | undefined
-  /** Rung for every new event. */
-  readonly bell: Bell
-  /** At most `limit` events after a position; null: the ring does not reach back to it. */
-  after(position: number, limit: number): readonly FeedEntry[] | null
-  watch(jobId: string): WatchedJob
-  unwatch(job: WatchedJob): void
-  stop(): void
-}
 
 /** What the readers of one job share. */
 export interface WatchedJob {
@@ -47,7 +48,12 @@ export interface RingOptions {
   clock: Clock
   time: Time
   log: Log
+}
+
+interface RingRooms extends RingOptions {
   rows: JobRows
+  /** Called once, when the database lacks what the ring got from it. */
+  onReplaced(): void
 }
 
 const pollMs = 1_000
@@ -63,82 +69,124 @@ const toldRowsMax = 10_000
 /** Events of a watched job that are kept for its readers. */
 const jobEventsMax = 64
 
-export function createEventRing(options: RingOptions): EventRing {
-  const { db, wakeups, clock, log, rows } = options
-  const entries: FeedEntry[] = []
-  const jobs = new Map<string, WatchedJob>()
-  const bell = createBell(clock)
+export class EventRing {
+  readonly #rooms: RingRooms
+  readonly #entries: FeedEntry[] = []
+  readonly #jobs = new Map<string, WatchedJob>()
+  readonly #loops: readonly Loop[]
+  readonly #unlisten: () => void
   /** Positions of the event before the first one here, and of the last one. */
-  let range: { start: number; end: number } | undefined
+  #range: { start: number; end: number } | undefined
+  /** The newest known entry up to the end. */
+  #last: FeedPosition | undefined
+  #isReplaced = false
+  /** Rung for every new event, and when the ring is replaced. */
+  readonly bell: Bell
 
-  async function read(signal: AbortSignal) {
-    range ??= await begin()
+  constructor(rooms: RingRooms) {
+    const { clock, log, wakeups } = rooms
+    this.#rooms = rooms
+    this.bell = createBell(clock)
+    const runOnce = (signal: AbortSignal) => this.#read(signal)
+    const reading = createLoop({ name: 'feed', pollMs, runOnce, clock, log })
+    const watching = createLoop({ name: 'feed told', pollMs, runOnce: toldLook(rooms, this.#jobs), clock, log })
+    this.#loops = [reading, watching]
+    this.#unlisten = wakeups.on('feed', reading.wake)
+    for (const loop of this.#loops) loop.start()
+  }
+
+  /** The ring has the events after this position; undefined: the head of the feed is not read yet. */
+  get start(): number | undefined {
+    return this.#range?.start
+  }
+
+  /** The database has other events at the ring's positions, or ends before them. The ring reads no more. */
+  get isReplaced(): boolean {
+    return this.#isReplaced
+  }
+
+  /** At most `limit` events after a position; null: the ring does not reach back to it. */
+  after(position: number, limit: number): readonly FeedEntry[] | null {
+    if (!this.#range || position < this.#range.start) return null
+    const first = this.#entries.findLastIndex((entry) => (entry.position ?? 0) <= position) + 1
+    return this.#entries.slice(first, first + limit)
+  }
+
+  watch(jobId: string): WatchedJob {
+    const bell = createBell(this.#rooms.clock)
+    const job = this.#jobs.get(jobId) ?? { jobId, bell, events: [], toldAt: null, gone: false, readers: 0 }
+    job.readers += 1
+    this.#jobs.set(jobId, job)
+    return job
+  }
+
+  unwatch(job: WatchedJob): void {
+    job.readers -= 1
+    if (job.readers === 0) this.#jobs.delete(job.jobId)
+  }
+
+  stop(): void {
+    this.#unlisten()
+    for (const loop of this.#loops) void loop.stop()
+  }
+
+  /** A reader may call it as well, whose own page does not continue what it has. */
+  replace(): void {
+    if (this.#isReplaced) return
+    this.#isReplaced = true
+    this.stop()
+    this.#rooms.onReplaced()
+    this.#ringAll()
+  }
+
+  async #read(signal: AbortSignal) {
+    this.#range ??= await this.#begin()
     for (let count = readEventsMax; count === readEventsMax; ) {
-      const fresh = await entriesAfter(db.sql, range.end, readEventsMax)
-      count = fresh.length
-      add(fresh, range)
+      const page = await readPage(this.#rooms.db.sql, this.#range.end, readEventsMax)
+      if (!this.#continues(page, this.#range.end)) return this.replace()
+      count = page.entries.length
+      this.#add(page.entries, this.#range)
     }
-    await clock.sleep(readGapMs, signal)
+    return this.#rooms.clock.sleep(readGapMs, signal)
   }
 
-  async function begin() {
-    const { head } = await feedRange(db.sql)
-    range = { start: head, end: head }
-    for (const job of jobs.values()) job.bell.ring()
-    bell.ring()
-    return range
+  async #begin() {
+    const { head, mark } = await feedRange(this.#rooms.db.sql)
+    if (mark !== undefined) this.#last = { position: head, mark }
+    this.#ringAll()
+    return { start: head, end: head }
   }
 
-  function add(fresh: readonly FeedEntry[], reach: { start: number; end: number }) {
-    if (fresh.length === 0) return
-    entries.push(...fresh)
-    reach.end = fresh.at(-1)?.position ?? reach.end
-    const over = entries.splice(0, Math.max(0, entries.length - ringEventsMax))
-    reach.start = over.at(-1)?.position ?? reach.start
-    for (const { jobId } of fresh.filter(isDeletion)) rows.forget(jobId)
-    const watched = new Set(fresh.flatMap((entry) => hand(entry, jobs.get(entry.jobId)) ?? []))
+  #continues({ head, before }: FeedPage, end: number): boolean {
+    if (head < end || (before?.position ?? 0) > (this.#last?.position ?? end)) return false
+    const known = this.#markAt(before?.position)
+    this.#last ??= before
+    return known === undefined || known === before?.mark
+  }
+
+  #markAt(position: number | undefined): string | undefined {
+    if (position === this.#last?.position) return this.#last?.mark
+    const known = this.#entries.findLast((entry) => entry.position === position)
+    return known && markOf(known)
+  }
+
+  #add(fresh: readonly FeedEntry[], range: { start: number; end: number }) {
+    const last = fresh.at(-1)
+    if (!last) return
+    this.#entries.push(...fresh)
+    range.end = last.position ?? range.end
+    this.#last = { position: range.end, mark: markOf(last) }
+    const over = this.#entries.splice(0, Math.max(0, this.#entries.length - ringEventsMax))
+    range.start = over.at(-1)?.position ?? range.start
+    for (const { jobId } of fresh.filter(isDeletion)) this.#rooms.rows.forget(jobId)
+    const watched = new Set(fresh.flatMap((entry) => hand(entry, this.#jobs.get(entry.jobId)) ?? []))
     for (const job of watched) job.bell.ring()
-    bell.ring()
+    this.bell.ring()
   }
 
-  const reading = createLoop({ name: 'feed', pollMs, runOnce: read, clock, log })
-  const watching = createLoop({ name: 'feed told', pollMs, runOnce: toldLook(options, jobs), clock, log })
-  const unlisten = wakeups.on('feed', reading.wake)
-  reading.start()
-  watching.start()
-
-  return {
-    get start() {
-      return range?.start
-    },
-    bell,
-    after(position, limit) {
-      if (!range || position < range.start) return null
-      const first = entries.findLastIndex((entry) => (entry.position ?? 0) <= position) + 1
-      return entries.slice(first, first + limit)
-    },
-    watch(jobId) {
-      const job = jobs.get(jobId) ?? {
-        jobId,
-        bell: createBell(clock),
-        events: [],
-        toldAt: null,
-        gone: false,
-        readers: 0,
-      }
-      job.readers += 1
-      jobs.set(jobId, job)
-      return job
-    },
-    unwatch(job) {
-      job.readers -= 1
-      if (job.readers === 0) jobs.delete(job.jobId)
-    },
-    stop() {
-      unlisten()
-      void reading.stop()
-      void watching.stop()
-    },
+  #ringAll() {
+    for (const job of this.#jobs.values()) job.bell.ring()
+    this.bell.ring()
   }
 }
 

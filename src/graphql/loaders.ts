@@ -235,7 +235,7 @@ const readEvents = ({ db }: Domain, ids: readonly string[]) =>
 
 async function readMarks({ db }: Domain, ids: readonly string[]): Promise<(string | null)[]> {
   const events = await byEventId(ids, (jobIds, seqs) =>
-    db.sql.query<Parameters<typeof markOf>[0]>(
+    db.sql.query<Pick<FeedEvent, 'jobId' | 'seq' | 'at'>>(
       `SELECT e.job_id AS "jobId", e.seq, e.at
        FROM unnest($1::text[], $2::bigint[]) AS k(job_id, seq) JOIN event e ON e.job_id = k.job_id AND e.seq = k.seq`,
       [jobIds, seqs],

@@ -17,7 +17,8 @@ import { freshOf, type RunState, readLogStates, type Stored } from './stored.ts'
  * fetches new chunks of all with one more, at every wake-up `log` and every `pollMs`: the number of statements does not
  * depend on the number of readers. Output that this process stores is put into the rings without a look (fresh-output.ts).
  * Chunks are fetched only for runs with a waiting reader; the other rings only move their end. Without readers there is no
- * hub, no loop, no timer.
+ * hub, no loop, no timer. A look may find a shorter log or another run, after a failover to a standby that lost
+ * transactions: then the ring begins again.
  */
 
 export interface RunHub {
@@ -72,6 +73,8 @@ interface SharedHub extends RunHub {
 }
 
 interface Ring {
+  /** null: the run has no log yet. */
+  runId: string | null
   chunks: Chunk[]
   end: number
   bytes: number
@@ -110,17 +113,17 @@ export function createHubs({ db, wakeups, clock, log, fresh }: HubsOptions): Hub
   async function look(signal: AbortSignal) {
     const began = clock.monotonicMs()
     const watched = [...hubs.values()]
+    const before = watched.map(({ state }) => state)
     const states = await readLogStates(db.sql, watched)
     const looks = watched.map((hub, place) => ({ hub, state: states[place] ?? null }))
     const fetched = await fetchNew(db, looks)
-    for (const { hub, state } of looks) {
-      const chunks = fetched.get(hub.key) ?? []
+    for (const [place, { hub, state }] of looks.entries()) {
+      const known = hub.state
       // Fresh output came during the look.
-      if (state && endOf(state) < endOf(hub.state)) continue
-      const before = JSON.stringify(hub.state)
-      advanceRing(hub, state, chunks)
+      if (state && known !== before[place] && endOf(state) < endOf(known)) continue
+      advanceRing(hub, state, fetched.get(hub.key) ?? [])
       hub.state = state
-      if (JSON.stringify(state) !== before) tellReaders(hub)
+      if (JSON.stringify(state) !== JSON.stringify(known)) tellReaders(hub)
     }
     await clock.sleep(Math.max(lookGapMs, clock.monotonicMs() - began), signal)
   }
@@ -186,7 +189,7 @@ type Look = { hub: SharedHub; state: RunState | null }
 
 async function fetchNew(db: Db, looks: readonly Look[]): Promise<Map<string, Chunk[]>> {
   const wanted = looks.flatMap(({ hub, state }) =>
-    hub.ring && hub.bell.waiting > 0 && state?.log && state.log.end > hub.ring.end
+    hub.ring && hub.bell.waiting > 0 && state?.log && state.log.end > hub.ring.end && isOfRun(hub.ring, state)
       ? [{ key: hub.key, runId: state.log.runId, from: hub.ring.end }]
       : [],
   )
@@ -211,15 +214,19 @@ CROSS JOIN LATERAL (
 /** New chunks that reach from the ring's end to the log's end join it; otherwise it starts anew, empty, at the end. */
 function advanceRing(hub: SharedHub, state: RunState | null, fetched: readonly Chunk[]) {
   const end = state?.log?.end ?? 0
-  if (hub.ring?.end === end) return
+  const runId = state?.log?.runId ?? null
+  const { ring } = hub
   const chunks = fetched.filter((chunk) => chunk.start < end)
-  const joins = hub.ring !== undefined && chunks[0]?.start === hub.ring.end && chunks.at(-1)?.end === end
-  if (!hub.ring || !joins) {
-    hub.ring = { chunks: [], end, bytes: 0 }
+  const joins = chunks[0]?.start === ring?.end && chunks.at(-1)?.end === end
+  if (!ring || !isOfRun(ring, state) || (ring.end !== end && !joins)) {
+    hub.ring = { runId, chunks: [], end, bytes: 0 }
     return
   }
-  extend(hub.ring, chunks, end)
+  ring.runId = runId
+  if (ring.end !== end) extend(ring, chunks, end)
 }
+
+const isOfRun = ({ runId }: Ring, state: RunState | null) => runId === null || runId === state?.log?.runId
 
 function extend(ring: Ring, chunks: readonly Chunk[], end: number) {
   ring.chunks.push(...chunks)
@@ -237,7 +244,16 @@ function extend(ring: Ring, chunks: readonly Chunk[], end: number) {
 function joinFresh(hub: SharedHub, { runId, from, chunks }: FreshChunks): boolean {
   const { state, ring } = hub
   const end = chunks.at(-1)?.end
-  if (!state || !ring || end === undefined || ring.end !== from || endOf(state) !== from) return false
+  if (
+    !state ||
+    !ring ||
+    end === undefined ||
+    ring.end !== from ||
+    endOf(state) !== from ||
+    (ring.runId ?? runId) !== runId
+  )
+    return false
+  ring.runId = runId
   extend(ring, chunks, end)
   hub.state = { ...state, log: { runId, end, sealed: false } }
   tellReaders(hub)

@@ -76,7 +76,7 @@ export class TailReader {
     this.#border = await this.#open()
     if (!this.#border) return
     this.#moveTo(this.#border.start)
-    if (this.#border.beyond) yield { kind: 'reset', reason: 'RETENTION', jobIds: [], cursor: this.#cursor }
+    if (this.#border.beyond) yield this.#restarted()
     while (!this.#done && !this.#signal.aborted) {
       this.#holdFresh([])
       const message = (await this.#step()) ?? this.#heartbeat()
@@ -118,6 +118,7 @@ export class TailReader {
     const state = this.#hub?.state
     if (state === undefined) return this.#wait()
     if (state === null) return this.#last(this.#deleted())
+    if (isElsewhere(this.#cursor, state)) return this.#checkCursor(state)
     const { offset } = this.#cursor
     if (state.log) this.#cursor = { ...this.#cursor, mark: runMark(state.log.runId) }
     if (state.log && offset < state.log.end) return this.#content(state, state.log)
@@ -126,6 +127,27 @@ export class TailReader {
     if (next === null) return this.#wait()
     this.#moveTo({ run: next, offset: 0 })
     return { kind: 'run', jobId: this.#options.jobId, run: next, cursor: this.#cursor, instead: this.#deleted() }
+  }
+
+  /** The hub may not have looked since another server stored the output up to the cursor; or the database lost it. */
+  async #checkCursor(known: RunState): Promise<TailMessage | undefined> {
+    const { jobId } = this.#options
+    const place = { jobId, run: this.#cursor.run }
+    const states = await steadily(this.#rooms.log, () => readLogStates(this.#rooms.db.sql, [place]))
+    if (!states) return this.#wait(retryMs)
+    const [state] = states
+    if (!state) return this.#last(this.#deleted())
+    if (!isElsewhere(this.#cursor, state)) return this.#hub?.state === known ? this.#wait() : undefined
+    const end = await steadily(this.#rooms.log, () => logEnd(this.#rooms.db.sql, jobId))
+    if (!end) return this.#wait(retryMs)
+    const start = { run: this.#options.run ?? 1, offset: 0 }
+    this.#border = { start, end, closed: state.closed, beyond: true }
+    this.#moveTo(start)
+    return this.#restarted()
+  }
+
+  #restarted(): TailReset {
+    return { kind: 'reset', reason: 'RETENTION', jobIds: [], cursor: this.#cursor }
   }
 
   #deleted(): TailReset {

@@ -64,7 +64,8 @@ const StreamReset = builder
       'What was sent before does not hold any more. Without `jobIds`: read again what you show, then continue. With `jobIds`: only these jobs are concerned.',
     fields: (t) => ({
       reason: t.exposeString('reason', {
-        description: 'RETENTION: the skipped events are no longer kept. DELETED: the jobs were deleted.',
+        description:
+          'RETENTION: the skipped events are no longer kept, or the database lost events in a failover or a restore. DELETED: the jobs were deleted.',
       }),
       jobIds: t.idList({
         description:

@@ -1,0 +1,90 @@
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { type LogHead, openLog, seal } from '../../src/logs/append.ts'
+import { createLogTail, type LogTail } from '../../src/logs/follow.ts'
+import type { LogCursor } from '../../src/logs/stored.ts'
+import { systemClock } from '../../src/platform/clock.ts'
+import { createLog } from '../../src/platform/log.ts'
+import { createWakeups, type Wakeups } from '../../src/platform/wakeup.ts'
+import { machineTime } from '../support/clock.ts'
+import { addJob, finishJob, openUserDatabase } from '../support/factories.ts'
+import { append, out, replaceRun, writeLog } from '../support/log.ts'
+
+/** Tails of a database that goes on from an earlier moment, as a standby does that lacks transactions of the primary. */
+let wakeups: Wakeups<'log'>
+let tail: LogTail
+const log = createLog('error')
+
+const { database, userId } = await openUserDatabase()
+const { sql } = database.db
+beforeEach(() => {
+  wakeups = createWakeups({ address: null, topics: ['log'], clock: systemClock, log })
+  tail = createLogTail({ db: database.db, wakeups, clock: systemClock, time: machineTime, log })
+})
+afterEach(async () => {
+  expect(tail.openFollowers()).toBe(0)
+  await wakeups.stop()
+})
+
+const follow = (options: { jobId: string; run?: number; after?: LogCursor }) =>
+  tail.follow({ streams: ['STDOUT'], maxBatchBytes: 65_536, ...options })
+
+/** A function that appends to the log as it is stored now. */
+async function startPump(runId: string, wake = true) {
+  let head: LogHead = await openLog(sql, runId)
+  return async (text: string) => {
+    head = await append(sql, head, { pieces: [out(text)], position: null, bytesMax: 2 ** 34 })
+    if (wake) wakeups.poke('log')
+  }
+}
+
+/** A job whose log has two lines, and a stream that has read them live. */
+async function followed(options: { run?: number } = {}) {
+  const { jobId, runId } = await addJob(sql, userId)
+  const write = await startPump(runId)
+  await write('first\n')
+  const stream = follow({ jobId, ...options })
+  expect((await stream.next()).value).toMatchObject({ text: 'first\n' })
+  const live = stream.next()
+  await write('second\n')
+  expect((await live).value).toMatchObject({ text: 'second\n', phase: 'LIVE' })
+  return { jobId, runId, stream }
+}
+
+const restarted = { kind: 'reset', reason: 'RETENTION', cursor: { run: 1, offset: 0 } }
+
+test.each([{}, { run: 1 }])('a log that became shorter begins again and continues (%o)', async (options) => {
+  const { runId, stream } = await followed(options)
+  await sql.query('DELETE FROM log_chunk WHERE run_id = $1 AND start_offset >= 6', [runId])
+  await sql.query('UPDATE run_log SET end_offset = 6 WHERE run_id = $1', [runId])
+  wakeups.poke('log')
+  expect((await stream.next()).value).toMatchObject(restarted)
+  expect((await stream.next()).value).toMatchObject({ text: 'first\n', phase: 'REPLAY' })
+  const next = stream.next()
+  const write = await startPump(runId)
+  await write('second again\n')
+  expect((await next).value).toMatchObject({ text: 'second again\n', startOffset: 6, phase: 'LIVE' })
+  await stream.return()
+})
+
+test('another run with the same number begins again, though its log has the same length', async () => {
+  const { jobId, stream } = await followed()
+  await replaceRun(sql, jobId)
+  await writeLog(sql, jobId, [out('first\n'), out('other.\n')])
+  wakeups.poke('log')
+  expect((await stream.next()).value).toMatchObject(restarted)
+  expect((await stream.next()).value).toMatchObject({ text: 'first\nother.\n' })
+  await stream.return()
+})
+
+test('a reader whose cursor is beyond the last look of this process waits for the next look', async () => {
+  const { jobId, runId, stream } = await followed()
+  const write = await startPump(runId, false)
+  await write('third\n')
+  const late = follow({ jobId, after: { run: 1, offset: 19 } })
+  const next = late.next()
+  await seal(sql, [runId])
+  await finishJob(sql, jobId)
+  wakeups.poke('log')
+  expect((await next).value).toMatchObject({ kind: 'batch', isFinal: true, startOffset: 19 })
+  await Promise.all([stream.return(), late.return()])
+})
