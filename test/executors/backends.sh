@@ -50,7 +50,7 @@ answers() {
 
 contract() {
   echo "── the executor container over $1"
-  BERTH_TEST_ENGINE="unix://$2" npx vitest run --no-file-parallelism test/executors/container.test.ts \
+  BERTH_TEST_ENGINE="unix://$2" npx vitest run --no-file-parallelism test/executors/container.test.ts test/executors/container-mounts.test.ts \
     test/executors/container-x11.test.ts test/e2e/backends.test.ts "${@:3}" || failed+=("$1")
 }
 

@@ -150,8 +150,8 @@ describe('states', () => {
 
 describe('the description of a container', () => {
   const cuda = { NVIDIA_VISIBLE_DEVICES: 'all' }
-  const image = { id: 'i', environment: cuda, command: [], shell: ['/bin/sh'], workdir: '/', user: '' }
-  const making = { image, account: null, data: { roots: {}, hasUsers: false }, labels: {}, files: [], passed: {} }
+  const image = { id: 'i', environment: cuda, command: [], shell: ['/bin/sh'], workdir: '/', user: '', volumes: [] }
+  const making = { image, account: null, mounts: [], cpusMax: null, labels: {}, files: [], passed: {} }
   const limits = { hasInit: false, logBytesMax: 1, infinibandDir: '/nowhere', deadlineSlackSeconds: 10 }
 
   it('keeps GPUs out of a job without any, whatever its image and the job say', async () => {
@@ -163,6 +163,11 @@ describe('the description of a container', () => {
       Env: ['NVIDIA_VISIBLE_DEVICES=all'],
       HostConfig: { DeviceRequests: [{ DeviceIDs: ['3'] }] },
     })
+  })
+
+  it('switches off the health check of the image, which could run before the mounts are checked', async () => {
+    const { body } = await bodyOf(runOf({ command: ['true'] }), { ...making, ...limits })
+    expect(body).toMatchObject({ Healthcheck: { Test: ['NONE'] } })
   })
 
   it('lets Open MPI start more ranks than cores, as root where the image is root; the image may say otherwise', async () => {

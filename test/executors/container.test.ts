@@ -241,6 +241,7 @@ describe.skipIf(engine === undefined)(`with ${engine}`, () => {
     it.runIf(process.getuid?.() === 0)('reads its closure and writes data as its account on the machine', async () => {
       const shared = join(directory, 'shared')
       await mkdir(shared)
+      await chmod(directory, 0o755)
       await chmod(shared, 0o777)
       const command = sh('cat "$BERTH_CLOSURE"; echo >/shared/made', { data: ['data/shared:/shared'] })
       expect(await finish(command, { unixUser: 'nobody', closure: '{"a":1}' })).toMatchObject({ out: '{"a":1}' })

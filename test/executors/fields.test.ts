@@ -1,4 +1,3 @@
-import { tmpdir } from 'node:os'
 import { describe, expect, test } from 'vitest'
 import { InvalidInput } from '../../src/domain/errors.ts'
 import { parseSubmission } from '../../src/domain/input.ts'
@@ -111,14 +110,18 @@ const secret = { metadata: { name: 's', uid: 'u', resourceVersion: '1' } }
 const labels = { [nodeLabels.gpuModel]: 'H100', [nodeLabels.cpuModel]: 'epyc' }
 const nodes = [{ metadata: { name: 'n', uid: 'n', resourceVersion: '1', labels }, spec: {}, status: {} }]
 
+const mountsOf = ({ spec: { data } }: RunSpec) =>
+  data.map(() => ({ source: '/tmp', target: '/d', below: null, identity: null }))
+
 /** What the backend is asked for. */
 const askedOf: Record<string, (run: RunSpec) => Promise<unknown>> = {
   async container(run) {
     const image = { id: run.spec.image ?? 'i', environment: { A: 'image' }, command: [], shell: ['/bin/sh'] }
     return bodyOf(run, {
-      image: { ...image, workdir: '/', user: '' },
+      image: { ...image, workdir: '/', user: '', volumes: [] },
       account: null,
-      data: { roots: { tmp: tmpdir() }, hasUsers: true },
+      mounts: mountsOf(run),
+      cpusMax: null,
       labels: { name: run.spec.name ?? '' },
       files: [],
       passed: {},
@@ -131,9 +134,8 @@ const askedOf: Record<string, (run: RunSpec) => Promise<unknown>> = {
   async kubernetes(run) {
     const images = { image: 'i', x11Image: 'x', imagePullSecrets: [] }
     const made = { owner: 'us', ...images, secret, nodes, nowMs: 0 }
-    const mounts = run.spec.data.map(() => ({ source: '/tmp', target: '/d', below: null }))
     return [
-      podOf({ ...made, run, mounts }, 0),
+      podOf({ ...made, run, mounts: mountsOf(run) }, 0),
       networkObjectsOf(run, 'us', secret),
       commandScript(run, { passed: { PASSED: 'x' } }),
     ]

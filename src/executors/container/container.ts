@@ -28,12 +28,13 @@ import {
 } from './handle.ts'
 import { labels } from './labels.ts'
 import { readEngineTime, readStart } from './moments.ts'
+import { readRefusal } from './mount-check.ts'
 import { type Inspected, needsEngineTime, observationOf, phaseOf } from './observation.ts'
 import { openOrders } from './orders.ts'
 import { bytePositionOf } from './output.ts'
 import { createOutputReader } from './reading.ts'
 import { listRunFiles, removeRunFiles } from './run-files.ts'
-import { createStarter, engineAway, readHasInit } from './start.ts'
+import { createStarter, engineAway, readEngineFacts } from './start.ts'
 import { createStopper } from './stop.ts'
 import { readUnenforced } from './unenforced.ts'
 
@@ -110,7 +111,7 @@ export async function createContainerExecutor(options: ContainerOptions): Promis
   const seen = new Map<Handle, Observation>()
 
   async function inspect(handles: readonly Handle[]): Promise<readonly Observation[]> {
-    const isAsked = handles.some((handle) => seen.get(handle)?.state !== 'ended')
+    const isAsked = handles.some((handle) => !isKept(seen.get(handle)))
     const listed = isAsked ? await listAll() : new Map<Handle, ListedContainer>()
     return Promise.all(handles.map((handle) => observe(handle, listed)))
   }
@@ -129,7 +130,7 @@ export async function createContainerExecutor(options: ContainerOptions): Promis
 
   async function observe(handle: Handle, listed: ReadonlyMap<Handle, ListedContainer> | null): Promise<Observation> {
     const last = seen.get(handle)
-    if (last?.state === 'ended') return last
+    if (last && isKept(last)) return last
     if (isLookName(handle)) return notThere
     if (listed === null) return last ?? { state: 'starting', info: engineAway }
     const found = listed.get(handle)
@@ -148,10 +149,16 @@ export async function createContainerExecutor(options: ContainerOptions): Promis
     const startedAt = await readStart(found, time)
     const stopped = await stopper.isAsked(handle)
     const toTime = needsEngineTime(found, startedAt) ? await readEngineTime(engine, time) : neverAsked
-    const observation = await withDisplay(found, observationOf(found, { stopped, toTime, startedAt }))
+    const observation = await withRefusal(found, observationOf(found, { stopped, toTime, startedAt }))
     seen.set(handle, observation)
-    if (observation.state === 'ended') stopper.isOver(handle)
+    if (isKept(observation)) stopper.isOver(handle)
     return observation
+  }
+
+  async function withRefusal(found: Inspected, observation: Observation): Promise<Observation> {
+    const refusal = observation.state === 'ended' ? await readRefusal(engine, found) : null
+    if (refusal === null) return withDisplay(found, observation)
+    return { state: 'failed', reason: refusal.reason, message: refusal.message }
   }
 
   async function withDisplay(found: Inspected, observation: Observation): Promise<Observation> {
@@ -225,6 +232,10 @@ export async function createContainerExecutor(options: ContainerOptions): Promis
   }
 }
 
+/** Such an observation does not change any more. */
+const isKept = (observation: Observation | undefined): boolean =>
+  observation?.state === 'ended' || observation?.state === 'failed'
+
 const neverAsked = (): never => {
   throw new Error('A moment of the engine was not expected')
 }
@@ -239,7 +250,7 @@ async function askEngine(engine: Engine): Promise<ExecutorDescription> {
     demandWhole(typeof version === 'string', '/version')
     const isPodmans = isOfPodman(told)
     // Podman looks for packages to answer each of these, which takes a second on a busy machine.
-    const [unenforced, hasInit] = await Promise.all([readUnenforced(engine, isPodmans), readHasInit(engine)])
+    const [unenforced, { hasInit }] = await Promise.all([readUnenforced(engine, isPodmans), readEngineFacts(engine)])
     const restrictions = [
       ...(unenforced.length > 0 ? [`${unenforced.join(', ')}: planned with, not enforced`] : []),
       ...(hasInit ? [] : [withoutInit]),

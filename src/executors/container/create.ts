@@ -5,7 +5,7 @@ import { promisify } from 'node:util'
 import { machineAmountsOf } from '../../domain/shape.ts'
 import { processCountOf } from '../../domain/spec.ts'
 import type { Account } from '../account.ts'
-import { type DataRoots, mountsOf } from '../data.ts'
+import { isInside, type Mount } from '../data.ts'
 import { displayPipe, displayVariables } from '../display.ts'
 import { argvOf, type Environment, environmentOf } from '../environment.ts'
 import { type RunSpec, StartFailed } from '../executor.ts'
@@ -15,6 +15,7 @@ import { begunFileOf } from './begun.ts'
 import { containerNameOf, displayNameOf } from './handle.ts'
 import type { Image } from './image.ts'
 import { labels as labelNames } from './labels.ts'
+import { createMountCheck, type MountCheck } from './mount-check.ts'
 import { networkOf } from './network.ts'
 import type { RunFile } from './run-files.ts'
 
@@ -24,13 +25,15 @@ export interface Making {
   image: Image
   /** null: the user of the image. */
   account: Account | null
-  data: DataRoots
+  mounts: readonly Mount[]
   labels: Readonly<Record<string, string>>
   files: readonly RunFile[]
   /** Variables of the server that jobs may have. */
   passed: Environment
   /** The engine has an init program, for images without a shell. */
   hasInit: boolean
+  /** Processors of the engine, which refuses a container with more; null: unknown. */
+  cpusMax: number | null
   /** Bytes of output that the engine keeps of a container. */
   logBytesMax: number
   /** Directory of the machine's InfiniBand devices. */
@@ -41,8 +44,10 @@ export interface Making {
 
 export interface Made {
   body: unknown
-  /** Must exist in the container; null: the job names none. */
+  /** Must exist in the container; null: the job names none, or the check of the mounts enters it. */
   workdir: string | null
+  /** null: it has no mounts to check. */
+  check: MountCheck | null
   /** Its first process is that of init.sh, and may be unable to make a file. */
   needsBegunFile: boolean
 }
@@ -53,15 +58,19 @@ const launchers = ['single', 'multiple', 'mpirun'] as const
 
 export async function bodyOf(run: RunSpec, making: Making): Promise<Made> {
   const { spec, gpuIds } = run
-  const { image, account, files, labels, logBytesMax } = making
+  const { image, account, files, labels, logBytesMax, mounts } = making
   const environment = environmentFor(run, making)
-  const workdir = workdirOf(spec.workdir, homeOf(environment, making))
-  const { cpuMillis, memoryBytes } = machineAmountsOf(spec.resources)
+  const { memoryBytes } = machineAmountsOf(spec.resources)
   const display = spec.x11 ? displayNameOf(containerNameOf(run.runId)) : null
+  const { command, workdir, check } = entranceOf(run, environment, making)
   const body = {
     Image: image.id,
     Entrypoint: [],
-    Cmd: commandOf(run, { environment, making, image, workdir: workdir ?? image.workdir }),
+    Cmd: command,
+    // The engine would make the workdir of the image as root.
+    ...(check && isInData(image.workdir, mounts) && { WorkingDir: '/' }),
+    // A health check of the image would run beside the job, perhaps before its mounts are checked.
+    Healthcheck: { Test: ['NONE'] },
     Env: [
       ...namesToDrop(environment, image),
       ...Object.entries(environment).map(([name, value]) => `${name}=${value}`),
@@ -71,15 +80,15 @@ export async function bodyOf(run: RunSpec, making: Making): Promise<Made> {
       ...labels,
       [labelNames.limit]: String(limitOf(spec, making)),
       ...(display !== null && { [labelNames.display]: display }),
+      ...(check && { [labelNames.mountsChecked]: 'yes' }),
     },
     HostConfig: {
       Init: image.shell === null && making.hasInit,
-      Binds: [
-        ...(await mountsOf(spec.data, making.data)).map(({ source, target }) => `${source}:${target}`),
-        ...files.map(({ source, target }) => `${source}:${target}:ro`),
-      ],
+      Binds: files.map(({ source, target }) => `${source}:${target}:ro`),
+      // The engine makes no folder for a source that is not there, as it does for Binds.
+      Mounts: mounts.map(({ source, target }) => ({ Type: 'bind', Source: source, Target: target })),
       ...(display !== null && { VolumesFrom: [`${display}:ro`] }),
-      NanoCpus: cpuMillis * 1e6,
+      NanoCpus: nanoCpus(run, making),
       Memory: memoryBytes,
       MemorySwap: memoryBytes,
       PidsLimit: pidsMax,
@@ -94,7 +103,37 @@ export async function bodyOf(run: RunSpec, making: Making): Promise<Made> {
     },
     NetworkingConfig: networkOf(spec).networking,
   }
-  return { body, workdir, needsBegunFile: image.shell !== null && !isRoot(making) }
+  return {
+    body,
+    check,
+    workdir,
+    needsBegunFile: (image.shell !== null || check !== null) && !isRoot(making),
+  }
+}
+
+interface Entrance extends Pick<Made, 'workdir' | 'check'> {
+  command: readonly string[]
+}
+
+/** The check of the mounts goes first, and enters a workdir among them. */
+function entranceOf(run: RunSpec, environment: Environment, making: Making): Entrance {
+  const { image, mounts } = making
+  const given = workdirOf(run.spec.workdir, homeOf(environment, making))
+  const workdir = given ?? image.workdir
+  const command = commandOf(run, { environment, making, image, workdir })
+  const check = createMountCheck(run.runId, mounts)
+  if (check === null) return { command, workdir: given, check }
+  const isEntered = isInData(workdir, mounts)
+  return { command: check.argv(command, isEntered ? workdir : null), workdir: isEntered ? null : given, check }
+}
+
+const isInData = (path: string, mounts: readonly Mount[]) =>
+  mounts.some(({ target }) => isInside(resolve(path), target))
+
+/** A pool may declare more processors than the machine has: then a job is planned with them and gets all that there are. */
+function nanoCpus({ spec: { resources } }: RunSpec, { cpusMax }: Making): number {
+  const { cpuMillis } = machineAmountsOf(resources)
+  return Math.min(cpuMillis, (cpusMax ?? Number.POSITIVE_INFINITY) * 1000) * 1e6
 }
 
 /** Where NVIDIA's runtime is that of all containers, it would give all GPUs to an image that says so, as those for CUDA do. */

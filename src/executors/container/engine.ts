@@ -1,6 +1,12 @@
 import { existsSync } from 'node:fs'
 import { readdir, readFile, writeFile } from 'node:fs/promises'
-import { type ClientRequest, type IncomingMessage, request as open, type RequestOptions } from 'node:http'
+import {
+  type ClientRequest,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  request as open,
+  type RequestOptions,
+} from 'node:http'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import type { Clock } from '../../platform/clock.ts'
@@ -26,6 +32,10 @@ export interface Engine {
   delete(path: string, query?: Query): Promise<void>
   /** Whether there is such an object. */
   has(path: string, query?: Query): Promise<boolean>
+  /** The headers of an answer; null: there is no such object. */
+  head(path: string, query?: Query): Promise<IncomingHttpHeaders | null>
+  /** The first bytes of an answer. */
+  beginning(path: string, query: Query, bytes: number): Promise<Buffer>
   /** A continuous answer, read piece by piece; throws if the engine closes it in the middle. */
   stream(path: string, signal: AbortSignal, query?: Query): Promise<IncomingMessage>
   /** Like `stream`, for a request with an effect. */
@@ -171,6 +181,35 @@ export function createEngine(address: string, clock: Clock): Engine {
     }
   }
 
+  async function head(path: string, query?: Query): Promise<IncomingHttpHeaders | null> {
+    try {
+      const answer = await answerOf({ method: 'HEAD', path, query })
+      answer.resume()
+      return answer.headers
+    } catch (error) {
+      if (isNotFound(error)) return null
+      throw error
+    }
+  }
+
+  async function beginning(path: string, query: Query, bytes: number): Promise<Buffer> {
+    const response = await answerOf({ method: 'GET', path, query })
+    const read = new AbortController()
+    void limit(response, clock, read.signal)
+    const pieces: Buffer[] = []
+    try {
+      for await (const piece of response as AsyncIterable<Buffer>) {
+        pieces.push(piece)
+        if (pieces.reduce((total, each) => total + each.length, 0) >= bytes) break
+      }
+      return Buffer.concat(pieces).subarray(0, bytes)
+    } catch (cause) {
+      throw new EngineAway(`${address} left in the middle of an answer`, { cause })
+    } finally {
+      read.abort()
+    }
+  }
+
   async function json<T>(sent: Sent): Promise<T | null> {
     const body = await bodyOf(await answerOf(sent))
     if (body.trim() === '') return null
@@ -193,15 +232,9 @@ export function createEngine(address: string, clock: Clock): Engine {
     async delete(path, query) {
       await json({ method: 'DELETE', path, query })
     },
-    async has(path, query) {
-      try {
-        ;(await answerOf({ method: 'HEAD', path, query })).resume()
-        return true
-      } catch (error) {
-        if (isNotFound(error)) return false
-        throw error
-      }
-    },
+    has: async (path, query) => (await head(path, query)) !== null,
+    head,
+    beginning,
     stream: (path, signal, query) => answerOf({ method: 'GET', path, query, signal }),
     work: (path, signal, query) => answerOf({ method: 'POST', path, query, signal }),
     async podman<T>(path: string) {
@@ -239,6 +272,8 @@ export const isEngineConflict = (error: unknown) => error instanceof EngineError
 
 export interface EngineVersion {
   Version: string
+  /** By the names of Go: amd64, arm64. */
+  Arch: string
   Components?: readonly { Name: string }[] | null
 }
 

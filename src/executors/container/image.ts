@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import { createInterface } from 'node:readline'
 import type { Clock } from '../../platform/clock.ts'
+import { normaliseTarget } from '../data.ts'
 import { StartFailed } from '../executor.ts'
 import { type Engine, EngineAway, EngineError, isNotFound } from './engine.ts'
 import { look, newLookName, removeNamed } from './handle.ts'
@@ -16,6 +17,8 @@ export interface Image {
   shell: readonly string[] | null
   workdir: string
   user: string
+  /** Folders for which the engine makes volumes. */
+  volumes: readonly string[]
 }
 
 interface InspectedImage {
@@ -26,6 +29,7 @@ interface InspectedImage {
     Cmd?: readonly string[] | null
     WorkingDir?: string
     User?: string
+    Volumes?: Readonly<Record<string, unknown>> | null
   } | null
 }
 
@@ -111,7 +115,14 @@ export function createImages(engine: Engine, owner: string, clock: Clock): Image
         found = await inspect(name)
       }
       if (!found) throw new StartFailed('START_FAILED', `The container engine pulled ${name}, and does not have it`)
-      const { Env: env, Entrypoint: entrypoint, Cmd: cmd, WorkingDir: workdir, User: user } = found.Config ?? {}
+      const {
+        Env: env,
+        Entrypoint: entrypoint,
+        Cmd: cmd,
+        WorkingDir: workdir,
+        User: user,
+        Volumes: volumes,
+      } = found.Config ?? {}
       return {
         id: found.Id,
         environment: Object.fromEntries((env ?? []).map(variableOf)),
@@ -119,6 +130,7 @@ export function createImages(engine: Engine, owner: string, clock: Clock): Image
         shell: await shellOf(found.Id),
         workdir: workdir || '/',
         user: user ?? '',
+        volumes: Object.keys(volumes ?? {}).map(normaliseTarget),
       }
     },
   }

@@ -8,4 +8,6 @@ export const labels = {
   limit: 'berth.limit',
   /** On the container of a job: the name of the container of its X11 display. */
   display: 'berth.display',
+  /** On a container whose first program compares its mounts (mount-check.ts). */
+  mountsChecked: 'berth.mounts-checked',
 } as const

@@ -28,6 +28,9 @@ interface Reading {
   signal: AbortSignal
 }
 
+/** The container is there, and its last byte is written. */
+const isAtEnd = (state: Observation['state']) => state === 'ended' || state === 'failed'
+
 /** Output after a position, which moves with it. */
 export type OutputReader = (handle: Handle, at: PayloadPosition, signal: AbortSignal) => AsyncGenerator<LogChunk>
 
@@ -58,12 +61,13 @@ export function createOutputReader({ engine, clock, log, stateOf, isOver }: Read
     let isWhole = false
     while (state !== 'gone' && !signal.aborted) {
       const beganMs = clock.monotonicMs()
-      const follow = state !== 'ended' && (await readFollows())
+      const isEnd = isAtEnd(state)
+      const follow = !isEnd && (await readFollows())
       const read = yield* readOutput(handle, { at, follow, signal })
-      if (state === 'ended' && read !== 'CUT_OFF') return isWhole || read === 'READ'
+      if (isEnd && read !== 'CUT_OFF') return isWhole || read === 'READ'
       if (follow) isWhole = read === 'READ'
       state = await stateOf(handle)
-      if (state !== 'ended' || read !== 'READ') await clock.sleep(restMs(follow, beganMs), signal)
+      if (!isAtEnd(state) || read !== 'READ') await clock.sleep(restMs(follow, beganMs), signal)
     }
     return isWhole
   }

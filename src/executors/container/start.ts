@@ -1,13 +1,23 @@
 import type { Clock } from '../../platform/clock.ts'
 import { type Account, type AccountRules, accountOf } from '../account.ts'
-import type { DataRoots } from '../data.ts'
+import { type DataRoots, normaliseTarget, type OpenMounts, openMounts } from '../data.ts'
+import { displayFolder } from '../display.ts'
 import type { Environment } from '../environment.ts'
 import { type Executor, type Handle, type RunSpec, StartFailed } from '../executor.ts'
 import { blamed, blamedSpool } from '../trouble.ts'
-import { begunArchiveOf } from './begun.ts'
+import { type ArchivedFile, archive, isDirectory } from './archive.ts'
+import { begunFile } from './begun.ts'
 import { bodyOf, type Made } from './create.ts'
 import { createDisplays } from './display.ts'
-import { type Engine, EngineAway, EngineError, isEngineConflict, isNotFound, isPodman } from './engine.ts'
+import {
+  type Engine,
+  EngineAway,
+  EngineError,
+  type EngineVersion,
+  isEngineConflict,
+  isNotFound,
+  isPodman,
+} from './engine.ts'
 import {
   containerNameOf,
   createNamed,
@@ -20,12 +30,13 @@ import {
   removeNamed,
   runIdOf,
 } from './handle.ts'
-import { createImages } from './image.ts'
+import { createImages, type Image } from './image.ts'
 import { labels } from './labels.ts'
+import { mountCheckProgram } from './mount-check.ts'
 import { ensureNetworks, hasNames } from './network.ts'
 import { type Inspected, isUnstarted } from './observation.ts'
 import type { Orders } from './orders.ts'
-import { removeRunFiles, runFilesOf, writeRunFiles } from './run-files.ts'
+import { type RunFile, removeRunFiles, runFilesOf, writeRunFiles } from './run-files.ts'
 
 /**
  * Starts a container once, for any number of servers. The engine gives a name to one container only, so the server that
@@ -75,6 +86,8 @@ interface Order {
 
 const notWanted = 'Its start was given up'
 export const engineAway = 'The container engine does not answer'
+/** Where engines mount files of their own in every container. */
+const ofContainers = ['/run/.containerenv', '/sbin/docker-init']
 const startMsMax = 60_000
 const lookMs = 100
 /** Maximum wait for an engine that starts again; then the job gives its place to those that need no engine. */
@@ -88,7 +101,7 @@ export function createStarter(options: StartOptions): Starter {
   const own = { [labels.owner]: options.owner }
   const images = createImages(engine, options.owner, clock)
   const displays = createDisplays({ engine, images, x11Image: options.x11Image, labels: own, clock })
-  let hasInit: boolean | null = null
+  let facts: EngineFacts | null = null
   let making: Promise<void> | null = null
 
   /** Once for all starts that come together: an engine makes a network twice if it is asked twice. */
@@ -184,11 +197,13 @@ export function createStarter(options: StartOptions): Starter {
     const { run, handle, account, unwanted, tell } = order
     const image = await images.find(run.spec.image ?? options.image, { unwanted, tell })
     const display = run.spec.x11 ? await displays.findImage(order) : null
-    hasInit ??= await readHasInit(engine)
+    facts ??= await readEngineFacts(engine)
     await haveNetworks()
     await demandEngine(run)
     const files = runFilesOf(directory, handle, run)
-    const made = await bodyOf(run, { ...options, image, account, files, labels: labelsOf(run), hasInit })
+    await using data = await openData(order, image, files)
+    const labels = labelsOf(run)
+    const made = await bodyOf(run, { ...options, ...data, ...facts, image, account, files, labels })
     if (!orders.isComplete()) await completeOrders()
     await inSpool(orders.note(handle))
     demandWanted(unwanted)
@@ -204,6 +219,25 @@ export function createStarter(options: StartOptions): Starter {
     return true
   }
 
+  /** They stay open until the engine has mounted them. */
+  async function openData({ run, account }: Order, image: Image, files: readonly RunFile[]): Promise<OpenMounts> {
+    const { data, x11 } = run.spec
+    const targets = new Set(data.map((entry) => normaliseTarget(entry.split(':')[1] ?? '')))
+    const reserved = [
+      ...files.map(({ target }) => target),
+      ...image.volumes.filter((path) => !targets.has(path)),
+      ...(x11 ? [displayFolder] : []),
+      ...ofContainers,
+    ]
+    const open = await openMounts(data, { ...options.data, account, reserved })
+    const unquoted = open.mounts.find(({ source, target }) => /[,"]/.test(source + target))
+    if (!unquoted || !(await isPodman(engine))) return open
+    await open[Symbol.asyncDispose]()
+    // Podman joins the fields of a mount with commas, and quotes none: a target `/d,source=/` would name another source.
+    const paths = `${unquoted.source}:${unquoted.target}`
+    throw new StartFailed('BAD_SPEC', `data ${paths}: Podman cannot mount paths with a comma or a quotation mark`)
+  }
+
   async function demandName(handle: Handle): Promise<void> {
     const found = await look(engine, handle)
     if (found && !isOwn(found, options.owner))
@@ -215,7 +249,7 @@ export function createStarter(options: StartOptions): Starter {
     try {
       await inSpool(orders.noteMade(handle, id))
       await demandWorkdir(handle, made)
-      if (made.needsBegunFile) await haveBegunFile(handle)
+      await putFiles(handle, made)
       await engine.post(`/containers/${handle}/start`)
     } catch (error) {
       const found = await look(engine, handle)
@@ -224,12 +258,18 @@ export function createStarter(options: StartOptions): Starter {
     }
   }
 
-  /** If the engine refuses the file, the job starts without it: another program could let its command run again. */
-  async function haveBegunFile(handle: Handle): Promise<void> {
+  /** If the engine refuses only the begun file, the job starts without it: another program could let its command run again. */
+  async function putFiles(handle: Handle, { check, needsBegunFile }: Made): Promise<void> {
+    if (check === null && !needsBegunFile) return
+    const files: ArchivedFile[] = needsBegunFile ? [begunFile(runIdOf(handle))] : []
+    if (check) {
+      const { Arch: architecture } = await engine.get<EngineVersion>('/version')
+      files.push({ path: check.path, mode: 0o755, content: mountCheckProgram(architecture) })
+    }
     try {
-      await engine.put(`/containers/${handle}/archive`, { path: '/' }, begunArchiveOf(runIdOf(handle)))
+      await engine.put(`/containers/${handle}/archive`, { path: '/' }, archive(files))
     } catch (error) {
-      if (!(error instanceof EngineError)) throw error
+      if (check || !(error instanceof EngineError)) throw error
     }
   }
 
@@ -263,7 +303,7 @@ export function createStarter(options: StartOptions): Starter {
 
   /** The engine itself would make the directory. */
   async function demandWorkdir(handle: Handle, { workdir }: Made): Promise<void> {
-    if (workdir === null || (await engine.has(`/containers/${handle}/archive`, { path: workdir }))) return
+    if (workdir === null || (await isDirectory(engine, handle, workdir))) return
     throw new StartFailed('WORKDIR_NOT_FOUND', `There is no directory ${workdir} in the container`)
   }
 
@@ -314,10 +354,16 @@ function demandWanted(unwanted: AbortSignal | undefined): void {
   if (unwanted?.aborted) throw new StartFailed('START_FAILED', notWanted)
 }
 
-/** Whether the engine has an init program for containers. */
-export async function readHasInit(engine: Engine): Promise<boolean> {
-  const { InitBinary: init = '' } = await engine.get<{ InitBinary?: string }>('/info')
-  return init !== ''
+export interface EngineFacts {
+  /** It has an init program for containers. */
+  hasInit: boolean
+  /** null: unknown. */
+  cpusMax: number | null
+}
+
+export async function readEngineFacts(engine: Engine): Promise<EngineFacts> {
+  const { InitBinary: init = '', NCPU: cpus } = await engine.get<{ InitBinary?: string; NCPU?: number }>('/info')
+  return { hasInit: init !== '', cpusMax: cpus || null }
 }
 
 /**

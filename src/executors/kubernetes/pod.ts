@@ -1,6 +1,6 @@
 import { shapeOf } from '../../domain/shape.ts'
 import type { Mount } from '../data.ts'
-import { displayPipe } from '../display.ts'
+import { displayFolder, displayPipe } from '../display.ts'
 import type { RunSpec } from '../executor.ts'
 import { internalName } from '../internal-name.ts'
 import { childFunctions, scriptOf } from '../scripts.ts'
@@ -51,6 +51,9 @@ const pullSecondsMax = 3_600
  */
 const togetherSecondsMax = 3 * pullSecondsMax
 const infinibandDirectory = '/dev/infiniband'
+const ordersDirectory = '/berth/orders'
+/** Where pods have mounts beside the data of the job. */
+export const podFolders = [runDirectory, ordersDirectory, displayFolder]
 
 export function podOf(made: PodParts, replica: number): unknown {
   const { run, secret, image, imagePullSecrets } = made
@@ -165,7 +168,7 @@ function volumesOf({ run, secret, mounts }: PodParts): Volume[] {
     },
     {
       volume: { name: 'orders', downwardAPI: { items } },
-      mount: { name: 'orders', mountPath: '/berth/orders', readOnly: true },
+      mount: { name: 'orders', mountPath: ordersDirectory, readOnly: true },
     },
     ...mounts.map(dataVolume),
     ...(run.spec.resources.infiniband ? [deviceVolume] : []),

@@ -1,7 +1,8 @@
 import { shapeOf } from '../../domain/shape.ts'
 import { copiesOf } from '../../domain/spec.ts'
 import type { Clock, Time } from '../../platform/clock.ts'
-import { type DataRoots, mountsOf } from '../data.ts'
+import { accountOf, oneUser } from '../account.ts'
+import { type DataRoots, openMounts } from '../data.ts'
 import { displayVariables } from '../display.ts'
 import { type Executor, type Handle, type RunSpec, StartFailed } from '../executor.ts'
 import {
@@ -17,7 +18,7 @@ import { annotations, handleOf, isPodHandle, labelsOf, podLabels, podNameOf } fr
 import { networkObjectsOf } from './network.ts'
 import type { Metadata, Node, Secret } from './objects.ts'
 import { asksForLabels } from './placement.ts'
-import { closureKey, commandKey, type PodOptions, podOf, runDirectory } from './pod.ts'
+import { closureKey, commandKey, type PodOptions, podFolders, podOf, runDirectory } from './pod.ts'
 import { readPods } from './pods.ts'
 import { commandScript } from './script.ts'
 import { removeObjects, unlessGone } from './stop.ts'
@@ -118,7 +119,10 @@ export function createPodStarter(options: PodStartOptions): PodStarter {
   }
 
   async function startOnce(run: RunSpec, asked: Asked): Promise<void> {
-    const mounts = await mountsOf(run.spec.data, options.data)
+    // On the nodes the folders and accounts are the same as here, where the server has the account of the submitter.
+    const account = await accountOf(run.unixUser, oneUser).catch(() => null)
+    await using data = await openMounts(run.spec.data, { ...options.data, account, reserved: podFolders })
+    const { mounts } = data
     const nodes = asksForLabels(shapeOf(run.spec.resources)) ? (await cluster.list<Node>('/api/v1/nodes')).items : []
     const secret = await make<Secret>('secrets', secretOf(run), run)
     asked.secret = true

@@ -1,0 +1,74 @@
+import { type Engine, EngineError, isNotFound } from './engine.ts'
+
+/** Files of a container as archives of tar, by which the engine takes and gives them. */
+
+export interface ArchivedFile {
+  /** Absolute. */
+  path: string
+  mode: number
+  content?: Uint8Array
+}
+
+const blockBytes = 512
+
+/** For the root of a container. */
+export function archive(files: readonly ArchivedFile[]): Uint8Array {
+  const blocks = files.flatMap(({ path, mode, content = new Uint8Array() }) => [
+    header(path.slice(1), mode, content.length),
+    content,
+    Buffer.alloc(-content.length & (blockBytes - 1)),
+  ])
+  return Buffer.concat([...blocks, Buffer.alloc(2 * blockBytes)])
+}
+
+function header(name: string, mode: number, size: number): Buffer {
+  const block = Buffer.alloc(blockBytes)
+  const octal = (value: number, digits: number) => value.toString(8).padStart(digits, '0')
+  const fields: [number, string][] = [
+    [0, name],
+    [100, octal(mode, 7)],
+    [108, octal(0, 7)],
+    [116, octal(0, 7)],
+    [124, octal(size, 11)],
+    [136, octal(0, 11)],
+    [148, ' '.repeat(8)],
+    [156, '0'],
+    [257, 'ustar\u000000'],
+  ]
+  for (const [at, text] of fields) block.write(text, at)
+  const sum = block.reduce((total, byte) => total + byte, 0)
+  block.write(`${octal(sum, 6)}\u0000 `, 148)
+  return block
+}
+
+/** Bytes of a file that are read. */
+const fileBytesMax = 64
+
+/** The text of a small file of a container, also of one that is over; null: there is no such file. */
+export async function readFile(engine: Engine, container: string, path: string): Promise<string | null> {
+  try {
+    const found = await engine.beginning(`/containers/${container}/archive`, { path }, blockBytes + fileBytesMax)
+    const size = Number.parseInt(found.toString('latin1', 124, 135), 8)
+    return found.toString('utf8', blockBytes, blockBytes + size)
+  } catch (error) {
+    if (isNotFound(error)) return null
+    throw error
+  }
+}
+
+/** `os.ModeDir` of Go, in which the engines are written. */
+const directoryBit = 2 ** 31
+
+/** Follows links. */
+export async function isDirectory(engine: Engine, container: string, path: string): Promise<boolean> {
+  const asked = `/containers/${container}/archive`
+  try {
+    const headers = await engine.head(asked, { path: `${path}/.` })
+    const stat = Buffer.from(String(headers?.['x-docker-container-path-stat'] ?? ''), 'base64').toString()
+    return headers !== null && JSON.parse(stat).mode >= directoryBit
+  } catch (error) {
+    // Docker answers 500 for a path through a file.
+    if (error instanceof EngineError && (await engine.has(asked, { path }))) return false
+    throw error
+  }
+}
