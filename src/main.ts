@@ -27,6 +27,7 @@ import { createFeed } from './feed/feed.ts'
 import { createQueueWatch } from './feed/queue-watch.ts'
 import { createAuthenticate, createSingleUser } from './graphql/authenticate.ts'
 import { sha256, type TrustedDocuments } from './graphql/documents.ts'
+import { createListReads } from './graphql/list-reads.ts'
 import { createServer, type Server } from './graphql/server.ts'
 import { createLogTail } from './logs/follow.ts'
 import { createFreshOutput, type FreshOutput } from './logs/fresh-output.ts'
@@ -35,7 +36,7 @@ import { systemClock } from './platform/clock.ts'
 import type { Address } from './platform/connection.ts'
 import { identify } from './platform/data-directory.ts'
 import { readDatabaseTime, timeLookMs } from './platform/database-time.ts'
-import { openDb } from './platform/db.ts'
+import { type DbOptions, openDb } from './platform/db.ts'
 import { createDiskWatch, type DiskWatch } from './platform/disk.ts'
 import { createLog, type Log } from './platform/log.ts'
 import { createLoop } from './platform/loop.ts'
@@ -169,8 +170,13 @@ interface Serving {
 
 async function serve({ config, domain, disk, fresh, running }: Serving): Promise<string> {
   const down = running.parts
-  const live = { ...domain, db: liveDb(config, domain) }
-  down.push(() => live.db.close())
+  const { live: liveMax, lists: listsMax } = shareOut(config.database.connections)
+  const live = {
+    ...domain,
+    db: openMore({ config, domain }, { connectionsMax: liveMax, applicationName: 'berth live' }),
+  }
+  const lists = openMore({ config, domain }, { connectionsMax: listsMax, applicationName: 'berth lists' })
+  down.push(live.db.close, lists.close)
   const feed = createFeed(live)
   const logTail = createLogTail({ ...live, fresh })
   const queueWatch = createQueueWatch(live)
@@ -185,7 +191,7 @@ async function serve({ config, domain, disk, fresh, running }: Serving): Promise
     oidcClientId: oidc?.clientId ?? null,
   }
   const server = createServer({
-    rooms: { domain, live, feed, logTail, queueWatch, facts, log: domain.log },
+    rooms: { domain, live, lists: createListReads(lists), feed, logTail, queueWatch, facts, log: domain.log },
     config: { singleUser: domain.singleUser, ...config.server, documents: withOwn(config.server.documents) },
     disk,
     isStarted: () => running.isStarted === true,
@@ -209,10 +215,11 @@ function withOwn({ byId, freeText }: Config['server']['documents']): TrustedDocu
   return { byId: new Map([...own.map((text) => [sha256(text), text] as const), ...byId]), freeText }
 }
 
-const liveDb = ({ database: { connections, notify } }: Config, { db, log }: Domain) => {
-  const { live } = shareOut(connections)
-  return openDb({ address: db, connectionsMax: live, log, applicationName: 'berth live', direct: notify })
-}
+/** Further connections to the database, which other work cannot take. */
+const openMore = (
+  { config, domain: { db, log } }: Pick<Serving, 'config' | 'domain'>,
+  options: Pick<DbOptions, 'connectionsMax' | 'applicationName'>,
+) => openDb({ address: db, log, direct: config.database.notify, ...options })
 
 async function localViewer(domain: Domain): Promise<Viewer> {
   const id = await ensureLocalUser(domain, localUser)

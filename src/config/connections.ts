@@ -21,10 +21,14 @@ export const poolerBetween: ConfigProblem = {
 /** Connections outside the pool: for notifications, and for the start. */
 const others = 2
 
-/** A third of the connections is for live streams, so that streams of any number leave the rest to other work. */
-export function shareOut(connections: number): { ordinary: number; live: number } {
+/**
+ * A third of the connections is for live streams and an eighth for lists, so that streams and slow lists of any number
+ * leave the rest to other work.
+ */
+export function shareOut(connections: number): { ordinary: number; live: number; lists: number } {
   const live = Math.ceil(connections / 3)
-  return { ordinary: connections - live, live }
+  const lists = Math.ceil(connections / 8)
+  return { ordinary: connections - live - lists, live, lists }
 }
 
 /** Connections that a server needs: the pool, one for the leadership of each pool of nodes, and the others. */

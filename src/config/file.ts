@@ -34,7 +34,7 @@ export const gibBytes = 2 ** 30
 const devicesMax = 1_024
 const coresMax = 100_000
 /** With fewer connections streams, submissions and the planner can block each other. */
-const connectionsMin = 6
+const connectionsMin = 8
 
 const dnsLabel = (example: string) =>
   matching('a name of Kubernetes (a–z, 0–9 and "-")', /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/, example)

@@ -87,7 +87,12 @@ export function admissionPlugin(rules: AdmissionRules, log: Log): Plugin<Request
       const { cost, values } = admitted
       const { viewer } = args.contextValue as RequestContext
       setExecuteFn((given: ExecutionArgs) =>
-        rules.underWay(viewer.userId, cost, () => execute(withCoerced(given, values))),
+        rules
+          .underWay(viewer.userId, cost, () => execute(withCoerced(given, values)))
+          .catch((error: unknown) => {
+            if (error instanceof GraphQLError) return { errors: [presented(error, viewer)] }
+            throw error
+          }),
       )
       return {
         onExecuteDone({ result, setResult }) {

@@ -1,6 +1,7 @@
-import { type ExecutionArgs, type FieldNode, GraphQLError, getArgumentValues } from 'graphql'
+import { type ExecutionArgs, type FieldNode, type GraphQLError, getArgumentValues } from 'graphql'
 import type { Viewer } from '../domain/access.ts'
 import type { Clock } from '../platform/clock.ts'
+import { rateLimited } from './errors.ts'
 
 /**
  * What a user may ask of this process in a minute: cost and submissions, each a bucket that holds the amount of one
@@ -80,9 +81,7 @@ export function createAllowances(allowanceLimits: AllowanceLimits, clock: Clock)
 function limited(kind: keyof Spending, perMinute: number, missing: number): GraphQLError {
   const retryAfterSeconds = Math.max(1, Math.ceil((missing / perMinute) * 60))
   const what = kind === 'cost' ? `a cost of ${perMinute}` : `${perMinute} submissions`
-  return new GraphQLError(`Your limit is ${what} per minute; try again in ${retryAfterSeconds} s`, {
-    extensions: { code: 'RATE_LIMITED', retryAfterSeconds },
-  })
+  return rateLimited(`Your limit is ${what} per minute`, retryAfterSeconds)
 }
 
 type Counted = number | ((args: Record<string, unknown>) => number)

@@ -19,7 +19,7 @@ export interface ConnectionShape<Node> {
   count: Count
 }
 
-/** Rows of the whole list, read when it is asked for; null: more than are counted. */
+/** Rows of the whole list, read once, when the count is requested; null: more than are counted. */
 export type Count = () => Promise<number | null>
 
 /** A page of a list that was read. */
@@ -63,10 +63,14 @@ interface List extends Pick<PageQuery, 'listing' | 'where'> {
   args: PageArgs
 }
 
-export const countOf =
-  (sql: Sql, query: Pick<PageQuery, 'listing' | 'where'>): Count =>
-  async () =>
-    (await readCounts(sql, { ...query, parents: [''] })).get('') ?? null
+export function countOf(sql: Sql, query: Pick<PageQuery, 'listing' | 'where'>): Count {
+  const read = async () => (await readCounts(sql, { ...query, parents: [''] })).get('') ?? null
+  let count: ReturnType<Count> | undefined
+  return () => {
+    count ??= read()
+    return count
+  }
+}
 
 export async function readList(sql: Sql, { listing, where, filter, args }: List): Promise<ListPage> {
   const page = requestPage(listing, filter, args)

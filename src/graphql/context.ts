@@ -6,6 +6,8 @@ import type { QueueWatch } from '../feed/queue-watch.ts'
 import type { LogTail } from '../logs/follow.ts'
 import { deferred, renewable } from '../platform/deferred.ts'
 import type { Log } from '../platform/log.ts'
+import type { Sql } from '../platform/tx.ts'
+import type { ListReads } from './list-reads.ts'
 import { createLoaders, type Loaders } from './loaders.ts'
 import type { LogTexts } from './log-text.ts'
 import { createSpecs, type Specs } from './specs.ts'
@@ -27,6 +29,8 @@ export interface Rooms {
   readonly domain: Domain
   /** The same domain over database connections of its own, for live streams. */
   readonly live: Domain
+  /** Reads lists over database connections of their own. */
+  readonly lists: ListReads
   readonly feed: Feed
   readonly logTail: LogTail
   readonly queueWatch: QueueWatch
@@ -37,6 +41,8 @@ export interface Rooms {
 /** What resolvers get. A subscription gets a new one for every event, so that nothing is remembered from the last. */
 export interface RequestContext extends Rooms {
   readonly viewer: Viewer
+  /** For statements that read a list. */
+  readonly listSql: Sql
   readonly load: Loaders
   readonly specs: Specs
   /**
@@ -49,8 +55,9 @@ export interface RequestContext extends Rooms {
 }
 
 export function createContext(rooms: Rooms, viewer: Viewer): RequestContext {
+  const listSql = rooms.lists.sqlOf(viewer.userId)
   // Made when it is first used: a context lives as long as its subscription, and most subscriptions load nothing.
-  const { value: load, renew } = renewable(() => createLoaders(rooms.domain, viewer))
+  const { value: load, renew } = renewable(() => createLoaders(rooms.domain, viewer, listSql))
   let head: Promise<FeedPosition> | undefined
   async function readHead() {
     const place = await rooms.feed.head()
@@ -62,6 +69,7 @@ export function createContext(rooms: Rooms, viewer: Viewer): RequestContext {
   return {
     ...rooms,
     viewer,
+    listSql,
     load,
     specs: deferred(() => createSpecs(rooms.domain.db.sql)),
     head: () => {

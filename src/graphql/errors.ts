@@ -27,6 +27,7 @@ export type ErrorCode =
   | 'RATE_LIMITED'
   | 'INVALID_CURSOR'
   | 'SUBSCRIPTION_LIMIT'
+  | 'TIMEOUT'
   | 'UNAVAILABLE'
   | 'INTERNAL_SERVER_ERROR'
 
@@ -42,6 +43,12 @@ export const errorBody = (code: ErrorCode, message: string, told: { retryAfterSe
 
 /** A refusal of the edge itself. */
 export const refusal = (code: ErrorCode, message: string) => new GraphQLError(message, { extensions: { code } })
+
+/** A refusal before anything was executed; the same request may be sent again after a wait. */
+export const rateLimited = (message: string, retryAfterSeconds: number) =>
+  new GraphQLError(`${message}; try again in ${retryAfterSeconds} s`, {
+    extensions: { code: 'RATE_LIMITED', retryAfterSeconds },
+  })
 
 /** Codes that end the whole request with a status for every content type: nothing was executed. */
 const statusOf: Readonly<Record<string, number>> = {

@@ -10,6 +10,9 @@ export const limits = {
   /** Bytes of a body that are dropped after the answer to it; after that, the connection is cut. */
   passedOverBytesMax: 16 * 1024 * 1024,
   passedOverMsMax: 5_000,
+  /** A body above this is large: so many of a user are read and carried out at once. */
+  largeBodyBytes: 256 * 1024,
+  largeBodiesAtOnceMax: 2,
   /** Values of the JSON of a body: objects, lists, texts, numbers. A thousand submissions of fifty each. */
   bodyValuesMax: 50_000,
   documentBytesMax: 64 * 1024,
@@ -21,8 +24,12 @@ export const limits = {
   aliasesMax: 50,
   rootFieldsMax: 20,
   costMax: 50_000,
-  /** Of all requests of a user that are carried out; further ones wait. */
-  costUnderWayMax: 100_000,
+  /** Of all requests of a user that are carried out; further ones wait, at most `waitMsMax`. */
+  costUnderWayMax: 50_000,
+  waitMsMax: 10_000,
+  /** Statements for lists of a user that run at once, each at most `listMsMax`. */
+  listsAtOnceMax: 2,
+  listMsMax: 5_000,
   /** For a caller without a token: what a log-in page reads of serverInfo. */
   anonymousCostMax: 20,
   anonymousBodyBytesMax: 16 * 1024,
@@ -42,6 +49,15 @@ export const limits = {
   specBytesMax: 1024 * 1024,
   decisionsMax: 100,
 } as const
+
+/** A statement that reads all jobs, or as many: about half a second, which is a fifth of what one request may cost. */
+export const scanCost = 10_000
+/** Reads every table, or every entry of the audit log: two of a user at once. */
+export const checkCost = 25_000
+/** The leader of the pool plans for it. */
+export const questionCost = 400
+/** For each KiB of text in the arguments of a field beyond the first: it is parsed, checked, hashed and stored. */
+export const argumentKibCost = 8
 
 /** To send 1 MiB of text: forty are all that one request gets, whatever it calls them. */
 const mebibyteCost = 1_250

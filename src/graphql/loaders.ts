@@ -10,6 +10,7 @@ import { type JobRow, readJob } from '../domain/submission/stored-job.ts'
 import { eventColumns, type FeedEvent, markOf } from '../feed/event.ts'
 import { logEnds } from '../logs/stored.ts'
 import type { Device, Run } from '../platform/generated/client.ts'
+import type { Sql } from '../platform/tx.ts'
 import { NestedList } from './connection.ts'
 import type { Bind } from './keyset.ts'
 import {
@@ -35,18 +36,18 @@ import { waitingLoaders } from './waiting-loaders.ts'
 
 export type Loaders = ReturnType<typeof createLoaders>
 
-export const createLoaders = (domain: Domain, viewer: Viewer) => ({
-  ...jobLoaders(domain, viewer),
+export const createLoaders = (domain: Domain, viewer: Viewer, listSql: Sql) => ({
+  ...jobLoaders(domain, viewer, listSql),
   ...waitingLoaders(domain, viewer),
-  ...machineLoaders(domain, viewer),
-  ...peopleLoaders(domain, viewer),
+  ...machineLoaders(domain, viewer, listSql),
+  ...peopleLoaders(domain, viewer, listSql),
   ...ruleLoaders(domain, viewer),
 })
 
 const always = () => 'TRUE'
 
-function jobLoaders(domain: Domain, viewer: Viewer) {
-  const { prisma, sql } = domain.db
+function jobLoaders(domain: Domain, viewer: Viewer, listSql: Sql) {
+  const { prisma } = domain.db
   const visible = (bind: Bind) => visibleTo(viewer, 'j', bind)
   return {
     job: byKey(
@@ -87,15 +88,15 @@ function jobLoaders(domain: Domain, viewer: Viewer) {
       const ends = new Map(logs.map((log) => [log.runId, Number(log.endOffset)]))
       return runIds.map((id) => ends.get(id) ?? 0)
     }),
-    runsOfJob: new NestedList(sql, runsListing, always),
-    eventsOfJob: new NestedList(sql, eventsListing, always, jobOfParent),
-    artifactsOfJob: new NestedList(sql, artifactsListing, always),
-    dependsOn: new NestedList(sql, dependenciesListing, visible),
-    dependents: new NestedList(sql, dependentsListing, visible),
+    runsOfJob: new NestedList(listSql, runsListing, always),
+    eventsOfJob: new NestedList(listSql, eventsListing, always, jobOfParent),
+    artifactsOfJob: new NestedList(listSql, artifactsListing, always),
+    dependsOn: new NestedList(listSql, dependenciesListing, visible),
+    dependents: new NestedList(listSql, dependentsListing, visible),
   }
 }
 
-function machineLoaders(domain: Domain, viewer: Viewer) {
+function machineLoaders(domain: Domain, viewer: Viewer, listSql: Sql) {
   const { prisma, sql } = domain.db
   const visible = (bind: Bind) => visibleTo(viewer, 'j', bind)
   return {
@@ -134,13 +135,13 @@ function machineLoaders(domain: Domain, viewer: Viewer) {
       (ids) => prisma.capacityReservation.findMany({ where: { id: { in: ids } } }),
       (reservation) => reservation.id,
     ),
-    nodesOfPool: new NestedList(sql, poolNodesListing, always),
-    runsOnNode: new NestedList(sql, nodeRunsListing, visible),
+    nodesOfPool: new NestedList(listSql, poolNodesListing, always),
+    runsOnNode: new NestedList(listSql, nodeRunsListing, visible),
   }
 }
 
-function peopleLoaders(domain: Domain, viewer: Viewer) {
-  const { prisma, sql } = domain.db
+function peopleLoaders(domain: Domain, viewer: Viewer, listSql: Sql) {
+  const { prisma } = domain.db
   return {
     user: byKey(
       (ids) => prisma.user.findMany({ where: { id: { in: ids } } }),
@@ -163,8 +164,8 @@ function peopleLoaders(domain: Domain, viewer: Viewer) {
         }),
       (member) => member.userId,
     ),
-    membersOfTeam: new NestedList(sql, teamMembersListing, (bind) => visibleMembers(viewer, bind)),
-    tokensOfUser: new NestedList(sql, tokensOfUserListing, always),
+    membersOfTeam: new NestedList(listSql, teamMembersListing, (bind) => visibleMembers(viewer, bind)),
+    tokensOfUser: new NestedList(listSql, tokensOfUserListing, always),
   }
 }
 

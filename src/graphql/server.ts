@@ -17,12 +17,13 @@ import type { Rooms } from './context.ts'
 import { createDocuments, type TrustedDocuments } from './documents.ts'
 import { answerUnavailable, createDrain, stoppingText } from './drain.ts'
 import { createGraphqlEngine } from './engine.ts'
-import { errorBody, saysUnavailable } from './errors.ts'
+import { errorBody, rateLimited, saysUnavailable } from './errors.ts'
 import { type GateRules, turnedAway } from './gate.ts'
 import { graphiqlPage } from './graphiql.ts'
 import { createGuests } from './guests.ts'
 import { createReadiness } from './health.ts'
 import { answerPost } from './json-post.ts'
+import { createLargeBodies } from './large-bodies.ts'
 import { limits } from './limits.ts'
 import { allowOrigin, negotiated } from './negotiation.ts'
 import { partingMs } from './parting.ts'
@@ -92,7 +93,7 @@ export function createServer(options: ServerOptions): Server {
   const readiness = createReadiness(rooms.domain, options)
   const documents = createDocuments(config.documents)
   const allowances = createAllowances(config.allowances, rooms.domain.clock)
-  const underWay = createUnderWay(limits.costUnderWayMax)
+  const underWay = createUnderWay(limits.costUnderWayMax, { msMax: limits.waitMsMax, refusal: tooMuchInFlight })
   const admission = { documents, allowances, underWay, introspection: config.introspection }
   const engine = createGraphqlEngine({ schema, rooms, admission })
   const guests = createGuests(rooms.domain)
@@ -108,6 +109,7 @@ export function createServer(options: ServerOptions): Server {
     log,
   })
   const bodies = createCap(limits.bodiesBytesMax)
+  const largeBodies = createLargeBodies()
   const inOrder = createPipelines()
   const http = createHttpServer(
     { ServerResponse: patientResponse(unread), shouldUpgradeCallback: isWebSocket },
@@ -188,7 +190,11 @@ export function createServer(options: ServerOptions): Server {
   }
 
   async function carryOut(viewer: Viewer, request: IncomingMessage, response: ServerResponse) {
-    const portion = bodies.open(viewer === anonymous ? (request.socket.remoteAddress ?? '') : viewer.userId)
+    await largeBodies(senderOf(viewer, request), { request, response }, () => execute(viewer, request, response))
+  }
+
+  async function execute(viewer: Viewer, request: IncomingMessage, response: ServerResponse) {
+    const portion = bodies.open(senderOf(viewer, request))
     const stays = (end: () => void) => {
       portion.giveBack()
       keep(viewer, response, end)
@@ -250,6 +256,15 @@ export function createServer(options: ServerOptions): Server {
     },
   }
 }
+
+const senderOf = (viewer: Viewer, { socket }: IncomingMessage) =>
+  viewer === anonymous ? (socket.remoteAddress ?? '') : viewer.userId
+
+const tooMuchInFlight = () =>
+  rateLimited(
+    `Your requests in flight cost ${limits.costUnderWayMax}, and this one waited ${limits.waitMsMax / 1_000} s for them; send fewer at a time`,
+    1,
+  )
 
 function limitConnections(http: HttpServer, max: number | undefined, log: Log) {
   if (max === undefined || !Number.isFinite(max)) return

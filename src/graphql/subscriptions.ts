@@ -45,7 +45,7 @@ const eventsAtOnceMax = 32
 const eventsPerTurnMax = 200
 
 export function subscriptionsPlugin(rooms: Rooms): Plugin<RequestContext & Staying> {
-  const live: Rooms = { ...rooms, domain: rooms.live }
+  const live: Rooms = { ...rooms, domain: rooms.live, lists: { db: rooms.live.db, sqlOf: () => rooms.live.db.sql } }
   const cap = createCap(limits.subscriptionsPerPersonMax)
   const held = createHeldDocuments(limits.subscriptionTokensPerPersonMax)
   const atOnce = createBounded(eventsAtOnceMax)

@@ -101,6 +101,12 @@ export function isUnavailable(error: unknown): boolean {
   )
 }
 
+/** PostgreSQL cancelled the statement at its time limit, or did not answer shortly after it. */
+export function isStatementTimeout(error: unknown): boolean {
+  const cause = error instanceof Unavailable ? error.cause : error
+  return sqlState(cause) === '57014' || (cause instanceof Error && cause.message.startsWith('Query read timeout'))
+}
+
 const reasons: Readonly<Record<string, string>> = {
   '25006': 'The database is read-only',
   '53100': 'The disk of the database is full',

@@ -359,8 +359,8 @@ describe('a browser', () => {
 
 it('a job has no event that was stored after it was read: a reader goes on from its eventCursor', async () => {
   const jobId = await server.submit()
-  const { domain, feed, logTail, admin: viewer } = server
-  const { load } = createContext({ domain, live: domain, feed, logTail } as Rooms, viewer)
+  const { domain, feed, lists, logTail, admin: viewer } = server
+  const { load } = createContext({ domain, live: domain, lists, feed, logTail } as Rooms, viewer)
   const job = (await load.job.load(jobId)) ?? never
   await cancel(jobId)
   const { items, hasNextPage } = (await load.eventsOfJob.load(eventsParent(job), {})).page
@@ -381,12 +381,12 @@ const never = { id: '', version: 0 }
 
 it('a list has nothing that was read before its asOf, also if the document asked for the job before', async () => {
   const jobId = await server.submit()
-  const { domain, feed, logTail, admin: viewer } = server
+  const { domain, feed, lists, logTail, admin: viewer } = server
   const head = async () => {
     await cancel(jobId)
     return feed.head()
   }
-  const rooms = { domain, live: domain, feed: { ...feed, head }, logTail } as Rooms
+  const rooms = { domain, live: domain, lists, feed: { ...feed, head }, logTail } as Rooms
   const { load, head: readHead } = createContext(rooms, viewer)
   const read = async () => {
     const job = await load.job.load(jobId)

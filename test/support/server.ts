@@ -6,6 +6,7 @@ import { createFeed, type Feed } from '../../src/feed/feed.ts'
 import { createQueueWatch, type QueueWatch } from '../../src/feed/queue-watch.ts'
 import { type Authenticate, createAuthenticate, createSingleUser } from '../../src/graphql/authenticate.ts'
 import type { ServerFacts } from '../../src/graphql/context.ts'
+import { createListReads, type ListReads } from '../../src/graphql/list-reads.ts'
 import type { OidcRules } from '../../src/graphql/oidc.ts'
 import { createServer, type ServerConfig } from '../../src/graphql/server.ts'
 import { createLogTail, type LogTail } from '../../src/logs/follow.ts'
@@ -17,11 +18,13 @@ import { createTestDomain, type TestDomain } from './domain.ts'
 import { createDoor, type Door } from './outage.ts'
 
 const liveConnectionsMax = 4
+const listConnectionsMax = 3
 
 /** The real server over a real database, without a scheduler: submitted jobs stay QUEUED. */
 export interface TestServer extends TestDomain {
   readonly url: string
   readonly feed: Feed
+  readonly lists: ListReads
   readonly logTail: LogTail
   readonly queueWatch: QueueWatch
   /** In front of its database, where the options say so. */
@@ -68,6 +71,8 @@ export async function startServer(options: TestServerOptions = {}): Promise<Test
   const stopSequencer = startSequencer(domain)
   const liveDb = openDb({ address: db, connectionsMax: liveConnectionsMax, log, applicationName: 'berth test' })
   const live = { ...domain, db: liveDb }
+  const listsDb = openDb({ address: db, connectionsMax: listConnectionsMax, log, applicationName: 'berth test lists' })
+  const lists = createListReads(listsDb)
   const feed = createFeed(live)
   const logTail = createLogTail(live)
   const queueWatch = createQueueWatch(live)
@@ -86,7 +91,7 @@ export async function startServer(options: TestServerOptions = {}): Promise<Test
   }
   const withoutLogIn = authenticate ? everybody : createSingleUser(domain, admin, () => false)
   const server = createServer({
-    rooms: { domain, live, feed, logTail, queueWatch, facts, log },
+    rooms: { domain, live, lists, feed, logTail, queueWatch, facts, log },
     config: {
       host: '127.0.0.1',
       port: 0,
@@ -119,6 +124,7 @@ export async function startServer(options: TestServerOptions = {}): Promise<Test
     },
     url,
     feed,
+    lists,
     logTail,
     queueWatch,
     door,
@@ -126,12 +132,13 @@ export async function startServer(options: TestServerOptions = {}): Promise<Test
       await database.moveTime(ms)
       await made.time.look()
     },
-    countStatements: recordStatements([db.pool, liveDb.pool]),
+    countStatements: recordStatements([db.pool, liveDb.pool, listsDb.pool]),
     stop,
     async [Symbol.asyncDispose]() {
       await stop()
       await stopSequencer()
       await liveDb.close()
+      await listsDb.close()
       await made[Symbol.asyncDispose]()
       await own?.close()
       await door?.shut()

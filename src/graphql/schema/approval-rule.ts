@@ -82,8 +82,8 @@ builder.queryField('approvalRules', (t) =>
     description: 'All approval rules, in order of evaluation.',
     args: t.arg.connectionArgs(),
     complexity: pageCost,
-    async resolve(_root, args, { domain: { db }, load }) {
-      const list = await readList(db.sql, { listing: approvalRulesListing, where: () => 'TRUE', filter: null, args })
+    async resolve(_root, args, { listSql, load }) {
+      const list = await readList(listSql, { listing: approvalRulesListing, where: () => 'TRUE', filter: null, args })
       return toConnection(list, (ids) => load.approvalRule.loadMany(ids))
     },
   }),

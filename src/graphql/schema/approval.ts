@@ -107,11 +107,11 @@ builder.queryField('approvals', (t) =>
       pendingOnly: t.arg.boolean({ defaultValue: true, description: 'Only pending requests.' }),
     },
     complexity: pageCost,
-    async resolve(_root, { pendingOnly, ...args }, { domain: { db }, viewer, load }) {
+    async resolve(_root, { pendingOnly, ...args }, { listSql, viewer, load }) {
       const filter = { pendingOnly: pendingOnly !== false }
       const where = (bind: Bind) =>
         `${visibleTo(viewer, 'j', bind)} AND ${filter.pendingOnly ? isOpenSql('a') : 'TRUE'}`
-      const list = await readList(db.sql, { listing: approvalsListing, where, filter, args })
+      const list = await readList(listSql, { listing: approvalsListing, where, filter, args })
       return toConnection(list, (ids) => load.approval.loadMany(ids))
     },
   }),

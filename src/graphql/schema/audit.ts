@@ -5,6 +5,7 @@ import { builder } from '../builder.ts'
 import { readList, toConnection } from '../connection.ts'
 import { connectionType } from '../connection-type.ts'
 import type { Bind } from '../keyset.ts'
+import { checkCost } from '../limits.ts'
 import { auditListing } from '../listings.ts'
 import { pageCost } from '../page.ts'
 import { AuditEntryRef, UserRef } from '../refs.ts'
@@ -88,10 +89,10 @@ builder.queryField('auditLog', (t) =>
     description: 'The audit log, newest entries first.',
     args: { ...t.arg.connectionArgs(), filter: t.arg({ type: AuditFilter, description: 'Filter; default: all.' }) },
     complexity: pageCost,
-    async resolve(_root, { filter, ...args }, { domain: { db }, viewer, load }) {
+    async resolve(_root, { filter, ...args }, { listSql, viewer, load }) {
       demandToRead(viewer, 'audit.read')
       const where = (bind: Bind) => filterSql(filter ?? {}, bind)
-      const list = await readList(db.sql, { listing: auditListing, where, filter, args })
+      const list = await readList(listSql, { listing: auditListing, where, filter, args })
       return toConnection(list, (ids) => load.auditEntry.loadMany(ids))
     },
   }),
@@ -113,9 +114,6 @@ const AuditVerification = builder.objectRef<Verification>('AuditVerification').i
   }),
 })
 
-/** Verification computes every hash of the range again. */
-const verifyCost = 1_000
-
 builder.queryField('verifyAudit', (t) =>
   t.field({
     type: AuditVerification,
@@ -124,7 +122,7 @@ builder.queryField('verifyAudit', (t) =>
       fromSeq: t.arg({ type: 'UInt53', description: 'First position to check; default: 1.' }),
       toSeq: t.arg({ type: 'UInt53', description: 'Last position to check; default: the newest.' }),
     },
-    complexity: verifyCost,
-    resolve: (_root, range, { domain, viewer }) => verifyAudit(domain, viewer, range),
+    complexity: checkCost,
+    resolve: (_root, range, { domain, lists: { db }, viewer }) => verifyAudit({ ...domain, db }, viewer, range),
   }),
 )

@@ -38,8 +38,8 @@ builder.queryField('capacityReservations', (t) =>
     description: 'All capacity reservations, ordered by the start of their windows.',
     args: t.arg.connectionArgs(),
     complexity: pageCost,
-    async resolve(_root, args, { domain: { db }, load }) {
-      const list = await readList(db.sql, {
+    async resolve(_root, args, { listSql, load }) {
+      const list = await readList(listSql, {
         listing: capacityReservationsListing,
         where: () => 'TRUE',
         filter: null,

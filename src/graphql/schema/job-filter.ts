@@ -43,6 +43,10 @@ export const JobFilterInput = builder.inputType('JobFilter', {
   }),
 })
 
+/** The index of names finds a name and the beginning of names; any other glob is compared with all of them. */
+export const isScan = (filter: { name?: string | null | undefined } | null | undefined): boolean =>
+  filter?.name != null && !/^[^*?]+\*?$/.test(filter.name)
+
 /**
  * The filter as a condition on the table alias `j`, for a list in this order. The feed decides by the same rules in
  * memory.

@@ -17,7 +17,7 @@ import { leftOut, type Submitted } from '../../domain/submission/submit.ts'
 import { Unavailable } from '../../platform/tx.ts'
 import { bulkOf } from '../bounds.ts'
 import { builder } from '../builder.ts'
-import { bulkCost } from '../bulk.ts'
+import { bulkCost, submissionCost } from '../bulk.ts'
 import { limits } from '../limits.ts'
 import { JobRef } from '../refs.ts'
 import { eachOrUnavailable } from '../unavailable.ts'
@@ -88,6 +88,7 @@ builder.mutationField('submitJob', (t) =>
   t.field({
     type: SubmitJobResult,
     description: 'Submits a job.',
+    complexity: ({ input }) => submissionCost([input]),
     extensions: { submissions: 1 },
     args: { input: t.arg({ type: SubmitJobInput, required: true, description: 'The submission.' }) },
     async resolve(_root, { input }, { domain, viewer }) {
@@ -116,7 +117,7 @@ builder.mutationField('submitJobs', (t) =>
     type: SubmitJobsPayload,
     description: 'Submits up to 1,000 jobs; each succeeds or fails independently.',
     args: { inputs: t.arg({ type: [SubmitJobInput], required: true, ...bulkOf(limits.bulkMax, 'The submissions') }) },
-    complexity: ({ inputs }) => bulkCost(inputs),
+    complexity: ({ inputs }) => bulkCost(inputs, submissionCost(inputs)),
     extensions: { submissions: ({ inputs }: { inputs: readonly unknown[] }) => inputs.length },
     async resolve(_root, { inputs }, { domain, viewer }) {
       return { results: await submit(domain, viewer, inputs) }

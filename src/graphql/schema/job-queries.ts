@@ -3,11 +3,12 @@ import { builder } from '../builder.ts'
 import { readList, toConnection } from '../connection.ts'
 import { described } from '../described.ts'
 import type { Bind } from '../keyset.ts'
+import { scanCost } from '../limits.ts'
 import { type JobOrderField, jobsListing } from '../listings.ts'
 import { pageCost } from '../page.ts'
 import { JobRef } from '../refs.ts'
 import { JobConnection } from './job-connection.ts'
-import { filterSql, JobFilterInput } from './job-filter.ts'
+import { filterSql, isScan, JobFilterInput } from './job-filter.ts'
 
 const JobOrderFieldType = builder.enumType('JobOrderField', {
   description: 'Field that jobs are sorted by.',
@@ -72,13 +73,13 @@ builder.queryField('jobs', (t) =>
       filter: t.arg({ type: JobFilterInput, description: 'Filter; default: all.' }),
       orderBy: t.arg({ type: JobOrder, description: 'Sort order; default: newest first.' }),
     },
-    complexity: pageCost,
-    async resolve(_root, { filter, orderBy, ...args }, { domain: { db }, viewer, load, head }) {
+    complexity: ({ filter, ...page }) => ({ ...pageCost(page), field: isScan(filter) ? scanCost : 1 }),
+    async resolve(_root, { filter, orderBy, ...args }, { listSql, viewer, load, head }) {
       const by = orderBy?.field ?? 'CREATED_AT'
       const listing = jobsListing(by, orderBy?.direction !== 'ASC')
       const where = (bind: Bind) => `${visibleTo(viewer, 'j', bind)} AND ${filterSql(filter ?? {}, bind, by)}`
       const position = await head()
-      const list = await readList(db.sql, { listing, where, filter, args })
+      const list = await readList(listSql, { listing, where, filter, args })
       return { ...(await toConnection(list, (ids) => load.job.loadMany(ids))), head: position }
     },
   }),

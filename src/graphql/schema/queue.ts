@@ -4,6 +4,7 @@ import { atMost } from '../bounds.ts'
 import { builder } from '../builder.ts'
 import { countOf, toConnection } from '../connection.ts'
 import { requestPage } from '../keyset.ts'
+import { scanCost } from '../limits.ts'
 import { queueEntriesListing } from '../listings.ts'
 import { pageCost } from '../page.ts'
 import { entriesWhere, readEntries } from '../queue-entries.ts'
@@ -141,15 +142,16 @@ QueueRef.implement({
         }),
         includeCompleted: t.arg.boolean({ description: 'Include final jobs, at the end.' }),
       },
-      complexity: pageCost,
-      async resolve({ pool }, { states, includeCompleted, ...args }, { domain: { db }, viewer, load, head }) {
+      // Backwards, the line is read from its beginning.
+      complexity: (args) => ({ ...pageCost(args), field: args.last == null && args.before == null ? 1 : scanCost }),
+      async resolve({ pool }, { states, includeCompleted, ...args }, { listSql, viewer, load, head }) {
         const wanted = states ?? (includeCompleted ? jobStates : aliveStates)
         const filter = { pool, states: wanted }
         const query = { pool, states: wanted, viewer, filter }
         const page = requestPage(queueEntriesListing, filter, args)
         const position = await head()
-        const count = countOf(db.sql, { listing: queueEntriesListing, where: entriesWhere(query) })
-        const list = { page: await readEntries(db.sql, query, page), count }
+        const count = countOf(listSql, { listing: queueEntriesListing, where: entriesWhere(query) })
+        const list = { page: await readEntries(listSql, query, page), count }
         return { ...(await toConnection(list, (ids) => load.job.loadMany(ids))), head: position }
       },
     }),

@@ -74,9 +74,9 @@ builder.queryField('quotas', (t) =>
     description: 'Quotas, oldest first: those that may apply to you; all of them with job.view.all.',
     args: t.arg.connectionArgs(),
     complexity: pageCost,
-    async resolve(_root, args, { domain, viewer, load }) {
+    async resolve(_root, args, { listSql, viewer, load }) {
       const where = (bind: Bind) => quotasVisibleTo(viewer, 'q', bind)
-      const list = await readList(domain.db.sql, { listing: quotasListing, where, filter: null, args })
+      const list = await readList(listSql, { listing: quotasListing, where, filter: null, args })
       return toConnection(list, (ids) => load.quota.loadMany(ids))
     },
   }),

@@ -1,5 +1,6 @@
 import { retryJob } from '../../domain/submission/retry.ts'
 import { builder } from '../builder.ts'
+import { submissionCost } from '../bulk.ts'
 import { JobRef } from '../refs.ts'
 import { SubmitJobResult } from './job-mutations.ts'
 import { changesOf, JobSpecInput } from './job-spec-input.ts'
@@ -31,6 +32,7 @@ builder.mutationField('retryJob', (t) =>
   t.field({
     type: SubmitJobResult,
     description: 'Submits a new job with the spec of a final one. Quotas and approval rules apply again.',
+    complexity: ({ input }) => submissionCost([input]),
     extensions: { submissions: 1 },
     args: { input: t.arg({ type: RetryJobInput, required: true, description: 'The job and the changes.' }) },
     resolve: (_root, { input }, { domain, viewer }) =>

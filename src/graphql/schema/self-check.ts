@@ -1,5 +1,6 @@
 import { type SelfCheck as Check, type Finding, selfCheck } from '../../domain/selfcheck/selfcheck.ts'
 import { builder } from '../builder.ts'
+import { checkCost } from '../limits.ts'
 
 const SelfCheckFinding = builder.objectRef<Finding>('SelfCheckFinding').implement({
   description: 'A violated rule of the stored data.',
@@ -23,6 +24,7 @@ builder.queryField('selfCheck', (t) =>
   t.field({
     type: SelfCheck,
     description: 'Checks the stored data against its rules. It reads every job; do not poll it.',
-    resolve: (_root, _args, { domain, viewer }) => selfCheck(domain, viewer),
+    complexity: checkCost,
+    resolve: (_root, _args, { domain, lists: { db }, viewer }) => selfCheck({ ...domain, db }, viewer),
   }),
 )

@@ -62,7 +62,7 @@ interface SlotFilter {
   userId?: string | null | undefined
 }
 
-async function slotsPage({ domain, viewer, load }: RequestContext, filter: SlotFilter, args: PageArgs) {
+async function slotsPage({ listSql, viewer, load }: RequestContext, filter: SlotFilter, args: PageArgs) {
   const { states, userId } = filter
   const where = (bind: Bind) =>
     [
@@ -70,7 +70,7 @@ async function slotsPage({ domain, viewer, load }: RequestContext, filter: SlotF
       ...(states ? [`${slotStateSql('s')} = ANY(${bind(states)}::text[])`] : []),
       ...(userId ? [`s.user_id = ${bind(userId)}`] : []),
     ].join(' AND ')
-  const list = await readList(domain.db.sql, { listing: slotsListing, where, filter, args })
+  const list = await readList(listSql, { listing: slotsListing, where, filter, args })
   return toConnection(list, (ids) => load.slot.loadMany(ids))
 }
 

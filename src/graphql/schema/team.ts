@@ -45,12 +45,12 @@ builder.queryField('teams', (t) =>
     description: 'Teams that you may see, oldest first.',
     args: t.arg.connectionArgs(),
     complexity: pageCost,
-    async resolve(_root, args, { domain: { db }, viewer, load }) {
+    async resolve(_root, args, { listSql, viewer, load }) {
       const where = (bind: Bind) =>
         seesPeople(viewer)
           ? 'TRUE'
           : `EXISTS (SELECT FROM team_member m WHERE m.team_id = t.id AND m.user_id = ${bind(viewer.userId)})`
-      const list = await readList(db.sql, { listing: teamsListing, where, filter: null, args })
+      const list = await readList(listSql, { listing: teamsListing, where, filter: null, args })
       return toConnection(list, (ids) => load.team.loadMany(ids))
     },
   }),

@@ -66,11 +66,11 @@ builder.queryField('tokens', (t) =>
       userId: t.arg.id({ description: 'The user; default: all users that you may see.' }),
     },
     complexity: pageCost,
-    async resolve(_root, { userId, ...args }, { domain: { db }, viewer, load }) {
+    async resolve(_root, { userId, ...args }, { listSql, viewer, load }) {
       if (userId != null) demandOwn(viewer, userId, 'token.any')
       const ofUser = userId ?? (viewer.granted.has('token.any') ? null : viewer.userId)
       const where = (bind: Bind) => (ofUser === null ? 'TRUE' : `t.user_id = ${bind(ofUser)}`)
-      const list = await readList(db.sql, { listing: tokensListing, where, filter: ofUser, args })
+      const list = await readList(listSql, { listing: tokensListing, where, filter: ofUser, args })
       return toConnection(list, (ids) => load.token.loadMany(ids))
     },
   }),

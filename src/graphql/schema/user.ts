@@ -112,9 +112,9 @@ builder.queryField('users', (t) =>
     description: 'Users that you may see, including disabled ones, oldest first.',
     args: t.arg.connectionArgs(),
     complexity: pageCost,
-    async resolve(_root, args, { domain: { db }, viewer, load }) {
+    async resolve(_root, args, { listSql, viewer, load }) {
       const where = (bind: Bind) => (seesPeople(viewer) ? 'TRUE' : `u.id = ${bind(viewer.userId)}`)
-      const list = await readList(db.sql, { listing: usersListing, where, filter: null, args })
+      const list = await readList(listSql, { listing: usersListing, where, filter: null, args })
       return toConnection(list, (ids) => load.user.loadMany(ids))
     },
   }),
