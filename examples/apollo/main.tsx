@@ -26,7 +26,7 @@ import '../view/style.css'
  * included.
  */
 
-const client = createClient({ url: import.meta.env['VITE_BERTH_URL'] ?? 'http://127.0.0.1:4000', token: readToken })
+const client = createClient({ url: import.meta.env['VITE_BERTH_URL'] ?? location.origin, token: readToken })
 const cache = new InMemoryCache(cacheOptions)
 const apollo = new ApolloClient({ cache, link: createBerthLink(client, { cache }) })
 

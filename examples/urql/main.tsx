@@ -26,7 +26,7 @@ import '../view/style.css'
  * `jobStatus`, its progress included.
  */
 
-const client = createClient({ url: import.meta.env['VITE_BERTH_URL'] ?? 'http://127.0.0.1:4000', token: readToken })
+const client = createClient({ url: import.meta.env['VITE_BERTH_URL'] ?? location.origin, token: readToken })
 const urql = new Client({ url: client.url, exchanges: [cacheExchange(graphcacheOptions), berthExchange(client)] })
 
 const reread = createReread(async () => {

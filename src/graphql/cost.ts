@@ -54,7 +54,7 @@ export function costOf(asked: Asked, costMax: number = limits.costMax): number {
   if (cost > costMax)
     throw refusal(
       'QUERY_TOO_COMPLEX',
-      `The query costs ${cost}; the limit is ${costMax}. Request shorter pages, fewer fields, or fewer entries at a time`,
+      `The query costs ${cost}; the limit is ${costMax}. Request shorter pages, fewer fields, or fewer entries`,
     )
   return cost
 }

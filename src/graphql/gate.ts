@@ -4,7 +4,9 @@
  *
  * Without it any web page could run commands on this machine: a page of any site may send requests to a loopback port
  * (so Origin is checked, and where a browser sends none, Sec-Fetch-Site), and a name that its owner re-points to
- * 127.0.0.1 makes them same-origin (so Host is checked in single-user mode, which has no login).
+ * 127.0.0.1 makes them same-origin (so Host is checked in single-user mode, which has no login). There a page of another
+ * loopback port is refused as well: another account of this machine may serve it. Where a login is needed, such a page
+ * has no token, and is let through for development servers.
  */
 
 export interface GateRules {
@@ -30,7 +32,7 @@ export function turnedAway({ host, origin, 'sec-fetch-site': site }: Caller, rul
   if (rules.singleUser && !isLoopbackName(name) && !isAllowedHost(host, name, rules))
     return `Host ${name} is not allowed; add it to server.allowedHosts`
   if (origin !== undefined && !isAllowedOrigin(origin, host, rules))
-    return 'Requests from this origin are not allowed; add the origin to server.allowedOrigins'
+    return `Requests from ${shown(origin)} are not allowed; add the origin to server.allowedOrigins`
   if (origin === undefined && site !== undefined && !ownSites.includes(String(site)))
     return 'Cross-site requests are not allowed; open the address directly'
   return null
@@ -47,16 +49,22 @@ function isAllowedHost(host: string, name: string, { allowedHosts, publicUrl }: 
   return [...allowedHosts, ...own].some((each) => sameText(each, host) || sameText(each, name))
 }
 
-function isAllowedOrigin(origin: string, host: string, { allowedOrigins, publicUrl }: GateRules): boolean {
+function isAllowedOrigin(origin: string, host: string, rules: GateRules): boolean {
+  const { singleUser, allowedOrigins, publicUrl } = rules
   const url = URL.canParse(origin) ? new URL(origin) : null
   if (url === null || !/^https?:$/.test(url.protocol) || !sameText(url.origin, origin)) return false
   return (
     sameText(url.host, withoutDefaultPort(host, url.protocol)) ||
-    isLoopbackName(url.hostname) ||
+    (!singleUser && isLoopbackName(url.hostname)) ||
     allowedOrigins.some((allowed) => sameText(allowed.replace(/\/$/, ''), origin)) ||
     (publicUrl !== null && new URL(publicUrl).origin === url.origin)
   )
 }
+
+const shownCharactersMax = 255
+
+const shown = (origin: string) =>
+  URL.canParse(origin) && origin.length <= shownCharactersMax ? `the origin ${new URL(origin).origin}` : 'this origin'
 
 /** The name in a Host header, without its port; null when it is no host. */
 function hostName(host: string): string | null {

@@ -12,6 +12,7 @@ const rules: GateRules = {
   publicUrl: null,
 }
 const many: GateRules = { ...rules, singleUser: false }
+const ownPage: GateRules = { ...rules, allowedOrigins: ['http://localhost:5173'] }
 
 describe('who may speak to the server', () => {
   const cases: [passes: boolean, caller: Caller, rules: GateRules][] = [
@@ -22,7 +23,15 @@ describe('who may speak to the server', () => {
     [true, { host: 'out.lab' }, { ...rules, publicUrl: 'https://out.lab' }],
     [true, { host: 'any.lab' }, many],
     [true, { host: '127.0.0.1:4000', origin: 'http://127.0.0.1:4000' }, rules],
-    [true, { host: '127.0.0.1:4000', origin: 'http://localhost:5173' }, rules],
+    [true, { host: 'any.lab', origin: 'http://localhost:5173' }, many],
+    [true, { host: '127.0.0.1:4000', origin: 'http://localhost:5173' }, ownPage],
+    [true, { host: 'localhost:5173', origin: 'http://localhost:5173' }, rules],
+    [false, { host: '127.0.0.1:4000', origin: 'http://localhost:5173' }, rules],
+    [false, { host: '127.0.0.1:4000', origin: 'http://127.0.0.1:4001' }, rules],
+    [false, { host: '127.0.0.1:4000', origin: 'http://127.0.0.2:4000' }, rules],
+    [false, { host: '127.0.0.1:4000', origin: 'http://localhost:4000' }, rules],
+    [false, { host: '127.0.0.1:4000', origin: 'http://127.0.0.1:4001', 'sec-fetch-site': 'same-site' }, rules],
+    [false, { host: '127.0.0.1:4000', 'sec-fetch-site': 'same-site' }, rules],
     [true, { host: '127.0.0.1:4000', origin: 'https://app.lab' }, rules],
     [true, { host: 'any.lab', origin: 'https://any.lab' }, many],
     [true, { host: 'any.lab:443', origin: 'https://any.lab' }, many],
@@ -60,10 +69,12 @@ describe('who may speak to the server', () => {
   })
 })
 
+const allowed = { origin: 'http://localhost:4173' }
+
 describe('the gate of the server', () => {
   let server: TestServer
   beforeAll(async () => {
-    server = await startServer()
+    server = await startServer({ config: { allowedOrigins: [allowed.origin] } })
   })
   afterAll(() => server[Symbol.asyncDispose]())
 
@@ -111,19 +122,30 @@ describe('the gate of the server', () => {
   })
 
   it('lets only allowed origins read answers, without credentials', async () => {
-    const { headers } = await send(server.url, {
-      headers: { ...json, origin: 'http://localhost:5173' },
-      path: '/healthz',
-      method: 'GET',
-    })
-    expect(headers['access-control-allow-origin']).toBe('http://localhost:5173')
+    const { headers } = await send(server.url, { headers: { ...json, ...allowed }, path: '/healthz', method: 'GET' })
+    expect(headers['access-control-allow-origin']).toBe(allowed.origin)
     expect(headers['access-control-allow-credentials']).toBeUndefined()
-    const preflight = await send(server.url, { method: 'OPTIONS', headers: { origin: 'http://localhost:5173' } })
+    const preflight = await send(server.url, { method: 'OPTIONS', headers: allowed })
     expect(preflight.status).toBe(204)
-    expect((await send(server.url, { method: 'OPTIONS', headers: { origin: 'https://evil.example' } })).status).toBe(
-      403,
-    )
+    for (const origin of ['https://evil.example', 'http://localhost:5173', server.url.replace(/\d+$/, '1')]) {
+      const refused = await send(server.url, { method: 'OPTIONS', headers: { origin } })
+      expect(refused.status).toBe(403)
+      expect(refused.headers['access-control-allow-origin']).toBeUndefined()
+    }
   })
+
+  it.each(Object.entries(transports))(
+    'over %s: a page of another loopback port runs nothing in single-user mode, an allowed one does',
+    async (_name, transport) => {
+      const mutation = 'mutation { submitJob(input: { spec: { command: ["true"] } }) { __typename } }'
+      const before = await jobs()
+      const origin = 'http://127.0.0.1:5173'
+      await expect(transport(server.url, mutation, {}, { headers: { origin } })).rejects.toThrow()
+      expect(await jobs()).toBe(before)
+      expect((await transport(server.url, mutation, {}, { headers: allowed })).errors).toBeUndefined()
+      expect(await jobs()).toBe(Number(before) + 1)
+    },
+  )
 
   it.each([
     ['a foreign Host', { host: 'evil.example' }],

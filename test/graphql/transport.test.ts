@@ -11,7 +11,9 @@ import { startServer, type TestServer } from '../support/server.ts'
 /** What HTTP itself says around GraphQL. */
 let server: TestServer
 beforeAll(async () => {
-  server = await startServer({ config: { allowedHeaders: ['x-request-id'] } })
+  server = await startServer({
+    config: { allowedOrigins: ['http://localhost:5173'], allowedHeaders: ['x-request-id'] },
+  })
 })
 afterAll(() => server[Symbol.asyncDispose]())
 

@@ -118,12 +118,12 @@ export function streamSocket(
   url: string,
   query: string,
   variables: object = {},
-  { authorization, ...more }: More = {},
+  { authorization, headers, ...more }: More = {},
 ): Stream & AsyncIterable<Result> {
   let socket: WebSocket | undefined
   const client = createClient({
     url: `${url.replace(/^http/, 'ws')}/graphql`,
-    webSocketImpl: WebSocket,
+    webSocketImpl: headers ? withHeaders(headers) : WebSocket,
     retryAttempts: 0,
     connectionParams: authorization === undefined ? {} : { authorization },
     on: {
@@ -145,16 +145,28 @@ export function streamSocket(
   return stream
 }
 
+const withHeaders = (headers: Record<string, string>) =>
+  class extends WebSocket {
+    constructor(address: string, protocols: string) {
+      super(address, protocols, { headers })
+    }
+  }
+
 /** What else a request may say. */
 export interface More {
+  headers?: Record<string, string>
   authorization?: string
   operationName?: string
   documentId?: string
   extensions?: object
 }
 
-function asked({ authorization, ...more }: More, body: object, accept: Record<string, string> = {}): Sent {
-  const headers = { ...json, ...accept, ...(authorization === undefined ? {} : { authorization }) }
+function asked(
+  { authorization, headers: given, ...more }: More,
+  body: object,
+  accept: Record<string, string> = {},
+): Sent {
+  const headers = { ...json, ...accept, ...given, ...(authorization === undefined ? {} : { authorization }) }
   return { headers, body: JSON.stringify({ ...body, ...more }) }
 }
 
