@@ -69,9 +69,8 @@ export async function startServer(options: TestServerOptions = {}): Promise<Test
   const users = new Map<string, Viewer>()
   const { db, log } = domain
   const stopSequencer = startSequencer(domain)
-  const liveDb = openDb({ address: db, connectionsMax: liveConnectionsMax, log, applicationName: 'berth test' })
+  const [liveDb, listsDb] = [openMore(db, liveConnectionsMax), openMore(db, listConnectionsMax)]
   const live = { ...domain, db: liveDb }
-  const listsDb = openDb({ address: db, connectionsMax: listConnectionsMax, log, applicationName: 'berth test lists' })
   const lists = createListReads(listsDb)
   const feed = createFeed(live)
   const logTail = createLogTail(live)
@@ -137,8 +136,7 @@ export async function startServer(options: TestServerOptions = {}): Promise<Test
     async [Symbol.asyncDispose]() {
       await stop()
       await stopSequencer()
-      await liveDb.close()
-      await listsDb.close()
+      await Promise.all([liveDb.close(), listsDb.close()])
       await made[Symbol.asyncDispose]()
       await own?.close()
       await door?.shut()
@@ -146,6 +144,9 @@ export async function startServer(options: TestServerOptions = {}): Promise<Test
     },
   }
 }
+
+const openMore = (address: Db, connectionsMax: number) =>
+  openDb({ address, connectionsMax, log: createLog('silent'), applicationName: 'berth test' })
 
 function startSequencer(domain: Domain): () => Promise<void> {
   const db = openDb({ address: domain.db, connectionsMax: 1, log: domain.log, applicationName: 'berth test' })
