@@ -24,14 +24,18 @@ interface Written {
   dropped: ReadonlySet<string>
 }
 
-export const countedOf = ({ lane }: SimulatedJob): Counted => ({
+export const countedOf = ({ lane }: SimulatedJob, placements?: Start['placements']): Counted => ({
   userId: lane.userId,
   userName: lane.userId,
   teamId: null,
   team: null,
   queue: lane.queue,
   project: lane.project,
-  gpu: lane.shape.gpu * lane.shape.copies,
+  gpu:
+    placements && lane.shape.exclusive
+      ? placements.reduce((sum, { gpuIds }) => sum + gpuIds.length, 0)
+      : lane.shape.gpu * lane.shape.copies,
+  exclusive: lane.shape.exclusive,
 })
 
 /** Use by the runs that count at present. */
@@ -39,7 +43,7 @@ export function tallyOf(memory: Memory): Map<string, Amount> {
   const tally = new Map<string, Amount>()
   for (const other of memory.holding()) {
     const models = modelsOf(memory, other.run.placements)
-    count(tally, memory.settings.rules, { ...countedOf(other), jobs: 1, models })
+    count(tally, memory.settings.rules, { ...countedOf(other, other.run.placements), jobs: 1, models })
   }
   return tally
 }

@@ -1,15 +1,15 @@
 import { Prisma } from '../platform/generated/client.ts'
 import type { Tx } from '../platform/tx.ts'
 import { rememberApplied } from './applied.ts'
-import { shapeOf } from './shape.ts'
 import type { JobSpec } from './spec.ts'
 
 /**
  * What jobs cost. A pool may have a price for a core and for a GPU per hour. Before a job runs, its cost is the
- * expected one: the submitter's estimate, or the price of all its resources for the longest time that it may run,
- * whichever is greater. From the end of each run, the cost is measured: what the run held from RUNNING to its end.
- * Quotas count the expected cost until the measured one replaces it. A job that runs again is expected to cost the same
- * once more.
+ * expected one: the submitter's estimate, or the price of all its resources for the longest time that all of its
+ * attempts may run, whichever is greater. From the end of each run, the cost is measured: what the run held from RUNNING
+ * to its end. Quotas count the expected cost until the job is over and the measured cost replaces it. An attempt that
+ * `retry` allows was counted at submission. A run after an interruption was not: until the end, quotas count the
+ * interrupted run as well.
  */
 
 export interface Rates {
@@ -29,13 +29,20 @@ export interface ExpectedCost {
   isUnbounded: boolean
 }
 
-export function expectedCost(spec: JobSpec, rates: Rates | null): ExpectedCost {
-  const { copies, cpuMillis, gpu } = shapeOf(spec.resources)
-  const perHour = rates ? copies * ((cpuMillis / 1_000) * rates.cpuHour + gpu * rates.gpuHour) : 0
+/** Of all copies, the most that the job may hold. */
+interface Held {
+  cpuMillis: number
+  gpu: number
+}
+
+export function expectedCost(spec: JobSpec, rates: Rates | null, { cpuMillis, gpu }: Held): ExpectedCost {
+  const perHour = rates ? (cpuMillis / 1_000) * rates.cpuHour + gpu * rates.gpuHour : 0
   if (perHour === 0) return { cost: spec.estimatedCost, isUnbounded: false }
   const seconds = spec.maxRunTimeSeconds > 0 ? spec.maxRunTimeSeconds : spec.durationSeconds
   if (seconds === null) return { cost: spec.estimatedCost, isUnbounded: true }
-  return { cost: Math.max(spec.estimatedCost ?? 0, decimal((perHour * seconds) / hourSeconds)), isUnbounded: false }
+  const attempts = spec.retry?.maxAttempts ?? 1
+  const price = decimal((attempts * perHour * seconds) / hourSeconds)
+  return { cost: Math.max(spec.estimatedCost ?? 0, price), isUnbounded: false }
 }
 
 /** Removes the noise of binary fractions: 3 × 0.1 is 0.3. A double has 15 reliable digits. */

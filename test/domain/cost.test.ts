@@ -111,6 +111,12 @@ test.each<[string, Record<string, unknown>, number]>([
   ['the time that it may run', { resources, maxRunTimeSeconds: 1_800 }, 4],
   ['the time that it is expected to take, where there is no maximum', { resources, durationSeconds: 3_600 }, 8],
   ['all copies', { resources: { cpu: 1, replicas: 3 }, maxRunTimeSeconds: 3_600 }, 1.5],
+  [
+    'the whole node, if it needs it for itself',
+    { resources: { cpu: 1, exclusiveNodeUse: true }, maxRunTimeSeconds: 3_600 },
+    14,
+  ],
+  ['all attempts that it may make', { resources, maxRunTimeSeconds: 3_600, retry: { maxAttempts: 3 } }, 24],
   ['what the submitter says, where that is more', { resources, maxRunTimeSeconds: 1_800, estimatedCost: 5 }, 5],
   ['what the submitter says, where nobody knows the time', { resources, preemptable: true, estimatedCost: 1 }, 1],
   ['nothing, where nobody knows anything', { resources, preemptable: true }, 0],
@@ -149,6 +155,18 @@ test('a job that is run again has cost its first run, and is expected to cost as
     finishedAt: await later(second, 0.75),
   })
   expect(await costs(id)).toEqual({ counted: 10, cost: 10 })
+})
+
+test('attempts were counted at submission: a further one adds nothing, and none exceeds a quota', async () => {
+  await createQuota(it.domain, it.admin, { type: 'COST_PER_DAY', action: 'BLOCK', scope: 'GLOBAL', limit: 20 })
+  const spec = { resources, maxRunTimeSeconds: 3_600 }
+  expect(await submit({ ...spec, retry: { maxAttempts: 1_000 } })).toMatchObject({ code: 'COST_LIMIT_EXCEEDED' })
+  const id = await it.submit({ ...spec, retry: { maxAttempts: 2 } }, ann)
+  const failed = { reason: 'EXIT_CODE', exitCode: 1, runEnds: 'FAILED' } as const
+  await move(id, 1, { from: 'RUNNING', to: 'QUEUED', ...failed, finishedAt: await later(await start(id, 1), 0.5) })
+  expect(await costs(id)).toEqual({ counted: 16, cost: 4 })
+  await move(id, 2, { from: 'RUNNING', to: 'SUCCEEDED', reason: null, finishedAt: await later(await start(id, 2), 1) })
+  expect(await costs(id)).toEqual({ counted: 12, cost: 12 })
 })
 
 test('one that never was RUNNING has cost nothing; a clock that went back makes nothing negative', async () => {

@@ -634,7 +634,7 @@ export type ResourcesInput = {
   cpuModel?: Array<string> | null | undefined;
   /** CUDA version that the GPUs must support, e.g. 11.8. */
   cudaVersion?: string | null | undefined;
-  /** Whether the job needs its nodes for itself alone. */
+  /** Whether the job needs its nodes for itself alone. It holds, and counts, all of their cores and GPUs. */
   exclusiveNodeUse?: boolean | null | undefined;
   /** Number of GPUs; default 0. */
   gpu?: number | null | undefined;

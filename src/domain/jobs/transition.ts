@@ -115,6 +115,9 @@ const started = (scheduledAt: string) => `greatest(least(m.started_at, clock.now
 /** Not before it began, even if the database's clock was set back. */
 const finished = (startedAt: string) => `greatest(least(m.finished_at, clock.now), ${startedAt})`
 
+/** Why a run ended that was one of the attempts of `retry`, whose cost was counted at submission. */
+const countedAttemptSql = "('EXIT_CODE', 'SIGNAL', 'OOM_KILLED')"
+
 /** By its key: a plan that was made while the table was small would read all of it, until statistics are gathered. */
 const runOf = '(SELECT * FROM run WHERE run.job_id = m.job_id AND run.number = m.run OFFSET 0)'
 
@@ -168,6 +171,7 @@ moved AS (
 measured AS (
   UPDATE usage_ledger SET cost = CASE WHEN m.final THEN coalesce(m.cost, 0) ELSE usage_ledger.cost + m.run_cost END
   FROM moved m WHERE usage_ledger.job_id = m.id AND (m.run_cost IS NOT NULL OR m.never_ran)
+    AND (m.final OR m.reason NOT IN ${countedAttemptSql})
 ),
 this_run AS (
   UPDATE run SET

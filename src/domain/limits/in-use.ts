@@ -9,7 +9,8 @@ import { type Limits, limitsOf, poolNamed, readScopeLimits, type ScopeLimit } fr
  * from the runs that hold resources each time they are needed: there is no counter that could drift.
  *
  * A job counts for its *scopes*: the pool, its user, team, queue and project, and `gpu` (jobs with GPUs, the "local
- * jobs" of the pool). Limits of a GPU model count per scope and model, so they are checked after devices are chosen.
+ * jobs" of the pool). Limits of a GPU model count per scope and model, so they are checked after devices are chosen. So
+ * are all limits of GPUs for a job that takes whole nodes.
  */
 
 export interface Counted {
@@ -21,6 +22,8 @@ export interface Counted {
   project: string | null
   /** GPUs of all copies together. */
   gpu: number
+  /** It takes whole nodes: until it is placed, `gpu` is the least that it will hold. */
+  exclusive?: boolean
 }
 
 export type LimitCode =
@@ -183,16 +186,35 @@ export const fullModels = (ceilings: Ceilings, job: Counted, gpus: number): Mode
   ...overModels(ceilings, job, () => gpus),
 ]
 
-/** How many GPUs of each model filter the limits leave the job. */
-export function leftOfModels({ rules, tally }: Ceilings, job: Counted): { model: string; gpus: number }[] {
-  const scopes = scopesOf(job)
-  return rules.flatMap((rule) => {
-    const key = rule.model === null ? undefined : scopeUnder(rule, scopes)
-    if (rule.model === null || key === undefined) return []
-    const left = rule.max - (tally.get(ofModel(key, rule.model))?.[rule.counts] ?? 0)
-    return [{ model: rule.model, gpus: rule.counts === 'gpus' || left < 1 ? Math.max(0, left) : Infinity }]
+/** How many GPUs of each model filter the limits leave the job. The empty filter is any model. */
+export function leftOfModels(ceilings: Ceilings, job: Counted): { model: string; gpus: number }[] {
+  return checkedOnDevices(ceilings, job).map(({ rule, key, model }) => {
+    const left = rule.max - (ceilings.tally.get(key)?.[rule.counts] ?? 0)
+    return { model, gpus: rule.counts === 'gpus' || left < 1 ? Math.max(0, left) : Infinity }
   })
 }
+
+interface OnDevices {
+  rule: LimitRule
+  /** The counter. */
+  key: string
+  /** Empty: any. */
+  model: string
+}
+
+/** The limits that are checked when the devices of the job are known. */
+function checkedOnDevices({ rules }: Ceilings, job: Counted): OnDevices[] {
+  const scopes = scopesOf(job.exclusive ? { ...job, gpu: Math.max(1, job.gpu) } : job)
+  return rules.flatMap((rule) => {
+    const scope = scopeUnder(rule, scopes)
+    if (scope === undefined || (rule.model === null && !isOfWholeNodes(rule, job))) return []
+    return [{ rule, key: rule.model === null ? scope : ofModel(scope, rule.model), model: rule.model ?? '' }]
+  })
+}
+
+/** A limit that the GPUs of the whole node count for, even if the job asks for none. */
+const isOfWholeNodes = ({ on, counts }: LimitRule, { exclusive }: Counted): boolean =>
+  exclusive === true && (counts === 'gpus' || on === 'gpu')
 
 export const hasModelLimits = ({ rules }: Pick<Ceilings, 'rules'>): boolean => rules.some(({ model }) => model !== null)
 
@@ -202,20 +224,17 @@ export interface ModelLimitReached {
 }
 
 function* overModels(
-  { pool, rules, tally }: Ceilings,
+  ceilings: Ceilings,
   job: Counted,
   gpusOf: (model: string) => number,
 ): Generator<ModelLimitReached, void, void> {
-  const scopes = scopesOf(job)
-  for (const rule of rules) {
-    const key = scopeUnder(rule, scopes)
-    const gpus = rule.model === null ? 0 : gpusOf(rule.model)
-    if (rule.model === null || key === undefined || gpus === 0) continue
-    const counted = ofModel(key, rule.model)
-    const used = tally.get(counted)?.[rule.counts] ?? 0
+  const { pool, tally } = ceilings
+  for (const { rule, key, model } of checkedOnDevices(ceilings, job)) {
+    const gpus = gpusOf(model)
+    if (gpus === 0) continue
+    const used = tally.get(key)?.[rule.counts] ?? 0
     const asked = rule.counts === 'jobs' ? 1 : gpus
-    if (used + asked > rule.max)
-      yield { limit: reached(rule, { pool, job, key: counted, used, asked }), model: rule.model }
+    if (used + asked > rule.max) yield { limit: reached(rule, { pool, job, key, used, asked }), model }
   }
 }
 
@@ -293,8 +312,10 @@ const holdingsSql = `
 SELECT h.user_id AS "userId", u.name AS "userName", h.team_id AS "teamId", t.name AS team, h.queue, h.project, h.gpu,
   h.models, h.jobs
 FROM (
-  SELECT j.user_id, j.team_id, j.queue, j.project, j.gpu, m.models, count(*) AS jobs
+  SELECT j.user_id, j.team_id, j.queue, j.project, g.gpu, m.models, count(*) AS jobs
   FROM run r JOIN job j ON j.id = r.job_id
+  CROSS JOIN LATERAL (SELECT CASE WHEN j.gpu_most IS NULL THEN j.gpu ELSE greatest(j.gpu,
+    (SELECT count(*) FROM held_device h WHERE h.run_id = r.id)::int) END AS gpu) g
   CROSS JOIN LATERAL (SELECT coalesce(array_agg(d.model ORDER BY d.model), '{}') AS models
     FROM device_claim c JOIN device d ON d.node_id = c.node_id AND d.device = c.device WHERE c.run_id = r.id) m
   WHERE r.pool = $1 AND r.state IN ${holdingSql}

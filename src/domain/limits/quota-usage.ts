@@ -2,8 +2,7 @@ import { sweep } from '../../platform/sweep.ts'
 import type { Sql } from '../../platform/tx.ts'
 import type { Domain } from '../domain.ts'
 import { executorsWhere, startsProcesses } from '../executors.ts'
-import { shapeOf } from '../shape.ts'
-import type { JobSpec } from '../spec.ts'
+import { holdingSql } from '../state.ts'
 import { type Amounts, plus, type QuotaType, type Subject, subjectKey } from './quota-rules.ts'
 
 /**
@@ -59,6 +58,10 @@ export function measuredOf(wanted: readonly Measured[]): Measured[] {
 /** SQL array of these executors. */
 const startingProcesses = `{${executorsWhere((each) => each.startsProcesses)}}`
 
+/** GPUs that a job `t` counts. Of one with nodes for itself: the most that it may hold, and the held ones once it has started. */
+const gpusSql = `CASE WHEN t.gpu_most IS NULL THEN t.gpu WHEN t.state NOT IN ${holdingSql} THEN t.gpu_most ELSE (
+  SELECT count(*) FROM run r JOIN held_device h ON h.run_id = r.id WHERE r.job_id = t.id AND r.number = t.run_number) END`
+
 /** Costs are added as decimals, as in `plus`. The total is cut off where a double would overflow. */
 const totalCostSql = (filter: string) => `least(coalesce(sum(t.cost::text::numeric) ${filter}, 0), 1e300)::float8`
 
@@ -71,7 +74,7 @@ const armSql = (kind: Subject['kind'], owns: (table: string) => string, reserved
   FROM subject s, clock,
   LATERAL (
     SELECT count(*)::int AS count, count(*) FILTER (WHERE t.state = 'BLOCKED')::int AS blocked,
-      coalesce(sum(t.gpu) FILTER (WHERE p.executors && '${startingProcesses}'), 0)::bigint AS gpus
+      coalesce(sum(${gpusSql}) FILTER (WHERE p.executors && '${startingProcesses}'), 0)::bigint AS gpus
     FROM job t LEFT JOIN pool p ON p.name = t.pool WHERE ${owns('t')} AND NOT t.log_closed) alive,
   LATERAL (
     SELECT count(*) FILTER (WHERE t.at > clock.now - interval '1 hour')::int AS hour,
@@ -114,13 +117,13 @@ export const noUsage: Usage = {
 }
 
 export interface Taking {
-  spec: Pick<JobSpec, 'resources'>
   cost: number | null
+  /** The most GPUs that it may hold, all copies together. */
+  gpu: number
 }
 
 /** What a job takes in a pool with these executors. */
-export function takesOf({ spec, cost: expected }: Taking, executors: readonly string[]): Amounts {
-  const { gpu, copies } = shapeOf(spec.resources)
+export function takesOf({ cost: expected, gpu }: Taking, executors: readonly string[]): Amounts {
   const cost = expected ?? 0
   return {
     CONCURRENT_JOBS: 1,
@@ -128,7 +131,7 @@ export function takesOf({ spec, cost: expected }: Taking, executors: readonly st
     JOBS_PER_DAY: 1,
     COST_PER_DAY: cost,
     COST_PER_MONTH: cost,
-    LOCAL_GPUS: startsProcesses(executors) ? gpu * copies : 0,
+    LOCAL_GPUS: startsProcesses(executors) ? gpu : 0,
   }
 }
 

@@ -283,13 +283,17 @@ function admittedBy(shape: Shape, machine: Hardware): number[] | null {
 export const takesKind = ({ gpu }: Pick<Shape, 'gpu'>, { gpuJobsOnly }: Pick<Hardware, 'gpuJobsOnly'>): boolean =>
   gpu > 0 || !gpuJobsOnly
 
-/** Models of the machines that a shape may be placed on, now or later, and of the devices it may get there. */
+/**
+ * Models of the machines that a shape may be placed on, now or later, and of the devices it may get there: all of them
+ * if it needs the machine for itself.
+ */
 export function modelsFor(shape: Shape, machines: readonly Hardware[]): string[] {
   const models = machines.flatMap((machine) => {
     const admitted = admittedBy(shape, machine)
     const lacksGpus = shape.gpu > 0 && admitted?.length === 0
     if (admitted === null || lacksGpus) return []
-    return [machine.cpuModel ?? [], admitted.map((at) => machine.devices[at]?.model ?? [])].flat(2)
+    const devices = shape.exclusive ? machine.devices : admitted.map((at) => machine.devices[at])
+    return [machine.cpuModel ?? [], devices.map((device) => device?.model ?? [])].flat(2)
   })
   return [...new Set(models)]
 }

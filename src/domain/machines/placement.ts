@@ -223,6 +223,7 @@ function placementOn(
     const device = seen.devices[at]
     if (gpuIds.length < shape.gpu && device?.free) gpuIds.push(device.index)
   }
+  if (shape.exclusive) for (const { index } of seen.devices) if (!gpuIds.includes(index)) gpuIds.push(index)
   return {
     nodeId: seen.id,
     node: seen.name,

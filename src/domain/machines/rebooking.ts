@@ -105,8 +105,8 @@ class Page {
     for (const booking of book.bookings) this.add(booking)
   }
 
-  get whole(): { cpu: number; memory: number } {
-    return { cpu: this.#book.cpu, memory: this.#book.memory }
+  get whole(): Pick<Booking, 'cpu' | 'memory' | 'slots'> {
+    return { cpu: this.#book.cpu, memory: this.#book.memory, slots: this.#book.devices }
   }
 
   get isOverfull(): boolean {

@@ -66,11 +66,13 @@ async function startedSince(sql: Sql, pool: string, { scope, rule }: Excess): Pr
   return row?.since ?? false
 }
 
+const holdsGpusSql = '(j.gpu > 0 OR EXISTS (SELECT FROM held_device h WHERE h.run_id = r.id))'
+
 const sinceSql = `
 SELECT coalesce(bool_or(r.pool_revision >= p.limits_revision), false) AS since
 FROM run r JOIN pool p ON p.name = r.pool JOIN job j ON j.id = r.job_id
-WHERE r.pool = $1 AND r.state IN ${holdingSql} AND ($3 = 'jobs' OR j.gpu > 0)
-  AND CASE $2 WHEN 'pool' THEN true WHEN 'gpu' THEN j.gpu > 0
+WHERE r.pool = $1 AND r.state IN ${holdingSql} AND ($3 = 'jobs' OR ${holdsGpusSql})
+  AND CASE $2 WHEN 'pool' THEN true WHEN 'gpu' THEN ${holdsGpusSql}
     ELSE $2 IN ('user:' || j.user_id, 'team:' || j.team_id, 'queue:' || j.queue, 'project:' || j.project) END
   AND ($4::text IS NULL OR EXISTS (SELECT FROM device_claim c JOIN device d ON d.node_id = c.node_id AND d.device = c.device
     WHERE c.run_id = r.id AND strpos(lower(d.model), $4) > 0))`

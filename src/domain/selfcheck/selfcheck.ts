@@ -27,7 +27,8 @@ const ofRuns: Readonly<Record<string, string>> = {
     CROSS JOIN LATERAL (SELECT count(*) AS count, max(replica) AS last FROM allocation WHERE run_id = r.id) a
     CROSS JOIN LATERAL (SELECT count(*) AS count FROM held_device WHERE run_id = r.id) c
     WHERE r.state IN ${holdingSql} AND a.count > 0
-      AND (a.count <> (l.shape->>'copies')::int OR a.last <> a.count - 1 OR c.count <> j.gpu)`,
+      AND (a.count <> (l.shape->>'copies')::int OR a.last <> a.count - 1 OR c.count < j.gpu
+        OR c.count > j.gpu AND NOT coalesce((l.shape->>'exclusive')::boolean, false))`,
   'a claimed device belongs to a run that holds resources there': `
     SELECT c.run_id AS id, c.node_id || ' device ' || c.device AS message FROM device_claim c JOIN run r ON r.id = c.run_id
     WHERE r.state NOT IN ${holdingSql}

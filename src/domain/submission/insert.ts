@@ -73,10 +73,10 @@ interface Form {
 }
 
 function formOf(job: NewJob, forms: Map<string, Form>): Form {
-  const { viewer, pool, policy, shareAccount, spec, cost, teamId, retryOf } = job
+  const { viewer, pool, policy, shareAccount, spec, cost, teamId, retryOf, gpuMost } = job
   const specJson = JSON.stringify(spec)
   const { userId, level } = viewer
-  const name = JSON.stringify([userId, level, pool, policy, shareAccount, cost, teamId, retryOf]) + specJson
+  const name = JSON.stringify([userId, level, pool, policy, shareAccount, cost, teamId, retryOf, gpuMost]) + specJson
   const known = forms.get(name)
   if (known) return known
   const lane = laneOf({
@@ -94,7 +94,8 @@ function formOf(job: NewJob, forms: Map<string, Form>): Form {
   return form
 }
 
-function formRow({ viewer, pool, policy, spec, cost, teamId, retryOf, opensMs }: NewJob, lane: Lane, form: number) {
+function formRow(job: NewJob, lane: Lane, form: number) {
+  const { viewer, pool, policy, spec, cost, teamId, retryOf, opensMs, gpuMost } = job
   const shape = shapeOf(spec.resources)
   return {
     form,
@@ -112,6 +113,7 @@ function formRow({ viewer, pool, policy, spec, cost, teamId, retryOf, opensMs }:
     cpu_millis: shape.cpuMillis * shape.copies,
     memory_bytes: shape.memoryBytes * shape.copies,
     gpu: shape.gpu * shape.copies,
+    gpu_most: gpuMost,
     not_before: spec.notBefore,
     opens_at: opensMs === null ? null : new Date(opensMs),
     depends: spec.dependsOn.length > 0,
@@ -134,7 +136,7 @@ clock AS MATERIALIZED (SELECT berth_now() AS now),
 form AS MATERIALIZED (
   SELECT * FROM jsonb_to_recordset($2::text::jsonb) AS f(
     form int, user_id text, base_priority int, pool text, spec jsonb, name text, labels jsonb, queue text, executor text,
-    account text, project text, estimated_cost float8, cost float8, cpu_millis int, memory_bytes bigint, gpu int,
+    account text, project text, estimated_cost float8, cost float8, cpu_millis int, memory_bytes bigint, gpu int, gpu_most int,
     not_before timestamptz, opens_at timestamptz, depends boolean, team_id text, retry_of text, lane_id uuid, band int, bid int,
     interactive_user text)
 ),
@@ -146,9 +148,9 @@ new AS MATERIALIZED (
 ),
 inserted AS (
   INSERT INTO job (id, user_id, name, labels, spec, state, pool, queue, executor, account, project, base_priority,
-    estimated_cost, cpu_millis, memory_bytes, gpu, not_before, team_id, lane_id, retry_of_id, created_at, queued_at, eligible_at)
+    estimated_cost, cpu_millis, memory_bytes, gpu, gpu_most, not_before, team_id, lane_id, retry_of_id, created_at, queued_at, eligible_at)
   SELECT id, user_id, name, labels, spec, state, pool, queue, executor, account, project, base_priority,
-    estimated_cost, cpu_millis, memory_bytes, gpu, not_before, team_id, lane_id,
+    estimated_cost, cpu_millis, memory_bytes, gpu, gpu_most, not_before, team_id, lane_id,
     (SELECT r.id FROM job r WHERE r.id = new.retry_of), clock.now,
     CASE WHEN state = 'QUEUED' THEN clock.now END, CASE WHEN state = 'QUEUED' THEN greatest(not_before, opens_at, clock.now) END
   FROM new, clock ORDER BY ord

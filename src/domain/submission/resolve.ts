@@ -7,7 +7,8 @@ import type { SubmissionInput } from '../input.ts'
 import { dependencyViolations, type NamedJob } from '../jobs/dependencies.ts'
 import type { Amounts, Payer } from '../limits/quota-rules.ts'
 import { takesOf } from '../limits/quota-usage.ts'
-import { couldEverFit } from '../machines/placement.ts'
+import { mostOccupied } from '../machines/occupied.ts'
+import { couldEverFit, type FreeNode } from '../machines/placement.ts'
 import { type NamedReservation, reservationFor } from '../machines/reservations.ts'
 import { accountFor, type Memberships, noMemberships, teamFor } from '../people/teams.ts'
 import { type UnixUsers, unixUserViolations } from '../people/unix-users.ts'
@@ -82,9 +83,11 @@ export function resolveSubmission(submission: Submission, facts: SubmissionFacts
     reservationId === null
       ? null
       : reservationFor({ id: reservationId, project: spec.project, pool: way.pool }, facts.reservations)
-  const never = destination ? neverFits(shape, destination, reservation) : null
+  const nodes = nodesFor(destination, reservation)
+  const never = neverFits(shape, { nodes, destination, reservation })
   if (never && destination?.refuses) throw new Rejected([never])
-  const { cost, isUnbounded } = expectedCost(spec, destination?.rates ?? null)
+  const most = mostOccupied(shape, nodes)
+  const { cost, isUnbounded } = expectedCost(spec, destination?.rates ?? null, most)
   const job = {
     id: newId('job', nowMs),
     runId: newId('run', nowMs),
@@ -99,12 +102,13 @@ export function resolveSubmission(submission: Submission, facts: SubmissionFacts
     replacedKey: (key && facts.keys.get(keyName(viewer.userId, key.key))) ?? null,
     retryOf,
     opensMs: reservation?.startsMs ?? null,
+    gpuMost: shape.exclusive ? most.gpu : null,
   }
   return {
     job,
     warnings: never ? [...warnings, `${never.message}; the job waits until the pool changes`] : warnings,
     payer,
-    takes: takesOf(job, destination?.executors ?? []),
+    takes: takesOf({ cost, gpu: most.gpu }, destination?.executors ?? []),
     isUnbounded,
     reservedNodes: reservation?.nodes ?? null,
   }
@@ -114,15 +118,21 @@ export function resolveSubmission(submission: Submission, facts: SubmissionFacts
 const workdirOf = ({ spec, defaultWorkdir }: SubmissionInput, executor: string) =>
   spec.workdir ?? (traitsOf(executor).sharesFiles ? defaultWorkdir : null)
 
+/** The same array each time, because what is known of it is asked again. */
+function nodesFor(destination: Destination | undefined, reservation: NamedReservation | null): readonly FreeNode[] {
+  const nodes = destination?.nodes ?? []
+  return reservation ? nodes.filter(({ name }) => reservation.nodes.includes(name)) : nodes
+}
+
+interface Machinery {
+  nodes: readonly FreeNode[]
+  destination: Destination | undefined
+  reservation: NamedReservation | null
+}
+
 /** Why it could never start on the machines as they are, whatever runs there; null: it could. */
-function neverFits(
-  shape: Shape,
-  { nodes, executors }: Destination,
-  reservation: NamedReservation | null,
-): Reason | null {
-  // The backend has not told its nodes yet.
-  if (nodes.length === 0 && isDelegated(executors)) return null
-  // The same array each time: what is known of it is asked again.
-  const mine = reservation ? nodes.filter(({ name }) => reservation.nodes.includes(name)) : nodes
-  return couldEverFit(shape, mine) ? null : unsatisfiable(inWords(shape), reservation?.id ?? null)
+function neverFits(shape: Shape, { nodes, destination, reservation }: Machinery): Reason | null {
+  // The backend has not reported its nodes yet.
+  if (!destination || (destination.nodes.length === 0 && isDelegated(destination.executors))) return null
+  return couldEverFit(shape, nodes) ? null : unsatisfiable(inWords(shape), reservation?.id ?? null)
 }

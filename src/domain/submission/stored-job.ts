@@ -13,6 +13,8 @@ export interface Beginning {
   spec: JobSpec
   teamId: string | null
   retryOf: string | null
+  /** The most GPUs that it may hold, if that is not what it asks for. */
+  gpuMost: number | null
 }
 
 /** The values that the database adds to a job. */
@@ -25,7 +27,7 @@ export interface Inserted {
 
 /** A queued job as its insertion stored it, so that it need not be read again for the answer. */
 export function storedJob(job: Beginning, { sequence, createdMs, eligibleMs }: Inserted, laneId: string): JobRow {
-  const { id, viewer, pool, spec, teamId, retryOf } = job
+  const { id, viewer, pool, spec, teamId, retryOf, gpuMost } = job
   const { copies, cpuMillis, memoryBytes, gpu } = shapeOf(spec.resources)
   return {
     ...unbegun,
@@ -47,7 +49,7 @@ export function storedJob(job: Beginning, { sequence, createdMs, eligibleMs }: I
     cpuMillis: cpuMillis * copies,
     memoryBytes: memoryBytes * copies,
     gpu: gpu * copies,
-    gpuMost: null,
+    gpuMost,
     notBefore: spec.notBefore === null ? null : new Date(spec.notBefore),
     createdAt: new Date(createdMs),
     queuedAt: new Date(createdMs),

@@ -99,7 +99,10 @@ const ResourcesInput = builder.inputType('ResourcesInput', {
     processesPerNode: t.int({ description: 'PSI/J: number of processes per node.' }),
     cpuCoresPerProcess: t.int({ description: 'PSI/J: number of cores per process.' }),
     gpuCoresPerProcess: t.int({ description: 'PSI/J: number of GPUs per process.' }),
-    exclusiveNodeUse: t.boolean({ description: 'Whether the job needs its nodes for itself alone.' }),
+    exclusiveNodeUse: t.boolean({
+      description:
+        'Whether the job needs its nodes for itself alone. It holds, and counts, all of their cores and GPUs.',
+    }),
   }),
 })
 

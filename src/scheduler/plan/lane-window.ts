@@ -52,7 +52,8 @@ export class LaneWindow {
   constructor({ lane, userName, team }: Omit<LaneState, 'waiting' | 'first'>) {
     this.lane = lane
     const { userId, teamId, queue, project, shape } = lane
-    this.counted = { userId, userName, teamId, team, queue, project, gpu: shape.gpu * shape.copies }
+    const { gpu, copies, exclusive } = shape
+    this.counted = { userId, userName, teamId, team, queue, project, gpu: gpu * copies, exclusive }
     this.class = classOf(lane)
     this.effective = lane.priority
   }

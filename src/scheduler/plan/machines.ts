@@ -197,9 +197,10 @@ export class Machines {
     this.unpreemptable = added(this.unpreemptable, amountsOf(placements), sign)
   }
 
-  private count({ runId, lane }: Running, jobs: 1 | -1): readonly string[] {
+  private count({ runId, lane, placements }: Running, jobs: 1 | -1): readonly string[] {
     const { userId, teamId, queue, project, shape } = lane
-    const job: Counted = { userId, userName: '', teamId, team: null, queue, project, gpu: shape.gpu * shape.copies }
+    const gpu = shape.exclusive ? amountsOf(placements).gpu : shape.gpu * shape.copies
+    const job: Counted = { userId, userName: '', teamId, team: null, queue, project, gpu }
     return count(this.tally, this.rules, { ...job, jobs, models: this.models.get(runId) ?? [] })
   }
 }

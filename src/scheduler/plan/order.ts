@@ -170,7 +170,8 @@ export class Order {
     const ofModels = hasModelLimits(ceilings)
     for (const [name, { forCapacity, lane }] of this.closures) {
       const { preemptable, shape } = lane.lane
-      const isForLess = forCapacity && ((isPart && !preemptable) || (ofModels && shape.gpu > 0))
+      const ofDevices = shape.exclusive || (ofModels && shape.gpu > 0)
+      const isForLess = forCapacity && ((isPart && !preemptable) || ofDevices)
       if (isForLess || limitReached(ceilings, lane.counted)) this.closures.delete(name)
     }
     this.hasMoved = true

@@ -24,12 +24,16 @@ import { nodesFor } from './reservations.ts'
  * model may serve as well, and then it waits for that one like any job. Only if nothing would be left for it on empty
  * machines, the limit is what it waits for; so what is found out about a job does not depend on when it was
  * looked at.
+ *
+ * A job that takes whole nodes counts all devices of a node, so limits of GPUs of any model are looked at here as well.
  */
 
 export interface Ration {
   /** Models that are used up by limits, as limits spell them. */
   full: readonly string[]
   budget?: PlaceOptions['budget']
+  /** Whether a job that takes whole nodes may have all devices of this node. */
+  takesWhole?: (node: FreeNode) => boolean
 }
 
 /** What is known of a pool. */
@@ -44,8 +48,9 @@ export const unlimited: Ration = { full: [] }
 export type View = (node: FreeNode) => FreeNode | null
 
 export function rationOf(pool: Known, { lane: { shape }, counted }: LaneWindow): Ration {
-  if (shape.gpu === 0 || !hasModelLimits(pool.settings)) return unlimited
+  if (!shape.exclusive && (shape.gpu === 0 || !hasModelLimits(pool.settings))) return unlimited
   const limits = leftOfModels(pool.ceilings, counted)
+  if (limits.length === 0) return unlimited
   const full = limits.filter(({ gpus }) => gpus < shape.gpu).map(({ model }) => model)
   const limitsOf = remembering((model) => [...limits.keys()].filter((at) => isOf(model, limits[at]?.model ?? '')))
   const budget = (): Budget => {
@@ -58,7 +63,8 @@ export function rationOf(pool: Known, { lane: { shape }, counted }: LaneWindow):
       return true
     }
   }
-  return { full, budget }
+  if (!shape.exclusive) return { full, budget }
+  return { full, budget, takesWhole: ({ devices }) => budget()(devices.map(({ model }) => model)) }
 }
 
 function remembering<T>(find: (key: string) => T): (key: string) => T {
@@ -87,10 +93,16 @@ export function limitBehindRation(pool: Known, window: LaneWindow): LimitReached
 }
 
 /** The view without devices that limits forbid the job, and with the number of the others that it may have. */
-export const within = ({ full, budget }: Ration, view: View): { view: View; budget: PlaceOptions['budget'] } => ({
-  view: full.length === 0 ? view : (node) => without(view(node), full),
-  budget,
-})
+export function within(
+  { full, budget, takesWhole }: Ration,
+  view: View,
+): { view: View; budget: PlaceOptions['budget'] } {
+  const seen: View = full.length === 0 ? view : (node) => without(view(node), full)
+  return { view: takesWhole ? (node) => onlyIf(takesWhole, seen(node)) : seen, budget }
+}
+
+const onlyIf = (condition: (node: FreeNode) => boolean, node: FreeNode | null) =>
+  node && condition(node) ? node : null
 
 export const wholeNode: View = (node) => node
 

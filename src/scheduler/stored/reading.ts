@@ -128,10 +128,14 @@ async function readRunRows(
   return (await sql.query<RunRow>(runningSql(runs, condition), [of], name)).map(runningOf)
 }
 
-/** Claims do not say which copy has which device of a node; the copies on one node share them evenly. */
+/**
+ * Claims do not say which copy has which device of a node; the copies on one node share them evenly. A copy that has its
+ * node for itself has all of them.
+ */
 function runningOf({ gpuIds, placements, ...run }: RunRow): Running {
   const next = new Map<string, number>()
-  const each = run.lane.shape.gpu
+  const { gpu, exclusive } = run.lane.shape
+  const each = exclusive ? Number.POSITIVE_INFINITY : gpu
   return {
     ...run,
     placements: (placements ?? []).map(({ gpuSlots, provisional, ...placement }) => {

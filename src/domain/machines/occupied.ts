@@ -1,0 +1,32 @@
+import type { Shape } from '../shape.ts'
+import { type FreeNode, machinesOf } from './machines.ts'
+
+/** All copies together. */
+export interface Occupied {
+  cpuMillis: number
+  gpu: number
+}
+
+/**
+ * The most that a job may hold on these nodes: what it asks for, or whole nodes if it needs them for itself. Cost, quotas
+ * and approvals count this before the job is placed.
+ */
+export function mostOccupied(shape: Shape, nodes: readonly FreeNode[]): Occupied {
+  const { copies, cpuMillis, memoryBytes, gpu, exclusive } = shape
+  const asked = { cpuMillis: copies * cpuMillis, gpu: copies * gpu }
+  if (!exclusive) return asked
+  const machines = machinesOf(nodes)
+  const suits = machines.suits(shape)
+  const serving = machines.nodes.filter(
+    (node, at) => suits[at] && node.cpuMillis >= cpuMillis && node.memoryBytes >= memoryBytes,
+  )
+  const most = (amounts: readonly number[]) =>
+    amounts
+      .toSorted((a, b) => b - a)
+      .slice(0, copies)
+      .reduce((a, b) => a + b, 0)
+  return {
+    cpuMillis: Math.max(asked.cpuMillis, most(serving.map((node) => node.cpuMillis))),
+    gpu: Math.max(asked.gpu, most(serving.map(({ devices }) => devices.length))),
+  }
+}
