@@ -128,7 +128,7 @@ export class MemoryActor implements Actor {
   // ── submitting ──
 
   private submit(asks: Asks, times: number): void {
-    const { spec } = normalise(specOf(asks), route(this.plan), asks.account)
+    const { spec } = normalise(specOf(asks), { route: route(this.plan), account: asks.account, destination: undefined })
     const level = people[asks.by]
     const lane = laneOf({
       pool: 'sim',

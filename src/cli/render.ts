@@ -40,6 +40,9 @@ function yamlOf(value: unknown): string {
   return document.toString({ doubleQuotedAsJSON: true })
 }
 
+/** Bytes as GiB with at most two decimals. */
+export const gibText = (bytes: number): string => `${+(bytes / 2 ** 30).toFixed(2)} GiB`
+
 const gap = '  '
 /** Of a column that shrinks: enough to tell names apart. */
 const shrunkMin = 20

@@ -1,6 +1,9 @@
 import { createHash } from 'node:crypto'
+import { isDelegated } from '../domain/executors.ts'
 import type { ReportedJob } from '../domain/jobs/runs.ts'
 import type { Move } from '../domain/jobs/transition.ts'
+import { gibText, machineAmountsOf } from '../domain/shape.ts'
+import type { JobSpec } from '../domain/spec.ts'
 import type { StateReason } from '../domain/state.ts'
 import type { BackendPlacement, Ended, Observation, StartFailed } from '../executors/executor.ts'
 import { tiers } from './plan/model.ts'
@@ -151,9 +154,15 @@ function ended(job: ReportedJob, end: Ended): Step {
     return { ...gone(job, { info: 'It was killed together with the process that supervised it' }), ...facts }
   if (end.cause === 'RESUME_FAILED')
     return { to: 'FAILED', reason: end.cause, info: 'onResume failed; the log of the job says why', ...facts }
-  const reason: StateReason = end.cause === 'OOM_KILLED' ? end.cause : end.signal === null ? 'EXIT_CODE' : 'SIGNAL'
+  return failed(job, end, facts)
+}
+
+function failed(job: ReportedJob, end: Ended, facts: ReturnType<typeof endOf>): Step {
+  const isOom = end.cause === 'OOM_KILLED'
+  const reason: StateReason = isOom ? 'OOM_KILLED' : end.signal === null ? 'EXIT_CODE' : 'SIGNAL'
+  const info = isOom ? describeOom(end, job.spec) : describe(end)
   const again = job.state === 'RUNNING' && retries(job, end.exitCode)
-  return { ...(again ? { to: 'QUEUED', runEnds: 'FAILED' } : { to: 'FAILED' }), reason, info: describe(end), ...facts }
+  return { ...(again ? { to: 'QUEUED', runEnds: 'FAILED' } : { to: 'FAILED' }), reason, info, ...facts }
 }
 
 interface Telling {
@@ -213,3 +222,14 @@ const describe = ({ signal, exitCode, info }: Ended): string =>
   [signal === null ? `It exited with code ${exitCode}` : `Signal ${signal} ended it`, ...(info ? [info] : [])].join(
     '. ',
   )
+
+/** The limit is that of the whole job where it runs on one machine, else that of its part on a node. */
+function describeOom({ signal, exitCode, info }: Ended, { executor, resources }: JobSpec): string {
+  const { memoryBytes } = isDelegated([executor]) ? resources : machineAmountsOf(resources)
+  const killed =
+    signal === null
+      ? `It exited with code ${exitCode}; one of its processes was killed at its memory limit`
+      : 'Killed at its memory limit'
+  const advice = `retry with --mem ${Math.max(1, Math.ceil((resources.memoryBytes * 2) / 2 ** 30))}`
+  return `${killed} of ${gibText(memoryBytes)}; ${advice}${info ? `. ${info}` : ''}`
+}

@@ -143,8 +143,8 @@ describe('job files of the EAI Toolkit', () => {
       const { spec } = parseSubmission({
         spec: { command: ['true'], internalDns: { name: given, ports: [{ port: 80 }] } },
       })
-      return normalise(spec, { queue: 'q', pool: 'p', policy: 'PRIORITY', executor: 'container' }, 'users.ann-b').spec
-        .internalDns?.name
+      const route = { queue: 'q', pool: 'p', policy: 'PRIORITY', executor: 'container' } as const
+      return normalise(spec, { route, account: 'users.ann-b', destination: undefined }).spec.internalDns?.name
     }
     expect([name('web'), name('dns-users-ann--b-web'), name('dns-users-bob-web')]).toEqual([
       'dns-users.ann-b-web',

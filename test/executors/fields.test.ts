@@ -147,7 +147,7 @@ const notHere: Record<string, ReadonlySet<string>> = { container: ofPlanner, kub
 function specOf(executor: string, input: object): JobSpec {
   const { spec } = parseSubmission({ spec: { command: ['true'], ...input, executor } })
   const destination = destinationOf(executor, { relaxReplicas: true, deviceIds: [0] })
-  return normalise(spec, route(spec, [destination]), 'users.test').spec
+  return normalise(spec, { route: route(spec, [destination]), account: 'users.test', destination: undefined }).spec
 }
 
 /** null: refused, by a violation that names one of the fields and the executor. */

@@ -29,7 +29,10 @@ export function runOf(spec: Partial<JobSpec>, run: Partial<RunSpec> = {}): RunSp
 let runs = 0
 
 const way: Route = { queue: 'default', pool: 'p', policy: 'PRIORITY', executor: 'local' }
-const plainSpec: JobSpec = { ...normalise({}, way, 'users.test').spec, maxRunTimeSeconds: 0 }
+const plainSpec: JobSpec = {
+  ...normalise({}, { route: way, account: 'users.test', destination: undefined }).spec,
+  maxRunTimeSeconds: 0,
+}
 
 export const resourcesOf = (resources: Partial<JobSpec['resources']>) => ({ ...plainSpec.resources, ...resources })
 

@@ -6,7 +6,7 @@ import type { Ended, Observation, StartFailed } from '../../src/executors/execut
 import { type Report, stepsOf } from '../../src/scheduler/outcome.ts'
 
 const spec = (more: Partial<JobSpec> = {}) =>
-  ({ restartable: false, retry: null, maxRunTimeSeconds: 2, ...more }) as JobSpec
+  ({ restartable: false, retry: null, maxRunTimeSeconds: 2, resources: { memoryBytes: 2 ** 30 }, ...more }) as JobSpec
 
 const job = (more: Partial<ReportedJob> = {}): ReportedJob => ({
   jobId: 'job_1',
@@ -43,6 +43,42 @@ test.each([
 ])('a victim of tier %i loses its turn: %s', (tier, losesTurn) => {
   const victim = job({ preempted: true, tier, spec: spec({ restartable: true }) })
   expect(stepsOf(victim, seen(killed), 3).map((step) => step.losesTurn)).toEqual([losesTurn])
+})
+
+describe('a job that needs more memory than it has', () => {
+  const resources = { memoryBytes: 2 ** 30, cpu: 1, gpu: 0, replicas: 1 } as JobSpec['resources']
+  const whole = {
+    ...resources,
+    nodeCount: null,
+    processCount: null,
+    processesPerNode: null,
+    cpuCoresPerProcess: null,
+    gpuCoresPerProcess: null,
+  }
+  const infoOf = (spec: Partial<JobSpec>, more: Partial<Ended>) =>
+    stepsOf(job({ spec: { ...job().spec, ...spec } }), seen(end({ cause: 'OOM_KILLED', ...more })), 3)[0]?.info
+
+  test('reports its limit and how to retry', () => {
+    expect(infoOf({ executor: 'local', resources: whole }, { exitCode: 137, signal: 9 })).toBe(
+      'Killed at its memory limit of 1 GiB; retry with --mem 2',
+    )
+    expect(infoOf({ executor: 'local', resources: whole }, { exitCode: 3 })).toBe(
+      'It exited with code 3; one of its processes was killed at its memory limit of 1 GiB; retry with --mem 2',
+    )
+  })
+
+  test('names the limit that was enforced: of all copies on one machine, of each on a cluster', () => {
+    const copies = { ...whole, replicas: 4 }
+    const told = ['container', 'slurm'].map((executor) =>
+      infoOf({ executor, resources: copies }, { exitCode: 137, signal: 9, info: 'Node n1' }),
+    )
+    expect(told).toEqual(
+      [
+        'Killed at its memory limit of 4 GiB; retry with --mem 2',
+        'Killed at its memory limit of 1 GiB; retry with --mem 2',
+      ].map((text) => `${text}. Node n1`),
+    )
+  })
 })
 
 test('a backend that ended a run says which limit that was', () => {

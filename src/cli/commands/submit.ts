@@ -6,7 +6,7 @@ import { type Cli, type OutputOptions, successOf, withOutput } from '../cli.ts'
 import { tellDryRun } from '../dry-run.ts'
 import { exitCodeOfJob, usage } from '../exit.ts'
 import { readAmount, readCount, readWhole } from '../numbers.ts'
-import { structured } from '../render.ts'
+import { gibText, structured } from '../render.ts'
 import { buildSpec, type SpecFlags } from '../spec.ts'
 import { detachOnInterrupt, followLog, tellWaiting, untilFinal } from '../watch.ts'
 import { textOfBytes } from '../yaml.ts'
@@ -133,8 +133,14 @@ async function send(cli: Cli, spec: JobSpecInput, options: SubmitOptions): Promi
     ...submissionInput(options),
     ...(requiresApproval && { requiresApproval }),
   }
-  await finish(cli, await cli.connection().submit(input, attemptsOf(options)), options)
+  const answer = await cli.connection().submit(input, attemptsOf(options))
+  if (answer.__typename === 'SubmitJobSuccess' && !namesMemory(spec))
+    cli.terminal.say(`berth: memory: ${gibText(answer.job.spec.resources.memoryBytes)}; --mem sets another amount`)
+  await finish(cli, answer, options)
 }
+
+const namesMemory = ({ resources }: JobSpecInput): boolean =>
+  resources?.memoryGib != null || resources?.memoryBytes != null
 
 type SubmitAnswer = SubmitJobAnswer | RetryJobAnswer
 

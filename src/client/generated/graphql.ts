@@ -652,7 +652,7 @@ export type ResourcesInput = {
   infiniband?: boolean | null | undefined;
   /** Bytes of memory. Give `memoryGib` or `memoryBytes`, not both. */
   memoryBytes?: number | null | undefined;
-  /** GiB of memory; default 1. */
+  /** GiB of memory of each copy. Default: its share of the machine, the part of the cores or of the GPUs that it takes (the greater one), at least 1 GiB; `job.spec.resources.memoryBytes` says how much that is. More is not available to the job: it is FAILED with `OOM_KILLED`. */
   memoryGib?: number | null | undefined;
   /** PSI/J: number of nodes. */
   nodeCount?: number | null | undefined;
@@ -1121,7 +1121,7 @@ export type SubmitJobMutation = { submitJob:
     | { __typename: 'QuotaExceededProblem', code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'RejectedProblem', code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'ReservationExpiredProblem', code: ProblemCode, message: string, retryable: boolean }
-    | { __typename: 'SubmitJobSuccess', idempotentHit: boolean, warnings: Array<string>, job: { id: string, version: number, name: string | null, state: JobState, psijState: PsijState, stateReason: string | null, stateInfo: string | null, exitCode: number | null, nativeId: string | null, attempt: number, queue: string, createdAt: string, startedAt: string | null, finishedAt: string | null, user: { name: string } } }
+    | { __typename: 'SubmitJobSuccess', idempotentHit: boolean, warnings: Array<string>, job: { id: string, version: number, name: string | null, state: JobState, psijState: PsijState, stateReason: string | null, stateInfo: string | null, exitCode: number | null, nativeId: string | null, attempt: number, queue: string, createdAt: string, startedAt: string | null, finishedAt: string | null, spec: { resources: { memoryBytes: number } }, user: { name: string } } }
     | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'VersionConflictProblem', code: ProblemCode, message: string, retryable: boolean }
    };
@@ -2534,6 +2534,11 @@ export const SubmitJobDocument = /*#__PURE__*/ new TypedDocumentString(`
       warnings
       job {
         ...JobRow
+        spec {
+          resources {
+            memoryBytes
+          }
+        }
       }
     }
     ...Problem

@@ -91,6 +91,8 @@ interface Machines {
   emptyFor(copies: number): readonly FreeNode[]
   /** The result of `search` on empty machines; computed once for equal shapes. */
   ever(shape: Shape, search: (empty: readonly FreeNode[]) => boolean): boolean
+  /** Bytes of memory for a copy that names none; its own `memoryBytes` does not count. null: no machine serves it. */
+  memoryShare(shape: Shape): number | null
 }
 
 interface Known {
@@ -136,6 +138,7 @@ function survey(given: readonly FreeNode[]): Machines {
     return kindOf.map((kind) => ofKind.get(kind) ?? null)
   }
   const emptyFor = emptying(nodes, kindOf)
+  const shares = remembering<number | null>(JSON.stringify)
   const verdicts = remembering<boolean>(JSON.stringify)
   return {
     nodes,
@@ -143,7 +146,35 @@ function survey(given: readonly FreeNode[]): Machines {
     indexOf: (nodeId) => indexes.get(nodeId),
     emptyFor,
     ever: (shape, search) => verdicts(shape, () => search(emptyFor(shape.copies))),
+    memoryShare: (shape) =>
+      shares(shape, () => {
+        const suited = suits(shape, findSuits)
+        return smallestShare(
+          shape,
+          nodes.filter((node, at) => suited[at] != null && node.cpuMillis >= shape.cpuMillis),
+        )
+      }),
   }
+}
+
+const mebibyte = 2 ** 20
+const shareMin = 2 ** 30
+/** Of the memory of a node of a cluster: its backend keeps a part for the system of the node. */
+const shareOfCluster = 0.9
+
+/**
+ * The smallest share of the nodes, so that the job fits on each of them. On a node it is the part of the cores or of
+ * the GPUs that the copy takes, whichever is greater: jobs that together take all of them also find memory.
+ */
+function smallestShare({ cpuMillis, gpu, exclusive }: Shape, nodes: readonly FreeNode[]): number | null {
+  if (nodes.length === 0) return null
+  const shares = nodes.map((node) => {
+    const ofCores = cpuMillis / Math.max(node.cpuMillis, 1)
+    const part = exclusive ? 1 : Math.max(ofCores, gpu / Math.max(node.devices.length, 1))
+    const bytes = node.memoryBytes * part * (node.others ? shareOfCluster : 1)
+    return Math.max(Math.floor(bytes / mebibyte) * mebibyte, Math.min(shareMin, node.memoryBytes))
+  })
+  return shares.reduce((least, share) => Math.min(least, share))
 }
 
 function emptying(nodes: readonly FreeNode[], kindOf: readonly Kind[]): Machines['emptyFor'] {

@@ -1,6 +1,8 @@
 import type { SpecInput } from '../input.ts'
+import { type FreeNode, machinesOf } from '../machines/machines.ts'
+import { shapeOf } from '../shape.ts'
 import { accountInDns, type JobSpec, type Resources } from '../spec.ts'
-import type { Route } from './routing.ts'
+import type { Destination, Route } from './routing.ts'
 
 /** Fills in defaults and settles contradictions; every change of a value that the user gave becomes a warning. */
 export interface Normalised {
@@ -80,7 +82,14 @@ const plainDefaults: Omit<JobSpec, Settled> = {
   customAttributes: null,
 }
 
-export function normalise(input: SpecInput, route: Route, account: string): Normalised {
+interface Target {
+  route: Route
+  account: string
+  /** Where its machines are; undefined: they are unknown. */
+  destination: Pick<Destination, 'nodes'> | undefined
+}
+
+export function normalise(input: SpecInput, { route, account, destination }: Target): Normalised {
   const warnings: string[] = []
   const flags = victimFlags(input, warnings)
   const spec: JobSpec = {
@@ -91,7 +100,7 @@ export function normalise(input: SpecInput, route: Route, account: string): Norm
     account,
     internalDns: internalDns(input, account),
     x11: input.x11 ? { gpu: input.x11.gpu === true } : null,
-    resources: resourcesOf(input.resources ?? {}, warnings),
+    resources: resourcesOf(input.resources ?? {}, destination?.nodes ?? [], warnings),
     maxRunTimeSeconds:
       input.maxRunTimeSeconds ??
       input.durationSeconds ??
@@ -146,10 +155,17 @@ function withoutPrefix(name: string, account: string): string {
   return name.startsWith(prefix) ? name.slice(prefix.length) : name
 }
 
-function resourcesOf(given: NonNullable<SpecInput['resources']>, warnings: string[]): Resources {
+/** A job that names no memory gets its share of the machine, which is what the planner accounts for and what is enforced. */
+function resourcesOf(
+  given: NonNullable<SpecInput['resources']>,
+  nodes: readonly FreeNode[],
+  warnings: string[],
+): Resources {
   const gpuIds = given.gpuIds && [...new Set(given.gpuIds)]
   if (gpuIds && gpuIds.length < (given.gpuIds?.length ?? 0))
     warnings.push('gpuIds named a device twice; the duplicate was removed')
-  const memoryBytes = given.memoryBytes ?? (given.memoryGib ?? 1) * GiB
-  return filled(resourceDefaults, { ...given, gpuIds, memoryBytes })
+  const memoryBytes = given.memoryBytes ?? (given.memoryGib ? given.memoryGib * GiB : null)
+  const resources = filled(resourceDefaults, { ...given, gpuIds, memoryBytes })
+  if (memoryBytes !== null) return resources
+  return { ...resources, memoryBytes: machinesOf(nodes).memoryShare(shapeOf(resources)) ?? resources.memoryBytes }
 }

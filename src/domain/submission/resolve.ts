@@ -73,7 +73,7 @@ export function resolveSubmission(submission: Submission, facts: SubmissionFacts
   ]
   if (violations.length > 0) throw new InvalidInput(violations)
   const asked = { ...input.spec, team: team?.name, workdir: workdirOf(input, way.executor) }
-  const { spec, warnings: changes } = normalise(asked, way, account)
+  const { spec, warnings: changes } = normalise(asked, { route: way, account, destination })
   const warnings = [...changes, ...reportWarnings(input.spec, destination?.reports[way.executor], way)]
   const shape = shapeOf(spec.resources)
   const oversized = tooLarge(shape)

@@ -78,7 +78,10 @@ const ResourcesInput = builder.inputType('ResourcesInput', {
   description: 'Requested resources; amounts are per replica.',
   fields: (t) => ({
     cpu: t.float({ description: 'Number of cores, at least 0.001; default 1.' }),
-    memoryGib: t.int({ description: 'GiB of memory; default 1.' }),
+    memoryGib: t.int({
+      description:
+        'GiB of memory of each copy. Default: its share of the machine, the part of the cores or of the GPUs that it takes (the greater one), at least 1 GiB; `job.spec.resources.memoryBytes` says how much that is. More is not available to the job: it is FAILED with `OOM_KILLED`.',
+    }),
     memoryBytes: t.field({
       type: 'UInt53',
       description: 'Bytes of memory. Give `memoryGib` or `memoryBytes`, not both.',

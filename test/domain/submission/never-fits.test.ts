@@ -59,6 +59,6 @@ test('of a capacity reservation only its own nodes count', async () => {
     endsAt: new Date(it.time.nowMs() + 120_000).toISOString(),
   })
   expect(await warnings({ cpu: 17 }, { project: 'p', capacityReservationId: id })).toEqual(
-    never('17 cpu, 1 GiB', `reservation ${id}`),
+    never('17 cpu, 34 GiB', `reservation ${id}`),
   )
 })
