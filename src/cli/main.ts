@@ -49,6 +49,8 @@ const { env, stdout, stderr, stdin } = process
 const { NO_COLOR, BERTH_URL, BERTH_TOKEN } = env
 const defaultUrl = 'http://127.0.0.1:4000'
 
+const words = readWords(process.argv.slice(2))
+
 const terminal = createTerminal({ stdout, stderr, noColour: Boolean(NO_COLOR) })
 let connection: Client | undefined
 
@@ -71,6 +73,15 @@ const cli: Cli = {
   exitWith: (code) => {
     process.exitCode = code
   },
+}
+
+/** The launcher `berth` hides the arguments and NODE_OPTIONS from Node. */
+function readWords(argv: string[]): string[] {
+  if (argv[0] !== ':') return argv
+  const { BERTH_NODE_OPTIONS: options } = env
+  delete env['BERTH_NODE_OPTIONS']
+  if (options !== undefined) env['NODE_OPTIONS'] = options
+  return argv.slice(1).map((word) => word.slice(1))
 }
 
 function connectionTo(url: string): Client {
@@ -157,14 +168,14 @@ function createProgram(): Command {
 /** The command that the arguments name, as far as there is one. */
 function named(program: Command): string {
   let command = program
-  const words = [program.name()]
-  for (const word of process.argv.slice(2)) {
+  const names = [program.name()]
+  for (const word of words) {
     const next = command.commands.find((each) => each.name() === word)
     if (!next) break
-    words.push(word)
+    names.push(word)
     command = next
   }
-  return words.join(' ')
+  return names.join(' ')
 }
 
 /** One line on stderr: what is wrong and what to do next. */
@@ -182,7 +193,6 @@ function report(error: unknown): number {
 
 /** Commander names neither a wrong word after a group that has a default command, nor one after `help`. */
 async function parse(program: Command): Promise<void> {
-  const words = process.argv.slice(2)
   const [first, second = ''] = words
   const isIn = ({ commands }: Command, word: string) => commands.some((each) => each.name() === word)
   const group = program.commands.find((each) => each.name() === first && each.commands.length > 0)

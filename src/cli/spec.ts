@@ -68,7 +68,20 @@ export function buildSpec({ yaml, flags, command, env, warn }: SpecSources): Job
     spec.command = [...command]
   }
   for (const assignment of flags.set ?? []) assign(spec, assignment)
+  demandLists(spec)
   return spec
+}
+
+/** GraphQL makes a list of a single text: `echo hi` would be the name of one program. */
+function demandLists(spec: { command?: unknown; arguments?: unknown }): void {
+  const { command, arguments: args } = spec
+  if (typeof command === 'string') {
+    const listed = (words: string[]) => `[${words.map((word) => JSON.stringify(word)).join(', ')}]`
+    const next = `write command: ${listed(command.trim().split(/\s+/))}, or for a shell command: ${listed(['sh', '-c', command])}`
+    throw usage(`command is a text, not a list: ${command}`, next)
+  }
+  if (typeof args === 'string')
+    throw usage(`arguments is a text, not a list: ${args}`, 'write arguments: ["one", "two"]')
 }
 
 function parseSpec(yaml: string, warn: SpecSources['warn']): JobSpecInput {

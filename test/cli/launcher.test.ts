@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { parse } from 'yaml'
 import { root } from '../support/sources.ts'
 
 const run = promisify(execFile)
@@ -37,12 +38,41 @@ it('says what to do where nothing is installed', async () => {
 
 it('names the Node that is needed where an older one is found, which has no WebSocket', async () => {
   const older = { ...env, NODE_OPTIONS: '--no-experimental-websocket' }
-  await expect(run(join(folder, 'two'), ['ls'], { env: older })).rejects.toMatchObject({
+  await expect(run(process.execPath, [join(root, 'src/cli/main.ts'), 'ls'], { env: older })).rejects.toMatchObject({
     code: 2,
     stderr: expect.stringMatching(/^berth: Berth needs Node 22.22 or newer; this is v[\d.]+; install a newer Node\n$/),
   })
   const program = `import('${join(root, 'src/client/index.ts')}').then(({ createClient }) => createClient({ url: 'http://a' }))`
   await expect(run(process.execPath, ['-e', program], { env: older })).rejects.toMatchObject({
     stderr: expect.stringContaining('TypeError: There is no WebSocket here: use Node 22 or newer'),
+  })
+})
+
+it('keeps the options of the job from Node, before and after --', async () => {
+  const options = [
+    '--env-file',
+    '--env-file=x',
+    '--experimental-config-file',
+    '--experimental-default-config-file',
+    ':',
+  ]
+  for (const words of [options, ['--', ...options], ['a b', "'", '"$HOME"', '', '*', ...options]]) {
+    const { stdout } = await run(join(folder, 'two'), ['submit', '--print-spec', 'echo', ...words], { env })
+    const command = words[0] === '--' ? ['echo', '--', ...options] : ['echo', ...words]
+    expect(parse(stdout)).toEqual({ command })
+  }
+  const many = Array.from({ length: 2_000 }, (_, number) => String(number))
+  const { stdout } = await run(join(folder, 'two'), ['submit', '--print-spec', '--', 'echo', ...many], { env })
+  expect(parse(stdout)).toEqual({ command: ['echo', ...many] })
+})
+
+it('leaves NODE_OPTIONS to the programs of the user', async () => {
+  const theirs = { ...env, NODE_OPTIONS: '--import ./register.js' }
+  const { stdout } = await run(join(folder, 'two'), ['submit', '--print-spec', '--env', 'NODE_OPTIONS', 'node'], {
+    env: theirs,
+  })
+  expect(parse(stdout)).toEqual({
+    command: ['node'],
+    environment: [{ name: 'NODE_OPTIONS', value: '--import ./register.js' }],
   })
 })

@@ -34,6 +34,21 @@ describe('the spec of a submission', () => {
     })
   })
 
+  it('refuses a command that is a text, and shows both ways to write it', () => {
+    const refusal = {
+      message: 'command is a text, not a list: echo hi',
+      next: 'write command: ["echo", "hi"], or for a shell command: ["sh", "-c", "echo hi"]',
+    }
+    for (const attempt of [
+      () => build({}, [], 'command: echo hi'),
+      () => build({ set: ['command=echo hi'] }, []),
+      () => build({ set: ['command="echo hi"'] }, ['true']),
+    ])
+      expect(attempt).toThrow(expect.objectContaining(refusal))
+    expect(() => build({}, [], 'executable: echo\narguments: a b')).toThrow('arguments is a text, not a list: a b')
+    expect(build({}, ['true'], 'command: echo hi')).toEqual({ command: ['true'] })
+  })
+
   it('says how the job is to be scheduled', () => {
     const flags = { interactive: true, bid: 42, reservation: 'reservation_1', duration: 60, gpu: 2, gpuIds: [0, 1] }
     expect(build(flags, [], 'image: ubuntu')).toEqual({

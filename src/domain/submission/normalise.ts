@@ -92,6 +92,10 @@ interface Target {
 export function normalise(input: SpecInput, { route, account, destination }: Target): Normalised {
   const warnings: string[] = []
   const flags = victimFlags(input, warnings)
+  if (isOneText(input.command))
+    warnings.push(
+      `command has one word with spaces, which is the name of a program; for a shell command give ["sh", "-c", ${JSON.stringify(input.command?.[0])}]`,
+    )
   const spec: JobSpec = {
     ...filled(plainDefaults, input),
     ...flags,
@@ -118,6 +122,9 @@ function filled<T extends object>(defaults: T, given: { [K in keyof T]?: T[K] | 
   for (const key of Object.keys(defaults) as (keyof T)[]) overlaid[key] = given[key] ?? defaults[key]
   return overlaid
 }
+
+/** GraphQL turns `command: "echo hi"` into a list of one word. */
+const isOneText = (command: SpecInput['command']): boolean => command?.length === 1 && /^[^/]+\s/.test(command[0] ?? '')
 
 /** interactive > restartable, resumable > preemptable > none of them. Restartable jobs are also preemptable. */
 function victimFlags(input: SpecInput, warnings: string[]) {
