@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { defineJob, type JobContext } from 'berth/handler'
+import { defineJob, type JobContext } from '@berth-jobs/berth/handler'
 
 /**
  * Counts to `input.to`, one step a second, and continues where it was when its run was interrupted:

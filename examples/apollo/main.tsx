@@ -1,7 +1,7 @@
 import { ApolloClient, InMemoryCache } from '@apollo/client'
 import { ApolloProvider, useMutation, useQuery, useSubscription } from '@apollo/client/react'
-import { cacheOptions, createBerthLink } from 'berth/apollo'
-import { createClient } from 'berth/client'
+import { cacheOptions, createBerthLink } from '@berth-jobs/berth/apollo'
+import { createClient } from '@berth-jobs/berth/client'
 import { StrictMode, useEffect, useState, useSyncExternalStore } from 'react'
 import { createRoot } from 'react-dom/client'
 import {

@@ -1,6 +1,6 @@
+import { createClient } from '@berth-jobs/berth/client'
+import { berthExchange, graphcacheOptions } from '@berth-jobs/berth/urql'
 import { cacheExchange } from '@urql/exchange-graphcache'
-import { createClient } from 'berth/client'
-import { berthExchange, graphcacheOptions } from 'berth/urql'
 import { StrictMode, useEffect, useState, useSyncExternalStore } from 'react'
 import { createRoot } from 'react-dom/client'
 import { Client, Provider, useMutation, useQuery, useSubscription } from 'urql'

@@ -1,4 +1,4 @@
-import type { Client, TailPart } from 'berth/client'
+import type { Client, TailPart } from '@berth-jobs/berth/client'
 import { memo, useEffect, useLayoutEffect, useRef, useState } from 'react'
 import { createScreen, type Line } from './ansi.ts'
 import { failureOf, type Trouble, TroubleBox } from './trouble.tsx'

@@ -1,4 +1,4 @@
-import { RequestFailed } from 'berth/client'
+import { RequestFailed } from '@berth-jobs/berth/client'
 import { LogIn } from './log-in.tsx'
 
 /** What went wrong, as a person has to read it: what, why, and what to do. */

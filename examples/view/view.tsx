@@ -1,4 +1,4 @@
-import type { RequestFailed } from 'berth/client'
+import type { RequestFailed } from '@berth-jobs/berth/client'
 import {
   type FormEvent,
   type ReactNode,

@@ -1,4 +1,4 @@
-/** The package entry `berth/client`: everything that programs in Node and in browsers need to work with a server. */
+/** The package entry `@berth-jobs/berth/client`: everything that programs in Node and in browsers need to work with a server. */
 export { type Client, createClient, type RetryJobAnswer, type SubmitJobAnswer } from './client.ts'
 export type { FollowJobOptions, JobUpdate } from './events.ts'
 export { type GraphqlError, RequestFailed, type TokenTrouble } from './failure.ts'

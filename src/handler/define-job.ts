@@ -1,5 +1,5 @@
 /**
- * `berth/handler`: a job as a module. Its default export is what `defineJob` returns; the executor `handler` runs it as
+ * `@berth-jobs/berth/handler`: a job as a module. Its default export is what `defineJob` returns; the executor `handler` runs it as
  * a process of its own, which goes on while the server is away (host.ts).
  */
 

@@ -62,14 +62,18 @@ const submit = async (...args: string[]) => (await berth('submit', ...args)).std
 describe('submit', () => {
   it('prints the id, and the job runs where the person stands', async () => {
     const { code, stdout, stderr } = await berth('submit', '--', 'pwd')
-    expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+    expect({ code, stderr }).toEqual({
+      code: 0,
+      stderr: expect.stringMatching(/^berth: memory: [\d.]+ GiB; --mem sets another amount\n$/),
+    })
+    expect(await berth('submit', '--mem', '0.5', '--', 'true')).toMatchObject({ code: 0, stderr: '' })
     expect(stdout).toMatch(/^job_\w{26}\n$/)
     expect(await berth('wait', stdout.trim())).toMatchObject({ code: 0 })
     expect((await berth('logs', stdout.trim())).stdout).toBe(`${dataDir}\n`)
   })
 
   it('--follow prints the output and nothing else on stdout, and ends as the job ends', async () => {
-    const followed = await berth('submit', '--follow', '--', 'sh', '-c', 'echo out; echo err >&2; exit 7')
+    const followed = await berth('submit', '--mem', '1', '--follow', '--', 'sh', '-c', 'echo out; echo err >&2; exit 7')
     expect(followed.code).toBe(7)
     expect(followed.stdout.split('\n').sort()).toEqual(['', 'err', 'out'])
     expect(followed.stderr).toMatch(/^job_\w{26}\n(berth: .* is QUEUED.*\n)?job_\w{26} FAILED/)
@@ -162,7 +166,7 @@ describe('ending', () => {
 
   it('a job that does not begin says why, to who follows it', async () => {
     const later = new Date(Date.now() + 86_400_000).toISOString()
-    const { written, ended } = running('submit', '--follow', '--not-before', later, '--', 'true')
+    const { written, ended } = running('submit', '--mem', '1', '--follow', '--not-before', later, '--', 'true')
     await until(() => /is QUEUED: .+\n/.test(written.stderr), { what: 'the command says why the job waits' })
     const id = written.stderr.match(/job_\w{26}/)?.[0] ?? ''
     expect(written).toEqual({ stdout: '', stderr: expect.stringMatching(`^${id}\nberth: ${id} is QUEUED: .+\n$`) })

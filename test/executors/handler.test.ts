@@ -113,7 +113,7 @@ it('what is no handler says so', async () => {
   expect(await outcome(null, { name: 'missing.mjs' })).toMatchObject(missing)
 })
 
-it('a TypeScript module with the types of berth/handler runs as it is', async () => {
+it('a TypeScript module with the types of @berth-jobs/berth/handler runs as it is', async () => {
   const run = runOf({ handler: join(import.meta.dirname, '../../examples/count.handler.ts'), input: { to: 0 } })
   const handle = await executor.start({ ...run, injected: { BERTH_URL: 'http://127.0.0.1:1', BERTH_TOKEN: 'none' } })
   await until(async () => (await executor.inspect([handle]))[0]?.state === 'running', { what: 'it runs' })

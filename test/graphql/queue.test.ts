@@ -107,7 +107,7 @@ it('priorities now, places, and one’s own line', async () => {
     scheduling: {
       jobsAhead: 0,
       positionIsExact: true,
-      fit: { freeNow: false, missing: ['1 cpu on one node: 0 are free'] },
+      fit: { freeNow: false, missing: ['1 cpu on one node: 0 are free', '16 GiB on one node: 0 GiB are free'] },
     },
   })
   const { viewer } = await as(

@@ -18,7 +18,7 @@ trap leave EXIT
 (cd "$root" && npm pack --silent --pack-destination "$project")
 cd "$project"
 echo '{ "name": "empty", "private": true, "type": "module" }' > package.json
-npm install --prefer-offline @types/node@24 ./berth-*.tgz typescript-6@npm:typescript@6 typescript-7@npm:typescript@7
+npm install --prefer-offline @types/node@24 ./berth-jobs-berth-*.tgz typescript-6@npm:typescript@6 typescript-7@npm:typescript@7
 cp "$root/test/package/program.ts" program.ts
 for version in 6 7; do
   node "node_modules/typescript-$version/bin/tsc" --noEmit --strict --module nodenext --target es2022 \
@@ -39,8 +39,8 @@ done
 [ "$(npx berth submit --follow -- echo packed)" = packed ]
 echo "command: a job of the installed server printed its line"
 node --input-type=module -e "
-  const { createClient } = await import('berth/client')
-  const { Job, JobExecutor, JobSpec } = await import('berth/psij')
+  const { createClient } = await import('@berth-jobs/berth/client')
+  const { Job, JobExecutor, JobSpec } = await import('@berth-jobs/berth/psij')
   const client = createClient({ url: process.env.BERTH_URL })
   const jex = new JobExecutor(undefined, { client })
   const job = new Job(new JobSpec({ executable: 'echo', arguments: ['hello'] }))
@@ -64,13 +64,13 @@ for version in 6 7; do
   node "node_modules/typescript-$version/bin/tsc" --noEmit --strict --module esnext --moduleResolution bundler \
     --target es2022 --lib es2025,dom --types node pages.ts
 done
-node --input-type=module -e "for (const entry of ['apollo', 'urql', 'handler']) await import('berth/' + entry)"
+node --input-type=module -e "for (const entry of ['apollo', 'urql', 'handler']) await import('@berth-jobs/berth/' + entry)"
 echo "pages: TypeScript 6 and 7 accept the link and the exchange, and they load"
 
 # Beside the other project, for a folder within it would find its packages.
 cd "$light"
 echo '{ "name": "light", "private": true, "type": "module" }' > package.json
-npm install --prefer-offline --omit=optional @types/node@24 "$project"/berth-*.tgz typescript@6
+npm install --prefer-offline --omit=optional @types/node@24 "$project"/berth-jobs-berth-*.tgz typescript@6
 [ ! -e node_modules/node ] && [ ! -e node_modules/graphql-yoga ]
 cp "$root/test/package/program.ts" program.ts
 npx tsc --noEmit --strict --module nodenext --target es2022 --lib es2025,dom --types node program.ts
@@ -78,3 +78,9 @@ npx tsc --noEmit --strict --module nodenext --target es2022 --lib es2025,dom --t
 if npx berth serve 2> serve.log; then exit 1; fi
 grep -q 'npm install --include=optional' serve.log
 echo "light: the client and the command work without the packages of the server"
+
+# A folder of PATH, as `npm install -g` and a link make it.
+npm install --prefer-offline --prefix "$light/global" -g "$project"/berth-jobs-berth-*.tgz
+cd /
+[ "$(PATH="$light/global/bin:$PATH" berth submit --follow -- echo global --env-file x)" = 'global --env-file x' ]
+echo "global: the command is found through PATH"

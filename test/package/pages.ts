@@ -1,10 +1,10 @@
 import { ApolloClient, InMemoryCache } from '@apollo/client'
+import { cacheOptions, createBerthLink } from '@berth-jobs/berth/apollo'
+import { createClient } from '@berth-jobs/berth/client'
+import { defineJob } from '@berth-jobs/berth/handler'
+import { berthExchange, graphcacheOptions } from '@berth-jobs/berth/urql'
 import { Client } from '@urql/core'
 import { cacheExchange } from '@urql/exchange-graphcache'
-import { cacheOptions, createBerthLink } from 'berth/apollo'
-import { createClient } from 'berth/client'
-import { defineJob } from 'berth/handler'
-import { berthExchange, graphcacheOptions } from 'berth/urql'
 
 /** Pages on both caches, and a handler, as users write them. */
 const client = createClient({ url: 'http://a' })

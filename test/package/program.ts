@@ -1,5 +1,5 @@
-import { createClient, type JobUpdate, RequestFailed } from 'berth/client'
-import { Job, JobExecutor, JobSpec, JobState, TimeInterval } from 'berth/psij'
+import { createClient, type JobUpdate, RequestFailed } from '@berth-jobs/berth/client'
+import { Job, JobExecutor, JobSpec, JobState, TimeInterval } from '@berth-jobs/berth/psij'
 
 /** A program as users write it; only its types are checked. */
 const client = createClient({ url: ['http://a', 'http://b'], token: async (refused) => refused ?? 'secret' })

@@ -6,7 +6,7 @@ export interface UntilOptions {
 
 const pollMs = 10
 /** Only what never happens takes so long, also on a machine that is ten times slower for a minute. */
-const timeoutMsDefault = 30_000
+const timeoutMsDefault = 90_000
 
 /** Waits for a condition that no event announces, and returns its first truthy value. All tests wait with it. */
 export async function until<T>(

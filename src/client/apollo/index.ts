@@ -7,7 +7,7 @@ import { embeddedTypes, listFields, possibleTypes } from '../generated/cache.ts'
 import type { Answer } from '../http.ts'
 
 /**
- * The package entry `berth/apollo`, for Apollo Client 4: a terminating link over a Berth client. Subscriptions survive cuts,
+ * The package entry `@berth-jobs/berth/apollo`, for Apollo Client 4: a terminating link over a Berth client. Subscriptions survive cuts,
  * restarts and changes of transport; what was deleted leaves the cache, and no row gets older.
  */
 

@@ -1,4 +1,4 @@
-/** The package entry `berth/psij`: PSI/J's objects over a Berth server. */
+/** The package entry `@berth-jobs/berth/psij`: PSI/J's objects over a Berth server. */
 export { InvalidJobException, InvalidStateException, SubmitException } from './exceptions.ts'
 export { type ExecutorOptions, JobExecutor } from './executor.ts'
 export { Job, type JobStatusCallback } from './job.ts'

@@ -8,7 +8,7 @@ import { embeddedTypes, possibleTypes } from '../generated/cache.ts'
 import type { Operation } from '../http.ts'
 
 /**
- * The package entry `berth/urql`, for urql 5: the last exchange, over a Berth client. Subscriptions survive cuts, restarts
+ * The package entry `@berth-jobs/berth/urql`, for urql 5: the last exchange, over a Berth client. Subscriptions survive cuts, restarts
  * and changes of transport; no row gets older, and deleted jobs leave Graphcache.
  */
 

@@ -10,7 +10,7 @@ import type { Executor, Observation, RunSpec } from '../executor.ts'
 /** The host in this installation: source in a clone, JavaScript in the package. */
 const isSource = import.meta.filename.endsWith('.ts')
 const host = join(import.meta.dirname, '..', '..', 'handler', isSource ? 'host.ts' : 'host.js')
-/** In a clone `berth/handler` is its source as well (`exports` of package.json). */
+/** In a clone `@berth-jobs/berth/handler` is its source as well (`exports` of package.json). */
 const nodeOptions = ['--no-warnings', ...(isSource ? ['--conditions=berth-source'] : [])]
 
 /** Of the host, when onResume threw. */

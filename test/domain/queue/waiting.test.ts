@@ -15,7 +15,7 @@ let leader: TestLeader
 
 beforeAll(async () => {
   database = await createDatabase()
-  it = await createTestDomain(database.db, { nodes: [{ ...simNode, cpuMillis: 2000 }] })
+  it = await createTestDomain(database.db, { nodes: [{ ...simNode, cpuMillis: 2000, memoryBytes: 2 * 2 ** 30 }] })
   leader = await createLeader(it.domain, 'sim')
 })
 afterAll(async () => {
@@ -51,7 +51,7 @@ describe('first in, first out within the capacity of the pool', () => {
     expect(await Promise.all([a, b, big, small].map(stateOf))).toEqual(['STARTING', 'STARTING', 'QUEUED', 'QUEUED'])
     expect(await reasonOf(big)).toMatchObject({
       code: 'NO_CAPACITY',
-      message: 'Waiting for free resources: 2 cpu, 1 GiB',
+      message: 'Waiting for free resources: 2 cpu, 2 GiB',
     })
     expect(await reasonOf(small)).toMatchObject({ code: 'CLASS_BLOCKED', jobId: big })
     expect((await positionsOf(database.db.sql, [small])).get(small)).toEqual({ position: 2, exact: true })

@@ -172,7 +172,7 @@ test('what is missing, and when there may be room: by the known run times, in tu
   expect((await fitsOf(database.db.sql, [next])).get(next)).toEqual({
     freeNow: false,
     couldEverFit: true,
-    missing: ['2 cpu on one node: 0 are free'],
+    missing: ['2 cpu on one node: 0 are free', '64 GiB on one node: 0 GiB are free'],
   })
   const [run] = await database.db.sql.query<{ startedAt: Date }>(
     'SELECT started_at AS "startedAt" FROM run WHERE job_id = $1',
