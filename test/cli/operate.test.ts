@@ -79,16 +79,21 @@ it('what ended long ago is removed', async () => {
 it('the doctor ends with 1 when something is wrong; a pass needs a leader', async () => {
   await server.domain.db.sql.query('DELETE FROM audit_entry WHERE seq IS NULL')
   expect(await berth('doctor')).toMatchObject({
-    code: 0,
+    code: 1,
     stdout: expect.stringMatching(
-      /^no problem found\n\nPOOL +EXECUTOR .*\nsim +simulated +- +no +Pool sim has no leader\n$/,
+      /every pool has a leader +pool_sim +Pool sim has no leader: its queued jobs do not start\n\nPOOL +EXECUTOR .*\nsim +simulated +- +no +Pool sim has no leader\n$/,
     ),
+    stderr: expect.stringContaining('pool sim needs a server with the role scheduler'),
+  })
+  expect(JSON.parse((await berth('doctor', '-o', 'json')).stdout)).toMatchObject({
+    ok: false,
+    findings: [{ rule: 'every pool has a leader', objectId: 'pool_sim' }],
   })
   await server.domain.db.sql.query('UPDATE node SET free_cpu_millis = 1')
   expect(await berth('doctor')).toMatchObject({
     code: 1,
     stdout: expect.stringContaining('free resources are capacity minus'),
   })
-  expect(JSON.parse((await berth('doctor', '-o', 'json')).stdout)).toMatchObject({ ok: false, findings: [{}] })
+  expect(JSON.parse((await berth('doctor', '-o', 'json')).stdout)).toMatchObject({ ok: false, findings: [{}, {}] })
   expect(await berth('process')).toMatchObject({ code: 4 })
 })

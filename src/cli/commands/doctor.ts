@@ -21,15 +21,27 @@ const executorColumns: readonly Column<SelfCheckQuery['system']['executors'][num
 export function addDoctor(program: Command, cli: Cli): void {
   withOutput(program.command('doctor'))
     .description(
-      'check the data of the server against its rules (exit code 1 if a rule is violated), and show restrictions of its executors',
+      'check the data of the server against its rules and that every pool has a leader (exit code 1 if not), and show restrictions of its executors',
     )
     .action(async ({ output }: OutputOptions) => {
-      const { selfCheck, system } = await cli.connection().request(SelfCheckDocument, {}, { attempts: 4 })
+      const { selfCheck, pools, system } = await cli.connection().request(SelfCheckDocument, {}, { attempts: 4 })
       const { executors } = system
-      const { ok, findings } = selfCheck
+      const leaderless = pools.filter(({ leader }) => leader === null)
+      const findings = [...selfCheck.findings, ...leaderless.map(leaderFinding)]
+      const ok = findings.length === 0
       const verdict = ok ? 'no problem found\n' : table(cli.terminal, findings, columns)
       const text = `${verdict}\n${table(cli.terminal, executors, executorColumns)}`
-      await cli.terminal.write(output === 'table' ? text : structured({ ...selfCheck, executors }, output))
+      await cli.terminal.write(output === 'table' ? text : structured({ ...selfCheck, ok, findings, executors }, output))
+      for (const { name } of leaderless) cli.terminal.say(leaderAdvice(name))
       if (!ok) cli.exitWith(exitCodes.unexpected)
     })
 }
+
+const leaderFinding = ({ id, name }: { id: string; name: string }) => ({
+  rule: 'every pool has a leader',
+  objectId: id,
+  message: `Pool ${name} has no leader: its queued jobs do not start`,
+})
+
+const leaderAdvice = (pool: string) =>
+  `berth: pool ${pool} needs a server with the role scheduler and this pool in its configuration (a local pool: on its machine, with its dataDir); look at the log of that server, or start it with "berth serve"`

@@ -987,7 +987,7 @@ export type ProcessQueueMutation = { processQueue: { considered: number, started
 export type SelfCheckQueryVariables = Exact<{ [key: string]: never; }>;
 
 
-export type SelfCheckQuery = { selfCheck: { ok: boolean, at: string, findings: Array<{ rule: string, objectId: string | null, message: string }> }, system: { executors: Array<{ name: string, pool: string, version: string | null, available: boolean, message: string | null }> } };
+export type SelfCheckQuery = { selfCheck: { ok: boolean, at: string, findings: Array<{ rule: string, objectId: string | null, message: string }> }, pools: Array<{ id: string, name: string, leader: { epoch: number } | null }>, system: { executors: Array<{ name: string, pool: string, version: string | null, available: boolean, message: string | null }> } };
 
 export type NodeRowFragment = { id: string, name: string, pool: string, state: PoolNodeState, cpuModel: string | null, infiniband: boolean, lastSeenAt: string | null, capacity: { cpu: number, memoryBytes: number, gpu: number }, free: { cpu: number, memoryBytes: number, gpu: number } };
 
@@ -2350,6 +2350,13 @@ export const SelfCheckDocument = /*#__PURE__*/ new TypedDocumentString(`
       rule
       objectId
       message
+    }
+  }
+  pools {
+    id
+    name
+    leader {
+      epoch
     }
   }
   system {
