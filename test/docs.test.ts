@@ -1,12 +1,14 @@
-import { execFile } from 'node:child_process'
+import { execFile, spawn } from 'node:child_process'
 import { mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { parse } from 'yaml'
 import { limits } from '../src/graphql/limits.ts'
 import { type BerthProcess, freePort, startBerth } from './support/berth-process.ts'
 import { root } from './support/sources.ts'
+import { until } from './support/until.ts'
 
 /**
  * What the guides say to type is typed here: the shell blocks of a guide are one session, from the first to the last,
@@ -82,6 +84,56 @@ test('the step of continuous integration ends as its job, and finds the job of i
   ])
   const [first, second] = failures.map(({ stderr }) => stderr.match(/job_\w+/)?.[0])
   expect(second).toBe(first)
+})
+
+test('a cancelled step of continuous integration cancels its job', async () => {
+  const env = { ...clientEnv(), PATH: `${root}:${clientEnv().PATH}`, GITHUB_RUN_ID: '7', GITHUB_RUN_ATTEMPT: '2' }
+  const step = spawn(join(root, 'examples/ci.sh'), ['long', 'sh', '-c', 'echo begun; sleep 600'], { env })
+  let output = ''
+  step.stdout.on('data', (bytes) => {
+    output += bytes
+  })
+  await until(() => output.includes('begun'), { what: 'the job runs' })
+  step.kill('SIGTERM')
+  expect(await new Promise((resolve) => step.once('exit', resolve))).toBe(130)
+  const { stdout } = await run('berth', ['key', 'ci/7-2/long', '-o', 'json'], { env })
+  expect(JSON.parse(stdout).job.state).toMatch(/^CANCELL/)
+})
+
+test('the recipe for GitHub Actions submits, prints, ends as the job and cancels it', async () => {
+  const [block = ''] = blocksOf(await guide('idempotent-submission.md'), 'yaml')
+  const { env, steps } = parse(block).jobs.train
+  const contexts: Record<string, string> = {
+    'vars.BERTH_URL': server.url,
+    'secrets.BERTH_TOKEN': '',
+    'github.repository': 'ann/train',
+    'github.run_id': '8',
+    'github.run_attempt': '1',
+  }
+  const filled = (text: string) => text.replace(/\$\{\{ (\S+) \}\}/g, (_, name) => contexts[name] ?? `no ${name}`)
+  const output = join(dataDir, 'github-output')
+  const runStep = (step: { run: string; env?: object }, command: string) => {
+    const variables = Object.entries({ ...env, ...step.env }).map(([name, value]) => [name, filled(String(value))])
+    const all = { ...clientEnv(), ...Object.fromEntries(variables), GITHUB_OUTPUT: output }
+    const script = step.run.replace('make -C /srv/project train', command)
+    return run('bash', ['-e', '-c', script], { env: { ...all, PATH: `${root}:${all.PATH}` } })
+  }
+  const [submit, print, cancel] = steps
+  await runStep(submit, "sh -c 'echo trained; exit 3'")
+  const job = (await readFile(output, 'utf8')).match(/^job=(job_\w+)\n$/)?.[1] ?? ''
+  contexts[`steps.${submit.id}.outputs.job`] = job
+  await expect(runStep(print, '')).rejects.toMatchObject({ code: 3, stdout: expect.stringMatching(/^trained\n/) })
+
+  contexts['github.run_attempt'] = '2'
+  await runStep(submit, 'sleep 600')
+  expect(cancel.if).toBe('cancelled()')
+  expect((await runStep(cancel, '')).stdout).toMatch(/job_\w+/)
+  expect(await readFile(output, 'utf8')).not.toMatch(new RegExp(`${job}[\\s\\S]*${job}`))
+})
+
+test('a service of systemd leaves its jobs alone when it stops', async () => {
+  const [unit = ''] = blocksOf(await guide('operating.md'), 'ini')
+  expect(unit.split('\n')).toEqual(expect.arrayContaining(['KillMode=process', 'TasksMax=infinity', 'Delegate=yes']))
 })
 
 test('launchers and scripts', async () => {

@@ -41,7 +41,7 @@ function yamlOf(value: unknown): string {
 }
 
 /** Bytes as GiB with at most two decimals. */
-export const gibText = (bytes: number): string => `${+(bytes / 2 ** 30).toFixed(2)} GiB`
+export const memoryText = (bytes: number): string => `${+(bytes / 2 ** 30).toFixed(2)} GiB`
 
 const gap = '  '
 /** Of a column that shrinks: enough to tell names apart. */

@@ -31,7 +31,9 @@ export function addDoctor(program: Command, cli: Cli): void {
       const ok = findings.length === 0
       const verdict = ok ? 'no problem found\n' : table(cli.terminal, findings, columns)
       const text = `${verdict}\n${table(cli.terminal, executors, executorColumns)}`
-      await cli.terminal.write(output === 'table' ? text : structured({ ...selfCheck, ok, findings, executors }, output))
+      await cli.terminal.write(
+        output === 'table' ? text : structured({ ...selfCheck, ok, findings, executors }, output),
+      )
       for (const { name } of leaderless) cli.terminal.say(leaderAdvice(name))
       if (!ok) cli.exitWith(exitCodes.unexpected)
     })

@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import type { JobQuery } from '../../client/generated/graphql.ts'
 import { type Cli, type OutputOptions, withOutput } from '../cli.ts'
-import { gibText, secondsText, sheet, startText, stateText, structured, timeText } from '../render.ts'
+import { memoryText, secondsText, sheet, startText, stateText, structured, timeText } from '../render.ts'
 import { findJob } from '../watch.ts'
 
 type Job = NonNullable<JobQuery['job']>
@@ -64,7 +64,7 @@ function holdText({ scheduling }: Job): string | null {
 const shellWord = (word: string) => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`)
 
 function resourcesText({ spec: { resources, maxRunTimeSeconds } }: Job): string {
-  const parts = [`${resources.cpu} cpu`, gibText(resources.memoryBytes)]
+  const parts = [`${resources.cpu} cpu`, memoryText(resources.memoryBytes)]
   if (resources.gpu > 0) parts.push(`${resources.gpu} gpu`)
   if (maxRunTimeSeconds > 0) parts.push(`at most ${secondsText(maxRunTimeSeconds)}`)
   return parts.join(', ')

@@ -6,7 +6,7 @@ import { type Cli, type OutputOptions, successOf, withOutput } from '../cli.ts'
 import { tellDryRun } from '../dry-run.ts'
 import { exitCodeOfJob, usage } from '../exit.ts'
 import { readAmount, readCount, readWhole } from '../numbers.ts'
-import { gibText, structured } from '../render.ts'
+import { memoryText, structured } from '../render.ts'
 import { buildSpec, type SpecFlags } from '../spec.ts'
 import { detachOnInterrupt, followLog, tellWaiting, untilFinal } from '../watch.ts'
 import { textOfBytes } from '../yaml.ts'
@@ -135,7 +135,7 @@ async function send(cli: Cli, spec: JobSpecInput, options: SubmitOptions): Promi
   }
   const answer = await cli.connection().submit(input, attemptsOf(options))
   if (answer.__typename === 'SubmitJobSuccess' && !namesMemory(spec))
-    cli.terminal.say(`berth: memory: ${gibText(answer.job.spec.resources.memoryBytes)}; --mem sets another amount`)
+    cli.terminal.say(`berth: memory: ${memoryText(answer.job.spec.resources.memoryBytes)}; --mem sets another amount`)
   await finish(cli, answer, options)
 }
 
