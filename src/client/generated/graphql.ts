@@ -652,7 +652,7 @@ export type ResourcesInput = {
   infiniband?: boolean | null | undefined;
   /** Bytes of memory. Give `memoryGib` or `memoryBytes`, not both. */
   memoryBytes?: number | null | undefined;
-  /** GiB of memory of each copy. Default: its share of the machine, the part of the cores or of the GPUs that it takes (the greater one), at least 1 GiB; `job.spec.resources.memoryBytes` says how much that is. More is not available to the job: it is FAILED with `OOM_KILLED`. */
+  /** GiB of memory of each copy. Default: its share of the machine, by the part of the cores that it takes, at least 1 GiB; `job.spec.resources.memoryBytes` says how much that is. More is not available to the job: it is FAILED with `OOM_KILLED`. */
   memoryGib?: number | null | undefined;
   /** PSI/J: number of nodes. */
   nodeCount?: number | null | undefined;

@@ -163,14 +163,14 @@ const shareMin = 2 ** 30
 const shareOfCluster = 0.9
 
 /**
- * The smallest share of the nodes, so that the job fits on each of them. On a node it is the part of the cores or of
- * the GPUs that the copy takes, whichever is greater: jobs that together take all of them also find memory.
+ * The smallest share of the nodes, so that the job fits on each of them. On a node it is the part of the cores that
+ * the copy takes: jobs without a memory of their own run out of cores before they run out of memory, and their fair
+ * share is that of their cores.
  */
-function smallestShare({ cpuMillis, gpu, exclusive }: Shape, nodes: readonly FreeNode[]): number | null {
+function smallestShare({ cpuMillis, exclusive }: Shape, nodes: readonly FreeNode[]): number | null {
   if (nodes.length === 0) return null
   const shares = nodes.map((node) => {
-    const ofCores = cpuMillis / Math.max(node.cpuMillis, 1)
-    const part = exclusive ? 1 : Math.max(ofCores, gpu / Math.max(node.devices.length, 1))
+    const part = exclusive ? 1 : cpuMillis / Math.max(node.cpuMillis, 1)
     const bytes = node.memoryBytes * part * (node.others ? shareOfCluster : 1)
     return Math.max(Math.floor(bytes / mebibyte) * mebibyte, Math.min(shareMin, node.memoryBytes))
   })

@@ -80,7 +80,7 @@ const ResourcesInput = builder.inputType('ResourcesInput', {
     cpu: t.float({ description: 'Number of cores, at least 0.001; default 1.' }),
     memoryGib: t.int({
       description:
-        'GiB of memory of each copy. Default: its share of the machine, the part of the cores or of the GPUs that it takes (the greater one), at least 1 GiB; `job.spec.resources.memoryBytes` says how much that is. More is not available to the job: it is FAILED with `OOM_KILLED`.',
+        'GiB of memory of each copy. Default: its share of the machine, by the part of the cores that it takes, at least 1 GiB; `job.spec.resources.memoryBytes` says how much that is. More is not available to the job: it is FAILED with `OOM_KILLED`.',
     }),
     memoryBytes: t.field({
       type: 'UInt53',
