@@ -57,6 +57,18 @@ export interface TestServerOptions {
   logIn?: { oidc: OidcRules | null }
 }
 
+const configDefaults = {
+  host: '127.0.0.1',
+  port: 0,
+  allowedHosts: [],
+  allowedOrigins: [],
+  publicUrl: null,
+  allowedHeaders: [],
+  introspection: true,
+  documents: { byId: new Map(), freeText: 'ALL' },
+  allowances: { costPerMinute: null, submissionsPerMinute: null },
+} as const
+
 export async function startServer(options: TestServerOptions = {}): Promise<TestServer> {
   const { config = {}, keepAliveMs, drainMsMax, connectionsMax, authenticate, logIn, pool = {} } = options
   const database = await createDatabase()
@@ -91,19 +103,7 @@ export async function startServer(options: TestServerOptions = {}): Promise<Test
   const withoutLogIn = authenticate ? everybody : createSingleUser(domain, admin, () => false)
   const server = createServer({
     rooms: { domain, live, lists, feed, logTail, queueWatch, facts, log },
-    config: {
-      host: '127.0.0.1',
-      port: 0,
-      singleUser: !logIn,
-      allowedHosts: [],
-      allowedOrigins: [],
-      publicUrl: null,
-      allowedHeaders: [],
-      introspection: true,
-      documents: { byId: new Map(), freeText: 'ALL' },
-      allowances: { costPerMinute: null, submissionsPerMinute: null },
-      ...config,
-    },
+    config: { ...configDefaults, singleUser: !logIn, ...config },
     authenticate: logIn ? createAuthenticate(domain, logIn.oidc) : withoutLogIn,
     disk: options.disk ?? { full: async () => null },
     ...defined({ keepAliveMs, drainMsMax, connectionsMax }),
