@@ -158,6 +158,7 @@ function isFree(memory: Memory, starts: readonly Start[]): boolean {
 
 function begin(memory: Memory, job: SimulatedJob, { placements, wonTier, backfilledOn }: Start): void {
   memory.move(job, { to: 'STARTING', reason: null })
+  memory.begin(job, placements)
   Object.assign(job.run, { placements, wonTier, backfilledOn, sinceMs: memory.nowMs, place: memory.nextSequence() })
 }
 

@@ -2,12 +2,14 @@ import type { Lane } from '../src/domain/lanes.ts'
 import { untouched } from '../src/domain/machines/machines.ts'
 import type { FreeNode, Placement } from '../src/domain/machines/placement.ts'
 import { isFinal, isHolding } from '../src/domain/state.ts'
+import { amountsOf, none } from '../src/scheduler/plan/accounts.ts'
 import { windowSize } from '../src/scheduler/plan/lane-window.ts'
 import type {
   Hold,
   LaneState,
   PastPreemption,
   PoolSettings,
+  ResourceAmounts,
   Running,
   Snapshot,
   Waiting,
@@ -26,6 +28,15 @@ type Shown = {
   [Part in keyof Views]: Map<string, Exclude<Views[Part] extends ReadonlyMap<string, infer Row> ? Row : never, null>>
 }
 
+interface Use {
+  runId: string
+  account: string
+  amounts: ResourceAmounts
+  sinceMs: number
+  /** null: it holds them now. */
+  untilMs: number | null
+}
+
 export class Memory {
   nowMs = 1_000_000_000
   /** The moment at which the leader was last told. */
@@ -41,6 +52,8 @@ export class Memory {
   readonly breaches: string[] = []
   readonly views: Shown = { lanes: new Map(), classes: new Map(), accounts: new Map() }
   told: Told[] = []
+  /** What runs hold and held, in the order of their starts. */
+  readonly uses: Use[] = []
   readonly runs = new Map<string, SimulatedJob>()
   #ids = 0
   #sequence = 0
@@ -77,6 +90,7 @@ export class Memory {
     }
     moveJob(job, move, () => this.newId('run'))
     if (held) this.tellRun(run.id)
+    if (held && (job.run !== run || !isHolding(job.state))) this.#endUse(run.id)
     if (job.run !== run) {
       this.runs.delete(run.id)
       this.runs.set(job.run.id, job)
@@ -103,6 +117,16 @@ export class Memory {
   changeSettings(settings: Partial<PoolSettings>): void {
     this.settings = { ...this.settings, ...settings, revision: this.settings.revision + 1 }
     this.told.push({ kind: 'SETTINGS' })
+  }
+
+  begin(job: SimulatedJob, placements: readonly Placement[]): void {
+    const amounts = amountsOf(placements)
+    this.uses.push({ runId: job.run.id, account: job.lane.account, amounts, sinceMs: this.nowMs, untilMs: null })
+  }
+
+  #endUse(runId: string): void {
+    const use = this.uses.findLast((one) => one.runId === runId)
+    if (use) use.untilMs = this.nowMs
   }
 
   tellRun(runId: string): void {
@@ -203,7 +227,26 @@ export class Memory {
         .map((job) => this.runningOf(job)),
       holds: [...this.holds.values()],
       preemptions: [...this.preemptions],
+      served: this.uses.map(({ account }) => account),
+      decayedUse: this.#decayedUse(),
     }
+  }
+
+  #decayedUse(): Map<string, ResourceAmounts> {
+    const decayed = new Map<string, ResourceAmounts>()
+    const { shareHalfLifeMs } = this.settings
+    if (shareHalfLifeMs === null) return decayed
+    const weightAt = (atMs: number) => 2 ** ((atMs - this.nowMs) / shareHalfLifeMs)
+    for (const { account, amounts, sinceMs, untilMs } of this.uses) {
+      const weight = weightAt(untilMs ?? this.nowMs) - weightAt(sinceMs)
+      const { cpu, memory, gpu } = decayed.get(account) ?? none
+      decayed.set(account, {
+        cpu: cpu + weight * amounts.cpu,
+        memory: memory + weight * amounts.memory,
+        gpu: gpu + weight * amounts.gpu,
+      })
+    }
+    return decayed
   }
 
   #lanes(): LaneState[] {

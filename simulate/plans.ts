@@ -53,6 +53,7 @@ export const randomModel = (random: Random): ModelLimit => ({
 export const randomPlanning = (random: Random): Planning => ({
   scheduling: {
     holdAfterMs: random.of([60_000, 600_000]),
+    shareHalfLifeMs: random.of([null, null, 600_000]),
     rotationQuantumMs: random.of([3_600_000, 100_000, -1]),
     nonPreemptableFraction: random.of([0.25, 0.5, 1]),
     minRunBeforePreemptMs: random.of([0, 0, 20_000]),

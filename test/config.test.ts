@@ -74,12 +74,13 @@ pools:
 pools:
   - name: box
     policy: FAIR_SHARE
-    scheduling: { automatic: false, starvationThresholdMinutes: 0.5, holdAfterSeconds: 20, rotationQuantumSeconds: -1, onUnsatisfiable: FAIL }
+    scheduling: { automatic: false, starvationThresholdMinutes: 0.5, holdAfterSeconds: 20, shareHalfLifeSeconds: 3600, rotationQuantumSeconds: -1, onUnsatisfiable: FAIL }
     weights: { alice.nlp: 2 }
 `).pools
     expect(pool.scheduling.planning).toEqual({
       automatic: false,
       holdAfterMs: 20_000,
+      shareHalfLifeMs: 3_600_000,
       rotationQuantumMs: -1,
       onUnsatisfiable: 'FAIL',
     })

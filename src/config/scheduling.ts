@@ -13,6 +13,9 @@ export const schedulingSection = section({
   nodeLostAfterSeconds: seconds('60').default(60),
   automatic: flag.optional(),
   starvationThresholdMinutes: amountOf('minutes', [0, yearSeconds / 60], '60, or 0 for never').optional(),
+  shareHalfLifeSeconds: amountOf('seconds', [1, yearSeconds], '86400, or null to forget the past')
+    .nullable()
+    .optional(),
   holdAfterSeconds: seconds('600').optional(),
   rotationQuantumSeconds: value<number>(
     { what: `a number of seconds from 0 to ${yearSeconds}, or -1`, example: '3600, or -1 for no rotations' },
@@ -29,6 +32,7 @@ export const schedulingSection = section({
 /** How the leader of the pool plans; absent keys have the defaults of its policy. */
 export interface PlanningConfig {
   readonly automatic?: boolean
+  readonly shareHalfLifeMs?: number | null
   readonly holdAfterMs?: number
   readonly rotationQuantumMs?: number
   readonly nonPreemptableFraction?: number
@@ -40,10 +44,11 @@ export interface PlanningConfig {
 }
 
 export function planningOf(file: z.output<typeof schedulingSection>): PlanningConfig {
-  const { holdAfterSeconds, rotationQuantumSeconds, minRunBeforePreemptSeconds } = file
+  const { holdAfterSeconds, rotationQuantumSeconds, minRunBeforePreemptSeconds, shareHalfLifeSeconds } = file
   const inMs = (given: number | undefined) => (given === undefined || given < 0 ? given : Math.round(given * 1_000))
   const all = {
     automatic: file.automatic,
+    shareHalfLifeMs: shareHalfLifeSeconds === null ? null : inMs(shareHalfLifeSeconds),
     holdAfterMs: inMs(holdAfterSeconds),
     rotationQuantumMs: inMs(rotationQuantumSeconds),
     nonPreemptableFraction: file.nonPreemptableFraction,

@@ -8,6 +8,8 @@ import type { Policy } from './lanes.ts'
 export interface Settings {
   /** false: only `processQueue` makes a pass. */
   automatic: boolean
+  /** FAIR_SHARE: after this time, past use counts half; null: only what accounts hold at this moment counts. */
+  shareHalfLifeMs: number | null
   /** After this wait, nodes are drained for the head of a lane. */
   holdAfterMs: number
   /** How long a rotation protects the jobs that took part; -1: no rotations. */
@@ -29,6 +31,7 @@ export type StoredSettings = Partial<Settings>
 
 const shared: Settings = {
   automatic: true,
+  shareHalfLifeMs: null,
   holdAfterMs: 600_000,
   rotationQuantumMs: 3_600_000,
   nonPreemptableFraction: 0.25,

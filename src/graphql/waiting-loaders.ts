@@ -83,6 +83,8 @@ export interface AccountShareRow {
   pool: string
   account: string
   occupancy: number
+  decayedUse: number | null
+  share: number
   weight: number
   running: number
   queued: number
@@ -91,12 +93,12 @@ export interface AccountShareRow {
 const accountsMax = 500
 
 /**
- * Accounts with the largest occupancy first, then those with the most waiting jobs. $3: only these accounts and those
+ * Accounts with the largest share first, then those with the most waiting jobs. $3: only these accounts and those
  * below them; null: all.
  */
 const accountsSql = `
-SELECT pool, account, occupancy, weight, running, queued FROM (
-  SELECT *, row_number() OVER (PARTITION BY pool ORDER BY occupancy DESC, queued DESC, account) AS place
+SELECT pool, account, occupancy, decayed_use AS "decayedUse", share, weight, running, queued FROM (
+  SELECT *, row_number() OVER (PARTITION BY pool ORDER BY share DESC, queued DESC, account) AS place
   FROM account_view a WHERE pool = ANY($1::text[]) AND ($3::text[] IS NULL OR EXISTS (
     SELECT FROM unnest($3::text[]) AS own WHERE a.account = own OR starts_with(a.account, own || '.')))
 ) v WHERE place <= $2::int ORDER BY pool, place`

@@ -1,7 +1,7 @@
 import type { Processed } from '../domain/queue/process-queue.ts'
 import { memoryMs } from '../domain/scheduling.ts'
 import type { Log } from '../platform/log.ts'
-import type { Decisions } from './plan/model.ts'
+import type { Decisions, PoolSettings } from './plan/model.ts'
 import { plan } from './plan/plan.ts'
 import { createWorld, type World } from './plan/world.ts'
 import type { Committed, Store } from './store.ts'
@@ -55,7 +55,7 @@ export function createPlanner(store: Store, { log, pool }: { log: Log; pool: str
     }
   }
 
-  /** Past preemptions that were forgotten count again. */
+  /** What was forgotten of the past counts now. */
   function reload(): Promise<World> {
     world = null
     return hear()
@@ -66,9 +66,9 @@ export function createPlanner(store: Store, { log, pool }: { log: Log; pool: str
     const known = world ?? createWorld(await store.load())
     for (let i = 0; i < hearingsMax; i++) {
       const heard = await store.changes(known.state.lanes)
-      const rememberedMs = memoryMs(known.state.settings)
+      const before = known.state.settings
       known.hear(heard)
-      if (memoryMs(known.state.settings) > rememberedMs) return reload()
+      if (remembersLess(before, known.state.settings)) return reload()
       nextDueMs = heard.nextDueMs
       if (heard.changes.length > 0) changed = true
       if (!heard.more) break
@@ -161,6 +161,9 @@ async function planned(world: World, store: Store): Promise<Decisions> {
   }
   throw new Error(`Lanes of pool ${world.state.settings.pool} are still empty after ${refillsMax} reads`)
 }
+
+const remembersLess = (before: PoolSettings, now: PoolSettings): boolean =>
+  memoryMs(now) > memoryMs(before) || (now.shareHalfLifeMs !== null && now.shareHalfLifeMs !== before.shareHalfLifeMs)
 
 const isEmpty = ({ starts, evictions, holds, refused }: Decisions): boolean =>
   starts.length + evictions.length + holds.put.length + holds.drop.length + refused.length === 0

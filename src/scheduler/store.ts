@@ -79,6 +79,10 @@ export interface ClassRow {
 
 export interface AccountRow {
   occupancy: number
+  /** null: the pool has no half-life. */
+  decayedUse: number | null
+  /** By which jobs are ordered. */
+  share: number
   weight: number
   running: number
   queued: number

@@ -10,7 +10,16 @@ import type { Store } from './store.ts'
 import { commit } from './stored/committing.ts'
 import { createEar } from './stored/hearing.ts'
 import { publish } from './stored/publishing.ts'
-import { readFirst, readHolds, readLanes, readPreemptions, readRunning, readSettings } from './stored/reading.ts'
+import {
+  readDecayedUse,
+  readFirst,
+  readHolds,
+  readLanes,
+  readPreemptions,
+  readRunning,
+  readServed,
+  readSettings,
+} from './stored/reading.ts'
 
 /** The store of a leader over PostgreSQL, for one term: reading, hearing, committing and publishing under its epoch. */
 export function createStored(domain: Domain, leader: Leader): Store {
@@ -62,5 +71,7 @@ async function load(sql: Sql, { singleUser }: Domain, leader: Leader): Promise<S
     running: await readRunning(sql, pool),
     holds: await readHolds(sql, pool),
     preemptions: await readPreemptions(sql, pool, memoryMs(settings)),
+    served: settings.policy === 'FAIR_SHARE' ? await readServed(sql, pool) : [],
+    decayedUse: await readDecayedUse(sql, pool, settings.policy === 'FAIR_SHARE' ? settings.shareHalfLifeMs : null),
   }
 }

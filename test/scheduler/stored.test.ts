@@ -53,6 +53,30 @@ async function decided(startsMax = 50): Promise<{ decisions: Decisions; revision
   return { decisions: plan(world, { startsMax }), revision: world.state.settings.revision }
 }
 
+test('a new leader knows whose turn it is, and what accounts used', async () => {
+  await sql(
+    `UPDATE pool SET policy = 'FAIR_SHARE', scheduling = '{"shareHalfLifeMs": 60000, "nonPreemptableFraction": 1}'`,
+  )
+  const accounts = ['users.local.a', 'users.local.b', 'users.local.c']
+  await sql(`UPDATE pool SET weights = '{"users.local.a": 1, "users.local.b": 1, "users.local.c": 1}'`)
+  const ids: string[] = []
+  for (const account of accounts) ids.push(await it.submit({ account, resources: { cpu: 1 } }))
+  const { decisions, revision } = await decided()
+  await store.commit(decisions, revision)
+  const order = decisions.starts.map(({ lane }) => lane.account)
+  expect(order.toSorted()).toEqual(accounts)
+  await database.moveTime(60_000)
+  for (const id of ids.slice(0, 2)) await ends(id)
+  await database.moveTime(60_000)
+  const snapshot = await store.load()
+  expect(snapshot.served).toEqual(order)
+  const { cpu = 0 } = snapshot.decayedUse.get(accounts[0] ?? '') ?? {}
+  expect(cpu / 1_000).toBeCloseTo(0.25, 1)
+  const { accounts: shares } = createWorld(snapshot).state.machines
+  expect(shares.service.compare(order[0] ?? '', order[1] ?? '')).toBeLessThan(0)
+  expect(snapshot.decayedUse.get(accounts[2] ?? '')?.cpu).toBeCloseTo(750, -1.5)
+})
+
 describe('hearing', () => {
   test('what joins, leaves, runs and is set is heard once, in order, with the lanes that are new', async () => {
     await store.load()
@@ -198,7 +222,7 @@ test('what is shown replaces what an earlier leader showed, row by row after tha
     consideredMs: 1_000,
   }
   const cpu = { blockedBy: id, reason: { code: 'NO_CAPACITY' }, consideredMs: 1_000 }
-  const account = { occupancy: 0.25, weight: 1, running: 1, queued: 1 }
+  const account = { occupancy: 0.25, decayedUse: null, share: 0.25, weight: 1, running: 1, queued: 1 }
   await store.publish({
     lanes: new Map([[laneId, lane]]),
     classes: new Map([['CPU', cpu]]),

@@ -72,6 +72,8 @@ export const snapshot = (more: Partial<Snapshot> = {}): Snapshot => ({
   running: [],
   holds: [],
   preemptions: [],
+  served: [],
+  decayedUse: new Map(),
   ...more,
 })
 

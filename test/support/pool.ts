@@ -31,6 +31,7 @@ export class TestPool implements WorldView {
       ...settings,
     }
     this.machines.accounts.setWeights(this.settings.weights)
+    this.machines.accounts.setHalfLife(this.settings.shareHalfLifeMs)
     this.machines.setNodes(nodes, this.nowMs)
   }
 
@@ -43,8 +44,11 @@ export class TestPool implements WorldView {
   runsOn(nodeId: string) {
     return this.machines.runsOn(nodeId)
   }
-  share(account: string, { extra = nothing, without = nothing }: Parameters<WorldView['share']>[1] = {}) {
-    return this.machines.accounts.shareWith(account, extra, without)
+  occupancy(account: string, { extra, without }: Parameters<WorldView['occupancy']>[1] = {}) {
+    return this.machines.accounts.occupancy(account, extra, without)
+  }
+  share(account: string) {
+    return this.machines.accounts.share(account)
   }
 
   /** Adds runs; each starts a second after the one before unless told otherwise. */
@@ -80,8 +84,6 @@ export class TestPool implements WorldView {
     return evictionFor(this, { lane: of, entry, class: classOf(of), ration: unlimited })
   }
 }
-
-const nothing = { cpu: 0, memory: 0, gpu: 0 }
 
 /** A node, and devices of it. */
 export type On = readonly [nodeId: string, gpuIds?: readonly number[]]

@@ -15,7 +15,7 @@ import { chunkSize, readTally, type TallyChunk, totalsSql } from './tally.ts'
 export const lineJoins = `JOIN lane l ON l.id = q.lane_id JOIN pool p ON p.name = q.pool
   LEFT JOIN pool_limits pl ON pl.pool = q.pool LEFT JOIN account_view v ON v.pool = q.pool AND v.account = l.account`
 
-export const shareSql = '1 + coalesce(v.occupancy, 0) * 1000000000'
+export const shareSql = '1 + coalesce(v.share, 0) * 1000000000'
 
 /** The lead of a priority: the higher, the sooner. */
 export const leadOf = (priority: number) => 51 - priority

@@ -40,14 +40,14 @@ const askedSql = `
   SELECT row_number() OVER () AS id, each.*, sequences[cardinality(sequences)] AS last,
     ARRAY(SELECT s / $3::bigint FROM unnest(sequences) s ORDER BY 1) AS chunks
   FROM (
-    SELECT coalesce(v.occupancy, 0) AS share, a.bid,
+    SELECT coalesce(v.share, 0) AS share, a.bid,
       array_agg(a."jobId" ORDER BY a.sequence) AS jobs, array_agg(a.sequence ORDER BY a.sequence) AS sequences
     FROM jsonb_to_recordset($2::text::jsonb) AS a("jobId" text, account text, bid int, sequence bigint)
     LEFT JOIN account_view v ON v.pool = $1 AND v.account = a.account GROUP BY 1, 2
   ) each`
 
 const accountsSql = `
-  SELECT t.*, berth_part(t.account) AS part, coalesce(v.occupancy, 0) AS share
+  SELECT t.*, berth_part(t.account) AS part, coalesce(v.share, 0) AS share
   FROM (${totalsSql}) t LEFT JOIN account_view v ON v.pool = $1 AND v.account = t.account`
 
 /** Reading an account costs as much as reading an entry. */

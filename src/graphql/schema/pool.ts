@@ -93,6 +93,15 @@ const AccountShare = builder.objectRef<AccountShareRow>('AccountShare').implemen
     occupancy: t.exposeFloat('occupancy', {
       description: 'Largest share of any resource held by its running jobs, divided by its weight.',
     }),
+    decayedUse: t.exposeFloat('decayedUse', {
+      nullable: true,
+      description:
+        'Mean of its occupancy until now, in which a moment counts half as much as one a half-life later; null: the pool has no `shareHalfLifeSeconds`.',
+    }),
+    share: t.exposeFloat('share', {
+      description:
+        'By which its jobs are ordered, the smallest first: its occupancy, or with a half-life its decayed use a tenth of a half-life from now if its runs go on.',
+    }),
     weight: t.exposeFloat('weight', { description: 'Its weight.' }),
     running: t.exposeInt('running', { description: 'Its jobs that hold resources.' }),
     queued: t.exposeInt('queued', { description: 'Its QUEUED jobs whose gates are all open.' }),

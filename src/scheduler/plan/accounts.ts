@@ -1,6 +1,8 @@
 import type { FreeNode, Placement } from '../../domain/machines/placement.ts'
-import { compareFractions, inMillionths, nothing } from './fractions.ts'
+import { DecayedUse } from './decayed-use.ts'
+import { compareFractions, inMillionths, millionths, nothing } from './fractions.ts'
 import type { Fraction, ResourceAmounts } from './model.ts'
+import { ServiceOrder } from './service-order.ts'
 
 export const resources = ['cpu', 'memory', 'gpu'] as const
 
@@ -25,9 +27,17 @@ export const added = (a: ResourceAmounts, b: ResourceAmounts, sign: 1 | -1): Res
 /**
  * What the accounts of a pool use, as a share of its healthy nodes without what others hold of them: the greatest part of
  * any resource, divided by the account's weight. A run that was asked to leave counts as gone, and the job that gets its
- * resources counts as running: so a preemption changes the shares at once.
+ * resources counts as running: so a preemption changes the occupancy at once.
+ *
+ * Jobs are ordered by the *share*: the occupancy of this moment or, with a half-life, the decayed use that the account will
+ * have a tenth of a half-life from now if it holds as much until then. So a start counts at once, and the past counts most.
+ * Shares are computed when the account changes and at each tick, and stay the same in between, as an order needs.
  */
 export class Accounts {
+  readonly service = new ServiceOrder()
+  readonly past = new DecayedUse()
+  /** When shares were last computed again because of the time alone. */
+  private tickedMs = 0
   private capacity: ResourceAmounts = none
   private weights: ReadonlyMap<string, number> = new Map()
   private readonly used = new Map<string, ResourceAmounts>()
@@ -52,27 +62,66 @@ export class Accounts {
     this.weights = weights
   }
 
+  setHalfLife(halfLifeMs: number | null): void {
+    this.shares.clear()
+    this.past.halfLifeMs = halfLifeMs
+  }
+
   change(account: string, placements: readonly Placement[], sign: 1 | -1): void {
-    const left = added(this.used.get(account) ?? none, amountsOf(placements), sign)
+    const before = this.used.get(account) ?? none
+    this.past.settle(account, before)
+    const left = added(before, amountsOf(placements), sign)
     if (resources.some((resource) => left[resource] !== 0)) this.used.set(account, left)
     else this.used.delete(account)
     this.shares.delete(account)
   }
 
+  /** By which jobs are ordered. */
   share(account: string): Fraction {
     const used = this.used.get(account)
-    if (!used) return nothing
+    if (!used && this.past.halfLifeMs === null) return nothing
     const known = this.shares.get(account)
     if (known) return known
-    const share = this.shareOf(account, used)
+    const share = this.partOf(account, this.soonOf(account, used ?? none))
     this.shares.set(account, share)
     return share
   }
 
-  /** The account's share with `extra` added and `without` removed. */
-  shareWith(account: string, extra: ResourceAmounts, without: ResourceAmounts): Fraction {
-    const used = added(added(this.used.get(account) ?? none, extra, 1), without, -1)
-    return this.shareOf(account, used)
+  private soonOf(account: string, used: ResourceAmounts): ResourceAmounts {
+    if (this.past.halfLifeMs === null) return used
+    const past = this.past.of(account, used)
+    const soon = (resource: keyof ResourceAmounts) => past[resource] * pastPart + used[resource] * (1 - pastPart)
+    return { cpu: soon('cpu'), memory: soon('memory'), gpu: soon('gpu') }
+  }
+
+  /** What the account holds now, with `extra` added and `without` removed. */
+  occupancy(account: string, extra = none, without = none): Fraction {
+    return this.partOf(account, added(added(this.used.get(account) ?? none, extra, 1), without, -1))
+  }
+
+  /** What the account held in the past; null: it does not count. */
+  decayedUse(account: string): Fraction | null {
+    if (this.past.halfLifeMs === null) return null
+    return this.partOf(account, this.past.of(account, this.used.get(account) ?? none))
+  }
+
+  /** Shares change by the time alone only at ticks: a hundred in a half-life, and one in a second at most. */
+  get nextTickMs(): number | null {
+    const { halfLifeMs } = this.past
+    return halfLifeMs === null ? null : this.tickedMs + Math.max(1_000, halfLifeMs / 100)
+  }
+
+  /** The accounts whose shares change now because of the time alone. */
+  due(): readonly string[] {
+    const { nextTickMs, past } = this
+    if (nextTickMs === null || past.nowMs < nextTickMs) return []
+    this.tickedMs = past.nowMs
+    return [...past.accounts(this.used)]
+  }
+
+  /** The share is computed again. */
+  renew(account: string): void {
+    this.shares.delete(account)
   }
 
   weightOf(account: string): number {
@@ -90,11 +139,18 @@ export class Accounts {
     )
   }
 
-  private shareOf(account: string, used: ResourceAmounts): Fraction {
+  private partOf(account: string, amounts: ResourceAmounts): Fraction {
     const weight = inMillionths(this.weightOf(account))
     return resources
-      .filter((resource) => this.capacity[resource] > 0 && used[resource] > 0)
-      .map((resource) => ({ num: BigInt(used[resource]) * 1_000_000n, den: BigInt(this.capacity[resource]) * weight }))
+      .filter((resource) => this.capacity[resource] > 0 && amounts[resource] > 0)
+      .map((resource) => ({ num: exactly(amounts[resource]), den: BigInt(this.capacity[resource]) * weight }))
       .reduce((a, b) => (compareFractions(a, b) < 0 ? b : a), nothing)
   }
 }
+
+/** What is left of the past after a tenth of a half-life. */
+const pastPart = 2 ** -0.1
+
+/** In millionths; whole amounts stay exact. */
+const exactly = (amount: number): bigint =>
+  Number.isInteger(amount) ? BigInt(amount) * BigInt(millionths) : BigInt(Math.round(amount * millionths))

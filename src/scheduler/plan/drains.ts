@@ -177,12 +177,12 @@ function victimOf(world: WorldView, { lane, running, placements }: Leaving): Evi
     tier: tiers.drain,
     shares: {
       claimant: [
-        numberOf(world.share(lane.account)),
-        numberOf(world.share(lane.account, { extra: amountsOf(placements ?? []) })),
+        numberOf(world.occupancy(lane.account)),
+        numberOf(world.occupancy(lane.account, { extra: amountsOf(placements ?? []) })),
       ],
       victim: [
-        numberOf(world.share(account)),
-        numberOf(world.share(account, { without: amountsOf(running.placements) })),
+        numberOf(world.occupancy(account)),
+        numberOf(world.occupancy(account, { without: amountsOf(running.placements) })),
       ],
     },
   }

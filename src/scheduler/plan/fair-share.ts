@@ -4,16 +4,21 @@ import { compareHeads } from './lane-window.ts'
 import type { OrderingPolicy } from './policy.ts'
 
 /**
- * The account with the smallest share first; within one the higher bid, then the earlier submission. What a share is:
- * accounts.ts.
+ * The account with the smallest share first, of equal ones the account that was served longest ago; within one the higher
+ * bid, then the earlier submission. What a share is: accounts.ts.
  */
 export function fairShare(accounts: Accounts): OrderingPolicy {
   return {
     groupOf: ({ lane }) => lane.account,
-    compare: (a, b) =>
-      (a.lane.account === b.lane.account
-        ? 0
-        : compareFractions(accounts.share(a.lane.account), accounts.share(b.lane.account))) || compareHeads(a, b),
+    compare(a, b) {
+      const [one, other] = [a.lane.account, b.lane.account]
+      if (one === other) return compareHeads(a, b)
+      return (
+        compareFractions(accounts.share(one), accounts.share(other)) ||
+        accounts.service.compare(one, other) ||
+        compareHeads(a, b)
+      )
+    },
     age: () => null,
   }
 }

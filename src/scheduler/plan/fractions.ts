@@ -8,7 +8,7 @@ export const compareFractions = (a: Fraction, b: Fraction): number => {
   return left < right ? -1 : left > right ? 1 : 0
 }
 
-const millionths = 1_000_000
+export const millionths = 1_000_000
 
 /** Weights and parts have at most six decimal digits; smaller values count as one millionth. */
 export const inMillionths = (value: number): bigint => BigInt(Math.max(1, Math.round(value * millionths)))

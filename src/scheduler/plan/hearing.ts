@@ -9,6 +9,7 @@ import type { PoolState } from './state.ts'
  */
 export function hear(state: PoolState, { nowMs, changes, lanes }: Heard): void {
   state.nowMs = Math.max(state.nowMs, nowMs)
+  state.machines.accounts.past.nowMs = state.nowMs
   // Until now an undo could restore a hold that was dropped for a job that left.
   for (const jobId of state.left) if (!state.holds.has(jobId)) state.left.delete(jobId)
   for (const lane of lanes) if (!state.lanes.has(lane.lane.id)) state.addLane(lane)
@@ -31,7 +32,7 @@ export function refill(state: PoolState, first: ReadonlyMap<string, readonly Wai
 /** A job was submitted and started in one transaction: it never waited in the window of its lane. */
 export function hearStart(state: PoolState, start: Start): void {
   state.lanes.get(start.lane.id)?.takeUnseen(start.entry)
-  state.addRun(runOf(start, state.nowMs))
+  state.startRun(runOf(start, state.nowMs))
 }
 
 function apply(state: PoolState, change: Change): void {

@@ -15,6 +15,8 @@ import type { PoolState } from './state.ts'
 export class Ledger {
   private readonly state: PoolState
   private readonly inverses = new WeakMap<Decisions, (() => void)[]>()
+  /** How the accounts of starts get their turns back. */
+  private readonly turns = new WeakMap<Start, () => void>()
 
   constructor(state: PoolState) {
     this.state = state
@@ -25,8 +27,12 @@ export class Ledger {
     this.take(decisions, { window, entry })
     if (this.state.holds.has(entry.jobId)) this.dropHold(decisions, entry.jobId)
     const start = { lane: window.lane, entry, ...given }
-    this.state.addRun(runOf(start, this.state.nowMs))
-    this.inverted(decisions, () => this.state.endRun(entry.runId))
+    const takeBack = this.state.startRun(runOf(start, this.state.nowMs))
+    this.turns.set(start, takeBack)
+    this.inverted(decisions, () => {
+      this.state.endRun(entry.runId)
+      takeBack()
+    })
     decisions.starts.push(start)
   }
 
@@ -80,9 +86,11 @@ export class Ledger {
   lose(jobIds: readonly string[], { starts }: Decisions): void {
     const lost = new Set(jobIds)
     for (const jobId of lost) this.state.dropHold(jobId)
-    for (const { entry, lane } of starts) {
+    for (const start of starts) {
+      const { entry, lane } = start
       if (!lost.has(entry.jobId)) continue
       this.state.endRun(entry.runId)
+      this.turns.get(start)?.()
       this.state.lanes.get(lane.id)?.lose(entry.jobId)
       this.state.reorder(lane.id)
     }

@@ -112,6 +112,10 @@ export interface Snapshot {
   running: readonly Running[]
   holds: readonly Hold[]
   preemptions: readonly PastPreemption[]
+  /** Accounts of the latest starts, the oldest first. */
+  served: readonly string[]
+  /** What accounts held until now, decayed by the half-life of the pool; empty without one. */
+  decayedUse: ReadonlyMap<string, ResourceAmounts>
 }
 
 /** What the leader hears, in order. Hearing the same twice changes nothing. */
@@ -193,7 +197,9 @@ export interface WorldView {
    * The largest part of any resource of the pool that the account's runs hold, over its weight, with `extra` added and
    * `without` removed. Runs whose preemption was requested do not count; the jobs that hold their resources do.
    */
-  share(account: string, change?: { extra?: ResourceAmounts; without?: ResourceAmounts }): Fraction
+  occupancy(account: string, change?: { extra?: ResourceAmounts; without?: ResourceAmounts }): Fraction
+  /** By which jobs are ordered: the occupancy, or with a half-life what the decayed use will soon be. */
+  share(account: string): Fraction
 }
 
 /** The outcome for a job, and why it would not start. */

@@ -44,7 +44,8 @@ function run(round: Round, { startsMax, before }: { startsMax: number; before: L
   }
   decisions.needs = state.order.needs
   state.lookAgainMs = lookAgainMs(state)
-  decisions.nextMs = goesOn(round) ? state.nowMs : soonest([state.order.nextMs, state.lookAgainMs])
+  const tickMs = state.lanes.size > 0 ? state.machines.accounts.nextTickMs : null
+  decisions.nextMs = goesOn(round) ? state.nowMs : soonest([state.order.nextMs, state.lookAgainMs, tickMs])
   return decisions
 }
 

@@ -192,7 +192,10 @@ function settled(world: WorldView, { rule, claiming }: Attempt, { placements, le
   const asked = amountsOf(placements)
   const final = rule.tier === tiers.strict ? (rulesFor(world, { ...claiming, asked })[0] ?? rule) : rule
   const { account } = claiming.lane
-  const claimant: [number, number] = [numberOf(world.share(account)), numberOf(world.share(account, { extra: asked }))]
+  const claimant: [number, number] = [
+    numberOf(world.occupancy(account)),
+    numberOf(world.occupancy(account, { extra: asked })),
+  ]
   const lost = new Map<string, ResourceAmounts>()
   const victims = leaving.map((running) => {
     const group = final.groupOf(running)
@@ -216,6 +219,6 @@ function sharesOf(
   { lane }: Running,
   { before, after }: { before: ResourceAmounts; after: ResourceAmounts },
 ): [number, number] {
-  const share = (without: ResourceAmounts) => numberOf(world.share(lane.account, { without }))
+  const share = (without: ResourceAmounts) => numberOf(world.occupancy(lane.account, { without }))
   return [share(before), share(after)]
 }

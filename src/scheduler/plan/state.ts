@@ -38,7 +38,12 @@ export class PoolState implements WorldView {
     this.nowMs = snapshot.nowMs
     this.settings = snapshot.settings
     this.preemptions = [...snapshot.preemptions]
-    this.machines.accounts.setWeights(snapshot.settings.weights)
+    const { accounts } = this.machines
+    accounts.setWeights(snapshot.settings.weights)
+    accounts.setHalfLife(snapshot.settings.shareHalfLifeMs)
+    accounts.past.nowMs = snapshot.nowMs
+    for (const account of snapshot.served) accounts.service.serve(account, accounts.weightOf(account))
+    for (const [account, use] of snapshot.decayedUse) accounts.past.put(account, use)
     this.machines.setRules(snapshot.settings.rules)
     this.machines.setNodes(snapshot.nodes, snapshot.nowMs)
     for (const run of snapshot.running) this.machines.add(run)
@@ -76,8 +81,12 @@ export class PoolState implements WorldView {
     return this.machines.runsOn(nodeId)
   }
 
-  share(account: string, change: Parameters<WorldView['share']>[1] = {}): Fraction {
-    return this.machines.accounts.shareWith(account, change.extra ?? none, change.without ?? none)
+  occupancy(account: string, change: Parameters<WorldView['occupancy']>[1] = {}): Fraction {
+    return this.machines.accounts.occupancy(account, change.extra ?? none, change.without ?? none)
+  }
+
+  share(account: string): Fraction {
+    return this.machines.accounts.share(account)
   }
 
   // ── lanes ──
@@ -105,6 +114,22 @@ export class PoolState implements WorldView {
 
   addRun(run: Running): void {
     this.order.moving(run.lane.account, () => this.machines.add(run))
+    this.tookResources(run)
+  }
+
+  /** The run starts: its account is served. Returns the function that takes the turn back, after the end of the run. */
+  startRun(run: Running): () => void {
+    const { account } = run.lane
+    const { accounts } = this.machines
+    const takeBack = this.order.moving(account, () => {
+      this.machines.add(run)
+      return accounts.service.serve(account, accounts.weightOf(account))
+    })
+    this.tookResources(run)
+    return () => this.order.moving(account, takeBack)
+  }
+
+  private tookResources(run: Running): void {
     const isPart = this.settings.nonPreemptableFraction < 1 && !run.lane.preemptable
     this.order.taken({ ceilings: this.ceilings, isPart })
     this.weigh()
@@ -186,12 +211,16 @@ export class PoolState implements WorldView {
   setSettings(settings: PoolSettings): void {
     this.settings = settings
     this.machines.accounts.setWeights(settings.weights)
+    this.machines.accounts.setHalfLife(settings.shareHalfLifeMs)
     this.machines.setRules(settings.rules)
     this.rebuild()
   }
 
   /** Time has passed: raises heads that waited long enough and opens what time kept closed. */
   age(): void {
+    const { accounts } = this.machines
+    accounts.past.nowMs = this.nowMs
+    for (const account of accounts.due()) this.order.moving(account, () => accounts.renew(account))
     if (this.machines.tryAgain(this.nowMs)) this.rebuild()
     this.order.age(this.nowMs)
     if (this.lookAgainMs !== null && this.nowMs >= this.lookAgainMs) this.order.freed([])

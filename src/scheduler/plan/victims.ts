@@ -41,12 +41,12 @@ export const isPreemptable = ({ lane, state, leaving }: Running): boolean =>
 
 /** The share of the claimant's account, even with the job, is smaller than the victim's is now. */
 function strict(world: WorldView, { lane, asked }: Claiming, past: () => Past): PreemptionRule {
-  const after = world.share(lane.account, { extra: asked })
+  const after = world.occupancy(lane.account, { extra: asked })
   return {
     tier: tiers.strict,
-    mayLeave: (running) => isBatchVictim(world, running, past) && running.lane.account !== lane.account,
+    mayLeave: (running) => isBatchVictim(world, running, past) && hasMore(world, running.lane.account, lane.account),
     groupOf: (running) => running.lane.account,
-    eagerness: (account, lost) => more(world.share(account, { without: lost }), after),
+    eagerness: (account, lost) => more(world.occupancy(account, { without: lost }), after),
   }
 }
 
@@ -55,21 +55,26 @@ function strict(world: WorldView, { lane, asked }: Claiming, past: () => Past): 
  * No job takes part twice within a quantum, unless the two could not swap back.
  */
 function rotation(world: WorldView, { lane, jobId }: Claiming, past: () => Past): PreemptionRule {
-  const now = world.share(lane.account)
+  const now = world.occupancy(lane.account)
   const mayClaim = () => !past().rotated.has(jobId)
   const cannotSwapBack = ({ lane: victim }: Running) => !(lane.preemptable || lane.restartable) || !victim.restartable
   const isFresh = (running: Running) => mayClaim() && !past().rotated.has(running.jobId)
   return {
     tier: tiers.rotation,
     mayLeave: (running) =>
-      running.lane.account !== lane.account &&
+      hasMore(world, running.lane.account, lane.account) &&
       isBatchVictim(world, running, past) &&
       !(running.wonTier !== null && isRecent(world, running.sinceMs)) &&
       (cannotSwapBack(running) || isFresh(running)),
     groupOf: (running) => running.lane.account,
-    eagerness: (account, lost) => more(world.share(account, { without: lost }), now),
+    eagerness: (account, lost) => more(world.occupancy(account, { without: lost }), now),
   }
 }
+
+/** With a half-life: an account that had its part in the past takes no runs from one that still has to get it. */
+const hasMore = (world: WorldView, victim: string, claimant: string): boolean =>
+  victim !== claimant &&
+  (world.settings.shareHalfLifeMs === null || compareFractions(world.share(victim), world.share(claimant)) > 0)
 
 const more = (share: Fraction, than: Fraction): Fraction | null => (compareFractions(share, than) > 0 ? share : null)
 

@@ -87,6 +87,14 @@ function accountRow(state: PoolState, account: string): AccountRow | null {
   if (!lanes && !running) return null
   let queued = 0
   for (const { waiting } of lanes ?? []) queued += waiting
-  const weight = machines.accounts.weightOf(account)
-  return { occupancy: numberOf(state.share(account)), weight, running: running ?? 0, queued }
+  const { accounts } = machines
+  const past = accounts.decayedUse(account)
+  return {
+    occupancy: numberOf(state.occupancy(account)),
+    decayedUse: past && numberOf(past),
+    share: numberOf(state.share(account)),
+    weight: accounts.weightOf(account),
+    running: running ?? 0,
+    queued,
+  }
 }

@@ -74,11 +74,12 @@ const accountView: Table = {
   name: 'account_view',
   key: 'account',
   upsert: `
-    INSERT INTO account_view (pool, account, occupancy, weight, running, queued)
-    SELECT $1, r.key, r.occupancy, r.weight, r.running, r.queued
-    FROM jsonb_to_recordset($2::text::jsonb) AS r(key text, occupancy float8, weight float8, running int, queued int)
-    ON CONFLICT (pool, account) DO UPDATE SET occupancy = excluded.occupancy, weight = excluded.weight,
-      running = excluded.running, queued = excluded.queued`,
+    INSERT INTO account_view (pool, account, occupancy, decayed_use, share, weight, running, queued)
+    SELECT $1, r.key, r.occupancy, r."decayedUse", r.share, r.weight, r.running, r.queued
+    FROM jsonb_to_recordset($2::text::jsonb) AS r(key text, occupancy float8, "decayedUse" float8, share float8, weight float8,
+      running int, queued int)
+    ON CONFLICT (pool, account) DO UPDATE SET occupancy = excluded.occupancy, decayed_use = excluded.decayed_use,
+      share = excluded.share, weight = excluded.weight, running = excluded.running, queued = excluded.queued`,
 }
 
 interface Write {

@@ -7,7 +7,7 @@ import { type StoredSettings, settingsOf } from '../../domain/scheduling.ts'
 import { holdingSql } from '../../domain/state.ts'
 import type { Sql } from '../../platform/tx.ts'
 import { windowSize } from '../plan/lane-window.ts'
-import type { Hold, LaneState, PastPreemption, PoolSettings, Running, Waiting } from '../plan/model.ts'
+import type { Hold, LaneState, PastPreemption, PoolSettings, ResourceAmounts, Running, Waiting } from '../plan/model.ts'
 
 /** What a leader plans with, read from the tables. These functions neither lock nor write rows. */
 
@@ -145,6 +145,54 @@ function runningOf({ gpuIds, placements, ...run }: RunRow): Running {
       return { ...placement, gpuIds: [...gpuSlots, ...claimed], ...(provisional && { provisional: true }) }
     }),
   }
+}
+
+// ── what accounts got in the past ──
+
+/** Accounts that were served before these starts count as never served. */
+const servedMax = 10_000
+
+/** Accounts of the latest starts, the oldest first. Runs that were started together keep their order. */
+export async function readServed(sql: Sql, pool: string): Promise<string[]> {
+  const rows = await sql.query<{ account: string }>(
+    `SELECT l.account FROM (
+       SELECT job_id, scheduled_at FROM run WHERE pool = $1 AND scheduled_at IS NOT NULL
+       ORDER BY scheduled_at DESC LIMIT ${servedMax}) r
+     JOIN job j ON j.id = r.job_id JOIN lane l ON l.id = j.lane_id ORDER BY r.scheduled_at`,
+    [pool],
+  )
+  return rows.map(({ account }) => account)
+}
+
+/** After ten half-lives a thousandth is left. */
+const halfLivesMax = 10
+/** Earlier starts within the ten half-lives are left out: their weight is the smallest. */
+const usedMax = 1_000_000
+
+/** What accounts held until now, each moment by its weight (plan/decayed-use.ts), computed from the latest runs. */
+export async function readDecayedUse(
+  sql: Sql,
+  pool: string,
+  halfLifeMs: number | null,
+): Promise<ReadonlyMap<string, ResourceAmounts>> {
+  if (halfLifeMs === null) return new Map()
+  const weightAt = (moment: string) => `exp(ln(2) * (${ms(moment)} - ${ms('clock.now')}) / $2)`
+  const sum = (amount: string) =>
+    `sum((l.shape->>'copies')::float8 * (l.shape->>'${amount}')::float8 * greatest(r.until - r.since, 0))`
+  const rows = await sql.query<ResourceAmounts & { account: string }>(
+    `WITH clock AS MATERIALIZED (SELECT berth_now() AS now),
+     used AS (
+       SELECT run.job_id, ${weightAt('run.scheduled_at')} AS since,
+         ${weightAt('coalesce(run.finished_at, clock.now)')} AS until
+       FROM clock CROSS JOIN run WHERE run.pool = $1
+         AND run.scheduled_at > clock.now - ${halfLivesMax} * $2::float8 * interval '1 millisecond'
+       ORDER BY run.scheduled_at DESC LIMIT ${usedMax}
+     )
+     SELECT l.account, ${sum('cpuMillis')} AS cpu, ${sum('memoryBytes')} AS memory, ${sum('gpu')} AS gpu
+     FROM used r JOIN job j ON j.id = r.job_id JOIN lane l ON l.id = j.lane_id GROUP BY l.account`,
+    [pool, halfLifeMs],
+  )
+  return new Map(rows.map(({ account, ...use }) => [account, use]))
 }
 
 // ── settings, holds, the past ──

@@ -146,7 +146,8 @@ test('by shares, then bids, then submission, in a pool of fair shares; never exa
   const third = await it.submit({ bid: 5 }, eve)
   const other = await it.submit({}, max)
   expect(await lineOf()).toEqual([third, first, second, other])
-  await sql("INSERT INTO account_view VALUES ('sim', 'users.eve', 0.5, 1, 4, 3), ('sim', 'users.max', 0.25, 1, 1, 1)")
+  await sql(`INSERT INTO account_view (pool, account, occupancy, share, weight, running, queued)
+    VALUES ('sim', 'users.eve', 0.5, 0.5, 1, 4, 3), ('sim', 'users.max', 0.25, 0.25, 1, 1, 1)`)
   expect(await lineOf()).toEqual([other, third, first, second])
   expect((await positionsOf(database.db.sql, [other])).get(other)).toEqual({ position: 1, exact: false })
 })
@@ -164,13 +165,14 @@ test('by shares over many accounts and chunks, whatever the leader last counted'
     for (const shares of [1, 2, 5]) {
       await sql('DELETE FROM account_view')
       await sql(
-        `INSERT INTO account_view SELECT 'sim', account, n % $1::int / 4.0, 1, 1, CASE WHEN n % 2 = 0 THEN $2::int ELSE n END
+        `INSERT INTO account_view (pool, account, occupancy, share, weight, running, queued)
+         SELECT 'sim', account, n % $1::int / 4.0, n % $1::int / 4.0, 1, 1, CASE WHEN n % 2 = 0 THEN $2::int ELSE n END
          FROM (SELECT account, row_number() OVER (ORDER BY account) AS n FROM (SELECT DISTINCT account FROM lane) a) b WHERE n % 6 <> 0`,
         [shares, queued],
       )
       const expected = await sql(
         `SELECT q.job_id AS id FROM queue_entry q JOIN lane l ON l.id = q.lane_id LEFT JOIN account_view v ON v.account = l.account
-         ORDER BY CASE WHEN l.interactive THEN -1 ELSE coalesce(v.occupancy, 0) END, q.bid DESC, q.sequence`,
+         ORDER BY CASE WHEN l.interactive THEN -1 ELSE coalesce(v.share, 0) END, q.bid DESC, q.sequence`,
       )
       expect(await lineOf()).toEqual(expected.map(({ id }) => id))
     }

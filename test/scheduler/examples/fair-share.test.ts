@@ -42,6 +42,21 @@ describe.each(modes)('with %s alone', (mode) => {
     expect(await it.holding(...ids.slice(21))).toHaveLength(4)
   })
 
+  test('turns: of accounts that hold as much, the one that was served longest ago is first', async () => {
+    await using it = await startCluster({ mode, ...S, scheduling: { nonPreemptableFraction: 1 }, nodes: [N8()] })
+    const whole = (account: string) => ({ gpu: 8, seconds: 10, account })
+    const [first = '', ...later] = await it.together(...times(3, whole('a')), whole('b'))
+    const second = await it.submit(whole('c'))
+    await it.settle()
+    const order = [first]
+    for (let i = 0; i < 4; i++) {
+      await it.advance(11)
+      order.push(...(await it.holding(...later, second)))
+    }
+    const [a2, a3, b] = later
+    expect(order).toEqual([first, b, second, a2, a3])
+  })
+
   test('33: within an account the higher bid is first', async () => {
     await using it = await startCluster({ mode, ...S, nodes: [node('n', { cpuMillis: 1_000 })] })
     let running = await it.submit({ ...of('a'), pre: true })

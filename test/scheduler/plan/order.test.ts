@@ -61,12 +61,15 @@ function naive(all: readonly Job[], { policy, rules: [pool, user] }: PoolSetting
   const started: Job[] = []
   const cpu = (account: string) =>
     started.filter(({ of }) => of.account === account).reduce((sum, { of }) => sum + of.shape.cpuMillis, 0)
+  const lastServed = (account: string) => started.findLastIndex(({ of }) => of.account === account)
   const effective = ({ of, entry }: Job) =>
     of.priority >= 30 ? of.priority : Math.min(30, of.priority + 10 * Math.floor((nowMs - entry.sinceMs) / 4000))
   const key = (job: Job): number[] => {
     if (job.of.interactive) return [0, -job.entry.bid, job.entry.sequence]
     const tail = [-job.entry.bid, job.entry.sequence]
-    return policy === 'PRIORITY' ? [1, -effective(job), ...tail] : [1, cpu(job.of.account), ...tail]
+    return policy === 'PRIORITY'
+      ? [1, -effective(job), ...tail]
+      : [1, cpu(job.of.account), lastServed(job.of.account), ...tail]
   }
   const compare = (a: Job, b: Job) => {
     const [left, right] = [key(a), key(b)]

@@ -1,0 +1,52 @@
+import type { ResourceAmounts } from './model.ts'
+
+/**
+ * What accounts held in the past: the mean of all moments, in which a moment counts half as much as one a half-life later. It is
+ * in the same unit as what they hold now. Only the change of an account is computed; others decay when they are asked.
+ */
+interface Kept extends ResourceAmounts {
+  atMs: number
+}
+
+/** Below this part of a GPU, a core's thousandth or a byte an account without runs is forgotten. */
+const nothingBelow = 1e-6
+
+export class DecayedUse {
+  /** null: the past does not count. */
+  halfLifeMs: number | null = null
+  nowMs = 0
+  private readonly kept = new Map<string, Kept>()
+
+  /** The use of the account until now; it held `held` since its last change. */
+  of(account: string, held: ResourceAmounts): ResourceAmounts {
+    const { halfLifeMs, nowMs } = this
+    const before = this.kept.get(account)
+    if (halfLifeMs === null || !before) return { cpu: 0, memory: 0, gpu: 0 }
+    const left = 2 ** (-Math.max(0, nowMs - before.atMs) / halfLifeMs)
+    const since = (past: number, now: number) => past * left + now * (1 - left)
+    return {
+      cpu: since(before.cpu, held.cpu),
+      memory: since(before.memory, held.memory),
+      gpu: since(before.gpu, held.gpu),
+    }
+  }
+
+  /** What the account holds is about to change. */
+  settle(account: string, held: ResourceAmounts): void {
+    if (this.halfLifeMs !== null) this.put(account, this.of(account, held))
+  }
+
+  put(account: string, use: ResourceAmounts): void {
+    this.kept.set(account, { ...use, atMs: this.nowMs })
+  }
+
+  /** Accounts with a use; those without runs and with next to none are forgotten. */
+  accounts(held: ReadonlyMap<string, ResourceAmounts>): Iterable<string> {
+    for (const account of this.kept.keys()) {
+      if (held.has(account)) continue
+      const { cpu, memory, gpu } = this.of(account, { cpu: 0, memory: 0, gpu: 0 })
+      if (Math.max(cpu, memory, gpu) < nothingBelow) this.kept.delete(account)
+    }
+    return this.kept.keys()
+  }
+}
