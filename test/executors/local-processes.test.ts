@@ -8,8 +8,9 @@ import { createLocalExecutor } from '../../src/executors/local/local.ts'
 import { systemClock } from '../../src/platform/clock.ts'
 import { createLog } from '../../src/platform/log.ts'
 import { machineTime } from '../support/clock.ts'
+import { root } from '../support/sources.ts'
 import { until } from '../support/until.ts'
-import { observe, read, removeSpool, resourcesOf, runOf, untilEnded, untilState } from './runs.ts'
+import { observe, read, removeSpool, resourcesOf, runOf, untilEnded } from './runs.ts'
 
 let directory: string
 let spoolDir: string
@@ -69,12 +70,12 @@ const alive = (pid: number) => {
 }
 
 describe('environment', () => {
-  const isOwn = (line: string) => !line.startsWith('BERTH_RUN_ID=')
+  const isOwn = (line: string) => !/^(BERTH_RUN_ID|PYTHONUNBUFFERED)=/.test(line)
   const lines = (out: string) => out.trimEnd().split('\n').filter(isOwn).sort()
 
   it('inherits the fixed list and the named ones, never secrets', async () => {
     const { out } = await finish(runOf({ command: ['/usr/bin/env'] }, { injected: { BERTH_RUN: '1' } }))
-    const expected = ['ALLOWED=yes', 'BERTH_RUN=1', `HOME=${directory}`, 'LC_ALL=C', `PATH=${environment.PATH}`]
+    const expected = ['ALLOWED=yes', 'BERTH_RUN=1', `HOME=${directory}`, 'LC_ALL=C', `PATH=${environment.PATH}:${root}`]
     expect(lines(out)).toEqual(expected)
   })
 
@@ -277,8 +278,8 @@ describe('ends', () => {
   ])('kill -9 of %s from outside is an end by KILL, and leaves nothing', async (_, target) => {
     const handle = await executor.start(sh('echo $$; exec sleep 600'))
     const { out } = await read(executor, handle, { enough: ({ out }) => out.endsWith('\n') })
-    const running = await untilState(executor, handle, 'running')
-    process.kill(target(Number('nativeId' in running && running.nativeId)), 'SIGKILL')
+    const [, shim] = (await readFile(join(spoolDir, 'runs', handle, 'journal'), 'utf8')).split(' ')
+    process.kill(target(Number(shim)), 'SIGKILL')
     expect(await untilEnded(executor, handle)).toMatchObject({ exitCode: 137, signal: 9, stopped: false })
     await until(() => !alive(Number(out)), { what: 'the command is gone' })
   })

@@ -12,7 +12,7 @@ import { openPlain } from './plain-file.ts'
 export interface Journal {
   /** The first claim is the only one that counts. */
   claim: ShimClaim | null
-  /** Leader of the job's session and process group; null: not there yet. */
+  /** Leader of the job's session and process group; written with the claim. */
   session: { pid: number; born: string } | null
   /** Seconds of uptime at which the grace of the earliest stop ends; null: no stop came before the end of the run. */
   stopUp: number | null
@@ -116,7 +116,7 @@ function takeFact(journal: Journal, { word, fields, line }: { word: string; fiel
 
 /** Records that count until the end of the command. */
 function takeStep(journal: Journal, word: string, fields: readonly string[]): void {
-  if (word === 'session') journal.session = { pid: Number(fields[0]), born: fields[1] ?? '' }
+  if (word === 'session') journal.session ??= { pid: Number(fields[0]), born: fields[1] ?? '' }
   if (word === 'stop') journal.stopUp = least(journal.stopUp, amount(fields[1]))
   if (word === 'deadline' && journal.stopUp === null) journal.deadline ??= { up: amount(fields[0]) }
   if (word === 'term') journal.isTermSent = true
@@ -170,8 +170,9 @@ function append(path: string, text: string): boolean {
   }
 }
 
-export function recordStop(path: string, { graceSeconds, up }: { graceSeconds: number; up: number }): void {
-  append(path, `stop ${graceSeconds.toFixed(3)} ${up.toFixed(2)}\n`)
+/** false: there is no journal. */
+export function recordStop(path: string, { graceSeconds, up }: { graceSeconds: number; up: number }): boolean {
+  return append(path, `stop ${graceSeconds.toFixed(3)} ${up.toFixed(2)}\n`)
 }
 
 /** No shim can take the claim after this; the journal tells whether one had taken it before. false: there is no journal. */

@@ -14,7 +14,8 @@
 #   claim PID BORN BOOT UP DUE CGROUP   this process supervises the run. Of several claims the first counts, so that of two
 #                          shims of one run only one ever starts the command. BORN tells it from a later bearer of its pid.
 #                          DUE: when the fallback deadline fires, CGROUP: of the job; each - where there is none.
-#   session PID BORN       the process that becomes the job: leader of its session and of its process group
+#   session PID BORN       the process that becomes the job: leader of its session and of its process group. Written together
+#                          with its claim, so the first one counts.
 #   limited DIRECTORY …    further cgroups of the job, which hold it to limits
 #   stop GRACE UP          by the server, before it sends TERM: KILL comes at UP
 #   deadline UP            by the server or its heir, before it sends TERM at the fallback deadline
@@ -71,11 +72,14 @@ prepare_claim() {
 
 # If another shim has the claim, or none can be written, nothing of this one is needed.
 claim() {
-  printf 'claim %s %s %s %s %s %s\n' "$$" "$born" "$boot" "$up" "$due" "${cgroup:--}" >&3 || kill -KILL 0
+  shim_born=$born
+  birth self
+  records='claim %s %s %s %s %s %s\nsession %s %s\n'
+  printf "$records" "$$" "$shim_born" "$boot" "$up" "$due" "${cgroup:--}" "$pid" "$born" >&3 || kill -KILL 0
   while read -r word first second third rest <&4; do
     [ "$word" = claim ] && break
   done
-  [ "$first $second $third" = "$$ $born $boot" ] || kill -KILL 0
+  [ "$first $second $third" = "$$ $shim_born $boot" ] || kill -KILL 0
   [ "$limited" ] && record limited "$limited"
   # The server may have died.
   trap '' PIPE
@@ -96,7 +100,7 @@ record() {
 find_session() {
   session=
   while read -r word first rest; do
-    [ "$word" = session ] && session=$first
+    [ "$word" = session ] && session=$first && break
   done <"$directory/journal"
 }
 
@@ -125,6 +129,8 @@ watchdog() {
 # limit are counted and dropped. At the limit, and on a full disk, the current write (at most 128 KiB) is lost. A shell ends
 # when no further process may be started: then it becomes the `cat`, and the job still has a reader.
 keep() {
+  # A shell ends when `exec` cannot open its file.
+  until [ -e "$directory/$1" ]; do sleep 1; done
   exec 7>&- 9>&- <&"$2" >>"$directory/$1"
   ulimit -f "$blocks"
   trap '' XFSZ TERM
@@ -149,8 +155,6 @@ keep() {
 # TERM.
 launch() {
   claim
-  birth self
-  record session "$pid" "$born"
   if [ "$cgroup" ] && ! printf 0 >"$cgroup/cgroup.procs"; then
     printf 'berth: cannot enter the cgroup %s\n' "$cgroup" >&9
     exit 126

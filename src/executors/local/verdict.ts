@@ -1,6 +1,6 @@
 import type { Ended, Observation } from '../executor.ts'
 import type { Journal } from './journal.ts'
-import { isUnderWay, killStrays, type WatchedMachine, type WatchedRun } from './watch.ts'
+import { type Claimed, isUnderWay, killStrays, type WatchedMachine, type WatchedRun } from './watch.ts'
 
 /**
  * The state of a run by its journal and the process table. The exit record counts, not the pid; but a run is over only
@@ -26,12 +26,23 @@ export async function verdictOf(run: WatchedRun, machine: WatchedMachine): Promi
     if (exit) return outcomeOf(journal)
     return { state: 'gone', info: 'The machine was restarted' }
   }
-  const nativeId = String(claim.pid)
+  const nativeId = nativeIdOf({ ...journal, claim })
   if (await isUnderWay(run, { ...journal, claim }, machine))
-    return { state: 'running', ...startOf(journal, machine), nativeId, ...(machine.ip !== null && { ip: machine.ip }) }
+    return {
+      state: 'running',
+      ...startOf(journal, machine),
+      ...nativeId,
+      ...(machine.ip !== null && { ip: machine.ip }),
+    }
   // The exit record may have come while the processes were read; now that all are over, none can come any more.
   const last = exit ? journal : (run.read() ?? journal)
-  return { ...outcomeOf(last), ...startOf(last, machine), ...finishOf(last, machine), nativeId }
+  return { ...outcomeOf(last), ...startOf(last, machine), ...finishOf(last, machine), ...nativeId }
+}
+
+/** The process that people may signal: the leader of the process group of the job. */
+function nativeIdOf({ claim, session }: Claimed): { nativeId?: string } {
+  const leader = claim.sharesGroup ? claim.pid : session?.pid
+  return leader === undefined ? {} : { nativeId: String(leader) }
 }
 
 /** The wait status of a shell does not tell `exit 143` from a death by TERM: 129 to 192 count as signals. */

@@ -93,7 +93,11 @@ builder.node(RunRef, {
       nullable: true,
       description: 'Exit code, or 128 + signal; null: the command has not run or not ended.',
     }),
-    nativeId: t.exposeString('nativeId', { nullable: true, description: 'Id of the run in the backend.' }),
+    nativeId: t.exposeString('nativeId', {
+      nullable: true,
+      description:
+        'Id of the run in the backend. `local`, `handler`: the process id of the leader of its process group, so that `kill -- -ID` signals the whole job.',
+    }),
     nodes: t.exposeStringList('nodes', { description: 'Names of the nodes of the run.' }),
     gpuIds: t.expose('gpuIds', { type: ['Int'], description: 'Physical ids of the GPUs.' }),
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When the run was created.' }),
