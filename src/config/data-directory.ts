@@ -1,8 +1,12 @@
-import { accessSync, constants, existsSync, mkdirSync, statSync } from 'node:fs'
-import { dirname } from 'node:path'
+import { accessSync, constants, existsSync, mkdirSync, realpathSync, statSync } from 'node:fs'
+import { dirname, resolve } from 'node:path'
 import { ConfigError } from './value.ts'
 
-/** Makes the data directory if it is missing, and refuses one in which the server cannot write. */
+/**
+ * Makes the data directory if it is missing. Refuses a directory in which the server cannot write, and one that another
+ * account of the machine could change: it belongs to that account, or others may write in it or in a folder above it
+ * (and so exchange it).
+ */
 export function makeDataDirectory(path: string, mode: number): void {
   try {
     makeFolder(path, mode)
@@ -14,6 +18,8 @@ export function makeDataDirectory(path: string, mode: number): void {
     const remedy = 'set a directory in which the account of the server may write (BERTH_DATA_DIR)'
     throw new ConfigError([{ path: 'dataDir', reason, remedy }])
   }
+  const open = process.getuid && findOpen(path, process.getuid())
+  if (open) throw new ConfigError([{ path: 'dataDir', ...open }])
 }
 
 /** With `recursive`, Node never returns from a file system such as /proc, where a folder exists and takes no other. */
@@ -26,4 +32,47 @@ function makeFolder(path: string, mode: number): void {
     // Another server that starts has made it.
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
   }
+}
+
+interface Open {
+  reason: string
+  remedy: string
+}
+
+const groupWrite = 0o020
+const othersWrite = 0o002
+const sticky = 0o1000
+
+function findOpen(path: string, account: number): Open | null {
+  const { uid, mode } = statSync(path)
+  const name = JSON.stringify(path)
+  if (uid !== account)
+    return {
+      reason: `${name} belongs to the account ${uid}, and the server runs as ${account}: that account could change it`,
+      remedy: `chown ${account} ${path}, or set another directory (BERTH_DATA_DIR)`,
+    }
+  if ((mode & (groupWrite | othersWrite)) !== 0)
+    return {
+      reason: `other accounts may write in ${name} (mode ${modeOf(mode)})`,
+      remedy: `chmod go-w ${path}`,
+    }
+  const above = [...foldersAbove(resolve(path)), ...foldersAbove(realpathSync(path))].find(isOpenToAll)
+  if (above === undefined) return null
+  return {
+    reason: `every account may rename ${name}, because all may write in ${above} (mode ${modeOf(statSync(above).mode)})`,
+    remedy: `chmod o-w ${above}, or set another directory (BERTH_DATA_DIR)`,
+  }
+}
+
+const modeOf = (mode: number) => (mode & 0o7777).toString(8)
+
+/** In a folder with the sticky bit, such as /tmp, only the owner of a file may rename it. */
+function isOpenToAll(path: string): boolean {
+  const { mode } = statSync(path)
+  return (mode & othersWrite) !== 0 && (mode & sticky) === 0
+}
+
+function foldersAbove(path: string): string[] {
+  const parent = dirname(path)
+  return parent === path ? [] : [parent, ...foldersAbove(parent)]
 }

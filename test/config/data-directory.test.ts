@@ -1,8 +1,8 @@
 import { spawnSync } from 'node:child_process'
-import { mkdtemp, rm, stat, symlink, writeFile } from 'node:fs/promises'
+import { chmod, chown, mkdir, mkdtemp, rm, stat, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { makeDataDirectory } from '../../src/config/data-directory.ts'
 
 test('a data directory that cannot be written is refused in one line', async () => {
@@ -32,4 +32,43 @@ test.runIf(process.platform === 'linux')('a data directory in a file system that
     timeout: 20_000,
   })
   expect(stdout).toMatch(/^dataDir: "\/proc\/berth\/data" cannot be used \(ENOENT: .*\); set a directory /)
+})
+
+describe('a data directory that other accounts could change is refused with the remedy', () => {
+  let folder: string
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'berth-config-'))
+  })
+  afterEach(() => rm(folder, { recursive: true }))
+
+  test.each([0o770, 0o707, 0o1777])('mode %o', async (mode) => {
+    const path = join(folder, 'data')
+    await mkdir(path)
+    await chmod(path, mode)
+    const text = `dataDir: other accounts may write in "${path}" (mode ${mode.toString(8)}); chmod go-w ${path}`
+    expect(() => makeDataDirectory(path, 0o700)).toThrow(text)
+    await chmod(path, 0o711)
+    makeDataDirectory(path, 0o700)
+  })
+
+  test.runIf(process.getuid?.() === 0)('another owner', async () => {
+    const path = join(folder, 'data')
+    await mkdir(path, { mode: 0o700 })
+    await chown(path, 4321, 4321)
+    const text = `dataDir: "${path}" belongs to the account 4321, and the server runs as 0: that account could change it; chown 0 ${path}`
+    expect(() => makeDataDirectory(path, 0o700)).toThrow(text)
+  })
+
+  test('a folder above it in which all may write, also behind a link', async () => {
+    const open = join(folder, 'open')
+    await mkdir(join(open, 'in'), { recursive: true })
+    await chmod(open, 0o777)
+    await symlink(join(open, 'in'), join(folder, 'link'))
+    for (const path of [join(open, 'in', 'data'), join(folder, 'link', 'data')])
+      expect(() => makeDataDirectory(path, 0o700)).toThrow(
+        `dataDir: every account may rename "${path}", because all may write in ${open} (mode 777); chmod o-w ${open}`,
+      )
+    await chmod(open, 0o1777)
+    makeDataDirectory(join(open, 'in', 'data'), 0o700)
+  })
 })
