@@ -1,4 +1,5 @@
 import { toFailure } from './failure.ts'
+import { closeInheritedFiles } from './inherited-files.ts'
 import { createPipeStock } from './pipes.ts'
 import { type ShimOrder, spawnShim } from './spawn.ts'
 import type { Told } from './spawner.ts'
@@ -7,6 +8,7 @@ import type { Told } from './spawner.ts'
  * The program of spawner.ts. It ignores the signals that end programs: a service manager may send them to the server and
  * to this process together, and the server starts runs until it has stopped. It exits when the server disconnects.
  */
+closeInheritedFiles()
 const [, , spoolDir = ''] = process.argv
 const pipes = createPipeStock(spoolDir)
 
