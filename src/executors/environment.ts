@@ -2,11 +2,14 @@ import type { RunSpec } from './executor.ts'
 import { withoutNpmFolders } from './search-path.ts'
 
 /**
- * The environment of a job, in this order: what its launcher needs, what it inherits from the server, what the spec
+ * The environment of a job, in this order: defaults, what its launcher needs, what it inherits from the server, what the spec
  * sets, and what Berth injects; later values win. `${NAME}` in a value is replaced by the value so far; an unset
  * variable is empty.
  */
 export type Environment = Readonly<Record<string, string>>
+
+/** Each may be set otherwise by what a job inherits, and by the job. Python writes its output at once then, also into a pipe. */
+export const defaultVariables: Environment = { PYTHONUNBUFFERED: '1' }
 
 const inherited = /^(HOME|USER|LOGNAME|SHELL|PATH|LANG|LC_\w+|TZ|TMPDIR)$/
 const secret = /^(BERTH_|PG[A-Z]|DATABASE_URL$)/
@@ -24,7 +27,8 @@ export interface Inheritance {
 
 export function environmentOf(run: RunSpec, from: Inheritance): Environment {
   const { spec, injected } = run
-  const environment = new Map([...Object.entries(from.launcher), ...(spec.inheritEnvironment ? inherit(from) : [])])
+  const needed = { ...defaultVariables, ...from.launcher }
+  const environment = new Map([...Object.entries(needed), ...(spec.inheritEnvironment ? inherit(from) : [])])
   for (const { name, value } of spec.environment)
     environment.set(
       name,

@@ -157,10 +157,13 @@ describe('the description of a container', () => {
   it('keeps GPUs out of a job without any, whatever its image and the job say', async () => {
     const environment = [{ name: 'NVIDIA_VISIBLE_DEVICES', value: '0' }]
     const without = await bodyOf(runOf({ command: ['true'], environment }), { ...making, ...limits })
-    expect(without.body).toMatchObject({ Env: ['NVIDIA_VISIBLE_DEVICES=void'], HostConfig: { DeviceRequests: [] } })
+    expect(without.body).toMatchObject({
+      Env: ['PYTHONUNBUFFERED=1', 'NVIDIA_VISIBLE_DEVICES=void'],
+      HostConfig: { DeviceRequests: [] },
+    })
     const one = await bodyOf(runOf({ command: ['true'] }, { gpuIds: [3] }), { ...making, ...limits })
     expect(one.body).toMatchObject({
-      Env: ['NVIDIA_VISIBLE_DEVICES=all'],
+      Env: ['PYTHONUNBUFFERED=1', 'NVIDIA_VISIBLE_DEVICES=all'],
       HostConfig: { DeviceRequests: [{ DeviceIDs: ['3'] }] },
     })
   })

@@ -43,10 +43,10 @@ describe('the script of a run', () => {
     expect(output([{ command: ['/usr/bin/env'], environment }])).toContain("A.B=it's\n")
   })
 
-  it('without inheritance has the variables of the job alone', () => {
+  it('without inheritance has the variables of the job and of Berth alone', () => {
     const environment = [{ name: 'A', value: `x\${IMAGE}` }]
     const given = { command: ['/usr/bin/env'], environment, inheritEnvironment: false }
-    expect(output([given], { IMAGE: 'i' })).toBe('A=x\nBERTH_REPLICA=5\nMASTER_ADDR=ip\n')
+    expect(output([given], { IMAGE: 'i' })).toBe('PYTHONUNBUFFERED=1\nA=x\nBERTH_REPLICA=5\nMASTER_ADDR=ip\n')
   })
 })
 

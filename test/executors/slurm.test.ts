@@ -113,7 +113,10 @@ describe.skipIf(conf === undefined)(`with ${conf}`, () => {
         { injected: { BERTH_RUN: '1' } },
       )
       const names = lines(out).flatMap((line) => line.match(/^([A-Z_0-9]+)=/)?.[1] ?? [])
-      expect(names.filter((name) => !/^(SLURM|SLURMD|BERTH)_/.test(name))).toEqual(['MASTER_ADDR'])
+      expect(names.filter((name) => !/^(SLURM|SLURMD|BERTH)_/.test(name)).sort()).toEqual([
+        'MASTER_ADDR',
+        'PYTHONUNBUFFERED',
+      ])
     })
 
     it('of two nodes with two processes each has four ranks and two host names', async () => {

@@ -1,3 +1,4 @@
+import { defaultVariables } from '../environment.ts'
 import { type RunSpec, StartFailed } from '../executor.ts'
 
 /**
@@ -39,6 +40,8 @@ export function commandScript(run: RunSpec, { passed }: ScriptOptions): string {
 /** The last assignment of a name wins, and `${NAME}` is the value so far. */
 function variablesOf({ spec, injected }: RunSpec, passed: ScriptOptions['passed']): Map<string, Word> {
   const variables = new Map<string, Word>()
+  for (const [name, value] of Object.entries(defaultVariables))
+    variables.set(name, spec.inheritEnvironment ? [{ variable: name, otherwise: value }] : [{ text: value }])
   if (spec.inheritEnvironment)
     for (const [name, value] of Object.entries(passed)) variables.set(name, [{ variable: name, otherwise: value }])
   const fixed = new Map<string, Word>(Object.entries(injected).map(([name, text]) => [name, [{ text }]]))
