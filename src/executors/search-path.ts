@@ -1,9 +1,15 @@
+import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
 
 /** Where commands are searched if the job's environment has no PATH. */
 export const systemPath = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'
 /** PATH of a login if the system names none. */
 const loginPathDefault = '/usr/local/bin:/usr/bin:/bin'
+
+const root = join(import.meta.dirname, '..', '..')
+/** The folder of this installation that has the command `berth`, and no other program. In a package the code is in `dist`. */
+export const commandFolder = existsSync(join(root, 'berth')) ? root : dirname(root)
 
 /** The PATH of a login of an account that is not root. */
 export async function loginPath(definitions = '/etc/login.defs'): Promise<string> {

@@ -167,6 +167,15 @@ describe('variables', () => {
   })
 })
 
+it('Python prints at once, unless the job says otherwise', async () => {
+  const print = sh('echo "[$PYTHONUNBUFFERED]"')
+  expect((await finish(print)).out).toBe('[1]\n')
+  const bare = runOf({ command: ['/usr/bin/env'], inheritEnvironment: false })
+  expect((await finish(bare)).out).toContain('PYTHONUNBUFFERED=1\n')
+  const environment = [{ name: 'PYTHONUNBUFFERED', value: '' }]
+  expect((await finish(sh('echo "[$PYTHONUNBUFFERED]"', { environment }))).out).toBe('[]\n')
+})
+
 describe('PATH', () => {
   const npm = '/usr/lib/node_modules/npm/node_modules/@npmcli/run-script/lib/node-gyp-bin'
   const added = `/srv/berth/node_modules/.bin:/srv/node_modules/.bin:/node_modules/.bin:${npm}`
@@ -186,13 +195,25 @@ describe('PATH', () => {
   it('of a server that npm started is the one that npm was started with', async () => {
     await executor.close()
     executor = await open({ PATH: `${added}:/usr/bin:/bin` })
-    expect((await finish(sh('echo $PATH'))).out).toBe('/usr/bin:/bin\n')
+    expect((await finish(sh('echo $PATH'))).out).toBe(`/usr/bin:/bin:${root}\n`)
   })
 
   it.skipIf(process.getuid?.() !== 0)('of another account is that of its login', async () => {
     await chmod(directory, 0o755)
     const run = runOf({ command: ['/bin/sh', '-c', 'echo $PATH'], workdir: '/tmp' }, { unixUser: 'nobody' })
-    expect((await finish(run)).out).toBe(`${await loginPath()}\n`)
+    expect((await finish(run)).out).toBe(`${await loginPath()}:${root}\n`)
+  })
+
+  it('has the command berth as its last entry, and no other program of the installation', async () => {
+    expect((await finish(sh('command -v berth; command -v vitest'))).out).toBe(`${root}/berth\n`)
+    const own = [{ name: 'PATH', value: `/own:\${PATH}` }]
+    expect((await finish(sh('echo $PATH', { environment: own }))).out).toBe(`/own:/usr/bin:/bin:${root}\n`)
+    const programs = await readdir(root, { withFileTypes: true })
+    const isProgram = async (name: string) => ((await stat(join(root, name))).mode & 0o111) !== 0
+    const files = programs.flatMap((each) => (each.isFile() ? each.name : []))
+    expect((await Promise.all(files.map(async (name) => ((await isProgram(name)) ? name : [])))).flat()).toEqual([
+      'berth',
+    ])
   })
 
   it('of a login is the one that the system defines', async () => {

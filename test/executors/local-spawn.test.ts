@@ -24,6 +24,7 @@ it('a job that has emptied its journal before its server looks has begun', async
         cwd: '/',
         environment: {},
         account: null,
+        mpirunPath: '',
         paths: [],
       },
       files,
@@ -51,7 +52,7 @@ it('a start that failed is not remembered', async () => {
   const files = filesOf(spoolDir, 'run-1') ?? expect.unreachable('no files')
   const launch = { argv: ['/bin/true'], limitSeconds: 0, cwd: '/', environment: {}, account: null }
   const order = { files, bootId: 'boot', cgroup: null, limited: [], streamBytesMax: 1_000 }
-  const started = spawner.spawn({ ...order, launch: { ...launch, paths: ['/nowhere/at/all', '', ''] } })
+  const started = spawner.spawn({ ...order, launch: { ...launch, mpirunPath: '', paths: ['/nowhere/at/all', '', ''] } })
   expect(spawner.watches('run-1')).toBe(true)
   await expect(started).rejects.toMatchObject({ reason: 'BAD_SPEC' })
   expect(spawner.watches('run-1')).toBe(false)

@@ -6,6 +6,7 @@ import { argvOf, type Carried, carry, type Environment } from '../environment.ts
 import { type RunSpec, StartFailed } from '../executor.ts'
 import { rankLauncher } from '../scripts.ts'
 import { systemPath } from '../search-path.ts'
+import { noMpirun } from './paths.ts'
 import { sourcingShell } from './shell.ts'
 
 /** The command line of a run: its command, with what its launcher, preLaunch and postLaunch put in front of it. */
@@ -22,6 +23,8 @@ export function rankEnvironment({ spec }: RunSpec): Environment {
 
 interface Command extends Pick<Carried, 'environment'> {
   argv: readonly string[]
+  /** The PATH in which the account of the job must find mpirun; '' if it needs none. */
+  mpirunPath: string
 }
 
 /** `path` makes a path of the spec absolute; '' if there is none. */
@@ -37,10 +40,11 @@ export async function commandOf(
   const hasScripts = scripts.some((script) => script !== '')
   const late = ranks > 1 && !hasScripts ? [rankVariable] : []
   const { step, ...carried } = carry(environment, late)
+  const mpirunPath = spec.launcher === 'mpirun' ? (environment['PATH'] ?? '') : ''
   const around = [...sourcingShell, '-c', rankLauncher, 'berth', path(spec.stdinPath), ...scripts, String(ranks)]
   // A shell with the environment of the job reads the scripts; without scripts there is no such shell.
-  if (hasScripts) return { ...carried, argv: [...step, ...around, ...argv] }
-  return { ...carried, argv: [...(ranks > 1 ? around : []), ...step, ...nameable(argv)] }
+  if (hasScripts) return { ...carried, mpirunPath, argv: [...step, ...around, ...argv] }
+  return { ...carried, mpirunPath, argv: [...(ranks > 1 ? around : []), ...step, ...nameable(argv)] }
 }
 
 /** `env` takes an argument with "=" for a variable. */
@@ -56,9 +60,10 @@ async function launched(run: RunSpec, environment: Environment): Promise<readonl
     case 'multiple':
       return environment['PATH'] === undefined ? [(await find(program, systemPath)) ?? program, ...rest] : argv
     case 'mpirun': {
-      const mpirun = await find('mpirun', environment['PATH'] ?? systemPath)
+      // In a PATH of the job its account looks for it (paths.ts).
+      const mpirun = environment['PATH'] === undefined ? await find('mpirun', systemPath) : 'mpirun'
       if (mpirun) return [mpirun, '-n', String(processCountOf(resources)), ...argv]
-      throw new StartFailed('BAD_SPEC', 'launcher mpirun: there is no mpirun in the PATH of the job')
+      throw new StartFailed('BAD_SPEC', noMpirun)
     }
     default:
       throw new StartFailed('BAD_SPEC', `launcher ${launcher} is none of ${traitsOf('local').launchers.join(', ')}`)

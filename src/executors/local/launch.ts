@@ -1,13 +1,13 @@
-import { stat } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { type Account, type AccountRules, accountOf, changeTo } from '../account.ts'
 import { type Environment, environmentOf } from '../environment.ts'
-import { type RunSpec, StartFailed } from '../executor.ts'
+import type { RunSpec } from '../executor.ts'
 import { launcherEnvironment, nodeFileOf } from '../launchers.ts'
 import { jobScript } from '../scripts.ts'
+import { commandFolder } from '../search-path.ts'
 import { commandOf, rankEnvironment } from './command.ts'
 import { writeNodeFile, writeSecretFile } from './run-files.ts'
-import { newSession, shell } from './shell.ts'
+import { enterScript, newSession, shell } from './shell.ts'
 import type { RunFiles } from './spool.ts'
 import { unsentVariable } from './unsent.ts'
 
@@ -17,6 +17,8 @@ export interface Launch {
   /** Seconds until the fallback deadline; 0: none. */
   limitSeconds: number
   cwd: string
+  /** The PATH in which its account must find mpirun; '' if it needs none. */
+  mpirunPath: string
   environment: Readonly<Record<string, string>>
   account: Account | null
   /** Of its streams; '' where the spec names none. */
@@ -43,26 +45,33 @@ export async function launchOf(run: RunSpec, options: LaunchOptions): Promise<La
   const { spec } = run
   const account = await accountOf(run.unixUser, options.accounts)
   const environment = environmentOf(await withInjected(run, account, options), {
-    environment: options.environment,
+    environment: withCommand(options.environment),
     names: options.inheritNames,
-    account: account?.environment ?? {},
+    account: withCommand(account?.environment ?? {}),
     launcher: launcherEnvironment(run, account === null && process.getuid?.() === 0),
   })
   const { HOME: home = '/' } = account?.environment ?? options.environment
-  const cwd = await workdirOf(spec.workdir, home)
+  const cwd = workdirOf(spec.workdir, home)
   const path = (given: string | null) => (given === null ? '' : resolve(cwd, given))
   const paths = [path(spec.stdinPath), path(spec.stdoutPath), path(spec.stderrPath)]
   const command = await commandOf(run, environment, path)
   const streams = paths.some((each) => each !== '') ? [shell, '-c', jobScript, 'berth', ...paths] : []
+  // The job enters the directory with the rights of its account, not with those of the server.
+  const enter = account ? [...changeTo(account), shell, '-c', enterScript, 'berth', cwd] : []
   return {
-    argv: [...newSession, ...changeTo(account), ...streams, ...command.argv],
+    argv: [...newSession, ...enter, ...streams, ...command.argv],
     limitSeconds: spec.maxRunTimeSeconds > 0 ? Math.ceil(spec.maxRunTimeSeconds + options.deadlineSlackSeconds) : 0,
     cwd,
+    mpirunPath: command.mpirunPath,
     environment: command.environment,
     account,
     paths,
   }
 }
+
+/** Jobs find `berth` after all other programs of their PATH. */
+const withCommand = <Variables extends LaunchOptions['environment']>(environment: Variables): Variables =>
+  environment['PATH'] ? { ...environment, PATH: `${environment['PATH']}:${commandFolder}` } : environment
 
 async function withInjected(run: RunSpec, account: Account | null, options: LaunchOptions): Promise<RunSpec> {
   const { files } = options
@@ -88,9 +97,6 @@ function gpuEnvironment({ gpuIds }: RunSpec, hasGpus: boolean): Environment {
   return { CUDA_VISIBLE_DEVICES: ids, NVIDIA_VISIBLE_DEVICES: ids }
 }
 
-async function workdirOf(given: string | null, home: string): Promise<string> {
-  const workdir = given === null ? home : given === '~' ? home : given.replace(/^~\//, `${home}/`)
-  const found = await stat(workdir).catch(() => null)
-  if (!found?.isDirectory()) throw new StartFailed('WORKDIR_NOT_FOUND', `There is no directory ${workdir}`)
-  return workdir
+function workdirOf(given: string | null, home: string): string {
+  return given === null || given === '~' ? home : given.replace(/^~\//, `${home}/`)
 }

@@ -13,6 +13,15 @@ export const sourcingShell: readonly string[] = bash ? [bash, '--posix'] : ['/bi
 
 export const shim = scriptOf(import.meta.dirname, 'shim.sh')
 export const heirScript = scriptOf(import.meta.dirname, 'heir.sh')
+/** Checks the working directory and the launcher of a job. */
+export const entryCheck = scriptOf(import.meta.dirname, 'entry.sh')
+/** Enters the directory $1 and becomes the rest of its arguments. */
+export const enterScript = `cd -P -- "$1" || {
+  printf 'berth: cannot enter the working directory\\n' >&2
+  exit 126
+}
+shift
+exec "$@"`
 
 const setsid = find('/usr/bin/setsid', '/bin/setsid')
 /** Makes a session; macOS has no setsid, but perl. */

@@ -44,7 +44,7 @@ export async function spawnShim(
   { pipes, onExit }: { pipes: PipeStock; onExit: () => void },
 ): Promise<void> {
   const { launch, files } = order
-  await checkPaths(launch.paths, launch.account)
+  await checkPaths(launch)
   const opened: number[] = []
   const keep = (file: number) => {
     opened.push(file)
@@ -64,7 +64,8 @@ export async function spawnShim(
     for (const path of [files.stdout, files.stderr]) descriptor(path, appending)
     const journal = [descriptor(files.journal, appending), descriptor(files.journal, constants.O_RDONLY)]
     const child = spawn(shell, ['-c', shim, 'berth', ...shimArguments(order), ...launch.argv], {
-      cwd: launch.cwd,
+      // With the rights of the server, the directory of another account may not be entered.
+      cwd: launch.account ? '/' : launch.cwd,
       env: launch.environment,
       detached: true,
       stdio: ['ignore', out.write, err.write, ...journal, keep(openEnded(files.ended)), out.read, 'pipe', err.read],
