@@ -10,6 +10,7 @@ import type { Executor } from './executors/executor.ts'
 import { createHandlerExecutor } from './executors/handler/handler.ts'
 import { createKubernetesExecutor } from './executors/kubernetes/kubernetes.ts'
 import { createLocalExecutor } from './executors/local/local.ts'
+import type { HomeDirectory } from './executors/local/presence.ts'
 import { createSimulatedExecutor } from './executors/simulated/simulated.ts'
 import { createSlurmExecutor } from './executors/slurm/slurm.ts'
 
@@ -20,6 +21,8 @@ interface ExecutorParts {
   config: Config
   domain: Domain
   accounts: AccountRules
+  /** The data directory of the server, by its id. */
+  dataDirectory: HomeDirectory
 }
 
 const common = ({ pool, config, accounts, domain: { clock, time, log } }: ExecutorParts) => ({
@@ -36,6 +39,7 @@ const processesOf = (name: 'local' | 'handler', parts: ExecutorParts) =>
   createLocalExecutor({
     ...common(parts),
     spoolDir: join(parts.config.dataDir, name, parts.pool.name),
+    dataDirectory: parts.dataDirectory,
     hasGpus: parts.pool.nodes?.some((node) => node.devices.length > 0) ?? false,
   })
 

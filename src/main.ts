@@ -275,7 +275,8 @@ async function schedule({ config, domain, machine, fresh, jobUrl }: Scheduling, 
       continue
     }
     const accounts = { hasUsers: !domain.singleUser, jobsAsRoot: pool.jobsAsRoot, owners }
-    const executors = await createExecutors({ pool, config, domain, accounts })
+    const dataDirectory = { path: resolve(config.dataDir), id: here.id }
+    const executors = await createExecutors({ pool, config, domain, accounts, dataDirectory })
     for (const executor of executors.values()) down.push(() => executor.close())
     const report = reporterOf({ domain, pool: pool.name, executors, accounts })
     await report()

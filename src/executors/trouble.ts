@@ -20,13 +20,14 @@ export function blamed(error: unknown): unknown {
   return message ? new StartFailed('NODE_TROUBLE', message, { cause: error }) : error
 }
 
+export const spoolMissing =
+  'a folder of its spool is missing, or something else is in its place: move that away; the log of the server names it'
+
 /** NODE_TROUBLE: every failure of the server's own files is a failure of the machine. */
 export function blamedSpool(cause: unknown): StartFailed {
   const error = blamed(cause)
   if (error instanceof StartFailed) return error
-  const message = isNoFolder(cause)
-    ? 'a folder of its spool is missing, or something else is in its place: move that away; the log of the server names it'
-    : 'its spool cannot be used'
+  const message = isNoFolder(cause) ? spoolMissing : 'its spool cannot be used'
   return new StartFailed('NODE_TROUBLE', message, { cause })
 }
 

@@ -20,7 +20,7 @@ const limit = { statementMsMax: 2_000 }
 const roomMs = 1_000
 
 interface Process {
-  disk: Pick<DiskWatch, 'full'>
+  disk: Pick<DiskWatch, 'findProblem'>
   isStarted?: () => boolean
 }
 
@@ -49,9 +49,9 @@ const problems = {
 
 type Probe = Pick<Domain, 'db' | 'log'> & { findRoom: () => Promise<boolean> }
 
-async function readiness({ db, log, findRoom }: Probe, disk: Pick<DiskWatch, 'full'>): Promise<Readiness> {
-  const spoolFull = await disk.full()
-  const full = spoolFull === null ? [] : [spoolFull]
+async function readiness({ db, log, findRoom }: Probe, disk: Pick<DiskWatch, 'findProblem'>): Promise<Readiness> {
+  const problem = await disk.findProblem()
+  const full = problem === null ? [] : [problem]
   try {
     const [row] = await db.transaction((sql) => sql.query<ProbeRow>(readinessSql, [leaseTtlMs]), limit)
     const migrated = row?.unfinished === 0

@@ -69,7 +69,7 @@ export interface ServerOptions {
   config: ServerConfig
   authenticate: Authenticate
   /** Of what this process keeps. */
-  disk: Pick<DiskWatch, 'full'>
+  disk: Pick<DiskWatch, 'findProblem'>
   keepAliveMs?: number
   /** false until all parts of the process are there; absent: they are. */
   isStarted?: () => boolean

@@ -4,13 +4,13 @@ import type { Log } from './log.ts'
 import { createLoop, type Loop } from './loop.ts'
 
 /**
- * Checks whether a disk is full. The log reports it once when the disk fills up and once when it has room again;
- * /readyz reports it all the time. Nothing waits for it: a write that fails is tried again by its owner.
+ * Checks whether a disk is full or its directory is missing. The log reports it once when that begins and once when it is
+ * over; /readyz reports it all the time. Nothing waits for it: a write that fails is tried again by its owner.
  */
 
 export interface DiskWatch {
-  /** A sentence; null: it has room. Only the log names the path, because not every reader may know it. */
-  full(): Promise<string | null>
+  /** A sentence; null: the directory is there and has room. Only the log names the path, because not every reader may know it. */
+  findProblem(): Promise<string | null>
   loop: Loop
 }
 
@@ -22,27 +22,50 @@ export interface DiskWatchOptions {
   log: Log
 }
 
+type Problem = 'FULL' | 'MISSING'
+
 const pollMs = 5_000
 /** A disk with less is full: a single write may be this large. */
 const roomBytesMin = 1024 * 1024
 
 export function createDiskWatch({ path, holds, clock, log }: DiskWatchOptions): DiskWatch {
-  let isFull = false
+  const begins: Record<Problem, string> = {
+    FULL: `the disk of ${holds} is full`,
+    MISSING: `the directory of ${holds} is missing`,
+  }
+  const remedies: Record<Problem, string> = {
+    FULL: 'make room there, and what waits goes on by itself',
+    MISSING: 'put it back, and what waits goes on by itself',
+  }
+  const ends: Record<Problem, string> = {
+    FULL: `the disk of ${holds} has room again`,
+    MISSING: `the directory of ${holds} is back`,
+  }
+  let problem: Problem | null = null
 
   async function look() {
-    const { bavail, bsize } = await statfs(path)
-    const wasFull = isFull
-    isFull = bavail * bsize < roomBytesMin
-    if (isFull && !wasFull)
-      log.error({ path }, `the disk of ${holds} is full: make room there, and what waits goes on by itself`)
-    if (!isFull && wasFull) log.warn({ path }, `the disk of ${holds} has room again`)
+    const last = problem
+    problem = await problemOf(path)
+    if (problem === last) return
+    if (last) log.warn({ path }, ends[last])
+    if (problem) log.error({ path }, `${begins[problem]}: ${remedies[problem]}`)
   }
 
   return {
-    async full() {
+    async findProblem() {
       await look()
-      return isFull ? `the disk of ${holds} is full` : null
+      return problem && begins[problem]
     },
     loop: createLoop({ name: 'disk', pollMs, runOnce: look, clock, log }),
+  }
+}
+
+async function problemOf(path: string): Promise<Problem | null> {
+  try {
+    const { bavail, bsize } = await statfs(path)
+    return bavail * bsize < roomBytesMin ? 'FULL' : null
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return 'MISSING'
+    throw error
   }
 }

@@ -34,6 +34,11 @@ interface Ongoing {
   timer: NodeJS.Timeout
 }
 
+/** A part of the server's surroundings is missing and may come back, such as its data directory. */
+export class Outage extends Error {
+  override name = 'Outage'
+}
+
 const quietMsDefault = 20_000
 
 export function createTroubles(tellOver: (over: TroubleOver) => void, quietMs = quietMsDefault): Troubles {
@@ -71,6 +76,7 @@ const exhausted = /^(ENOSPC|EDQUOT|EROFS|EIO|EMFILE|ENFILE|ENOMEM|EAGAIN)$/
 export function troubleOf(error: unknown): Trouble | null {
   if (!(error instanceof Error)) return null
   const root = rootOf(error)
+  if (root instanceof Outage) return { kind: 'outage', what: root.message }
   const { code } = root as { code?: unknown }
   if (typeof code === 'string' && exhausted.test(code)) return { kind: code, what: root.message }
   if (!(error instanceof Unavailable) && !isUnavailable(error)) return null

@@ -44,6 +44,14 @@ export function createSearch(carrying: Carrying, executors: ReadonlyMap<string, 
       }
   }
 
+  /** An executor that is unavailable does not keep the others from being searched. */
+  async function searchOrRetry(executor: Executor, runs: readonly LostRun[]): Promise<LostRun[]> {
+    return search(executor, runs).catch((err: unknown) => {
+      domain.log.error({ err, executor: executor.name }, 'lost runs cannot be searched for; trying again')
+      return []
+    })
+  }
+
   async function settle(executor: Executor, found: readonly LostRun[]): Promise<void> {
     await asLeader(domain, leader, (sql) => findRuns(sql, leader.pool, found))
     for (const { handle, runId } of found) {
@@ -58,7 +66,7 @@ export function createSearch(carrying: Carrying, executors: ReadonlyMap<string, 
     const lost = await readLostRuns(domain.db.sql, leader.pool)
     for (const [name, runs] of Map.groupBy(lost, (run) => run.executor)) {
       const executor = executors.get(name)
-      const found = executor ? await search(executor, runs) : []
+      const found = executor ? await searchOrRetry(executor, runs) : []
       if (executor && found.length > 0) await settle(executor, found)
     }
   }

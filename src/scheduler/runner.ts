@@ -1,4 +1,5 @@
 import { type HoldingRun, readHoldingRuns, readRunsDue, readStartsDue } from '../domain/jobs/runs.ts'
+import { Fenced } from '../domain/leadership.ts'
 import type { Executor, Handle, Observation } from '../executors/executor.ts'
 import { readNow } from '../platform/database-time.ts'
 import { createLoop } from '../platform/loop.ts'
@@ -96,9 +97,17 @@ export function createRunner(carrying: Carrying, executors: ReadonlyMap<string, 
     await takeUpFrom(() => readHoldingRuns(domain.db.sql, leader))
     const asked = [...carriers.values()].filter((carrier) => carrier.handle !== null)
     const groups = Map.groupBy(asked, (carrier) => carrier.executor)
-    for (const [executor, group] of groups) await inspect(domain.db.sql, executor, group)
+    for (const [executor, group] of groups) await inspectOrRetry(executor, group)
     await lookForLost()
     await watchNodes()
+  }
+
+  /** An executor that is unavailable does not keep the others from being inspected. The next poll tries again. */
+  async function inspectOrRetry(executor: Executor, group: readonly Carrier[]) {
+    await inspect(domain.db.sql, executor, group).catch((err: unknown) => {
+      if (err instanceof Fenced) throw err
+      log.error({ err, pool: leader.pool, executor: executor.name }, 'runs cannot be inspected; trying again')
+    })
   }
 
   const due = createLoop({ name: `runner ${leader.pool}`, pollMs, runOnce: takeUpDue, clock, log })

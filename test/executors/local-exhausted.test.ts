@@ -90,11 +90,12 @@ it.each([
       /^a folder of its spool is missing, or something else is in its place: move that away/,
     ),
   })
-  expect(await executor.list?.()).toEqual([])
+  await expect(executor.list?.()).rejects.toThrow('The data directory is missing')
   await expect(openLocal(spoolDir)).rejects.toThrow(
     `${runs} is a file, or a link that leads to no folder: move it away`,
   )
   await rm(runs)
+  await mkdir(runs, { mode: 0o700 })
   expect(await untilEnded(executor, await executor.start(exits(8)))).toMatchObject({ exitCode: 8 })
   await executor.close()
   await removeSpool(spoolDir)

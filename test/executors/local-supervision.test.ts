@@ -1,6 +1,6 @@
 import { fork, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { readFileSync, statSync } from 'node:fs'
+import { existsSync, readFileSync, statSync } from 'node:fs'
 import { appendFile, chmod, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -57,8 +57,8 @@ async function startAndHear(run: RunSpec, lines: number) {
 }
 const isAlive = async (pid: number) => (await seeProcess(pid)) !== null
 async function shimOf(handle: string): Promise<number> {
-  const running = await untilState(executor, handle, 'running')
-  return Number('nativeId' in running && running.nativeId)
+  await untilState(executor, handle, 'running')
+  return Number(readFileSync(join(spoolDir, 'runs', handle, 'journal'), 'utf8').split(' ')[1])
 }
 async function gapsOf(handle: string) {
   const gaps = []
@@ -137,11 +137,15 @@ describe.each(modes)('a job (in a cgroup: %s)', (usesCgroups) => {
     }
   })
 
-  it('that removes the spool of all runs is not said to be gone while it lives', async () => {
+  it('that removes the folder of all runs ends none; a new folder ends them all', async () => {
     const victim = await startAndHear(sh('echo $$; exec sleep 600'), 1)
     const script = 'echo $$; echo $PPID; until [ -e "$0/go" ]; do sleep 0.05; done; rm -r "$0/runs"; exec sleep 600'
     const { handle, lines } = await startAndHear(sh(script), 2)
     await writeFile(join(spoolDir, 'go'), '')
+    await until(() => !existsSync(join(spoolDir, 'runs')), { what: 'the folder is gone' })
+    for (const each of [handle, victim.handle]) await expect(observe(executor, each)).rejects.toThrow('is missing')
+    for (const pid of [...lines, ...victim.lines].map(Number)) expect(await isAlive(pid)).toBe(true)
+    await mkdir(join(spoolDir, 'runs'), { mode: 0o700 })
     for (const [each, pids] of [
       [handle, lines],
       [victim.handle, victim.lines],

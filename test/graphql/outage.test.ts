@@ -35,8 +35,8 @@ it('a query at that moment is told so', async () => {
 })
 
 it('what fails before a document is read is told so as well', async () => {
-  const full = () => Promise.reject(new Unavailable('The disk cannot be read'))
-  await using other = await startServer({ disk: { full } })
+  const findProblem = () => Promise.reject(new Unavailable('The disk cannot be read'))
+  await using other = await startServer({ disk: { findProblem } })
   const response = await fetch(`${other.url}/readyz`)
   expect(response.status).toBe(503)
   expect(await response.json()).toMatchObject({ errors: [{ extensions: { code: 'UNAVAILABLE' } }] })

@@ -16,11 +16,11 @@ test.skipIf(disk === null)('a disk that fills up is told once, and once when it 
   const { destination, lines } = recordLines()
   const log = createLog('info', { destination })
   const watch = createDiskWatch({ path: disk.path, holds: 'the spool', clock: createFakeClock(), log })
-  expect(await watch.full()).toBeNull()
+  expect(await watch.findProblem()).toBeNull()
   await disk.fill()
-  for (let look = 0; look < 3; look++) expect(await watch.full()).toBe('the disk of the spool is full')
+  for (let look = 0; look < 3; look++) expect(await watch.findProblem()).toBe('the disk of the spool is full')
   await disk.free()
-  expect(await watch.full()).toBeNull()
+  expect(await watch.findProblem()).toBeNull()
   expect(lines).toMatchObject([
     { path: disk.path, msg: 'the disk of the spool is full: make room there, and what waits goes on by itself' },
     { path: disk.path, msg: 'the disk of the spool has room again' },

@@ -48,7 +48,7 @@ export interface TestServerOptions {
   keepAliveMs?: number
   drainMsMax?: number
   connectionsMax?: number
-  disk?: Pick<DiskWatch, 'full'>
+  disk?: Pick<DiskWatch, 'findProblem'>
   /** The declaration of its pool, beyond the usual one. */
   pool?: Partial<DeclaredPool>
   /** The caller; default: the local user. */
@@ -105,7 +105,7 @@ export async function startServer(options: TestServerOptions = {}): Promise<Test
     rooms: { domain, live, lists, feed, logTail, queueWatch, facts, log },
     config: { ...configDefaults, singleUser: !logIn, ...config },
     authenticate: logIn ? createAuthenticate(domain, logIn.oidc) : withoutLogIn,
-    disk: options.disk ?? { full: async () => null },
+    disk: options.disk ?? { findProblem: async () => null },
     ...defined({ keepAliveMs, drainMsMax, connectionsMax }),
   })
   const { url } = await server.listen()

@@ -6,8 +6,8 @@ import { argvOf, type Carried, carry, type Environment } from '../environment.ts
 import { type RunSpec, StartFailed } from '../executor.ts'
 import { rankLauncher } from '../scripts.ts'
 import { systemPath } from '../search-path.ts'
-import { noMpirun } from './paths.ts'
 import { sourcingShell } from './shell.ts'
+import { noMpirun } from './trouble.ts'
 
 /** The command line of a run: its command, with what its launcher, preLaunch and postLaunch put in front of it. */
 

@@ -1,18 +1,20 @@
 # Waits for the end of its server, which holds the other end of standard input, and then does what the server would do to runs
 # whose time is over: KILL at the end of a grace that a stop has given; TERM at a fallback deadline, and KILL after its grace.
-# It ends when it waits for no run any more, or when a later server has an heir that lives.
+# It ends when it waits for no run any more, or when a later server has an heir that lives. It works in the folder of the
+# spool, so it finds the runs also after that folder was moved or its file system was unmounted.
 
 : the heir of a server of Berth
-spool=$1 grace=$2
+cd "$1" || exit
+grace=$2
 PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
 exec 2>/dev/null
 # A job may have put a folder or a pipe in its place.
-[ -f "$spool/heir" ] || rm -rf "$spool/heir"
-echo $$ >"$spool/heir"
+[ -f heir ] || rm -rf heir
+echo $$ >heir
 
 find_newest() {
   newest=$$
-  [ ! -f "$spool/heir" ] || read -r newest <"$spool/heir"
+  [ ! -f heir ] || read -r newest <heir
 }
 
 # Reads a journal. at: uptime of the next signal to the run. kills: 1 for KILL, 0 for TERM. Fails if none is planned.
@@ -22,7 +24,7 @@ recall() {
   while read -r word first second third fourth fifth sixth; do
     case $word in
       claim) [ "$pid" ] || { pid=$first born=$second due=$fifth cgroup=$sixth; } ;;
-      session) session=$first ;;
+      session) session=${session:-$first} ;;
       stop) kill_up=${second%.*} ;;
       deadline) [ "$fired" ] || fired=${first%.*} ;;
       exit) return 1 ;;
@@ -67,7 +69,7 @@ while read -r rest; do :; done
 sent=' '
 while find_newest; [ "${newest:-$$}" = $$ ] || ! kill -0 "$newest"; do
   pause=
-  for journal in "$spool"/runs/*/journal; do
+  for journal in runs/*/journal; do
     # A job may have put a pipe in its place.
     [ -f "$journal" ] && recall "$journal" && { is_shim_alive || is_populated; } || continue
     read -r up rest </proc/uptime

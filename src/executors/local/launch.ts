@@ -7,7 +7,7 @@ import { jobScript } from '../scripts.ts'
 import { commandFolder } from '../search-path.ts'
 import { commandOf, rankEnvironment } from './command.ts'
 import { writeNodeFile, writeSecretFile } from './run-files.ts'
-import { enterScript, newSession, shell } from './shell.ts'
+import { newSession, shell, workdirScript } from './shell.ts'
 import type { RunFiles } from './spool.ts'
 import { unsentVariable } from './unsent.ts'
 
@@ -57,7 +57,7 @@ export async function launchOf(run: RunSpec, options: LaunchOptions): Promise<La
   const command = await commandOf(run, environment, path)
   const streams = paths.some((each) => each !== '') ? [shell, '-c', jobScript, 'berth', ...paths] : []
   // The job enters the directory with the rights of its account, not with those of the server.
-  const enter = account ? [...changeTo(account), shell, '-c', enterScript, 'berth', cwd] : []
+  const enter = account ? [...changeTo(account), shell, '-c', workdirScript, 'berth', cwd] : []
   return {
     argv: [...newSession, ...enter, ...streams, ...command.argv],
     limitSeconds: spec.maxRunTimeSeconds > 0 ? Math.ceil(spec.maxRunTimeSeconds + options.deadlineSlackSeconds) : 0,

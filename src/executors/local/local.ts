@@ -1,24 +1,26 @@
-import { existsSync, type FSWatcher, mkdirSync, watch } from 'node:fs'
+import { existsSync, mkdirSync } from 'node:fs'
 import { networkInterfaces, release, uptime } from 'node:os'
-import { basename } from 'node:path'
 import type { Clock, Time } from '../../platform/clock.ts'
 import type { Log } from '../../platform/log.ts'
 import { createLoop } from '../../platform/loop.ts'
+import { Outage } from '../../platform/troubles.ts'
 import { type AccountRules, oneUser, separationOf } from '../account.ts'
-import { type Alarm, Alarms } from '../alarms.ts'
-import { type Executor, type Observation, type RunSpec, StartFailed } from '../executor.ts'
-import { follow } from '../follow.ts'
+import { Alarms } from '../alarms.ts'
+import { errorCodeOf } from '../error-code.ts'
+import { type Executor, type ExecutorDescription, type Observation, type RunSpec, StartFailed } from '../executor.ts'
 import { blamed } from '../trouble.ts'
 import { killCgroup, openCgroups, removeCgroup } from './cgroups.ts'
 import { followEnded } from './ended.ts'
 import { createHeir } from './heir.ts'
-import { isMissingFile, type Journal, lossesOf, readJournal, recordStop, recordVoid } from './journal.ts'
+import { type Journal, readJournal, recordStop, recordVoid } from './journal.ts'
 import { launchOf } from './launch.ts'
 import { limitNames, noLimits, openLimits } from './limits.ts'
+import { readOutput } from './output.ts'
+import { awayMessage, type HomeDirectory, Presence } from './presence.ts'
 import { readBootId } from './processes.ts'
 import { deadlineGraceSeconds } from './spawn.ts'
 import { createSpawner } from './spawner.ts'
-import { endedList, filesOf, listRuns, makeRuns, openSpool, type RunFiles, removeFiles, sizesOf } from './spool.ts'
+import { endedList, filesOf, listRuns, makeRuns, type RunFiles, removeFiles, sizesOf } from './spool.ts'
 import { ofSpool } from './trouble.ts'
 import { readUnsent } from './unsent.ts'
 import { verdictOf } from './verdict.ts'
@@ -55,6 +57,8 @@ import {
 
 export interface LocalOptions {
   spoolDir: string
+  /** Absent: only the spool itself is checked. */
+  dataDirectory?: HomeDirectory
   /** Environment of the server; a job inherits the fixed list of it, and `inheritNames`. */
   environment: Readonly<Record<string, string | undefined>>
   inheritNames?: readonly string[]
@@ -76,30 +80,21 @@ export interface LocalOptions {
 const streamBytesMaxDefault = 16 * 1024 ** 3
 /** A shim that has taken no claim for this long never will. */
 const claimMs = 30_000
-/** How often output is read without an event of the file system. */
-const logPollMs = 250
-/** The same while events of the file system come, and the process that started the run will tell its end. */
-const watchedPollMs = 1_000
 /** Pause between two searches for processes of a run that lost its directory. */
 const strayPauseMs = 20
 /** How often a server that follows no run, since it does not lead, looks for runs whose time is over. */
 const overdueLookMs = 2_000
-/** The shim kills its group right after its exit record. */
-const lastActMs = 5
-
 export async function createLocalExecutor(options: LocalOptions): Promise<Executor> {
   const { spoolDir, clock, time, log } = options
   await makeRuns(spoolDir)
+  const presence = new Presence({ spoolDir, dataDirectory: options.dataDirectory ?? null, log })
   const machine = machineNow(await readBootId(), time)
   const { bootId } = machine
   const cgroups = options.usesCgroups === false ? null : openCgroups(spoolDir)
   const limiting = options.usesCgroups === false ? noLimits : openLimits(spoolDir, cgroups)
   const heir = createHeir({ spoolDir, graceSeconds: deadlineGraceSeconds, clock })
   if ((await listRuns(spoolDir)).length > 0) heir.ensure()
-  // A cgroup is made after the directory of its run, so one without it is a leftover.
-  for (const runId of new Set([...(cgroups?.list() ?? []), ...limiting.list()]))
-    if (!existsSync(`${spoolDir}/runs/${runId}`))
-      void endCgroups([cgroups?.pathOf(runId), ...limiting.pathsOf(runId)], clock)
+  endLeftovers()
   const alarms = new Alarms(clock)
   const unenforced = limitNames.filter((name) => !limiting.kept.includes(name))
   const spawner = createSpawner(spoolDir, clock, (runId) => alarms.ring(runId))
@@ -111,9 +106,32 @@ export async function createLocalExecutor(options: LocalOptions): Promise<Execut
   })
   const closing = new AbortController()
 
-  async function start(run: RunSpec): Promise<string> {
+  /** A cgroup is made after the directory of its run, so a cgroup without one is a leftover. */
+  function endLeftovers(): void {
+    for (const runId of new Set([...(cgroups?.list() ?? []), ...limiting.list()]))
+      if (!existsSync(`${spoolDir}/runs/${runId}`) && presence.isHere())
+        void endCgroups([cgroups?.pathOf(runId), ...limiting.pathsOf(runId)], clock)
+  }
+
+  /**
+   * A run that an earlier leader may have started is unknown while the spool is away, and so is one that was being started
+   * when the spool disappeared. Both wait here: a failure would start the job again beside it.
+   */
+  async function start(run: RunSpec, unwanted?: AbortSignal, tell?: (info: string) => void): Promise<string> {
     const files = filesOf(spoolDir, run.runId)
     if (!files) throw new StartFailed('BAD_SPEC', `Not the id of a run: ${run.runId}`)
+    if (!run.inherited) presence.demandForStart()
+    for (;;) {
+      await presence.untilHere(clock, unwanted, tell)
+      try {
+        return await startHere(run, files)
+      } catch (error) {
+        if (!(error instanceof Outage) && presence.isHere()) throw error
+      }
+    }
+  }
+
+  async function startHere(run: RunSpec, files: RunFiles): Promise<string> {
     if (isClaimed(files)) return run.runId
     // A job of the server's account may have emptied its journal; it must not begin twice.
     if (run.inherited && (await isBegun(watched(files)))) return run.runId
@@ -127,7 +145,7 @@ export async function createLocalExecutor(options: LocalOptions): Promise<Execut
       files,
     }
     try {
-      ofSpool(() => mkdirSync(files.directory, { recursive: true, mode: 0o700 }))
+      ofSpool(() => makeFolder(files.directory))
       const launch = await launchOf(run, from)
       if (launch.limitSeconds > 0) heir.ensure()
       const cgroup = cgroups?.create(run.runId) ?? null
@@ -147,7 +165,7 @@ export async function createLocalExecutor(options: LocalOptions): Promise<Execut
   }
 
   function isClaimed(files: RunFiles): boolean {
-    return ofSpool(() => readJournal(files.journal))?.claim != null
+    return ofSpool(() => presence.readJournal(files.journal))?.claim != null
   }
 
   /** On a full disk neither the server nor a shim can write a claim; then all files are removed. */
@@ -155,6 +173,7 @@ export async function createLocalExecutor(options: LocalOptions): Promise<Execut
     try {
       await abandon(files)
     } catch (err) {
+      if (err instanceof Outage) throw err
       log.debug({ err, directory: files.directory }, 'a run that did not start cannot be voided')
       await removeRun(files).catch((error: unknown) =>
         log.warn({ err: error, directory: files.directory }, 'the files of a run that did not start stay'),
@@ -171,7 +190,8 @@ export async function createLocalExecutor(options: LocalOptions): Promise<Execut
   }
 
   async function removeRun(files: RunFiles): Promise<void> {
-    const journal = readJournal(files.journal)
+    presence.demand()
+    const journal = presence.readJournal(files.journal)
     const limited = journal?.limited ?? []
     await endCgroups(
       [
@@ -190,20 +210,23 @@ export async function createLocalExecutor(options: LocalOptions): Promise<Execut
     journalPath: files.journal,
     cgroupPath: cgroups?.pathOf(files.runId) ?? null,
     sizes: () => sizesOf(files),
-    read: () => readJournal(files.journal),
+    read: () => presence.readJournal(files.journal),
   })
 
   function voided(files: RunFiles): Journal | null {
-    return recordVoid(files.journal, bootId) ? readJournal(files.journal) : null
+    if (recordVoid(files.journal, bootId)) return presence.readJournal(files.journal)
+    presence.demand()
+    return null
   }
 
   /** An unclaimed run of a server that died never starts: it is voided. */
   async function find(runId: string): Promise<string | null> {
     const files = filesOf(spoolDir, runId)
-    if (!files || !existsSync(files.directory)) return null
-    if (readJournal(files.journal)?.claim) return runId
+    if (!files) return null
+    if (presence.readJournal(files.journal)?.claim) return runId
+    if (!existsSync(files.directory)) return null
     await abandon(files)
-    return readJournal(files.journal) ? runId : null
+    return presence.readJournal(files.journal) ? runId : null
   }
 
   async function inspectOne(runId: string): Promise<Observation> {
@@ -214,6 +237,7 @@ export async function createLocalExecutor(options: LocalOptions): Promise<Execut
   function withUnsent(files: RunFiles, observation: Observation): Observation {
     if (observation.state !== 'ended' && observation.state !== 'gone') return observation
     const unsentClosure = readUnsent(files)
+    if (unsentClosure === null) presence.demand()
     return unsentClosure === null ? observation : { ...observation, unsentClosure }
   }
 
@@ -229,6 +253,7 @@ export async function createLocalExecutor(options: LocalOptions): Promise<Execut
   }
 
   async function endOverdue(): Promise<void> {
+    if (!presence.isHere()) return
     for (const runId of await listRuns(spoolDir)) {
       const files = filesOf(spoolDir, runId)
       const journal = files && readJournal(files.journal)
@@ -240,7 +265,7 @@ export async function createLocalExecutor(options: LocalOptions): Promise<Execut
 
   async function stop(runId: string, graceMs: number): Promise<void> {
     const files = filesOf(spoolDir, runId)
-    const found = files && readJournal(files.journal)
+    const found = files && presence.readJournal(files.journal)
     if (!files || !found) return
     const journal = found.claim ? found : voided(files)
     if (!journal?.claim || journal.exit || journal.claim.boot !== bootId) return
@@ -248,14 +273,14 @@ export async function createLocalExecutor(options: LocalOptions): Promise<Execut
     if (graceMs > 0 && journal.stopUp !== null && journal.stopUp <= up) return
     const shim = await seeShim(journal.claim)
     // No look at the run comes between the record and TERM: it would send TERM as well.
-    recordStop(files.journal, { graceSeconds: graceMs / 1000, up })
+    if (!recordStop(files.journal, { graceSeconds: graceMs / 1000, up })) presence.demand()
     if (graceMs > 0) heir.ensure()
     if (shim) await end(files, graceMs)
   }
 
   /** A job that has no group yet finds the record of the stop before it begins. */
   async function end(files: RunFiles, graceMs: number): Promise<void> {
-    const journal = readJournal(files.journal)
+    const journal = presence.readJournal(files.journal)
     if (!journal?.claim || journal.exit) return
     const claimed: Claimed = { ...journal, claim: journal.claim }
     if (graceMs <= 0) return killJob(files.runId, claimed)
@@ -265,47 +290,30 @@ export async function createLocalExecutor(options: LocalOptions): Promise<Execut
   async function* logs(runId: string, from: unknown, signal: AbortSignal) {
     const files = filesOf(spoolDir, runId)
     if (!files) return
-    const stopping = AbortSignal.any([signal, closing.signal])
     using alarm = alarms.of(runId)
-    const watcher = watchOutput(files, alarm)
-    let isWatched = watcher !== null
-    watcher?.once('error', () => {
-      isWatched = false
+    yield* readOutput({
+      files,
+      from,
+      signal: AbortSignal.any([signal, closing.signal]),
+      alarm,
+      presence,
+      isWatched: () => spawner.watches(runId),
+      observe: () => observe(files),
+      clock,
+      log,
     })
-    const pollMs = () => (isWatched && spawner.watches(runId) ? watchedPollMs : logPollMs)
-    let pauseMs = pollMs()
-    let lookedMs = Number.NEGATIVE_INFINITY
-    const isOver = async () => {
-      // The spawner tells of the end, so output alone is no reason to look.
-      if (spawner.watches(runId) && clock.monotonicMs() - lookedMs < watchedPollMs) return false
-      lookedMs = clock.monotonicMs()
-      const { state } = await observe(files)
-      if (state === 'ended' || state === 'gone') return true
-      pauseMs = !spawner.watches(runId) && readJournal(files.journal)?.exit ? lastActMs : pollMs()
-      return false
-    }
-    const spool = openSpool(files)
-    try {
-      const losses = lossesOf(files.journal)
-      yield* follow({ spool, from, losses, signal: stopping, isOver, wait: () => alarm.wait(pauseMs, stopping) })
-    } finally {
-      watcher?.close()
-      spool?.close()
-    }
   }
 
-  function watchOutput({ directory, stdout, stderr }: RunFiles, alarm: Alarm): FSWatcher | null {
-    const names: ReadonlySet<string | null> = new Set([basename(stdout), basename(stderr), null])
-    try {
-      const watcher = watch(directory, { persistent: false }, (_, name) => {
-        if (names.has(name)) alarm.ring()
-      })
-      watcher.on('error', (err) => log.debug({ err, directory }, 'a watch ended; polling meanwhile'))
-      return watcher
-    } catch (err) {
-      if (!isMissingFile(err)) log.warn({ err, directory }, 'cannot watch the output of a run; polling it')
-      return null
-    }
+  async function describe(): Promise<ExecutorDescription> {
+    const available = presence.isHere()
+    const message = sentences([
+      available ? null : awayMessage,
+      unenforced.length === 0 ? null : `${unenforced.join(', ')}: planned with, not enforced`,
+      cgroups === null ? withoutCgroups : null,
+      sameAccount,
+      separationOf(options.accounts ?? oneUser),
+    ])
+    return { version: release(), available, unenforced, message }
   }
 
   return {
@@ -319,18 +327,11 @@ export async function createLocalExecutor(options: LocalOptions): Promise<Execut
       const files = filesOf(spoolDir, runId)
       if (files) await removeRun(files)
     },
-    list: async () => (await listRuns(spoolDir)).map((runId) => ({ runId, handle: runId })),
-    describe: async () => ({
-      version: release(),
-      available: true,
-      unenforced,
-      message: sentences([
-        unenforced.length === 0 ? null : `${unenforced.join(', ')}: planned with, not enforced`,
-        cgroups === null ? withoutCgroups : null,
-        sameAccount,
-        separationOf(options.accounts ?? oneUser),
-      ]),
-    }),
+    async list() {
+      presence.demand()
+      return (await listRuns(spoolDir)).map((runId) => ({ runId, handle: runId }))
+    },
+    describe,
     async close() {
       closing.abort()
       await overdue.stop()
@@ -340,6 +341,15 @@ export async function createLocalExecutor(options: LocalOptions): Promise<Execut
       cgroups?.close()
       await ended.close()
     },
+  }
+}
+
+/** Never the folders above it: without them the spool is away. */
+function makeFolder(path: string): void {
+  try {
+    mkdirSync(path, { mode: 0o700 })
+  } catch (error) {
+    if (errorCodeOf(error) !== 'EEXIST') throw error
   }
 }
 

@@ -6,6 +6,7 @@ import { StartFailed } from '../executor.ts'
 import { pathCheck } from '../scripts.ts'
 import type { Launch } from './launch.ts'
 import { entryCheck, shell } from './shell.ts'
+import { noMpirun } from './trouble.ts'
 
 const run = promisify(execFile)
 
@@ -46,5 +47,3 @@ function checkWorkdir(path: string): void {
 
 const noWorkdir = (path: string) =>
   new StartFailed('WORKDIR_NOT_FOUND', `There is no directory ${path} that the account of the job may enter`)
-
-export const noMpirun = 'launcher mpirun: there is no mpirun in the PATH of the job'

@@ -16,7 +16,7 @@ export const heirScript = scriptOf(import.meta.dirname, 'heir.sh')
 /** Checks the working directory and the launcher of a job. */
 export const entryCheck = scriptOf(import.meta.dirname, 'entry.sh')
 /** Enters the directory $1 and becomes the rest of its arguments. */
-export const enterScript = `cd -P -- "$1" || {
+export const workdirScript = `cd -P -- "$1" || {
   printf 'berth: cannot enter the working directory\\n' >&2
   exit 126
 }

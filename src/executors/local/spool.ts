@@ -76,12 +76,8 @@ export async function makeRuns(spoolDir: string): Promise<void> {
   })
 }
 
-/** Ids of the runs that have files here; none if a job has removed their directory, or put something else there. */
-export const listRuns = (spoolDir: string): Promise<string[]> =>
-  readdir(join(spoolDir, 'runs')).catch((error) => {
-    if (isNoFolder(error)) return []
-    throw error
-  })
+/** Ids of the runs that have files here. */
+export const listRuns = (spoolDir: string): Promise<string[]> => readdir(join(spoolDir, 'runs'))
 
 /** Bytes of output in the spool. */
 export function sizesOf({ stdout, stderr }: RunFiles): { stdout: number; stderr: number } {

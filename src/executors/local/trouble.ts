@@ -22,3 +22,5 @@ export function endedEarly({ stderr }: RunFiles): StartFailed {
 
 /** A process of the run could not be started, so none of it has begun. */
 export const unforked = () => blamed(Object.assign(new Error('fork'), { code: 'EAGAIN' }))
+
+export const noMpirun = 'launcher mpirun: there is no mpirun in the PATH of the job'

@@ -41,6 +41,9 @@ interface Starting {
   connections: number
 }
 
+/** false: the data directory is away; a cluster is never made in its place while this process lives. */
+export const hasCluster = (place: Place) => existsSync(clusterOf(place))
+
 const clusterOf = (place: Place) => join(place.home, 'cluster')
 const dataOf = (place: Place) => join(clusterOf(place), 'data')
 const logOf = (place: Place) => join(place.home, 'postgres.log')
@@ -230,6 +233,8 @@ export async function saysDiskFull(place: Place): Promise<boolean> {
 
 /** The disk has no room even for postmaster.pid and the end of the WAL. */
 export function isDiskFull({ home }: Place): boolean {
+  // The directory may be away for a while.
+  if (!existsSync(home)) return false
   const { bavail, bsize } = statfsSync(home)
   return bavail * bsize < roomBytesMin
 }

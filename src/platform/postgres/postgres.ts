@@ -9,6 +9,7 @@ import { isUnavailable, sqlState, Unavailable } from '../tx.ts'
 import {
   ensureCluster,
   findPostmaster,
+  hasCluster,
   isDiskFull,
   isFrozen,
   isOurData,
@@ -79,7 +80,9 @@ export async function startPostgres(options: PostgresOptions): Promise<Postgres>
   }
   /** The server stopped because the disk was full, by its own log. */
   let isFull = false
-  let session = await enter(entrance).catch(async (error: unknown) => Promise.reject((await findOutOfRoom()) ?? error))
+  let session = await ensureCluster(entrance.place, { durable })
+    .then(() => enter(entrance))
+    .catch(async (error: unknown) => Promise.reject((await findOutOfRoom()) ?? error))
   const watching = watch()
 
   async function watch() {
@@ -106,6 +109,7 @@ export async function startPostgres(options: PostgresOptions): Promise<Postgres>
   async function comeBack() {
     while (!stopping.signal.aborted) {
       try {
+        if (!hasCluster(entrance.place)) throw new Unavailable(`${entrance.place.home} is missing: put it back`)
         session = await enter(entrance)
         isFull = false
         return log.warn({ port: session.port }, 'the embedded PostgreSQL is back')
@@ -154,7 +158,6 @@ const addressOf = ({ port, password }: Pick<Session, 'port' | 'password'>, name 
   `postgresql://${superuser}:${password}@127.0.0.1:${port}/${name}`
 
 async function enter({ place, clock, durable, connections, log, signal }: Entrance): Promise<Session> {
-  await ensureCluster(place, { durable })
   const password = await readPassword(place)
   const deadline = clock.monotonicMs() + startMsMax
   let server: ChildProcess | undefined

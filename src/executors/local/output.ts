@@ -1,0 +1,97 @@
+import { type FSWatcher, watch } from 'node:fs'
+import { basename } from 'node:path'
+import type { Clock } from '../../platform/clock.ts'
+import type { Log } from '../../platform/log.ts'
+import { Outage } from '../../platform/troubles.ts'
+import type { Alarm } from '../alarms.ts'
+import type { LogChunk, Observation } from '../executor.ts'
+import { follow } from '../follow.ts'
+import { isMissingFile, lossesOf, readJournal } from './journal.ts'
+import type { Presence } from './presence.ts'
+import { openSpool, type RunFiles } from './spool.ts'
+
+/** Reads the output of one run from its spool until the run is over. While the spool is away, it waits. */
+
+interface OutputOptions {
+  files: RunFiles
+  from: unknown
+  signal: AbortSignal
+  alarm: Alarm
+  presence: Presence
+  /** The process that started the run will report its end. */
+  isWatched: () => boolean
+  observe: () => Promise<Observation>
+  clock: Clock
+  log: Log
+}
+
+/** How often output is read without an event of the file system. */
+const pollMs = 250
+/** The same while events of the file system come, and the process that started the run will report its end. */
+const watchedPollMs = 1_000
+/** The shim kills its group right after its exit record. */
+const lastActMs = 5
+
+export async function* readOutput(options: OutputOptions): AsyncGenerator<LogChunk> {
+  const { files, from, signal, alarm, presence, clock, log } = options
+  while (!presence.isHere() && !signal.aborted) await clock.sleep(pollMs, signal)
+  if (signal.aborted) return
+  const watcher = watchOutput(files, alarm, log)
+  let hasEvents = watcher !== null
+  watcher?.once('error', () => {
+    hasEvents = false
+  })
+  const nextMs = () => (hasEvents && options.isWatched() ? watchedPollMs : pollMs)
+  let pauseMs = nextMs()
+  let lookedMs = Number.NEGATIVE_INFINITY
+  const isOver = async () => {
+    // The spawner reports the end, so output alone is no reason to look.
+    if (options.isWatched() && clock.monotonicMs() - lookedMs < watchedPollMs) return false
+    lookedMs = clock.monotonicMs()
+    const { state } = await observeOrWait(options)
+    if (state === 'ended' || state === 'gone') return true
+    const isEnding = !options.isWatched() && readJournal(files.journal)?.exit
+    pauseMs = isEnding ? lastActMs : nextMs()
+    return false
+  }
+  const spool = openFiles(options)
+  try {
+    const losses = lossesOf(files.journal)
+    yield* follow({ spool, from, losses, signal, isOver, wait: () => alarm.wait(pauseMs, signal) })
+  } finally {
+    watcher?.close()
+    spool?.close()
+  }
+}
+
+/** While the spool is away, the run is not over. */
+async function observeOrWait({ observe }: OutputOptions): Promise<Pick<Observation, 'state'>> {
+  try {
+    return await observe()
+  } catch (error) {
+    if (error instanceof Outage) return { state: 'running' }
+    throw error
+  }
+}
+
+/** null: the run has no files any more. */
+function openFiles({ files, presence }: OutputOptions): ReturnType<typeof openSpool> {
+  const spool = openSpool(files)
+  if (spool) return spool
+  presence.demand()
+  return openSpool(files)
+}
+
+function watchOutput({ directory, stdout, stderr }: RunFiles, alarm: Alarm, log: Log): FSWatcher | null {
+  const names: ReadonlySet<string | null> = new Set([basename(stdout), basename(stderr), null])
+  try {
+    const watcher = watch(directory, { persistent: false }, (_, name) => {
+      if (names.has(name)) alarm.ring()
+    })
+    watcher.on('error', (err) => log.debug({ err, directory }, 'a watch ended; polling meanwhile'))
+    return watcher
+  } catch (err) {
+    if (!isMissingFile(err)) log.warn({ err, directory }, 'cannot watch the output of a run; polling it')
+    return null
+  }
+}

@@ -1,0 +1,107 @@
+import { readFileSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Clock } from '../../platform/clock.ts'
+import type { Log } from '../../platform/log.ts'
+import { Outage, troubleOf } from '../../platform/troubles.ts'
+import { StartFailed } from '../executor.ts'
+import { spoolMissing } from '../trouble.ts'
+import { type Journal, readJournal } from './journal.ts'
+
+/**
+ * Whether the spool is there. A data directory may disappear for a while, because it was moved or its file system was
+ * unmounted. Then every run looks like a run whose folder was deleted. So a missing file counts only while the spool is
+ * there: the folder `runs` exists, and the file `id` of the data directory has the id that it had at the start. Until
+ * then the executor is unavailable: it ends, creates and concludes nothing.
+ */
+
+/** The data directory of the server. */
+export interface HomeDirectory {
+  path: string
+  /** Content of its file `id`. */
+  id: string
+}
+
+interface PresenceOptions {
+  spoolDir: string
+  /** null: only `runs` is checked. */
+  dataDirectory: HomeDirectory | null
+  log: Log
+}
+
+/** How often a start looks for a spool that is away. */
+const pollMs = 250
+
+export class Presence {
+  readonly #runs: string
+  readonly #idFile: string | null
+  readonly #id: string | null
+  readonly #log: Log
+  #isAway = false
+
+  constructor({ spoolDir, dataDirectory, log }: PresenceOptions) {
+    this.#runs = join(spoolDir, 'runs')
+    this.#idFile = dataDirectory && join(dataDirectory.path, 'id')
+    this.#id = dataDirectory?.id ?? null
+    this.#log = log
+  }
+
+  isHere(): boolean {
+    return this.#findProblem() === null
+  }
+
+  /** Throws Outage while the spool is away. */
+  demand(): void {
+    const cause = this.#findProblem()
+    if (cause !== null) throw new Outage(awayMessage, { cause })
+  }
+
+  /** Throws Outage if `unwanted` fires while the spool is away. */
+  async untilHere(clock: Clock, unwanted?: AbortSignal, tell?: (info: string) => void): Promise<void> {
+    while (!this.isHere()) {
+      if (unwanted?.aborted) this.demand()
+      tell?.(awayMessage)
+      await clock.sleep(pollMs, unwanted)
+    }
+  }
+
+  demandForStart(): void {
+    const cause = this.#findProblem()
+    if (cause !== null) throw new StartFailed('NODE_TROUBLE', spoolMissing, { cause })
+  }
+
+  /** null: the run has no journal. Throws Outage while the spool is away. The second read finds a spool that just came back. */
+  readJournal(path: string): Journal | null {
+    for (let reads = 0; reads < 2; reads++) {
+      const journal = readJournal(path)
+      if (journal) return journal
+      this.demand()
+    }
+    return null
+  }
+
+  /** null: the spool is here. Logs once when it disappears, and once when it is back. */
+  #findProblem(): Error | null {
+    const problem = this.#look()
+    const isAway = problem !== null
+    if (isAway && !this.#isAway) this.#log.error({ path: this.#runs, cause: problem.message }, awayMessage)
+    if (!isAway && this.#isAway) this.#log.warn({ path: this.#runs }, 'the data directory is back')
+    this.#isAway = isAway
+    return problem
+  }
+
+  #look(): Error | null {
+    try {
+      if (this.#idFile !== null && readFileSync(this.#idFile, 'utf8').trim() !== this.#id)
+        return new Error(`${this.#idFile} has the id of another data directory`)
+      // Of a file, and of a link to a file, this fails.
+      statSync(`${this.#runs}/.`)
+      return null
+    } catch (error) {
+      if (!(error instanceof Error) || troubleOf(error)) throw error
+      return error
+    }
+  }
+}
+
+export const awayMessage =
+  'The data directory is missing, or another one is in its place: its local runs go on, and nothing is concluded until it is back'

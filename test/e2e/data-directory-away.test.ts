@@ -1,0 +1,55 @@
+import { chmod, mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
+import { expect, test } from 'vitest'
+import { connectApi, jobOf } from '../support/api.ts'
+import { freePort, startBerth } from '../support/berth-process.ts'
+import { logOf } from '../support/numbered-lines.ts'
+import { until } from '../support/until.ts'
+
+/** A whole server, with its database in the data directory, while that directory is moved away. */
+
+const awayMs = 6_000
+const config = `
+pools: [{ name: local, executors: [local], scheduling: { nodeLostAfterSeconds: 1 } }]
+queues: [{ name: default, pool: local }]
+`
+
+test('a data directory that is moved away for a while ends no job and starts none again', async () => {
+  const parent = await mkdtemp(join(tmpdir(), 'berth-away-'))
+  const dataDir = join(parent, 'data')
+  const away = join(parent, 'data.away')
+  const file = join(parent, 'berth.yaml')
+  await writeFile(file, config)
+  await mkdir(dataDir, { mode: 0o711 })
+  await chmod(parent, 0o711)
+  const server = await startBerth({ dataDir, port: await freePort(), env: { BERTH_CONFIG: file } })
+  const api = connectApi(server.url)
+  const warnings = async () => {
+    const { warnings: all } = (await (await fetch(`${server.url}/readyz`)).json()) as { warnings: string[] }
+    return all
+  }
+
+  const script = 'echo begun >>"$0/marks"; echo one; until [ -e "$0/go" ]; do sleep 0.05; done; echo two'
+  const running = await api.submit({ command: ['/bin/sh', '-c', script, parent], workdir: '/', restartable: true })
+  await until(async () => (await jobOf(api, running)).state === 'RUNNING', { what: 'the job runs' })
+  await rename(dataDir, away)
+  const missing = 'the directory of the output of jobs is missing'
+  await until(async () => (await warnings()).includes(missing), { what: '/readyz reports it' })
+  const waiting = await api.submit({ command: ['true'], workdir: '/' })
+  await setTimeout(awayMs)
+  expect((await jobOf(api, running)).state).toBe('RUNNING')
+  await rename(away, dataDir)
+  await until(async () => (await warnings()).length === 0, { what: 'all is well' })
+  await writeFile(join(parent, 'go'), '')
+  for (const id of [running, waiting])
+    await until(async () => (await jobOf(api, id)).state === 'SUCCEEDED', { what: `${id} succeeded` })
+  expect(await readFile(join(parent, 'marks'), 'utf8')).toBe('begun\n')
+  expect(await logOf(api, running)).toEqual({ text: 'one\ntwo\n', gaps: [] })
+  expect(server.output().match(/"msg":"The data directory is missing/g)).toHaveLength(1)
+
+  await api.close()
+  expect(await server.end()).toBe(0)
+  await rm(parent, { recursive: true })
+})
