@@ -41,7 +41,16 @@ export const moves = {
   },
   RUNNING: {
     SUCCEEDED: [null],
-    FAILED: ['EXIT_CODE', 'SIGNAL', 'MAX_RUN_TIME', 'OOM_KILLED', 'RESUME_FAILED'],
+    FAILED: [
+      'EXIT_CODE',
+      'SIGNAL',
+      'MAX_RUN_TIME',
+      'OOM_KILLED',
+      'RESUME_FAILED',
+      // A backend may show a run as running before its command begins.
+      'BAD_SPEC',
+      'WORKDIR_NOT_FOUND',
+    ],
     QUEUED: ['PREEMPTED', 'NODE_LOST', 'EXIT_CODE', 'SIGNAL', 'OOM_KILLED'],
     INTERRUPTED: ['PREEMPTED', 'NODE_LOST'],
     CANCELLING: ['CANCELLED'],

@@ -143,6 +143,17 @@ export interface RunUsage {
   maxMemoryBytes?: number
 }
 
+/** A GPU of such a node; a property that the backend does not report cannot be asked for. */
+export interface BackendGpu {
+  model: string
+  /** 0: not reported. */
+  memoryBytes: number
+  /** false also if not reported. */
+  tensorCores: boolean
+  /** The highest version that it supports; null: not reported. */
+  cudaVersion: string | null
+}
+
 /** A node of a backend that chooses nodes itself. */
 export interface BackendNode {
   name: string
@@ -154,7 +165,7 @@ export interface BackendNode {
   infiniband: boolean
   /** The backend starts only runs with GPUs on it. */
   gpuJobsOnly: boolean
-  gpus: readonly { model: string; memoryBytes: number }[]
+  gpus: readonly BackendGpu[]
   /** What others than Berth hold there. */
   heldByOthers: { cpuMillis: number; memoryBytes: number; gpus: number }
 }

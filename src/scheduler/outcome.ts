@@ -82,6 +82,8 @@ function startFailed(
   return { to: 'QUEUED', reason, info, runEnds: 'FAILED', eligibleInMs }
 }
 
+const isFinal = (reason: StartFailed['reason']) => reason === 'BAD_SPEC' || reason === 'WORKDIR_NOT_FOUND'
+
 /**
  * Two jobs that kept places from each other must not come back at the same time again. Each run has its own pause,
  * spread by a hash, so that it stays a function of the report.
@@ -103,8 +105,10 @@ function seen(job: ReportedJob, observation: Observation, startAttemptsMax: numb
         ? [running(job, observation), ended({ ...job, state: 'RUNNING' }, observation)]
         : [ended(job, observation)]
     case 'failed':
+      // A backend may show a run as running before its command begins. A job may write a record of a failed start, so it
+      // gets no other attempt for that.
       return [
-        job.state === 'RUNNING'
+        job.state === 'RUNNING' && !isFinal(observation.reason)
           ? gone(job, { info: observation.message })
           : startFailed(job, observation, startAttemptsMax),
       ]

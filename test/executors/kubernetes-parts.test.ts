@@ -1,10 +1,11 @@
 import { execFileSync } from 'node:child_process'
 import { describe, expect, it } from 'vitest'
+import { shapeOf } from '../../src/domain/shape.ts'
 import type { RunSpec } from '../../src/executors/executor.ts'
 import { capacityOf } from '../../src/executors/kubernetes/capacity.ts'
 import { annotations, handleOf, podLabels } from '../../src/executors/kubernetes/names.ts'
 import type { Node, Pod } from '../../src/executors/kubernetes/objects.ts'
-import { nodeLabels } from '../../src/executors/kubernetes/placement.ts'
+import { nodeAffinityOf, nodeLabels } from '../../src/executors/kubernetes/placement.ts'
 import { podOf as describedPod } from '../../src/executors/kubernetes/pod.ts'
 import { ceilingOf, floorOf, milli } from '../../src/executors/kubernetes/quantity.ts'
 import { commandScript } from '../../src/executors/kubernetes/script.ts'
@@ -150,6 +151,63 @@ describe('amounts', () => {
       gpus: [{ model: 'V100', memoryBytes: 32 * 2 ** 30 }, { model: 'V100' }],
       heldByOthers: { cpuMillis: 250, memoryBytes: 2 ** 30, gpus: 1 },
     })
+  })
+})
+
+describe('labels of nodes', () => {
+  const { gpuModel, gpuCompute, cudaMajor, cudaMinor, cpuModel } = nodeLabels
+  const node = (labels: Record<string, string>): Node => ({
+    metadata: { name: 'n', uid: 'n', resourceVersion: '1', labels },
+    spec: {},
+    status: { allocatable: { 'nvidia.com/gpu': '1' } },
+  })
+
+  it.each<[Record<string, string>, object]>([
+    [
+      { [gpuCompute]: '8', [cudaMajor]: '12', [cudaMinor]: '2' },
+      { tensorCores: true, cudaVersion: '12.2' },
+    ],
+    [
+      { [gpuCompute]: '6', [cudaMajor]: '11', [cudaMinor]: '0' },
+      { tensorCores: false, cudaVersion: '11.0' },
+    ],
+    [{ [cudaMajor]: '11' }, { tensorCores: false, cudaVersion: null }],
+    [{ [cudaMajor]: 'x', [cudaMinor]: '1' }, { cudaVersion: null }],
+  ])('%j tell the tensor cores and the CUDA version of GPUs', (labels, gpu) =>
+    expect(capacityOf([node(labels)], [], 'us')[0]?.gpus).toMatchObject([gpu]),
+  )
+
+  const terms = (resources: Parameters<typeof resourcesOf>[0], ...labels: Record<string, string>[]) => {
+    const affinity = nodeAffinityOf(shapeOf(resourcesOf(resources)), labels.map(node)) as null | {
+      requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: { matchExpressions: object[] }[] }
+    }
+    const found = affinity?.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms ?? []
+    return found.map(({ matchExpressions }) => matchExpressions)
+  }
+
+  it.each([
+    ['11.0', []],
+    ['11', []],
+    ['11.8', [{ key: cudaMinor, operator: 'Gt', values: ['7'] }]],
+    ['11.8.1', [{ key: cudaMinor, operator: 'Gt', values: ['8'] }]],
+    ['11.8.0', [{ key: cudaMinor, operator: 'Gt', values: ['7'] }]],
+  ])('for CUDA %s name a newer major version, or the same with that minor version', (cudaVersion, minor) => {
+    expect(terms({ gpu: 1, cudaVersion })).toEqual([
+      [{ key: cudaMajor, operator: 'Gt', values: ['11'] }],
+      [{ key: cudaMajor, operator: 'In', values: ['11'] }, ...minor],
+    ])
+  })
+
+  it('for an excluded model admit nodes without the label', () => {
+    const [gold, silver] = ['Gold-6154', 'Silver-4110'].map((name) => ({ [cpuModel]: name }))
+    expect(terms({ cpuModel: ['!6154'] }, {})).toEqual([])
+    expect(terms({ cpuModel: ['!6154'] }, gold ?? {}, silver ?? {}, {})).toEqual([
+      [{ key: cpuModel, operator: 'NotIn', values: ['Gold-6154'] }],
+    ])
+    expect(terms({ gpu: 1, gpuModel: ['!V100'] }, { [gpuModel]: 'A100' })).toEqual([])
+    expect(terms({ cpuModel: ['gold', '!4110'] }, gold ?? {}, silver ?? {})).toEqual([
+      [{ key: cpuModel, operator: 'In', values: ['Gold-6154'] }],
+    ])
   })
 })
 

@@ -189,6 +189,22 @@ describe('states', () => {
     })
   })
 
+  it('of a pod that a stop deletes is that of the stop, though its container has begun meanwhile', () => {
+    const stopped = (pod: Pod): Pod => ({
+      ...pod,
+      metadata: {
+        ...pod.metadata,
+        deletionTimestamp: '2026-01-01T00:00:00Z',
+        annotations: { [annotations.stop]: '5000' },
+      },
+    })
+    const { state } = terminated(143)
+    const began = { state: { terminated: { ...state.terminated, startedAt: '2026-01-01T00:00:01Z' } } }
+    const end = { state: 'ended', exitCode: 143, stopped: true }
+    expect(seen(stopped(podOf({ phase: 'Failed' }, began)))).toMatchObject(end)
+    expect(seen(stopped(podOf({ phase: 'Failed' }, terminated(128, 'StartError', 'killed'))))).toMatchObject(end)
+  })
+
   // Since 1.27; the moments are null.
   const unlocated = {
     state: { terminated: { exitCode: 137, reason: 'ContainerStatusUnknown', startedAt: null, finishedAt: null } },

@@ -136,6 +136,24 @@ describe.skipIf(kubeconfig === undefined)('with a cluster', () => {
         await expect(start(sh('true', { data: [data] }))).rejects.toMatchObject({ reason: 'BAD_SPEC' })
     })
 
+    it('mounts nothing outside of a root if its folder is exchanged for a link after the check', async () => {
+      const { metadata } = await onlyNode()
+      const [folder, outside] = [join(directory, 'exchanged'), await mkdtemp(join(tmpdir(), 'berth-outside-'))]
+      await mkdir(folder)
+      await writeFile(join(outside, 'secret'), 'secret\n')
+      await kubectl('cordon', metadata.name)
+      const handle = await start(sh('cat /d/secret', { data: ['data/exchanged:/d'] })).finally(async () => {
+        await rm(folder, { recursive: true })
+        await symlink(outside, folder)
+        await kubectl('uncordon', metadata.name)
+      })
+      const isRefused = async () => JSON.stringify(await observe(executor, handle)).includes('subPath')
+      await until(isRefused, { what: 'the kubelet refuses the way', timeoutMs: 60_000 })
+      await executor.stop(handle, 0)
+      await untilEnded(executor, handle, 90_000)
+      for (const path of [folder, outside]) await rm(path, { recursive: true })
+    }, 180_000)
+
     it('that another program deletes is gone, and does not come back', async () => {
       const handle = await start(sh('echo x >>/d/began; sleep 600', { data: ['data:/d'] }))
       await untilState(executor, handle, 'running')

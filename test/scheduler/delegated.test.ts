@@ -189,8 +189,22 @@ test('nodes follow the report: cordoned, lost, shrunk, held by others, gone; run
   await isGiven(await submit(2))
 })
 
+const h100 = { model: 'H100', memoryBytes: 80 * 1024 ** 3, tensorCores: true, cudaVersion: '12.2' }
+
+test('a job gets GPUs whose tensor cores and CUDA version the backend reports', async () => {
+  const plain = { ...h100, tensorCores: false, cudaVersion: null }
+  const ask = (more: object) => submit(0.1, { resources: { gpu: 1, ...more } })
+  await report([backendNode('n1', { gpus: [plain, plain] })])
+  const asked = [await ask({ gpuTensorCores: true }), await ask({ cudaVersion: '11.0' })]
+  for (const job of asked) await until(async () => (await wait(job)) === 'UNSATISFIABLE', { what: 'it fits nowhere' })
+  await report([backendNode('n1', { gpus: [h100, h100] })])
+  await isGiven(...asked)
+  const impossible = await ask({ cudaVersion: '99.0' })
+  await until(async () => (await wait(impossible)) === 'UNSATISFIABLE', { what: 'no GPU has the version' })
+})
+
 test('the same report writes nothing; a backend that is away changes nothing, and is told once', async () => {
-  const gpus = Array.from({ length: 2 }, () => ({ model: 'H100', memoryBytes: 80 * 1024 ** 3 }))
+  const gpus = Array.from({ length: 2 }, () => ({ ...h100 }))
   const nodesNow = [backendNode('n1', { gpus, heldByOthers: { cpuMillis: 1, memoryBytes: 1, gpus: 1 } })]
   await report(nodesNow)
   const written = () => sql('SELECT name, xmin::text FROM node ORDER BY name')
@@ -224,7 +238,7 @@ test('the same report writes nothing; a backend that is away changes nothing, an
 })
 
 test('GPUs are counted without claims, beside those of others', async () => {
-  const gpus = Array.from({ length: 4 }, () => ({ model: 'H100', memoryBytes: 80 * 1024 ** 3 }))
+  const gpus = Array.from({ length: 4 }, () => ({ ...h100 }))
   const gpuNode = (held: number) => [
     backendNode('n1', { gpus, heldByOthers: { cpuMillis: 0, memoryBytes: 0, gpus: held } }),
   ]
@@ -242,7 +256,7 @@ test('GPUs are counted without claims, beside those of others', async () => {
 })
 
 test('a node that its backend keeps for jobs with GPUs takes no other', async () => {
-  const gpus = [{ model: 'H100', memoryBytes: 80 * 1024 ** 3 }]
+  const gpus = [h100]
   await report([backendNode('n1', { gpus, gpuJobsOnly: true })])
   const plain = await submit(1)
   await until(async () => (await wait(plain)) === 'UNSATISFIABLE', { what: 'it fits on no node' })

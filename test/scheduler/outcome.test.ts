@@ -89,13 +89,16 @@ test('a backend that ended a run says which limit that was', () => {
 })
 
 describe('a start that failed after the backend took it', () => {
-  test.each<[Partial<ReportedJob>, string[]]>([
-    [{ state: 'STARTING' }, ['FAILED WORKDIR_NOT_FOUND']],
-    [{ state: 'CANCELLING' }, ['CANCELLED CANCELLED']],
-    // Its backend could not see for a while that it had failed, or its job wrote that.
-    [{ state: 'RUNNING' }, ['INTERRUPTED NODE_LOST']],
-  ])('%o', (of, steps) => {
-    const failed: Observation = { state: 'failed', reason: 'WORKDIR_NOT_FOUND', message: 'There is no /nowhere' }
+  test.each<[Partial<ReportedJob>, StartFailed['reason'], string[]]>([
+    [{ state: 'STARTING' }, 'WORKDIR_NOT_FOUND', ['FAILED WORKDIR_NOT_FOUND']],
+    [{ state: 'CANCELLING' }, 'WORKDIR_NOT_FOUND', ['CANCELLED CANCELLED']],
+    // The backend showed it as running before its command began.
+    [{ state: 'RUNNING' }, 'WORKDIR_NOT_FOUND', ['FAILED WORKDIR_NOT_FOUND']],
+    [{ state: 'RUNNING' }, 'BAD_SPEC', ['FAILED BAD_SPEC']],
+    // The job may have written that.
+    [{ state: 'RUNNING' }, 'START_FAILED', ['INTERRUPTED NODE_LOST']],
+  ])('%o by %s', (of, reason, steps) => {
+    const failed: Observation = { state: 'failed', reason, message: 'There is no /nowhere' }
     expect(way(job(of), seen(failed))).toEqual(steps)
   })
 })

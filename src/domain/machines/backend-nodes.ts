@@ -20,7 +20,7 @@ export interface ReportedNode {
   cpuModel: string
   infiniband: boolean
   gpuJobsOnly: boolean
-  gpus: readonly { model: string; memoryBytes: number }[]
+  gpus: readonly { model: string; memoryBytes: number; tensorCores: boolean; cudaVersion: string | null }[]
   heldByOthers: { cpuMillis: number; memoryBytes: number; gpus: number }
 }
 
@@ -73,6 +73,9 @@ async function write(tx: Tx, { pool, nowMs }: Pool, reported: readonly ReportedN
 interface Gpu {
   model: string
   memoryGib: number
+  tensorCores: boolean
+  /** Lowest and highest CUDA version; empty: not reported. */
+  cuda: string[]
 }
 
 interface NodeRow {
@@ -107,7 +110,8 @@ const storedSql = `
 SELECT n.id, n.name, n.state, n.cpu_millis AS cpu, n.memory_bytes AS memory, n.cpu_model AS "cpuModel", n.infiniband,
   n.gpu_jobs_only AS "gpuJobsOnly",
   n.held_cpu_millis AS "heldCpu", n.held_memory_bytes AS "heldMemory", n.held_gpus AS "heldGpus",
-  coalesce((SELECT jsonb_agg(jsonb_build_object('model', d.model, 'memoryGib', d.memory_gib) ORDER BY d.device)
+  coalesce((SELECT jsonb_agg(jsonb_build_object('model', d.model, 'memoryGib', d.memory_gib,
+    'tensorCores', d.tensor_cores, 'cuda', d.cuda) ORDER BY d.device)
     FROM device d WHERE d.node_id = n.id), '[]') AS gpus,
   ARRAY(SELECT h.device FROM held_device h WHERE h.node_id = n.id) AS slots,
   EXISTS (SELECT FROM allocation a WHERE a.node_id = n.id) OR EXISTS (SELECT FROM hold h
@@ -127,10 +131,17 @@ function compare(rows: readonly StoredNode[], reported: readonly ReportedNode[])
 }
 
 const gibBytes = 1024 ** 3
+/** A driver runs what was built for any earlier version. */
+const oldestCuda = '1.0'
 
 function rowOf(node: ReportedNode, stored: StoredNode | undefined): NodeRow {
   const { name, cpuMillis: cpu, memoryBytes: memory, infiniband, gpuJobsOnly, heldByOthers } = node
-  const gpus = node.gpus.map(({ model, memoryBytes }) => ({ model, memoryGib: memoryBytes / gibBytes }))
+  const gpus = node.gpus.map(({ model, memoryBytes, tensorCores, cudaVersion }) => ({
+    model,
+    memoryGib: memoryBytes / gibBytes,
+    tensorCores,
+    cuda: cudaVersion === null ? [] : [oldestCuda, cudaVersion],
+  }))
   return {
     name,
     state: stored?.hasLostRun ? 'LOST' : node.state,
@@ -156,16 +167,7 @@ function heldGpus(count: number, all: number, stored: StoredNode | undefined): n
 }
 
 const textOf = ({ name, state, cpu, memory, cpuModel, infiniband, gpuJobsOnly, gpus }: NodeRow): string =>
-  JSON.stringify([
-    name,
-    state,
-    cpu,
-    memory,
-    cpuModel,
-    infiniband,
-    gpuJobsOnly,
-    gpus.map(({ model, memoryGib }) => [model, memoryGib]),
-  ])
+  JSON.stringify([name, state, cpu, memory, cpuModel, infiniband, gpuJobsOnly, gpuText(gpus)])
 
 const isOtherMachine = (row: NodeRow, stored: StoredNode | undefined): boolean =>
   stored === undefined || textOf(row) !== textOf(stored)
@@ -210,12 +212,13 @@ async function writeDevices(
   await tx.prisma.device.deleteMany({ where: { nodeId: { in: [...ids.values()] } } })
   await tx.prisma.device.createMany({
     data: changed.flatMap(({ name, gpus }) =>
-      gpus.map((gpu, index) => ({ ...gpu, index, nodeId: ids.get(name) ?? '', tensorCores: false, cuda: [] })),
+      gpus.map((gpu, index) => ({ ...gpu, index, nodeId: ids.get(name) ?? '' })),
     ),
   })
 }
 
-const gpuText = (gpus: readonly Gpu[]): string => JSON.stringify(gpus.map(({ model, memoryGib }) => [model, memoryGib]))
+const gpuText = (gpus: readonly Gpu[]): string =>
+  JSON.stringify(gpus.map(({ model, memoryGib, tensorCores, cuda }) => [model, memoryGib, tensorCores, cuda]))
 
 async function dropGone(
   tx: Tx,

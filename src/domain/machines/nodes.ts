@@ -7,6 +7,9 @@ export function readNodes(sql: Sql, pool: string): Promise<FreeNode[]> {
   return sql.query<FreeNode>(nodesSql, [pool], 'nodes')
 }
 
+/** A GPU of a backend that does not report its versions supports none that a job asks for. */
+const cudaSql = `CASE WHEN n.delegated AND d.cuda = '{}' THEN ARRAY['0', '0'] ELSE d.cuda END`
+
 const nodesSql = `
 SELECT n.id, n.name, n.state, CASE WHEN n.backs_off_until IS NOT NULL THEN jsonb_build_object(
     'untilMs', extract(epoch FROM n.backs_off_until) * 1000, 'because', n.backs_off_because,
@@ -19,7 +22,7 @@ SELECT n.id, n.name, n.state, CASE WHEN n.backs_off_until IS NOT NULL THEN jsonb
   (SELECT count(*)::int FROM allocation a JOIN run r ON r.id = a.run_id
     WHERE a.node_id = n.id AND r.interactive_user_id IS NOT NULL) AS interactive,
   coalesce((SELECT jsonb_agg(jsonb_build_object('index', d.device, 'model', d.model, 'memoryGib', d.memory_gib,
-      'tensorCores', d.tensor_cores, 'cuda', d.cuda, 'free', d.device <> ALL(taken.devices)) ORDER BY d.device)
+      'tensorCores', d.tensor_cores, 'cuda', ${cudaSql}, 'free', d.device <> ALL(taken.devices)) ORDER BY d.device)
     FROM device d WHERE d.node_id = n.id), '[]') AS devices,
   CASE WHEN n.delegated THEN jsonb_build_object('cpuMillis', n.held_cpu_millis, 'memoryBytes', n.held_memory_bytes,
     'gpus', n.held_gpus) END AS others
@@ -42,7 +45,7 @@ const hardwareSql = `
 SELECT n.pool, n.cpu_model AS "cpuModel", n.infiniband, n.gpu_jobs_only AS "gpuJobsOnly", d.devices, array_agg(n.name) AS names
 FROM node n, LATERAL (
   SELECT coalesce(jsonb_agg(jsonb_build_object('index', d.device, 'model', d.model, 'memoryGib', d.memory_gib,
-    'tensorCores', d.tensor_cores, 'cuda', d.cuda) ORDER BY d.device), '[]') AS devices
+    'tensorCores', d.tensor_cores, 'cuda', ${cudaSql}) ORDER BY d.device), '[]') AS devices
   FROM device d WHERE d.node_id = n.id
 ) d
 WHERE n.pool IN (SELECT jsonb_array_elements_text($1::text::jsonb)) GROUP BY 1, 2, 3, 4, 5`

@@ -2,7 +2,7 @@ import type { BackendNode } from '../executor.ts'
 import type { ClusterApi } from './cluster.ts'
 import { podLabels } from './names.ts'
 import type { Container, Node, Pod, Taint } from './objects.ts'
-import { gpuResource, nodeLabels } from './placement.ts'
+import { gpuResource, nodeLabels, tensorCoresSince } from './placement.ts'
 import { ceilingOf, floorOf, milli } from './quantity.ts'
 
 /** Nodes of the cluster as nodes of the pool: what a node can give to pods, and what pods of others hold of it. */
@@ -21,6 +21,8 @@ export function capacityOf(nodes: readonly Node[], pods: readonly Pod[], owner: 
     const gpu = {
       model: own[nodeLabels.gpuModel] ?? '',
       memoryBytes: Number(own[nodeLabels.gpuMemory] ?? 0) * mib,
+      tensorCores: Number(own[nodeLabels.gpuCompute] ?? 0) >= tensorCoresSince,
+      cudaVersion: cudaVersionOf(own),
     }
     return {
       name: node.metadata.name,
@@ -34,6 +36,11 @@ export function capacityOf(nodes: readonly Node[], pods: readonly Pod[], owner: 
       heldByOthers: heldBy(others.get(node.metadata.name) ?? []),
     }
   })
+}
+
+function cudaVersionOf(labels: Readonly<Record<string, string>>): string | null {
+  const version = [labels[nodeLabels.cudaMajor], labels[nodeLabels.cudaMinor]]
+  return version.every((part) => part !== undefined && /^\d{1,9}$/.test(part)) ? version.join('.') : null
 }
 
 const readiness = ({ status }: Node) => status.conditions?.find(({ type }) => type === 'Ready')?.status

@@ -217,8 +217,9 @@ function endOf(pod: Pod, terminated: Terminated, known: Surroundings): Part {
   const why = meaningOfEnd(pod, terminated)
   const message = words.some((word) => lifePattern.test(word)) ? undefined : terminated.message
   const info = pod.status.message ?? message ?? `${terminated.reason} (exit code ${terminated.exitCode})`
-  const wasStopped = words.includes('STOPPED')
-  if (why === 'BAD_SPEC') return { kind: 'failed', reason: 'BAD_SPEC', message: `The container cannot start: ${info}` }
+  const wasStopped = words.includes('STOPPED') || isEndedByStop(pod, terminated)
+  if (why === 'BAD_SPEC')
+    return withdrawnOf(pod) ?? { kind: 'failed', reason: 'BAD_SPEC', message: `The container cannot start: ${info}` }
   const told = words.flatMap((word) => beforeCommand.get(word) ?? [])[0]
   if (told) return told
   const neverBegan = terminated.startedAt ? null : withdrawnOf(pod)
@@ -307,11 +308,15 @@ function deletionOf({ metadata, status: { conditions } }: Pod): Gone | null {
   return metadata.deletionTimestamp === undefined ? null : goneFor('GONE', 'Its pod was deleted')
 }
 
+/** A pod whose command has not begun; the kubelet may begin it meanwhile, and ends it then. */
+const isDeletedByStop = ({ metadata: { deletionTimestamp, annotations: given = {} } }: Pod): boolean =>
+  deletionTimestamp !== undefined && given[annotations.stop] !== undefined
+
+const isEndedByStop = (pod: Pod, { exitCode }: Terminated) => exitCode !== 0 && isDeletedByStop(pod)
+
 /** Berth deletes a pod whose command has not begun. Since 1.27 the kubelet shows it as failed before it goes. */
-function withdrawnOf({ metadata: { deletionTimestamp, annotations: given = {} } }: Pod): Over | null {
-  if (deletionTimestamp === undefined || given[annotations.stop] === undefined) return null
-  return { kind: 'over', ended: stoppedBeforeItBegan }
-}
+const withdrawnOf = (pod: Pod): Over | null =>
+  isDeletedByStop(pod) ? { kind: 'over', ended: stoppedBeforeItBegan } : null
 
 export const stoppedBeforeItBegan: Ended = { state: 'ended', ...codeOf(143), stopped: true }
 

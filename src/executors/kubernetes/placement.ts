@@ -6,7 +6,8 @@ import type { Node } from './objects.ts'
 /**
  * Where the scheduler of the cluster may place a run. Filters of a job speak of models; the cluster knows labels of nodes,
  * which GPU feature discovery and node feature discovery set. A filter becomes the values of the label that match, so it
- * holds for nodes that join later with the same values.
+ * holds for nodes that join later with the same values. A filter that only excludes models also admits nodes without the
+ * label, so it becomes the values that do not match.
  */
 
 export const nodeLabels = {
@@ -23,11 +24,11 @@ export const nodeLabels = {
 } as const
 
 export const gpuResource = 'nvidia.com/gpu'
-const tensorCoresSince = 7
+export const tensorCoresSince = 7
 
 interface Requirement {
   key: string
-  operator: 'In' | 'Gt'
+  operator: 'In' | 'NotIn' | 'Gt'
   values: readonly string[]
 }
 
@@ -60,6 +61,10 @@ interface Filtered {
 function matching(field: string, { key, filters, nodes }: Filtered): Requirement[] {
   if (filters.length === 0) return []
   const known = [...new Set(nodes.flatMap(({ metadata }) => metadata.labels?.[key] ?? []))].toSorted()
+  if (matchesAll(filters, '')) {
+    const excluded = known.filter((value) => !matchesAll(filters, value))
+    return excluded.length === 0 ? [] : [{ key, operator: 'NotIn', values: excluded }]
+  }
   const values = known.filter((value) => matchesAll(filters, value))
   if (values.length > 0) return [isOneOf(key, values)]
   const there = known.length > 0 ? `nodes have ${known.join(', ')}` : 'no node has it'
@@ -69,8 +74,13 @@ function matching(field: string, { key, filters, nodes }: Filtered): Requirement
 /** A newer major version, or the same with a minor version that is not older: one of the terms must hold. */
 function cudaTerms(version: string | null): Requirement[][] {
   if (version === null) return [[]]
-  const [major = 0, minor = 0] = version.split('.').map(Number)
-  const same = [isOneOf(nodeLabels.cudaMajor, [String(major)]), atLeast(nodeLabels.cudaMinor, minor)]
+  const [major = 0, minor = 0, ...patch] = version.split('.').map(Number)
+  // The labels have no patch level. Every minor version is at least 0, and a value of a label cannot be negative.
+  const least = patch.some((part) => part > 0) ? minor + 1 : minor
+  const same = [
+    isOneOf(nodeLabels.cudaMajor, [String(major)]),
+    ...(least > 0 ? [atLeast(nodeLabels.cudaMinor, least)] : []),
+  ]
   return [[atLeast(nodeLabels.cudaMajor, major + 1)], same]
 }
 

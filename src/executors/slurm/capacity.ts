@@ -1,5 +1,5 @@
 import type { Log } from '../../platform/log.ts'
-import type { BackendNode } from '../executor.ts'
+import type { BackendGpu, BackendNode } from '../executor.ts'
 import { infinibandFeature, untypedGpu } from './options.ts'
 import type { SlurmJob } from './queue.ts'
 import { nodeStateOf } from './states.ts'
@@ -88,8 +88,8 @@ function heldByNode(jobs: readonly SlurmJob[]): Map<string, Held> {
   return byNode
 }
 
-/** `gpu:a100:2(S:0-1),gpu:1,craynetwork:4`: one entry for each GPU. Slurm does not tell the memory of a GPU. */
-function parseGres(text: string): { model: string; memoryBytes: number }[] {
+/** `gpu:a100:2(S:0-1),gpu:1,craynetwork:4`: one entry for each GPU. Slurm reports only its type. */
+function parseGres(text: string): BackendGpu[] {
   const entries = text.replaceAll(/\([^)]*\)/g, '').split(',')
   return entries.flatMap((entry) => {
     const [kind, ...rest] = entry.split(':')
@@ -98,6 +98,8 @@ function parseGres(text: string): { model: string; memoryBytes: number }[] {
     return Array.from({ length: count }, () => ({
       model: rest.length > 1 ? (rest[0] ?? untypedGpu) : untypedGpu,
       memoryBytes: 0,
+      tensorCores: false,
+      cudaVersion: null,
     }))
   })
 }
