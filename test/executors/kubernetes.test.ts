@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -120,39 +120,6 @@ describe.skipIf(kubeconfig === undefined)('with a cluster', () => {
       await executor.stop(handle, 0)
       expect(await untilEnded(executor, handle)).toMatchObject({ exitCode: 143, stopped: true })
     })
-
-    it('mounts data below a root, and nothing outside, by no path and no link', async () => {
-      await mkdir(join(directory, 'sub'))
-      await writeFile(join(directory, 'sub', 'in'), 'from the machine\n')
-      await symlink('/etc', join(directory, 'link'))
-      const mounted = sh('cat in; cat ~/x 2>&1', {
-        data: ['data/sub:/d'],
-        workdir: '/d',
-        environment: [{ name: 'HOME', value: '/d' }],
-      })
-      // In one stream, for two have no order.
-      expect((await finish(mounted)).out).toMatch(/^from the machine\n.*\/d\/x/)
-      for (const data of ['/etc:/d', 'data/../..:/d', 'data/link:/d', 'other:/d', 'data/none:/d'])
-        await expect(start(sh('true', { data: [data] }))).rejects.toMatchObject({ reason: 'BAD_SPEC' })
-    })
-
-    it('mounts nothing outside of a root if its folder is exchanged for a link after the check', async () => {
-      const { metadata } = await onlyNode()
-      const [folder, outside] = [join(directory, 'exchanged'), await mkdtemp(join(tmpdir(), 'berth-outside-'))]
-      await mkdir(folder)
-      await writeFile(join(outside, 'secret'), 'secret\n')
-      await kubectl('cordon', metadata.name)
-      const handle = await start(sh('cat /d/secret', { data: ['data/exchanged:/d'] })).finally(async () => {
-        await rm(folder, { recursive: true })
-        await symlink(outside, folder)
-        await kubectl('uncordon', metadata.name)
-      })
-      const isRefused = async () => JSON.stringify(await observe(executor, handle)).includes('subPath')
-      await until(isRefused, { what: 'the kubelet refuses the way', timeoutMs: 60_000 })
-      await executor.stop(handle, 0)
-      await untilEnded(executor, handle, 90_000)
-      for (const path of [folder, outside]) await rm(path, { recursive: true })
-    }, 180_000)
 
     it('that another program deletes is gone, and does not come back', async () => {
       const handle = await start(sh('echo x >>/d/began; sleep 600', { data: ['data:/d'] }))

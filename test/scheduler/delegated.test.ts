@@ -191,18 +191,6 @@ test('nodes follow the report: cordoned, lost, shrunk, held by others, gone; run
 
 const h100 = { model: 'H100', memoryBytes: 80 * 1024 ** 3, tensorCores: true, cudaVersion: '12.2' }
 
-test('a job gets GPUs whose tensor cores and CUDA version the backend reports', async () => {
-  const plain = { ...h100, tensorCores: false, cudaVersion: null }
-  const ask = (more: object) => submit(0.1, { resources: { gpu: 1, ...more } })
-  await report([backendNode('n1', { gpus: [plain, plain] })])
-  const asked = [await ask({ gpuTensorCores: true }), await ask({ cudaVersion: '11.0' })]
-  for (const job of asked) await until(async () => (await wait(job)) === 'UNSATISFIABLE', { what: 'it fits nowhere' })
-  await report([backendNode('n1', { gpus: [h100, h100] })])
-  await isGiven(...asked)
-  const impossible = await ask({ cudaVersion: '99.0' })
-  await until(async () => (await wait(impossible)) === 'UNSATISFIABLE', { what: 'no GPU has the version' })
-})
-
 test('the same report writes nothing; a backend that is away changes nothing, and is told once', async () => {
   const gpus = Array.from({ length: 2 }, () => ({ ...h100 }))
   const nodesNow = [backendNode('n1', { gpus, heldByOthers: { cpuMillis: 1, memoryBytes: 1, gpus: 1 } })]
