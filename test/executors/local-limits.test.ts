@@ -64,6 +64,11 @@ it.skipIf(!has('cpu'))('limits processor time to the cores of all processes', as
   expect(out).toMatch(/^150000\b/m)
 })
 
+it('a job of a pool that declares more than the machine has runs', async () => {
+  expect(await finish('exit 3', { cpu: 4_096, memoryBytes: 2 ** 50 })).toMatchObject({ exitCode: 3, signal: null })
+  expect(await finish('exit 4', { cpu: 1_000_000, memoryBytes: 2 ** 52 })).toMatchObject({ exitCode: 4, signal: null })
+})
+
 it.skipIf(!has('pids'))('limits the number of processes', async () => {
   const { out } = await finish(fileOf('pids', 'pids.max'))
   expect(out).toMatch(/^32768$/m)

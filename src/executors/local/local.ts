@@ -20,7 +20,7 @@ import { awayMessage, type HomeDirectory, Presence } from './presence.ts'
 import { readBootId } from './processes.ts'
 import { deadlineGraceSeconds } from './spawn.ts'
 import { createSpawner } from './spawner.ts'
-import { endedList, filesOf, listRuns, makeRuns, type RunFiles, removeFiles, sizesOf } from './spool.ts'
+import { endedList, filesOf, listRuns, makeRuns, type RunFiles, removeFiles, sizesOf, waitsForDisk } from './spool.ts'
 import { ofSpool } from './trouble.ts'
 import { readUnsent } from './unsent.ts'
 import { verdictOf } from './verdict.ts'
@@ -210,6 +210,7 @@ export async function createLocalExecutor(options: LocalOptions): Promise<Execut
     journalPath: files.journal,
     cgroupPath: cgroups?.pathOf(files.runId) ?? null,
     sizes: () => sizesOf(files),
+    waitsForDisk: () => waitsForDisk(files),
     read: () => presence.readJournal(files.journal),
   })
 

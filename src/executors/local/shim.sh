@@ -125,8 +125,17 @@ watchdog() {
   sleep "$grace" && kill_job
 }
 
+# Waits until the disk takes as much as one write of `cat`, so that the output of stream $1 stays in its pipe meanwhile. The
+# probe is random, because a file system may compress zeros. Its file tells the server that the reader waits for room.
+await_room() {
+  probe="$directory/room.$1"
+  count=$((blocks < 256 ? blocks : 256))
+  until dd if=/dev/urandom of="$probe" bs=512 count="$count" || ! [ -d "$directory" ]; do sleep 1; done
+  rm -f "$probe"
+}
+
 # Copies the output of stream $1 from its pipe $2 to its spool file. The job waits only for a full disk: bytes over the
-# limit are counted and dropped. At the limit, and on a full disk, the current write (at most 128 KiB) is lost. A shell ends
+# limit are counted and dropped. At the limit, and when the disk becomes full, the current write (at most 128 KiB) is lost. A shell ends
 # when no further process may be started: then it becomes the `cat`, and the job still has a reader.
 keep() {
   # A shell ends when `exec` cannot open its file.
@@ -147,6 +156,7 @@ keep() {
     fi
     record "$why" "$1" $size
     sleep 1
+    [ "$why" = cut ] || await_room "$1"
   done
   trap - EXIT
 }

@@ -1,4 +1,4 @@
-import { closeSync, fstatSync, read, readSync, rmdirSync, statSync, unlinkSync } from 'node:fs'
+import { closeSync, existsSync, fstatSync, read, readSync, rmdirSync, statSync, unlinkSync } from 'node:fs'
 import { mkdir, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
@@ -84,6 +84,10 @@ export function sizesOf({ stdout, stderr }: RunFiles): { stdout: number; stderr:
   const sizeOf = (path: string) => statSync(path, { throwIfNoEntry: false })?.size ?? 0
   return { stdout: sizeOf(stdout), stderr: sizeOf(stderr) }
 }
+
+/** Whether a reader of the output waits for room on the disk (shim.sh). */
+export const waitsForDisk = ({ directory }: RunFiles): boolean =>
+  ['room.stdout', 'room.stderr'].some((name) => existsSync(join(directory, name)))
 
 /**
  * What is read at once: a line that was written a moment ago is in the page cache, and the switch to the thread pool and

@@ -31,6 +31,8 @@ export interface WatchedRun {
   journalPath: string
   /** Bytes kept of each stream. */
   sizes(): { stdout: number; stderr: number }
+  /** A reader of its output waits for room on the disk. */
+  waitsForDisk(): boolean
   /** The cgroup of the run, in case its journal is gone. */
   cgroupPath: string | null
   read(): Journal | null
@@ -79,7 +81,7 @@ async function enforce(run: WatchedRun, journal: Claimed, up: number): Promise<v
   await killJob(run.runId, journal)
   // A job of the same account may have stopped a reader of its output.
   signal(-claim.pid, 'SIGCONT')
-  if (up < endsUp + aloneSeconds || claim.sharesGroup) return
+  if (up < endsUp + aloneSeconds || claim.sharesGroup || run.waitsForDisk()) return
   recordCuts(run.journalPath, run.sizes())
   signal(-claim.pid, 'SIGKILL')
 }
