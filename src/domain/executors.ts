@@ -36,6 +36,8 @@ export interface ExecutorTraits {
   /** What `System.executors` shows as version; null: nothing. */
   version: 'KERNEL' | 'BACKEND' | null
   launchers: readonly Launcher[]
+  /** It cannot run what an image runs by itself, so its jobs need a command. */
+  needsCommand: boolean
   /** A port of internalDns may differ from the port of the job. */
   mapsPorts: boolean
   /** A job with networkIsolation may have a name as well: with OUT other jobs reach it. */
@@ -103,6 +105,7 @@ const table = {
     preferredFor: null,
     version: 'KERNEL',
     launchers: ['single', 'multiple', 'mpirun'],
+    needsCommand: false,
     mapsPorts: false,
     namesIsolated: false,
     honours: [...scripts, ...files],
@@ -119,6 +122,7 @@ const table = {
     preferredFor: { field: 'image', when: 'PRESENT' },
     version: 'BACKEND',
     launchers: ['single', 'multiple', 'mpirun'],
+    needsCommand: false,
     mapsPorts: false,
     namesIsolated: false,
     honours: [...containers, ...scripts, ...files],
@@ -135,6 +139,7 @@ const table = {
     preferredFor: null,
     version: 'BACKEND',
     launchers: ['single', 'multiple', 'mpirun', 'srun'],
+    needsCommand: false,
     mapsPorts: false,
     namesIsolated: false,
     honours: [...scripts, ...files],
@@ -151,6 +156,7 @@ const table = {
     preferredFor: null,
     version: 'BACKEND',
     launchers: ['single'],
+    needsCommand: true,
     mapsPorts: true,
     namesIsolated: true,
     honours: [...containers, 'replicas'],
@@ -167,6 +173,7 @@ const table = {
     preferredFor: { field: 'handler', when: 'ALWAYS' },
     version: 'KERNEL',
     launchers: ['single'],
+    needsCommand: false,
     mapsPorts: false,
     namesIsolated: false,
     honours: ['handler', 'input', ...files],
@@ -183,6 +190,7 @@ const table = {
     preferredFor: null,
     version: null,
     launchers: ['single', 'multiple', 'mpirun', 'srun'],
+    needsCommand: false,
     mapsPorts: true,
     namesIsolated: true,
     honours: [...containers, 'replicas', ...scripts, ...files, 'handler', 'input'],
@@ -206,6 +214,7 @@ const unknown: ExecutorTraits = {
   preferredFor: null,
   version: null,
   launchers: ['single'],
+  needsCommand: false,
   mapsPorts: false,
   namesIsolated: false,
   honours: [],

@@ -78,13 +78,3 @@ export function copiesOf({ nodeCount, processCount, processesPerNode, replicas }
 export function processCountOf(resources: Resources): number {
   return resources.processCount ?? (resources.nodeCount ?? 1) * (resources.processesPerNode ?? 1)
 }
-
-/**
- * An account as a part of a DNS name. Accounts have characters that DNS names cannot have; different accounts stay
- * different.
- */
-export const accountInDns = (account: string): string =>
-  account
-    .replaceAll('-', '--')
-    .replaceAll(/[^A-Za-z0-9-]/g, '-')
-    .toLowerCase()

@@ -144,12 +144,12 @@ describe('job files of the EAI Toolkit', () => {
         spec: { command: ['true'], internalDns: { name: given, ports: [{ port: 80 }] } },
       })
       const route = { queue: 'q', pool: 'p', policy: 'PRIORITY', executor: 'container' } as const
-      return normalise(spec, { route, account: 'users.ann-b', destination: undefined }).spec.internalDns?.name
+      return normalise(spec, { route, account: 'users.ann', destination: undefined }).spec.internalDns?.name
     }
-    expect([name('web'), name('dns-users-ann--b-web'), name('dns-users-bob-web')]).toEqual([
-      'dns-users.ann-b-web',
-      'dns-users.ann-b-web',
-      'dns-users.ann-b-dns-users-bob-web',
+    expect([name('web'), name('dns-users-ann-web'), name('dns-users-bob-web')]).toEqual([
+      'dns-users-ann-web',
+      'dns-users-ann-web',
+      'dns-users-ann-dns-users-bob-web',
     ])
   })
 })

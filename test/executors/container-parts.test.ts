@@ -13,7 +13,6 @@ import { pullQueryOf } from '../../src/executors/container/image.ts'
 import { ensureNetworks } from '../../src/executors/container/network.ts'
 import { type Inspected, isUnstarted, observationOf, phaseOf } from '../../src/executors/container/observation.ts'
 import { bytePositionOf, payload } from '../../src/executors/container/output.ts'
-import { internalName } from '../../src/executors/internal-name.ts'
 import { systemClock } from '../../src/platform/clock.ts'
 import { createLog } from '../../src/platform/log.ts'
 import { machineTime } from '../support/clock.ts'
@@ -227,12 +226,6 @@ describe('names', () => {
     ['host:5000/team/image', { fromImage: 'host:5000/team/image', tag: 'latest' }],
     ['image@sha256:0123', { fromImage: 'image@sha256:0123' }],
   ])('the image %s is pulled with one tag', (name, query) => expect(pullQueryOf(name)).toEqual(query))
-
-  it('of jobs are names in DNS, and different accounts stay different', () => {
-    const name = (account: string) => internalName({ account, internalDns: { name: `dns-${account}-web`, ports: [] } })
-    expect(name('users.ann')).toBe('dns-users-ann-web')
-    expect(name('users-ann')).toBe('dns-users--ann-web')
-  })
 
   it('of engines come from the environment, and stay while there may be containers', async () => {
     const directory = await mkdtemp(join(tmpdir(), 'berth-engine-'))

@@ -170,10 +170,10 @@ describe.skipIf(engine === undefined)(`with ${engine}`, () => {
     })
 
     it('is reached by its internal name, unless it is isolated; an engine without names refuses it', async () => {
-      const internalDns = { name: 'web', ports: [{ port: 80, targetPort: 80, protocol: 'TCP' as const }] }
+      const internalDns = { name: 'dns-users-a-web', ports: [{ port: 80, targetPort: 80, protocol: 'TCP' as const }] }
       if (!(await hasNames(asked())))
         return expect(await refused(sh('true', { internalDns }))).toMatchObject({ reason: 'BAD_SPEC' })
-      const serve = sh('echo up; while :; do echo it works | nc -l -p 80; done', { internalDns, account: 'users.a' })
+      const serve = sh('echo up; while :; do echo it works | nc -l -p 80; done', { internalDns })
       const handle = await start(serve)
       await read(executor, handle, { enough: ({ out }) => out === 'up\n' })
       // A static busybox cannot look up a name by itself.

@@ -33,8 +33,8 @@ it('the replicas of an isolated run reach each other and their names, and nothin
 })
 
 it('a job with OUT keeps its name, by which others reach it', () => {
-  const internalDns = { name: 'web', ports: [{ port: 80, targetPort: 8080, protocol: 'TCP' as const }] }
-  const objects = objectsOf({ networkIsolation: 'OUT', internalDns, account: 'users.ann' })
+  const internalDns = { name: 'dns-users-ann-web', ports: [{ port: 80, targetPort: 8080, protocol: 'TCP' as const }] }
+  const objects = objectsOf({ networkIsolation: 'OUT', internalDns })
   expect(objects.map(({ path, body }) => `${path}/${body.metadata.name}`)[0]).toBe('services/dns-users-ann-web')
   expect(objects).toHaveLength(2)
 })

@@ -144,7 +144,7 @@ describe.skipIf(kubeconfig === undefined)('with a cluster', () => {
 
     it('has its Services and its policy, and leaves nothing', async () => {
       const ports = [1, 2].map((port) => ({ port, targetPort: 80, protocol: 'TCP' as const }))
-      const spec = { internalDns: { name: 'dns-users.test-web', ports }, networkIsolation: 'IN' as const }
+      const spec = { internalDns: { name: 'dns-users-test-web', ports }, networkIsolation: 'IN' as const }
       const { handle } = await finish(sh('true', spec))
       const kinds = 'secrets,pods,services,networkpolicies'
       const left = async () =>

@@ -260,7 +260,7 @@ export type EnvironmentVariableInput = {
 
 /** A DNS name under which other jobs reach this job. */
 export type InternalDnsInput = {
-  /** RFC 1035 label; the prefix "dns-<account>-" is added. */
+  /** RFC 1035 label; the prefix of the account is added: "dns-<account>-", or "dns--<hash>-" if the account has other characters than a–z and 0–9. */
   name?: string | null | undefined;
   /** The reachable ports. At most 1,024. */
   ports: Array<InternalDnsPortInput>;

@@ -1,7 +1,8 @@
 import type { SpecInput } from '../input.ts'
+import { internalDnsName } from '../internal-dns.ts'
 import { type FreeNode, machinesOf } from '../machines/machines.ts'
 import { shapeOf } from '../shape.ts'
-import { accountInDns, type JobSpec, type Resources } from '../spec.ts'
+import type { JobSpec, Resources } from '../spec.ts'
 import type { Destination, Route } from './routing.ts'
 
 /** Fills in defaults and settles contradictions; every change of a value that the user gave becomes a warning. */
@@ -153,13 +154,7 @@ function internalDns(input: SpecInput, account: string): JobSpec['internalDns'] 
     targetPort: targetPort ?? port,
     protocol: protocol ?? 'TCP',
   }))
-  return { name: `dns-${account}-${withoutPrefix(dns.name ?? '', account)}`, ports }
-}
-
-/** A name may already have its prefix, in the form that DNS shows. */
-function withoutPrefix(name: string, account: string): string {
-  const prefix = `dns-${accountInDns(account)}-`
-  return name.startsWith(prefix) ? name.slice(prefix.length) : name
+  return { name: internalDnsName(dns.name ?? '', account), ports }
 }
 
 /** A job that names no memory gets its share of the machine, which is what the planner accounts for and what is enforced. */

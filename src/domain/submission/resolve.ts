@@ -4,6 +4,7 @@ import { InvalidInput, Rejected } from '../errors.ts'
 import { isDelegated, traitsOf } from '../executors.ts'
 import { newId } from '../ids.ts'
 import type { SubmissionInput } from '../input.ts'
+import { dnsNameViolations } from '../internal-dns.ts'
 import { dependencyViolations, type NamedJob } from '../jobs/dependencies.ts'
 import type { Amounts, Payer } from '../limits/quota-rules.ts'
 import { takesOf } from '../limits/quota-usage.ts'
@@ -76,7 +77,7 @@ export function resolveSubmission(submission: Submission, facts: SubmissionFacts
   const { spec, warnings: changes } = normalise(asked, { route: way, account, destination })
   const warnings = [...changes, ...reportWarnings(input.spec, destination?.reports[way.executor], way)]
   const shape = shapeOf(spec.resources)
-  const oversized = tooLarge(shape)
+  const oversized = [...tooLarge(shape), ...dnsNameViolations(spec)]
   if (oversized.length > 0) throw new InvalidInput(oversized)
   const reservationId = spec.capacityReservationId
   const reservation =

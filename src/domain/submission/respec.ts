@@ -1,3 +1,4 @@
+import { givenDnsName } from '../internal-dns.ts'
 import type { JobSpec, Resources } from '../spec.ts'
 
 /**
@@ -48,8 +49,7 @@ const isObject = (value: unknown): value is Changes => typeof value === 'object'
 /** Removes the account, which is stored in front of the given name. */
 function internalDns({ internalDns: dns, account }: JobSpec): unknown {
   if (!dns) return null
-  const prefix = `dns-${account}-`
-  return { ...dns, name: dns.name.startsWith(prefix) ? dns.name.slice(prefix.length) : dns.name }
+  return { ...dns, name: givenDnsName(dns.name, account) }
 }
 
 function resourcesOf(resources: Resources, changes: unknown): Changes {

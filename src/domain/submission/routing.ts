@@ -167,9 +167,11 @@ export const maySeeFilesOfCaller = (spec: SpecInput): boolean =>
     (name) => (spec.executor ?? name) === name && notHonoured(spec, name).length === 0,
   )
 
-/** An executor that gets every job with a certain field runs no job without it. */
+/** An executor that gets every job with a certain field runs no job without it; one that needs a command runs no image alone. */
 function missingField(spec: SpecInput, executor: string): Violation[] {
-  const { preferredFor } = traitsOf(executor)
+  const { preferredFor, needsCommand } = traitsOf(executor)
+  if (needsCommand && !spec.command?.length && !spec.executable)
+    return [{ path: ['spec', 'command'], message: `Executor ${executor} cannot see the command of an image; give it` }]
   if (preferredFor?.when !== 'ALWAYS' || asks(spec, preferredFor.field)) return []
   const { field } = preferredFor
   return [{ path: ['spec', field], message: `Executor ${executor} runs only jobs with ${field}` }]

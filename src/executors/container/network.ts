@@ -1,6 +1,5 @@
 import type { JobSpec } from '../../domain/spec.ts'
 import { StartFailed } from '../executor.ts'
-import { internalName } from '../internal-name.ts'
 import { type Engine, EngineError, isEngineConflict, isPodman } from './engine.ts'
 
 /**
@@ -38,8 +37,7 @@ export function networkOf(spec: JobSpec): Network {
     case 'IN':
       return { host: { NetworkMode: unreachable }, networking: { EndpointsConfig: { [unreachable]: {} } } }
     case null: {
-      const name = internalName(spec)
-      const aliases = name === null ? [] : [name]
+      const aliases = spec.internalDns === null ? [] : [spec.internalDns.name]
       return { host: { NetworkMode: shared }, networking: { EndpointsConfig: { [shared]: { Aliases: aliases } } } }
     }
   }

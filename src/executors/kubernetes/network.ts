@@ -1,6 +1,5 @@
 import { copiesOf } from '../../domain/spec.ts'
-import { type RunSpec, StartFailed } from '../executor.ts'
-import { internalName } from '../internal-name.ts'
+import type { RunSpec } from '../executor.ts'
 import { handleOf, labelsOf, podLabels } from './names.ts'
 import type { Secret } from './objects.ts'
 import { ownedBy } from './pod.ts'
@@ -19,7 +18,6 @@ export interface NetworkObject {
   body: { metadata: { name: string } }
 }
 
-const serviceNameMax = 63
 const dnsPort = 53
 
 export function networkObjectsOf(run: RunSpec, owner: string, secret: Secret): NetworkObject[] {
@@ -33,11 +31,10 @@ export function networkObjectsOf(run: RunSpec, owner: string, secret: Secret): N
       path: 'services',
       body: service({ ...metadata, name: handleOf(run.runId) }, { selector, clusterIP: 'None' }),
     })
-  const dns = internalName(spec)
-  if (dns !== null)
+  if (spec.internalDns !== null)
     objects.push({
       path: 'services',
-      body: service({ ...metadata, name: serviceName(dns) }, { selector, ports: portsOf(spec.internalDns) }),
+      body: service({ ...metadata, name: spec.internalDns.name }, { selector, ports: portsOf(spec.internalDns) }),
     })
   if (spec.networkIsolation !== null)
     objects.push({
@@ -63,14 +60,8 @@ const service = (metadata: { name: string }, spec: object): NetworkObject['body'
     spec: { ...spec, publishNotReadyAddresses: true },
   }) as NetworkObject['body']
 
-function serviceName(name: string): string {
-  if (name.length <= serviceNameMax) return name
-  const why = `the name in DNS would be ${name}, which is longer than ${serviceNameMax} characters`
-  throw new StartFailed('BAD_SPEC', `internalDns.name: ${why}; use a shorter name or account`)
-}
-
-const portsOf = (dns: RunSpec['spec']['internalDns']) =>
-  (dns?.ports ?? []).map(({ port, targetPort, protocol }) => ({
+const portsOf = ({ ports }: NonNullable<RunSpec['spec']['internalDns']>) =>
+  ports.map(({ port, targetPort, protocol }) => ({
     name: `port-${port}-${protocol.toLowerCase()}`,
     port,
     targetPort,

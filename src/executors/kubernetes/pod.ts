@@ -2,7 +2,6 @@ import { shapeOf } from '../../domain/shape.ts'
 import type { Mount } from '../data.ts'
 import { displayFolder, displayPipe } from '../display.ts'
 import type { RunSpec } from '../executor.ts'
-import { internalName } from '../internal-name.ts'
 import { childFunctions, scriptOf } from '../scripts.ts'
 import { displayContainerOf, displayVolume } from './display.ts'
 import { annotations, handleOf, labelsOf, podLabels, podNameOf } from './names.ts'
@@ -62,7 +61,6 @@ export function podOf(made: PodParts, replica: number): unknown {
   const { maxRunTimeSeconds } = spec
   const deadline = Math.ceil(maxRunTimeSeconds) + pullSecondsMax
   const hasDeadline = maxRunTimeSeconds > 0
-  const dns = internalName(spec)
   const volumes = volumesOf(made)
   const { copies, gpu } = shapeOf(spec.resources)
   const patience = togetherSecondsMax
@@ -79,7 +77,7 @@ export function podOf(made: PodParts, replica: number): unknown {
         ...labelsOf(run, made.owner),
         [podLabels.replica]: String(replica),
         [podLabels.replicas]: String(copies),
-        ...(dns !== null && { [podLabels.dns]: dns }),
+        ...(spec.internalDns !== null && { [podLabels.dns]: spec.internalDns.name }),
       },
       annotations: {
         [annotations.asked]: new Date(made.nowMs).toISOString(),

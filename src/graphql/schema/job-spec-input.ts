@@ -42,7 +42,10 @@ const InternalDnsPortInput = builder.inputType('InternalDnsPortInput', {
 const InternalDnsInput = builder.inputType('InternalDnsInput', {
   description: 'A DNS name under which other jobs reach this job.',
   fields: (t) => ({
-    name: t.string({ description: 'RFC 1035 label; the prefix "dns-<account>-" is added.' }),
+    name: t.string({
+      description:
+        'RFC 1035 label; the prefix of the account is added: "dns-<account>-", or "dns--<hash>-" if the account has other characters than a–z and 0–9.',
+    }),
     ports: t.field({
       type: [InternalDnsPortInput],
       required: true,

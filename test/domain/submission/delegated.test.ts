@@ -22,3 +22,28 @@ test('what a pool cannot keep whose backend chooses the GPUs is refused', async 
   await expect(setScopeLimit(it.domain, it.admin, { ...limit, gpuModel: 'h100' })).rejects.toThrow(/chooses the GPUs/)
   await setScopeLimit(it.domain, it.admin, limit)
 })
+
+const refusalOf = async (spec: object) => {
+  const [outcome] = await submitJobs(it.domain, it.admin, [{ spec }]).catch((error: unknown) => [error])
+  return outcome
+}
+
+test('a job of Kubernetes without a command is refused at submission', async () => {
+  await it.domain.db.sql.query("UPDATE pool SET executors = '{kubernetes}'")
+  expect(await refusalOf({ image: 'busybox' })).toMatchObject({
+    violations: [
+      { path: ['spec', 'command'], message: 'Executor kubernetes cannot see the command of an image; give it' },
+    ],
+  })
+  expect(await refusalOf({ image: 'busybox', executable: 'true' })).not.toBeInstanceOf(Error)
+})
+
+test('the stored name of a job is the one that DNS has, and a longer one than DNS takes is refused', async () => {
+  await it.domain.db.sql.query("UPDATE pool SET executors = '{kubernetes}'")
+  const ask = (name: string) => refusalOf({ command: ['true'], internalDns: { name, ports: [{ port: 80 }] } })
+  const names = `SELECT spec -> 'internalDns' ->> 'name' AS name FROM job WHERE spec -> 'internalDns' <> 'null'`
+  expect(await ask('web')).not.toBeInstanceOf(Error)
+  const [stored] = await it.domain.db.sql.query<{ name: string }>(names)
+  expect(stored?.name).toMatch(/^dns-[a-z0-9-]+-web$/)
+  expect(await ask('w'.repeat(63))).toMatchObject({ violations: [{ path: ['spec', 'internalDns', 'name'] }] })
+})

@@ -1,0 +1,35 @@
+import { createHash } from 'node:crypto'
+import type { Violation } from './errors.ts'
+import type { JobSpec } from './spec.ts'
+
+/**
+ * Internal names of jobs in DNS. Each begins with a prefix of its account that no other account has and that is the prefix
+ * of no other one, so no name of one account is a name of another. An account of lower-case letters and digits, or such a
+ * person, is in its prefix: `dns-ml-`, `dns-users-ann-`. Neither part has a `-`, so it is clear where the account ends.
+ * Any other account has a hash: `dns--<16 hexadecimal digits>-`.
+ */
+export function dnsPrefix(account: string): string {
+  const [, person, only] = account.match(/^(?:users\.([a-z0-9]+)|([a-z0-9]+))$/) ?? []
+  if (person !== undefined) return `dns-users-${person}-`
+  if (only !== undefined && only !== 'users') return `dns-${only}-`
+  return `dns--${createHash('sha256').update(account).digest('hex').slice(0, 16)}-`
+}
+
+/** As DNS has it. The given name may have the prefix already. */
+export const internalDnsName = (given: string, account: string): string =>
+  dnsPrefix(account) + givenDnsName(given, account)
+
+/** The name without the prefix of its account. */
+export function givenDnsName(name: string, account: string): string {
+  const prefix = dnsPrefix(account)
+  return name.startsWith(prefix) ? name.slice(prefix.length) : name
+}
+
+const labelMax = 63
+
+export function dnsNameViolations({ internalDns, account }: Pick<JobSpec, 'internalDns' | 'account'>): Violation[] {
+  if (!internalDns || internalDns.name.length <= labelMax) return []
+  const most = labelMax - dnsPrefix(account).length
+  const message = `The name in DNS would be ${internalDns.name}, which has more than ${labelMax} characters; with this account it may have ${most}`
+  return [{ path: ['spec', 'internalDns', 'name'], message }]
+}

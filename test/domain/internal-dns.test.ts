@@ -1,0 +1,42 @@
+import { expect, it } from 'vitest'
+import { dnsNameViolations, dnsPrefix, givenDnsName, internalDnsName } from '../../src/domain/internal-dns.ts'
+
+it.each([
+  ['ml', 'dns-ml-web'],
+  ['users.ann', 'dns-users-ann-web'],
+  ['users.john~doe', 'dns--82d6b4dceb993c57-web'],
+])('a job of %s has the name %s', (account, name) => {
+  expect(internalDnsName('web', account)).toBe(name)
+  expect(internalDnsName(name, account)).toBe(name)
+  expect(givenDnsName(name, account)).toBe('web')
+  expect(name).toMatch(/^[a-z]([-a-z0-9]{0,61}[a-z0-9])?$/)
+})
+
+it('no name of an account is a name of another one', () => {
+  const accounts = ['users', 'ml', 'ml_a', 'ml.a', 'ml-a', 'ML', 'm', 'users.john', 'users.john.doe', 'users.john~doe']
+  const more = [
+    'users.john-doe',
+    'users.john_doe',
+    'users.John',
+    'users-john',
+    'users_john',
+    "users.o'neil",
+    'users.a.b',
+  ]
+  const prefixes = [...accounts, ...more].map(dnsPrefix)
+  for (const [at, one] of prefixes.entries())
+    for (const other of prefixes.slice(at + 1)) {
+      expect(one.startsWith(other) || other.startsWith(one), `${one} ${other}`).toBe(false)
+    }
+})
+
+it('a name that is too long with its prefix is refused', () => {
+  const violations = (given: string, account = 'users.ann') => {
+    const internalDns = { name: internalDnsName(given, account), ports: [] }
+    return dnsNameViolations({ internalDns, account }).map(({ message }) => message)
+  }
+  expect(violations('a'.repeat(49))).toEqual([])
+  expect(violations('a'.repeat(50))).toEqual([expect.stringMatching(/has more than 63 characters; .* may have 49$/)])
+  expect(violations('a'.repeat(42), 'ml_a')).toEqual([expect.stringContaining('may have 41')])
+  expect(dnsNameViolations({ internalDns: null, account: 'ml' })).toEqual([])
+})
