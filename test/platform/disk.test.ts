@@ -1,3 +1,5 @@
+import { mkdir, mkdtemp, rename, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
 import { systemClock } from '../../src/platform/clock.ts'
@@ -25,6 +27,25 @@ test.skipIf(disk === null)('a disk that fills up is told once, and once when it 
     { path: disk.path, msg: 'the disk of the spool is full: make room there, and what waits goes on by itself' },
     { path: disk.path, msg: 'the disk of the spool has room again' },
   ])
+})
+
+test('a directory that disappears is reported once, and once when it is back', async () => {
+  const parent = await mkdtemp(join(tmpdir(), 'berth-disk-'))
+  const path = join(parent, 'data')
+  await mkdir(path)
+  const { destination, lines } = recordLines()
+  const log = createLog('info', { destination })
+  const watch = createDiskWatch({ path, holds: 'the spool', clock: createFakeClock(), log })
+  expect(await watch.findProblem()).toBeNull()
+  await rename(path, `${path}.away`)
+  for (let look = 0; look < 3; look++) expect(await watch.findProblem()).toBe('the directory of the spool is missing')
+  await rename(`${path}.away`, path)
+  expect(await watch.findProblem()).toBeNull()
+  expect(lines).toMatchObject([
+    { path, msg: 'the directory of the spool is missing: put it back, and what waits goes on by itself' },
+    { path, msg: 'the directory of the spool is back' },
+  ])
+  await rm(parent, { recursive: true })
 })
 
 test.skipIf(disk === null)('an embedded PostgreSQL that cannot start on a full disk names the directory', async () => {

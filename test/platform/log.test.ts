@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { createLog } from '../../src/platform/log.ts'
+import { Outage } from '../../src/platform/troubles.ts'
 import { Unavailable } from '../../src/platform/tx.ts'
 import { recordLines } from '../support/recorded-lines.ts'
 import { until } from '../support/until.ts'
@@ -45,6 +46,15 @@ test('another kind of trouble is told at once', () => {
     { trouble: 'ENOSPC: no space left on device, write' },
     { trouble: 'The disk of the database is full: could not extend file "base/1/2"' },
   ])
+})
+
+test('an outage of the surroundings is reported once for each part', () => {
+  const { destination, lines } = recordLines()
+  const log = createLog('warn', { destination })
+  for (let failures = 0; failures < 3; failures++)
+    log.error({ err: new Outage('The data directory is missing'), loop: 'overdue runs' }, 'a pass failed')
+  expect(lines).toMatchObject([{ level: 40, loop: 'overdue runs', trouble: 'The data directory is missing' }])
+  expect(lines).toHaveLength(1)
 })
 
 test('what changes in its words is told once as well', () => {

@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -8,6 +9,7 @@ import { type Executor, StartFailed } from '../../src/executors/executor.ts'
 import { createSimulatedExecutor } from '../../src/executors/simulated/simulated.ts'
 import { createAppender } from '../../src/logs/append.ts'
 import { systemClock } from '../../src/platform/clock.ts'
+import { Outage } from '../../src/platform/troubles.ts'
 import type { Sql } from '../../src/platform/tx.ts'
 import { createReporter } from '../../src/scheduler/reports.ts'
 import { createRunner } from '../../src/scheduler/runner.ts'
@@ -110,4 +112,50 @@ test('a start that was ordered before the leader began is told as inherited', as
       [after, false],
     ]),
   )
+})
+
+test('an executor that is unavailable does not keep the runs of another from being inspected', async () => {
+  await using opened = new AsyncDisposableStack()
+  const database = opened.use(await createDatabase())
+  const it = opened.use(await createTestDomain(database.db, { pool: { executors: ['local', 'simulated'] } }))
+  const { domain } = it
+  const inspected = { local: 0, simulated: 0 }
+  let isAway = false
+  const fake = (name: 'local' | 'simulated', isUnavailable: () => boolean) =>
+    ({
+      name,
+      start: async ({ runId }) => runId,
+      find: async () => null,
+      async inspect(handles) {
+        if (isUnavailable()) throw new Outage('The data directory is missing')
+        inspected[name] += handles.length
+        return handles.map(() => ({ state: 'running' as const }))
+      },
+      async *logs(_handle, _from, signal) {
+        yield { stream: 'STDOUT', bytes: Buffer.from('begun'), next: null }
+        await once(signal, 'abort')
+      },
+      list: async () => [],
+      forget: async () => {},
+    }) satisfies Partial<Executor> as unknown as Executor
+  const leader = await createLeader(domain, 'sim')
+  for (const executor of ['local', 'simulated']) await it.submit({ command: ['true'], executor })
+  await leader.tick()
+  const limits = { graceMs: 1_000, nodeLostAfterMs: 1, logBytesPerRunMax: 2 ** 20, jobUrl: 'http://127.0.0.1' }
+  const report = createReporter(domain, leader, 1)
+  const carrying = { domain, leader, report, append: createAppender(database.db.sql), withdraw() {}, ...limits }
+  const executors = new Map([
+    ['local', fake('local', () => isAway)],
+    ['simulated', fake('simulated', () => false)],
+  ])
+  const runner = createRunner(carrying, executors)
+  runner.start()
+  opened.defer(() => runner.stop())
+  const states = async () =>
+    (await database.db.sql.query<{ state: string }>('SELECT state FROM job')).map(({ state }) => state)
+  await until(async () => (await states()).every((state) => state === 'RUNNING'), { what: 'both run' })
+  isAway = true
+  const before = inspected.simulated
+  await until(() => inspected.simulated > before + 1, { what: 'the other is inspected' })
+  expect(await states()).toEqual(['RUNNING', 'RUNNING'])
 })

@@ -5,6 +5,7 @@ import { chmod, cp, mkdir, mkdtemp, readdir, readFile, realpath, rename, rm, sta
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import pg from 'pg'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
@@ -175,6 +176,24 @@ describe('a later start', () => {
     await until(async () => (await postmasterPid()) === null, { what: 'the server is dead' })
     expect(await readFile(join(home(), 'cluster/data/postmaster.pid'), 'utf8')).not.toBe('')
     expect(await query((await start()).url, 'SELECT n FROM kept')).toEqual([42])
+  })
+
+  test('that ends while its directory is away makes nothing there, and is started when the directory is back', async () => {
+    const postgres = await start()
+    await query(postgres.url, 'CREATE TABLE kept AS SELECT 42 AS n')
+    const pid = (await postmasterPid()) ?? 0
+    const away = `${directory}.away`
+    await rename(directory, away)
+    process.kill(pid, 'SIGKILL')
+    // Some attempts to enter, twice a second.
+    for (let looks = 0; looks < 20; looks++) {
+      expect(postgres.outOfRoom).toBeNull()
+      expect(existsSync(directory)).toBe(false)
+      await setTimeout(100)
+    }
+    await rename(away, directory)
+    await until(() => canConnect(postgres.url), { what: 'the server is back' })
+    expect(await query(postgres.url, 'SELECT n FROM kept')).toEqual([42])
   })
 
   test('is not stopped by a pid that belongs to somebody else now', async () => {
