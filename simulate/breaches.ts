@@ -1,3 +1,4 @@
+import { effectivePriority } from '../src/domain/ageing.ts'
 import {
   type Amount,
   type Counted,
@@ -7,7 +8,7 @@ import {
   modelLimitReached,
 } from '../src/domain/limits/in-use.ts'
 import type { BackOff, FreeNode } from '../src/domain/machines/machines.ts'
-import type { Start } from '../src/scheduler/plan/model.ts'
+import type { Hold, Start } from '../src/scheduler/plan/model.ts'
 import type { SimulatedJob } from './jobs.ts'
 import type { Memory } from './memory.ts'
 
@@ -15,6 +16,7 @@ import type { Memory } from './memory.ts'
 export const breachesOf = (memory: Memory, written: Written): string[] => [
   ...beyondLimit(memory, written),
   ...inTheWrongPlace(memory, written),
+  ...beforeOwner(memory, written),
 ]
 
 interface Written {
@@ -64,6 +66,17 @@ function limitAgainst(memory: Memory, job: SimulatedJob, placements: Start['plac
   )
 }
 
+/** When the leader rests, no job that may not start keeps what preempted jobs left for it. */
+export function claimedForNothing(memory: Memory): string[] {
+  return [...memory.holds.values()]
+    .filter(({ kind }) => kind === 'PREEMPTION')
+    .flatMap(({ jobId }) => {
+      const job = memory.jobs.get(jobId)
+      const held = job ? limitAgainst(memory, job, []) : null
+      return held ? [`Resources are kept for ${jobId}, which may not start: ${held.message}`] : []
+    })
+}
+
 /** When the leader rests, nodes are drained only for jobs that may use them. */
 export function drainedForNothing(memory: Memory): string[] {
   return [...memory.holds.values()]
@@ -107,6 +120,38 @@ function inTheWrongPlace(memory: Memory, { job, start: { placements }, dropped }
     .filter((reservation) => placements.some(({ node }) => reservation.nodes.includes(node)))
     .map(({ id }) => `${job.id} started on a node that is reserved as ${id}`)
   return [...closed, ...kept, ...foreign]
+}
+
+/**
+ * Starts on a GPU that is drained for another job: only of jobs that leave when asked and are marked, that end in time,
+ * or that come before the owner under PRIORITY; there also of a higher level that evicted runs.
+ */
+function beforeOwner(memory: Memory, { job, start, dropped }: Written): string[] {
+  const { placements, backfilledOn, wonTier, lane } = start
+  const takes = ({ placements: held }: Hold) =>
+    held.some(({ nodeId, gpuIds }) =>
+      placements.some((taken) => taken.nodeId === nodeId && gpuIds.some((id) => taken.gpuIds.includes(id))),
+    )
+  return [...memory.holds.values()]
+    .filter((hold) => hold.kind === 'DRAIN' && hold.jobId !== job.id && !dropped.has(hold.jobId) && takes(hold))
+    .filter(({ expectedMs }) => {
+      const endsMs = lane.runSeconds === null ? Number.POSITIVE_INFINITY : memory.heardMs + lane.runSeconds * 1_000
+      return backfilledOn === null && (expectedMs === null || endsMs > expectedMs)
+    })
+    .filter(({ jobId }) => {
+      const owner = memory.jobs.get(jobId)
+      const outranks = memory.settings.policy === 'PRIORITY' && wonTier !== null
+      return owner && !isBefore(memory, job, owner) && !(outranks && lane.priority > owner.lane.priority)
+    })
+    .map(({ jobId }) => `${job.id} started on a GPU that is drained for ${jobId}, and would not leave it`)
+}
+
+function isBefore({ settings, heardMs: nowMs }: Memory, job: SimulatedJob, other: SimulatedJob): boolean {
+  if (settings.policy !== 'PRIORITY') return false
+  if (job.lane.interactive !== other.lane.interactive) return job.lane.interactive
+  const effective = ({ lane: { priority: band, overridden }, eligibleMs: sinceMs }: SimulatedJob) =>
+    effectivePriority({ band, overridden, open: true, sinceMs }, { nowMs, thresholdMs: settings.starvationThresholdMs })
+  return effective(job) > effective(other) || (effective(job) === effective(other) && job.turn < other.turn)
 }
 
 /** The node backs off, or the one run that may be tried there is on it. */

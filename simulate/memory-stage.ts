@@ -1,6 +1,6 @@
 import { plan } from '../src/scheduler/plan/plan.ts'
 import { createWorld } from '../src/scheduler/plan/world.ts'
-import { drainedForNothing } from './breaches.ts'
+import { claimedForNothing, drainedForNothing } from './breaches.ts'
 import { invariants, reservedUnused, roomUnused, viewsOff } from './invariants.ts'
 import type { Memory } from './memory.ts'
 import { MemoryActor, newMemory } from './memory-actor.ts'
@@ -34,7 +34,9 @@ export function memoryStage(random: Random): Stage & { memory: Memory } {
     brokenAtRest: () =>
       memory.told.length > 0
         ? []
-        : [undone, roomUnused, reservedUnused, drainedForNothing, viewsOff].flatMap((rule) => rule(memory)),
+        : [undone, roomUnused, reservedUnused, drainedForNothing, claimedForNothing, viewsOff].flatMap((rule) =>
+            rule(memory),
+          ),
   }
 }
 

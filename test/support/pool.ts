@@ -47,6 +47,12 @@ export class TestPool implements WorldView {
   occupancy(account: string, { extra, without }: Parameters<WorldView['occupancy']>[1] = {}) {
     return this.machines.accounts.occupancy(account, extra, without)
   }
+  precedes() {
+    return false
+  }
+  outranks() {
+    return false
+  }
   share(account: string) {
     return this.machines.accounts.share(account)
   }

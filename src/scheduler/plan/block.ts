@@ -1,10 +1,11 @@
 import type { Reason } from '../../domain/reason.ts'
-import { type ClassOrBand, isForGpus } from './classes.ts'
-import { waitingForPreemption } from './consider.ts'
+import { isForGpus } from './classes.ts'
+import { consider, waitingForPreemption } from './consider.ts'
 import { backfillEviction, drainHoldFor, holdId } from './drains.ts'
 import { close, park } from './findings.ts'
+import { holdsAgainst, holdsPassed } from './holds.ts'
 import type { QueuedJob } from './lane-window.ts'
-import type { Eviction, JobClass } from './model.ts'
+import type { Eviction, Hold, JobClass } from './model.ts'
 import { lots } from './order.ts'
 import { evictionFor } from './preemption.ts'
 import { allows, rationOf } from './rations.ts'
@@ -46,12 +47,35 @@ export function block(round: Round, job: QueuedJob, { kind, reason }: Blocked): 
     ledger.dropHold(decisions, entry.jobId)
   const head = { lane: window.lane, entry, class: window.class, ration }
   const drain = kind === 'capacity' && !round.isRehearsal ? drainHoldFor(state, head) : null
-  if (drain) ledger.drain(decisions, window.lane, drain)
+  if (drain) {
+    for (const hold of holdsPassed(state, head)) if (hold.class === drain.class) ledger.dropHold(decisions, hold.jobId)
+    ledger.drain(decisions, window.lane, drain)
+  }
   if (drain || isBeside(round, job)) {
     park(state, window, { lot: lots.capacity, reason })
     return
   }
   closeClass(round, job, { jobClass: window.class, kind, reason })
+}
+
+/** Jobs behind a head of a lower level that are asked for in one round. */
+const claimsMax = 20
+
+/**
+ * Under PRIORITY runs are evicted by levels as they were given: a head that only its waiting put first may not evict them,
+ * and does not keep a job of a higher level from that.
+ */
+export function claimPastAgedHeads(round: Round): void {
+  const { state } = round
+  if (!state.settings.preemptLowerPriority || state.machines.preemptable === 0) return
+  for (const window of state.order.outranking().slice(0, claimsMax)) {
+    const { head } = window
+    if (!head || round.evicting.has(window.class)) continue
+    const job = { window, entry: head }
+    round.decisions.considered++
+    if (consider(state, job).kind === 'capacity' && preemptFor(round, job))
+      park(state, window, { lot: lots.capacity, reason: waitingForPreemption })
+  }
 }
 
 /** Jobs beside a hold are left to the next round. */
@@ -79,7 +103,7 @@ function preemptFor(round: Round, { window, entry }: QueuedJob): boolean {
   const { lane } = window
   if (state.machines.preemptable === 0) return false
   const own = state.holds.get(entry.jobId)
-  if (own ? own.kind !== 'DRAIN' : evicting.has(window.class) || hasDrainOfAnother(round, window.class, entry.jobId))
+  if (own ? own.kind !== 'DRAIN' : evicting.has(window.class) || hasDrainOfAnother(round, { window, entry }, true))
     return false
   const claim = { lane, entry, class: window.class, ration: rationOf(state, window) }
   const plan = (own && backfillEviction(state, claim)) ?? evictionFor(state, claim)
@@ -105,14 +129,15 @@ function preemptFor(round: Round, { window, entry }: QueuedJob): boolean {
 /** Behind a job that has nodes drained for it, other jobs of its class may use only what it leaves them. */
 function isBeside(round: Round, { window, entry }: QueuedJob): boolean {
   if (round.state.holds.get(entry.jobId)?.kind === 'DRAIN') return true
-  if (!hasDrainOfAnother(round, window.class, entry.jobId)) return false
+  if (!hasDrainOfAnother(round, { window, entry })) return false
   const tries = (round.backfills.get(window.class) ?? 0) + 1
   round.backfills.set(window.class, tries)
   return tries <= backfillsMax
 }
 
-function hasDrainOfAnother({ state }: Round, ofClass: ClassOrBand, jobId: string): boolean {
-  const reaches = (other: ClassOrBand) =>
-    other === ofClass || (state.settings.policy === 'PRIORITY' && isForGpus(other) === isForGpus(ofClass))
-  return [...state.holds.values()].some((hold) => hold.kind === 'DRAIN' && hold.jobId !== jobId && reaches(hold.class))
+function hasDrainOfAnother({ state }: Round, { window, entry }: QueuedJob, evicts = false): boolean {
+  const reaches = ({ kind, class: other }: Hold) =>
+    kind === 'DRAIN' &&
+    (other === window.class || (state.settings.policy === 'PRIORITY' && isForGpus(other) === isForGpus(window.class)))
+  return holdsAgainst(state, { lane: window.lane, entry }, evicts).some(reaches)
 }

@@ -5,7 +5,7 @@ import { because, limitedBy, noCapacity, type Reason, troubled, unsatisfiable } 
 import { inWords, type Shape } from '../../domain/shape.ts'
 import { amountsOf } from './accounts.ts'
 import { earlyView, mayBeEarly } from './early.ts'
-import { isComplete, usableFor } from './holds.ts'
+import { holdsAgainst, isComplete, usableFor } from './holds.ts'
 import { interactiveVerdict } from './interactive.ts'
 import type { LaneWindow, QueuedJob } from './lane-window.ts'
 import type { Hold, ResourceAmounts, Start } from './model.ts'
@@ -21,6 +21,8 @@ export type Consideration =
   | { kind: 'limited'; limit: LimitReached; reason: Reason }
   /** It can never start in the pool as it is. */
   | { kind: 'unsatisfiable'; reason: Reason }
+  /** The runs that were evicted for it have not all ended. */
+  | { kind: 'claiming' }
   /** It is tried again whenever something becomes free, and blocks no other job. */
   | { kind: 'waiting'; reason: Reason }
   /** Non-preemptable runs hold all of their part of the pool. */
@@ -39,7 +41,7 @@ export function consider(state: PoolState, job: QueuedJob, { early = true } = {}
   const limit = limitReached(state.ceilings, window.counted)
   if (limit) return { kind: 'limited', limit, reason: limitedBy(limit) }
   const hold = state.holds.get(entry.jobId)
-  if (hold?.kind === 'PREEMPTION') return inHold(state, window, hold)
+  if (hold?.kind === 'PREEMPTION') return inHold(state, job, hold)
   return overPart(state, window, askedOf(window.lane.shape)) ?? findPlacements(state, job, early)
 }
 
@@ -58,15 +60,21 @@ function interactiveOutcome(state: PoolState, lane: Lane): Consideration | null 
 }
 
 /** The owner of a hold gets what the victims left, once all of them have ended. */
-function inHold(state: PoolState, window: LaneWindow, hold: Hold): Consideration {
-  if (!isComplete(state, hold)) return { kind: 'waiting', reason: waitingForPreemption }
+function inHold(state: PoolState, { window, entry }: QueuedJob, hold: Hold): Consideration {
+  if (!isComplete(state, hold)) return { kind: 'claiming' }
   const models = state.machines.modelsOf(hold.placements)
   const over = modelLimitReached(state.ceilings, window.counted, models)
   if (over) return { kind: 'waiting', reason: limitedBy(over.limit) }
   const won = state.preemptions.findLast(({ claimantJobId }) => claimantJobId === hold.jobId)
+  const { backfilled } = usableFor(state, { lane: window.lane, entry, ration: unlimited }, { evicts: true })
   return {
     kind: 'start',
-    start: { placements: hold.placements, models, wonTier: won?.tier ?? null, backfilledOn: null },
+    start: {
+      placements: hold.placements,
+      models,
+      wonTier: won?.tier ?? null,
+      backfilledOn: backfilled(hold.placements),
+    },
   }
 }
 
@@ -138,7 +146,7 @@ function keptFromIt(state: PoolState, { window, entry }: QueuedJob, ration: Rati
   const find = (view: View, given = ration) =>
     place(lane.shape, state.nodes, { ...within(given, view), interactive: lane.interactive })
   const mayUse = reservedNodes(state, lane)
-  const others = [...state.holds.values()].filter(({ jobId }) => jobId !== entry.jobId)
+  const others = holdsAgainst(state, { lane, entry })
   if (others.length > 0 && find((node) => (!mayUse || mayUse(node) ? node : null))) {
     const owner = others[0]?.jobId ?? null
     return because('HOLD', `The free resources are held for job ${owner}`, owner)

@@ -1,7 +1,17 @@
 import { type FreeNode, giveBack, type Placement, place, take } from '../../domain/machines/placement.ts'
 import { amountsOf } from './accounts.ts'
 import { numberOf } from './fractions.ts'
-import { byNode, type Claim, endMs, freedNodes, isVoid, subtract, usableFor } from './holds.ts'
+import {
+  byNode,
+  type Claim,
+  endMs,
+  freedNodes,
+  holdsAgainst,
+  holdsPassed,
+  isVoid,
+  subtract,
+  usableFor,
+} from './holds.ts'
 import { type Eviction, type Hold, type JobClass, type Running, tiers, type WorldView } from './model.ts'
 import { within } from './rations.ts'
 import { reservedNodes } from './reservations.ts'
@@ -9,7 +19,7 @@ import { reservedNodes } from './reservations.ts'
 /**
  * Drain holds, against starvation: a head that waited too long gets the nodes that free soonest. There is one hold per
  * class, so no more than six in a pool. A hold takes nothing that another hold has: of two jobs with several copies,
- * neither can have a part of what the other waits for.
+ * neither can have a part of what the other waits for. Under PRIORITY a hold moves to a new head of its class, at once.
  *
  * The wait of a head counts from the moment at which it could start, not from when it became the head: that moment is in
  * the database, so a new leader grants the same holds at the same times.
@@ -21,13 +31,11 @@ interface Head extends Claim {
 }
 
 /** When the head will have waited long enough for a drain hold; null: another of its class has one. */
-export function drainDueMs(
-  { holds, settings }: WorldView,
-  { entry, class: ofClass }: Pick<Head, 'entry' | 'class'>,
-): number | null {
-  for (const hold of holds.values())
-    if (hold.kind === 'DRAIN' && hold.class === ofClass && hold.jobId !== entry.jobId) return null
-  return entry.sinceMs + settings.holdAfterMs
+export function drainDueMs(world: WorldView, head: Pick<Head, 'lane' | 'entry' | 'class'>): number | null {
+  const { entry } = head
+  const isOfClass = ({ kind, class: ofClass }: Hold) => kind === 'DRAIN' && ofClass === head.class
+  if (holdsAgainst(world, head).some(isOfClass)) return null
+  return holdsPassed(world, head).some(isOfClass) ? entry.sinceMs : entry.sinceMs + world.settings.holdAfterMs
 }
 
 /**
@@ -109,7 +117,7 @@ const compare = <T extends number | string>(a: T, b: T) => (a === b ? 0 : a < b 
 /** The node without what other holds keep, even if they end soon. */
 function untouched(world: WorldView, { lane, entry }: Claim): (node: FreeNode) => FreeNode | null {
   const mayUse = reservedNodes(world, lane)
-  const kept = byNode([...world.holds.values()].filter(({ jobId }) => jobId !== entry.jobId))
+  const kept = byNode(holdsAgainst(world, { lane, entry }))
   return (node) => {
     if (mayUse && !mayUse(node)) return null
     const here = kept.get(node.id)

@@ -30,14 +30,15 @@ export interface Usable extends Pick<PlaceOptions, 'budget'> {
   backfilled(placements: readonly Placement[]): string | null
 }
 
-export function usableFor(world: WorldView, claim: Claim): Usable {
-  const { view, backfilled } = besideHolds(world, claim)
+/** `evicts`: runs were or are to be evicted for the job. */
+export function usableFor(world: WorldView, claim: Claim, { evicts = false } = {}): Usable {
+  const { view, backfilled } = besideHolds(world, claim, evicts)
   return { ...within(claim.ration, view), backfilled }
 }
 
-function besideHolds(world: WorldView, { lane, entry }: Claim): Usable {
+function besideHolds(world: WorldView, { lane, entry }: Claim, evicts: boolean): Usable {
   const mayUse = reservedNodes(world, lane)
-  const others = [...world.holds.values()].filter(({ jobId }) => jobId !== entry.jobId)
+  const others = holdsAgainst(world, { lane, entry }, evicts)
   if (others.length === 0)
     return { view: mayUse ? (node) => (mayUse(node) ? node : null) : wholeNode, backfilled: onNoHold }
   const closed = byNode(others.filter((hold) => !mayBackfill(world, lane, hold)))
@@ -51,6 +52,23 @@ function besideHolds(world: WorldView, { lane, entry }: Claim): Usable {
     backfilled: mayBeEvicted(lane) ? (placements) => ownerUnder(world, placements, drained) : onNoHold,
   }
 }
+
+/**
+ * Holds that the job has to respect. Under PRIORITY a drain hold counts only against jobs behind its owner; and since runs
+ * are evicted by levels as they were given, not against an eviction for a job of a higher level than its owner.
+ */
+export const holdsAgainst = (world: WorldView, job: Pick<Claim, 'lane' | 'entry'>, evicts = false): Hold[] =>
+  [...world.holds.values()].filter((hold) => hold.jobId !== job.entry.jobId && !isPassed(world, job, { hold, evicts }))
+
+/** Drain holds that the job may pass over. */
+export const holdsPassed = (world: WorldView, job: Pick<Claim, 'lane' | 'entry'>, evicts = false): Hold[] =>
+  [...world.holds.values()].filter((hold) => isPassed(world, job, { hold, evicts }))
+
+const isPassed = (
+  world: WorldView,
+  job: Pick<Claim, 'lane' | 'entry'>,
+  { hold: { kind, jobId }, evicts }: { hold: Hold; evicts: boolean },
+): boolean => kind === 'DRAIN' && (world.precedes(job, jobId) || (evicts && world.outranks(job.lane, jobId)))
 
 const mayBeEvicted = ({ preemptable, interactive }: Lane) => preemptable && !interactive
 const onNoHold = () => null
@@ -66,10 +84,29 @@ export function byNode(holds: readonly Hold[]): ReadonlyMap<string, readonly Kep
   return Map.groupBy(kept, ({ placement }) => placement.nodeId)
 }
 
-function mayBackfill({ nowMs }: WorldView, lane: Lane, { kind, expectedMs }: Hold): boolean {
+function mayBackfill(world: WorldView, lane: Lane, hold: Hold): boolean {
+  const { kind, expectedMs } = hold
   if (kind === 'PREEMPTION') return false
-  if (mayBeEvicted(lane)) return true
-  return lane.runSeconds !== null && expectedMs !== null && nowMs + lane.runSeconds * 1_000 <= expectedMs
+  if (mayBeEvicted(lane)) return !isDue(world, hold)
+  return lane.runSeconds !== null && expectedMs !== null && world.nowMs + lane.runSeconds * 1_000 <= expectedMs
+}
+
+/**
+ * Only runs that leave anyway, and claims of other jobs, use what the hold keeps: its owner takes it as soon as those are
+ * served, and no job is backfilled or evicted there any more. Otherwise claims could follow each other for ever.
+ */
+function isDue(world: WorldView, hold: Hold): boolean {
+  return [...Map.groupBy(hold.placements, ({ nodeId }) => nodeId)].every(([nodeId, own]) => {
+    const node = world.nodes.find(({ id }) => id === nodeId)
+    if (!node) return false
+    const going = [...world.runsOn(nodeId)].filter((run) => run.leaving || run.backfilledOn === hold.jobId)
+    const [freed] = freedNodes([node], going)
+    if (!freed) return false
+    const left = { cpu: freed.freeCpu, memory: freed.freeMemory }
+    for (const placement of own) subtract(left, placement)
+    const gpus = own.reduce((sum, { gpuIds }) => sum + gpuIds.length, 0)
+    return left.cpu >= 0 && left.memory >= 0 && gpus <= freed.devices.filter(({ free }) => free).length
+  })
 }
 
 /** The node without held devices, and with only the cores and memory that the owners of holds leave. */

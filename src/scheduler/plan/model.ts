@@ -198,6 +198,13 @@ export interface WorldView {
    * `without` removed. Runs whose preemption was requested do not count; the jobs that hold their resources do.
    */
   occupancy(account: string, change?: { extra?: ResourceAmounts; without?: ResourceAmounts }): Fraction
+  /**
+   * The job is before the owner of this hold, and the order does not change with what starts: under PRIORITY. Never true
+   * under FAIR_SHARE.
+   */
+  precedes(job: { lane: Lane; entry: Waiting }, holdOf: string): boolean
+  /** Under PRIORITY: the lane has a higher level, as it was given, than the owner of this hold. */
+  outranks(lane: Lane, holdOf: string): boolean
   /** By which jobs are ordered: the occupancy, or with a half-life what the decayed use will soon be. */
   share(account: string): Fraction
 }

@@ -122,6 +122,19 @@ export class Order {
     return closures.find(({ lane: closing }) => closing !== lane && this.policy.compare(closing, lane) < 0)
   }
 
+  /** Lanes behind a raised head of a lower level under PRIORITY, in order. */
+  outranking(): LaneWindow[] {
+    if (this.settings.policy !== 'PRIORITY') return []
+    const raised = [...this.closures.values()].filter(({ lane }) => lane.effective > lane.lane.priority)
+    if (raised.every(({ forCapacity }) => !forCapacity)) return []
+    const behind = batchClasses.flatMap((name) => [...(this.queues.get(name)?.lanes ?? [])])
+    return behind
+      .filter(
+        (lane) => !this.isParked(lane) && lane.lane.priority > (this.closedBy(lane)?.lane.lane.priority ?? Infinity),
+      )
+      .toSorted((a, b) => this.policy.compare(a, b))
+  }
+
   close(jobClass: JobClass, closure: Closure): void {
     this.closures.set(jobClass, closure)
   }

@@ -1,10 +1,10 @@
 import { because } from '../../domain/reason.ts'
-import { block, goesOn } from './block.ts'
-import { type Consideration, consider } from './consider.ts'
+import { block, claimPastAgedHeads, goesOn } from './block.ts'
+import { type Consideration, consider, waitingForPreemption } from './consider.ts'
 import { park, parkOnLimit } from './findings.ts'
-import { isVoid } from './holds.ts'
+import { holdsPassed, isVoid } from './holds.ts'
 import type { LaneWindow, QueuedJob } from './lane-window.ts'
-import type { Decisions } from './model.ts'
+import type { Decisions, Start } from './model.ts'
 import { lots } from './order.ts'
 import { newRound, type Planned, type Round } from './round.ts'
 import { lookAgainMs, soonest } from './timing.ts'
@@ -42,6 +42,7 @@ function run(round: Round, { startsMax, before }: { startsMax: number; before: L
     const job = { window, entry: window.head }
     settle(round, job, consider(state, job))
   }
+  if (!round.isRehearsal && state.order.dry.size === 0) claimPastAgedHeads(round)
   decisions.needs = state.order.needs
   state.lookAgainMs = lookAgainMs(state)
   const tickMs = state.lanes.size > 0 ? state.machines.accounts.nextTickMs : null
@@ -54,7 +55,10 @@ function settle(round: Round, job: QueuedJob, outcome: Consideration): void {
   const { window } = job
   switch (outcome.kind) {
     case 'start':
-      ledger.start(decisions, job, outcome.start)
+      start(round, job, outcome.start)
+      return
+    case 'claiming':
+      park(state, window, { lot: lots.capacity, reason: waitingForPreemption })
       return
     case 'refused':
       if (round.isRehearsal)
@@ -82,9 +86,21 @@ function settle(round: Round, job: QueuedJob, outcome: Consideration): void {
   }
 }
 
-/** Drops the drain of a job that could not start on it. What victims left for a job stays its own. */
+/** Under PRIORITY a job may start on nodes that are drained for jobs behind it: they get other nodes drained. */
+function start({ state, ledger, decisions }: Round, job: QueuedJob, given: Omit<Start, 'lane' | 'entry'>): void {
+  const on = new Set(given.placements.map(({ nodeId }) => nodeId))
+  const passed = holdsPassed(state, { lane: job.window.lane, entry: job.entry }, given.wonTier !== null)
+  ledger.start(decisions, job, given)
+  for (const { jobId, placements } of passed)
+    if (placements.some(({ nodeId }) => on.has(nodeId))) ledger.dropHold(decisions, jobId)
+}
+
+/**
+ * Drops the hold of a job that may not start now: a pool does not stand still for it. Victims that were not signalled yet
+ * stay.
+ */
 function giveUpHold({ state, ledger, decisions }: Round, { entry }: QueuedJob): void {
-  if (state.holds.get(entry.jobId)?.kind === 'DRAIN') ledger.dropHold(decisions, entry.jobId)
+  if (state.holds.has(entry.jobId)) ledger.dropHold(decisions, entry.jobId)
 }
 
 function dropOverHolds({ state, ledger, decisions }: Round): void {

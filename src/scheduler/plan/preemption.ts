@@ -40,7 +40,7 @@ export interface EvictionPlan {
 export function evictionFor(world: WorldView, claimant: Claimant): EvictionPlan | null {
   const { lane, entry } = claimant
   const claiming: Claiming = { lane, jobId: entry.jobId, asked: askedBy(lane.shape) }
-  const { view, budget } = usableFor(world, claimant)
+  const { view, budget } = usableFor(world, claimant, { evicts: true })
   const wanted = { shape: lane.shape, interactive: lane.interactive, view, budget }
   for (const rule of rulesFor(world, claiming)) {
     const eager = eagerFor(world, rule)
@@ -59,9 +59,12 @@ const askedBy = ({ copies, cpuMillis, memoryBytes, gpu }: Shape): ResourceAmount
 /** Victims are counted over this period. */
 export const budgetMs = 60_000
 
+/** A job that needs more victims than a whole budget gets them when no run was evicted in the last minute. */
 function withinBudget({ settings, preemptions, nowMs }: WorldView, more: number): boolean {
   const max = settings.maxPreemptionsPerMinute
-  return max === null || preemptions.filter(({ atMs }) => atMs > nowMs - budgetMs).length + more <= max
+  if (max === null) return true
+  const recent = preemptions.filter(({ atMs }) => atMs > nowMs - budgetMs).length
+  return recent + more <= max || (recent === 0 && max > 0)
 }
 
 // ── one rule ──

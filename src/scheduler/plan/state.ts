@@ -3,7 +3,8 @@ import type { Ceilings } from '../../domain/limits/in-use.ts'
 import type { FreeNode } from '../../domain/machines/placement.ts'
 import { memoryMs } from '../../domain/scheduling.ts'
 import { none } from './accounts.ts'
-import { LaneWindow, type QueuedJob } from './lane-window.ts'
+import type { Claim } from './holds.ts'
+import { compareEntries, LaneWindow, type QueuedJob } from './lane-window.ts'
 import { LanesByAccount } from './lanes-by-account.ts'
 import { Machines, type RunMove } from './machines.ts'
 import type { Fraction, Hold, LaneState, PastPreemption, PoolSettings, Running, Snapshot, WorldView } from './model.ts'
@@ -83,6 +84,20 @@ export class PoolState implements WorldView {
 
   occupancy(account: string, change: Parameters<WorldView['occupancy']>[1] = {}): Fraction {
     return this.machines.accounts.occupancy(account, change.extra ?? none, change.without ?? none)
+  }
+
+  precedes({ lane, entry }: Pick<Claim, 'lane' | 'entry'>, holdOf: string): boolean {
+    const owner = this.lanes.get(this.machines.ownerOf(holdOf)?.id ?? '')
+    const other = owner?.find(holdOf)
+    if (this.settings.policy !== 'PRIORITY' || !owner || !other) return false
+    if (lane.interactive !== owner.lane.interactive) return lane.interactive
+    const effective = this.lanes.get(lane.id)?.effective ?? lane.priority
+    return effective > owner.effective || (effective === owner.effective && compareEntries(entry, other) < 0)
+  }
+
+  outranks({ priority }: Lane, holdOf: string): boolean {
+    const owner = this.machines.ownerOf(holdOf)
+    return this.settings.policy === 'PRIORITY' && owner !== undefined && priority > owner.priority
   }
 
   share(account: string): Fraction {

@@ -17,7 +17,9 @@ export function soonest(moments: readonly (number | null)[]): number | null {
 
 function drains(state: PoolState): (number | null)[] {
   const due = [...state.order.closures].map(([jobClass, { lane, forCapacity }]) =>
-    forCapacity && lane.head ? drainDueMs(state, { entry: lane.head, class: jobClass as JobClass }) : null,
+    forCapacity && lane.head
+      ? drainDueMs(state, { lane: lane.lane, entry: lane.head, class: jobClass as JobClass })
+      : null,
   )
   const overdue = [...state.holds.values()].map(({ kind, expectedMs }) => (kind === 'DRAIN' ? expectedMs : null))
   return [...due, ...overdue]

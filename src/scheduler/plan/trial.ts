@@ -1,5 +1,5 @@
 import { because, blockedBy, type Reason } from '../../domain/reason.ts'
-import { consider } from './consider.ts'
+import { consider, waitingForPreemption } from './consider.ts'
 import { LaneWindow } from './lane-window.ts'
 import type { Decisions, LaneState, Verdict, Waiting } from './model.ts'
 import { rehearse } from './plan.ts'
@@ -48,6 +48,8 @@ function verdictOn(state: PoolState, window: LaneWindow, entry: Waiting): Verdic
     case 'waiting':
     case 'unsatisfiable':
       return waits(outcome.reason)
+    case 'claiming':
+      return waits(waitingForPreemption)
     case 'refused':
       return { start: null, reason: because('INTERACTIVE_QUOTA', outcome.info), becomes: 'FAILED' }
     default:

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { type Mode, N8, N8x2, startCluster } from '../../support/cluster.ts'
+import { mutate } from '../../support/people.ts'
 
 /** Examples of the specification, by their numbers: who has to leave for whom. */
 const modes: Mode[] = ['pass', 'loop']
@@ -110,5 +111,46 @@ describe.each(modes)('with %s alone', (mode) => {
     await it.settle()
     const { state, runs } = await it.job(victim)
     expect([state, runs.nodes.length]).toEqual(['INTERRUPTED', 1])
+  })
+
+  test('holds: a job that took the place of another on held nodes leaves when the owner needs them', async () => {
+    const scheduling = { holdAfterMs: 2_000, nonPreemptableFraction: 1 }
+    await using it = await startCluster({ mode, ...S, scheduling })
+    const busy = await it.submit({ gpu: 7, seconds: 14, maxRunTimeSeconds: 15, ...of('f') })
+    await it.settle()
+    const head = await it.submit({ gpu: 8, ...of('h') })
+    await it.advance(3)
+    const first = await it.submit({ gpu: 1, pre: true, ...of('x') })
+    await it.settle()
+    const second = await it.submit({ gpu: 1, pre: true, ...of('y') })
+    await it.settle()
+    expect(await it.states(busy, head, first, second)).toEqual(['RUNNING', 'QUEUED', 'INTERRUPTED', 'RUNNING'])
+    await it.advance(12)
+    expect(await it.states(busy, head, second)).toEqual(['SUCCEEDED', 'RUNNING', 'INTERRUPTED'])
+  })
+
+  test('limits: nothing is kept for a claimant that may not start any more', async () => {
+    await using it = await startCluster({ mode, ...S })
+    const victim = await it.submit({ gpu: 8, rst: true, stubborn: 20, ...of('x') })
+    await it.settle()
+    const claimant = await it.submit({ gpu: 8, rst: true, project: 'p', ...of('y') })
+    await it.settle()
+    expect(await it.reason(claimant)).toBe('WAITING_FOR_PREEMPTION')
+    await mutate(it.admin, 'setScopeLimit', { input: { scope: 'PROJECT', name: 'p', maxJobs: 0 } })
+    await it.advance(21)
+    expect(await it.states(claimant, victim)).toEqual(['QUEUED', 'RUNNING'])
+    expect(await it.reason(claimant)).toBe('PROJECT_LIMIT')
+  })
+
+  test('limits: a claimant that needs more victims than a minute allows gets them at once', async () => {
+    await using it = await startCluster({ mode, ...S, scheduling: { maxPreemptionsPerMinute: 1 } })
+    const victims = [
+      await it.submit({ gpu: 4, pre: true, ...of('x') }),
+      await it.submit({ gpu: 4, pre: true, ...of('x') }),
+    ]
+    await it.settle()
+    const claimant = await it.submit({ gpu: 8, pre: true, ...of('y') })
+    await it.settle()
+    expect(await it.states(claimant, ...victims)).toEqual(['RUNNING', 'INTERRUPTED', 'INTERRUPTED'])
   })
 })

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { CPU, type Mode, startCluster } from '../../support/cluster.ts'
+import { CPU, type Mode, N8, startCluster } from '../../support/cluster.ts'
 import { mutate } from '../../support/people.ts'
+import { until } from '../../support/until.ts'
 
 /** Examples of the specification, by their numbers: priorities, limits, starvation, approvals. */
 const modes: Mode[] = ['pass', 'loop']
@@ -213,5 +214,56 @@ describe.each(modes)('with %s alone', (mode) => {
     await it.cancel(running)
     await it.settle()
     expect(await it.states(approved)).toEqual(['RUNNING'])
+  })
+
+  test('holds: a job before the owner of a hold starts on its nodes, one behind it does not', async () => {
+    const scheduling = { holdAfterMs: 2_000 }
+    await using it = await startCluster({ mode, ...P, ...limits({}), nodes: [N8()], scheduling })
+    await it.user('rosa', 'RESEARCHER')
+    await it.submit({ gpu: 4 })
+    await it.settle()
+    const owner = await it.submit({ as: 'rosa', gpu: 8 })
+    await it.advance(3)
+    expect((await it.job(owner)).scheduling?.hold).toMatchObject({ nodes: ['n1'] })
+    const behind = await it.submit({ as: 'rosa', gpu: 1 })
+    const before = await it.submit({ gpu: 4 })
+    await it.settle()
+    expect(await it.states(owner, behind, before)).toEqual(['QUEUED', 'QUEUED', 'RUNNING'])
+  })
+
+  test('holds: a hold moves to a new head', async () => {
+    const scheduling = { holdAfterMs: 2_000 }
+    await using it = await startCluster({ mode, ...P, ...limits({}), nodes: [N8()], scheduling })
+    await it.user('rosa', 'RESEARCHER')
+    const busy = await it.submit({ gpu: 4 })
+    await it.settle()
+    const owner = await it.submit({ as: 'rosa', gpu: 8 })
+    await it.advance(3)
+    const head = await it.submit({ gpu: 6 })
+    await it.settle()
+    await until(async () => (await it.job(head)).scheduling?.hold, { what: 'the hold has moved' })
+    expect((await it.job(owner)).scheduling?.hold).toBeNull()
+    await it.cancel(busy)
+    await it.settle()
+    expect(await it.states(head, owner)).toEqual(['RUNNING', 'QUEUED'])
+  })
+
+  test('preemption: a head that only its waiting put first keeps no lead from evicting', async () => {
+    await using it = await startCluster({
+      mode,
+      ...P,
+      limits: { ...limits({}).limits, starvationThresholdSeconds: 10 },
+      nodes: [N8()],
+      scheduling: { preemptLowerPriority: true, holdAfterMs: 3_600_000 },
+    })
+    await it.user('vera', 'VIEWER', ['job.submit'])
+    await it.user('lena', 'LEAD')
+    const running = await it.submit({ as: 'vera', gpu: 8, pre: true })
+    await it.settle()
+    const aged = await it.submit({ as: 'vera', gpu: 8 })
+    await it.advance(31)
+    const lead = await it.submit({ as: 'lena', gpu: 8 })
+    await it.settle()
+    expect(await it.states(running, aged, lead)).toEqual(['INTERRUPTED', 'QUEUED', 'RUNNING'])
   })
 })

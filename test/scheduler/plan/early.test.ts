@@ -111,7 +111,7 @@ describe('no job is early', () => {
   test('beside nodes that are held for a job', () => {
     const placements = [placedOn('n1', { cpuMillis: 4_000 })]
     const hold = { id: 'h', jobId: 'j77', class: 'CPU' as const, placements, sinceMs: 0, expectedMs: 100_000 }
-    const owner = laneOf(lane('owner', { executor: 'slurm', shape: { cpuMillis: 4_000 } }), [77])
+    const owner = laneOf(lane('owner', { executor: 'slurm', priority: 40, shape: { cpuMillis: 4_000 } }), [77])
     const lanes = [laneOf(short({ priority: 30 }), jobs(20)), owner]
     expect(started(world(lanes, { running: [running({})], holds: [{ ...hold, kind: 'DRAIN' }] }))).toEqual([
       'j1',

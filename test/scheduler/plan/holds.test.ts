@@ -158,6 +158,18 @@ describe('a hold that drains', () => {
   })
 })
 
+test('on a hold that waits for nothing but backfill and claims, no more is backfilled or evicted', () => {
+  const pool = new TestPool([N8()])
+  const long = pool.run(lane('a', { gpu: 4, runSeconds: 60 }), [['n1', range(0, 4)]], { startedMs: pool.nowMs })
+  drained(pool, lane('b', { gpu: 8 }))
+  pool.run(lane('c', { gpu: 2, ...pre }), [['n1', [4, 5]]], { backfilledOn: 'job_head' })
+  expect(placed(pool, lane('d', { gpu: 1, ...pre }))).toEqual({ gpuIds: [[6]], on: 'job_head' })
+  expect(pool.evict(lane('d', { gpu: 3, ...pre }))).not.toBeNull()
+  pool.machines.remove(long)
+  expect(placed(pool, lane('d', { gpu: 1, ...pre }))).toBeNull()
+  expect(pool.evict(lane('d', { gpu: 3, ...pre }))).toBeNull()
+})
+
 describe('a hold for which others leave', () => {
   const kept = (pool: TestPool, gpuIds: number[]): Hold => {
     const takes = { cpuMillis: 4000, memoryBytes: 1, infiniband: false, interactive: false }
