@@ -188,6 +188,29 @@ describe('approvals', () => {
     })
   })
 
+  it('say on the BLOCKED job who decides, by which rule and until when', async () => {
+    const { id, approval } = await submit({ estimatedCost: 60, resources: { cpu: 1_000 } })
+    const query = `query ($id: ID!, $approval: ID!) { job(id: $id) { stateReason stateInfo queuePosition scheduling {
+      reasons { code message } gates { code open detail } fit { freeNow couldEverFit } jobsAhead hold { id }
+      estimatedStart { earliest } } } node(id: $approval) { ... on Approval { expiresAt } } }`
+    const { job, node } = await data(server.url, query, { id, approval: approval.id })
+    const until = node.expiresAt.replace(/\.\d+Z$/, 'Z')
+    const info = `Waiting for the approval of a user of level LEAD or above until ${until}: Costs 60, more than 50 (rule expensive)`
+    expect(job).toEqual({
+      stateReason: 'APPROVAL_PENDING',
+      stateInfo: info,
+      queuePosition: null,
+      scheduling: {
+        reasons: [{ code: 'APPROVAL_PENDING', message: info }],
+        gates: [{ code: 'APPROVAL', open: false, detail: info }],
+        fit: { freeNow: false, couldEverFit: false },
+        jobsAhead: 0,
+        hold: null,
+        estimatedStart: null,
+      },
+    })
+  })
+
   it('can be asked for by the submitter', async () => {
     const query = `mutation { submitJob(input: { spec: { command: ["true"] }, requiresApproval: true }) {
       ... on SubmitJobSuccess { job { state approval { ruleName } } } } }`

@@ -16,7 +16,7 @@ export async function submitBlocked(
     await sql.query("UPDATE run SET state = 'BLOCKED' WHERE job_id = $1", [jobId])
     await sql.query("UPDATE event SET to_state = 'BLOCKED', psij_state = 'NEW' WHERE job_id = $1", [jobId])
     const request = { jobId, requestedById: viewer.userId, need: { ...needWithoutRule('Costs 60'), ...need } }
-    await insertApprovals(sql, [request], domain.time.nowMs())
+    await insertApprovals(sql, [request], { nowMs: domain.time.nowMs(), singleUser: domain.singleUser })
   })
   return jobId
 }

@@ -162,6 +162,7 @@ async function tell(cli: Cli, taken: Taken, options: SubmissionOptions): Promise
   if (idempotentHit && options.idempotencyKey !== undefined)
     cli.terminal.say(`berth: the key was used before; its job is ${job.id}`)
   for (const warning of warnings) cli.terminal.say(`berth: ${warning}`)
+  if (job.state === 'BLOCKED' && job.stateInfo) cli.terminal.say(`berth: ${job.id} is BLOCKED: ${job.stateInfo}`)
   if (options.output !== 'table') await cli.terminal.write(structured({ job, idempotentHit, warnings }, options.output))
   else if (options.follow) cli.terminal.say(job.id)
   else await cli.terminal.write(`${job.id}\n`)

@@ -69,6 +69,10 @@ export const needWithoutRule = (reason: string): ApprovalNeed => ({
   expiresAfterSeconds: expiresAfterSecondsDefault,
 })
 
+/** Who may decide. */
+export const approversOf = ({ requiredLevel }: Pick<ApprovalNeed, 'requiredLevel'>, singleUser: boolean): string =>
+  `${singleUser ? 'a user' : 'another user'} of level ${requiredLevel}${requiredLevel === 'ADMIN' ? '' : ' or above'}`
+
 /** `rules`: the result of readApprovalRules. */
 export function approvalNeeded(rules: readonly ApprovalRule[], item: ApprovalItem): ApprovalNeed | null {
   for (const { name, condition, exemptLevels, requiredLevel, expiresAfterSeconds } of rules) {

@@ -4,7 +4,7 @@ import type { Domain } from '../domain.ts'
 import { newId } from '../ids.ts'
 import { jobChangeSql } from '../jobs/job-change.ts'
 import { transition } from '../jobs/transition.ts'
-import type { ApprovalNeed } from './approval-rules.ts'
+import { type ApprovalNeed, approversOf } from './approval-rules.ts'
 
 /**
  * Approvals before queueing. A job that needs one is BLOCKED, with a request that expires. Requests and decisions are
@@ -17,11 +17,20 @@ export interface NewApproval {
   need: ApprovalNeed
 }
 
+interface Inserting {
+  nowMs: number
+  singleUser: boolean
+}
+
 /**
  * Stores the requests of jobs that were inserted BLOCKED by the same transaction, and adds APPROVAL_REQUESTED to each,
- * one version above CREATED. The insertion itself writes only CREATED.
+ * one version above CREATED. The insertion itself writes only CREATED. The job says who decides, until when and why.
  */
-export async function insertApprovals(sql: Sql, requests: readonly NewApproval[], nowMs: number): Promise<void> {
+export async function insertApprovals(
+  sql: Sql,
+  requests: readonly NewApproval[],
+  { nowMs, singleUser }: Inserting,
+): Promise<void> {
   if (requests.length === 0) return
   const rows = requests.map(({ jobId, requestedById, need }) => ({
     id: newId('approval', nowMs),
@@ -31,15 +40,19 @@ export async function insertApprovals(sql: Sql, requests: readonly NewApproval[]
     rule_name: need.rule,
     required_level: need.requiredLevel,
     expires_after: need.expiresAfterSeconds,
+    approvers: approversOf(need, singleUser),
   }))
   await sql.query(insertSql, [JSON.stringify(rows)], 'insert_approvals')
 }
+
+const infoSql = `'Waiting for the approval of ' || new.approvers || ' until '
+  || to_char((clock.now + new.expires_after * interval '1 second') AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') || ': ' || new.reason`
 
 const insertSql = `
 WITH clock AS MATERIALIZED (SELECT berth_now() AS now),
 new AS MATERIALIZED (
   SELECT * FROM jsonb_to_recordset($1::text::jsonb) AS n(
-    id text, job_id text, requested_by text, reason text, rule_name text, required_level user_level, expires_after int)
+    id text, job_id text, requested_by text, reason text, rule_name text, required_level user_level, expires_after int, approvers text)
 ),
 requested AS (
   INSERT INTO approval (id, job_id, reason, rule_name, required_level, requested_by, requested_at, expires_at)
@@ -48,6 +61,7 @@ requested AS (
 ),
 ${jobChangeSql({
   jobs: 'FROM new, clock WHERE job.id = new.job_id',
+  set: ["state_reason = 'APPROVAL_PENDING'", `state_info = ${infoSql}`],
   type: 'APPROVAL_REQUESTED',
   event: {
     at: 'clock.now',

@@ -86,6 +86,7 @@ const timeless: ReadonlySet<string> = new Set([
   'DEPENDENCY',
   'INTERACTIVE_QUOTA',
   'UNSATISFIABLE',
+  'USER_DISABLED',
   'POOL_PAUSED',
 ])
 

@@ -13,7 +13,7 @@ export interface Fit {
   missing: string[]
 }
 
-/** What a QUEUED job needs. */
+/** What a QUEUED or BLOCKED job needs. */
 export interface WaitingShape {
   jobId: string
   pool: string
@@ -28,14 +28,14 @@ export interface WaitingShape {
 
 export const readWaitingShapes = (sql: Sql, jobIds: readonly string[]): Promise<WaitingShape[]> =>
   sql.query<WaitingShape>(
-    `SELECT q.job_id AS "jobId", q.pool, q.lane_id::text AS "laneId", l.shape, l.reservation_id AS "reservationId",
+    `SELECT j.id AS "jobId", j.pool, j.lane_id::text AS "laneId", l.shape, l.reservation_id AS "reservationId",
        l.run_seconds AS "runSeconds", berth_now() AS now
-     FROM queue_entry q JOIN lane l ON l.id = q.lane_id WHERE q.job_id = ANY($1::text[])`,
+     FROM job j JOIN lane l ON l.id = j.lane_id WHERE j.id = ANY($1::text[]) AND j.state IN ('QUEUED', 'BLOCKED')`,
     [jobIds],
     'waiting_shapes',
   )
 
-/** The fit of every QUEUED job among these. Jobs of a lane are alike: each lane is tried once. */
+/** The fit of every QUEUED or BLOCKED job among these. Jobs of a lane are alike: each lane is tried once. */
 export async function fitsOf(sql: Sql, jobIds: readonly string[]): Promise<ReadonlyMap<string, Fit>> {
   const rows = await readWaitingShapes(sql, jobIds)
   const pools = [...new Set(rows.map(({ pool }) => pool))]

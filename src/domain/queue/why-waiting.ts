@@ -10,7 +10,7 @@ import { type Fit, fitsOf } from './fit.ts'
 import { closedReasons, type Gate, type GateFacts, gatesOf, windowSql } from './gates.ts'
 
 /**
- * Why a job waits, for every QUEUED job. Jobs of a lane are alike, so what the leader of the pool last found about the
+ * Why a job waits. A BLOCKED job waits for its approval, and its request is its reason. The rest is for every QUEUED job. Jobs of a lane are alike, so what the leader of the pool last found about the
  * head of a lane or class holds for the jobs behind it: a reason of the lane (a limit, or no node that could ever serve
  * it), else the reason of its class, whose jobs all wait for its head. Closed gates of the job come first. A job that
  * the leader has not considered yet is judged from the tables, and so is every job while the pool has no leader.
@@ -44,16 +44,31 @@ interface WaitingRow extends Counted, GateFacts {
 export async function waitingOf(domain: Domain, jobIds: readonly string[]): Promise<ReadonlyMap<string, WaitingFacts>> {
   const { sql } = domain.db
   const rows = await sql.query<WaitingRow>(waitingSql, [jobIds], 'waiting_of')
+  const blocked = rows.length < jobIds.length ? await readBlocked(sql, jobIds) : []
   const known = new Map(rows.map((row) => [row.id, reasonsOf(row)]))
   const unknown = rows.filter(({ id }) => known.get(id)?.length === 0)
   const judged = unknown.length > 0 ? await judge(domain, unknown) : new Map<string, Reason>()
-  return new Map(
-    rows.map((row) => {
+  return new Map([
+    ...blocked,
+    ...rows.map((row) => {
       const reasons = known.get(row.id) ?? []
       const own = judged.get(row.id)
-      return [row.id, { ...standing(row), reasons: own ? [own] : reasons }]
+      return [row.id, { ...standing(row), reasons: own ? [own] : reasons }] as const
     }),
+  ])
+}
+
+async function readBlocked(sql: Sql, jobIds: readonly string[]): Promise<(readonly [string, WaitingFacts])[]> {
+  const rows = await sql.query<{ id: string; info: string | null }>(
+    `SELECT id, state_info AS info FROM job WHERE id = ANY($1::text[]) AND state = 'BLOCKED'`,
+    [jobIds],
+    'blocked_among',
   )
+  return rows.map(({ id, info }) => {
+    const gate = { code: 'APPROVAL', open: false, detail: info, opensAt: null } as const
+    const reason = because('APPROVAL_PENDING', info ?? 'Waiting for approval')
+    return [id, { reasons: [reason], gates: [gate], holdId: null, lastConsideredAt: null }]
+  })
 }
 
 function standing(row: WaitingRow): Omit<WaitingFacts, 'reasons'> {

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { inSlices } from '../../platform/slices.ts'
 import { Unavailable } from '../../platform/tx.ts'
 import { basePriority, maySee, type Viewer } from '../access.ts'
+import { type ApprovalNeed, approversOf } from '../control/approval-rules.ts'
 import type { Domain } from '../domain.ts'
 import { Rejected, settled } from '../errors.ts'
 import { laneOf } from '../lanes.ts'
@@ -125,7 +126,11 @@ function wishOf(raw: unknown): { verb: Verb | null; input: unknown } {
   return { verb: dry ? dryRun : noWait ? startNow : null, input }
 }
 
-const approvalPending = (why: string) => because('APPROVAL_PENDING', `Waiting for approval: ${why}`)
+const approvalPending = (need: ApprovalNeed, { singleUser }: Domain) =>
+  because(
+    'APPROVAL_PENDING',
+    `Waiting for the approval of ${approversOf(need, singleUser)}, ${need.expiresAfterSeconds} s from submission at most: ${need.reason}`,
+  )
 
 async function dryRun(domain: Domain, viewer: Viewer, raw: unknown): Promise<SubmissionOutcome> {
   const decision = await previewSubmission(domain, readSubmission(viewer, raw, domain.time.nowMs()))
@@ -136,7 +141,7 @@ async function dryRun(domain: Domain, viewer: Viewer, raw: unknown): Promise<Sub
   const asking = { pool, shape: shapeOf(spec.resources), reservationId: spec.capacityReservationId }
   const found = { warnings, idempotentJobId: null, spec, fit: isThere }
   if (job.approval) {
-    const reasons = [approvalPending(job.approval.reason)]
+    const reasons = [approvalPending(job.approval, domain)]
     return { ...found, wouldBe: 'BLOCKED', ...nowhere, reasons, fit: await fitOf(domain, asking) }
   }
   const { userId, userName, level } = viewer
@@ -191,7 +196,7 @@ async function startNow(domain: Domain, viewer: Viewer, raw: unknown): Promise<S
       if (answered) return answered
       continue
     }
-    if (decision.job.approval) return new Rejected([approvalPending(decision.job.approval.reason)])
+    if (decision.job.approval) return new Rejected([approvalPending(decision.job.approval, domain)])
     const payload: NoWaitQuestion = { viewer: written(viewer), input: raw }
     const answer = (await ask(domain, decision.job.pool, { kind: 'NO_WAIT', payload })) as NoWaitAnswer
     if ('started' in answer) return startedOf(domain, answer.started)

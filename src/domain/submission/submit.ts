@@ -180,7 +180,7 @@ function tell(decided: readonly SubmissionVerdict[], jobs: readonly JobRow[]): v
 }
 
 /** Sends all statements at once. Returns the queued jobs. */
-async function write({ time }: Domain, sql: Sql, jobs: readonly NewJob[]): Promise<JobRow[]> {
+async function write({ time, singleUser }: Domain, sql: Sql, jobs: readonly NewJob[]): Promise<JobRow[]> {
   const nowMs = time.nowMs()
   const replaced = jobs.flatMap(({ replacedKey }) => replacedKey ?? [])
   const requests = jobs.flatMap(({ id, viewer, approval }) =>
@@ -189,7 +189,7 @@ async function write({ time }: Domain, sql: Sql, jobs: readonly NewJob[]): Promi
   const [, stored] = await Promise.all([
     forgetKeys(sql, replaced),
     insertJobs(sql, jobs),
-    insertApprovals(sql, requests, nowMs),
+    insertApprovals(sql, requests, { nowMs, singleUser }),
     auditAll(sql, jobs.map(auditRecord), nowMs),
   ])
   return stored

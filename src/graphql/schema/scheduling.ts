@@ -105,14 +105,14 @@ interface Standing extends WaitingFacts {
 }
 
 export const Scheduling = builder.objectRef<Standing>('Scheduling').implement({
-  description: 'Scheduling details of a QUEUED job.',
+  description: 'Scheduling details of a job that is QUEUED or BLOCKED.',
   fields: (t) => ({
     reasons: t.expose('reasons', {
       type: [PendingReason],
       description: 'Why the job waits; the first reason is the decisive one.',
     }),
     jobsAhead: t.int({
-      description: 'Number of jobs ahead in the pool.',
+      description: 'Number of jobs ahead in the pool; 0 for a BLOCKED job.',
       resolve: async ({ jobId }, _args, { load }) => ((await load.position.load(jobId))?.position ?? 1) - 1,
     }),
     positionIsExact: t.boolean({
