@@ -1,4 +1,10 @@
-import { TeamsDocument, TokensDocument, UsersDocument } from '../client/generated/graphql.ts'
+import {
+  TeamsDocument,
+  TokensDocument,
+  UsersDocument,
+  UsersWithRightsDocument,
+  WhoAmIDocument,
+} from '../client/generated/graphql.ts'
 import type { Cli } from './cli.ts'
 import { exitCodes, Stop } from './exit.ts'
 import { everyNode } from './pages.ts'
@@ -6,6 +12,14 @@ import { everyNode } from './pages.ts'
 /** Users, teams and tokens by name (a token by its prefix) or by id. */
 export const users = (cli: Cli) =>
   everyNode(async (page) => (await cli.connection().request(UsersDocument, page)).users)
+
+/** Rights of other users are shown to holders of user.write; others get their own. */
+export async function usersWithRights(cli: Cli) {
+  const { viewer } = await cli.connection().request(WhoAmIDocument, {})
+  if (viewer.permissions.includes('user.write'))
+    return everyNode(async (page) => (await cli.connection().request(UsersWithRightsDocument, page)).users)
+  return (await users(cli)).map((user) => (user.id === viewer.user.id ? viewer.user : user))
+}
 
 export const teams = (cli: Cli) =>
   everyNode(async (page) => (await cli.connection().request(TeamsDocument, page)).teams)

@@ -6,21 +6,36 @@ import {
   UpdateUserDocument,
   type UserIdentityInput,
   type UserLevel,
+  type UserRightsFragment,
   type UserRowFragment,
+  WhoAmIDocument,
 } from '../../client/generated/graphql.ts'
 import { type Cli, type OutputOptions, rowPrinter, successOf, withOutput } from '../cli.ts'
-import { usage } from '../exit.ts'
+import { exitCodes, Stop, usage } from '../exit.ts'
 import { readLevel } from '../levels.ts'
-import { userIdOf, users } from '../people.ts'
-import { timeText } from '../render.ts'
+import { userIdOf, usersWithRights } from '../people.ts'
+import { type Column, sheet, structured, timeText } from '../render.ts'
 
-const print = rowPrinter<UserRowFragment>([
+type User = UserRowFragment & Partial<UserRightsFragment>
+
+const rights: readonly Column<User>[] = [
+  { title: 'DEFAULT', cell: ({ defaultTeam }) => defaultTeam?.name ?? '-' },
+  { title: 'ALLOW', cell: ({ allow }) => allow?.join(',') || '-' },
+  { title: 'DENY', cell: ({ deny }) => deny?.join(',') || '-' },
+  { title: 'UNIX USER', cell: ({ unixUser }) => unixUser ?? '-' },
+]
+
+const columnsWith = (more: readonly Column<User>[]): readonly Column<User>[] => [
   { title: 'NAME', cell: ({ name }) => name },
   { title: 'LEVEL', cell: ({ level }) => level },
   { title: 'TEAMS', cell: (user) => user.teams.map(({ name }) => name).join(',') || '-' },
+  ...more,
   { title: 'STATE', cell: ({ disabled }) => (disabled ? 'disabled' : 'active') },
   { title: 'SINCE', cell: ({ createdAt }) => timeText(createdAt) ?? '-' },
-])
+]
+
+const print = rowPrinter<User>(columnsWith([]))
+const printWithRights = rowPrinter<User>(columnsWith(rights))
 
 interface Fields {
   level?: UserLevel
@@ -43,7 +58,10 @@ export function addUser(program: Command, cli: Cli): void {
   const user = program.command('user').description('manage users')
   withOutput(user.command('ls'))
     .description('list users')
-    .action(async ({ output }: OutputOptions) => print(cli, await users(cli), output))
+    .action(async ({ output }: OutputOptions) => printWithRights(cli, await usersWithRights(cli), output))
+  withOutput(user.command('info').argument('[name]'))
+    .description('show a user, by default yourself, with the effective permissions')
+    .action((name: string | undefined, { output }: OutputOptions) => showUser(cli, name, output))
   withFields(withOutput(user.command('create').argument('<name>')))
     .description('create a user')
     .action(async (name: string, { output, level = 'RESEARCHER', ...fields }: OutputOptions & Fields) => {
@@ -73,6 +91,32 @@ export function addUser(program: Command, cli: Cli): void {
       const { deleteUser } = await cli.connection().request(DeleteUserDocument, { input })
       await cli.terminal.write(`${successOf(deleteUser, 'DeleteSuccess').id}\n`)
     })
+}
+
+async function showUser(cli: Cli, name: string | undefined, output: OutputOptions['output']): Promise<void> {
+  const found = await userWithRights(cli, name)
+  const entries: [string, string | null | undefined][] = [
+    ['name', found.name],
+    ['display name', found.displayName],
+    ['email', found.email],
+    ['level', found.level],
+    ['teams', found.teams.map((team) => team.name).join(', ')],
+    ['default team', found.defaultTeam?.name],
+    ['unix user', found.unixUser],
+    ['allow', found.allow?.join(', ')],
+    ['deny', found.deny?.join(', ')],
+    ['permissions', found.permissions?.join(', ')],
+    ['state', found.disabled ? 'disabled' : 'active'],
+    ['since', timeText(found.createdAt)],
+  ]
+  await cli.terminal.write(output === 'table' ? sheet(cli.terminal, entries) : structured(found, output))
+}
+
+async function userWithRights(cli: Cli, called: string | undefined): Promise<User> {
+  if (called === undefined) return (await cli.connection().request(WhoAmIDocument, {})).viewer.user
+  const found = (await usersWithRights(cli)).find(({ id, name }) => called === id || called === name)
+  if (!found) throw new Stop(exitCodes.notFound, `There is no user ${called}`, 'see "berth user ls"')
+  return found
 }
 
 function withFields(command: Command): Command {

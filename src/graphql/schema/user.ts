@@ -1,4 +1,4 @@
-import { demandOwn, permissionsMax, seesPeople } from '../../domain/access.ts'
+import { demandOwn, permissionsMax, seesPeople, viewerOf } from '../../domain/access.ts'
 import { Forbidden, InvalidInput, NotFound } from '../../domain/errors.ts'
 import { teamsOfUserMax } from '../../domain/people/teams.ts'
 import { createUser, deleteUser, updateUser } from '../../domain/people/users.ts'
@@ -70,6 +70,14 @@ builder.node(UserRef, {
       resolve({ id, deny }, _args, { viewer }) {
         demandOwn(viewer, id, 'user.write')
         return deny
+      },
+    }),
+    permissions: t.stringList({
+      description:
+        'Effective permissions: those of the level and of `allow`, without those of `deny`. A token may have fewer. Visible to the user and with user.write.',
+      resolve({ id, name, level, allow, deny }, _args, { viewer }) {
+        demandOwn(viewer, id, 'user.write')
+        return [...viewerOf({ id, name, level, allow, deny }).granted]
       },
     }),
     unixUser: t.string({
