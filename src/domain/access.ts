@@ -11,7 +11,7 @@ export type UserLevel = (typeof userLevels)[number]
 const added = {
   VIEWER: ['job.view.own'],
   RESEARCHER: ['job.submit', 'job.cancel.own', 'job.delete.own', 'token.own'],
-  LEAD: ['job.view.all', 'job.approve', 'job.priority', 'audit.read'],
+  LEAD: ['job.view.all', 'job.cancel.team', 'job.approve', 'job.priority', 'audit.read'],
   ADMIN: [
     'job.cancel.all',
     'job.delete.all',
@@ -50,6 +50,7 @@ const scopeOf = {
   'job.delete.own': 'SUBMIT',
   'job.approve': 'OPERATE',
   'job.priority': 'OPERATE',
+  'job.cancel.team': 'OPERATE',
   'job.cancel.all': 'OPERATE',
   'queue.process': 'OPERATE',
   'queue.cleanup': 'OPERATE',
@@ -168,16 +169,25 @@ export function demandAdmin(viewer: Viewer): void {
 interface OwnedJob {
   id: string
   userId: string
+  /** The viewer is a member of its team. */
+  sharesTeam?: boolean
 }
 
 export const maySee = (viewer: Viewer, job: { userId: string }): boolean =>
   viewer.permissions.has('job.view.all') || (viewer.permissions.has('job.view.own') && job.userId === viewer.userId)
 
-export const mayOver = (viewer: Viewer, { userId }: { userId: string }, verb: 'cancel' | 'delete'): boolean =>
-  viewer.permissions.has(`job.${verb}.all`) || (userId === viewer.userId && viewer.permissions.has(`job.${verb}.own`))
+export const mayOver = (
+  { permissions, userId: viewerId }: Viewer,
+  { userId, sharesTeam = false }: Omit<OwnedJob, 'id'>,
+  verb: 'cancel' | 'delete',
+): boolean =>
+  permissions.has(`job.${verb}.all`) ||
+  (userId === viewerId && permissions.has(`job.${verb}.own`)) ||
+  (verb === 'cancel' && sharesTeam && permissions.has('job.cancel.team'))
 
 /**
- * A person's own jobs need the `own` permission, those of others need `all`. A job that the viewer may not see is not
+ * A person's own jobs need the `own` permission, those of others need `all`, or `team` to cancel jobs of the viewer's
+ * teams. A job that the viewer may not see is not
  * found.
  */
 export function demandOver(viewer: Viewer, job: OwnedJob, verb: 'cancel' | 'delete'): void {

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import type { Sql } from '../../platform/tx.ts'
 import { demandOver, type Viewer } from '../access.ts'
 import { accepts } from '../actions.ts'
 import { audit } from '../audit/audit.ts'
@@ -45,9 +46,11 @@ export async function cancelJobs(
       sql,
       inputs.map(({ jobId }) => jobId),
     )
+    const ofTeams = await readJobsOfTeams(sql, viewer, [...jobs.keys()])
     const decided = inputs.map((input, index) => {
       const first = inputs.findIndex(({ jobId }) => jobId === input.jobId) === index
-      return decide(viewer, input, jobs.get(input.jobId), first)
+      const job = jobs.get(input.jobId)
+      return decide(viewer, input, job && { ...job, sharesTeam: ofTeams.has(job.id) }, first)
     })
     const moves = decided.flatMap((one) => ('move' in one ? [one.move] : []))
     await transition(sql, moves, domain.time.nowMs())
@@ -61,9 +64,25 @@ export async function cancelJobs(
   return outcomes
 }
 
+/** Those of these jobs that count for a team of the viewer; not read where it decides nothing. */
+async function readJobsOfTeams(sql: Sql, viewer: Viewer, ids: readonly string[]): Promise<ReadonlySet<string>> {
+  const { permissions, userId } = viewer
+  if (permissions.has('job.cancel.all') || !permissions.has('job.cancel.team')) return new Set()
+  const rows = await sql.query<{ id: string }>(
+    `SELECT j.id FROM job j JOIN team_member m ON m.team_id = j.team_id
+     WHERE j.id = ANY($1::text[]) AND m.user_id = $2`,
+    [ids, userId],
+  )
+  return new Set(rows.map(({ id }) => id))
+}
+
+interface Head extends JobHead {
+  sharesTeam: boolean
+}
+
 type Decided = { move: Move } | { outcome: Cancelled | Refusal }
 
-function decide(viewer: Viewer, input: CancelInput, head: JobHead | undefined, first: boolean): Decided {
+function decide(viewer: Viewer, input: CancelInput, head: Head | undefined, first: boolean): Decided {
   const job = orRefusal(() => demandCancel(viewer, input, head))
   if (job instanceof Refusal) return { outcome: job }
   if (!first || !accepts('CANCEL', job.state)) return { outcome: { jobId: input.jobId, changed: false } }
@@ -79,7 +98,7 @@ function decide(viewer: Viewer, input: CancelInput, head: JobHead | undefined, f
   return { move }
 }
 
-function demandCancel(viewer: Viewer, input: CancelInput, job: JobHead | undefined): JobHead {
+function demandCancel(viewer: Viewer, input: CancelInput, job: Head | undefined): JobHead {
   if (!job) throw jobNotFound(input.jobId)
   demandOver(viewer, job, 'cancel')
   demandVersion(job, input.expectedVersion)
