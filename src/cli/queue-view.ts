@@ -6,7 +6,7 @@ import { styled, type Terminal } from './terminal.ts'
 export function queueView(terminal: Terminal, queue: QueueRowFragment): string {
   const { nodes, pageInfo } = queue.entries
   const rest = pageInfo.hasNextPage ? styled(terminal, 'dim', 'and more; see --limit\n') : ''
-  return `${numbersText(terminal, queue)}${nodes.length > 0 ? `\n${table(terminal, nodes, columns)}${rest}` : ''}`
+  return `${numbersText(terminal, queue)}${nodes.length > 0 ? `\n${table(terminal, nodes, columnsFor(nodes))}${rest}` : ''}`
 }
 
 function numbersText(terminal: Terminal, queue: QueueRowFragment): string {
@@ -21,13 +21,22 @@ function numbersText(terminal: Terminal, queue: QueueRowFragment): string {
   return `${styled(terminal, 'bold', pool)}  ${parts.join(', ')}  ${styled(terminal, 'dim', timeText(at) ?? '')}\n`
 }
 
-const columns: readonly Column<QueueEntryFragment>[] = [
+/** A pool orders by priority, or by share and bid. */
+const orderOf = (jobs: readonly QueueEntryFragment[]): Column<QueueEntryFragment>[] =>
+  jobs.some(({ fairShare }) => fairShare !== null)
+    ? [
+        { title: 'SHARE', cell: ({ fairShare }) => (fairShare ? String(+fairShare.share.toFixed(3)) : '-') },
+        { title: 'BID', cell: ({ fairShare }) => (fairShare ? String(fairShare.bid) : '-') },
+      ]
+    : [{ title: 'PRIORITY', cell: ({ priority }) => (priority === null ? '-' : String(priority)) }]
+
+const columnsFor = (jobs: readonly QueueEntryFragment[]): Column<QueueEntryFragment>[] => [
   { title: 'POS', cell: ({ queuePosition }) => (queuePosition === null ? '-' : String(queuePosition)) },
   { title: 'JOB', cell: ({ id }) => id },
   { title: 'NAME', cell: ({ name }) => name ?? '-', shrinks: true },
   { title: 'USER', cell: ({ user }) => user.name },
   { title: 'STATE', cell: ({ state }) => state, style: ({ state }) => stateStyles[state] },
-  { title: 'PRIORITY', cell: ({ priority }) => String(priority) },
+  ...orderOf(jobs),
   { title: 'START', cell: startText },
   { title: 'REASON', cell: reasonText },
 ]

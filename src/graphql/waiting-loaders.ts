@@ -4,6 +4,7 @@ import type { Domain } from '../domain/domain.ts'
 import { type Limits, limitsOf } from '../domain/limits/limits.ts'
 import { ownAccounts } from '../domain/people/teams.ts'
 import { type Estimate, estimatesOf } from '../domain/queue/estimate.ts'
+import { type FairShare, fairSharesOf } from '../domain/queue/fair-shares.ts'
 import { type Fit, fitsOf } from '../domain/queue/fit.ts'
 import { type Position, positionsOf, prioritiesOf } from '../domain/queue/position.ts'
 import { type WaitingFacts, waitingOf } from '../domain/queue/why-waiting.ts'
@@ -20,6 +21,7 @@ export function waitingLoaders(domain: Domain, viewer: Viewer) {
     position: byJob<Position>((ids) => positionsOf(sql, ids)),
     fit: byJob<Fit>((ids) => fitsOf(sql, ids)),
     estimate: byJob<Estimate | null>((ids) => estimatesOf(domain, ids)),
+    fairShare: byJob<FairShare>((ids) => fairSharesOf(sql, ids)),
     priorityNow: byJob<number>((ids) => prioritiesOf(sql, ids)),
     hold: new DataLoader<string, HoldRow | null>(async (ids) => {
       const holds = await readHoldRows(sql, 'id', ids)

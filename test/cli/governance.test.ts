@@ -70,6 +70,13 @@ test('a rule of the file blocks; people approve and reject; the audit log knows'
   const waiting = await json('approve')
   expect(waiting.map(({ job }: { job: { id: string } }) => job.id)).toEqual([rejected, approved])
   expect((await berth('approve')).stdout).toContain('Costs 60, more than 50')
+  const why =
+    /approval of a user of level LEAD or above until \d{4}-[\d:TZ-]+: Costs 60, more than 50 \(rule expensive\)/
+  expect((await berth('submit', '-f', 'job.yaml', '--name', 'told')).stderr).toMatch(
+    new RegExp(`job_\\w+ is BLOCKED: .*${why.source}`),
+  )
+  expect((await berth('info', approved)).stdout).toMatch(new RegExp(`waits for +.*${why.source}`))
+  expect((await berth('queue')).stdout).toMatch(new RegExp(`BLOCKED +30 +- +APPROVAL_PENDING: .*${why.source}`))
   expect(await json('approve', approved, '--comment', 'fine')).toMatchObject([{ id: approved }])
   expect(await berth('approve', approved, '--at', '2')).toMatchObject({ code: 3 })
   expect(await json('reject', rejected, '--reason', 'too big')).toMatchObject([
@@ -77,6 +84,20 @@ test('a rule of the file blocks; people approve and reject; the audit log knows'
   ])
   expect(await berth('reject', rejected)).toMatchObject({ code: 2 })
   expect((await berth('wait', approved)).code).toBe(0)
+
+  await berth('user', 'create', 'ann', '--allow', 'job.approve', '--deny', 'job.delete.own', '--unix-user', 'nobody')
+  expect((await berth('user', 'ls')).stdout).toMatch(
+    /^ann +RESEARCHER +- +- +job\.approve +job\.delete\.own +nobody +active/m,
+  )
+  const shown = (await berth('user', 'info', 'ann')).stdout
+  expect(shown).toMatch(/permissions +job\.view\.own, job\.submit, job\.cancel\.own, token\.own, job\.approve\n/)
+  expect(await json('user', 'info')).toMatchObject({
+    name: 'local',
+    permissions: expect.arrayContaining(['user.write']),
+  })
+  expect(await berth('user', 'info', 'bob')).toMatchObject({ code: 5 })
+  // A server with another user asks for a log-in from its next start on.
+  expect((await berth('user', 'rm', 'ann')).code).toBe(0)
 
   expect(await json('rules', 'create', 'trains', '--job-name', '^train-.*$', '--requires', 'admin')).toMatchObject([
     { name: 'trains', requiredLevel: 'ADMIN' },

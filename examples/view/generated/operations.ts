@@ -75,9 +75,9 @@ export type StateCategory =
   /** BLOCKED or QUEUED. */
   | 'WAITING';
 
-export type ListedJobFragment = { id: string, version: number, name: string | null, state: JobState, stateCategory: StateCategory, priority: number, createdAt: string, startedAt: string | null, finishedAt: string | null, exitCode: number | null, allowedActions: Array<JobAction>, user: { id: string, name: string }, progress: { fraction: number | null, message: string | null } | null };
+export type ListedJobFragment = { id: string, version: number, name: string | null, state: JobState, stateCategory: StateCategory, priority: number | null, createdAt: string, startedAt: string | null, finishedAt: string | null, exitCode: number | null, allowedActions: Array<JobAction>, user: { id: string, name: string }, progress: { fraction: number | null, message: string | null } | null };
 
-export type ShownJobFragment = { stateInfo: string | null, attempt: number, maxAttempts: number, executor: string, pool: string, id: string, version: number, name: string | null, state: JobState, stateCategory: StateCategory, priority: number, createdAt: string, startedAt: string | null, finishedAt: string | null, exitCode: number | null, allowedActions: Array<JobAction>, spec: { command: Array<string> | null }, events: { nodes: Array<{ id: string, seq: number, at: string, type: string, to: JobState | null, message: string | null }> }, user: { id: string, name: string }, progress: { fraction: number | null, message: string | null } | null };
+export type ShownJobFragment = { stateInfo: string | null, attempt: number, maxAttempts: number, executor: string, pool: string, id: string, version: number, name: string | null, state: JobState, stateCategory: StateCategory, priority: number | null, createdAt: string, startedAt: string | null, finishedAt: string | null, exitCode: number | null, allowedActions: Array<JobAction>, spec: { command: Array<string> | null }, events: { nodes: Array<{ id: string, seq: number, at: string, type: string, to: JobState | null, message: string | null }> }, user: { id: string, name: string }, progress: { fraction: number | null, message: string | null } | null };
 
 type Refusal_ApprovalNotAllowedProblem_Fragment = { __typename: 'ApprovalNotAllowedProblem', code: ProblemCode, message: string, retryable: boolean };
 
@@ -118,14 +118,14 @@ export type RefusalFragment =
 export type JobListQueryVariables = Exact<{ [key: string]: never; }>;
 
 
-export type JobListQuery = { serverInfo: { id: string, time: string }, jobs: { asOf: string, totalCount: number | null, nodes: Array<{ id: string, version: number, name: string | null, state: JobState, stateCategory: StateCategory, priority: number, createdAt: string, startedAt: string | null, finishedAt: string | null, exitCode: number | null, allowedActions: Array<JobAction>, user: { id: string, name: string }, progress: { fraction: number | null, message: string | null } | null }> } };
+export type JobListQuery = { serverInfo: { id: string, time: string }, jobs: { asOf: string, totalCount: number | null, nodes: Array<{ id: string, version: number, name: string | null, state: JobState, stateCategory: StateCategory, priority: number | null, createdAt: string, startedAt: string | null, finishedAt: string | null, exitCode: number | null, allowedActions: Array<JobAction>, user: { id: string, name: string }, progress: { fraction: number | null, message: string | null } | null }> } };
 
 export type OneJobQueryVariables = Exact<{
   id: string;
 }>;
 
 
-export type OneJobQuery = { job: { stateInfo: string | null, attempt: number, maxAttempts: number, executor: string, pool: string, id: string, version: number, name: string | null, state: JobState, stateCategory: StateCategory, priority: number, createdAt: string, startedAt: string | null, finishedAt: string | null, exitCode: number | null, allowedActions: Array<JobAction>, spec: { command: Array<string> | null }, events: { nodes: Array<{ id: string, seq: number, at: string, type: string, to: JobState | null, message: string | null }> }, user: { id: string, name: string }, progress: { fraction: number | null, message: string | null } | null } | null };
+export type OneJobQuery = { job: { stateInfo: string | null, attempt: number, maxAttempts: number, executor: string, pool: string, id: string, version: number, name: string | null, state: JobState, stateCategory: StateCategory, priority: number | null, createdAt: string, startedAt: string | null, finishedAt: string | null, exitCode: number | null, allowedActions: Array<JobAction>, spec: { command: Array<string> | null }, events: { nodes: Array<{ id: string, seq: number, at: string, type: string, to: JobState | null, message: string | null }> }, user: { id: string, name: string }, progress: { fraction: number | null, message: string | null } | null } | null };
 
 export type ListUpdatesSubscriptionVariables = Exact<{
   after: string;
@@ -133,7 +133,7 @@ export type ListUpdatesSubscriptionVariables = Exact<{
 
 
 export type ListUpdatesSubscription = { jobUpdates:
-    | { cursor: string, job: { id: string, version: number, name: string | null, state: JobState, stateCategory: StateCategory, priority: number, createdAt: string, startedAt: string | null, finishedAt: string | null, exitCode: number | null, allowedActions: Array<JobAction>, user: { id: string, name: string }, progress: { fraction: number | null, message: string | null } | null } }
+    | { cursor: string, job: { id: string, version: number, name: string | null, state: JobState, stateCategory: StateCategory, priority: number | null, createdAt: string, startedAt: string | null, finishedAt: string | null, exitCode: number | null, allowedActions: Array<JobAction>, user: { id: string, name: string }, progress: { fraction: number | null, message: string | null } | null } }
     | { cursor: string }
     | { cursor: string, reason: string, jobIds: Array<string> }
    };
@@ -145,7 +145,7 @@ export type FollowJobSubscriptionVariables = Exact<{
 
 
 export type FollowJobSubscription = { jobStatus:
-    | { cursor: string, job: { stateInfo: string | null, attempt: number, maxAttempts: number, executor: string, pool: string, id: string, version: number, name: string | null, state: JobState, stateCategory: StateCategory, priority: number, createdAt: string, startedAt: string | null, finishedAt: string | null, exitCode: number | null, allowedActions: Array<JobAction>, spec: { command: Array<string> | null }, events: { nodes: Array<{ id: string, seq: number, at: string, type: string, to: JobState | null, message: string | null }> }, user: { id: string, name: string }, progress: { fraction: number | null, message: string | null } | null } }
+    | { cursor: string, job: { stateInfo: string | null, attempt: number, maxAttempts: number, executor: string, pool: string, id: string, version: number, name: string | null, state: JobState, stateCategory: StateCategory, priority: number | null, createdAt: string, startedAt: string | null, finishedAt: string | null, exitCode: number | null, allowedActions: Array<JobAction>, spec: { command: Array<string> | null }, events: { nodes: Array<{ id: string, seq: number, at: string, type: string, to: JobState | null, message: string | null }> }, user: { id: string, name: string }, progress: { fraction: number | null, message: string | null } | null } }
     | { cursor: string }
     | { cursor: string, reason: string, jobIds: Array<string> }
    };
@@ -156,7 +156,7 @@ export type CancelOneMutationVariables = Exact<{
 
 
 export type CancelOneMutation = { cancelJob:
-    | { job: { id: string, version: number, name: string | null, state: JobState, stateCategory: StateCategory, priority: number, createdAt: string, startedAt: string | null, finishedAt: string | null, exitCode: number | null, allowedActions: Array<JobAction>, user: { id: string, name: string }, progress: { fraction: number | null, message: string | null } | null } }
+    | { job: { id: string, version: number, name: string | null, state: JobState, stateCategory: StateCategory, priority: number | null, createdAt: string, startedAt: string | null, finishedAt: string | null, exitCode: number | null, allowedActions: Array<JobAction>, user: { id: string, name: string }, progress: { fraction: number | null, message: string | null } | null } }
     | { __typename: 'ForbiddenProblem', code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
     | { __typename: 'NotFoundProblem', code: ProblemCode, message: string, retryable: boolean }

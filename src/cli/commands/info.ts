@@ -22,7 +22,8 @@ function entriesOf(job: Job): [string, string | null][] {
     ['job', job.id],
     ['name', job.name],
     ['state', stateText(job)],
-    ['why', job.stateInfo],
+    // The reason of a BLOCKED job is in the next line.
+    ['why', job.state === 'BLOCKED' ? null : job.stateInfo],
     ['waits for', scheduling?.reasons.map(({ message }) => message).join('; ') ?? null],
     ['missing', scheduling?.fit.missing.join('; ') ?? null],
     ['position', positionText(job)],
@@ -36,7 +37,8 @@ function entriesOf(job: Job): [string, string | null][] {
     ['labels', job.labels.map(({ key, value }) => (value === '' ? key : `${key}=${value}`)).join(' ')],
     ['user', job.user.name],
     ['queue', `${job.queue} (pool ${job.pool}, executor ${job.executor})`],
-    ['priority', String(job.priority)],
+    ['priority', job.priority === null ? null : String(job.priority)],
+    ['fair share', job.fairShare && shareText(job.fairShare)],
     ['run', `${job.attempt} of at most ${job.maxAttempts}${run.nodes.length > 0 ? ` on ${run.nodes.join(', ')}` : ''}`],
     ['gpus', run.gpuIds.join(', ')],
     ['native id', job.nativeId],
@@ -59,6 +61,9 @@ function holdText({ scheduling }: Job): string | null {
   const leaving = hold.waitingForVictims > 0 ? `, waiting for ${hold.waitingForVictims} preempted jobs` : ''
   return `${hold.nodes.join(', ')}${hold.expectedAt === null ? '' : `, until about ${timeText(hold.expectedAt)}`}${leaving}`
 }
+
+const shareText = ({ account, share, weight, bid }: NonNullable<Job['fairShare']>) =>
+  `account ${account} has the share ${+share.toFixed(3)} (weight ${weight}); bid ${bid}`
 
 /** The word as it would be typed into a shell. */
 const shellWord = (word: string) => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`)

@@ -11,7 +11,7 @@ const print = rowPrinter<Prioritised>([
   { title: 'ID', cell: ({ id }) => id },
   { title: 'NAME', cell: ({ name }) => name ?? '-' },
   { title: 'STATE', cell: stateText },
-  { title: 'PRIORITY', cell: ({ priority }) => String(priority) },
+  { title: 'PRIORITY', cell: ({ priority }) => (priority === null ? '-' : String(priority)) },
 ])
 
 export function addPriority(program: Command, cli: Cli): void {

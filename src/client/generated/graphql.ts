@@ -159,11 +159,11 @@ export type CreateTokenInput = {
 
 /** A new user. */
 export type CreateUserInput = {
-  /** Permissions in addition to those of the level. At most 20. */
+  /** Permissions in addition to those of the level. At most 21. */
   allow?: Array<string> | null | undefined;
   /** Team for submissions that name no team; must be one of `teams`. */
   defaultTeam?: string | null | undefined;
-  /** Permissions to deny; deny overrides allow. At most 20. */
+  /** Permissions to deny; deny overrides allow. At most 21. */
   deny?: Array<string> | null | undefined;
   /** Display name. */
   displayName?: string | null | undefined;
@@ -842,11 +842,11 @@ export type UpdateTeamInput = {
 
 /** Changes to a user; omitted fields stay. */
 export type UpdateUserInput = {
-  /** Permissions in addition to those of the level. At most 20. */
+  /** Permissions in addition to those of the level. At most 21. */
   allow?: Array<string> | null | undefined;
   /** Team for submissions that name no team; must be one of `teams`. */
   defaultTeam?: string | null | undefined;
-  /** Permissions to deny; deny overrides allow. At most 20. */
+  /** Permissions to deny; deny overrides allow. At most 21. */
   deny?: Array<string> | null | undefined;
   /** Whether the user is disabled: no login; running jobs continue, waiting ones are held. */
   disabled?: boolean | null | undefined;
@@ -962,7 +962,7 @@ export type SetJobPriorityMutation = { setJobPriority:
     | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
     | { __typename: 'InvalidStateProblem', code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'NotFoundProblem', code: ProblemCode, message: string, retryable: boolean }
-    | { __typename: 'SetJobPrioritySuccess', job: { priority: number, id: string, version: number, name: string | null, state: JobState, psijState: PsijState, stateReason: string | null, stateInfo: string | null, exitCode: number | null, nativeId: string | null, attempt: number, queue: string, createdAt: string, startedAt: string | null, finishedAt: string | null, user: { name: string } } }
+    | { __typename: 'SetJobPrioritySuccess', job: { priority: number | null, id: string, version: number, name: string | null, state: JobState, psijState: PsijState, stateReason: string | null, stateInfo: string | null, exitCode: number | null, nativeId: string | null, attempt: number, queue: string, createdAt: string, startedAt: string | null, finishedAt: string | null, user: { name: string } } }
     | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'VersionConflictProblem', code: ProblemCode, message: string, retryable: boolean }
    };
@@ -1066,7 +1066,7 @@ export type JobRowFragment = { id: string, version: number, name: string | null,
 
 export type FollowedJobFragment = { id: string, version: number, name: string | null, state: JobState, psijState: PsijState, stateReason: string | null, stateInfo: string | null, exitCode: number | null, nativeId: string | null, attempt: number, queue: string, createdAt: string, startedAt: string | null, finishedAt: string | null, progress: { fraction: number | null, message: string | null, at: string } | null, user: { name: string } };
 
-export type JobDetailFragment = { stateCategory: StateCategory, pool: string, executor: string, account: string, project: string | null, priority: number, maxAttempts: number, cost: number | null, queuedAt: string | null, queuePosition: number | null, id: string, version: number, name: string | null, state: JobState, psijState: PsijState, stateReason: string | null, stateInfo: string | null, exitCode: number | null, nativeId: string | null, attempt: number, queue: string, createdAt: string, startedAt: string | null, finishedAt: string | null, labels: Array<{ key: string, value: string }>, progress: { fraction: number | null, message: string | null, at: string } | null, scheduling: { jobsAhead: number, positionIsExact: boolean, lastConsideredAt: string | null, reasons: Array<{ code: string, message: string }>, gates: Array<{ code: string, open: boolean, opensAt: string | null }>, fit: { missing: Array<string> }, hold: { nodes: Array<string>, expectedAt: string | null, waitingForVictims: number } | null, estimatedStart: { earliest: string, latest: string | null } | null } | null, currentRun: { number: number, nodes: Array<string>, gpuIds: Array<number> }, spec: { command: Array<string> | null, executable: string | null, arguments: Array<string> | null, handler: string | null, image: string | null, workdir: string | null, maxRunTimeSeconds: number, resources: { cpu: number, memoryBytes: number, gpu: number } }, user: { name: string } };
+export type JobDetailFragment = { stateCategory: StateCategory, pool: string, executor: string, account: string, project: string | null, priority: number | null, maxAttempts: number, cost: number | null, queuedAt: string | null, queuePosition: number | null, id: string, version: number, name: string | null, state: JobState, psijState: PsijState, stateReason: string | null, stateInfo: string | null, exitCode: number | null, nativeId: string | null, attempt: number, queue: string, createdAt: string, startedAt: string | null, finishedAt: string | null, fairShare: { account: string, share: number, weight: number, bid: number } | null, labels: Array<{ key: string, value: string }>, progress: { fraction: number | null, message: string | null, at: string } | null, scheduling: { jobsAhead: number, positionIsExact: boolean, lastConsideredAt: string | null, reasons: Array<{ code: string, message: string }>, gates: Array<{ code: string, open: boolean, opensAt: string | null }>, fit: { missing: Array<string> }, hold: { nodes: Array<string>, expectedAt: string | null, waitingForVictims: number } | null, estimatedStart: { earliest: string, latest: string | null } | null } | null, currentRun: { number: number, nodes: Array<string>, gpuIds: Array<number> }, spec: { command: Array<string> | null, executable: string | null, arguments: Array<string> | null, handler: string | null, image: string | null, workdir: string | null, maxRunTimeSeconds: number, resources: { cpu: number, memoryBytes: number, gpu: number } }, user: { name: string } };
 
 export type JobEventRowFragment = { seq: number, at: string, type: string, from: JobState | null, to: JobState | null, psijState: PsijState | null, reason: string | null, message: string | null, exitCode: number | null, run: number | null, metadata: Record<string, unknown> | null };
 
@@ -1168,7 +1168,7 @@ export type JobQueryVariables = Exact<{
 }>;
 
 
-export type JobQuery = { job: { stateCategory: StateCategory, pool: string, executor: string, account: string, project: string | null, priority: number, maxAttempts: number, cost: number | null, queuedAt: string | null, queuePosition: number | null, id: string, version: number, name: string | null, state: JobState, psijState: PsijState, stateReason: string | null, stateInfo: string | null, exitCode: number | null, nativeId: string | null, attempt: number, queue: string, createdAt: string, startedAt: string | null, finishedAt: string | null, labels: Array<{ key: string, value: string }>, progress: { fraction: number | null, message: string | null, at: string } | null, scheduling: { jobsAhead: number, positionIsExact: boolean, lastConsideredAt: string | null, reasons: Array<{ code: string, message: string }>, gates: Array<{ code: string, open: boolean, opensAt: string | null }>, fit: { missing: Array<string> }, hold: { nodes: Array<string>, expectedAt: string | null, waitingForVictims: number } | null, estimatedStart: { earliest: string, latest: string | null } | null } | null, currentRun: { number: number, nodes: Array<string>, gpuIds: Array<number> }, spec: { command: Array<string> | null, executable: string | null, arguments: Array<string> | null, handler: string | null, image: string | null, workdir: string | null, maxRunTimeSeconds: number, resources: { cpu: number, memoryBytes: number, gpu: number } }, user: { name: string } } | null };
+export type JobQuery = { job: { stateCategory: StateCategory, pool: string, executor: string, account: string, project: string | null, priority: number | null, maxAttempts: number, cost: number | null, queuedAt: string | null, queuePosition: number | null, id: string, version: number, name: string | null, state: JobState, psijState: PsijState, stateReason: string | null, stateInfo: string | null, exitCode: number | null, nativeId: string | null, attempt: number, queue: string, createdAt: string, startedAt: string | null, finishedAt: string | null, fairShare: { account: string, share: number, weight: number, bid: number } | null, labels: Array<{ key: string, value: string }>, progress: { fraction: number | null, message: string | null, at: string } | null, scheduling: { jobsAhead: number, positionIsExact: boolean, lastConsideredAt: string | null, reasons: Array<{ code: string, message: string }>, gates: Array<{ code: string, open: boolean, opensAt: string | null }>, fit: { missing: Array<string> }, hold: { nodes: Array<string>, expectedAt: string | null, waitingForVictims: number } | null, estimatedStart: { earliest: string, latest: string | null } | null } | null, currentRun: { number: number, nodes: Array<string>, gpuIds: Array<number> }, spec: { command: Array<string> | null, executable: string | null, arguments: Array<string> | null, handler: string | null, image: string | null, workdir: string | null, maxRunTimeSeconds: number, resources: { cpu: number, memoryBytes: number, gpu: number } }, user: { name: string } } | null };
 
 export type JobEventsQueryVariables = Exact<{
   id: string;
@@ -1431,6 +1431,8 @@ export type VerifyAuditQuery = { verifyAudit: { ok: boolean, fromSeq: number, to
 
 export type UserRowFragment = { id: string, name: string, displayName: string | null, email: string | null, level: UserLevel, disabled: boolean, createdAt: string, teams: Array<{ name: string }> };
 
+export type UserRightsFragment = { allow: Array<string>, deny: Array<string>, permissions: Array<string>, unixUser: string | null, defaultTeam: { name: string } | null };
+
 export type TeamRowFragment = { id: string, name: string, account: string, createdAt: string, members: { nodes: Array<{ name: string }>, pageInfo: { hasNextPage: boolean } } };
 
 export type TokenRowFragment = { id: string, name: string, prefix: string, scopes: Array<TokenScope>, createdAt: string, expiresAt: string | null, lastUsedAt: string | null, revokedAt: string | null, user: { name: string } };
@@ -1442,6 +1444,19 @@ export type UsersQueryVariables = Exact<{
 
 
 export type UsersQuery = { users: { nodes: Array<{ id: string, name: string, displayName: string | null, email: string | null, level: UserLevel, disabled: boolean, createdAt: string, teams: Array<{ name: string }> }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } };
+
+export type UsersWithRightsQueryVariables = Exact<{
+  first?: number | null | undefined;
+  after?: string | null | undefined;
+}>;
+
+
+export type UsersWithRightsQuery = { users: { nodes: Array<{ id: string, name: string, displayName: string | null, email: string | null, level: UserLevel, disabled: boolean, createdAt: string, allow: Array<string>, deny: Array<string>, permissions: Array<string>, unixUser: string | null, teams: Array<{ name: string }>, defaultTeam: { name: string } | null }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } };
+
+export type WhoAmIQueryVariables = Exact<{ [key: string]: never; }>;
+
+
+export type WhoAmIQuery = { viewer: { permissions: Array<string>, user: { id: string, name: string, displayName: string | null, email: string | null, level: UserLevel, disabled: boolean, createdAt: string, allow: Array<string>, deny: Array<string>, permissions: Array<string>, unixUser: string | null, teams: Array<{ name: string }>, defaultTeam: { name: string } | null } } };
 
 export type TeamsQueryVariables = Exact<{
   first?: number | null | undefined;
@@ -1594,9 +1609,9 @@ export type ViewerIdQueryVariables = Exact<{ [key: string]: never; }>;
 
 export type ViewerIdQuery = { viewer: { user: { id: string } } };
 
-export type QueueEntryFragment = { id: string, name: string | null, state: JobState, priority: number, queuePosition: number | null, user: { name: string }, currentRun: { nodes: Array<string>, gpuIds: Array<number>, startedAt: string | null }, scheduling: { reasons: Array<{ code: string, message: string }>, estimatedStart: { earliest: string, latest: string | null } | null } | null };
+export type QueueEntryFragment = { id: string, name: string | null, state: JobState, priority: number | null, queuePosition: number | null, fairShare: { share: number, bid: number } | null, user: { name: string }, currentRun: { nodes: Array<string>, gpuIds: Array<number>, startedAt: string | null }, scheduling: { reasons: Array<{ code: string, message: string }>, estimatedStart: { earliest: string, latest: string | null } | null } | null };
 
-export type QueueRowFragment = { pool: string, at: string, depth: number, running: number, blocked: number, avgWaitSeconds: number | null, maxConcurrent: number | null, entries: { nodes: Array<{ id: string, name: string | null, state: JobState, priority: number, queuePosition: number | null, user: { name: string }, currentRun: { nodes: Array<string>, gpuIds: Array<number>, startedAt: string | null }, scheduling: { reasons: Array<{ code: string, message: string }>, estimatedStart: { earliest: string, latest: string | null } | null } | null }>, pageInfo: { hasNextPage: boolean } } };
+export type QueueRowFragment = { pool: string, at: string, depth: number, running: number, blocked: number, avgWaitSeconds: number | null, maxConcurrent: number | null, entries: { nodes: Array<{ id: string, name: string | null, state: JobState, priority: number | null, queuePosition: number | null, fairShare: { share: number, bid: number } | null, user: { name: string }, currentRun: { nodes: Array<string>, gpuIds: Array<number>, startedAt: string | null }, scheduling: { reasons: Array<{ code: string, message: string }>, estimatedStart: { earliest: string, latest: string | null } | null } | null }>, pageInfo: { hasNextPage: boolean } } };
 
 export type QueueQueryVariables = Exact<{
   pool?: string | null | undefined;
@@ -1605,7 +1620,7 @@ export type QueueQueryVariables = Exact<{
 }>;
 
 
-export type QueueQuery = { queue: { pool: string, at: string, depth: number, running: number, blocked: number, avgWaitSeconds: number | null, maxConcurrent: number | null, entries: { nodes: Array<{ id: string, name: string | null, state: JobState, priority: number, queuePosition: number | null, user: { name: string }, currentRun: { nodes: Array<string>, gpuIds: Array<number>, startedAt: string | null }, scheduling: { reasons: Array<{ code: string, message: string }>, estimatedStart: { earliest: string, latest: string | null } | null } | null }>, pageInfo: { hasNextPage: boolean } } } };
+export type QueueQuery = { queue: { pool: string, at: string, depth: number, running: number, blocked: number, avgWaitSeconds: number | null, maxConcurrent: number | null, entries: { nodes: Array<{ id: string, name: string | null, state: JobState, priority: number | null, queuePosition: number | null, fairShare: { share: number, bid: number } | null, user: { name: string }, currentRun: { nodes: Array<string>, gpuIds: Array<number>, startedAt: string | null }, scheduling: { reasons: Array<{ code: string, message: string }>, estimatedStart: { earliest: string, latest: string | null } | null } | null }>, pageInfo: { hasNextPage: boolean } } } };
 
 export type QueueStatusSubscriptionVariables = Exact<{
   pool?: string | null | undefined;
@@ -1614,7 +1629,7 @@ export type QueueStatusSubscriptionVariables = Exact<{
 }>;
 
 
-export type QueueStatusSubscription = { queueStatus: { pool: string, at: string, depth: number, running: number, blocked: number, avgWaitSeconds: number | null, maxConcurrent: number | null, entries: { nodes: Array<{ id: string, name: string | null, state: JobState, priority: number, queuePosition: number | null, user: { name: string }, currentRun: { nodes: Array<string>, gpuIds: Array<number>, startedAt: string | null }, scheduling: { reasons: Array<{ code: string, message: string }>, estimatedStart: { earliest: string, latest: string | null } | null } | null }>, pageInfo: { hasNextPage: boolean } } } };
+export type QueueStatusSubscription = { queueStatus: { pool: string, at: string, depth: number, running: number, blocked: number, avgWaitSeconds: number | null, maxConcurrent: number | null, entries: { nodes: Array<{ id: string, name: string | null, state: JobState, priority: number | null, queuePosition: number | null, fairShare: { share: number, bid: number } | null, user: { name: string }, currentRun: { nodes: Array<string>, gpuIds: Array<number>, startedAt: string | null }, scheduling: { reasons: Array<{ code: string, message: string }>, estimatedStart: { earliest: string, latest: string | null } | null } | null }>, pageInfo: { hasNextPage: boolean } } } };
 
 export type GpusQueryVariables = Exact<{ [key: string]: never; }>;
 
@@ -1807,6 +1822,12 @@ export const JobDetailFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
   account
   project
   priority
+  fairShare {
+    account
+    share
+    weight
+    bid
+  }
   maxAttempts
   cost
   queuedAt
@@ -2006,6 +2027,17 @@ export const UserRowFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
   createdAt
 }
     `, {"fragmentName":"UserRow"}) as unknown as TypedDocumentString<UserRowFragment, unknown>;
+export const UserRightsFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
+    fragment UserRights on User {
+  allow
+  deny
+  permissions
+  unixUser
+  defaultTeam {
+    name
+  }
+}
+    `, {"fragmentName":"UserRights"}) as unknown as TypedDocumentString<UserRightsFragment, unknown>;
 export const TeamRowFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
     fragment TeamRow on Team {
   id
@@ -2043,6 +2075,10 @@ export const QueueEntryFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
   name
   state
   priority
+  fairShare {
+    share
+    bid
+  }
   queuePosition
   user {
     name
@@ -2087,6 +2123,10 @@ export const QueueRowFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
   name
   state
   priority
+  fairShare {
+    share
+    bid
+  }
   queuePosition
   user {
     name
@@ -2750,6 +2790,12 @@ fragment JobDetail on Job {
   account
   project
   priority
+  fairShare {
+    account
+    share
+    weight
+    bid
+  }
   maxAttempts
   cost
   queuedAt
@@ -3622,6 +3668,71 @@ export const UsersDocument = /*#__PURE__*/ new TypedDocumentString(`
   }
   createdAt
 }`) as unknown as TypedDocumentString<UsersQuery, UsersQueryVariables>;
+export const UsersWithRightsDocument = /*#__PURE__*/ new TypedDocumentString(`
+    query UsersWithRights($first: Int, $after: Cursor) {
+  users(first: $first, after: $after) {
+    nodes {
+      ...UserRow
+      ...UserRights
+    }
+    pageInfo {
+      hasNextPage
+      endCursor
+    }
+  }
+}
+    fragment UserRow on User {
+  id
+  name
+  displayName
+  email
+  level
+  disabled
+  teams {
+    name
+  }
+  createdAt
+}
+fragment UserRights on User {
+  allow
+  deny
+  permissions
+  unixUser
+  defaultTeam {
+    name
+  }
+}`) as unknown as TypedDocumentString<UsersWithRightsQuery, UsersWithRightsQueryVariables>;
+export const WhoAmIDocument = /*#__PURE__*/ new TypedDocumentString(`
+    query WhoAmI {
+  viewer {
+    permissions
+    user {
+      ...UserRow
+      ...UserRights
+    }
+  }
+}
+    fragment UserRow on User {
+  id
+  name
+  displayName
+  email
+  level
+  disabled
+  teams {
+    name
+  }
+  createdAt
+}
+fragment UserRights on User {
+  allow
+  deny
+  permissions
+  unixUser
+  defaultTeam {
+    name
+  }
+}`) as unknown as TypedDocumentString<WhoAmIQuery, WhoAmIQueryVariables>;
 export const TeamsDocument = /*#__PURE__*/ new TypedDocumentString(`
     query Teams($first: Int, $after: Cursor) {
   teams(first: $first, after: $after) {
@@ -4020,6 +4131,10 @@ export const QueueDocument = /*#__PURE__*/ new TypedDocumentString(`
   name
   state
   priority
+  fairShare {
+    share
+    bid
+  }
   queuePosition
   user {
     name
@@ -4068,6 +4183,10 @@ export const QueueStatusDocument = /*#__PURE__*/ new TypedDocumentString(`
   name
   state
   priority
+  fairShare {
+    share
+    bid
+  }
   queuePosition
   user {
     name

@@ -1,6 +1,7 @@
 import type { Sql } from '../../platform/tx.ts'
 import { mayOver, maySee, type Viewer } from '../access.ts'
 import { accepts, type JobAction, needsOwnEnvironment } from '../actions.ts'
+import type { Policy } from '../lanes.ts'
 import type { JobState } from '../state.ts'
 import { mayDecide, type Request } from './approvers.ts'
 
@@ -11,6 +12,10 @@ interface JobNow {
   approval: Request | null
   /** What is left of a final job. */
   left: Left | null
+  /** Of its pool. */
+  policy: Policy
+  /** The viewer is a member of the team of the job. */
+  sharesTeam: boolean
 }
 
 /** What is left of a final job that may prevent an action. */
@@ -44,7 +49,7 @@ export function allowedActions(viewer: Viewer, job: JobNow, singleUser: boolean)
     RETRY: viewer.permissions.has('job.submit') && !needsOwnEnvironment(viewer, { ...job, hasEnvironment }),
     APPROVE: mayDecideIt && !job.approval?.requesterDisabled,
     REJECT: mayDecideIt,
-    SET_PRIORITY: viewer.permissions.has('job.priority'),
+    SET_PRIORITY: viewer.permissions.has('job.priority') && job.policy === 'PRIORITY',
     DELETE: mayOver(viewer, job, 'delete') && awaitedBy === null,
   }
   if (!maySee(viewer, job)) return []

@@ -4,15 +4,15 @@ import { demand, maySee, type Viewer } from '../access.ts'
 import { accepts } from '../actions.ts'
 import { audit } from '../audit/audit.ts'
 import type { Domain } from '../domain.ts'
-import { InvalidState, jobNotFound } from '../errors.ts'
+import { InvalidInput, InvalidState, jobNotFound } from '../errors.ts'
 import { jobChangeSql } from '../jobs/job-change.ts'
 import { demandVersion, lockJobs } from '../jobs/job-head.ts'
-import { bandOf, insertLanes, type Lane, type LaneOf, laneOf } from '../lanes.ts'
+import { bandOf, insertLanes, type Lane, type LaneOf, laneOf, type Policy } from '../lanes.ts'
 import { parseInput } from '../parse.ts'
 import { lockSubmissions } from '../submission-lock.ts'
 
 /**
- * A priority that a person sets replaces that of the level, until the job starts. The job changes its lane, and the
+ * A priority that a person sets in a pool of policy PRIORITY replaces that of the level, until the job starts. The job changes its lane, and the
  * leader hears of it by the triggers of the queue. The transaction takes the submission lock, so that
  * retention does not remove the new lane as unused.
  */
@@ -39,7 +39,8 @@ export async function setJobPriority(domain: Domain, viewer: Viewer, raw: unknow
         jobId,
       )
     demandVersion(job, expectedVersion)
-    const before = await readPriority(sql, jobId)
+    const { policy, ...before } = await readPriority(sql, jobId)
+    if (priority !== null && policy === 'FAIR_SHARE') throw noPriority(before.pool)
     if (before.override === priority) return
     const change = { jobId, before, override: priority, lane: laneOf({ ...before, override: priority }) }
     await write(sql, viewer, change)
@@ -50,10 +51,20 @@ export async function setJobPriority(domain: Domain, viewer: Viewer, raw: unknow
   return { jobId }
 }
 
-async function readPriority(sql: Sql, jobId: string): Promise<LaneOf> {
-  const [row] = await sql.query<LaneOf>(
-    `SELECT j.pool, j.user_id AS "userId", j.team_id AS "teamId", l.account, j.spec, j.base_priority AS "basePriority",
-       j.priority_override AS override FROM job j JOIN lane l ON l.id = j.lane_id WHERE j.id = $1`,
+const noPriority = (pool: string) =>
+  new InvalidInput([
+    {
+      path: ['priority'],
+      message:
+        `Has no effect: pool ${pool} orders by fair share, the account with the smallest share first. ` +
+        'Submit the job with a higher bid to pass other jobs of its account, or give the account a weight in the pool',
+    },
+  ])
+
+async function readPriority(sql: Sql, jobId: string): Promise<LaneOf & { policy: Policy }> {
+  const [row] = await sql.query<LaneOf & { policy: Policy }>(
+    `SELECT p.policy::text AS policy, j.pool, j.user_id AS "userId", j.team_id AS "teamId", l.account, j.spec, j.base_priority AS "basePriority",
+       j.priority_override AS override FROM job j JOIN lane l ON l.id = j.lane_id JOIN pool p ON p.name = j.pool WHERE j.id = $1`,
     [jobId],
   )
   if (!row) throw jobNotFound(jobId)

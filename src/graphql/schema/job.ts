@@ -16,6 +16,7 @@ import { JobRef, RunRef, TeamRef, UserRef } from '../refs.ts'
 import { ArtifactConnection } from './artifact.ts'
 import { DependencyOn, JobState, PsijState, StateCategory } from './enums.ts'
 import { JobEventConnection } from './event.ts'
+import { JobFairShare, ordersByShare } from './fair-share.ts'
 import { JobConnection, nestedJobs } from './job-connection.ts'
 import { JobSpecRef, LabelRef } from './job-spec.ts'
 import { seen } from './problem.ts'
@@ -133,12 +134,20 @@ builder.node(JobRef, {
       resolve: async (job, _args, { load }) => (await load.currentRun.load(job)).nativeId,
     }),
     priority: t.int({
+      nullable: true,
       description:
-        'Current priority, higher first: `priorityOverride` if set, otherwise `basePriority` raised by waiting time.',
-      resolve: async (job, _args, { load }) =>
-        (job.state === 'QUEUED' ? await load.priorityNow.load(job.id) : null) ??
-        job.priorityOverride ??
-        job.basePriority,
+        'Current priority, higher first: `priorityOverride` if set, otherwise `basePriority` raised by waiting time; null: the pool orders by `fairShare`.',
+      async resolve(job, _args, { load }) {
+        if (await ordersByShare(job, load)) return null
+        const now = job.state === 'QUEUED' ? await load.priorityNow.load(job.id) : null
+        return now ?? job.priorityOverride ?? job.basePriority
+      },
+    }),
+    fairShare: t.field({
+      type: JobFairShare,
+      nullable: true,
+      description: 'What orders the job in a pool of policy FAIR_SHARE; null: in other pools, and after the job ended.',
+      resolve: ({ id, state }, _args, { load }) => (isAlive(state) ? load.fairShare.load(id) : null),
     }),
     basePriority: t.exposeInt('basePriority', {
       description: 'Priority by the level of the user at submission: ADMIN 30, LEAD 20, RESEARCHER 10, VIEWER 0.',
@@ -205,7 +214,9 @@ builder.node(JobRef, {
       async resolve(job, _args, { viewer, load, domain: { singleUser } }) {
         const approval = job.state === 'BLOCKED' ? await load.approvalOfJob.load(job.id) : null
         const left = isAlive(job.state) ? null : await load.leftOfJob.load(job.id)
-        return allowedActions(viewer, { ...job, approval, left }, singleUser)
+        const policy = (await ordersByShare(job, load)) ? 'FAIR_SHARE' : 'PRIORITY'
+        const sharesTeam = (await load.teamsOfUser.load(viewer.userId)).some(({ teamId }) => teamId === job.teamId)
+        return allowedActions(viewer, { ...job, approval, left, policy, sharesTeam }, singleUser)
       },
     }),
     runs: t.field({
@@ -260,9 +271,9 @@ builder.node(JobRef, {
     scheduling: t.field({
       type: Scheduling,
       nullable: true,
-      description: 'Why the job waits; null unless QUEUED.',
+      description: 'Why the job waits; null unless QUEUED or BLOCKED.',
       async resolve({ id, state }, _args, { load }) {
-        const waiting = state === 'QUEUED' ? await load.waiting.load(id) : null
+        const waiting = stateCategory[state] === 'WAITING' ? await load.waiting.load(id) : null
         return waiting && { ...waiting, jobId: id }
       },
     }),

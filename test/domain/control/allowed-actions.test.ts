@@ -10,6 +10,7 @@ import { deleteJob } from '../../../src/domain/control/remove.ts'
 import type { Domain } from '../../../src/domain/domain.ts'
 import { Refusal } from '../../../src/domain/errors.ts'
 import { type Move, transition } from '../../../src/domain/jobs/transition.ts'
+import type { Policy } from '../../../src/domain/lanes.ts'
 import { type JobState, jobStates } from '../../../src/domain/state.ts'
 import { retryJob } from '../../../src/domain/submission/retry.ts'
 import { submitBlocked } from '../../support/approvals.ts'
@@ -22,8 +23,16 @@ const viewers: readonly Viewer[] = [
   owner,
   await it.user('bert', 'VIEWER', ['job.view.all']),
   await it.user('lena', 'LEAD'),
+  await it.user('leon', 'LEAD'),
   await it.user('ada', 'ADMIN'),
 ]
+
+/** The owner and lena are in the team of the jobs, leon is not. */
+await database.db.sql.query("INSERT INTO team (id, name, account) VALUES ('team_ml', 'ml', 'ml')")
+await database.db.sql.query(
+  `INSERT INTO team_member (team_id, user_id) SELECT 'team_ml', id FROM "user" WHERE name IN ('rita', 'lena')`,
+)
+await database.db.sql.query(`UPDATE "user" SET default_team_id = 'team_ml' WHERE name = 'rita'`)
 
 /** The moves that lead a QUEUED job to each state. */
 const ways: Readonly<Record<Exclude<JobState, 'BLOCKED'>, readonly Pick<Move, 'to' | 'reason'>[]>> = (() => {
@@ -64,7 +73,13 @@ async function rowOf(jobId: string): Promise<{ userId: string; state: JobState; 
 async function allowed(viewer: Viewer, jobId: string): Promise<JobAction[]> {
   const [approval = null] = await readApprovals(database.db.sql, 'job_id', [jobId])
   const [left = null] = await readLeft(database.db.sql, [jobId])
-  return allowedActions(viewer, { ...(await rowOf(jobId)), approval, left }, domain.singleUser)
+  const [row] = await database.db.sql.query<{ policy: Policy; sharesTeam: boolean }>(
+    `SELECT p.policy, EXISTS (SELECT FROM team_member m WHERE m.team_id = j.team_id AND m.user_id = $2) AS "sharesTeam"
+     FROM job j JOIN pool p ON p.name = j.pool WHERE j.id = $1`,
+    [jobId, viewer.userId],
+  )
+  const { policy = 'PRIORITY', sharesTeam = false } = row ?? {}
+  return allowedActions(viewer, { ...(await rowOf(jobId)), approval, left, policy, sharesTeam }, domain.singleUser)
 }
 
 const verbs: Readonly<
@@ -121,5 +136,35 @@ test.each<[string, () => Promise<string>]>([
       viewer: viewer.userName,
       actions: expected,
     })
+  }
+})
+
+test('a LEAD cancels jobs of their own teams, and no others', async () => {
+  const [, , lena, leon] = viewers
+  if (!lena || !leon) throw new Error('No viewers')
+  for (const state of ['BLOCKED', 'QUEUED', 'RUNNING'] as const) {
+    const jobId = await jobIn(state)
+    await expect(cancelJob(domain, leon, { jobId })).rejects.toMatchObject({ requiredPermission: 'job.cancel.all' })
+    expect(await cancelJob(domain, lena, { jobId })).toEqual({ jobId, changed: true })
+  }
+  const outside = await it.submit({}, leon)
+  await expect(cancelJob(domain, lena, { jobId: outside })).rejects.toMatchObject({ code: 'FORBIDDEN' })
+})
+
+test('no priority can be set in a pool of fair share, and the refusal says what orders it', async () => {
+  const jobId = await jobIn('QUEUED')
+  await database.db.sql.query("UPDATE pool SET policy = 'FAIR_SHARE'")
+  try {
+    const lead = viewers[2] ?? owner
+    expect(await allowed(lead, jobId)).not.toContain('SET_PRIORITY')
+    await expect(setJobPriority(domain, lead, { jobId, priority: 40 })).rejects.toMatchObject({
+      code: 'INVALID_INPUT',
+      violations: [
+        { path: ['priority'], message: expect.stringMatching(/^Has no effect: pool sim orders by fair share/) },
+      ],
+    })
+    expect(await setJobPriority(domain, lead, { jobId, priority: null })).toEqual({ jobId })
+  } finally {
+    await database.db.sql.query("UPDATE pool SET policy = 'PRIORITY'")
   }
 })

@@ -223,7 +223,8 @@ test('a job of a disabled user is rejected or waits, but is not approved', async
     message: expect.stringContaining('The user of the job is disabled'),
   })
   const [approval = null] = await readApprovals(database.db.sql, 'job_id', [first])
-  const job = { userId: researcher.userId, state: 'BLOCKED', approval, left: null } as const
+  const own = { policy: 'PRIORITY', sharesTeam: false } as const
+  const job = { userId: researcher.userId, state: 'BLOCKED', approval, left: null, ...own } as const
   expect(allowedActions(lead, job, false)).toEqual(['REJECT', 'SET_PRIORITY'])
   await rejectJob(it.domain, lead, { jobId: first, reason: 'gone', expectedVersion: 2 })
   await updateUser(it.domain, admin, { id: researcher.userId, disabled: false })

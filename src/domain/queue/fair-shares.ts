@@ -1,0 +1,24 @@
+import type { Sql } from '../../platform/tx.ts'
+
+/** What orders a job of a pool with the policy FAIR_SHARE. */
+export interface FairShare {
+  /** The account whose share the job uses. */
+  account: string
+  /** By which the jobs of the account are ordered, as the leader counted last. */
+  share: number
+  weight: number
+  bid: number
+}
+
+/** Jobs of other pools are missing in the result, and so are jobs that ended long ago. */
+export async function fairSharesOf(sql: Sql, jobIds: readonly string[]): Promise<ReadonlyMap<string, FairShare>> {
+  const rows = await sql.query<FairShare & { id: string }>(sharesSql, [jobIds], 'fair_shares')
+  return new Map(rows.map(({ id, ...share }) => [id, share]))
+}
+
+const sharesSql = `
+SELECT j.id, l.account, coalesce(a.share, 0) AS share, coalesce((p.weights->>l.account)::float8, 1) AS weight,
+  CASE WHEN q.job_id IS NULL THEN coalesce((j.spec->>'bid')::int, 0) ELSE q.bid END AS bid
+FROM job j JOIN pool p ON p.name = j.pool AND p.policy = 'FAIR_SHARE' JOIN lane l ON l.id = j.lane_id
+LEFT JOIN account_view a ON a.pool = j.pool AND a.account = l.account LEFT JOIN queue_entry q ON q.job_id = j.id
+WHERE j.id = ANY($1::text[])`
