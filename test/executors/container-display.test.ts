@@ -67,6 +67,7 @@ async function startEngine() {
   const fixed: Record<string, unknown> = {
     'GET /_ping': 'OK',
     'GET /info': { SystemTime: '2026-01-01T00:00:02Z' },
+    'GET /version': { Version: '23' },
     'GET /networks': ['berth', 'berth-in'].map((Name) => ({ Id: Name, Name, Created: '2026-01-01T00:00:00Z' })),
     'GET /images/i:1/json': { Id: 'job', Config: {} },
     'GET /images/x:1/json': { Id: 'display', Config: {} },

@@ -20,17 +20,17 @@ import { runOf } from './runs.ts'
 
 /** What needs no engine: how its answers are read. */
 
-function frame(stream: number, text: string): Buffer {
+function frame(stream: number, text: string | Buffer): Buffer {
   const header = Buffer.alloc(8)
   header[0] = stream
   header.writeUInt32BE(Buffer.byteLength(text), 4)
-  return Buffer.concat([header, Buffer.from(text)])
+  return Buffer.concat([header, Buffer.from(text as string)])
 }
 
-async function readAll(pieces: readonly Buffer[], from: unknown) {
+async function readAll(pieces: readonly Buffer[], from: unknown, reads = {}) {
   const read = { out: '', err: '', next: from }
   const response = Readable.from(pieces) as unknown as Parameters<typeof payload>[0]
-  for await (const chunk of payload(response, bytePositionOf(from))) {
+  for await (const chunk of payload(response, bytePositionOf(from), reads)) {
     if ('gap' in chunk) throw new Error('a gap')
     read[chunk.stream === 'STDERR' ? 'err' : 'out'] += Buffer.from(chunk.bytes).toString()
     read.next = chunk.next
@@ -60,6 +60,41 @@ describe('output', () => {
         const rest = await readAll(pieces, { bytes: half })
         expect(rest.out.length + rest.err.length).toBe(expected(1).length + expected(2).length - half)
         expect(expected(1).endsWith(rest.out) && expected(2).endsWith(rest.err)).toBe(true)
+      }),
+    )
+  })
+
+  /** The frames by which Docker 20.10 returns output from its log driver `local`. */
+  function framesOfDocker20(output: Buffer): Buffer[] {
+    const frames: Buffer[] = []
+    let from = 0
+    for (let isLong = false; from < output.length; ) {
+      const end = output.indexOf(10, from)
+      const rest = (end < 0 ? output.length : end) - from
+      const size = Math.min(rest, 16_384)
+      const isWhole = rest < 16_384 && end >= 0
+      const line = output.subarray(from, from + size + (isWhole && !isLong ? 1 : 0))
+      if (line.length > 0) frames.push(frame(1, line))
+      from += size + (isWhole ? 1 : 0)
+      isLong = !isWhole
+    }
+    return frames
+  }
+
+  it('has the newlines of long lines, which Docker 20.10 leaves out', async () => {
+    const line = fc.tuple(fc.constantFrom(0, 1, 5, 16_383, 16_384, 16_385, 40_000), fc.constantFrom('', 'z', '\0'))
+    await fc.assert(
+      fc.asyncProperty(fc.array(line, { maxLength: 8 }), fc.integer({ min: 100, max: 30_000 }), async (all, size) => {
+        // Two long lines in a row may be joined.
+        const lines = all.flatMap(([length, end]) => ['y'.repeat(length) + end, 'short'])
+        const output = Buffer.from(`${lines.join('\n')}\nend`)
+        const whole = Buffer.concat(framesOfDocker20(output))
+        const pieces = Array.from({ length: Math.ceil(whole.length / size) }, (_, at) =>
+          whole.subarray(at * size, (at + 1) * size),
+        )
+        const { out, next } = await readAll(pieces, null, { dropsNewlines: true })
+        expect(out).toBe(output.toString())
+        expect(next).toEqual({ bytes: output.length })
       }),
     )
   })
@@ -150,7 +185,7 @@ describe('states', () => {
 describe('the description of a container', () => {
   const cuda = { NVIDIA_VISIBLE_DEVICES: 'all' }
   const image = { id: 'i', environment: cuda, command: [], shell: ['/bin/sh'], workdir: '/', user: '', volumes: [] }
-  const making = { image, account: null, mounts: [], cpusMax: null, labels: {}, files: [], passed: {} }
+  const making = { image, account: null, mounts: [], cpusMax: null, isPodman: false, labels: {}, files: [], passed: {} }
   const limits = { hasInit: false, logBytesMax: 1, infinibandDir: '/nowhere', deadlineSlackSeconds: 10 }
 
   it('keeps GPUs out of a job without any, whatever its image and the job say', async () => {

@@ -70,6 +70,7 @@ async function startEngine() {
     const answers: Record<string, unknown> = {
       'GET /_ping': 'OK',
       'GET /info': {},
+      'GET /version': { Version: '20' },
       'GET /containers/json': state.containers,
       'GET /networks': networks,
     }

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -124,6 +125,20 @@ describe.skipIf(engine === undefined)(`with ${engine}`, () => {
       await read(executor, handle, { enough: ({ out }) => out === 'up\n' })
       await executor.stop(handle, 5_000)
       expect(await untilEnded(executor, handle)).toMatchObject({ exitCode: 143, stopped: true })
+    })
+
+    it('has every byte of its output in its log, also of long lines and of bytes that are no text', async () => {
+      const long = (size: number, end = '\n') => Buffer.from(`${'y'.repeat(size)}${end}`)
+      const printed = Buffer.concat([
+        Buffer.from(`x${'é漢😀'.repeat(40_000)}\n\r\n\n\0`),
+        randomBytes(300_000),
+        ...[16_383, 16_385, 16_384, 3, 40_000].map((size) => long(size)),
+        long(5),
+        long(10, ''),
+      ])
+      await writeFile(join(directory, 'printed'), printed)
+      const { out } = await finish(sh('cat /d/printed', { data: ['data:/d'] }))
+      expect(Buffer.from(out, 'latin1').equals(printed)).toBe(true)
     })
 
     it('mounts data, and its own copies of output', async () => {

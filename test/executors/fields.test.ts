@@ -122,6 +122,7 @@ const askedOf: Record<string, (run: RunSpec) => Promise<unknown>> = {
       account: null,
       mounts: mountsOf(run),
       cpusMax: null,
+      isPodman: false,
       labels: { name: run.spec.name ?? '' },
       files: [],
       passed: {},

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { until } from './until.ts'
 
-/** dockerd over a containerd of its own, with live-restore: containers run on while it is away. */
+/** dockerd over a containerd of its own. With live-restore containers run on while it is away. */
 export interface Docker extends AsyncDisposable {
   /** unix:///… */
   readonly address: string
@@ -19,7 +19,7 @@ export interface Docker extends AsyncDisposable {
 export const busyboxImage = 'localhost/bb:1'
 const startMsMax = 60_000
 
-export async function startDocker(): Promise<Docker> {
+export async function startDocker({ liveRestore = true } = {}): Promise<Docker> {
   await using made = new AsyncDisposableStack()
   const directory = await mkdtemp(join(tmpdir(), 'berth-docker-'))
   const path = (name: string) => join(directory, name)
@@ -40,7 +40,8 @@ export async function startDocker(): Promise<Docker> {
     address,
     async start() {
       daemon = await launch(directory, 'dockerd', [
-        ...['--containerd', containerdSocket, '--live-restore', '-H', address, '--pidfile', path('docker.pid')],
+        ...['--containerd', containerdSocket, '-H', address, '--pidfile', path('docker.pid')],
+        ...(liveRestore ? ['--live-restore'] : []),
         ...['--data-root', path('docker'), '--exec-root', path('docker-exec')],
         // Apart from the networks of another dockerd on this machine.
         ...['--bridge', 'none', '--default-address-pool', 'base=10.231.0.0/16,size=24'],

@@ -15,6 +15,7 @@ import {
   findEngine,
   isOfPodman,
 } from './engine.ts'
+import { isEndOfEngine } from './engine-stop.ts'
 import {
   createFinder,
   displayNameOf,
@@ -157,8 +158,15 @@ export async function createContainerExecutor(options: ContainerOptions): Promis
 
   async function withRefusal(found: Inspected, observation: Observation): Promise<Observation> {
     const refusal = observation.state === 'ended' ? await readRefusal(engine, found) : null
-    if (refusal === null) return withDisplay(found, observation)
-    return { state: 'failed', reason: refusal.reason, message: refusal.message }
+    if (refusal !== null) return { state: 'failed', reason: refusal.reason, message: refusal.message }
+    return (await isInterrupted(found, observation)) ? endedWithEngine : withDisplay(found, observation)
+  }
+
+  /** An end that is seen at once is not of an engine that stopped: that needs longer to come back. */
+  async function isInterrupted(found: Inspected, observation: Observation): Promise<boolean> {
+    if (observation.state !== 'ended' || observation.stopped || observation.cause !== undefined) return false
+    const seenAfterMs = time.nowMs() - (observation.finishedAt?.getTime() ?? 0)
+    return seenAfterMs > restartMsMin && isEndOfEngine(engine, found)
   }
 
   async function withDisplay(found: Inspected, observation: Observation): Promise<Observation> {
@@ -176,7 +184,11 @@ export async function createContainerExecutor(options: ContainerOptions): Promis
     engine,
     clock,
     log,
-    stateOf: async (handle) => (await inspect([handle]))[0]?.state ?? 'gone',
+    async stateOf(handle) {
+      const [observation] = await inspect([handle])
+      // The engine still has the output of a container that it ended.
+      return observation === endedWithEngine ? 'ended' : (observation?.state ?? 'gone')
+    },
     isOver: (handle) => isOver(seen.get(handle)),
   })
 
@@ -234,10 +246,16 @@ export async function createContainerExecutor(options: ContainerOptions): Promis
 
 /** Such an observation does not change any more. */
 const isKept = (observation: Observation | undefined): boolean =>
-  observation?.state === 'ended' || observation?.state === 'failed'
+  observation?.state === 'ended' || observation?.state === 'failed' || observation === endedWithEngine
 
 const neverAsked = (): never => {
   throw new Error('A moment of the engine was not expected')
+}
+/** A stop and a start of dockerd take longer. */
+const restartMsMin = 300
+const endedWithEngine: Observation = {
+  state: 'gone',
+  info: 'The container engine was stopped, and ended its container',
 }
 const notThere: Observation = { state: 'gone', info: 'There is no such container' }
 

@@ -32,6 +32,7 @@ export interface Making {
   passed: Environment
   /** The engine has an init program, for images without a shell. */
   hasInit: boolean
+  isPodman: boolean
   /** Processors of the engine, which refuses a container with more; null: unknown. */
   cpusMax: number | null
   /** Bytes of output that the engine keeps of a container. */
@@ -58,7 +59,7 @@ const launchers = ['single', 'multiple', 'mpirun'] as const
 
 export async function bodyOf(run: RunSpec, making: Making): Promise<Made> {
   const { spec, gpuIds } = run
-  const { image, account, files, labels, logBytesMax, mounts } = making
+  const { image, account, files, labels, mounts } = making
   const environment = environmentFor(run, making)
   const { memoryBytes } = machineAmountsOf(spec.resources)
   const display = spec.x11 ? displayNameOf(containerNameOf(run.runId)) : null
@@ -96,7 +97,7 @@ export async function bodyOf(run: RunSpec, making: Making): Promise<Made> {
       ...(account && { UsernsMode: 'host' }),
       GroupAdd: account ? await groupsOf(account) : [],
       SecurityOpt: ['no-new-privileges'],
-      LogConfig: { Type: 'json-file', Config: { 'max-size': String(logBytesMax), 'max-file': '1' } },
+      LogConfig: logConfigOf(making),
       DeviceRequests: gpuIds.length > 0 ? [{ DeviceIDs: gpuIds.map(String), Capabilities: [['gpu']] }] : [],
       ...(spec.resources.infiniband && (await infiniband(making.infinibandDir))),
       ...networkOf(spec).host,
@@ -129,6 +130,12 @@ function entranceOf(run: RunSpec, environment: Environment, making: Making): Ent
 
 const isInData = (path: string, mounts: readonly Mount[]) =>
   mounts.some(({ target }) => isInside(resolve(path), target))
+
+/** Docker's `local` keeps bytes, where `json-file` replaces those that are not UTF-8, and characters that its records cut. */
+const logConfigOf = ({ logBytesMax, isPodman }: Making) => ({
+  Type: isPodman ? 'json-file' : 'local',
+  Config: { 'max-size': String(logBytesMax), 'max-file': '1', ...(!isPodman && { compress: 'false' }) },
+})
 
 /** A pool may declare more processors than the machine has: then a job is planned with them and gets all that there are. */
 function nanoCpus({ spec: { resources } }: RunSpec, { cpusMax }: Making): number {

@@ -4,14 +4,16 @@
 #
 # limit: seconds after which the run is ended if no server does it; 0: it has no maximum run time. display: the pipe that
 # tells the X11 display of the run that this process is alive (display.sh); '': it has none. begun: the file that has the code
-# of the command once it has begun (begun.ts). A container that another program starts again only tells that code.
+# of the command once it has begun (begun.ts). A container that another program starts again only tells that code. A note
+# beside the code says that the command ended, and whether TERM came before that (engine-stop.ts).
 
 limit=$1 grace=$2 display=$3 begun=$4
 shift 4
-trap 'caught=yes; kill -TERM -1' TERM
+asked=
+trap 'caught=yes; asked=" TERM"; kill -TERM -1' TERM
 exec 9>&2 2>/dev/null
 if [ -s "$begun" ]; then
-  read -r code <"$begun"
+  read -r code note <"$begun"
   exit "$code"
 fi
 echo 137 >"$begun"
@@ -33,5 +35,5 @@ if [ "$limit" -gt 0 ]; then
   (trap '' TERM; sleep "$limit" || exit; kill -TERM -1; sleep "$grace"; kill -KILL -1) >/dev/null 9>&- &
 fi
 await "$child"
-echo "$code" >"$begun"
+echo "$code ended$asked" >"$begun"
 exit "$code"

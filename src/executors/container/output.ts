@@ -27,11 +27,18 @@ export function bytePositionOf(from: unknown): PayloadPosition {
 }
 
 /** Output after `at`, which advances with every byte. Returns the total payload that the engine has. */
-export async function* payload(response: IncomingMessage, at: PayloadPosition): AsyncGenerator<LogChunk, number> {
+export async function* payload(
+  response: IncomingMessage,
+  at: PayloadPosition,
+  { dropsNewlines = false } = {},
+): AsyncGenerator<LogChunk, number> {
   let passed = 0
   const frames = new Frames()
+  const records = new Records()
   for await (const piece of response as AsyncIterable<Buffer>)
-    for (const { stream, bytes } of frames.read(piece)) {
+    for (const part of frames.read(piece)) {
+      const { stream } = part
+      const bytes = dropsNewlines ? records.restore(part) : part.bytes
       const fresh = bytes.subarray(Math.max(0, Math.min(bytes.length, at.bytes - passed)))
       passed += bytes.length
       for (let from = 0; from < fresh.length; from += chunkBytesMax) {
@@ -42,6 +49,13 @@ export async function* payload(response: IncomingMessage, at: PayloadPosition): 
       }
     }
   return passed
+}
+
+interface Part {
+  stream: LogStreamName
+  bytes: Buffer
+  /** The last part of its frame. */
+  isEnd: boolean
 }
 
 /** Cuts pieces of the connection into payload; a frame and its header may span pieces. */
@@ -58,7 +72,7 @@ class Frames {
     this.#left = header.readUInt32BE(4)
   }
 
-  *read(piece: Buffer): Generator<{ stream: LogStreamName; bytes: Buffer }> {
+  *read(piece: Buffer): Generator<Part> {
     let rest = piece
     while (rest.length > 0) {
       if (this.#left === 0) {
@@ -72,8 +86,38 @@ class Frames {
         const bytes = rest.subarray(0, this.#left)
         this.#left -= bytes.length
         rest = rest.subarray(bytes.length)
-        yield { stream: this.#stream, bytes }
+        yield { stream: this.#stream, bytes, isEnd: this.#left === 0 }
       }
     }
+  }
+}
+
+/** Docker keeps a longer line as several records, each in a frame. */
+const recordBytesMax = 16_384
+const newline = Buffer.from('\n')
+
+/**
+ * Restores newlines. Docker before version 23 stores output exactly (log driver `local`), but reads the last record of a long
+ * line without its newline, and leaves that record out where it is empty. Two cases cannot be told apart: a long line at the
+ * end of the output gets a newline, and a line whose length is a multiple of the record size is joined with a long one after it.
+ */
+class Records {
+  #parts: Buffer[] = []
+  /** Streams in the middle of a long line. */
+  readonly #open = new Set<LogStreamName>()
+
+  /** The record with its newlines; empty until it is whole. */
+  restore({ stream, bytes, isEnd }: Part): Buffer {
+    this.#parts.push(bytes)
+    if (!isEnd) return Buffer.alloc(0)
+    const record = Buffer.concat(this.#parts)
+    this.#parts = []
+    const hasNewline = record.at(-1) === newline[0]
+    if (record.length === recordBytesMax && !hasNewline) {
+      this.#open.add(stream)
+      return record
+    }
+    if (!this.#open.delete(stream)) return record
+    return Buffer.concat(hasNewline ? [newline, record] : [record, newline])
   }
 }

@@ -2,7 +2,7 @@ import type { Clock } from '../../platform/clock.ts'
 import type { Log } from '../../platform/log.ts'
 import type { Handle, LogChunk, Observation } from '../executor.ts'
 import { cutWhenOver } from '../over-watch.ts'
-import { type Engine, isNotFound, isPodman } from './engine.ts'
+import { type Engine, type EngineVersion, isNotFound, isOfPodman } from './engine.ts'
 import { isHandle } from './handle.ts'
 import { type PayloadPosition, payload } from './output.ts'
 
@@ -28,6 +28,21 @@ interface Reading {
   signal: AbortSignal
 }
 
+/** How an engine returns output. */
+interface Reads {
+  /** Output is whole if it is followed while it is written. */
+  follows: boolean
+  dropsNewlines: boolean
+}
+
+function readsOf(version: EngineVersion): Reads {
+  const isDocker = !isOfPodman(version)
+  return { follows: isDocker, dropsNewlines: isDocker && Number.parseInt(version.Version, 10) < exactVersion }
+}
+
+/** The first version of Docker whose log driver `local` returns every newline. */
+const exactVersion = 23
+
 /** The container is there, and its last byte is written. */
 const isAtEnd = (state: Observation['state']) => state === 'ended' || state === 'failed'
 
@@ -35,8 +50,8 @@ const isAtEnd = (state: Observation['state']) => state === 'ended' || state === 
 export type OutputReader = (handle: Handle, at: PayloadPosition, signal: AbortSignal) => AsyncGenerator<LogChunk>
 
 export function createOutputReader({ engine, clock, log, stateOf, isOver }: ReaderOptions): OutputReader {
-  /** Whether the engine can follow output; null: not asked yet. */
-  let follows: boolean | null = null
+  /** Facts of the engine; null: not asked yet. */
+  let reads: Reads | null = null
 
   /**
    * If another program removes the container before its output was read, the rest is lost. A position does not tell
@@ -62,7 +77,7 @@ export function createOutputReader({ engine, clock, log, stateOf, isOver }: Read
     while (state !== 'gone' && !signal.aborted) {
       const beganMs = clock.monotonicMs()
       const isEnd = isAtEnd(state)
-      const follow = !isEnd && (await readFollows())
+      const follow = !isEnd && (await readReads()).follows
       const read = yield* readOutput(handle, { at, follow, signal })
       if (isEnd && read !== 'CUT_OFF') return isWhole || read === 'READ'
       if (follow) isWhole = read === 'READ'
@@ -75,9 +90,9 @@ export function createOutputReader({ engine, clock, log, stateOf, isOver }: Read
   const restMs = (follow: boolean, beganMs: number) =>
     Math.max(pauseMs, follow ? 0 : 4 * (clock.monotonicMs() - beganMs))
 
-  const readFollows = async () => {
-    follows ??= !(await isPodman(engine))
-    return follows
+  const readReads = async (): Promise<Reads> => {
+    reads ??= readsOf(await engine.get<EngineVersion>('/version'))
+    return reads
   }
 
   async function* readOutput(handle: Handle, { at, follow, signal }: Reading): AsyncGenerator<LogChunk, Read> {
@@ -86,7 +101,11 @@ export function createOutputReader({ engine, clock, log, stateOf, isOver }: Read
     try {
       const query = { follow, stdout: true, stderr: true }
       const either = AbortSignal.any([signal, over.signal])
-      const had = yield* payload(await engine.stream(`/containers/${handle}/logs`, either, query), at)
+      const had = yield* payload(
+        await engine.stream(`/containers/${handle}/logs`, either, query),
+        at,
+        await readReads(),
+      )
       if (!follow && had < at.bytes) yield* tellLoss(at)
       return 'READ'
     } catch (err) {

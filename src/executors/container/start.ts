@@ -231,7 +231,7 @@ export function createStarter(options: StartOptions): Starter {
     ]
     const open = await openMounts(data, { ...options.data, account, reserved })
     const unquoted = open.mounts.find(({ source, target }) => /[,"]/.test(source + target))
-    if (!unquoted || !(await isPodman(engine))) return open
+    if (!unquoted || !facts?.isPodman) return open
     await open[Symbol.asyncDispose]()
     // Podman joins the fields of a mount with commas, and quotes none: a target `/d,source=/` would name another source.
     const paths = `${unquoted.source}:${unquoted.target}`
@@ -287,7 +287,7 @@ export function createStarter(options: StartOptions): Starter {
 
   /** Podman silently ignores what it cannot do. */
   async function demandEngine({ gpuIds, spec }: RunSpec): Promise<void> {
-    if (gpuIds.length > 0 && (await isPodman(engine)))
+    if (gpuIds.length > 0 && facts?.isPodman)
       throw new StartFailed('BAD_SPEC', 'Podman gives containers no GPUs over the API of Docker; use Docker')
     if (spec.internalDns !== null && !(await hasNames(engine)))
       throw new StartFailed(
@@ -355,6 +355,7 @@ function demandWanted(unwanted: AbortSignal | undefined): void {
 }
 
 export interface EngineFacts {
+  isPodman: boolean
   /** It has an init program for containers. */
   hasInit: boolean
   /** null: unknown. */
@@ -362,8 +363,11 @@ export interface EngineFacts {
 }
 
 export async function readEngineFacts(engine: Engine): Promise<EngineFacts> {
-  const { InitBinary: init = '', NCPU: cpus } = await engine.get<{ InitBinary?: string; NCPU?: number }>('/info')
-  return { hasInit: init !== '', cpusMax: cpus || null }
+  const [podman, info] = await Promise.all([
+    isPodman(engine),
+    engine.get<{ InitBinary?: string; NCPU?: number }>('/info'),
+  ])
+  return { isPodman: podman, hasInit: (info.InitBinary ?? '') !== '', cpusMax: info.NCPU || null }
 }
 
 /**
