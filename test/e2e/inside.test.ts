@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
@@ -33,6 +34,9 @@ async function look(id: string, by: Api = api): Promise<Seen> {
     events(first: 100) { nodes { to metadata } } logs(first: 5000) { text } } }`
   return (await by.ask<{ job: Seen }>(query, { id })).job
 }
+
+/** The parent of the command. Its end is an end by loss; a signal to the command would be an end of its own. */
+const supervisorOf = ({ nativeId }: Seen) => Number(readFileSync(`/proc/${nativeId}/stat`, 'utf8').split(' ')[3])
 
 const untilSeen = (id: string, is: (job: Seen) => boolean, what: string) =>
   until(
@@ -88,7 +92,7 @@ test('a resumable job whose run is lost continues from its closure', async () =>
   const spec = { command: ['/bin/sh', '-c', resuming], restartable: false, resumable: true }
   const id = await api.submit(spec)
   const running = await untilSeen(id, ({ logs }) => logs.text.includes('saved'), 'it saved its closure')
-  process.kill(-Number(running.nativeId), 'SIGKILL')
+  process.kill(-supervisorOf(running), 'SIGKILL')
   const job = await untilSeen(id, isFinal, 'the job is over')
   expect(job).toMatchObject({ state: 'SUCCEEDED', attempt: 2 })
   expect(job.logs.text).toContain('resumed {"step":3}')
@@ -135,7 +139,7 @@ test('a handler that cannot resume is FAILED by a reason of its own', async () =
   const endless = { handler: join(dataDir, 'steps.mjs'), input: { steps: 6_000 }, resumable: true }
   const id = await api.submit(endless)
   const running = await untilSeen(id, ({ closure }) => closure !== null, 'it saved a closure')
-  process.kill(-Number(running.nativeId), 'SIGKILL')
+  process.kill(-supervisorOf(running), 'SIGKILL')
   const job = await untilSeen(id, isFinal, 'the job is over')
   expect(job).toMatchObject({ state: 'FAILED', stateReason: 'RESUME_FAILED', attempt: 2 })
   expect(job.logs.text).toContain('Error: stale')
