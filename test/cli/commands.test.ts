@@ -41,7 +41,7 @@ const environment = () => ({ PATH: process.env['PATH'] ?? '', BERTH_URL: `http:/
 
 function berth(...args: string[]): Promise<Ended> {
   return new Promise((resolve) => {
-    const options = { cwd: dataDir, env: environment(), timeout: 60_000 }
+    const options = { cwd: dataDir, env: environment(), timeout: 100_000 }
     const child = execFile(join(root, 'berth'), args, options, (_, stdout, stderr) =>
       resolve({ code: child.exitCode ?? -1, stdout, stderr }),
     )

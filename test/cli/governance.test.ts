@@ -47,7 +47,7 @@ interface Ended {
 function berth(...args: string[]): Promise<Ended> {
   const env = { PATH: process.env['PATH'] ?? '', BERTH_URL: `http://127.0.0.1:${port}` }
   return new Promise((resolve) => {
-    const child = execFile(join(root, 'berth'), args, { cwd: dataDir, env, timeout: 60_000 }, (_, stdout, stderr) =>
+    const child = execFile(join(root, 'berth'), args, { cwd: dataDir, env, timeout: 100_000 }, (_, stdout, stderr) =>
       resolve({ code: child.exitCode ?? -1, stdout, stderr }),
     )
   })

@@ -24,7 +24,7 @@ afterAll(async () => {
 function berth(...args: string[]): Promise<{ code: number; stdout: string; stderr: string }> {
   return new Promise((resolve) => {
     const env = { PATH: process.env['PATH'] ?? '', BERTH_URL: server.url }
-    const child = execFile(join(root, 'berth'), args, { cwd: dataDir, env, timeout: 60_000 }, (_, stdout, stderr) =>
+    const child = execFile(join(root, 'berth'), args, { cwd: dataDir, env, timeout: 100_000 }, (_, stdout, stderr) =>
       resolve({ code: child.exitCode ?? -1, stdout, stderr }),
     )
   })

@@ -37,7 +37,7 @@ afterAll(async () => {
 
 function start(args: readonly string[], done?: (code: number, stdout: string, stderr: string) => void) {
   const env = { PATH: process.env['PATH'] ?? '', BERTH_URL: server.url }
-  const child = execFile(join(root, 'berth'), args, { cwd: dataDir, env, timeout: 60_000 }, (_, stdout, stderr) =>
+  const child = execFile(join(root, 'berth'), args, { cwd: dataDir, env, timeout: 100_000 }, (_, stdout, stderr) =>
     done?.(child.exitCode ?? -1, stdout, stderr),
   )
   return child

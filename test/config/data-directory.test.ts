@@ -29,7 +29,7 @@ test.runIf(process.platform === 'linux')('a data directory in a file system that
   // In a process of its own: a call that never returns would hold the test as well.
   const { stdout } = spawnSync(process.execPath, ['--input-type=module', '-e', script], {
     encoding: 'utf8',
-    timeout: 20_000,
+    timeout: 60_000,
   })
   expect(stdout).toMatch(/^dataDir: "\/proc\/berth\/data" cannot be used \(ENOENT: .*\); set a directory /)
 })

@@ -26,7 +26,7 @@ afterAll(async () => {
 function submit(...args: string[]): Promise<{ code: number; stdout: string; stderr: string }> {
   return new Promise((resolve) => {
     const env = { PATH: process.env['PATH'] ?? '', BERTH_URL: server.url }
-    const child = execFile('bash', [script, ...args], { env, timeout: 30_000 }, (_, stdout, stderr) =>
+    const child = execFile('bash', [script, ...args], { env, timeout: 100_000 }, (_, stdout, stderr) =>
       resolve({ code: child.exitCode ?? -1, stdout, stderr }),
     )
   })

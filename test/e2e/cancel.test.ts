@@ -66,7 +66,7 @@ test('74: 300 jobs cancelled at random moments end in exactly one final state ea
     }),
   )
   const open = () => database.db.sql.query('SELECT id, state FROM job WHERE NOT log_closed')
-  await until(async () => (await open()).length === 0, { what: 'all have ended', timeoutMs: 60_000 })
+  await until(async () => (await open()).length === 0, { what: 'all have ended' })
 
   const rows = await database.db.sql.query<{ state: string; finals: number; runs: number }>(
     `SELECT state, (SELECT count(*) FROM event e WHERE e.job_id = job.id AND e.to_state IN ('SUCCEEDED', 'FAILED', 'INTERRUPTED', 'CANCELLED')) AS finals,

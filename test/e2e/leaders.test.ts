@@ -128,7 +128,6 @@ async function expectNothingBeyond({ server, epoch }: { server: BerthProcess; ep
 const thaw = async ({ server }: { server: BerthProcess }, since: number) => {
   await until(() => Date.now() - since >= freezeSeconds * 1_000, {
     what: 'it was frozen long enough',
-    timeoutMs: 60_000,
   })
   process.kill(server.pid, 'SIGCONT')
 }
@@ -163,7 +162,6 @@ test('the leader is killed again and again under load: nothing starts twice, and
   }
   await until(async () => (await count("state = 'SUCCEEDED'")) === submitted, {
     what: 'all are done',
-    timeoutMs: 60_000,
   })
   await client.query('DROP TRIGGER look ON run')
   expect(await sql('SELECT job_id FROM run')).toHaveLength(submitted)

@@ -82,7 +82,6 @@ pools: [{ name: here, executors: [container], nodes: [{ name: n1, cpu: 8, memory
           async () => (await look(api, id)).state !== 'QUEUED' && (await look(api, id)).state !== 'STARTING',
           {
             what: 'it runs',
-            timeoutMs: 60_000,
           },
         )
       await docker.end(signal)

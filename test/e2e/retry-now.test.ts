@@ -129,7 +129,7 @@ test('on the command line', async () => {
 function berth(...args: string[]): Promise<{ code: number; stdout: string }> {
   const env = { PATH: process.env['PATH'] ?? '', BERTH_URL: server.url }
   return new Promise((resolve) => {
-    const child = execFile(join(root, 'berth'), args, { cwd: dataDir, env, timeout: 60_000 }, (_, stdout) =>
+    const child = execFile(join(root, 'berth'), args, { cwd: dataDir, env, timeout: 100_000 }, (_, stdout) =>
       resolve({ code: child.exitCode ?? -1, stdout }),
     )
   })

@@ -177,14 +177,12 @@ describe.skipIf(opened === null)('a server with a cluster', { timeout: 300_000 }
   const untilRemoved = (id: string, names: readonly string[]) =>
     until(async () => !(await pods(id)).some((name) => names.includes(name)), {
       what: 'its pods are removed',
-      timeoutMs: 60_000,
     })
   /** Answers the pods of its run. */
   const untilPlacedInPart = async (id: string) => {
     await untilSeen(id, ({ stateInfo }) => stateInfo?.includes('anti-affinity') ?? false, 'it says what is missing')
     await until(async () => (await phases(id)).split(' ').toSorted().join() === 'Pending,Running', {
       what: 'one pod is up',
-      timeoutMs: 60_000,
     })
     return pods(id)
   }

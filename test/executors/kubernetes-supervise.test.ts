@@ -55,7 +55,7 @@ const ignores = `tell() { read -r up _ </proc/uptime; echo "$1 at $up"; }
 trap 'tell term' TERM; tell begun; while :; do sleep 0.02; done`
 const shells = ['/bin/dash', '/bin/bash', '/bin/busybox sh'].filter((shell) => existsSync(shell.replace(/ .*/, '')))
 
-describe.skipIf(process.getuid?.() !== 0)('the first process of a pod', { timeout: 60_000 }, () => {
+describe.skipIf(process.getuid?.() !== 0)('the first process of a pod', () => {
   it('stops waiting for the others, also without a server', async () => {
     const child = await supervised('', { copies: 2 })
     expect(await once(child, 'exit')).toEqual([143, null])

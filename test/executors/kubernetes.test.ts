@@ -167,7 +167,6 @@ describe.skipIf(kubeconfig === undefined)('with a cluster', () => {
         read(executor, handle),
         until(async () => (await observe(executor, handle)).state === 'ended', {
           what: 'all ended',
-          timeoutMs: 50_000,
         }),
       ])
       const { exitCode } = await untilEnded(executor, handle)
@@ -340,7 +339,6 @@ describe.skipIf(kubeconfig === undefined)('with a cluster', () => {
         else
           await until(async () => JSON.stringify(await observe(executor, anywhere)).includes('/dev/infiniband'), {
             what: 'the missing directory is named',
-            timeoutMs: 50_000,
           })
         const container = '.spec.containers[0]'
         expect(await fieldOf('pod', `${anywhere}-0`, `${container}.securityContext.capabilities.add[0]`)).toBe(

@@ -104,7 +104,7 @@ it('a pipe in the place of a journal does not hold the heir', async () => {
   execFileSync('mkfifo', [join(planted, 'journal')])
   const args = ['-c', heirScript, 'berth-heir', local.spoolDir, '1']
   // It has no server and waits for no run, so it ends; a pipe would hold it for ever.
-  expect(spawnSync(shell, args, { timeout: 10_000, input: '' })).toMatchObject({ signal: null })
+  expect(spawnSync(shell, args, { timeout: 60_000, input: '' })).toMatchObject({ signal: null })
 })
 
 it('a job that kills what counts its output over the limit is not held', async () => {

@@ -31,17 +31,13 @@ const isAlive = (pid: number) => {
 
 it('one that hangs is given up with all that it began, also if that holds its output', async () => {
   const pids = join(directory, 'pids')
-  const beganMs = performance.now()
-  await expect(ask(`sleep 60 & echo $! >${pids}; wait`, { timeoutMs: 500 })).rejects.toThrow(SlurmAway)
-  expect(performance.now() - beganMs).toBeLessThan(5_000)
+  await expect(ask(`sleep 600 & echo $! >${pids}; wait`, { timeoutMs: 500 })).rejects.toThrow(SlurmAway)
   const sleeper = Number(await readFile(pids, 'utf8'))
   await until(() => !isAlive(sleeper), { what: 'what it began has ended' })
 })
 
 it('one that leaves a process behind is over when it ends', async () => {
-  const beganMs = performance.now()
-  expect(await ask('sleep 20 & echo 7')).toBe('7\n')
-  expect(performance.now() - beganMs).toBeLessThan(10_000)
+  expect(await ask('sleep 200 & echo 7')).toBe('7\n')
 })
 
 it('one that cannot be executed says nothing of a job', async () => {
@@ -61,13 +57,11 @@ it('an answer that comes after the end of the command is read to its end', async
 })
 
 it.each(['', 'printf 12345; '])('an answer that does not come whole is none: "%s"', async (beginning) => {
-  await expect(ask(`${beginning}sleep 20 &`)).rejects.toThrow('The answer of sbatch was cut off')
+  await expect(ask(`${beginning}sleep 200 &`)).rejects.toThrow('The answer of sbatch was cut off')
 })
 
 it('an answer without end is given up before it fills the memory', async () => {
-  const beganMs = performance.now()
-  await expect(ask('exec yes', { timeoutMs: 60_000 })).rejects.toThrow(SlurmAway)
-  expect(performance.now() - beganMs).toBeLessThan(30_000)
+  await expect(ask('exec yes', { timeoutMs: 600_000 })).rejects.toThrow(SlurmAway)
 })
 
 it('a process that cannot be made says nothing of a job', async () => {

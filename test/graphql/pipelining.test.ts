@@ -59,7 +59,7 @@ it('they are carried out one after the other, and read as they are', async () =>
     reachedServer: socket.bytesWritten - socket.writableLength,
   })
   const reachedServer = Buffer.byteLength(bodies.map(posting).join(''))
-  await expect.poll(far, { timeout: 60_000 }).toEqual({ done: count, cut: false, reachedServer })
+  await expect.poll(far, { timeout: 90_000 }).toEqual({ done: count, cut: false, reachedServer })
   await until(() => came.includes(`<${count - 1}>`), { what: 'all are answered' })
   expect(came.match(/<\d+>/g)).toEqual(bodies)
   expect(seen.atWorkMax).toBe(1)
@@ -83,7 +83,7 @@ it('no more are read while one is worked on, wherever the bytes were cut', async
   }
   expect(seen.thereMax).toBeLessThan(2_000)
   goOn()
-  await expect.poll(() => seen.done, { timeout: 60_000 }).toBe(count)
+  await expect.poll(() => seen.done, { timeout: 90_000 }).toBe(count)
   expect(seen.atWorkMax).toBe(1)
   expect(seen.thereMax).toBeLessThan(2_000)
   socket.destroy()

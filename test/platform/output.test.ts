@@ -77,7 +77,7 @@ describe('a process that logs much goes on', () => {
       const terminal = spawn('script', ['-qc', `${process.execPath} ${script}`, '/dev/null'], {
         stdio: ['pipe', 'pipe', 'ignore'],
       })
-      await expect.poll(() => readFile(result, 'utf8').catch(() => ''), { timeout: 30_000 }).toBe('it goes on')
+      await expect.poll(() => readFile(result, 'utf8').catch(() => ''), { timeout: 90_000 }).toBe('it goes on')
       terminal.stdout.resume()
       await once(terminal, 'exit')
     } finally {

@@ -95,7 +95,7 @@ test('no device is in two hands, in random submissions over local and container'
       Array.from({ length: jobs }, () => ({ spec: randomSpec() })),
     )
     const left = () => database.db.sql.query("SELECT FROM job WHERE state <> 'SUCCEEDED'")
-    await until(async () => (await left()).length === 0, { what: 'all jobs are over', timeoutMs: 60_000 })
+    await until(async () => (await left()).length === 0, { what: 'all jobs are over' })
   } finally {
     await scheduler.stop()
   }

@@ -35,7 +35,7 @@ export async function logOf(api: Api, jobId: string): Promise<Log> {
       after = job.logs.cursor
       return job.logs.isFinal
     },
-    { what: `the log of ${jobId} is read`, timeoutMs: 60_000 },
+    { what: `the log of ${jobId} is read` },
   )
   return read
 }

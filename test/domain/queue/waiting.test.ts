@@ -28,7 +28,10 @@ const sql = <Row>(text: string, values: unknown[] = []) => database.db.sql.query
 const stateOf = async (id: string) =>
   (await sql<{ state: string }>('SELECT state FROM job WHERE id = $1', [id]))[0]?.state
 const reasonOf = async (id: string) => (await waitingOf(it.domain, [id])).get(id)?.reasons[0]
-const cancel = (...ids: string[]) => Promise.all(ids.map((jobId) => cancelJob(it.domain, it.admin, { jobId })))
+/** One after the other: a call waits at most 3 s for a connection. */
+async function cancel(...ids: string[]) {
+  for (const jobId of ids) await cancelJob(it.domain, it.admin, { jobId })
+}
 
 /** From STARTING to the end. */
 async function finish(jobId: string, to: 'SUCCEEDED' | 'FAILED') {
