@@ -165,17 +165,30 @@ function createProgram(): Command {
   return program
 }
 
-/** The command that the arguments name, as far as there is one. */
-function named(program: Command): string {
-  let command = program
-  const names = [program.name()]
+/** The command that the arguments name, as far as there is one, and the commands that it is in. */
+function findCommands(program: Command): [Command, ...Command[]] {
+  const found: [Command, ...Command[]] = [program]
   for (const word of words) {
-    const next = command.commands.find((each) => each.name() === word)
+    const next = found.at(-1)?.commands.find((each) => each.name() === word)
     if (!next) break
-    names.push(word)
-    command = next
+    found.push(next)
   }
-  return names.join(' ')
+  return found
+}
+
+const named = (program: Command): string =>
+  findCommands(program)
+    .map((each) => each.name())
+    .join(' ')
+
+/** Commander takes the "--" before the command of a job for the value of an option. */
+function demandValue(program: Command): void {
+  const flag = words[words.indexOf('--') - 1]
+  if (flag === undefined) return
+  const option = findCommands(program)
+    .at(-1)
+    ?.options.find(({ required, long, short }) => required && (long === flag || short === flag))
+  if (option) throw usage(`option '${option.flags}' has no value`, 'write its value before "--"')
 }
 
 /** One line on stderr: what is wrong and what to do next. */
@@ -200,6 +213,7 @@ async function parse(program: Command): Promise<void> {
     const names = group.commands.map((each) => each.name()).join(', ')
     throw usage(`unknown command '${first} ${second}'`, `the commands of ${first} are ${names}`)
   }
+  demandValue(program)
   const isUnknownHelp = first === 'help' && second !== '' && !isIn(program, second)
   await program.parseAsync(isUnknownHelp ? words.slice(1) : words, { from: 'user' })
 }

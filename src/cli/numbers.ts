@@ -18,7 +18,7 @@ export function readCount(given: string): number {
 export function readAmount(given: string): number {
   const amount = Number(given)
   if (given.trim() === '' || !Number.isFinite(amount) || amount < 0)
-    throw new InvalidArgumentError('It must be a number from 0.')
+    throw new InvalidArgumentError('It must be a number without a unit, such as 4 or 0.5.')
   return amount
 }
 

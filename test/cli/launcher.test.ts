@@ -66,6 +66,14 @@ it('keeps the options of the job from Node, before and after --', async () => {
   expect(parse(stdout)).toEqual({ command: ['echo', ...many] })
 })
 
+it('refuses an option that takes the -- before the command for its value', async () => {
+  for (const flag of ['--tag', '--image', '-f'])
+    await expect(run(join(folder, 'two'), ['submit', flag, '--', 'true'], { env })).rejects.toMatchObject({
+      code: 2,
+      stderr: expect.stringMatching(/^berth: option '.+' has no value; write its value before "--"\n$/),
+    })
+})
+
 it('leaves NODE_OPTIONS to the programs of the user', async () => {
   const theirs = { ...env, NODE_OPTIONS: '--import ./register.js' }
   const { stdout } = await run(join(folder, 'two'), ['submit', '--print-spec', '--env', 'NODE_OPTIONS', 'node'], {

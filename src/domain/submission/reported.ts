@@ -55,7 +55,7 @@ export function reportWarnings(
   return [
     // The backend may be back when the job starts, so the job is accepted.
     ...(report?.available === false
-      ? [`Executor ${executor} of pool ${pool} is not available now: ${report.message}`]
+      ? [`Executor ${executor} of pool ${pool} is not available now, and the job waits for it: ${report.message}`]
       : []),
     ...limits.map(
       (limit) => `${limit} is planned with, not enforced: executor ${executor} of pool ${pool} cannot limit it`,

@@ -153,11 +153,14 @@ function asks(spec: SpecInput, field: SpecialField): boolean {
 function notHonoured({ launcher, ...spec }: SpecInput, executor: string): Violation[] {
   const { honours, launchers } = traitsOf(executor)
   const ignored = specialFields.filter((field) => !honours.includes(field) && asks(spec, field))
-  const refused = ignored.map((field) => (field === 'replicas' ? ['resources.replicas', ' above 1'] : [field, '']))
+  const refused = ignored.map((field) => {
+    const others = executorsWhere((traits) => traits.honours.includes(field)).join(', ')
+    return field === 'replicas' ? ['resources.replicas', ` above 1; use ${others}`] : [field, `; use ${others}`]
+  })
   if (launcher && !launchers.some((known) => known === launcher)) refused.push(['launcher', ` ${launcher}`])
-  return refused.map(([field = '', value]) => {
+  return refused.map(([field = '', more]) => {
     const path = field.split('.')
-    return { path: ['spec', ...path], message: `Executor ${executor} does not support ${path.at(-1)}${value}` }
+    return { path: ['spec', ...path], message: `Executor ${executor} does not support ${path.at(-1)}${more}` }
   })
 }
 

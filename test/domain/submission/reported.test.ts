@@ -77,5 +77,7 @@ test('an X11 display is refused where the configuration names no image for it', 
 test('an executor whose backend does not answer has a warning, and the job waits for it', async () => {
   const simulated = { version: null, available: false, message: 'No engine answers', unenforced: [] }
   await reportPool(it.domain, 'sim', { executors: { simulated }, unixUserRequired: false, reservedUnixUsers: [] })
-  expect(await warnings({})).toEqual(['Executor simulated of pool sim is not available now: No engine answers'])
+  expect(await warnings({})).toEqual([
+    'Executor simulated of pool sim is not available now, and the job waits for it: No engine answers',
+  ])
 })
