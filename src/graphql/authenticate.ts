@@ -40,7 +40,9 @@ function createByRunToken(domain: Domain) {
   }
 }
 
-const secretOf = (authorization: string | undefined) => /^Bearer +(\S{1,8192})$/i.exec(authorization ?? '')?.[1]
+/** In `connection_init` the text may have characters that no header has, and that PostgreSQL cannot store. */
+const secretOf = (authorization: string | undefined) =>
+  /^Bearer +([^\s\p{Cc}\p{Cs}]{1,8192})$/iu.exec(authorization ?? '')?.[1]
 
 /** Whether the caller shows the token of a run. */
 export function showsRunToken(authorization: string | undefined): boolean {

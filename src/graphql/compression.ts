@@ -37,10 +37,17 @@ export async function endWith({ request, response }: Exchange, text: string): Pr
 }
 
 function encodingFor(accepted: string | string[] | undefined): keyof typeof encoders | null {
+  const taken = encodingsIn(accepted)
+  return taken.has('br') ? 'br' : taken.has('gzip') ? 'gzip' : null
+}
+
+export const takesGzip = (accepted: string | string[] | undefined): boolean => encodingsIn(accepted).has('gzip')
+
+function encodingsIn(accepted: string | string[] | undefined): ReadonlySet<string> {
   const taken = new Set<string>()
   for (const part of String(accepted ?? '').split(',')) {
     const [name = '', ...rest] = part.split(';').map((each) => each.trim().toLowerCase())
     if (!rest.some((each) => /^q=0(\.0*)?$/.test(each))) taken.add(name)
   }
-  return taken.has('br') ? 'br' : taken.has('gzip') ? 'gzip' : null
+  return taken
 }

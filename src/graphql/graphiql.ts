@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto'
-import { gzipSync } from 'node:zlib'
+import { promisify } from 'node:util'
+import { gunzip, gzipSync } from 'node:zlib'
 import { renderGraphiQL } from '@graphql-yoga/render-graphiql'
+import { type Exchange, takesGzip } from './compression.ts'
 
 /** The page at GET /graphql for browsers: nine megabytes, so rendered and compressed once, at the first request. */
 interface Page {
@@ -54,21 +56,27 @@ const variables = '{ "jobId": "job_…" }'
 
 let page: Page | undefined
 
-export function graphiqlPage(): Page {
-  page ??= render()
-  return page
+export async function sendGraphiql({ request, response }: Exchange): Promise<void> {
+  page ??= renderGraphiql()
+  const { gzipped, headers } = page
+  const isGzip = takesGzip(request.headers['accept-encoding'])
+  const bytes = isGzip ? gzipped : await promisify(gunzip)(gzipped)
+  response.writeHead(200, {
+    ...headers,
+    ...(isGzip && { 'content-encoding': 'gzip' }),
+    vary: 'Origin, Accept-Encoding',
+  })
+  response.end(bytes)
 }
 
-function render(): Page {
+export function renderGraphiql(): Page {
   const html = String(renderGraphiQL({ title: 'Berth', defaultTabs: [{ query: tour, variables }] }))
   return {
     gzipped: gzipSync(html),
     headers: {
       'content-type': 'text/html; charset=utf-8',
-      'content-encoding': 'gzip',
       'content-security-policy': contentSecurityPolicy(html),
       'cache-control': 'no-cache',
-      'x-content-type-options': 'nosniff',
       'referrer-policy': 'no-referrer',
     },
   }

@@ -1,6 +1,7 @@
 import { createRemoteJWKSet, errors, type JWTPayload, jwtVerify } from 'jose'
 import { z } from 'zod'
 import type { UserLevel } from '../domain/access.ts'
+import { forbiddenText } from '../domain/parse.ts'
 import type { Claims } from '../domain/people/identity.ts'
 import type { Time } from '../platform/clock.ts'
 import { Unavailable } from '../platform/tx.ts'
@@ -84,7 +85,7 @@ function verdictOf(error: unknown): JwtVerdict {
 const isJose = (error: unknown): boolean =>
   error instanceof errors.JOSEError && Object.getPrototypeOf(error) !== errors.JOSEError.prototype
 
-/** null: the token has no name or no subject, or the provider says that the address is not verified. */
+/** null: the token has no name or no subject that can be stored, or the provider says that the address is not verified. */
 function claimsOf(payload: JWTPayload, rules: OidcRules): Claims | null {
   const { issuer, userClaim, levelClaim, levels, teamsClaim } = rules
   const name = textOf(payload[userClaim])
@@ -106,6 +107,8 @@ const highest = (found: readonly UserLevel[]): UserLevel => ladder.find((level) 
 
 const textMax = 255
 const textOf = (value: unknown): string | null =>
-  typeof value === 'string' && value !== '' && value.length <= textMax ? value : null
+  typeof value === 'string' && value !== '' && value.length <= textMax && isText(value) ? value : null
 const listOf = (value: unknown): string[] =>
-  (Array.isArray(value) ? value : [value]).filter((each): each is string => typeof each === 'string')
+  (Array.isArray(value) ? value : [value]).filter((each): each is string => typeof each === 'string' && isText(each))
+/** Two subjects with lone surrogates would become one in PostgreSQL. */
+const isText = (value: string) => forbiddenText(value, []).length === 0

@@ -19,7 +19,7 @@ import { answerUnavailable, createDrain, stoppingText } from './drain.ts'
 import { createGraphqlEngine } from './engine.ts'
 import { errorBody, rateLimited, saysUnavailable } from './errors.ts'
 import { type GateRules, turnedAway } from './gate.ts'
-import { graphiqlPage } from './graphiql.ts'
+import { sendGraphiql } from './graphiql.ts'
 import { createGuests } from './guests.ts'
 import { createReadiness } from './health.ts'
 import { answerPost } from './json-post.ts'
@@ -149,6 +149,7 @@ export function createServer(options: ServerOptions): Server {
   }
 
   async function serve(request: IncomingMessage, response: ServerResponse) {
+    response.setHeader('x-content-type-options', 'nosniff')
     if (!drain.admits(response)) return
     toPath(request)
     const reason = turnedAway(request.headers, config)
@@ -173,7 +174,8 @@ export function createServer(options: ServerOptions): Server {
     // A job may run as another account; its token is checked instead.
     const stranger = showsRunToken(request.headers.authorization) ? null : await peers?.(request.socket)
     if (stranger) return answer(response, 403, stranger)
-    if (request.method === 'GET' && request.headers.accept?.includes('text/html')) return sendGraphiql(response)
+    if (request.method === 'GET' && request.headers.accept?.includes('text/html'))
+      return sendGraphiql({ request, response })
     if (request.method === 'POST' && !isJson(request)) return answer(response, 415, 'The body must be application/json')
     if (isCompressed(request)) {
       response.setHeader('accept-encoding', 'identity')
@@ -294,7 +296,6 @@ function urlOf({ address, family, port }: AddressInfo): string {
 }
 
 function answer(response: ServerResponse, status: number, text: string) {
-  response.setHeader('x-content-type-options', 'nosniff')
   answerText(response, status, { type: 'text/plain', text: `${text}\n` })
 }
 
@@ -309,10 +310,4 @@ function unauthenticated(response: ServerResponse, why: 'unknown' | 'expired') {
 function redirect(response: ServerResponse, location: string) {
   response.writeHead(302, { location })
   response.end()
-}
-
-function sendGraphiql(response: ServerResponse) {
-  const { gzipped, headers } = graphiqlPage()
-  response.writeHead(200, headers)
-  response.end(gzipped)
 }

@@ -21,7 +21,7 @@ import { limits } from './limits.ts'
 import { type Message, textsOf, withTexts } from './log-text.ts'
 import { partOneByOne } from './parting.ts'
 import { keepAlive, type UnsentWatch } from './stalled.ts'
-import { refuseUpgrade } from './upgrade.ts'
+import { createStrangers } from './strangers.ts'
 
 /**
  * GraphQL over WebSocket (graphql-transport-ws). The caller has passed the gate; the token comes with
@@ -35,7 +35,7 @@ import { refuseUpgrade } from './upgrade.ts'
  *
  * A peer that does not answer a ping is dropped (stalled.ts); one that does not take part in the closing handshake after
  * `closeWaitMs`. A person has at most `socketsPerPersonMax` sockets, an address at most `strangersPerAddressMax` that have
- * not logged in yet.
+ * not logged in yet (strangers.ts).
  */
 
 export interface Sockets {
@@ -90,11 +90,6 @@ const farewells = {
   CHANGED: [closeCodes.expired, 'Permissions have changed'],
 } as const satisfies Record<Farewell, readonly [number, string]>
 
-const tooManyStrangers = {
-  status: '503 Service Unavailable',
-  reason: `At most ${limits.strangersPerAddressMax} unauthenticated connections per address are allowed; try again`,
-} as const
-
 export function createSockets(options: SocketOptions): Sockets {
   const { engine, documents, authenticate, guests, unsent, keepAliveMs, clock, log } = options
   const server = new WebSocketServer({
@@ -106,7 +101,7 @@ export function createSockets(options: SocketOptions): Sockets {
   })
 
   const people = createCap(limits.socketsPerPersonMax)
-  const strangers = createCap(limits.strangersPerAddressMax)
+  const strangers = createStrangers(limits.strangersPerAddressMax)
 
   const protocol = makeServer<Record<string, unknown>, Connection>({
     connectionInitWaitTimeout: initWaitMs,
@@ -185,9 +180,7 @@ export function createSockets(options: SocketOptions): Sockets {
   return {
     accept(request, socket, head) {
       const ip = request.socket.remoteAddress ?? null
-      const admitted = strangers.take(String(ip))
-      if (admitted === null) return refuseUpgrade(socket, tooManyStrangers)
-      socket.once('close', admitted)
+      const admitted = strangers.enter(String(ip), socket)
       server.handleUpgrade(request, socket, head, (accepted) =>
         open({ socket: accepted, raw: request.socket, ip, admitted, texts: new Map() }),
       )
@@ -304,6 +297,8 @@ const send = (socket: WebSocket, { data, sent }: Message) =>
 /** The peer may be dead; it gets a second to take part in the closing handshake. */
 const closeForRestart = (socket: WebSocket) =>
   new Promise<void>((resolve) => {
+    // It left while others were closed before it.
+    if (socket.readyState === socket.CLOSED) return resolve()
     const timer = setTimeout(() => socket.terminate(), closeWaitMs)
     socket.once('close', () => {
       clearTimeout(timer)

@@ -21,6 +21,6 @@ export function refuseUpgrade(socket: Duplex, { status, reason }: UpgradeRefusal
   // lost.
   socket.resume()
   socket.end(
-    `HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: ${Buffer.byteLength(reason)}\r\n\r\n${reason}`,
+    `HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Type: text/plain; charset=utf-8\r\nX-Content-Type-Options: nosniff\r\nContent-Length: ${Buffer.byteLength(reason)}\r\n\r\n${reason}`,
   )
 }

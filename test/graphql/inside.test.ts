@@ -107,6 +107,28 @@ describe('the token of a run', () => {
     expect((await self.ask(report, { fraction: 1 })).status).toBe(401)
   })
 
+  it.each([
+    ['with users', () => server],
+    ['in single-user mode', () => single],
+  ])('opens a socket that is closed when the run is over, %s', async (_mode, on) => {
+    const { self, jobId } = await runningJob(on())
+    const closed = Promise.withResolvers<unknown>()
+    const connected = Promise.withResolvers<void>()
+    const client = createClient({
+      url: `${on().url.replace(/^http/, 'ws')}/graphql`,
+      webSocketImpl: WebSocket,
+      connectionParams: bearer(self.token),
+      retryAttempts: 0,
+      lazy: false,
+      onNonLazyError: () => undefined,
+      on: { connected: () => connected.resolve(), closed: closed.resolve },
+    })
+    await connected.promise
+    await end(on(), jobId)
+    expect(await closed.promise).toMatchObject({ code: 4401 })
+    await client.dispose()
+  })
+
   it('makes a run of the caller in single-user mode as well, where others need no token', async () => {
     const { self, jobId } = await runningJob(single)
     expect(await refused(self, '{ viewer { user { id } } }')).toHaveLength(1)

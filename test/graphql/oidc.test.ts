@@ -56,6 +56,17 @@ describe('a person of the provider', () => {
     expect(again['viewer'].user.level).toBe('VIEWER')
   })
 
+  it.each([
+    ['NUL', 'a\0b'],
+    ['a lone surrogate', 'a\ud800b'],
+  ])('with %s in its subject or name is unknown, and no other claim with it is stored', async (_what, text) => {
+    for (const claims of [{ sub: text }, { email: text }])
+      expect(await statusOf(await provider.token({ email: 'odd@example.org', ...claims }))).toBe(401)
+    const jwt = await provider.token({ email: 'odd@example.org', sub: 'odd', name: text, groups: [text, 'ml'] })
+    const { viewer } = await as(jwt).data(me)
+    expect(viewer.user).toMatchObject({ displayName: null, teams: [{ name: 'ml' }] })
+  })
+
   it('is one, however many requests come first', async () => {
     const jwt = await provider.token({ email: 'many@example.org', groups: ['crowd'] })
     const statuses = await Promise.all(Array.from({ length: 12 }, () => statusOf(jwt)))

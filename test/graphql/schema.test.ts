@@ -11,7 +11,7 @@ import {
   isObjectType,
 } from 'graphql'
 import { describe, expect, it } from 'vitest'
-import { graphiqlPage } from '../../src/graphql/graphiql.ts'
+import { renderGraphiql } from '../../src/graphql/graphiql.ts'
 import { printedSchema } from '../../src/graphql/print.ts'
 import { schema } from '../../src/graphql/schema.ts'
 import { root } from '../support/sources.ts'
@@ -85,7 +85,7 @@ describe('the schema', () => {
 
 describe('GraphiQL', () => {
   it('is allowed nothing from elsewhere', () => {
-    const { headers } = graphiqlPage()
+    const { headers } = renderGraphiql()
     const policy = headers['content-security-policy'] ?? ''
     expect(policy).toContain("default-src 'none'")
     expect(policy).toMatch(/script-src 'sha256-[A-Za-z0-9+/=]+';/)

@@ -1,10 +1,12 @@
 import { request as httpRequest } from 'node:http'
 import { connect as connectTcp, type Socket } from 'node:net'
+import { PassThrough } from 'node:stream'
 import { createClient } from 'graphql-ws'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { WebSocket } from 'ws'
 import { applyBootstrapToken } from '../../src/domain/people/tokens.ts'
 import { limits } from '../../src/graphql/limits.ts'
+import { createStrangers } from '../../src/graphql/strangers.ts'
 import { type OpenIdProvider, startOpenIdProvider } from '../support/openid-provider.ts'
 import { bearer, mutate, type Person, personWith } from '../support/people.ts'
 import { startServer, type TestServer } from '../support/server.ts'
@@ -246,5 +248,49 @@ describe('an upgrade that is refused', () => {
       return sockets.every(({ destroyed }) => destroyed)
     }
     await until(reset, { what: 'all are gone' })
+  })
+})
+
+it('a socket whose token has a character that PostgreSQL cannot store is closed as one with an unknown token', async () => {
+  expect(await within('it is closed', openSocket('a\0b').closed)).toBe(4401)
+})
+
+describe('sockets that never log in', () => {
+  const silentSocket = () => {
+    const socket = connectTcp({ port: Number(new URL(server.url).port), host: '127.0.0.1' })
+    socket.on('error', () => undefined)
+    socket.resume()
+    socket.write(
+      'GET /graphql HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n' +
+        'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Protocol: graphql-transport-ws\r\n\r\n',
+    )
+    return socket
+  }
+
+  it('make room for others of their address', async () => {
+    const person = await someone()
+    const silent = Array.from({ length: limits.strangersPerAddressMax + 20 }, silentSocket)
+    await Promise.all(
+      silent.map((socket) => new Promise((resolve) => socket.once('data', resolve).once('close', resolve))),
+    )
+    const logIns = Array.from({ length: 20 }, () => openSocket(person.token))
+    await within('all log in', Promise.all(logIns.map(({ connected }) => connected)))
+    for (const socket of logIns) await socket.dispose()
+    for (const socket of silent) socket.destroy()
+  })
+
+  it('make room oldest first, and those of other addresses stay', () => {
+    const strangers = createStrangers(2)
+    const sockets = Array.from({ length: 5 }, () => new PassThrough())
+    const enter = (address: string, index: number) => strangers.enter(address, sockets[index] as PassThrough)
+    const destroyed = () => sockets.map((socket) => socket.destroyed)
+    const admitted = enter('a', 0)
+    enter('a', 1)
+    enter('b', 2)
+    admitted()
+    enter('a', 3)
+    expect(destroyed()).toEqual([false, false, false, false, false])
+    enter('a', 4)
+    expect(destroyed()).toEqual([false, true, false, false, false])
   })
 })

@@ -206,3 +206,41 @@ describe('connections over the limit', () => {
       .toMatchObject({ status: 200 })
   })
 })
+
+it.each([
+  [200, 'GET', '/healthz', {}],
+  [200, 'GET', '/readyz', {}],
+  [302, 'GET', '/', {}],
+  [404, 'GET', '/nothing', {}],
+  [403, 'GET', '/healthz', { origin: 'https://evil.example' }],
+  [204, 'OPTIONS', '/graphql', {}],
+  [405, 'PUT', '/graphql', {}],
+  [406, 'POST', '/graphql', { accept: 'image/png' }],
+  [415, 'POST', '/graphql', {}],
+  [200, 'POST', '/graphql', json],
+  [200, 'POST', '/graphql', { ...json, accept: 'text/event-stream' }],
+  [200, 'GET', '/graphql?query={__typename}', {}],
+  [400, 'GET', '/graphql?query={nothing}', { accept: 'application/graphql-response+json' }],
+  [200, 'GET', '/graphql', { accept: 'text/html' }],
+])('says nosniff with the answer %i to %s %s %j', async (status, method, path, headers) => {
+  const answer = await send(server.url, { method, path, headers: { ...headers }, ...(method === 'POST' && { body }) })
+  expect([answer.status, answer.headers['x-content-type-options']]).toEqual([status, 'nosniff'])
+})
+
+it('says nosniff with a refused upgrade', async () => {
+  const upgrade = ['Connection: Upgrade', 'Upgrade: websocket', 'Origin: https://evil.example']
+  expect(await asked('/graphql', upgrade)).toMatch(/^HTTP\/1.1 403 [\s\S]*X-Content-Type-Options: nosniff/)
+})
+
+it.each([
+  ['gzip', 'gzip'],
+  ['gzip;q=0, br', undefined],
+  ['identity', undefined],
+  [undefined, undefined],
+])('sends GraphiQL to a browser that takes %s as %s', async (accepted, encoding) => {
+  const headers = { accept: 'text/html', ...(accepted && { 'accept-encoding': accepted }) }
+  const answer = await send(server.url, { method: 'GET', headers })
+  expect(answer.headers['content-encoding']).toBe(encoding)
+  expect(answer.headers.vary).toContain('Accept-Encoding')
+  expect(answer.text.includes('<html')).toBe(encoding === undefined)
+})

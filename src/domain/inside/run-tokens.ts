@@ -63,7 +63,8 @@ export function createRunTokenCheck(domain: Domain): (secret: string) => Promise
   }
 }
 
-async function readAliveRuns(sql: Sql, runIds: readonly string[]): Promise<(RunIdentity | null)[]> {
+/** For each of them; null: it is over, or was removed. */
+export async function readAliveRuns(sql: Sql, runIds: readonly string[]): Promise<(RunIdentity | null)[]> {
   const runs = await readRunStates(sql, runIds)
   return runIds.map((runId) => {
     const run = runs.get(runId)
