@@ -211,7 +211,7 @@ test('the limits that are told are those that hold', async () => {
   expect(text).toContain(`operations on one WebSocket | ${limits.subscriptionsPerConnectionMax} |`)
   expect(text).toContain(`over all transports | ${number(limits.subscriptionsPerPersonMax)} |`)
   expect(text).toContain(`WebSockets of a person on a server | ${limits.socketsPerPersonMax} |`)
-  expect(text).toContain(`that have not logged in | ${number(limits.strangersPerAddressMax)} |`)
+  expect(text).toContain(`that have not logged in | ${number(limits.strangersPerAddressMax)};`)
 })
 
 test('every code of a problem is told, and no other', async () => {
