@@ -38,6 +38,7 @@ import { identify } from './platform/data-directory.ts'
 import { readDatabaseTime, timeLookMs } from './platform/database-time.ts'
 import { type DbOptions, openDb } from './platform/db.ts'
 import { createDiskWatch, type DiskWatch } from './platform/disk.ts'
+import { watchLateness } from './platform/lateness.ts'
 import { createLog, type Log } from './platform/log.ts'
 import { createLoop } from './platform/loop.ts'
 import { createMigrationWatch, MigrationRefused, migrate } from './platform/migrate.ts'
@@ -344,6 +345,7 @@ const stderr = createOutput(process.stderr)
 
 async function main(): Promise<void> {
   ignoreUserSignals()
+  watchLateness()
   const config = readConfig()
   const log = createLog(config.logLevel)
   const running: Running = { parts: [], startAgain }

@@ -2,13 +2,13 @@ import type { Domain } from '../domain/domain.ts'
 import { leaseTtlMs } from '../domain/leadership.ts'
 import type { Db } from '../platform/db.ts'
 import type { DiskWatch } from '../platform/disk.ts'
-import { sqlState } from '../platform/tx.ts'
+import { sqlState, whyOverloaded } from '../platform/tx.ts'
 
 /** What /readyz answers: whether this process can serve, and what an operator should look at. */
 export interface Readiness {
   ready: boolean
-  /** read-only: a standby, or one that is being replaced. */
-  database: 'ok' | 'full' | 'read-only' | 'unavailable'
+  /** read-only: a standby, or one that is being replaced. unknown: this server is too busy to find out. */
+  database: 'ok' | 'full' | 'read-only' | 'unavailable' | 'unknown'
   migrations: 'ok' | 'pending' | 'unknown'
   warnings: string[]
 }
@@ -64,7 +64,9 @@ async function readiness({ db, log, findRoom }: Probe, disk: Pick<DiskWatch, 'fi
       warnings: [...leaderless, ...problems[database], ...full],
     }
   } catch (error) {
-    log.warn({ err: error }, 'not ready')
+    const overloaded = whyOverloaded(error)
+    log.warn({ err: error }, overloaded ?? 'not ready')
+    if (overloaded) return { ready: false, database: 'unknown', migrations: 'unknown', warnings: [overloaded, ...full] }
     if (!isDiskFull(error)) return { ready: false, database: 'unavailable', migrations: 'unknown', warnings: full }
     return { ready: false, database: 'full', migrations: 'unknown', warnings: [...problems.full, ...full] }
   }

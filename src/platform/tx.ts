@@ -1,5 +1,6 @@
 import type pg from 'pg'
 import { cancelAheadMs, sessionMoments } from './connection.ts'
+import { isLate } from './lateness.ts'
 import type { ModelClient, Models } from './models.ts'
 
 /**
@@ -112,11 +113,24 @@ const reasons: Readonly<Record<string, string>> = {
   '53100': 'The disk of the database is full',
   '53200': 'The database has no memory left',
   '53300': 'The database has no connection left',
+  '57014': 'The database takes too long for a statement',
+}
+
+/** The reason if this server is overloaded; null: another reason. It says nothing about the database. */
+export function whyOverloaded(error: unknown): string | null {
+  const cause = error instanceof Unavailable ? error.cause : error
+  const message = cause instanceof Error && sqlState(cause) === undefined ? cause.message : ''
+  // pg waits for a connection of the pool with this text, and for PostgreSQL itself with another one.
+  if (message.startsWith('timeout exceeded when trying to connect'))
+    return 'This server is overloaded: all of its database connections are in use'
+  if (isLate() && /^(Query read timeout|timeout expired|Connection terminated due to connection timeout)/.test(message))
+    return 'This server is overloaded and runs late; the database may be healthy'
+  return null
 }
 
 /** The message for an error that is `isUnavailable`. */
 export const whyUnavailable = (error: unknown): string =>
-  reasons[sqlState(error) ?? ''] ?? 'The database is not available'
+  whyOverloaded(error) ?? reasons[sqlState(error) ?? ''] ?? 'The database is not available'
 
 /**
  * Runs `work` again when the database says that trying again is right, up to `tries` times, then throws Unavailable.

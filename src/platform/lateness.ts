@@ -1,0 +1,38 @@
+/**
+ * Whether this process runs late: its event loop is kept busy, or the machine gives it too little time. Time limits then
+ * pass though the other side has answered, so they say nothing about that side.
+ */
+export interface Lateness {
+  tick(): void
+  isLate(): boolean
+}
+
+const tickMs = 250
+/** A healthy process is late by some milliseconds. */
+const lateMs = 500
+/** Longer than every time limit of a statement: it may have been late at any moment of it. */
+const memoryMs = 10_000
+
+export function createLateness(nowMs: () => number): Lateness {
+  let dueMs = nowMs() + tickMs
+  let lateAtMs = Number.NEGATIVE_INFINITY
+  return {
+    tick() {
+      if (nowMs() - dueMs > lateMs) lateAtMs = nowMs()
+      dueMs = nowMs() + tickMs
+    },
+    isLate: () => nowMs() - dueMs > lateMs || nowMs() - lateAtMs < memoryMs,
+  }
+}
+
+/** Of this process; it is never late unless it is watched. */
+let own: Lateness | undefined
+
+export function watchLateness(): void {
+  if (own) return
+  const lateness = createLateness(() => performance.now())
+  own = lateness
+  setInterval(() => lateness.tick(), tickMs).unref()
+}
+
+export const isLate = (): boolean => own?.isLate() ?? false
