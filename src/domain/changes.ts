@@ -1,5 +1,5 @@
 import type { PoolChangeKind } from '../platform/generated/client.ts'
-import type { Sql } from '../platform/tx.ts'
+import type { Sql, Tx } from '../platform/tx.ts'
 import type { Domain } from './domain.ts'
 import { vacate } from './leadership.ts'
 
@@ -20,6 +20,11 @@ export const tellSettingsAndNodes = (sql: Sql, pool: string): Promise<void> =>
 /** Limits and what their defaults depend on. Runs that were started before the change do not violate them. */
 export const tellLimits = (sql: Sql, pool: string): Promise<void> =>
   revise(sql, pool, { kinds: ['SETTINGS'], ofLimits: true })
+
+export async function tellLimitsOfAllPools(tx: Tx): Promise<void> {
+  const pools = await tx.prisma.pool.findMany({ orderBy: { name: 'asc' }, select: { name: true } })
+  for (const { name } of pools) await tellLimits(tx, name)
+}
 
 interface Revision {
   kinds: readonly PoolChangeKind[]

@@ -47,7 +47,7 @@ export function allowedActions(viewer: Viewer, job: JobNow, singleUser: boolean)
   const may: Readonly<Record<JobAction, boolean>> = {
     CANCEL: mayOver(viewer, job, 'cancel'),
     RETRY: viewer.permissions.has('job.submit') && !needsOwnEnvironment(viewer, { ...job, hasEnvironment }),
-    APPROVE: mayDecideIt && !job.approval?.requesterDisabled,
+    APPROVE: mayDecideIt && (singleUser || !job.approval?.requesterDisabled),
     REJECT: mayDecideIt,
     SET_PRIORITY: viewer.permissions.has('job.priority') && job.policy === 'PRIORITY',
     DELETE: mayOver(viewer, job, 'delete') && awaitedBy === null,

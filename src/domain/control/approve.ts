@@ -141,7 +141,8 @@ function check(domain: Domain, viewer: Viewer, { decision, job, decided }: Quest
   demandApprover(viewer, job, domain.singleUser)
   if (!accepts(verdict === 'APPROVED' ? 'APPROVE' : 'REJECT', job.state) || !job.open || decided.has(jobId))
     throw notOpen(jobId)
-  if (verdict === 'APPROVED' && job.requesterDisabled)
+  // In single-user mode every other user is disabled, and their jobs go on.
+  if (verdict === 'APPROVED' && job.requesterDisabled && !domain.singleUser)
     throw new InvalidState('The user of the job is disabled; reject the job, or enable the user first', jobId)
   demandVersion(job, expectedVersion)
   const by = `${verdict === 'APPROVED' ? 'Approved' : 'Rejected'} by ${viewer.userName}`

@@ -1,6 +1,6 @@
 import type { Tx } from '../../platform/tx.ts'
 import { lockApplied, rememberApplied, singleUserKey } from '../applied.ts'
-import { tellLimits } from '../changes.ts'
+import { tellLimits, tellLimitsOfAllPools } from '../changes.ts'
 import { applyRates, type Rates } from '../cost.ts'
 import type { Domain } from '../domain.ts'
 import { newId } from '../ids.ts'
@@ -95,8 +95,7 @@ async function applyPool(
 /** Unset limits have another value in another mode. */
 async function applyMode(tx: Tx, singleUser: boolean): Promise<void> {
   if (!(await rememberApplied(tx, singleUserKey, singleUser))) return
-  const pools = await tx.prisma.pool.findMany({ orderBy: { name: 'asc' }, select: { name: true } })
-  for (const { name } of pools) await tellLimits(tx, name)
+  await tellLimitsOfAllPools(tx)
 }
 
 async function applyQueues({ prisma }: Tx, queues: readonly DeclaredQueue[]): Promise<void> {

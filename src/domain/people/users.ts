@@ -3,7 +3,7 @@ import { given } from '../../platform/models.ts'
 import { brokenConstraint, type Sql, type Tx } from '../../platform/tx.ts'
 import { demand, demandAdmin, demandAllOf, isPermission, type Person, userLevels, type Viewer } from '../access.ts'
 import { audit } from '../audit/audit.ts'
-import { tellLimits } from '../changes.ts'
+import { tellLimitsOfAllPools } from '../changes.ts'
 import type { Domain } from '../domain.ts'
 import { InvalidInput, userNotFound } from '../errors.ts'
 import { newId } from '../ids.ts'
@@ -107,7 +107,8 @@ export async function updateUser(domain: Domain, viewer: Viewer, raw: unknown): 
     await demandAdministratorLeft(domain, tx, { before, after })
     await demandUnixUser(tx, viewer, input.unixUser)
     await tx.prisma.user.update({ where: { id }, data: given(columns) })
-    if (disabled !== before.disabled) await tellPools(tx)
+    // The waiting jobs of a disabled user are held by a limit of each pool.
+    if (disabled !== before.disabled) await tellLimitsOfAllPools(tx)
     if (identity !== undefined) await linkIdentity(tx, id, identity)
     await setTeams(tx, id, { teams, defaultTeam })
     await audit(tx, viewer, [{ action: 'user.update', objectId: id, detail: input }], domain.time.nowMs())
@@ -115,12 +116,6 @@ export async function updateUser(domain: Domain, viewer: Viewer, raw: unknown): 
   await withSubmissionsLocked(domain, work, isTakenIdentity)
   for (const topic of ['access', 'queue'] as const) domain.wakeups.poke(topic)
   return { id }
-}
-
-/** The waiting jobs of a disabled user are held by a limit of each pool. */
-async function tellPools(tx: Tx): Promise<void> {
-  const pools = await tx.prisma.pool.findMany({ orderBy: { name: 'asc' }, select: { name: true } })
-  for (const { name } of pools) await tellLimits(tx, name)
 }
 
 async function linkIdentity({ prisma }: Tx, id: string, identity: Identity | null): Promise<void> {
@@ -139,7 +134,7 @@ export async function deleteUser(domain: Domain, viewer: Viewer, { id }: { id: s
     demandOther(viewer, id, true)
     await demandAdministratorLeft(domain, tx, { before, after: { ...before, disabled: true } })
     await tx.prisma.user.update({ where: { id }, data: { disabled: true } })
-    if (!before.disabled) await tellPools(tx)
+    if (!before.disabled) await tellLimitsOfAllPools(tx)
     await revokeTokens(tx, { userId: id })
     await audit(tx, viewer, [{ action: 'user.delete', objectId: id }], domain.time.nowMs())
   })

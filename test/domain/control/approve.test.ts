@@ -226,6 +226,7 @@ test('a job of a disabled user is rejected or waits, but is not approved', async
   const own = { policy: 'PRIORITY', sharesTeam: false } as const
   const job = { userId: researcher.userId, state: 'BLOCKED', approval, left: null, ...own } as const
   expect(allowedActions(lead, job, false)).toEqual(['REJECT', 'SET_PRIORITY'])
+  expect(allowedActions(lead, job, true)).toContain('APPROVE')
   await rejectJob(it.domain, lead, { jobId: first, reason: 'gone', expectedVersion: 2 })
   await updateUser(it.domain, admin, { id: researcher.userId, disabled: false })
   expect(await codeOf(approveJob(it.domain, lead, { jobId: second, expectedVersion: 2 }))).toBe('done')
