@@ -48,6 +48,7 @@ const runOn = (of: Lane, at: number): Running => ({
   leaving: false,
   backfilledOn: null,
   wonTier: null,
+  lostMs: 0,
 })
 
 // ── one end, one start ──

@@ -171,3 +171,20 @@ export function evictedTooOften({ preemptions, settings, nowMs }: Memory, jobId:
   ).length
   return times > maxPreemptionsPerJob ? [`${jobId} was evicted ${times} times in a quantum`] : []
 }
+
+/** A job that lost work is evicted again only after twice as much. The decision may be older than the database's moment. */
+export function losesTooMuch(memory: Memory, { id, run }: SimulatedJob, ranMs: number): string[] {
+  const lostMs = memory.lostBefore(id, run.id)
+  return run.number > 1 && ranMs < 2 * lostMs
+    ? [`${id} lost ${lostMs} ms before, and is evicted after ${ranMs} ms`]
+    : []
+}
+
+/** The newest rotation: within a quantum an account gives or takes, but never both. */
+export function changesNothing({ preemptions, settings, nowMs }: Memory): string[] {
+  const since = nowMs - Math.max(settings.rotationQuantumMs, 0)
+  const newest = preemptions.at(-1)
+  const recent = preemptions.filter(({ tier, atMs }) => tier === 2 && atMs > since)
+  const isBack = recent.some(({ claimant, victim }) => claimant === newest?.victim || victim === newest?.claimant)
+  return newest && isBack ? [`${newest.victim} gives to ${newest.claimant}, and one of them did the opposite`] : []
+}

@@ -155,6 +155,7 @@ class Cluster {
       leaving: false,
       backfilledOn: null,
       wonTier,
+      lostMs: 0,
     })
   }
 
@@ -200,7 +201,8 @@ class Cluster {
     if (!job) throw new Error(`No job ${running.jobId}`)
     if (tier === 2) job.turn = this.turns++
     this.waiting.add(job)
-    preemptions.push({ atMs: nowMs, tier, claimantJobId: claimant.id, victimJobId: job.id })
+    const accounts = { claimant: claimant.of.account, victim: job.of.account }
+    preemptions.push({ atMs: nowMs, tier, claimantJobId: claimant.id, victimJobId: job.id, ...accounts })
     const since = nowMs - Math.max(settings.rotationQuantumMs, 0)
     const times = preemptions.filter(({ victimJobId, atMs }) => victimJobId === job.id && atMs > since).length
     this.mostPerQuantum = Math.max(this.mostPerQuantum, times)

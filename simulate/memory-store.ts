@@ -2,7 +2,7 @@ import { Fenced } from '../src/domain/leadership.ts'
 import { isHolding } from '../src/domain/state.ts'
 import type { Change, Decisions, Eviction, Start } from '../src/scheduler/plan/model.ts'
 import type { Committed, Heard, KnownLanes, Store } from '../src/scheduler/store.ts'
-import { breachesOf, evictedTooOften } from './breaches.ts'
+import { breachesOf, changesNothing, evictedTooOften, losesTooMuch } from './breaches.ts'
 import type { SimulatedJob } from './jobs.ts'
 import type { Memory } from './memory.ts'
 
@@ -173,9 +173,13 @@ function evict(memory: Memory, { claimant, hold, victims }: Eviction): boolean {
     const job = memory.runs.get(running.runId)
     if (!job || job.run.leaves !== null || (job.state !== 'STARTING' && job.state !== 'RUNNING')) continue
     job.run.leaves = 'ASKED'
+    const lostMs = job.run.startedMs === null ? 0 : memory.nowMs - job.run.startedMs
     const past = { atMs: memory.nowMs, tier, claimantJobId: claimant.jobId, victimJobId: job.id }
-    memory.preemptions.push({ ...past, victimRunId: running.runId })
+    const accounts = { claimant: claimant.account, victim: job.lane.account }
+    if (tier === 1 || tier === 2) memory.breaches.push(...losesTooMuch(memory, job, lostMs))
+    memory.preemptions.push({ ...past, ...accounts, victimRunId: running.runId, lostMs })
     if (tier === 1 || tier === 2) memory.breaches.push(...evictedTooOften(memory, job.id))
+    if (tier === 2) memory.breaches.push(...changesNothing(memory))
     memory.tellRun(running.runId)
   }
   return true

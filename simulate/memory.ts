@@ -45,7 +45,7 @@ export class Memory {
   /** Jobs that are not over. */
   readonly jobs = new Map<string, SimulatedJob>()
   readonly holds = new Map<string, Hold>()
-  preemptions: (PastPreemption & { victimRunId: string })[] = []
+  preemptions: (PastPreemption & { victimRunId: string; lostMs: number })[] = []
   nodes: FreeNode[]
   settings: PoolSettings
   /** Rules that a write broke, seen when it was written. */
@@ -201,7 +201,15 @@ export class Memory {
       leaving: run.leaves !== null,
       backfilledOn: run.backfilledOn,
       wonTier: run.wonTier,
+      lostMs: this.lostBefore(id, run.id),
     }
+  }
+
+  /** Run time that earlier runs of the job lost to preemptions. */
+  lostBefore(jobId: string, runId: string): number {
+    let lostMs = 0
+    for (const one of this.preemptions) if (one.victimJobId === jobId && one.victimRunId !== runId) lostMs += one.lostMs
+    return lostMs
   }
 
   /** Nodes minus what runs hold of them. */

@@ -33,12 +33,27 @@ export function waitingLoaders(domain: Domain, viewer: Viewer) {
       return pools.map((pool) => limits.get(pool) ?? new Error(`The pool ${pool} was removed`))
     }),
     holdsOfPool: byPool<HoldRow>((pools) => readHoldRows(sql, 'pool', pools)),
+    lostWorkOfPool: byPool<LostWorkRow>((pools) => sql.query<LostWorkRow>(lostWorkSql, [pools], 'lost_work_of_pools')),
     accountsOfPool: byPool<AccountShareRow>(async (pools) => {
       const known = seesAll(viewer) ? null : await ownAccounts(sql, viewer)
       return sql.query<AccountShareRow>(accountsSql, [pools, accountsMax, known], 'accounts_of_pools')
     }),
   }
 }
+
+export interface LostWorkRow {
+  pool: string
+  runs: number
+  seconds: number
+  gpuSeconds: number
+}
+
+const lostWorkSql = `
+SELECT p.pool, count(*) AS runs, coalesce(sum(r.lost_seconds), 0) AS seconds,
+  coalesce(sum(r.lost_seconds * (l.shape->>'copies')::float8 * (l.shape->>'gpu')::float8), 0) AS "gpuSeconds"
+FROM preemption p JOIN run r ON r.id = p.victim_run_id JOIN job j ON j.id = r.job_id JOIN lane l ON l.id = j.lane_id
+WHERE p.pool = ANY($1::text[]) AND p.at > (SELECT berth_now()) - interval '24 hours' AND r.state = 'INTERRUPTED'
+GROUP BY p.pool`
 
 function byJob<Value>(read: (ids: readonly string[]) => Promise<ReadonlyMap<string, Value>>) {
   return new DataLoader<string, Value | null>(async (ids) => {

@@ -112,4 +112,5 @@ export const runOf = ({ lane: of, entry, placements, ...more }: Decisions['start
   leaving: false,
   backfilledOn: more.backfilledOn,
   wonTier: more.wonTier,
+  lostMs: 0,
 })

@@ -77,6 +77,7 @@ export class TestPool implements WorldView {
       leaving: false,
       backfilledOn: null,
       wonTier: null,
+      lostMs: 0,
       ...more,
     }
     this.machines.add(running)

@@ -103,7 +103,9 @@ WITH victim AS MATERIALIZED (
     shares jsonb, "claimantJobId" text, claimant text)
 ),
 ordered AS (
-  UPDATE run SET preempt_requested_at = berth_now() FROM victim v
+  UPDATE run SET preempt_requested_at = berth_now(),
+    lost_seconds = coalesce(extract(epoch FROM berth_now() - greatest(run.started_at, c.saved_at)), 0)
+  FROM victim v LEFT JOIN closure c ON c.job_id = v."jobId"
   WHERE run.id = v."runId" AND run.state IN ('STARTING', 'RUNNING') AND run.preempt_requested_at IS NULL
     AND EXISTS (SELECT FROM hold h WHERE h.job_id = v."claimantJobId")
   RETURNING v.*

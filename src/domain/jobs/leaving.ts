@@ -41,7 +41,7 @@ async function spare(sql: Sql, runId: string, claimant: string): Promise<void> {
 
 const spareSql = `
 WITH spared AS (
-  UPDATE run SET preempt_requested_at = NULL WHERE id = $1 RETURNING id, job_id, number, pool
+  UPDATE run SET preempt_requested_at = NULL, lost_seconds = NULL WHERE id = $1 RETURNING id, job_id, number, pool
 ),
 forgotten AS (DELETE FROM preemption WHERE victim_run_id = $1),
 ${jobChangeSql({

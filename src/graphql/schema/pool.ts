@@ -9,7 +9,7 @@ import { described } from '../described.ts'
 import { pageCost } from '../page.ts'
 import { DeviceRef, HoldRef, JobRef, PoolNodeRef, PoolRef, SubmissionQueueRef } from '../refs.ts'
 import { nameOf, poolId, queueId } from '../typed-id.ts'
-import type { AccountShareRow } from '../waiting-loaders.ts'
+import type { AccountShareRow, LostWorkRow } from '../waiting-loaders.ts'
 import { LimitsRef } from './limits.ts'
 import { RunConnection } from './run.ts'
 
@@ -108,6 +108,15 @@ const AccountShare = builder.objectRef<AccountShareRow>('AccountShare').implemen
   }),
 })
 
+const LostWork = builder.objectRef<Omit<LostWorkRow, 'pool'>>('LostWork').implement({
+  description: 'What preemptions of the last 24 hours took from the jobs of a pool.',
+  fields: (t) => ({
+    runs: t.exposeInt('runs', { description: 'Runs that ended for other jobs.' }),
+    seconds: t.exposeFloat('seconds', { description: 'Their run time since they began or last saved a closure.' }),
+    gpuSeconds: t.exposeFloat('gpuSeconds', { description: 'The same, times their GPUs.' }),
+  }),
+})
+
 const PoolNodeConnection = connectionType('PoolNode', PoolNodeRef)
 
 builder.node(PoolRef, {
@@ -162,6 +171,12 @@ builder.node(PoolRef, {
       description:
         'Accounts with running or waiting jobs, largest usage first, at most 500. Without permission to see all jobs: only your own and those of your teams.',
       resolve: ({ name }, _args, { load }) => load.accountsOfPool.load(name),
+    }),
+    lostWork: t.field({
+      type: LostWork,
+      description: 'Work that preemptions of the last 24 hours took from its jobs.',
+      resolve: async ({ name }, _args, { load }) =>
+        (await load.lostWorkOfPool.load(name))[0] ?? { runs: 0, seconds: 0, gpuSeconds: 0 },
     }),
     nodes: t.field({
       type: PoolNodeConnection,

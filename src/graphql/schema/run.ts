@@ -123,6 +123,12 @@ builder.node(RunRef, {
       nullable: true,
       description: 'When the preemption was requested.',
     }),
+    lostSeconds: t.float({
+      nullable: true,
+      description:
+        'Run time that a preemption took from the job, since the run began or last saved a closure; null: the run did not end for another job.',
+      resolve: ({ state, lostSeconds }) => (state === 'INTERRUPTED' ? lostSeconds : null),
+    }),
     placements: t.field({
       type: [Placement],
       description:

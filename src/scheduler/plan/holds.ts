@@ -41,7 +41,7 @@ function besideHolds(world: WorldView, { lane, entry }: Claim, evicts: boolean):
   const others = holdsAgainst(world, { lane, entry }, evicts)
   if (others.length === 0)
     return { view: mayUse ? (node) => (mayUse(node) ? node : null) : wholeNode, backfilled: onNoHold }
-  const closed = byNode(others.filter((hold) => !mayBackfill(world, lane, hold)))
+  const closed = byNode(others.filter((hold) => !mayBackfill(world, lane, { hold, evicts })))
   const drained = byNode(others.filter(({ kind }) => kind === 'DRAIN'))
   return {
     view(node) {
@@ -84,12 +84,18 @@ export function byNode(holds: readonly Hold[]): ReadonlyMap<string, readonly Kep
   return Map.groupBy(kept, ({ placement }) => placement.nodeId)
 }
 
-function mayBackfill(world: WorldView, lane: Lane, hold: Hold): boolean {
+function mayBackfill(world: WorldView, lane: Lane, { hold, evicts }: { hold: Hold; evicts: boolean }): boolean {
   const { kind, expectedMs } = hold
   if (kind === 'PREEMPTION') return false
   if (mayBeEvicted(lane)) return !isDue(world, hold)
+  // Victims may take long to leave: whether it would still end in time is not known.
+  if (evicts) return false
   return lane.runSeconds !== null && expectedMs !== null && world.nowMs + lane.runSeconds * 1_000 <= expectedMs
 }
+
+/** It was started on the nodes of the hold because it ends in time. */
+const isBorrowed = (run: Running, { sinceMs, expectedMs }: Hold): boolean =>
+  expectedMs !== null && run.sinceMs >= sinceMs && endMs(run) <= expectedMs
 
 /**
  * Only runs that leave anyway, and claims of other jobs, use what the hold keeps: its owner takes it as soon as those are
@@ -99,7 +105,9 @@ function isDue(world: WorldView, hold: Hold): boolean {
   return [...Map.groupBy(hold.placements, ({ nodeId }) => nodeId)].every(([nodeId, own]) => {
     const node = world.nodes.find(({ id }) => id === nodeId)
     if (!node) return false
-    const going = [...world.runsOn(nodeId)].filter((run) => run.leaving || run.backfilledOn === hold.jobId)
+    const going = [...world.runsOn(nodeId)].filter(
+      (run) => run.leaving || run.backfilledOn === hold.jobId || isBorrowed(run, hold),
+    )
     const [freed] = freedNodes([node], going)
     if (!freed) return false
     const left = { cpu: freed.freeCpu, memory: freed.freeMemory }

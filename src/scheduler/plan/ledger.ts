@@ -52,8 +52,14 @@ export class Ledger {
     }
     const before = state.preemptions
     const claimantJobId = hold.jobId
-    const more = victims.map(({ running: { jobId: victimJobId }, tier }) => ({ victimJobId, tier }))
-    state.preemptions = [...before, ...more.map((one) => ({ atMs: state.nowMs, claimantJobId, ...one }))]
+    const of = { atMs: state.nowMs, claimantJobId, claimant: lane.account }
+    const more = victims.map(({ running, tier }) => ({
+      ...of,
+      victimJobId: running.jobId,
+      victim: running.lane.account,
+      tier,
+    }))
+    state.preemptions = [...before, ...more]
     this.inverted(decisions, () => {
       state.preemptions = before
     })

@@ -32,6 +32,8 @@ export class Machines {
   readonly runsOf = new Map<string, number>()
   /** Runs that started on resources of victims. */
   won = 0
+  /** Runs whose jobs ran before and may have lost work. */
+  hurt = 0
   /** Number of preemptable runs. */
   preemptable = 0
   /** Lanes of the jobs that have holds. */
@@ -175,12 +177,13 @@ export class Machines {
       if (backOff && sinceMs >= backOff.untilMs && (others || on.has(id))) backOff.probes += one
   }
 
-  private countKinds({ lane, wonTier }: Running, one: 1 | -1): void {
+  private countKinds({ lane, wonTier, run }: Running, one: 1 | -1): void {
     const { account } = lane
     const runs = (this.runsOf.get(account) ?? 0) + one
     if (runs > 0) this.runsOf.set(account, runs)
     else this.runsOf.delete(account)
     if (wonTier !== null) this.won += one
+    if (run > 1) this.hurt += one
     if (lane.preemptable || lane.restartable) this.preemptable += one
   }
 
@@ -229,6 +232,7 @@ export function runOf({ lane, entry, placements, wonTier, backfilledOn }: Start,
     leaving: false,
     backfilledOn,
     wonTier,
+    lostMs: 0,
   }
 }
 

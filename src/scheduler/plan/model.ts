@@ -44,6 +44,8 @@ export interface Running {
   backfilledOn: string | null
   /** The tier of the preemption that freed its placements; null: they were free. */
   wonTier: Tier | null
+  /** Run time that earlier runs of the job lost to preemptions; known once its command has begun. */
+  lostMs: number
 }
 
 /** Why a run has to leave: for an interactive job; strict; rotation; backfill that has to leave its hold. Numbers are stored. */
@@ -78,6 +80,9 @@ export interface PastPreemption {
   tier: Tier
   claimantJobId: string
   victimJobId: string
+  /** The accounts of both. */
+  claimant: string
+  victim: string
 }
 
 /** All settings of the pool that people may change. */

@@ -99,8 +99,10 @@ function start({ state, ledger, decisions }: Round, job: QueuedJob, given: Omit<
  * Drops the hold of a job that may not start now: a pool does not stand still for it. Victims that were not signalled yet
  * stay.
  */
-function giveUpHold({ state, ledger, decisions }: Round, { entry }: QueuedJob): void {
-  if (state.holds.has(entry.jobId)) ledger.dropHold(decisions, entry.jobId)
+function giveUpHold({ state, ledger, decisions }: Round, { entry: { jobId } }: QueuedJob): void {
+  // What this round clears for it is dropped by the next one.
+  if (decisions.evictions.some(({ claimant }) => claimant.jobId === jobId)) return
+  if (state.holds.has(jobId)) ledger.dropHold(decisions, jobId)
 }
 
 function dropOverHolds({ state, ledger, decisions }: Round): void {

@@ -11,7 +11,7 @@ import type { Fraction, Hold, LaneState, PastPreemption, PoolSettings, Running, 
 import { Order } from './order.ts'
 import { budgetMs } from './preemption.ts'
 import { Touched } from './touched.ts'
-import { isPreemptable } from './victims.ts'
+import { isPreemptable, ripeMs } from './victims.ts'
 
 /**
  * What the leader of a pool knows at this moment: loaded once, then changed by what it hears (hearing.ts) and by what it
@@ -161,7 +161,10 @@ export class PoolState implements WorldView {
       if (known) this.machines.replace(known, running)
       else this.machines.add(running)
     })
-    if (known?.leaving !== running.leaving || (known && isPreemptable(known)) !== isPreemptable(running)) this.weigh()
+    if (known?.leaving && !running.leaving) this.order.freed([]) // A hold waits for more than backfill again.
+    const isVictim = known && isPreemptable(known)
+    if (known?.leaving !== running.leaving || ripeMs(known) !== ripeMs(running) || isVictim !== isPreemptable(running))
+      this.weigh()
   }
 
   /** The backend of these runs chose other nodes than the planner. */

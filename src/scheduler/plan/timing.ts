@@ -3,6 +3,7 @@ import type { JobClass } from './model.ts'
 import { budgetMs } from './preemption.ts'
 import { nextWindowMs } from './reservations.ts'
 import type { PoolState } from './state.ts'
+import { ripeMs } from './victims.ts'
 
 /** When time alone may open what is closed: jobs that wait for machines are considered again then. null: never. */
 export function lookAgainMs(state: PoolState): number | null {
@@ -34,9 +35,12 @@ function preemptions({ lanes, machines, preemptions: past, settings, nowMs }: Po
     ...(quantum > 0 ? [atMs + quantum] : []),
     ...(maxPreemptionsPerMinute === null ? [] : [atMs + budgetMs]),
   ])
-  if (minRunBeforePreemptMs === 0 && machines.won === 0) return after
+  if (minRunBeforePreemptMs === 0 && machines.won === 0 && machines.hurt === 0) return after
   const ripe = [...machines.running.values()]
     .filter(({ lane }) => lane.preemptable || lane.restartable)
-    .flatMap(({ sinceMs, wonTier }) => [sinceMs + minRunBeforePreemptMs, wonTier === null ? 0 : sinceMs + quantum])
-  return [...after, soonest(ripe.filter((moment) => moment > nowMs)) ?? 0]
+    .flatMap((running) => {
+      const { sinceMs, wonTier } = running
+      return [sinceMs + minRunBeforePreemptMs, ripeMs(running), wonTier === null ? 0 : sinceMs + quantum]
+    })
+  return [...after, soonest(ripe.filter((moment) => moment > nowMs && moment < Number.POSITIVE_INFINITY)) ?? 0]
 }

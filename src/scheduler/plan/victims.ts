@@ -52,11 +52,13 @@ function strict(world: WorldView, { lane, asked }: Claiming, past: () => Past): 
 
 /**
  * The account with the greater share gives way although the claimant's will be as great or greater then: a slow rotation.
- * No job takes part twice within a quantum, unless the two could not swap back.
+ * No job takes part twice within a quantum, unless the two could not swap back. Within a quantum an account either gives or
+ * takes: otherwise two accounts could evict each other's jobs, and hold as much as before.
  */
 function rotation(world: WorldView, { lane, jobId }: Claiming, past: () => Past): PreemptionRule {
   const now = world.occupancy(lane.account)
   const mayClaim = () => !past().rotated.has(jobId)
+  const changesHoldings = (victim: string) => !past().gave.has(lane.account) && !past().took.has(victim)
   const cannotSwapBack = ({ lane: victim }: Running) => !(lane.preemptable || lane.restartable) || !victim.restartable
   const isFresh = (running: Running) => mayClaim() && !past().rotated.has(running.jobId)
   return {
@@ -64,6 +66,7 @@ function rotation(world: WorldView, { lane, jobId }: Claiming, past: () => Past)
     mayLeave: (running) =>
       hasMore(world, running.lane.account, lane.account) &&
       isBatchVictim(world, running, past) &&
+      changesHoldings(running.lane.account) &&
       !(running.wonTier !== null && isRecent(world, running.sinceMs)) &&
       (cannotSwapBack(running) || isFresh(running)),
     groupOf: (running) => running.lane.account,
@@ -79,17 +82,24 @@ const hasMore = (world: WorldView, victim: string, claimant: string): boolean =>
 const more = (share: Fraction, than: Fraction): Fraction | null => (compareFractions(share, than) > 0 ? share : null)
 
 /**
- * A run that started by a rotation is safe for one quantum, and no job is evicted more often than the settings allow.
+ * A run that started by a rotation is safe for one quantum, and no job is evicted more often than the settings allow. A
+ * run of a job that lost work is safe until it has run twice as long as all that was lost; so a job loses at most one and
+ * a half times its own length, however long it is.
  */
 function isBatchVictim(world: WorldView, running: Running, past: () => Past): boolean {
   const { nowMs, settings } = world
   return (
     isPreemptable(running) &&
     nowMs - running.sinceMs >= settings.minRunBeforePreemptMs &&
+    nowMs >= ripeMs(running) &&
     !(running.wonTier === 2 && isRecent(world, running.sinceMs)) &&
     (past().evictions.get(running.jobId) ?? 0) < settings.maxPreemptionsPerJob
   )
 }
+
+/** When it has run twice as long as its job lost; infinity: a later run that has not begun. */
+export const ripeMs = ({ run, startedMs, lostMs }: Running): number =>
+  run === 1 ? 0 : (startedMs ?? Number.POSITIVE_INFINITY) + 2 * lostMs
 
 const isRecent = ({ nowMs, settings }: WorldView, atMs: number) => nowMs - atMs < settings.rotationQuantumMs
 
@@ -129,6 +139,9 @@ function interactive({ settings }: WorldView, { lane }: Claiming): PreemptionRul
 interface Past {
   /** Jobs that took part in a rotation. */
   rotated: ReadonlySet<string>
+  /** Accounts that lost runs by rotations, and that got their places. */
+  gave: ReadonlySet<string>
+  took: ReadonlySet<string>
   /** Number of evictions by job for batch jobs. */
   evictions: ReadonlyMap<string, number>
 }
@@ -145,13 +158,17 @@ function pastOf(world: WorldView): () => Past {
 function findPast({ preemptions, nowMs, settings }: WorldView): Past {
   const sinceMs = nowMs - memoryMs(settings)
   const rotated = new Set<string>()
+  const [gave, took] = [new Set<string>(), new Set<string>()]
   const evictions = new Map<string, number>()
-  for (const { atMs, tier, claimantJobId, victimJobId } of preemptions) {
+  for (const { atMs, tier, claimantJobId, victimJobId, claimant, victim } of preemptions) {
     if (atMs <= sinceMs) continue
     if (tier !== tiers.interactive) evictions.set(victimJobId, (evictions.get(victimJobId) ?? 0) + 1)
-    if (tier === tiers.rotation) rotated.add(claimantJobId).add(victimJobId)
+    if (tier !== tiers.rotation) continue
+    rotated.add(claimantJobId).add(victimJobId)
+    gave.add(victim)
+    took.add(claimant)
   }
-  return { rotated, evictions }
+  return { rotated, gave, took, evictions }
 }
 
 /**

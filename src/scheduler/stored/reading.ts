@@ -88,6 +88,7 @@ const runningSql = (runs: string, condition: string) => `
 SELECT r.id AS "runId", r.job_id AS "jobId", r.number AS run, ${laneJson} AS lane, r.state, ${ms('r.scheduled_at')} AS "sinceMs",
   ${ms('r.started_at')} AS "startedMs", r.preempt_requested_at IS NOT NULL AS leaving, r.backfilled_on AS "backfilledOn",
   r.won_tier AS "wonTier",
+  (SELECT coalesce(sum(o.lost_seconds), 0) * 1000 FROM run o WHERE o.job_id = r.job_id AND o.number < r.number) AS "lostMs",
   (SELECT jsonb_agg(jsonb_build_object('nodeId', a.node_id, 'node', n.name, 'replica', a.replica, 'cpuMillis', a.cpu_millis,
     'memoryBytes', a.memory_bytes, 'infiniband', a.infiniband, 'provisional', a.provisional, 'gpuSlots', a.gpu_slots,
       'interactive', r.interactive_user_id IS NOT NULL) ORDER BY a.replica)
@@ -236,7 +237,7 @@ const rememberedMsMin = 60_000
 
 export const readPreemptions = (sql: Sql, pool: string, quantumMs: number): Promise<PastPreemption[]> =>
   sql.query<PastPreemption>(
-    `SELECT ${ms('at')} AS "atMs", tier, claimant_job_id AS "claimantJobId", victim_job_id AS "victimJobId"
+    `SELECT ${ms('at')} AS "atMs", tier, claimant_job_id AS "claimantJobId", victim_job_id AS "victimJobId", claimant, victim
      FROM preemption WHERE pool = $1 AND at > (SELECT berth_now()) - $2 * interval '1 millisecond' ORDER BY at, id`,
     [pool, Math.max(quantumMs, rememberedMsMin)],
   )

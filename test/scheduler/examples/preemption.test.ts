@@ -113,6 +113,36 @@ describe.each(modes)('with %s alone', (mode) => {
     expect([state, runs.nodes.length]).toEqual(['INTERRUPTED', 1])
   })
 
+  test('rotation: two accounts do not evict each other’s jobs', async () => {
+    await using it = await startCluster({ mode, ...S, weights: { ml: 2 } })
+    const three = (account: string) => ({ gpu: 3, pre: true, ...of(account) })
+    await it.together(three('a'), three('a'), three('ml'), three('ml'))
+    for (let i = 0; i < 3; i++) await it.advance(1)
+    const evicted = await it.sql<{ claimant: string; victim: string }>('SELECT claimant, victim FROM preemption')
+    expect(evicted).toEqual([{ claimant: 'ml', victim: 'a' }])
+  })
+
+  test('lost work: it is counted, and a job that lost some runs twice as long before it leaves again', async () => {
+    await using it = await startCluster({ mode, ...S })
+    const victim = await it.submit({ gpu: 8, rst: true, ...of('x') })
+    await it.settle()
+    await it.advance(60)
+    const first = await it.submit({ gpu: 4, seconds: 10, ...of('y'), pre: true })
+    await it.settle()
+    await it.advance(11)
+    expect(await it.states(victim, first)).toEqual(['RUNNING', 'SUCCEEDED'])
+    const second = await it.submit({ gpu: 4, seconds: 10, pre: true, ...of('y') })
+    await it.advance(100)
+    expect(await it.states(victim, second)).toEqual(['RUNNING', 'QUEUED'])
+    const query = `query ($id: ID!) { job(id: $id) { runs(first: 5) { nodes { lostSeconds } } } pools { lostWork { runs seconds gpuSeconds } } }`
+    expect(await it.admin.data(query, { id: victim })).toMatchObject({
+      job: { runs: { nodes: [{ lostSeconds: expect.closeTo(60, -1) }, { lostSeconds: null }] } },
+      pools: [{ lostWork: { runs: 1, gpuSeconds: expect.closeTo(480, -2) } }],
+    })
+    await it.advance(30)
+    expect(await it.states(second)).toEqual(['RUNNING'])
+  })
+
   test('holds: a job that took the place of another on held nodes leaves when the owner needs them', async () => {
     const scheduling = { holdAfterMs: 2_000, nonPreemptableFraction: 1 }
     await using it = await startCluster({ mode, ...S, scheduling })

@@ -37,6 +37,7 @@ const running = (asks: LaneAsks) => ({
   leaving: false,
   backfilledOn: null,
   wonTier: null,
+  lostMs: 0,
 })
 
 describe('a short job of a backend that plans in passes', () => {

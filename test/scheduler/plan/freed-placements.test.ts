@@ -25,6 +25,7 @@ function running(account: string, gpuIds: readonly number[]): Running {
     leaving: false,
     backfilledOn: null,
     wonTier: null,
+    lostMs: 0,
   }
 }
 
@@ -68,7 +69,14 @@ describe('what victims would have to leave', () => {
 describe('a run that is spared', () => {
   it('counts no more as a victim', () => {
     const [spared] = [running('big', eight)]
-    const past = { atMs: 0, tier: 1, claimantJobId: 'gone', victimJobId: spared.jobId } as const
+    const past = {
+      atMs: 0,
+      tier: 1,
+      claimantJobId: 'gone',
+      claimant: 'y',
+      victim: 'x',
+      victimJobId: spared.jobId,
+    } as const
     const of = createWorld(
       snapshot({
         lanes: [laneOf(lane('small', { shape: { gpu: 2 } }), [1])],

@@ -160,6 +160,7 @@ const startOf = (of: Lane, sequence: number) => ({
   entry: waiting(of.id, sequence),
   models: [],
   wonTier: null,
+  lostMs: 0,
   backfilledOn: null,
 })
 

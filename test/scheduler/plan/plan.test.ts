@@ -77,6 +77,7 @@ describe('FAIR_SHARE', () => {
       leaving: false,
       backfilledOn: null,
       wonTier: null,
+      lostMs: 0,
     })
     const [a, c] = [lane('a', { shape: { gpu: 1 } }), lane('c', { shape: { gpu: 1 } })]
     const state = (weights: Map<string, number>) =>

@@ -146,6 +146,9 @@ describe('strict: the claimant holds less even with the job', () => {
   })
 })
 
+/** Accounts of earlier preemptions. */
+const others = { claimant: 'c', victim: 'v' }
+
 describe('limits of preemption', () => {
   const oneFull = (more: Partial<Running> = {}, settings = {}) => {
     const pool = new TestPool([N8()], settings)
@@ -153,7 +156,13 @@ describe('limits of preemption', () => {
     return { pool, run }
   }
   const past = (pool: TestPool, run: Running, tier: 0 | 1 | 2, agoMs: number) =>
-    pool.preemptions.push({ atMs: pool.nowMs - agoMs, tier, claimantJobId: 'job_other', victimJobId: run.jobId })
+    pool.preemptions.push({
+      atMs: pool.nowMs - agoMs,
+      tier,
+      claimantJobId: 'job_other',
+      victimJobId: run.jobId,
+      ...others,
+    })
 
   test.each([
     ['interactive', { interactive: true }, {}],
@@ -173,6 +182,16 @@ describe('limits of preemption', () => {
     expect(leavers(pool, 'y', { gpu: 1, interactive: true })).toHaveLength(1)
     pool.nowMs += 1000
     expect(leavers(pool, 'y', { gpu: 1 })).toHaveLength(1)
+  })
+
+  test('a job that lost work runs twice as long before it leaves again, except for interactive jobs', () => {
+    const ran = (ms: number) => ({ startedMs: 1_000_000_000 - ms })
+    const { pool } = oneFull({ ...ran(119_000), run: 2, lostMs: 60_000 })
+    expect(leavers(pool, 'y', { gpu: 1 })).toBeNull()
+    expect(leavers(pool, 'y', { gpu: 1, interactive: true })).toHaveLength(1)
+    pool.nowMs += 1_000
+    expect(leavers(pool, 'y', { gpu: 1 })).toHaveLength(1)
+    expect(leavers(oneFull({ startedMs: null, run: 2 }).pool, 'y', { gpu: 1 })).toBeNull()
   })
 
   test('a job leaves at most twice within a quantum for batch jobs', () => {
@@ -207,7 +226,7 @@ describe('rotation: the account that holds more gives way for a quantum', () => 
     const plan = planFor(pool, 'y', { gpu: 8, ...rst })
     expect(plan?.victims).toMatchObject([{ tier: 2, shares: { claimant: [0, 1], victim: [1, 0] } }])
     const rotated = (jobIds: { claimantJobId: string; victimJobId: string }, agoMs: number) =>
-      pool.preemptions.splice(0, 1, { atMs: pool.nowMs - agoMs, tier: 2, ...jobIds })
+      pool.preemptions.splice(0, 1, { atMs: pool.nowMs - agoMs, tier: 2, ...others, ...jobIds })
     rotated({ claimantJobId: run.jobId, victimJobId: 'job_other' }, hour - 1)
     expect(leavers(pool, 'y', { gpu: 8, ...rst })).toBeNull()
     rotated({ claimantJobId: 'job_other', victimJobId: 'job_claimant' }, hour - 1)
@@ -217,9 +236,34 @@ describe('rotation: the account that holds more gives way for a quantum', () => 
     expect(leavers(pool, 'y', { gpu: 8, ...rst })).toEqual([run])
   })
 
+  test('an account that gave within the quantum takes nothing back, and one that took gives nothing', () => {
+    const { pool, run } = full()
+    const rotated = (claimant: string, victim: string) =>
+      pool.preemptions.splice(0, 1, {
+        atMs: pool.nowMs - 1,
+        tier: 2,
+        claimantJobId: 'job_p',
+        victimJobId: 'job_q',
+        claimant,
+        victim,
+      })
+    rotated('z', 'y')
+    expect(leavers(pool, 'y', { gpu: 8 })).toBeNull()
+    rotated('x', 'z')
+    expect(leavers(pool, 'y', { gpu: 8 })).toBeNull()
+    rotated('y', 'x')
+    expect(leavers(pool, 'y', { gpu: 8 })).toEqual([run])
+  })
+
   test('always, where the two cannot swap back', () => {
     const { pool, run } = full()
-    pool.preemptions.push({ atMs: pool.nowMs - 1, tier: 2, claimantJobId: 'job_other', victimJobId: run.jobId })
+    pool.preemptions.push({
+      atMs: pool.nowMs - 1,
+      tier: 2,
+      claimantJobId: 'job_other',
+      victimJobId: run.jobId,
+      ...others,
+    })
     expect(leavers(pool, 'y', { gpu: 8, ...rst })).toBeNull()
     expect(leavers(pool, 'y', { gpu: 8 })).toEqual([run])
   })
