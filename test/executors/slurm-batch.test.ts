@@ -1,6 +1,15 @@
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, mkdtempSync, readFileSync, readlinkSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
@@ -66,8 +75,9 @@ it('has no secret, and any text of the job arrives as it is', () => {
   const run = runOf({ command: ['printf', '%s|', 'a b', "'", '$HOME', '', 'x\ny'], environment })
   expect(batchScriptOf('/s/run', 1000)).not.toContain('SECRET')
   writeFileSync(pathOf('job'), jobFileOf(run, commanding))
-  const shown = execFileSync('/bin/sh', ['-c', `. ${directory}/job; printenv _1; "$@"`], { encoding: 'utf8' })
-  expect(shown).toBe("SECRET=it's\n$(x) `y`\na b|'|$HOME||x\ny|")
+  const shown = execFileSync('/bin/sh', ['-c', `. ${directory}/job; printenv; "$@"`], { encoding: 'utf8' })
+  expect(shown).toContain("=SECRET=it's\n$(x) `y`\n")
+  expect(shown).toMatch(/\na b\|'\|\$HOME\|\|x\ny\|$/)
 })
 
 it('lets Open MPI run as root where the job does; how many ranks a node takes is left to Slurm', () => {
@@ -96,6 +106,20 @@ it('leaves no process behind, for which Slurm would wait', async () => {
   expect(() => process.kill(-pid, 0)).toThrow('ESRCH')
   expect(textOf('stdout')).toBe('out\n')
   expect(readlinkSync(pathOf('exit'))).toMatch(/^0 - /)
+})
+
+it.each(['n1', 'n2'])('does nothing in a second start of its job that began on %s, and records that', async (node) => {
+  symlinkSync(`job 7 ${node}`, pathOf('claim'))
+  symlinkSync('n1  1', pathOf('begun'))
+  await begin('echo out').ended
+  expect(readlinkSync(pathOf('again'))).toBe('n1')
+  for (const name of ['exit', 'stdout']) expect(existsSync(pathOf(name))).toBe(false)
+})
+
+it('does nothing, and records nothing, in another job of its run', async () => {
+  symlinkSync('job 77 n1', pathOf('claim'))
+  await begin('echo out').ended
+  expect(readdirSync(directory).toSorted()).toEqual(['claim', 'job'])
 })
 
 it('does not wait for a process that left the session of the command', async () => {

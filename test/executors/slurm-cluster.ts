@@ -48,11 +48,17 @@ export const tasks = (amounts: Parameters<typeof resourcesOf>[0]) => resourcesOf
 export const operate = (command: string, ...args: string[]) =>
   promisify(execFile)(command, args, { env: { ...process.env, SLURM_CONF: conf } })
 
+/** The file in which the controller stores its jobs. */
+export const storedJobs = () => join(dirname(conf ?? ''), 'state', 'job_state')
+
 /** Ends the controller for as long as the work takes, and starts another one. */
-export async function withoutController(work: () => Promise<void>): Promise<void> {
+export async function withoutController(
+  work: () => Promise<void>,
+  by: 'SIGTERM' | 'SIGKILL' = 'SIGTERM',
+): Promise<void> {
   const file = join(dirname(conf ?? ''), 'slurmctld.pid')
   const pid = Number(await readFile(file, 'utf8'))
-  process.kill(pid, 'SIGTERM')
+  process.kill(pid, by)
   await until(() => !existsSync(`/proc/${pid}`), { what: 'the controller has ended' })
   try {
     await work()

@@ -11,6 +11,7 @@ describe('a run', () => {
     claim: { by: 'job', id: '7', node: 'n1' },
     begun: { atMs: 1_000, nodeMs: 9_000, nodes: ['n1'], gpuIds: [] },
     exit: null,
+    again: false,
     failed: null,
     losses: [],
     ...more,
@@ -23,6 +24,7 @@ describe('a run', () => {
     reason: 'None',
     nodes: ['n1'],
     status: 0,
+    startMs: 9_000,
     endMs: 13_000,
     restarts: 0,
     held: { cpus: 1, memoryBytes: 0, gpus: 0 },
@@ -34,6 +36,7 @@ describe('a run', () => {
     jobs: [job('RUNNING')],
     stopped: false,
     isSettled: true,
+    hadBegun: true,
     isRemoved: false,
     toTime: (ms) => new Date(ms),
   }
@@ -165,6 +168,36 @@ describe('a run', () => {
     [
       'that was done before its job was put back',
       { records: records({ exit: exit(0, 'term') }), jobs: [job('PENDING', { restarts: 1 })] },
+      { state: 'ended', exitCode: 0 },
+    ],
+    [
+      'that Slurm had forgotten, and ended',
+      { records: records({ exit: exit(143, 'term') }), jobs: [] },
+      { state: 'gone', info: 'The controller of Slurm had forgotten its job, and ended it' },
+    ],
+    [
+      'of which Slurm has forgotten that it began',
+      { jobs: [job('PENDING', { nodes: [], startMs: null })] },
+      { state: 'gone', cause: 'PREEMPTED' },
+    ],
+    [
+      'that began while Slurm was asked',
+      { hadBegun: false, jobs: [job('PENDING', { nodes: [], startMs: null })] },
+      { state: 'running' },
+    ],
+    [
+      'whose job Slurm began once more',
+      { records: records({ again: true, exit: exit(143, 'term') }), jobs: [job('COMPLETED')] },
+      { state: 'gone', cause: 'PREEMPTED' },
+    ],
+    [
+      'whose job Slurm began once more, and whose node refused that',
+      { records: records({ exit: exit(143, 'term') }), jobs: [job('CANCELLED', { startMs: 12_000 })] },
+      { state: 'gone', cause: 'PREEMPTED' },
+    ],
+    [
+      'that was done before its job was begun once more',
+      { records: records({ again: true, exit: exit(0) }), jobs: [job('COMPLETED')] },
       { state: 'ended', exitCode: 0 },
     ],
     ['whose processes still end', { jobs: [job('COMPLETING', { restarts: 1 })] }, { state: 'running' }],

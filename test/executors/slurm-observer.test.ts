@@ -84,7 +84,7 @@ it('a run has no moment of its start before the clocks were compared', async () 
 
 /** Slurm has one job, of run_a, in this state. */
 function shows(state: string): void {
-  const [job] = parseQueue(`7\x1frun_a\x1f0\x1f${state}\x1fNone\x1fn1\x1f0\x1f\x1f0\x1fcpu=1\x1f`)
+  const [job] = parseQueue(`7\x1frun_a\x1f0\x1f${state}\x1fNone\x1fn1\x1f0\x1f\x1f\x1f0\x1fcpu=1\x1f`)
   snapshot = { beganMs: clock.monotonicMs(), byRun: new Map(job && [['run_a', [job]]]) }
 }
 

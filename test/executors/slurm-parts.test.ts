@@ -53,6 +53,7 @@ describe('the queue', () => {
       'None',
       'n[1-2]',
       '0',
+      '1600000000',
       '1700000000',
       '2',
       'cpu=4,mem=2G,node=2,gres/gpu=2',
@@ -66,12 +67,14 @@ describe('the queue', () => {
       '',
       '0',
       'N/A',
+      'N/A',
       '0',
       'cpu=1,mem=100M',
     )
     const [first, second, ...rest] = parseQueue(`${own}\n9\x1frun_a\nrun_b\x1f\n${others}\n`)
     const held = { cpus: 4, memoryBytes: 2 * 1024 ** 3, gpus: 2 }
     expect(first).toMatchObject({ id: '7', runId: 'run_a', uid: 1000, nodes: ['n1', 'n2'], held })
+    expect([first?.startMs, second?.startMs]).toEqual([1_600_000_000_000, null])
     expect([first?.endMs, second?.endMs]).toEqual([1_700_000_000_000, null])
     expect([first?.restarts, second?.restarts]).toEqual([2, 0])
     expect(second).toMatchObject({ id: '8', state: 'PENDING', nodes: [], held: { memoryBytes: 100 * 1024 ** 2 } })

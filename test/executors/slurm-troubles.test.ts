@@ -8,7 +8,18 @@ import type { Observation } from '../../src/executors/executor.ts'
 import { mountSmallDisk } from '../support/small-disk.ts'
 import { until } from '../support/until.ts'
 import { observe, read, runOf, untilEnded, untilState } from './runs.ts'
-import { conf, onMain, openSlurm, operate, sh, small, tasks, useSlurm, withoutController } from './slurm-cluster.ts'
+import {
+  conf,
+  onMain,
+  openSlurm,
+  operate,
+  sh,
+  small,
+  storedJobs,
+  tasks,
+  useSlurm,
+  withoutController,
+} from './slurm-cluster.ts'
 
 const isEnded = (observation: Observation) => observation.state === 'ended' && observation
 
@@ -239,6 +250,38 @@ describe.skipIf(conf === undefined)(`a job of Slurm with ${conf}`, () => {
     const runs = join(own.directory, 'shared', 'cluster', 'runs')
     expect(await own.finish(sh(`ln -s '0 - - -' ${runs}/$BERTH_RUN_ID/exit; exit 3`))).toMatchObject({ exitCode: 3 })
   })
+
+  it.each([
+    ['waits', false],
+    ['is begun once more', true],
+  ])(
+    'of which a crashed controller has forgotten that it began is gone when its job %s',
+    async (_, isReleased) => {
+      const marks = join(own.directory, `forgotten-${isReleased}`)
+      const text = `echo x >>${marks}; echo up; sleep 600`
+      const handle = await own.start(sh(text, { customAttributes: { 'slurm.hold': true } }))
+      const stored = async () => {
+        const jobs = await readFile(storedJobs())
+        return jobs.includes(handle) && jobs
+      }
+      const waiting = await until(stored, { what: 'the controller has stored the job', timeoutMs: 60_000 })
+      const { nativeId = '' } = (await observe(own.executor, handle)) as { nativeId?: string }
+      await operate('scontrol', 'release', nativeId)
+      await read(own.executor, handle, { enough: ({ out }) => out === 'up\n' })
+      await withoutController(() => writeFile(storedJobs(), waiting), 'SIGKILL')
+      const queued = () => operate('squeue', '--noheader', '--states=all', `--jobs=${nativeId}`, '--format=%T')
+      await until(async () => (await queued().catch(() => ({ stdout: '' }))).stdout.startsWith('PENDING'), {
+        what: 'the job waits again',
+      })
+      if (isReleased) await operate('scontrol', 'release', nativeId)
+      const isOver = async () => !/PENDING|RUNNING|COMPLETING/.test((await queued()).stdout)
+      if (isReleased) await until(isOver, { what: 'its second start is over', timeoutMs: 60_000 })
+      expect(await untilState(own.executor, handle, 'gone', 60_000)).toMatchObject({ cause: 'PREEMPTED' })
+      expect(await readFile(marks, 'utf8')).toBe('x\n')
+      await own.executor.forget?.(handle)
+    },
+    200_000,
+  )
 
   it('is not signalled by an id that is of another job now', async () => {
     const called = join(own.directory, 'called')

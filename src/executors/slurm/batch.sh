@@ -8,6 +8,7 @@
 #                         makes it too (`void`, `refused …`) for a run that must not start any more.
 #   begun NODES GPUS MS   the command begins now; MS: the clock of this node, in milliseconds since 1970. Times of Slurm are
 #                         of the clocks of the cluster, those of the links are of the clock of the file system
+#   again NODE            Slurm began the same job once more, so it had ended the run. The script does nothing then
 #   full.STREAM.N SIZE    output was lost when SIZE bytes of the stream were kept: the disk was full
 #   over.STREAM BYTES     the stream was over its limit, and so many bytes of it were not kept
 #   exit CODE WHY USED    the command is over, and its output is in the files; WHY: `term`, a TERM came before, `late`, it
@@ -117,8 +118,15 @@ write_nodes() {
 [ -d "$dir" ] || exit 97
 [ "${SLURM_RESTART_COUNT:-0}" -eq 0 ] || exit 0
 claim="job $SLURM_JOB_ID $SLURMD_NODENAME"
-# A network file system may say that the link is there when it has just made it.
-ln -s "$claim" "$dir/claim" || [ "$(readlink "$dir/claim")" = "$claim" ] || exit 0
+if ! ln -s "$claim" "$dir/claim"; then
+  taken=$(readlink "$dir/claim")
+  # A network file system may say that the link is there when it has just made it. A controller that crashed may begin a
+  # job once more that it had forgotten to have begun.
+  if [ "$taken" != "$claim" ] || [ -L "$dir/begun" ]; then
+    [ "${taken%"${taken#job * }"}" != "job $SLURM_JOB_ID " ] || record again "$SLURMD_NODENAME"
+    exit 0
+  fi
+fi
 
 srun=$(command -v srun)
 if sourcing=$(command -v bash); then sourcing="$sourcing --posix"; else sourcing=/bin/sh; fi

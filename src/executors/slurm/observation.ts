@@ -18,6 +18,8 @@ export interface Facts {
   stopped: boolean
   /** Slurm has said for long that the run is over; a record that is not seen by now will not be. */
   isSettled: boolean
+  /** A record that it has begun was there before Slurm was asked. */
+  hadBegun: boolean
   /** Its directory is not there, and the file system is. */
   isRemoved: boolean
   /** null: the clocks have not been compared yet. */
@@ -88,7 +90,7 @@ function unseen({ jobs, isSettled, isRemoved, stopped }: Facts): Observation {
   if (alive) return jobPhaseOf(alive.state) === 'runs' ? running(alive) : waiting(alive)
   if (isRemoved) return { state: 'gone', info: 'Its directory was removed' }
   const [job] = jobs ?? []
-  if (job && isSettled) return byStatus(job, stopped)
+  if (job && isSettled) return byStatus(job, phaseOf(job), stopped)
   return job ? { state: 'running', nativeId: job.id } : { state: 'starting', info: unreadInfo }
 }
 
@@ -121,32 +123,32 @@ interface Own {
 
 function ofJob(facts: Facts, records: Records, { id, job }: Own): Observation {
   const { jobs, stopped } = facts
-  const phase = job ? phaseOf(job) : null
+  const phase = lastPhaseOf(facts, records, job)
   const isDone = job === undefined ? jobs !== null : phase === 'requeued' || !isAlive(job)
   const known = { nativeId: id, ...timesOf(records, facts), ...placed(records, job) }
   if (records.exit) {
-    if (stopped || isDone || !mayBeOfSlurm(records.exit)) return byRecord(records.exit, { job, stopped, known })
+    if (stopped || isDone || !mayBeOfSlurm(records.exit)) return byRecord(records.exit, { job, phase, stopped, known })
     return { ...known, state: 'running' }
   }
   if (!isDone) return records.begun ? { state: 'running', ...known } : { state: 'starting', nativeId: id }
   const ending = { ...known, ...endOf(job, facts) }
   if (isLoss(phase)) return lost(job, phase, ending)
   if (!facts.isSettled) return records.begun ? { state: 'running', ...known } : { state: 'starting', nativeId: id }
-  if (job) return { ...byStatus(job, stopped), ...ending }
+  if (job) return { ...byStatus(job, phase, stopped), ...ending }
   if (stopped) return { ...signalled(KILL, true), ...known }
   return { state: 'gone', info: `Slurm has forgotten job ${id}, which left no exit code` }
 }
 
 interface Ending {
   job: SlurmJob | undefined
+  phase: Phase | Loss | null
   stopped: boolean
   known: Partial<Ended>
 }
 
-function byRecord(exit: NonNullable<Records['exit']>, { job, stopped, known }: Ending): Observation {
+function byRecord(exit: NonNullable<Records['exit']>, { job, phase, stopped, known }: Ending): Observation {
   const { why, usage } = exit
-  const code = (job && codeOfSlurm(job)) ?? exit.code
-  const phase = job ? phaseOf(job) : null
+  const code = (job && codeOfSlurm(job, phase)) ?? exit.code
   // The wait status of a shell does not tell `exit 143` from a death by TERM: 129 to 192 count as signals.
   const signal = code > 128 && code <= 192 ? code - 128 : null
   const info = code === exit.code ? {} : { info: `Its record says exit code ${exit.code}; Slurm says ${code}` }
@@ -161,16 +163,32 @@ function byRecord(exit: NonNullable<Records['exit']>, { job, stopped, known }: E
  * The exit code of the batch script, which is the recorded one unless the job wrote that record. null: Slurm does not know
  * it, because a signal ended the script, or Slurm ended the job. While a job is COMPLETING, 0 may mean not known yet.
  */
-function codeOfSlurm(job: SlurmJob): number | null {
+function codeOfSlurm(job: SlurmJob, phase: Phase | Loss | null): number | null {
   if ((job.status & 0x7f) !== 0) return null
   const code = job.status >> 8
-  return phaseOf(job) === 'over' || (job.state === 'COMPLETING' && code > 0) ? code : null
+  return phase === 'over' || (job.state === 'COMPLETING' && code > 0) ? code : null
 }
 
-type Loss = 'node lost' | 'preempted' | 'requeued'
+type Loss = 'node lost' | 'preempted' | 'requeued' | 'forgotten'
 
 const isLoss = (phase: Phase | Loss | null): phase is Loss =>
-  phase === 'node lost' || phase === 'preempted' || phase === 'requeued'
+  phase === 'node lost' || phase === 'preempted' || phase === 'requeued' || phase === 'forgotten'
+
+/** More than the rounding of a start to seconds. */
+const startedMsMax = 1_000
+
+/**
+ * A controller that crashed forgets what it did last. It may not know the job any more, and ends it with a TERM; or it
+ * takes the job for one that waits, ends the run, and begins the job once more. The node may refuse that, and then the
+ * job is CANCELLED, with a start after that of the run.
+ */
+function lastPhaseOf({ jobs, hadBegun }: Facts, { begun, exit, again }: Records, job: SlurmJob | undefined) {
+  if (job === undefined) return jobs !== null && exit?.why === 'term' ? 'forgotten' : null
+  const phase = phaseOf(job)
+  const isLater = begun?.nodeMs != null && job.startMs !== null && job.startMs > begun.nodeMs + startedMsMax
+  const isForgotten = again || (hadBegun && phase === 'waits') || (phase === 'cancelled' && isLater)
+  return isForgotten && job.state !== 'COMPLETING' ? 'requeued' : phase
+}
 
 /**
  * A run that has begun is over when Slurm has put its job back: the batch script does nothing when it begins anew, so what
@@ -180,8 +198,7 @@ const phaseOf = ({ state, restarts }: SlurmJob): Phase | 'requeued' | null =>
   restarts > 0 && state !== 'COMPLETING' ? 'requeued' : jobPhaseOf(state)
 
 /** By the wait status that Slurm has of the batch script. */
-function byStatus(job: SlurmJob, stopped: boolean): Observation {
-  const phase = phaseOf(job)
+function byStatus(job: SlurmJob, phase: Phase | Loss | null, stopped: boolean): Observation {
   if (isLoss(phase)) return lost(job, phase)
   const signal = job.status & 0x7f || (stopped || phase !== 'over' ? KILL : 0)
   const ended = { ...(signal > 0 ? signalled(signal, stopped) : exited(job.status >> 8)), nativeId: job.id }
@@ -209,6 +226,7 @@ function lost(job: SlurmJob | undefined, phase: Loss, { finishedAt }: Partial<En
   if (phase === 'preempted') return { ...gone, cause: 'PREEMPTED', info: 'Slurm took its nodes for another job' }
   if (phase === 'requeued')
     return { ...gone, cause: 'PREEMPTED', info: 'Slurm ended it and put its job back into the queue' }
+  if (phase === 'forgotten') return { ...gone, info: 'The controller of Slurm had forgotten its job, and ended it' }
   const where = job?.nodes.length ? ` (${job.nodes.join(', ')})` : ''
   return { ...gone, info: `Slurm lost its node${where}${job ? `: ${job.state}` : ''}` }
 }

@@ -81,7 +81,12 @@ export function createObserver(options: ObserverOptions): Observer {
     // A batch script that ended while Slurm was asked has left its record since.
     const fresh = isAsked ? await Promise.all(handles.map(readOf)) : records
     if (fresh.some((each) => each?.begun)) await compareClocks()
-    return Promise.all(handles.map((handle, at) => observe(handle, fresh[at] ?? null, snapshot)))
+    return Promise.all(
+      handles.map((handle, at) => {
+        const hadBegun = records[at]?.begun != null
+        return observe(handle, fresh[at] ?? null, snapshot && { ...snapshot, hadBegun })
+      }),
+    )
   }
 
   function needsAnswer(handle: Handle, records: Records | null): boolean {
@@ -103,11 +108,7 @@ export function createObserver(options: ObserverOptions): Observer {
     }
   }
 
-  async function observe(
-    handle: Handle,
-    records: Records | null,
-    snapshot: QueueSnapshot | null,
-  ): Promise<Observation> {
+  async function observe(handle: Handle, records: Records | null, snapshot: Answer | null): Promise<Observation> {
     const last = seen.get(handle)
     if (last && isOver(last)) return last
     const files = directoryOf(layout, handle)
@@ -122,7 +123,7 @@ export function createObserver(options: ObserverOptions): Observer {
     return keep(handle, observation)
   }
 
-  async function factsOf(files: RunDirectory, records: Records | null, snapshot: QueueSnapshot | null): Promise<Facts> {
+  async function factsOf(files: RunDirectory, records: Records | null, snapshot: Answer | null): Promise<Facts> {
     const handle = files.runId
     const jobs = snapshot?.byRun.get(handle)?.filter(({ uid }) => records === null || uid === records.uid) ?? []
     reportUnknown(jobs)
@@ -131,6 +132,7 @@ export function createObserver(options: ObserverOptions): Observer {
       jobs: snapshot && jobs,
       stopped: await stopper.isAsked(handle),
       isSettled: isSettled(handle, snapshot),
+      hadBegun: snapshot?.hadBegun ?? false,
       isRemoved: records === null && (await isRemoved(layout, files)),
       toTime: toTime(),
     }
@@ -238,6 +240,9 @@ export function createObserver(options: ObserverOptions): Observer {
     },
   }
 }
+
+/** What Slurm says of all runs, for one of them. */
+type Answer = QueueSnapshot & Pick<Facts, 'hadBegun'>
 
 const unseen: Observation = {
   state: 'starting',

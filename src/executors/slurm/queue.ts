@@ -12,6 +12,8 @@ export interface SlurmJob {
   nodes: readonly string[]
   /** The wait status of the batch script; 0 until it is over. */
   status: number
+  /** When it began, the last time, by the clock of Slurm; null: Slurm does not know. */
+  startMs: number | null
   /** When it ended, by the clock of Slurm, or will end at the latest; null: Slurm does not know. */
   endMs: number | null
   /** How often Slurm began it anew. */
@@ -30,6 +32,7 @@ const fields = [
   'Reason',
   'NodeList',
   'exit_code',
+  'StartTime',
   'EndTime',
   'RestartCnt',
   'tres-alloc',
@@ -48,6 +51,7 @@ export function parseQueue(text: string): SlurmJob[] {
       reason = '',
       nodes = '',
       status = '',
+      start = '',
       end = '',
       restarts = '',
       tres,
@@ -55,10 +59,12 @@ export function parseQueue(text: string): SlurmJob[] {
     ] = line.split(separator)
     if (tres === undefined || rest !== '' || !/^\d+$/.test(id)) return []
     const base = { id, runId, uid: Number(uid), state, reason, status: Number(status), restarts: Number(restarts) }
-    const endMs = /^\d+$/.test(end) ? Number(end) * 1000 : null
-    return [{ ...base, endMs, nodes: expandHostlist(nodes), held: parseTres(tres) }]
+    const [startMs = null, endMs = null] = [start, end].map(msOf)
+    return [{ ...base, startMs, endMs, nodes: expandHostlist(nodes), held: parseTres(tres) }]
   })
 }
+
+const msOf = (seconds: string): number | null => (/^\d+$/.test(seconds) ? Number(seconds) * 1000 : null)
 
 /** `cpu=4,mem=400M,node=2,billing=4,gres/gpu=2,gres/gpu:a100=2`. */
 function parseTres(text: string): SlurmJob['held'] {

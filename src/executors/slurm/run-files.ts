@@ -38,6 +38,8 @@ export interface Records {
   claim: RunClaim | null
   begun: Begun | null
   exit: { atMs: number; code: number; why: 'term' | 'late' | null; usage: RunUsage } | null
+  /** Slurm has begun its job a second time, in which the batch script does nothing. */
+  again: boolean
   /** Why the command did not begin. */
   failed: { reason: StartFailed['reason']; message: string } | null
   losses: readonly Loss[]
@@ -67,6 +69,7 @@ export async function readRecords({ directory }: RunDirectory): Promise<Records 
     claim: claim === null ? null : parseClaim(claim),
     begun: begun === null ? null : { atMs: await atMs('begun'), ...parseBegun(begun) },
     exit: exit === null || !isExit.test(exit) ? null : { atMs: await atMs('exit'), ...parseExit(exit) },
+    again: (await read('again')) !== null,
     failed,
     losses: await readLosses([...names], read),
   }

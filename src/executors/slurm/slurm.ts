@@ -211,4 +211,4 @@ export async function createSlurmExecutor(options: SlurmOptions): Promise<Execut
 }
 
 /** Files that say something new: not those that come and go while a job begins. */
-const news = /^(begun|exit|stdout|stderr|full|over)/
+const news = /^(begun|exit|again|stdout|stderr|full|over)/
