@@ -222,10 +222,18 @@ function retries({ spec: { retry }, exits }: ReportedJob, exitCode: number): boo
   return retry.onExitCodes === null || retry.onExitCodes.includes(exitCode)
 }
 
-const describe = ({ signal, exitCode, info }: Ended): string =>
-  [signal === null ? `It exited with code ${exitCode}` : `Signal ${signal} ended it`, ...(info ? [info] : [])].join(
-    '. ',
-  )
+const describe = ({ signal, exitCode, info }: Ended): string => {
+  const meaning = exitMeanings[exitCode]
+  const end =
+    signal === null ? `It exited with code ${exitCode}${meaning ? ` (${meaning})` : ''}` : `Signal ${signal} ended it`
+  return [end, ...(info ? [info] : [])].join('. ')
+}
+
+/** Codes of env and of shells. A program may use them otherwise. */
+const exitMeanings: Readonly<Record<number, string>> = {
+  126: 'usually: the command is not executable',
+  127: 'usually: the command was not found',
+}
 
 /** The limit is that of the whole job where it runs on one machine, else that of its part on a node. */
 function describeOom({ signal, exitCode, info }: Ended, { executor, resources }: JobSpec): string {

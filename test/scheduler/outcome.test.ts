@@ -81,6 +81,14 @@ describe('a job that needs more memory than it has', () => {
   })
 })
 
+test.each([
+  [1, 'It exited with code 1'],
+  [126, 'It exited with code 126 (usually: the command is not executable)'],
+  [127, 'It exited with code 127 (usually: the command was not found)'],
+])('exit code %i is reported as "%s"', (exitCode, info) => {
+  expect(stepsOf(job(), seen(end({ exitCode })), 3)).toMatchObject([{ to: 'FAILED', reason: 'EXIT_CODE', info }])
+})
+
 test('a backend that ended a run says which limit that was', () => {
   const info = 'It was over its limit there'
   const told = seen(end({ exitCode: 143, signal: 15, cause: 'MAX_RUN_TIME', info }))
