@@ -10,18 +10,22 @@ interface Page {
   readonly headers: Readonly<Record<string, string>>
 }
 
-/** A first tour, in lines that fit the editor. */
-const tour = `# Ctrl-Enter runs the operation that the cursor is in.
-# Everything has a description: hover, or see the docs.
+/** A first tour, in lines that fit the editor of a window of 1280 px. */
+export const tour = `# Ctrl-Enter runs the operation at the cursor.
+# Everything has a description: hover, or docs.
 
 # 1. A job that prints a line a second
 mutation Submit {
   submitJob(input: { spec: {
     name: "hello"
-    command: ["sh", "-c",
-      "for i in $(seq 9); do echo $i; sleep 1; done"]
+    command: ["sh", "-c", """
+      for i in $(seq 9)
+      do echo $i; sleep 1; done
+    """]
   } }) {
-    ... on SubmitJobSuccess { job { id state } warnings }
+    ... on SubmitJobSuccess {
+      job { id state } warnings
+    }
     ... on Problem { code message retryable }
   }
 }
@@ -29,20 +33,20 @@ mutation Submit {
 # 2. What there is
 query List {
   jobs(first: 10) {
-    nodes { id name state stateInfo exitCode createdAt }
+    nodes { id name state exitCode createdAt }
     totalCount
   }
   queue { pool depth running }
 }
 
-# 3. Its output, live: put its id into Variables below
+# 3. Its output, live: its id goes to Variables
 subscription Tail($jobId: ID!) {
   tail(jobId: $jobId, lastLines: 5) {
     ... on LogBatch { text isFinal }
   }
 }
 
-# 4. All jobs, live: submit another one in a second tab
+# 4. All jobs, live: submit one in a second tab
 subscription Watch {
   jobUpdates {
     ... on JobTransitions {
@@ -54,23 +58,71 @@ subscription Watch {
 `
 const variables = '{ "jobId": "job_…" }'
 
-let page: Page | undefined
+/**
+ * Runs before GraphiQL, which shows a stored tab only if the stored query and variables equal those of the tab. Otherwise
+ * it opens an empty tab, and it never shows the variables of its first tab.
+ */
+const restoreTab = `
+  const { tabs, activeTabIndex = 0 } = JSON.parse(localStorage.getItem('graphiql:tabState') ?? '{}')
+  const linked = new URL(location.href).searchParams.get('query')
+  const active = tabs?.[activeTabIndex]
+  const tab = linked === null || linked === active?.query ? active : tabs?.find(({ query }) => query === linked)
+  const shown = tabs ? tab : ${JSON.stringify({ query: tour, variables })}
+  for (const name of ['query', 'variables']) if (shown) localStorage.setItem('graphiql:' + name, shown[name] ?? '')
+`
 
-export async function sendGraphiql({ request, response }: Exchange): Promise<void> {
-  page ??= renderGraphiql()
+/** The token stays in this tab of the browser, and goes with every request, streams included. */
+const sendToken = `
+  const field = document.querySelector('#berth-token')
+  const send = window.fetch
+  window.fetch = (input, init = {}) => {
+    const headers = new Headers(init.headers)
+    const token = sessionStorage.getItem('berth-token')
+    if (token && !headers.has('authorization')) headers.set('authorization', 'Bearer ' + token)
+    return send(input, { ...init, headers })
+  }
+  field.value = sessionStorage.getItem('berth-token') ?? ''
+  field.addEventListener('change', () => {
+    sessionStorage.setItem('berth-token', field.value.trim())
+    location.reload()
+  })
+`
+
+const tokenField = `
+  <style>
+    body { display: flex; flex-direction: column; height: 100vh; margin: 0; overflow: hidden }
+    #root { flex: 1; min-height: 0; height: auto }
+    .graphiql-container { height: 100% }
+    #access { font: 14px system-ui; padding: 8px 16px; background: #f3f4f6; color: #1f2937 }
+    #access input { width: 24em; margin: 0 8px; padding: 4px 8px; font: inherit }
+  </style>
+  <label id="access">Token <input id="berth-token" type="password" autocomplete="off" placeholder="of a user; Enter sends it" />
+    this server has users, and answers nothing without a token. It is kept in this tab alone.</label>`
+
+/** By whether the server is in single-user mode. */
+const pages = new Map<boolean, Page>()
+
+export async function sendGraphiql({ request, response }: Exchange, singleUser: boolean): Promise<void> {
+  const page = pages.get(singleUser) ?? renderGraphiql(singleUser)
+  pages.set(singleUser, page)
   const { gzipped, headers } = page
   const isGzip = takesGzip(request.headers['accept-encoding'])
   const bytes = isGzip ? gzipped : await promisify(gunzip)(gzipped)
-  response.writeHead(200, {
-    ...headers,
-    ...(isGzip && { 'content-encoding': 'gzip' }),
-    vary: 'Origin, Accept-Encoding',
-  })
+  const encoding = isGzip && { 'content-encoding': 'gzip' }
+  response.writeHead(200, { ...headers, ...encoding, vary: 'Origin, Accept-Encoding' })
   response.end(bytes)
 }
 
-export function renderGraphiql(): Page {
-  const html = String(renderGraphiQL({ title: 'Berth', defaultTabs: [{ query: tour, variables }] }))
+export function renderGraphiql(singleUser: boolean): Page {
+  const page = renderGraphiQL({
+    title: 'Berth',
+    defaultTabs: [{ query: tour, variables }],
+    // A token among the headers would stay in the browser.
+    ...{ shouldPersistHeaders: false },
+  })
+  const scripts = [restoreTab, ...(singleUser ? [] : [sendToken])].map((script) => `<script>{${script}}</script>`)
+  const before = [...(singleUser ? [] : [tokenField]), ...scripts, '<div id="root">'].join('')
+  const html = String(page).replace('<div id="root">', () => before)
   return {
     gzipped: gzipSync(html),
     headers: {

@@ -175,7 +175,7 @@ export function createServer(options: ServerOptions): Server {
     const stranger = showsRunToken(request.headers.authorization) ? null : await peers?.(request.socket)
     if (stranger) return answer(response, 403, stranger)
     if (request.method === 'GET' && request.headers.accept?.includes('text/html'))
-      return sendGraphiql({ request, response })
+      return sendGraphiql({ request, response }, config.singleUser)
     if (request.method === 'POST' && !isJson(request)) return answer(response, 415, 'The body must be application/json')
     if (isCompressed(request)) {
       response.setHeader('accept-encoding', 'identity')

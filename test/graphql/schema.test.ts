@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { gunzipSync } from 'node:zlib'
 import {
   type GraphQLArgument,
   type GraphQLNamedType,
@@ -9,9 +10,11 @@ import {
   isInterfaceType,
   isListType,
   isObjectType,
+  parse,
+  validate,
 } from 'graphql'
 import { describe, expect, it } from 'vitest'
-import { renderGraphiql } from '../../src/graphql/graphiql.ts'
+import { renderGraphiql, tour } from '../../src/graphql/graphiql.ts'
 import { printedSchema } from '../../src/graphql/print.ts'
 import { schema } from '../../src/graphql/schema.ts'
 import { root } from '../support/sources.ts'
@@ -85,10 +88,24 @@ describe('the schema', () => {
 
 describe('GraphiQL', () => {
   it('is allowed nothing from elsewhere', () => {
-    const { headers } = renderGraphiql()
+    const { headers } = renderGraphiql(false)
     const policy = headers['content-security-policy'] ?? ''
     expect(policy).toContain("default-src 'none'")
-    expect(policy).toMatch(/script-src 'sha256-[A-Za-z0-9+/=]+';/)
+    expect(policy).toMatch(/script-src( 'sha256-[A-Za-z0-9+/=]+'){3};/)
     expect(policy).not.toMatch(/https?:|unsafe-eval|\*/)
+  })
+
+  it('begins with operations of this schema, in lines that fit a window of 1280 px', () => {
+    expect(validate(schema, parse(tour)).map(({ message }) => message)).toEqual([])
+    expect(Math.max(...tour.split('\n').map((line) => line.length))).toBeLessThan(50)
+  })
+
+  it('shows its variables and the tab of before, and asks for a token where the server has users', () => {
+    const [alone, shared] = [true, false].map((singleUser) => String(gunzipSync(renderGraphiql(singleUser).gzipped)))
+    for (const html of [alone, shared]) expect(html).toContain("localStorage.setItem('graphiql:' + name")
+    expect(alone).not.toContain('berth-token')
+    expect(shared).toContain('id="berth-token"')
+    expect(shared).toContain("sessionStorage.setItem('berth-token'")
+    expect(shared).toContain('"shouldPersistHeaders":false')
   })
 })
