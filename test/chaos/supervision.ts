@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Random } from '../../simulate/random.ts'
@@ -40,6 +40,7 @@ const attacks = [
 const jobsPerRound = 6
 const logBytesMax = 1_000_000
 const overMs = 30_000
+const restoreMs = 50
 
 async function attack({ seed, seconds, log }: Context, usesCgroups: boolean): Promise<void> {
   if (usesCgroups && openCgroups(tmpdir()) === null) throw new Skipped('no cgroup can be made here')
@@ -48,9 +49,14 @@ async function attack({ seed, seconds, log }: Context, usesCgroups: boolean): Pr
   let jobs = 0
   while (performance.now() < end) {
     const directory = await mkdtemp(join(tmpdir(), 'berth-chaos-'))
-    await round(random, join(directory, 'spool'), usesCgroups).finally(() =>
-      rm(directory, { recursive: true, force: true }),
-    )
+    const spoolDir = join(directory, 'spool')
+    // Without the folder of the runs the executor waits until an operator puts it back.
+    const restore = () => mkdir(join(spoolDir, 'runs'), { recursive: true, mode: 0o700 }).catch(() => {})
+    const operator = setInterval(restore, restoreMs)
+    await round(random, spoolDir, usesCgroups).finally(async () => {
+      clearInterval(operator)
+      await rm(directory, { recursive: true, force: true, maxRetries: 5 })
+    })
     jobs += jobsPerRound
   }
   log(`${jobs} jobs attacked, and are over`)
@@ -68,6 +74,7 @@ async function round(random: Random, spoolDir: string, usesCgroups: boolean): Pr
     const run = attackOf(random, spoolDir)
     // A job may remove the spool at this moment: then the start fails, or a look at the run.
     if (await succeeds(() => executor.start(run))) runs.push(run.runId)
+    else await systemClock.sleep(restoreMs)
   }
   if (random.chance(0.5)) {
     await executor.close()
