@@ -49,6 +49,8 @@ export interface Config {
     readonly image: string
     /** Of X11 displays; undefined: jobs have none. */
     readonly x11Image: string | undefined
+    /** Registries on this machine that jobs may name. */
+    readonly registries: readonly string[]
   }
   /** The cluster of pools with the executor of that name. */
   readonly kubernetes: Readonly<ConfigFile['kubernetes']>
@@ -305,7 +307,7 @@ function build(
     auth: { oidc: oidcOf(file.auth.oidc), bootstrapToken: file.auth.bootstrapToken ?? null },
     dataDir: resolve(file.dataDir),
     dataRoots: file.data.roots,
-    container: { engine: file.container.engine, image: file.container.image, x11Image: file.container.x11Image },
+    container: { ...file.container, engine: file.container.engine, x11Image: file.container.x11Image },
     kubernetes: file.kubernetes,
     logBytesPerRunMax: file.logBytesPerRunMax,
     logLevel: file.logLevel,

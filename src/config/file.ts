@@ -147,6 +147,7 @@ export const configFile = section({
     ).optional(),
     image: text('ubuntu:22.04').default('ubuntu:22.04'),
     x11Image: text('xvfb:1').optional(),
+    registries: list(matching('a registry', /^[\w.-]+(:\d+)?$/, 'localhost:5000')).default([]),
   }).prefault({}),
   kubernetes: section({
     kubeconfig: text('/etc/berth/kubeconfig').optional(),

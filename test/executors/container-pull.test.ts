@@ -8,6 +8,7 @@ import { EngineAway } from '../../src/executors/container/engine.ts'
 import { type Executor, StartFailed } from '../../src/executors/executor.ts'
 import { systemClock } from '../../src/platform/clock.ts'
 import { until } from '../support/until.ts'
+import { fastClock } from './cluster-server.ts'
 import { listenAsEngine, openOverEngine } from './fake-engine.ts'
 import { runOf } from './runs.ts'
 
@@ -108,6 +109,78 @@ describe('the name of an image', () => {
       expect(engine.asked.filter((asked) => asked.includes('images'))).toEqual([])
     },
   )
+})
+
+describe('a registry', () => {
+  const answerPulls = (error: string) => {
+    for (const response of engine.pulls) response.end(`${JSON.stringify({ error })}\n`)
+  }
+  const unreachable = 'Get "https://r.test/v2/": dial tcp 192.0.2.1:443: connect: connection refused'
+
+  it('that is unreachable is asked again after growing pauses, for all runs, and they say why', async () => {
+    await executor.close()
+    executor = await openOverEngine(directory, { image: 'slow:1', clock: fastClock(100) })
+    const told: string[] = []
+    const unwanted = new AbortController()
+    const runs = [begin(unwanted, (info) => told.push(info)), begin(unwanted, (info) => told.push(info))]
+    for (const seconds of [1, 2, 4]) {
+      await pulls(1)
+      answerPulls(unreachable)
+      const message = `The image slow:1 cannot be pulled: ${unreachable}; the next try is in ${seconds} s`
+      await until(() => told.filter((info) => info === message).length === 2, { what: 'both say why' })
+    }
+    await pulls(1)
+    answerPulls('manifest for slow:1 not found: manifest unknown')
+    const message = 'The image slow:1 cannot be pulled: manifest for slow:1 not found: manifest unknown'
+    for (const run of runs) expect(await run).toMatchObject({ reason: 'START_FAILED', message })
+    expect(engine.asked.filter((asked) => asked === 'POST /images/create')).toHaveLength(4)
+  })
+
+  it('that stays unreachable fails the start in the end', async () => {
+    await executor.close()
+    executor = await openOverEngine(directory, { image: 'slow:1', clock: fastClock(10_000) })
+    const starting = begin(new AbortController())
+    const answering = setInterval(() => answerPulls(unreachable), 1)
+    expect(await starting).toMatchObject({ reason: 'START_FAILED', message: expect.stringContaining(unreachable) })
+    clearInterval(answering)
+  })
+
+  it.each(['denied', 'an image of 429 timeouts was not found', 'no basic auth credentials'])(
+    'that says "%s" fails the start at once',
+    async (error) => {
+      const starting = begin(new AbortController())
+      await pulls(1)
+      answerPulls(error)
+      expect(await starting).toMatchObject({ reason: 'START_FAILED', message: expect.stringContaining(error) })
+    },
+  )
+
+  it.each([
+    '127.0.0.1:9/x',
+    'localhost:9/x:1',
+    'localhost/x',
+    'a.localhost/x',
+    '169.254.169.254/x',
+    '0.0.0.0:9/x',
+    '127.1:9/x',
+  ])('on this machine is not asked: %s', async (image) => {
+    const error = await executor.start(runOf({ command: ['true'], image })).catch((cause: unknown) => cause)
+    expect(error).toMatchObject({ reason: 'START_FAILED', message: expect.stringContaining('container.registries') })
+    expect(engine.asked).not.toContain('POST /images/create')
+  })
+
+  it('on this machine is asked where the configuration names it, or names the image', async () => {
+    for (const options of [{ image: 'slow:1', registries: ['127.0.0.1:9'] }, { image: '127.0.0.1:9/x' }]) {
+      await executor.close()
+      executor = await openOverEngine(directory, { ...options, clock: systemClock })
+      const unwanted = new AbortController()
+      const starting = executor.start(runOf({ command: ['true'], image: '127.0.0.1:9/x' }), unwanted.signal)
+      await pulls(1)
+      unwanted.abort()
+      await expect(starting).rejects.toBeInstanceOf(StartFailed)
+      await pulls(0)
+    }
+  })
 })
 
 describe('a start that is given up', () => {

@@ -27,7 +27,10 @@ export async function listenAsEngine(directory: string, answer: RequestListener)
 
 export const openOverEngine = (
   directory: string,
-  { name = 'stops', ...options }: Pick<ContainerOptions, 'image' | 'clock' | 'x11Image'> & { name?: string },
+  {
+    name = 'stops',
+    ...options
+  }: Pick<ContainerOptions, 'image' | 'clock' | 'x11Image' | 'registries'> & { name?: string },
 ) =>
   createContainerExecutor({
     engine: `unix://${socketIn(directory)}`,

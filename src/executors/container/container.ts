@@ -63,6 +63,8 @@ export interface ContainerOptions {
   image: string
   /** Of X11 displays; undefined: jobs have none. */
   x11Image?: string | undefined
+  /** Registries on this machine that jobs may name, as `localhost:5000`. */
+  registries?: readonly string[]
   /** Folders that jobs may mount from, by name. */
   dataRoots: Readonly<Record<string, string>>
   accounts?: AccountRules
@@ -96,6 +98,7 @@ export async function createContainerExecutor(options: ContainerOptions): Promis
     directory,
     image: options.image,
     x11Image: options.x11Image,
+    registries: options.registries ?? [],
     data: { roots: dataRoots, hasUsers: accounts.hasUsers },
     passed: Object.fromEntries(
       inheritNames.flatMap((name) => (environment[name] === undefined ? [] : [[name, environment[name]]])),

@@ -1,11 +1,9 @@
-import type { IncomingMessage } from 'node:http'
-import { createInterface } from 'node:readline'
-import type { Clock } from '../../platform/clock.ts'
 import { normaliseTarget } from '../data.ts'
 import { StartFailed } from '../executor.ts'
-import { type Engine, EngineAway, EngineError, isNotFound } from './engine.ts'
+import { type Engine, EngineAway, isNotFound } from './engine.ts'
 import { look, newLookName, removeNamed } from './handle.ts'
 import { labels } from './labels.ts'
+import { createPulls, type PullOptions, type Waiting } from './pull.ts'
 
 /** The facts of an image that decide on its containers. */
 export interface Image {
@@ -33,8 +31,6 @@ interface InspectedImage {
   } | null
 }
 
-/** A pull without progress for this long is given up. */
-const silenceMsMax = 300_000
 /** Maximum images whose shells are remembered. */
 const imagesMax = 1_000
 
@@ -43,21 +39,13 @@ export interface Images {
   find(name: string, waiting: Waiting): Promise<Image>
 }
 
-interface Waiting {
-  unwanted: AbortSignal | undefined
-  tell(info: string): void
+interface ImagesOptions extends PullOptions {
+  owner: string
 }
 
-interface Pull {
-  done: Promise<void>
-  /** How many runs wait for it. */
-  waiting: number
-  end(): void
-}
-
-export function createImages(engine: Engine, owner: string, clock: Clock): Images {
+export function createImages({ engine, owner, ...options }: ImagesOptions): Images {
+  const pulls = createPulls({ engine, ...options })
   const shells = new Map<string, readonly string[] | null>()
-  const pulls = new Map<string, Pull>()
 
   async function inspect(name: string): Promise<InspectedImage | null> {
     try {
@@ -66,34 +54,6 @@ export function createImages(engine: Engine, owner: string, clock: Clock): Image
       if (isNotFound(error)) return null
       throw error
     }
-  }
-
-  /** One pull at a time, for any number of runs that wait for it; it ends when none waits any more. */
-  async function pull(name: string, unwanted: AbortSignal | undefined): Promise<void> {
-    unwanted?.throwIfAborted()
-    const pulling = pulls.get(name) ?? beginPull(name)
-    pulling.waiting += 1
-    const leave = () => {
-      pulling.waiting -= 1
-      if (pulling.waiting === 0) pulling.end()
-    }
-    unwanted?.addEventListener('abort', leave, { once: true })
-    await pulling.done.finally(() => unwanted?.removeEventListener('abort', leave))
-  }
-
-  function beginPull(name: string): Pull {
-    const abort = new AbortController()
-    const isOver = () => pulls.get(name) === pulling && pulls.delete(name)
-    const pulling: Pull = {
-      done: pullImage(engine, clock, name, abort.signal).finally(isOver),
-      waiting: 0,
-      end() {
-        isOver()
-        abort.abort()
-      },
-    }
-    pulls.set(name, pulling)
-    return pulling
   }
 
   async function shellOf(id: string): Promise<readonly string[] | null> {
@@ -110,8 +70,7 @@ export function createImages(engine: Engine, owner: string, clock: Clock): Image
       if (!isReference(name)) throw new StartFailed('BAD_SPEC', `image: ${name} is not the name of an image`)
       let found = await inspect(name)
       if (!found) {
-        tell(`Pulling the image ${name}`)
-        await pull(name, unwanted)
+        await pulls.pull(name, { unwanted, tell })
         found = await inspect(name)
       }
       if (!found) throw new StartFailed('START_FAILED', `The container engine pulled ${name}, and does not have it`)
@@ -143,51 +102,6 @@ const isReference = (name: string) => referencePattern.test(name) && !name.split
 const variableOf = (text: string): [string, string] => {
   const end = text.indexOf('=')
   return end < 0 ? [text, ''] : [text.slice(0, end), text.slice(end + 1)]
-}
-
-/** A name without a tag means the newest image; the engine would pull all tags. */
-export function pullQueryOf(name: string): { fromImage: string; tag?: string } {
-  const hasTag = name.includes('@') || /:[^/]+$/.test(name)
-  return hasTag ? { fromImage: name } : { fromImage: name, tag: 'latest' }
-}
-
-async function pullImage(engine: Engine, clock: Clock, name: string, unwanted: AbortSignal): Promise<void> {
-  const silence = new AbortController()
-  const refuse = (why: string, cause?: unknown) =>
-    new StartFailed('START_FAILED', `The image ${name} cannot be pulled: ${why}`, { cause })
-  try {
-    const signal = AbortSignal.any([silence.signal, unwanted])
-    const response = await engine.work('/images/create', signal, pullQueryOf(name))
-    const problem = await lastProblem(response, clock, silence)
-    if (problem) throw refuse(problem)
-  } catch (error) {
-    if (silence.signal.aborted) throw refuse(`no progress for ${silenceMsMax / 1000} s`, error)
-    if (error instanceof EngineError) throw refuse(error.message, error)
-    if (error instanceof EngineAway || error instanceof StartFailed) throw error
-    throw new EngineAway(`${engine.address} left in the middle of a pull`, { cause: error })
-  }
-}
-
-/** The engine answers 200 at once, and reports failures in a line of its progress. */
-async function lastProblem(response: IncomingMessage, clock: Clock, silence: AbortController): Promise<string | null> {
-  let problem: string | null = null
-  let heard = new AbortController()
-  const listen = () => {
-    heard.abort()
-    heard = new AbortController()
-    const { signal } = heard
-    void clock.sleep(silenceMsMax, signal).then(() => signal.aborted || silence.abort())
-  }
-  listen()
-  try {
-    for await (const line of createInterface({ input: response })) {
-      listen()
-      if (line.trim() !== '') problem = JSON.parse(line).error ?? problem
-    }
-  } finally {
-    heard.abort()
-  }
-  return problem
 }
 
 /**

@@ -61,6 +61,8 @@ export interface StartOptions {
   image: string
   /** Of X11 displays; undefined: jobs have none. */
   x11Image: string | undefined
+  /** Registries on this machine that jobs may name. */
+  registries: readonly string[]
   data: DataRoots
   /** Variables of the server that jobs may have beyond those of their image. */
   passed: Environment
@@ -99,7 +101,8 @@ const diskFull = 'no space left on device'
 export function createStarter(options: StartOptions): Starter {
   const { engine, lookFor, orders, clock, accounts, directory } = options
   const own = { [labels.owner]: options.owner }
-  const images = createImages(engine, options.owner, clock)
+  const ofConfiguration = [options.image, options.x11Image ?? '']
+  const images = createImages({ engine, owner: options.owner, registries: options.registries, ofConfiguration, clock })
   const displays = createDisplays({ engine, images, x11Image: options.x11Image, labels: own, clock })
   let facts: EngineFacts | null = null
   let making: Promise<void> | null = null
