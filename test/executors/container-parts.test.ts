@@ -16,7 +16,7 @@ import { pullQueryOf } from '../../src/executors/container/pull.ts'
 import { systemClock } from '../../src/platform/clock.ts'
 import { createLog } from '../../src/platform/log.ts'
 import { machineTime } from '../support/clock.ts'
-import { runOf } from './runs.ts'
+import { resourcesOf, runOf } from './runs.ts'
 
 /** What needs no engine: how its answers are read. */
 
@@ -200,6 +200,16 @@ describe('the description of a container', () => {
       Env: ['PYTHONUNBUFFERED=1', 'NVIDIA_VISIBLE_DEVICES=all'],
       HostConfig: { DeviceRequests: [{ DeviceIDs: ['3'] }] },
     })
+  })
+
+  it('asks for no more processors than the engine has', async () => {
+    const run = runOf({ command: ['true'], resources: resourcesOf({ cpu: 5 }) })
+    for (const [cpusMax, NanoCpus] of [
+      [null, 5e9],
+      [8, 5e9],
+      [2, 2e9],
+    ] as const)
+      expect((await bodyOf(run, { ...making, ...limits, cpusMax })).body).toMatchObject({ HostConfig: { NanoCpus } })
   })
 
   it('switches off the health check of the image, which could run before the mounts are checked', async () => {

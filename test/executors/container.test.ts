@@ -171,8 +171,14 @@ describe.skipIf(engine === undefined)(`with ${engine}`, () => {
       expect(exitCode).toBe(0)
     })
 
-    it('whose workdir is not there did not run', async () => {
-      expect(await refused(sh('true', { workdir: '/nowhere' }))).toMatchObject({ reason: 'WORKDIR_NOT_FOUND' })
+    it('whose workdir is not there, or a file, did not run', async () => {
+      for (const workdir of ['/nowhere', '/etc/passwd', '/bin/sh'])
+        expect(await refused(sh('true', { workdir }))).toMatchObject({ reason: 'WORKDIR_NOT_FOUND' })
+      expect(await finish(sh('pwd', { workdir: '/tmp/' }))).toMatchObject({ out: '/tmp\n' })
+    })
+
+    it('that asks for more processors than the machine has gets all of them', async () => {
+      expect(await finish(sh('true', { resources: { ...small, cpu: 1_000 } }))).toMatchObject({ exitCode: 0 })
     })
 
     it.skipIf(existsSync('/dev/nvidiactl'))('that the engine cannot start did not run', async () => {

@@ -23,6 +23,8 @@ export interface GateFacts {
   /** The first dependency that is not satisfied. */
   openDependency: string | null
   reservation: NamedWindow | null
+  /** Why its last run ended, and the job waits again; null: it has had no run. */
+  lastInfo: string | null
 }
 
 /** Only the id is set if the reservation was deleted. */
@@ -35,7 +37,7 @@ interface NamedWindow {
 }
 
 export function gatesOf(facts: GateFacts): Gate[] {
-  const { now, approvedAt, notBefore, eligibleAt, depends, openDependency, reservation } = facts
+  const { now, approvedAt, notBefore, eligibleAt, depends, openDependency, reservation, lastInfo } = facts
   const gates: Gate[] = []
   if (approvedAt) gates.push({ code: 'APPROVAL', open: true, detail: null, opensAt: approvedAt })
   if (notBefore) gates.push({ code: 'NOT_BEFORE', open: notBefore <= now, detail: null, opensAt: notBefore })
@@ -46,7 +48,7 @@ export function gatesOf(facts: GateFacts): Gate[] {
   const isOfAnother = (opensAt: Date | null | undefined) => opensAt != null && opensAt >= eligibleAt
   const isRemoved = reservation !== null && reservation.startsAt === null
   if (eligibleAt > now && !isRemoved && !isOfAnother(notBefore) && !isOfAnother(window?.opensAt))
-    gates.push({ code: 'RESTART_BACKOFF', open: false, detail: null, opensAt: eligibleAt })
+    gates.push({ code: 'RESTART_BACKOFF', open: false, detail: lastInfo, opensAt: eligibleAt })
   return gates
 }
 
@@ -67,6 +69,8 @@ function windowGate({ id, name, startsAt, endsAt }: NamedWindow, now: Date): Gat
 /** A closed gate as a reason. */
 function gateReason({ code, detail, opensAt }: Gate): Reason {
   if (code === 'DEPENDENCY') return because(code, `Waiting for ${detail} to finish`, detail)
+  if (code === 'RESTART_BACKOFF' && detail && opensAt)
+    return because(code, `${detail}. The next start is after ${opensAt.toISOString()}`)
   return because(code, opensAt ? `Waiting until ${opensAt.toISOString()}` : (detail ?? 'Waiting for approval'))
 }
 
@@ -94,7 +98,7 @@ export const windowSql = (named: string) =>
 
 const unstoredSql = `
 SELECT berth_now() AS now,
-  NULL::timestamptz AS "approvedAt", $1::text <> '[]' AS depends,
+  NULL::timestamptz AS "approvedAt", NULL::text AS "lastInfo", $1::text <> '[]' AS depends,
   (SELECT o.id FROM jsonb_to_recordset($1::text::jsonb) AS d("jobId" text, "on" text) JOIN job o ON o.id = d."jobId"
     WHERE NOT ${dependencyMetSql} LIMIT 1) AS "openDependency",
   ${windowSql('$2::text')} AS reservation`

@@ -162,6 +162,7 @@ SELECT q.job_id AS id, a.job_id AS ahead FROM queue_entry q CROSS JOIN LATERAL (
 
 const waitingSql = `
 SELECT j.id, j.pool, l.shape, l.interactive, q.eligible_at AS "eligibleAt", j.not_before AS "notBefore", berth_now() AS now,
+  CASE WHEN j.state = 'QUEUED' THEN j.state_info END AS "lastInfo",
   j.user_id AS "userId", u.name AS "userName", j.team_id AS "teamId", t.name AS team, j.queue, j.project, j.gpu,
   (SELECT a.decided_at FROM approval a WHERE a.job_id = j.id AND a.status = 'APPROVED') AS "approvedAt",
   j.spec->'dependsOn' <> '[]' AS depends,

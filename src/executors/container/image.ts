@@ -3,7 +3,7 @@ import { StartFailed } from '../executor.ts'
 import { type Engine, EngineAway, isNotFound } from './engine.ts'
 import { look, newLookName, removeNamed } from './handle.ts'
 import { labels } from './labels.ts'
-import { createPulls, type PullOptions, type Waiting } from './pull.ts'
+import { createPulls, type PullOptions, type PullWaiter } from './pull.ts'
 
 /** The facts of an image that decide on its containers. */
 export interface Image {
@@ -36,7 +36,7 @@ const imagesMax = 1_000
 
 export interface Images {
   /** The image of this name; pulled if the engine does not have it. Throws StartFailed. */
-  find(name: string, waiting: Waiting): Promise<Image>
+  find(name: string, waiting: PullWaiter): Promise<Image>
 }
 
 interface ImagesOptions extends PullOptions {

@@ -11,10 +11,10 @@ import { demandOtherMachine } from './registry.ts'
  */
 export interface Pulls {
   /** Throws StartFailed. */
-  pull(name: string, waiting: Waiting): Promise<void>
+  pull(name: string, waiting: PullWaiter): Promise<void>
 }
 
-export interface Waiting {
+export interface PullWaiter {
   unwanted: AbortSignal | undefined
   /** Gets the reason of the wait. */
   tell(info: string): void
@@ -53,7 +53,7 @@ const troublePattern =
 
 interface Pull {
   done: Promise<void>
-  waiting: Set<Waiting>
+  waiting: Set<PullWaiter>
   /** The reason of its last failure; null: none yet. */
   trouble: string | null
   end(): void

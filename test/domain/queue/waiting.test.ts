@@ -132,7 +132,7 @@ describe('gates', () => {
     await cancel(patient)
   })
 
-  test('a restart back-off is a gate', async () => {
+  test('a restart back-off is a gate, which says why the last run ended', async () => {
     const id = await it.submit()
     await leader.tick()
     const again: Move = {
@@ -141,11 +141,17 @@ describe('gates', () => {
       from: 'STARTING',
       to: 'QUEUED',
       reason: 'START_FAILED',
+      info: 'Start 1 of 3 failed: The image x:1 cannot be pulled',
       runEnds: 'FAILED',
       eligibleInMs: 60_000,
     }
     await transition(database.db.sql, [again], it.domain.time.nowMs())
-    expect(await reasonOf(id)).toMatchObject({ code: 'RESTART_BACKOFF' })
+    expect(await reasonOf(id)).toMatchObject({
+      code: 'RESTART_BACKOFF',
+      message: expect.stringMatching(
+        /^Start 1 of 3 failed: The image x:1 cannot be pulled\. The next start is after 20\S+Z$/,
+      ),
+    })
     expect(await leader.tick()).toMatchObject({ started: 0 })
     await cancel(id)
   })
