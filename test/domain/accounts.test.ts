@@ -1,14 +1,10 @@
-import { readFile } from 'node:fs/promises'
-import { join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { listMigrations } from '../../prisma/migration.ts'
 import { accountsAbove, isAtOrBelow, ownAccount, rootOf, shareAccountOf } from '../../src/domain/accounts.ts'
 import { newId } from '../../src/domain/ids.ts'
 import { userName } from '../../src/domain/people/users.ts'
 import { findings } from '../../src/domain/selfcheck/selfcheck.ts'
 import { openTestDomain } from '../support/domain.ts'
-import { root } from '../support/sources.ts'
 
 const name = fc.stringMatching(/^[a-z0-9][\w.@+'-]{0,8}$/).filter((text) => userName.safeParse(text).success)
 const below = fc.array(fc.constantFrom('a', 'b', 'x~y', 'sub'), { maxLength: 3 }).map((parts) => parts.join('.'))
@@ -101,33 +97,5 @@ describe('who may charge what, and whose share it has', async () => {
     expect(await chargedBy(await it.submit({ account: 'ml.other' }))).toMatchObject({ share: 'ml' })
     expect(await chargedBy(await it.submit({ account: 'users.john.x' }))).toMatchObject({ share: 'users.john' })
     expect(await chargedBy(await it.submit({ account: 'lab.x' }))).toMatchObject({ share: 'lab' })
-  })
-
-  test('rows of before are of those who were charged', async () => {
-    const jobs = await Promise.all([
-      it.submit({ name: 'own', account: 'users.john.doe' }, john),
-      it.submit({ name: 'other' }, doe),
-      it.submit({ name: 'sub', account: 'users.john~doe.x' }, doe),
-    ])
-    await sql.query('ALTER TABLE job DISABLE TRIGGER job_submission_stays')
-    for (const table of ['job', 'usage_ledger'])
-      await sql.query(`UPDATE ${table} SET account = replace(account, '~', '.')`)
-    await sql.query(`UPDATE job SET spec = jsonb_set(spec, '{account}', to_jsonb(account))`)
-    await sql.query('ALTER TABLE job ENABLE TRIGGER job_submission_stays')
-    await sql.query(`INSERT INTO quota (id, type, action, scope, key, "limit")
-      VALUES ('quota_1', 'JOBS_PER_DAY', 'WARN', 'ACCOUNT', 'users.john.doe', 9)`)
-    await sql.query(`UPDATE pool SET weights = '{"users.john.doe": 2, "ml": 3}'`)
-    await sql.query('ALTER TABLE "user" DROP CONSTRAINT user_name_has_no_tilde')
-    const migration = (await listMigrations()).find((each) => each.endsWith('_one_segment_per_user')) ?? ''
-    await sql.query(await readFile(join(root, 'prisma/migrations', migration, 'migration.sql'), 'utf8'))
-    const rows = await sql.query<{ account: string }>(
-      `SELECT j.account, j.spec->>'account' AS spec, u.account AS ledger FROM job j JOIN usage_ledger u ON u.job_id = j.id
-       WHERE j.id = ANY($1::text[]) ORDER BY j.name`,
-      [jobs],
-    )
-    const alike = (account: string) => ({ account, spec: account, ledger: account })
-    expect(rows).toEqual([alike('users.john~doe'), alike('users.john.doe'), alike('users.john~doe.x')])
-    expect(await sql.query("SELECT key FROM quota WHERE id = 'quota_1'")).toEqual([{ key: 'users.john~doe' }])
-    expect(await sql.query('SELECT weights FROM pool')).toEqual([{ weights: { 'users.john~doe': 2, ml: 3 } }])
   })
 })
