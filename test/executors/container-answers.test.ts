@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { Executor } from '../../src/executors/executor.ts'
+import { systemClock } from '../../src/platform/clock.ts'
 import { until } from '../support/until.ts'
 import { fastClock } from './cluster-server.ts'
 import { listenAsEngine, openOverEngine } from './fake-engine.ts'
@@ -166,6 +167,8 @@ it.each([
   ],
 ])('limits that %s ignores are told', async (_, version, info, unenforced) => {
   engine.told = { '/version': { Version: '20', ...version }, '/info': info, '/libpod/info': info }
+  await executor.close()
+  executor = await openOverEngine(directory, { image: 'i', clock: systemClock }) // with the fast clock it waits 50 ms for an answer
   const described = await executor.describe()
   expect(described).toMatchObject({ available: true, unenforced })
   if (unenforced.length > 0) expect(described.message).toContain(`${unenforced.join(', ')}: planned with, not enforced`)
