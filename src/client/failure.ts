@@ -10,15 +10,18 @@ export class RequestFailed extends Error {
   readonly retryAfterMs: number
   /** Something else than a GraphQL server answered: a proxy, a page, another program. */
   readonly isForeign: boolean
+  /** The connection was made, and not one byte came: a proxy holds the stream back. */
+  readonly isSilent: boolean
 
   constructor(code: string, message: string, options: FailureOptions = {}) {
-    const { requestId = null, token = null, retryAfterMs = 0, isForeign = false, ...rest } = options
+    const { requestId = null, token = null, retryAfterMs = 0, isForeign = false, isSilent = false, ...rest } = options
     super(message, rest)
     this.code = code
     this.requestId = requestId
     this.token = token
     this.retryAfterMs = retryAfterMs
     this.isForeign = isForeign
+    this.isSilent = isSilent
   }
 
   /** The request is correct and may succeed later. */
@@ -38,9 +41,10 @@ export interface FailureOptions extends ErrorOptions {
   token?: TokenTrouble | null
   retryAfterMs?: number
   isForeign?: boolean
+  isSilent?: boolean
 }
 
-const retryableCodes = new Set(['UNREACHABLE', 'UNAVAILABLE', 'RATE_LIMITED', 'TIMEOUT'])
+const retryableCodes = new Set(['UNREACHABLE', 'UNAVAILABLE', 'RATE_LIMITED', 'SUBSCRIPTION_LIMIT', 'TIMEOUT'])
 
 /** A job that was deleted, and one of others, look the same. */
 export const noSuchJob = (jobId: string) => new RequestFailed('NOT_FOUND', `There is no job ${jobId} that you may see`)

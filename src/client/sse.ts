@@ -6,8 +6,8 @@ import { bearer, type Tokens } from './tokens.ts'
 /**
  * A subscription as server-sent events: a POST whose answer goes on. A reader that stops reading stops the server, by the
  * window of the connection. The server sends something at once, and then at least every 15 s: after silence of three times
- * that the connection is dead. Without the beginning a proxy holds the stream back until its end, and another transport is
- * right.
+ * that the connection is dead. If the beginning is missing, a proxy holds the stream back until its end: the failure is
+ * `isSilent`, and another transport is right.
  */
 const beginningMsMax = 15_000
 const silenceMsMax = 45_000
@@ -20,15 +20,17 @@ export async function* overSse<Result>(
   const endpoint = servers.endpoint()
   const leave = new AbortController()
   const token = await tokens.current(signal)
+  let isSilent = true
   const body = await open({ endpoint, token, operation, leave, signal }).catch((error) => {
     signal.throwIfAborted()
     if (error instanceof RequestFailed) throw error
+    if (leave.signal.aborted) throw wasCut(error)
     servers.failed(endpoint)
     throw noAnswer(endpoint, error)
   })
   try {
     onOpen()
-    for await (const { name, data } of eventsOf(body, leave)) {
+    for await (const { name, data } of eventsOf(body, leave, () => (isSilent = false))) {
       if (name === 'complete') return
       const answer = data && parseAnswer<Result>(data)
       if (answer) yield answer
@@ -43,7 +45,10 @@ export async function* overSse<Result>(
 
   function wasCut(cause?: unknown): RequestFailed {
     servers.failed(endpoint)
-    return new RequestFailed('UNREACHABLE', `The stream of ${endpoint.origin} was cut`, { cause })
+    return new RequestFailed('UNREACHABLE', `The stream of ${endpoint.origin} was cut`, {
+      cause,
+      isSilent: isSilent && leave.signal.aborted,
+    })
   }
 }
 
@@ -80,6 +85,7 @@ interface SentEvent {
 async function* eventsOf(
   body: ReadableStream<Uint8Array>,
   leave: AbortController,
+  onByte: () => void,
 ): AsyncGenerator<SentEvent, void, void> {
   const reader = body.getReader()
   const decoder = new TextDecoder()
@@ -88,6 +94,7 @@ async function* eventsOf(
     const silence = setTimeout(() => leave.abort(), waitMs)
     const { done, value } = await reader.read().finally(() => clearTimeout(silence))
     if (done) return
+    onByte()
     text += decoder.decode(value, { stream: true }).replaceAll('\r', '')
     const events = text.split('\n\n')
     text = events.pop() ?? ''

@@ -17,7 +17,8 @@ import type { Tokens } from './tokens.ts'
  * Transports are tried in their order: the next one after `triesPerTransport` failures in a row without a message. An outage
  * makes all of them fail, and a page over HTTP/1.1 has six connections for its requests and all of its SSE streams. So a stream
  * looks for a better transport when its connection opens, or its first poll is answered, and once a minute while it polls: it
- * tries each once, and goes on as before when none works. That is no outage.
+ * tries each once, and goes on as before when none works. That is no outage. A stream of server-sent events without a first
+ * byte is held back by a proxy: no stream of the client that can be polled tries SSE for ten minutes then.
  */
 
 export const transports = ['websocket', 'sse', 'polling'] as const
@@ -63,6 +64,8 @@ export interface Routes {
   /** Of a clock that is never set. */
   nowMs: () => number
   outages: Outages
+  /** SSE is not tried before this moment of `nowMs`. */
+  silence: { untilMs: number }
   /** Fires when the client is closed: streams end without a failure. */
   closed: AbortSignal
 }
@@ -73,6 +76,7 @@ interface Asked<Variables> extends Omit<Operation, 'variables'> {
 
 const triesPerTransport = 3
 const pollingMsMax = 60_000
+const silenceMs = 600_000
 
 /** As `answers`, without messages that are errors: these end the stream. */
 export async function* streamed<Result extends object, Variables extends Resumable>(
@@ -184,6 +188,10 @@ function createAttempts<Result, Variables>(
   const messagesOf = (transport: Transport, signal: AbortSignal, onOpen: () => void) =>
     (transport === 'polling' ? polled(signal) : routes[transport]?.<Result>(operation, signal, onOpen)) ?? []
 
+  /** Polling follows SSE, and a proxy was found to hold SSE back. */
+  const isHeldBack = () =>
+    ladder[rung] === 'sse' && ladder[rung + 1] === 'polling' && routes.nowMs() < routes.silence.untilMs
+
   /** A connection that opens on a lower rung shows that a server is there, so a better one may open too. */
   function looksUp(): boolean {
     if (rung === 0 || home !== null || hasLooked) return false
@@ -198,6 +206,7 @@ function createAttempts<Result, Variables>(
     async *open<R extends Result>(signal: AbortSignal, onOpen: () => void): AsyncGenerator<Answer<R>, void, void> {
       isCutShort = false
       token = await routes.tokens.current(signal)
+      if (isHeldBack()) rung += 1
       const transport = isStarting ? 'polling' : (ladder[rung] ?? best)
       isBack = rung === home
       if (isBack) home = null
@@ -228,6 +237,10 @@ function createAttempts<Result, Variables>(
         return failure.token === 'ENDED' || (failure.token === 'EXPIRED' && routes.tokens.renew(token, signal))
       }
       if (failure.code === 'UNREACHABLE' || failure.code === 'TIMEOUT' || failure.isForeign) tries++
+      if (failure.isSilent) {
+        tries = triesPerTransport
+        routes.silence.untilMs = routes.nowMs() + silenceMs
+      }
       if (home !== null || tries >= triesPerTransport) {
         tries = 0
         rung = (rung + 1) % ladder.length

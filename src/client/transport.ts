@@ -99,6 +99,7 @@ export function connect({ url, token, webSocket, sleep = pause, ...options }: Co
     network: platformNetwork,
     nowMs: () => performance.now(),
     outages,
+    silence: { untilMs: 0 },
     closed: closing.signal,
   }
   return {

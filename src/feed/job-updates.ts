@@ -99,7 +99,7 @@ export class JobUpdatesReader {
       const admitted = entries && (await steadily(this.#rooms.log, () => this.#admit(entries)))
       if (this.#shared.ring.isReplaced) yield* this.#beginAgain()
       else if (!entries || !admitted) await this.#wait(retryMs)
-      else if (entries.length > 0) yield* this.#send(entries, admitted)
+      else if (entries.length > 0) yield* withPages([...this.#send(entries, admitted)])
       else if (!this.#shared.ring.after(this.#cursor, 1)?.length) await this.#wait()
       const heartbeat = heartbeatIfDue(this.#rooms, this.#lastSent, this.#place)
       if (heartbeat) yield heartbeat
@@ -236,6 +236,14 @@ export class JobUpdatesReader {
     const due = heartbeatDueMs(this.#lastSent) - this.#rooms.clock.monotonicMs()
     await this.#shared.ring.bell.wait(Math.min(msMax, due), this.#signal)
   }
+}
+
+function withPages(messages: readonly JobUpdatesMessage[]): readonly JobUpdatesMessage[] {
+  const page = messages.filter(
+    (message): message is Transitions => message.kind === 'transitions' && message.phase === 'REPLAY',
+  )
+  for (const message of page) message.page = page
+  return messages
 }
 
 function momentsAround(entry: FeedEntry, still: ReadonlyMap<FeedEvent, StateMoment>): (StateMoment | undefined)[] {

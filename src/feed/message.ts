@@ -27,6 +27,8 @@ export interface Transitions {
   job: JobRow
   /** What is said instead if the job is deleted while more of it is read. */
   instead: Reset | Heartbeat
+  /** The messages of one read that are replayed: their fields are read together. */
+  page?: readonly Transitions[]
 }
 
 /**

@@ -64,7 +64,7 @@ export function createSharedResults(): SharedResults {
         const known = key ? shared.get(key) : undefined
         const result = known && known.began > seen ? await succeeded(known) : undefined
         const used = result ?? (await own(key, run))
-        seen = used.ended
+        seen = Math.max(seen, used.ended)
         return used.result
       }
     },
@@ -82,9 +82,9 @@ const succeeded = ({ result }: Shared): Promise<Ended | undefined> =>
 function nameOf(message: unknown): string | undefined {
   if (isHeartbeat(message)) return `${JSON.stringify(message.cursor)} ${message.at.getTime()}`
   if (!isTransitions(message)) return undefined
-  const { jobId, events, cursor, phase, isFinal, job } = message
+  const { jobId, events, cursor, mark, phase, isFinal, job } = message
   const first = events[0]?.seq ?? ''
-  return [jobId, first, events.length, cursor, phase, isFinal, job.version, job.toldAt?.getTime()].join(' ')
+  return [jobId, first, events.length, cursor, mark, phase, isFinal, job.version, job.toldAt?.getTime()].join(' ')
 }
 
 /** The job is in the variables or in the document. */
@@ -95,6 +95,8 @@ interface SharedMessage {
   jobId: string
   events: readonly { seq: number }[]
   cursor: number
+  /** Differs if a failover gave the same cursor again. */
+  mark?: string | undefined
   phase: string
   isFinal: boolean
   job: { version: number; toldAt: Date | null }

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
-import type { ExecutionArgs, GraphQLError } from 'graphql'
+import { type ExecutionArgs, type ExecutionResult, type GraphQLError, getOperationAST } from 'graphql'
 import { type Context, GRAPHQL_TRANSPORT_WS_PROTOCOL, makeServer, type SubscribePayload } from 'graphql-ws'
 import type { GraphQLParams } from 'graphql-yoga'
 import { type WebSocket, WebSocketServer } from 'ws'
@@ -72,6 +72,8 @@ interface Connection {
 
 interface SocketArgs extends ExecutionArgs {
   run: ReturnType<GraphqlEngine['getEnveloped']>
+  /** Of a subscription. */
+  stream?: AsyncIterable<ExecutionResult>
 }
 
 const initWaitMs = 3_000
@@ -106,9 +108,9 @@ export function createSockets(options: SocketOptions): Sockets {
   const protocol = makeServer<Record<string, unknown>, Connection>({
     connectionInitWaitTimeout: initWaitMs,
     onConnect: (context) => connect(context, { authenticate, guests, unsent, people, log }),
-    onSubscribe: (context, _id, payload) => prepare(context, payload),
+    onSubscribe: (context, id, payload) => prepare(context, id, payload),
     execute: (args) => (args as SocketArgs).run.execute(args),
-    subscribe: (args) => (args as SocketArgs).run.subscribe(args),
+    subscribe: (args) => (args as SocketArgs).stream as AsyncIterableIterator<ExecutionResult>,
     onError: (_context, _id, _payload, errors) => errors.map((error) => formatError(presented(error))),
     onNext({ extra }, _id, _payload, _args, result) {
       const { data = null, errors, extensions } = result
@@ -123,7 +125,8 @@ export function createSockets(options: SocketOptions): Sockets {
     error.extensions['requestId'] === undefined ? presentError(error, log) : error
 
   async function prepare(
-    { extra: { viewer }, subscriptions }: Context<Record<string, unknown>, Connection>,
+    { extra: { viewer, socket }, subscriptions }: Context<Record<string, unknown>, Connection>,
+    id: string,
     payload: SubscribePayload,
   ): Promise<SocketArgs | GraphQLError[]> {
     try {
@@ -134,7 +137,8 @@ export function createSockets(options: SocketOptions): Sockets {
           `A connection can carry at most ${limits.subscriptionsPerConnectionMax} operations at a time`,
         )
       const params = documents.resolve(payload as GraphQLParams, viewer)
-      return await enveloped(engine, viewer, params)
+      const isAwaited = () => id in subscriptions && socket.readyState === socket.OPEN
+      return await begin(await enveloped(engine, { viewer, isAwaited, params }))
     } catch (error) {
       return [presentError(error, log)]
     }
@@ -234,12 +238,25 @@ async function connect(
   return false
 }
 
-async function enveloped(
-  engine: GraphqlEngine,
-  viewer: Viewer,
-  params: GraphQLParams,
-): Promise<SocketArgs | GraphQLError[]> {
-  const run = engine.getEnveloped({ viewer, takesLogTexts: true, params })
+/** graphql-ws would send the refusal of a subscription as a result and `complete`, which clients take for the end. */
+async function begin(prepared: SocketArgs | GraphQLError[]): Promise<SocketArgs | GraphQLError[]> {
+  if (Array.isArray(prepared)) return prepared
+  const { run, document, operationName } = prepared
+  if (getOperationAST(document, operationName)?.operation !== 'subscription') return prepared
+  const stream: ExecutionResult | AsyncIterable<ExecutionResult> = await run.subscribe(prepared)
+  return Symbol.asyncIterator in stream ? { ...prepared, stream } : [...(stream.errors ?? [])]
+}
+
+interface Caller {
+  viewer: Viewer
+  /** Whether the client still waits for the operation. */
+  isAwaited: () => boolean
+  params: GraphQLParams
+}
+
+async function enveloped(engine: GraphqlEngine, caller: Caller): Promise<SocketArgs | GraphQLError[]> {
+  const { params } = caller
+  const run = engine.getEnveloped({ ...caller, takesLogTexts: true })
   const document = run.parse(params.query ?? '')
   const errors: readonly GraphQLError[] = run.validate(run.schema, document)
   if (errors.length > 0) return [...errors]

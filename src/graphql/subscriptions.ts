@@ -11,6 +11,7 @@ import { presentError, refusal, saysUnavailable, withFewErrors } from './errors.
 import { createHeldDocuments } from './held-documents.ts'
 import { limits } from './limits.ts'
 import { createLogTexts, keepTexts } from './log-text.ts'
+import { createReplayedPages } from './replayed-pages.ts'
 import { createSharedResults } from './shared-results.ts'
 import { type Bounded, createBounded } from './under-way.ts'
 
@@ -29,6 +30,12 @@ import { type Bounded, createBounded } from './under-way.ts'
  * would otherwise show every later event the rows of the first. Subscribers who are shown the same share the execution
  * (shared-results.ts).
  *
+ * A page of replayed events is executed together, with one context, so that its loaders read once for all of them
+ * (replayed-pages.ts).
+ *
+ * A subscription that begins while the database is unavailable is refused over SSE, by the status of its answer. Over a
+ * WebSocket it waits: the stock client of graphql-ws does not retry a refused subscription.
+ *
  * A job may be deleted while the fields of its event are read. Then the message says that instead: one with errors
  * would have no cursor.
  */
@@ -38,6 +45,8 @@ export interface Staying {
   readonly stays?: (end: () => void) => void
   /** It puts the text of logs into messages by itself (log-text.ts). */
   readonly takesLogTexts?: boolean
+  /** The transport waits for the database with its client, as long as this is true; absent: it refuses the client. */
+  readonly isAwaited?: () => boolean
 }
 
 const eventsAtOnceMax = 32
@@ -53,8 +62,8 @@ export function subscriptionsPlugin(rooms: Rooms): Plugin<RequestContext & Stayi
   const pace = createPacer(eventsPerTurnMax, rooms.domain.clock)
 
   async function begin(args: ExecutionArgs, leave: () => void) {
-    const { viewer, stays, takesLogTexts = false, cost } = args.contextValue as RequestContext & Staying & Priced
-    const source = await createSourceEventStream({ ...args, contextValue: createContext(live, viewer) })
+    const { viewer, stays, takesLogTexts = false, isAwaited, cost } = args.contextValue as Subscribing
+    const source = await openSource(live, { ...args, contextValue: createContext(live, viewer) }, isAwaited)
     if (!(Symbol.asyncIterator in source)) {
       leave()
       return source
@@ -62,10 +71,14 @@ export function subscriptionsPlugin(rooms: Rooms): Plugin<RequestContext & Stayi
     let price: Priced | null = cost === undefined ? null : { cost }
     const share = shared.join(args, viewer)
     const execution = { live, args: { ...args, contextValue: undefined }, viewer, takesLogTexts, atOnce }
+    const executed = createReplayedPages(
+      () => createContext(live, viewer),
+      (message, context, signal) => share(message, () => executeEvent(execution, message, { context, signal })),
+    )
     const events = mapEvents(source, {
       async map(message, signal) {
         await pace()
-        const result = await share(message, () => executeEvent(execution, message, signal))
+        const result = await executed(message, signal)
         if (price === null) return result
         const extensions = { ...result.extensions, ...price }
         price = null
@@ -122,14 +135,37 @@ interface Execution {
   atOnce: Bounded
 }
 
+type Subscribing = RequestContext & Staying & Priced
+
+/** The messages; the errors of a refusal. */
+async function openSource({ domain }: Rooms, args: ExecutionArgs, isAwaited = () => false) {
+  for (;;) {
+    const source = await createSourceEventStream(args)
+    const missed = Symbol.asyncIterator in source ? undefined : source.errors?.find(saysUnavailable)
+    if (!missed || !isAwaited()) return source
+    domain.log.warn({ err: missed.originalError ?? missed }, 'a subscription waits for the database')
+    await domain.clock.sleep(retryMs)
+  }
+}
+
+interface Executing {
+  /** Read from first. */
+  context: RequestContext
+  signal: AbortSignal
+}
+
 /** A database that is away while an event's fields are read delays the event, as it delays the next one. */
-async function executeEvent(execution: Execution, message: unknown, signal: AbortSignal): Promise<ExecutionResult> {
+async function executeEvent(
+  execution: Execution,
+  message: unknown,
+  { context, signal }: Executing,
+): Promise<ExecutionResult> {
   const { live, args, viewer, takesLogTexts, atOnce } = execution
   const { clock, log } = live.domain
   let rootValue: unknown = message
-  for (;;) {
+  for (let from = context; ; from = createContext(live, viewer)) {
     const texts = takesLogTexts ? createLogTexts() : undefined
-    const contextValue = { ...createContext(live, viewer), ...(texts && { logTexts: texts }) }
+    const contextValue = { ...from, ...(texts && { logTexts: texts }) }
     const result = await atOnce.run(1, () => execute({ ...args, rootValue, contextValue }))
     const missed = result.errors?.find(saysUnavailable)
     const ofDeleted =

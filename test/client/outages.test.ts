@@ -38,6 +38,23 @@ it('a server that accepts connections and refuses their streams is one outage, u
   await client.close()
 })
 
+it('a stream beyond the limit of its user is retried, with growing pauses, until another one has ended', async () => {
+  const refusals = 4
+  let asked = 0
+  class Server extends AnsweringSocket {
+    override subscribe(id: string) {
+      if (asked++ < refusals) this.refuse(id, 'SUBSCRIPTION_LIMIT')
+      else this.answer({ type: 'next', id, payload: message })
+    }
+  }
+  const client = createClient({ url: 'http://127.0.0.1:1', webSocket: Server, sleep: unsettled })
+  const stream = client.stream({ query })
+  expect((await stream.next()).value).toEqual(message)
+  expect(asked).toBe(refusals + 1)
+  await stream.return()
+  await client.close()
+})
+
 it('an outage is over when a silent connection stays open', async () => {
   let asked = 0
   class Server extends AnsweringSocket {
@@ -94,6 +111,7 @@ it('a stream that waits for its next try makes it at once when the machine is in
       sleep,
       network,
       nowMs: () => 0,
+      silence: { untilMs: 0 },
       outages: createOutages(never),
       closed: closing.signal,
     },
@@ -150,6 +168,7 @@ describe('a stream over server-sent events', () => {
       sleep: soon,
       network: new EventTarget(),
       nowMs: () => 0,
+      silence: { untilMs: 0 },
       outages: createOutages(never),
       closed: closing.signal,
     }
@@ -201,6 +220,7 @@ it('a stream that polls looks for a better transport without an outage and witho
       sleep: async (ms) => void pauses.push(ms),
       network: new EventTarget(),
       nowMs: () => nowMs,
+      silence: { untilMs: 0 },
       outages,
       closed: closing.signal,
     },
@@ -225,4 +245,51 @@ it('a stream that polls looks for a better transport without an outage and witho
   expect([told.length, pauses.length]).toEqual([toldBefore, pausesBefore])
   closing.abort()
   await stream.return()
+})
+
+it('one silent stream of server-sent events is enough: this stream and later ones poll', async () => {
+  const tries: Transport[] = []
+  const closing = new AbortController()
+  let nowMs = 0
+  const routes: Routes = {
+    transports: ['sse', 'polling'],
+    async *sse() {
+      tries.push('sse')
+      yield* []
+      throw new RequestFailed('UNREACHABLE', 'silent', { isSilent: true })
+    },
+    tokens: createTokens(undefined),
+    sleep: soon,
+    network: new EventTarget(),
+    nowMs: () => nowMs,
+    silence: { untilMs: 0 },
+    outages: createOutages(never),
+    closed: closing.signal,
+  }
+  const open = () =>
+    answers<object, { after?: string }>(
+      routes,
+      { query, variables: {} },
+      {
+        async *poll() {
+          for (;;) {
+            tries.push('polling')
+            yield {}
+          }
+        },
+      },
+    )
+  const first = open()
+  await first.next()
+  const second = open()
+  await second.next()
+  nowMs = 59_000
+  await first.next()
+  expect(tries).toEqual(['sse', 'polling', 'polling', 'polling'])
+  nowMs = 600_000
+  const third = open()
+  await third.next()
+  expect(tries.slice(4)).toEqual(['sse', 'polling'])
+  closing.abort()
+  await Promise.all([first, second, third].map((stream) => stream.return()))
 })

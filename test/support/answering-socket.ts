@@ -36,7 +36,7 @@ export abstract class AnsweringSocket {
     queueMicrotask(() => this.onmessage?.({ data: JSON.stringify(message) }))
   }
 
-  refuse(id: string) {
-    this.answer({ type: 'error', id, payload: [{ message: 'Come back', extensions: { code: 'UNAVAILABLE' } }] })
+  refuse(id: string, code = 'UNAVAILABLE') {
+    this.answer({ type: 'error', id, payload: [{ message: 'Come back', extensions: { code } }] })
   }
 }

@@ -915,7 +915,7 @@ export type SaveClosureMutationVariables = Exact<{
 
 export type SaveClosureMutation = { saveClosure: boolean };
 
-export type LimitsRowFragment = { pool: string, maxConcurrent: number | null, userMaxConcurrent: number | null, teamMaxConcurrent: number | null, enableFairShare: boolean, localJobMaxConcurrent: number | null, localGpuMaxConcurrent: number | null, userMaxActive: number | null, userMaxBlocked: number | null, starvationThresholdSeconds: number, scopes: Array<{ scope: LimitScope, name: string, gpuModel: string | null, maxJobs: number | null, maxGpus: number | null, jobsInUse: number, gpusInUse: number }> };
+export type LimitsRowFragment = { id: string, pool: string, maxConcurrent: number | null, userMaxConcurrent: number | null, teamMaxConcurrent: number | null, enableFairShare: boolean, localJobMaxConcurrent: number | null, localGpuMaxConcurrent: number | null, userMaxActive: number | null, userMaxBlocked: number | null, starvationThresholdSeconds: number, scopes: Array<{ scope: LimitScope, name: string, gpuModel: string | null, maxJobs: number | null, maxGpus: number | null, jobsInUse: number, gpusInUse: number }> };
 
 export type DryRunRowFragment = { wouldBe: JobState, nodes: Array<string>, gpuIds: Array<number>, queuePosition: number | null, dryRunWarnings: Array<string>, reasons: Array<{ code: string, message: string, jobId: string | null, scope: string | null, limit: number | null, used: number | null }>, fit: { freeNow: boolean, couldEverFit: boolean, missing: Array<string> } | null, estimatedStart: { earliest: string, latest: string | null, basis: string } | null, idempotentJob: { id: string } | null };
 
@@ -924,7 +924,7 @@ export type LimitsQueryVariables = Exact<{
 }>;
 
 
-export type LimitsQuery = { limits: { pool: string, maxConcurrent: number | null, userMaxConcurrent: number | null, teamMaxConcurrent: number | null, enableFairShare: boolean, localJobMaxConcurrent: number | null, localGpuMaxConcurrent: number | null, userMaxActive: number | null, userMaxBlocked: number | null, starvationThresholdSeconds: number, scopes: Array<{ scope: LimitScope, name: string, gpuModel: string | null, maxJobs: number | null, maxGpus: number | null, jobsInUse: number, gpusInUse: number }> } };
+export type LimitsQuery = { limits: { id: string, pool: string, maxConcurrent: number | null, userMaxConcurrent: number | null, teamMaxConcurrent: number | null, enableFairShare: boolean, localJobMaxConcurrent: number | null, localGpuMaxConcurrent: number | null, userMaxActive: number | null, userMaxBlocked: number | null, starvationThresholdSeconds: number, scopes: Array<{ scope: LimitScope, name: string, gpuModel: string | null, maxJobs: number | null, maxGpus: number | null, jobsInUse: number, gpusInUse: number }> } };
 
 export type UpdateLimitsMutationVariables = Exact<{
   input: UpdateLimitsInput;
@@ -936,7 +936,7 @@ export type UpdateLimitsMutation = { updateLimits:
     | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
     | { __typename: 'NotFoundProblem', code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
-    | { __typename: 'UpdateLimitsSuccess', limits: { pool: string, maxConcurrent: number | null, userMaxConcurrent: number | null, teamMaxConcurrent: number | null, enableFairShare: boolean, localJobMaxConcurrent: number | null, localGpuMaxConcurrent: number | null, userMaxActive: number | null, userMaxBlocked: number | null, starvationThresholdSeconds: number, scopes: Array<{ scope: LimitScope, name: string, gpuModel: string | null, maxJobs: number | null, maxGpus: number | null, jobsInUse: number, gpusInUse: number }> } }
+    | { __typename: 'UpdateLimitsSuccess', limits: { id: string, pool: string, maxConcurrent: number | null, userMaxConcurrent: number | null, teamMaxConcurrent: number | null, enableFairShare: boolean, localJobMaxConcurrent: number | null, localGpuMaxConcurrent: number | null, userMaxActive: number | null, userMaxBlocked: number | null, starvationThresholdSeconds: number, scopes: Array<{ scope: LimitScope, name: string, gpuModel: string | null, maxJobs: number | null, maxGpus: number | null, jobsInUse: number, gpusInUse: number }> } }
    };
 
 export type SetScopeLimitMutationVariables = Exact<{
@@ -949,7 +949,7 @@ export type SetScopeLimitMutation = { setScopeLimit:
     | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
     | { __typename: 'NotFoundProblem', code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
-    | { __typename: 'UpdateLimitsSuccess', limits: { pool: string, maxConcurrent: number | null, userMaxConcurrent: number | null, teamMaxConcurrent: number | null, enableFairShare: boolean, localJobMaxConcurrent: number | null, localGpuMaxConcurrent: number | null, userMaxActive: number | null, userMaxBlocked: number | null, starvationThresholdSeconds: number, scopes: Array<{ scope: LimitScope, name: string, gpuModel: string | null, maxJobs: number | null, maxGpus: number | null, jobsInUse: number, gpusInUse: number }> } }
+    | { __typename: 'UpdateLimitsSuccess', limits: { id: string, pool: string, maxConcurrent: number | null, userMaxConcurrent: number | null, teamMaxConcurrent: number | null, enableFairShare: boolean, localJobMaxConcurrent: number | null, localGpuMaxConcurrent: number | null, userMaxActive: number | null, userMaxBlocked: number | null, starvationThresholdSeconds: number, scopes: Array<{ scope: LimitScope, name: string, gpuModel: string | null, maxJobs: number | null, maxGpus: number | null, jobsInUse: number, gpusInUse: number }> } }
    };
 
 export type SetJobPriorityMutationVariables = Exact<{
@@ -962,7 +962,7 @@ export type SetJobPriorityMutation = { setJobPriority:
     | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
     | { __typename: 'InvalidStateProblem', code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'NotFoundProblem', code: ProblemCode, message: string, retryable: boolean }
-    | { __typename: 'SetJobPrioritySuccess', job: { priority: number | null, id: string, version: number, name: string | null, state: JobState, psijState: PsijState, stateReason: string | null, stateInfo: string | null, exitCode: number | null, nativeId: string | null, attempt: number, queue: string, createdAt: string, startedAt: string | null, finishedAt: string | null, user: { name: string } } }
+    | { __typename: 'SetJobPrioritySuccess', job: { priority: number | null, id: string, version: number, name: string | null, state: JobState, psijState: PsijState, stateReason: string | null, stateInfo: string | null, exitCode: number | null, nativeId: string | null, attempt: number, queue: string, createdAt: string, startedAt: string | null, finishedAt: string | null, user: { id: string, name: string } } }
     | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'VersionConflictProblem', code: ProblemCode, message: string, retryable: boolean }
    };
@@ -987,7 +987,7 @@ export type ProcessQueueMutation = { processQueue: { considered: number, started
 export type SelfCheckQueryVariables = Exact<{ [key: string]: never; }>;
 
 
-export type SelfCheckQuery = { selfCheck: { ok: boolean, at: string, findings: Array<{ rule: string, objectId: string | null, message: string }> }, pools: Array<{ id: string, name: string, leader: { epoch: number } | null }>, system: { executors: Array<{ name: string, pool: string, version: string | null, available: boolean, message: string | null }> } };
+export type SelfCheckQuery = { selfCheck: { ok: boolean, at: string, findings: Array<{ rule: string, objectId: string | null, message: string }> }, pools: Array<{ id: string, name: string, leader: { epoch: number } | null }>, system: { id: string, executors: Array<{ name: string, pool: string, version: string | null, available: boolean, message: string | null }> } };
 
 export type NodeRowFragment = { id: string, name: string, pool: string, state: PoolNodeState, cpuModel: string | null, infiniband: boolean, lastSeenAt: string | null, capacity: { cpu: number, memoryBytes: number, gpu: number }, free: { cpu: number, memoryBytes: number, gpu: number } };
 
@@ -1004,23 +1004,23 @@ export type PoolNodesQueryVariables = Exact<{
 
 
 export type PoolNodesQuery = { node:
-    | { __typename: 'ApiToken' }
-    | { __typename: 'Approval' }
-    | { __typename: 'ApprovalRule' }
-    | { __typename: 'Artifact' }
-    | { __typename: 'AuditEntry' }
-    | { __typename: 'CapacityReservation' }
-    | { __typename: 'Hold' }
-    | { __typename: 'Job' }
-    | { __typename: 'JobEvent' }
-    | { __typename: 'Pool', nodes: { nodes: Array<{ id: string, name: string, pool: string, state: PoolNodeState, cpuModel: string | null, infiniband: boolean, lastSeenAt: string | null, capacity: { cpu: number, memoryBytes: number, gpu: number }, free: { cpu: number, memoryBytes: number, gpu: number } }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } }
-    | { __typename: 'PoolNode' }
-    | { __typename: 'Quota' }
-    | { __typename: 'Run' }
-    | { __typename: 'SlotReservation' }
-    | { __typename: 'SubmissionQueue' }
-    | { __typename: 'Team' }
-    | { __typename: 'User' }
+    | { __typename: 'ApiToken', id: string }
+    | { __typename: 'Approval', id: string }
+    | { __typename: 'ApprovalRule', id: string }
+    | { __typename: 'Artifact', id: string }
+    | { __typename: 'AuditEntry', id: string }
+    | { __typename: 'CapacityReservation', id: string }
+    | { __typename: 'Hold', id: string }
+    | { __typename: 'Job', id: string }
+    | { __typename: 'JobEvent', id: string }
+    | { __typename: 'Pool', id: string, nodes: { nodes: Array<{ id: string, name: string, pool: string, state: PoolNodeState, cpuModel: string | null, infiniband: boolean, lastSeenAt: string | null, capacity: { cpu: number, memoryBytes: number, gpu: number }, free: { cpu: number, memoryBytes: number, gpu: number } }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } }
+    | { __typename: 'PoolNode', id: string }
+    | { __typename: 'Quota', id: string }
+    | { __typename: 'Run', id: string }
+    | { __typename: 'SlotReservation', id: string }
+    | { __typename: 'SubmissionQueue', id: string }
+    | { __typename: 'Team', id: string }
+    | { __typename: 'User', id: string }
    | null };
 
 export type AddNodeMutationVariables = Exact<{
@@ -1062,13 +1062,13 @@ export type RemoveNodeMutation = { removeNode:
     | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
    };
 
-export type JobRowFragment = { id: string, version: number, name: string | null, state: JobState, psijState: PsijState, stateReason: string | null, stateInfo: string | null, exitCode: number | null, nativeId: string | null, attempt: number, queue: string, createdAt: string, startedAt: string | null, finishedAt: string | null, user: { name: string } };
+export type JobRowFragment = { id: string, version: number, name: string | null, state: JobState, psijState: PsijState, stateReason: string | null, stateInfo: string | null, exitCode: number | null, nativeId: string | null, attempt: number, queue: string, createdAt: string, startedAt: string | null, finishedAt: string | null, user: { id: string, name: string } };
 
-export type FollowedJobFragment = { id: string, version: number, name: string | null, state: JobState, psijState: PsijState, stateReason: string | null, stateInfo: string | null, exitCode: number | null, nativeId: string | null, attempt: number, queue: string, createdAt: string, startedAt: string | null, finishedAt: string | null, progress: { fraction: number | null, message: string | null, at: string } | null, user: { name: string } };
+export type FollowedJobFragment = { id: string, version: number, name: string | null, state: JobState, psijState: PsijState, stateReason: string | null, stateInfo: string | null, exitCode: number | null, nativeId: string | null, attempt: number, queue: string, createdAt: string, startedAt: string | null, finishedAt: string | null, progress: { fraction: number | null, message: string | null, at: string } | null, user: { id: string, name: string } };
 
-export type JobDetailFragment = { stateCategory: StateCategory, pool: string, executor: string, account: string, project: string | null, priority: number | null, maxAttempts: number, cost: number | null, queuedAt: string | null, queuePosition: number | null, id: string, version: number, name: string | null, state: JobState, psijState: PsijState, stateReason: string | null, stateInfo: string | null, exitCode: number | null, nativeId: string | null, attempt: number, queue: string, createdAt: string, startedAt: string | null, finishedAt: string | null, fairShare: { account: string, share: number, weight: number, bid: number } | null, labels: Array<{ key: string, value: string }>, progress: { fraction: number | null, message: string | null, at: string } | null, scheduling: { jobsAhead: number, positionIsExact: boolean, lastConsideredAt: string | null, reasons: Array<{ code: string, message: string }>, gates: Array<{ code: string, open: boolean, opensAt: string | null }>, fit: { missing: Array<string> }, hold: { nodes: Array<string>, expectedAt: string | null, waitingForVictims: number } | null, estimatedStart: { earliest: string, latest: string | null } | null } | null, currentRun: { number: number, nodes: Array<string>, gpuIds: Array<number> }, spec: { command: Array<string> | null, executable: string | null, arguments: Array<string> | null, handler: string | null, image: string | null, workdir: string | null, maxRunTimeSeconds: number, resources: { cpu: number, memoryBytes: number, gpu: number } }, user: { name: string } };
+export type JobDetailFragment = { stateCategory: StateCategory, pool: string, executor: string, account: string, project: string | null, priority: number | null, maxAttempts: number, cost: number | null, queuedAt: string | null, queuePosition: number | null, id: string, version: number, name: string | null, state: JobState, psijState: PsijState, stateReason: string | null, stateInfo: string | null, exitCode: number | null, nativeId: string | null, attempt: number, queue: string, createdAt: string, startedAt: string | null, finishedAt: string | null, fairShare: { account: string, share: number, weight: number, bid: number } | null, labels: Array<{ key: string, value: string }>, progress: { fraction: number | null, message: string | null, at: string } | null, scheduling: { jobsAhead: number, positionIsExact: boolean, lastConsideredAt: string | null, reasons: Array<{ code: string, message: string }>, gates: Array<{ code: string, open: boolean, opensAt: string | null }>, fit: { missing: Array<string> }, hold: { id: string, nodes: Array<string>, expectedAt: string | null, waitingForVictims: number } | null, estimatedStart: { earliest: string, latest: string | null } | null } | null, currentRun: { id: string, number: number, nodes: Array<string>, gpuIds: Array<number> }, spec: { command: Array<string> | null, executable: string | null, arguments: Array<string> | null, handler: string | null, image: string | null, workdir: string | null, maxRunTimeSeconds: number, resources: { cpu: number, memoryBytes: number, gpu: number } }, user: { id: string, name: string } };
 
-export type JobEventRowFragment = { seq: number, at: string, type: string, from: JobState | null, to: JobState | null, psijState: PsijState | null, reason: string | null, message: string | null, exitCode: number | null, run: number | null, metadata: Record<string, unknown> | null };
+export type JobEventRowFragment = { id: string, seq: number, at: string, type: string, from: JobState | null, to: JobState | null, psijState: PsijState | null, reason: string | null, message: string | null, exitCode: number | null, run: number | null, metadata: Record<string, unknown> | null };
 
 type Problem_ApprovalNotAllowedProblem_Fragment = { __typename: 'ApprovalNotAllowedProblem', code: ProblemCode, message: string, retryable: boolean };
 
@@ -1121,7 +1121,7 @@ export type SubmitJobMutation = { submitJob:
     | { __typename: 'QuotaExceededProblem', code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'RejectedProblem', code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'ReservationExpiredProblem', code: ProblemCode, message: string, retryable: boolean }
-    | { __typename: 'SubmitJobSuccess', idempotentHit: boolean, warnings: Array<string>, job: { id: string, version: number, name: string | null, state: JobState, psijState: PsijState, stateReason: string | null, stateInfo: string | null, exitCode: number | null, nativeId: string | null, attempt: number, queue: string, createdAt: string, startedAt: string | null, finishedAt: string | null, spec: { resources: { memoryBytes: number } }, user: { name: string } } }
+    | { __typename: 'SubmitJobSuccess', idempotentHit: boolean, warnings: Array<string>, job: { id: string, version: number, name: string | null, state: JobState, psijState: PsijState, stateReason: string | null, stateInfo: string | null, exitCode: number | null, nativeId: string | null, attempt: number, queue: string, createdAt: string, startedAt: string | null, finishedAt: string | null, spec: { resources: { memoryBytes: number } }, user: { id: string, name: string } } }
     | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'VersionConflictProblem', code: ProblemCode, message: string, retryable: boolean }
    };
@@ -1132,7 +1132,7 @@ export type CancelJobMutationVariables = Exact<{
 
 
 export type CancelJobMutation = { cancelJob:
-    | { __typename: 'CancelJobSuccess', changed: boolean, job: { id: string, version: number, name: string | null, state: JobState, psijState: PsijState, stateReason: string | null, stateInfo: string | null, exitCode: number | null, nativeId: string | null, attempt: number, queue: string, createdAt: string, startedAt: string | null, finishedAt: string | null, user: { name: string } } }
+    | { __typename: 'CancelJobSuccess', changed: boolean, job: { id: string, version: number, name: string | null, state: JobState, psijState: PsijState, stateReason: string | null, stateInfo: string | null, exitCode: number | null, nativeId: string | null, attempt: number, queue: string, createdAt: string, startedAt: string | null, finishedAt: string | null, user: { id: string, name: string } } }
     | { __typename: 'ForbiddenProblem', requiredPermission: string, code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
     | { __typename: 'NotFoundProblem', code: ProblemCode, message: string, retryable: boolean }
@@ -1161,14 +1161,14 @@ export type JobsQueryVariables = Exact<{
 }>;
 
 
-export type JobsQuery = { jobs: { asOf: string, nodes: Array<{ id: string, version: number, name: string | null, state: JobState, psijState: PsijState, stateReason: string | null, stateInfo: string | null, exitCode: number | null, nativeId: string | null, attempt: number, queue: string, createdAt: string, startedAt: string | null, finishedAt: string | null, user: { name: string } }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } };
+export type JobsQuery = { jobs: { asOf: string, nodes: Array<{ id: string, version: number, name: string | null, state: JobState, psijState: PsijState, stateReason: string | null, stateInfo: string | null, exitCode: number | null, nativeId: string | null, attempt: number, queue: string, createdAt: string, startedAt: string | null, finishedAt: string | null, user: { id: string, name: string } }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } };
 
 export type JobQueryVariables = Exact<{
   id: string;
 }>;
 
 
-export type JobQuery = { job: { stateCategory: StateCategory, pool: string, executor: string, account: string, project: string | null, priority: number | null, maxAttempts: number, cost: number | null, queuedAt: string | null, queuePosition: number | null, id: string, version: number, name: string | null, state: JobState, psijState: PsijState, stateReason: string | null, stateInfo: string | null, exitCode: number | null, nativeId: string | null, attempt: number, queue: string, createdAt: string, startedAt: string | null, finishedAt: string | null, fairShare: { account: string, share: number, weight: number, bid: number } | null, labels: Array<{ key: string, value: string }>, progress: { fraction: number | null, message: string | null, at: string } | null, scheduling: { jobsAhead: number, positionIsExact: boolean, lastConsideredAt: string | null, reasons: Array<{ code: string, message: string }>, gates: Array<{ code: string, open: boolean, opensAt: string | null }>, fit: { missing: Array<string> }, hold: { nodes: Array<string>, expectedAt: string | null, waitingForVictims: number } | null, estimatedStart: { earliest: string, latest: string | null } | null } | null, currentRun: { number: number, nodes: Array<string>, gpuIds: Array<number> }, spec: { command: Array<string> | null, executable: string | null, arguments: Array<string> | null, handler: string | null, image: string | null, workdir: string | null, maxRunTimeSeconds: number, resources: { cpu: number, memoryBytes: number, gpu: number } }, user: { name: string } } | null };
+export type JobQuery = { job: { stateCategory: StateCategory, pool: string, executor: string, account: string, project: string | null, priority: number | null, maxAttempts: number, cost: number | null, queuedAt: string | null, queuePosition: number | null, id: string, version: number, name: string | null, state: JobState, psijState: PsijState, stateReason: string | null, stateInfo: string | null, exitCode: number | null, nativeId: string | null, attempt: number, queue: string, createdAt: string, startedAt: string | null, finishedAt: string | null, fairShare: { account: string, share: number, weight: number, bid: number } | null, labels: Array<{ key: string, value: string }>, progress: { fraction: number | null, message: string | null, at: string } | null, scheduling: { jobsAhead: number, positionIsExact: boolean, lastConsideredAt: string | null, reasons: Array<{ code: string, message: string }>, gates: Array<{ code: string, open: boolean, opensAt: string | null }>, fit: { missing: Array<string> }, hold: { id: string, nodes: Array<string>, expectedAt: string | null, waitingForVictims: number } | null, estimatedStart: { earliest: string, latest: string | null } | null } | null, currentRun: { id: string, number: number, nodes: Array<string>, gpuIds: Array<number> }, spec: { command: Array<string> | null, executable: string | null, arguments: Array<string> | null, handler: string | null, image: string | null, workdir: string | null, maxRunTimeSeconds: number, resources: { cpu: number, memoryBytes: number, gpu: number } }, user: { id: string, name: string } } | null };
 
 export type JobEventsQueryVariables = Exact<{
   id: string;
@@ -1177,7 +1177,7 @@ export type JobEventsQueryVariables = Exact<{
 }>;
 
 
-export type JobEventsQuery = { job: { stateCategory: StateCategory, eventCursor: string, id: string, version: number, name: string | null, state: JobState, psijState: PsijState, stateReason: string | null, stateInfo: string | null, exitCode: number | null, nativeId: string | null, attempt: number, queue: string, createdAt: string, startedAt: string | null, finishedAt: string | null, events: { nodes: Array<{ seq: number, at: string, type: string, from: JobState | null, to: JobState | null, psijState: PsijState | null, reason: string | null, message: string | null, exitCode: number | null, run: number | null, metadata: Record<string, unknown> | null }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } }, progress: { fraction: number | null, message: string | null, at: string } | null, user: { name: string } } | null };
+export type JobEventsQuery = { job: { stateCategory: StateCategory, eventCursor: string, id: string, version: number, name: string | null, state: JobState, psijState: PsijState, stateReason: string | null, stateInfo: string | null, exitCode: number | null, nativeId: string | null, attempt: number, queue: string, createdAt: string, startedAt: string | null, finishedAt: string | null, events: { nodes: Array<{ id: string, seq: number, at: string, type: string, from: JobState | null, to: JobState | null, psijState: PsijState | null, reason: string | null, message: string | null, exitCode: number | null, run: number | null, metadata: Record<string, unknown> | null }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } }, progress: { fraction: number | null, message: string | null, at: string } | null, user: { id: string, name: string } } | null };
 
 export type JobLogsQueryVariables = Exact<{
   id: string;
@@ -1189,12 +1189,12 @@ export type JobLogsQueryVariables = Exact<{
 }>;
 
 
-export type JobLogsQuery = { job: { logs: { text: string, cursor: string, isFinal: boolean, gaps: Array<{ run: number, startOffset: number, endOffset: number, reason: string }> } } | null };
+export type JobLogsQuery = { job: { id: string, logs: { text: string, cursor: string, isFinal: boolean, gaps: Array<{ run: number, startOffset: number, endOffset: number, reason: string }> } } | null };
 
 export type ServerInfoQueryVariables = Exact<{ [key: string]: never; }>;
 
 
-export type ServerInfoQuery = { serverInfo: { name: string, version: string, singleUser: boolean, oidcIssuer: string | null } };
+export type ServerInfoQuery = { serverInfo: { id: string, name: string, version: string, singleUser: boolean, oidcIssuer: string | null } };
 
 export type JobStatusSubscriptionVariables = Exact<{
   jobId: string;
@@ -1203,7 +1203,7 @@ export type JobStatusSubscriptionVariables = Exact<{
 
 
 export type JobStatusSubscription = { jobStatus:
-    | { __typename: 'JobTransitions', cursor: string, isFinal: boolean, job: { id: string, version: number, name: string | null, state: JobState, psijState: PsijState, stateReason: string | null, stateInfo: string | null, exitCode: number | null, nativeId: string | null, attempt: number, queue: string, createdAt: string, startedAt: string | null, finishedAt: string | null, progress: { fraction: number | null, message: string | null, at: string } | null, user: { name: string } }, transitions: Array<{ seq: number, at: string, type: string, from: JobState | null, to: JobState | null, psijState: PsijState | null, reason: string | null, message: string | null, exitCode: number | null, run: number | null, metadata: Record<string, unknown> | null }> }
+    | { __typename: 'JobTransitions', cursor: string, isFinal: boolean, job: { id: string, version: number, name: string | null, state: JobState, psijState: PsijState, stateReason: string | null, stateInfo: string | null, exitCode: number | null, nativeId: string | null, attempt: number, queue: string, createdAt: string, startedAt: string | null, finishedAt: string | null, progress: { fraction: number | null, message: string | null, at: string } | null, user: { id: string, name: string } }, transitions: Array<{ id: string, seq: number, at: string, type: string, from: JobState | null, to: JobState | null, psijState: PsijState | null, reason: string | null, message: string | null, exitCode: number | null, run: number | null, metadata: Record<string, unknown> | null }> }
     | { __typename: 'StreamHeartbeat', cursor: string }
     | { __typename: 'StreamReset', cursor: string, resetReason: string }
    };
@@ -1215,7 +1215,7 @@ export type JobUpdatesSubscriptionVariables = Exact<{
 
 
 export type JobUpdatesSubscription = { jobUpdates:
-    | { __typename: 'JobTransitions', cursor: string, job: { id: string, version: number, name: string | null, state: JobState, psijState: PsijState, stateReason: string | null, stateInfo: string | null, exitCode: number | null, nativeId: string | null, attempt: number, queue: string, createdAt: string, startedAt: string | null, finishedAt: string | null, user: { name: string } }, transitions: Array<{ seq: number, at: string, type: string, from: JobState | null, to: JobState | null, psijState: PsijState | null, reason: string | null, message: string | null, exitCode: number | null, run: number | null, metadata: Record<string, unknown> | null }> }
+    | { __typename: 'JobTransitions', cursor: string, job: { id: string, version: number, name: string | null, state: JobState, psijState: PsijState, stateReason: string | null, stateInfo: string | null, exitCode: number | null, nativeId: string | null, attempt: number, queue: string, createdAt: string, startedAt: string | null, finishedAt: string | null, user: { id: string, name: string } }, transitions: Array<{ id: string, seq: number, at: string, type: string, from: JobState | null, to: JobState | null, psijState: PsijState | null, reason: string | null, message: string | null, exitCode: number | null, run: number | null, metadata: Record<string, unknown> | null }> }
     | { __typename: 'StreamHeartbeat', cursor: string }
     | { __typename: 'StreamReset', jobIds: Array<string>, cursor: string, resetReason: string }
    };
@@ -1232,7 +1232,7 @@ export type TailSubscriptionVariables = Exact<{
 export type TailSubscription = { tail:
     | { __typename: 'LogBatch', text: string, cursor: string, isFinal: boolean }
     | { __typename: 'LogGap', run: number, startOffset: number, endOffset: number, cursor: string, gapReason: string }
-    | { __typename: 'RunChanged', cursor: string, newRun: { number: number } }
+    | { __typename: 'RunChanged', cursor: string, newRun: { id: string, number: number } }
     | { __typename: 'StreamHeartbeat', cursor: string }
     | { __typename: 'StreamReset', cursor: string, resetReason: string }
    };
@@ -1252,7 +1252,7 @@ export type RetryJobMutation = { retryJob:
     | { __typename: 'QuotaExceededProblem', code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'RejectedProblem', code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'ReservationExpiredProblem', code: ProblemCode, message: string, retryable: boolean }
-    | { __typename: 'SubmitJobSuccess', idempotentHit: boolean, warnings: Array<string>, job: { id: string, version: number, name: string | null, state: JobState, psijState: PsijState, stateReason: string | null, stateInfo: string | null, exitCode: number | null, nativeId: string | null, attempt: number, queue: string, createdAt: string, startedAt: string | null, finishedAt: string | null, user: { name: string } } }
+    | { __typename: 'SubmitJobSuccess', idempotentHit: boolean, warnings: Array<string>, job: { id: string, version: number, name: string | null, state: JobState, psijState: PsijState, stateReason: string | null, stateInfo: string | null, exitCode: number | null, nativeId: string | null, attempt: number, queue: string, createdAt: string, startedAt: string | null, finishedAt: string | null, user: { id: string, name: string } } }
     | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'VersionConflictProblem', code: ProblemCode, message: string, retryable: boolean }
    };
@@ -1262,7 +1262,7 @@ export type IdempotencyKeyQueryVariables = Exact<{
 }>;
 
 
-export type IdempotencyKeyQuery = { idempotencyKey: { key: string, createdAt: string, expiresAt: string, job: { id: string, version: number, name: string | null, state: JobState, psijState: PsijState, stateReason: string | null, stateInfo: string | null, exitCode: number | null, nativeId: string | null, attempt: number, queue: string, createdAt: string, startedAt: string | null, finishedAt: string | null, user: { name: string } } } | null };
+export type IdempotencyKeyQuery = { idempotencyKey: { key: string, createdAt: string, expiresAt: string, job: { id: string, version: number, name: string | null, state: JobState, psijState: PsijState, stateReason: string | null, stateInfo: string | null, exitCode: number | null, nativeId: string | null, attempt: number, queue: string, createdAt: string, startedAt: string | null, finishedAt: string | null, user: { id: string, name: string } } } | null };
 
 export type QuotaRowFragment = { id: string, type: QuotaType, action: QuotaAction, scope: QuotaScope, key: string | null, limit: number };
 
@@ -1279,7 +1279,7 @@ export type QuotaUsageRowFragment = { type: QuotaType, action: QuotaAction, scop
 export type QuotaUsageQueryVariables = Exact<{ [key: string]: never; }>;
 
 
-export type QuotaUsageQuery = { viewer: { activeSlots: number, quotas: Array<{ type: QuotaType, action: QuotaAction, scope: string, limit: number, used: number, warning: boolean, ceiling: string | null }> } };
+export type QuotaUsageQuery = { viewer: { id: string, activeSlots: number, quotas: Array<{ type: QuotaType, action: QuotaAction, scope: string, limit: number, used: number, warning: boolean, ceiling: string | null }> } };
 
 export type CreateQuotaMutationVariables = Exact<{
   input: CreateQuotaInput;
@@ -1320,7 +1320,7 @@ export type DeleteQuotaMutation = { deleteQuota:
     | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
    };
 
-export type ApprovalRowFragment = { id: string, status: ApprovalStatus, reason: string, ruleName: string | null, requiredLevel: UserLevel, requestedAt: string, expiresAt: string, requestedBy: { name: string }, job: { id: string, name: string | null, version: number, state: JobState } };
+export type ApprovalRowFragment = { id: string, status: ApprovalStatus, reason: string, ruleName: string | null, requiredLevel: UserLevel, requestedAt: string, expiresAt: string, requestedBy: { id: string, name: string }, job: { id: string, name: string | null, version: number, state: JobState } };
 
 export type ApprovalsQueryVariables = Exact<{
   first?: number | null | undefined;
@@ -1328,7 +1328,7 @@ export type ApprovalsQueryVariables = Exact<{
 }>;
 
 
-export type ApprovalsQuery = { approvals: { nodes: Array<{ id: string, status: ApprovalStatus, reason: string, ruleName: string | null, requiredLevel: UserLevel, requestedAt: string, expiresAt: string, requestedBy: { name: string }, job: { id: string, name: string | null, version: number, state: JobState } }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } };
+export type ApprovalsQuery = { approvals: { nodes: Array<{ id: string, status: ApprovalStatus, reason: string, ruleName: string | null, requiredLevel: UserLevel, requestedAt: string, expiresAt: string, requestedBy: { id: string, name: string }, job: { id: string, name: string | null, version: number, state: JobState } }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } };
 
 export type ApproveJobMutationVariables = Exact<{
   input: ApproveJobInput;
@@ -1337,7 +1337,7 @@ export type ApproveJobMutationVariables = Exact<{
 
 export type ApproveJobMutation = { approveJob:
     | { __typename: 'ApprovalNotAllowedProblem', code: ProblemCode, message: string, retryable: boolean }
-    | { __typename: 'ApproveJobSuccess', job: { id: string, version: number, name: string | null, state: JobState, psijState: PsijState, stateReason: string | null, stateInfo: string | null, exitCode: number | null, nativeId: string | null, attempt: number, queue: string, createdAt: string, startedAt: string | null, finishedAt: string | null, user: { name: string } } }
+    | { __typename: 'ApproveJobSuccess', job: { id: string, version: number, name: string | null, state: JobState, psijState: PsijState, stateReason: string | null, stateInfo: string | null, exitCode: number | null, nativeId: string | null, attempt: number, queue: string, createdAt: string, startedAt: string | null, finishedAt: string | null, user: { id: string, name: string } } }
     | { __typename: 'ForbiddenProblem', requiredPermission: string, code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
     | { __typename: 'InvalidStateProblem', code: ProblemCode, message: string, retryable: boolean }
@@ -1357,7 +1357,7 @@ export type RejectJobMutation = { rejectJob:
     | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
     | { __typename: 'InvalidStateProblem', code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'NotFoundProblem', code: ProblemCode, message: string, retryable: boolean }
-    | { __typename: 'RejectJobSuccess', job: { id: string, version: number, name: string | null, state: JobState, psijState: PsijState, stateReason: string | null, stateInfo: string | null, exitCode: number | null, nativeId: string | null, attempt: number, queue: string, createdAt: string, startedAt: string | null, finishedAt: string | null, user: { name: string } } }
+    | { __typename: 'RejectJobSuccess', job: { id: string, version: number, name: string | null, state: JobState, psijState: PsijState, stateReason: string | null, stateInfo: string | null, exitCode: number | null, nativeId: string | null, attempt: number, queue: string, createdAt: string, startedAt: string | null, finishedAt: string | null, user: { id: string, name: string } } }
     | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'VersionConflictProblem', code: ProblemCode, message: string, retryable: boolean }
    };
@@ -1429,13 +1429,13 @@ export type VerifyAuditQueryVariables = Exact<{
 
 export type VerifyAuditQuery = { verifyAudit: { ok: boolean, fromSeq: number, toSeq: number, headSeq: number, firstBadSeq: number | null, message: string | null } };
 
-export type UserRowFragment = { id: string, name: string, displayName: string | null, email: string | null, level: UserLevel, disabled: boolean, createdAt: string, teams: Array<{ name: string }> };
+export type UserRowFragment = { id: string, name: string, displayName: string | null, email: string | null, level: UserLevel, disabled: boolean, createdAt: string, teams: Array<{ id: string, name: string }> };
 
-export type UserRightsFragment = { allow: Array<string>, deny: Array<string>, permissions: Array<string>, unixUser: string | null, defaultTeam: { name: string } | null };
+export type UserRightsFragment = { allow: Array<string>, deny: Array<string>, permissions: Array<string>, unixUser: string | null, defaultTeam: { id: string, name: string } | null };
 
-export type TeamRowFragment = { id: string, name: string, account: string, createdAt: string, members: { nodes: Array<{ name: string }>, pageInfo: { hasNextPage: boolean } } };
+export type TeamRowFragment = { id: string, name: string, account: string, createdAt: string, members: { nodes: Array<{ id: string, name: string }>, pageInfo: { hasNextPage: boolean } } };
 
-export type TokenRowFragment = { id: string, name: string, prefix: string, scopes: Array<TokenScope>, createdAt: string, expiresAt: string | null, lastUsedAt: string | null, revokedAt: string | null, user: { name: string } };
+export type TokenRowFragment = { id: string, name: string, prefix: string, scopes: Array<TokenScope>, createdAt: string, expiresAt: string | null, lastUsedAt: string | null, revokedAt: string | null, user: { id: string, name: string } };
 
 export type UsersQueryVariables = Exact<{
   first?: number | null | undefined;
@@ -1443,7 +1443,7 @@ export type UsersQueryVariables = Exact<{
 }>;
 
 
-export type UsersQuery = { users: { nodes: Array<{ id: string, name: string, displayName: string | null, email: string | null, level: UserLevel, disabled: boolean, createdAt: string, teams: Array<{ name: string }> }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } };
+export type UsersQuery = { users: { nodes: Array<{ id: string, name: string, displayName: string | null, email: string | null, level: UserLevel, disabled: boolean, createdAt: string, teams: Array<{ id: string, name: string }> }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } };
 
 export type UsersWithRightsQueryVariables = Exact<{
   first?: number | null | undefined;
@@ -1451,12 +1451,12 @@ export type UsersWithRightsQueryVariables = Exact<{
 }>;
 
 
-export type UsersWithRightsQuery = { users: { nodes: Array<{ id: string, name: string, displayName: string | null, email: string | null, level: UserLevel, disabled: boolean, createdAt: string, allow: Array<string>, deny: Array<string>, permissions: Array<string>, unixUser: string | null, teams: Array<{ name: string }>, defaultTeam: { name: string } | null }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } };
+export type UsersWithRightsQuery = { users: { nodes: Array<{ id: string, name: string, displayName: string | null, email: string | null, level: UserLevel, disabled: boolean, createdAt: string, allow: Array<string>, deny: Array<string>, permissions: Array<string>, unixUser: string | null, teams: Array<{ id: string, name: string }>, defaultTeam: { id: string, name: string } | null }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } };
 
 export type WhoAmIQueryVariables = Exact<{ [key: string]: never; }>;
 
 
-export type WhoAmIQuery = { viewer: { permissions: Array<string>, user: { id: string, name: string, displayName: string | null, email: string | null, level: UserLevel, disabled: boolean, createdAt: string, allow: Array<string>, deny: Array<string>, permissions: Array<string>, unixUser: string | null, teams: Array<{ name: string }>, defaultTeam: { name: string } | null } } };
+export type WhoAmIQuery = { viewer: { id: string, permissions: Array<string>, user: { id: string, name: string, displayName: string | null, email: string | null, level: UserLevel, disabled: boolean, createdAt: string, allow: Array<string>, deny: Array<string>, permissions: Array<string>, unixUser: string | null, teams: Array<{ id: string, name: string }>, defaultTeam: { id: string, name: string } | null } } };
 
 export type TeamsQueryVariables = Exact<{
   first?: number | null | undefined;
@@ -1464,7 +1464,7 @@ export type TeamsQueryVariables = Exact<{
 }>;
 
 
-export type TeamsQuery = { teams: { nodes: Array<{ id: string, name: string, account: string, createdAt: string, members: { nodes: Array<{ name: string }>, pageInfo: { hasNextPage: boolean } } }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } };
+export type TeamsQuery = { teams: { nodes: Array<{ id: string, name: string, account: string, createdAt: string, members: { nodes: Array<{ id: string, name: string }>, pageInfo: { hasNextPage: boolean } } }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } };
 
 export type TokensQueryVariables = Exact<{
   first?: number | null | undefined;
@@ -1473,7 +1473,7 @@ export type TokensQueryVariables = Exact<{
 }>;
 
 
-export type TokensQuery = { tokens: { nodes: Array<{ id: string, name: string, prefix: string, scopes: Array<TokenScope>, createdAt: string, expiresAt: string | null, lastUsedAt: string | null, revokedAt: string | null, user: { name: string } }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } };
+export type TokensQuery = { tokens: { nodes: Array<{ id: string, name: string, prefix: string, scopes: Array<TokenScope>, createdAt: string, expiresAt: string | null, lastUsedAt: string | null, revokedAt: string | null, user: { id: string, name: string } }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } };
 
 export type CreateUserMutationVariables = Exact<{
   input: CreateUserInput;
@@ -1481,7 +1481,7 @@ export type CreateUserMutationVariables = Exact<{
 
 
 export type CreateUserMutation = { createUser:
-    | { __typename: 'CreateUserSuccess', user: { id: string, name: string, displayName: string | null, email: string | null, level: UserLevel, disabled: boolean, createdAt: string, teams: Array<{ name: string }> } }
+    | { __typename: 'CreateUserSuccess', user: { id: string, name: string, displayName: string | null, email: string | null, level: UserLevel, disabled: boolean, createdAt: string, teams: Array<{ id: string, name: string }> } }
     | { __typename: 'ForbiddenProblem', requiredPermission: string, code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
     | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
@@ -1497,7 +1497,7 @@ export type UpdateUserMutation = { updateUser:
     | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
     | { __typename: 'NotFoundProblem', code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
-    | { __typename: 'UpdateUserSuccess', user: { id: string, name: string, displayName: string | null, email: string | null, level: UserLevel, disabled: boolean, createdAt: string, teams: Array<{ name: string }> } }
+    | { __typename: 'UpdateUserSuccess', user: { id: string, name: string, displayName: string | null, email: string | null, level: UserLevel, disabled: boolean, createdAt: string, teams: Array<{ id: string, name: string }> } }
    };
 
 export type DeleteUserMutationVariables = Exact<{
@@ -1519,7 +1519,7 @@ export type CreateTeamMutationVariables = Exact<{
 
 
 export type CreateTeamMutation = { createTeam:
-    | { __typename: 'CreateTeamSuccess', team: { id: string, name: string, account: string, createdAt: string, members: { nodes: Array<{ name: string }>, pageInfo: { hasNextPage: boolean } } } }
+    | { __typename: 'CreateTeamSuccess', team: { id: string, name: string, account: string, createdAt: string, members: { nodes: Array<{ id: string, name: string }>, pageInfo: { hasNextPage: boolean } } } }
     | { __typename: 'ForbiddenProblem', requiredPermission: string, code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
     | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
@@ -1535,7 +1535,7 @@ export type UpdateTeamMutation = { updateTeam:
     | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
     | { __typename: 'NotFoundProblem', code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
-    | { __typename: 'UpdateTeamSuccess', team: { id: string, name: string, account: string, createdAt: string, members: { nodes: Array<{ name: string }>, pageInfo: { hasNextPage: boolean } } } }
+    | { __typename: 'UpdateTeamSuccess', team: { id: string, name: string, account: string, createdAt: string, members: { nodes: Array<{ id: string, name: string }>, pageInfo: { hasNextPage: boolean } } } }
    };
 
 export type DeleteTeamMutationVariables = Exact<{
@@ -1557,7 +1557,7 @@ export type CreateTokenMutationVariables = Exact<{
 
 
 export type CreateTokenMutation = { createToken:
-    | { __typename: 'CreateTokenSuccess', secret: string, token: { id: string, name: string, prefix: string, scopes: Array<TokenScope>, createdAt: string, expiresAt: string | null, lastUsedAt: string | null, revokedAt: string | null, user: { name: string } } }
+    | { __typename: 'CreateTokenSuccess', secret: string, token: { id: string, name: string, prefix: string, scopes: Array<TokenScope>, createdAt: string, expiresAt: string | null, lastUsedAt: string | null, revokedAt: string | null, user: { id: string, name: string } } }
     | { __typename: 'ForbiddenProblem', requiredPermission: string, code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
     | { __typename: 'NotFoundProblem', code: ProblemCode, message: string, retryable: boolean }
@@ -1572,7 +1572,7 @@ export type RevokeTokenMutationVariables = Exact<{
 export type RevokeTokenMutation = { revokeToken:
     | { __typename: 'ForbiddenProblem', requiredPermission: string, code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'NotFoundProblem', code: ProblemCode, message: string, retryable: boolean }
-    | { __typename: 'RevokeTokenSuccess', token: { id: string, name: string, prefix: string, scopes: Array<TokenScope>, createdAt: string, expiresAt: string | null, lastUsedAt: string | null, revokedAt: string | null, user: { name: string } } }
+    | { __typename: 'RevokeTokenSuccess', token: { id: string, name: string, prefix: string, scopes: Array<TokenScope>, createdAt: string, expiresAt: string | null, lastUsedAt: string | null, revokedAt: string | null, user: { id: string, name: string } } }
     | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
    };
 
@@ -1602,16 +1602,16 @@ export type JobByNativeIdQuery = { jobByNativeId: { id: string } | null };
 export type ExecutorNamesQueryVariables = Exact<{ [key: string]: never; }>;
 
 
-export type ExecutorNamesQuery = { system: { executors: Array<{ name: string }> } };
+export type ExecutorNamesQuery = { system: { id: string, executors: Array<{ name: string }> } };
 
 export type ViewerIdQueryVariables = Exact<{ [key: string]: never; }>;
 
 
-export type ViewerIdQuery = { viewer: { user: { id: string } } };
+export type ViewerIdQuery = { viewer: { id: string, user: { id: string } } };
 
-export type QueueEntryFragment = { id: string, name: string | null, state: JobState, priority: number | null, queuePosition: number | null, fairShare: { share: number, bid: number } | null, user: { name: string }, currentRun: { nodes: Array<string>, gpuIds: Array<number>, startedAt: string | null }, scheduling: { reasons: Array<{ code: string, message: string }>, estimatedStart: { earliest: string, latest: string | null } | null } | null };
+export type QueueEntryFragment = { id: string, name: string | null, state: JobState, priority: number | null, queuePosition: number | null, fairShare: { share: number, bid: number } | null, user: { id: string, name: string }, currentRun: { id: string, nodes: Array<string>, gpuIds: Array<number>, startedAt: string | null }, scheduling: { reasons: Array<{ code: string, message: string }>, estimatedStart: { earliest: string, latest: string | null } | null } | null };
 
-export type QueueRowFragment = { pool: string, at: string, depth: number, running: number, blocked: number, avgWaitSeconds: number | null, maxConcurrent: number | null, entries: { nodes: Array<{ id: string, name: string | null, state: JobState, priority: number | null, queuePosition: number | null, fairShare: { share: number, bid: number } | null, user: { name: string }, currentRun: { nodes: Array<string>, gpuIds: Array<number>, startedAt: string | null }, scheduling: { reasons: Array<{ code: string, message: string }>, estimatedStart: { earliest: string, latest: string | null } | null } | null }>, pageInfo: { hasNextPage: boolean } } };
+export type QueueRowFragment = { id: string, pool: string, at: string, depth: number, running: number, blocked: number, avgWaitSeconds: number | null, maxConcurrent: number | null, entries: { nodes: Array<{ id: string, name: string | null, state: JobState, priority: number | null, queuePosition: number | null, fairShare: { share: number, bid: number } | null, user: { id: string, name: string }, currentRun: { id: string, nodes: Array<string>, gpuIds: Array<number>, startedAt: string | null }, scheduling: { reasons: Array<{ code: string, message: string }>, estimatedStart: { earliest: string, latest: string | null } | null } | null }>, pageInfo: { hasNextPage: boolean } } };
 
 export type QueueQueryVariables = Exact<{
   pool?: string | null | undefined;
@@ -1620,7 +1620,7 @@ export type QueueQueryVariables = Exact<{
 }>;
 
 
-export type QueueQuery = { queue: { pool: string, at: string, depth: number, running: number, blocked: number, avgWaitSeconds: number | null, maxConcurrent: number | null, entries: { nodes: Array<{ id: string, name: string | null, state: JobState, priority: number | null, queuePosition: number | null, fairShare: { share: number, bid: number } | null, user: { name: string }, currentRun: { nodes: Array<string>, gpuIds: Array<number>, startedAt: string | null }, scheduling: { reasons: Array<{ code: string, message: string }>, estimatedStart: { earliest: string, latest: string | null } | null } | null }>, pageInfo: { hasNextPage: boolean } } } };
+export type QueueQuery = { queue: { id: string, pool: string, at: string, depth: number, running: number, blocked: number, avgWaitSeconds: number | null, maxConcurrent: number | null, entries: { nodes: Array<{ id: string, name: string | null, state: JobState, priority: number | null, queuePosition: number | null, fairShare: { share: number, bid: number } | null, user: { id: string, name: string }, currentRun: { id: string, nodes: Array<string>, gpuIds: Array<number>, startedAt: string | null }, scheduling: { reasons: Array<{ code: string, message: string }>, estimatedStart: { earliest: string, latest: string | null } | null } | null }>, pageInfo: { hasNextPage: boolean } } } };
 
 export type QueueStatusSubscriptionVariables = Exact<{
   pool?: string | null | undefined;
@@ -1629,12 +1629,12 @@ export type QueueStatusSubscriptionVariables = Exact<{
 }>;
 
 
-export type QueueStatusSubscription = { queueStatus: { pool: string, at: string, depth: number, running: number, blocked: number, avgWaitSeconds: number | null, maxConcurrent: number | null, entries: { nodes: Array<{ id: string, name: string | null, state: JobState, priority: number | null, queuePosition: number | null, fairShare: { share: number, bid: number } | null, user: { name: string }, currentRun: { nodes: Array<string>, gpuIds: Array<number>, startedAt: string | null }, scheduling: { reasons: Array<{ code: string, message: string }>, estimatedStart: { earliest: string, latest: string | null } | null } | null }>, pageInfo: { hasNextPage: boolean } } } };
+export type QueueStatusSubscription = { queueStatus: { id: string, pool: string, at: string, depth: number, running: number, blocked: number, avgWaitSeconds: number | null, maxConcurrent: number | null, entries: { nodes: Array<{ id: string, name: string | null, state: JobState, priority: number | null, queuePosition: number | null, fairShare: { share: number, bid: number } | null, user: { id: string, name: string }, currentRun: { id: string, nodes: Array<string>, gpuIds: Array<number>, startedAt: string | null }, scheduling: { reasons: Array<{ code: string, message: string }>, estimatedStart: { earliest: string, latest: string | null } | null } | null }>, pageInfo: { hasNextPage: boolean } } } };
 
 export type GpusQueryVariables = Exact<{ [key: string]: never; }>;
 
 
-export type GpusQuery = { system: { gpus: Array<{ node: string, index: number, name: string, memoryGib: number, tensorCores: boolean, cuda: Array<string>, allocated: boolean, job: { id: string, name: string | null, user: { name: string } } | null }> } };
+export type GpusQuery = { system: { id: string, gpus: Array<{ node: string, index: number, name: string, memoryGib: number, tensorCores: boolean, cuda: Array<string>, allocated: boolean, job: { id: string, name: string | null, user: { id: string, name: string } } | null }> } };
 
 export type CapacityReservationRowFragment = { id: string, name: string, pool: string, project: string, nodes: Array<string>, startsAt: string, endsAt: string, hard: boolean, nativeId: string | null };
 
@@ -1692,6 +1692,7 @@ export class TypedDocumentString<TResult, TVariables>
 }
 export const LimitsRowFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
     fragment LimitsRow on Limits {
+  id
   pool
   maxConcurrent
   userMaxConcurrent
@@ -1778,6 +1779,7 @@ export const JobRowFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
   attempt
   queue
   user {
+    id
     name
   }
   createdAt
@@ -1807,6 +1809,7 @@ export const FollowedJobFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
   attempt
   queue
   user {
+    id
     name
   }
   createdAt
@@ -1857,6 +1860,7 @@ export const JobDetailFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
       missing
     }
     hold {
+      id
       nodes
       expectedAt
       waitingForVictims
@@ -1868,6 +1872,7 @@ export const JobDetailFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
     lastConsideredAt
   }
   currentRun {
+    id
     number
     nodes
     gpuIds
@@ -1900,6 +1905,7 @@ export const JobDetailFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
   attempt
   queue
   user {
+    id
     name
   }
   createdAt
@@ -1908,6 +1914,7 @@ export const JobDetailFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
 }`, {"fragmentName":"JobDetail"}) as unknown as TypedDocumentString<JobDetailFragment, unknown>;
 export const JobEventRowFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
     fragment JobEventRow on JobEvent {
+  id
   seq
   at
   type
@@ -1969,6 +1976,7 @@ export const ApprovalRowFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
   requestedAt
   expiresAt
   requestedBy {
+    id
     name
   }
   job {
@@ -2022,6 +2030,7 @@ export const UserRowFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
   level
   disabled
   teams {
+    id
     name
   }
   createdAt
@@ -2034,6 +2043,7 @@ export const UserRightsFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
   permissions
   unixUser
   defaultTeam {
+    id
     name
   }
 }
@@ -2045,6 +2055,7 @@ export const TeamRowFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
   account
   members(first: 100) {
     nodes {
+      id
       name
     }
     pageInfo {
@@ -2061,6 +2072,7 @@ export const TokenRowFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
   prefix
   scopes
   user {
+    id
     name
   }
   createdAt
@@ -2081,9 +2093,11 @@ export const QueueEntryFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
   }
   queuePosition
   user {
+    id
     name
   }
   currentRun {
+    id
     nodes
     gpuIds
     startedAt
@@ -2102,6 +2116,7 @@ export const QueueEntryFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
     `, {"fragmentName":"QueueEntry"}) as unknown as TypedDocumentString<QueueEntryFragment, unknown>;
 export const QueueRowFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
     fragment QueueRow on Queue {
+  id
   pool
   at
   depth
@@ -2129,9 +2144,11 @@ export const QueueRowFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
   }
   queuePosition
   user {
+    id
     name
   }
   currentRun {
+    id
     nodes
     gpuIds
     startedAt
@@ -2180,10 +2197,12 @@ export const SaveClosureDocument = /*#__PURE__*/ new TypedDocumentString(`
 export const LimitsDocument = /*#__PURE__*/ new TypedDocumentString(`
     query Limits($pool: String) {
   limits(pool: $pool) {
+    id
     ...LimitsRow
   }
 }
     fragment LimitsRow on Limits {
+  id
   pool
   maxConcurrent
   userMaxConcurrent
@@ -2210,6 +2229,7 @@ export const UpdateLimitsDocument = /*#__PURE__*/ new TypedDocumentString(`
     __typename
     ... on UpdateLimitsSuccess {
       limits {
+        id
         ...LimitsRow
       }
     }
@@ -2217,6 +2237,7 @@ export const UpdateLimitsDocument = /*#__PURE__*/ new TypedDocumentString(`
   }
 }
     fragment LimitsRow on Limits {
+  id
   pool
   maxConcurrent
   userMaxConcurrent
@@ -2258,6 +2279,7 @@ export const SetScopeLimitDocument = /*#__PURE__*/ new TypedDocumentString(`
     __typename
     ... on UpdateLimitsSuccess {
       limits {
+        id
         ...LimitsRow
       }
     }
@@ -2265,6 +2287,7 @@ export const SetScopeLimitDocument = /*#__PURE__*/ new TypedDocumentString(`
   }
 }
     fragment LimitsRow on Limits {
+  id
   pool
   maxConcurrent
   userMaxConcurrent
@@ -2326,6 +2349,7 @@ export const SetJobPriorityDocument = /*#__PURE__*/ new TypedDocumentString(`
   attempt
   queue
   user {
+    id
     name
   }
   createdAt
@@ -2400,6 +2424,7 @@ export const SelfCheckDocument = /*#__PURE__*/ new TypedDocumentString(`
     }
   }
   system {
+    id
     executors {
       name
       pool
@@ -2421,6 +2446,7 @@ export const PoolNamesDocument = /*#__PURE__*/ new TypedDocumentString(`
 export const PoolNodesDocument = /*#__PURE__*/ new TypedDocumentString(`
     query PoolNodes($pool: ID!, $first: Int, $after: Cursor) {
   node(id: $pool) {
+    id
     __typename
     ... on Pool {
       nodes(first: $first, after: $after) {
@@ -2632,6 +2658,7 @@ fragment JobRow on Job {
   attempt
   queue
   user {
+    id
     name
   }
   createdAt
@@ -2679,6 +2706,7 @@ export const CancelJobDocument = /*#__PURE__*/ new TypedDocumentString(`
   attempt
   queue
   user {
+    id
     name
   }
   createdAt
@@ -2751,6 +2779,7 @@ export const JobsDocument = /*#__PURE__*/ new TypedDocumentString(`
   attempt
   queue
   user {
+    id
     name
   }
   createdAt
@@ -2776,6 +2805,7 @@ export const JobDocument = /*#__PURE__*/ new TypedDocumentString(`
   attempt
   queue
   user {
+    id
     name
   }
   createdAt
@@ -2825,6 +2855,7 @@ fragment JobDetail on Job {
       missing
     }
     hold {
+      id
       nodes
       expectedAt
       waitingForVictims
@@ -2836,6 +2867,7 @@ fragment JobDetail on Job {
     lastConsideredAt
   }
   currentRun {
+    id
     number
     nodes
     gpuIds
@@ -2863,6 +2895,7 @@ export const JobEventsDocument = /*#__PURE__*/ new TypedDocumentString(`
     eventCursor
     events(first: $first, after: $after) {
       nodes {
+        id
         ...JobEventRow
       }
       pageInfo {
@@ -2885,6 +2918,7 @@ export const JobEventsDocument = /*#__PURE__*/ new TypedDocumentString(`
   attempt
   queue
   user {
+    id
     name
   }
   createdAt
@@ -2900,6 +2934,7 @@ fragment FollowedJob on Job {
   }
 }
 fragment JobEventRow on JobEvent {
+  id
   seq
   at
   type
@@ -2915,6 +2950,7 @@ fragment JobEventRow on JobEvent {
 export const JobLogsDocument = /*#__PURE__*/ new TypedDocumentString(`
     query JobLogs($id: ID!, $first: Int, $after: Cursor, $lastLines: Int, $streams: [LogStream!], $run: Int) {
   job(id: $id) {
+    id
     logs(
       first: $first
       after: $after
@@ -2938,6 +2974,7 @@ export const JobLogsDocument = /*#__PURE__*/ new TypedDocumentString(`
 export const ServerInfoDocument = /*#__PURE__*/ new TypedDocumentString(`
     query ServerInfo {
   serverInfo {
+    id
     name
     version
     singleUser
@@ -2954,6 +2991,7 @@ export const JobStatusDocument = /*#__PURE__*/ new TypedDocumentString(`
         ...FollowedJob
       }
       transitions {
+        id
         ...JobEventRow
       }
       cursor
@@ -2981,6 +3019,7 @@ export const JobStatusDocument = /*#__PURE__*/ new TypedDocumentString(`
   attempt
   queue
   user {
+    id
     name
   }
   createdAt
@@ -2996,6 +3035,7 @@ fragment FollowedJob on Job {
   }
 }
 fragment JobEventRow on JobEvent {
+  id
   seq
   at
   type
@@ -3017,6 +3057,7 @@ export const JobUpdatesDocument = /*#__PURE__*/ new TypedDocumentString(`
         ...JobRow
       }
       transitions {
+        id
         ...JobEventRow
       }
       cursor
@@ -3044,6 +3085,7 @@ export const JobUpdatesDocument = /*#__PURE__*/ new TypedDocumentString(`
   attempt
   queue
   user {
+    id
     name
   }
   createdAt
@@ -3051,6 +3093,7 @@ export const JobUpdatesDocument = /*#__PURE__*/ new TypedDocumentString(`
   finishedAt
 }
 fragment JobEventRow on JobEvent {
+  id
   seq
   at
   type
@@ -3087,6 +3130,7 @@ export const TailDocument = /*#__PURE__*/ new TypedDocumentString(`
     }
     ... on RunChanged {
       newRun: run {
+        id
         number
       }
       cursor
@@ -3157,6 +3201,7 @@ fragment JobRow on Job {
   attempt
   queue
   user {
+    id
     name
   }
   createdAt
@@ -3202,6 +3247,7 @@ export const IdempotencyKeyDocument = /*#__PURE__*/ new TypedDocumentString(`
   attempt
   queue
   user {
+    id
     name
   }
   createdAt
@@ -3231,6 +3277,7 @@ export const QuotasDocument = /*#__PURE__*/ new TypedDocumentString(`
 export const QuotaUsageDocument = /*#__PURE__*/ new TypedDocumentString(`
     query QuotaUsage {
   viewer {
+    id
     activeSlots
     quotas {
       ...QuotaUsageRow
@@ -3362,6 +3409,7 @@ export const ApprovalsDocument = /*#__PURE__*/ new TypedDocumentString(`
   requestedAt
   expiresAt
   requestedBy {
+    id
     name
   }
   job {
@@ -3396,6 +3444,7 @@ export const ApproveJobDocument = /*#__PURE__*/ new TypedDocumentString(`
   attempt
   queue
   user {
+    id
     name
   }
   createdAt
@@ -3442,6 +3491,7 @@ export const RejectJobDocument = /*#__PURE__*/ new TypedDocumentString(`
   attempt
   queue
   user {
+    id
     name
   }
   createdAt
@@ -3664,6 +3714,7 @@ export const UsersDocument = /*#__PURE__*/ new TypedDocumentString(`
   level
   disabled
   teams {
+    id
     name
   }
   createdAt
@@ -3689,6 +3740,7 @@ export const UsersWithRightsDocument = /*#__PURE__*/ new TypedDocumentString(`
   level
   disabled
   teams {
+    id
     name
   }
   createdAt
@@ -3699,12 +3751,14 @@ fragment UserRights on User {
   permissions
   unixUser
   defaultTeam {
+    id
     name
   }
 }`) as unknown as TypedDocumentString<UsersWithRightsQuery, UsersWithRightsQueryVariables>;
 export const WhoAmIDocument = /*#__PURE__*/ new TypedDocumentString(`
     query WhoAmI {
   viewer {
+    id
     permissions
     user {
       ...UserRow
@@ -3720,6 +3774,7 @@ export const WhoAmIDocument = /*#__PURE__*/ new TypedDocumentString(`
   level
   disabled
   teams {
+    id
     name
   }
   createdAt
@@ -3730,6 +3785,7 @@ fragment UserRights on User {
   permissions
   unixUser
   defaultTeam {
+    id
     name
   }
 }`) as unknown as TypedDocumentString<WhoAmIQuery, WhoAmIQueryVariables>;
@@ -3751,6 +3807,7 @@ export const TeamsDocument = /*#__PURE__*/ new TypedDocumentString(`
   account
   members(first: 100) {
     nodes {
+      id
       name
     }
     pageInfo {
@@ -3777,6 +3834,7 @@ export const TokensDocument = /*#__PURE__*/ new TypedDocumentString(`
   prefix
   scopes
   user {
+    id
     name
   }
   createdAt
@@ -3819,6 +3877,7 @@ fragment UserRow on User {
   level
   disabled
   teams {
+    id
     name
   }
   createdAt
@@ -3858,6 +3917,7 @@ fragment UserRow on User {
   level
   disabled
   teams {
+    id
     name
   }
   createdAt
@@ -3920,6 +3980,7 @@ fragment TeamRow on Team {
   account
   members(first: 100) {
     nodes {
+      id
       name
     }
     pageInfo {
@@ -3961,6 +4022,7 @@ fragment TeamRow on Team {
   account
   members(first: 100) {
     nodes {
+      id
       name
     }
     pageInfo {
@@ -4028,6 +4090,7 @@ fragment TokenRow on ApiToken {
   prefix
   scopes
   user {
+    id
     name
   }
   createdAt
@@ -4068,6 +4131,7 @@ fragment TokenRow on ApiToken {
   prefix
   scopes
   user {
+    id
     name
   }
   createdAt
@@ -4105,6 +4169,7 @@ export const JobByNativeIdDocument = /*#__PURE__*/ new TypedDocumentString(`
 export const ExecutorNamesDocument = /*#__PURE__*/ new TypedDocumentString(`
     query ExecutorNames {
   system {
+    id
     executors {
       name
     }
@@ -4114,6 +4179,7 @@ export const ExecutorNamesDocument = /*#__PURE__*/ new TypedDocumentString(`
 export const ViewerIdDocument = /*#__PURE__*/ new TypedDocumentString(`
     query ViewerId {
   viewer {
+    id
     user {
       id
     }
@@ -4123,6 +4189,7 @@ export const ViewerIdDocument = /*#__PURE__*/ new TypedDocumentString(`
 export const QueueDocument = /*#__PURE__*/ new TypedDocumentString(`
     query Queue($pool: String, $first: Int, $states: [JobState!]) {
   queue(pool: $pool) {
+    id
     ...QueueRow
   }
 }
@@ -4137,9 +4204,11 @@ export const QueueDocument = /*#__PURE__*/ new TypedDocumentString(`
   }
   queuePosition
   user {
+    id
     name
   }
   currentRun {
+    id
     nodes
     gpuIds
     startedAt
@@ -4156,6 +4225,7 @@ export const QueueDocument = /*#__PURE__*/ new TypedDocumentString(`
   }
 }
 fragment QueueRow on Queue {
+  id
   pool
   at
   depth
@@ -4175,6 +4245,7 @@ fragment QueueRow on Queue {
 export const QueueStatusDocument = /*#__PURE__*/ new TypedDocumentString(`
     subscription QueueStatus($pool: String, $first: Int, $states: [JobState!]) {
   queueStatus(pool: $pool) {
+    id
     ...QueueRow
   }
 }
@@ -4189,9 +4260,11 @@ export const QueueStatusDocument = /*#__PURE__*/ new TypedDocumentString(`
   }
   queuePosition
   user {
+    id
     name
   }
   currentRun {
+    id
     nodes
     gpuIds
     startedAt
@@ -4208,6 +4281,7 @@ export const QueueStatusDocument = /*#__PURE__*/ new TypedDocumentString(`
   }
 }
 fragment QueueRow on Queue {
+  id
   pool
   at
   depth
@@ -4227,6 +4301,7 @@ fragment QueueRow on Queue {
 export const GpusDocument = /*#__PURE__*/ new TypedDocumentString(`
     query Gpus {
   system {
+    id
     gpus {
       node
       index
@@ -4239,6 +4314,7 @@ export const GpusDocument = /*#__PURE__*/ new TypedDocumentString(`
         id
         name
         user {
+          id
           name
         }
       }

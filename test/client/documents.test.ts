@@ -1,0 +1,60 @@
+import {
+  buildSchema,
+  type DocumentNode,
+  type FragmentDefinitionNode,
+  getNamedType,
+  isInterfaceType,
+  isObjectType,
+  Kind,
+  parse,
+  type SelectionSetNode,
+  TypeInfo,
+  visit,
+  visitWithTypeInfo,
+} from 'graphql'
+import { expect, it } from 'vitest'
+
+import { repository } from '../support/sources.ts'
+
+/** Normalised caches merge an entity by its id: one that is selected without it replaces the fields of another. */
+
+const schema = buildSchema(repository.find(({ path }) => path === 'schema.graphql')?.text ?? '')
+const files = repository.filter(({ path }) => /^(src\/client|examples\/view)\/[^/]+\.graphql$/.test(path))
+const documents = new Map(files.map(({ path, text }) => [path, parse(text)]))
+
+function entitiesWithoutId(document: DocumentNode, fragments: ReadonlyMap<string, FragmentDefinitionNode>): string[] {
+  const found: string[] = []
+  const types = new TypeInfo(schema)
+  const selectsId = ({ selections }: SelectionSetNode): boolean =>
+    selections.some((selection) => {
+      if (selection.kind === Kind.FIELD) return selection.name.value === 'id' && !selection.alias
+      if (selection.kind === Kind.INLINE_FRAGMENT) return selectsId(selection.selectionSet)
+      const fragment = fragments.get(selection.name.value)
+      return fragment !== undefined && selectsId(fragment.selectionSet)
+    })
+  visit(
+    document,
+    visitWithTypeInfo(types, {
+      SelectionSet(node, _key, parent) {
+        const type = getNamedType(types.getType())
+        const isPart = parent && 'kind' in parent && parent.kind === Kind.INLINE_FRAGMENT
+        if (isPart || !(isObjectType(type) || isInterfaceType(type)) || !type.getFields()['id']) return
+        if (!selectsId(node)) found.push(`line ${node.loc?.startToken.line}: ${type.name}`)
+      },
+    }),
+  )
+  return found
+}
+
+it('every document of the package and the example pages selects the id of each entity', () => {
+  const fragments = new Map(
+    [...documents.values()].flatMap(({ definitions }) =>
+      definitions.flatMap((each) => (each.kind === Kind.FRAGMENT_DEFINITION ? [[each.name.value, each] as const] : [])),
+    ),
+  )
+  expect(documents.size).toBeGreaterThan(5)
+  const found = [...documents].flatMap(([path, document]) =>
+    entitiesWithoutId(document, fragments).map((place) => `${path}, ${place}`),
+  )
+  expect(found).toEqual([])
+})
