@@ -25,24 +25,28 @@ const marks: Record<number, string> = { 1: 'bold', 2: 'dim', 3: 'italic', 4: 'un
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what a terminal is told
 const pieces = /\x1b\[([0-9;]*)m|\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|.)|\r?\n|\r|[^\x1b\r\n]+/gs
 
-/** Keeps the newest `linesMax` lines. */
+/** Keeps the newest `linesMax` lines. Its time and memory are linear in the text. */
 export function createScreen(linesMax: number) {
-  let lines: Line[] = [{ number: 1, spans: [] }]
+  /** Complete lines, up to twice as many as are shown, so that few pieces of text copy them. */
+  let complete: Line[] = []
+  let number = 1
+  let spans: Span[] = []
   let style = plain
   let isReturned = false
 
   function add(text: string) {
-    const line = lines.at(-1) as Line
     const { color, marks } = style
     const names = [...marks, ...(typeof color === 'number' ? [`ansi${color}`] : [])]
-    const span: Span = { text, className: names.join(' '), color: typeof color === 'string' ? color : undefined }
-    lines[lines.length - 1] = { ...line, spans: isReturned ? [span] : [...line.spans, span] }
+    if (isReturned) spans = []
     isReturned = false
+    spans.push({ text, className: names.join(' '), color: typeof color === 'string' ? color : undefined })
   }
 
   function breakLine() {
-    lines.push({ number: (lines.at(-1)?.number ?? 0) + 1, spans: [] })
-    if (lines.length > linesMax) lines = lines.slice(-linesMax)
+    complete.push({ number, spans })
+    if (complete.length >= 2 * linesMax) complete = complete.slice(-linesMax)
+    number += 1
+    spans = []
     isReturned = false
   }
 
@@ -55,22 +59,24 @@ export function createScreen(linesMax: number) {
         else if (!piece.startsWith('\x1b')) add(piece)
     },
     /** A copy, so that a view can tell what has changed. */
-    lines: (): Line[] => [...lines],
+    lines: (): Line[] => [...complete, { number, spans: [...spans] }].slice(-linesMax),
   }
 }
 
-/** Changes nothing. An empty list would be a reset. */
-const noCode = -1
-
 function styled(before: Style, codes: readonly number[]): Style {
-  const [code = 0, kind = 0, ...rest] = codes
-  if ((code === 38 || code === 48) && (kind === 5 || kind === 2)) {
-    const color = kind === 5 ? paletteColor(rest[0] ?? 0) : `rgb(${rest.slice(0, 3)})`
-    const others = rest.slice(kind === 5 ? 1 : 3)
-    return styled(code === 38 ? { ...before, color } : before, others.length > 0 ? others : [noCode])
+  let style = before
+  for (let at = 0; at < codes.length; at++) {
+    const [code = 0, kind] = [codes[at], codes[at + 1]]
+    if ((code !== 38 && code !== 48) || (kind !== 5 && kind !== 2)) {
+      style = styledByOne(style, code)
+      continue
+    }
+    const values = codes.slice(at + 2, at + (kind === 5 ? 3 : 5))
+    const color = kind === 5 ? paletteColor(values[0] ?? 0) : `rgb(${values})`
+    if (code === 38) style = { ...style, color }
+    at += kind === 5 ? 2 : 4
   }
-  const after = styledByOne(before, code)
-  return codes.length > 1 ? styled(after, codes.slice(1)) : after
+  return style
 }
 
 function styledByOne(style: Style, code: number): Style {

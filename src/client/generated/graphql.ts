@@ -1431,7 +1431,7 @@ export type VerifyAuditQuery = { verifyAudit: { ok: boolean, fromSeq: number, to
 
 export type UserRowFragment = { id: string, name: string, displayName: string | null, email: string | null, level: UserLevel, disabled: boolean, createdAt: string, teams: Array<{ id: string, name: string }> };
 
-export type UserRightsFragment = { allow: Array<string>, deny: Array<string>, permissions: Array<string>, unixUser: string | null, defaultTeam: { id: string, name: string } | null };
+export type UserRightsFragment = { id: string, allow: Array<string>, deny: Array<string>, permissions: Array<string>, unixUser: string | null, defaultTeam: { id: string, name: string } | null };
 
 export type TeamRowFragment = { id: string, name: string, account: string, createdAt: string, members: { nodes: Array<{ id: string, name: string }>, pageInfo: { hasNextPage: boolean } } };
 
@@ -2038,6 +2038,7 @@ export const UserRowFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
     `, {"fragmentName":"UserRow"}) as unknown as TypedDocumentString<UserRowFragment, unknown>;
 export const UserRightsFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
     fragment UserRights on User {
+  id
   allow
   deny
   permissions
@@ -3746,6 +3747,7 @@ export const UsersWithRightsDocument = /*#__PURE__*/ new TypedDocumentString(`
   createdAt
 }
 fragment UserRights on User {
+  id
   allow
   deny
   permissions
@@ -3780,6 +3782,7 @@ export const WhoAmIDocument = /*#__PURE__*/ new TypedDocumentString(`
   createdAt
 }
 fragment UserRights on User {
+  id
   allow
   deny
   permissions

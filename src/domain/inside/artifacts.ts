@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { z } from 'zod'
+import { createSerial } from '../../platform/serial.ts'
 import type { Tx } from '../../platform/tx.ts'
 import type { RunIdentity, Viewer } from '../access.ts'
 import type { Domain } from '../domain.ts'
@@ -13,6 +14,8 @@ import { demandRun } from './run-tokens.ts'
 /**
  * Artifacts: links and small texts that a run publishes. The same content of a run is one artifact, so publishing may
  * be repeated when an answer was lost. The same name with other content is another artifact: none is ever changed.
+ * Each publication locks the row of its run. Those of a run take turns, or a thousand at once would hold every connection to
+ * the database while they wait for that row.
  */
 
 export const artifactBodyBytesMax = 64 * 1024
@@ -63,12 +66,14 @@ const publication = z
 
 type Publication = z.infer<typeof publication>
 
+const serial = createSerial()
+
 /** Answers the id of the artifact. */
 export async function publishArtifact(domain: Domain, viewer: Viewer, raw: unknown): Promise<string> {
   const run = demandRun(viewer)
   const given = parseInput(publication, raw)
   const id = newId('artifact', domain.time.nowMs())
-  const kept = await domain.db.locking((tx) => keepArtifact(tx, { id, run, given }))
+  const kept = await serial.run(run.runId, () => domain.db.locking((tx) => keepArtifact(tx, { id, run, given })))
   if (kept === id) domain.wakeups.poke('event')
   return kept
 }

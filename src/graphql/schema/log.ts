@@ -48,7 +48,7 @@ export const LogGapRef = builder.objectRef<LogGap & OfJob>('LogGap').implement({
     endOffset: t.expose('endOffset', { type: 'UInt53', description: 'Offset after the last missing byte.' }),
     reason: t.exposeString('reason', {
       description:
-        'RETENTION: deleted by age. LOST: never reached the server. OVER_LIMIT: over the size limit. NOT_VISIBLE: not readable by you. DISK_FULL: the machine had no space to store it.',
+        'RETENTION: deleted by age. LOST: never reached the server. OVER_LIMIT: over the size limit, at least so many bytes. NOT_VISIBLE: not readable by you. DISK_FULL: the machine had no space to store it.',
     }),
     cursor: t.field({
       type: 'Cursor',

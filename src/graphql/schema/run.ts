@@ -159,7 +159,8 @@ builder.node(RunRef, {
     }),
     logBytes: t.field({
       type: 'UInt53',
-      description: 'Bytes of output stored so far.',
+      description:
+        'Bytes of output stored so far, with gaps. Of output over the size limit at least so many: up to 128 KiB at the limit are not counted.',
       resolve: (run, _args, { load }) => load.logBytes.load(run.id),
     }),
   }),
