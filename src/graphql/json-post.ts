@@ -9,6 +9,7 @@ import { type Exchange, endWith } from './compression.ts'
 import type { Documents } from './documents.ts'
 import type { GraphqlEngine, Requester } from './engine.ts'
 import { errorBody } from './errors.ts'
+import type { LargeBodies } from './large-bodies.ts'
 import { limits } from './limits.ts'
 import { answerJson } from './unread.ts'
 
@@ -44,17 +45,25 @@ function ordinary({ headers }: IncomingMessage): string | null {
 interface Answering {
   engine: GraphqlEngine
   documents: Documents
-  portion: Portion
 }
 
 export async function answerPost(
-  { engine, documents, portion }: Answering,
+  { portion, largeBodies, ...answering }: Answering & { portion: Portion; largeBodies: LargeBodies },
   caller: Requester,
   { request, response }: Exchange,
 ): Promise<void> {
-  if (request.method !== 'POST') return void (await engine(request, response, caller))
+  if (request.method !== 'POST') return void (await answering.engine(request, response, caller))
   const text = await bodyOf(caller, portion, { request, response })
   if (text === null) return
+  const sender = { userId: caller.viewer.userId, bytes: text.length, response }
+  await largeBodies(sender, () => answerBody(answering, caller, { request, response, text }))
+}
+
+async function answerBody(
+  { engine, documents }: Answering,
+  caller: Requester,
+  { request, response, text }: Exchange & { text: string },
+): Promise<void> {
   const type = ordinary(request)
   const params = type && parseParams(text, (given) => documents.resolve(given, caller.viewer))
   if (!params) return leave(engine, caller, { request, response, text })

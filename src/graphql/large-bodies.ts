@@ -1,15 +1,20 @@
-import type { IncomingMessage } from 'node:http'
-import type { Exchange } from './compression.ts'
+import type { ServerResponse } from 'node:http'
 import { errorBody } from './errors.ts'
 import { limits } from './limits.ts'
 import { createUnderWay } from './under-way.ts'
 import { answerJson } from './unread.ts'
 
 /**
- * Requests with a large body: to read, parse and check one keeps the event loop for a tenth of a second, before its cost
- * is known. Few of a sender are read and carried out at once; the bodies of further ones stay on the network.
+ * Requests with a large body: to parse and check one keeps the event loop for a tenth of a second, before its cost is
+ * known. Few of a user are carried out at once. The wait begins when the body has arrived: one that stops holds up no other.
  */
-export type LargeBodies = (sender: string, exchange: Exchange, work: () => Promise<void>) => Promise<void>
+export type LargeBodies = (sender: Sender, work: () => Promise<void>) => Promise<void>
+
+interface Sender {
+  userId: string
+  bytes: number
+  response: ServerResponse
+}
 
 class TooManyLarge extends Error {}
 
@@ -21,10 +26,10 @@ const text =
 export function createLargeBodies(): LargeBodies {
   const wait = { msMax: limits.waitMsMax, refusal: () => new TooManyLarge() }
   const inFlight = createUnderWay(limits.largeBodiesAtOnceMax, wait)
-  return async (sender, { request, response }, work) => {
-    if (!isLarge(request)) return work()
+  return async ({ userId, bytes, response }, work) => {
+    if (bytes <= limits.largeBodyBytes) return work()
     try {
-      await inFlight(sender, 1, work)
+      await inFlight(userId, 1, work)
     } catch (error) {
       if (!(error instanceof TooManyLarge)) throw error
       response.setHeader('retry-after', String(retryAfterSeconds))
@@ -32,9 +37,3 @@ export function createLargeBodies(): LargeBodies {
     }
   }
 }
-
-/** The request of a stream is small, and may last for days. */
-const isLarge = ({ headers }: IncomingMessage) =>
-  headers['content-length'] === undefined
-    ? headers['transfer-encoding'] !== undefined && !headers.accept?.includes('text/event-stream')
-    : Number(headers['content-length']) > limits.largeBodyBytes

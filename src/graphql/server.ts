@@ -192,16 +192,14 @@ export function createServer(options: ServerOptions): Server {
   }
 
   async function carryOut(viewer: Viewer, request: IncomingMessage, response: ServerResponse) {
-    await largeBodies(senderOf(viewer, request), { request, response }, () => execute(viewer, request, response))
-  }
-
-  async function execute(viewer: Viewer, request: IncomingMessage, response: ServerResponse) {
     const portion = bodies.open(senderOf(viewer, request))
     const stays = (end: () => void) => {
       portion.giveBack()
       keep(viewer, response, end)
     }
-    await answerPost({ engine, documents, portion }, { viewer, stays }, { request, response }).finally(portion.giveBack)
+    await answerPost({ engine, documents, portion, largeBodies }, { viewer, stays }, { request, response }).finally(
+      portion.giveBack,
+    )
   }
 
   /** The stream of a reader who loses access is cut without a `complete`: the client reconnects and gets the reason. */
