@@ -279,6 +279,8 @@ describe.skipIf(conf === undefined)(`a job of Slurm with ${conf}`, () => {
       expect(await untilState(own.executor, handle, 'gone', 60_000)).toMatchObject({ cause: 'PREEMPTED' })
       expect(await readFile(marks, 'utf8')).toBe('x\n')
       await own.executor.forget?.(handle)
+      // Slurm drains a node that refused a second start.
+      await operate('scontrol', 'update', 'NodeName=n1,n2', 'State=RESUME').catch(() => null)
     },
     200_000,
   )

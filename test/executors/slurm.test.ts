@@ -216,6 +216,23 @@ describe.skipIf(conf === undefined)(`with ${conf}`, () => {
       expect(await own.executor.find(handle)).toBeNull()
     })
 
+    it('enters its workdir with the rights of its account, and does not tell whether one exists that it cannot reach', async () => {
+      const closed = await mkdtemp(join(tmpdir(), 'berth-closed-'))
+      await mkdir(join(closed, 'in'), { mode: 0o777 })
+      const messages = await Promise.all(
+        ['in', 'no'].map(async (name) => {
+          const handle = await own.start(sh('true', { workdir: join(closed, name) }), { unixUser: 'nobody' })
+          const failed = await untilState(own.executor, handle, 'failed')
+          expect(failed).toMatchObject({ reason: 'WORKDIR_NOT_FOUND' })
+          return JSON.stringify(failed)
+            .replace(join(closed, name), 'PATH')
+            .replace(/ on n\d/, '')
+        }),
+      )
+      expect(messages[0]).toBe(messages[1])
+      await rm(closed, { recursive: true })
+    })
+
     it.skipIf(!hasCgroups)('with too much memory ends for that, and tells how much it had', async () => {
       const memory = 32 * 2 ** 20
       const fill = sh('head -c 200000000 /dev/zero | tail -c 200000000 >/dev/null', {
