@@ -24,6 +24,8 @@ interface Written {
   start: Start
   /** Jobs whose holds are dropped by the same decision. */
   dropped: ReadonlySet<string>
+  /** Jobs whose holds are replaced by it. */
+  replaced: ReadonlySet<string>
 }
 
 export const countedOf = ({ lane }: SimulatedJob, placements?: Start['placements']): Counted => ({
@@ -126,21 +128,22 @@ function inTheWrongPlace(memory: Memory, { job, start: { placements }, dropped }
  * Starts on a GPU that is drained for another job: only of jobs that leave when asked and are marked, that end in time,
  * or that come before the owner under PRIORITY; there also of a higher level that evicted runs.
  */
-function beforeOwner(memory: Memory, { job, start, dropped }: Written): string[] {
-  const { placements, backfilledOn, wonTier, lane } = start
+function beforeOwner(memory: Memory, { job, start, dropped, replaced }: Written): string[] {
+  const { placements, backfilledOn, lane } = start
   const takes = ({ placements: held }: Hold) =>
     held.some(({ nodeId, gpuIds }) =>
       placements.some((taken) => taken.nodeId === nodeId && gpuIds.some((id) => taken.gpuIds.includes(id))),
     )
   return [...memory.holds.values()]
-    .filter((hold) => hold.kind === 'DRAIN' && hold.jobId !== job.id && !dropped.has(hold.jobId) && takes(hold))
+    .filter((hold) => hold.kind === 'DRAIN' && hold.jobId !== job.id && takes(hold))
+    .filter(({ jobId }) => !dropped.has(jobId) && !replaced.has(jobId))
     .filter(({ expectedMs }) => {
       const endsMs = lane.runSeconds === null ? Number.POSITIVE_INFINITY : memory.heardMs + lane.runSeconds * 1_000
       return backfilledOn === null && (expectedMs === null || endsMs > expectedMs)
     })
     .filter(({ jobId }) => {
       const owner = memory.jobs.get(jobId)
-      const outranks = memory.settings.policy === 'PRIORITY' && wonTier !== null
+      const outranks = memory.settings.policy === 'PRIORITY' && memory.holds.get(job.id)?.kind === 'PREEMPTION'
       return owner && !isBefore(memory, job, owner) && !(outranks && lane.priority > owner.lane.priority)
     })
     .map(({ jobId }) => `${job.id} started on a GPU that is drained for ${jobId}, and would not leave it`)

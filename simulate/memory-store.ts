@@ -117,8 +117,10 @@ function commit(memory: Memory, decisions: Decisions): Committed {
   )
     return { kind: 'conflict' }
   const dropped = new Set(decisions.holds.drop)
+  const puts = [...decisions.holds.put, ...decisions.evictions.map(({ hold }) => hold)]
+  const replaced = new Set(puts.map(({ jobId }) => jobId))
   for (const [job, start] of wins) {
-    memory.breaches.push(...breachesOf(memory, { job, start, dropped }))
+    memory.breaches.push(...breachesOf(memory, { job, start, dropped, replaced }))
     begin(memory, job, start)
   }
   for (const { entry } of decisions.refused) {

@@ -93,9 +93,12 @@ function mayBackfill(world: WorldView, lane: Lane, { hold, evicts }: { hold: Hol
   return lane.runSeconds !== null && expectedMs !== null && world.nowMs + lane.runSeconds * 1_000 <= expectedMs
 }
 
-/** It was started on the nodes of the hold because it ends in time. */
-const isBorrowed = (run: Running, { sinceMs, expectedMs }: Hold): boolean =>
-  expectedMs !== null && run.sinceMs >= sinceMs && endMs(run) <= expectedMs
+/** It was started on the nodes of the hold because it ended in time, even if its command began later than expected. */
+const isBorrowed = ({ sinceMs, lane }: Running, hold: Hold): boolean =>
+  hold.expectedMs !== null &&
+  sinceMs >= hold.sinceMs &&
+  lane.runSeconds !== null &&
+  sinceMs + lane.runSeconds * 1_000 <= hold.expectedMs
 
 /**
  * Only runs that leave anyway, and claims of other jobs, use what the hold keeps: its owner takes it as soon as those are

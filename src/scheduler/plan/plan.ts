@@ -89,7 +89,8 @@ function settle(round: Round, job: QueuedJob, outcome: Consideration): void {
 /** Under PRIORITY a job may start on nodes that are drained for jobs behind it: they get other nodes drained. */
 function start({ state, ledger, decisions }: Round, job: QueuedJob, given: Omit<Start, 'lane' | 'entry'>): void {
   const on = new Set(given.placements.map(({ nodeId }) => nodeId))
-  const passed = holdsPassed(state, { lane: job.window.lane, entry: job.entry }, given.wonTier !== null)
+  const evicted = state.holds.get(job.entry.jobId)?.kind === 'PREEMPTION'
+  const passed = holdsPassed(state, { lane: job.window.lane, entry: job.entry }, evicted)
   ledger.start(decisions, job, given)
   for (const { jobId, placements } of passed)
     if (placements.some(({ nodeId }) => on.has(nodeId))) ledger.dropHold(decisions, jobId)
