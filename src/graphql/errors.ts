@@ -27,7 +27,7 @@ export type ErrorCode =
   | 'RATE_LIMITED'
   | 'INVALID_CURSOR'
   | 'SUBSCRIPTION_LIMIT'
-  | 'TIMEOUT'
+  | 'QUERY_TIMEOUT'
   | 'UNAVAILABLE'
   | 'INTERNAL_SERVER_ERROR'
 

@@ -46,6 +46,6 @@ function explain(error: unknown): never {
   throw new GraphQLError(
     `Reading this list takes longer than ${limits.listMsMax / 1_000} s; narrow it by createdAfter, createdBefore, states or ` +
       'another exact filter, start the glob of `name` with fixed characters, or leave out totalCount',
-    { extensions: { code: 'TIMEOUT' } },
+    { extensions: { code: 'QUERY_TIMEOUT' } },
   )
 }

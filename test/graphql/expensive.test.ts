@@ -115,7 +115,7 @@ describe('lists', () => {
         .query('SELECT 1')
     await expect(failing(new Unavailable('not now', { cause: cancelled }))).rejects.toMatchObject({
       message: expect.stringMatching(/^Reading this list takes longer than 5 s; narrow it by createdAfter/),
-      extensions: { code: 'TIMEOUT' },
+      extensions: { code: 'QUERY_TIMEOUT' },
     })
     await expect(failing(new Unavailable('not now'))).rejects.toThrow('not now')
   })
