@@ -69,7 +69,9 @@ export class DatabaseActor implements Actor {
     try {
       await this.do(action)
     } catch (error) {
-      if (!(error instanceof InvalidState || error instanceof NotFound || error instanceof QuotaExceeded)) throw error
+      const isRefused = error instanceof InvalidState || error instanceof NotFound || error instanceof QuotaExceeded
+      // A pool of fair share refuses a priority as invalid.
+      if (!isRefused && !(action.kind === 'PRIORITISE' && error instanceof InvalidInput)) throw error
     }
   }
 

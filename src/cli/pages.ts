@@ -3,7 +3,8 @@ interface Page<Node> {
   pageInfo: { hasNextPage: boolean; endCursor: string | null }
 }
 
-const pageSizeMax = 100
+/** A page of teams with 100 members each costs half of what a request may. */
+const pageSizeMax = 50
 
 type ReadPage<Node> = (variables: { first: number; after: string | null }) => Promise<Page<Node>>
 

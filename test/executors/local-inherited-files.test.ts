@@ -48,8 +48,8 @@ it.runIf(isPossible)(
       for (const spec of specs) {
         const { resources, ...rest } = spec
         const run = runOf({ command: ['/bin/sh', '-c', script], workdir: directory, ...rest }, { unixUser })
-        Object.assign(run.spec.resources, resources)
-        server.send(run)
+        // `runOf` gives all runs the same resources.
+        server.send({ ...run, spec: { ...run.spec, resources: { ...run.spec.resources, ...resources } } })
         const [{ out }] = (await once(server, 'message')) as [{ out: string }]
         const numbers = new Set(out.replaceAll('\0', '').match(/\d+/g)?.map(Number))
         // The shell opens the folder to list it.

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { type Mode, N8, N8x2, startCluster } from '../../support/cluster.ts'
 import { mutate } from '../../support/people.ts'
+import { until } from '../../support/until.ts'
 
 /** Examples of the specification, by their numbers: who has to leave for whom. */
 const modes: Mode[] = ['pass', 'loop']
@@ -169,7 +170,7 @@ describe.each(modes)('with %s alone', (mode) => {
     await mutate(it.admin, 'setScopeLimit', { input: { scope: 'PROJECT', name: 'p', maxJobs: 0 } })
     await it.advance(21)
     expect(await it.states(claimant, victim)).toEqual(['QUEUED', 'RUNNING'])
-    expect(await it.reason(claimant)).toBe('PROJECT_LIMIT')
+    await until(async () => (await it.reason(claimant)) === 'PROJECT_LIMIT', { what: 'the limit is the reason' })
   })
 
   test('limits: a claimant that needs more victims than a minute allows gets them at once', async () => {
