@@ -10,7 +10,8 @@ import type { LaneState, Waiting } from './model.ts'
  *
  * - `whole`: every entry that the database had at the last read is here. Then the entries themselves are the count.
  * - otherwise `told` counts what was heard: each JOINED and LEFT is delivered once, and one that repeats what an entry
- *   of the window says already is recognised. An entry that a read showed before its JOINED came is `untold` until then.
+ *   of the window says already is recognised. The JOINED of a `read` entry was counted before the read or comes after it.
+ * - `unseen`: submitted and started in one transaction, JOINED not heard yet.
  * - `taken`: started from here, LEFT not heard yet. A JOINED of the same run that comes late must not put it back.
  */
 
@@ -44,7 +45,8 @@ export class LaneWindow {
   reason: Reason | null = null
   consideredMs = 0
   private entries: Waiting[] = []
-  private readonly untold = new Set<string>()
+  private readonly read = new Set<string>()
+  private readonly unseen = new Set<string>()
   private readonly taken = new Map<string, string>()
   private told = 0
   private whole = true
@@ -64,8 +66,8 @@ export class LaneWindow {
 
   get waiting(): number {
     if (this.whole) return this.entries.length
-    const toldOf = (jobIds: Iterable<string>) => [...jobIds].filter((jobId) => !this.untold.has(jobId)).length
-    return Math.max(this.told - toldOf(this.taken.keys()), this.entries.length)
+    const taken = [...this.taken.keys()].filter((jobId) => !this.unseen.has(jobId)).length
+    return Math.max(this.told - taken, this.entries.length)
   }
 
   /** The database has more entries, and they must be read. */
@@ -88,8 +90,8 @@ export class LaneWindow {
   refill(first: readonly Waiting[]): void {
     this.whole = first.length < windowSize
     this.entries = first.filter((entry) => this.taken.get(entry.jobId) !== entry.runId).toSorted(compareEntries)
-    this.untold.clear()
-    for (const { jobId } of this.entries) this.untold.add(jobId)
+    for (const jobId of this.read) if (!this.taken.has(jobId)) this.read.delete(jobId)
+    for (const { jobId } of this.entries) this.read.add(jobId)
     this.count()
   }
 
@@ -97,9 +99,9 @@ export class LaneWindow {
     const { jobId, runId } = entry
     const known = this.entries.find((other) => other.jobId === jobId)
     const isTaken = this.taken.get(jobId) === runId
-    if ((isTaken || known?.runId === runId) && !this.untold.has(jobId)) return
+    const isFirst = [this.read.delete(jobId), this.unseen.delete(jobId)].includes(true)
+    if ((isTaken || known?.runId === runId) && !isFirst) return
     this.told++
-    this.untold.delete(jobId)
     if (known) this.entries.splice(this.entries.indexOf(known), 1)
     if (!isTaken && (this.whole || known || this.isInside(entry))) this.insert(entry)
     this.count()
@@ -109,7 +111,8 @@ export class LaneWindow {
     const at = this.entries.findIndex((entry) => entry.jobId === jobId)
     if (at >= 0) this.entries.splice(at, 1)
     this.taken.delete(jobId)
-    if (!this.untold.delete(jobId)) this.told--
+    this.read.delete(jobId)
+    if (!this.unseen.delete(jobId)) this.told--
     this.count()
   }
 
@@ -128,7 +131,7 @@ export class LaneWindow {
   /** A job that was never seen waiting has started. */
   takeUnseen({ jobId, runId }: Waiting): void {
     this.taken.set(jobId, runId)
-    this.untold.add(jobId)
+    this.unseen.add(jobId)
   }
 
   hasTaken({ jobId, runId }: Waiting): boolean {

@@ -35,6 +35,41 @@ it('puts a job that comes back as another run in its place', () => {
   expect(window.head?.runId).toBe('again')
 })
 
+it('counts a long lane down as its jobs start', () => {
+  const window = newWindow()
+  const all = Array.from({ length: 3 * windowSize }, (_, at) => waiting('l', at + 1))
+  const startAll = () => {
+    for (let head = window.head; head; head = window.head) window.take(head)
+  }
+  window.load(all.length, all.slice(0, windowSize))
+  startAll()
+  // A read before the commit, and one after it.
+  window.refill(all.slice(0, windowSize))
+  for (const { jobId } of all.slice(0, windowSize)) window.leave(jobId)
+  window.refill(all.slice(windowSize, 2 * windowSize))
+  expect(window.waiting).toBe(2 * windowSize)
+  startAll()
+  expect(window.waiting).toBe(windowSize)
+  for (const { jobId } of all.slice(windowSize, 2 * windowSize)) window.leave(jobId)
+  expect(window.waiting).toBe(windowSize)
+})
+
+it('counts a job once that a read shows before it is heard', () => {
+  const window = newWindow()
+  const all = Array.from({ length: 2 * windowSize }, (_, at) => waiting('l', at + 1))
+  const first = all.slice(0, windowSize)
+  window.load(all.length, first)
+  for (const entry of first) window.take(entry)
+  for (const { jobId } of first) window.leave(jobId)
+  const ahead = waiting('l', 0)
+  window.refill([ahead, ...all.slice(windowSize, -1)])
+  window.take(ahead)
+  for (const entry of [ahead, ahead]) window.join(entry)
+  expect(window.waiting).toBe(windowSize)
+  window.leave(ahead.jobId)
+  expect(window.waiting).toBe(windowSize)
+})
+
 /** The rows of the table, and what was written of them and not heard yet. */
 class Rows {
   readonly entries: Waiting[] = []
@@ -59,7 +94,10 @@ class Rows {
 }
 
 const steps = fc.array(
-  fc.record({ kind: fc.constantFrom('join', 'leave', 'hear', 'refill', 'start', 'startUnseen'), value: fc.nat(200) }),
+  fc.record({
+    kind: fc.constantFrom('join', 'leave', 'hear', 'refill', 'start', 'startMany', 'startUnseen'),
+    value: fc.nat(200),
+  }),
   { maxLength: 400 },
 )
 
@@ -84,6 +122,10 @@ function start(window: LaneWindow, rows: Rows): void {
   }
 }
 
+function startMany(window: LaneWindow, rows: Rows, count: number): void {
+  for (let at = 0; at < count; at++) start(window, rows)
+}
+
 /** Submitted and started in one transaction, which wants that everything before it was heard. */
 function startUnseen(window: LaneWindow, rows: Rows, bid: number): void {
   hear(window, rows, rows.unheard.length)
@@ -99,6 +141,7 @@ const moves: Record<string, (window: LaneWindow, rows: Rows, value: number) => v
   hear: (window, rows, value) => hear(window, rows, value % 20),
   refill,
   start,
+  startMany: (window, rows, value) => startMany(window, rows, value % (2 * windowSize)),
   startUnseen: (window, rows, value) => startUnseen(window, rows, value % 4),
 }
 
