@@ -96,6 +96,11 @@ export class ClassQueue {
     if (lot) this.awake.put(lot.line)
   }
 
+  /** Considers the lane on its own, once it is put again. */
+  leaveLot(lane: LaneWindow, key: string): void {
+    if (this.where.get(lane)?.key === key) this.remove(lane)
+  }
+
   /** Considers each lane of the lot on its own. */
   release(key: string): readonly LaneWindow[] {
     const lanes = this.lots.get(key)?.line.all() ?? []

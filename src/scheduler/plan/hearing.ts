@@ -66,6 +66,7 @@ function join(state: PoolState, entry: Waiting): void {
   // Its LEFT was heard before, or concerns an entry that was never counted.
   if (state.running.has(entry.runId) && !window.hasTaken(entry)) return
   window.join(entry)
+  if (window.head?.jobId === entry.jobId) state.order.unpark(window)
   state.left.delete(entry.jobId)
   const hold = state.holds.get(entry.jobId)
   if (hold) state.putHold(hold, window.lane)

@@ -70,7 +70,9 @@ export class Order {
     this.touched.lane(lane)
     if (lane.dry) this.dry.add(lane)
     else this.dry.delete(lane)
+    const before = lane.effective
     lane.dueMs = lane.class === 'INTERACTIVE' ? null : this.policy.age(lane, nowMs)
+    if (lane.effective > before) this.unpark(lane)
     this.queueOf(lane).put(lane)
     if (lane.dueMs === null) this.timers.remove(lane)
     else this.timers.put(lane)
@@ -164,6 +166,11 @@ export class Order {
 
   park(lane: LaneWindow, lot: string): void {
     this.queueOf(lane).park(lane, lot)
+  }
+
+  /** The head of the lane is further ahead than before: it may pass a hold now. */
+  unpark(lane: LaneWindow): void {
+    this.queueOf(lane).leaveLot(lane, lots.capacity)
   }
 
   /** Resources were freed, and these scopes count less. */

@@ -66,15 +66,15 @@ function settle(round: Round, job: QueuedJob, outcome: Consideration): void {
       else ledger.refuse(decisions, job, outcome.info)
       return
     case 'limited':
-      giveUpHold(round, job)
+      if (giveUpHold(round, job)) return
       parkOnLimit(state, window, outcome)
       return
     case 'unsatisfiable':
-      giveUpHold(round, job)
+      if (giveUpHold(round, job)) return
       park(state, window, { lot: lots.unsatisfiable, reason: outcome.reason })
       return
     case 'waiting':
-      giveUpHold(round, job)
+      if (giveUpHold(round, job)) return
       park(state, window, { lot: lots.capacity, reason: outcome.reason })
       return
     case 'part':
@@ -98,12 +98,14 @@ function start({ state, ledger, decisions }: Round, job: QueuedJob, given: Omit<
 
 /**
  * Drops the hold of a job that may not start now: a pool does not stand still for it. Victims that were not signalled yet
- * stay.
+ * stay. true: the job is considered again, since it may start elsewhere without the hold.
  */
-function giveUpHold({ state, ledger, decisions }: Round, { entry: { jobId } }: QueuedJob): void {
+function giveUpHold({ state, ledger, decisions }: Round, { entry: { jobId } }: QueuedJob): boolean {
   // What this round clears for it is dropped by the next one.
-  if (decisions.evictions.some(({ claimant }) => claimant.jobId === jobId)) return
-  if (state.holds.has(jobId)) ledger.dropHold(decisions, jobId)
+  if (decisions.evictions.some(({ claimant }) => claimant.jobId === jobId)) return false
+  if (!state.holds.has(jobId)) return false
+  ledger.dropHold(decisions, jobId)
+  return true
 }
 
 function dropOverHolds({ state, ledger, decisions }: Round): void {

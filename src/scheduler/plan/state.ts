@@ -1,3 +1,4 @@
+import { effectivePriority } from '../../domain/ageing.ts'
 import type { Lane } from '../../domain/lanes.ts'
 import type { Ceilings } from '../../domain/limits/in-use.ts'
 import type { FreeNode } from '../../domain/machines/placement.ts'
@@ -7,7 +8,17 @@ import type { Claim } from './holds.ts'
 import { compareEntries, LaneWindow, type QueuedJob } from './lane-window.ts'
 import { LanesByAccount } from './lanes-by-account.ts'
 import { Machines, type RunMove } from './machines.ts'
-import type { Fraction, Hold, LaneState, PastPreemption, PoolSettings, Running, Snapshot, WorldView } from './model.ts'
+import type {
+  Fraction,
+  Hold,
+  LaneState,
+  PastPreemption,
+  PoolSettings,
+  Running,
+  Snapshot,
+  Waiting,
+  WorldView,
+} from './model.ts'
 import { Order } from './order.ts'
 import { budgetMs } from './preemption.ts'
 import { Touched } from './touched.ts'
@@ -91,8 +102,14 @@ export class PoolState implements WorldView {
     const other = owner?.find(holdOf)
     if (this.settings.policy !== 'PRIORITY' || !owner || !other) return false
     if (lane.interactive !== owner.lane.interactive) return lane.interactive
-    const effective = this.lanes.get(lane.id)?.effective ?? lane.priority
-    return effective > owner.effective || (effective === owner.effective && compareEntries(entry, other) < 0)
+    const ahead = this.priorityOf(lane, entry) - this.priorityOf(owner.lane, other)
+    return ahead > 0 || (ahead === 0 && compareEntries(entry, other) < 0)
+  }
+
+  /** The job's own priority, raised by its own waiting: another head of its lane does not change it. */
+  private priorityOf({ priority: band, overridden }: Lane, { sinceMs }: Waiting): number {
+    const thresholdMs = this.settings.starvationThresholdMs
+    return effectivePriority({ band, overridden, open: true, sinceMs }, { nowMs: this.nowMs, thresholdMs })
   }
 
   outranks({ priority }: Lane, holdOf: string): boolean {

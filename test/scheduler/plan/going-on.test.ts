@@ -1,11 +1,12 @@
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import type { Lane } from '../../../src/domain/lanes.ts'
 import { createLog } from '../../../src/platform/log.ts'
+import type { Hold, Snapshot } from '../../../src/scheduler/plan/model.ts'
 import { plan } from '../../../src/scheduler/plan/plan.ts'
 import { createWorld } from '../../../src/scheduler/plan/world.ts'
 import { createPlanner } from '../../../src/scheduler/planner.ts'
 import type { Store } from '../../../src/scheduler/store.ts'
-import { gpus, node, v100 } from '../../support/machines.ts'
+import { gpus, h100, node, v100 } from '../../support/machines.ts'
 import {
   heard,
   lane,
@@ -153,7 +154,68 @@ test('by levels too, a job that stays although it was told to leave may have to 
   expect(plan(of, { startsMax: 10 }).evictions).toMatchObject([{ claimant: { jobId: 'j2' } }])
 })
 
+describe('what time or an end opens is considered at once', () => {
+  /** j1 waits for drained nodes of which two GPUs are free; j0 came before it and has a lower level. */
+  const beside = (more: Partial<Snapshot> = {}) =>
+    createWorld(
+      snapshot({
+        settings: settings({ starvationThresholdMs: 1_000, holdAfterMs: 500 }),
+        lanes: [laneOf(lane('great', { priority: 30, shape: { gpu: 4 } }), [1])],
+        running: [runOf({ ...startOf(lane('busy'), 9), placements: [placed(1_000, [2, 3, 4, 5, 6, 7])] })],
+        holds: [drain('j1', [0, 1, 2, 3])],
+        ...more,
+      }),
+    )
+  const small = lane('small', { priority: 20, shape: { gpu: 2 } })
+
+  test('a job that its waiting puts before the owner of a hold', () => {
+    const great = laneOf(lane('great', { priority: 30, shape: { gpu: 4 } }), [1])
+    const of = beside({ lanes: [great, laneOf(small, [0])] })
+    expect(startedJobs(plan(of, { startsMax: 10 }))).toEqual([])
+    of.hear(heard([], { nowMs: 1_000 }))
+    expect(startedJobs(plan(of, { startsMax: 10 }))).toEqual(['j0'])
+  })
+
+  test('a job that comes back at the front of its lane, before the owner of a hold', () => {
+    const great = laneOf(lane('great', { priority: 30, shape: { gpu: 4 } }), [1])
+    const of = beside({ lanes: [great, laneOf({ ...small, priority: 30 }, [2])] })
+    expect(startedJobs(plan(of, { startsMax: 10 }))).toEqual([])
+    of.hear(heard([{ kind: 'JOINED', entry: waiting('small', 0) }]))
+    expect(startedJobs(plan(of, { startsMax: 10 }))).toEqual(['j0'])
+  })
+
+  test('a job that gave up a hold on GPUs that a limit forbids it now', () => {
+    const rules = [
+      { code: 'GPU_LIMIT', on: 'queue:default', each: false, counts: 'gpus', max: 4, model: 'v100' },
+    ] as const
+    const of = createWorld(
+      snapshot({
+        settings: settings({ policy: 'FAIR_SHARE', nonPreemptableFraction: 1, rules }),
+        nodes: [n8('n1'), node('n2', { devices: gpus(h100) })],
+        lanes: [laneOf(lane('great', { shape: { gpu: 2 } }), [1])],
+        running: [
+          runOf({ ...startOf(lane('busy', { shape: { gpu: 4 } }), 9), placements: [placed(1_000, [4, 5, 6, 7])] }),
+        ],
+        holds: [{ ...drain('j1', [0, 1]), kind: 'PREEMPTION' }],
+      }),
+    )
+    const { starts, holds } = plan(of, { startsMax: 10 })
+    expect(holds.drop).toEqual(['j1'])
+    expect(starts).toMatchObject([{ entry: { jobId: 'j1' }, placements: [{ nodeId: 'n2' }] }])
+  })
+})
+
 const all = [0, 1, 2, 3, 4, 5, 6, 7]
+
+const drain = (jobId: string, gpuIds: readonly number[]): Hold => ({
+  id: `hold_${jobId}`,
+  jobId,
+  kind: 'DRAIN',
+  class: 'GPUN',
+  placements: [placed(1_000, gpuIds)],
+  sinceMs: 0,
+  expectedMs: null,
+})
 
 const startOf = (of: Lane, sequence: number) => ({
   lane: of,
