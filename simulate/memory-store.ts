@@ -96,7 +96,9 @@ function hear(memory: Memory, known: KnownLanes): Heard {
 
 function runChange(memory: Memory, runId: string): Change {
   const job = memory.runs.get(runId)
-  return { kind: 'RUN', runId, running: job && isHolding(job.state) ? memory.runningOf(job) : null }
+  if (job && isHolding(job.state)) return { kind: 'RUN', runId, running: memory.runningOf(job) }
+  const isSpared = memory.preemptions.every(({ victimRunId }) => victimRunId !== runId)
+  return { kind: 'RUN', runId, running: null, isSpared }
 }
 
 // ── committing ──

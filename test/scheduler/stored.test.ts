@@ -117,6 +117,23 @@ describe('hearing', () => {
     expect((await store.changes(nobody)).changes).toMatchObject([{ kind: 'RUN', running: null }])
   })
 
+  test('the end of a run says whether a preemption of it is recorded', async () => {
+    const ids = [await it.submit(), await it.submit()]
+    const { decisions, revision } = await decided()
+    await store.commit(decisions, revision)
+    const runs = decisions.starts.map(({ entry }) => entry.runId)
+    await sql(
+      `INSERT INTO preemption (id, pool, epoch, tier, claimant_job_id, claimant, victim_job_id, victim_run_id, victim, shares)
+       VALUES ('preemption_1', 'sim', 1, 1, 'job_other', 'b', $1, $2, 'a', '{}')`,
+      [decisions.starts[0]?.entry.jobId, runs[0]],
+    )
+    await store.changes(nobody)
+    for (const id of ids) await ends(id)
+    const { changes } = await store.changes(nobody)
+    const spared = new Map(changes.flatMap((one) => (one.kind === 'RUN' ? [[one.runId, one.isSpared] as const] : [])))
+    expect(runs.map((runId) => spared.get(runId))).toEqual([false, true])
+  })
+
   test('a start time opens when it is due, and is known before', async () => {
     await store.load()
     const at = new Date(Date.now() + 60_000)

@@ -47,7 +47,7 @@ function apply(state: PoolState, change: Change): void {
       state.reorder(change.laneId)
       return
     case 'RUN':
-      hearRun(state, change.runId, change.running)
+      hearRun(state, change)
       return
     case 'NODES':
       state.setNodes(change.nodes)
@@ -79,9 +79,9 @@ function moveIn(state: PoolState, change: Change): RunMove | null {
   return known && !isSamePlacement(known, change.running) ? { known, running: change.running } : null
 }
 
-function hearRun(state: PoolState, runId: string, running: Running | null): void {
+function hearRun(state: PoolState, { runId, running, isSpared = false }: Extract<Change, { kind: 'RUN' }>): void {
   const known = state.running.get(runId)
-  if (known?.leaving && running && !running.leaving) spare(state, known)
+  if (known?.leaving && (running ? !running.leaving : isSpared)) spare(state, known)
   if (known && running && isSamePlacement(known, running)) {
     state.replaceRun(known, running)
     return

@@ -123,12 +123,15 @@ export interface Snapshot {
   decayedUse: ReadonlyMap<string, ResourceAmounts>
 }
 
-/** What the leader hears, in order. Hearing the same twice changes nothing. */
+/**
+ * What the leader hears, in order. Hearing the same twice changes nothing. `isSpared`: the run ended, and no preemption of
+ * it is recorded: if there was a request, it was withdrawn.
+ */
 export type Change =
   | { kind: 'JOINED'; entry: Waiting }
   | { kind: 'LEFT'; jobId: string; laneId: string }
   /** null: it does not hold resources any more. */
-  | { kind: 'RUN'; runId: string; running: Running | null }
+  | { kind: 'RUN'; runId: string; running: Running | null; isSpared?: boolean }
   | { kind: 'NODES'; nodes: readonly FreeNode[] }
   | { kind: 'SETTINGS'; settings: PoolSettings }
 

@@ -5,7 +5,7 @@ import { readNodes } from '../../domain/machines/nodes.ts'
 import { relaxed, type Sql } from '../../platform/tx.ts'
 import type { Change } from '../plan/model.ts'
 import type { Heard, KnownLanes } from '../store.ts'
-import { readNewLanes, readRuns, readSettings } from './reading.ts'
+import { readEvicted, readNewLanes, readRuns, readSettings } from './reading.ts'
 
 /**
  * What a leader hears: rows of `pool_change`, deleted as they are read. Looking costs one round trip and neither locks
@@ -174,7 +174,17 @@ async function changesOf(
   const runIds = [...new Set(rows.flatMap(({ kind, runId }) => (kind === 'RUN' && runId ? [runId] : [])))]
   const runs = await readRuns(sql, runIds)
   const changes: Change[] = rows.flatMap((row) => entryChange(row) ?? [])
-  for (const runId of runIds) changes.push({ kind: 'RUN', runId, running: runs.get(runId) ?? null })
+  const evicted = await readEvicted(
+    sql,
+    runIds.filter((runId) => !runs.has(runId)),
+  )
+  for (const runId of runIds)
+    changes.push({
+      kind: 'RUN',
+      runId,
+      running: runs.get(runId) ?? null,
+      isSpared: !runs.has(runId) && !evicted.has(runId),
+    })
   if (rows.some(({ kind }) => kind === 'NODES'))
     changes.push({ kind: 'NODES', nodes: await readNodes(sql, leader.pool) })
   if (rows.some(({ kind }) => kind === 'SETTINGS'))

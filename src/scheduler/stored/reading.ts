@@ -120,6 +120,17 @@ export async function readRuns(sql: Sql, runIds: readonly string[]): Promise<Rea
   return new Map(runs.map((run) => [run.runId, run]))
 }
 
+/** Those of the runs whose preemption is recorded: it was not withdrawn. */
+export async function readEvicted(sql: Sql, runIds: readonly string[]): Promise<ReadonlySet<string>> {
+  if (runIds.length === 0) return new Set()
+  const rows = await sql.query<{ runId: string }>(
+    'SELECT victim_run_id AS "runId" FROM preemption WHERE victim_run_id = ANY($1)',
+    [runIds],
+    'runs_evicted',
+  )
+  return new Set(rows.map(({ runId }) => runId))
+}
+
 /** `of` is the parameter $1 of the runs and of the condition. */
 async function readRunRows(
   sql: Sql,

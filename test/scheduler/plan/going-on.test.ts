@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { Lane } from '../../../src/domain/lanes.ts'
 import { createLog } from '../../../src/platform/log.ts'
-import type { Hold, Snapshot } from '../../../src/scheduler/plan/model.ts'
+import type { Decisions, Hold, Snapshot } from '../../../src/scheduler/plan/model.ts'
 import { plan } from '../../../src/scheduler/plan/plan.ts'
 import { createWorld } from '../../../src/scheduler/plan/world.ts'
 import { createPlanner } from '../../../src/scheduler/planner.ts'
@@ -202,6 +202,36 @@ describe('what time or an end opens is considered at once', () => {
     const { starts, holds } = plan(of, { startsMax: 10 })
     expect(holds.drop).toEqual(['j1'])
     expect(starts).toMatchObject([{ entry: { jobId: 'j1' }, placements: [{ nodeId: 'n2' }] }])
+  })
+
+  test('a job that may evict a run, since an earlier request was withdrawn before its run ended', () => {
+    const victim = (sequence: number, gpuIds: readonly number[]) =>
+      runOf({
+        ...startOf(lane(`v${sequence}`, { account: 'c', preemptable: true, shape: { gpu: 4 } }), sequence),
+        placements: [placed(1_000, gpuIds)],
+      })
+    const of = createWorld(
+      snapshot({
+        settings: settings({ policy: 'FAIR_SHARE', nonPreemptableFraction: 1, maxPreemptionsPerMinute: 1 }),
+        lanes: [
+          laneOf(lane('a', { shape: { gpu: 4 } }), [1]),
+          laneOf(lane('b', { shape: { gpu: 4 } }), [2]),
+          laneOf(lane('d', { shape: { gpu: 1 } }), [3]),
+        ],
+        running: [victim(20, [0, 1, 2, 3]), victim(21, [4, 5, 6, 7])],
+      }),
+    )
+    const evicted = ({ evictions }: Decisions) =>
+      evictions.flatMap(({ claimant, victims }) => [claimant.jobId, ...victims.map(({ running }) => running.jobId)])
+    expect(evicted(plan(of, { startsMax: 10 }))).toEqual(['j1', 'j21'])
+    of.hear(
+      heard([
+        { kind: 'LEFT', jobId: 'j1', laneId: 'a' },
+        { kind: 'RUN', runId: 'r21', running: null, isSpared: true },
+      ]),
+    )
+    const decisions = plan(of, { startsMax: 10 })
+    expect([startedJobs(decisions), evicted(decisions)]).toEqual([['j2'], ['j3', 'j20']])
   })
 })
 
