@@ -138,8 +138,12 @@ await_room() {
 # limit are counted and dropped. At the limit, and when the disk becomes full, the current write (at most 128 KiB) is lost. A shell ends
 # when no further process may be started: then it becomes the `cat`, and the job still has a reader.
 keep() {
-  # A shell ends when `exec` cannot open its file.
-  until [ -e "$directory/$1" ]; do sleep 1; done
+  # A shell ends when `exec` cannot open its file, so the reader waits for it while the data directory is away. Without a shim
+  # there is no run, and the directory was removed.
+  until [ -e "$directory/$1" ]; do
+    kill -0 "$$" || exit
+    sleep 1
+  done
   exec 7>&- 9>&- <&"$2" >>"$directory/$1"
   ulimit -f "$blocks"
   trap '' XFSZ TERM
