@@ -1,5 +1,8 @@
+import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { mkdtemp, readdir, rm } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -157,19 +160,23 @@ describe.skipIf(address === undefined || !hasServer)(`an X11 display with ${addr
     expect(await display(found.handle)).toBeNull()
   })
 
-  it.each([
-    ['none is configured', null, { reason: 'BAD_SPEC', message: expect.stringContaining('container.x11Image') }],
-    [
-      'its image cannot be pulled',
-      'localhost/none:1',
-      { reason: 'START_FAILED', message: expect.stringMatching(/display.*localhost\/none:1/) },
-    ],
-  ])('that cannot be had because %s fails the start, and leaves nothing', async (_, x11Image, failure) => {
+  async function demandRefused(x11Image: string | null, failure: object) {
     const other = await open(x11Image)
     const run = runOf(sh('true'))
     await expect(other.start(run)).rejects.toMatchObject(failure)
     expect(await display(`berth-${run.runId}`)).toBeNull()
     expect((await readdir(join(directory, 'stops'))).filter((name) => name.includes(run.runId))).toEqual([])
     await other.close()
+  }
+
+  it('that cannot be had because none is configured fails the start, and leaves nothing', () =>
+    demandRefused(null, { reason: 'BAD_SPEC', message: expect.stringContaining('container.x11Image') }))
+
+  it('that cannot be had because its image cannot be pulled fails the start, and leaves nothing', async () => {
+    const registry = createServer((_, response) => response.writeHead(404).end()).listen(0, '127.0.0.1')
+    await once(registry, 'listening')
+    const refused = `127.0.0.1:${(registry.address() as AddressInfo).port}/none:1`
+    const message = expect.stringMatching(new RegExp(`display.*${refused}`))
+    await demandRefused(refused, { reason: 'START_FAILED', message }).finally(() => registry.close())
   })
 })
