@@ -73,8 +73,9 @@ export async function isUnderWay(run: WatchedRun, journal: Claimed, machine: Wat
 
 async function enforce(run: WatchedRun, journal: Claimed, up: number): Promise<void> {
   const { claim, exit, stopUp, deadline } = journal
-  // The server or heir that recorded it was killed before it sent TERM.
-  if (!exit && (stopUp !== null || deadline) && !journal.isTermSent) terminate(run.journalPath, journal)
+  // The server or heir that recorded it was killed before it sent TERM. After the grace, KILL follows without it.
+  const isInGrace = deadline !== null || (stopUp !== null && up < stopUp)
+  if (!exit && isInGrace && !journal.isTermSent) terminate(run.journalPath, journal)
   const firedUp = deadline?.up ?? fireDeadline(run, journal, up)
   const endsUp = exit ? (exit.up ?? up) + patienceSeconds : Math.min(stopUp ?? never, firedUp + deadlineGraceSeconds)
   if (up < endsUp) return
