@@ -29,7 +29,7 @@ export interface ExpectedCost {
   isUnbounded: boolean
 }
 
-/** Of all copies, the most that the job may hold. */
+/** The most that all copies of the job may hold. */
 interface Held {
   cpuMillis: number
   gpu: number

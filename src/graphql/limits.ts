@@ -24,7 +24,7 @@ export const limits = {
   aliasesMax: 50,
   rootFieldsMax: 20,
   costMax: 50_000,
-  /** Of all requests of a user that are carried out; further ones wait, at most `waitMsMax`. */
+  /** Largest cost of the requests of one user in flight; further ones wait, at most `waitMsMax`. */
   costUnderWayMax: 50_000,
   waitMsMax: 10_000,
   /** Statements for lists of a user that run at once, each at most `listMsMax`. */

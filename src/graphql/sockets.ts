@@ -72,7 +72,7 @@ interface Connection {
 
 interface SocketArgs extends ExecutionArgs {
   run: ReturnType<GraphqlEngine['getEnveloped']>
-  /** Of a subscription. */
+  /** The result of a subscription; absent for other operations. */
   stream?: AsyncIterable<ExecutionResult>
 }
 

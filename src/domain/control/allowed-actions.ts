@@ -12,7 +12,7 @@ interface JobNow {
   approval: Request | null
   /** What is left of a final job. */
   left: Left | null
-  /** Of its pool. */
+  /** The policy of its pool. */
   policy: Policy
   /** The viewer is a member of the team of the job. */
   sharesTeam: boolean

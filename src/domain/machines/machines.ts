@@ -159,7 +159,7 @@ function survey(given: readonly FreeNode[]): Machines {
 
 const mebibyte = 2 ** 20
 const shareMin = 2 ** 30
-/** Of the memory of a node of a cluster: its backend keeps a part for the system of the node. */
+/** Share of the memory of a cluster node that jobs get: its backend keeps a part for the system. */
 const shareOfCluster = 0.9
 
 /**

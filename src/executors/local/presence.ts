@@ -93,7 +93,7 @@ export class Presence {
     try {
       if (this.#idFile !== null && readFileSync(this.#idFile, 'utf8').trim() !== this.#id)
         return new Error(`${this.#idFile} has the id of another data directory`)
-      // Of a file, and of a link to a file, this fails.
+      // Fails for a file, and for a link to a file.
       statSync(`${this.#runs}/.`)
       return null
     } catch (error) {
