@@ -13,7 +13,7 @@ const config: CodegenConfig = {
   schema: 'schema.graphql',
   generates: {
     'src/client/generated/graphql.ts': {
-      documents: ['src/client/*.graphql'],
+      documents: ['src/client/documents/*.graphql'],
       plugins: ['typescript-operations', 'typed-document-node'],
       config: {
         // Plain texts and erasable types: Node runs the result as it is, and a client needs no GraphQL parser.

@@ -1,5 +1,5 @@
+import { type Connection, connect } from '../src/client/connection/transport.ts'
 import { CancelJobDocument, JobStatusDocument, SubmitJobDocument } from '../src/client/generated/graphql.ts'
-import { type Connection, connect } from '../src/client/transport.ts'
 import { printLatencies } from './harness.ts'
 import { withServer } from './server.ts'
 

@@ -11,7 +11,7 @@ import { alternate, jobs, paced, printUse, until, withBench } from './job-rounds
  * sbatch of a script that is `/bin/true`: as many, with the same amounts, on the same partition, until the queue is
  * empty. Both have a maximum run time: short jobs are handed over early (decision 22). The rounds alternate. Goal: ≥ 0.8 ×.
  *
- * The cluster is there before: `bash test/executors/slurm.sh up FOLDER`, and SLURM_CONF names its slurm.conf.
+ * The cluster is there before: `bash test/executors/slurm/cluster.sh up FOLDER`, and SLURM_CONF names its slurm.conf.
  */
 const partition = 'main'
 const memory = { bytes: 64 * 2 ** 20, option: '--mem=64M' }

@@ -1,7 +1,7 @@
 import { Fenced } from '../src/domain/leadership.ts'
 import { isHolding } from '../src/domain/state.ts'
+import type { Committed, Heard, KnownLanes, Store } from '../src/scheduler/plan/leader-store.ts'
 import type { Change, Decisions, Eviction, Start } from '../src/scheduler/plan/model.ts'
-import type { Committed, Heard, KnownLanes, Store } from '../src/scheduler/store.ts'
 import { breachesOf, changesNothing, evictedTooOften, losesTooMuch } from './breaches.ts'
 import type { SimulatedJob } from './jobs.ts'
 import type { Memory } from './memory.ts'

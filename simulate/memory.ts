@@ -4,6 +4,7 @@ import type { FreeNode, Placement } from '../src/domain/machines/placement.ts'
 import { isFinal, isHolding } from '../src/domain/state.ts'
 import { amountsOf, none } from '../src/scheduler/plan/accounts.ts'
 import { windowSize } from '../src/scheduler/plan/lane-window.ts'
+import type { Views } from '../src/scheduler/plan/leader-store.ts'
 import type {
   Hold,
   LaneState,
@@ -14,7 +15,6 @@ import type {
   Snapshot,
   Waiting,
 } from '../src/scheduler/plan/model.ts'
-import type { Views } from '../src/scheduler/store.ts'
 import { moveJob, type SimulatedJob, type SimulatedMove } from './jobs.ts'
 
 /** The tables of a pool in memory, and what their triggers tell the leader. */

@@ -1,7 +1,7 @@
 import { Fenced } from '../src/domain/leadership.ts'
 import { createLog } from '../src/platform/log.ts'
+import type { Heard, Store } from '../src/scheduler/plan/leader-store.ts'
 import { createPlanner, type Planner } from '../src/scheduler/planner.ts'
-import type { Heard, Store } from '../src/scheduler/store.ts'
 import type { Action, Actor } from './actions.ts'
 import { choose, endings } from './choosing.ts'
 import type { Random } from './random.ts'

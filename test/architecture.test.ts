@@ -17,102 +17,84 @@ function found(files: readonly Source[], pattern: RegExp): string[] {
 
 // ── walls ──
 
-interface Wall {
-  /** Prefixes of paths under src that the room may import besides itself. */
-  may: readonly string[]
-  /** What must not be in it: packages, and words of other rooms. */
-  never?: RegExp
-}
-
 const databasePackages = /from '(pg|@prisma\/[^']+)'/
 const edgePackages = /from '(graphql|graphql-yoga|graphql-ws|ws|@pothos\/[^']+|node:https?)'/
 const timers = /\b(setTimeout|setInterval)\(|\bprocess\./
 const modelWrites = /\bprisma\.\w+\.(create|update|upsert|delete)\w*\(/
+const lockedTransactions = /\.(serializable|locking)\(/
 const either = (...patterns: RegExp[]) => new RegExp(patterns.map((pattern) => pattern.source).join('|'))
 
-/** The rooms of the domain and what each may use, as ARCHITECTURE.md lists them: `| \`domain/jobs\` | … | limits |`. */
-function domainWalls(): Record<string, Wall> {
+/** What the files of a folder never contain. */
+const foreign: Readonly<Record<string, RegExp>> = {
+  domain: either(edgePackages, timers),
+  logs: either(edgePackages, /\bJobState\b/),
+  feed: either(edgePackages, /\b(INSERT INTO|UPDATE job|DELETE FROM)\b/),
+  executors: databasePackages,
+  backends: databasePackages,
+  scheduler: edgePackages,
+  graphql: either(modelWrites, lockedTransactions, /\b(INSERT INTO|DELETE FROM)\b/),
+  client: databasePackages,
+  handler: databasePackages,
+  cli: databasePackages,
+}
+
+/** What executors use of the platform, as ARCHITECTURE.md names it below its table. */
+const platformOfExecutors = 'bell blocks clock log loop stoppable troubles'.split(' ')
+
+/** Prefixes of paths under src that a room may import besides itself and the files of its parent folder. */
+const rooms: ReadonlyMap<string, readonly string[]> = readRooms()
+
+/** The rows of ARCHITECTURE.md: `| \`domain/jobs\` | … | … | platform, limits |`. */
+function readRooms(): ReadonlyMap<string, readonly string[]> {
   const rows = at('ARCHITECTURE.md')?.lines.flatMap((line) => {
-    const [, room, others] = line.match(/^\| `(domain(?:\/\w+)?)\/?` \|.*\| ([^|]*) \|$/) ?? []
-    return room && others !== undefined ? [{ room, others: others.match(/\w+/g) ?? [] }] : []
+    const [, room, others] = line.match(/^\| `([a-z/]+)` \|[^|]*\|[^|]*\| ([^|]*) \|$/) ?? []
+    return room && others !== undefined ? [{ room, others: others.match(/[\w/*-]+/g) ?? [] }] : []
   })
-  const never = either(edgePackages, timers)
-  return Object.fromEntries(
-    (rows ?? []).map(({ room, others }) => [
-      room,
-      { may: others.map((name) => (name === 'platform' ? 'platform/' : `domain/${name}/`)), never },
-    ]),
-  )
+  const names = new Set(rows?.map(({ room }) => room))
+  const prefixes = (room: string, other: string): readonly string[] => {
+    if (other === 'platform/*') return platformOfExecutors.map((file) => `platform/${file}`)
+    const sibling = `${room.includes('/') ? (room.split('/')[0] ?? '') : room}/${other}`
+    if (names.has(sibling)) return [`${sibling}/`]
+    return [`${other}/`, `${other}.`]
+  }
+  return new Map((rows ?? []).map(({ room, others }) => [room, others.flatMap((other) => prefixes(room, other))]))
 }
 
-/** Who may import whom. A backend is a room of its own. */
-const walls: Record<string, Wall> = {
-  platform: { may: [] },
-  config: { may: ['domain/pattern.', 'domain/executors.', 'domain/limits/quota-rules.'] },
-  ...domainWalls(),
-  logs: { may: ['platform/'], never: either(edgePackages, /\bJobState\b/) },
-  feed: { may: ['platform/', 'domain/'], never: either(edgePackages, /\b(INSERT INTO|UPDATE job|DELETE FROM)\b/) },
-  executors: {
-    may: [
-      'platform/bell.',
-      'platform/blocks.',
-      'platform/clock',
-      'platform/log.',
-      'platform/loop',
-      'platform/stoppable',
-      'platform/troubles',
-      'domain/spec.',
-      'domain/shape.',
-      'domain/executors.',
-      'domain/closure.',
-    ],
-    never: databasePackages,
-  },
-  backends: { may: ['config.', 'domain/', 'executors/'], never: databasePackages },
-  scheduler: { may: ['platform/', 'domain/', 'logs/', 'executors/executor.'], never: edgePackages },
-  graphql: {
-    may: ['platform/', 'domain/', 'feed/', 'logs/'],
-    never: either(modelWrites, /\.(serializable|locking)\(|\b(INSERT INTO|DELETE FROM)\b/),
-  },
-  client: { may: [], never: databasePackages },
-  handler: { may: ['client/'], never: databasePackages },
-  cli: { may: ['client/'], never: databasePackages },
-  web: { may: ['client/'], never: databasePackages },
+/** The room of a file: the longest that it lies in. `config.ts` is of the room `config`. */
+function roomOf(path: string): string | undefined {
+  const inside = path.replace(/^src\//, '').replace(/\.tsx?$/, '')
+  return [...rooms.keys()]
+    .filter((room) => inside === room || inside.startsWith(`${room}/`))
+    .toSorted((a, b) => b.length - a.length)[0]
 }
 
-/** `executors/local/start.ts` → `executors/local`, `domain/jobs/runs.ts` → `domain/jobs`, `config.ts` → `config`. */
-function roomOf(path: string): string {
-  const inside = path.replace(/^src\//, '')
-  return inside.match(/^(executors|domain)\/[^/]+(?=\/)/)?.[0] ?? inside.split('/')[0]?.replace(/\.ts$/, '') ?? ''
-}
-
-const wallOf = (room: string): Wall | undefined => walls[room.startsWith('executors/') ? 'executors' : room]
-
-/** Files that lie in `domain/` or `executors/` itself: every room inside may use them. */
-function groundOf(room: string): readonly string[] {
-  const ground = room.split('/')[0] ?? ''
-  return ground === room ? [] : source.filter(({ path }) => roomOf(path) === ground).map(({ path }) => path)
-}
+/** `executors/executor.ts` is open to the rooms of `executors/`. */
+const isInParent = (room: string, target: string) => room.includes('/') && roomOf(target) === room.split('/')[0]
 
 describe('walls', () => {
-  const rooms = source.filter(({ path }) => path !== 'src/main.ts')
-
-  it('knows every room', () => {
-    expect(rooms.filter(({ path }) => !wallOf(roomOf(path))).map(({ path }) => path)).toEqual([])
+  it('surround every file, and every room has one', () => {
+    expect(source.filter(({ path }) => roomOf(path) === undefined).map(({ path }) => path)).toEqual([])
+    const inhabited = new Set(repository.map(({ path }) => roomOf(path)))
+    expect([...rooms.keys()].filter((room) => !inhabited.has(room))).toEqual([])
   })
 
   it('are not climbed', () => {
-    const climbed = rooms.flatMap((file) => {
-      const room = roomOf(file.path)
-      const allowed = wallOf(room)?.may ?? []
-      const ground = groundOf(room)
+    const climbed = source.flatMap((file) => {
+      const room = roomOf(file.path) ?? ''
       return importsOf(file)
-        .filter((target) => target.startsWith('src/'))
-        .filter((target) => roomOf(target) !== room && !ground.includes(target))
-        .filter((target) => !allowed.some((prefix) => target.startsWith(`src/${prefix}`)))
+        .filter((target) => target.startsWith('src/') && roomOf(target) !== room && !isInParent(room, target))
+        .filter((target) => !rooms.get(room)?.some((prefix) => target.startsWith(`src/${prefix}`)))
         .map((target) => `${file.path} → ${target}`)
     })
     expect(climbed).toEqual([])
+  })
+
+  it('permit no two rooms to import each other', () => {
+    const arrows = new Set(
+      source.flatMap((file) => importsOf(file).map((target) => `${roomOf(file.path)} ${roomOf(target)}`)),
+    )
+    const pairs = [...arrows].map((arrow) => arrow.split(' '))
+    expect(pairs.filter(([from, to]) => from !== to && arrows.has(`${to} ${from}`))).toEqual([])
   })
 
   it('the simulator runs the planner and the verbs, never the edge, the executors or the configuration', () => {
@@ -128,16 +110,16 @@ describe('walls', () => {
   })
 
   it('keep foreign things out', () => {
-    const foreign = rooms.flatMap((file) => {
-      const never = wallOf(roomOf(file.path))?.never
+    const broken = source.flatMap((file) => {
+      const never = foreign[roomOf(file.path)?.split('/')[0] ?? '']
       return never ? found([file], never) : []
     })
-    expect(foreign).toEqual([])
+    expect(broken).toEqual([])
   })
 
   it('let the domain alone write rows by their models', () => {
-    const elsewhere = rooms.filter(({ path }) => !path.startsWith('src/domain/'))
-    expect(found(elsewhere, either(modelWrites, /\.(serializable|locking)\(/))).toEqual([])
+    const elsewhere = source.filter(({ path }) => path !== 'src/main.ts' && !path.startsWith('src/domain/'))
+    expect(found(elsewhere, either(modelWrites, lockedTransactions))).toEqual([])
   })
 
   /** Rows of these are made and removed by their models; what else is written of them compares or is a set. */
@@ -315,18 +297,18 @@ describe('documents', () => {
   })
 
   it('the published schema is the one the server has', async () => {
-    const { printedSchema } = await import('../src/graphql/print.ts')
+    const { printedSchema } = await import('../src/graphql/published/print.ts')
     expect(at('schema.graphql')?.text).toBe(printedSchema())
   })
 
   it('the reference of the schema is made of it', async () => {
-    const { schemaReference } = await import('../src/graphql/reference.ts')
+    const { schemaReference } = await import('../src/graphql/published/reference.ts')
     expect(at('docs/schema.md')?.text).toBe(schemaReference())
   })
 
   /** Of the last commit, where there is a repository; a package has none. */
   it('the schema breaks no client of the committed one', async () => {
-    const { changesSince, committedSchema } = await import('../src/graphql/schema-check.ts')
+    const { changesSince, committedSchema } = await import('../src/graphql/published/schema-check.ts')
     const before = committedSchema('HEAD')
     expect(before === null ? [] : changesSince(before).breaking).toEqual([])
   })

@@ -46,7 +46,7 @@ const homes: Readonly<Record<string, readonly string[]>> = {
     'domain/queue/gates.ts',
     'domain/queue/lane-fronts.ts',
     'scheduler/plan/reservations.ts',
-    'graphql/gate.ts',
+    'graphql/transport/gate.ts',
   ],
   holder: ['domain/leadership.ts'],
   holding: ['domain/state.ts', 'domain/jobs/runs.ts', 'domain/limits/in-use.ts'],
@@ -58,7 +58,7 @@ const homes: Readonly<Record<string, readonly string[]>> = {
   place: ['domain/machines/placement.ts', 'executors/slurm/mounts.ts', 'platform/postgres/place.ts'],
   ration: ['scheduler/plan/'],
   // What the edge gets of the rooms behind it.
-  room: ['graphql/context.ts', 'feed/', 'logs/tail-reader.ts'],
+  room: ['graphql/rows/context.ts', 'feed/', 'logs/tail-reader.ts'],
   round: ['scheduler/plan/'],
   somebody: [],
   turn: [],

@@ -1,6 +1,6 @@
 import { type Command, Option } from 'commander'
-import type { Client } from '../client/client.ts'
 import type { ProblemFragment } from '../client/generated/graphql.ts'
+import type { Client } from '../client/jobs/client.ts'
 import { stopFor } from './exit.ts'
 import { type Column, type Format, formats, jobColumns, structured, table } from './render.ts'
 import type { Terminal } from './terminal.ts'

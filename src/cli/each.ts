@@ -1,4 +1,4 @@
-import { RequestFailed } from '../client/failure.ts'
+import { RequestFailed } from '../client/connection/failure.ts'
 import type { Cli } from './cli.ts'
 import { Stop, stopForFailure } from './exit.ts'
 

@@ -1,4 +1,4 @@
-import type { RequestFailed } from '../client/failure.ts'
+import type { RequestFailed } from '../client/connection/failure.ts'
 import type { JobRowFragment, ProblemFragment } from '../client/generated/graphql.ts'
 
 /** Exit codes of the command line. Scripts rely on these numbers; 3 and 4 say whether trying again makes sense. */

@@ -1,8 +1,8 @@
 import { buffer } from 'node:stream/consumers'
 import { Command, CommanderError } from 'commander'
 import packageJson from '../../package.json' with { type: 'json' }
-import { type Client, createClient } from '../client/client.ts'
-import { RequestFailed } from '../client/failure.ts'
+import { RequestFailed } from '../client/connection/failure.ts'
+import { type Client, createClient } from '../client/jobs/client.ts'
 import type { Cli } from './cli.ts'
 import { addApprove } from './commands/approve.ts'
 import { addArtifact } from './commands/artifact.ts'

@@ -1,12 +1,12 @@
-import type { Client } from '../client/client.ts'
-import type { FollowJobOptions } from '../client/events.ts'
 import { JobDocument, type JobEventRowFragment, type JobRowFragment } from '../client/generated/graphql.ts'
+import type { Client } from '../client/jobs/client.ts'
+import type { FollowJobOptions } from '../client/jobs/events.ts'
 import type { Cli } from './cli.ts'
 import { exitCodes, Stop, seeJobs } from './exit.ts'
 import { eventText } from './render.ts'
 import { styled, type Terminal } from './terminal.ts'
 
-/** Live views of one job. They survive restarts of the server (client/resume.ts). */
+/** Live views of one job. They survive restarts of the server (client/connection/resume.ts). */
 
 export interface LogView {
   lastLines?: number

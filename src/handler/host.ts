@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { pathToFileURL } from 'node:url'
-import type { Inside } from '../client/inside.ts'
+import type { Inside } from '../client/jobs/inside.ts'
 import type { Handler, JobContext, Json } from './define-job.ts'
 import { createReports } from './reports.ts'
 import { createUnsent } from './unsent.ts'
@@ -40,8 +40,8 @@ async function main(): Promise<number> {
 
 /** At the first report: a handler that reports nothing starts five times as fast. */
 async function openInside(): Promise<Inside> {
-  const { createInside } = await import('../client/inside.ts')
-  const { connect } = await import('../client/transport.ts')
+  const { createInside } = await import('../client/jobs/inside.ts')
+  const { connect } = await import('../client/connection/transport.ts')
   const connection = connect({ url: env['BERTH_URL'] ?? '', token: env['BERTH_TOKEN'] })
   // A run has no other limit than its own: while the server is away it waits.
   return createInside(connection, {

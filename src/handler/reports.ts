@@ -1,4 +1,4 @@
-import type { Inside, ProgressReport } from '../client/inside.ts'
+import type { Inside, ProgressReport } from '../client/jobs/inside.ts'
 import type { JobContext, Json } from './define-job.ts'
 import type { Unsent } from './unsent.ts'
 

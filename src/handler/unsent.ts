@@ -2,7 +2,7 @@ import { appendFileSync, statSync, truncateSync } from 'node:fs'
 
 /**
  * The file in which the server finds the newest closure if this process is killed before it was sent
- * (src/executors/local/unsent.ts): one closure a line. A line that is cut off by the kill does not count.
+ * (src/executors/local/unsent-closures.ts): one closure a line. A line that is cut off by the kill does not count.
  */
 export interface Unsent {
   /** To be called before the closure is sent. */

@@ -3,7 +3,7 @@ import { readRunStates } from '../domain/jobs/runs.ts'
 import { isFinal } from '../domain/state.ts'
 import { type Executor, isOver } from '../executors/executor.ts'
 import { createLoop, type Loop } from '../platform/loop.ts'
-import type { Carrying } from './carrier.ts'
+import type { Carrying } from './run-carrier.ts'
 
 /**
  * Data of runs that a server left in its executors when it died between storing the end of a run and `forget`. A new

@@ -1,7 +1,7 @@
 import { findRuns, type LostRun, readLostRuns } from '../domain/jobs/lost-runs.ts'
 import { asLeader } from '../domain/leadership.ts'
 import { type Executor, isOver, type Observation } from '../executors/executor.ts'
-import type { Carrying } from './carrier.ts'
+import type { Carrying } from './run-carrier.ts'
 
 /**
  * Searches for runs that were given up with their nodes. Such a run is stopped: at once, because a backend may keep the

@@ -1,10 +1,10 @@
 import type { Processed } from '../domain/queue/process-queue.ts'
 import { memoryMs } from '../domain/scheduling.ts'
 import type { Log } from '../platform/log.ts'
+import type { Committed, Store } from './plan/leader-store.ts'
 import type { Decisions, PoolSettings } from './plan/model.ts'
 import { plan } from './plan/plan.ts'
 import { createWorld, type World } from './plan/world.ts'
-import type { Committed, Store } from './store.ts'
 
 /**
  * The planner of one term: what it knows of its pool, updated by what it hears, and the passes over it. A pass consists

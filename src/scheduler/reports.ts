@@ -12,9 +12,9 @@ import type { Handle } from '../executors/executor.ts'
 import { seal } from '../logs/append.ts'
 import { createBatcher } from '../platform/batch.ts'
 import type { Sql } from '../platform/tx.ts'
+import { rebookReported } from './allocation-moves.ts'
 import { createNodeTroubles } from './node-troubles.ts'
 import { factsOf, type Report, stepsOf } from './outcome.ts'
-import { rebookReported } from './rebookings.ts'
 
 /**
  * Turns reports of executors into moves: many in one transaction, under the leader's epoch, each decided against the

@@ -5,10 +5,10 @@ import { readNow } from '../platform/database-time.ts'
 import { createLoop } from '../platform/loop.ts'
 import { createRareLook } from '../platform/rare-look.ts'
 import type { Sql } from '../platform/tx.ts'
-import { Carrier, type Carrying } from './carrier.ts'
 import { createLeftovers } from './leftovers.ts'
 import { createSearch } from './lost-run-search.ts'
-import { createNodeWatch } from './node-watch.ts'
+import { createNodeWatch } from './node-liveness.ts'
+import { Carrier, type Carrying } from './run-carrier.ts'
 
 /**
  * The runner of a pool: as long as this process leads the pool, every run that holds resources has a carrier here, and

@@ -7,9 +7,9 @@ import { createLoop } from '../platform/loop.ts'
 import { createReach, type Reach } from './capacity-watch.ts'
 import { createReporter } from './reports.ts'
 import { createRunner } from './runner.ts'
-import { createStored } from './stored.ts'
+import { createWithdrawals, type Withdrawals } from './stale-starts.ts'
+import { createStored } from './stored-pool.ts'
 import { createTicker } from './ticker.ts'
-import { createWithdrawals, type Withdrawals } from './withdrawals.ts'
 
 /**
  * The scheduler of one pool in this process: competes for the leadership, and while it leads, plans and carries runs. If it

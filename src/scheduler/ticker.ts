@@ -3,9 +3,9 @@ import { Fenced, type Leader } from '../domain/leadership.ts'
 import type { Processed } from '../domain/queue/process-queue.ts'
 import { openQuestions } from '../domain/queue/questions.ts'
 import { allOf } from '../platform/tx.ts'
+import type { Store } from './plan/leader-store.ts'
 import { createPlanner } from './planner.ts'
 import { answerQuestions } from './questions.ts'
-import type { Store } from './store.ts'
 
 /**
  * A tick is what a leader does each time it is woken: it hears, makes a pass, answers questions, and shows what changed.

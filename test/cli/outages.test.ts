@@ -1,6 +1,6 @@
 import { afterEach, expect, it, vi } from 'vitest'
 import { tellOutages } from '../../src/cli/watch.ts'
-import { RequestFailed } from '../../src/client/failure.ts'
+import { RequestFailed } from '../../src/client/connection/failure.ts'
 
 afterEach(() => {
   vi.useRealTimers()

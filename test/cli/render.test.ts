@@ -4,7 +4,7 @@ import { parse } from 'yaml'
 import { exitCodeOfJob, seeJobs, stopFor, stopForFailure } from '../../src/cli/exit.ts'
 import { sheet, structured, table } from '../../src/cli/render.ts'
 import { createTerminal } from '../../src/cli/terminal.ts'
-import { RequestFailed } from '../../src/client/failure.ts'
+import { RequestFailed } from '../../src/client/connection/failure.ts'
 import type { JobState } from '../../src/client/generated/graphql.ts'
 
 const stream = (isTTY: boolean) =>

@@ -25,8 +25,8 @@ const own = ['@graphql-typed-document-node/core', 'graphql-ws/client']
 test.each([
   ['src/client/index.ts', own],
   ['src/client/psij/index.ts', own],
-  ['src/client/apollo/index.ts', ['@apollo/client', '@apollo/client/utilities', 'graphql', ...own]],
-  ['src/client/urql/index.ts', ['@urql/core', '@urql/exchange-graphcache', 'graphql', ...own]],
+  ['src/client/caches/apollo.ts', ['@apollo/client', '@apollo/client/utilities', 'graphql', ...own]],
+  ['src/client/caches/urql.ts', ['@urql/core', '@urql/exchange-graphcache', 'graphql', ...own]],
 ])('%s needs nothing that a browser does not have', (entry, packages) => {
   expect(foreignOf(entry).filter((target) => !packages.includes(target))).toEqual([])
 })
@@ -43,8 +43,8 @@ const packageJson = JSON.parse(filesOf.get('package.json')?.text ?? '') as Packa
 test.each([
   'src/client/index.ts',
   'src/client/psij/index.ts',
-  'src/client/apollo/index.ts',
-  'src/client/urql/index.ts',
+  'src/client/caches/apollo.ts',
+  'src/client/caches/urql.ts',
   'src/handler/define-job.ts',
   'src/cli/main.ts',
 ])('%s works where the optional dependencies were left out', (entry) => {

@@ -13,7 +13,7 @@ skipped=()
 failed=()
 
 finish() {
-  bash test/executors/slurm.sh down "$directory/slurm"
+  bash test/executors/slurm/cluster.sh down "$directory/slurm"
   # Their bridges would stay, and there are addresses for about thirty.
   docker -H "unix://$directory/docker.sock" network rm berth berth-in >/dev/null 2>&1 || true
   for pid in "${pids[@]}"; do kill "$pid" 2>/dev/null || true; done
@@ -50,8 +50,8 @@ answers() {
 
 contract() {
   echo "── the executor container over $1"
-  BERTH_TEST_ENGINE="unix://$2" npx vitest run --no-file-parallelism test/executors/container.test.ts test/executors/container-mounts.test.ts \
-    test/executors/container-x11.test.ts test/e2e/backends.test.ts "${@:3}" || failed+=("$1")
+  BERTH_TEST_ENGINE="unix://$2" npx vitest run --no-file-parallelism test/executors/container/container.test.ts test/executors/container/mounts.test.ts \
+    test/executors/container/x11.test.ts test/e2e/backends.test.ts "${@:3}" || failed+=("$1")
 }
 
 can() {
@@ -111,10 +111,10 @@ fi
 
 engine=slurm
 if can slurmctld slurmd munged sbatch unshare; then
-  if conf=$(bash test/executors/slurm.sh up "$directory/slurm"); then
+  if conf=$(bash test/executors/slurm/cluster.sh up "$directory/slurm"); then
     chmod 711 "$directory"
     echo "── the executor slurm over $(SLURM_CONF=$conf sinfo --version)"
-    BERTH_TEST_SLURM=$conf npx vitest run --no-file-parallelism test/executors/slurm.test.ts test/executors/slurm-troubles.test.ts \
+    BERTH_TEST_SLURM=$conf npx vitest run --no-file-parallelism test/executors/slurm/slurm.test.ts test/executors/slurm/troubles.test.ts \
       test/e2e/lost-nodes.test.ts test/e2e/backends.test.ts || failed+=(slurm)
   else
     failed+=("slurm does not start")
@@ -126,13 +126,13 @@ PATH=$PATH${BERTH_TEST_KUBERNETES_BINARIES:+:$BERTH_TEST_KUBERNETES_BINARIES}
 if can kube-apiserver kube-controller-manager kube-scheduler kubelet kubectl etcd containerd ctr runc busybox curl openssl iptables; then
   rootfs >"$directory/rootfs.tar"
   mkdir "$directory/kubernetes"
-  bash test/executors/kubernetes-up.sh "$directory/kubernetes" "$directory/rootfs.tar" >"$directory/kubernetes.log" 2>&1 &
+  bash test/executors/kubernetes/up.sh "$directory/kubernetes" "$directory/rootfs.tar" >"$directory/kubernetes.log" 2>&1 &
   pids+=($!)
   for _ in $(seq 900); do grep -q '^ready' "$directory/kubernetes.log" && break; kill -0 $! 2>/dev/null || break; sleep 0.1; done
   if grep -q '^ready' "$directory/kubernetes.log"; then
     echo "── the executor kubernetes over $(kubectl --kubeconfig "$directory/kubernetes/kubeconfig" version --short 2>/dev/null | tail -1)"
-    BERTH_TEST_KUBERNETES="$directory/kubernetes/kubeconfig" npx vitest run --no-file-parallelism test/executors/kubernetes.test.ts \
-      test/executors/kubernetes-data.test.ts test/executors/kubernetes-x11.test.ts test/executors/kubernetes-server.test.ts test/e2e/backends.test.ts || failed+=("kubernetes")
+    BERTH_TEST_KUBERNETES="$directory/kubernetes/kubeconfig" npx vitest run --no-file-parallelism test/executors/kubernetes/kubernetes.test.ts \
+      test/executors/kubernetes/data.test.ts test/executors/kubernetes/x11.test.ts test/executors/kubernetes/server.test.ts test/e2e/backends.test.ts || failed+=("kubernetes")
   else
     tail -3 "$directory/kubernetes.log" >&2
     failed+=("kubernetes does not start")

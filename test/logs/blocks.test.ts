@@ -7,7 +7,7 @@ import { createBell } from '../../src/platform/bell.ts'
 import { blockBytes, takeBlock } from '../../src/platform/blocks.ts'
 import { systemClock as clock } from '../../src/platform/clock.ts'
 import { createLog } from '../../src/platform/log.ts'
-import { pumpLog } from '../../src/scheduler/pump.ts'
+import { pumpLog } from '../../src/scheduler/log-pump.ts'
 import { machineTime } from '../support/clock.ts'
 import { addJob, finishJob, openUserDatabase } from '../support/factories.ts'
 

@@ -9,7 +9,7 @@ import { blockBytes, takeBlock } from '../../src/platform/blocks.ts'
 import { type Clock, systemClock } from '../../src/platform/clock.ts'
 import type { Db } from '../../src/platform/db.ts'
 import { createLog } from '../../src/platform/log.ts'
-import { pumpLog } from '../../src/scheduler/pump.ts'
+import { pumpLog } from '../../src/scheduler/log-pump.ts'
 import { machineTime } from '../support/clock.ts'
 import { addJob, openUserDatabase } from '../support/factories.ts'
 

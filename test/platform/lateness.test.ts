@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { createReadiness } from '../../src/graphql/health.ts'
+import { createReadiness } from '../../src/graphql/transport/health.ts'
 import { openDb } from '../../src/platform/db.ts'
 import { createLateness, watchLateness } from '../../src/platform/lateness.ts'
 import { createLog } from '../../src/platform/log.ts'

@@ -83,7 +83,7 @@ const needs = {
     "coalesce(j.finished_at, 'infinity')",
     "SELECT id FROM job j ORDER BY coalesce(j.finished_at, 'infinity') DESC, j.id DESC LIMIT 20",
   ),
-  // For accounts here, for queues, pools and executors in test/graphql/lists.test.ts.
+  // For accounts here, for queues, pools and executors in test/graphql/rows/lists.test.ts.
   job_by_place: need(alive, ofAccount('job', 'NOT t.log_closed')),
   job_by_phase: need("'NOT j.log_closed'", newest('job', 'created_at', 'WHERE NOT log_closed')),
   job_by_priority: need(

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { processQueue } from '../../src/domain/queue/process-queue.ts'
 import { findings } from '../../src/domain/selfcheck/selfcheck.ts'
-import { createStored } from '../../src/scheduler/stored.ts'
+import { createStored } from '../../src/scheduler/stored-pool.ts'
 import { createTicker, type Ticker } from '../../src/scheduler/ticker.ts'
 import { createFakeClock } from '../support/clock.ts'
 import { createDatabase, type TestDatabase } from '../support/database.ts'

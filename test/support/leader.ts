@@ -3,7 +3,7 @@ import type { Leader } from '../../src/domain/leadership.ts'
 import type { Processed } from '../../src/domain/queue/process-queue.ts'
 import type { Executor } from '../../src/executors/executor.ts'
 import { createScheduler, type Scheduler, type SchedulerOptions } from '../../src/scheduler/scheduler.ts'
-import { createStored } from '../../src/scheduler/stored.ts'
+import { createStored } from '../../src/scheduler/stored-pool.ts'
 import { createTicker } from '../../src/scheduler/ticker.ts'
 
 /**

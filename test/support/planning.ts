@@ -1,8 +1,8 @@
 import type { Lane } from '../../src/domain/lanes.ts'
 import type { FreeNode, Placement } from '../../src/domain/machines/placement.ts'
 import { settingsOf } from '../../src/domain/scheduling.ts'
+import type { Heard } from '../../src/scheduler/plan/leader-store.ts'
 import type { Decisions, LaneState, PoolSettings, Running, Snapshot, Waiting } from '../../src/scheduler/plan/model.ts'
-import type { Heard } from '../../src/scheduler/store.ts'
 import { gpus, node, shape, v100 } from './machines.ts'
 
 /** Worlds for tests of the planner, without a database. */

@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
-import { createHistory } from '../../client/events.ts'
 import { type JobEventRowFragment, JobLogsDocument } from '../../client/generated/graphql.ts'
+import { createHistory } from '../../client/jobs/events.ts'
 import type { Cli } from '../cli.ts'
 import { readUpTo } from '../numbers.ts'
 import {

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { type Command, InvalidArgumentError, Option } from 'commander'
-import type { RetryJobAnswer, SubmitJobAnswer } from '../../client/client.ts'
 import type { JobRowFragment, JobSpecInput } from '../../client/generated/graphql.ts'
+import type { RetryJobAnswer, SubmitJobAnswer } from '../../client/jobs/client.ts'
 import { type Cli, type OutputOptions, successOf, withOutput } from '../cli.ts'
 import { tellDryRun } from '../dry-run.ts'
 import { exitCodeOfJob, usage } from '../exit.ts'

@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { RequestFailed } from '../../client/failure.ts'
+import { RequestFailed } from '../../client/connection/failure.ts'
 import { ServerInfoDocument } from '../../client/generated/graphql.ts'
 import type { Cli } from '../cli.ts'
 import { runServer } from '../server.ts'

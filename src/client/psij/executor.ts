@@ -1,4 +1,4 @@
-import { type Client, createClient } from '../client.ts'
+import type { ConnectionOptions } from '../connection/transport.ts'
 import {
   CancelJobDocument,
   ExecutorNamesDocument,
@@ -10,7 +10,7 @@ import {
   ServerInfoDocument,
   ViewerIdDocument,
 } from '../generated/graphql.ts'
-import type { ConnectionOptions } from '../transport.ts'
+import { type Client, createClient } from '../jobs/client.ts'
 import { InvalidJobException, InvalidStateException, SubmitException } from './exceptions.ts'
 import { call, type Job, type JobStatusCallback } from './job.ts'
 import { JobState } from './job-state.ts'

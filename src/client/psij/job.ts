@@ -1,5 +1,5 @@
-import { callOut } from '../call-out.ts'
-import { newKey } from '../key.ts'
+import { callOut } from '../connection/user-callbacks.ts'
+import { newKey } from '../jobs/idempotency-key.ts'
 import { InvalidStateException } from './exceptions.ts'
 import type { JobSpec } from './job-spec.ts'
 import { JobState } from './job-state.ts'

@@ -1,5 +1,5 @@
-import type { SubmitJobAnswer } from '../client.ts'
-import { RequestFailed } from '../failure.ts'
+import { RequestFailed } from '../connection/failure.ts'
+import type { SubmitJobAnswer } from '../jobs/client.ts'
 import { InvalidJobException, SubmitException } from './exceptions.ts'
 
 /** Which of PSI/J's exceptions says that a job was not taken. */

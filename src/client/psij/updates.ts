@@ -1,5 +1,5 @@
-import type { JobUpdate } from '../events.ts'
 import type { JobEventRowFragment } from '../generated/graphql.ts'
+import type { JobUpdate } from '../jobs/events.ts'
 import { JobState } from './job-state.ts'
 import { JobStatus, type StatusMetadata } from './job-status.ts'
 

@@ -14,7 +14,7 @@ import { cancelApprovals } from './approvals.ts'
 /**
  * Cancelling: BLOCKED and QUEUED end at once; STARTING and RUNNING become CANCELLING, and the runner stops them. A
  * start that its backend has not finished is given up, and the run is stopped if it was started all the same
- * (scheduler/carrier.ts). A job that is CANCELLING or final does not change, and the answer says `changed: false`.
+ * (scheduler/run-carrier.ts). A job that is CANCELLING or final does not change, and the answer says `changed: false`.
  */
 
 export interface CancelInput {

@@ -1,6 +1,6 @@
 import type { Sql } from '../../platform/tx.ts'
 import type { Domain } from '../domain.ts'
-import { missing } from '../machines/missing.ts'
+import { missing } from '../machines/missing-resources.ts'
 import { readNodes } from '../machines/nodes.ts'
 import { couldEverFit, type FreeNode, place } from '../machines/placement.ts'
 import { readReservations } from '../machines/reservations.ts'

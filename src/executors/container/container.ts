@@ -1,9 +1,10 @@
 import { createInterface } from 'node:readline'
 import type { Clock, Time } from '../../platform/clock.ts'
 import type { Log } from '../../platform/log.ts'
-import { type AccountRules, oneUser } from '../account.ts'
-import { describedSoon, unavailable } from '../description.ts'
+import { type AccountRules, oneUser } from '../accounts/account.ts'
+import { describedSoon, unavailable } from '../backend/description.ts'
 import { type Executor, type ExecutorDescription, type Handle, isOver, type Observation } from '../executor.ts'
+import { openOrders } from './create-orders.ts'
 import { lostDisplayOf } from './display.ts'
 import {
   createEngine,
@@ -15,6 +16,7 @@ import {
   findEngine,
   isOfPodman,
 } from './engine.ts'
+import { readEngineTime, readStart } from './engine-clock.ts'
 import { isEndOfEngine } from './engine-stop.ts'
 import {
   createFinder,
@@ -28,16 +30,14 @@ import {
   runIdOf,
 } from './handle.ts'
 import { labels } from './labels.ts'
-import { readEngineTime, readStart } from './moments.ts'
 import { readRefusal } from './mount-check.ts'
 import { type Inspected, needsEngineTime, observationOf, phaseOf } from './observation.ts'
-import { openOrders } from './orders.ts'
 import { bytePositionOf } from './output.ts'
 import { createOutputReader } from './reading.ts'
 import { listRunFiles, removeRunFiles } from './run-files.ts'
 import { createStarter, engineAway, readEngineFacts } from './start.ts'
 import { createStopper } from './stop.ts'
-import { readUnenforced } from './unenforced.ts'
+import { readUnenforced } from './unenforced-limits.ts'
 
 /**
  * Runs as containers of the engine of this machine, dockerd or Podman. A container outlives the server; its name is

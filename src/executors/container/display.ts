@@ -1,4 +1,5 @@
 import type { Clock } from '../../platform/clock.ts'
+import { type Handle, type RunSpec, StartFailed } from '../executor.ts'
 import {
   displayCapabilities,
   displayEndOf,
@@ -10,8 +11,7 @@ import {
   displayScript,
   displaySecondsMax,
   lostDisplay,
-} from '../display.ts'
-import { type Handle, type RunSpec, StartFailed } from '../executor.ts'
+} from '../process/display.ts'
 import { type Engine, EngineError } from './engine.ts'
 import { createNamed, displayNameOf, inspectNamed, type Named, removeNamed } from './handle.ts'
 import type { Images } from './image.ts'
@@ -20,7 +20,7 @@ import { type Inspected, isUnstarted, phaseOf } from './observation.ts'
 import { bytePositionOf, payload } from './output.ts'
 
 /**
- * The container with the X11 display of a run (../display.ts). It has no network, and its name is no handle. The socket
+ * The container with the X11 display of a run (../process/display.ts). It has no network, and its name is no handle. The socket
  * is in a volume without a name: the container of the job takes it over, and the engine removes it with the two. The
  * display is there before the container of the job is made, and ends with that; it is removed with it, or by `find`.
  */

@@ -1,6 +1,6 @@
 import { stat } from 'node:fs/promises'
 import { readFile } from './archive.ts'
-import { begunFileOf } from './begun.ts'
+import { begunFileOf } from './begun-file.ts'
 import { type Engine, EngineError, isPodman } from './engine.ts'
 import { labels } from './labels.ts'
 import type { Inspected } from './observation.ts'

@@ -10,7 +10,7 @@ import {
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import type { Clock } from '../../platform/clock.ts'
-import { beginningOf, parsedJson } from '../answer.ts'
+import { beginningOf, parsedJson } from '../backend/json-answer.ts'
 
 /**
  * The Docker Engine API of dockerd and `podman system service`: HTTP over a Unix socket, or TCP. Only requests and

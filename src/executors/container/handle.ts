@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Clock } from '../../platform/clock.ts'
 import type { Handle } from '../executor.ts'
+import type { Orders } from './create-orders.ts'
 import {
   demandWhole,
   type Engine,
@@ -12,7 +13,6 @@ import {
 } from './engine.ts'
 import { labels } from './labels.ts'
 import type { Inspected } from './observation.ts'
-import type { Orders } from './orders.ts'
 
 /** A handle is the name of the container, which is made of the id of its run. */
 export const containerNameOf = (runId: string): Handle => `berth-${runId}`

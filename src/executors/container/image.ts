@@ -1,4 +1,4 @@
-import { normaliseTarget } from '../data.ts'
+import { normaliseTarget } from '../backend/data-mounts.ts'
 import { StartFailed } from '../executor.ts'
 import { type Engine, EngineAway, isNotFound } from './engine.ts'
 import { look, newLookName, removeNamed } from './handle.ts'

@@ -1,15 +1,15 @@
 import { randomUUID } from 'node:crypto'
-import type { Mount } from '../data.ts'
+import type { Mount } from '../backend/data-mounts.ts'
 import { StartFailed } from '../executor.ts'
 import { readFile } from './archive.ts'
-import { begunFileOf } from './begun.ts'
+import { begunFileOf } from './begun-file.ts'
 import type { Engine } from './engine.ts'
 import { labels } from './labels.ts'
 import type { Inspected } from './observation.ts'
 
 /**
  * The first program of a container with checked mounts (mount-check.c): it compares each mounted folder with the one that
- * the server opened (executors/data.ts), and becomes the command only if they are the same. The engine resolves the source
+ * the server opened (executors/backend/data-mounts.ts), and becomes the command only if they are the same. The engine resolves the source
  * path by itself at the start, so a job can exchange the folder for a link to / after the check of the server.
  *
  * It is in the root of the container under a name that no image can know, runs as the account of the job before any program

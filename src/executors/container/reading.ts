@@ -1,7 +1,7 @@
 import type { Clock } from '../../platform/clock.ts'
 import type { Log } from '../../platform/log.ts'
+import { cutWhenOver } from '../backend/run-end-watch.ts'
 import type { Handle, LogChunk, Observation } from '../executor.ts'
-import { cutWhenOver } from '../over-watch.ts'
 import { type Engine, type EngineVersion, isNotFound, isOfPodman } from './engine.ts'
 import { isHandle } from './handle.ts'
 import { type PayloadPosition, payload } from './output.ts'

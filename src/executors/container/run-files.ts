@@ -1,8 +1,8 @@
 import { chown, mkdir, readdir, rm, writeFile } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
-import type { Account } from '../account.ts'
+import type { Account } from '../accounts/account.ts'
 import type { Handle, RunSpec } from '../executor.ts'
-import { nodeFileOf } from '../launchers.ts'
+import { nodeFileOf } from '../process/launchers.ts'
 
 /** A file of a run on this machine, where its container sees it, and the variable that names it there. */
 export interface RunFile {

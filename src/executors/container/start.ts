@@ -1,13 +1,14 @@
 import type { Clock } from '../../platform/clock.ts'
-import { type Account, type AccountRules, accountOf } from '../account.ts'
-import { type DataRoots, normaliseTarget, type OpenMounts, openMounts } from '../data.ts'
-import { displayFolder } from '../display.ts'
-import type { Environment } from '../environment.ts'
+import { type Account, type AccountRules, accountOf } from '../accounts/account.ts'
+import { type DataRoots, normaliseTarget, type OpenMounts, openMounts } from '../backend/data-mounts.ts'
+import { blamed, blamedSpool } from '../backend/machine-trouble.ts'
 import { type Executor, type Handle, type RunSpec, StartFailed } from '../executor.ts'
-import { blamed, blamedSpool } from '../trouble.ts'
+import { displayFolder } from '../process/display.ts'
+import type { Environment } from '../process/environment.ts'
 import { type ArchivedFile, archive, isDirectory } from './archive.ts'
-import { begunFile } from './begun.ts'
+import { begunFile } from './begun-file.ts'
 import { bodyOf, type Made } from './create.ts'
+import type { Orders } from './create-orders.ts'
 import { createDisplays } from './display.ts'
 import {
   type Engine,
@@ -35,7 +36,6 @@ import { labels } from './labels.ts'
 import { mountCheckProgram } from './mount-check.ts'
 import { ensureNetworks, hasNames } from './network.ts'
 import { type Inspected, isUnstarted } from './observation.ts'
-import type { Orders } from './orders.ts'
 import { type RunFile, removeRunFiles, runFilesOf, writeRunFiles } from './run-files.ts'
 
 /**

@@ -2,12 +2,12 @@ import { readFile } from 'node:fs/promises'
 import { uptime } from 'node:os'
 import type { Clock } from '../../platform/clock.ts'
 import type { Log } from '../../platform/log.ts'
+import { createKills } from '../backend/pending-kills.ts'
 import type { Handle } from '../executor.ts'
-import { createKills } from '../kills.ts'
 import { type Engine, EngineError } from './engine.ts'
 import { containerNameOf, type LookFor, runIdOf } from './handle.ts'
 import { phaseOf } from './observation.ts'
-import { openStops } from './stops.ts'
+import { openStops } from './requested-stops.ts'
 
 /**
  * Ends a container: sends TERM to its first process, which passes it to all others (init.sh), and records when KILL is

@@ -2,8 +2,8 @@ import { Agent as HttpAgent, type IncomingMessage, request as openHttp } from 'n
 import { Agent as HttpsAgent, request as openHttps } from 'node:https'
 import { text as textOf } from 'node:stream/consumers'
 import type { Clock, Time } from '../../platform/clock.ts'
-import { beginningOf, parsedJson } from '../answer.ts'
-import { type Access, type AccessOptions, readAccess } from './access.ts'
+import { beginningOf, parsedJson } from '../backend/json-answer.ts'
+import { type Access, type AccessOptions, readAccess } from './kubeconfig.ts'
 
 /**
  * The Kubernetes API over HTTP: only requests and answers; the other files of this folder say what an object means to

@@ -10,11 +10,11 @@ import {
   displayScript,
   displaySecondsMax,
   lostDisplay,
-} from '../display.ts'
+} from '../process/display.ts'
 import type { ContainerStatus, Pod } from './objects.ts'
 
 /**
- * The X11 display of a pod (../display.ts): a second container, which shares the folder of the socket with that of the
+ * The X11 display of a pod (../process/display.ts): a second container, which shares the folder of the socket with that of the
  * job. It requests nothing of the node, so a pod needs no more room than its job, and takes its processor time from the
  * share of the pod when the node is busy. A sidecar of newer clusters (an init container that restarts) would start it
  * first; here the job waits for it, which all versions can do.

@@ -15,7 +15,7 @@ import {
   type Surroundings,
   stoppedBeforeItBegan,
   UnknownState,
-} from './part.ts'
+} from './pod-state.ts'
 import { podsMade, readPods, replicaOf } from './pods.ts'
 import { type PodStopper, unlessGone } from './stop.ts'
 

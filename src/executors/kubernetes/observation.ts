@@ -1,7 +1,7 @@
 import type { BackendPlacement, Ended, Observation } from '../executor.ts'
 import { annotations } from './names.ts'
 import type { Pod } from './objects.ts'
-import { type Part, type Surroundings, scheduledOf } from './part.ts'
+import { type Part, type Surroundings, scheduledOf } from './pod-state.ts'
 import { replicaOf } from './pods.ts'
 
 /** What the pods of a run mean together: each is a part (part.ts), and the run is what its parts are together. */

@@ -1,4 +1,4 @@
-import { Entries, type Piece } from './entries.ts'
+import { Entries, type Piece } from './log-entries.ts'
 import { PlainOutput } from './plain-output.ts'
 
 /**

@@ -1,4 +1,4 @@
-import { type Doubt, ForeignText } from './entries.ts'
+import { type Doubt, ForeignText } from './log-entries.ts'
 
 /**
  * The output of a pod without stamps, from the first byte that the kubelet has: opened at the first doubt, and read

@@ -1,5 +1,5 @@
-import { defaultVariables } from '../environment.ts'
 import { type RunSpec, StartFailed } from '../executor.ts'
+import { defaultVariables } from '../process/environment.ts'
 
 /**
  * The script that becomes the command of a run, in the run's Secret: arguments and values of variables are not in the

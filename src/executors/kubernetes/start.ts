@@ -1,10 +1,10 @@
 import { shapeOf } from '../../domain/shape.ts'
 import { copiesOf } from '../../domain/spec.ts'
 import type { Clock, Time } from '../../platform/clock.ts'
-import { accountOf, oneUser } from '../account.ts'
-import { type DataRoots, openMounts } from '../data.ts'
-import { displayVariables } from '../display.ts'
+import { accountOf, oneUser } from '../accounts/account.ts'
+import { type DataRoots, openMounts } from '../backend/data-mounts.ts'
 import { type Executor, type Handle, type RunSpec, StartFailed } from '../executor.ts'
+import { displayVariables } from '../process/display.ts'
 import {
   type ClusterApi,
   ClusterAway,

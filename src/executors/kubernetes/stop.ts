@@ -4,7 +4,7 @@ import { readSilent } from './capacity.ts'
 import { type ClusterApi, isAbsent, isConflict } from './cluster.ts'
 import { annotations, isPodHandle } from './names.ts'
 import type { Pod } from './objects.ts'
-import { cannotBegin, hasBegun, podIsOver } from './part.ts'
+import { cannotBegin, hasBegun, podIsOver } from './pod-state.ts'
 import { readPods } from './pods.ts'
 
 /**

@@ -4,7 +4,7 @@ import type { Handle } from '../executor.ts'
 import type { ClusterApi } from './cluster.ts'
 import { manager, podLabels } from './names.ts'
 import type { Metadata, Pod } from './objects.ts'
-import { containerOf } from './part.ts'
+import { containerOf } from './pod-state.ts'
 
 /**
  * Names the runs whose pods change. Begins with a list and goes on from its version; after any error, such as a version

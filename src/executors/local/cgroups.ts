@@ -10,7 +10,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
-import { errorCodeOf } from '../error-code.ts'
+import { errorCodeOf } from '../backend/error-code.ts'
 import { isMissingFile } from './journal.ts'
 
 /**

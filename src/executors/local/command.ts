@@ -2,12 +2,12 @@ import { access, constants } from 'node:fs/promises'
 import { join } from 'node:path'
 import { traitsOf } from '../../domain/executors.ts'
 import { processCountOf } from '../../domain/spec.ts'
-import { argvOf, type Carried, carry, type Environment } from '../environment.ts'
 import { type RunSpec, StartFailed } from '../executor.ts'
-import { rankLauncher } from '../scripts.ts'
-import { systemPath } from '../search-path.ts'
+import { argvOf, type Carried, carry, type Environment } from '../process/environment.ts'
+import { rankLauncher } from '../process/scripts.ts'
+import { systemPath } from '../process/search-path.ts'
 import { sourcingShell } from './shell.ts'
-import { noMpirun } from './trouble.ts'
+import { noMpirun } from './start-failure.ts'
 
 /** The command line of a run: its command, with what its launcher, preLaunch and postLaunch put in front of it. */
 

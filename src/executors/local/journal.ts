@@ -1,6 +1,6 @@
 import { appendFileSync, closeSync, constants, fstatSync, readFileSync, statSync } from 'node:fs'
-import { errorCodeOf } from '../error-code.ts'
-import type { Loss } from '../follow.ts'
+import { errorCodeOf } from '../backend/error-code.ts'
+import type { Loss } from '../backend/spool-reader.ts'
 import { openPlain } from './plain-file.ts'
 
 /**

@@ -1,15 +1,15 @@
 import { resolve } from 'node:path'
-import { type Account, type AccountRules, accountOf, changeTo } from '../account.ts'
-import { type Environment, environmentOf } from '../environment.ts'
+import { type Account, type AccountRules, accountOf, changeTo } from '../accounts/account.ts'
 import type { RunSpec } from '../executor.ts'
-import { launcherEnvironment, nodeFileOf } from '../launchers.ts'
-import { jobScript } from '../scripts.ts'
-import { commandFolder } from '../search-path.ts'
+import { type Environment, environmentOf } from '../process/environment.ts'
+import { launcherEnvironment, nodeFileOf } from '../process/launchers.ts'
+import { jobScript } from '../process/scripts.ts'
+import { commandFolder } from '../process/search-path.ts'
 import { commandOf, rankEnvironment } from './command.ts'
 import { writeNodeFile, writeSecretFile } from './run-files.ts'
 import { newSession, shell, workdirScript } from './shell.ts'
 import type { RunFiles } from './spool.ts'
-import { unsentVariable } from './unsent.ts'
+import { unsentVariable } from './unsent-closures.ts'
 
 /** The process that a shim starts as the job of a run. */
 export interface Launch {

@@ -4,25 +4,24 @@ import type { Clock, Time } from '../../platform/clock.ts'
 import type { Log } from '../../platform/log.ts'
 import { createLoop } from '../../platform/loop.ts'
 import { Outage } from '../../platform/troubles.ts'
-import { type AccountRules, oneUser, separationOf } from '../account.ts'
-import { Alarms } from '../alarms.ts'
-import { errorCodeOf } from '../error-code.ts'
+import { type AccountRules, oneUser, separationOf } from '../accounts/account.ts'
+import { Alarms } from '../backend/alarms.ts'
+import { errorCodeOf } from '../backend/error-code.ts'
+import { blamed } from '../backend/machine-trouble.ts'
 import { type Executor, type ExecutorDescription, type Observation, type RunSpec, StartFailed } from '../executor.ts'
-import { blamed } from '../trouble.ts'
+import { limitNames, noLimits, openLimits } from './cgroup-limits.ts'
 import { killCgroup, openCgroups, removeCgroup } from './cgroups.ts'
-import { followEnded } from './ended.ts'
-import { createHeir } from './heir.ts'
+import { followEnded } from './ended-runs.ts'
 import { type Journal, readJournal, recordStop, recordVoid } from './journal.ts'
 import { launchOf } from './launch.ts'
-import { limitNames, noLimits, openLimits } from './limits.ts'
 import { readOutput } from './output.ts'
 import { awayMessage, type HomeDirectory, Presence } from './presence.ts'
 import { readBootId } from './processes.ts'
 import { deadlineGraceSeconds } from './spawn.ts'
 import { createSpawner } from './spawner.ts'
 import { endedList, filesOf, listRuns, makeRuns, type RunFiles, removeFiles, sizesOf, waitsForDisk } from './spool.ts'
-import { ofSpool } from './trouble.ts'
-import { readUnsent } from './unsent.ts'
+import { ofSpool } from './start-failure.ts'
+import { readUnsent } from './unsent-closures.ts'
 import { verdictOf } from './verdict.ts'
 import {
   type Claimed,
@@ -35,6 +34,7 @@ import {
   type WatchedMachine,
   type WatchedRun,
 } from './watch.ts'
+import { createHeir } from './watchdog.ts'
 
 /**
  * Runs as processes of this machine. They outlive the server: shim.sh is their parent and its specification, and the

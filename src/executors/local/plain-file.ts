@@ -1,5 +1,5 @@
 import { closeSync, constants, fstatSync, openSync } from 'node:fs'
-import { errorCodeOf } from '../error-code.ts'
+import { errorCodeOf } from '../backend/error-code.ts'
 
 /**
  * Opens a file of the spool; null: at this path is none. A job of the server's account may have put something else in its place,

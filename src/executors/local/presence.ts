@@ -3,8 +3,8 @@ import { join } from 'node:path'
 import type { Clock } from '../../platform/clock.ts'
 import type { Log } from '../../platform/log.ts'
 import { Outage, troubleOf } from '../../platform/troubles.ts'
+import { spoolMissing } from '../backend/machine-trouble.ts'
 import { StartFailed } from '../executor.ts'
-import { spoolMissing } from '../trouble.ts'
 import { type Journal, readJournal } from './journal.ts'
 
 /**

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { promisify } from 'node:util'
-import { errorCodeOf } from '../error-code.ts'
+import { errorCodeOf } from '../backend/error-code.ts'
 
 /**
  * Processes as the system shows them. A pid is used again, so a process is identified by its pid and its birth, both

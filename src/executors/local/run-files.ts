@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { chmod, chown, link as hardLink, mkdir, readlink, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
-import type { Account } from '../account.ts'
+import type { Account } from '../accounts/account.ts'
 
 /**
  * Files that a job reads. Each is in the directory of the run. Another account cannot enter that, so its file is in a

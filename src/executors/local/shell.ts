@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { scriptOf } from '../scripts.ts'
+import { scriptOf } from '../process/scripts.ts'
 
 /** The shells of this machine, the scripts that Berth gives them, and what shells cannot do. */
 
@@ -12,7 +12,7 @@ const bash = find('/bin/bash', '/usr/bin/bash', '/usr/local/bin/bash')
 export const sourcingShell: readonly string[] = bash ? [bash, '--posix'] : ['/bin/sh']
 
 export const shim = scriptOf(import.meta.dirname, 'shim.sh')
-export const heirScript = scriptOf(import.meta.dirname, 'heir.sh')
+export const heirScript = scriptOf(import.meta.dirname, 'watchdog.sh')
 /** Checks the working directory and the launcher of a job. */
 export const entryCheck = scriptOf(import.meta.dirname, 'entry.sh')
 /** Enters the directory $1 and becomes the rest of its arguments. */

@@ -1,6 +1,6 @@
-import { toFailure } from './failure.ts'
 import { closeInheritedFiles } from './inherited-files.ts'
 import { createPipeStock } from './pipes.ts'
+import { toFailure } from './remote-error.ts'
 import { type ShimOrder, spawnShim } from './spawn.ts'
 import type { Told } from './spawner.ts'
 

@@ -1,7 +1,7 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { extname, join } from 'node:path'
 import type { Clock } from '../../platform/clock.ts'
-import { type Failure, fromFailure } from './failure.ts'
+import { type Failure, fromFailure } from './remote-error.ts'
 import type { ShimOrder } from './spawn.ts'
 
 /**

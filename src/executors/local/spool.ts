@@ -2,8 +2,8 @@ import { closeSync, existsSync, fstatSync, read, readSync, rmdirSync, statSync, 
 import { mkdir, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import type { Spool, Stream } from '../follow.ts'
-import { isNoFolder } from '../trouble.ts'
+import { isNoFolder } from '../backend/machine-trouble.ts'
+import type { Spool, Stream } from '../backend/spool-reader.ts'
 import { openPlain } from './plain-file.ts'
 import { removeLinked } from './run-files.ts'
 

@@ -12,7 +12,7 @@ import {
   writeFile,
 } from 'node:fs/promises'
 import { basename, join } from 'node:path'
-import { errorCodeOf } from '../error-code.ts'
+import { errorCodeOf } from '../backend/error-code.ts'
 import type { PlannedStop } from './plan.ts'
 
 /**

@@ -1,8 +1,8 @@
 import type { Log } from '../../platform/log.ts'
 import type { BackendGpu, BackendNode } from '../executor.ts'
 import { infinibandFeature, untypedGpu } from './options.ts'
-import type { SlurmJob } from './queue.ts'
-import { nodeStateOf } from './states.ts'
+import type { SlurmJob } from './squeue-output.ts'
+import { nodeStateOf } from './state-tables.ts'
 
 /** Nodes of the cluster from one `sinfo`, which lists a node once for each of its partitions. */
 

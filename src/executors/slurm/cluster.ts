@@ -1,5 +1,5 @@
 import type { Log } from '../../platform/log.ts'
-import { type AccountRules, separationOf } from '../account.ts'
+import { type AccountRules, separationOf } from '../accounts/account.ts'
 import type { BackendNode, ExecutorDescription } from '../executor.ts'
 import { nodesFormat, parseGpuTypes, parseMinutes, parseNodes } from './capacity.ts'
 import { type Slurm, SlurmAway, SlurmRefused } from './commands.ts'
@@ -7,7 +7,7 @@ import { type Layout, SharedDirTrouble } from './layout.ts'
 import { optionRules } from './options.ts'
 import { directoryOf, readRecords } from './run-files.ts'
 import type { Queue } from './squeue.ts'
-import { jobPhaseOf } from './states.ts'
+import { jobPhaseOf } from './state-tables.ts'
 
 /** The cluster as a whole: its nodes, the limits of its partitions, its version. */
 

@@ -1,9 +1,9 @@
 import { resolve } from 'node:path'
-import type { Account } from '../account.ts'
-import { argvOf, carry, type Environment, environmentOf } from '../environment.ts'
+import type { Account } from '../accounts/account.ts'
 import { type RunSpec, StartFailed } from '../executor.ts'
-import { rootEnvironment } from '../launchers.ts'
-import { fileBlockBytes, jobScript, pathCheck, rankLauncher } from '../scripts.ts'
+import { argvOf, carry, type Environment, environmentOf } from '../process/environment.ts'
+import { rootEnvironment } from '../process/launchers.ts'
+import { fileBlockBytes, jobScript, pathCheck, rankLauncher } from '../process/scripts.ts'
 import { type ClusterLimits, cpusPerTaskOf, minutesOf, tasksOf } from './options.ts'
 import { batchScript, enterScript, quoted, rankScript } from './scripts.ts'
 

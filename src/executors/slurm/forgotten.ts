@@ -3,10 +3,10 @@ import { join } from 'node:path'
 import type { Clock } from '../../platform/clock.ts'
 import type { Handle } from '../executor.ts'
 import type { Layout } from './layout.ts'
-import { unlessCode, unlessMissing } from './missing.ts'
-import type { SlurmJob } from './queue.ts'
+import { unlessCode, unlessMissing } from './missing-file.ts'
 import type { Queue } from './squeue.ts'
-import { isJobAlive } from './states.ts'
+import type { SlurmJob } from './squeue-output.ts'
+import { isJobAlive } from './state-tables.ts'
 
 /**
  * Runs that were forgotten, until Slurm shows no living job of them: a job can write the record of its own end and go

@@ -1,7 +1,7 @@
 import { type BackendPlacement, type Ended, isOver, type Observation } from '../executor.ts'
-import type { SlurmJob } from './queue.ts'
 import type { Records } from './run-files.ts'
-import { isJobAlive, jobPhaseOf, type Phase } from './states.ts'
+import type { SlurmJob } from './squeue-output.ts'
+import { isJobAlive, jobPhaseOf, type Phase } from './state-tables.ts'
 
 /**
  * The state of a run by what its batch script recorded and what Slurm says. Slurm tells why a run waits, and how one

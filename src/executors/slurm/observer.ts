@@ -14,7 +14,7 @@ import {
   takeClaim,
 } from './run-files.ts'
 import type { Queue, QueueSnapshot } from './squeue.ts'
-import { isJobAlive, jobPhaseOf } from './states.ts'
+import { isJobAlive, jobPhaseOf } from './state-tables.ts'
 import type { JobStopper } from './stop.ts'
 
 /**

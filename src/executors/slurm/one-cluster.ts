@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import type { Clock } from '../../platform/clock.ts'
 import { type Slurm, SlurmAway, SlurmRefused } from './commands.ts'
 import { clusterName, type Layout, SharedDirTrouble } from './layout.ts'
-import { unlessMissing } from './missing.ts'
+import { unlessMissing } from './missing-file.ts'
 
 /**
  * The commands of Slurm, as long as they reach the cluster that has the runs of the pool. Another one, after a change of

@@ -1,4 +1,4 @@
-import { childFunctions, scriptOf } from '../scripts.ts'
+import { childFunctions, scriptOf } from '../process/scripts.ts'
 
 export const batchScript = childFunctions + scriptOf(import.meta.dirname, 'batch.sh')
 /** Puts the environment of the job in place, and what Slurm has set beside it. */

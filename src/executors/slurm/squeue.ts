@@ -1,7 +1,7 @@
 import type { Clock } from '../../platform/clock.ts'
 import type { Log } from '../../platform/log.ts'
 import { type Slurm, SlurmAway } from './commands.ts'
-import { parseQueue, queueFormat, type SlurmJob } from './queue.ts'
+import { parseQueue, queueFormat, type SlurmJob } from './squeue-output.ts'
 
 /** What Slurm knew at a moment: the jobs of each run, the oldest first. */
 export interface QueueSnapshot {

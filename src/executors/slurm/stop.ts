@@ -1,14 +1,14 @@
 import type { Clock, Time } from '../../platform/clock.ts'
 import type { Log } from '../../platform/log.ts'
+import { createKills } from '../backend/pending-kills.ts'
 import type { Handle } from '../executor.ts'
-import { createKills } from '../kills.ts'
 import { type Slurm, SlurmAway } from './commands.ts'
 import type { Layout } from './layout.ts'
 import { isRunning, saysOver } from './observation.ts'
-import type { SlurmJob } from './queue.ts'
+import { createStopRecords } from './requested-stops.ts'
 import { directoryOf, type Records, readRecords, takeClaim } from './run-files.ts'
 import type { Queue } from './squeue.ts'
-import { createStopRecords } from './stops.ts'
+import type { SlurmJob } from './squeue-output.ts'
 
 /**
  * Ends a run. A run that has not begun never begins, whatever Slurm does: the server takes the claim that its batch

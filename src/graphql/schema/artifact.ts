@@ -1,9 +1,9 @@
 import { artifactBodyBytesMax, artifactMetadataBytesMax } from '../../domain/inside/artifacts.ts'
-import { builder } from '../builder.ts'
-import { connectionType } from '../connection-type.ts'
-import { artifactBodyCost, artifactMetadataCost } from '../limits.ts'
-import { ArtifactRef, JobRef } from '../refs.ts'
+import { artifactBodyCost, artifactMetadataCost } from '../request-limits.ts'
+import { builder } from './builder.ts'
+import { connectionType } from './connection-type.ts'
 import { seen } from './problem.ts'
+import { ArtifactRef, JobRef } from './refs.ts'
 
 /** What runs publish. */
 builder.node(ArtifactRef, {

@@ -1,14 +1,14 @@
 import { demandToRead } from '../../domain/access.ts'
 import { type Verification, verifyAudit } from '../../domain/audit/audit-verify.ts'
 import type { AuditEntry } from '../../platform/generated/client.ts'
-import { builder } from '../builder.ts'
-import { readList, toConnection } from '../connection.ts'
-import { connectionType } from '../connection-type.ts'
-import type { Bind } from '../keyset.ts'
-import { checkCost } from '../limits.ts'
-import { auditListing } from '../listings.ts'
-import { pageCost } from '../page.ts'
-import { AuditEntryRef, UserRef } from '../refs.ts'
+import { checkCost } from '../request-limits.ts'
+import { readList, toConnection } from '../rows/connection.ts'
+import type { Bind } from '../rows/keyset.ts'
+import { auditListing } from '../rows/listings.ts'
+import { pageCost } from '../rows/page.ts'
+import { builder } from './builder.ts'
+import { connectionType } from './connection-type.ts'
+import { AuditEntryRef, UserRef } from './refs.ts'
 
 /** The audit log, and the proof that no entry was changed. */
 const isChained = (entry: AuditEntry): entry is ChainedEntry => entry.seq !== null && entry.hash !== null

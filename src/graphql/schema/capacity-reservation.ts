@@ -1,15 +1,15 @@
 import { Forbidden, InvalidInput, NotFound } from '../../domain/errors.ts'
 import { createCapacityReservation, deleteCapacityReservation, nodesMax } from '../../domain/machines/reservations.ts'
 import { Unavailable } from '../../platform/tx.ts'
-import { atMost } from '../bounds.ts'
-import { builder } from '../builder.ts'
-import { readList, toConnection } from '../connection.ts'
-import { connectionType } from '../connection-type.ts'
-import { capacityReservationsListing } from '../listings.ts'
-import { pageCost } from '../page.ts'
-import { CapacityReservationRef } from '../refs.ts'
+import { atMost } from '../admission/argument-bounds.ts'
+import { readList, toConnection } from '../rows/connection.ts'
+import { capacityReservationsListing } from '../rows/listings.ts'
+import { pageCost } from '../rows/page.ts'
+import { builder } from './builder.ts'
+import { connectionType } from './connection-type.ts'
 import { DeleteResult } from './delete-result.ts'
 import { seen } from './problem.ts'
+import { CapacityReservationRef } from './refs.ts'
 
 /** Nodes for a project in a window of time. */
 builder.node(CapacityReservationRef, {

@@ -1,7 +1,7 @@
 import { cleanupJobs } from '../../domain/control/cleanup.ts'
 import { Forbidden, InvalidInput } from '../../domain/errors.ts'
 import { Unavailable } from '../../platform/tx.ts'
-import { builder } from '../builder.ts'
+import { builder } from './builder.ts'
 
 const CleanupJobsSuccess = builder.objectRef<{ deletedCount: number }>('CleanupJobsSuccess').implement({
   description: 'Old final jobs were deleted.',

@@ -1,7 +1,7 @@
 import type { ObjectFieldBuilder } from '@pothos/core'
 import { Forbidden, InvalidInput, NotFound } from '../../domain/errors.ts'
 import { Unavailable } from '../../platform/tx.ts'
-import { builder } from '../builder.ts'
+import { builder } from './builder.ts'
 
 type Fields = ObjectFieldBuilder<PothosSchemaTypes.ExtendDefaultTypes<typeof builder.$inferSchemaTypes>, { id: string }>
 

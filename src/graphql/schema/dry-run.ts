@@ -1,8 +1,8 @@
 import type { DryRun } from '../../domain/submission/start-now.ts'
-import { builder } from '../builder.ts'
-import { JobRef } from '../refs.ts'
+import { builder } from './builder.ts'
 import { JobState } from './enums.ts'
 import { JobSpecRef } from './job-spec.ts'
+import { JobRef } from './refs.ts'
 import { EstimatedStart, Fit, PendingReason } from './scheduling.ts'
 
 /** What a submission would lead to. Nothing is written. */

@@ -1,7 +1,7 @@
 import type { tokenScopes } from '../../domain/access.ts'
 import type { jobStates } from '../../domain/state.ts'
-import { builder } from '../builder.ts'
-import { described } from '../described.ts'
+import { builder } from './builder.ts'
+import { described } from './enum-values.ts'
 
 /** Enums that several nouns use. */
 export const JobState = builder.enumType('JobState', {

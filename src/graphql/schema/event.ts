@@ -1,9 +1,9 @@
-import { builder } from '../builder.ts'
-import { connectionType } from '../connection-type.ts'
-import { JobEventRef, JobRef, UserRef } from '../refs.ts'
-import { eventId, parseEventId } from '../typed-id.ts'
+import { eventId, parseEventId } from '../rows/typed-id.ts'
+import { builder } from './builder.ts'
+import { connectionType } from './connection-type.ts'
 import { JobState, PsijState } from './enums.ts'
 import { seen } from './problem.ts'
+import { JobEventRef, JobRef, UserRef } from './refs.ts'
 
 builder.node(JobEventRef, {
   description: 'A recorded change of a job. `seq` counts 1, 2, 3 … without gaps.',

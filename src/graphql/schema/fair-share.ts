@@ -1,7 +1,7 @@
 import type { FairShare } from '../../domain/queue/fair-shares.ts'
 import type { JobRow } from '../../domain/submission/stored-job.ts'
-import { builder } from '../builder.ts'
-import type { Loaders } from '../loaders.ts'
+import type { Loaders } from '../rows/loaders.ts'
+import { builder } from './builder.ts'
 
 export const JobFairShare = builder.objectRef<FairShare>('JobFairShare').implement({
   description: 'What orders a job in a pool of policy FAIR_SHARE: the smallest share first, then the highest bid.',

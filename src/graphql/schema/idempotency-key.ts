@@ -1,7 +1,7 @@
 import { findKey } from '../../domain/submission/keys.ts'
-import { builder } from '../builder.ts'
-import { JobRef } from '../refs.ts'
+import { builder } from './builder.ts'
 import { seen } from './problem.ts'
+import { JobRef } from './refs.ts'
 
 /** Keys of the viewer; others' keys cannot be asked for. */
 type KeyShape = NonNullable<Awaited<ReturnType<typeof findKey>>>

@@ -2,9 +2,9 @@ import { closureBytesMax } from '../../domain/closure.ts'
 import { artifactBodyBytesMax, artifactMetadataBytesMax, publishArtifact } from '../../domain/inside/artifacts.ts'
 import { saveClosure } from '../../domain/inside/closures.ts'
 import { reportProgress } from '../../domain/inside/progress.ts'
-import { builder } from '../builder.ts'
-import { ArtifactRef } from '../refs.ts'
+import { builder } from './builder.ts'
 import { seen } from './problem.ts'
+import { ArtifactRef } from './refs.ts'
 
 /** What a job says of itself, with the token of its run. admission.ts names these three mutations. */
 builder.mutationField('reportProgress', (t) =>

@@ -1,12 +1,12 @@
 import type { JobRow } from '../../domain/submission/stored-job.ts'
 import type { FeedPosition } from '../../feed/event.ts'
-import { builder } from '../builder.ts'
-import { type ConnectionShape, type NestedList, toConnection } from '../connection.ts'
-import { connectionType } from '../connection-type.ts'
-import type { RequestContext } from '../context.ts'
-import { feedCursor } from '../event-cursor.ts'
-import type { PageArgs } from '../page.ts'
-import { JobRef } from '../refs.ts'
+import { type ConnectionShape, type NestedList, toConnection } from '../rows/connection.ts'
+import type { RequestContext } from '../rows/context.ts'
+import type { PageArgs } from '../rows/page.ts'
+import { builder } from './builder.ts'
+import { connectionType } from './connection-type.ts'
+import { feedCursor } from './event-cursor.ts'
+import { JobRef } from './refs.ts'
 
 /** What a list of jobs knows beyond its page. */
 interface JobList {

@@ -1,11 +1,11 @@
 import { labelsMax } from '../../domain/input.ts'
 import { holdingSql, isFinal, type JobState as JobStateName, jobStates, stateCategory } from '../../domain/state.ts'
 import { type JobFilter, nameGlob } from '../../feed/filter.ts'
-import { atMost } from '../bounds.ts'
-import { builder } from '../builder.ts'
-import type { Bind } from '../keyset.ts'
-import { limits } from '../limits.ts'
-import type { JobOrderField } from '../listings.ts'
+import { atMost } from '../admission/argument-bounds.ts'
+import { limits } from '../request-limits.ts'
+import type { Bind } from '../rows/keyset.ts'
+import type { JobOrderField } from '../rows/listings.ts'
+import { builder } from './builder.ts'
 import { JobState, StateCategory } from './enums.ts'
 
 const LabelFilter = builder.inputType('LabelFilter', {

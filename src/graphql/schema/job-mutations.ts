@@ -15,16 +15,16 @@ import {
 import { submit } from '../../domain/submission/start-now.ts'
 import { leftOut, type Submitted } from '../../domain/submission/submit.ts'
 import { Unavailable } from '../../platform/tx.ts'
-import { bulkOf } from '../bounds.ts'
-import { builder } from '../builder.ts'
-import { bulkCost, submissionCost } from '../bulk.ts'
-import { limits } from '../limits.ts'
-import { JobRef } from '../refs.ts'
-import { eachOrUnavailable } from '../unavailable.ts'
+import { bulkOf } from '../admission/argument-bounds.ts'
+import { limits } from '../request-limits.ts'
+import { builder } from './builder.ts'
+import { bulkCost, submissionCost } from './bulk-cost.ts'
 import { deletedFields } from './delete-result.ts'
 import { DryRunRef } from './dry-run.ts'
 import { JobSpecInput } from './job-spec-input.ts'
 import { seen } from './problem.ts'
+import { JobRef } from './refs.ts'
+import { eachOrUnavailable } from './unavailable.ts'
 
 /** Each mutation calls one verb of the domain; its refusals become members of the result union. */
 const SubmitJobSuccess = builder.objectRef<Submitted>('SubmitJobSuccess').implement({

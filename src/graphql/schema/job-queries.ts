@@ -1,14 +1,14 @@
 import { visibleTo } from '../../domain/access.ts'
-import { builder } from '../builder.ts'
-import { readList, toConnection } from '../connection.ts'
-import { described } from '../described.ts'
-import type { Bind } from '../keyset.ts'
-import { scanCost } from '../limits.ts'
-import { type JobOrderField, jobsListing } from '../listings.ts'
-import { pageCost } from '../page.ts'
-import { JobRef } from '../refs.ts'
+import { scanCost } from '../request-limits.ts'
+import { readList, toConnection } from '../rows/connection.ts'
+import type { Bind } from '../rows/keyset.ts'
+import { type JobOrderField, jobsListing } from '../rows/listings.ts'
+import { pageCost } from '../rows/page.ts'
+import { builder } from './builder.ts'
+import { described } from './enum-values.ts'
 import { JobConnection } from './job-connection.ts'
 import { filterSql, isScan, JobFilterInput } from './job-filter.ts'
+import { JobRef } from './refs.ts'
 
 const JobOrderFieldType = builder.enumType('JobOrderField', {
   description: 'Field that jobs are sorted by.',

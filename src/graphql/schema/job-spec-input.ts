@@ -9,8 +9,8 @@ import {
   portsMax,
   variablesMax,
 } from '../../domain/input.ts'
-import { atMost } from '../bounds.ts'
-import { builder } from '../builder.ts'
+import { atMost } from '../admission/argument-bounds.ts'
+import { builder } from './builder.ts'
 import { DependencyOn, NetworkIsolation, NetworkProtocol, OnDependencyFailure } from './enums.ts'
 
 /** The spec of a submission. Types and names are checked here; the rules are in the domain. */

@@ -1,5 +1,5 @@
 import type { JobSpec, Resources } from '../../domain/spec.ts'
-import { builder } from '../builder.ts'
+import { builder } from './builder.ts'
 import { DependencyOn, NetworkIsolation, NetworkProtocol, OnDependencyFailure } from './enums.ts'
 
 /** The spec as it is stored, with whether its secrets may be shown. */

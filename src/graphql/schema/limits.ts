@@ -2,9 +2,9 @@ import { Forbidden, InvalidInput, NotFound } from '../../domain/errors.ts'
 import { type LimitsInUse, limitsInUse, type ScopeInUse } from '../../domain/limits/in-use.ts'
 import { type limitScopes, setScopeLimit, updateLimits } from '../../domain/limits/limits.ts'
 import { Unavailable } from '../../platform/tx.ts'
-import { builder } from '../builder.ts'
-import { described } from '../described.ts'
-import { partId } from '../typed-id.ts'
+import { partId } from '../rows/typed-id.ts'
+import { builder } from './builder.ts'
+import { described } from './enum-values.ts'
 
 /** What may run at once. */
 const LimitScope = builder.enumType('LimitScope', {

@@ -1,12 +1,12 @@
 import { Forbidden, InvalidInput, NotFound } from '../../domain/errors.ts'
 import { addNode, devicesPerNode, removeNode, updateNode } from '../../domain/machines/node-changes.ts'
 import { Unavailable } from '../../platform/tx.ts'
-import { atMost } from '../bounds.ts'
-import { builder } from '../builder.ts'
-import { PoolNodeRef } from '../refs.ts'
+import { atMost } from '../admission/argument-bounds.ts'
+import { builder } from './builder.ts'
 import { DeleteResult } from './delete-result.ts'
 import { PoolNodeState } from './pool.ts'
 import { seen } from './problem.ts'
+import { PoolNodeRef } from './refs.ts'
 
 const successType = (name: 'AddNodeSuccess' | 'UpdateNodeSuccess', description: string) =>
   builder.objectRef<{ id: string }>(name).implement({

@@ -1,8 +1,8 @@
 import { resolveNodes } from '@pothos/plugin-relay'
-import { atMost } from '../bounds.ts'
-import { builder } from '../builder.ts'
-import { limits } from '../limits.ts'
-import { typeOfId } from '../typed-id.ts'
+import { atMost } from '../admission/argument-bounds.ts'
+import { limits } from '../request-limits.ts'
+import { typeOfId } from '../rows/typed-id.ts'
+import { builder } from './builder.ts'
 
 /** Many nodes by id. The relay plugin's own `nodes` has no cap. */
 builder.queryField('nodes', (t) =>

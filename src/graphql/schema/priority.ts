@@ -1,9 +1,9 @@
 import { setJobPriority } from '../../domain/control/priority.ts'
 import { Forbidden, InvalidInput, InvalidState, NotFound, VersionConflict } from '../../domain/errors.ts'
 import { Unavailable } from '../../platform/tx.ts'
-import { builder } from '../builder.ts'
-import { JobRef } from '../refs.ts'
+import { builder } from './builder.ts'
 import { seen } from './problem.ts'
+import { JobRef } from './refs.ts'
 
 const SetJobPrioritySuccess = builder.objectRef<{ jobId: string }>('SetJobPrioritySuccess').implement({
   description: 'The priority was changed.',

@@ -13,9 +13,9 @@ import {
   type Violation,
 } from '../../domain/errors.ts'
 import { Unavailable } from '../../platform/tx.ts'
-import { builder } from '../builder.ts'
-import { described } from '../described.ts'
-import { JobRef } from '../refs.ts'
+import { builder } from './builder.ts'
+import { described } from './enum-values.ts'
+import { JobRef } from './refs.ts'
 import { PendingReason } from './scheduling.ts'
 
 /** Expected failures of mutations are data: each refusal of the domain becomes the problem of the same name. */

@@ -1,5 +1,5 @@
 import { type Processed, processQueue } from '../../domain/queue/process-queue.ts'
-import { builder } from '../builder.ts'
+import { builder } from './builder.ts'
 
 const ProcessQueuePayload = builder.objectRef<Processed>('ProcessQueuePayload').implement({
   description: 'Totals of the scheduling passes over all pools.',

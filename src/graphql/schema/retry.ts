@@ -1,9 +1,9 @@
 import { retryJob } from '../../domain/submission/retry.ts'
-import { builder } from '../builder.ts'
-import { submissionCost } from '../bulk.ts'
-import { JobRef } from '../refs.ts'
+import { builder } from './builder.ts'
+import { submissionCost } from './bulk-cost.ts'
 import { SubmitJobResult } from './job-mutations.ts'
 import { changesOf, JobSpecInput } from './job-spec-input.ts'
+import { JobRef } from './refs.ts'
 
 /** Jobs that retry others. */
 const RetryJobInput = builder.inputType('RetryJobInput', {

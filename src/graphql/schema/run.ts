@@ -1,11 +1,11 @@
 import { shapeOf } from '../../domain/shape.ts'
 import type { Run } from '../../platform/generated/client.ts'
-import { builder } from '../builder.ts'
-import { connectionType } from '../connection-type.ts'
-import { JobRef, RunRef } from '../refs.ts'
-import type { Specs } from '../specs.ts'
+import type { Specs } from '../rows/specs.ts'
+import { builder } from './builder.ts'
+import { connectionType } from './connection-type.ts'
 import { JobState } from './enums.ts'
 import { seen } from './problem.ts'
+import { JobRef, RunRef } from './refs.ts'
 
 interface ShownPlacement {
   node: string

@@ -1,7 +1,7 @@
 import { GraphQLError } from 'graphql'
 import { hasInfinite, isDeeper, jsonDepthMax } from '../../domain/closure.ts'
 import { isShownText } from '../../domain/parse.ts'
-import { builder } from '../builder.ts'
+import { builder } from './builder.ts'
 
 const rfc3339 = /^(\d{4}-\d\d-\d\d)[Tt]([01]\d|2[0-3]):\d\d:\d\d(\.\d+)?([Zz]|[+-]\d\d:\d\d)$/
 

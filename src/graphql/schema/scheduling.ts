@@ -2,9 +2,9 @@ import type { Estimate } from '../../domain/queue/estimate.ts'
 import { type Fit as FitShape, isThere } from '../../domain/queue/fit.ts'
 import type { WaitingFacts } from '../../domain/queue/why-waiting.ts'
 import { type Reason, unnamed } from '../../domain/reason.ts'
-import { builder } from '../builder.ts'
-import type { RequestContext } from '../context.ts'
-import { HoldRef, JobRef } from '../refs.ts'
+import type { RequestContext } from '../rows/context.ts'
+import { builder } from './builder.ts'
+import { HoldRef, JobRef } from './refs.ts'
 
 /** Why a job waits and for how long. Of jobs that the viewer may not see it tells nothing, not even ids. */
 const seesJob = async (jobId: string, { viewer, load }: RequestContext): Promise<boolean> =>

@@ -1,6 +1,6 @@
 import { type SelfCheck as Check, type Finding, selfCheck } from '../../domain/selfcheck/selfcheck.ts'
-import { builder } from '../builder.ts'
-import { checkCost } from '../limits.ts'
+import { checkCost } from '../request-limits.ts'
+import { builder } from './builder.ts'
 
 const SelfCheckFinding = builder.objectRef<Finding>('SelfCheckFinding').implement({
   description: 'A violated rule of the stored data.',

@@ -1,6 +1,6 @@
-import { builder, known } from '../builder.ts'
-import type { ServerFacts } from '../context.ts'
-import { limits } from '../limits.ts'
+import { limits } from '../request-limits.ts'
+import type { ServerFacts } from '../rows/context.ts'
+import { builder, known } from './builder.ts'
 
 /** What a client needs to know of the server first. A caller without a token gets only what logging in needs. */
 const forEver = 0

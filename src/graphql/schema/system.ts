@@ -9,8 +9,8 @@ import { type ExecutorReport, readExecutors } from '../../domain/machines/pool-r
 import { holdingStates } from '../../domain/state.ts'
 import { readNow } from '../../platform/database-time.ts'
 import type { Device } from '../../platform/generated/client.ts'
-import { builder } from '../builder.ts'
-import { DeviceRef } from '../refs.ts'
+import { builder } from './builder.ts'
+import { DeviceRef } from './refs.ts'
 
 /** The load of the machine that runs local jobs, and the GPUs of all pools. */
 interface Snapshot {

@@ -3,11 +3,11 @@ import type { InLine } from '../../domain/queue/line.ts'
 import { readOwnLines } from '../../domain/queue/own-line.ts'
 import { holdingSql } from '../../domain/state.ts'
 import type { JobRow } from '../../domain/submission/stored-job.ts'
-import { builder } from '../builder.ts'
-import { JobRef, UserRef } from '../refs.ts'
-import { partId } from '../typed-id.ts'
+import { partId } from '../rows/typed-id.ts'
+import { builder } from './builder.ts'
 import { TokenScope } from './enums.ts'
 import { seen } from './problem.ts'
+import { JobRef, UserRef } from './refs.ts'
 
 /** The caller, and what belongs to the caller. */
 interface ViewerQueueShape {

@@ -1,4 +1,4 @@
-import type { Heard } from '../store.ts'
+import type { Heard } from './leader-store.ts'
 import { isSamePlacement, type RunMove, runOf } from './machines.ts'
 import type { Change, Running, Start, Waiting } from './model.ts'
 import type { PoolState } from './state.ts'

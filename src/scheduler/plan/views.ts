@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { AccountRow, ClassRow, LaneRow, ViewChanges } from '../store.ts'
 import { batchClasses } from './classes.ts'
 import { numberOf } from './fractions.ts'
+import type { AccountRow, ClassRow, LaneRow, ViewChanges } from './leader-store.ts'
 import type { PoolState } from './state.ts'
 
 /** What readers were last shown, and which part of it has changed. */

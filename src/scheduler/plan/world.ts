@@ -1,5 +1,5 @@
-import type { Heard, ViewChanges } from '../store.ts'
 import { hear, hearStart, refill } from './hearing.ts'
+import type { Heard, ViewChanges } from './leader-store.ts'
 import { Ledger } from './ledger.ts'
 import type { Snapshot, Start, Verdict, Waiting } from './model.ts'
 import { PoolState } from './state.ts'

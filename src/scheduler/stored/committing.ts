@@ -8,8 +8,8 @@ import { type Leader, leadingSql, overEpoch } from '../../domain/leadership.ts'
 import { allocate } from '../../domain/machines/nodes.ts'
 import { chosenOf } from '../../domain/machines/placement.ts'
 import { type Sql, sqlState } from '../../platform/tx.ts'
+import type { Committed } from '../plan/leader-store.ts'
 import type { Decisions, Eviction, Start, Waiting } from '../plan/model.ts'
-import type { Committed } from '../store.ts'
 
 /**
  * Decisions are committed here: all of them in one transaction under the epoch, or none. Every start, and every change of

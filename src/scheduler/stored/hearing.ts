@@ -3,8 +3,8 @@ import { cancelHopeless, gatesMax, openGates } from '../../domain/jobs/dependenc
 import { asLeader, type Leader, leadingSql, overEpoch } from '../../domain/leadership.ts'
 import { readNodes } from '../../domain/machines/nodes.ts'
 import { relaxed, type Sql } from '../../platform/tx.ts'
+import type { Heard, KnownLanes } from '../plan/leader-store.ts'
 import type { Change } from '../plan/model.ts'
-import type { Heard, KnownLanes } from '../store.ts'
 import { readEvicted, readNewLanes, readRuns, readSettings } from './reading.ts'
 
 /**

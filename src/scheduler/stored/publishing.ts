@@ -1,7 +1,7 @@
 import type { Domain } from '../../domain/domain.ts'
 import { asLeader, type Leader } from '../../domain/leadership.ts'
 import { relaxed, type Sql } from '../../platform/tx.ts'
-import type { ViewChanges } from '../store.ts'
+import type { ViewChanges } from '../plan/leader-store.ts'
 
 /**
  * Rows of the views for readers in every process. Their commits do not wait for the disk: after a crash the next

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { missing } from '../../../src/domain/machines/missing.ts'
+import { missing } from '../../../src/domain/machines/missing-resources.ts'
 import {
   couldEverFit,
   type FreeNode,

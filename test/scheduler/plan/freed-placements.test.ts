@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import { createLog } from '../../../src/platform/log.ts'
+import type { Store } from '../../../src/scheduler/plan/leader-store.ts'
 import type { Hold, Running, Snapshot } from '../../../src/scheduler/plan/model.ts'
 import { plan } from '../../../src/scheduler/plan/plan.ts'
 import { createWorld } from '../../../src/scheduler/plan/world.ts'
 import { createPlanner } from '../../../src/scheduler/planner.ts'
-import type { Store } from '../../../src/scheduler/store.ts'
 import { heard, lane, laneOf, n8, placedOn, settings, snapshot } from '../../support/planning.ts'
 
 const fair = (more: Parameters<typeof settings>[0] = {}) =>

@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest'
 import type { Lane } from '../../../src/domain/lanes.ts'
 import { createLog } from '../../../src/platform/log.ts'
+import type { Store } from '../../../src/scheduler/plan/leader-store.ts'
 import type { Decisions, Hold, Snapshot } from '../../../src/scheduler/plan/model.ts'
 import { plan } from '../../../src/scheduler/plan/plan.ts'
 import { createWorld } from '../../../src/scheduler/plan/world.ts'
 import { createPlanner } from '../../../src/scheduler/planner.ts'
-import type { Store } from '../../../src/scheduler/store.ts'
 import { gpus, h100, node, v100 } from '../../support/machines.ts'
 import {
   heard,

@@ -1,10 +1,10 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { LimitRule } from '../../../src/domain/limits/in-use.ts'
+import type { Views } from '../../../src/scheduler/plan/leader-store.ts'
 import { plan } from '../../../src/scheduler/plan/plan.ts'
 import { Shown } from '../../../src/scheduler/plan/views.ts'
 import { createWorld, type World } from '../../../src/scheduler/plan/world.ts'
-import type { Views } from '../../../src/scheduler/store.ts'
 import { heard, lane, laneOf, n8, settings, snapshot, waiting } from '../../support/planning.ts'
 
 /** What readers were shown, change by change, is what they would be shown if all of it were shown anew. */

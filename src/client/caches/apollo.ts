@@ -1,0 +1,77 @@
+import { ApolloLink, type InMemoryCache, type InMemoryCacheConfig, Observable } from '@apollo/client'
+import { getMainDefinition } from '@apollo/client/utilities'
+import { print } from 'graphql'
+import type { Answer } from '../connection/http.ts'
+import { embeddedTypes, listFields, possibleTypes } from '../generated/cache.ts'
+import type { Client } from '../jobs/client.ts'
+import { createFresh, type Fresh } from './fresh-results.ts'
+
+/**
+ * The package entry `@berth-jobs/berth/apollo`, for Apollo Client 4: a terminating link over a Berth client. Subscriptions survive cuts,
+ * restarts and changes of transport; what was deleted leaves the cache, and no row gets older.
+ */
+
+/** Each message of a stream replaces the one before. */
+const streams = ['jobStatus', 'jobUpdates', 'tail', 'queueStatus']
+
+const replaced = (fields: readonly string[]) => ({
+  fields: Object.fromEntries(fields.map((name) => [name, { merge: false }])),
+})
+
+/**
+ * For `new InMemoryCache(cacheOptions)`. Members of unions and interfaces are known, so `... on Problem` matches. A page of a list
+ * replaces the one before it as a whole, since its rows and its `asOf` are of one moment; so does a list without pages. Other objects
+ * without an id keep what different documents select of them.
+ */
+export const cacheOptions: InMemoryCacheConfig = {
+  possibleTypes,
+  typePolicies: {
+    ...Object.fromEntries(embeddedTypes.map((name) => [name, { merge: !name.endsWith('Connection') }])),
+    ...Object.fromEntries(Object.entries(listFields).map(([name, fields]) => [name, replaced(fields)])),
+    Subscription: replaced(streams),
+  },
+}
+
+export interface BerthLinkOptions {
+  /** Deleted jobs are evicted from it. */
+  cache?: InMemoryCache
+}
+
+export function createBerthLink(client: Client, { cache }: BerthLinkOptions = {}): ApolloLink {
+  const fresh = createFresh()
+  return new ApolloLink(
+    (operation) =>
+      new Observable((observer) => {
+        const leave = new AbortController()
+        const run = async () => {
+          for await (const answer of answersOf(client, operation, leave.signal))
+            observer.next(freshened(fresh, operation, answer, cache))
+          observer.complete()
+        }
+        run().catch((error: unknown) => {
+          if (!leave.signal.aborted) observer.error(error)
+        })
+        return () => leave.abort()
+      }),
+  )
+}
+
+async function* answersOf(client: Client, operation: ApolloLink.Operation, signal: AbortSignal) {
+  const { query, variables, operationName, extensions } = operation
+  const asked = { query: print(query), variables, operationName, extensions }
+  const definition = getMainDefinition(query)
+  const isSubscription = definition.kind === 'OperationDefinition' && definition.operation === 'subscription'
+  if (isSubscription) yield* client.stream<Record<string, unknown>>(asked, signal)
+  else yield await client.ask<Record<string, unknown>>(asked, signal)
+}
+
+function freshened(
+  fresh: Fresh,
+  operation: ApolloLink.Operation,
+  answer: Answer<Record<string, unknown>>,
+  cache?: InMemoryCache,
+) {
+  const { data, deletedJobIds } = fresh.of(operation, answer.data)
+  for (const id of deletedJobIds) cache?.evict({ id: cache.identify({ __typename: 'Job', id }) ?? '' })
+  return { ...answer, data } as ApolloLink.Result
+}

@@ -1,0 +1,75 @@
+import { type Exchange, subscriptionExchange } from '@urql/core'
+import type { Cache, CacheExchangeOpts, UpdateResolver } from '@urql/exchange-graphcache'
+import { parse } from 'graphql'
+import type { Operation } from '../connection/http.ts'
+import { callOut } from '../connection/user-callbacks.ts'
+import { embeddedTypes, possibleTypes } from '../generated/cache.ts'
+import type { Client } from '../jobs/client.ts'
+import { createFresh, deletedIn } from './fresh-results.ts'
+
+/**
+ * The package entry `@berth-jobs/berth/urql`, for urql 5: the last exchange, over a Berth client. Subscriptions survive cuts, restarts
+ * and changes of transport; no row gets older, and deleted jobs leave Graphcache.
+ */
+
+export function berthExchange(client: Client): Exchange {
+  const fresh = createFresh()
+  return subscriptionExchange({
+    enableAllOperations: true,
+    forwardSubscription: (body, { kind }) => ({
+      subscribe(sink) {
+        const leave = new AbortController()
+        const query = parse(body.query ?? '')
+        const run = async () => {
+          for await (const answer of answersOf(
+            client,
+            { ...body, query: body.query ?? '' },
+            { kind, signal: leave.signal },
+          )) {
+            const { data } = fresh.of({ query, variables: body.variables as object }, answer.data)
+            // Within this urql calls the subscribers of the page.
+            callOut(() => sink.next({ ...answer, data } as Parameters<typeof sink.next>[0]))
+          }
+          sink.complete()
+        }
+        run().catch((error: unknown) => {
+          if (!leave.signal.aborted) sink.error(error)
+        })
+        return { unsubscribe: () => leave.abort() }
+      },
+    }),
+  })
+}
+
+interface Asking {
+  kind: string
+  signal: AbortSignal
+}
+
+async function* answersOf(client: Client, operation: Operation, { kind, signal }: Asking) {
+  if (kind === 'subscription') yield* client.stream<Record<string, unknown>>(operation, signal)
+  else yield await client.ask<Record<string, unknown>>(operation, signal)
+}
+
+const removeDeleted: UpdateResolver = (result, _args, cache: Cache) => {
+  for (const id of deletedIn(result)) cache.invalidate({ __typename: 'Job', id })
+}
+
+/**
+ * In an object of a union Graphcache also misses the fields of fragments on the other members, and warns in development
+ * (13). It would not with a `schema`, but then it throws at a member that a newer server has.
+ */
+const isOfOtherMember = (message: string) => /^Invalid undefined: .*\(Caused At: .*Fragment/s.test(message)
+
+/** For `cacheExchange(graphcacheOptions)` of Graphcache, which needs `possibleTypes` to match `... on Problem`. */
+export const graphcacheOptions: Partial<CacheExchangeOpts> = {
+  possibleTypes,
+  keys: Object.fromEntries(embeddedTypes.map((name) => [name, () => null])),
+  updates: {
+    Mutation: { deleteJob: removeDeleted },
+    Subscription: { jobUpdates: removeDeleted, jobStatus: removeDeleted, tail: removeDeleted },
+  },
+  logger(severity, message) {
+    if (severity !== 'debug' && !isOfOtherMember(message)) console[severity](message)
+  },
+}

@@ -1,0 +1,129 @@
+import { failureOf, type GraphqlError, RequestFailed } from './failure.ts'
+import { hasFewConnections } from './http1-browser.ts'
+import type { Servers } from './servers.ts'
+import { bearer, type Tokens } from './tokens.ts'
+
+/** One document to one server over HTTP. */
+
+export interface Operation {
+  query: string
+  variables?: unknown
+  operationName?: string | undefined
+  extensions?: Readonly<Record<string, unknown>> | undefined
+}
+
+/** What a server says: data, errors, or both. */
+export interface Answer<Result> {
+  data?: Result | null
+  errors?: readonly GraphqlError[]
+  extensions?: Record<string, unknown>
+}
+
+export interface Http {
+  /** The answer, whatever it says. Throws RequestFailed when there is none. */
+  ask<Result>(operation: Operation, signal?: AbortSignal): Promise<Answer<Result>>
+}
+
+const requestMsMax = 30_000
+/** A proxy may name any number; a timer of the platform takes 24 days, and ends at once above. */
+const retryAfterMsMax = 600_000
+
+/** An expired token is renewed and the document sent once more: the server has not looked at it. */
+export function createHttp(servers: Servers, tokens: Tokens): Http {
+  return {
+    async ask<Result>(operation: Operation, signal?: AbortSignal) {
+      const token = await tokens.current(signal)
+      const send = (shown: string | undefined) => post<Result>({ servers, operation, token: shown, signal })
+      const answer = await send(token).catch(async (error: unknown) => {
+        if (error instanceof RequestFailed && error.token && (await tokens.renew(token, signal))) return null
+        throw error
+      })
+      return answer ?? send(await tokens.current(signal))
+    },
+  }
+}
+
+interface Post {
+  servers: Servers
+  operation: Operation
+  token: string | undefined
+  signal: AbortSignal | undefined
+}
+
+async function post<Result>({ servers, operation, token, signal }: Post): Promise<Answer<Result>> {
+  const endpoint = servers.endpoint()
+  const limit = AbortSignal.timeout(requestMsMax)
+  try {
+    const response = await fetch(endpoint, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...bearer(token) },
+      body: JSON.stringify(operation),
+      signal: signal ? AbortSignal.any([signal, limit]) : limit,
+    })
+    const text = await response.text()
+    const answer = parseAnswer<Result>(text)
+    const isLost = response.redirected && (!response.ok || answer?.errors?.[0]?.extensions?.code === 'BAD_REQUEST')
+    if (response.status === 401 || isLost || !(answer?.errors || answer?.data))
+      throw failureOfResponse(endpoint, response, text)
+    if (answer.errors?.[0]?.extensions?.code === 'UNAUTHENTICATED') throw failureOf(answer.errors)
+    return answer
+  } catch (error) {
+    signal?.throwIfAborted()
+    if (error instanceof RequestFailed) throw error
+    servers.failed(endpoint)
+    throw limit.aborted
+      ? new RequestFailed(
+          'TIMEOUT',
+          `${endpoint.origin} did not answer within ${requestMsMax / 1_000} s${scarcityOf(endpoint)}`,
+        )
+      : noAnswer(endpoint, error)
+  }
+}
+
+const scarcityOf = (endpoint: URL) =>
+  hasFewConnections(endpoint)
+    ? '; streams of other pages may have all six connections of this browser to it: let WebSockets pass, or serve HTTP/2'
+    : ''
+
+export const noAnswer = (endpoint: URL, cause: unknown) =>
+  new RequestFailed('UNREACHABLE', `No server answers at ${endpoint.origin}${reasonOf(cause)}`, { cause })
+
+/** Node tells it, such as a certificate that is not trusted; browsers do not. */
+const reasonOf = (error: unknown) =>
+  error instanceof Error && error.cause instanceof Error && error.cause.message ? `: ${error.cause.message}` : ''
+
+/** A response that is no answer of GraphQL: of the server's gate, or of a proxy. */
+export function failureOfResponse(endpoint: URL, response: Response, text: string): RequestFailed {
+  const { status, headers } = response
+  const retryAfterMs = Math.min((Number(headers.get('retry-after')) || 0) * 1_000, retryAfterMsMax)
+  const token = status === 401 ? ({ token: 'EXPIRED' } as const) : {}
+  const errors = parseAnswer(text)?.errors
+  if (errors && !response.redirected) return failureOf(errors, { retryAfterMs, ...token })
+  // On the way the request may have become a GET, and lost its token.
+  const from = response.redirected
+    ? `${endpoint.href} redirects to ${response.url} (use that URL), which`
+    : endpoint.href
+  const reason = `${from} answered ${status}: ${wordsOf(text).slice(0, 200).trim()}`
+  const code = status >= 502 ? 'UNREACHABLE' : codeOfStatus(status)
+  return new RequestFailed(code, reason, { retryAfterMs, isForeign: true, ...token })
+}
+
+/** A page says it in its title. */
+const wordsOf = (text: string) => /<title>([^<]*)/i.exec(text)?.[1] ?? text
+
+/** The gate of the server answers in plain text, so only the status says the code. */
+function codeOfStatus(status: number): string {
+  if (status === 401) return 'UNAUTHENTICATED'
+  if (status === 403) return 'FORBIDDEN'
+  if (status === 429) return 'RATE_LIMITED'
+  return status >= 500 ? 'INTERNAL_SERVER_ERROR' : 'BAD_REQUEST'
+}
+
+export function parseAnswer<Result>(text: string): Answer<Result> | undefined {
+  try {
+    return JSON.parse(text) as Answer<Result>
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined
+    throw error
+  }
+}

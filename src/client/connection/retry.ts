@@ -1,0 +1,41 @@
+import type { Sleep } from './sleep.ts'
+
+/**
+ * The one retry policy: 1, 2, 4 … seconds at most, each wait random between zero and that (full jitter), so that a
+ * thousand clients of a restarted server do not come back in step. Only retryable errors are tried again, and only for
+ * requests that are safe to repeat: a query, or a submission with an idempotency key.
+ */
+
+export interface Retry<T> {
+  /** Tries in all. */
+  attempts: number
+  /** The shortest wait in ms before another try; null: no other try. */
+  again: (outcome: { result: T } | { error: unknown }) => number | null
+  sleep: Sleep
+  signal?: AbortSignal | undefined
+}
+
+const firstWaitMs = 1_000
+const waitMsMax = 30_000
+
+/** How long to wait after the failed try number `attempt`: 0, 1, 2 … */
+export const retryWaitMs = (attempt: number) => Math.random() * Math.min(waitMsMax, firstWaitMs * 2 ** attempt)
+
+export async function withAttempts<T>(
+  work: () => Promise<T>,
+  { attempts, again, sleep, signal }: Retry<T>,
+): Promise<T> {
+  for (let attempt = 0; ; attempt++) {
+    const last = attempt + 1 >= attempts
+    let waitMs: number | null
+    try {
+      const result = await work()
+      waitMs = last ? null : again({ result })
+      if (waitMs === null) return result
+    } catch (error) {
+      waitMs = last ? null : again({ error })
+      if (waitMs === null) throw error
+    }
+    await sleep(Math.max(waitMs, retryWaitMs(attempt)), signal)
+  }
+}

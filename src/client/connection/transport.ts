@@ -1,0 +1,147 @@
+import type { DocumentTypeDecoration } from '@graphql-typed-document-node/core'
+import { leavable } from './cancellable.ts'
+import { failureOf, RequestFailed } from './failure.ts'
+import { type Answer, createHttp, type Operation } from './http.ts'
+import { hasFewConnections } from './http1-browser.ts'
+import { platformNetwork } from './online.ts'
+import { createOutages } from './outages.ts'
+import type { Resumable } from './resume.ts'
+import { withAttempts } from './retry.ts'
+import { createServers } from './servers.ts'
+import { pause, type Sleep } from './sleep.ts'
+import { createSocketStreams } from './sockets.ts'
+import { overSse } from './sse.ts'
+import { rotating } from './sse-rotation.ts'
+import {
+  answers,
+  checkedTransports,
+  type Routes,
+  type StreamOptions,
+  streamed,
+  type Transport,
+  transports,
+} from './streams.ts'
+import { createTokens, type TokenSource } from './tokens.ts'
+
+/**
+ * The way to one installation: requests over HTTP, subscriptions over WebSocket, server-sent events or polling, all with
+ * the same token. Nothing here needs Node, so browsers run it as it is.
+ */
+
+/**
+ * The text of a document with the types of its result and variables: of this package, of your own code generator (`documentMode: 'string'`),
+ * or a plain string, for which you name the types.
+ */
+export type TypedDocument<Result, Variables> = DocumentTypeDecoration<Result, Variables> &
+  Pick<string, 'length' | 'toString'>
+
+export interface Connection {
+  /** The first of the servers. */
+  readonly url: string
+  /** The data of an answer. Throws RequestFailed. */
+  request<Result extends object, Variables>(
+    document: TypedDocument<Result, Variables>,
+    variables: Variables,
+    options?: RequestOptions,
+  ): Promise<Result>
+  /** The messages after `variables.after`, over any number of connections. */
+  subscribe<Result extends object, Variables extends Resumable>(
+    document: TypedDocument<Result, Variables>,
+    variables: Variables,
+    options?: StreamOptions<Result, Variables>,
+  ): AsyncGenerator<Result, void, void>
+  /** The answer to any document, errors included: for links and exchanges. Throws RequestFailed when there is none. */
+  ask<Result>(operation: Operation, signal?: AbortSignal): Promise<Answer<Result>>
+  /** As `subscribe`, with the whole answers: for links and exchanges. */
+  stream<Result extends object>(operation: Operation, signal?: AbortSignal): AsyncGenerator<Answer<Result>, void, void>
+  /** Why a stream is not served at the moment; null: every stream is. Streams reconnect by themselves. */
+  outage(): RequestFailed | null
+  /** Calls the listener when `outage` has changed; the function that it answers ends that. */
+  onOutage(listener: () => void): () => void
+  close(): Promise<void>
+}
+
+export interface RequestOptions {
+  /** Tries in all; above 1 only for requests that are safe to repeat. Default 1. */
+  attempts?: number
+  signal?: AbortSignal | undefined
+}
+
+export interface ConnectionOptions {
+  /** URL of the server; or of several servers over one database, the next when one does not answer. */
+  url: string | readonly string[]
+  token?: TokenSource | undefined
+  /** In the order in which they are tried. Default: websocket, sse, polling. */
+  transports?: readonly Transport[]
+  /** The class to use instead of the platform's WebSocket. */
+  webSocket?: unknown
+  sleep?: Sleep
+}
+
+export function connect({ url, token, webSocket, sleep = pause, ...options }: ConnectionOptions): Connection {
+  const servers = createServers(url)
+  const first = servers.endpoint()
+  const tokens = createTokens(token)
+  const http = createHttp(servers, tokens)
+  const named = checkedTransports(options.transports ?? transports)
+  const sockets = named.includes('websocket') ? createSocketStreams({ servers, tokens, webSocket }) : null
+  const closing = new AbortController()
+  const outages = createOutages(sleep)
+  const routes: Routes = {
+    transports: named,
+    ...(sockets && { websocket: sockets.subscribe }),
+    sse: rotating(
+      (operation, signal, onOpen) => overSse({ servers, tokens, onOpen }, operation, signal),
+      () => hasFewConnections(servers.endpoint()),
+    ),
+    tokens,
+    sleep,
+    network: platformNetwork,
+    nowMs: () => performance.now(),
+    outages,
+    silence: { untilMs: 0 },
+    closed: closing.signal,
+  }
+  return {
+    url: first.href.replace(/\/graphql$/, ''),
+    request: (document, variables, { attempts = 1, signal } = {}) =>
+      withAttempts(() => dataOf(http.ask({ query: document.toString(), variables }, signal)), {
+        attempts,
+        sleep,
+        signal,
+        again,
+      }),
+    subscribe: (document, variables, stream) =>
+      leavable(
+        (signal) => streamed(routes, { query: document.toString(), variables }, { ...stream, signal }),
+        stream?.signal,
+      ),
+    ask: (operation, signal) => http.ask(operation, signal),
+    stream: (operation, signal) =>
+      answers(routes, { ...operation, variables: (operation.variables ?? {}) as Resumable }, { signal }),
+    outage: outages.current,
+    onOutage: outages.onChange,
+    async close() {
+      closing.abort()
+      await sockets?.close()
+    },
+  }
+}
+
+async function dataOf<Result extends object>(asked: Promise<Answer<Result>>): Promise<Result> {
+  const { data, errors } = await asked
+  if (errors || !data) throw failureOf(errors ?? [])
+  return data
+}
+
+/** A failure that may pass, or data that is a refusal which allows a later try. */
+function again(outcome: { result: object } | { error: unknown }): number | null {
+  if ('error' in outcome) {
+    const { error } = outcome
+    return error instanceof RequestFailed && error.retryable ? error.retryAfterMs : null
+  }
+  for (const field of Object.values(outcome.result) as unknown[])
+    if (typeof field === 'object' && field !== null && 'retryable' in field && field.retryable === true)
+      return 'retryAfterMs' in field ? Number(field.retryAfterMs) : 0
+  return null
+}

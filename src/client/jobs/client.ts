@@ -1,0 +1,68 @@
+import { leavable } from '../connection/cancellable.ts'
+import { RequestFailed } from '../connection/failure.ts'
+import { type Connection, type ConnectionOptions, connect, type RequestOptions } from '../connection/transport.ts'
+import {
+  type JobRowFragment,
+  RetryJobDocument,
+  type RetryJobInput,
+  type RetryJobMutation,
+  SubmitJobDocument,
+  type SubmitJobInput,
+  type SubmitJobMutation,
+} from '../generated/graphql.ts'
+import { type FollowJobOptions, followJob, type JobUpdate } from './events.ts'
+import { newKey } from './idempotency-key.ts'
+import { type TailOptions, type TailPart, tailJob } from './logs.ts'
+
+/** Submitting jobs and waiting for them, over networks that fail. */
+
+export interface Client extends Connection {
+  /**
+   * Submits once, however often the request is sent: a call without `idempotencyKey` makes its own. Retryable refusals and
+   * failures are tried again; any other refusal is the answer.
+   */
+  submit(input: SubmitJobInput, options?: RequestOptions): Promise<SubmitJobAnswer>
+  /** Submits the spec of a final job again, with the same retries. */
+  retry(input: RetryJobInput, options?: RequestOptions): Promise<RetryJobAnswer>
+  follow(jobId: string, options?: FollowJobOptions): AsyncGenerator<JobUpdate, void, void>
+  tail(jobId: string, options?: TailOptions): AsyncGenerator<TailPart, void, void>
+  /** The job as it ended. Throws RequestFailed NOT_FOUND when there is no such job, or when it is deleted. */
+  wait(jobId: string, options?: { signal?: AbortSignal }): Promise<JobRowFragment>
+}
+
+export type SubmitJobAnswer = SubmitJobMutation['submitJob']
+export type RetryJobAnswer = RetryJobMutation['retryJob']
+
+const submitAttempts = 8
+
+export function createClient(options: ConnectionOptions): Client {
+  const connection = connect(options)
+  return {
+    ...connection,
+    async submit(input, { attempts = submitAttempts, signal } = {}) {
+      const options = { attempts, signal }
+      const { submitJob } = await connection.request(SubmitJobDocument, { input: keyed(input) }, options)
+      return submitJob
+    },
+    async retry(input, { attempts = submitAttempts, signal } = {}) {
+      const { retryJob } = await connection.request(RetryJobDocument, { input: keyed(input) }, { attempts, signal })
+      return retryJob
+    },
+    follow: (jobId, follow) =>
+      leavable((signal) => followJob(connection, jobId, { ...follow, signal }), follow?.signal),
+    tail: (jobId, tail) => leavable((signal) => tailJob(connection, jobId, { ...tail, signal }), tail?.signal),
+    async wait(jobId, { signal } = {}) {
+      for await (const update of followJob(connection, jobId, { from: 'CURRENT', signal })) {
+        if (update.__typename === 'JobTransitions' && update.isFinal) return update.job
+        if (update.__typename === 'StreamReset' && update.resetReason === 'DELETED')
+          throw new RequestFailed('NOT_FOUND', `${jobId} was deleted`)
+      }
+      throw new RequestFailed('UNREACHABLE', 'The client was closed')
+    },
+  }
+}
+
+const keyed = <Input extends SubmitJobInput | RetryJobInput>(input: Input): Input => ({
+  ...input,
+  idempotencyKey: input.idempotencyKey ?? newKey(),
+})

@@ -1,0 +1,165 @@
+import { deletionAfter, noSuchJob, refusedCursor } from '../connection/failure.ts'
+import { pause } from '../connection/sleep.ts'
+import type { Connection, RequestOptions } from '../connection/transport.ts'
+import {
+  type FollowedJobFragment,
+  type JobEventRowFragment,
+  JobEventsDocument,
+  JobStatusDocument,
+  type JobStatusSubscription,
+  type JobStatusSubscriptionVariables,
+} from '../generated/graphql.ts'
+
+/**
+ * The events of a job, each exactly once and in order, whatever happens to connections, servers and transports: the
+ * history by pages, then `jobStatus` from the cursor of the last page. Events that come twice are known by their number, and left out.
+ */
+
+type Message = JobStatusSubscription['jobStatus']
+
+/**
+ * What `follow` gives: events (none if only `progress` or `stateInfo` of the job changed), or a reset: events are gone
+ * (RETENTION), or the job is (DELETED, the last message).
+ */
+export type JobUpdate = Exclude<Message, { __typename: 'StreamHeartbeat' }>
+
+export interface FollowJobOptions {
+  /** FIRST: every event that is kept. CURRENT: the event that led to the current state, and what follows. */
+  from?: 'FIRST' | 'CURRENT'
+  /** A cursor of this stream, or `eventCursor` of a job; instead of `from`. */
+  after?: string
+  signal?: AbortSignal | undefined
+}
+
+const pollMs = 1_000
+const eventsPerPage = 100
+
+export async function* followJob(
+  connection: Connection,
+  jobId: string,
+  { from = 'FIRST', after, signal }: FollowJobOptions = {},
+): AsyncGenerator<JobUpdate, void, void> {
+  const news = createNews()
+  const history = createHistory(connection, jobId)
+  const messages = connection.subscribe(
+    JobStatusDocument,
+    { jobId, ...(after !== undefined && { after }) },
+    {
+      signal,
+      poll: (variables, polling) => polled({ history, from }, variables, polling),
+      startsWithPoll: after === undefined && from === 'FIRST',
+    },
+  )
+  try {
+    for await (const { jobStatus } of messages) {
+      const update = news.of(jobStatus)
+      if (update) yield update
+      if (jobStatus.__typename === 'JobTransitions' && jobStatus.isFinal) return
+    }
+  } catch (error) {
+    yield deletionAfter(error, news.cursor())
+  }
+}
+
+/** The events of the messages that were not seen before. */
+function createNews() {
+  let seen = 0
+  let cursor: string | undefined
+  return {
+    cursor: () => cursor,
+    of(message: Message): JobUpdate | undefined {
+      cursor = message.cursor
+      if (message.__typename === 'StreamHeartbeat') return undefined
+      if (message.__typename === 'StreamReset') {
+        seen = 0 // the events after a reset need not continue those before it
+        return message
+      }
+      const transitions = message.transitions.filter(({ seq }) => seq > seen)
+      seen = transitions.at(-1)?.seq ?? seen
+      const isNews = transitions.length > 0 || message.transitions.length === 0 || message.isFinal
+      return isNews ? { ...message, transitions } : undefined
+    },
+  }
+}
+
+interface Snapshot {
+  job: FollowedJobFragment
+  events: JobEventRowFragment[]
+  /** After the newest event of the snapshot. */
+  cursor: string
+  isFinal: boolean
+  /** Whether the snapshot has new events, or a new `progress` or `stateInfo`. */
+  isNews: boolean
+}
+
+/**
+ * The events of a job by pages: after `after`; without it from where the last read stopped or failed, at the beginning the
+ * first; null: from the first again.
+ */
+export function createHistory(connection: Connection, jobId: string) {
+  let position: string | null = null
+  let unread: JobEventRowFragment[] = []
+  let progressAt: string | undefined
+  let stateInfo: string | null = null
+  return {
+    async read({ after, ...options }: RequestOptions & { after?: string | null | undefined } = {}): Promise<Snapshot> {
+      if (after === null) unread = []
+      if (after !== undefined && unread.length === 0) position = after
+      for (;;) {
+        const variables = { id: jobId, first: eventsPerPage, after: position }
+        const { job }: Awaited<ReturnType<typeof ask>> = await ask(variables, options)
+        if (!job) throw noSuchJob(jobId)
+        const { nodes, pageInfo } = job.events
+        position = pageInfo.endCursor ?? position
+        unread.push(...nodes)
+        if (pageInfo.hasNextPage) continue
+        const events = unread
+        unread = []
+        const isFinal = job.stateCategory === 'FINAL'
+        const isChanged = job.progress?.at !== progressAt || job.stateInfo !== stateInfo
+        const isNews = isFinal || events.length > 0 || isChanged
+        progressAt = job.progress?.at
+        stateInfo = job.stateInfo
+        return { job, events, cursor: job.eventCursor, isFinal, isNews }
+      }
+    },
+  }
+
+  function ask(variables: { id: string; first: number; after: string | null }, options: RequestOptions) {
+    return connection.request(JobEventsDocument, variables, options)
+  }
+}
+
+interface Polled {
+  history: ReturnType<typeof createHistory>
+  from: FollowJobOptions['from']
+}
+
+/** `jobStatus` by queries. */
+async function* polled(
+  { history, from }: Polled,
+  variables: JobStatusSubscriptionVariables,
+  signal: AbortSignal,
+): AsyncGenerator<JobStatusSubscription, void, void> {
+  for (;;) {
+    const { after } = variables // it moves with the messages
+    const read = await history.read({ signal, after: after ?? undefined }).catch(refusedCursor)
+    if (!read && after) yield { jobStatus: { __typename: 'StreamReset', resetReason: 'RETENTION', cursor: after } }
+    const { job, events, cursor, isFinal, isNews } = read ?? (await history.read({ signal, after: null }))
+    const begins = !read || (after == null && from === 'CURRENT')
+    const transitions = begins ? sinceState(job.state, events) : events
+    yield {
+      jobStatus: isNews
+        ? { __typename: 'JobTransitions', job, transitions, cursor, isFinal }
+        : { __typename: 'StreamHeartbeat', cursor },
+    }
+    if (isFinal) return
+    await pause(pollMs, signal)
+  }
+}
+
+/** The event that led to the state, and what follows; none if that event is not kept any more. */
+function sinceState(state: JobEventRowFragment['to'], events: JobEventRowFragment[]): JobEventRowFragment[] {
+  const led = events.findLastIndex(({ from, to }) => to === state && from !== to)
+  return led < 0 ? [] : events.slice(led)
+}

@@ -1,0 +1,83 @@
+import { deletionAfter, noSuchJob, refusedCursor } from '../connection/failure.ts'
+import { pause } from '../connection/sleep.ts'
+import type { Connection } from '../connection/transport.ts'
+import {
+  JobLogsDocument,
+  type LogStream,
+  TailDocument,
+  type TailSubscription,
+  type TailSubscriptionVariables,
+} from '../generated/graphql.ts'
+
+/** The output of a job, each byte exactly once: a message's cursor stands after its last byte, on every transport. */
+
+type Message = TailSubscription['tail']
+
+/** What `tail` gives: output, holes in it, the start of another run, or the news that the output starts again or is gone. */
+export type TailPart = Exclude<Message, { __typename: 'StreamHeartbeat' }>
+
+export interface TailOptions {
+  /** A cursor of this stream, of a page of `logs`, or `logCursor` of a job. Default: the beginning. */
+  after?: string
+  /** Begins with so many last lines, 1 … 5,000. */
+  lastLines?: number
+  /** Default: STDOUT and STDERR. */
+  streams?: LogStream[]
+  /** Only this run. */
+  run?: number
+  signal?: AbortSignal | undefined
+}
+
+const pollMs = 1_000
+const linesPerPage = 5_000
+
+export async function* tailJob(
+  connection: Connection,
+  jobId: string,
+  { signal, ...begin }: TailOptions = {},
+): AsyncGenerator<TailPart, void, void> {
+  let cursor: string | undefined
+  const poll = (variables: TailSubscriptionVariables, polling: AbortSignal) => polled(connection, variables, polling)
+  try {
+    for await (const { tail } of connection.subscribe(TailDocument, { jobId, ...begin }, { signal, poll })) {
+      cursor = tail.cursor
+      if (tail.__typename !== 'StreamHeartbeat') yield tail
+    }
+  } catch (error) {
+    yield deletionAfter(error, cursor)
+  }
+}
+
+/** `tail` by queries. Holes of a page come before its text; the start of a run is not told. */
+async function* polled(
+  connection: Connection,
+  variables: TailSubscriptionVariables,
+  signal: AbortSignal,
+): AsyncGenerator<TailSubscription, void, void> {
+  for (;;) {
+    const { after } = variables // they move with the messages
+    const page = await readPage(connection, variables, signal).catch(refusedCursor)
+    if (!page && after) yield { tail: { __typename: 'StreamReset', resetReason: 'RETENTION', cursor: after } }
+    const { text, gaps, cursor, isFinal } = page ?? (await readPage(connection, { ...variables, after: null }, signal))
+    const before = (page && after) ?? cursor
+    for (const { reason: gapReason, ...gap } of gaps)
+      yield { tail: { __typename: 'LogGap', ...gap, gapReason, cursor: before } }
+    const isNews = text !== '' || isFinal
+    yield {
+      tail: isNews ? { __typename: 'LogBatch', text, cursor, isFinal } : { __typename: 'StreamHeartbeat', cursor },
+    }
+    if (isFinal) return
+    if (text === '' && gaps.length === 0) await pause(pollMs, signal)
+  }
+}
+
+async function readPage(
+  connection: Connection,
+  { jobId, lastLines, ...rest }: TailSubscriptionVariables,
+  signal: AbortSignal,
+) {
+  const first = lastLines == null ? { first: linesPerPage } : { lastLines }
+  const { job } = await connection.request(JobLogsDocument, { id: jobId, ...rest, ...first }, { signal })
+  if (!job) throw noSuchJob(jobId)
+  return job.logs
+}

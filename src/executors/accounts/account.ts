@@ -1,0 +1,78 @@
+import { existsSync } from 'node:fs'
+import { StartFailed } from '../executor.ts'
+import type { Environment } from '../process/environment.ts'
+import { loginPath } from '../process/search-path.ts'
+import { entryOf } from './account-table.ts'
+import type { Owner } from './file-owners.ts'
+
+/** An account of the machine. */
+export interface Account {
+  name: string
+  uid: number
+  gid: number
+  environment: Environment
+}
+
+/** Which accounts the runs of a pool may use. */
+export interface AccountRules {
+  /** Several people submit jobs, so they are kept apart. */
+  hasUsers: boolean
+  /** Jobs of users without an account of their own may run as root. */
+  jobsAsRoot: boolean
+  /** Accounts that jobs never run as. */
+  owners: readonly Owner[]
+}
+
+export const oneUser: AccountRules = { hasUsers: false, jobsAsRoot: true, owners: [] }
+
+const setpriv = ['/usr/bin/setpriv', '/bin/setpriv'].find((path) => existsSync(path)) ?? 'setpriv'
+const isRoot = () => process.getuid?.() === 0
+
+/** Whether a job of a user without an account is refused. */
+export const needsAccount = ({ hasUsers, jobsAsRoot }: AccountRules) => hasUsers && isRoot() && !jobsAsRoot
+
+/**
+ * The account that a run belongs to; null: the server's own, because there is no other or the server may not change to
+ * it. It is looked up by the system, not in /etc/passwd: accounts may be in a directory service.
+ */
+export async function accountOf(unixUser: string | null, rules: AccountRules): Promise<Account | null> {
+  if (!isRoot()) return null
+  if (unixUser === null) {
+    if (needsAccount(rules)) throw refused('The user of this job has no unixUser, so the job would run as root')
+    return null
+  }
+  const entry = await entryOf(unixUser)
+  if (!entry) throw refused(`This machine has no account ${unixUser}`)
+  const [name = '', , uid, gid, , home = '/', shell = ''] = entry
+  if (!Number(uid)) throw refused(`Jobs never run as ${unixUser}: its uid is 0`)
+  const owner = rules.owners.find((each) => each.uid === Number(uid))
+  if (owner) throw refused(`Jobs never run as ${unixUser}: it owns ${owner.path}`)
+  return {
+    name,
+    uid: Number(uid),
+    gid: Number(gid),
+    environment: { HOME: home, USER: name, LOGNAME: name, SHELL: shell || '/bin/sh', PATH: await loginPath() },
+  }
+}
+
+/** The step of a command line that changes to this account; empty for the server's own. */
+export function changeTo(account: Account | null): string[] {
+  if (!account) return []
+  return [setpriv, '--reuid', account.uid, '--regid', account.gid, '--init-groups', '--'].map(String)
+}
+
+/** The same for the owner of a file, who may have no account any more. */
+export const changeToOwner = ({ uid, gid }: { uid: number; gid: number }): string[] =>
+  [setpriv, '--reuid', uid, '--regid', gid, '--clear-groups', '--'].map(String)
+
+const refused = (message: string) => new StartFailed('BAD_SPEC', message)
+
+/** How the users of a pool are separated, for people; null: there is one user. */
+export function separationOf(rules: AccountRules): string | null {
+  if (!rules.hasUsers) return null
+  if (!isRoot())
+    return 'Jobs of all users run as the account of the server: users are not protected from each other, nor is the server from them'
+  return rules.jobsAsRoot
+    ? 'Jobs of users without unixUser run as root: nothing of this machine is protected from them'
+    : 'Each job runs as the unixUser of its user'
+}

@@ -1,0 +1,81 @@
+import { createBell } from '../../platform/bell.ts'
+import type { Clock } from '../../platform/clock.ts'
+
+/**
+ * Waits for news of one key or of all keys; news that comes before the wait ends it at once. Each waiter has its own
+ * alarm, and news without a waiter is dropped: an alarm says "look again", never what happened.
+ */
+
+export interface Alarm extends Disposable {
+  /** Waits for news, for `ms`, or for the signal. */
+  wait(ms: number, signal: AbortSignal): Promise<void>
+  ring(): void
+}
+
+function createAlarm(clock: Clock, onDispose: () => void = () => undefined): Alarm {
+  const bell = createBell(clock)
+  let isRung = false
+  return {
+    ring() {
+      isRung = true
+      bell.ring()
+    },
+    async wait(ms, signal) {
+      if (!isRung) await bell.wait(ms, signal)
+      isRung = false
+    },
+    [Symbol.dispose]: onDispose,
+  }
+}
+
+/** News by key. */
+export class Alarms {
+  readonly #clock: Clock
+  readonly #byKey = new Map<string, Set<Alarm>>()
+  readonly #listeners = new Set<(key: string) => void>()
+
+  constructor(clock: Clock) {
+    this.#clock = clock
+  }
+
+  ring(key: string): void {
+    for (const alarm of this.#byKey.get(key) ?? []) alarm.ring()
+    for (const listener of this.#listeners) listener(key)
+  }
+
+  /** Dispose of the alarm when the wait is over. */
+  of(key: string): Alarm {
+    const alarms = this.#byKey.get(key) ?? new Set()
+    this.#byKey.set(key, alarms)
+    const alarm = createAlarm(this.#clock, () => {
+      alarms.delete(alarm)
+      if (alarms.size === 0 && this.#byKey.get(key) === alarms) this.#byKey.delete(key)
+    })
+    alarms.add(alarm)
+    return alarm
+  }
+
+  /** Keys in the order of their news, each once until it is taken. */
+  async *keys(signal: AbortSignal): AsyncGenerator<string> {
+    const news = new Set<string>()
+    const alarm = createAlarm(this.#clock)
+    const listener = (key: string) => {
+      news.add(key)
+      alarm.ring()
+    }
+    this.#listeners.add(listener)
+    try {
+      while (!signal.aborted) {
+        for (const key of news) {
+          news.delete(key)
+          yield key
+        }
+        await alarm.wait(longWaitMs, signal)
+      }
+    } finally {
+      this.#listeners.delete(listener)
+    }
+  }
+}
+
+const longWaitMs = 60_000

@@ -1,0 +1,181 @@
+import { execFile } from 'node:child_process'
+import { constants } from 'node:fs'
+import { type FileHandle, open, readlink, realpath } from 'node:fs/promises'
+import { isAbsolute, join, relative } from 'node:path'
+import { join as joinInJob } from 'node:path/posix'
+import { type Account, changeTo } from '../accounts/account.ts'
+import { StartFailed } from '../executor.ts'
+
+/**
+ * The mounts of a job's `data`: `name/sub/dir:/path/in/job` below a root of the configuration, or an absolute path
+ * below one. Each source is opened, and the open folder is checked: it lies below a root after all symbolic links, and the
+ * account of the job can enter it. A job may exchange the path of the folder afterwards, so a backend compares the identity
+ * of the mounted folder before the command starts. The folders stay open until then, so that their identities are not reused.
+ *
+ * Without roots and with one user every directory of the machine may be mounted, because that user can read it anyway.
+ */
+export interface DataRoots {
+  /** Paths by name. */
+  roots: Readonly<Record<string, string>>
+  hasUsers: boolean
+}
+
+export interface Mount {
+  /** A directory, without symbolic links. */
+  source: string
+  /** Normalised. */
+  target: string
+  /** The root that it lies under, and the way from there; null: there are no roots. */
+  below: { root: string; way: string } | null
+  /** `device:inode` of the folder that was checked; null: any folder may be mounted, or this system has no /proc. */
+  identity: string | null
+}
+
+export interface OpenMounts extends AsyncDisposable {
+  mounts: readonly Mount[]
+}
+
+export interface DataRules extends DataRoots {
+  /** Must be able to enter each source; null: the server's own. */
+  account: Account | null
+  /** Paths in the job at which the backend mounts files of its own. */
+  reserved: readonly string[]
+}
+
+/** Throws StartFailed. The caller disposes of them when the backend has mounted them. */
+export async function openMounts(data: readonly string[], rules: DataRules): Promise<OpenMounts> {
+  const entries = data.map(parse)
+  for (const entry of entries) demandApart(entry, entries, rules.reserved)
+  const folders: FileHandle[] = []
+  const close = async () => void (await Promise.all(folders.map((folder) => folder.close())))
+  try {
+    const opened: Opened[] = []
+    for (const entry of entries) opened.push(await openEntry(entry, rules, folders))
+    if (rules.account) await demandAccess(opened, rules.account, rules)
+    return { mounts: opened.map(({ mount }) => mount), [Symbol.asyncDispose]: close }
+  } catch (error) {
+    await close()
+    throw error
+  }
+}
+
+interface Entry {
+  text: string
+  given: string
+  target: string
+}
+
+interface Opened {
+  entry: Entry
+  mount: Mount
+  /** `device:inode` */
+  found: string
+}
+
+function parse(text: string): Entry {
+  const [given = '', target = ''] = text.split(':')
+  return { text, given, target: normaliseTarget(target) }
+}
+
+/** A path in a job. */
+export const normaliseTarget = (path: string): string => joinInJob(path, '.').replace(/(.)\/$/, '$1')
+
+const refuse = ({ text }: Entry, why: string) => new StartFailed('BAD_SPEC', `data ${text}: ${why}`)
+
+/** Every engine mounts these in each job. */
+const ofEngines = ['/proc', '/sys', '/dev/pts', '/etc/hosts', '/etc/hostname', '/etc/resolv.conf', '/run/secrets']
+
+/** For a mount inside another one, the engine would make a folder of root in the outer source. */
+function demandApart(entry: Entry, entries: readonly Entry[], reserved: readonly string[]): void {
+  const others = entries.filter((other) => other !== entry).map(({ target }) => target)
+  const inner = [...others, ...ofEngines, ...reserved].find((path) => isInside(path, entry.target))
+  if (inner !== undefined)
+    throw refuse(entry, `${inner} is mounted too, and would lie inside ${entry.target}; choose targets side by side`)
+}
+
+/** Whether a path in a job is that folder or lies below it. */
+export const isInside = (path: string, folder: string): boolean =>
+  path === folder || path.startsWith(folder === '/' ? '/' : `${folder}/`)
+
+async function openEntry(entry: Entry, rules: DataRules, folders: FileHandle[]): Promise<Opened> {
+  const { given, target } = entry
+  const isAny = !rules.hasUsers && Object.keys(rules.roots).length === 0
+  const path = isAbsolute(given) ? given : pathOf(given, rules.roots)
+  if (path === null) throw refuse(entry, `there is no data root ${given.split('/')[0]}; ${known(rules.roots)}`)
+  // The same words for a path that does not exist and for one elsewhere, so that no answer tells what exists.
+  const notFound = refuse(entry, isAny ? `${path} is not a directory` : notBelow(path, rules))
+  const folder = await openFolder(path).catch(() => null)
+  if (folder === null) throw notFound
+  folders.push(folder.handle)
+  const below = isAny ? null : await rootOf(folder.source, rules.roots)
+  if (!isAny && !below) throw notFound
+  const { source } = folder
+  if (source.includes(':')) throw refuse(entry, `${source} has a colon, which a mount cannot have`)
+  const { dev, ino } = await folder.handle.stat({ bigint: true })
+  const found = `${dev}:${ino}`
+  return { entry, found, mount: { source, target, below, identity: isAny || !hasProc ? null : found } }
+}
+
+const notBelow = (path: string, { roots, account }: DataRules) =>
+  `${path} is not a directory below a data root${account ? ` that the account ${account.name} can enter` : ''}; ${known(roots)}`
+
+const hasProc = process.platform === 'linux'
+/** O_PATH of Linux, which needs no right to read the folder. */
+const openPath = 0o10000000
+
+/** The folder and its path without links, both of the same moment where the system can say so. */
+async function openFolder(path: string): Promise<{ handle: FileHandle; source: string }> {
+  const source = hasProc ? path : await realpath(path)
+  const handle = await open(source, constants.O_DIRECTORY | (hasProc ? openPath : constants.O_RDONLY))
+  return { handle, source: hasProc ? await readlink(`/proc/self/fd/${handle.fd}`) : source }
+}
+
+/** The account enters the folders by its own rights, and finds the same ones. */
+async function demandAccess(opened: readonly Opened[], account: Account, rules: DataRules): Promise<void> {
+  const entered = await enter(
+    opened.map(({ mount }) => mount.source),
+    account,
+  )
+  const refused = opened.find(({ mount, found }) => !entered.has(`${found} ${mount.source}/.`))
+  if (refused) throw refuse(refused.entry, notBelow(refused.mount.source, rules))
+}
+
+/** `device:inode path` of each folder that the account can enter. */
+async function enter(sources: readonly string[], account: Account): Promise<ReadonlySet<string>> {
+  if (sources.length === 0) return new Set()
+  const paths = sources.map((source) => `${source}/.`)
+  const [command = '', ...args] = [...changeTo(account), 'stat', '-L', '-c', '%d:%i %n', '--', ...paths]
+  const options = { cwd: '/', env: { PATH: '/usr/bin:/bin', LC_ALL: 'C' }, maxBuffer: 2 ** 24 }
+  const printed = await new Promise<string>((resolve, reject) => {
+    // The exit code tells that some folder cannot be entered; the output tells which.
+    execFile(command, args, options, (error, stdout) =>
+      error && typeof error.code !== 'number' ? reject(error) : resolve(stdout),
+    )
+  })
+  return new Set(printed.split('\n'))
+}
+
+function pathOf(source: string, roots: DataRoots['roots']): string | null {
+  const [name = '', ...rest] = source.split('/')
+  const root = Object.hasOwn(roots, name) ? roots[name] : undefined
+  return root === undefined ? null : join(root, ...rest)
+}
+
+async function rootOf(path: string, roots: DataRoots['roots']): Promise<Mount['below']> {
+  const ways = await Promise.all(Object.values(roots).map(async (root) => ({ root, way: await wayFrom(root, path) })))
+  const found = ways.find(({ way }) => way !== null)
+  return found?.way == null ? null : { root: found.root, way: found.way }
+}
+
+/** null: the path does not lie under the root. */
+async function wayFrom(root: string, path: string): Promise<string | null> {
+  const real = await realpath(root).catch(() => null)
+  if (real === null) return null
+  const way = relative(real, path)
+  return way === '..' || way.startsWith('../../') || isAbsolute(way) ? null : way
+}
+
+function known(roots: DataRoots['roots']): string {
+  const names = Object.keys(roots)
+  return names.length === 0 ? 'the configuration has none (data.roots)' : `there are ${names.join(', ')}`
+}

@@ -1,0 +1,36 @@
+import { troubleOf } from '../../platform/troubles.ts'
+import { StartFailed } from '../executor.ts'
+import { errorCodeOf } from './error-code.ts'
+
+/** Errors of a machine that has run out of something, in words that name no path. */
+const words: Readonly<Record<string, string>> = {
+  ENOSPC: 'no space is left on its disk',
+  EDQUOT: 'the disk quota of the server is used up',
+  EROFS: 'its disk is read-only',
+  EIO: 'its disk fails',
+  EMFILE: 'the server has too many files open',
+  ENFILE: 'the machine has too many files open',
+  ENOMEM: 'no memory is left',
+  EAGAIN: 'no further process may be started',
+}
+
+/** NODE_TROUBLE if the machine is at fault, else the same error. */
+export function blamed(error: unknown): unknown {
+  const message = words[troubleOf(error)?.kind ?? '']
+  return message ? new StartFailed('NODE_TROUBLE', message, { cause: error }) : error
+}
+
+export const spoolMissing =
+  'a folder of its spool is missing, or something else is in its place: move that away; the log of the server names it'
+
+/** NODE_TROUBLE: every failure of the server's own files is a failure of the machine. */
+export function blamedSpool(cause: unknown): StartFailed {
+  const error = blamed(cause)
+  if (error instanceof StartFailed) return error
+  const message = isNoFolder(cause) ? spoolMissing : 'its spool cannot be used'
+  return new StartFailed('NODE_TROUBLE', message, { cause })
+}
+
+/** A folder is missing, or something else is in its place. A link that leads nowhere is both. */
+export const isNoFolder = (error: unknown): boolean =>
+  ['EEXIST', 'ELOOP', 'ENOENT', 'ENOTDIR'].includes(String(errorCodeOf(error)))

@@ -1,0 +1,49 @@
+import { execFile } from 'node:child_process'
+import { accessSync, constants, statSync } from 'node:fs'
+import { promisify } from 'node:util'
+import { changeTo } from '../accounts/account.ts'
+import { StartFailed } from '../executor.ts'
+import { pathCheck } from '../process/scripts.ts'
+import type { Launch } from './launch.ts'
+import { entryCheck, shell } from './shell.ts'
+import { noMpirun } from './start-failure.ts'
+
+const run = promisify(execFile)
+
+/** Maximum wait for a file system that does not answer, such as a network's. */
+const checkMs = 10_000
+
+type Checked = Pick<Launch, 'cwd' | 'mpirunPath' | 'paths' | 'account'>
+
+/**
+ * Refuses a run whose account cannot enter its working directory, find its launcher, or use the files that the spec names
+ * for its streams. A process of that account checks before the run, because the server may be root: what it sees with its
+ * own rights must not reach another account, not even as an answer.
+ */
+export async function checkPaths({ cwd, mpirunPath, paths, account }: Checked): Promise<void> {
+  const isPlain = mpirunPath === '' && paths.every((path) => path === '')
+  if (account === null && isPlain) return checkWorkdir(cwd)
+  const script = `${entryCheck}${pathCheck}`
+  const [file = shell, ...args] = [...changeTo(account), shell, '-c', script, 'berth', cwd, mpirunPath, ...paths]
+  await run(file, args, { timeout: checkMs, env: {}, cwd: '/' }).catch((cause) => {
+    if (cause.code === 1) throw new StartFailed('BAD_SPEC', cause.stdout.trim(), { cause })
+    if (cause.code === 3) throw noWorkdir(cwd)
+    if (cause.code === 4) throw new StartFailed('BAD_SPEC', noMpirun, { cause })
+    const what = 'workdir, stdinPath, stdoutPath and stderrPath'
+    throw new StartFailed('START_FAILED', `${what} could not be checked`, { cause })
+  })
+}
+
+/** For a job of the server's own account. */
+function checkWorkdir(path: string): void {
+  try {
+    accessSync(path, constants.X_OK)
+    if (statSync(path).isDirectory()) return
+  } catch {
+    // Refused below.
+  }
+  throw noWorkdir(path)
+}
+
+const noWorkdir = (path: string) =>
+  new StartFailed('WORKDIR_NOT_FOUND', `There is no directory ${path} that the account of the job may enter`)

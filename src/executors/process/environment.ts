@@ -1,0 +1,78 @@
+import type { RunSpec } from '../executor.ts'
+import { withoutNpmFolders } from './search-path.ts'
+
+/**
+ * The environment of a job, in this order: defaults, what its launcher needs, what it inherits from the server, what the spec
+ * sets, and what Berth injects; later values win. `${NAME}` in a value is replaced by the value so far; an unset
+ * variable is empty.
+ */
+export type Environment = Readonly<Record<string, string>>
+
+/** Each may be set otherwise by what a job inherits, and by the job. Python writes its output at once then, also into a pipe. */
+export const defaultVariables: Environment = { PYTHONUNBUFFERED: '1' }
+
+const inherited = /^(HOME|USER|LOGNAME|SHELL|PATH|LANG|LC_\w+|TZ|TMPDIR)$/
+const secret = /^(BERTH_|PG[A-Z]|DATABASE_URL$)/
+
+export interface Inheritance {
+  /** Environment of the server. */
+  environment: Readonly<Record<string, string | undefined>>
+  /** Names of the server's variables that jobs inherit beyond the fixed list. */
+  names: readonly string[]
+  /** Variables of the account that the job runs as, if that is not the server's. */
+  account: Environment
+  /** What the launcher of the job needs; the job may override it. */
+  launcher: Environment
+}
+
+export function environmentOf(run: RunSpec, from: Inheritance): Environment {
+  const { spec, injected } = run
+  const needed = { ...defaultVariables, ...from.launcher }
+  const environment = new Map([...Object.entries(needed), ...(spec.inheritEnvironment ? inherit(from) : [])])
+  for (const { name, value } of spec.environment)
+    environment.set(
+      name,
+      expand(value, (other) => injected[other] ?? environment.get(other)),
+    )
+  for (const [name, value] of Object.entries(injected)) environment.set(name, value)
+  return Object.fromEntries(environment)
+}
+
+function inherit({ environment, names, account }: Inheritance): [string, string][] {
+  const may = (name: string) => inherited.test(name) || (names.includes(name) && !secret.test(name))
+  const own = Object.entries(environment).flatMap(([name, value]): [string, string][] =>
+    value !== undefined && may(name) ? [[name, name === 'PATH' ? withoutNpmFolders(value) : value]] : [],
+  )
+  return [...own, ...Object.entries(account)]
+}
+
+/** `${NAME}` and no other form. */
+function expand(text: string, lookUp: (name: string) => string | undefined): string {
+  return text.replaceAll(/\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g, (_, name: string) => lookUp(name) ?? '')
+}
+
+/** The command of the spec; only `arguments` are expanded. */
+export function argvOf({ spec }: RunSpec, environment: Environment): string[] {
+  const given = spec.arguments?.map((argument) => expand(argument, (name) => environment[name])) ?? []
+  return [...(spec.command ?? []), ...(spec.executable === null ? [] : [spec.executable]), ...given]
+}
+
+/** A step of a command line that replaces its environment by that of the job. */
+export interface Carried {
+  environment: Environment
+  step: readonly string[]
+}
+
+/**
+ * The variables of a job would affect every process on the way to its command: LD_PRELOAD the loader, OPTIND and IFS a
+ * shell; and a shell loses variables whose names are invalid for it. So they travel as `_1=NAME=value`, which no
+ * program interprets, and `env` restores them right before the command: by reference, so that no value appears in a
+ * list of processes. `late`: names of variables that are set on the way; these win.
+ */
+export function carry(environment: Environment, late: readonly string[]): Carried {
+  const variables = Object.entries(environment).map(([name, value], at) => [`_${at + 1}`, `${name}=${value}`] as const)
+  const references = variables.map(([name]) => `\${${name}}`).concat(late.map((name) => `${name}=\${${name}}`))
+  return { environment: Object.fromEntries(variables), step: [env, '-S', ['-i', '--', ...references].join(' ')] }
+}
+
+const env = '/usr/bin/env'

@@ -1,0 +1,38 @@
+import { processCountOf } from '../../domain/spec.ts'
+import type { RunSpec } from '../executor.ts'
+import type { Environment } from './environment.ts'
+
+/** What launchers need, and what the processes of a run find out about each other where one machine runs all of them. */
+
+/** Open MPI refuses more ranks than cores, and root, by default. From version 5 on, its settings are those of PRRTE. */
+const openMpi = {
+  OMPI_MCA_rmaps_base_oversubscribe: '1',
+  PRTE_MCA_rmaps_default_mapping_policy: ':oversubscribe',
+}
+const openMpiAsRoot = {
+  OMPI_ALLOW_RUN_AS_ROOT: '1',
+  OMPI_ALLOW_RUN_AS_ROOT_CONFIRM: '1',
+  PRTE_ALLOW_RUN_AS_ROOT: '1',
+  PRTE_ALLOW_RUN_AS_ROOT_CONFIRM: '1',
+}
+
+/** What a launcher needs in the environment; a job may override it. */
+export function launcherEnvironment(run: RunSpec, asRoot: boolean): Environment {
+  return run.spec.launcher === 'mpirun' ? { ...openMpi, ...rootEnvironment(run, asRoot) } : {}
+}
+
+/** The same where the backend has given the job room for its ranks. */
+export function rootEnvironment({ spec }: RunSpec, asRoot: boolean): Environment {
+  return spec.launcher === 'mpirun' && asRoot ? openMpiAsRoot : {}
+}
+
+/** The file named by PSIJ_NODEFILE: the name of its node for each process, one per line; null: there is one process. */
+export function nodeFileOf(run: RunSpec): string | null {
+  const nodes = run.nodes.length > 0 ? run.nodes : ['localhost']
+  const processes = processCountOf(run.spec.resources)
+  if (processes === 1) return null
+  const perNode = run.spec.resources.processesPerNode ?? Math.ceil(processes / nodes.length)
+  return Array.from({ length: processes }, (_, rank) => `${nodes[Math.floor(rank / perNode) % nodes.length]}\n`).join(
+    '',
+  )
+}

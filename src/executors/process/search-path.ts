@@ -1,0 +1,30 @@
+import { existsSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+
+/** Where commands are searched if the job's environment has no PATH. */
+export const systemPath = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'
+/** PATH of a login if the system names none. */
+const loginPathDefault = '/usr/local/bin:/usr/bin:/bin'
+
+const root = join(import.meta.dirname, '../..', '..')
+/** The folder of this installation that has the command `berth`, and no other program. In a package the code is in `dist`. */
+export const commandFolder = existsSync(join(root, 'berth')) ? root : dirname(root)
+
+/** The PATH of a login of an account that is not root. */
+export async function loginPath(definitions = '/etc/login.defs'): Promise<string> {
+  const text = await readFile(definitions, 'utf8').catch(() => '')
+  return text.match(/^ENV_PATH\s+(?:PATH=)?(\S+)/m)?.[1] ?? loginPathDefault
+}
+
+/**
+ * The PATH that npm was started with. npm puts a node_modules/.bin for every folder from its package to the root in
+ * front of it, and its node-gyp-bin behind these; an npm that npm starts does so again. With these, jobs would find the
+ * packages of the server, and its Node before that of the machine.
+ */
+export function withoutNpmFolders(path: string): string {
+  const entries = path.split(':')
+  const others = entries.findIndex((entry) => !entry.endsWith('/node_modules/.bin'))
+  if (others < 1 || !entries[others]?.endsWith('/node-gyp-bin')) return path
+  return withoutNpmFolders(entries.slice(others + 1).join(':'))
+}

@@ -1,0 +1,251 @@
+import {
+  type ASTVisitor,
+  type DocumentNode,
+  type ExecutionArgs,
+  type ExecutionResult,
+  execute,
+  GraphQLError,
+  type OperationDefinitionNode,
+  type ValidationContext,
+} from 'graphql'
+import type { Plugin } from 'graphql-yoga'
+import { anonymous, type Viewer } from '../../domain/access.ts'
+import type { Log } from '../../platform/log.ts'
+import { errorsMax, presentError, refusal, withFewErrors } from '../errors.ts'
+import type { UnderWay } from '../in-flight.ts'
+import { chosenOperation, rootFieldsOf } from '../operation.ts'
+import { limits, parseWithinLimits } from '../request-limits.ts'
+import type { RequestContext } from '../rows/context.ts'
+import { costOf } from './cost.ts'
+import { type Allowances, submissionsOf } from './rate-limits.ts'
+import type { Documents } from './trusted-documents.ts'
+import { coerceVariables, type Variables, withCoerced } from './variables.ts'
+
+/**
+ * Whether a document is executed. The checks in their order: it is trusted, it is within its limits, this caller may
+ * send it, it is valid, its cost, the allowances of its user. They are hooks that the sockets run too (`getEnveloped`),
+ * and no HTTP middleware, so the verdict is the same over HTTP, SSE and WebSocket. One exception: the text of a
+ * document that is sent by its name is found before there is anything to parse, so the sockets find it themselves
+ * (`Documents.resolve`).
+ *
+ * Parsed and valid documents are remembered for all callers, so what depends on the caller is thrown, never stored.
+ */
+
+export interface AdmissionRules {
+  documents: Documents
+  allowances: Allowances
+  underWay: UnderWay
+  /** Whether callers who are logged in may ask for the schema; other callers never may. */
+  introspection: boolean
+}
+
+/** The price of a subscription, for its first message. */
+export interface Priced {
+  cost?: number
+}
+
+export function admissionPlugin(rules: AdmissionRules, log: Log): Plugin<RequestContext & Priced> {
+  const { documents, introspection } = rules
+  const presented = (error: GraphQLError, viewer: Viewer) =>
+    presentError(introspection && viewer !== anonymous ? error : withoutSuggestion(error), log)
+  return {
+    onRequestParse({ request, url }) {
+      if (request.method !== 'GET') return
+      for (const name of ['variables', 'extensions']) demandJson(url, name)
+      return {
+        onRequestParseDone({ requestParserResult: params, setRequestParserResult }) {
+          const documentId = url.searchParams.get('documentId')
+          if (documentId !== null) setRequestParserResult(Object.assign({}, params, { documentId }))
+        },
+      }
+    },
+    onParams({ params, setParams, context }) {
+      if (typeof params === 'object' && params !== null)
+        setParams(documents.resolve(params, (context as unknown as RequestContext).viewer))
+    },
+    onParse({ context, setParseFn }) {
+      setParseFn((text: string) => parseWithinLimits(text))
+      return ({ result }) => {
+        if (result instanceof Error) return
+        if (context.viewer === anonymous) demandLogInPage(result as DocumentNode)
+        if (context.viewer.run !== null) demandJobVerbs(result as DocumentNode)
+        demandOperation(result as DocumentNode, context.params.operationName)
+      }
+    },
+    onValidate({ context, addValidationRule }) {
+      if (!introspection) addValidationRule(noIntrospection)
+      return ({ valid, result, setResult }) => {
+        if (valid) return
+        const errors = result.map(withoutFrames).slice(0, errorsMax) as GraphQLError[]
+        const { viewer } = context as RequestContext
+        setResult(errors.map((error) => withoutFrames(presented(validationFailed(error), viewer))))
+      }
+    },
+    async onExecute({ args, setExecuteFn, setResultAndStopExecution }) {
+      const admitted = await admit(args, { rules, presented })
+      if (!('cost' in admitted)) return setResultAndStopExecution(admitted)
+      const { cost, values } = admitted
+      const { viewer } = args.contextValue as RequestContext
+      setExecuteFn((given: ExecutionArgs) =>
+        rules
+          .underWay(viewer.userId, cost, () => execute(withCoerced(given, values)))
+          .catch((error: unknown) => {
+            if (error instanceof GraphQLError) return { errors: [presented(error, viewer)] }
+            throw error
+          }),
+      )
+      return {
+        onExecuteDone({ result, setResult }) {
+          if ('data' in result || 'errors' in result)
+            setResult(withFewErrors({ ...result, extensions: { ...result.extensions, cost } }))
+        },
+      }
+    },
+    async onSubscribe({ args, setResultAndStopExecution }) {
+      const refusedFor = demandStream(args.contextValue)
+      if (refusedFor) return setResultAndStopExecution({ errors: [presentError(refusedFor, log)] })
+      const admitted = await admit(args, { rules, presented })
+      if (!('cost' in admitted)) return setResultAndStopExecution(admitted)
+      const priced: Priced = args.contextValue
+      priced.cost = admitted.cost
+    },
+  }
+}
+
+/**
+ * Refuses a subscription over HTTP whose Accept has no type that can carry a stream, or that is larger than a socket's
+ * message may be: its request is held as long as the stream is open.
+ */
+function demandStream(context: object): GraphQLError | null {
+  const { request, bodyBytes = 0 } = context as { request?: Request; bodyBytes?: number }
+  if (bodyBytes > limits.subscriptionBytesMax)
+    return new GraphQLError(
+      `The request of a subscription has ${bodyBytes} bytes; the limit is ${limits.subscriptionBytesMax}`,
+      { extensions: { code: 'BAD_REQUEST', http: { status: 413 } } },
+    )
+  const accept = request?.headers.get('accept')
+  if (accept == null || /text\/event-stream|text\/\*|\*\/\*/.test(accept)) return null
+  return new GraphQLError(
+    'A subscription needs a WebSocket, or "Accept: text/event-stream"; multipart/mixed is not supported',
+    { extensions: { code: 'BAD_REQUEST', http: { status: 406 } } },
+  )
+}
+
+/** Yoga would report a parameter that is not JSON as a failure of its own. */
+function demandJson({ searchParams }: URL, name: string): void {
+  try {
+    JSON.parse(searchParams.get(name) || 'null')
+  } catch {
+    throw new GraphQLError(`\`${name}\` is not valid JSON`, {
+      extensions: { code: 'BAD_REQUEST', http: { status: 400 } },
+    })
+  }
+}
+
+/**
+ * Until the stack of an error is read, V8 keeps its frames, and with them the request and its body. Errors of documents are
+ * remembered, so theirs are read.
+ */
+function withoutFrames<Failure extends Error>(error: Failure): Failure {
+  Reflect.get(error, 'stack')
+  return error
+}
+
+/** What graphql-js says when it gives up, which it does not export. */
+const gaveUp = 'Validation aborted.'
+
+function validationFailed(error: GraphQLError): GraphQLError {
+  if (error.message === gaveUp)
+    return refusal(
+      'QUERY_TOO_COMPLEX',
+      'The document takes too long to validate: every two fields of the same name are compared, through all fragments; ' +
+        'select each field once',
+    )
+  error.extensions['code'] ??= 'GRAPHQL_VALIDATION_FAILED'
+  error.extensions['http'] ??= { spec: true, status: 400 }
+  return error
+}
+
+/** Removes suggestions of names, which would tell the caller about the schema. */
+function withoutSuggestion(error: GraphQLError): GraphQLError {
+  const { nodes = null, source = null, positions = null, path = null, originalError = null, extensions } = error
+  const message = error.message.replace(/ ?Did you mean .*$/s, '')
+  return new GraphQLError(message, { nodes, source, positions, path, originalError, extensions })
+}
+
+function noIntrospection(context: ValidationContext): ASTVisitor {
+  return {
+    Field(node) {
+      if (!['__schema', '__type'].includes(node.name.value)) return
+      const message = 'Introspection is disabled on this server; use the published schema.graphql'
+      context.reportError(new GraphQLError(message, { nodes: node }))
+    },
+  }
+}
+
+interface Admission {
+  rules: AdmissionRules
+  presented: (error: GraphQLError, viewer: Viewer) => GraphQLError
+}
+
+interface Admitted {
+  cost: number
+  /** The variables, coerced. */
+  values: Variables
+}
+
+/** What the operation costs and its variables, or the refusal in the form of a result. */
+async function admit(args: ExecutionArgs, { rules, presented }: Admission): Promise<Admitted | ExecutionResult> {
+  const { schema, document, operationName, variableValues } = args
+  const { viewer, facts } = args.contextValue as RequestContext
+  const refused = (errors: readonly GraphQLError[]) => ({ errors: errors.map((error) => presented(error, viewer)) })
+  try {
+    const operation = demandOperation(document, operationName)
+    const coerced = await coerceVariables(schema, operation, variableValues ?? {})
+    if ('errors' in coerced) return refused(coerced.errors)
+    const { values } = coerced
+    const costMax = viewer === anonymous ? limits.anonymousCostMax : limits.costMax
+    const cost = costOf({ schema, document, operation, values }, costMax)
+    if (viewer === anonymous || facts.singleUser) return { cost, values }
+    const fields = operation.operation === 'mutation' ? rootFieldsOf(document, operation) : []
+    rules.allowances.spend(viewer, { cost, submissions: submissionsOf({ schema, fields, values }) })
+    return { cost, values }
+  } catch (error) {
+    if (error instanceof GraphQLError) return refused([error])
+    throw error
+  }
+}
+
+/** The operation that is asked for. */
+function demandOperation(document: DocumentNode, name: string | null | undefined): OperationDefinitionNode {
+  const operation = chosenOperation(document, name)
+  if (operation) return operation
+  throw new GraphQLError(
+    name
+      ? `The document has no operation ${JSON.stringify(name)}`
+      : 'The document must have one operation; name one of several by `operationName`',
+    { extensions: { code: 'BAD_REQUEST', http: { spec: typeof (name ?? '') === 'string', status: 400 } } },
+  )
+}
+
+/** What a caller without a token may ask: fields of serverInfo, without variables, so nothing is coerced for it. */
+function demandLogInPage(document: DocumentNode): void {
+  for (const operation of document.definitions) {
+    if (operation.kind !== 'OperationDefinition') continue
+    const fields = rootFieldsOf(document, operation)
+    const allowed = fields.every(({ name }) => ['serverInfo', '__typename'].includes(name.value))
+    if (!allowed || (operation.variableDefinitions ?? []).length > 0)
+      throw refusal('UNAUTHENTICATED', 'Authentication required; log in and send a token')
+  }
+}
+
+const jobVerbs = ['reportProgress', 'publishArtifact', 'saveClosure'] as const
+
+/** What a run may ask, by its token; the schema itself is not among it. */
+function demandJobVerbs(document: DocumentNode): void {
+  const operations = document.definitions.filter((each) => each.kind === 'OperationDefinition')
+  const names = operations.flatMap((operation) => rootFieldsOf(document, operation).map(({ name }) => name.value))
+  const denied = names.find((name) => ![...jobVerbs, '__typename'].includes(name))
+  if (denied !== undefined)
+    throw refusal('FORBIDDEN', `The token of a run permits only ${jobVerbs.join(', ')}, not ${denied}`)
+}

@@ -1,0 +1,128 @@
+import DataLoader from 'dataloader'
+import type { Sql } from '../../platform/tx.ts'
+import {
+  type Bind,
+  type Listing,
+  type Page,
+  type PageQuery,
+  type PageRequest,
+  readCounts,
+  readPages,
+  requestPage,
+} from './keyset.ts'
+import type { PageArgs } from './page.ts'
+
+/** What a connection type resolves from. */
+export interface ConnectionShape<Node> {
+  edges: { cursor: string; node: Node }[]
+  pageInfo: { hasNextPage: boolean; hasPreviousPage: boolean; startCursor: string | null; endCursor: string | null }
+  count: Count
+}
+
+/** Rows of the whole list, read once, when the count is requested; null: more than are counted. */
+export type Count = () => Promise<number | null>
+
+/** A page of a list that was read. */
+export interface ListPage {
+  page: Page
+  count: Count
+}
+
+const emptyPage: Page = { items: [], hasNextPage: false, hasPreviousPage: false }
+
+/**
+ * The page with its rows; a row that was deleted since the page was read is left out. `cursorOf`: for a list that gives
+ * cursors of another kind.
+ */
+export async function toConnection<Node>(
+  { page, count }: ListPage,
+  load: (ids: string[]) => Promise<readonly (Node | Error | null)[]>,
+  cursorOf?: (node: Node) => string,
+): Promise<ConnectionShape<Node>> {
+  const nodes = await load(page.items.map(({ id }) => id))
+  const edges = page.items.flatMap(({ cursor }, index) => {
+    const node = nodes[index]
+    if (node instanceof Error) throw node
+    return node ? [{ cursor: cursorOf?.(node) ?? cursor, node }] : []
+  })
+  return {
+    edges,
+    pageInfo: {
+      hasNextPage: page.hasNextPage,
+      hasPreviousPage: page.hasPreviousPage,
+      startCursor: edges.at(0)?.cursor ?? null,
+      endCursor: edges.at(-1)?.cursor ?? null,
+    },
+    count,
+  }
+}
+
+/** `filter` is what the cursors of the list are bound to. */
+interface List extends Pick<PageQuery, 'listing' | 'where'> {
+  filter: unknown
+  args: PageArgs
+}
+
+export function countOf(sql: Sql, query: Pick<PageQuery, 'listing' | 'where'>): Count {
+  const read = async () => (await readCounts(sql, { ...query, parents: [''] })).get('') ?? null
+  let count: ReturnType<Count> | undefined
+  return () => {
+    count ??= read()
+    return count
+  }
+}
+
+export async function readList(sql: Sql, { listing, where, filter, args }: List): Promise<ListPage> {
+  const page = requestPage(listing, filter, args)
+  const pages = await readPages(sql, { listing, where, page, parents: [''], filterOf: () => filter })
+  return { page: pages.get('') ?? emptyPage, count: countOf(sql, { listing, where }) }
+}
+
+interface PageKey {
+  parent: string
+  page: PageRequest
+}
+
+/** The same list of many parents: one statement per distinct page that is asked for, however many parents ask. */
+export class NestedList {
+  readonly #listing: Listing
+  readonly #pages: DataLoader<PageKey, Page, string>
+  readonly #counts: DataLoader<string, number | null>
+  readonly #filterOf: (parent: string) => string
+
+  /** `filterOf`: what of a parent a cursor is bound to. */
+  constructor(sql: Sql, listing: Listing, where: (bind: Bind) => string, filterOf = (parent: string) => parent) {
+    this.#listing = listing
+    this.#filterOf = filterOf
+    this.#counts = new DataLoader(async (parents) => {
+      const counts = await readCounts(sql, { listing, parents, where })
+      return parents.map((parent) => counts.get(parent) ?? null)
+    })
+    this.#pages = new DataLoader((keys) => readNested(sql, { listing, where, keys, filterOf }), {
+      cacheKeyFn: ({ parent, page }) => JSON.stringify([parent, page]),
+    })
+  }
+
+  async load(parent: string, args: PageArgs): Promise<ListPage> {
+    const page = await this.#pages.load({ parent, page: requestPage(this.#listing, this.#filterOf(parent), args) })
+    return { page, count: () => this.#counts.load(parent) }
+  }
+}
+
+interface NestedQuery {
+  listing: Listing
+  where: (bind: Bind) => string
+  keys: readonly PageKey[]
+  filterOf: (parent: string) => string
+}
+
+async function readNested(sql: Sql, { listing, where, keys, filterOf }: NestedQuery): Promise<Page[]> {
+  const groups = Map.groupBy(keys, ({ page }) => JSON.stringify(page))
+  const pages = new Map<string, ReadonlyMap<string, Page>>()
+  for (const [text, group] of groups) {
+    const page = group[0]?.page
+    const parents = [...new Set(group.map(({ parent }) => parent))]
+    if (page) pages.set(text, await readPages(sql, { listing, page, parents, filterOf, where }))
+  }
+  return keys.map(({ parent, page }) => pages.get(JSON.stringify(page))?.get(parent) ?? emptyPage)
+}

@@ -1,0 +1,88 @@
+import { createHash } from 'node:crypto'
+import { z } from 'zod'
+import { refusal } from '../errors.ts'
+
+/**
+ * Cursors are opaque to clients: base64url of JSON `{v, k, …}`. `v` is the version of the format, `k` the kind. They are
+ * not signed, for they only address what the viewer may see anyway. A cursor of another kind or form is
+ * INVALID_CURSOR. A cursor holds no process state, so it survives restarts and works on every transport.
+ *
+ *   list  l: name and order of the list · f: hash of what it is filtered by · key: sort key of the row, as text
+ *   seq   j: job · s: number of its last event seen · m: its mark  (jobStatus, Job.events)
+ *   pos   p: position in the feed over all jobs · m: its mark  (jobUpdates)
+ *   log   j: job · r: run number · o: byte offset in that run · m: mark of the run  (Job.logs, tail)
+ */
+
+const version = 1
+const natural = z.int().min(0)
+const runNumber = z.int32().min(1)
+
+const kinds = {
+  list: z.strictObject({
+    v: z.literal(version),
+    k: z.literal('list'),
+    l: z.string(),
+    f: z.string(),
+    key: z.array(z.string()),
+  }),
+  seq: z.strictObject({
+    v: z.literal(version),
+    k: z.literal('seq'),
+    j: z.string(),
+    s: natural,
+    m: z.string().optional(),
+  }),
+  pos: z.strictObject({ v: z.literal(version), k: z.literal('pos'), p: natural, m: z.string().optional() }),
+  log: z.strictObject({
+    v: z.literal(version),
+    k: z.literal('log'),
+    j: z.string(),
+    r: runNumber,
+    o: natural,
+    m: z.string().optional(),
+  }),
+}
+
+type Kind = keyof typeof kinds
+type Content<K extends Kind> = Omit<z.output<(typeof kinds)[K]>, 'v' | 'k'>
+
+const textMax = 2_048
+
+export const encodeCursor = <K extends Kind>(kind: K, content: Content<K>): string =>
+  Buffer.from(JSON.stringify({ v: version, k: kind, ...content })).toString('base64url')
+
+export function decodeCursor<K extends Kind>(kind: K, cursor: string): z.output<(typeof kinds)[K]> {
+  const parsed = kinds[kind].safeParse(readJson(cursor))
+  if (!parsed.success) throw invalidCursor()
+  // safeParse has checked exactly this schema; the union over K hides it from the compiler.
+  return parsed.data as z.output<(typeof kinds)[K]>
+}
+
+export const invalidCursor = () => refusal('INVALID_CURSOR', 'Invalid cursor: it belongs to another list or stream')
+
+function readJson(cursor: string): unknown {
+  if (cursor.length > textMax || !/^[A-Za-z0-9_-]+$/.test(cursor)) throw invalidCursor()
+  try {
+    return JSON.parse(Buffer.from(cursor, 'base64url').toString())
+  } catch (error) {
+    if (error instanceof SyntaxError) throw invalidCursor()
+    throw error
+  }
+}
+
+/** The same text for equal filters in any order of their keys. */
+export const filterHash = (filter: unknown): string =>
+  createHash('sha256')
+    .update(JSON.stringify(canonical(filter ?? null)))
+    .digest('base64url')
+    .slice(0, 12)
+
+function canonical(value: unknown): unknown {
+  if (value instanceof Date) return value.toISOString()
+  if (Array.isArray(value)) return value.map(canonical)
+  if (typeof value !== 'object' || value === null) return value
+  return Object.entries(value)
+    .filter(([, inner]) => inner !== null && inner !== undefined)
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([key, inner]) => [key, canonical(inner)])
+}

@@ -1,0 +1,208 @@
+import { leadSql, lineJoins } from '../../domain/queue/line.ts'
+import { holdingSql } from '../../domain/state.ts'
+import type { Listing } from './keyset.ts'
+
+/** The lists of the API: what they hold and in what order. Nested ones use parent.id. */
+export type JobOrderField = 'CREATED_AT' | 'FINISHED_AT' | 'PRIORITY'
+
+const jobKeys = {
+  CREATED_AT: { sql: 'j.created_at', type: 'timestamptz' },
+  // Jobs that are alive come after all others.
+  FINISHED_AT: { sql: "coalesce(j.finished_at, 'infinity')", type: 'timestamptz' },
+  PRIORITY: { sql: 'coalesce(j.priority_override, j.base_priority)::bigint', type: 'bigint' },
+} as const satisfies Record<JobOrderField, Listing['keys'][number]>
+
+export const jobsListing = (field: JobOrderField, descending: boolean): Listing => ({
+  name: `jobs/${field}/${descending ? 'DESC' : 'ASC'}`,
+  from: 'job j',
+  id: 'j.id',
+  keys: [jobKeys[field], { sql: 'j.id', type: 'text' }],
+  descending,
+})
+
+/** Queue order: active jobs, then QUEUED jobs by their position, then BLOCKED jobs, then final ones. */
+export const queueEntriesListing: Listing = {
+  name: 'queue',
+  from: `job j LEFT JOIN (queue_entry q ${lineJoins}) ON q.job_id = j.id`,
+  id: 'j.id',
+  keys: [
+    {
+      sql: `(CASE WHEN j.state IN ${holdingSql} THEN 0 WHEN j.state = 'QUEUED' THEN 1 WHEN j.state = 'BLOCKED' THEN 2 ELSE 3 END)::bigint`,
+      type: 'bigint',
+    },
+    { sql: `coalesce(CASE WHEN q.job_id IS NULL THEN 0 ELSE ${leadSql} END, 0)`, type: 'bigint' },
+    { sql: '(-coalesce(q.bid, 0))::bigint', type: 'bigint' },
+    { sql: 'coalesce(q.sequence, j.sequence)', type: 'bigint' },
+    { sql: 'j.id', type: 'text' },
+  ],
+  descending: false,
+}
+
+export const runsListing: Listing = {
+  name: 'runs',
+  from: '(SELECT * FROM run WHERE run.job_id = parent.id) r',
+  id: 'r.id',
+  keys: [{ sql: 'r.number::bigint', type: 'bigint' }],
+  descending: false,
+}
+
+/**
+ * The parent is a job at a version: an event that was stored after the job was read would come again to a reader who
+ * goes on from its `eventCursor`.
+ */
+export const eventsParent = ({ id, version }: { id: string; version: number }) => `${id}@${version}`
+export const jobOfParent = (parent: string) => parent.slice(0, parent.indexOf('@'))
+
+export const eventsListing: Listing = {
+  name: 'events',
+  from: `(SELECT * FROM event WHERE event.job_id = split_part(parent.id, '@', 1)
+    AND event.seq <= split_part(parent.id, '@', 2)::bigint) e`,
+  id: `'event_' || substr(e.job_id, ${'job_'.length + 1}) || '_' || e.seq`,
+  keys: [{ sql: 'e.seq', type: 'bigint' }],
+  descending: false,
+}
+
+/** In the order in which they were published. */
+export const artifactsListing: Listing = {
+  name: 'artifacts',
+  from: '(SELECT * FROM artifact WHERE artifact.job_id = parent.id) a',
+  id: 'a.id',
+  keys: [{ sql: 'a.seq', type: 'bigint' }],
+  descending: false,
+}
+
+export const dependenciesListing: Listing = {
+  name: 'dependsOn',
+  from: '(SELECT * FROM dependency WHERE dependency.job_id = parent.id) d JOIN job j ON j.id = d.on_job_id',
+  id: 'j.id',
+  keys: [{ sql: 'd.position::bigint', type: 'bigint' }],
+  descending: false,
+}
+
+export const dependentsListing: Listing = {
+  name: 'dependents',
+  from: '(SELECT DISTINCT job_id FROM dependency WHERE dependency.on_job_id = parent.id) d JOIN job j ON j.id = d.job_id',
+  id: 'j.id',
+  keys: [{ sql: 'j.id', type: 'text' }],
+  descending: false,
+}
+
+export const slotsListing: Listing = {
+  name: 'slotReservations',
+  from: 'slot_reservation s',
+  id: 's.id',
+  keys: [
+    { sql: 's.created_at', type: 'timestamptz' },
+    { sql: 's.id', type: 'text' },
+  ],
+  descending: true,
+}
+
+export const quotasListing: Listing = {
+  name: 'quotas',
+  from: 'quota q',
+  id: 'q.id',
+  keys: [{ sql: 'q.id', type: 'text' }],
+  descending: false,
+}
+
+export const approvalsListing: Listing = {
+  name: 'approvals',
+  from: 'approval a JOIN job j ON j.id = a.job_id',
+  id: 'a.id',
+  keys: [
+    { sql: 'a.requested_at', type: 'timestamptz' },
+    { sql: 'a.id', type: 'text' },
+  ],
+  descending: true,
+}
+
+/** In the order in which they are tried. */
+export const approvalRulesListing: Listing = {
+  name: 'approvalRules',
+  from: 'approval_rule r',
+  id: 'r.id',
+  keys: [
+    { sql: '(-r.priority)::bigint', type: 'bigint' },
+    { sql: 'r.created_at', type: 'timestamptz' },
+    { sql: 'r.id', type: 'text' },
+  ],
+  descending: false,
+}
+
+export const capacityReservationsListing: Listing = {
+  name: 'capacityReservations',
+  from: 'capacity_reservation c',
+  id: 'c.id',
+  keys: [
+    { sql: 'c.starts_at', type: 'timestamptz' },
+    { sql: 'c.id', type: 'text' },
+  ],
+  descending: false,
+}
+
+export const auditListing: Listing = {
+  name: 'auditLog',
+  from: 'audit_entry a',
+  id: 'a.id',
+  keys: [{ sql: 'a.seq', type: 'bigint' }],
+  descending: true,
+}
+
+export const poolNodesListing: Listing = {
+  name: 'poolNodes',
+  from: '(SELECT * FROM node WHERE node.pool = parent.id) n',
+  id: 'n.id',
+  keys: [{ sql: 'n.id', type: 'text' }],
+  descending: false,
+}
+
+export const nodeRunsListing: Listing = {
+  name: 'nodeRuns',
+  from: `(SELECT DISTINCT run_id FROM allocation WHERE allocation.node_id = parent.id) a
+    JOIN run r ON r.id = a.run_id JOIN job j ON j.id = r.job_id`,
+  id: 'r.id',
+  keys: [{ sql: 'r.id', type: 'text' }],
+  descending: false,
+}
+
+export const usersListing: Listing = {
+  name: 'users',
+  from: '"user" u',
+  id: 'u.id',
+  keys: [{ sql: 'u.id', type: 'text' }],
+  descending: false,
+}
+
+export const teamsListing: Listing = {
+  name: 'teams',
+  from: 'team t',
+  id: 't.id',
+  keys: [{ sql: 't.id', type: 'text' }],
+  descending: false,
+}
+
+export const teamMembersListing: Listing = {
+  name: 'teamMembers',
+  from: '(SELECT * FROM team_member WHERE team_member.team_id = parent.id) m',
+  id: 'm.user_id',
+  keys: [{ sql: 'm.user_id', type: 'text' }],
+  descending: false,
+}
+
+/** Newest first. */
+export const tokensListing: Listing = {
+  name: 'tokens',
+  from: 'api_token t',
+  id: 't.id',
+  keys: [{ sql: 't.id', type: 'text' }],
+  descending: true,
+}
+
+export const tokensOfUserListing: Listing = {
+  name: 'tokensOfUser',
+  from: '(SELECT * FROM api_token WHERE api_token.user_id = parent.id) t',
+  id: 't.id',
+  keys: [{ sql: 't.id', type: 'text' }],
+  descending: true,
+}

@@ -1,0 +1,321 @@
+import DataLoader from 'dataloader'
+import { maySee, seesPeople, type Viewer, visibleTo } from '../../domain/access.ts'
+import { readLeft } from '../../domain/control/allowed-actions.ts'
+import { readApprovals } from '../../domain/control/approvals.ts'
+import type { Domain } from '../../domain/domain.ts'
+import { ledSql } from '../../domain/leadership.ts'
+import { readVisibleQuotas } from '../../domain/limits/quotas.ts'
+import { maySeeSlot, readSlots } from '../../domain/submission/slots.ts'
+import { type JobRow, readJob } from '../../domain/submission/stored-job.ts'
+import { eventColumns, type FeedEvent, markOf } from '../../feed/event.ts'
+import { logEnds } from '../../logs/stored.ts'
+import type { Device, Run } from '../../platform/generated/client.ts'
+import type { Sql } from '../../platform/tx.ts'
+import { NestedList } from './connection.ts'
+import type { Bind } from './keyset.ts'
+import {
+  artifactsListing,
+  dependenciesListing,
+  dependentsListing,
+  eventsListing,
+  jobOfParent,
+  nodeRunsListing,
+  poolNodesListing,
+  runsListing,
+  teamMembersListing,
+  tokensOfUserListing,
+} from './listings.ts'
+import { type EventKey, parseEventId } from './typed-id.ts'
+import { waitingLoaders } from './waiting-loaders.ts'
+
+/**
+ * How rows are read: each kind by its key, many at a time, so a query costs a constant number of statements whatever it
+ * asks for below a list. A job that the viewer may not see is null, like one that does not exist; rows below a job are
+ * reached through it. Made once per request and once per event of a subscription.
+ */
+
+export type Loaders = ReturnType<typeof createLoaders>
+
+export const createLoaders = (domain: Domain, viewer: Viewer, listSql: Sql) => ({
+  ...jobLoaders(domain, viewer, listSql),
+  ...waitingLoaders(domain, viewer),
+  ...machineLoaders(domain, viewer, listSql),
+  ...peopleLoaders(domain, viewer, listSql),
+  ...ruleLoaders(domain, viewer),
+})
+
+const always = () => 'TRUE'
+
+function jobLoaders(domain: Domain, viewer: Viewer, listSql: Sql) {
+  const { prisma } = domain.db
+  const visible = (bind: Bind) => visibleTo(viewer, 'j', bind)
+  return {
+    job: byKey(
+      async (ids) => {
+        const jobs = await Promise.all(ids.map((id) => readJob(domain, id)))
+        return jobs.filter((job) => job !== null && maySee(viewer, job)) as JobRow[]
+      },
+      (job) => job.id,
+    ),
+    run: byKey(
+      (ids) => prisma.run.findMany({ where: { id: { in: ids } } }),
+      (run) => run.id,
+    ),
+    event: new DataLoader<string, FeedEvent | null>((ids) => readEvents(domain, ids)),
+    /** By the id of the event; null: it is gone. */
+    eventMark: new DataLoader<string, string | null>((ids) => readMarks(domain, ids)),
+    artifact: byKey(
+      (ids) => prisma.artifact.findMany({ where: { id: { in: ids } }, omit: { hash: true } }),
+      (artifact) => artifact.id,
+    ),
+    closure: byKey(
+      (jobIds) => prisma.closure.findMany({ where: { jobId: { in: jobIds } } }),
+      (closure) => closure.jobId,
+    ),
+    currentRun: new DataLoader<JobRow, Run, string>((jobs) => readCurrentRuns(domain, jobs), {
+      cacheKeyFn: (job) => job.id,
+    }),
+    dependencies: byParent(
+      (jobIds) => prisma.dependency.findMany({ where: { jobId: { in: jobIds } }, orderBy: { position: 'asc' } }),
+      (dependency) => dependency.jobId,
+    ),
+    logEnd: new DataLoader((jobIds: readonly string[]) => logEnds(domain.db.sql, jobIds)),
+    logBytes: new DataLoader<string, number>(async (runIds) => {
+      const logs = await prisma.runLog.findMany({
+        where: { runId: { in: [...runIds] } },
+        select: { runId: true, endOffset: true },
+      })
+      const ends = new Map(logs.map((log) => [log.runId, Number(log.endOffset)]))
+      return runIds.map((id) => ends.get(id) ?? 0)
+    }),
+    runsOfJob: new NestedList(listSql, runsListing, always),
+    eventsOfJob: new NestedList(listSql, eventsListing, always, jobOfParent),
+    artifactsOfJob: new NestedList(listSql, artifactsListing, always),
+    dependsOn: new NestedList(listSql, dependenciesListing, visible),
+    dependents: new NestedList(listSql, dependentsListing, visible),
+  }
+}
+
+function machineLoaders(domain: Domain, viewer: Viewer, listSql: Sql) {
+  const { prisma, sql } = domain.db
+  const visible = (bind: Bind) => visibleTo(viewer, 'j', bind)
+  return {
+    pool: byKey(
+      (names) => prisma.pool.findMany({ where: { name: { in: names } } }),
+      (pool) => pool.name,
+    ),
+    node: byKey(
+      (ids) => prisma.poolNode.findMany({ where: { id: { in: ids } } }),
+      (node) => node.id,
+    ),
+    submissionQueue: byKey(
+      (names) => prisma.submissionQueue.findMany({ where: { name: { in: names } } }),
+      (queue) => queue.name,
+    ),
+    devices: byParent(
+      (nodeIds) => prisma.device.findMany({ where: { nodeId: { in: nodeIds } }, orderBy: { index: 'asc' } }),
+      (device: Device) => device.nodeId,
+    ),
+    /** Devices of the node that runs hold. */
+    held: byParent(
+      (nodeIds) => sql.query<HeldDevice>(heldDevicesSql, [nodeIds], 'held_devices'),
+      (held) => held.nodeId,
+    ),
+    allocations: byParent(
+      (runIds) => prisma.allocation.findMany({ where: { runId: { in: runIds } }, orderBy: { replica: 'asc' } }),
+      (allocation) => allocation.runId,
+    ),
+    claimsOfRun: byParent(
+      (runIds) => prisma.deviceClaim.findMany({ where: { runId: { in: runIds } }, orderBy: { index: 'asc' } }),
+      (claim) => claim.runId,
+    ),
+    poolCapacity: new DataLoader<string, PoolCapacity>((names) => readPoolCapacities(domain, names)),
+    leader: new DataLoader<string, Leader | null>((names) => readLeaders(domain, names)),
+    capacityReservation: byKey(
+      (ids) => prisma.capacityReservation.findMany({ where: { id: { in: ids } } }),
+      (reservation) => reservation.id,
+    ),
+    nodesOfPool: new NestedList(listSql, poolNodesListing, always),
+    runsOnNode: new NestedList(listSql, nodeRunsListing, visible),
+  }
+}
+
+function peopleLoaders(domain: Domain, viewer: Viewer, listSql: Sql) {
+  const { prisma } = domain.db
+  return {
+    user: byKey(
+      (ids) => prisma.user.findMany({ where: { id: { in: ids } } }),
+      (user) => user.id,
+    ),
+    team: byKey(
+      (ids) => prisma.team.findMany({ where: { id: { in: ids } } }),
+      (team) => team.id,
+    ),
+    token: byKey(
+      (ids) => prisma.apiToken.findMany({ where: { id: { in: ids } }, omit: { hash: true } }),
+      (token) => token.id,
+    ),
+    teamsOfUser: byParent(
+      async (userIds) =>
+        prisma.teamMember.findMany({
+          where: { userId: { in: userIds } },
+          include: { team: true },
+          orderBy: { team: { name: 'asc' } },
+        }),
+      (member) => member.userId,
+    ),
+    membersOfTeam: new NestedList(listSql, teamMembersListing, (bind) => visibleMembers(viewer, bind)),
+    tokensOfUser: new NestedList(listSql, tokensOfUserListing, always),
+  }
+}
+
+/** Slots, quotas, approvals with their rules, what is left of final jobs, and audit entries. */
+function ruleLoaders(domain: Domain, viewer: Viewer) {
+  const { prisma, sql } = domain.db
+  return {
+    slot: byKey(
+      async (ids) => (await readSlots(sql, ids)).filter((slot) => maySeeSlot(viewer, slot)),
+      (slot) => slot.id,
+    ),
+    quota: byKey(
+      (ids) => readVisibleQuotas(sql, viewer, ids),
+      (quota) => quota.id,
+    ),
+    approval: byKey(
+      (ids) => readApprovals(sql, 'id', ids),
+      (approval) => approval.id,
+    ),
+    approvalOfJob: byKey(
+      (jobIds) => readApprovals(sql, 'job_id', jobIds),
+      (approval) => approval.jobId,
+    ),
+    leftOfJob: byKey(
+      (jobIds) => readLeft(sql, jobIds),
+      ({ jobId }) => jobId,
+    ),
+    approvalRule: byKey(
+      (ids) => prisma.approvalRule.findMany({ where: { id: { in: ids } } }),
+      (rule) => rule.id,
+    ),
+    auditEntry: byKey(
+      (ids) => prisma.auditEntry.findMany({ where: { id: { in: ids }, seq: { not: null } } }),
+      (entry) => entry.id,
+    ),
+  }
+}
+
+/** A viewer who may not see other users sees the members of its own teams. */
+function visibleMembers(viewer: Viewer, bind: (value: unknown) => string): string {
+  return seesPeople(viewer)
+    ? 'TRUE'
+    : `EXISTS (SELECT FROM team_member own WHERE own.team_id = m.team_id AND own.user_id = ${bind(viewer.userId)})`
+}
+
+function byKey<Row>(read: (keys: string[]) => Promise<readonly Row[]>, keyOf: (row: Row) => string) {
+  return new DataLoader<string, Row | null>(async (keys) => {
+    const rows = new Map((await read([...keys])).map((row) => [keyOf(row), row]))
+    return keys.map((key) => rows.get(key) ?? null)
+  })
+}
+
+function byParent<Row>(read: (parents: string[]) => Promise<readonly Row[]>, parentOf: (row: Row) => string) {
+  return new DataLoader<string, Row[]>(async (parents) => {
+    const rows = Map.groupBy(await read([...parents]), parentOf)
+    return parents.map((parent) => rows.get(parent) ?? [])
+  })
+}
+
+const readEvents = ({ db }: Domain, ids: readonly string[]) =>
+  byEventId(ids, (jobIds, seqs) =>
+    db.sql.query<FeedEvent>(
+      `SELECT ${eventColumns}
+       FROM unnest($1::text[], $2::bigint[]) AS k(job_id, seq) JOIN event e ON e.job_id = k.job_id AND e.seq = k.seq`,
+      [jobIds, seqs],
+    ),
+  )
+
+async function readMarks({ db }: Domain, ids: readonly string[]): Promise<(string | null)[]> {
+  const events = await byEventId(ids, (jobIds, seqs) =>
+    db.sql.query<Pick<FeedEvent, 'jobId' | 'seq' | 'at'>>(
+      `SELECT e.job_id AS "jobId", e.seq, e.at
+       FROM unnest($1::text[], $2::bigint[]) AS k(job_id, seq) JOIN event e ON e.job_id = k.job_id AND e.seq = k.seq`,
+      [jobIds, seqs],
+    ),
+  )
+  return events.map((event) => event && markOf(event))
+}
+
+/** Keys have two parts, which Prisma would turn into one OR per event. */
+async function byEventId<Row extends EventKey>(
+  ids: readonly string[],
+  read: (jobIds: string[], seqs: number[]) => Promise<readonly Row[]>,
+): Promise<(Row | null)[]> {
+  const keys = ids.map(parseEventId)
+  const wanted = keys.filter((key): key is EventKey => key !== null)
+  const rows = await read(
+    wanted.map((key) => key.jobId),
+    wanted.map((key) => key.seq),
+  )
+  const found = new Map(rows.map((row) => [`${row.jobId}/${row.seq}`, row]))
+  return keys.map((key) => (key && found.get(`${key.jobId}/${key.seq}`)) ?? null)
+}
+
+async function readCurrentRuns({ db }: Domain, jobs: readonly JobRow[]): Promise<(Run | Error)[]> {
+  const ids = await db.sql.query<{ id: string }>(
+    `SELECT r.id FROM unnest($1::text[]) AS j(id)
+     CROSS JOIN LATERAL (SELECT id FROM run WHERE job_id = j.id ORDER BY number DESC LIMIT 1) r`,
+    [jobs.map((job) => job.id)],
+  )
+  const runs = await db.prisma.run.findMany({ where: { id: { in: ids.map(({ id }) => id) } } })
+  const byJob = new Map(runs.map((run) => [run.jobId, run]))
+  return jobs.map((job) => byJob.get(job.id) ?? new Error(`The job ${job.id} was deleted meanwhile`))
+}
+
+interface HeldDevice {
+  nodeId: string
+  index: number
+  runId: string
+}
+
+const heldDevicesSql =
+  'SELECT node_id AS "nodeId", device AS index, run_id AS "runId" FROM held_device WHERE node_id = ANY($1::text[])'
+
+interface PoolCapacity {
+  capacity: { cpuMillis: number; memoryBytes: number; gpu: number }
+  used: { cpuMillis: number; memoryBytes: number; gpu: number }
+}
+
+async function readPoolCapacities({ db }: Domain, pools: readonly string[]): Promise<PoolCapacity[]> {
+  const rows = await db.sql.query<Record<'cpu' | 'memory' | 'gpu' | 'usedCpu' | 'usedMemory' | 'usedGpu', number>>(
+    `SELECT coalesce(sum(n.cpu_millis), 0)::bigint AS cpu, coalesce(sum(n.memory_bytes), 0)::bigint AS memory,
+       coalesce(sum(n.cpu_millis - n.held_cpu_millis - n.free_cpu_millis), 0)::bigint AS "usedCpu",
+       coalesce(sum(n.memory_bytes - n.held_memory_bytes - n.free_memory_bytes), 0)::bigint AS "usedMemory",
+       coalesce(sum((SELECT count(*) FROM device d WHERE d.node_id = n.id)), 0)::bigint AS gpu,
+       coalesce(sum((SELECT count(*) FROM held_device h WHERE h.node_id = n.id)), 0)::bigint AS "usedGpu"
+     FROM unnest($1::text[]) WITH ORDINALITY AS p(name, place) LEFT JOIN node n ON n.pool = p.name
+     GROUP BY p.place ORDER BY p.place`,
+    [pools],
+  )
+  return rows.map(({ cpu, memory, gpu, usedCpu, usedMemory, usedGpu }) => ({
+    capacity: { cpuMillis: cpu, memoryBytes: memory, gpu },
+    used: { cpuMillis: usedCpu, memoryBytes: usedMemory, gpu: usedGpu },
+  }))
+}
+
+interface Leader {
+  holder: string
+  host: string
+  epoch: number
+  renewedAt: Date
+}
+
+/** Leaders whose lease has not run out. */
+async function readLeaders({ db }: Domain, pools: readonly string[]): Promise<(Leader | null)[]> {
+  const rows = await db.sql.query<Leader & { pool: string }>(
+    `SELECT pool, leader.holder, coalesce(leader.host, '') AS host, leader.epoch, lease.renewed_at AS "renewedAt"
+     FROM scheduler_leader leader JOIN scheduler_lease lease USING (pool) WHERE pool = ANY($1::text[]) AND ${ledSql}`,
+    [pools],
+  )
+  const leaders = new Map(rows.map((row) => [row.pool, row]))
+  return pools.map((pool) => leaders.get(pool) ?? null)
+}

@@ -1,0 +1,33 @@
+import { refusal } from '../errors.ts'
+import { limits } from '../request-limits.ts'
+
+/** Arguments of a connection, unchecked. */
+export interface PageArgs {
+  first?: number | null | undefined
+  after?: string | null | undefined
+  last?: number | null | undefined
+  before?: string | null | undefined
+}
+
+export interface PageSize {
+  limit: number
+  backwards: boolean
+}
+
+/** How many nodes are wanted, and from which end. */
+export function pageSize({ first, last }: PageArgs): PageSize {
+  if (isGiven(first) && isGiven(last)) throw refusal('BAD_REQUEST', 'Give `first` or `last`, not both')
+  const backwards = isGiven(last)
+  const limit = (backwards ? last : first) ?? limits.pageSizeDefault
+  if (limit < 1 || limit > limits.pageSizeMax)
+    throw refusal('BAD_REQUEST', `\`${backwards ? 'last' : 'first'}\` must be 1 … ${limits.pageSizeMax}, not ${limit}`)
+  return { limit, backwards }
+}
+
+const isGiven = (value: number | null | undefined): value is number => value !== null && value !== undefined
+
+/** Cost of a connection: its selection counts once for each node of the page. `pageSize` refuses wrong sizes. */
+export function pageCost({ first, last }: PageArgs): { field: number; multiplier: number } {
+  const wanted = first ?? last ?? limits.pageSizeDefault
+  return { field: 1, multiplier: Math.min(Math.max(wanted, 1), limits.pageSizeMax) }
+}

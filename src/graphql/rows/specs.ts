@@ -1,0 +1,96 @@
+import DataLoader from 'dataloader'
+import { NotFound } from '../../domain/errors.ts'
+import type { JobSpec } from '../../domain/spec.ts'
+import type { Sql } from '../../platform/tx.ts'
+import { refusal } from '../errors.ts'
+import { limits } from '../request-limits.ts'
+
+/**
+ * Specs apart from their jobs. One may have 4 MiB, and sixty of them held the server for seconds, so they are read only
+ * where they are asked for, and one request gets `specBytesMax` of them, or a single one of any size. Each place that
+ * shows a spec counts, and each name under which it shows the same field, for each is executed and written out again.
+ */
+
+export interface Specs {
+  /** The whole spec, or the refusal of a request that shows too many. `times`: how often a field of it is shown. */
+  load(jobId: string, times: number): Promise<JobSpec>
+  /** What lists show of specs: a few fields, which cost nothing here. */
+  readonly words: DataLoader<string, SpecWords>
+}
+
+export interface SpecWords {
+  labels: JobSpec['labels']
+  maxAttempts: number | null
+  /** null: the job is gone. */
+  resources: JobSpec['resources'] | null
+}
+
+interface SpecText {
+  /** null: it comes after too many bytes, and was not read. */
+  text: string | null
+  bytes: number
+}
+
+/** Specs that one statement looks at: the database unpacks them before it knows how long they are. */
+const specsPerRead = 16
+
+export function createSpecs(sql: Sql): Specs {
+  const texts = new DataLoader<string, SpecText | null>((ids) => readTexts(sql, ids))
+  let shownBytes = 0
+  return {
+    async load(jobId, times) {
+      const found = await texts.load(jobId)
+      if (!found) throw new NotFound('The object was deleted meanwhile')
+      const isSingle = shownBytes === 0 && times === 1
+      shownBytes += found.bytes * times
+      if (found.text === null || (shownBytes > limits.specBytesMax && !isSingle)) throw tooMany()
+      return JSON.parse(found.text) as JobSpec
+    },
+    words: new DataLoader((ids) => readWords(sql, ids)),
+  }
+}
+
+const tooMany = () =>
+  refusal(
+    'QUERY_TOO_COMPLEX',
+    `The specs of this request exceed ${limits.specBytesMax} bytes; request shorter pages or one job at a time`,
+  )
+
+/** Texts in order until there are too many bytes; null for jobs that are gone. */
+async function readTexts(sql: Sql, ids: readonly string[]): Promise<(SpecText | null)[]> {
+  const found = new Map<string, SpecText>()
+  let bytes = 0
+  for (let from = 0; from < ids.length && bytes <= limits.specBytesMax; from += specsPerRead) {
+    const rows = await sql.query<SpecText & { id: string }>(
+      textsSql,
+      [ids.slice(from, from + specsPerRead), limits.specBytesMax - bytes],
+      'spec_texts',
+    )
+    for (const row of rows) found.set(row.id, row)
+    bytes += rows.reduce((sum, row) => sum + row.bytes, 0)
+  }
+  const isWhole = bytes <= limits.specBytesMax
+  return ids.map((id) => found.get(id) ?? (isWhole ? null : notRead))
+}
+
+const notRead: SpecText = { text: null, bytes: 0 }
+
+/** Only the texts before which the bytes are not used up. */
+const textsSql = `
+SELECT id, CASE WHEN before <= $2::bigint THEN text END AS text, bytes FROM (
+  SELECT id, text, octet_length(text) AS bytes, place,
+    coalesce(sum(octet_length(text)) OVER (ORDER BY place ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0) AS before
+  FROM (SELECT j.id, j.spec::text AS text, w.place FROM unnest($1::text[]) WITH ORDINALITY AS w(id, place)
+    JOIN job j ON j.id = w.id) each
+) counted ORDER BY place`
+
+async function readWords(sql: Sql, ids: readonly string[]): Promise<SpecWords[]> {
+  const rows = await sql.query<SpecWords & { id: string }>(
+    `SELECT id, spec->'labels' AS labels, (spec->'retry'->>'maxAttempts')::int AS "maxAttempts", spec->'resources' AS resources
+     FROM job WHERE id = ANY($1::text[])`,
+    [ids],
+    'spec_words',
+  )
+  const found = new Map(rows.map((row) => [row.id, row]))
+  return ids.map((id) => found.get(id) ?? { labels: [], maxAttempts: null, resources: null })
+}

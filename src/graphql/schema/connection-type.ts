@@ -1,0 +1,49 @@
+import type { ConnectionShape } from '../rows/connection.ts'
+import { countMax } from '../rows/keyset.ts'
+import { builder } from './builder.ts'
+
+/** Up to `countMax` rows are read, once for the list. */
+const countCost = { field: 0, once: 50 }
+
+type NodeRef<Node> = ReturnType<typeof builder.objectRef<Node>>
+
+/** Declares `<name>Connection` and `<name>Edge` over a noun. `Extra`: what the connection knows beyond its page. */
+export function connectionType<Node, Extra extends object = object>(name: string, node: NodeRef<Node>) {
+  const edge = builder.objectRef<{ cursor: string; node: Node }>(`${name}Edge`).implement({
+    description: `An item of a list of ${node.name}, with its cursor.`,
+    fields: (t) => ({
+      cursor: t.expose('cursor', { type: 'Cursor', description: 'Position in the list.' }),
+      // The compiler cannot see through `Node` whether it is a list or a promise; it is neither.
+      node: t.field({ type: node, description: 'The item.', resolve: (parent) => parent.node as never }),
+    }),
+  })
+  return builder.objectRef<ConnectionShape<Node> & Extra>(`${name}Connection`).implement({
+    description: `A page of a list of ${node.name}.`,
+    fields: (t) => ({
+      edges: t.field({
+        type: [edge],
+        description: 'The items of this page with their cursors, in order.',
+        // The field of the connection has counted the page already.
+        complexity: { multiplier: 1 },
+        resolve: (parent) => parent.edges,
+      }),
+      nodes: t.field({
+        type: [node],
+        description: 'The items of this page, in order.',
+        complexity: { multiplier: 1 },
+        resolve: (parent) => parent.edges.map((each) => each.node) as never,
+      }),
+      pageInfo: t.field({
+        type: builder.pageInfoRef(),
+        description: 'Position of the page in its list.',
+        resolve: (parent) => parent.pageInfo,
+      }),
+      totalCount: t.int({
+        nullable: true,
+        description: `Items in the whole list; null: more than ${countMax.toLocaleString('en')}.`,
+        complexity: countCost,
+        resolve: (parent) => parent.count(),
+      }),
+    }),
+  })
+}

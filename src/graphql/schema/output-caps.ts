@@ -1,0 +1,100 @@
+import SchemaBuilder, { BasePlugin, type PothosOutputFieldConfig, type SchemaTypes } from '@pothos/core'
+import type { GraphQLFieldResolver } from 'graphql'
+import { pageGapsMax } from '../../logs/read.ts'
+import { batchLinesMax, limits } from '../request-limits.ts'
+
+/**
+ * Every list that is no connection has a cap: its description tells it, and no answer has more. Most have `itemsMax`,
+ * the others what the table says. A description that names its cap itself belongs to a list whose statement keeps it.
+ */
+
+export const itemsMax = 1_000
+
+/** What one node may have, as `addNode` takes it. */
+const gpusMax = 1_024
+const levels = 4
+/** Of the words of a command line. */
+const wordsMax = 10_000
+
+const caps: Readonly<Record<string, number>> = {
+  'ApiToken.scopes': 4,
+  'ApprovalCondition.levelNotIn': levels,
+  'ApprovalRule.exemptLevels': levels,
+  'ApproveJobsPayload.results': limits.decisionsMax,
+  'CancelJobsPayload.results': limits.bulkMax,
+  'Device.cuda': 2,
+  'DryRun.gpuIds': gpusMax,
+  'GpuAllocation.allocatedGpus': gpusMax,
+  'GpuAllocation.availableGpus': gpusMax,
+  'GpuAllocation.devices': gpusMax,
+  'GpuCapability.cuda': 2,
+  'GpuInventory.capabilities': gpusMax,
+  'InternalDns.ports': 1_024,
+  'JobSpec.arguments': wordsMax,
+  'JobSpec.command': wordsMax,
+  'JobSpec.data': 256,
+  'JobSpec.environment': wordsMax,
+  'JobTransitions.transitions': 200,
+  'LocalQueue.allocatedGpus': gpusMax,
+  'LocalQueue.availableGpus': gpusMax,
+  'LogBatch.lines': batchLinesMax,
+  'LogPage.gaps': pageGapsMax,
+  'LogPage.lines': 5_000,
+  'Placement.gpuIds': gpusMax,
+  'PoolNode.devices': gpusMax,
+  'RejectJobsPayload.results': limits.decisionsMax,
+  'Resources.cpuModel': 64,
+  'Resources.gpuIds': gpusMax,
+  'Resources.gpuModel': 64,
+  'Retry.onExitCodes': 255,
+  'Run.gpuIds': gpusMax,
+  'SubmitJobsPayload.results': limits.bulkMax,
+  'System.gpus': gpusMax,
+  'User.allow': 20,
+  'User.deny': 20,
+  'Viewer.scopes': 4,
+}
+
+type Resolver = GraphQLFieldResolver<unknown, object>
+
+/** null: it is no list, a part of a connection, or says its cap itself. */
+function capOfOutput({ type, kind, parentType, name, description }: Field): number | null {
+  if (type.kind !== 'List' || kind === 'Subscription' || parentType.endsWith('Connection')) return null
+  return /at most [\d,]+/.test(description ?? '') ? null : (caps[`${parentType}.${name}`] ?? itemsMax)
+}
+
+type Field = Pick<
+  PothosOutputFieldConfig<SchemaTypes>,
+  'type' | 'kind' | 'parentType' | 'name' | 'description' | 'extensions'
+>
+
+class OutputCapsPlugin<Types extends SchemaTypes> extends BasePlugin<Types> {
+  override onOutputFieldConfig(field: PothosOutputFieldConfig<Types>): PothosOutputFieldConfig<Types> {
+    const cap = capOfOutput(field as Field)
+    if (cap === null) return field
+    const description = `${field.description} At most ${cap.toLocaleString('en-US')}.`
+    return { ...field, description, extensions: { ...field.extensions, outputCap: cap } }
+  }
+
+  override wrapResolve(resolver: Resolver, { extensions }: PothosOutputFieldConfig<Types>): Resolver {
+    const cap = extensions?.['outputCap']
+    if (typeof cap !== 'number') return resolver
+    return (...args) => {
+      const list: unknown = resolver(...args)
+      return list instanceof Promise ? list.then((each) => within(each, cap)) : within(list, cap)
+    }
+  }
+}
+
+const within = (list: unknown, cap: number): unknown =>
+  Array.isArray(list) && list.length > cap ? list.slice(0, cap) : list
+
+declare global {
+  namespace PothosSchemaTypes {
+    interface Plugins<Types extends SchemaTypes> {
+      outputCaps: OutputCapsPlugin<Types>
+    }
+  }
+}
+
+SchemaBuilder.registerPlugin('outputCaps', OutputCapsPlugin)

@@ -1,0 +1,43 @@
+import type { KnownApproval } from '../../domain/control/approvals.ts'
+import type { Quota } from '../../domain/limits/quotas.ts'
+import type { Slot } from '../../domain/submission/slots.ts'
+import type { JobRow } from '../../domain/submission/stored-job.ts'
+import type { FeedEvent } from '../../feed/event.ts'
+import type {
+  ApiToken,
+  ApprovalRule,
+  Artifact,
+  AuditEntry,
+  CapacityReservation,
+  Device,
+  Pool,
+  PoolNode,
+  Run,
+  SubmissionQueue,
+  Team,
+  User,
+} from '../../platform/generated/client.ts'
+import type { HoldRow } from '../rows/waiting-loaders.ts'
+import { builder } from './builder.ts'
+
+/** The nouns with the rows they resolve from. Here, apart from their fields, so that nouns can name each other. */
+export const JobRef = builder.objectRef<JobRow>('Job')
+export const RunRef = builder.objectRef<Run>('Run')
+export const JobEventRef = builder.objectRef<FeedEvent>('JobEvent')
+/** Without the hash, which only finds it again. */
+export const ArtifactRef = builder.objectRef<Omit<Artifact, 'hash'>>('Artifact')
+export const UserRef = builder.objectRef<User>('User')
+export const TeamRef = builder.objectRef<Team>('Team')
+/** Without the hash: what is not there cannot leak. */
+export const ApiTokenRef = builder.objectRef<Omit<ApiToken, 'hash'>>('ApiToken')
+export const PoolRef = builder.objectRef<Pool>('Pool')
+export const PoolNodeRef = builder.objectRef<PoolNode>('PoolNode')
+export const HoldRef = builder.objectRef<HoldRow>('Hold')
+export const DeviceRef = builder.objectRef<Device>('Device')
+export const SlotReservationRef = builder.objectRef<Slot>('SlotReservation')
+export const QuotaRef = builder.objectRef<Quota>('Quota')
+export const SubmissionQueueRef = builder.objectRef<SubmissionQueue>('SubmissionQueue')
+export const ApprovalRef = builder.objectRef<KnownApproval>('Approval')
+export const ApprovalRuleRef = builder.objectRef<ApprovalRule>('ApprovalRule')
+export const CapacityReservationRef = builder.objectRef<CapacityReservation>('CapacityReservation')
+export const AuditEntryRef = builder.objectRef<AuditEntry>('AuditEntry')

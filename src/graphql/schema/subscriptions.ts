@@ -1,0 +1,237 @@
+import { maySee } from '../../domain/access.ts'
+import { jobNotFound } from '../../domain/errors.ts'
+import type { FeedEvent } from '../../feed/event.ts'
+import type { JobStatusMessage } from '../../feed/job-status.ts'
+import type { JobUpdatesMessage } from '../../feed/job-updates.ts'
+import { logStreams } from '../../logs/lines.ts'
+import type { TailMessage } from '../../logs/tail-message.ts'
+import { atMost } from '../admission/argument-bounds.ts'
+import { namesBelow } from '../operation.ts'
+import { batchLinesCost, batchLinesMax, batchTextCost } from '../request-limits.ts'
+import type { RequestContext } from '../rows/context.ts'
+import { decodeCursor } from '../rows/cursor.ts'
+import { builder } from './builder.ts'
+import { described } from './enum-values.ts'
+import { feedCursor, openSeq, seqCursor } from './event-cursor.ts'
+import { JobFilterInput } from './job-filter.ts'
+import { LogGapRef, LogLineRef, LogStream, logCursor, logStart, type OfJob } from './log.ts'
+import { seen } from './problem.ts'
+import { JobEventRef, JobRef, RunRef } from './refs.ts'
+
+/**
+ * Live views. The rooms feed and logs give messages with plain cursors; here they get types and opaque cursors. Every
+ * message carries a cursor, heartbeats too, so a client can always continue from its last message.
+ */
+
+interface Cursored {
+  cursor: string
+}
+type Message<M, Kind> = Omit<Extract<M, { kind: Kind }>, 'cursor'> & Cursored
+
+const StreamPhase = builder.enumType('StreamPhase', {
+  description: 'Whether a message is about the past or the present.',
+  values: described({
+    REPLAY: 'It happened before the subscription began.',
+    LIVE: 'It happens now.',
+  }),
+})
+
+const cursorDescription = 'Pass this to `after` to continue from here.'
+
+const JobTransitions = builder.objectRef<Message<JobStatusMessage, 'transitions'>>('JobTransitions').implement({
+  description: 'Consecutive events of one job, at most 200; empty if only progress or stateInfo changed.',
+  fields: (t) => ({
+    job: t.field({
+      type: JobRef,
+      description: 'The job as it is now.',
+      resolve: ({ job }) => job,
+    }),
+    transitions: t.field({
+      type: [JobEventRef],
+      description: 'The events, in order.',
+      resolve: ({ events }): FeedEvent[] => [...events],
+    }),
+    cursor: t.expose('cursor', { type: 'Cursor', description: cursorDescription }),
+    phase: t.expose('phase', { type: StreamPhase, description: 'Whether the message is replayed or live.' }),
+    isFinal: t.exposeBoolean('isFinal', { description: 'Whether these events end in a final state.' }),
+  }),
+})
+
+const StreamReset = builder
+  .objectRef<Cursored & { reason: string; jobIds: readonly string[] }>('StreamReset')
+  .implement({
+    description:
+      'What was sent before does not hold any more. Without `jobIds`: read again what you show, then continue. With `jobIds`: only these jobs are concerned.',
+    fields: (t) => ({
+      reason: t.exposeString('reason', {
+        description:
+          'RETENTION: the skipped events are no longer kept, or the database lost events in a failover or a restore. DELETED: the jobs were deleted.',
+      }),
+      jobIds: t.idList({
+        description:
+          'The deleted jobs, at most 200: remove them from what you show. `jobUpdates` continues, `jobStatus` and `tail` complete. Empty: RETENTION.',
+        resolve: ({ jobIds }) => [...jobIds],
+      }),
+      cursor: t.expose('cursor', { type: 'Cursor', description: cursorDescription }),
+    }),
+  })
+
+const StreamHeartbeat = builder.objectRef<Cursored & { at: Date }>('StreamHeartbeat').implement({
+  description: 'Nothing happened for about 15 seconds; the stream is alive.',
+  fields: (t) => ({
+    cursor: t.expose('cursor', { type: 'Cursor', description: cursorDescription }),
+    at: t.expose('at', { type: 'DateTime', description: 'When it was sent, rounded down to a whole second.' }),
+  }),
+})
+
+const LogBatch = builder.objectRef<Message<TailMessage, 'batch'>>('LogBatch').implement({
+  description: 'Output of one run. Offsets count the bytes of all streams, also of those not requested.',
+  fields: (t) => ({
+    run: t.exposeInt('run', { description: 'Number of the run.' }),
+    text: t.string({
+      description: 'The output as text.',
+      complexity: batchTextCost,
+      resolve: (batch, _args, { logTexts }) => logTexts?.markerOf(batch.utf8) ?? batch.text,
+    }),
+    lines: t.field({
+      type: [LogLineRef],
+      description: 'The output split into lines.',
+      complexity: batchLinesCost,
+      resolve: ({ lines }) => [...lines],
+    }),
+    startOffset: t.expose('startOffset', { type: 'UInt53', description: 'Offset of the first byte.' }),
+    endOffset: t.expose('endOffset', { type: 'UInt53', description: 'Offset after the last byte.' }),
+    cursor: t.expose('cursor', { type: 'Cursor', description: cursorDescription }),
+    phase: t.expose('phase', { type: StreamPhase, description: 'Whether the message is replayed or live.' }),
+    isFinal: t.exposeBoolean('isFinal', { description: 'Whether the output of the job ends here.' }),
+  }),
+})
+
+const RunChanged = builder.objectRef<Message<TailMessage, 'run'> & OfJob>('RunChanged').implement({
+  description: 'The output that follows belongs to this run.',
+  fields: (t) => ({
+    run: t.field({
+      type: RunRef,
+      description: 'The run.',
+      resolve: ({ jobId, run }, _args, { domain }) =>
+        seen(domain.db.prisma.run.findUnique({ where: { jobId_number: { jobId, number: run } } })),
+    }),
+    cursor: t.expose('cursor', { type: 'Cursor', description: cursorDescription }),
+  }),
+})
+
+const typeOf = {
+  transitions: JobTransitions,
+  reset: StreamReset,
+  heartbeat: StreamHeartbeat,
+  batch: LogBatch,
+  gap: LogGapRef,
+  run: RunChanged,
+} as const
+
+const resolveType = (message: object) => ('kind' in message ? typeOf[message.kind as keyof typeof typeOf] : undefined)
+
+const JobStatusMessageRef = builder.unionType('JobStatusMessage', {
+  description: 'What `jobStatus` sends.',
+  types: [JobTransitions, StreamReset, StreamHeartbeat],
+  resolveType,
+})
+
+const JobUpdatesMessageRef = builder.unionType('JobUpdatesMessage', {
+  description: 'What `jobUpdates` sends.',
+  types: [JobTransitions, StreamReset, StreamHeartbeat],
+  resolveType,
+})
+
+const TailMessageRef = builder.unionType('TailMessage', {
+  description: 'What `tail` sends.',
+  types: [LogBatch, LogGapRef, RunChanged, StreamReset, StreamHeartbeat],
+  resolveType,
+})
+
+const after = { type: 'Cursor', description: 'Start after this cursor.' } as const
+
+const batchBytes = 65_536
+/** The default fits so often into the largest one that is sent. */
+const batchesIn = (bytes: number) => Math.min(16, Math.max(1, Math.ceil(bytes / batchBytes)))
+
+builder.subscriptionField('jobStatus', (t) =>
+  t.field({
+    type: JobStatusMessageRef,
+    description:
+      'All events of one job after `after` (default: from the event of its current state), in order: first past, then live ones. Completes after the final event.',
+    args: { jobId: t.arg.id({ required: true, description: 'The job.' }), after: t.arg(after) },
+    subscribe: (_root, { jobId, after: cursor }, { feed, viewer }) =>
+      feed.jobStatus({ viewer, jobId, ...openSeq(jobId, cursor) }),
+    resolve: (message: JobStatusMessage, { jobId }, { load }) => {
+      if (message.kind === 'transitions') load.job.prime(jobId, message.job)
+      return { ...message, cursor: seqCursor({ jobId, seq: message.cursor, mark: message.mark }) }
+    },
+  }),
+)
+
+builder.subscriptionField('jobUpdates', (t) =>
+  t.field({
+    type: JobUpdatesMessageRef,
+    description:
+      'All events of all jobs that you may see and that match the filter before or after the event, and the deletion of such jobs (`StreamReset` with `jobIds`). Start from `JobConnection.asOf`.',
+    args: { filter: t.arg({ type: JobFilterInput, description: 'Filter; default: all jobs.' }), after: t.arg(after) },
+    subscribe: (_root, { filter, after: cursor }, { feed, viewer }) =>
+      feed.jobUpdates({
+        viewer,
+        filter: filter ?? undefined,
+        ...openPosition(cursor),
+      }),
+    resolve: (message: JobUpdatesMessage, _args, { load }) => {
+      if (message.kind === 'transitions') load.job.prime(message.jobId, message.job)
+      return { ...message, cursor: feedCursor({ position: message.cursor, mark: message.mark }) }
+    },
+  }),
+)
+
+builder.subscriptionField('tail', (t) =>
+  t.field({
+    type: TailMessageRef,
+    description:
+      'Output of a job from `after`, from the last lines, or from the beginning, then live. Completes when all output was sent.',
+    args: {
+      jobId: t.arg.id({ required: true, description: 'The job.' }),
+      after: t.arg(after),
+      lastLines: t.arg.int({
+        description: 'Start with this number of last lines, 1 … 5,000; fewer if they are longer than 32 MiB.',
+      }),
+      streams: t.arg({
+        type: [LogStream],
+        ...atMost(logStreams.length, 'Streams to include (default: STDOUT and STDERR)'),
+      }),
+      maxBatchBytes: t.arg.int({
+        defaultValue: batchBytes,
+        description: 'Maximum bytes of text in one message; values are clamped to 4 KiB … 1 MiB.',
+      }),
+      run: t.arg.int({ description: 'Number of the run; default: all runs.' }),
+    },
+    complexity: ({ maxBatchBytes }) => ({ field: 1, multiplier: batchesIn(maxBatchBytes ?? batchBytes) }),
+    async subscribe(_root, { jobId, maxBatchBytes, ...start }, context, info) {
+      await demandVisible(jobId, context)
+      return context.logTail.follow({
+        ...logStart(jobId, start),
+        maxBatchBytes: maxBatchBytes ?? batchBytes,
+        ...(namesBelow(info).has('lines') && { linesMax: batchLinesMax }),
+      })
+    },
+    resolve: (message: TailMessage, { jobId }) =>
+      message.kind === 'gap'
+        ? { ...message, jobId }
+        : Object.assign(Object.create(message), { jobId, cursor: logCursor(jobId, message.cursor) }),
+  }),
+)
+
+function openPosition(cursor: string | null | undefined) {
+  const { p: after, m: mark } = cursor == null ? {} : decodeCursor('pos', cursor)
+  return { after, mark }
+}
+
+async function demandVisible(jobId: string, { load, viewer }: RequestContext): Promise<void> {
+  const job = await load.job.load(jobId)
+  if (!job || !maySee(viewer, job)) throw jobNotFound(jobId)
+}

@@ -1,0 +1,43 @@
+import type { GraphQLSchema } from 'graphql'
+import { createYoga } from 'graphql-yoga'
+import type { Viewer } from '../../domain/access.ts'
+import { type AdmissionRules, admissionPlugin } from '../admission/admission.ts'
+import { rememberedDocuments } from '../admission/parsed-documents.ts'
+import { presentError } from '../errors.ts'
+import { type Staying, subscriptionsPlugin } from '../live/subscriptions.ts'
+import { limits } from '../request-limits.ts'
+import { createContext, type RequestContext, type Rooms } from '../rows/context.ts'
+
+/** How a document becomes a result: admission, then execution, the same for HTTP, SSE and WebSocket. */
+
+export type GraphqlEngine = ReturnType<typeof createGraphqlEngine>
+
+/** What a transport knows of a request. */
+export interface Requester extends Staying {
+  viewer: Viewer
+  /** Of a posted request. */
+  bodyBytes?: number
+}
+
+export interface EngineOptions {
+  schema: GraphQLSchema
+  rooms: Rooms
+  admission: AdmissionRules
+}
+
+export function createGraphqlEngine({ schema, rooms, admission }: EngineOptions) {
+  return createYoga<Requester, RequestContext>({
+    schema,
+    context: ({ viewer }) => createContext(rooms, viewer),
+    plugins: [admissionPlugin(admission, rooms.log), subscriptionsPlugin(rooms)],
+    maskedErrors: { maskError: (error) => presentError(error, rooms.log) },
+    parserAndValidationCache: rememberedDocuments(),
+    maxRequestBodySize: limits.bodyBytesMax,
+    batching: false,
+    cors: false,
+    graphiql: false,
+    landingPage: false,
+    logging: false,
+    multipart: false,
+  })
+}

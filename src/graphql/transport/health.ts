@@ -1,0 +1,107 @@
+import type { Domain } from '../../domain/domain.ts'
+import { leaseTtlMs } from '../../domain/leadership.ts'
+import type { Db } from '../../platform/db.ts'
+import type { DiskWatch } from '../../platform/disk.ts'
+import { sqlState, whyOverloaded } from '../../platform/tx.ts'
+
+/** What /readyz answers: whether this process can serve, and what an operator should look at. */
+export interface Readiness {
+  ready: boolean
+  /** read-only: a standby, or one that is being replaced. unknown: this server is too busy to find out. */
+  database: 'ok' | 'full' | 'read-only' | 'unavailable' | 'unknown'
+  migrations: 'ok' | 'pending' | 'unknown'
+  warnings: string[]
+}
+
+/** Limit of the statements of a probe, which is shorter than that of other statements. */
+const limit = { statementMsMax: 2_000 }
+
+/** /readyz needs no login, and the check for space writes to the disk: one check answers all requests of this time. */
+const roomMs = 1_000
+
+interface Process {
+  disk: Pick<DiskWatch, 'findProblem'>
+  isStarted?: () => boolean
+}
+
+export function createReadiness(
+  { db, clock, log }: Domain,
+  { disk, isStarted = () => true }: Process,
+): () => Promise<Readiness> {
+  let looked: { atMs: number; found: Promise<boolean> } | null = null
+  const findRoom = () => {
+    const nowMs = clock.monotonicMs()
+    if (looked === null || nowMs - looked.atMs > roomMs) looked = { atMs: nowMs, found: hasRoom(db) }
+    return looked.found
+  }
+  return async () => {
+    const state = await readiness({ db, log, findRoom }, disk)
+    if (isStarted()) return state
+    return { ...state, ready: false, warnings: [...state.warnings, 'the server is still starting'] }
+  }
+}
+
+const problems = {
+  ok: [],
+  full: ['the disk of the database is full'],
+  'read-only': ['the database is read-only'],
+} as const
+
+type Probe = Pick<Domain, 'db' | 'log'> & { findRoom: () => Promise<boolean> }
+
+async function readiness({ db, log, findRoom }: Probe, disk: Pick<DiskWatch, 'findProblem'>): Promise<Readiness> {
+  const problem = await disk.findProblem()
+  const full = problem === null ? [] : [problem]
+  try {
+    const [row] = await db.transaction((sql) => sql.query<ProbeRow>(readinessSql, [leaseTtlMs]), limit)
+    const migrated = row?.unfinished === 0
+    const database = row?.readOnly ? 'read-only' : await spaceOf(findRoom)
+    const leaderless = (row?.leaderless ?? []).map((pool) => `pool ${pool} has no scheduler: its jobs wait`)
+    return {
+      ready: migrated && database === 'ok',
+      database,
+      migrations: migrated ? 'ok' : 'pending',
+      warnings: [...leaderless, ...problems[database], ...full],
+    }
+  } catch (error) {
+    const overloaded = whyOverloaded(error)
+    log.warn({ err: error }, overloaded ?? 'not ready')
+    if (overloaded) return { ready: false, database: 'unknown', migrations: 'unknown', warnings: [overloaded, ...full] }
+    if (!isDiskFull(error)) return { ready: false, database: 'unavailable', migrations: 'unknown', warnings: full }
+    return { ready: false, database: 'full', migrations: 'unknown', warnings: [...problems.full, ...full] }
+  }
+}
+
+interface ProbeRow {
+  unfinished: number
+  leaderless: string[]
+  readOnly: boolean
+}
+
+const spaceOf = async (findRoom: Probe['findRoom']) => ((await findRoom()) ? 'ok' : 'full')
+
+const isDiskFull = (error: unknown) => sqlState((error as Error).cause) === '53100'
+
+/**
+ * Whether the database can write half a megabyte, wherever it is: the rows exceed the memory of the statement, so they
+ * go through a file in its data directory that is gone with the statement.
+ */
+async function hasRoom(db: Db): Promise<boolean> {
+  try {
+    await db.transaction((sql) => sql.query('SELECT count(*) FROM generate_series(1, 20000)'), {
+      ...limit,
+      settings: { work_mem: '64kB' },
+    })
+    return true
+  } catch (error) {
+    if (isDiskFull(error)) return false
+    throw error
+  }
+}
+
+const readinessSql = `
+SELECT current_setting('transaction_read_only') = 'on' AS "readOnly",
+  (SELECT count(*) FROM _prisma_migrations WHERE finished_at IS NULL AND rolled_back_at IS NULL) AS unfinished,
+  (SELECT coalesce(array_agg(p.name ORDER BY p.name), '{}') FROM pool p
+     WHERE NOT EXISTS (SELECT FROM scheduler_lease l
+                       WHERE l.pool = p.name AND l.renewed_at > berth_now() - $1 * interval '1 ms')) AS leaderless`

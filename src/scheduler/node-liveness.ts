@@ -1,0 +1,52 @@
+import { loseSilentNodes, markSeen, readSeenNodes, returnNodes } from '../domain/jobs/lost-runs.ts'
+import { asLeader } from '../domain/leadership.ts'
+import type { Executor } from '../executors/executor.ts'
+import type { Carrying } from './run-carrier.ts'
+
+/**
+ * Checks every node of the pool, also those without runs: otherwise a silent node would be given one waiting job after
+ * the other. A node that does not answer for `nodeLostAfterMs` is LOST; it returns when it answers and its lost runs
+ * are found. Silence counts from when this leader noticed it.
+ */
+export function createNodeWatch(
+  carrying: Pick<Carrying, 'domain' | 'leader' | 'nodeLostAfterMs'>,
+  executors: ReadonlyMap<string, Executor>,
+): () => Promise<void> {
+  const { domain, leader, nodeLostAfterMs } = carrying
+  const { db, log, time } = domain
+  const silentSince = new Map<string, number>()
+
+  async function findSilent(nodes: readonly string[]): Promise<ReadonlySet<string>> {
+    const told = await Promise.all([...executors.values()].map(async (executor) => executor.silent?.(nodes) ?? []))
+    return new Set(told.flat())
+  }
+
+  /** Nodes that have been silent for too long. */
+  function overdue(silent: ReadonlySet<string>): string[] {
+    for (const name of silentSince.keys()) if (!silent.has(name)) silentSince.delete(name)
+    for (const name of silent) if (!silentSince.has(name)) silentSince.set(name, time.nowMs())
+    return [...silentSince].flatMap(([name, sinceMs]) => (time.nowMs() - sinceMs >= nodeLostAfterMs ? name : []))
+  }
+
+  // A backend that reports its nodes says itself which of them are lost (capacity-watch.ts).
+  const isDelegated = [...executors.values()].some(({ capacity }) => capacity !== undefined)
+
+  return async () => {
+    if (isDelegated) return
+    const nodes = await readSeenNodes(db.sql, leader.pool)
+    const silent = await findSilent(nodes.map(({ name }) => name))
+    const answering = nodes.filter(({ name }) => !silent.has(name))
+    const lost = overdue(silent).filter((name) => nodes.some((node) => node.name === name && !node.isLost))
+    const due = answering.flatMap(({ name, isDue }) => (isDue ? name : []))
+    if (due.length > 0) await asLeader(domain, leader, (sql) => markSeen(sql, leader.pool, due))
+    if (lost.length > 0) {
+      await asLeader(domain, leader, (sql) => loseSilentNodes(sql, leader.pool, lost))
+      log.warn({ pool: leader.pool, nodes: lost }, 'nodes do not answer and are LOST')
+    }
+    const lostAnswering = answering.flatMap(({ name, isLost }) => (isLost ? name : []))
+    if (lostAnswering.length === 0) return
+    const back = await asLeader(domain, leader, (sql) => returnNodes(sql, leader.pool, lostAnswering))
+    if (back.length > 0) log.info({ pool: leader.pool, nodes: back }, 'nodes answer again')
+    if (back.length > 0) domain.wakeups.poke('queue')
+  }
+}

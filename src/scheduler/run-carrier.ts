@@ -1,0 +1,390 @@
+import type { Domain } from '../domain/domain.ts'
+import { takeLeave } from '../domain/jobs/leaving.ts'
+import { type HoldingRun, markExpired } from '../domain/jobs/runs.ts'
+import { asLeader, Fenced, type Leader } from '../domain/leadership.ts'
+import type { JobState } from '../domain/state.ts'
+import {
+  type Executor,
+  type Handle,
+  isOver,
+  type Observation,
+  type RunSpec,
+  StartFailed,
+} from '../executors/executor.ts'
+import type { Appender } from '../logs/append.ts'
+import type { Chunk } from '../logs/chunk.ts'
+import type { FreshOutput } from '../logs/fresh-output.ts'
+import type { Sql } from '../platform/tx.ts'
+import { type Deadline, deadlinesOf, untilDue } from './deadlines.ts'
+import { pumpLog } from './log-pump.ts'
+import { factsOf, type Report } from './outcome.ts'
+import type { Reporter } from './reports.ts'
+import { readRunAids, runSpecOf } from './run-spec.ts'
+import type { Started } from './stale-starts.ts'
+
+/**
+ * Carries one run from the order to start it until its end is stored: starts it or finds it again, pumps its log,
+ * reports that it runs, requests its end when it is cancelled, its time is over or another job needs its resources, and
+ * reports the end after the last byte of its log. All its state can be found again from the run's row and the executor,
+ * so it may be dropped at any moment (`signal`), and the next leader's carrier goes on. A run that it started and could
+ * not store while it led is handed on (withdrawals.ts).
+ */
+
+export interface Carrying {
+  domain: Domain
+  leader: Leader
+  report: Reporter
+  withdraw(started: Started): void
+  graceMs: number
+  /** A node that does not answer for this long is lost, and its runs with it. */
+  nodeLostAfterMs: number
+  logBytesPerRunMax: number
+  append: Appender
+  /** Absent: this process has no readers. */
+  fresh?: FreshOutput | undefined
+  /** Address of this server for jobs. */
+  jobUrl: string
+}
+
+/** How a run comes to its carrier. */
+export interface Taken {
+  /** Its start was ordered before this leader began. */
+  inherited: boolean
+}
+
+const retryMsMax = 5_000
+const reInspectMs = 50
+/** Maximum time for the rest of the log of a run that is gone. */
+const goneLogMsMax = 60_000
+/** What a backend tells of a run, such as why it waits, is stored at most this often. */
+const tellEveryMs = 1_000
+
+export class Carrier {
+  /** Null until the executor has returned it. */
+  handle: Handle | null
+  /** Resolves when the run needs no more work here; never rejects. */
+  readonly done: Promise<void>
+  readonly executor: Executor
+  readonly #run: HoldingRun
+  readonly #carrying: Carrying & Taken
+  readonly #dropped: AbortSignal
+  readonly #over = new AbortController()
+  readonly #lost = new AbortController()
+  /** Its job was cancelled. */
+  readonly #cancelled = new AbortController()
+  #gone: Observation | null = null
+  #silent = false
+  /** As its backend told while its node was silent. */
+  #neverBegan = false
+  #silentSince: number | null = null
+  #running: boolean
+  /** Its end was requested. */
+  #ends: boolean
+  #leaving = false
+  /** No pump can have stored output of it. */
+  #isFresh: boolean
+  #stopped = false
+  /** What the backend told of the run last, and when; null: another leader may have stored more than is known here. */
+  #told: string | null
+  #toldMs = Number.NEGATIVE_INFINITY
+
+  constructor(run: HoldingRun, executor: Executor, carrying: Carrying & Taken & { signal: AbortSignal }) {
+    this.#run = run
+    this.executor = executor
+    this.#carrying = carrying
+    this.#dropped = AbortSignal.any([carrying.signal, this.#over.signal])
+    this.handle = run.handle
+    this.#isFresh = run.state === 'STARTING' && run.handle === null
+    this.#told = run.state === 'STARTING' && run.handle !== null ? null : textOf({ state: 'starting' })
+    this.#running = run.state === 'RUNNING'
+    this.#ends = run.state === 'CANCELLING' || run.expiredAt !== null
+    this.done = this.#carry().finally(() => this.#over.abort())
+  }
+
+  /** The job is CANCELLING: requests the end of the run as soon as it exists. */
+  cancel(): void {
+    this.#ends = true
+    this.#cancelled.abort()
+    void this.#stop()
+  }
+
+  /** Another job needs its resources: requests the end of the run, unless it is spared at the last moment. */
+  leave(): void {
+    if (this.#leaving) return
+    this.#leaving = true
+    this.#aside(this.#takeLeave())
+  }
+
+  async #takeLeave(): Promise<void> {
+    const leave = await this.#retrying('leave', () => this.#asLeader((sql) => takeLeave(sql, this.#run)))
+    this.#leaving = leave === 'SIGNAL'
+    if (leave !== 'SIGNAL') return
+    this.#ends = true
+    await this.#stop()
+  }
+
+  /**
+   * Takes a backend's observation at a database time. The end itself follows from the log, which ends after the last
+   * byte.
+   */
+  async observed(observation: Observation, atMs: number): Promise<void> {
+    const lost = this.#isLost(observation, atMs)
+    if (lost) {
+      if (this.#gone === null) this.#aside(this.#giveUpLog())
+      // Later ones know less: a pod that was preempted is removed.
+      this.#gone ??= lost
+    } else if (observation.state === 'running' && !this.#running) {
+      this.#running = true
+      await this.#tell(observation)
+      this.#watchDeadlines(observation.startedAt ?? null)
+    } else if (this.#isTelling(observation)) await this.#tell(observation)
+  }
+
+  /** Whether the backend tells something new of a run whose state stays the same. */
+  #isTelling(observation: Observation): boolean {
+    if (observation.state !== 'starting' && observation.state !== 'running') return false
+    const isRecent = this.#carrying.domain.clock.monotonicMs() - this.#toldMs < tellEveryMs
+    return !isRecent && textOf(observation) !== this.#told
+  }
+
+  async #tell(observation: Observation): Promise<void> {
+    this.#told = textOf(observation)
+    this.#toldMs = this.#carrying.domain.clock.monotonicMs()
+    await this.#report({ kind: 'seen', observation })
+  }
+
+  /** Silence counts from when this leader noticed it. */
+  #isLost(observation: Observation, atMs: number): Observation | null {
+    if (observation.state === 'gone') return observation
+    this.#silentSince = observation.state === 'unreachable' ? (this.#silentSince ?? atMs) : null
+    if (this.#silentSince === null || atMs - this.#silentSince < this.#carrying.nodeLostAfterMs) return null
+    this.#silent = true
+    this.#neverBegan = observation.state === 'unreachable' && observation.neverBegan === true
+    return { state: 'gone' }
+  }
+
+  /** The rest of the output of a run that is gone is read first: a restart of the machine leaves its spool. */
+  async #giveUpLog(): Promise<void> {
+    if (!this.#silent) await this.#carrying.domain.clock.sleep(goneLogMsMax, this.#dropped)
+    this.#lost.abort()
+  }
+
+  async #carry(): Promise<void> {
+    const { domain } = this.#carrying
+    try {
+      this.handle ??= await this.#start()
+      if (this.handle === null || this.#dropped.aborted) return
+      if (this.#ends) void this.#stop()
+      else if (this.#run.leaves !== null) this.leave()
+      if (this.#run.state === 'RUNNING') this.#aside(this.#watchAdopted(this.handle))
+      await this.#retrying('log', () => this.#pump(this.handle ?? ''))
+      await this.#end(this.handle)
+    } catch (error) {
+      if (!this.#dropped.aborted && !(error instanceof Fenced))
+        domain.log.error({ err: error, run: this.#run.runId }, 'a run was dropped; the next pass takes it up again')
+    }
+  }
+
+  async #start(): Promise<Handle | null> {
+    // The order was read a moment ago; a cancel that comes later is seen when the start is reported.
+    if (this.#run.state === 'CANCELLING') return this.#findStarted()
+    if (this.#run.state !== 'STARTING') return null
+    const { domain, jobUrl } = this.#carrying
+    const aids = await this.#retrying('aids', () => readRunAids(domain, this.#run, jobUrl))
+    const handle = aids === undefined ? null : await this.#startOrFail(runSpecOf(this.#run, aids, this.#carrying))
+    return handle === null || (await this.#isKept(handle)) ? handle : null
+  }
+
+  async #startOrFail(order: RunSpec): Promise<Handle | null> {
+    const { domain } = this.#carrying
+    const cancelled = this.#cancelled.signal
+    try {
+      const tell = (info: string) => this.#aside(this.observed({ state: 'starting', info }, 0))
+      return await this.executor.start(order, AbortSignal.any([this.#dropped, cancelled]), tell)
+    } catch (error) {
+      if (this.#dropped.aborted || error instanceof Fenced) throw error
+      if (cancelled.aborted) return this.#settleCancelled(error)
+      // Trouble of the node is logged once for the node, when it is counted (node-troubles.ts).
+      if (!(error instanceof StartFailed)) domain.log.error({ err: error, run: this.#run.runId }, 'a start failed')
+      const { reason, message } = startFailure(error)
+      const cause = error instanceof StartFailed ? error.cause : undefined
+      await this.#report({ kind: 'startFailed', reason, message, cause })
+      return null
+    }
+  }
+
+  /**
+   * A start that was given up may have begun the run unless it says that it did not. Its files may be left then, and if
+   * the backend knows the run all the same, it is stopped.
+   */
+  async #settleCancelled(error: unknown): Promise<Handle | null> {
+    if (!(error instanceof StartFailed)) return this.#findStarted()
+    await this.#report({ kind: 'neverStarted' })
+    const { runId } = this.#run
+    const handle = await this.executor.find(runId).catch((err: unknown) => {
+      this.#carrying.domain.log.debug({ err, run: runId }, 'files are left')
+      return null
+    })
+    if (handle !== null) this.#carrying.withdraw({ runId, executor: this.executor, handle })
+    return null
+  }
+
+  /** false: another process led before the start could be stored. */
+  async #isKept(handle: Handle): Promise<boolean> {
+    try {
+      if (await this.#begun(handle)) return true
+    } catch (error) {
+      if (!(error instanceof Fenced)) throw error
+    }
+    this.#carrying.withdraw({ runId: this.#run.runId, executor: this.executor, handle })
+    return false
+  }
+
+  /**
+   * The run is cancelled and no handle is stored: an earlier leader may have started it and died before it stored that.
+   */
+  async #findStarted(): Promise<Handle | null> {
+    const handle = await this.#retrying('find', () => this.executor.find(this.#run.runId))
+    if (handle) await this.#begun(handle)
+    if (handle === null) await this.#report({ kind: 'neverStarted' })
+    return handle ?? null
+  }
+
+  /**
+   * Stores the handle and, if the run runs already, RUNNING in the same transaction; sees a cancel that came meanwhile.
+   * Returns the state of the run; undefined: it could not be stored, or the run is over.
+   */
+  async #begun(handle: Handle): Promise<JobState | null | undefined> {
+    const [now] = (await this.#retrying('inspect', () => this.executor.inspect([handle]))) ?? []
+    // A run may have ended already: its end is reported after its log.
+    const observation: Observation =
+      now?.state === 'ended' ? { ...now, state: 'running' } : (now ?? { state: 'starting' })
+    if (observation.state === 'gone' || observation.state === 'failed') return this.#run.state
+    this.#running = observation.state === 'running'
+    this.#told = textOf(observation)
+    const state = await this.#report({ kind: 'seen', observation }, handle)
+    if (state === 'CANCELLING') this.#ends = true
+    if (observation.state === 'running') this.#watchDeadlines(observation.startedAt ?? null)
+    return state
+  }
+
+  async #pump(handle: Handle): Promise<void> {
+    const { domain, logBytesPerRunMax, fresh, append } = this.#carrying
+    const signal = AbortSignal.any([this.#dropped, this.#lost.signal])
+    const { jobId, number: run, runId } = this.#run
+    const onStored = (from: number, chunks: readonly Chunk[]) => {
+      domain.wakeups.tell('log')
+      return fresh?.tell({ jobId, run, runId, from, chunks })
+    }
+    const { executor } = this
+    const isFresh = this.#isFresh
+    this.#isFresh = false
+    await pumpLog(
+      { sql: domain.db.sql, append, executor, runId, isFresh, handle, bytesMax: logBytesPerRunMax, onStored },
+      signal,
+    )
+  }
+
+  async #end(handle: Handle): Promise<void> {
+    if (this.#silent) return this.#lose()
+    const observation = this.#gone ?? (await this.#retrying('end', () => this.#lastObservation(handle)))
+    if (this.#dropped.aborted || !observation) return
+    const told = await this.#report({ kind: 'seen', observation })
+    // Dropped before the end was stored: the next leader's carrier must find it in the executor.
+    if (told !== undefined) await this.executor.forget?.(handle)
+  }
+
+  /** The backend keeps the data of the run, which are still needed. */
+  async #lose(): Promise<void> {
+    await this.#report({
+      kind: 'lost',
+      info: `Its node has not answered for ${this.#carrying.nodeLostAfterMs / 1000} s`,
+      neverBegan: this.#neverBegan,
+    })
+  }
+
+  async #lastObservation(handle: Handle): Promise<Observation | null> {
+    while (!this.#dropped.aborted) {
+      const [observation] = await this.executor.inspect([handle])
+      if (observation && isOver(observation)) return observation
+      await this.#carrying.domain.clock.sleep(reInspectMs, this.#dropped)
+    }
+    return null
+  }
+
+  async #stop(): Promise<void> {
+    const { handle } = this
+    if (handle === null || this.#stopped) return
+    this.#stopped = true
+    await this.#retrying('stop', () => this.executor.stop(handle, this.#carrying.graceMs))
+  }
+
+  /**
+   * The backend knows best how long the run has run: the stored time depends on a clock that may have been set since.
+   */
+  async #watchAdopted(handle: Handle): Promise<void> {
+    const [now] = (await this.#retrying('inspect', () => this.executor.inspect([handle]))) ?? []
+    this.#watchDeadlines((now?.state === 'running' && now.startedAt) || this.#run.startedAt)
+  }
+
+  #watchDeadlines(startedAt: Date | null): void {
+    for (const deadline of deadlinesOf(this.#run, startedAt, this.#carrying.domain)) this.#aside(this.#expire(deadline))
+  }
+
+  async #expire(deadline: Deadline): Promise<void> {
+    await untilDue(deadline, this.#carrying.domain.clock, this.#dropped)
+    if (this.#dropped.aborted) return
+    const { runId } = this.#run
+    const expired = await this.#retrying('deadline', () =>
+      this.#asLeader((sql) => markExpired(sql, runId, deadline.limit)),
+    )
+    if (!expired) return
+    this.#ends = true
+    await this.#stop()
+  }
+
+  /** Work beside the carrying. A leader that is fenced meanwhile has nothing more to do here. */
+  #aside(work: Promise<void>): void {
+    work.catch((error: unknown) => {
+      if (!(error instanceof Fenced))
+        this.#carrying.domain.log.error({ err: error, run: this.#run.runId }, 'a run was not watched to its end')
+    })
+  }
+
+  #asLeader<T>(work: (sql: Sql) => Promise<T>): Promise<T> {
+    const { domain, leader } = this.#carrying
+    return asLeader(domain, leader, work)
+  }
+
+  #report(report: Report, handle?: Handle): Promise<JobState | null | undefined> {
+    const { runId, jobId, number } = this.#run
+    return this.#retrying('report', () =>
+      this.#carrying.report({ runId, jobId, number, report, ...(handle !== undefined && { handle }) }),
+    )
+  }
+
+  /** Tries again, with growing pauses, until it works or the run is dropped; a fenced leader stops trying. */
+  async #retrying<T>(what: string, work: () => Promise<T>): Promise<T | undefined> {
+    const { clock, log } = this.#carrying.domain
+    for (let failures = 0; !this.#dropped.aborted; failures++)
+      try {
+        return await work()
+      } catch (error) {
+        if (error instanceof Fenced) throw error
+        log.warn({ err: error, run: this.#run.runId, what, failures }, 'will be tried again')
+        await clock.sleep(Math.min(retryMsMax, 50 * 2 ** failures), this.#dropped)
+      }
+    return undefined
+  }
+}
+
+/** What is told beside the state, as a text to compare. */
+function textOf(observation: Observation): string {
+  const info = observation.state === 'starting' ? observation.info : undefined
+  return JSON.stringify({ ...factsOf(observation), info })
+}
+
+function startFailure(error: unknown): { reason: StartFailed['reason']; message: string } {
+  if (error instanceof StartFailed) return { reason: error.reason, message: error.message }
+  return { reason: 'START_FAILED', message: 'The executor failed; the log of the server says why' }
+}

@@ -1,0 +1,153 @@
+import { ApolloClient, type DocumentNode, gql, InMemoryCache } from '@apollo/client'
+import { Client as UrqlClient } from '@urql/core'
+import { cacheExchange } from '@urql/exchange-graphcache'
+import { buildSchema, introspectionFromSchema, print } from 'graphql'
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it, vi } from 'vitest'
+import * as pages from '../../../examples/view/generated/operations.ts'
+import { cacheOptions, createBerthLink } from '../../../src/client/caches/apollo.ts'
+import { berthExchange, graphcacheOptions } from '../../../src/client/caches/urql.ts'
+import { type Client, createClient } from '../../../src/client/jobs/client.ts'
+import { cancelJob } from '../../../src/domain/control/cancel.ts'
+import { setJobPriority } from '../../../src/domain/control/priority.ts'
+import { deleteJob } from '../../../src/domain/control/remove.ts'
+import { startServer, type TestServer } from '../../support/server.ts'
+import { repository } from '../../support/sources.ts'
+import { until } from '../../support/until.ts'
+
+/** With the shipped options, the caches have nothing to say in development about what the pages of examples/ do. */
+
+let server: TestServer
+let client: Client
+beforeAll(async () => {
+  server = await startServer()
+  client = createClient({ url: server.url })
+})
+afterAll(async () => {
+  await client.close()
+  await server[Symbol.asyncDispose]()
+})
+
+const told: string[] = []
+beforeEach(() => {
+  told.length = 0
+  for (const level of ['warn', 'error'] as const)
+    vi.spyOn(console, level).mockImplementation((...words: unknown[]) => void told.push(words.map(String).join(' ')))
+})
+afterEach(() => vi.restoreAllMocks())
+
+interface Cache {
+  /** A query, shown on a page from then on, or a mutation. */
+  ask(document: DocumentNode, variables: object): Promise<unknown>
+  /** Counts messages. */
+  subscribe(document: DocumentNode, variables: object, onMessage: () => void): () => void
+  close(): void
+}
+
+const isMutation = (document: DocumentNode) => print(document).startsWith('mutation')
+
+function openApollo(): Cache {
+  const cache = new InMemoryCache(cacheOptions)
+  const apollo = new ApolloClient({ cache, link: createBerthLink(client, { cache }) })
+  return {
+    ask: (document, variables) =>
+      isMutation(document)
+        ? apollo.mutate({ mutation: document, variables })
+        : apollo.query({ query: document, variables, fetchPolicy: 'network-only' }),
+    subscribe(document, variables, onMessage) {
+      const stream = apollo.subscribe({ query: document, variables }).subscribe(onMessage)
+      return () => stream.unsubscribe()
+    },
+    close: () => apollo.stop(),
+  }
+}
+
+function openUrql(options: object = {}): Cache {
+  const exchanges = [cacheExchange({ ...graphcacheOptions, ...options }), berthExchange(client)]
+  const urql = new UrqlClient({ url: server.url, exchanges })
+  return {
+    ask: (document, variables) =>
+      isMutation(document)
+        ? urql.mutation(document, variables).toPromise()
+        : answered(urql.query(document, variables, { requestPolicy: 'network-only' }).toPromise()),
+    subscribe(document, variables, onMessage) {
+      const stream = urql.subscription(document, variables).subscribe(onMessage)
+      return () => stream.unsubscribe()
+    },
+    close() {},
+  }
+}
+
+async function answered(asked: Promise<{ error?: Error | undefined }>) {
+  const { error } = await asked
+  if (error) throw error
+}
+
+/** As another page selects the same. */
+const otherDocuments = [
+  gql`query OtherList { jobs(first: 50) { pageInfo { endCursor } edges { cursor node { id version name } } } }`,
+  gql`query OtherJob($id: ID!) { job(id: $id) { id version progress { fraction at } spec { executable resources { cpu } } labels { key } } }`,
+  gql`query Viewer { viewer { id quotas { type used limit } } pools { id name executors } }`,
+  gql`query OtherViewer { viewer { id permissions } pools { id } serverInfo { id version } system { id } }`,
+]
+
+async function useOf(cache: Cache) {
+  const { sql } = server.domain.db
+  const [shown, other] = [await server.submit(), await server.submit()]
+  const progress = (fraction: number) =>
+    sql.query(
+      "UPDATE job SET progress_fraction = $2, progress_message = 'on', progress_at = berth_now(), told_at = berth_now() WHERE id = $1",
+      [shown, fraction],
+    )
+  await progress(0.1)
+  const { jobs } = await client
+    .ask<{ jobs: { asOf: string } }>({ query: '{ jobs(first: 1) { asOf } }' })
+    .then(({ data }) => data ?? { jobs: { asOf: '' } })
+  let messages = 0
+  const count = () => messages++
+  const leave = [
+    cache.subscribe(pages.ListUpdatesDocument, { after: jobs.asOf }, count),
+    cache.subscribe(pages.FollowJobDocument, { id: shown }, count),
+  ]
+  const read = async () => {
+    await cache.ask(pages.JobListDocument, {})
+    await cache.ask(pages.OneJobDocument, { id: shown })
+    for (const document of otherDocuments) await cache.ask(document, { id: shown })
+  }
+  await read()
+  for (let priority = 1; priority < 4; priority++) {
+    await setJobPriority(server.domain, server.admin, { jobId: shown, priority })
+    await progress(priority / 10)
+    await read()
+  }
+  await cache.ask(pages.CancelOneDocument, { id: shown })
+  await cache.ask(pages.CancelOneDocument, { id: 'job_none' })
+  await cancelJob(server.domain, server.admin, { jobId: other })
+  await deleteJob(server.domain, server.admin, { jobId: other })
+  await cache.ask(pages.DeleteOneDocument, { id: shown })
+  await cache.ask(pages.DeleteOneDocument, { id: shown })
+  await until(() => messages > 7, { what: 'the streams have told it' })
+  await read()
+  for (const end of leave) end()
+  cache.close()
+}
+
+const introspected = () => {
+  const text = repository.find(({ path }) => path === 'schema.graphql')?.text ?? ''
+  return introspectionFromSchema(buildSchema(text))
+}
+
+it.each([
+  ['Apollo Client', openApollo],
+  ['Graphcache', openUrql],
+  ['Graphcache with a schema', () => openUrql({ schema: introspected() })],
+])('%s has nothing to warn of', async (_, open) => {
+  await useOf(open())
+  expect(told).toEqual([])
+})
+
+it('other warnings of Graphcache are told', async () => {
+  await server.submit()
+  const urql = openUrql()
+  await urql.ask(gql`query NoId { jobs(first: 50) { nodes { version name } } }`, {})
+  expect(told[0]).toContain('Invalid key')
+})

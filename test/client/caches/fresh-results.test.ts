@@ -1,0 +1,71 @@
+import { parse } from 'graphql'
+import { expect, it } from 'vitest'
+import { createFresh } from '../../../src/client/caches/fresh-results.ts'
+
+const query =
+  parse(`query ($n: Int) { job(id: "a") { ...Row currentRun { __typename id state } logs(first: $n) { text } } }
+  fragment Row on Job { __typename id version shown: state }`)
+const job = (version: number, state: string, text = '') => ({
+  job: {
+    __typename: 'Job',
+    id: 'job_1',
+    version,
+    shown: state,
+    currentRun: { __typename: 'Run', id: 'run_1', state },
+    logs: { text },
+  },
+})
+const list = parse('{ jobs(first: 2) { nodes { __typename id version state } edges { node { __typename id } } } }')
+
+it('gives the newer value of every field that is older than what was seen', () => {
+  const fresh = createFresh()
+  fresh.of({ query, variables: { n: 1 } }, job(2, 'RUNNING', 'new'))
+  expect(fresh.of({ query, variables: { n: 1 } }, job(1, 'QUEUED', 'old')).data).toEqual(job(2, 'RUNNING', 'new'))
+  expect(fresh.of({ query, variables: { n: 1 } }, job(3, 'FAILED', 'newest')).data).toEqual(job(3, 'FAILED', 'newest'))
+})
+
+it('keeps fields apart by their arguments, and knows them by other names', () => {
+  const fresh = createFresh()
+  fresh.of({ query, variables: { n: 1 } }, job(2, 'RUNNING', 'one line'))
+  const older = fresh.of({ query, variables: { n: 2 } }, job(1, 'QUEUED', 'two lines')).data
+  expect(older.job).toMatchObject({ version: 2, shown: 'RUNNING', logs: { text: 'two lines' } })
+  const row = { __typename: 'Job', id: 'job_1', version: 1, state: 'QUEUED' }
+  const { data } = fresh.of({ query: list }, { jobs: { nodes: [row], edges: [] } })
+  expect(data.jobs.nodes).toEqual([{ ...row, version: 2, state: 'RUNNING' }])
+})
+
+it.each([{ deletedId: 'job_1' }, { id: 'job_1' }])('knows a deleted job by what was selected: %o', (selected) => {
+  const deletion = parse('mutation { deleteJob(input: { jobId: "job_1" }) { __typename deletedId id } }')
+  const { deletedJobIds } = createFresh().of(
+    { query: deletion },
+    { deleteJob: { __typename: 'DeleteJobSuccess', ...selected } },
+  )
+  expect(deletedJobIds).toEqual(['job_1'])
+})
+
+it('takes deleted jobs out of lists that arrive late', () => {
+  const fresh = createFresh()
+  const reset = { jobUpdates: { __typename: 'StreamReset', reason: 'DELETED', jobIds: ['job_1'] } }
+  expect(fresh.of({ query: parse('subscription { jobUpdates { __typename } }') }, reset).deletedJobIds).toEqual([
+    'job_1',
+  ])
+  const node = { __typename: 'Job', id: 'job_1' }
+  const late = fresh.of(
+    { query: list },
+    { jobs: { nodes: [node], edges: [{ node }, { node: { ...node, id: 'job_2' } }] } },
+  )
+  expect(late.data.jobs).toEqual({ nodes: [], edges: [{ node: { ...node, id: 'job_2' } }] })
+})
+
+it('forgets what it saw when a stream begins anew: its database may have been restored', () => {
+  const fresh = createFresh()
+  const updates = parse('subscription { jobUpdates { __typename } }')
+  const reset = (reason: string, jobIds: string[]) => ({ jobUpdates: { __typename: 'StreamReset', reason, jobIds } })
+  fresh.of({ query }, job(7, 'FAILED'))
+  fresh.of({ query: updates }, reset('DELETED', ['job_2']))
+  expect(fresh.of({ query }, job(3, 'RUNNING')).data).toEqual(job(7, 'FAILED'))
+  fresh.of({ query: updates }, reset('RETENTION', []))
+  expect(fresh.of({ query }, job(3, 'RUNNING')).data).toEqual(job(3, 'RUNNING'))
+  const restored = { jobs: { nodes: [{ __typename: 'Job', id: 'job_2', version: 1 }], edges: [] } }
+  expect(fresh.of({ query: list }, restored).data).toEqual(restored)
+})

@@ -1,0 +1,63 @@
+import { expect, it } from 'vitest'
+import { createServers } from '../../../src/client/connection/servers.ts'
+import { createSocketStreams } from '../../../src/client/connection/sockets.ts'
+import { createTokens } from '../../../src/client/connection/tokens.ts'
+import { createClient } from '../../../src/client/jobs/client.ts'
+import { AnsweringSocket } from '../../support/answering-socket.ts'
+
+/** Refuses each subscription except `{ quiet }`, which stays without a message. */
+class RefusingSocket extends AnsweringSocket {
+  override subscribe(id: string, query: string) {
+    if (query !== '{ quiet }') this.refuse(id)
+  }
+}
+
+it('a stream that is refused on a connection that was open already is never said to be open', async () => {
+  const servers = createServers('http://127.0.0.1:1')
+  const sockets = createSocketStreams({ servers, tokens: createTokens(undefined), webSocket: RefusingSocket })
+  const { signal } = new AbortController()
+  const leave = new AbortController()
+  let quiet: Promise<unknown> | undefined
+  await new Promise<void>((resolve) => {
+    quiet = sockets.subscribe({ query: '{ quiet }' }, leave.signal, resolve).next()
+  })
+  let opened = 0
+  const refused = sockets.subscribe({ query: '{ refused }' }, signal, () => opened++)
+  await expect(refused.next()).rejects.toMatchObject({ code: 'UNAVAILABLE' })
+  expect(opened).toBe(0)
+  leave.abort()
+  await expect(quiet).rejects.toThrow()
+  await sockets.close()
+})
+
+it('a connection that the platform refuses at once fails like others, and the client closes', async () => {
+  class InsecureSocket extends AnsweringSocket {
+    constructor() {
+      super()
+      throw new DOMException('An insecure WebSocket connection may not be initiated', 'SecurityError')
+    }
+    override subscribe() {}
+  }
+  const servers = createServers('http://127.0.0.1:1')
+  const sockets = createSocketStreams({ servers, tokens: createTokens(undefined), webSocket: InsecureSocket })
+  const { signal } = new AbortController()
+  for (let tries = 0; tries < 2; tries++)
+    await expect(sockets.subscribe({ query: '{ a }' }, signal, () => {}).next()).rejects.toMatchObject({
+      code: 'UNREACHABLE',
+      message: 'No WebSocket can be opened to http://127.0.0.1:1/graphql',
+      cause: new Error('SecurityError: An insecure WebSocket connection may not be initiated'),
+    })
+  await sockets.close()
+})
+
+it('a platform without WebSockets needs one only where it is a transport', async () => {
+  const { WebSocket } = globalThis
+  Reflect.deleteProperty(globalThis, 'WebSocket')
+  try {
+    const url = 'http://127.0.0.1:1'
+    await createClient({ url, transports: ['sse', 'polling'] }).close()
+    expect(() => createClient({ url })).toThrow("or `transports: ['sse', 'polling']`")
+  } finally {
+    globalThis.WebSocket = WebSocket
+  }
+})

@@ -1,0 +1,233 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import type { Transport } from '../../../src/client/connection/streams.ts'
+import { type Client, createClient } from '../../../src/client/jobs/client.ts'
+import type { JobUpdate } from '../../../src/client/jobs/events.ts'
+import { cancelJob } from '../../../src/domain/control/cancel.ts'
+import { setJobPriority } from '../../../src/domain/control/priority.ts'
+import { openLog, seal } from '../../../src/logs/append.ts'
+import { data } from '../../support/client.ts'
+import { append } from '../../support/log.ts'
+import { type CuttingProxy, startProxy } from '../../support/proxy.ts'
+import { startServer, type TestServer } from '../../support/server.ts'
+import { until } from '../../support/until.ts'
+
+/** What the shipped client promises, over the real server: nothing missed, nothing repeated, whatever is cut. */
+
+let server: TestServer
+let proxy: CuttingProxy
+let client: Client
+beforeAll(async () => {
+  server = await startServer()
+})
+afterAll(() => server[Symbol.asyncDispose]())
+beforeEach(async () => {
+  proxy = await startProxy(server.url)
+  client = open()
+})
+afterEach(async () => {
+  await client.close()
+  await proxy.close()
+})
+
+/** Waits between tries are as long as the event loop takes. */
+const sleep = () => new Promise<void>((resolve) => setImmediate(resolve))
+const open = (transports?: Transport[]) => createClient({ url: proxy.url, sleep, ...(transports && { transports }) })
+
+const cancel = (jobId: string) => cancelJob(server.domain, server.admin, { jobId })
+const prioritise = (jobId: string, priority: number) => setJobPriority(server.domain, server.admin, { jobId, priority })
+
+async function seqsOf(updates: AsyncIterable<JobUpdate>, onEvent: (seq: number) => unknown = () => undefined) {
+  const seqs: number[] = []
+  for await (const update of updates)
+    if (update.__typename === 'JobTransitions')
+      for (const { seq } of update.transitions) {
+        seqs.push(seq)
+        await onEvent(seq)
+      }
+  return seqs
+}
+
+const numbersTo = (last: number) => Array.from({ length: last }, (_, i) => i + 1)
+
+describe.each<Transport>(['websocket', 'sse', 'polling'])('over %s', (transport) => {
+  beforeEach(async () => {
+    await client.close()
+    client = open([transport])
+  })
+
+  it('follow gives every event from the first to the last', async () => {
+    const jobId = await server.submit()
+    await prioritise(jobId, 30)
+    const seqs = await seqsOf(client.follow(jobId), (seq) => seq === 2 && cancel(jobId))
+    expect(seqs).toEqual([1, 2, 3])
+    expect(await client.wait(jobId)).toMatchObject({ id: jobId, state: 'CANCELLED', version: 3 })
+  })
+
+  it('follow with a cursor gives what comes after it', async () => {
+    const jobId = await server.submit()
+    await prioritise(jobId, 30)
+    await prioritise(jobId, 20)
+    const updates = client.follow(jobId, { from: 'CURRENT' })
+    const { value: first } = await updates.next()
+    await updates.return()
+    const { job } = (await data(server.url, 'query ($id: ID!) { job(id: $id) { eventCursor } }', { id: jobId })) as {
+      job: { eventCursor: string }
+    }
+    await cancel(jobId)
+    expect(await seqsOf(client.follow(jobId, { after: job.eventCursor }))).toEqual([4])
+    expect(await seqsOf(client.follow(jobId, { after: first?.cursor ?? '' }))).toEqual(
+      transport === 'polling' ? [4] : [2, 3, 4],
+    )
+  })
+
+  it('follow from the current state gives the event that led to it, and what follows', async () => {
+    const jobId = await server.submit()
+    await prioritise(jobId, 30)
+    await cancel(jobId)
+    expect(await seqsOf(client.follow(jobId, { from: 'CURRENT' }))).toEqual([3])
+  })
+
+  it('tail gives the output of a job that ends meanwhile', async () => {
+    const { jobId, close } = await logged('first 🚢\n')
+    let text = ''
+    for await (const part of client.tail(jobId)) {
+      if (part.__typename !== 'LogBatch') continue
+      if (text === '') await close('second')
+      text += part.text
+    }
+    expect(text).toBe('first 🚢\nsecond')
+  })
+
+  it('fails for a job that is not there', async () => {
+    await expect(client.follow('job_none').next()).rejects.toMatchObject({ code: 'NOT_FOUND' })
+    await expect(client.tail('job_none').next()).rejects.toMatchObject({ code: 'NOT_FOUND' })
+  })
+
+  it('says while its connection is away, and that it is back before the next message', async () => {
+    const jobId = await server.submit()
+    const outages: (string | undefined)[] = []
+    const forget = client.onOutage(() => outages.push(client.outage()?.code))
+    const updates = client.follow(jobId, { from: 'CURRENT' })
+    await updates.next()
+    const next = updates.next()
+    proxy.blocked.add('websocket').add('sse')
+    proxy.cut()
+    if (transport !== 'polling') await until(() => client.outage() !== null, { what: 'the stream is away' })
+    proxy.blocked.clear()
+    await until(() => client.outage() === null, { what: 'the stream is back' })
+    await cancel(jobId)
+    await next
+    await updates.return()
+    forget()
+    expect(new Set(outages)).toEqual(new Set(transport === 'polling' ? [] : ['UNREACHABLE', undefined]))
+    expect(client.outage()).toBeNull()
+  })
+
+  it.each(['follow', 'tail'] as const)('%s ends at once by return, though its job is quiet', async (name) => {
+    const messages = client[name](await server.submit())
+    if (name === 'follow') await messages.next()
+    const next = messages.next()
+    await messages.return()
+    expect(await next).toEqual({ done: true, value: undefined })
+  })
+
+  it('ends with the reason of the signal', async () => {
+    const jobId = await server.submit()
+    const leave = new AbortController()
+    const updates = client.follow(jobId, { signal: leave.signal })
+    await updates.next()
+    const next = updates.next()
+    leave.abort(new Error('enough'))
+    await expect(next).rejects.toThrow('enough')
+  })
+})
+
+it('each event comes once while connections are cut and transports change', async () => {
+  const jobId = await server.submit()
+  const last = 120
+  const rest = async () => {
+    for (let seq = 31; seq < last; seq++) await prioritise(jobId, seq % 50)
+    await cancel(jobId)
+  }
+  const seqs = await seqsOf(client.follow(jobId), async (seq) => {
+    if (seq === 30) proxy.blocked.add('websocket')
+    if (seq === 60) proxy.blocked.add('sse')
+    if (seq === 90) proxy.blocked.clear()
+    if (seq % 7 === 0) proxy.cut()
+    // One event after the other at first, so that a slow reader meets each cut of its WebSocket as well.
+    if (seq < 30) await prioritise(jobId, seq + 1)
+    if (seq === 30) await rest()
+  })
+  expect(seqs).toEqual(numbersTo(last))
+  expect(proxy.passed.websocket).toBeGreaterThan(3)
+})
+
+it('falls back to polling, and each byte of the log comes once', async () => {
+  proxy.blocked.add('websocket').add('sse')
+  const { jobId, add, close } = await logged('0\n')
+  let text = ''
+  for await (const part of client.tail(jobId)) {
+    if (part.__typename !== 'LogBatch') continue
+    const number = Number(part.text.trim().split('\n').at(-1))
+    text += part.text
+    if (number < 4) await add(`${number + 1}\n`)
+    else if (!part.isFinal) await close('end')
+    proxy.cut()
+  }
+  expect(text).toBe('0\n1\n2\n3\n4\nend')
+  expect(proxy.passed).toEqual({ websocket: 0, sse: 0 })
+})
+
+it.each([
+  ['progress', 'progress_fraction = 0.5, progress_at = berth_now()', { progress: { fraction: 0.5 } }],
+  ['stateInfo', `state_info = 'pulling the image'`, { stateInfo: 'pulling the image' }],
+])('polling tells a change of %s, without events', async (_, change, job) => {
+  const polling = open(['polling'])
+  const jobId = await server.submit()
+  const updates = polling.follow(jobId)
+  await updates.next()
+  const next = updates.next()
+  await server.domain.db.sql.query(`UPDATE job SET ${change} WHERE id = $1`, [jobId])
+  expect((await next).value).toMatchObject({ transitions: [], job })
+  await updates.return()
+  await polling.close()
+})
+
+it('goes on at another server over the same database', async () => {
+  const jobId = await server.submit()
+  const dead = 'http://127.0.0.1:9'
+  const two = createClient({ url: [dead, proxy.url], sleep })
+  const seqs = await seqsOf(two.follow(jobId), () => cancel(jobId))
+  expect(seqs).toEqual([1, 2])
+  await two.close()
+})
+
+it('submits once, with a key of its own, however often it is asked', async () => {
+  const answer = await client.submit({ spec: { command: ['true'] } })
+  const again = await client.submit({ spec: { command: ['true'] } })
+  if (answer.__typename !== 'SubmitJobSuccess' || again.__typename !== 'SubmitJobSuccess') throw new Error('refused')
+  expect(answer.job.id).not.toBe(again.job.id)
+  expect(await client.submit({ spec: { command: [] } })).toMatchObject({ __typename: 'InvalidInputProblem' })
+})
+
+/** A job with output, that can get more and end. */
+async function logged(begin: string) {
+  const { sql } = server.domain.db
+  const jobId = await server.submit()
+  const [run] = await sql.query<{ id: string }>('SELECT id FROM run WHERE job_id = $1', [jobId])
+  const runId = run?.id ?? ''
+  let head = await openLog(sql, runId)
+  const add = async (text: string) => {
+    const pieces = [{ stream: 'STDOUT' as const, bytes: Buffer.from(text) }]
+    head = await append(sql, head, { position: null, bytesMax: 1_000, pieces })
+    server.domain.wakeups.poke('log')
+  }
+  const close = async (text: string) => {
+    await add(text)
+    await seal(sql, [runId])
+    await cancel(jobId)
+    server.domain.wakeups.poke('log')
+  }
+  await add(begin)
+  return { jobId, add, close }
+}

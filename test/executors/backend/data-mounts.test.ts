@@ -1,0 +1,121 @@
+import { execFileSync } from 'node:child_process'
+import { chmod, chown, mkdir, mkdtemp, rename, rm, symlink, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { accountOf, oneUser } from '../../../src/executors/accounts/account.ts'
+import { type DataRules, openMounts } from '../../../src/executors/backend/data-mounts.ts'
+import { mountCheckProgram } from '../../../src/executors/container/mount-check.ts'
+
+let directory: string
+let root: string
+
+beforeEach(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'berth-data-'))
+  root = join(directory, 'root')
+  await mkdir(join(root, 'x'), { recursive: true })
+  await chmod(directory, 0o755)
+})
+afterEach(() => rm(directory, { recursive: true }))
+
+async function openAll(data: readonly string[], rules: Partial<DataRules> = {}) {
+  const all = { roots: { data: root }, hasUsers: true, account: null, reserved: [], ...rules }
+  await using open = await openMounts(data, all)
+  return open.mounts
+}
+const refusal = (data: readonly string[], rules: Partial<DataRules> = {}) =>
+  openAll(data, rules).then(
+    () => 'mounted',
+    (error: Error) => error.message,
+  )
+
+describe('the sources of mounts', () => {
+  it('lie below a root after all links', async () => {
+    await symlink('/etc', join(root, 'out'))
+    await symlink(join(root, 'x'), join(root, 'in'))
+    await writeFile(join(root, 'file'), '')
+    expect(await openAll(['data/in:/d', `${root}/x:/e/`])).toMatchObject([
+      { source: join(root, 'x'), target: '/d', below: { root, way: 'x' } },
+      { source: join(root, 'x'), target: '/e', below: { root, way: 'x' } },
+    ])
+    const refused = ['data/out:/d', 'data/none:/d', 'data/file:/d', 'data/../../etc:/d', '/etc:/d', '/no/such/path:/d']
+    for (const each of refused)
+      expect(await refusal([each])).toMatch(/ is not a directory below a data root; there are data$/)
+    expect(await refusal(['other:/d'])).toBe('data other:/d: there is no data root other; there are data')
+  })
+
+  it.runIf(process.getuid?.() === 0)('are folders that the account can enter by its own rights', async () => {
+    const account = await accountOf('nobody', oneUser)
+    await mkdir(join(root, 'alice', 'private'), { recursive: true })
+    await chown(join(root, 'alice'), 12345, 12345)
+    await chmod(join(root, 'alice'), 0o700)
+    await symlink(join(root, 'alice', 'private'), join(root, 'x', 'link'))
+    expect(await openAll(['data/x:/d'], { account })).toHaveLength(1)
+    for (const source of ['data/alice', 'data/alice/private', 'data/x/link', 'data/none'])
+      expect(await refusal(['data/x:/e', `${source}:/d`], { account })).toMatch(
+        / is not a directory below a data root that the account nobody can enter; there are data$/,
+      )
+    expect(await openAll(['data/alice/private:/d'])).toHaveLength(1)
+  })
+})
+
+describe('the targets of mounts', () => {
+  it.each([
+    [['data/x:/d', 'data/x:/d/e'], '/d/e is mounted too, and would lie inside /d'],
+    [['data/x:/d', 'data/x:/d/'], '/d is mounted too'],
+    [['data/x:/'], 'is mounted too, and would lie inside /'],
+    [['data/x:/d/../etc'], '/etc/hosts is mounted too, and would lie inside /etc'],
+    [['data/x:/berth'], '/berth/nodes is mounted too'],
+  ])('may not contain another mount: %j', async (data, message) => {
+    expect(await refusal(data, { reserved: ['/berth/nodes'] })).toContain(message)
+    expect(await openAll(['data/x:/d', 'data/x:/de'])).toHaveLength(2)
+  })
+})
+
+const architecture = { x64: 'amd64', arm64: 'arm64' }[process.arch as string]
+
+describe.runIf(process.platform === 'linux' && architecture)('the check of mounts', () => {
+  const result = () => join(directory, 'result')
+  async function run(...args: readonly string[]): Promise<string> {
+    const path = join(directory, 'check')
+    await writeFile(path, mountCheckProgram(architecture ?? ''), { mode: 0o755 })
+    try {
+      return execFileSync(path, [result(), ...args], { encoding: 'utf8', env: { PATH: '/nowhere:/usr/bin:/bin' } })
+    } catch (error) {
+      const { status } = error as { status: number }
+      return `${status} ${execFileSync('cat', [result()], { encoding: 'utf8' })}`
+    }
+  }
+  const identityOf = async (data: string) => (await openAll([data]))[0]?.identity ?? ''
+
+  it('becomes the command where each folder is the one that was opened', async () => {
+    const pairs = [join(root, 'x'), await identityOf('data/x:/d'), root, await identityOf('data:/d')]
+    expect(await run(root, ...pairs, '--', 'sh', '-c', 'pwd; echo "$0"', 'a b')).toBe(`${root}\na b\n`)
+    expect(await run('.', '--', '/bin/echo', '--')).toBe('--\n')
+  })
+
+  it('refuses a folder that took the place of the one that was opened, and a way through a link', async () => {
+    const identity = await identityOf('data/x:/d')
+    await rename(root, join(directory, 'moved'))
+    await symlink('moved', root)
+    expect(await run('.', join(root, 'x'), identity, '--', 'true')).toBe('125 mount\n')
+    await rm(root)
+    await mkdir(join(root, 'x'), { recursive: true })
+    await rm(result())
+    expect(await run('.', join(root, 'x'), identity, '--', 'true')).toBe('125 mount\n')
+    await rm(result())
+    expect(await run('.', join(root, 'none'), identity, '--', 'true')).toBe('125 mount\n')
+  })
+
+  it('refuses a workdir that it cannot enter', async () => {
+    expect(await run(join(root, 'none'), '--', 'true')).toBe('125 workdir\n')
+  })
+
+  it('ends as a shell does where the command cannot be executed', async () => {
+    await writeFile(result(), '')
+    await writeFile(join(root, 'text'), 'no program', { mode: 0o644 })
+    expect(await run('.', '--', 'no-such-command')).toBe('127 ')
+    expect(await run('.', '--', join(root, 'text'))).toBe('126 ')
+    expect(await run('.', '--', join(root, 'text', 'x'))).toBe('127 ')
+  })
+})

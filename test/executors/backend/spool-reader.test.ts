@@ -1,0 +1,118 @@
+import { expect, test } from 'vitest'
+import { follow, type Loss, type Spool } from '../../../src/executors/backend/spool-reader.ts'
+import type { LogChunk } from '../../../src/executors/executor.ts'
+
+/** Two files in memory, and a reader of them. */
+function openRun() {
+  const files = { out: Buffer.alloc(0), err: Buffer.alloc(0) }
+  const losses: Loss[] = []
+  const counts = { reads: 0, sizes: 0 }
+  let isOver = false
+  let news = Promise.withResolvers<void>()
+  let waits = Promise.withResolvers<void>()
+  const spool: Spool = {
+    async read(stream, buffer, at) {
+      counts.reads += 1
+      return files[stream].subarray(at).copy(buffer)
+    },
+    async size(stream) {
+      counts.sizes += 1
+      return files[stream].length
+    },
+  }
+  const chunks: LogChunk[] = []
+  const reader = async () => {
+    const output = follow({
+      spool,
+      from: null,
+      losses: () => [...losses],
+      signal: new AbortController().signal,
+      isOver: async () => isOver,
+      wait: async () => {
+        waits.resolve()
+        await news.promise
+      },
+    })
+    for await (const chunk of output) chunks.push(chunk)
+  }
+  const done = reader()
+  const look = () => {
+    const [last, next] = [news, Promise.withResolvers<void>()]
+    waits = Promise.withResolvers<void>()
+    news = next
+    last.resolve()
+    return waits.promise
+  }
+  return {
+    counts,
+    losses,
+    files,
+    chunks,
+    texts: () =>
+      chunks.map((chunk) => ('gap' in chunk ? chunk.gap : `${chunk.stream} ${Buffer.from(chunk.bytes).toString()}`)),
+    write(stream: 'out' | 'err', text: string) {
+      files[stream] = Buffer.concat([files[stream], Buffer.from(text)])
+    },
+    idle: () => waits.promise,
+    look,
+    async end() {
+      isOver = true
+      void look()
+      await done
+    },
+  }
+}
+
+test('a line costs one look at each file', async () => {
+  const run = openRun()
+  await run.idle()
+  Object.assign(run.counts, { reads: 0, sizes: 0 })
+  run.write('out', 'one\n')
+  await run.look()
+  expect(run.texts()).toEqual(['STDOUT one\n'])
+  expect(run.counts).toEqual({ reads: 2, sizes: 1 })
+  await run.end()
+})
+
+test('what is written before the end and after the last look is read', async () => {
+  const run = openRun()
+  await run.idle()
+  run.write('out', 'one\ntwo')
+  run.write('err', 'oh')
+  await run.end()
+  expect(run.texts()).toEqual(['STDOUT one\n', 'STDOUT two', 'STDERR oh'])
+})
+
+test('streams take turns at ends of lines, and a line without its end goes on first', async () => {
+  const run = openRun()
+  await run.idle()
+  run.write('out', 'one\ntw')
+  run.write('err', 'bad\n')
+  await run.look()
+  expect(run.texts()).toEqual(['STDOUT one\n', 'STDERR bad\n', 'STDOUT tw'])
+  run.write('err', 'worse\n')
+  run.write('out', 'o\n')
+  await run.end()
+  expect(run.texts().slice(3)).toEqual(['STDOUT o\n', 'STDERR worse\n'])
+})
+
+test('a file that was cut from outside is a gap, and is read from its begin at once', async () => {
+  const run = openRun()
+  run.write('out', 'one\n')
+  await run.idle()
+  run.files.out = Buffer.from('2\n')
+  await run.look()
+  expect(run.texts()).toEqual(['STDOUT one\n', 'LOST', 'STDOUT 2\n'])
+  await run.end()
+})
+
+test('a loss is told at its place, once', async () => {
+  const run = openRun()
+  run.write('out', 'one\n')
+  await run.idle()
+  run.losses.push({ stream: 'stdout', gap: 'DISK_FULL', after: 4, bytes: 7 })
+  run.write('out', 'two\n')
+  await run.look()
+  await run.end()
+  expect(run.texts()).toEqual(['STDOUT one\n', 'DISK_FULL', 'STDOUT two\n'])
+})

@@ -1,0 +1,320 @@
+import { randomBytes } from 'node:crypto'
+import { existsSync } from 'node:fs'
+import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createContainerExecutor } from '../../../src/executors/container/container.ts'
+import { createEngine, isPodman } from '../../../src/executors/container/engine.ts'
+import { hasNames } from '../../../src/executors/container/network.ts'
+import type { Executor } from '../../../src/executors/executor.ts'
+import { systemClock } from '../../../src/platform/clock.ts'
+import { createLog } from '../../../src/platform/log.ts'
+import { machineTime } from '../../support/clock.ts'
+import { commandOf, contract, startsAt } from '../contract.ts'
+import { observe, read, resourcesOf, runOf, untilEnded, untilState } from '../runs.ts'
+
+/**
+ * Real containers, where the environment names an engine that has the image `localhost/bb:1` (busybox): `npm run
+ * test:executors` starts some. Elsewhere this file is skipped, and says so.
+ */
+const engine = process.env['BERTH_TEST_ENGINE']
+const image = 'localhost/bb:1'
+if (engine === undefined)
+  process.stderr.write('SKIPPED: the executor container; "npm run test:executors" runs it with real engines\n')
+
+const asked = () => createEngine(engine ?? '', systemClock)
+
+const open = (directory: string) =>
+  createContainerExecutor({
+    engine,
+    directory: join(directory, 'stops'),
+    environment: { PASSED: 'yes', SECRET: 'no' },
+    inheritNames: ['PASSED'],
+    deadlineSlackSeconds: 0,
+    image,
+    dataRoots: { data: directory },
+    clock: systemClock,
+    time: machineTime,
+    log: createLog('warn'),
+  })
+
+async function clear(directory: string): Promise<void> {
+  const executor = await open(directory)
+  for (const { handle } of (await executor.list?.()) ?? []) await executor.forget?.(handle)
+  await executor.close()
+  await rm(directory, { recursive: true })
+}
+
+const small = resourcesOf({ memoryBytes: 64 * 2 ** 20 })
+
+describe.skipIf(engine === undefined)(`with ${engine}`, () => {
+  contract('container', async () => {
+    const directory = await mkdtemp(join(tmpdir(), 'berth-container-'))
+    return {
+      open: () => open(directory),
+      run(behaviour) {
+        const run = runOf({ data: ['data:/marks'], resources: small })
+        return { ...run, spec: { ...run.spec, command: commandOf(behaviour, `/marks/${run.runId}`) } }
+      },
+      starts: ({ runId }) => startsAt(join(directory, runId)),
+      remove: () => clear(directory),
+    }
+  })
+
+  describe('a container', () => {
+    let directory: string
+    let executor: Executor
+
+    beforeAll(async () => {
+      directory = await mkdtemp(join(tmpdir(), 'berth-container-'))
+      executor = await open(directory)
+    })
+    afterAll(async () => {
+      await executor.close()
+      await clear(directory)
+    })
+
+    type Spec = Parameters<typeof runOf>[0]
+    const start = (spec: Spec, run: Parameters<typeof runOf>[1] = {}) =>
+      executor.start(runOf({ resources: small, ...spec }, run))
+    async function finish(spec: Spec, run: Parameters<typeof runOf>[1] = {}) {
+      const handle = await start(spec, run)
+      const output = await read(executor, handle)
+      return { ...output, ...(await untilEnded(executor, handle)) }
+    }
+    const sh = (text: string, spec: Spec = {}): Spec => ({ command: ['/bin/sh', '-c', text], ...spec })
+    const refused = (spec: Spec) => start(spec).catch((error: unknown) => error)
+
+    it('has the environment of the image, of the configuration, of the job and of Berth', async () => {
+      const environment = [{ name: 'BOTH', value: `\${PASSED}/\${BERTH_RUN}` }]
+      const { out } = await finish(sh('echo $PATH; echo $PASSED $SECRET; echo $BOTH', { environment }), {
+        injected: { BERTH_RUN: '1' },
+      })
+      expect(out).toBe('/usr/sbin:/usr/bin:/sbin:/bin\nyes\nyes/1\n')
+    })
+
+    it('without inheritance has nothing of the image', async () => {
+      const { out } = await finish({ command: ['/bin/env'], inheritEnvironment: false })
+      expect(out).not.toMatch(/^PASSED=/m)
+      expect(out).not.toContain('PATH=/usr/sbin:/usr/bin:/sbin:/bin')
+    })
+
+    it.each([
+      ['a missing command', { command: ['no-such-command'] }, 127],
+      ['a file that cannot be executed', { command: ['/etc/passwd'] }, 126],
+      ['TERM to itself', { command: ['/bin/sh', '-c', 'kill -TERM $$'] }, 143],
+      ['KILL to itself', { command: ['/bin/sh', '-c', 'kill -KILL $$'] }, 137],
+    ])('%s ends with %s', async (_, spec, exitCode) => {
+      expect(await finish(spec)).toMatchObject({ exitCode, stopped: false })
+    })
+
+    it('that needs more memory is OOM_KILLED, where the engine knows', async () => {
+      const { exitCode, cause } = await finish(sh('x=a; while :; do x=$x$x; done'))
+      const isBlind = (await isPodman(asked())) && !existsSync('/sys/fs/cgroup/cgroup.controllers')
+      expect([exitCode, cause]).toEqual([137, isBlind ? undefined : 'OOM_KILLED'])
+    })
+
+    it('ends by itself after its maximum run time, though no server ends it', async () => {
+      const spec = sh("trap '' TERM; while :; do sleep 1; done", { maxRunTimeSeconds: 1 })
+      expect(await finish(spec)).toMatchObject({ exitCode: 137, stopped: false, cause: 'MAX_RUN_TIME' })
+    })
+
+    it('leaves no child behind when it is stopped', async () => {
+      const handle = await start(sh('setsid sleep 4242 & setsid sleep 4243 & echo up; wait'))
+      await read(executor, handle, { enough: ({ out }) => out === 'up\n' })
+      await executor.stop(handle, 5_000)
+      expect(await untilEnded(executor, handle)).toMatchObject({ exitCode: 143, stopped: true })
+    })
+
+    it('has every byte of its output in its log, also of long lines and of bytes that are no text', async () => {
+      const long = (size: number, end = '\n') => Buffer.from(`${'y'.repeat(size)}${end}`)
+      const printed = Buffer.concat([
+        Buffer.from(`x${'é漢😀'.repeat(40_000)}\n\r\n\n\0`),
+        randomBytes(300_000),
+        ...[16_383, 16_385, 16_384, 3, 40_000].map((size) => long(size)),
+        long(5),
+        long(10, ''),
+      ])
+      await writeFile(join(directory, 'printed'), printed)
+      const { out } = await finish(sh('cat /d/printed', { data: ['data:/d'] }))
+      expect(Buffer.from(out, 'latin1').equals(printed)).toBe(true)
+    })
+
+    it('mounts data, and its own copies of output', async () => {
+      await mkdir(join(directory, 'sub'))
+      await writeFile(join(directory, 'sub', 'in'), 'from the machine\n')
+      const spec = { data: ['data/sub:/d'], stdinPath: '/d/in', stdoutPath: 'out', workdir: '/d' }
+      expect((await finish(sh('cat; echo done', spec))).out).toBe('from the machine\ndone\n')
+      expect(await readFile(join(directory, 'sub', 'out'), 'utf8')).toBe('from the machine\ndone\n')
+    })
+
+    it('mounts nothing outside the roots, by no path and no link', async () => {
+      await symlink('/etc', join(directory, 'link'))
+      for (const data of ['/etc:/d', 'data/../..:/d', 'data/link:/d', 'other:/d', 'data/none:/d'])
+        expect(await refused(sh('true', { data: [data] }))).toMatchObject({ name: 'StartFailed', reason: 'BAD_SPEC' })
+    })
+
+    it('runs scripts and ranks', async () => {
+      await writeFile(join(directory, 'pre'), 'GREETING=hello\n')
+      await writeFile(join(directory, 'post'), 'echo bye\n')
+      const { out, exitCode } = await finish(
+        sh('echo $GREETING $BERTH_RANK of $BERTH_RANKS', {
+          data: ['data:/d'],
+          preLaunch: '/d/pre',
+          postLaunch: '/d/post',
+          launcher: 'multiple',
+          resources: { ...small, processCount: 2 },
+        }),
+      )
+      expect(out.split('\n').toSorted()).toEqual(['', 'bye', 'hello 0 of 2', 'hello 1 of 2'])
+      expect(exitCode).toBe(0)
+    })
+
+    it('whose workdir is not there, or a file, did not run', async () => {
+      for (const workdir of ['/nowhere', '/etc/passwd', '/bin/sh'])
+        expect(await refused(sh('true', { workdir }))).toMatchObject({ reason: 'WORKDIR_NOT_FOUND' })
+      expect(await finish(sh('pwd', { workdir: '/tmp/' }))).toMatchObject({ out: '/tmp\n' })
+    })
+
+    it('that asks for more processors than the machine has gets all of them', async () => {
+      expect(await finish(sh('true', { resources: { ...small, cpu: 1_000 } }))).toMatchObject({ exitCode: 0 })
+    })
+
+    it.skipIf(existsSync('/dev/nvidiactl'))('that the engine cannot start did not run', async () => {
+      const gpu = await start(sh('true'), { gpuIds: [0] }).catch((error: unknown) => error)
+      expect(gpu).toMatchObject({ name: 'StartFailed', message: expect.stringMatching(/gpu|device/i) })
+    })
+
+    it('whose image cannot be had did not run', async () => {
+      expect(await refused(sh('true', { image: 'localhost/none:1' }))).toMatchObject({ reason: 'START_FAILED' })
+    })
+
+    it('is reached by its internal name, unless it is isolated; an engine without names refuses it', async () => {
+      const internalDns = { name: 'dns-users-a-web', ports: [{ port: 80, targetPort: 80, protocol: 'TCP' as const }] }
+      if (!(await hasNames(asked())))
+        return expect(await refused(sh('true', { internalDns }))).toMatchObject({ reason: 'BAD_SPEC' })
+      const serve = sh('echo up; while :; do echo it works | nc -l -p 80; done', { internalDns })
+      const handle = await start(serve)
+      await read(executor, handle, { enough: ({ out }) => out === 'up\n' })
+      // A static busybox cannot look up a name by itself.
+      const ask = [
+        "ip=$(nslookup dns-users-a-web 127.0.0.11 | awk '/^Address/ { ip = $2 } END { print ip }')",
+        'nc -w 2 "$ip" 80',
+      ].join('\n')
+      expect((await finish(sh(ask))).out).toBe('it works\n')
+      for (const networkIsolation of ['IN', 'OUT', 'ALL'] as const)
+        expect(await finish(sh(ask, { networkIsolation }))).toMatchObject({ out: '' })
+      await executor.stop(handle, 0)
+    })
+
+    it('that another program renames and pauses is the same run, and is stopped', async () => {
+      const engine = asked()
+      const handle = await start(sh('echo begun; sleep 600'))
+      await read(executor, handle, { enough: ({ out }) => out === 'begun\n' })
+      await untilState(executor, handle, 'running')
+      await engine.post(`/containers/${handle}/rename`, { name: `${handle}-other` })
+      expect(await observe(executor, handle)).toMatchObject({ state: 'running' })
+      await engine.post(`/containers/${handle}/pause`)
+      expect(await observe(executor, handle)).toMatchObject({ state: 'running' })
+      await executor.stop(handle, 60_000)
+      expect(await untilEnded(executor, handle)).toMatchObject({ exitCode: 143, stopped: true })
+      engine.close()
+    })
+
+    it('that another program stops has the end of its command', async () => {
+      const engine = asked()
+      const handle = await start(sh('trap "exit 5" TERM; echo begun; while :; do sleep 0.1; done'))
+      await read(executor, handle, { enough: ({ out }) => out === 'begun\n' })
+      await engine.post(`/containers/${handle}/stop`, { t: 10 })
+      expect(await untilEnded(executor, handle)).toMatchObject({ exitCode: 5, stopped: false })
+      engine.close()
+    })
+
+    it.each([null, 'nobody'])(
+      'that another program starts again has one command and its end, as %s',
+      async (unixUser) => {
+        const engine = asked()
+        const command = sh('trap "exit 5" TERM; echo begun; while :; do sleep 0.1; done')
+        const handle = await start(command, { unixUser })
+        await read(executor, handle, { enough: ({ out }) => out === 'begun\n' })
+        await engine.post(`/containers/${handle}/restart`, { t: 10 })
+        expect(await untilEnded(executor, handle)).toMatchObject({ exitCode: 5, stopped: false })
+        await engine.post(`/containers/${handle}/start`)
+        expect(await read(executor, handle)).toMatchObject({ out: 'begun\n' })
+        engine.close()
+      },
+    )
+
+    it('of an image that was made of the container of a run runs its command', async () => {
+      const engine = asked()
+      const handle = await start(sh('echo first; exit 3'))
+      await untilEnded(executor, handle)
+      const repo = 'localhost/berth-of-a-run'
+      await engine.post('/commit', { container: handle, repo, tag: '1' }, {})
+      const second = await start({ ...sh('echo second'), image: `${repo}:1` })
+      expect(await read(executor, second)).toMatchObject({ out: 'second\n' })
+      await executor.forget?.(second)
+      await engine.delete(`/images/${repo}:1`)
+      engine.close()
+    })
+
+    it.runIf(process.getuid?.() === 0)('reads its closure and writes data as its account on the machine', async () => {
+      const shared = join(directory, 'shared')
+      await mkdir(shared)
+      await chmod(directory, 0o755)
+      await chmod(shared, 0o777)
+      const command = sh('cat "$BERTH_CLOSURE"; echo >/shared/made', { data: ['data/shared:/shared'] })
+      expect(await finish(command, { unixUser: 'nobody', closure: '{"a":1}' })).toMatchObject({ out: '{"a":1}' })
+      expect((await stat(join(shared, 'made'))).uid).toBe(65534)
+    })
+
+    it('that the engine is told to start always has one command and its end', async () => {
+      const engine = asked()
+      if (await isPodman(engine)) return
+      const handle = await start(sh('echo begun; sleep 2; exit 6'))
+      await engine.post(`/containers/${handle}/update`, {}, { RestartPolicy: { Name: 'always' } })
+      expect(await untilEnded(executor, handle)).toMatchObject({ exitCode: 6, stopped: false })
+      expect(await read(executor, handle)).toMatchObject({ out: 'begun\n' })
+      await executor.forget?.(handle)
+      expect(await observe(executor, handle)).toMatchObject({ state: 'gone' })
+      engine.close()
+    })
+
+    it('runs as the account of its user', async () => {
+      const { out } = await finish(sh('id -u; id -g'), { unixUser: 'nobody' })
+      expect(out).toBe(process.getuid?.() === 0 ? '65534\n65534\n' : '0\n0\n')
+    })
+  })
+})
+
+describe.skipIf(engine === undefined)('a run of several processes', () => {
+  it('finds the node of each in a file, which goes with the run', async () => {
+    const directory = await mkdtemp(join(tmpdir(), 'berth-container-nodes-'))
+    const executor = await open(directory)
+    const resources = { ...small, processCount: 3 }
+    const handle = await executor.start(runOf({ command: ['/bin/sh', '-c', 'cat "$PSIJ_NODEFILE"'], resources }))
+    expect((await read(executor, handle)).out).toBe('n1\nn1\nn1\n')
+    await executor.forget?.(handle)
+    await executor.close()
+    expect(await readdir(join(directory, 'stops'))).toEqual(['.orders'])
+    await rm(directory, { recursive: true })
+  })
+})
+
+describe.skipIf(engine === undefined)('a closure', () => {
+  it('is a file in the container, and goes with the run', async () => {
+    const directory = await mkdtemp(join(tmpdir(), 'berth-container-closure-'))
+    const executor = await open(directory)
+    const run = runOf(
+      { command: ['/bin/sh', '-c', 'cat "$BERTH_CLOSURE"'], resources: small },
+      { closure: '{"step":3}' },
+    )
+    const handle = await executor.start(run)
+    expect((await read(executor, handle)).out).toBe('{"step":3}')
+    await executor.forget?.(handle)
+    await executor.close()
+    expect(await readdir(join(directory, 'stops'))).toEqual(['.orders'])
+    await rm(directory, { recursive: true })
+  })
+})

@@ -1,0 +1,43 @@
+import { once } from 'node:events'
+import { createServer, type RequestListener } from 'node:http'
+import { join } from 'node:path'
+import { type ContainerOptions, createContainerExecutor } from '../../../src/executors/container/container.ts'
+import { createLog } from '../../../src/platform/log.ts'
+import { machineTime } from '../../support/clock.ts'
+
+/** A container engine as a test lets it answer, at a socket in a directory, and an executor over it. */
+
+const socketIn = (directory: string) => join(directory, 'engine.sock')
+
+export async function listenAsEngine(directory: string, answer: RequestListener) {
+  const server = createServer((request, response) => {
+    response.setHeader('api-version', '1.41')
+    answer(request, response)
+  })
+  server.listen(socketIn(directory))
+  await once(server, 'listening')
+  return {
+    async close() {
+      server.closeAllConnections()
+      server.close()
+      await once(server, 'close')
+    },
+  }
+}
+
+export const openOverEngine = (
+  directory: string,
+  {
+    name = 'stops',
+    ...options
+  }: Pick<ContainerOptions, 'image' | 'clock' | 'x11Image' | 'registries'> & { name?: string },
+) =>
+  createContainerExecutor({
+    engine: `unix://${socketIn(directory)}`,
+    directory: join(directory, name),
+    environment: {},
+    dataRoots: {},
+    time: machineTime,
+    log: createLog('silent'),
+    ...options,
+  })

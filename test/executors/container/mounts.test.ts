@@ -1,0 +1,181 @@
+import { chmod, mkdir, mkdtemp, readdir, rename, rm, symlink, writeFile } from 'node:fs/promises'
+import { createServer, request } from 'node:http'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createContainerExecutor } from '../../../src/executors/container/container.ts'
+import { createEngine, type Engine } from '../../../src/executors/container/engine.ts'
+import type { Executor } from '../../../src/executors/executor.ts'
+import { systemClock } from '../../../src/platform/clock.ts'
+import { createLog } from '../../../src/platform/log.ts'
+import { machineTime } from '../../support/clock.ts'
+import { until } from '../../support/until.ts'
+import { observe, read, resourcesOf, runOf } from '../runs.ts'
+
+/**
+ * Data mounts of a real engine while a folder is exchanged: `npm run test:executors` starts engines. Elsewhere this file is
+ * skipped. The executor talks to the engine through a proxy, which lets a test act right before a start.
+ */
+const address = process.env['BERTH_TEST_ENGINE'] ?? ''
+const small = resourcesOf({ memoryBytes: 64 * 2 ** 20 })
+
+type Spec = Parameters<typeof runOf>[0]
+
+describe.skipIf(address === '')(`data mounts with ${address}`, () => {
+  let directory: string
+  /** The data root, and a folder that no job may see. */
+  let root: string
+  let outside: string
+  let executor: Executor
+  let engine: Engine
+  let beforeStart: () => Promise<void> = async () => undefined
+  const socketOfEngine = address.replace('unix://', '')
+  const proxy = createServer(async (asked, answer) => {
+    if (asked.url?.endsWith('/start')) await beforeStart()
+    const { method, url: path, headers } = asked
+    const forwarded = request({ socketPath: socketOfEngine, method, path, headers, agent: false }, (response) => {
+      answer.writeHead(response.statusCode ?? 0, response.headers)
+      response.pipe(answer)
+    })
+    forwarded.on('error', () => answer.destroy())
+    answer.on('close', () => forwarded.destroy())
+    asked.pipe(forwarded)
+  })
+
+  beforeAll(async () => {
+    directory = await mkdtemp(join(tmpdir(), 'berth-mounts-'))
+    await chmod(directory, 0o755)
+    root = join(directory, 'root')
+    outside = join(directory, 'outside')
+    for (const folder of [root, outside, join(root, 'x')]) await mkdir(folder)
+    await writeFile(join(outside, 'secret'), 'secret')
+    await writeFile(join(root, 'x', 'own'), 'own')
+    await symlink(outside, join(root, 'link'))
+    await new Promise<void>((resolve) => proxy.listen(join(directory, 'proxy.sock'), resolve))
+    engine = createEngine(address, systemClock)
+    executor = await createContainerExecutor({
+      engine: `unix://${join(directory, 'proxy.sock')}`,
+      directory: join(directory, 'stops'),
+      environment: {},
+      image: 'localhost/bb:1',
+      dataRoots: { data: root },
+      clock: systemClock,
+      time: machineTime,
+      log: createLog('warn'),
+    })
+  })
+  afterAll(async () => {
+    for (const { handle } of (await executor.list?.()) ?? []) await executor.forget?.(handle)
+    await executor.close()
+    engine.close()
+    proxy.closeAllConnections()
+    proxy.close()
+    await rm(directory, { recursive: true })
+  })
+
+  const start = (spec: Spec, run: Parameters<typeof runOf>[1] = {}) =>
+    executor.start(runOf({ command: ['/bin/ls', '/d'], resources: small, ...spec }, run))
+  /** The last observation of the run, and its output. */
+  async function finish(spec: Spec, run: Parameters<typeof runOf>[1] = {}) {
+    const handle = await start(spec, run)
+    const what = 'the run is over'
+    const isOver = async () => {
+      const seen = await observe(executor, handle)
+      return (seen.state === 'ended' || seen.state === 'failed') && seen
+    }
+    const end = await until(isOver, { what })
+    const { out } = await read(executor, handle)
+    await executor.forget?.(handle)
+    return { end, out }
+  }
+  const replaced = {
+    state: 'failed',
+    reason: 'START_FAILED',
+    message: 'data: a folder was replaced during the start, or a target is a symbolic link in the image',
+  }
+  /** An image that is made of a container with these files; returns its name. */
+  async function makeImage(prepare: string, changes: string): Promise<string> {
+    const handle = await start({ command: ['/bin/sh', '-c', prepare] })
+    await until(async () => (await observe(executor, handle)).state === 'ended', { what: 'the files are made' })
+    const name = `localhost/berth-mounts-${handle}`.toLowerCase()
+    await engine.post('/commit', { container: handle, repo: name, tag: '1', changes }, {})
+    await executor.forget?.(handle)
+    return `${name}:1`
+  }
+
+  it('never show what a link names that takes the place of the folder right before the start', async () => {
+    beforeStart = async () => {
+      beforeStart = async () => undefined
+      await rename(join(root, 'x'), join(root, 'away'))
+      await rename(join(root, 'link'), join(root, 'x'))
+    }
+    const { end, out } = await finish({ data: ['data/x:/d'] })
+    await rename(join(root, 'x'), join(root, 'link'))
+    await rename(join(root, 'away'), join(root, 'x'))
+    expect(end).toEqual(replaced)
+    expect(out).toBe('')
+    expect(await finish({ data: ['data/x:/d'] })).toMatchObject({ end: { state: 'ended', exitCode: 0 }, out: 'own\n' })
+  })
+
+  it('never show a folder outside the roots while a job exchanges it, in 60 tries', { timeout: 600_000 }, async () => {
+    const loop = `cd /root && echo begun && until [ -e stop ]; do
+      mv -T x r0; mv -T link x; usleep 150000; mv -T x link; mv -T r0 x; usleep 150000
+    done`
+    const attacker = await start({ command: ['/bin/sh', '-c', loop], data: ['data:/root'] })
+    await read(executor, attacker, { enough: ({ out }) => out === 'begun\n' })
+    const tries = Array.from({ length: 4 }, async () => {
+      const outputs: string[] = []
+      while (outputs.length < 15) outputs.push(await finish({ data: ['data/x:/d'] }).then(({ out }) => out, String))
+      return outputs
+    })
+    const outputs = (await Promise.all(tries)).flat()
+    await writeFile(join(root, 'stop'), '')
+    await until(async () => (await observe(executor, attacker)).state === 'ended', { what: 'the attack is over' })
+    expect(outputs).toContain('own\n')
+    expect(outputs.join('')).not.toContain('secret')
+  })
+
+  it('are not reached through a link of the image, which could lead to another mount', async () => {
+    const image = await makeImage('ln -s /e /d', 'LABEL a=b')
+    const { end, out } = await finish({ image, data: ['data/x:/d'], command: ['/bin/ls', '/e'] })
+    await engine.delete(`/images/${image}`)
+    expect(end).toEqual(replaced)
+    expect(out).toBe('')
+  })
+
+  it('get no folder of a volume of the image', async () => {
+    const image = await makeImage('true', 'VOLUME /d/made')
+    const error = await start({ image, data: ['data/x:/d'] }).catch((cause: unknown) => cause)
+    await engine.delete(`/images/${image}`)
+    expect(error).toMatchObject({ reason: 'BAD_SPEC', message: expect.stringContaining('/d/made is mounted too') })
+    expect(await readdir(join(root, 'x'))).toEqual(['own'])
+  })
+
+  it('get no folder of the workdir of the image', async () => {
+    const image = await makeImage('true', 'WORKDIR /d/made')
+    const { end } = await finish({ image, data: ['data/x:/d'] })
+    await engine.delete(`/images/${image}`)
+    expect(end).toMatchObject({ state: 'failed', reason: 'WORKDIR_NOT_FOUND' })
+    expect(await readdir(join(root, 'x'))).toEqual(['own'])
+  })
+
+  it('can have the workdir, which must exist', async () => {
+    const command = ['/bin/sh', '-c', 'pwd; ls']
+    expect(await finish({ command, data: ['data:/d'], workdir: '/d/x' })).toMatchObject({ out: '/d/x\nown\n' })
+    const { end } = await finish({ data: ['data:/d'], workdir: '/d/none' })
+    expect(end).toMatchObject({ state: 'failed', reason: 'WORKDIR_NOT_FOUND' })
+  })
+
+  it('are checked in an image without a shell, and for an account that is not root', async () => {
+    const spec = { data: ['data/x:/d'], command: ['busybox', 'ls', '/d'] }
+    const image = await makeImage('cp -L /bin/busybox /usr/bin/; rm /bin/sh', 'LABEL a=b')
+    const ends = [await finish({ ...spec, image }), await finish(spec, { unixUser: 'nobody' })]
+    await engine.delete(`/images/${image}`)
+    for (const each of ends) expect(each).toMatchObject({ end: { exitCode: 0 }, out: 'own\n' })
+  })
+
+  it('leave 125 to the command', async () => {
+    const { end } = await finish({ command: ['/bin/sh', '-c', 'exit 125'], data: ['data/x:/d'] })
+    expect(end).toMatchObject({ state: 'ended', exitCode: 125 })
+  })
+})

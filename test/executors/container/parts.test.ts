@@ -1,0 +1,354 @@
+import { existsSync } from 'node:fs'
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { Readable } from 'node:stream'
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { createContainerExecutor } from '../../../src/executors/container/container.ts'
+import { bodyOf } from '../../../src/executors/container/create.ts'
+import {
+  createEngine,
+  type Engine,
+  EngineAway,
+  EngineError,
+  findEngine,
+} from '../../../src/executors/container/engine.ts'
+import type { Image } from '../../../src/executors/container/image.ts'
+import { ensureNetworks } from '../../../src/executors/container/network.ts'
+import { type Inspected, isUnstarted, observationOf, phaseOf } from '../../../src/executors/container/observation.ts'
+import { bytePositionOf, payload } from '../../../src/executors/container/output.ts'
+import { pullQueryOf } from '../../../src/executors/container/pull.ts'
+import { systemClock } from '../../../src/platform/clock.ts'
+import { createLog } from '../../../src/platform/log.ts'
+import { machineTime } from '../../support/clock.ts'
+import { resourcesOf, runOf } from '../runs.ts'
+
+/** What needs no engine: how its answers are read. */
+
+function frame(stream: number, text: string | Buffer): Buffer {
+  const header = Buffer.alloc(8)
+  header[0] = stream
+  header.writeUInt32BE(Buffer.byteLength(text), 4)
+  return Buffer.concat([header, Buffer.from(text as string)])
+}
+
+async function readAll(pieces: readonly Buffer[], from: unknown, reads = {}) {
+  const read = { out: '', err: '', next: from }
+  const response = Readable.from(pieces) as unknown as Parameters<typeof payload>[0]
+  for await (const chunk of payload(response, bytePositionOf(from), reads)) {
+    if ('gap' in chunk) throw new Error('a gap')
+    read[chunk.stream === 'STDERR' ? 'err' : 'out'] += Buffer.from(chunk.bytes).toString()
+    read.next = chunk.next
+  }
+  return read
+}
+
+describe('output', () => {
+  const frames = fc.array(fc.tuple(fc.constantFrom(1, 2), fc.string({ unit: 'binary-ascii', maxLength: 40 })), {
+    maxLength: 20,
+  })
+
+  it('is whole however the connection cuts it, and goes on at every position', async () => {
+    await fc.assert(
+      fc.asyncProperty(frames, fc.array(fc.integer({ min: 1, max: 30 }), { minLength: 1 }), async (all, sizes) => {
+        const whole = Buffer.concat(all.map(([stream, text]) => frame(stream, text)))
+        const pieces: Buffer[] = []
+        for (let from = 0, i = 0; from < whole.length; i++) {
+          const size = sizes[i % sizes.length] ?? 1
+          pieces.push(whole.subarray(from, from + size))
+          from += size
+        }
+        const expected = (stream: number) => all.map(([each, text]) => (each === stream ? text : '')).join('')
+        const first = await readAll(pieces, null)
+        expect(first).toMatchObject({ out: expected(1), err: expected(2) })
+        const half = Math.floor((expected(1).length + expected(2).length) / 2)
+        const rest = await readAll(pieces, { bytes: half })
+        expect(rest.out.length + rest.err.length).toBe(expected(1).length + expected(2).length - half)
+        expect(expected(1).endsWith(rest.out) && expected(2).endsWith(rest.err)).toBe(true)
+      }),
+    )
+  })
+
+  /** The frames by which Docker 20.10 returns output from its log driver `local`. */
+  function framesOfDocker20(output: Buffer): Buffer[] {
+    const frames: Buffer[] = []
+    let from = 0
+    for (let isLong = false; from < output.length; ) {
+      const end = output.indexOf(10, from)
+      const rest = (end < 0 ? output.length : end) - from
+      const size = Math.min(rest, 16_384)
+      const isWhole = rest < 16_384 && end >= 0
+      const line = output.subarray(from, from + size + (isWhole && !isLong ? 1 : 0))
+      if (line.length > 0) frames.push(frame(1, line))
+      from += size + (isWhole ? 1 : 0)
+      isLong = !isWhole
+    }
+    return frames
+  }
+
+  it('has the newlines of long lines, which Docker 20.10 leaves out', async () => {
+    const line = fc.tuple(fc.constantFrom(0, 1, 5, 16_383, 16_384, 16_385, 40_000), fc.constantFrom('', 'z', '\0'))
+    await fc.assert(
+      fc.asyncProperty(fc.array(line, { maxLength: 8 }), fc.integer({ min: 100, max: 30_000 }), async (all, size) => {
+        // Two long lines in a row may be joined.
+        const lines = all.flatMap(([length, end]) => ['y'.repeat(length) + end, 'short'])
+        const output = Buffer.from(`${lines.join('\n')}\nend`)
+        const whole = Buffer.concat(framesOfDocker20(output))
+        const pieces = Array.from({ length: Math.ceil(whole.length / size) }, (_, at) =>
+          whole.subarray(at * size, (at + 1) * size),
+        )
+        const { out, next } = await readAll(pieces, null, { dropsNewlines: true })
+        expect(out).toBe(output.toString())
+        expect(next).toEqual({ bytes: output.length })
+      }),
+    )
+  })
+
+  it('without frames is told as what it is', async () => {
+    await expect(readAll([Buffer.from('plain text of a terminal')], null)).rejects.toThrow(/without frames/)
+  })
+
+  it('goes on at positions of its own alone', () => {
+    expect(() => bytePositionOf({ out: 1 })).toThrow(/Not a log position of the executor container/)
+  })
+})
+
+describe('states', () => {
+  const inspected = (state: Partial<Inspected['State']>): Inspected => ({
+    Id: 'abc',
+    Created: '2026-01-01T00:00:00Z',
+    State: {
+      Status: 'exited',
+      Pid: 0,
+      ExitCode: 0,
+      OOMKilled: false,
+      Error: '',
+      StartedAt: '2026-01-01T00:00:01Z',
+      FinishedAt: '2026-01-01T00:00:02Z',
+      ...state,
+    },
+    Config: { Labels: null },
+    NetworkSettings: { Networks: { berth: { IPAddress: '172.18.0.2' } } },
+  })
+  const seen = (state: Partial<Inspected['State']>, stopped = false) =>
+    observationOf(inspected(state), { stopped, toTime: (ms) => new Date(ms + 1_000), startedAt: null })
+
+  it('of the engine become ours', () => {
+    expect(seen({ Status: 'created', StartedAt: '0001-01-01T00:00:00Z' })).toEqual({ state: 'starting' })
+    expect(seen({ Status: 'running' })).toMatchObject({ state: 'running', nativeId: 'abc', ip: '172.18.0.2' })
+    expect(seen({ Status: 'paused' }).state).toBe('running')
+    expect(seen({ ExitCode: 3 })).toMatchObject({ state: 'ended', exitCode: 3, signal: null, stopped: false })
+    expect(seen({ ExitCode: 143 }, true)).toMatchObject({ exitCode: 143, signal: 15, stopped: true })
+    expect(seen({ ExitCode: 137, OOMKilled: true })).toMatchObject({ cause: 'OOM_KILLED' })
+    expect(seen({ Status: 'created', ExitCode: 127, Error: 'exec: not found' })).toMatchObject({
+      state: 'ended',
+      exitCode: 127,
+    })
+  })
+
+  it('of a container have an end that is not before its beginning, which is known by another clock', () => {
+    const startedAt = new Date('2026-01-01T00:00:02.004Z')
+    const known = { stopped: false, toTime: (ms: number) => new Date(ms), startedAt }
+    expect(observationOf(inspected({ ExitCode: 0 }), known)).toMatchObject({ startedAt, finishedAt: startedAt })
+  })
+
+  it('of a container that ended itself after its maximum is that, however late the engine noted its start', () => {
+    const ended = inspected({ ExitCode: 143, StartedAt: '2026-01-01T00:00:03Z', FinishedAt: '2026-01-01T00:00:13Z' })
+    const limited = { ...ended, Config: { Labels: { 'berth.limit': '13' } } }
+    const known = { stopped: false, toTime: (ms: number) => new Date(ms), startedAt: null }
+    expect(observationOf(limited, known)).toMatchObject({ cause: 'MAX_RUN_TIME' })
+    expect(observationOf(ended, known)).not.toHaveProperty('cause')
+  })
+
+  it('are told in moments of the database', () => {
+    expect(seen({})).toMatchObject({
+      startedAt: new Date('2026-01-01T00:00:02Z'),
+      finishedAt: new Date('2026-01-01T00:00:03Z'),
+    })
+  })
+
+  it('of a container that the engine could not start are those of one that was not started', () => {
+    const failed = { Status: 'created', Error: 'could not select device driver "" with capabilities: [[gpu]]' }
+    expect(isUnstarted(inspected({ ...failed, ExitCode: 128 }))).toBe(true)
+    expect(isUnstarted(inspected({ ...failed, ExitCode: 127 }))).toBe(false)
+  })
+
+  it('of a container that another program removes while it runs are those of one that is gone', () => {
+    const removed = { Status: 'removing', ExitCode: 137 }
+    expect(seen(removed)).toMatchObject({ state: 'gone' })
+    expect(seen(removed, true)).toMatchObject({ state: 'ended', stopped: true })
+    expect(seen({ ...removed, OOMKilled: true })).toMatchObject({ state: 'ended', cause: 'OOM_KILLED' })
+    expect(seen({ ...removed, ExitCode: 3 })).toMatchObject({ state: 'ended', exitCode: 3 })
+    expect(seen({ ...removed, Status: 'exited' })).toMatchObject({ state: 'ended', exitCode: 137 })
+  })
+
+  it('that nobody knows are loud', () => {
+    expect(() => phaseOf('melted')).toThrow('The container engine has an unknown state: melted')
+  })
+})
+
+describe('the description of a container', () => {
+  const cuda = { NVIDIA_VISIBLE_DEVICES: 'all' }
+  const image = { id: 'i', environment: cuda, command: [], shell: ['/bin/sh'], workdir: '/', user: '', volumes: [] }
+  const making = { image, account: null, mounts: [], cpusMax: null, isPodman: false, labels: {}, files: [], passed: {} }
+  const limits = { hasInit: false, logBytesMax: 1, infinibandDir: '/nowhere', deadlineSlackSeconds: 10 }
+
+  it('keeps GPUs out of a job without any, whatever its image and the job say', async () => {
+    const environment = [{ name: 'NVIDIA_VISIBLE_DEVICES', value: '0' }]
+    const without = await bodyOf(runOf({ command: ['true'], environment }), { ...making, ...limits })
+    expect(without.body).toMatchObject({
+      Env: ['PYTHONUNBUFFERED=1', 'NVIDIA_VISIBLE_DEVICES=void'],
+      HostConfig: { DeviceRequests: [] },
+    })
+    const one = await bodyOf(runOf({ command: ['true'] }, { gpuIds: [3] }), { ...making, ...limits })
+    expect(one.body).toMatchObject({
+      Env: ['PYTHONUNBUFFERED=1', 'NVIDIA_VISIBLE_DEVICES=all'],
+      HostConfig: { DeviceRequests: [{ DeviceIDs: ['3'] }] },
+    })
+  })
+
+  it('asks for no more processors than the engine has', async () => {
+    const run = runOf({ command: ['true'], resources: resourcesOf({ cpu: 5 }) })
+    for (const [cpusMax, NanoCpus] of [
+      [null, 5e9],
+      [8, 5e9],
+      [2, 2e9],
+    ] as const)
+      expect((await bodyOf(run, { ...making, ...limits, cpusMax })).body).toMatchObject({ HostConfig: { NanoCpus } })
+  })
+
+  it('switches off the health check of the image, which could run before the mounts are checked', async () => {
+    const { body } = await bodyOf(runOf({ command: ['true'] }), { ...making, ...limits })
+    expect(body).toMatchObject({ Healthcheck: { Test: ['NONE'] } })
+  })
+
+  it('lets Open MPI start more ranks than cores, as root where the image is root; the image may say otherwise', async () => {
+    const run = runOf({ command: ['true'], launcher: 'mpirun' })
+    const own = 'OMPI_MCA_rmaps_base_oversubscribe'
+    const namesOf = async (given: Partial<Image>) => {
+      const { body } = await bodyOf(run, { ...making, ...limits, image: { ...image, ...given } })
+      return (body as { Env: string[] }).Env
+    }
+    expect(await namesOf({})).toEqual(expect.arrayContaining([`${own}=1`, 'OMPI_ALLOW_RUN_AS_ROOT=1']))
+    expect(await namesOf({ user: 'web' })).not.toContain('OMPI_ALLOW_RUN_AS_ROOT=1')
+    expect(await namesOf({ environment: { [own]: '0' } })).toContain(`${own}=0`)
+  })
+})
+
+describe('an engine that is away', () => {
+  it('is waited for, concludes nothing of runs, and says where it should be', async () => {
+    let nowMs = 0
+    const directory = await mkdtemp(join(tmpdir(), 'berth-container-'))
+    const executor = await createContainerExecutor({
+      engine: `unix://${directory}/none.sock`,
+      directory: join(directory, 'new'),
+      environment: {},
+      image: 'ubuntu:22.04',
+      dataRoots: {},
+      clock: {
+        monotonicMs: () => nowMs,
+        sleep: async (ms) => {
+          nowMs += ms
+        },
+      },
+      time: machineTime,
+      log: createLog('silent'),
+    })
+    const run = runOf({ command: ['true'] })
+    await expect(executor.start(run)).rejects.toMatchObject({
+      reason: 'BACKEND_AWAY',
+      message: expect.stringContaining(`does not answer at unix://${directory}/none.sock`),
+    })
+    expect(nowMs).toBeGreaterThan(60_000)
+    expect(await executor.inspect([`berth-${run.runId}`])).toEqual([
+      { state: 'starting', info: 'The container engine does not answer' },
+    ])
+    expect(await executor.describe()).toMatchObject({ available: false, message: expect.stringContaining('none.sock') })
+    await executor.close()
+    await rm(directory, { recursive: true })
+  })
+})
+
+describe('names', () => {
+  it.each([
+    ['ubuntu', { fromImage: 'ubuntu', tag: 'latest' }],
+    ['ubuntu:22.04', { fromImage: 'ubuntu:22.04' }],
+    ['host:5000/team/image', { fromImage: 'host:5000/team/image', tag: 'latest' }],
+    ['image@sha256:0123', { fromImage: 'image@sha256:0123' }],
+  ])('the image %s is pulled with one tag', (name, query) => expect(pullQueryOf(name)).toEqual(query))
+
+  it('of engines come from the environment, and stay while there may be containers', async () => {
+    const directory = await mkdtemp(join(tmpdir(), 'berth-engine-'))
+    const XDG_RUNTIME_DIR = join(directory, 'run')
+    expect(await findEngine({ DOCKER_HOST: 'tcp://127.0.0.1:2375' }, directory)).toBe('tcp://127.0.0.1:2375')
+    const docker = await findEngine({ XDG_RUNTIME_DIR }, directory)
+    expect(docker).toMatch(/^unix:\/\/\//)
+    const podman = join(XDG_RUNTIME_DIR, 'podman', 'podman.sock')
+    await mkdir(dirname(podman), { recursive: true })
+    await writeFile(podman, '')
+    await writeFile(join(directory, 'berth-run_1.order'), '')
+    expect(await findEngine({ XDG_RUNTIME_DIR }, directory)).toBe(docker)
+    await rm(join(directory, 'berth-run_1.order'))
+    const isHere = existsSync(docker.slice('unix://'.length))
+    expect(await findEngine({ XDG_RUNTIME_DIR }, directory)).toBe(isHere ? docker : `unix://${podman}`)
+    await rm(directory, { recursive: true })
+  })
+
+  it.each(['ssh://ann@host', '/var/run/docker.sock', 'unix://docker.sock', 'fd://'])(
+    'of engines that are none, as %s in DOCKER_HOST, leave the server alone',
+    async (address) => {
+      const asked = createEngine(address, systemClock).get('/version')
+      await expect(asked).rejects.toThrow(EngineAway)
+      await expect(asked).rejects.toThrow(`${address} is no address of a container engine; set container.engine`)
+    },
+  )
+
+  it('of engines may have spaces', async () => {
+    await expect(createEngine('unix:///no such/docker.sock', systemClock).get('/version')).rejects.toThrow(
+      'ENOENT /no such/docker.sock',
+    )
+  })
+})
+
+describe('networks', () => {
+  type Network = { Id: string; Name: string; Created: string }
+
+  /** An engine that looks for no duplicates, like Docker's when requests come together. */
+  function engineWith(...names: string[]) {
+    const networks: Network[] = []
+    const add = (Name: string) =>
+      networks.push({ Id: `id${networks.length}`, Name, Created: new Date(networks.length).toISOString() })
+    for (const name of names) add(name)
+    const pause = () => new Promise((resolve) => setImmediate(resolve))
+    const engine = {
+      async get() {
+        await pause()
+        return [...networks]
+      },
+      async post(_path: string, _query: unknown, { Name }: Network) {
+        await pause()
+        add(Name)
+      },
+      async delete(path: string) {
+        await pause()
+        const at = networks.findIndex(({ Id }) => path === `/networks/${Id}`)
+        if (at < 0) throw new EngineError(404, 'no such network')
+        networks.splice(at, 1)
+      },
+    } as unknown as Engine
+    return { engine, names: () => networks.map(({ Name }) => Name).toSorted() }
+  }
+
+  it('of each name there is one, though two servers make them at once', async () => {
+    const { engine, names } = engineWith('other')
+    await Promise.all([ensureNetworks(engine), ensureNetworks(engine)])
+    expect(names()).toEqual(['berth', 'berth-in', 'other'])
+  })
+
+  it('that an engine has twice are one again', async () => {
+    const { engine, names } = engineWith('berth', 'berth', 'berth-in', 'berth')
+    await ensureNetworks(engine)
+    expect(names()).toEqual(['berth', 'berth-in'])
+  })
+})

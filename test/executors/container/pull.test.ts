@@ -1,0 +1,374 @@
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { EngineAway } from '../../../src/executors/container/engine.ts'
+import { type Executor, StartFailed } from '../../../src/executors/executor.ts'
+import { systemClock } from '../../../src/platform/clock.ts'
+import { until } from '../../support/until.ts'
+import { fastClock } from '../cluster-server.ts'
+import { runOf } from '../runs.ts'
+import { listenAsEngine, openOverEngine } from './fake-engine.ts'
+
+/**
+ * Starts that do not come about, over an engine that pulls forever or answers nothing any more, and what notes their
+ * orders.
+ */
+
+let directory: string
+let engine: Awaited<ReturnType<typeof startEngine>>
+let executor: Executor
+
+beforeEach(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'berth-container-pull-'))
+  engine = await startEngine()
+  executor = await open('stops')
+})
+afterEach(async () => {
+  await executor.close()
+  await engine.close()
+  await rm(directory, { recursive: true })
+})
+
+const open = (name: string) => openOverEngine(directory, { name, image: 'slow:1', clock: systemClock })
+
+/** An engine without images; it has a container of an earlier run. */
+async function startEngine() {
+  const state = {
+    frozen: false,
+    hasImage: false,
+    /** Answers the order to create a container. */
+    create(_response: ServerResponse): void {
+      state.frozen = true
+    },
+    networks: ['berth', 'berth-in'],
+    containers: [{ Names: ['/berth-earlier'], State: 'running' }],
+    /** Bodies of orders to create containers that look into images. */
+    looks: [] as { Labels?: object }[],
+    /** Containers that looked into images were removed by another program. */
+    looksAreRemoved: false,
+    pulls: new Set<ServerResponse>(),
+    asked: [] as string[],
+  }
+  async function look(request: IncomingMessage, response: ServerResponse) {
+    const isOrder = request.method === 'POST'
+    if (isOrder) state.looks.push(JSON.parse(await text(request)))
+    response.writeHead(state.looksAreRemoved && !isOrder ? 404 : 200).end('{}')
+  }
+  const server = await listenAsEngine(directory, (request, response) => {
+    const asked = `${request.method} ${request.url?.replace(/^\/v[\d.]+|\?.*/g, '')}`
+    state.asked.push(asked)
+    if (state.frozen) return
+    if (asked === 'POST /images/create') {
+      state.pulls.add(response)
+      response.once('close', () => state.pulls.delete(response))
+      return void response.write('{"status":"Pulling"}\n')
+    }
+    if (asked === 'POST /networks/create') return void response.writeHead(404).end('{"message":"no address pool"}')
+    const networks = state.networks.map((Name) => ({ Id: Name, Name, Created: '2026-01-01T00:00:00Z' }))
+    const answers: Record<string, unknown> = {
+      'GET /_ping': 'OK',
+      'GET /info': {},
+      'GET /version': { Version: '20' },
+      'GET /containers/json': state.containers,
+      'GET /networks': networks,
+    }
+    if (state.hasImage) answers['GET /images/slow:1/json'] = { Id: 'sha256:0', Config: {} }
+    if (request.url?.includes('berth-look')) return void look(request, response)
+    if (asked === 'POST /containers/create') return state.create(response)
+    const answer = asked.startsWith('POST') ? {} : answers[asked]
+    response.statusCode = answer === undefined ? 404 : 200
+    response.end(JSON.stringify(answer ?? { message: 'No such thing' }))
+  })
+  return Object.assign(state, server)
+}
+
+const begin = (unwanted: AbortController, tell?: (info: string) => void) =>
+  executor.start(runOf({ command: ['true'] }), unwanted.signal, tell).catch((error: unknown) => error)
+const pulls = (count: number) => until(() => engine.pulls.size === count, { what: `${count} pulls` })
+
+const ordersIn = async (name: string) =>
+  (await readdir(join(directory, name))).filter((file) => file.endsWith('.order'))
+
+it('a job waits while the engine has no addresses for its network', async () => {
+  Object.assign(engine, { hasImage: true, networks: [] })
+  await expect(executor.start(runOf({ command: ['true'] }))).rejects.toMatchObject({
+    reason: 'NODE_TROUBLE',
+    message: 'The container engine cannot make the network berth: no address pool',
+  })
+})
+
+describe('the name of an image', () => {
+  it.each(['get?names=slow:1&x=', '../events?x=', 'a/../b', 'x#y', '.', ''])(
+    'that would be another question to the engine is refused: %s',
+    async (image) => {
+      const error = await executor.start(runOf({ command: ['true'], image })).catch((cause: unknown) => cause)
+      expect(error).toMatchObject({ name: 'StartFailed', reason: 'BAD_SPEC' })
+      expect(engine.asked.filter((asked) => asked.includes('images'))).toEqual([])
+    },
+  )
+})
+
+describe('a registry', () => {
+  const answerPulls = (error: string) => {
+    for (const response of engine.pulls) response.end(`${JSON.stringify({ error })}\n`)
+  }
+  const unreachable = 'Get "https://r.test/v2/": dial tcp 192.0.2.1:443: connect: connection refused'
+
+  it('that is unreachable is asked again after growing pauses, for all runs, and they say why', async () => {
+    await executor.close()
+    executor = await openOverEngine(directory, { image: 'slow:1', clock: fastClock(100) })
+    const told: string[] = []
+    const unwanted = new AbortController()
+    const runs = [begin(unwanted, (info) => told.push(info)), begin(unwanted, (info) => told.push(info))]
+    for (const seconds of [1, 2, 4]) {
+      await pulls(1)
+      answerPulls(unreachable)
+      const message = `The image slow:1 cannot be pulled: ${unreachable}; the next try is in ${seconds} s`
+      await until(() => told.filter((info) => info === message).length === 2, { what: 'both say why' })
+    }
+    await pulls(1)
+    answerPulls('manifest for slow:1 not found: manifest unknown')
+    const message = 'The image slow:1 cannot be pulled: manifest for slow:1 not found: manifest unknown'
+    for (const run of runs) expect(await run).toMatchObject({ reason: 'START_FAILED', message })
+    expect(engine.asked.filter((asked) => asked === 'POST /images/create')).toHaveLength(4)
+  })
+
+  it('that stays unreachable fails the start in the end', async () => {
+    await executor.close()
+    executor = await openOverEngine(directory, { image: 'slow:1', clock: fastClock(100) })
+    const starting = begin(new AbortController())
+    const answering = setInterval(() => answerPulls(unreachable), 1)
+    const failure = await starting.finally(() => clearInterval(answering))
+    expect(failure).toMatchObject({ reason: 'START_FAILED', message: expect.stringContaining(unreachable) })
+  })
+
+  it.each(['denied', 'an image of 429 timeouts was not found', 'no basic auth credentials'])(
+    'that says "%s" fails the start at once',
+    async (error) => {
+      const starting = begin(new AbortController())
+      await pulls(1)
+      answerPulls(error)
+      expect(await starting).toMatchObject({ reason: 'START_FAILED', message: expect.stringContaining(error) })
+    },
+  )
+
+  it.each([
+    '127.0.0.1:9/x',
+    'localhost:9/x:1',
+    'localhost/x',
+    'a.localhost/x',
+    '169.254.169.254/x',
+    '0.0.0.0:9/x',
+    '127.1:9/x',
+  ])('on this machine is not asked: %s', async (image) => {
+    const error = await executor.start(runOf({ command: ['true'], image })).catch((cause: unknown) => cause)
+    expect(error).toMatchObject({ reason: 'START_FAILED', message: expect.stringContaining('container.registries') })
+    expect(engine.asked).not.toContain('POST /images/create')
+  })
+
+  it('on this machine is asked where the configuration names it, or names the image', async () => {
+    for (const options of [{ image: 'slow:1', registries: ['127.0.0.1:9'] }, { image: '127.0.0.1:9/x' }]) {
+      await executor.close()
+      executor = await openOverEngine(directory, { ...options, clock: systemClock })
+      const unwanted = new AbortController()
+      const starting = executor.start(runOf({ command: ['true'], image: '127.0.0.1:9/x' }), unwanted.signal)
+      await pulls(1)
+      unwanted.abort()
+      await expect(starting).rejects.toBeInstanceOf(StartFailed)
+      await pulls(0)
+    }
+  })
+})
+
+describe('a start that is given up', () => {
+  it('ends the pull of its image, which it has told', async () => {
+    const unwanted = new AbortController()
+    const told: string[] = []
+    const starting = begin(unwanted, (info) => told.push(info))
+    await pulls(1)
+    expect(told).toEqual(['Pulling the image slow:1'])
+    unwanted.abort()
+    expect(await starting).toBeInstanceOf(StartFailed)
+    await pulls(0)
+  })
+
+  it('leaves the pull to the other runs that wait for it', async () => {
+    const [one, other] = [new AbortController(), new AbortController()]
+    const told: string[] = []
+    const first = begin(one, (info) => told.push(info))
+    const second = begin(other, (info) => told.push(info))
+    await pulls(1)
+    await until(() => told.length === 2, { what: 'both wait for it' })
+    one.abort()
+    expect(await first).toBeInstanceOf(StartFailed)
+    expect(engine.pulls.size).toBe(1)
+    other.abort()
+    expect(await second).toBeInstanceOf(StartFailed)
+    await pulls(0)
+  })
+
+  it('does not wait for an engine that is frozen', async () => {
+    engine.frozen = true
+    const unwanted = new AbortController()
+    const starting = begin(unwanted)
+    await until(() => engine.asked.length > 0, { what: 'the engine is asked' })
+    unwanted.abort()
+    expect(await starting).toBeInstanceOf(StartFailed)
+  })
+
+  it('is not over while a frozen engine may have its container', async () => {
+    engine.hasImage = true
+    const unwanted = new AbortController()
+    let isOver = false
+    const starting = begin(unwanted).finally(() => {
+      isOver = true
+    })
+    await until(() => engine.frozen, { what: 'the engine has the order' })
+    unwanted.abort()
+    await new Promise(setImmediate)
+    expect(isOver).toBe(false)
+    await engine.close()
+    expect(await starting).not.toBeInstanceOf(StartFailed)
+    expect(await ordersIn('stops')).toHaveLength(1)
+    engine = await startEngine()
+  })
+})
+
+describe('a pull that the engine leaves', () => {
+  it('is begun again', async () => {
+    const unwanted = new AbortController()
+    const starting = begin(unwanted)
+    await pulls(1)
+    for (const pull of engine.pulls) pull.destroy()
+    await until(() => engine.asked.filter((each) => each === 'POST /images/create').length === 2, {
+      what: 'a second pull',
+    })
+    unwanted.abort()
+    expect(await starting).toBeInstanceOf(StartFailed)
+  })
+})
+
+describe('a start without a place for its files', () => {
+  const refused = (spec: Parameters<typeof runOf>[0], closure: string | null = null) =>
+    executor.start(runOf({ command: ['true'], ...spec }, { closure })).catch((error: unknown) => error)
+
+  beforeEach(async () => {
+    engine.hasImage = true
+    await rm(join(directory, 'stops'), { recursive: true })
+    await writeFile(join(directory, 'stops'), 'a file')
+  })
+
+  it('is trouble of the node', async () => {
+    expect(await refused({})).toMatchObject({ name: 'StartFailed', reason: 'NODE_TROUBLE' })
+    expect(await refused({}, '{}')).toMatchObject({ name: 'StartFailed', reason: 'NODE_TROUBLE' })
+  })
+
+  it('says all the same what is wrong with its job', async () => {
+    expect(await refused({ data: ['none/x:/d'] })).toMatchObject({ reason: 'BAD_SPEC' })
+  })
+})
+
+it('a start notes the id of its container, which tells it from its copies', async () => {
+  Object.assign(engine, { hasImage: true, create: (response: ServerResponse) => void response.end('{"Id":"made"}') })
+  const handle = await executor.start(runOf({ command: ['true'] }))
+  expect(await readFile(join(directory, 'stops', `${handle}.order`), 'utf8')).toBe('made')
+})
+
+describe('a start that fails', () => {
+  const run = runOf({ command: ['true'] }, { closure: '{}' })
+  const left = async () => (await readdir(join(directory, 'stops'))).filter((file) => file.endsWith('.closure'))
+
+  const refuse = (response: ServerResponse) => void response.writeHead(500).end('{"message":"no space"}')
+
+  it('leaves no files of the run', async () => {
+    Object.assign(engine, { hasImage: true, create: refuse })
+    await expect(executor.start(run)).rejects.toThrow('no space')
+    expect(await left()).toEqual([])
+  })
+
+  it('is tried again when another program has just removed its image or its container', async () => {
+    Object.assign(engine, { hasImage: true, create: (response: ServerResponse) => void response.writeHead(404).end() })
+    await expect(executor.start(run)).rejects.toMatchObject({ reason: 'START_FAILED' })
+  })
+
+  it('leaves them to the next server if it was given up, until nothing can start the run any more', async () => {
+    const unwanted = new AbortController()
+    const create = (response: ServerResponse) => {
+      unwanted.abort()
+      refuse(response)
+    }
+    Object.assign(engine, { hasImage: true, create })
+    await expect(executor.start(run, unwanted.signal)).rejects.toThrow()
+    await until(async () => (await ordersIn('stops')).length === 0, { what: 'its order is forgotten' })
+    expect(await left()).toHaveLength(1)
+    expect(await executor.list?.()).toContainEqual({ runId: run.runId, handle: `berth-${run.runId}` })
+    expect(await executor.find(run.runId)).toBeNull()
+    expect(await left()).toEqual([])
+  })
+})
+
+describe('a container that looks into an image', () => {
+  it('is found by the next server and removed, if the one that made it died', async () => {
+    Object.assign(engine, { hasImage: true })
+    Object.assign(engine, { create: (response: ServerResponse) => void response.writeHead(500).end() })
+    await begin(new AbortController())
+    expect(engine.looks).toMatchObject([{ Labels: { 'berth.owner': join(directory, 'stops') } }])
+    engine.containers = [{ Names: ['/berth-look-1'], State: 'created' }]
+    const left = (await executor.list?.()) ?? []
+    expect(left.map(({ handle }) => handle)).toEqual(['berth-look-1'])
+    expect(await executor.inspect(['berth-look-1'])).toMatchObject([{ state: 'gone' }])
+    await executor.forget?.('berth-look-1')
+    expect(engine.asked.at(-1)).toBe('DELETE /containers/berth-look-1')
+  })
+
+  it('tells nothing of the image when another program removes it meanwhile', async () => {
+    Object.assign(engine, { hasImage: true, looksAreRemoved: true })
+    const told: string[] = []
+    const unwanted = new AbortController()
+    const starting = begin(unwanted, (info) => {
+      told.push(info)
+      engine.looksAreRemoved = false
+    })
+    await until(() => engine.frozen, { what: 'it is ordered' })
+    expect(told).toEqual(['The container engine does not answer'])
+    expect(engine.looks).toHaveLength(2)
+    await engine.close()
+    unwanted.abort()
+    await starting
+    engine = await startEngine()
+  })
+})
+
+describe('a run while the engine is away', () => {
+  it('has no container if no order is noted', async () => {
+    await engine.close()
+    expect(await executor.find('one')).toBeNull()
+    engine = await startEngine()
+  })
+
+  it('may have one in a directory of a version that noted none, until all containers are noted', async () => {
+    await mkdir(join(directory, 'old'))
+    await executor.close()
+    executor = await open('old')
+    await engine.close()
+    await expect(executor.find('one')).rejects.toBeInstanceOf(EngineAway)
+    engine = await startEngine()
+    engine.hasImage = true
+    const unwanted = new AbortController()
+    const starting = begin(unwanted)
+    await until(() => engine.frozen, { what: 'the engine has the order' })
+    await engine.close()
+    unwanted.abort()
+    await starting
+    for (const when of ['at once', 'after a restart']) {
+      expect(await executor.find('one'), when).toBeNull()
+      await expect(executor.find('earlier'), when).rejects.toBeInstanceOf(EngineAway)
+      await executor.close()
+      executor = await open('old')
+    }
+    engine = await startEngine()
+  })
+})

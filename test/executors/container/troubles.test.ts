@@ -1,0 +1,266 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import type { ServerResponse } from 'node:http'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import type { Executor, LogChunk } from '../../../src/executors/executor.ts'
+import { until } from '../../support/until.ts'
+import { fastClock } from '../cluster-server.ts'
+import { observe, read, runOf, untilEnded } from '../runs.ts'
+import { listenAsEngine, openOverEngine } from './fake-engine.ts'
+
+/** A container that runs, over a disk that takes nothing and an engine that stops in the middle of an answer. */
+
+let directory: string
+let engine: Awaited<ReturnType<typeof startEngine>>
+let executor: Executor
+
+beforeEach(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'berth-container-troubles-'))
+  engine = await startEngine()
+  executor = await openOverEngine(directory, { image: 'i', clock: fastClock(100) })
+  await noteMade('abc')
+})
+afterEach(async () => {
+  await executor.close()
+  await engine.close()
+  await rm(directory, { recursive: true })
+})
+
+const handle = 'berth-one'
+/** As a start leaves it. */
+const noteMade = (id: string) => writeFile(join(directory, 'stops', `${handle}.order`), id)
+
+/** Output as the engine frames it. */
+function frame(text: string): Buffer {
+  const header = Buffer.from([1, 0, 0, 0, 0, 0, 0, text.length])
+  return Buffer.concat([header, Buffer.from(text)])
+}
+
+/** Of a container that the executor made. */
+const ownConfig = {
+  get Labels() {
+    return { 'berth.owner': join(directory, 'stops') }
+  },
+}
+const inspectedAs = (status: string, exitCode: number) => ({
+  Id: 'abc',
+  Created: '2026-01-01T00:00:00Z',
+  State: {
+    Status: status,
+    Pid: 0,
+    ExitCode: exitCode,
+    OOMKilled: false,
+    Error: '',
+    StartedAt: '2026-01-01T00:00:00Z',
+    FinishedAt: '2026-01-01T00:00:01Z',
+  },
+  Config: ownConfig,
+  NetworkSettings: {},
+})
+
+async function startEngine() {
+  const state = {
+    signals: [] as string[],
+    breaksOff: false,
+    ignoresTerm: false,
+    isPaused: false,
+    isRemoved: false,
+    name: handle,
+    /** The engine renames nothing. */
+    isNameTaken: false,
+    /** Containers that have the labels of the run. */
+    labelled: 1,
+  }
+  const isMissing = (path: string) => path.includes(handle) && (state.isRemoved || state.name !== handle)
+  const runs = () => !state.signals.includes(state.ignoresTerm ? 'KILL' : 'TERM')
+  const inspected = () => (runs() ? inspectedAs(state.isPaused ? 'paused' : 'running', 0) : inspectedAs('exited', 143))
+  const listed = () =>
+    Array(state.isRemoved ? 0 : state.labelled).fill({
+      Id: 'abc',
+      Names: [`/${state.name}`],
+      Labels: { 'berth.run': 'one' },
+      State: inspected().State.Status,
+    })
+  function act({ pathname, searchParams }: URL, response: ServerResponse): void {
+    const [verb] = pathname.split('/').slice(-1)
+    if (verb === 'rename' && state.isNameTaken) response.statusCode = 409
+    else if (verb === 'rename') state.name = searchParams.get('name') ?? ''
+    if (verb === 'unpause') state.isPaused = false
+    if (verb === 'kill' && state.isPaused) response.statusCode = 409
+    else if (verb === 'kill') state.signals.push(searchParams.get('signal') ?? '')
+    if (verb === 'logs') response.write(frame('first\n'))
+  }
+  const server = await listenAsEngine(directory, (request, response) => {
+    const url = new URL(request.url ?? '', 'http://engine')
+    if (url.pathname.endsWith('/containers/json')) {
+      if (state.breaksOff) return void response.write('[')
+      return void response.end(JSON.stringify(listed()))
+    }
+    if (isMissing(url.pathname)) return void response.writeHead(404).end('{}')
+    if (request.method === 'DELETE') state.isRemoved = true
+    act(url, response)
+    if (url.searchParams.get('follow') === 'true') return
+    const answers: Record<string, () => string | Buffer> = {
+      logs: () => frame('last\n'),
+      version: () => '{}',
+      info: () => '{"SystemTime":"2026-01-01T00:00:02Z"}',
+      json: () => JSON.stringify(inspected()),
+    }
+    response.end(answers[url.pathname.split('/').at(-1) ?? '']?.() ?? '')
+  })
+  return Object.assign(state, server)
+}
+
+test('it is stopped though the stop cannot be recorded, and the caller is told to try again', async () => {
+  await mkdir(join(directory, 'stops', `one.${process.pid}`))
+  await expect(executor.stop(handle, 600_000)).rejects.toThrow(/EISDIR/)
+  expect(engine.signals).toEqual(['TERM'])
+  expect(await observe(executor, handle)).toMatchObject({ state: 'ended', exitCode: 143, stopped: true })
+})
+
+test('it is killed in time though the record of its stop can be neither read nor written', async () => {
+  await mkdir(join(directory, 'stops', 'one'))
+  engine.ignoresTerm = true
+  await expect(executor.stop(handle, 100)).rejects.toThrow(/EISDIR/)
+  await until(() => engine.signals.includes('KILL'), { what: 'it is killed' })
+  expect(engine.signals).toEqual(['TERM', 'KILL'])
+})
+
+test('an answer that stops in its middle is given up, and concludes nothing', async () => {
+  engine.breaksOff = true
+  expect(await observe(executor, handle)).toMatchObject({
+    state: 'starting',
+    info: expect.stringContaining('does not answer'),
+  })
+  engine.breaksOff = false
+  expect(await observe(executor, handle)).toMatchObject({ state: 'running' })
+})
+
+test('it gets its name back when another program took it away, and is the same run', async () => {
+  engine.name = 'other'
+  expect(await observe(executor, handle)).toMatchObject({ state: 'running', nativeId: 'abc' })
+  expect(engine.name).toBe(handle)
+})
+
+test('it is stopped, and killed in time, under another name', async () => {
+  Object.assign(engine, { name: 'other', ignoresTerm: true })
+  await executor.stop(handle, 100)
+  engine.name = 'another'
+  await until(() => engine.signals.includes('KILL'), { what: 'it is killed' })
+  expect(engine.signals).toEqual(['TERM', 'KILL'])
+})
+
+test('it is found and not started again, and removed in the end, under another name', async () => {
+  engine.name = 'other'
+  expect(await executor.find('one')).toBe(handle)
+  engine.name = 'other'
+  expect(await executor.start(runOf({}, { runId: 'one' }))).toBe(handle)
+  engine.name = 'other'
+  expect(await executor.list?.()).toEqual([{ runId: 'one', handle }])
+  await executor.forget?.(handle)
+  expect(engine.isRemoved).toBe(true)
+})
+
+test('it is not listed where its order is not: a server elsewhere has a directory of the same path', async () => {
+  await rm(join(directory, 'stops', `${handle}.order`))
+  expect(await executor.list?.()).toEqual([])
+})
+
+test('nothing is concluded while the engine does not give it its name back', async () => {
+  Object.assign(engine, { name: 'other', isNameTaken: true })
+  expect(await executor.inspect([handle, 'berth-two'])).toMatchObject([{ state: 'starting' }, { state: 'gone' }])
+  await expect(executor.stop(handle, 600_000)).rejects.toThrow(/does not get its name back/)
+  engine.isNameTaken = false
+  expect(await observe(executor, handle)).toMatchObject({ state: 'running' })
+  Object.assign(engine, { name: 'other', isNameTaken: true })
+  expect(await observe(executor, handle)).toMatchObject({ state: 'running' })
+})
+
+test('a copy of it is not the run, and is not removed', async () => {
+  await observe(executor, handle)
+  await noteMade('original')
+  engine.name = 'copy'
+  expect(await observe(executor, handle)).toMatchObject({ state: 'gone' })
+  await executor.forget?.(handle)
+  expect(await observe(executor, handle)).toMatchObject({ state: 'gone' })
+  expect(engine).toMatchObject({ name: 'copy', isRemoved: false })
+})
+
+test.each([0, 2])('it is gone when %i containers have its labels and none its name', async (labelled) => {
+  await noteMade('')
+  Object.assign(engine, { labelled, name: 'other' })
+  expect(await observe(executor, handle)).toMatchObject({ state: 'gone' })
+  expect(engine.name).toBe('other')
+})
+
+test('it goes on when it is stopped while it is paused', async () => {
+  engine.isPaused = true
+  await executor.stop(handle, 600_000)
+  expect(await observe(executor, handle)).toMatchObject({ state: 'ended', stopped: true })
+})
+
+async function chunksOf(from: unknown): Promise<LogChunk[]> {
+  const chunks: LogChunk[] = []
+  for await (const chunk of executor.logs(handle, from, new AbortController().signal)) chunks.push(chunk)
+  return chunks
+}
+
+test('its output has a gap when another program removes it before all of that was read', async () => {
+  engine.isRemoved = true
+  expect(await chunksOf({ bytes: 6 })).toEqual([{ gap: 'LOST', bytes: 0, next: { bytes: 6, lost: true } }])
+  engine.isRemoved = false
+  await executor.stop(handle, 600_000)
+  await untilEnded(executor, handle)
+  engine.isRemoved = true
+  expect(await chunksOf(null)).toEqual([{ gap: 'LOST', bytes: 0, next: { bytes: 0, lost: true } }])
+})
+
+test('its output has a gap when it was removed before any of it was read', async () => {
+  engine.isRemoved = true
+  expect(await chunksOf(null)).toEqual([{ gap: 'LOST', bytes: 0, next: { bytes: 0, lost: true } }])
+})
+
+test('the gap of a container that is not there is told once, also to the next server', async () => {
+  engine.isRemoved = true
+  const [gap] = await chunksOf({ bytes: 6 })
+  expect(gap).toMatchObject({ gap: 'LOST' })
+  expect(await chunksOf(gap?.next)).toEqual([])
+})
+
+test('its output ends with it, though the engine leaves the follower open', async () => {
+  await observe(executor, handle)
+  const reading = read(executor, handle)
+  await executor.stop(handle, 600_000)
+  await untilEnded(executor, handle)
+  expect((await reading).out).toBe('first\nlast\n')
+})
+
+test('a container of another program under its name is not it, is left alone, and fails its start', async () => {
+  const theirs = { ...inspectedAs('running', 0), Config: { Labels: {} } }
+  const asked: string[] = []
+  await engine.close()
+  const other = await listenAsEngine(directory, (request, response) => {
+    const { pathname } = new URL(request.url ?? '', 'http://engine')
+    asked.push(`${request.method} ${pathname.replace('/v1.41', '')}`)
+    const answers: Record<string, unknown> = {
+      [`GET /containers/${handle}/json`]: theirs,
+      'GET /containers/json': [],
+      'GET /images/i/json': { Id: 'sha256:0', Config: {} },
+      'GET /networks': [{ Id: 'n', Name: 'berth', Created: '2026-01-01T00:00:00Z' }],
+      'GET /info': {},
+      'GET /version': {},
+    }
+    const isTaken = pathname.endsWith('/create') && request.url?.includes(`name=${handle}`)
+    if (isTaken) response.statusCode = 409
+    response.end(JSON.stringify(isTaken ? {} : (answers[asked.at(-1) ?? ''] ?? {})))
+  })
+  engine = Object.assign(engine, other)
+  expect(await observe(executor, handle)).toMatchObject({ state: 'gone' })
+  await expect(executor.start(runOf({ command: ['true'] }, { runId: 'one' }))).rejects.toMatchObject({
+    reason: 'START_FAILED',
+    message: expect.stringContaining('not of this pool'),
+  })
+  await executor.forget?.(handle)
+  expect(asked.filter((each) => each.startsWith('DELETE') && each.endsWith(handle))).toEqual([])
+})

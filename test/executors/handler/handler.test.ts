@@ -1,0 +1,179 @@
+import { mkdtemp, readdir, readFile, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import type { Executor } from '../../../src/executors/executor.ts'
+import { createHandlerExecutor } from '../../../src/executors/handler/handler.ts'
+import { createLocalExecutor } from '../../../src/executors/local/local.ts'
+import { readUnsent } from '../../../src/executors/local/unsent-closures.ts'
+import { systemClock } from '../../../src/platform/clock.ts'
+import { createLog } from '../../../src/platform/log.ts'
+import { machineTime } from '../../support/clock.ts'
+import { until } from '../../support/until.ts'
+import { contract, startsAt } from '../contract.ts'
+import { read, removeSpool, runOf, untilEnded } from '../runs.ts'
+
+/** Each leaves a mark when it begins, and does what its input says. */
+const behaving = `
+import { appendFileSync } from 'node:fs'
+export default {
+  async run({ mark, lines = 0, exitCode = 0, endless, ignoresTerm }, { log, signal }) {
+    appendFileSync(mark, 'x\\n')
+    for (let i = 1; i <= lines; i++) log('line ' + i)
+    if (endless) await new Promise((_, reject) => {
+      setInterval(() => undefined, 60_000)
+      if (!ignoresTerm) signal.addEventListener('abort', () => reject(signal.reason))
+    })
+    process.exit(exitCode)
+  },
+}`
+
+const open = async (directory: string) =>
+  createHandlerExecutor(
+    await createLocalExecutor({
+      spoolDir: join(directory, 'spool'),
+      environment: process.env,
+      clock: systemClock,
+      time: machineTime,
+      log: createLog('warn'),
+    }),
+  )
+
+contract('handler', async () => {
+  const directory = await mkdtemp(join(tmpdir(), 'berth-handler-'))
+  const module = join(directory, 'behaving.mjs')
+  await writeFile(module, behaving)
+  const marks = new Map<string, string>()
+  return {
+    open: () => open(directory),
+    run(behaviour) {
+      const mark = join(directory, `mark-${marks.size}`)
+      const run = runOf({ handler: module, input: { ...behaviour, mark } })
+      marks.set(run.runId, mark)
+      return run
+    },
+    starts: ({ runId }) => startsAt(marks.get(runId) ?? ''),
+    remove: () => removeSpool(directory),
+  }
+})
+
+let directory: string
+let executor: Executor
+
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'berth-handlers-'))
+  executor = await open(directory)
+})
+afterAll(async () => {
+  await executor.close()
+  await removeSpool(directory)
+})
+
+async function outcome(source: string | null, more: { input?: object; closure?: object; name?: string } = {}) {
+  const { input = null, closure = null, name = 'job.mjs' } = more
+  if (source !== null) await writeFile(join(directory, name), source)
+  const run = runOf({ handler: name, workdir: directory, input: input as Record<string, unknown> | null })
+  const handle = await executor.start({ ...run, closure: closure && JSON.stringify(closure) })
+  const output = await read(executor, handle)
+  const ended = await untilEnded(executor, handle)
+  await executor.forget?.(handle)
+  return { ...output, exitCode: ended.exitCode, cause: ended.cause }
+}
+
+const resuming = `export default {
+  run: (input, { log }) => log('run ' + JSON.stringify(input)),
+  onResume: ({ step, fails }, { log, closure }) => {
+    log('resume at ' + step + ' ' + (closure.step === step))
+    if (fails) throw new Error('the closure is stale')
+  },
+}`
+
+it('a module is given its input, or else its closure, by files that only its account can read', async () => {
+  expect(await outcome(resuming, { input: { a: [1] } })).toMatchObject({ out: 'run {"a":[1]}\n', exitCode: 0 })
+  expect(await outcome(resuming, { closure: { step: 3 } })).toMatchObject({ out: 'resume at 3 true\n', exitCode: 0 })
+  const modes = `import { statSync } from 'node:fs'
+    export default { run: (_, { log }) => log((statSync(process.env.BERTH_CLOSURE).mode & 0o777).toString(8)) }`
+  expect(await outcome(modes, { closure: {} })).toMatchObject({ out: '600\n', exitCode: 0 })
+})
+
+it('a handler that throws fails with the error in its log; one whose onResume throws by a reason of its own', async () => {
+  const thrown = await outcome(`export default { async run() { throw new Error('no such table') } }`)
+  expect(thrown).toMatchObject({ exitCode: 1, cause: undefined, err: expect.stringContaining('Error: no such table') })
+  const stale = await outcome(resuming, { closure: { step: 3, fails: true } })
+  expect(stale).toMatchObject({ cause: 'RESUME_FAILED', err: expect.stringContaining('the closure is stale') })
+})
+
+it('what is no handler says so', async () => {
+  expect(await outcome('export const run = 1')).toMatchObject({
+    exitCode: 126,
+    err: expect.stringContaining('defineJob'),
+  })
+  expect(await outcome('syntax error')).toMatchObject({ exitCode: 126, err: expect.stringContaining('SyntaxError') })
+  const missing = { exitCode: 127, err: expect.stringContaining('there is no module') }
+  expect(await outcome(null, { name: 'missing.mjs' })).toMatchObject(missing)
+})
+
+it('a TypeScript module with the types of @berth-jobs/berth/handler runs as it is', async () => {
+  const run = runOf({ handler: join(import.meta.dirname, '../../../examples/count.handler.ts'), input: { to: 0 } })
+  const handle = await executor.start({ ...run, injected: { BERTH_URL: 'http://127.0.0.1:1', BERTH_TOKEN: 'none' } })
+  await until(async () => (await executor.inspect([handle]))[0]?.state === 'running', { what: 'it runs' })
+  await executor.stop(handle, 0)
+  expect((await read(executor, handle)).err).toBe('')
+})
+
+const saving = `export default {
+  async run(_, { log, saveClosure }) {
+    for (let step = 1; step <= 3; step++) saveClosure({ step })
+    log('saved')
+    await new Promise(() => setInterval(() => undefined, 60_000))
+  },
+}`
+
+it('what a handler saved while no server answered is kept when it is killed', async () => {
+  await writeFile(join(directory, 'saving.mjs'), saving)
+  const run = runOf({ handler: 'saving.mjs', workdir: directory })
+  const handle = await executor.start({ ...run, injected: { BERTH_URL: 'http://127.0.0.1:1', BERTH_TOKEN: 'none' } })
+  const file = join(directory, 'spool/runs', run.runId, 'unsent')
+  await until(async () => (await readFile(file, 'utf8')).includes('"step":3'), { what: 'it saved' })
+  const [seen] = await executor.inspect([handle])
+  expect(seen).not.toHaveProperty('unsentClosure')
+  await executor.stop(handle, 0)
+  expect(await untilEnded(executor, handle)).toMatchObject({ signal: 9, unsentClosure: '{"step":3}' })
+  await executor.forget?.(handle)
+  expect(await readdir(join(directory, 'spool/runs'))).not.toContain(run.runId)
+})
+
+/** An object that is so many levels deep. */
+const nested = (depth: number) => `{"a":${'['.repeat(depth - 1)}${']'.repeat(depth - 1)}}`
+
+it.each([65, 100_000])('a closure of %i levels in the file is not taken, and the run ends normally', async (depth) => {
+  const forging = `import { appendFileSync } from 'node:fs'
+    export default { async run() { appendFileSync(process.env.BERTH_UNSENT_CLOSURE, '${nested(depth)}\\n') } }`
+  await writeFile(join(directory, 'forging.mjs'), forging)
+  const run = runOf({ handler: 'forging.mjs', workdir: directory })
+  const handle = await executor.start({ ...run, injected: { BERTH_URL: 'http://127.0.0.1:1', BERTH_TOKEN: 'none' } })
+  const ended = await untilEnded(executor, handle)
+  expect(ended).toMatchObject({ exitCode: 0 })
+  expect(ended).not.toHaveProperty('unsentClosure')
+})
+
+it.each([
+  ['a line that was cut off', '{"a":1}\n{"a":2', '{"a":1}'],
+  ['lines that are no closures', '{"a":1}\n[2]\nx\n"\n', '{"a":1}'],
+  ['what the database cannot store', '{"a":1}\n{"a":"\\u0000"}\n{"\\ud800":1}\n', '{"a":1}'],
+  ['one that is too large', `{"a":1}\n{"a":"${'x'.repeat(256 * 1024)}"}\n`, '{"a":1}'],
+  ['a large one before the newest', `{"a":"${'x'.repeat(900_000)}"}\n{"a":2}\n`, '{"a":2}'],
+  ['one that is nested too deeply', `{"a":1}\n${nested(65)}\n${nested(100_000)}\n`, '{"a":1}'],
+  ['nothing of the deepest object that the API takes', `${nested(64)}\n`, nested(64)],
+  ['a value that another of the same name replaces', `{"a":${nested(10_000)},"a":2}\n`, '{"a":2}'],
+  ['an empty file', '', null],
+])('%s is left out', async (_, text, closure) => {
+  const unsentFile = join(directory, 'unsent')
+  await writeFile(unsentFile, text)
+  expect(readUnsent({ unsentFile })).toBe(closure)
+})
+
+it('a file of the job that is no plain file is not read', async () => {
+  expect(readUnsent({ unsentFile: join(directory, 'nothing') })).toBeNull()
+  expect(readUnsent({ unsentFile: directory })).toBeNull()
+})

@@ -1,0 +1,73 @@
+import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { Executor } from '../../../src/executors/executor.ts'
+import { createKubernetesExecutor } from '../../../src/executors/kubernetes/kubernetes.ts'
+import { systemClock } from '../../../src/platform/clock.ts'
+import { createLog } from '../../../src/platform/log.ts'
+import { machineTime } from '../../support/clock.ts'
+import { until } from '../../support/until.ts'
+import { observe, read, resourcesOf, runOf, untilEnded } from '../runs.ts'
+import { image, kubeconfig, kubectl, onlyNode } from './real-cluster.ts'
+
+/** What a pod mounts. */
+describe.skipIf(kubeconfig === undefined)('a pod of a cluster', () => {
+  let directory: string
+  let executor: Executor
+
+  beforeAll(async () => {
+    directory = await mkdtemp(join(tmpdir(), 'berth-kubernetes-'))
+    executor = await createKubernetesExecutor({
+      kubeconfig,
+      installation: directory,
+      environment: {},
+      image,
+      dataRoots: { data: directory },
+      clock: systemClock,
+      time: machineTime,
+      log: createLog('warn'),
+    })
+  })
+  afterAll(async () => {
+    for (const { handle } of (await executor.list?.()) ?? []) await executor.forget?.(handle)
+    await executor.close()
+    await rm(directory, { recursive: true })
+  })
+
+  const resources = resourcesOf({ cpu: 0.05, memoryBytes: 64 * 2 ** 20 })
+  const start = (text: string, data: string, more: Parameters<typeof runOf>[0] = {}) =>
+    executor.start(runOf({ command: ['/bin/sh', '-c', text], data: [data], resources, ...more }))
+
+  it('mounts data below a root, and nothing outside, by no path and no link', async () => {
+    await mkdir(join(directory, 'sub'))
+    await writeFile(join(directory, 'sub', 'in'), 'from the machine\n')
+    await symlink('/etc', join(directory, 'link'))
+    const mounted = await start('cat in; cat ~/x 2>&1', 'data/sub:/d', {
+      workdir: '/d',
+      environment: [{ name: 'HOME', value: '/d' }],
+    })
+    // In one stream, for two have no order.
+    expect((await read(executor, mounted)).out).toMatch(/^from the machine\n.*\/d\/x/)
+    for (const data of ['/etc:/d', 'data/../..:/d', 'data/link:/d', 'other:/d', 'data/none:/d'])
+      await expect(start('true', data)).rejects.toMatchObject({ reason: 'BAD_SPEC' })
+  })
+
+  it('mounts nothing outside of a root if its folder is exchanged for a link after the check', async () => {
+    const { metadata } = await onlyNode()
+    const [folder, outside] = [join(directory, 'exchanged'), await mkdtemp(join(tmpdir(), 'berth-outside-'))]
+    await mkdir(folder)
+    await writeFile(join(outside, 'secret'), 'secret\n')
+    await kubectl('cordon', metadata.name)
+    const handle = await start('cat /d/secret', 'data/exchanged:/d').finally(async () => {
+      await rm(folder, { recursive: true })
+      await symlink(outside, folder)
+      await kubectl('uncordon', metadata.name)
+    })
+    const isRefused = async () => JSON.stringify(await observe(executor, handle)).includes('subPath')
+    await until(isRefused, { what: 'the kubelet refuses the way', timeoutMs: 60_000 })
+    await executor.stop(handle, 0)
+    await untilEnded(executor, handle, 90_000)
+    for (const path of [folder, outside]) await rm(path, { recursive: true })
+  }, 180_000)
+})

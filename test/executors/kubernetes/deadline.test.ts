@@ -1,0 +1,89 @@
+import { describe, expect, test } from 'vitest'
+import { annotations } from '../../../src/executors/kubernetes/names.ts'
+import type { Pod } from '../../../src/executors/kubernetes/objects.ts'
+import { partOf } from '../../../src/executors/kubernetes/pod-state.ts'
+
+const toldAt = '2026-01-01T01:00:00Z'
+
+/** The kubelet has said that it is out of time, and never said that its container ended. */
+const pod: Pod = {
+  metadata: {
+    name: 'p',
+    uid: 'uid',
+    resourceVersion: '1',
+    managedFields: [{ time: '2026-01-01T00:00:00Z' }, { time: toldAt }],
+  },
+  spec: { nodeName: 'n1', containers: [], terminationGracePeriodSeconds: 30 },
+  status: {
+    phase: 'Failed',
+    reason: 'DeadlineExceeded',
+    startTime: '2026-01-01T00:00:00Z',
+    containerStatuses: [{ name: 'job', state: { running: { startedAt: '2026-01-01T00:00:01Z' } } }],
+  },
+}
+
+const known = (seconds: number, silent: readonly string[] = []) => ({
+  toTime: (iso: string) => new Date(iso),
+  nowMs: Date.parse(toldAt) + seconds * 1_000,
+  silent: new Set(silent),
+  doing: new Map<string, string>(),
+})
+
+describe('the time of a command', () => {
+  const ended = (said: string, asked?: string): Pod => {
+    const times = { startedAt: '2026-01-01T00:00:01Z', finishedAt: '2026-01-01T00:00:05Z' }
+    const terminated = { exitCode: 143, reason: 'Error', message: said, ...times }
+    return {
+      ...pod,
+      metadata: { ...pod.metadata, ...(asked && { annotations: { [annotations.asked]: asked } }) },
+      status: { phase: 'Failed', containerStatuses: [{ name: 'job', state: { terminated } }] },
+    }
+  }
+  const moment = (second: string) => new Date(`2026-01-01T00:00:${second}Z`)
+
+  test.each([
+    ['tells its life', 'MAX_RUN_TIME\nRAN 425', '05.250'],
+    ['tells it last', 'RAN 310\nRAN 475', '05.750'],
+    ['says a shorter one, as a job could', 'RAN 0', '04.000'],
+    ['says a longer one, as a job could', 'RAN 999999999999', '06.000'],
+    ['says no number', 'RAN -1', '05.000'],
+    ['says nothing', '', '05.000'],
+  ])('ends within the seconds that the kubelet tells if its supervisor %s', (_, said, end) => {
+    expect(partOf(ended(said), known(0))).toMatchObject({
+      kind: 'over',
+      ended: { startedAt: moment('01'), finishedAt: moment(end) },
+    })
+  })
+
+  test('counts from when its pod was asked for, if that was in the same second', () => {
+    const running = { startedAt: '2026-01-01T00:00:01Z' }
+    const asked = ended('RAN 425', '2026-01-01T00:00:01.400Z')
+    const runs: Pod = {
+      ...asked,
+      status: { phase: 'Running', containerStatuses: [{ name: 'job', state: { running } }] },
+    }
+    expect(partOf(runs, known(0))).toEqual({ kind: 'runs', startedAt: moment('01.400') })
+    expect(partOf(asked, known(0))).toMatchObject({
+      ended: { startedAt: moment('01.400'), finishedAt: moment('05.650') },
+    })
+  })
+})
+
+describe('a container of which the kubelet never says that it ended', () => {
+  test('runs while it may still be ended', () => {
+    expect(partOf(pod, known(39))).toMatchObject({ kind: 'runs' })
+  })
+
+  test('is over after its grace', () => {
+    expect(partOf(pod, known(41))).toMatchObject({ kind: 'over', ended: { exitCode: 137, cause: 'MAX_RUN_TIME' } })
+  })
+
+  test('is not over on a node that does not answer', () => {
+    expect(partOf(pod, known(41, ['n1']))).toMatchObject({ kind: 'unreachable' })
+  })
+
+  test('is not over when it is not known since when it should end', () => {
+    const { managedFields: _, ...metadata } = pod.metadata
+    expect(partOf({ ...pod, metadata }, known(41))).toMatchObject({ kind: 'runs' })
+  })
+})

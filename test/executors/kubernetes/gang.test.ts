@@ -1,0 +1,167 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import type { Executor } from '../../../src/executors/executor.ts'
+import { createKubernetesExecutor } from '../../../src/executors/kubernetes/kubernetes.ts'
+import { annotations, podLabels } from '../../../src/executors/kubernetes/names.ts'
+import type { ContainerStatus, Pod } from '../../../src/executors/kubernetes/objects.ts'
+import { createLog } from '../../../src/platform/log.ts'
+import { machineTime } from '../../support/clock.ts'
+import { type ClusterServer, fastClock, startClusterServer } from '../cluster-server.ts'
+import { observe } from '../runs.ts'
+
+/** A run of several pods of which the cluster places a part. */
+
+let directory: string
+let server: ClusterServer
+let executor: Executor
+
+const openExecutor = () =>
+  createKubernetesExecutor({
+    kubeconfig: server.kubeconfig,
+    installation: 'test',
+    environment: {},
+    image: 'i',
+    dataRoots: {},
+    clock: fastClock(1),
+    time: machineTime,
+    log: createLog('warn'),
+  })
+
+beforeEach(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'berth-gang-'))
+  server = await startClusterServer(directory)
+  server.items['nodes'] = [{ metadata: { name: 'n1' }, spec: {}, status: {} }]
+  executor = await openExecutor()
+})
+afterEach(async () => {
+  await executor.close()
+  await server.close()
+  await rm(directory, { recursive: true })
+})
+
+const handle = 'berth-run-1'
+const ago = (seconds: number) => new Date(Date.now() - seconds * 1000).toISOString()
+const running = { running: { startedAt: ago(3_000) } }
+
+function podOf(replica: number, spec: Partial<Pod['spec']>, status: Pod['status']): Pod {
+  const labels = {
+    [podLabels.handle]: handle,
+    [podLabels.replica]: String(replica),
+    [podLabels.replicas]: '3',
+  }
+  const metadata = { name: `${handle}-${replica}`, uid: `u${replica}`, resourceVersion: '1', labels }
+  return { metadata, spec: { containers: [], ...spec }, status }
+}
+
+const placed = (replica: number, secondsAgo: number, state: ContainerStatus['state'] = running): Pod =>
+  podOf(
+    replica,
+    { nodeName: 'n1' },
+    {
+      phase: 'Running',
+      podIP: `10.0.0.${replica}`,
+      conditions: [{ type: 'PodScheduled', status: 'True', lastTransitionTime: ago(secondsAgo) }],
+      containerStatuses: [{ name: 'job', state: state ?? running }],
+    },
+  )
+
+const nowhere = (replica: number): Pod =>
+  podOf(
+    replica,
+    {},
+    {
+      phase: 'Pending',
+      conditions: [
+        { type: 'PodScheduled', status: 'False', lastTransitionTime: ago(3_000), message: '0/1 nodes are available' },
+      ],
+    },
+  )
+
+const podsNow = () => (server.items['pods'] ?? []) as readonly Pod[]
+
+/** What the kubelets do with orders to stop. */
+function obey(): void {
+  server.items['pods'] = podsNow().map((pod) => {
+    if (pod.metadata.annotations?.[annotations.stop] === undefined) return pod
+    const terminated = { exitCode: 143, reason: 'Error', message: 'STOPPED\n', finishedAt: ago(0) }
+    return {
+      ...pod,
+      status: { ...pod.status, phase: 'Failed', containerStatuses: [{ name: 'job', state: { terminated } }] },
+    }
+  })
+}
+
+test('it waits while pods get nodes one after the other', async () => {
+  server.items['pods'] = [placed(0, 2_000), placed(1, 30), nowhere(2)]
+  expect(await observe(executor, handle)).toMatchObject({ state: 'starting', info: '0/1 nodes are available' })
+  expect(server.patches).toEqual([])
+})
+
+test('it is given up when no other pod gets a node, and says why after its last pod has ended', async () => {
+  server.items['pods'] = [placed(0, 2_000), placed(1, 610), nowhere(2)]
+  server.items['secrets'] = [{ metadata: { name: handle } }]
+  expect(await observe(executor, handle)).toMatchObject({ state: 'starting' })
+  expect(podsNow().map(({ metadata: { name, annotations: told } }) => [name, told?.[annotations.stop]])).toEqual([
+    [`${handle}-0`, '30000'],
+    [`${handle}-1`, '30000'],
+  ])
+  obey()
+  expect(await observe(executor, handle)).toEqual({
+    state: 'failed',
+    reason: 'NOT_TOGETHER',
+    message: 'The cluster placed 2 of 3 pods, and no other one within 600 s: 0/1 nodes are available',
+  })
+})
+
+test('it does not begin when the last pod comes up after it was given up', async () => {
+  const pods = [placed(0, 2_000), placed(1, 610), placed(2, 1)]
+  server.items['pods'] = pods.map((pod) => ({
+    ...pod,
+    metadata: { ...pod.metadata, annotations: { [annotations.givenUp]: 'no place' } },
+  }))
+  await observe(executor, handle)
+  expect(podsNow().map(({ metadata }) => metadata.annotations?.[annotations.begin])).toEqual(Array(3).fill(undefined))
+  obey()
+  expect(await observe(executor, handle)).toMatchObject({ state: 'failed', message: 'no place' })
+})
+
+test('it never began if a node falls silent before, and does not begin after it was stopped', async () => {
+  const pods = [placed(0, 60), placed(1, 50), placed(2, 40)]
+  server.items['pods'] = pods
+  server.items['nodes'] = [
+    { metadata: { name: 'n1' }, spec: {}, status: { conditions: [{ type: 'Ready', status: 'Unknown' }] } },
+  ]
+  expect(await observe(executor, handle)).toEqual({
+    state: 'unreachable',
+    info: 'Node n1 does not answer',
+    neverBegan: true,
+  })
+  await executor.stop(handle, 30_000)
+  server.items['nodes'] = [{ metadata: { name: 'n1' }, spec: {}, status: {} }]
+  const next = await openExecutor()
+  await observe(next, handle)
+  expect(podsNow().map(({ metadata }) => metadata.annotations?.[annotations.begin])).toEqual(Array(3).fill(undefined))
+  await next.close()
+})
+
+const alone = {
+  terminated: { exitCode: 143, reason: 'Error', message: 'NOT_TOGETHER\n', finishedAt: ago(0) },
+}
+
+test('a pod that ended because it waited in vain gives the run up', async () => {
+  server.items['pods'] = [placed(0, 4_000, alone), nowhere(1), nowhere(2)]
+  expect(await observe(executor, handle)).toMatchObject({ state: 'failed', reason: 'NOT_TOGETHER' })
+})
+
+test('a pod that waited in vain while the others began interrupts the run', async () => {
+  const others = [placed(1, 4_000), placed(2, 4_000)].map((pod) => ({
+    ...pod,
+    metadata: { ...pod.metadata, annotations: { [annotations.begin]: '10.0.0.0' } },
+  }))
+  server.items['pods'] = [placed(0, 4_000, alone), ...others]
+  expect(await observe(executor, handle)).toMatchObject({ state: 'running' })
+  obey()
+  expect(await observe(executor, handle)).toMatchObject({ state: 'gone' })
+})

@@ -1,0 +1,246 @@
+import { execFileSync } from 'node:child_process'
+import { describe, expect, it } from 'vitest'
+import { shapeOf } from '../../../src/domain/shape.ts'
+import type { RunSpec } from '../../../src/executors/executor.ts'
+import { capacityOf } from '../../../src/executors/kubernetes/capacity.ts'
+import { annotations, handleOf, podLabels } from '../../../src/executors/kubernetes/names.ts'
+import type { Node, Pod } from '../../../src/executors/kubernetes/objects.ts'
+import { nodeAffinityOf, nodeLabels } from '../../../src/executors/kubernetes/placement.ts'
+import { podOf as describedPod } from '../../../src/executors/kubernetes/pod.ts'
+import { ceilingOf, floorOf, milli } from '../../../src/executors/kubernetes/quantity.ts'
+import { commandScript } from '../../../src/executors/kubernetes/script.ts'
+import { resourcesOf, runOf } from '../runs.ts'
+
+/** What needs no cluster: how its answers are read, and what it is asked for. */
+
+describe('the script of a run', () => {
+  const output = (run: Parameters<typeof runOf>, environment: Record<string, string> = {}) =>
+    execFileSync(
+      '/bin/sh',
+      ['-c', commandScript(runOf(...run), { passed: { PASSED: 'server $x' } }), 'berth', '5', 'ip'],
+      {
+        env: { PATH: '/usr/bin:/bin', ...environment },
+        encoding: 'utf8',
+      },
+    )
+  const command = ['printf', '%s|', "it's", 'a b', '$HOME', '']
+
+  it('keeps every argument as it is', () => expect(output([{ command }])).toBe("it's|a b|$HOME||"))
+
+  it('expands variables of the job, of Berth and of the image, and nothing else', () => {
+    const environment = [
+      { name: 'A', value: `\${IMAGE}-\${BERTH_RUN}` },
+      { name: 'A', value: `\${A}:$(id)\`id\`` },
+      { name: 'A.B', value: "it's" },
+    ]
+    const given = {
+      executable: 'printf',
+      arguments: ['%s|', `\${A}`, `\${NONE}`, `\${PASSED}`, `\${BERTH_REPLICA}`],
+      environment,
+    }
+    const injected = { BERTH_RUN: '1' }
+    expect(output([given, { injected }], { IMAGE: 'i "$' })).toBe('i "$-1:$(id)`id`||server $x|5|')
+    expect(output([given, { injected }], { PASSED: 'image' })).toContain('|image|')
+    expect(output([{ command: ['/usr/bin/env'], environment }])).toContain("A.B=it's\n")
+  })
+
+  it('without inheritance has the variables of the job and of Berth alone', () => {
+    const environment = [{ name: 'A', value: `x\${IMAGE}` }]
+    const given = { command: ['/usr/bin/env'], environment, inheritEnvironment: false }
+    expect(output([given], { IMAGE: 'i' })).toBe('PYTHONUNBUFFERED=1\nA=x\nBERTH_REPLICA=5\nMASTER_ADDR=ip\n')
+  })
+})
+
+describe('the description of a pod', () => {
+  const described = (run: RunSpec) => {
+    const secret = { metadata: { name: 's', uid: 'u', resourceVersion: '1' } }
+    const made = { owner: 'us', image: 'i', x11Image: 'x', imagePullSecrets: [] }
+    return describedPod({ ...made, mounts: [], nodes: [], nowMs: 0, run, secret }, 0)
+  }
+
+  it('has neither the command nor a value of a variable or the closure, and no privileges', () => {
+    const text = 'known to the Secret alone'
+    const run = runOf({ command: [text], environment: [{ name: 'A', value: text }] })
+    const pod = described({ ...run, injected: { BERTH_TOKEN: text }, closure: JSON.stringify({ text }) })
+    expect(JSON.stringify(pod)).not.toContain(text)
+    expect(pod).toMatchObject({
+      spec: {
+        automountServiceAccountToken: false,
+        containers: [{ securityContext: { allowPrivilegeEscalation: false } }],
+      },
+    })
+  })
+
+  it('has GPUs as a resource, and keeps those of the node out without any', () => {
+    const none = { env: [{ name: 'NVIDIA_VISIBLE_DEVICES', value: 'void' }] }
+    expect(described(runOf({}))).toMatchObject({ spec: { containers: [none] } })
+    const two = described(runOf({ resources: resourcesOf({ gpu: 2 }) }))
+    expect(two).toMatchObject({
+      spec: {
+        containers: [{ resources: { limits: { 'nvidia.com/gpu': '2' } } }],
+        tolerations: [{ key: 'nvidia.com/gpu', operator: 'Exists' }],
+      },
+    })
+    expect(JSON.stringify(two)).not.toContain('NVIDIA_VISIBLE_DEVICES')
+  })
+
+  it('has a deadline that does not count an hour of pulling, nor the wait of several pods for each other', () => {
+    const limit = { maxRunTimeSeconds: 60 }
+    expect(described(runOf(limit))).toMatchObject({ spec: { activeDeadlineSeconds: 60 + 3_600 } })
+    const gang = described(runOf({ ...limit, resources: resourcesOf({ replicas: 2 }) }))
+    expect(gang).toMatchObject({ metadata: { annotations: { [annotations.deadline]: '3660' } } })
+    expect(JSON.stringify(gang)).not.toContain('activeDeadlineSeconds')
+  })
+
+  it('waits longer for the other pods than the last one needs for its place and its image', () => {
+    const gang = described(runOf({ resources: resourcesOf({ replicas: 2 }) }))
+    const command = expect.arrayContaining(['berth', String(3 * 3_600)])
+    expect(gang).toMatchObject({ spec: { containers: [{ command }] } })
+  })
+})
+
+describe('amounts', () => {
+  it.each([
+    ['2', 2_000],
+    ['100m', 100],
+    ['0.1', 100],
+    ['1500u', 1],
+    ['1e3', 1_000_000],
+  ])('%s of processors', (quantity, millis) => expect(floorOf(quantity, milli)).toBe(millis))
+
+  it('of memory', () => {
+    expect(floorOf('24632892Ki')).toBe(24_632_892 * 1024)
+    expect(ceilingOf('0.5')).toBe(1)
+    expect(() => floorOf('many')).toThrow('Not a quantity of Kubernetes: many')
+  })
+
+  it('of a node are what it gives, minus what others hold', () => {
+    const node = (name: string, more: Partial<Node['spec']> = {}, ready: 'True' | 'Unknown' = 'True'): Node => ({
+      metadata: {
+        name,
+        uid: name,
+        resourceVersion: '1',
+        labels: { [nodeLabels.gpuModel]: 'V100', [nodeLabels.gpuMemory]: '32768' },
+      },
+      spec: more,
+      status: {
+        allocatable: { cpu: '4', memory: '8Gi', 'nvidia.com/gpu': '2' },
+        conditions: [{ type: 'Ready', status: ready }],
+      },
+    })
+    const pod = (owner: string): Pod => ({
+      metadata: { name: 'p', uid: 'u', resourceVersion: '1', labels: { [podLabels.owner]: owner } },
+      spec: {
+        nodeName: 'a',
+        containers: [{ resources: { requests: { cpu: '250m', memory: '1Gi', 'nvidia.com/gpu': '1' } } }],
+      },
+      status: { phase: 'Running' },
+    })
+    const taint = { key: 'node-role', effect: 'NoSchedule' } as const
+    const nodes = [
+      node('a'),
+      node('b', { unschedulable: true }),
+      node('c', { taints: [taint] }),
+      node('d', {}, 'Unknown'),
+    ]
+    const capacity = capacityOf(nodes, [pod('us'), pod('them')], 'us')
+    expect(capacity.map(({ state }) => state)).toEqual(['READY', 'CORDONED', 'CORDONED', 'LOST'])
+    expect(capacity[0]).toMatchObject({
+      cpuMillis: 4_000,
+      memoryBytes: 8 * 2 ** 30,
+      gpus: [{ model: 'V100', memoryBytes: 32 * 2 ** 30 }, { model: 'V100' }],
+      heldByOthers: { cpuMillis: 250, memoryBytes: 2 ** 30, gpus: 1 },
+    })
+  })
+})
+
+describe('labels of nodes', () => {
+  const { gpuModel, gpuCompute, cudaMajor, cudaMinor, cpuModel } = nodeLabels
+  const node = (labels: Record<string, string>): Node => ({
+    metadata: { name: 'n', uid: 'n', resourceVersion: '1', labels },
+    spec: {},
+    status: { allocatable: { 'nvidia.com/gpu': '1' } },
+  })
+
+  it.each<[Record<string, string>, object]>([
+    [
+      { [gpuCompute]: '8', [cudaMajor]: '12', [cudaMinor]: '2' },
+      { tensorCores: true, cudaVersion: '12.2' },
+    ],
+    [
+      { [gpuCompute]: '6', [cudaMajor]: '11', [cudaMinor]: '0' },
+      { tensorCores: false, cudaVersion: '11.0' },
+    ],
+    [{ [cudaMajor]: '11' }, { tensorCores: false, cudaVersion: null }],
+    [{ [cudaMajor]: 'x', [cudaMinor]: '1' }, { cudaVersion: null }],
+  ])('%j tell the tensor cores and the CUDA version of GPUs', (labels, gpu) =>
+    expect(capacityOf([node(labels)], [], 'us')[0]?.gpus).toMatchObject([gpu]),
+  )
+
+  const terms = (resources: Parameters<typeof resourcesOf>[0], ...labels: Record<string, string>[]) => {
+    const affinity = nodeAffinityOf(shapeOf(resourcesOf(resources)), labels.map(node)) as null | {
+      requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: { matchExpressions: object[] }[] }
+    }
+    const found = affinity?.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms ?? []
+    return found.map(({ matchExpressions }) => matchExpressions)
+  }
+
+  it.each([
+    ['11.0', []],
+    ['11', []],
+    ['11.8', [{ key: cudaMinor, operator: 'Gt', values: ['7'] }]],
+    ['11.8.1', [{ key: cudaMinor, operator: 'Gt', values: ['8'] }]],
+    ['11.8.0', [{ key: cudaMinor, operator: 'Gt', values: ['7'] }]],
+  ])('for CUDA %s name a newer major version, or the same with that minor version', (cudaVersion, minor) => {
+    expect(terms({ gpu: 1, cudaVersion })).toEqual([
+      [{ key: cudaMajor, operator: 'Gt', values: ['11'] }],
+      [{ key: cudaMajor, operator: 'In', values: ['11'] }, ...minor],
+    ])
+  })
+
+  it('for an excluded model admit nodes without the label', () => {
+    const [gold, silver] = ['Gold-6154', 'Silver-4110'].map((name) => ({ [cpuModel]: name }))
+    expect(terms({ cpuModel: ['!6154'] }, {})).toEqual([])
+    expect(terms({ cpuModel: ['!6154'] }, gold ?? {}, silver ?? {}, {})).toEqual([
+      [{ key: cpuModel, operator: 'NotIn', values: ['Gold-6154'] }],
+    ])
+    expect(terms({ gpu: 1, gpuModel: ['!V100'] }, { [gpuModel]: 'A100' })).toEqual([])
+    expect(terms({ cpuModel: ['gold', '!4110'] }, gold ?? {}, silver ?? {})).toEqual([
+      [{ key: cpuModel, operator: 'In', values: ['Gold-6154'] }],
+    ])
+  })
+})
+
+describe('what a pod of others holds', () => {
+  const asks = (cpu: string, more = {}) => ({ resources: { requests: { cpu } }, ...more })
+  const held = (spec: object) => {
+    const node: Node = { metadata: { name: 'n', uid: 'n', resourceVersion: '1' }, spec: {}, status: {} }
+    const pod: Pod = {
+      metadata: { name: 'p', uid: 'p', resourceVersion: '1' },
+      spec: { nodeName: 'n', containers: [], ...spec },
+      status: {},
+    }
+    return capacityOf([node], [pod], 'us')[0]?.heldByOthers.cpuMillis
+  }
+  const sidecar = asks('500m', { restartPolicy: 'Always' })
+
+  it.each<[string, object, number]>([
+    ['the sum of its containers', { containers: [asks('1'), asks('250m')] }, 1_250],
+    ['the largest init container', { containers: [asks('1')], initContainers: [asks('2'), asks('3')] }, 3_000],
+    ['sidecars as well', { containers: [asks('1')], initContainers: [sidecar, asks('200m')] }, 1_500],
+    [
+      'sidecars in front of an init container',
+      { containers: [asks('1')], initContainers: [sidecar, asks('2')] },
+      2_500,
+    ],
+    ['what the whole pod asks for', { containers: [asks('1')], ...asks('4') }, 4_000],
+    ['what its runtime needs besides', { containers: [asks('1')], overhead: { cpu: '100m' } }, 1_100],
+  ])('is %s', (_, spec, cpuMillis) => expect(held(spec)).toBe(cpuMillis))
+})
+
+describe('names', () => {
+  it('of runs are names of Kubernetes', () => {
+    expect(handleOf('run_01ab')).toBe('berth-run-01ab')
+    expect(() => handleOf('../secrets')).toThrow(/Not the id of a run/)
+  })
+})

@@ -1,0 +1,126 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync } from 'node:fs'
+import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { delimiter, join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { superviseScript } from '../../../src/executors/kubernetes/pod.ts'
+
+/** The first process of a pod, in a namespace of processes of its own. */
+
+let directory: string
+const path = (name: string) => join(directory, name)
+const said = () => readFile(path('said'), 'utf8')
+
+beforeEach(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'berth-supervise-'))
+  for (const name of ['orders', 'run', 'bin']) await mkdir(path(name))
+  await writeFile(path('said'), '')
+})
+afterEach(() => rm(directory, { recursive: true }))
+
+interface Arguments {
+  shell?: string
+  limit?: number
+  grace?: number
+  copies?: number
+  patience?: number
+}
+
+async function supervised(command: string, given: Arguments = {}): Promise<ChildProcess> {
+  const { shell = '/bin/sh', limit = 0, grace = 1, copies = 1, patience = 1 } = given
+  await writeFile(path('run/command'), command)
+  const script = superviseScript
+    .replaceAll('/berth/orders', path('orders'))
+    .replaceAll('/berth/run', path('run'))
+    .replaceAll('/dev/termination-log', path('said'))
+  const own = [limit * 100, grace * 100, 0, copies, patience, ''].map(String)
+  return spawn('unshare', ['--pid', '--fork', ...shell.split(' '), '-c', script, 'berth', ...own], {
+    stdio: ['ignore', 'pipe', 'ignore'],
+    env: { ...process.env, PATH: [path('bin'), process.env['PATH']].join(delimiter) },
+  })
+}
+
+/** What it says next, and the moment that it tells with it, in ms since the boot: this process may hear it late. */
+async function heard({ stdout }: ChildProcess): Promise<[string, number]> {
+  const [bytes] = stdout ? await once(stdout, 'data') : []
+  const [words = '', up] = String(bytes).trim().split(' at ')
+  return [words, Number(up) * 1_000]
+}
+
+const uptimeMs = async () => Number((await readFile('/proc/uptime', 'utf8')).split(' ')[0]) * 1_000
+
+const ignores = `tell() { read -r up _ </proc/uptime; echo "$1 at $up"; }
+trap 'tell term' TERM; tell begun; while :; do sleep 0.02; done`
+const shells = ['/bin/dash', '/bin/bash', '/bin/busybox sh'].filter((shell) => existsSync(shell.replace(/ .*/, '')))
+
+describe.skipIf(process.getuid?.() !== 0)('the first process of a pod', () => {
+  it('stops waiting for the others, also without a server', async () => {
+    const child = await supervised('', { copies: 2 })
+    expect(await once(child, 'exit')).toEqual([143, null])
+    expect(await said()).toBe('NOT_TOGETHER\n')
+  })
+
+  it.each(shells)('sends TERM, and KILL after the grace of an order: %s', async (shell) => {
+    const child = await supervised(ignores, { shell })
+    await heard(child)
+    const [term, ended] = [heard(child), once(child, 'exit')]
+    await writeFile(path('orders/stop'), '1400')
+    const [word, termMs] = await term
+    expect(word).toBe('term')
+    expect(await ended).toEqual([137, null])
+    expect((await uptimeMs()) - termMs).toBeGreaterThan(1_300)
+    expect(await said()).toMatch(/^STOPPED\nRAN \d+\n$/)
+  })
+
+  it.each(shells)('takes the grace of an order from the TERM that it sent itself: %s', async (shell) => {
+    const child = await supervised(ignores, { shell, limit: 1, grace: 1_000 })
+    await heard(child)
+    const ended = once(child, 'exit')
+    await heard(child)
+    await writeFile(path('orders/stop'), '100')
+    expect(await ended).toEqual([137, null])
+    expect(await said()).toMatch(/^MAX_RUN_TIME\nRAN \d+\n$/)
+  })
+
+  it.each(shells)('ends a run by itself after its limit and the grace: %s', async (shell) => {
+    const spawnedMs = await uptimeMs()
+    const child = await supervised(ignores, { shell, limit: 1 })
+    const [, begunMs] = await heard(child)
+    expect(await once(child, 'exit')).toEqual([137, null])
+    const endedMs = await uptimeMs()
+    expect(endedMs - begunMs).toBeGreaterThan(1_900)
+    const [, why, lived] = (await said()).match(/^(.*)\nRAN (\d+)\n$/) ?? []
+    expect(why).toBe('MAX_RUN_TIME')
+    expect(Number(lived) * 10).toBeGreaterThanOrEqual(2_000)
+    expect(Number(lived) * 10).toBeLessThan(endedMs - spawnedMs + 20)
+  })
+
+  it.each(shells)('leaves an order of its last two seconds for its limit: %s', async (shell) => {
+    const child = await supervised(ignores, { shell, limit: 2 })
+    await heard(child)
+    await writeFile(path('orders/stop'), '0')
+    expect(await once(child, 'exit')).toEqual([137, null])
+    const [, lived] = (await said()).match(/^STOPPED\nRAN (\d+)\n$/) ?? []
+    expect(Number(lived)).toBeGreaterThanOrEqual(200)
+  })
+
+  it.each(shells)('lets the command ignore no signal: %s', async (shell) => {
+    const child = await supervised('grep SigIgn /proc/self/status', { shell })
+    const ended = once(child, 'exit')
+    const [shown] = await heard(child)
+    await ended
+    expect(shown).toBe(`SigIgn:\t${'0'.repeat(16)}`)
+  })
+
+  it('hears an order with a sleep that knows whole seconds only', async () => {
+    await writeFile(path('bin/sleep'), '#!/bin/sh\ncase $1 in *.*) exit 1 ;; esac\nexec /bin/sleep "$1"\n')
+    await chmod(path('bin/sleep'), 0o755)
+    const child = await supervised('echo begun; exec /bin/sleep 60', { limit: 60 })
+    await heard(child)
+    await writeFile(path('orders/stop'), '5000')
+    expect(await once(child, 'exit')).toEqual([143, null])
+    expect(await said()).toMatch(/^STOPPED\nRAN \d+\n$/)
+  })
+})

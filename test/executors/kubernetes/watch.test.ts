@@ -1,0 +1,199 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import type { ServerResponse } from 'node:http'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { type ClusterApi, ClusterAway, createClusterApi } from '../../../src/executors/kubernetes/cluster.ts'
+import { createKubernetesExecutor } from '../../../src/executors/kubernetes/kubernetes.ts'
+import { podLabels } from '../../../src/executors/kubernetes/names.ts'
+import type { Pod } from '../../../src/executors/kubernetes/objects.ts'
+import { watchPods } from '../../../src/executors/kubernetes/watch.ts'
+import type { Clock } from '../../../src/platform/clock.ts'
+import { createLog } from '../../../src/platform/log.ts'
+import { machineTime } from '../../support/clock.ts'
+import { until } from '../../support/until.ts'
+import { type ClusterServer, fastClock, startClusterServer } from '../cluster-server.ts'
+
+/** What the executor kubernetes makes of an API server that ends, cuts and freezes its answers. */
+
+/** So many times faster than in life. */
+const rate = 50
+/** Between two connections of a watch. */
+const pauseMs = 1_000
+let directory: string
+let server: ClusterServer
+let cluster: ClusterApi
+let clock: Clock
+let abort: AbortController
+let watching: Promise<void>
+/** Handles in the order in which they were named. */
+let named: string[]
+let pauses: number
+
+beforeEach(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'berth-watch-'))
+  server = await startClusterServer(directory)
+  const fast = fastClock(rate)
+  clock = {
+    ...fast,
+    sleep: (ms, signal) => {
+      if (ms === pauseMs) pauses++
+      return fast.sleep(ms, signal)
+    },
+  }
+  cluster = createClusterApi({ kubeconfig: server.kubeconfig, environment: {} }, { clock, time: machineTime })
+  abort = new AbortController()
+  watching = Promise.resolve()
+  named = []
+  pauses = 0
+})
+afterEach(async () => {
+  abort.abort()
+  await watching
+  cluster.close()
+  await server.close()
+  await rm(directory, { recursive: true })
+})
+
+async function watch(): Promise<void> {
+  const log = createLog('warn')
+  for await (const handle of watchPods({ cluster, clock, log, signal: abort.signal })) named.push(handle)
+}
+function begin(): void {
+  watching = watch()
+}
+
+const podOf = (name: string, version: number, phase = 'Running'): Pod => ({
+  metadata: {
+    name: `${name}-0`,
+    uid: name,
+    resourceVersion: String(version),
+    labels: { [podLabels.handle]: name },
+  },
+  spec: { containers: [] },
+  status: { phase },
+})
+const line = (type: string, object: object) => `${JSON.stringify({ type, object })}\n`
+const are = (...expected: string[]) =>
+  until(() => named.join() === expected.join(), { what: `${expected.join()} are named` }).catch((cause) => {
+    throw new Error(`named: ${named.join()}`, { cause })
+  })
+const watches = (count: number) => until(() => server.watchedFrom.length >= count, { what: `${count} watches` })
+
+/** The pod changes while no watch tells it. */
+function change(name: string, phase: string): void {
+  server.version += 10
+  server.items['pods'] = [podOf(name, server.version, phase)]
+}
+
+test.each<[string, (response: ServerResponse) => void]>([
+  [
+    'an event that says that the version is gone',
+    (response) => response.write(line('ERROR', { code: 410, reason: 'Expired', message: 'too old resource version' })),
+  ],
+  ['a line of something else', (response) => response.write('<html>\n')],
+  [
+    'a cut in the middle of a line',
+    (response) => {
+      response.write(line('MODIFIED', podOf('berth-a', 2, 'Succeeded')).slice(0, 40))
+      setTimeout(() => response.destroy(), 20)
+    },
+  ],
+])('after %s the pods are listed again, and what changed meanwhile is named', async (_, misbehave) => {
+  server.items['pods'] = [podOf('berth-a', 1)]
+  server.watches.push((response) => {
+    change('berth-a', 'Failed')
+    misbehave(response)
+  })
+  begin()
+  await are('berth-a', 'berth-a')
+  await watches(2)
+  expect(server.watchedFrom.slice(0, 2)).toEqual(['1', '11'])
+  // The connection of the first watch is not kept.
+  await until(async () => (await server.connections()) <= 2, { what: 'it is closed' })
+})
+
+test('a version that is gone at once (410) is no error: the pods are listed again, with pauses', async () => {
+  server.items['pods'] = [podOf('berth-a', 1)]
+  server.answers = (request, response) => {
+    if (!request.url?.includes('watch=true')) return false
+    server.watchedFrom.push('')
+    response.writeHead(410).end(JSON.stringify({ kind: 'Status', code: 410, reason: 'Expired', message: 'too old' }))
+    return true
+  }
+  begin()
+  await watches(5)
+  expect(pauses).toBeGreaterThanOrEqual(4)
+  server.answers = () => false
+  server.watches.push((response) => response.write(line('MODIFIED', podOf('berth-a', 2, 'Succeeded'))))
+  await are('berth-a', 'berth-a')
+})
+
+test('a watch that ends goes on from where it was, bookmarks included, and without hurry', async () => {
+  server.watches.push(
+    (response) =>
+      response.end(line('ADDED', podOf('berth-a', 5)) + line('BOOKMARK', { metadata: { resourceVersion: '9' } })),
+    // Half of a line at the end is no event.
+    (response) => response.end(line('ADDED', podOf('berth-b', 12)) + line('ADDED', podOf('berth-c', 13)).slice(0, 30)),
+    (response) => response.end(line('ADDED', podOf('berth-c', 13))),
+    ...Array.from({ length: 10 }, () => (response: ServerResponse) => void response.end()),
+  )
+  begin()
+  await watches(14)
+  expect(named).toEqual(['berth-a', 'berth-b', 'berth-c'])
+  expect(server.watchedFrom.slice(0, 5)).toEqual(['1', '9', '12', '13', '13'])
+  expect(server.listed).toEqual(['pods'])
+  expect(pauses).toBeGreaterThanOrEqual(13)
+})
+
+test('a pod that was removed between two watches is named', async () => {
+  server.items['pods'] = [podOf('berth-a', 1), podOf('berth-b', 1)]
+  server.watches.push((response) => {
+    server.items['pods'] = [podOf('berth-b', 1)]
+    response.destroy()
+  })
+  begin()
+  await are('berth-a', 'berth-b', 'berth-a')
+})
+
+test('a watch that is silent for ever is given up', async () => {
+  server.items['pods'] = [podOf('berth-a', 1)]
+  server.watches.push(() => change('berth-a', 'Failed'))
+  begin()
+  await are('berth-a', 'berth-a')
+})
+
+test('an answer that stops in its middle is given up', async () => {
+  server.answers = (_, response) => {
+    response.writeHead(200).write('{"metadata":')
+    return true
+  }
+  await expect(cluster.list('pods')).rejects.toThrow(ClusterAway)
+})
+
+test('an API server that answers nothing does not hold up the start of a server', async () => {
+  server.answers = () => true
+  let waitedMs = 0
+  const counting: Clock = {
+    ...clock,
+    async sleep(ms, signal) {
+      await clock.sleep(ms, signal)
+      if (!signal?.aborted) waitedMs = Math.max(waitedMs, ms)
+    },
+  }
+  const { kubeconfig } = server
+  const log = createLog('warn')
+  const options = {
+    kubeconfig,
+    installation: 'test',
+    environment: {},
+    image: 'i',
+    dataRoots: {},
+    time: machineTime,
+    log,
+  }
+  const executor = await createKubernetesExecutor({ ...options, clock: counting })
+  expect(await executor.describe()).toMatchObject({ available: false, message: expect.stringContaining('is silent') })
+  expect(waitedMs).toBe(5_000)
+  await executor.close()
+})

@@ -1,0 +1,92 @@
+import { describe, expect, it } from 'vitest'
+import { type AccountRules, accountOf, needsAccount, separationOf } from '../../../src/executors/accounts/account.ts'
+import { createAccountTable, entryOf } from '../../../src/executors/accounts/account-table.ts'
+import { ownersOf } from '../../../src/executors/accounts/file-owners.ts'
+
+const isRoot = process.getuid?.() === 0
+const users: AccountRules = { hasUsers: true, jobsAsRoot: false, owners: [] }
+
+describe.runIf(isRoot)('a server that runs as root', () => {
+  it('gives no run to root when there are users, unless the pool says so', async () => {
+    await expect(accountOf(null, users)).rejects.toMatchObject({ reason: 'BAD_SPEC', message: /no unixUser/ })
+    expect(needsAccount(users)).toBe(true)
+    const aloud = { ...users, jobsAsRoot: true }
+    expect(await accountOf(null, aloud)).toBeNull()
+    expect(needsAccount(aloud)).toBe(false)
+    expect(await accountOf(null, { ...users, hasUsers: false })).toBeNull()
+  })
+
+  it('gives no run to an account with uid 0, of the server, or that is not there', async () => {
+    const nobody = Number((await entryOf('nobody'))?.[2])
+    const owners = [{ uid: nobody, name: 'nobody', path: '/srv/berth' }]
+    await expect(accountOf('nobody', { ...users, owners })).rejects.toMatchObject({
+      reason: 'BAD_SPEC',
+      message: 'Jobs never run as nobody: it owns /srv/berth',
+    })
+    await expect(accountOf('root', users)).rejects.toMatchObject({ message: 'Jobs never run as root: its uid is 0' })
+    await expect(accountOf('no-such-one', users)).rejects.toMatchObject({
+      message: 'This machine has no account no-such-one',
+    })
+    expect(await accountOf('nobody', users)).toMatchObject({ uid: nobody })
+  })
+})
+
+it.runIf(!isRoot)('a server of an ordinary account cannot change to another, and says so', async () => {
+  expect(await accountOf('nobody', users)).toBeNull()
+  expect(separationOf(users)).toMatch(/not protected from each other/)
+})
+
+it('says what holds between users, and nothing where there is one', () => {
+  expect(separationOf({ ...users, hasUsers: false })).toBeNull()
+  const aloud = separationOf({ ...users, jobsAsRoot: true })
+  expect(separationOf(users)).toMatch(isRoot ? /^Each job runs as the unixUser/ : /users are not protected/)
+  expect(aloud).toMatch(isRoot ? /run as root/ : /users are not protected/)
+})
+
+it('knows the owners of files, and passes over those that are not there', async () => {
+  const owners = await ownersOf(['/', '/no/such/file'])
+  expect(owners).toContainEqual({ uid: 0, name: 'root', path: '/' })
+})
+
+describe('the table of accounts', () => {
+  const asked: string[] = []
+  const system = { nowMs: 0, version: 'a', uid: '7' }
+  const open = () =>
+    createAccountTable({
+      ask: async (account) => {
+        asked.push(account)
+        return account === 'nobody' ? [account, 'x', system.uid] : null
+      },
+      version: () => system.version,
+      monotonicMs: () => system.nowMs,
+    })
+  const uidOf = async (table: ReturnType<typeof open>) => (await table('nobody'))?.[2]
+
+  it('is asked once for starts at the same time, and again after 10 s', async () => {
+    asked.length = 0
+    const table = open()
+    await Promise.all([table('nobody'), table('nobody')])
+    system.nowMs += 9_999
+    await table('nobody')
+    expect(asked).toEqual(['nobody'])
+    system.nowMs += 1
+    system.uid = '8'
+    expect(await uidOf(table)).toBe('8')
+  })
+
+  it('is asked again when an account of the machine was changed', async () => {
+    const table = open()
+    await table('nobody')
+    system.uid = '9'
+    expect(await uidOf(table)).toBe('8')
+    system.version = 'b'
+    expect(await uidOf(table)).toBe('9')
+  })
+
+  it('is asked again for an account that was not there', async () => {
+    asked.length = 0
+    const table = open()
+    expect([await table('new'), await table('new')]).toEqual([null, null])
+    expect(asked).toEqual(['new', 'new'])
+  })
+})

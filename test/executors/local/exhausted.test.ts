@@ -1,0 +1,153 @@
+import { execFileSync } from 'node:child_process'
+import { readFileSync, statSync } from 'node:fs'
+import { appendFile, mkdir, mkdtemp, readdir, readFile, rename, rm, rmdir, symlink, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { basename, join } from 'node:path'
+import { expect, it } from 'vitest'
+import { cgroupTreeOf } from '../../support/cgroup-tree.ts'
+import { mountSmallDisk } from '../../support/small-disk.ts'
+import { until } from '../../support/until.ts'
+import { removeSpool, runOf, untilEnded } from '../runs.ts'
+import { openLocal } from './runs.ts'
+
+/** Starts on a machine that has run out of something, or cannot use its spool: the jobs wait, and none fails. */
+
+const exits = (code: number) => runOf({ command: ['/bin/sh', '-c', `exit ${code}`], workdir: '/' })
+
+/** The process that starts the shims. */
+const spawnerOf = (spoolDir: string) =>
+  execFileSync('pgrep', ['-f', `spawner-process.* ${spoolDir}$`], { encoding: 'utf8' }).trim()
+
+/** Where a cgroup can be made that limits processes. */
+const limitsProcesses = cgroupTreeOf('pids')
+
+it('a run waits for room on the disk', async (context) => {
+  await using disk = (await mountSmallDisk(1)) ?? context.skip()
+  const executor = await openLocal(join(disk.path, 'spool'))
+  const run = exits(5)
+  await disk.fill()
+  const trouble = { reason: 'NODE_TROUBLE', message: 'no space is left on its disk' }
+  await expect(executor.start(run)).rejects.toMatchObject(trouble)
+  await disk.free()
+  expect(await untilEnded(executor, await executor.start(run))).toMatchObject({ exitCode: 5 })
+  await executor.close()
+})
+
+it.for([3, 7])('an exit record of which a full disk takes %i bytes is written whole later', async (left, context) => {
+  await using disk = (await mountSmallDisk(1)) ?? context.skip()
+  const spoolDir = join(disk.path, 'spool')
+  const executor = await openLocal(spoolDir)
+  const run = runOf({ command: ['/bin/sh', '-c', 'until [ -e "$0/go" ]; do sleep 0.05; done; exit 37', spoolDir] })
+  await mkdir(join(spoolDir, 'go.d'), { recursive: true })
+  const journal = join(spoolDir, 'runs', await executor.start(run), 'journal')
+  await until(() => readFileSync(journal, 'utf8').includes('\nsession '), { what: 'the job has its session' })
+  // A page takes no more than its end.
+  const pageBytes = 4_096
+  await appendFile(journal, `${'x'.repeat(pageBytes - left - 1 - statSync(journal).size)}\n`)
+  await disk.fill()
+  await rename(join(spoolDir, 'go.d'), join(spoolDir, 'go'))
+  await until(() => statSync(journal).size === pageBytes, { what: 'a part of the record was written' })
+  await disk.free()
+  expect(await untilEnded(executor, run.runId)).toMatchObject({ exitCode: 37, signal: null })
+  await executor.close()
+})
+
+it.skipIf(process.platform !== 'linux')('a run waits for open files', async () => {
+  const spoolDir = await mkdtemp(join(tmpdir(), 'berth-local-'))
+  const executor = await openLocal(spoolDir)
+  await untilEnded(executor, await executor.start(exits(0)))
+  const first = spawnerOf(spoolDir)
+  const allow = (files: number) => execFileSync('prlimit', ['--pid', spawnerOf(spoolDir), `--nofile=${files}:`])
+  for (let left = 0; left < 20; left += 2) {
+    allow((await readdir(`/proc/${first}/fd`)).length + left)
+    const trouble = await executor.start(exits(0)).then(
+      (handle) => untilEnded(executor, handle).then(() => null),
+      ({ reason, message }) => `${reason}: ${message}`,
+    )
+    expect([null, 'NODE_TROUBLE: the server has too many files open']).toContain(trouble)
+  }
+  allow(1_000)
+  expect(await untilEnded(executor, await executor.start(exits(6)))).toMatchObject({ exitCode: 6 })
+  expect(spawnerOf(spoolDir)).toBe(first)
+  await executor.close()
+  await removeSpool(spoolDir)
+})
+
+it.each([
+  ['a file', (path: string) => writeFile(path, '')],
+  ['a link to a file', (path: string) => symlink('/etc/passwd', path)],
+  ['a link to itself', (path: string) => symlink(path, path)],
+  ['a link to nothing', (path: string) => symlink('/nowhere/at/all', path)],
+])('with %s in the place of the folder of its runs, a run waits and a server does not start', async (_, put) => {
+  const spoolDir = await mkdtemp(join(tmpdir(), 'berth-local-'))
+  const executor = await openLocal(spoolDir)
+  const runs = join(spoolDir, 'runs')
+  await rm(runs, { recursive: true })
+  await put(runs)
+  await expect(executor.start(exits(0))).rejects.toMatchObject({
+    reason: 'NODE_TROUBLE',
+    message: expect.stringMatching(
+      /^a folder of its spool is missing, or something else is in its place: move that away/,
+    ),
+  })
+  await expect(executor.list?.()).rejects.toThrow('The data directory is missing')
+  await expect(openLocal(spoolDir)).rejects.toThrow(
+    `${runs} is a file, or a link that leads to no folder: move it away`,
+  )
+  await rm(runs)
+  await mkdir(runs, { mode: 0o700 })
+  expect(await untilEnded(executor, await executor.start(exits(8)))).toMatchObject({ exitCode: 8 })
+  await executor.close()
+  await removeSpool(spoolDir)
+})
+
+it.skipIf(limitsProcesses === undefined)(
+  'a run of which a process cannot be started has not begun',
+  async (context) => {
+    const spoolDir = await mkdtemp(join(tmpdir(), 'berth-local-'))
+    const executor = await openLocal(spoolDir, { usesCgroups: false })
+    await untilEnded(executor, await executor.start(exits(0)))
+    const cgroup = join(limitsProcesses ?? '', basename(spoolDir))
+    await mkdir(cgroup)
+    const file = (name: string) => join(cgroup, name)
+    const current = await readFile(file('pids.current'), 'utf8').catch(() => context.skip())
+    expect(current).toBe('0\n')
+    await writeFile(file('cgroup.procs'), spawnerOf(spoolDir))
+    const now = async () => Number(await readFile(file('pids.current'), 'utf8'))
+    const idle = await now()
+    const outcomes = new Set<unknown>()
+    for (let left = 0; left < 8; left++) {
+      await until(async () => (await now()) === idle, { what: 'the run before left nothing' })
+      await writeFile(file('pids.max'), String(idle + left))
+      const outcome = executor.start(exits(7)).then(
+        async (handle) => (await untilEnded(executor, handle)).exitCode,
+        ({ reason, message }) => `${reason}: ${message}`,
+      )
+      outcomes.add(await outcome)
+    }
+    expect(outcomes).toEqual(new Set(['NODE_TROUBLE: no further process may be started', 7]))
+    await executor.close()
+    await until(async () => (await now()) === 0, { what: 'it is empty' })
+    await rmdir(cgroup)
+    await removeSpool(spoolDir)
+  },
+)
+
+it.skipIf(process.platform !== 'linux')(
+  'pipes that cannot be made for want of open files leave none open',
+  async () => {
+    const spoolDir = await mkdtemp(join(tmpdir(), 'berth-local-'))
+    const script = `
+    import { readdirSync } from 'node:fs'
+    import { createPipeStock } from '${new URL('../../../src/executors/local/pipes.ts', import.meta.url)}'
+    const count = () => readdirSync('/proc/self/fd').length
+    const before = count()
+    const stock = createPipeStock('${spoolDir}')
+    const { code } = await stock.take().catch((error) => error)
+    stock.close()
+    console.log(code, count() - before < 10)`
+    const args = ['--nofile=60:60', process.execPath, '--input-type=module', '-e', script]
+    expect(execFileSync('prlimit', args, { encoding: 'utf8' })).toBe('EMFILE true\n')
+    await removeSpool(spoolDir)
+  },
+)

@@ -1,0 +1,63 @@
+import { existsSync } from 'node:fs'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
+import { expect, it } from 'vitest'
+import type { Executor } from '../../../src/executors/executor.ts'
+import { mountSmallDisk } from '../../support/small-disk.ts'
+import { until } from '../../support/until.ts'
+import { observe, runOf, untilEnded } from '../runs.ts'
+import { openLocal } from './runs.ts'
+
+/** A disk that is full while a job prints. */
+
+/** Reads until the last line. */
+async function readAll(executor: Executor, handle: string) {
+  const seen = { out: '', gaps: [] as string[] }
+  const enough = new AbortController()
+  for await (const chunk of executor.logs(handle, null, enough.signal)) {
+    if ('gap' in chunk) seen.gaps.push(chunk.gap)
+    else seen.out += Buffer.from(chunk.bytes).toString('latin1')
+    if (seen.out.endsWith(`x ${count}\n`)) enough.abort()
+  }
+  return seen
+}
+
+const numbersIn = (text: string) => [...text.matchAll(/^x+ (\d+)$/gm)].map(([, number]) => Number(number))
+/** Less than a pipe holds. */
+const count = 40
+
+it.each([
+  ['goes on', 'sleep 600'],
+  ['has ended, for longer than readers have otherwise', 'exit 3'],
+])('the output of a job that %s waits in its pipe', async (_, last) => {
+  await using disk = await mountSmallDisk(1)
+  if (!disk) return
+  const signals = await mkdtemp(join(tmpdir(), 'berth-signals-'))
+  const executor = await openLocal(join(disk.path, 'spool'))
+  const line = 'x'.repeat(500)
+  const print = `i=0; while [ $i -lt ${count} ]; do i=$((i+1)); echo "${line} $i"; sleep 0.05; done`
+  const script = `until [ -e "$0/go" ]; do sleep 0.02; done; ${print}; : >"$0/printed"; ${last}`
+  const handle = await executor.start(runOf({ command: ['/bin/sh', '-c', script, signals], workdir: '/' }))
+  await disk.fill()
+  await writeFile(join(signals, 'go'), '')
+  await until(() => existsSync(join(signals, 'printed')), { what: 'all was printed' })
+  if (last !== 'sleep 600')
+    for (let looks = 0; looks < 13; looks++) {
+      expect(await observe(executor, handle)).toMatchObject({ state: 'running' })
+      await setTimeout(1_000)
+    }
+  await disk.free()
+  const { out, gaps } = await readAll(executor, handle)
+  await executor.stop(handle, 0)
+  const numbers = numbersIn(out)
+  expect(gaps).toEqual(['DISK_FULL'])
+  // The write that met the full disk is lost: what the job had printed when it was read.
+  expect(numbers.at(-1)).toBe(count)
+  expect(numbers.length).toBeGreaterThan(count / 2)
+  expect(await untilEnded(executor, handle)).toMatchObject({ exitCode: last === 'exit 3' ? 3 : 137 })
+  await executor.forget?.(handle)
+  await executor.close()
+  await rm(signals, { recursive: true })
+})

@@ -1,0 +1,101 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { describe, expect, it } from 'vitest'
+import { openLimits } from '../../../src/executors/local/cgroup-limits.ts'
+import { openCgroups } from '../../../src/executors/local/cgroups.ts'
+import { read, resourcesOf, runOf, untilEnded } from '../runs.ts'
+import { localOfEachTest } from './runs.ts'
+
+/** What the kernel holds a local run to, and what it used, with the controllers that this machine has. */
+const local = localOfEachTest()
+
+const probed = openLimits(tmpdir(), openCgroups(tmpdir()))
+probed.close()
+const has = (limit: 'memory' | 'cpu' | 'pids') => probed.kept.includes(limit)
+
+async function finish(script: string, resources: Parameters<typeof resourcesOf>[0] = {}) {
+  const run = runOf({ command: ['/bin/sh', '-c', script], workdir: '/tmp', resources: resourcesOf(resources) })
+  const handle = await local.executor.start(run)
+  const { out } = await read(local.executor, handle)
+  const ended = await untilEnded(local.executor, handle)
+  await local.executor.forget?.(handle)
+  return { ...ended, out }
+}
+
+/** A job that needs 200 MB of memory. */
+const hungry = 'head -c 200m /dev/zero | tail -c 200m | wc -c'
+
+describe.skipIf(!has('memory'))('memory', () => {
+  it('over the limit ends the run as OOM_KILLED, and what it used at most is known', async () => {
+    const ended = await finish(`${hungry}; kill -KILL $$`, { memoryBytes: 2 ** 26 })
+    expect(ended).toMatchObject({ exitCode: 137, cause: 'OOM_KILLED' })
+    expect(ended.usage?.maxMemoryBytes).toBeGreaterThan(2 ** 25)
+    expect(ended.usage?.maxMemoryBytes).toBeLessThanOrEqual(2 ** 26)
+  })
+
+  it('below the limit is no cause', async () => {
+    const ended = await finish(`${hungry}; kill -KILL $$`, { memoryBytes: 2 ** 29 })
+    expect(ended).toMatchObject({ exitCode: 137, out: '209715200\n' })
+    expect(ended.cause).toBeUndefined()
+  })
+
+  it('is for all copies on this machine together', async () => {
+    const ended = await finish(hungry, { memoryBytes: 2 ** 27, nodeCount: 2 })
+    expect(ended).toMatchObject({ exitCode: 0, out: '209715200\n' })
+  })
+})
+
+/** A file of the cgroup in which the job finds itself. */
+const fileOf = (controller: string, files: string) =>
+  `p=$(sed -n 's/^[0-9]*:\\([^:]*,\\)*${controller}\\(,[^:]*\\)*://p; s/^0::/unified/p' /proc/self/cgroup | head -n 1);
+   for m in $(awk '$3 ~ /^cgroup/ && ("," $4 "," $3 ",") ~ /,(${controller}|cgroup2),/ { print $2 }' /proc/self/mounts); do
+     cat ${files
+       .split(' ')
+       .map((file) => `"$m$p/${file}" "$m\${p#unified}/${file}"`)
+       .join(' ')} 2>/dev/null; done; true`
+
+it.skipIf(!has('cpu'))('limits processor time to the cores that were asked for', async () => {
+  const { out } = await finish(fileOf('cpu', 'cpu.cfs_quota_us cpu.max'), { cpu: 0.5 })
+  expect(out).toMatch(/^50000\b/m)
+})
+
+it.skipIf(!has('cpu'))('limits processor time to the cores of all processes', async () => {
+  const { out } = await finish(fileOf('cpu', 'cpu.cfs_quota_us cpu.max'), { processCount: 3, cpuCoresPerProcess: 0.5 })
+  expect(out).toMatch(/^150000\b/m)
+})
+
+it('a job of a pool that declares more than the machine has runs', async () => {
+  expect(await finish('exit 3', { cpu: 4_096, memoryBytes: 2 ** 50 })).toMatchObject({ exitCode: 3, signal: null })
+  expect(await finish('exit 4', { cpu: 1_000_000, memoryBytes: 2 ** 52 })).toMatchObject({ exitCode: 4, signal: null })
+})
+
+it.skipIf(!has('pids'))('limits the number of processes', async () => {
+  const { out } = await finish(fileOf('pids', 'pids.max'))
+  expect(out).toMatch(/^32768$/m)
+})
+
+it.each([true, false])('tells the processor time of the whole job (cgroups: %s)', async (usesCgroups) => {
+  await local.reopen({ usesCgroups })
+  const { usage } = await finish('i=0; (while [ $i -lt 60000 ]; do i=$((i+1)); done)')
+  expect(usage?.cpuSeconds).toBeGreaterThan(0)
+})
+
+it('names what it cannot limit, and leaves no cgroup behind', async () => {
+  const limits = openLimits(local.spoolDir, openCgroups(local.spoolDir))
+  const handle = await local.executor.start(runOf({ command: ['/bin/true'], workdir: '/tmp' }))
+  await untilEnded(local.executor, handle)
+  expect(limits.list()).toEqual([])
+  const { unenforced } = await local.executor.describe()
+  expect([...(unenforced ?? []), ...limits.kept].toSorted()).toEqual(['cpu', 'memory', 'pids'])
+  await local.reopen({ usesCgroups: false })
+  const { unenforced: all, message } = await local.executor.describe()
+  expect(all).toEqual(['memory', 'cpu', 'pids'])
+  expect(message).toContain('memory, cpu, pids: planned with, not enforced')
+})
+
+it.runIf(probed.kept.length < 3)(
+  `SKIPPED LOUDLY: this machine limits only ${probed.kept.join(', ') || 'nothing'}`,
+  () => {
+    expect(existsSync('/proc/self/cgroup') ? readFileSync('/proc/self/cgroup', 'utf8') : '').toBeTypeOf('string')
+  },
+)

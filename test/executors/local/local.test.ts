@@ -1,0 +1,31 @@
+import { mkdtemp } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createLocalExecutor } from '../../../src/executors/local/local.ts'
+import { systemClock } from '../../../src/platform/clock.ts'
+import { createLog } from '../../../src/platform/log.ts'
+import { machineTime } from '../../support/clock.ts'
+import { commandOf, contract, startsAt } from '../contract.ts'
+import { removeSpool, runOf } from '../runs.ts'
+
+contract('local', async () => {
+  const directory = await mkdtemp(join(tmpdir(), 'berth-local-'))
+  const marks = new Map<string, string>()
+  const options = {
+    spoolDir: join(directory, 'spool'),
+    environment: process.env,
+    clock: systemClock,
+    time: machineTime,
+  }
+  return {
+    open: () => createLocalExecutor({ ...options, log: createLog('warn') }),
+    run(behaviour) {
+      const mark = join(directory, `mark-${marks.size}`)
+      const run = runOf({ command: commandOf(behaviour, mark) })
+      marks.set(run.runId, mark)
+      return run
+    },
+    starts: ({ runId }) => startsAt(marks.get(runId) ?? ''),
+    remove: () => removeSpool(directory),
+  }
+})

@@ -1,0 +1,68 @@
+import { execFile } from 'node:child_process'
+import { mkdir, mkdtemp, readdir, rm, rmdir, writeFile } from 'node:fs/promises'
+import { tmpdir, totalmem } from 'node:os'
+import { basename, join } from 'node:path'
+import { promisify } from 'node:util'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { detectMachine } from '../../../src/executors/local/machine.ts'
+import { createLog } from '../../../src/platform/log.ts'
+import { cgroupTreeOf } from '../../support/cgroup-tree.ts'
+import { recordLines } from '../../support/recorded-lines.ts'
+
+const gib = 1024 ** 3
+
+/** A folder of the PATH; what is in it decides what the server finds of GPUs. */
+let folder: string
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'berth-path-'))
+  vi.stubEnv('PATH', folder)
+})
+afterEach(async () => {
+  vi.unstubAllEnvs()
+  await rm(folder, { recursive: true, force: true })
+})
+
+async function detect() {
+  const { destination, lines } = recordLines()
+  const { gpus } = await detectMachine(createLog('info', { destination }))
+  return { gpus, lines }
+}
+
+test('a machine without nvidia-smi has no GPUs, and nothing is said', async () => {
+  expect(await detect()).toEqual({ gpus: [], lines: [] })
+})
+
+test('what cannot be read in the PATH does not stop the start, and is said', async () => {
+  // The kernel answers EACCES, as it does for a folder that may not be entered (which root may).
+  await writeFile(join(folder, 'nvidia-smi'), '#!/bin/sh\n', { mode: 0o644 })
+  const { gpus, lines } = await detect()
+  expect(gpus).toEqual([])
+  expect(lines).toMatchObject([{ code: 'EACCES', msg: expect.stringContaining('without GPUs') }])
+})
+
+test('an nvidia-smi that fails stops the start', async () => {
+  await writeFile(join(folder, 'nvidia-smi'), '#!/bin/sh\nexit 9\n', { mode: 0o755 })
+  await expect(detect()).rejects.toThrow(/nvidia-smi is here and fails/)
+})
+
+const memoryTree = cgroupTreeOf('memory')
+
+test.skipIf(memoryTree === undefined)('the memory of a server in a cgroup is what that may have', async (context) => {
+  const cgroup = join(memoryTree ?? '', basename(folder))
+  await mkdir(cgroup)
+  try {
+    const [limit = context.skip()] = (await readdir(cgroup)).filter((name) =>
+      /^memory\.(limit_in_bytes|max)$/.test(name),
+    )
+    await writeFile(join(cgroup, limit), `${3 * gib}`)
+    const machine = join(import.meta.dirname, '../../../src/executors/local/machine.ts')
+    const text = `import { detectMachine } from '${machine}'; console.log((await detectMachine(console)).memoryBytes)`
+    const enter = 'echo $$ >"$0/cgroup.procs" && exec "$@"'
+    const node = [process.execPath, '--input-type=module', '--eval', text]
+    const { stdout } = await promisify(execFile)('/bin/sh', ['-c', enter, cgroup, ...node])
+    expect(Number(stdout)).toBe(Math.min(3 * gib, totalmem()) - gib)
+  } finally {
+    await rmdir(cgroup)
+  }
+})

@@ -1,0 +1,30 @@
+import { createLocalExecutor } from '../../../src/executors/local/local.ts'
+import { systemClock } from '../../../src/platform/clock.ts'
+import { createLog } from '../../../src/platform/log.ts'
+import { machineTime } from '../../support/clock.ts'
+import { read } from '../runs.ts'
+
+/**
+ * A process that starts a run, tells what it read of it so far, stops it when it is told to, and waits to be killed.
+ */
+const [, , spoolDir = ''] = process.argv
+const options = {
+  spoolDir,
+  environment: process.env,
+  deadlineSlackSeconds: 0,
+  clock: systemClock,
+  time: machineTime,
+  log: createLog('warn'),
+}
+const executor = await createLocalExecutor(options)
+type Stop = { stop: string; graceMs: number }
+process.on('message', async (run: Parameters<typeof executor.start>[0] | Stop) => {
+  if ('stop' in run) {
+    await executor.stop(run.stop, run.graceMs)
+    process.send?.('stopped')
+    return
+  }
+  const handle = await executor.start(run)
+  process.send?.(await read(executor, handle, { enough: ({ out }) => out.length > 1_000 }))
+})
+process.send?.('ready')

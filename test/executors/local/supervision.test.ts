@@ -1,0 +1,400 @@
+import { fork, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, readFileSync, statSync } from 'node:fs'
+import { appendFile, chmod, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import type { Executor, RunSpec } from '../../../src/executors/executor.ts'
+import { openCgroups } from '../../../src/executors/local/cgroups.ts'
+import { lossesOf } from '../../../src/executors/local/journal.ts'
+import type { LocalOptions } from '../../../src/executors/local/local.ts'
+import { readBootId, seeProcess } from '../../../src/executors/local/processes.ts'
+import { systemClock } from '../../../src/platform/clock.ts'
+import { until } from '../../support/until.ts'
+import { observe, read, removeSpool, resourcesOf, runOf, untilEnded, untilState } from '../runs.ts'
+import { openLocal } from './runs.ts'
+
+/** What jobs do to their own supervision, with real processes: in a cgroup of their own, and where none can be made. */
+let directory: string
+let spoolDir: string
+let executor: Executor
+const isRoot = process.getuid?.() === 0
+const reopen = async (more: Partial<LocalOptions> = {}) => {
+  await executor.close()
+  executor = await openLocal(spoolDir, more)
+}
+
+beforeEach(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'berth-local-'))
+  await chmod(directory, 0o755)
+  spoolDir = join(directory, 'spool')
+  executor = await openLocal(spoolDir)
+})
+
+afterEach(async () => {
+  for (const runId of await readdir(join(spoolDir, 'runs')).catch(() => [])) {
+    await executor.stop(runId, 0)
+    await until(async () => ['ended', 'gone'].includes((await observe(executor, runId)).state), { what: 'it is over' })
+    await executor.forget?.(runId)
+  }
+  await executor.close()
+  await removeSpool(directory)
+})
+
+const sh = (script: string, spec: Parameters<typeof runOf>[0] = {}, run: Partial<RunSpec> = {}) =>
+  runOf({ command: ['/bin/sh', '-c', script, spoolDir], workdir: '/tmp', ...spec }, run)
+async function finish(run: RunSpec) {
+  const handle = await executor.start(run)
+  const output = await read(executor, handle)
+  return { ...output, ...(await untilEnded(executor, handle)), handle }
+}
+/** Starts it and waits for so many lines. */
+async function startAndHear(run: RunSpec, lines: number) {
+  const handle = await executor.start(run)
+  const { out } = await read(executor, handle, { enough: (seen) => seen.out.split('\n').length > lines })
+  return { handle, lines: out.trimEnd().split('\n') }
+}
+const isAlive = async (pid: number) => (await seeProcess(pid)) !== null
+async function shimOf(handle: string): Promise<number> {
+  await untilState(executor, handle, 'running')
+  return Number(readFileSync(join(spoolDir, 'runs', handle, 'journal'), 'utf8').split(' ')[1])
+}
+async function gapsOf(handle: string) {
+  const gaps = []
+  let bytes = 0
+  for await (const chunk of executor.logs(handle, null, new AbortController().signal)) {
+    if ('gap' in chunk) gaps.push({ gap: chunk.gap, bytes: chunk.bytes })
+    else bytes += chunk.bytes.length
+  }
+  return { gaps, bytes }
+}
+
+const modes = [true, false].filter((usesCgroups) => !usesCgroups || openCgroups(tmpdir()) !== null)
+
+describe.each(modes)('a job (in a cgroup: %s)', (usesCgroups) => {
+  beforeEach(() => reopen({ usesCgroups }))
+
+  it.each(['KILL 0', 'STOP 0'])('that sends %s to its group does not reach its shim', async (signal) => {
+    const { handle } = await startAndHear(sh(`echo up; kill -${signal}; sleep 600`), 1)
+    if (signal === 'STOP 0') await executor.stop(handle, 200)
+    expect(await untilEnded(executor, handle)).toMatchObject({
+      exitCode: signal === 'STOP 0' ? 143 : 137,
+      signal: expect.any(Number),
+    })
+    expect(await readFile(join(spoolDir, 'runs', handle, 'journal'), 'utf8')).toContain('\nexit ')
+  })
+
+  it('that stops its shim is over when it ends', async () => {
+    expect(await finish(sh('kill -STOP $PPID; exit 6'))).toMatchObject({ exitCode: 6, signal: null })
+  })
+
+  it('that stops the readers of its output loses none of it', async () => {
+    const output = await finish(sh('pkill -STOP -s $PPID -x cat; echo all; exit 6'))
+    expect(output).toMatchObject({ out: 'all\n', exitCode: 6 })
+  })
+
+  it('that stops its shim again and again is ended after the grace, by the next server too', async () => {
+    const script = 'trap "" TERM; echo $PPID; while :; do kill -STOP $PPID; done'
+    const { handle } = await startAndHear(sh(script), 1)
+    await executor.stop(handle, 300)
+    await reopen({ usesCgroups })
+    expect(await untilEnded(executor, handle)).toMatchObject({ exitCode: 137, stopped: true })
+  })
+
+  it('that sends signals to its group and survives has its own exit code', async () => {
+    const signals = ['USR1', 'USR2', 'ALRM', 'PIPE', 'HUP', 'INT', 'QUIT', 'TERM', 'VTALRM', 'XCPU']
+    const script = `trap '' ${signals.join(' ')}; for s in ${signals.join(' ')}; do kill -$s 0; done; exit 9`
+    expect(await finish(sh(script))).toMatchObject({ exitCode: 9, signal: null })
+    expect(await finish(sh(script, { stdoutPath: join(directory, 'copy') }))).toMatchObject({ exitCode: 9 })
+  })
+
+  it('that sends signals to its group beside a preLaunch, or from one of its ranks, has its own exit code', async () => {
+    const preLaunch = join(directory, 'pre.sh')
+    await writeFile(preLaunch, ':')
+    const signals = 'USR1 USR2 ALRM PIPE HUP INT QUIT TERM VTALRM PROF XCPU'
+    const script = `trap '' ${signals}; for s in ${signals}; do kill -$s 0; done; exit 9`
+    expect(await finish(sh(script, { preLaunch }))).toMatchObject({ exitCode: 9, signal: null })
+    const both = `d=${directory}; : >"$d/$BERTH_RANK"; until [ -e "$d/0" ] && [ -e "$d/1" ]; do sleep 0.05; done`
+    const ranks = `trap '' ${signals}; ${both}; [ "$BERTH_RANK" = 1 ] || for s in ${signals}; do kill -$s 0; done; exit 8`
+    const resources = resourcesOf({ processCount: 2 })
+    expect(await finish(sh(ranks, { launcher: 'multiple', resources }))).toMatchObject({ exitCode: 8, signal: null })
+  })
+
+  it('that kills the sleeps of its shim does not bring its deadline nearer', async () => {
+    const script = 'pkill -KILL -s $PPID -x sleep; pkill -KILL -g 0 -x sleep; sleep 0.2; exit 7'
+    const { exitCode, cause } = await finish(sh(script, { maxRunTimeSeconds: 600 }))
+    expect({ exitCode, cause }).toEqual({ exitCode: 7, cause: undefined })
+  })
+
+  it('leaves nothing behind in other sessions, at its end and at a cancel', async () => {
+    const script = `setsid sh -c 'sleep 600 & echo $!; exec sleep 600' & echo $!; setsid -f sh -c 'echo $$; exec sleep 600'`
+    for (const ending of ['sleep 600', 'sleep 0.3']) {
+      const { handle, lines } = await startAndHear(sh(`${script}; ${ending}`), 3)
+      if (ending === 'sleep 600') await executor.stop(handle, 10_000)
+      await untilEnded(executor, handle)
+      for (const pid of lines.map(Number)) expect(await isAlive(pid)).toBe(false)
+    }
+  })
+
+  it('that removes the folder of all runs ends none; a new folder ends them all', async () => {
+    const victim = await startAndHear(sh('echo $$; exec sleep 600'), 1)
+    const script = 'echo $$; echo $PPID; until [ -e "$0/go" ]; do sleep 0.05; done; rm -r "$0/runs"; exec sleep 600'
+    const { handle, lines } = await startAndHear(sh(script), 2)
+    await writeFile(join(spoolDir, 'go'), '')
+    await until(() => !existsSync(join(spoolDir, 'runs')), { what: 'the folder is gone' })
+    for (const each of [handle, victim.handle]) await expect(observe(executor, each)).rejects.toThrow('is missing')
+    for (const pid of [...lines, ...victim.lines].map(Number)) expect(await isAlive(pid)).toBe(true)
+    await mkdir(join(spoolDir, 'runs'), { mode: 0o700 })
+    for (const [each, pids] of [
+      [handle, lines],
+      [victim.handle, victim.lines],
+    ] as const) {
+      await untilState(executor, each, 'gone')
+      for (const pid of pids.map(Number)) expect(await isAlive(pid)).toBe(false)
+    }
+    expect(await executor.list?.()).toEqual([])
+  })
+
+  it('gets nothing of the spool but the pipes of its output', async () => {
+    const { out } = await finish(sh('for fd in /proc/$$/fd/*; do echo $(basename $fd) $(readlink $fd); done'))
+    const ofSpool = out.split('\n').filter((line) => line.includes(spoolDir))
+    expect(ofSpool.map((line) => line.split('/', 1)[0]).sort()).toEqual(['1 ', '2 '])
+  })
+
+  it.each([
+    ['a pipe', 'mkfifo "$j"'],
+    ['a directory', 'mkdir "$j"'],
+    ['a link', 'ln -s /dev/zero "$j"'],
+    // At once: killed between its two steps, truncate leaves a journal without a claim, which is waited for.
+    ['a file without an end', 'truncate -s 1T "$0/endless"; mv "$0/endless" "$j"'],
+  ])('that puts %s in the place of its journal is ended, and keeps no server from the others', async (_, put) => {
+    const other = await startAndHear(sh('echo up; sleep 600'), 1)
+    const script = 'j="$0/runs/$BERTH_RUN_ID/journal"; echo $$; until [ -e "$0/put" ]; do sleep 0.05; done; rm "$j"; '
+    const { handle, lines } = await startAndHear(sh(`${script}${put}; sleep 600`), 1)
+    await writeFile(join(spoolDir, 'put'), '')
+    await untilState(executor, handle, 'gone')
+    expect(await isAlive(Number(lines[0]))).toBe(false)
+    expect(await observe(executor, other.handle)).toMatchObject({ state: 'running' })
+  })
+
+  it('that empties its journal does not go on after its run is over', async () => {
+    const { handle, lines } = await startAndHear(sh('echo $$; : >"$0/runs/$BERTH_RUN_ID/journal"; sleep 600'), 1)
+    await until(async () => readFileSync(join(spoolDir, 'runs', handle, 'journal'), 'utf8') === '', { what: 'empty' })
+    // As a server does that waited in vain for a claim.
+    await executor.stop(handle, 0)
+    expect(await untilEnded(executor, handle)).toMatchObject({ stopped: true })
+    expect(await isAlive(Number(lines[0]))).toBe(false)
+  })
+
+  it('that writes nonsense into its journal ends with its own exit code', async () => {
+    const nonsense = 'exit x y\\nstop a b\\nused 1e999 z -\\nover stdout x\\nfull stdout NaN\\nexit 9999 1\\n'
+    const run = sh(`printf '${nonsense}' >>"$0/runs/$BERTH_RUN_ID/journal"; exit 5`)
+    expect(await finish(run)).toMatchObject({ exitCode: 5, stopped: false })
+  })
+
+  it('that is killed together with all that supervised it ends as that', async () => {
+    const { handle, lines } = await startAndHear(sh('echo $$; exec sleep 600'), 1)
+    const session = Number(lines[0])
+    process.kill(-(await shimOf(handle)), 'SIGKILL')
+    process.kill(-session, 'SIGKILL')
+    const end = { exitCode: 137, signal: 9, cause: 'SUPERVISOR_KILLED' }
+    expect(await untilEnded(executor, handle)).toMatchObject({ ...end, stopped: false })
+    await executor.stop(handle, 1_000)
+    expect(await observe(executor, handle)).toMatchObject({ ...end, stopped: true })
+  })
+
+  it('is ended by the server when its deadline and its grace are over', async () => {
+    await reopen({ usesCgroups, deadlineSlackSeconds: 0 })
+    const { handle, lines } = await startAndHear(sh('echo $$; exec sleep 600', { maxRunTimeSeconds: 600 }), 1)
+    const journal = join(spoolDir, 'runs', handle, 'journal')
+    const [claim = '', ...rest] = (await readFile(journal, 'utf8')).split('\n')
+    const fields = claim.split(' ')
+    await rm(journal)
+    await appendFile(journal, [fields.with(5, '1').join(' '), ...rest].join('\n'))
+    // The shim still writes to the journal that was removed.
+    await until(async () => (await observe(executor, handle)) && !(await isAlive(Number(lines[0]))), {
+      what: 'it was killed',
+    })
+    expect(await untilEnded(executor, handle)).toMatchObject({ cause: 'MAX_RUN_TIME' })
+  })
+})
+
+describe('output', () => {
+  it('to /dev/stdout and /dev/stderr truncates nothing', async () => {
+    const script = 'echo 1; echo 2 > /dev/stdout; echo 3; echo a >&2; echo b > /dev/stderr; echo c >&2'
+    for (const unixUser of isRoot ? [null, 'nobody'] : [null])
+      expect(await finish(sh(script, {}, { unixUser }))).toMatchObject({ out: '1\n2\n3\n', err: 'a\nb\nc\n' })
+  })
+
+  it('over the limit is dropped and counted, with no server there, and the job goes on', async () => {
+    await reopen({ logBytesMax: 100_000 })
+    const handle = await executor.start(sh('yes | head -c 30000000; echo done >&2; exit 3'))
+    await executor.close()
+    const journal = join(spoolDir, 'runs', handle, 'journal')
+    await until(() => readFileSync(journal, 'utf8').includes('\nexit 3 '), { what: 'it ended' })
+    expect(statSync(join(spoolDir, 'runs', handle, 'stdout')).size).toBe(100_352)
+    executor = await openLocal(spoolDir)
+    const { gaps, bytes } = await gapsOf(handle)
+    expect(bytes).toBe(100_352 + 'done\n'.length)
+    expect(gaps).toEqual([{ gap: 'OVER_LIMIT', bytes: expect.any(Number) }])
+    // What the reader had in hand at the limit is not counted.
+    expect(gaps[0]?.bytes).toBeGreaterThan(30_000_000 - 100_352 - 131_072 - 1)
+    expect(gaps[0]?.bytes).toBeLessThanOrEqual(30_000_000 - 100_352)
+  })
+
+  it('is told once: gaps are part of the position', async () => {
+    const { handle, next } = await finish(sh('echo 1'))
+    await appendFile(join(spoolDir, 'runs', handle, 'journal'), 'full stdout 2\ncut stderr 0\n')
+    expect((await gapsOf(handle)).gaps.map(({ gap }) => gap).sort()).toEqual(['DISK_FULL', 'LOST'])
+    const seen = []
+    for await (const chunk of executor.logs(handle, next, new AbortController().signal)) seen.push(chunk)
+    const last = seen.at(-1)?.next
+    for await (const chunk of executor.logs(handle, last, new AbortController().signal)) seen.push(chunk)
+    expect(seen.map((chunk) => 'gap' in chunk && chunk.gap)).toEqual(['DISK_FULL', 'LOST'])
+  })
+})
+
+describe.runIf(isRoot)('a job of another account', () => {
+  it('cannot write its journal, signal its shim or see the spool', async () => {
+    const script = `
+      printf 'exit 0 1\\n' >>/proc/$PPID/fd/3; kill -KILL $PPID; kill -STOP $PPID
+      cat /proc/$PPID/fd/3 /proc/$PPID/fd/6; ls -R "$0"; cat "$0"/runs/*/journal; rm -r "$0"/runs
+      exit 5`
+    expect(await finish(sh(script, {}, { unixUser: 'nobody' }))).toMatchObject({ exitCode: 5, signal: null, out: '' })
+  })
+})
+
+describe('a server', () => {
+  const noise = 'i=0; while [ $i -lt 300 ]; do i=$((i+1)); echo $$; done'
+  /** Starts it on another server, which is killed after `stop`. */
+  async function orphaned(run: RunSpec, stop?: { stop: string; graceMs: number }): Promise<number> {
+    const server = fork(join(import.meta.dirname, 'server.ts'), [spoolDir], { execArgv: [] })
+    await once(server, 'message')
+    server.send(run)
+    const [first] = await once(server, 'message')
+    if (stop) {
+      server.send(stop)
+      await once(server, 'message')
+    }
+    server.kill('SIGKILL')
+    await once(server, 'exit')
+    return Number(first.out.split('\n')[0])
+  }
+
+  it('that is killed after a stop leaves an heir that ends the run after its grace', async () => {
+    const run = sh(`trap "" TERM; ${noise}; while :; do sleep 600; done`)
+    const pid = await orphaned(run, { stop: run.runId, graceMs: 500 })
+    await until(async () => !(await isAlive(pid)), { what: 'the heir ended it' })
+    expect(await untilEnded(executor, run.runId)).toMatchObject({ exitCode: 137, stopped: true })
+  })
+
+  it('that looks at no run ends it at its fallback deadline, as one does whose database is away', async () => {
+    await reopen({ deadlineSlackSeconds: 0 })
+    const handle = await executor.start(sh('exec sleep 600', { maxRunTimeSeconds: 0.5 }))
+    const journal = join(spoolDir, 'runs', handle, 'journal')
+    await until(() => /^exit 143 /m.test(readFileSync(journal, 'utf8')), { what: 'it was ended' })
+    expect(await untilEnded(executor, handle)).toMatchObject({ exitCode: 143, cause: 'MAX_RUN_TIME' })
+  })
+
+  it('that is killed leaves an heir that ends a run at its fallback deadline', async () => {
+    const run = sh(`${noise}; exec sleep 600`, { maxRunTimeSeconds: 0.5 })
+    const pid = await orphaned(run)
+    await until(async () => !(await isAlive(pid)), { what: 'the heir ended it' })
+    expect(await untilEnded(executor, run.runId)).toMatchObject({ exitCode: 143, cause: 'MAX_RUN_TIME' })
+  })
+
+  it.each([
+    ['a directory', 'mkdir'],
+    ['a pipe', 'mkfifo'],
+    ['a link', 'ln -s /dev/zero'],
+  ])('that finds %s in the place of the files of its spool starts and ends runs', async (_, put) => {
+    const putAll = `for f in "$0/ended" "$0/heir"; do rm -rf "$f"; ${put} "$f"; done`
+    await finish(sh(putAll))
+    await finish(sh(putAll))
+    await reopen()
+    expect(statSync(join(spoolDir, 'ended')).isFile()).toBe(true)
+    const run = sh(`${putAll}; ${noise}; exec sleep 600`, { maxRunTimeSeconds: 0.5 })
+    const pid = await orphaned(run)
+    await until(async () => !(await isAlive(pid)), { what: 'the heir ended it' })
+    expect(await untilEnded(executor, run.runId)).toMatchObject({ exitCode: 143, cause: 'MAX_RUN_TIME' })
+  })
+
+  it('adopts a run whose shim is of an earlier kind, in the group of its job', async () => {
+    const run = sh('unused')
+    const runDirectory = join(spoolDir, 'runs', run.runId)
+    await mkdir(runDirectory)
+    const [journal, out] = [join(runDirectory, 'journal'), join(runDirectory, 'stdout')]
+    for (const stream of ['stdout', 'stderr']) await appendFile(join(runDirectory, stream), '')
+    const script = 'trap : TERM; (trap - TERM; echo up; exec sleep 600) >>"$1"; echo "exit $? 5" >>"$0"; kill -KILL 0'
+    const shim = spawn('/bin/sh', ['-c', script, journal, out], { detached: true, stdio: 'ignore' })
+    const { born } = (await seeProcess(shim.pid ?? 0)) ?? { born: '' }
+    await appendFile(journal, `claim ${shim.pid} ${born} ${await readBootId()} 1.00\n`)
+    await read(executor, run.runId, { enough: (seen) => seen.out === 'up\n' })
+    expect(await executor.start(run)).toBe(run.runId)
+    await executor.stop(run.runId, 10_000)
+    expect(await untilEnded(executor, run.runId)).toMatchObject({ exitCode: 143, stopped: true })
+  })
+
+  it('ends what a cgroup still holds of a run whose spool is gone', async (context) => {
+    const cgroups = openCgroups(spoolDir)
+    if (!cgroups) return context.skip()
+    const { handle, lines } = await startAndHear(sh('echo $$; exec env -i sleep 600'), 1)
+    process.kill(-(await shimOf(handle)), 'SIGKILL')
+    await executor.close()
+    await rm(join(spoolDir, 'runs', handle), { recursive: true })
+    executor = await openLocal(spoolDir)
+    await until(async () => !(await isAlive(Number(lines[0]))), { what: 'it was ended' })
+    await until(() => !cgroups.list().includes(handle), { what: 'its cgroup was removed' })
+  })
+
+  it('empties the list of ended runs', async () => {
+    await appendFile(join(spoolDir, 'ended'), 'run_x\n'.repeat(20_000))
+    await until(() => statSync(join(spoolDir, 'ended')).size === 0, { what: 'the list was emptied' })
+    const { handle } = await finish(sh('true'))
+    expect(await executor.list?.()).toEqual([{ runId: handle, handle }])
+  })
+
+  it('loses no byte and no exit code', async () => {
+    const script = 'i=0; while [ $i -lt 50000 ]; do i=$((i+1)); echo "line $i"; done; exit 21'
+    const server = fork(join(import.meta.dirname, 'server.ts'), [spoolDir], { execArgv: [] })
+    await once(server, 'message')
+    const run = sh(script)
+    server.send(run)
+    const [first] = await once(server, 'message')
+    server.kill('SIGKILL')
+    await once(server, 'exit')
+    const rest = await read(executor, run.runId, { from: first.next })
+    expect(first.out + rest.out === Array.from({ length: 50_000 }, (_, i) => `line ${i + 1}\n`).join('')).toBe(true)
+    expect(await untilEnded(executor, run.runId)).toMatchObject({ exitCode: 21, stopped: false })
+  })
+})
+
+it('looks at the output once a second while the end will be told, and four times when it will not', async () => {
+  const sleeps: number[] = []
+  const clock: LocalOptions['clock'] = {
+    ...systemClock,
+    sleep: (ms, signal) => {
+      sleeps.push(ms)
+      return systemClock.sleep(ms, signal)
+    },
+  }
+  await reopen({ clock })
+  const handle = await executor.start(sh('while :; do echo x; sleep 0.1; done'))
+  await read(executor, handle, { enough: () => sleeps.includes(1_000) })
+  expect(sleeps).not.toContain(250)
+  await reopen({ clock })
+  await read(executor, handle, { enough: () => sleeps.includes(250) })
+})
+
+it('reads the losses of a journal again when it has grown', async () => {
+  const path = join(directory, 'journal')
+  const losses = lossesOf(path)
+  expect(losses()).toEqual([])
+  await writeFile(path, 'claim 1 2 boot 3 - -\ncut stdout 5\n')
+  const first = losses()
+  expect(first).toEqual([{ stream: 'stdout', gap: 'LOST', after: 5, bytes: 0 }])
+  expect(losses()).toBe(first)
+  await appendFile(path, 'over stderr 7\n')
+  expect(losses()).toHaveLength(2)
+})

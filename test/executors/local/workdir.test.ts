@@ -1,0 +1,94 @@
+import { existsSync } from 'node:fs'
+import { chmod, chown, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import type { JobSpec } from '../../../src/domain/spec.ts'
+import { observe, read, runOf, untilEnded } from '../runs.ts'
+import { localOfEachTest } from './runs.ts'
+
+/** A server that runs as root enters no directory in place of the account of a job, and answers nothing about it. */
+const local = localOfEachTest()
+const isRoot = process.getuid?.() === 0
+
+describe.skipIf(!isRoot)('the directory of another account', () => {
+  let folder: string
+  let secret: string
+
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'berth-workdir-'))
+    await chmod(folder, 0o755)
+    secret = join(folder, 'secret')
+    await mkdir(join(secret, 'in'), { recursive: true })
+    await writeFile(join(secret, 'mpirun'), '#!/bin/sh\n', { mode: 0o755 })
+    for (const path of [secret, join(secret, 'in')]) await chown(path, 4321, 4321)
+    await chmod(join(secret, 'in'), 0o777)
+    await chmod(secret, 0o700)
+  })
+  afterEach(() => rm(folder, { recursive: true }))
+
+  const start = (spec: Partial<JobSpec>, unixUser: string | null = 'nobody') =>
+    local.executor.start(runOf({ command: ['/bin/sh', '-c', 'echo x >written'], ...spec }, { unixUser }))
+  const refusal = (spec: Partial<JobSpec>) =>
+    start(spec).then(
+      () => null,
+      ({ reason, message }) => ({ reason, message }),
+    )
+
+  it('is not entered, and a missing one is the same answer', async () => {
+    for (const name of ['secret', 'secret/in', 'secret/none', 'none'])
+      expect(await refusal({ workdir: join(folder, name) })).toEqual({
+        reason: 'WORKDIR_NOT_FOUND',
+        message: `There is no directory ${join(folder, name)} that the account of the job may enter`,
+      })
+    expect(existsSync(join(secret, 'in/written'))).toBe(false)
+  })
+
+  it('is not entered by the way of a stream, and mpirun is not found there', async () => {
+    for (const name of ['in', 'none'])
+      expect(await refusal({ workdir: '/', stdoutPath: join(secret, name) })).toEqual({
+        reason: 'BAD_SPEC',
+        message: `Cannot write stdoutPath ${join(secret, name)}: Permission denied`,
+      })
+    const missing = { reason: 'BAD_SPEC', message: 'launcher mpirun: there is no mpirun in the PATH of the job' }
+    for (const path of [secret, join(secret, 'none')])
+      expect(
+        await refusal({ workdir: '/', launcher: 'mpirun', environment: [{ name: 'PATH', value: `/none:${path}` }] }),
+      ).toEqual(missing)
+  })
+
+  it('that was exchanged after the check is not entered', async () => {
+    const workdir = join(folder, 'own')
+    await mkdir(workdir)
+    await chown(workdir, 65_534, 65_534)
+    const go = join(folder, 'go')
+    const command = ['/bin/sh', '-c', 'until [ -e "$0" ]; do sleep 0.02; done; pwd; cat ../secret/mpirun', go]
+    const handle = await start({ workdir, command })
+    await writeFile(go, '')
+    const { out, err } = await read(local.executor, handle)
+    expect(out).toBe(`${workdir}\n`)
+    expect(err).toContain('Permission denied')
+    expect(await untilEnded(local.executor, handle)).not.toMatchObject({ exitCode: 0 })
+  })
+
+  it('is entered by its own account, and its own files are used', async () => {
+    await chown(secret, 65_534, 65_534)
+    await chown(join(secret, 'mpirun'), 65_534, 65_534)
+    const command = ['/bin/sh', '-c', 'pwd; id -u']
+    const handle = await start({ workdir: secret, command, stdoutPath: 'out' })
+    expect((await read(local.executor, handle)).out).toBe(`${secret}\n65534\n`)
+    expect(existsSync(join(secret, 'out'))).toBe(true)
+    const environment = [{ name: 'PATH', value: `${secret}:/usr/bin:/bin` }]
+    const ranks = await start({ workdir: secret, command: ['true'], launcher: 'mpirun', environment })
+    expect(await untilEnded(local.executor, ranks)).toMatchObject({ exitCode: 0 })
+  })
+})
+
+it.skipIf(isRoot)('a directory that the account of the server may not enter is refused as missing', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'berth-workdir-'))
+  await chmod(folder, 0o600)
+  const run = runOf({ command: ['true'], workdir: folder })
+  await expect(local.executor.start(run)).rejects.toMatchObject({ reason: 'WORKDIR_NOT_FOUND' })
+  expect(await observe(local.executor, run.runId)).toEqual({ state: 'gone' })
+  await rm(folder, { recursive: true })
+})

@@ -1,0 +1,79 @@
+import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { delimiter, join } from 'node:path'
+import { afterEach, beforeEach, expect, it } from 'vitest'
+import { createSlurm, SlurmAway, SlurmRefused } from '../../../src/executors/slurm/commands.ts'
+import { until } from '../../support/until.ts'
+
+/** Commands of Slurm that are scripts of a site, and misbehave. */
+
+let directory: string
+
+beforeEach(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'berth-commands-'))
+})
+afterEach(() => rm(directory, { recursive: true }))
+
+async function ask(script: string, { mode = 0o755, timeoutMs = 10_000, input = '' } = {}) {
+  const sbatch = join(directory, 'sbatch')
+  await writeFile(sbatch, `#!/bin/sh\n${script}\n`)
+  await chmod(sbatch, mode)
+  const slurm = createSlurm({ PATH: [directory, '/usr/bin', '/bin'].join(delimiter) })
+  return slurm({ command: 'sbatch', args: [], timeoutMs, input })
+}
+const isAlive = (pid: number) => {
+  try {
+    return process.kill(pid, 0)
+  } catch {
+    return false
+  }
+}
+
+it('one that hangs is given up with all that it began, also if that holds its output', async () => {
+  const pids = join(directory, 'pids')
+  await expect(ask(`sleep 600 & echo $! >${pids}; wait`, { timeoutMs: 500 })).rejects.toThrow(SlurmAway)
+  const sleeper = Number(await readFile(pids, 'utf8'))
+  await until(() => !isAlive(sleeper), { what: 'what it began has ended' })
+})
+
+it('one that leaves a process behind is over when it ends', async () => {
+  expect(await ask('sleep 200 & echo 7')).toBe('7\n')
+})
+
+it('one that cannot be executed says nothing of a job', async () => {
+  await expect(ask('echo 7', { mode: 0o644 })).rejects.toThrow(SlurmAway)
+})
+
+it('one that reads nothing is no more than that', async () => {
+  expect(await ask('exec <&-; sleep 0.2; echo 7', { input: 'x'.repeat(10_000_000) })).toBe('7\n')
+  await expect(ask('echo "sbatch: error: Batch job submission failed: Invalid account" >&2; exit 1')).rejects.toThrow(
+    SlurmRefused,
+  )
+})
+
+it('an answer that comes after the end of the command is read to its end', async () => {
+  const late = 'exec > >(sleep 0.2; cat; sleep 0.3; echo 8); echo 7'
+  expect(await ask(`exec bash -c '${late}'`)).toBe('7\n8\n')
+})
+
+it.each(['', 'printf 12345; '])('an answer that does not come whole is none: "%s"', async (beginning) => {
+  await expect(ask(`${beginning}sleep 200 &`)).rejects.toThrow('The answer of sbatch was cut off')
+})
+
+it('an answer without end is given up before it fills the memory', async () => {
+  await expect(ask('exec yes', { timeoutMs: 600_000 })).rejects.toThrow(SlurmAway)
+})
+
+it('a process that cannot be made says nothing of a job', async () => {
+  const slurm = createSlurm({ PATH: '/usr/bin' })
+  const input = { command: 'sbatch', args: [], timeoutMs: 10_000 } as const
+  await expect(slurm({ ...input, as: ['/'] })).rejects.toThrow('/ cannot be run: EACCES')
+})
+
+it.each([
+  ['Correct the connection and try again.', 'Unspecified error', SlurmRefused],
+  ['The backup of the account is over', 'Unable to contact slurm controller (connect failure)', SlurmAway],
+])('what a plugin of the site prints does not count: %j, %j', async (remark, cause, kind) => {
+  const lines = [remark, `Batch job submission failed: ${cause}`].map((line) => `sbatch: error: ${line}`)
+  await expect(ask(`printf '%s\\n' ${lines.map((line) => `'${line}'`).join(' ')} >&2; exit 1`)).rejects.toThrow(kind)
+})

@@ -1,0 +1,145 @@
+import { lutimes, mkdir, mkdtemp, readdir, rm, symlink } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, it } from 'vitest'
+import { createForgotten, type Forgotten } from '../../../src/executors/slurm/forgotten.ts'
+import { createLayout, type Layout } from '../../../src/executors/slurm/layout.ts'
+import { createObserver, type Observer } from '../../../src/executors/slurm/observer.ts'
+import { removeDrafts } from '../../../src/executors/slurm/run-files.ts'
+import type { Queue, QueueSnapshot } from '../../../src/executors/slurm/squeue.ts'
+import { parseQueue } from '../../../src/executors/slurm/squeue-output.ts'
+import type { Time } from '../../../src/platform/clock.ts'
+import { createLog } from '../../../src/platform/log.ts'
+import { createFakeClock, type FakeClock } from '../../support/clock.ts'
+
+/** What is concluded of runs from their records while Slurm and the clocks misbehave. */
+
+let sharedDir: string
+let layout: Layout
+let clock: FakeClock
+let observer: Observer
+let forgotten: Forgotten
+/** null: Slurm does not answer. */
+let snapshot: QueueSnapshot | null
+const cancelled: string[] = []
+const queue: Queue = {
+  get last() {
+    return snapshot
+  },
+  look: async () => snapshot,
+}
+const nothing: QueueSnapshot = { beganMs: 0, byRun: new Map() }
+/** The clock of the file system is this far ahead. */
+const skewMs = 3_600_000
+const time = { nowMs: () => Date.now() - skewMs } as Time
+
+beforeEach(async () => {
+  sharedDir = await mkdtemp(join(tmpdir(), 'berth-observer-'))
+  layout = createLayout(sharedDir, 'cluster', async () => false)
+  await layout.demand()
+  clock = createFakeClock()
+  snapshot = null
+  forgotten = createForgotten(layout, queue, clock)
+  observer = createObserver({
+    layout,
+    queue,
+    forgotten,
+    stopper: {
+      isAsked: async () => false,
+      isOver: () => undefined,
+      cancel: async (handle) => void cancelled.push(handle),
+    },
+    clock,
+    time,
+    log: createLog('silent'),
+    onNews: () => undefined,
+  })
+})
+afterEach(() => rm(sharedDir, { recursive: true }))
+
+async function begun(runId: string): Promise<string> {
+  const directory = join(layout.runs, runId)
+  await mkdir(directory)
+  await symlink('job 7 n1', join(directory, 'claim'))
+  await symlink('n1  1', join(directory, 'begun'))
+  return runId
+}
+
+it('runs that are inspected at once have the same clock', async () => {
+  const handles = await Promise.all(['run_a', 'run_b', 'run_c'].map(begun))
+  const seen = await Promise.all(handles.map((handle) => observer.inspect([handle])))
+  for (const [observation] of seen) {
+    const startedAt = observation?.state === 'running' ? observation.startedAt : undefined
+    expect(Math.abs((startedAt?.getTime() ?? 0) - time.nowMs())).toBeLessThan(60_000)
+  }
+})
+
+it('a run has no moment of its start before the clocks were compared', async () => {
+  const handle = await begun('run_a')
+  await rm(layout.own, { recursive: true })
+  const [observation] = await observer.inspect([handle])
+  expect(observation?.state).toBe('running')
+  expect(observation).not.toHaveProperty('startedAt')
+})
+
+/** Slurm has one job, of run_a, in this state. */
+function shows(state: string): void {
+  const [job] = parseQueue(`7\x1frun_a\x1f0\x1f${state}\x1fNone\x1fn1\x1f0\x1f\x1f\x1f0\x1fcpu=1\x1f`)
+  snapshot = { beganMs: clock.monotonicMs(), byRun: new Map(job && [['run_a', [job]]]) }
+}
+
+it.each([
+  ['exit', '0 - - -', 'ended'],
+  ['exit', 'failed START_FAILED forged', 'failed'],
+])('a run whose job runs after the record %s "%s" is not over, and its job is cancelled', async (name, text, state) => {
+  const handle = await begun('run_a')
+  await symlink(text, join(layout.runs, handle, name))
+  const inspect = async () => (await observer.inspect([handle]))[0]
+  cancelled.length = 0
+  shows('RUNNING')
+  expect(await inspect()).toMatchObject({ state: 'running' })
+  await clock.advance(9_000)
+  expect(await inspect()).toMatchObject({ state: 'running' })
+  expect(cancelled).toEqual([])
+  await clock.advance(2_000)
+  expect(await inspect()).toMatchObject({ state: 'running' })
+  expect(cancelled).toEqual([handle])
+  shows('CANCELLED')
+  expect(await inspect()).toMatchObject({ state })
+})
+
+it('a run that is over and goes on in Slurm is named, once its job had time to end, also by the next server', async () => {
+  await forgotten.add('run_a', 0)
+  for (const forgetful of [forgotten, createForgotten(layout, queue, clock)]) {
+    shows('RUNNING')
+    expect(await forgetful.outlived()).toEqual([])
+    await clock.advance(30_000)
+    expect(await forgetful.outlived()).toEqual([])
+    shows('COMPLETING')
+    expect(await forgetful.outlived()).toEqual([])
+    shows('RUNNING')
+    expect(await forgetful.outlived()).toEqual(['run_a'])
+  }
+  await lutimes(join(layout.own, 'run_a.over'), 0, 0)
+  await removeDrafts(layout)
+  expect(await readdir(layout.own)).toEqual(['run_a.over'])
+  shows('CANCELLED')
+  expect(await forgotten.outlived()).toEqual([])
+  expect(await readdir(layout.own)).toEqual([])
+})
+
+it('one answer of Slurm after a silence does not settle that a run is gone', async () => {
+  const handle = await begun('run_a')
+  const inspectAfter = async (ms: number) => {
+    await clock.advance(ms)
+    return (await observer.inspect([handle]))[0]?.state
+  }
+  snapshot = nothing
+  expect(await inspectAfter(2_000)).toBe('running')
+  snapshot = null
+  expect(await inspectAfter(10_000)).toBe('running')
+  snapshot = nothing
+  expect(await inspectAfter(10_000)).toBe('running')
+  expect(await inspectAfter(10_000)).toBe('running')
+  expect(await inspectAfter(10_000)).toBe('gone')
+})

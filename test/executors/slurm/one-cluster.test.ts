@@ -1,0 +1,92 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, it } from 'vitest'
+import { type Asked, type Slurm, SlurmAway, SlurmRefused } from '../../../src/executors/slurm/commands.ts'
+import { createLayout } from '../../../src/executors/slurm/layout.ts'
+import { ofOneCluster } from '../../../src/executors/slurm/one-cluster.ts'
+import { createFakeClock, type FakeClock } from '../../support/clock.ts'
+
+/** A server whose SLURM_CONF leads to another cluster than before. */
+
+let sharedDir: string
+let clock: FakeClock
+let name: string
+let hasRuns: boolean
+let failure: Error | null
+let asked: Asked['command'][]
+
+beforeEach(async () => {
+  sharedDir = await mkdtemp(join(tmpdir(), 'berth-one-cluster-'))
+  clock = createFakeClock()
+  name = 'one'
+  hasRuns = true
+  failure = null
+  asked = []
+})
+afterEach(() => rm(sharedDir, { recursive: true, force: true }))
+
+async function open(): Promise<Slurm> {
+  const layout = createLayout(sharedDir, 'pool', async () => false)
+  await layout.demand()
+  const slurm: Slurm = async ({ command }) => {
+    asked.push(command)
+    if (command !== 'scontrol') return 'an answer'
+    if (failure) throw failure
+    return `Configuration data as of now\nClusterName             = ${name}\nCommunicationParameters = (null)\n`
+  }
+  return ofOneCluster({ slurm, layout, hasRuns: async () => hasRuns, clock })
+}
+const queue = { command: 'squeue', args: [], timeoutMs: 1_000 } as const
+
+it('another cluster does not answer for the runs of a pool, also after a restart', async () => {
+  const slurm = await open()
+  expect(await slurm(queue)).toBe('an answer')
+  name = 'two'
+  await clock.advance(5_000)
+  for (const each of [slurm, await open()]) {
+    const refused = each(queue)
+    await expect(refused).rejects.toThrow(SlurmAway)
+    await expect(refused).rejects.toThrow('this is the cluster two, and the runs of the pool are in the cluster one')
+  }
+  expect(asked.filter((command) => command === 'squeue')).toHaveLength(1)
+  name = 'one'
+  expect(await slurm(queue)).toBe('an answer')
+})
+
+it('a pool without runs moves to another cluster', async () => {
+  await (await open())(queue)
+  hasRuns = false
+  name = 'two'
+  expect(await (await open())(queue)).toBe('an answer')
+  hasRuns = true
+  name = 'one'
+  await expect((await open())(queue)).rejects.toThrow('in the cluster two')
+})
+
+it('the name is asked for once in a while, and at once for all', async () => {
+  const slurm = await open()
+  await Promise.all([slurm(queue), slurm(queue)])
+  await slurm(queue)
+  expect(asked.filter((command) => command === 'scontrol')).toHaveLength(1)
+})
+
+it.each([
+  ['is not there', new SlurmAway('There is no scontrol', { cause: Object.assign(new Error(), { code: 'ENOENT' }) })],
+  ['may not be used', new SlurmRefused('Access denied')],
+])('a scontrol that %s tells nothing of clusters', async (_, error) => {
+  failure = error
+  expect(await (await open())(queue)).toBe('an answer')
+})
+
+it('a controller that does not answer is not asked for anything else', async () => {
+  failure = new SlurmAway('Unable to contact slurm controller')
+  await expect((await open())(queue)).rejects.toThrow('Unable to contact')
+  expect(asked).toEqual(['scontrol'])
+})
+
+it('a shared folder that is gone tells nothing of clusters', async () => {
+  const slurm = await open()
+  await rm(sharedDir, { recursive: true })
+  expect(await slurm(queue)).toBe('an answer')
+})

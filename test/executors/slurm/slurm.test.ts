@@ -1,0 +1,236 @@
+import { execFile } from 'node:child_process'
+import { mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { describe, expect, it } from 'vitest'
+import { until } from '../../support/until.ts'
+import { commandOf, contract, startsAt } from '../contract.ts'
+import { observe, read, resourcesOf, runOf, untilEnded, untilState } from '../runs.ts'
+import { conf, hasCgroups, onMain, openSlurm, type Run, type Spec, sh, small, tasks, useSlurm } from './cluster.ts'
+
+describe.skipIf(conf === undefined)(`with ${conf}`, () => {
+  contract('slurm', async () => {
+    const directory = await mkdtemp(join(tmpdir(), 'berth-slurm-'))
+    for (const name of ['marks', 'shared']) await mkdir(join(directory, name))
+    return {
+      open: () => openSlurm(directory),
+      run(behaviour) {
+        const run = runOf({ resources: small }, onMain)
+        return { ...run, spec: { ...run.spec, command: commandOf(behaviour, join(directory, 'marks', run.runId)) } }
+      },
+      starts: ({ runId }) => startsAt(join(directory, 'marks', runId)),
+      remove: () => rm(directory, { recursive: true }),
+    }
+  })
+
+  describe('a job of Slurm', () => {
+    const own = useSlurm()
+    const refusalOf = (spec: Spec, run: Run = {}) => own.start(spec, run).catch((error: unknown) => error)
+    const lines = (text: string) => text.trimEnd().split('\n').toSorted()
+
+    it.each([
+      ['a missing command', { command: ['no-such-command'] }, 127],
+      ['a file that cannot be executed', { command: ['/etc/passwd'] }, 126],
+      ['TERM to itself', sh('kill -TERM $$'), 143],
+      ['KILL to itself', sh('kill -KILL $$'), 137],
+    ])('%s ends with %s', async (_, spec, exitCode) => {
+      expect(await own.finish(spec)).toMatchObject({ exitCode, stopped: false })
+    })
+
+    it('tells its Slurm job and its node', async () => {
+      const { nativeId, placements } = await own.finish(sh('true'))
+      expect(nativeId).toMatch(/^\d+$/)
+      expect(placements).toEqual([{ node: expect.stringMatching(/^n[12]$/), gpuIds: [] }])
+    })
+
+    it('has GPUs of the type that it asks for, and tells which they are', async () => {
+      const resources = tasks({ gpu: 1, gpuModel: ['v100'] })
+      const first = await own.up(sh('echo up; sleep 60', { resources }))
+      const { out, placements } = await own.finish(
+        sh('echo $CUDA_VISIBLE_DEVICES $NVIDIA_VISIBLE_DEVICES', { resources }),
+      )
+      await own.executor.stop(first, 0)
+      expect(out).toBe('1 1\n')
+      expect(placements).toEqual([{ node: 'n2', gpuIds: [1] }])
+    })
+
+    it('tells the GPUs of its nodes', async () => {
+      const nodes = await own.executor.capacity?.()
+      expect(nodes?.map(({ name, gpus }) => [name, gpus.map(({ model }) => model)])).toEqual([
+        ['n1', ['a100', 'a100']],
+        ['n2', ['v100', 'v100']],
+      ])
+    })
+
+    it('tells the processor time of its processes, on several nodes not', async () => {
+      const busy = 'i=0; while [ $i -lt 300000 ]; do i=$((i + 1)); done'
+      const { usage } = await own.finish(sh(`sh -c '${busy}'; true`))
+      expect(usage?.cpuSeconds).toBeGreaterThan(0.05)
+      expect(usage?.cpuSeconds).toBeLessThan(10)
+      const gang = await own.finish(sh(busy, { launcher: 'srun', resources: tasks({ nodeCount: 2 }) }))
+      expect(gang.usage).toEqual({})
+    })
+
+    it('keeps bytes of any kind', async () => {
+      const bytes = sh("printf '\\000\\001\\377'; head -c 300000 /dev/zero; echo x >/dev/stdout; echo e >/dev/stderr")
+      const { out, err } = await own.finish(bytes)
+      expect(out === `\0\x01\xff${'\0'.repeat(300_000)}x\n`).toBe(true)
+      expect(err).toBe('e\n')
+    })
+
+    it('has the environment of the account, of the job and of Berth, and no other', async () => {
+      const environment = [
+        { name: 'BOTH', value: `\${HOME}/\${BERTH_RUN}` },
+        { name: 'A.B', value: "it's $HOME" },
+      ]
+      const { out } = await own.finish({ command: ['/usr/bin/env'], environment }, { injected: { BERTH_RUN: '1' } })
+      expect(out).toContain(`BOTH=${process.env['HOME']}/1\n`)
+      expect(out).toContain("A.B=it's $HOME\n")
+      expect(out).toMatch(/^SLURM_JOB_ID=\d+$/m)
+      expect(out).not.toMatch(/^(_\d+|X_TEST|SLURM_EXPORT_ENV)=/m)
+    })
+
+    it('finds the closure of its job', async () => {
+      const { out } = await own.finish(sh('cat "$BERTH_CLOSURE"'), { closure: '{"step":3}' })
+      expect(out).toBe('{"step":3}')
+    })
+
+    it('without inheritance has what Slurm and Berth set alone', async () => {
+      const { out } = await own.finish(
+        { command: ['/usr/bin/env'], inheritEnvironment: false },
+        { injected: { BERTH_RUN: '1' } },
+      )
+      const names = lines(out).flatMap((line) => line.match(/^([A-Z_0-9]+)=/)?.[1] ?? [])
+      expect(names.filter((name) => !/^(SLURM|SLURMD|BERTH)_/.test(name)).sort()).toEqual([
+        'MASTER_ADDR',
+        'PYTHONUNBUFFERED',
+      ])
+    })
+
+    it('of two nodes with two processes each has four ranks and two host names', async () => {
+      const resources = tasks({ nodeCount: 2, processesPerNode: 2 })
+      const command = sh('echo rank $SLURM_PROCID on $(hostname) $GREETING; sort -u $PSIJ_NODEFILE', {
+        resources,
+        launcher: 'srun',
+        environment: [{ name: 'GREETING', value: 'hello' }],
+      })
+      const { out, placements } = await own.finish(command)
+      expect(lines(out).filter((line) => line.startsWith('rank'))).toEqual([
+        expect.stringMatching(/^rank 0 on n1 hello/),
+        'rank 1 on n1 hello',
+        'rank 2 on n2 hello',
+        'rank 3 on n2 hello',
+      ])
+      expect(lines(out).filter((line) => line === 'n2')).toHaveLength(4)
+      expect(placements?.map(({ node }) => node)).toEqual(['n1', 'n2'])
+    })
+
+    it('runs multiple processes on one node and on several', async () => {
+      for (const amounts of [{ processCount: 2 }, { nodeCount: 2 }]) {
+        const ranks = sh('cat; echo $BERTH_RANK of $BERTH_RANKS; exit $BERTH_RANK', {
+          launcher: 'multiple',
+          resources: tasks(amounts),
+          stdinPath: '/etc/hostname',
+        })
+        const { out, exitCode } = await own.finish(ranks)
+        expect(lines(out).filter((line) => line.includes(' of '))).toEqual(['0 of 2', '1 of 2'])
+        expect(exitCode).toBe(1)
+      }
+    })
+
+    it('reads scripts around srun, and its ranks see their variables', async () => {
+      await writeFile(join(own.directory, 'pre'), 'GREETING=hello\n')
+      await writeFile(join(own.directory, 'post'), 'echo bye\n')
+      const scripts = { preLaunch: join(own.directory, 'pre'), postLaunch: join(own.directory, 'post') }
+      const resources = tasks({ nodeCount: 2 })
+      const { out } = await own.finish(sh('echo $GREETING', { ...scripts, launcher: 'srun', resources }))
+      expect(out).toBe('hello\nhello\nbye\n')
+    })
+
+    it('reads and writes its files', async () => {
+      await writeFile(join(own.directory, 'in'), 'given\n')
+      const files = { workdir: own.directory, stdinPath: 'in', stdoutPath: 'out', stderrPath: 'err' }
+      expect(await own.finish(sh('cat; echo no >&2', files))).toMatchObject({ out: 'given\n', err: 'no\n' })
+      expect(await readFile(join(own.directory, 'out'), 'utf8')).toBe('given\n')
+    })
+
+    it.each([
+      ['a workdir', { workdir: '/nowhere' }, 'WORKDIR_NOT_FOUND', /no directory \/nowhere on n/],
+      ['an input', { stdinPath: '/nowhere' }, 'BAD_SPEC', /Cannot read stdinPath \/nowhere/],
+    ])('without %s did not run', async (_, missing, reason, message) => {
+      const handle = await own.start(sh('true', missing))
+      expect((await read(own.executor, handle)).out).toBe('')
+      const failed = await untilState(own.executor, handle, 'failed')
+      expect(failed).toMatchObject({ reason, message: expect.stringMatching(message) })
+    })
+
+    it.each([
+      ['a partition that is not there', {}, { queueNative: { partition: 'none' } }, /Invalid partition/],
+      ['more than a node has', { resources: resourcesOf({ memoryBytes: 2 ** 40 }) }, {}, /Memory specification/],
+      ['an option that is not its own', { customAttributes: { 'slurm.uid': '0' } }, {}, /slurm.uid is not an option/],
+    ])('with %s is refused', async (_, spec, run, message) => {
+      const error = await refusalOf(sh('true', spec), run)
+      expect(error).toMatchObject({ reason: 'BAD_SPEC', message: expect.stringMatching(message) })
+    })
+
+    it('takes custom attributes as options', async () => {
+      const handle = await own.start(sh('true', { customAttributes: { 'slurm.hold': true, 'other.x': 1 } }))
+      const isTold = async () => JSON.stringify(await observe(own.executor, handle)).includes('"Slurm: JobHeldUser"')
+      await until(isTold, { what: 'Slurm tells why it waits' })
+      await own.executor.stop(handle, 60_000)
+      expect(await untilEnded(own.executor, handle)).toMatchObject({ exitCode: 143, stopped: true })
+    })
+
+    it('dies by KILL with its children when it ignores TERM', async () => {
+      const child = `${own.directory}/child`
+      const handle = await own.start(
+        sh(`trap '' TERM; (trap '' TERM; echo $$ >${child}; sleep 4242) & echo up; wait; wait`),
+      )
+      await read(own.executor, handle, { enough: ({ out }) => out === 'up\n' })
+      await own.executor.stop(handle, 300)
+      expect(await untilEnded(own.executor, handle)).toMatchObject({ exitCode: 137, signal: 9, stopped: true })
+      const alive = await promisify(execFile)('pgrep', ['-f', 'sleep 4242']).catch(() => null)
+      expect(alive).toBeNull()
+    })
+
+    it('runs as the account of its user, whose directory others cannot enter', async () => {
+      const handle = await own.start(sh('id -u; id -g'), { unixUser: 'nobody' })
+      expect((await read(own.executor, handle)).out).toBe('65534\n65534\n')
+      expect(await stat(join(own.directory, 'shared', 'cluster', 'runs', handle))).toMatchObject({
+        uid: 65534,
+        mode: 0o40700,
+      })
+      await own.executor.forget?.(handle)
+      expect(await own.executor.find(handle)).toBeNull()
+    })
+
+    it('enters its workdir with the rights of its account, and does not tell whether one exists that it cannot reach', async () => {
+      const closed = await mkdtemp(join(tmpdir(), 'berth-closed-'))
+      await mkdir(join(closed, 'in'), { mode: 0o777 })
+      const messages = await Promise.all(
+        ['in', 'no'].map(async (name) => {
+          const handle = await own.start(sh('true', { workdir: join(closed, name) }), { unixUser: 'nobody' })
+          const failed = await untilState(own.executor, handle, 'failed')
+          expect(failed).toMatchObject({ reason: 'WORKDIR_NOT_FOUND' })
+          return JSON.stringify(failed)
+            .replace(join(closed, name), 'PATH')
+            .replace(/ on n\d/, '')
+        }),
+      )
+      expect(messages[0]).toBe(messages[1])
+      await rm(closed, { recursive: true })
+    })
+
+    it.skipIf(!hasCgroups)('with too much memory ends for that, and tells how much it had', async () => {
+      const memory = 32 * 2 ** 20
+      const fill = sh('head -c 200000000 /dev/zero | tail -c 200000000 >/dev/null', {
+        resources: tasks({ memoryBytes: memory }),
+      })
+      const ended = await own.finish(fill)
+      expect(ended).toMatchObject({ exitCode: 137, cause: 'OOM_KILLED' })
+      expect(ended.usage?.maxMemoryBytes).toBeGreaterThan(memory / 2)
+      expect(ended.usage?.maxMemoryBytes).toBeLessThanOrEqual(memory)
+    })
+  })
+})

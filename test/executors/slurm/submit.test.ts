@@ -1,0 +1,398 @@
+import { mkdtemp, readdir, rename, rm, symlink, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { oneUser } from '../../../src/executors/accounts/account.ts'
+import { StartFailed } from '../../../src/executors/executor.ts'
+import { SlurmAway, SlurmRefused } from '../../../src/executors/slurm/commands.ts'
+import { createLayout, type Layout } from '../../../src/executors/slurm/layout.ts'
+import { directoryOf, readRecords } from '../../../src/executors/slurm/run-files.ts'
+import { createSlurmExecutor } from '../../../src/executors/slurm/slurm.ts'
+import type { SlurmJob } from '../../../src/executors/slurm/squeue-output.ts'
+import { createSubmit, type Submit } from '../../../src/executors/slurm/submit.ts'
+import { systemClock } from '../../../src/platform/clock.ts'
+import { createLog } from '../../../src/platform/log.ts'
+import { createFakeClock, type FakeClock, machineTime } from '../../support/clock.ts'
+import { until } from '../../support/until.ts'
+import { resourcesOf, runOf } from '../runs.ts'
+
+/** Two servers over one shared directory, while Slurm does not answer. */
+
+const noRuns = async () => false
+let sharedDir: string
+let layout: Layout
+
+beforeEach(async () => {
+  sharedDir = await mkdtemp(join(tmpdir(), 'berth-submit-'))
+  layout = createLayout(sharedDir, 'cluster', noRuns)
+})
+afterEach(() => rm(sharedDir, { recursive: true }))
+
+interface Server {
+  clock: FakeClock
+  submit: Submit
+  /** Slurm takes its submissions. */
+  answers: boolean
+  /** The runs that Slurm shows; null: it does not answer. */
+  shows: readonly string[] | null
+  /** It answers after this. */
+  thinks: Promise<void>
+  asked: number
+  taken: number
+  /** What sbatch prints. */
+  prints: string
+  /** Why it takes no submission; null: it does. */
+  refuses: string | null
+  /** Ids of the submissions that were told. */
+  told: string[]
+}
+
+type Given = Partial<Pick<Server, 'answers' | 'shows' | 'prints' | 'refuses'>> & { gpuTypes?: readonly string[] | null }
+
+function openServer(given: Given = {}): Server {
+  const { answers = false, shows = null, prints = '1\n', refuses = null, gpuTypes = null } = given
+  const clock = createFakeClock()
+  const told: string[] = []
+  const server = { clock, answers, shows, thinks: Promise.resolve(), asked: 0, taken: 0, prints, refuses, told }
+  const look = async () =>
+    server.shows && { beganMs: 0, byRun: new Map(server.shows.map((runId) => [runId, [{} as SlurmJob]])) }
+  const submit = createSubmit({
+    slurm: async () => {
+      server.asked++
+      await server.thinks
+      if (!server.answers) throw new SlurmAway('Unable to contact slurm controller')
+      if (server.refuses !== null) throw new SlurmRefused(server.refuses)
+      server.taken++
+      return server.prints
+    },
+    queue: { last: null, look },
+    layout,
+    accounts: oneUser,
+    environment: {},
+    inheritNames: [],
+    limits: { deadlineSlackSeconds: 10, minutesMax: () => null, gpuTypes: () => gpuTypes },
+    streamBytesMax: 1024,
+    clock,
+    onSubmitted: (_, nativeId) => told.push(nativeId),
+  })
+  return Object.assign(server, { submit })
+}
+
+const order = () => runOf({ command: ['true'] })
+
+const filesOf = (runId: string) => {
+  const files = directoryOf(layout, runId)
+  if (!files) throw new Error(`No id of a run: ${runId}`)
+  return files
+}
+const recordsOf = (runId: string) => readRecords(filesOf(runId))
+
+/** Waits until Slurm was asked again, and the server pauses. */
+async function asks(server: Server) {
+  const before = server.asked
+  const isAgain = async () => {
+    if (server.asked === before) await server.clock.advance(1_000)
+    return server.asked > before && server.clock.sleeping > 0
+  }
+  await until(isAgain, { what: 'the server asks Slurm and pauses' })
+}
+
+/** Lets seconds pass for the server until the start is over. */
+async function ends(server: Server, start: Promise<string>) {
+  let isOver = false
+  const outcome = Promise.allSettled([start]).finally(() => (isOver = true))
+  const passes = async () => {
+    await server.clock.advance(1_000)
+    return isOver
+  }
+  await until(passes, { what: 'the start is over' })
+  return (await outcome)[0]
+}
+
+/** Two servers that submit the same run, while Slurm answers neither. */
+async function askTwice() {
+  const [old, next] = [openServer(), openServer()]
+  const run = order()
+  const start = old.submit(run)
+  await asks(old)
+  const again = next.submit(run)
+  await asks(next)
+  return { run, old, start, next, again }
+}
+
+it('a start that is not wanted any more ends, and leaves the run to the server that leads then', async () => {
+  const [old, next] = [openServer(), openServer({ answers: true })]
+  const run = order()
+  const dropped = new AbortController()
+  const start = old.submit(run, dropped.signal)
+  await asks(old)
+  dropped.abort()
+  expect(await ends(old, start)).not.toMatchObject({ reason: { name: 'StartFailed' } })
+  expect(await ends(next, next.submit(run))).toEqual({ status: 'fulfilled', value: run.runId })
+  expect(await recordsOf(run.runId)).toMatchObject({ claim: null })
+})
+
+it.each([
+  ['7\n', '7'],
+  ['7;cluster\n', '7'],
+  ['Welcome to the cluster\nQuota: 12\n7;cluster\nSubmitted with care\n', '7'],
+])('the id of the job is found in what sbatch prints: %j', async (prints, id) => {
+  const server = openServer({ answers: true, prints })
+  await server.submit(order())
+  expect(server.told).toEqual([id])
+})
+
+it('a submission without an id is looked for, and repeated if Slurm does not have it', async () => {
+  const server = openServer({ answers: true, prints: 'Welcome\n', shows: [] })
+  const run = order()
+  const start = server.submit(run)
+  await asks(server)
+  server.shows = [run.runId]
+  expect(await ends(server, start)).toMatchObject({ status: 'fulfilled' })
+  expect(server).toMatchObject({ taken: 2, told: [] })
+})
+
+it('a start tells that it waits for Slurm', async () => {
+  const server = openServer()
+  const told: string[] = []
+  const start = server.submit(order(), undefined, (info) => told.push(info))
+  await asks(server)
+  expect(told).toContain('Slurm does not answer: Unable to contact slurm controller')
+  server.answers = true
+  expect(await ends(server, start)).toMatchObject({ status: 'fulfilled' })
+})
+
+it('a start tells that Slurm is slow while its command still tries', async () => {
+  const server = openServer({ answers: true })
+  const { promise, resolve } = Promise.withResolvers<void>()
+  server.thinks = promise
+  const told: string[] = []
+  const start = server.submit(order(), undefined, (info) => told.push(info))
+  await until(() => server.asked === 1, { what: 'Slurm is asked' })
+  await server.clock.advance(2_999)
+  expect(told).toEqual([])
+  await server.clock.advance(1)
+  expect(told).toEqual(['Slurm has not answered for 3 s'])
+  resolve()
+  await start
+  expect(server.clock.sleeping).toBe(0)
+})
+
+const policy = "Job violates accounting/QOS policy (job submit limit, user's size and/or time limits)"
+
+it.each([
+  ['a partition that is closed for now', 'Required partition not available (inactive or drain)'],
+  ['a limit of submissions', `QOSMaxSubmitJobPerUserLimit\nBatch job submission failed: ${policy}`],
+])('a start waits for %s, and tells which partition and why', async (_, refusal) => {
+  const server = openServer({ answers: true, refuses: refusal, shows: [] })
+  const told: string[] = []
+  const start = server.submit(runOf({ command: ['true'], queue: 'night' }), undefined, (info) => told.push(info))
+  for (let tries = 0; tries < 20; tries++) await asks(server)
+  expect(told).toContain(`Slurm does not take it now in its partition night: ${refusal.replace('\n', ' ')}`)
+  server.refuses = null
+  expect(await ends(server, start)).toMatchObject({ status: 'fulfilled' })
+})
+
+it.each([
+  ['invalid partition specified: night\nBatch job submission failed: Invalid partition name specified', 'BAD_SPEC'],
+  [`QOSMaxWallDurationPerJobLimit\nBatch job submission failed: ${policy}`, 'BAD_SPEC'],
+  ['Please name a project', 'START_FAILED'],
+])('a refusal that does not pass by itself ends the start: %j', async (refuses, reason) => {
+  const server = openServer({ answers: true, refuses })
+  await expect(server.submit(order())).rejects.toMatchObject({ reason, message: expect.stringContaining('refused') })
+})
+
+it('a run that is refused for now, and was taken before, has started', async () => {
+  const server = openServer({ answers: true, refuses: 'AssocMaxSubmitJobLimit' })
+  const run = order()
+  const start = server.submit(run)
+  await asks(server)
+  server.shows = [run.runId]
+  expect(await ends(server, start)).toEqual({ status: 'fulfilled', value: run.runId })
+})
+
+it('a run that another server gave up meanwhile is submitted with a directory', async () => {
+  const { run, old, start, next, again } = await askTwice()
+  expect(await ends(old, start)).toMatchObject({ reason: { reason: 'NODE_TROUBLE' } })
+  expect(await recordsOf(run.runId)).toBeNull()
+  next.answers = true
+  expect(await ends(next, again)).toEqual({ status: 'fulfilled', value: run.runId })
+  expect(await recordsOf(run.runId)).toMatchObject({ claim: null })
+})
+
+it('a run that a server gave up before it died is submitted anew', async () => {
+  const [old, next] = [openServer({ answers: true }), openServer({ answers: true })]
+  const run = order()
+  await old.submit(run)
+  await symlink('void', join(filesOf(run.runId).directory, 'claim'))
+  expect(await next.submit(run)).toBe(run.runId)
+  expect(next.taken).toBe(1)
+  expect(await recordsOf(run.runId)).toMatchObject({ claim: null })
+})
+
+it('a server gives up a run that another one gave up, and its job does not pay for it', async () => {
+  const { run, old, start, next, again } = await askTwice()
+  await symlink('void', join(filesOf(run.runId).directory, 'claim'))
+  for (const [server, starting] of [
+    [old, start],
+    [next, again],
+  ] as const)
+    expect(await ends(server, starting)).toMatchObject({ reason: { reason: 'NODE_TROUBLE' } })
+})
+
+const openExecutor = () =>
+  createSlurmExecutor({
+    sharedDir,
+    pool: 'cluster',
+    hasRuns: noRuns,
+    environment: { PATH: '/nowhere' },
+    clock: systemClock,
+    time: machineTime,
+    log: createLog('silent'),
+  })
+
+it('a cancelled run of which nothing began does not wait for Slurm', async () => {
+  const executor = await openExecutor()
+  const run = order()
+  await expect(executor.start(run, AbortSignal.abort())).rejects.not.toBeInstanceOf(StartFailed)
+  expect(await recordsOf(run.runId)).toMatchObject({ claim: null })
+  expect(await executor.find(run.runId)).toBeNull()
+  expect(await recordsOf(run.runId)).toBeNull()
+  await executor.close()
+})
+
+describe('a run that cannot be submitted any more', () => {
+  /** Its GPUs were there when the first server submitted it. */
+  const submitted = async () => {
+    const run = runOf({ command: ['true'], resources: resourcesOf({ gpu: 1, gpuModel: ['a100', '!h100'] }) })
+    await openServer({ answers: true, gpuTypes: ['a100', 'h100'] }).submit(run)
+    return run
+  }
+  const changed = { answers: true, gpuTypes: ['v100'] }
+
+  it('goes on if it was submitted before', async () => {
+    const run = await submitted()
+    const next = openServer({ ...changed, shows: [run.runId] })
+    expect(await next.submit(run)).toBe(run.runId)
+    expect(await recordsOf(run.runId)).toMatchObject({ claim: null })
+    expect(next.taken).toBe(0)
+  })
+
+  it('goes on if it has begun meanwhile, while Slurm does not show it', async () => {
+    const run = await submitted()
+    const next = openServer(changed)
+    const start = next.submit(run)
+    await until(() => next.clock.sleeping > 0, { what: 'it looks for the submission' })
+    await symlink('job 7 n1', join(filesOf(run.runId).directory, 'claim'))
+    expect(await ends(next, start)).toEqual({ status: 'fulfilled', value: run.runId })
+  })
+
+  it('fails with its reason if Slurm does not have it, and can never begin', async () => {
+    const run = await submitted()
+    const next = openServer({ ...changed, shows: [] })
+    expect(await ends(next, next.submit(run))).toMatchObject({ reason: { reason: 'BAD_SPEC' } })
+    expect(await recordsOf(run.runId)).toBeNull()
+  })
+
+  it('is left alone by a server that is not wanted any more', async () => {
+    const run = await submitted()
+    const old = openServer(changed)
+    const dropped = new AbortController()
+    const start = old.submit(run, dropped.signal)
+    await until(() => old.clock.sleeping > 0, { what: 'it looks for the submission' })
+    dropped.abort()
+    expect(await ends(old, start)).not.toMatchObject({ reason: { name: 'StartFailed' } })
+    expect(await recordsOf(run.runId)).toMatchObject({ claim: null })
+  })
+})
+
+describe('a directory of a run that cannot be read', () => {
+  const makeUnreadable = async (runId: string) => {
+    const { directory } = filesOf(runId)
+    await rm(directory, { recursive: true, force: true })
+    await writeFile(directory, '')
+  }
+
+  it('does not end a run that Slurm has', async () => {
+    await layout.demand()
+    const run = order()
+    await makeUnreadable(run.runId)
+    expect(await openServer({ shows: [run.runId] }).submit(run)).toBe(run.runId)
+  })
+
+  it('does not end a run that Slurm has, if it could be read before', async () => {
+    const server = openServer()
+    const run = order()
+    const start = server.submit(run)
+    await asks(server)
+    await makeUnreadable(run.runId)
+    server.shows = [run.runId]
+    expect(await ends(server, start)).toEqual({ status: 'fulfilled', value: run.runId })
+  })
+})
+
+describe('a shared folder that is away', () => {
+  const away = () => rename(sharedDir, `${sharedDir}.away`)
+  const back = () => rename(`${sharedDir}.away`, sharedDir)
+  const missing = expect.stringMatching(
+    /^sharedDir of pool cluster: \/.* is not there.*: mount the file system .*ENOENT/,
+  )
+
+  it('lets jobs wait, with its path and what to do', async () => {
+    const server = openServer({ answers: true, shows: [] })
+    await layout.demand()
+    await away()
+    const run = order()
+    expect(await ends(server, server.submit(run))).toMatchObject({
+      reason: { reason: 'NODE_TROUBLE', message: missing },
+    })
+    await back()
+    expect(await server.submit(run)).toBe(run.runId)
+  })
+
+  it('says nothing of a run that Slurm has, or may have', async () => {
+    const server = openServer({ answers: true })
+    const run = order()
+    await server.submit(run)
+    await away()
+    const start = openServer({ shows: [run.runId] }).submit(run)
+    expect(await start).toBe(run.runId)
+    const next = openServer()
+    const told: string[] = []
+    const waiting = next.submit(run, undefined, (info) => told.push(info))
+    await until(() => next.clock.sleeping > 0, { what: 'it waits for Slurm or the folder' })
+    expect(told).toEqual([missing])
+    next.shows = []
+    await back()
+    next.shows = [run.runId]
+    expect(await ends(next, waiting)).toEqual({ status: 'fulfilled', value: run.runId })
+  })
+
+  it('is not made by the server', async () => {
+    await away()
+    await expect(layout.demand()).rejects.toMatchObject({ message: missing })
+    await expect(readdir(sharedDir)).rejects.toMatchObject({ code: 'ENOENT' })
+    await back()
+  })
+
+  it('is told at the start, and of its runs nothing is concluded', async () => {
+    await away()
+    const executor = await openExecutor()
+    expect(await executor.describe()).toMatchObject({ available: false })
+    await expect(executor.capacity?.()).rejects.toMatchObject({ message: missing })
+    await expect(executor.find('run_x')).rejects.toMatchObject({ message: missing })
+    expect(await executor.inspect(['run_x'])).toMatchObject([{ state: 'starting' }])
+    expect(await executor.list?.()).toEqual([])
+    await back()
+    expect(await executor.find('run_x')).toBeNull()
+    await executor.close()
+  })
+
+  it('that is a file is told as one', async () => {
+    await rename(sharedDir, `${sharedDir}.away`)
+    await writeFile(sharedDir, '')
+    await expect(layout.demand()).rejects.toMatchObject({ message: expect.stringContaining('is not a folder: name') })
+    await rm(sharedDir)
+    await back()
+  })
+})

@@ -1,0 +1,195 @@
+import type { ServerResponse } from 'node:http'
+import { parse } from 'graphql'
+import { describe, expect, it } from 'vitest'
+import { costOf } from '../../../src/graphql/admission/cost.ts'
+import { createUnderWay } from '../../../src/graphql/in-flight.ts'
+import { chosenOperation } from '../../../src/graphql/operation.ts'
+import { argumentKibCost, checkCost, limits, questionCost, scanCost } from '../../../src/graphql/request-limits.ts'
+import { createListReads } from '../../../src/graphql/rows/list-reads.ts'
+import { schema } from '../../../src/graphql/schema/schema.ts'
+import { createLargeBodies } from '../../../src/graphql/transport/large-bodies.ts'
+import { cancelAheadMs } from '../../../src/platform/connection.ts'
+import type { Db } from '../../../src/platform/db.ts'
+import { type Sql, type TransactionOptions, Unavailable } from '../../../src/platform/tx.ts'
+import { data, transports } from '../../support/client.ts'
+import { startServer } from '../../support/server.ts'
+import { until } from '../../support/until.ts'
+
+/** Work that is not cheap has its price, and one person cannot keep the server from the others with it. */
+
+function costIn(query: string, values: Record<string, unknown> = {}): number {
+  const document = parse(query)
+  const operation = chosenOperation(document, null)
+  if (!operation) throw new Error('The document has no operation')
+  return costOf({ schema, document, operation, values }, Number.POSITIVE_INFINITY)
+}
+
+const one = '{ spec: { command: ["true"] }, dryRun: true }'
+const aliases = (count: number, field: string) => Array.from({ length: count }, (_, i) => `a${i}: ${field}`).join(' ')
+const submit = 'mutation ($input: SubmitJobInput!) { submitJob(input: $input) { __typename } }'
+const withText = (kib: number) => ({ input: { spec: { command: ['x'.repeat(kib * 1_024)] } } })
+
+describe('the cost of a document', () => {
+  it.each<[what: string, query: string, cost: number]>([
+    ['a page', '{ jobs(first: 1) { nodes { id } } }', 3],
+    ['a name', '{ jobs(first: 1, filter: { name: "no1" }) { nodes { id } } }', 3],
+    ['the beginning of a name', '{ jobs(first: 1, filter: { name: "no1*" }) { nodes { id } } }', 3],
+    ['the middle of a name', '{ jobs(first: 1, filter: { name: "*no1*" }) { nodes { id } } }', scanCost + 2],
+    ['the end of a name', '{ jobs(first: 1, filter: { name: "?no1" }) { nodes { id } } }', scanCost + 2],
+    ['a count, once for its list', '{ jobs(first: 100) { totalCount } }', 51],
+    ['counts below a list', '{ jobs(first: 100) { nodes { runs(first: 3) { totalCount } } } }', 1 + 100 * (1 + 51)],
+    ['the end of a queue', '{ queue { entries(last: 1) { nodes { id } } } }', 1 + scanCost + 2],
+    ['a check of the data', '{ selfCheck { ok } }', checkCost + 1],
+    ['a check of the audit log', '{ verifyAudit { ok } }', checkCost + 1],
+    ['dry runs', `mutation { ${aliases(20, `submitJob(input: ${one}) { __typename }`)} }`, 20 * (questionCost + 2)],
+    [
+      'dry runs of many',
+      `mutation { submitJobs(inputs: [${one}, ${one}]) { results { __typename } } }`,
+      2 * questionCost + 1 + 2 * 2,
+    ],
+    [
+      'submissions that start now or never',
+      'mutation { retryJob(input: { jobId: "job_1", noWait: true }) { __typename } }',
+      questionCost + 2,
+    ],
+  ])('counts %s', (_what, query, cost) => {
+    expect(costIn(query)).toBe(cost)
+  })
+
+  it('counts the text of arguments, for each field that has it', () => {
+    expect(costIn(submit, withText(0))).toBe(2)
+    expect(costIn(submit, withText(1_000))).toBe(2 + 1_000 * argumentKibCost)
+    const twice = submit.replace('submitJob', 'b: submitJob(input: $input) { __typename } submitJob')
+    expect(costIn(twice, withText(1_000))).toBe(2 * (2 + 1_000 * argumentKibCost))
+    expect(costIn(`{ job(id: "${'x'.repeat(2_048)}") { id } }`)).toBe(2 + 2 * argumentKibCost)
+  })
+
+  it.each(Object.entries(transports))('over %s: twenty counts by globs are refused', async (_name, transport) => {
+    await using server = await startServer()
+    const statements = server.countStatements()
+    const query = aliases(20, 'jobs(first: 1, filter: { name: "*no1*" }) { totalCount }')
+    const { errors } = await transport(server.url, `{ ${query} }`)
+    expect(errors?.[0]?.extensions.code).toBe('QUERY_TOO_COMPLEX')
+    expect(statements.filter((text) => /\bjob\b/.test(text))).toEqual([])
+  })
+})
+
+describe('lists', () => {
+  /** A database whose statements end when the test says so. */
+  function held() {
+    const begun: (() => void)[] = []
+    const options: (TransactionOptions | undefined)[] = []
+    const transaction = (_work: (sql: Sql) => Promise<unknown>, given?: TransactionOptions) => {
+      options.push(given)
+      return new Promise<unknown>((resolve) => begun.push(() => resolve([])))
+    }
+    return { lists: createListReads({ transaction } as Db), begun, options }
+  }
+
+  it('of a person are read few at a time, and those of others at once', async () => {
+    const { lists, begun } = held()
+    const reads = Array.from({ length: 5 }, () => lists.sqlOf('ann').query('SELECT 1'))
+    expect(begun).toHaveLength(limits.listsAtOnceMax)
+    void lists.sqlOf('bob').query('SELECT 1')
+    expect(begun).toHaveLength(limits.listsAtOnceMax + 1)
+    for (let i = 0; i < 6; i++) {
+      begun[i]?.()
+      await new Promise(setImmediate)
+    }
+    expect(await Promise.all(reads)).toHaveLength(5)
+  })
+
+  it('have a limit of time for each statement, over one processor of the database', () => {
+    const { lists, options } = held()
+    void lists.sqlOf('ann').query('SELECT 1')
+    expect(options).toEqual([
+      { statementMsMax: limits.listMsMax + cancelAheadMs, settings: { max_parallel_workers_per_gather: '0' } },
+    ])
+  })
+
+  it('that take too long are refused with what to do', async () => {
+    const cancelled = Object.assign(new Error('canceling statement due to statement timeout'), { code: '57014' })
+    const failing = (error: unknown) =>
+      createListReads({ transaction: () => Promise.reject(error) } as unknown as Db)
+        .sqlOf('ann')
+        .query('SELECT 1')
+    await expect(failing(new Unavailable('not now', { cause: cancelled }))).rejects.toMatchObject({
+      message: expect.stringMatching(/^Reading this list takes longer than 5 s; narrow it by createdAfter/),
+      extensions: { code: 'QUERY_TIMEOUT' },
+    })
+    await expect(failing(new Unavailable('not now'))).rejects.toThrow('not now')
+  })
+
+  it('that hang keep no connection from other requests', async () => {
+    await using server = await startServer({
+      authenticate: (name, { users }) => users.get(name ?? '') ?? null,
+      facts: { singleUser: false },
+    })
+    for (const name of ['ann', 'bob']) await server.user(name, 'RESEARCHER')
+    const holder = await server.domain.db.pool.connect()
+    try {
+      // On a busy machine the test takes longer than an idle transaction may.
+      const begin = 'BEGIN; SET LOCAL idle_in_transaction_session_timeout TO 0'
+      await holder.query(`${begin}; LOCK TABLE job IN ACCESS EXCLUSIVE MODE`)
+      const query = '{ jobs(first: 1) { nodes { id } } }'
+      const lists = Array.from({ length: 40 }, () => transports.http(server.url, query, {}, { authorization: 'ann' }))
+      const waiting = async () =>
+        Number(
+          (
+            await server.domain.db.pool.query(
+              "SELECT count(*) FROM pg_locks WHERE NOT granted AND relation = 'job'::regclass",
+            )
+          ).rows[0].count,
+        )
+      await until(async () => (await waiting()) === limits.listsAtOnceMax, { what: 'two lists wait for the table' })
+      const answer = await transports.http(server.url, '{ viewer { user { name } } }', {}, { authorization: 'bob' })
+      expect(answer.data).toEqual({ viewer: { user: { name: 'bob' } } })
+      expect(await waiting()).toBeLessThanOrEqual(limits.listsAtOnceMax)
+      await holder.query('ROLLBACK')
+      expect(await Promise.all(lists)).toHaveLength(40)
+    } finally {
+      holder.release(true)
+    }
+  })
+
+  it('count once, under however many names', async () => {
+    await using server = await startServer()
+    const statements = server.countStatements()
+    await data(server.url, '{ teams { a: totalCount b: totalCount totalCount } }')
+    expect(statements.filter((text) => text.includes('count(*)') && text.includes('team'))).toHaveLength(1)
+  })
+})
+
+describe('a request that waits for others of its user', () => {
+  it('is refused when it has waited long enough, and the next one goes on', async () => {
+    const underWay = createUnderWay(100, { msMax: 5, refusal: () => new Error('waited') })
+    const { promise, resolve } = Promise.withResolvers<void>()
+    const first = underWay('ann', 60, () => promise)
+    await expect(underWay('ann', 60, () => 'large')).rejects.toThrow('waited')
+    await expect(underWay('ann', 40, () => 'small')).resolves.toBe('small')
+    resolve()
+    await first
+    await expect(underWay('ann', 100, () => 'later')).resolves.toBe('later')
+  })
+})
+
+describe('large bodies', () => {
+  it('of a user are carried out few at a time; small ones at once', async () => {
+    const largeBodies = createLargeBodies()
+    const begun: string[] = []
+    const ends: (() => void)[] = []
+    const carryOut = (userId: string, bytes: number) =>
+      largeBodies({ userId, bytes, response: {} as ServerResponse }, () => {
+        begun.push(userId)
+        return new Promise((resolve) => ends.push(resolve))
+      })
+    const large = limits.largeBodyBytes + 1
+    const all = Array.from({ length: 3 }, () => carryOut('ann', large))
+    all.push(carryOut('ann', 10), carryOut('bob', large))
+    expect(begun).toEqual(['ann', 'ann', 'ann', 'bob'])
+    ends[0]?.()
+    await until(() => begun.length === 5, { what: 'the next one begins' })
+    for (const end of ends) end()
+    await Promise.all(all)
+  })
+})

@@ -1,0 +1,40 @@
+import { expect, it } from 'vitest'
+import { rememberedDocuments } from '../../../src/graphql/admission/parsed-documents.ts'
+import { limits, parseWithinLimits } from '../../../src/graphql/request-limits.ts'
+import { ask } from '../../support/client.ts'
+import { heldBytes } from '../../support/memory.ts'
+import { startServer } from '../../support/server.ts'
+
+const requests = 40
+const mebibyte = 1024 ** 2
+const long = 'x'.repeat(3.5 * mebibyte)
+
+/** Documents are remembered, refused ones with their errors. What came along with them is not. */
+const refused = {
+  'the variables of what cannot be parsed': (n: number) => [`query ($v: String) { a${n} `, { v: long }],
+  'the variables of a document that is not valid': (n: number) => [`query ($v: String) { a${n} }`, { v: long }],
+  'a document that is too long': (n: number) => [`query { a${n} } #${long}`, {}],
+} satisfies Record<string, (n: number) => [string, object]>
+
+it.each(Object.entries(refused))('lets go %s', async (_what, requestOf) => {
+  await using server = await startServer()
+  const sendSome = async (from: number, to: number) => {
+    for (let n = from; n < to; n++) expect(await ask(server.url, ...requestOf(n))).toHaveProperty('errors')
+  }
+  await sendSome(0, 10)
+  const before = heldBytes()
+  await sendSome(10, 10 + requests)
+  expect(heldBytes() - before).toBeLessThan(2 * requests * mebibyte)
+})
+
+it.each([
+  ['long', (n: number) => `query { __typename } #${n}${'x'.repeat(60_000)}`],
+  ['of many tokens', (n: number) => `query { a${n} } ${'fragment f on Query { a b c d e f g h } '.repeat(130)}`],
+])('remembers documents that are %s while there is room', (_what, textOf) => {
+  const { documentCache } = rememberedDocuments()
+  const before = heldBytes()
+  for (let n = 0; n < 2_000; n++) documentCache.set(textOf(n), parseWithinLimits(textOf(n)))
+  expect(documentCache.get(textOf(1_999))).toBeDefined()
+  expect(documentCache.get(textOf(0))).toBeUndefined()
+  expect(heldBytes() - before).toBeLessThan(1.2 * limits.rememberedDocumentsBytesMax)
+})

@@ -1,0 +1,80 @@
+import { expect, it } from 'vitest'
+import { createUnderWay } from '../../src/graphql/in-flight.ts'
+import { data } from '../support/client.ts'
+import { startServer } from '../support/server.ts'
+
+function asked() {
+  const underWay = createUnderWay(100)
+  const begun: string[] = []
+  /** Resolves when it begins, to the function that ends it. */
+  const ask = (name: string, user: string, cost: number) =>
+    new Promise<() => void>((begins) => {
+      void underWay(user, cost, () => {
+        const { promise, resolve: end } = Promise.withResolvers<void>()
+        begun.push(name)
+        begins(end)
+        return promise
+      })
+    })
+  const settled = async () => {
+    await new Promise(setImmediate)
+    return begun.splice(0)
+  }
+  return { ask, settled }
+}
+
+it('requests of a user begin in their order, as many as cost no more than may be under way', async () => {
+  const { ask, settled } = asked()
+  const first = ask('first', 'ann', 60)
+  const second = ask('second', 'ann', 40)
+  const third = ask('third', 'ann', 50)
+  const small = ask('small', 'ann', 1)
+  expect(await settled()).toEqual(['first', 'second'])
+  ;(await second)()
+  expect(await settled()).toEqual([])
+  ;(await first)()
+  expect(await settled()).toEqual(['third', 'small'])
+  ;(await third)()
+  ;(await small)()
+  void ask('later', 'ann', 100)
+  expect(await settled()).toEqual(['later'])
+})
+
+it('requests of one user do not wait for those of another', async () => {
+  const { ask, settled } = asked()
+  void ask('of ann', 'ann', 100)
+  void ask('of ann again', 'ann', 1)
+  void ask('of bob', 'bob', 100)
+  expect(await settled()).toEqual(['of ann', 'of bob'])
+})
+
+it('a request without a cost that ends late frees nothing', async () => {
+  const { ask, settled } = asked()
+  const [first, late] = [ask('first', 'ann', 0), ask('late', 'ann', 0)]
+  ;(await first)()
+  void ask('large', 'ann', 100)
+  ;(await late)()
+  void ask('next', 'ann', 100)
+  expect(await settled()).toEqual(['first', 'late', 'large'])
+})
+
+it('a request that costs more than may be under way begins alone', async () => {
+  const { ask, settled } = asked()
+  const small = ask('small', 'ann', 1)
+  void ask('large', 'ann', 101)
+  expect(await settled()).toEqual(['small'])
+  ;(await small)()
+  expect(await settled()).toEqual(['large'])
+})
+
+it('a request waits while others of its user cost as much as may be under way', async () => {
+  await using server = await startServer()
+  const id = await server.submit()
+  const pages = Array.from({ length: 19 }, (_, i) => `a${i}: logs(first: ${i + 1}) { text }`)
+  const answered: string[] = []
+  const ask = (name: string, fields: string) =>
+    data(server.url, `{ job(id: "${id}") { ${fields} } }`).then(() => answered.push(name))
+  const large = Array.from({ length: 8 }, () => ask('large', pages.join(' ')))
+  await Promise.all([...large, ask('small', 'state')])
+  expect(answered.indexOf('small')).toBeGreaterThan(3)
+})

@@ -1,0 +1,102 @@
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { cancelJob } from '../../../src/domain/control/cancel.ts'
+import { ask, data, type Json, type Stream, streamSocket, streamSse } from '../../support/client.ts'
+import { startServer, type TestServer } from '../../support/server.ts'
+
+let server: TestServer
+beforeAll(async () => {
+  server = await startServer()
+})
+afterAll(() => server[Symbol.asyncDispose]())
+
+const streams = Object.entries({ socket: streamSocket, sse: streamSse })
+const next = async (stream: Stream): Promise<Json> => Object.values((await stream.next()).value?.data ?? {})[0]
+
+it.each(streams)(
+  'jobUpdates over %s begins anew after a cursor from before a backup was restored',
+  async (_name, open) => {
+    const jobId = await server.submit()
+    const query = `subscription ($after: Cursor) { jobUpdates(after: $after) {
+    __typename ... on JobTransitions { job { id } transitions { to } cursor } ... on StreamReset { reason jobIds cursor } } }`
+    const stream = open(server.url, query, { after: (await data(server.url, '{ jobs { asOf } }'))['jobs'].asOf })
+    await cancelJob(server.domain, server.admin, { jobId })
+    let last = await next(stream)
+    while (last.transitions.at(-1).to !== 'CANCELLED') last = await next(stream)
+    await stream.return?.()
+    const another = await server.submit()
+    // What the restored database did instead happened later.
+    await server.domain.db.sql.query("UPDATE event SET at = at + interval '1 hour' WHERE job_id = $1", [jobId])
+    const back = open(server.url, query, { after: last.cursor })
+    const reset = await next(back)
+    expect(reset).toMatchObject({ __typename: 'StreamReset', reason: 'RETENTION', jobIds: [] })
+    const after = open(server.url, query, { after: reset.cursor })
+    await cancelJob(server.domain, server.admin, { jobId: another })
+    for (const each of [back, after]) expect(await next(each)).toMatchObject({ job: { id: another } })
+    await Promise.all([back.return?.(), after.return?.()])
+  },
+)
+
+const jobStatus = `subscription ($jobId: ID!, $after: Cursor) { jobStatus(jobId: $jobId, after: $after) {
+  __typename ... on JobTransitions { transitions { seq } cursor } ... on StreamReset { reason jobIds cursor } } }`
+const pages = `query ($id: ID!, $after: Cursor, $before: Cursor) { job(id: $id) { eventCursor
+  events(after: $after, before: $before) { edges { cursor node { seq } } pageInfo { startCursor endCursor } } } }`
+
+/** A job with two events, and its cursors: of the job, of the page, and of its rows. */
+async function cancelled() {
+  const jobId = await server.submit()
+  await cancelJob(server.domain, server.admin, { jobId })
+  const { job } = await data(server.url, pages, { id: jobId })
+  return { jobId, job }
+}
+
+/** What the restored database did instead happened later. */
+const restored = (jobId: string) =>
+  server.domain.db.sql.query("UPDATE event SET at = at + interval '1 hour' WHERE job_id = $1", [jobId])
+
+it.each(streams)('jobStatus over %s begins anew after a cursor from before a backup was restored', async (_, open) => {
+  const { jobId, job } = await cancelled()
+  const first = await next(open(server.url, jobStatus, { jobId }))
+  expect(first).toEqual({ __typename: 'JobTransitions', transitions: [{ seq: 2 }], cursor: job.eventCursor })
+  await restored(jobId)
+  const back = open(server.url, jobStatus, { jobId, after: first.cursor })
+  expect(await next(back)).toMatchObject({ __typename: 'StreamReset', reason: 'RETENTION', jobIds: [] })
+  expect(await next(back)).toMatchObject({ transitions: [{ seq: 2 }] })
+  const older = open(server.url, jobStatus, { jobId, after: unmarked(first.cursor) })
+  expect(await next(older)).toMatchObject({ __typename: 'JobTransitions', transitions: [] })
+})
+
+it('pages of events have the cursors of jobStatus, and refuse one from before a backup was restored', async () => {
+  const { jobId, job } = await cancelled()
+  const { edges, pageInfo } = job.events
+  expect(pageInfo).toEqual({ startCursor: edges[0].cursor, endCursor: job.eventCursor })
+  const seqs = async (place: object) =>
+    (await data(server.url, pages, { id: jobId, ...place }))['job'].events.edges.map(({ node }: Json) => node.seq)
+  expect(await seqs({ after: edges[0].cursor })).toEqual([2])
+  expect(await seqs({ before: job.eventCursor })).toEqual([1])
+  await restored(jobId)
+  const refused = { errors: [{ extensions: { code: 'INVALID_CURSOR' } }] }
+  for (const place of [{ after: edges[0].cursor }, { before: job.eventCursor }])
+    expect(await ask(server.url, pages, { id: jobId, ...place })).toMatchObject(refused)
+  // One that is older than marks is taken, unless the job has not come so far.
+  expect(await seqs({ after: unmarked(edges[0].cursor) })).toEqual([2])
+  await server.domain.db.sql.query('UPDATE job SET version = 1 WHERE id = $1', [jobId])
+  expect(await ask(server.url, pages, { id: jobId, after: unmarked(job.eventCursor) })).toMatchObject(refused)
+})
+
+function unmarked(cursor: string): string {
+  const { m: _, ...content } = JSON.parse(Buffer.from(cursor, 'base64url').toString())
+  return Buffer.from(JSON.stringify(content)).toString('base64url')
+}
+
+it('a list takes the cursor of an equal filter, however it is written, and of no other moment', async () => {
+  await server.submit()
+  const day = (n: number) => `2020-01-0${n}T00:00:00Z`
+  const query =
+    'query ($filter: JobFilter, $c: Cursor) { jobs(first: 1, filter: $filter, after: $c) { edges { cursor } } }'
+  const { jobs } = await data(server.url, query, { filter: { createdAfter: day(1), queue: 'default' } })
+  const after = async (filter: object) => (await ask(server.url, query, { filter, c: jobs.edges[0].cursor })).errors
+  expect(await after({ queue: 'default', name: null, createdAfter: day(1) })).toBeUndefined()
+  expect(await after({ createdAfter: day(2), queue: 'default' })).toMatchObject([
+    { extensions: { code: 'INVALID_CURSOR' } },
+  ])
+})

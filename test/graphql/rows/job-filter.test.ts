@@ -1,0 +1,169 @@
+import fc from 'fast-check'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { newId } from '../../../src/domain/ids.ts'
+import { isFinal, type JobState, jobStates, stateCategory } from '../../../src/domain/state.ts'
+import { readFacts } from '../../../src/feed/facts.ts'
+import { compileFilter, type JobFilter, momentOf } from '../../../src/feed/filter.ts'
+import type { JobOrderField } from '../../../src/graphql/rows/listings.ts'
+import { filterSql } from '../../../src/graphql/schema/job-filter.ts'
+import '../../../src/graphql/schema/schema.ts' // the module of the filter is a part of it
+import { cpuMs } from '../../support/cpu.ts'
+import { createDatabase, type TestDatabase } from '../../support/database.ts'
+import { addRun, addUser } from '../../support/factories.ts'
+
+/**
+ * Lists filter in SQL, `jobUpdates` filters in memory: a job that one of them admits and the other does not would be in
+ * a list that never hears of it. Few values of everything, so that filters hit, and those that are special somewhere.
+ */
+let database: TestDatabase
+beforeAll(async () => {
+  database = await createDatabase()
+})
+afterAll(() => database.close())
+
+const times = [0, 1, 2].map((ms) => new Date(Date.UTC(2026, 0, 1) + ms))
+const pieces = ['a', 'A', 'é', '🙂', '%', '_', '\\', '.', '[', '\n', '*', '?'] as const
+const words = (max: number) => fc.array(fc.constantFrom(...pieces), { maxLength: max }).map((list) => list.join(''))
+const word = fc.constantFrom('one', 'ONE', '%')
+const key = fc.constantFrom('k', 'K', 'toString', '__proto__', 'a"b')
+const value = fc.constantFrom('', 'v', '"')
+const maybe = <T>(some: fc.Arbitrary<T>) => fc.option(some, { freq: 2 })
+
+const teams = ['team_one', 'team_two'] as const
+
+const jobShape = fc.record({
+  owner: fc.nat(1),
+  name: maybe(words(3)),
+  state: fc.constantFrom(...jobStates),
+  labels: fc.array(fc.tuple(key, value), { maxLength: 3 }),
+  team: maybe(fc.constantFrom(...teams)),
+  account: word,
+  project: maybe(word),
+  queue: word,
+  pool: word,
+  executor: word,
+  createdAt: fc.constantFrom(...times),
+  finishedAt: fc.constantFrom(...times),
+})
+type Shape = typeof jobShape extends fc.Arbitrary<infer T> ? T : never
+
+const filterShape = (ids: readonly string[], users: readonly string[]): fc.Arbitrary<JobFilter> =>
+  fc.record(
+    {
+      ids: maybe(fc.subarray([...ids, 'job_none'])),
+      states: maybe(fc.subarray([...jobStates])),
+      stateCategories: maybe(fc.subarray(['WAITING', 'ACTIVE', 'FINAL'])),
+      name: maybe(words(4)),
+      labels: maybe(fc.array(fc.record({ key, value: maybe(value) }, { requiredKeys: ['key'] }), { maxLength: 2 })),
+      user: maybe(fc.constantFrom(...users, 'user_none')),
+      team: maybe(fc.constantFrom(...teams, 'team_none')),
+      account: maybe(word),
+      project: maybe(word),
+      queue: maybe(word),
+      pool: maybe(word),
+      executor: maybe(word),
+      createdAfter: maybe(fc.constantFrom(...times)),
+      createdBefore: maybe(fc.constantFrom(...times)),
+      finishedAfter: maybe(fc.constantFrom(...times)),
+      finishedBefore: maybe(fc.constantFrom(...times)),
+    },
+    { requiredKeys: [] },
+  )
+
+const orders = ['CREATED_AT', 'FINISHED_AT', 'PRIORITY'] as const satisfies readonly JobOrderField[]
+
+interface Kept {
+  id: string
+  state: JobState
+  finishedAt: Date
+}
+
+async function keep(shape: Shape, users: readonly string[]): Promise<Kept> {
+  const id = newId('job', Date.UTC(2026, 0, 1))
+  const { state, finishedAt } = shape
+  await database.db.sql.query(
+    `INSERT INTO job (id, user_id, name, spec, state, labels, account, project, queue, pool, executor, created_at,
+       finished_at, log_closed, team_id, base_priority, cpu_millis, memory_bytes, gpu, lane_id)
+     VALUES ($1, $2, $3, '{}', $4::job_state, $5::jsonb, $6, $7, $8, $9, $10, $11, $12, $13, $14, 10, 1000, 0, 0, gen_random_uuid())`,
+    [
+      id,
+      users[shape.owner],
+      shape.name,
+      state,
+      JSON.stringify(Object.fromEntries(shape.labels)),
+      shape.account,
+      shape.project,
+      shape.queue,
+      shape.pool,
+      shape.executor,
+      shape.createdAt,
+      isFinal(state) ? finishedAt : null,
+      isFinal(state),
+      shape.team,
+    ],
+  )
+  const holds = stateCategory[state] === 'ACTIVE'
+  if (holds) await addRun(database.db.sql, { jobId: id, number: 1, state })
+  if (state === 'BLOCKED')
+    await database.db.sql.query(approvalSql, [id.replace('job', 'approval'), id, users[shape.owner]])
+  return { id, state, finishedAt }
+}
+
+/** What a job that is alive has beside it: lists find it by that. */
+const approvalSql = `INSERT INTO approval (id, job_id, reason, required_level, requested_by, expires_at)
+  VALUES ($1, $2, 'r', 'LEAD', $3, berth_now() + interval '1 day')`
+
+async function inDatabase(filter: JobFilter, by: JobOrderField): Promise<string[]> {
+  const values: unknown[] = []
+  const where = filterSql(filter, (each) => `$${values.push(each)}`, by)
+  const rows = await database.db.sql.query<{ id: string }>(
+    `SELECT j.id FROM job j WHERE ${where} ORDER BY j.id`,
+    values,
+  )
+  return rows.map(({ id }) => id)
+}
+
+test('what a list admits, its stream admits', async () => {
+  const { sql } = database.db
+  await sql.query('INSERT INTO team (id, name, account) SELECT t, t, t FROM unnest($1::text[]) t', [teams])
+  const users = [await addUser(sql, 'ada'), await addUser(sql, 'bob')]
+  const seed = 20_261_121
+  const kept: Kept[] = []
+  for (const shape of fc.sample(jobShape, { seed, numRuns: 150 })) kept.push(await keep(shape, users))
+  const ids = kept.map(({ id }) => id)
+  const facts = new Map((await readFacts(sql, ids)).map((each) => [each.id, each]))
+
+  function inMemory(filter: JobFilter): string[] {
+    const { admitsJob, admitsMoment } = compileFilter(filter)
+    const admitted = kept.filter(({ id, state, finishedAt }) => {
+      const known = facts.get(id)
+      return known !== undefined && admitsJob(known) && admitsMoment(momentOf(state, finishedAt))
+    })
+    return admitted.map(({ id }) => id).sort()
+  }
+
+  let hits = 0
+  await fc.assert(
+    fc.asyncProperty(filterShape(ids, users), async (filter) => {
+      const admitted = inMemory(filter)
+      hits += admitted.length
+      for (const by of orders) expect(await inDatabase(filter, by), by).toEqual(admitted)
+    }),
+    { seed, numRuns: 1_000 },
+  )
+  expect(hits).toBeGreaterThan(300)
+})
+
+test('a glob made to try many ways is matched at once', () => {
+  const facts = { name: 'a'.repeat(255) } as Parameters<ReturnType<typeof compileFilter>['admitsJob']>[0]
+  const started = cpuMs()
+  const hostile = ['*a*a*a*a*a*a*a*a*b', `${'*a'.repeat(127)}b`, `*${'a'.repeat(127)}b`]
+  for (const name of hostile) expect(compileFilter({ name }).admitsJob(facts)).toBe(false)
+  expect(cpuMs() - started).toBeLessThan(1_000)
+})
+
+test('a glob that is too long is refused by the list and by the stream', () => {
+  const name = '*'.repeat(256)
+  expect(() => compileFilter({ name })).toThrow('at most 255 characters, not 256')
+  expect(() => filterSql({ name }, () => '$1')).toThrow('at most 255 characters, not 256')
+})

@@ -1,0 +1,143 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { JobFilter } from '../../../src/feed/filter.ts'
+import { readPages, requestPage } from '../../../src/graphql/rows/keyset.ts'
+import { type JobOrderField, jobsListing } from '../../../src/graphql/rows/listings.ts'
+import { filterSql } from '../../../src/graphql/schema/job-filter.ts'
+import '../../../src/graphql/schema/schema.ts' // the module of the filter is a part of it
+import type { Sql } from '../../../src/platform/tx.ts'
+import { createDatabase, type TestDatabase } from '../../support/database.ts'
+
+/**
+ * A page of `jobs` looks at few pages of the table, whatever it is filtered and sorted by, also when nothing matches.
+ * What it looks at is told by PostgreSQL, so the test needs no clock; bench/lists.ts measures the time at half a
+ * million jobs.
+ */
+
+const over = 12_000
+const waiting = 300
+
+const day = (n: number) => new Date(Date.UTC(2026, 0, n))
+
+/**
+ * Jobs that are over, of 150 accounts in 2 queues; then jobs that wait. The last 1,000 of each are of another account.
+ */
+const fillSql = `
+INSERT INTO job (id, user_id, sequence, name, labels, project, spec, state, pool, queue, executor, account, base_priority, cpu_millis,
+  memory_bytes, gpu, lane_id, created_at, finished_at, log_closed)
+SELECT 'job_' || lpad(n::text, 20, '0'), 'user_' || n % 100, n, 'train-' || n % 1000, jsonb_build_object('exp', 'e' || n % 500), 'p' || n % 200,
+  jsonb_build_object('command', (SELECT jsonb_agg(md5(n::text || i)) FROM generate_series(1, 30) i)),
+  (CASE WHEN n > $1 THEN 'QUEUED' WHEN n % 1000 = 0 THEN 'INTERRUPTED' WHEN n % 13 = 0 THEN 'FAILED' ELSE 'SUCCEEDED' END)::job_state,
+  'sim', CASE WHEN n % 19 = 0 THEN 'night' ELSE 'default' END, CASE WHEN n % 19 = 1 THEN 'slurm' ELSE 'simulated' END, 'account' || n % 150,
+  n % 4 * 10, 1000, 1, 0, gen_random_uuid(), made.at, CASE WHEN n <= $1 THEN made.at + n % 97 * interval '1 minute' END, n <= $1
+FROM generate_series(1, $1::int + $2::int) n, LATERAL (SELECT timestamptz '2026-01-01Z' + n * interval '2 minutes' AS at) made`
+
+const filters: Readonly<Record<string, JobFilter>> = {
+  none: {},
+  ids: { ids: ['job_none'] },
+  WAITING: { stateCategories: ['WAITING'] },
+  ACTIVE: { stateCategories: ['ACTIVE'] },
+  FINAL: { stateCategories: ['FINAL'] },
+  'not FINAL': { stateCategories: ['WAITING', 'ACTIVE'] },
+  BLOCKED: { states: ['BLOCKED'] },
+  FAILED: { states: ['FAILED'] },
+  CANCELLED: { states: ['CANCELLED'] },
+  INTERRUPTED: { states: ['INTERRUPTED'] },
+  name: { name: 'train-17' },
+  'name without a hit': { name: 'nothing' },
+  'beginning of a name': { name: 'train-17*' },
+  label: { labels: [{ key: 'exp', value: 'e17' }] },
+  'label without a hit': { labels: [{ key: 'nothing' }] },
+  project: { project: 'p17' },
+  'project without a hit': { project: 'nothing' },
+  user: { user: 'user_17' },
+  'user without a hit': { user: 'nothing' },
+  'team without a hit': { team: 'nothing' },
+  account: { account: 'account17' },
+  'account without a hit': { account: 'nothing' },
+  queue: { queue: 'night' },
+  'queue without a hit': { queue: 'nothing' },
+  'pool without a hit': { pool: 'nothing' },
+  executor: { executor: 'slurm' },
+  'executor without a hit': { executor: 'nothing' },
+  'queue and executor that never met': { queue: 'night', executor: 'slurm' },
+  'queue without a hit, FINAL': { queue: 'nothing', stateCategories: ['FINAL'] },
+  'account without a hit, WAITING': { account: 'nothing', stateCategories: ['WAITING'] },
+  'created late': { createdAfter: day(17) },
+  'created early': { createdBefore: day(1.1) },
+  'finished early': { finishedBefore: day(1.1) },
+  'finished never': { finishedAfter: day(40) },
+}
+
+/** docs/api.md says so: matches that lie at the other end of another order. */
+const walks = ['created late by PRIORITY ASC', 'created early by PRIORITY DESC']
+
+let database: TestDatabase
+let tablePages: number
+beforeAll(async () => {
+  database = await createDatabase()
+  await database.db.transaction(async (sql) => {
+    await sql.query('SET LOCAL session_replication_role = replica')
+    await sql.query(fillSql, [over, waiting])
+  })
+  await database.db.pool.query('VACUUM ANALYZE job')
+  const [size] = await database.db.sql.query<{ pages: number }>(
+    "SELECT (pg_relation_size('job') / current_setting('block_size')::int)::int AS pages",
+  )
+  tablePages = size?.pages ?? 0
+})
+afterAll(() => database.close())
+
+interface Explained {
+  'QUERY PLAN': [{ Plan: { 'Plan Rows': number; 'Shared Hit Blocks': number; 'Shared Read Blocks': number } }]
+}
+
+/** Pages of tables and indexes that a list looks at. */
+async function pagesOf(filter: JobFilter, [by, direction]: readonly [JobOrderField, 'ASC' | 'DESC']): Promise<number> {
+  let pages = 0
+  const explaining: Sql = {
+    async query(text, values) {
+      const [row] = await database.db.sql.query<Explained>(
+        `EXPLAIN (ANALYZE, BUFFERS, TIMING OFF, FORMAT JSON) ${text}`,
+        values,
+      )
+      const plan = row?.['QUERY PLAN'][0].Plan
+      pages = (plan?.['Shared Hit Blocks'] ?? 0) + (plan?.['Shared Read Blocks'] ?? 0)
+      return []
+    },
+  }
+  const listing = jobsListing(by, direction === 'DESC')
+  const page = requestPage(listing, filter, { first: 20 })
+  const where = (bind: (value: unknown) => string) => filterSql(filter, bind, by)
+  await readPages(explaining, { listing, page, parents: [''], filterOf: () => filter, where })
+  return pages
+}
+
+const orders = (['CREATED_AT', 'FINISHED_AT', 'PRIORITY'] as const).flatMap((by) => [
+  [by, 'DESC'] as const,
+  [by, 'ASC'] as const,
+])
+
+describe('a page of jobs', () => {
+  it.each(Object.entries(filters))('filtered by %s looks at few pages in every order', async (name, filter) => {
+    const many: string[] = []
+    for (const order of orders) {
+      const pages = await pagesOf(filter, order)
+      const what = `${name} by ${order.join(' ')}`
+      if (pages > tablePages / 5 && !walks.includes(what)) many.push(`${what}: ${pages} of ${tablePages}`)
+    }
+    expect(many).toEqual([])
+  })
+
+  it.each(['account', 'project', 'user', 'queue'] as const)(
+    'is expected to be empty for a %s that no job has',
+    async (field) => {
+      const values: unknown[] = []
+      const where = filterSql({ [field]: 'nothing' }, (value) => `$${values.push(value)}`, 'PRIORITY')
+      const [row] = await database.db.sql.query<Explained>(
+        `EXPLAIN (FORMAT JSON) SELECT FROM job j WHERE ${where}`,
+        values,
+      )
+      expect(row?.['QUERY PLAN'][0].Plan['Plan Rows']).toBeLessThan(3)
+    },
+  )
+})

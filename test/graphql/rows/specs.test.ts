@@ -1,0 +1,77 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { limits } from '../../../src/graphql/request-limits.ts'
+import { ask, data, type Json } from '../../support/client.ts'
+import { startServer, type TestServer } from '../../support/server.ts'
+
+/** Jobs whose specs are as long as a body may be, among others, read by pages. */
+let server: TestServer
+let ids: string[]
+const longText = 'x'.repeat(3_900_000)
+const jobs = 6
+
+beforeAll(async () => {
+  server = await startServer()
+  const submit =
+    'mutation ($input: SubmitJobInput!) { submitJob(input: $input) { ... on SubmitJobSuccess { job { id } } } }'
+  ids = []
+  for (let i = 0; i < jobs; i++) {
+    const labels = [
+      { key: 'second', value: 'b' },
+      { key: 'a', value: String(i) },
+    ]
+    const input = { spec: { command: ['true', i < jobs / 2 ? longText : ''], labels, retry: { maxAttempts: 3 } } }
+    ids.push((await data(server.url, submit, { input }))['submitJob'].job.id)
+  }
+})
+afterAll(() => server[Symbol.asyncDispose]())
+
+const list = (fields: string) => `query ($first: Int, $after: Cursor) { jobs(first: $first, after: $after) {
+  nodes { id ${fields} } pageInfo { hasNextPage endCursor } } }`
+
+test('a list reads no spec that is not asked for', async () => {
+  const statements = server.countStatements()
+  const { jobs: page } = await data(server.url, list('name state labels { key value } maxAttempts'), { first: 60 })
+  expect(page.nodes.map(({ id }: Json) => id)).toEqual([...ids].reverse())
+  const kept = [
+    { key: 'second', value: 'b' },
+    { key: 'a', value: '0' },
+  ]
+  expect(page.nodes.at(-1)).toMatchObject({ labels: kept, maxAttempts: 3 })
+  expect(statements.filter((text) => /\bspec\b(?!->)/.test(text))).toEqual([])
+})
+
+test('a page of long specs is refused with the remedy, which shows each job once', async () => {
+  const { errors, status } = await ask(server.url, list('spec { command }'), { first: 60 })
+  expect([status, errors?.[0]?.extensions.code]).toEqual([400, 'QUERY_TOO_COMPLEX'])
+  expect(errors?.[0]?.message).toContain('shorter pages')
+  const seen: string[] = []
+  for (let after: string | null = null; seen.length < jobs; ) {
+    const { jobs: page } = await data(server.url, list('spec { command }'), { first: 1, after })
+    seen.push(...page.nodes.map(({ id }: Json) => id))
+    expect(page.nodes[0].spec.command[0]).toBe('true')
+    after = page.pageInfo.endCursor
+    if (!page.pageInfo.hasNextPage) break
+  }
+  expect(seen).toEqual([...ids].reverse())
+})
+
+test.each([
+  ['is shown once, by any name', false, '{ a: command }', ''],
+  ['is refused by two names', true, '{ a: command b: command }', ''],
+  ['is refused by two names in fragments', true, '{ a: command ...more }', 'fragment more on JobSpec { b: command }'],
+])('a long spec %s', async (_, isRefused, fields, fragments) => {
+  const query = `query ($id: ID!) { job(id: $id) { spec ${fields} } } ${fragments}`
+  const { errors } = await ask(server.url, query, { id: ids[0] })
+  expect(errors?.map(({ extensions }) => extensions.code)).toEqual(isRefused ? ['QUERY_TOO_COMPLEX'] : undefined)
+})
+
+test('short specs come in whole pages, and the same spec counts wherever it is shown', async () => {
+  const { jobs: page } = await data(server.url, list('spec { command }'), { first: jobs / 2 })
+  expect(page.nodes).toHaveLength(jobs / 2)
+  const again = '{ a: job(id: "ID") { spec { name } } b: job(id: "ID") { spec { name } } }'.replaceAll(
+    'ID',
+    ids[0] ?? '',
+  )
+  expect((await ask(server.url, again)).errors?.[0]?.extensions.code).toBe('QUERY_TOO_COMPLEX')
+  expect(longText.length).toBeGreaterThan(limits.specBytesMax)
+})

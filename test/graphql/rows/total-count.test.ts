@@ -1,0 +1,125 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { chainOnce } from '../../../src/domain/audit/audit-chain.ts'
+import { type Api, connectApi } from '../../support/api.ts'
+import { data, type Json } from '../../support/client.ts'
+import { startServer, type TestServer } from '../../support/server.ts'
+
+let server: TestServer
+let api: Api
+let jobId: string
+
+beforeAll(async () => {
+  server = await startServer({ singleUser: false })
+  api = connectApi(server.url)
+  const ann = await server.user('ann', 'RESEARCHER')
+  await server.user('bob', 'RESEARCHER')
+  const [first = ''] = [await server.submit({}, ann), await server.submit()]
+  jobId = await server.submit({ dependsOn: [{ jobId: first }] }, ann)
+  for (const more of [{}, { action: 'WARN' }])
+    await mutate('createQuota', 'CreateQuotaInput', {
+      type: 'JOBS_PER_DAY',
+      action: 'BLOCK',
+      scope: 'GLOBAL',
+      limit: 1_000,
+      ...more,
+    })
+  await mutate('createApprovalRule', 'CreateApprovalRuleInput', { name: 'dear', condition: { costAbove: 5 } })
+  await mutate('submitJob', 'SubmitJobInput', { spec: { command: ['true'] }, requiresApproval: true })
+  await mutate('reserveSlot', 'ReserveSlotInput', {})
+  for (const name of ['blue', 'red']) await mutate('createTeam', 'CreateTeamInput', { name })
+  for (const name of ['one', 'two']) await mutate('createToken', 'CreateTokenInput', { name })
+  await mutate('createCapacityReservation', 'CreateCapacityReservationInput', {
+    name: 'night',
+    pool: 'sim',
+    project: 'p',
+    nodes: [(await data(server.url, '{ pools { nodes { nodes { name } } } }'))['pools'][0].nodes.nodes[0].name],
+    startsAt: '2100-01-01T00:00:00Z',
+    endsAt: '2100-01-02T00:00:00Z',
+  })
+  await chainOnce(server.domain)
+})
+afterAll(async () => {
+  await api.close()
+  await server[Symbol.asyncDispose]()
+})
+
+async function mutate(name: string, type: string, input: object) {
+  const answer = await api.ask<Record<string, { __typename: string }>>(
+    `mutation ($input: ${type}!) { ${name}(input: $input) { __typename ... on Problem { message } } }`,
+    { input },
+  )
+  if (!answer[name]?.__typename.endsWith('Success')) throw new Error(JSON.stringify(answer))
+}
+
+/** How each list is reached: before its arguments, and after its selection. */
+const lists: Readonly<Record<string, [head: string, end: string, arguments?: string]>> = {
+  jobs: ['{ jobs', '}'],
+  'queue entries': ['{ queue { entries', '} }'],
+  users: ['{ users', '}'],
+  teams: ['{ teams', '}'],
+  'members of a team': ['{ teams { nodes { members', '} } }'],
+  tokens: ['{ tokens', '}'],
+  'tokens of a user': ['{ viewer { user { tokens', '} } }'],
+  quotas: ['{ quotas', '}'],
+  'approval rules': ['{ approvalRules', '}'],
+  approvals: ['{ approvals', '}', 'pendingOnly: false'],
+  'capacity reservations': ['{ capacityReservations', '}'],
+  'slot reservations': ['{ slotReservations', '}'],
+  'own slot reservations': ['{ viewer { slotReservations', '} }'],
+  'audit log': ['{ auditLog', '}'],
+  'nodes of a pool': ['{ pools { nodes', '} }'],
+  'runs on a node': ['{ pools { nodes(first: 1) { nodes { runs', '} } } }'],
+  'runs of a job': ['query ($id: ID!) { job(id: $id) { runs', '} }'],
+  'events of a job': ['query ($id: ID!) { job(id: $id) { events', '} }'],
+  'artifacts of a job': ['query ($id: ID!) { job(id: $id) { artifacts', '} }'],
+  dependencies: ['query ($id: ID!) { job(id: $id) { dependsOn', '} }'],
+}
+
+/** The connections of an answer. */
+const connectionsIn = (value: Json): Json[] => {
+  if (typeof value !== 'object' || value === null) return []
+  return 'totalCount' in value ? [value] : Object.values(value).flatMap(connectionsIn)
+}
+
+describe('totalCount', () => {
+  it.each(Object.keys(lists))('tells how long the list is, whatever the page: %s', async (name) => {
+    const [head, end, more = ''] = lists[name] ?? ['', '']
+    const ask = async (page: string, wanted: string) => {
+      const query = `${head}(${page} ${more}) { ${wanted} } ${end}`
+      return connectionsIn(await data(server.url, query, query.startsWith('{') ? {} : { id: jobId }))
+    }
+    const whole = await ask('first: 100', 'totalCount nodes { __typename } pageInfo { hasNextPage }')
+    expect(whole.length).toBeGreaterThan(0)
+    for (const { totalCount, nodes, pageInfo } of whole)
+      expect([totalCount, pageInfo.hasNextPage]).toEqual([nodes.length, false])
+    const short = await ask('first: 1', 'totalCount')
+    expect(short.map(({ totalCount }) => totalCount)).toEqual(whole.map(({ totalCount }) => totalCount))
+  })
+
+  it('counts what the filter admits and the viewer may see', async () => {
+    const counted = await data(
+      server.url,
+      '{ pending: approvals { totalCount } audit: auditLog(filter: { action: "team.create" }) { totalCount } }',
+    )
+    expect(counted).toEqual({ pending: { totalCount: 1 }, audit: { totalCount: 2 } })
+  })
+
+  it('is not counted unless it is asked for, and then by one statement', async () => {
+    const statements = server.countStatements()
+    await data(server.url, '{ teams { nodes { id } } }')
+    const isCount = (text: string) => text.includes('count(*)') && text.includes('team')
+    expect(statements.filter(isCount)).toEqual([])
+    await data(server.url, '{ teams { nodes { id } totalCount } }')
+    expect(statements.filter(isCount)).toHaveLength(1)
+  })
+
+  it('is null beyond 10,000, and no more are read', async () => {
+    const { sql } = server.domain.db
+    await sql.query(
+      `INSERT INTO team (id, name, account) SELECT 'team_' || n, 'team' || n, 'team' || n FROM generate_series(1, 10050) n`,
+    )
+    expect(await data(server.url, '{ teams(first: 1) { totalCount } }')).toEqual({ teams: { totalCount: null } })
+    await sql.query(`DELETE FROM team WHERE name LIKE 'team%'`)
+    expect(await data(server.url, '{ teams(first: 1) { totalCount } }')).toEqual({ teams: { totalCount: 2 } })
+  })
+})

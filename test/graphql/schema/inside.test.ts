@@ -1,0 +1,308 @@
+import { createClient } from 'graphql-ws'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { WebSocket } from 'ws'
+import { deleteJob } from '../../../src/domain/control/remove.ts'
+import { runTokenOf } from '../../../src/domain/inside/run-tokens.ts'
+import { type Move, transition } from '../../../src/domain/jobs/transition.ts'
+import { applyBootstrapToken } from '../../../src/domain/people/tokens.ts'
+import type { Json } from '../../support/client.ts'
+import { bearer, type Person, personWith } from '../../support/people.ts'
+import { startServer, type TestServer } from '../../support/server.ts'
+
+/** The verbs of a job, with the token of its run: over a server with log-in, and over one in single-user mode. */
+
+const secret = 'the-bootstrap-secret-of-this-test'
+let server: TestServer
+let single: TestServer
+let admin: Person
+
+beforeAll(async () => {
+  server = await startServer({ logIn: { oidc: null } })
+  single = await startServer()
+  await applyBootstrapToken(server.domain, secret)
+  // Test databases are copies of one, with its key.
+  await single.domain.db.sql.query("UPDATE run_token_key SET key = sha256('another installation')")
+  admin = personWith(server.url, secret)
+})
+afterAll(async () => {
+  await server[Symbol.asyncDispose]()
+  await single[Symbol.asyncDispose]()
+})
+
+interface RunningJob {
+  jobId: string
+  runId: string
+  /** The job itself, as a caller. */
+  self: Person
+}
+
+async function move(on: TestServer, jobId: string, step: Omit<Move, 'jobId' | 'run'> & { run?: number }) {
+  const [moved] = await transition(on.domain.db.sql, [{ jobId, run: 1, ...step }], on.time.nowMs())
+  if (!moved) throw new Error('The job did not move')
+  return moved.runId
+}
+
+async function runningJob(on: TestServer = server): Promise<RunningJob> {
+  const jobId = await on.submit()
+  await move(on, jobId, { from: 'QUEUED', to: 'STARTING', reason: null })
+  const runId = await move(on, jobId, { from: 'STARTING', to: 'RUNNING', reason: null })
+  return { jobId, runId, self: personWith(on.url, await runTokenOf(on.domain, runId)) }
+}
+
+const end = (on: TestServer, jobId: string) =>
+  move(on, jobId, { from: 'RUNNING', to: 'SUCCEEDED', reason: null, exitCode: 0 })
+
+const report =
+  'mutation ($fraction: Float, $message: String) { reportProgress(fraction: $fraction, message: $message) }'
+const publish = 'mutation ($input: PublishArtifactInput!) { publishArtifact(input: $input) { id run sizeBytes } }'
+const save = 'mutation ($closure: JSONObject!) { saveClosure(closure: $closure) }'
+
+async function jobOf(jobId: string, fields: string): Promise<Json> {
+  const { job } = await admin.data(`query ($id: ID!) { job(id: $id) { ${fields} } }`, { id: jobId })
+  return job
+}
+
+async function refused(by: Person, query: string, variables: object = {}) {
+  const { errors } = await by.ask(query, variables)
+  return errors?.map(({ message, extensions: { code } }) => `${code} ${message}`)
+}
+
+describe('the token of a run', () => {
+  it('permits the three mutations and nothing else, not even reading the schema', async () => {
+    const { self } = await runningJob()
+    expect(await self.data(report, { fraction: 0.5 })).toEqual({ reportProgress: true })
+    for (const query of [
+      '{ viewer { user { id } } }',
+      '{ serverInfo { name } }',
+      '{ __schema { queryType { name } } }',
+      'mutation { reserveSlot(input: {}) { __typename } }',
+      'mutation { reportProgress(fraction: 1) processQueue { __typename } }',
+    ])
+      expect(await refused(self, query)).toEqual([expect.stringMatching(/^FORBIDDEN The token of a run permits only/)])
+    const client = createClient({
+      url: `${server.url.replace(/^http/, 'ws')}/graphql`,
+      webSocketImpl: WebSocket,
+      connectionParams: bearer(self.token),
+    })
+    const stream = client.iterate({ query: 'subscription { queueStatus { __typename } }' })
+    const answer: unknown = await stream.next().catch((error: unknown) => error)
+    expect(JSON.stringify(answer)).toContain('FORBIDDEN')
+    await client.dispose()
+  })
+
+  it('reads nothing of the job through the artifact that it published', async () => {
+    const { self } = await runningJob()
+    const input = { name: 'a', mediaType: 'text/plain', body: 'x' }
+    const reading = 'mutation ($input: PublishArtifactInput!) { publishArtifact(input: $input) { job { id } } }'
+    expect(await refused(self, reading, { input })).toEqual([expect.stringContaining('NOT_FOUND')])
+  })
+
+  it('is dead once the run is over, forged, or of another installation', async () => {
+    const { self, jobId, runId } = await runningJob()
+    const forged = `berth_${runId}_${'A'.repeat(43)}`
+    const elsewhere = await runTokenOf(single.domain, runId)
+    for (const token of [forged, elsewhere, 'berth_run_x'])
+      expect((await personWith(server.url, token).ask(report, { fraction: 1 })).status).toBe(401)
+    await end(server, jobId)
+    expect((await self.ask(report, { fraction: 1 })).status).toBe(401)
+  })
+
+  it.each([
+    ['with users', () => server],
+    ['in single-user mode', () => single],
+  ])('opens a socket that is closed when the run is over, %s', async (_mode, on) => {
+    const { self, jobId } = await runningJob(on())
+    const closed = Promise.withResolvers<unknown>()
+    const connected = Promise.withResolvers<void>()
+    const client = createClient({
+      url: `${on().url.replace(/^http/, 'ws')}/graphql`,
+      webSocketImpl: WebSocket,
+      connectionParams: bearer(self.token),
+      retryAttempts: 0,
+      lazy: false,
+      onNonLazyError: () => undefined,
+      on: { connected: () => connected.resolve(), closed: closed.resolve },
+    })
+    await connected.promise
+    await end(on(), jobId)
+    expect(await closed.promise).toMatchObject({ code: 4401 })
+    await client.dispose()
+  })
+
+  it('makes a run of the caller in single-user mode as well, where others need no token', async () => {
+    const { self, jobId } = await runningJob(single)
+    expect(await refused(self, '{ viewer { user { id } } }')).toHaveLength(1)
+    await end(single, jobId)
+    expect((await self.ask('{ serverInfo { name } }')).status).toBe(401)
+    expect((await personWith(single.url, '').ask('{ viewer { user { id } } }')).errors).toBeUndefined()
+  })
+
+  it('is stored nowhere', async () => {
+    const { self, runId } = await runningJob()
+    const mac = self.token.slice(`berth_${runId}_`.length)
+    const [row] = await server.domain.db.sql.query<{ text: string }>(
+      'SELECT r::text || j::text AS text FROM run r JOIN job j ON j.id = r.job_id WHERE r.id = $1',
+      [runId],
+    )
+    expect(row?.text).not.toContain(mac)
+  })
+})
+
+describe('progress', () => {
+  it('keeps a field that is left out, and removes one that is null', async () => {
+    const { self, jobId } = await runningJob()
+    await self.data(report, { fraction: 0.25, message: 'loading' })
+    expect(await jobOf(jobId, 'progress { fraction message }')).toEqual({
+      progress: { fraction: 0.25, message: 'loading' },
+    })
+    await Promise.all([self.data(report, { message: 'training' }), self.data(report, { fraction: null })])
+    expect(await jobOf(jobId, 'progress { fraction message } version')).toMatchObject({
+      progress: { fraction: null, message: 'training' },
+      version: 3,
+    })
+  })
+
+  it('of a job that reports as fast as it can is written once a second', async () => {
+    const { self, jobId } = await runningJob()
+    const statements = server.countStatements()
+    const beganMs = performance.now()
+    await Promise.all(Array.from({ length: 1_000 }, (_, at) => self.data(report, { fraction: at / 1_000 })))
+    const seconds = (performance.now() - beganMs) / 1_000
+    const writes = statements.filter((text) => text.includes('progress_fraction = CASE'))
+    expect(writes.length).toBeLessThanOrEqual(1 + Math.ceil(seconds))
+    await self.data(report, { fraction: 1 })
+    expect(await jobOf(jobId, 'progress { fraction }')).toEqual({ progress: { fraction: 1 } })
+  })
+
+  it('is refused by field, value and rule', async () => {
+    const { self } = await runningJob()
+    expect(await refused(self, report, { fraction: 1.5 })).toEqual(['BAD_REQUEST fraction: Must be 0 … 1 (given: 1.5)'])
+    expect(await refused(self, report, { fraction: -0.1 })).toEqual([
+      'BAD_REQUEST fraction: Must be 0 … 1 (given: -0.1)',
+    ])
+    expect(await refused(self, report)).toEqual(['BAD_REQUEST fraction: Give fraction, message or both'])
+    expect(await refused(self, report, { message: 'x'.repeat(1_001) })).toEqual([
+      'BAD_REQUEST message: Must have at most 1,000 characters',
+    ])
+    expect(await refused(self, report, { message: 'a\0b' })).toEqual([expect.stringContaining('NUL')])
+    expect(await refused(self, report, { message: '\ud800' })).toEqual([expect.stringContaining('lone surrogate')])
+  })
+})
+
+describe('an artifact', () => {
+  const text = { name: 'report', mediaType: 'text/plain; charset=utf-8', body: 'häm', metadata: { b: 1, a: [null] } }
+
+  it('is an event, a node, an entry of the job, and goes with the job', async () => {
+    const { self, jobId } = await runningJob()
+    const { publishArtifact: first } = await self.data(publish, { input: text })
+    await self.data(publish, { input: { name: 'model', mediaType: 'application/x-tar', uri: 's3://bucket/model.tar' } })
+    expect(first).toMatchObject({ run: 1, sizeBytes: 4 })
+    const { artifacts, events } = await jobOf(
+      jobId,
+      'artifacts(first: 1) { nodes { id name body metadata } pageInfo { hasNextPage endCursor } } events { nodes { seq type metadata } }',
+    )
+    expect(artifacts).toMatchObject({
+      nodes: [{ id: first.id, name: 'report', body: 'häm', metadata: text.metadata }],
+      pageInfo: { hasNextPage: true },
+    })
+    expect(events.nodes.slice(3)).toMatchObject([
+      { seq: 4, type: 'ARTIFACT_PUBLISHED', metadata: { artifactId: first.id, name: 'report' } },
+      { seq: 5, type: 'ARTIFACT_PUBLISHED' },
+    ])
+    const after = artifacts.pageInfo.endCursor
+    const rest = await jobOf(jobId, `artifacts(after: "${after}") { nodes { name uri sizeBytes } }`)
+    expect(rest.artifacts.nodes).toEqual([{ name: 'model', uri: 's3://bucket/model.tar', sizeBytes: null }])
+    const node = () => admin.data(`{ node(id: "${first.id}") { ... on Artifact { name job { id } } } }`)
+    expect((await node())['node']).toEqual({ name: 'report', job: { id: jobId } })
+    await end(server, jobId)
+    await deleteJob(server.domain, server.admin, { jobId })
+    expect((await node())['node']).toBeNull()
+  })
+
+  it('is the same one when it is published again, and another one with other content', async () => {
+    const { self, jobId } = await runningJob()
+    const answers = await Promise.all(Array.from({ length: 5 }, () => self.data(publish, { input: text })))
+    expect(new Set(answers.map(({ publishArtifact }) => publishArtifact.id)).size).toBe(1)
+    await self.data(publish, { input: { ...text, body: 'new' } })
+    const { artifacts } = await jobOf(jobId, 'artifacts { nodes { body } }')
+    expect(artifacts.nodes).toEqual([{ body: 'häm' }, { body: 'new' }])
+  })
+
+  it('of a job that others may not see is not there', async () => {
+    const { self } = await runningJob()
+    const { publishArtifact } = await self.data(publish, { input: text })
+    await server.user('visitor', 'VIEWER')
+    const { secret: token } = (
+      await admin.data(
+        `mutation ($id: ID!) { createToken(input: { name: "v", userId: $id }) { ... on CreateTokenSuccess { secret } } }`,
+        {
+          id: (await server.domain.db.sql.query<{ id: string }>(`SELECT id FROM "user" WHERE name = 'visitor'`))[0]?.id,
+        },
+      )
+    )['createToken']
+    const { node } = await personWith(server.url, token).data(`{ node(id: "${publishArtifact.id}") { id } }`)
+    expect(node).toBeNull()
+  })
+
+  it.each<[string, object, string]>([
+    ['name', { name: '' }, 'name: Must have 1 … 255 characters'],
+    ['name', { name: 'a\nb' }, 'name: Must have 1 … 255 characters'],
+    ['mediaType', { mediaType: 'text' }, 'mediaType: Must be a media type'],
+    ['uri', { body: null, uri: 'no scheme' }, 'uri: Must be an absolute URI'],
+    ['uri', { body: null, uri: 'https://x/gnp.\u202efdp' }, 'uri: Must be an absolute URI'],
+    ['uri', { body: null, uri: 'https://x/\x1b[2J' }, 'uri: Must be an absolute URI'],
+    ['uri', { body: null, uri: 'javascript:alert(1)' }, 'uri: Must not be a javascript:'],
+    ['uri', { body: null, uri: `http://${'x'.repeat(2_048)}` }, 'uri: Must have at most 2,048 characters'],
+    ['uri and body', { uri: 'http://x' }, 'uri: Give either uri or body'],
+    ['neither', { body: null }, 'uri: Give either uri or body'],
+    ['body', { body: 'ä'.repeat(32_769) }, 'body: Must have at most 65,536 bytes, not 65,538'],
+    ['metadata', { metadata: { x: 'y'.repeat(16_384) } }, 'metadata: Must have at most 16,384 bytes as JSON'],
+    ['NUL', { metadata: { x: 'a\0' } }, 'metadata.x: Must not contain the character NUL'],
+  ])('with a wrong %s is refused by its rule', async (_what, wrong, message) => {
+    const { self } = await runningJob()
+    expect(await refused(self, publish, { input: { ...text, ...wrong } })).toEqual([
+      expect.stringContaining(`BAD_REQUEST ${message}`),
+    ])
+  })
+
+  it('is refused after the thousandth of a run', async () => {
+    const { self, jobId, runId } = await runningJob()
+    await server.domain.db.sql.query(
+      `INSERT INTO artifact (id, job_id, seq, run_id, run, name, media_type, uri, hash)
+       SELECT 'artifact_' || $2 || n, $1, 1000 + n, $2, 1, 'n', 'text/plain', 'x:y', decode(lpad(n::text, 64, '0'), 'hex') FROM generate_series(1, 1000) n`,
+      [jobId, runId],
+    )
+    expect(await refused(self, publish, { input: text })).toEqual([expect.stringContaining('at most 1,000 artifacts')])
+  })
+})
+
+describe('a closure', () => {
+  it('replaces the one before, as it was given', async () => {
+    const { self, jobId } = await runningJob()
+    expect((await jobOf(jobId, 'closure')).closure).toBeNull()
+    await self.data(save, { closure: { step: 1 } })
+    await self.data(save, { closure: { step: 2, at: { deep: ['x', null, 1.5] } } })
+    expect((await jobOf(jobId, 'closure version')).closure).toEqual({ step: 2, at: { deep: ['x', null, 1.5] } })
+    const saves = Array.from({ length: 20 }, (_, step) => self.data(save, { closure: { step } }))
+    await Promise.all(saves)
+    expect(await jobOf(jobId, 'closure version')).toMatchObject({ closure: { step: 19 }, version: 3 })
+  })
+
+  it('has at most 256 KiB', async () => {
+    const { self } = await runningJob()
+    const frame = JSON.stringify({ x: '' }).length
+    expect(await self.data(save, { closure: { x: 'y'.repeat(262_144 - frame) } })).toEqual({ saveClosure: true })
+    expect(await refused(self, save, { closure: { x: 'y'.repeat(262_145 - frame) } })).toEqual([
+      'BAD_REQUEST closure: Must have at most 262,144 bytes as JSON, not 262,145',
+    ])
+  })
+
+  it('of a run that was given up for another one is not taken', async () => {
+    const { self, jobId, runId } = await runningJob()
+    await self.data(save, { closure: { from: 1 } })
+    await move(server, jobId, { from: 'RUNNING', to: 'QUEUED', reason: 'NODE_LOST', runEnds: 'INTERRUPTED' })
+    expect((await self.ask(save, { closure: { from: 'the old run' } })).status).toBe(401)
+    expect(runId).not.toBe((await jobOf(jobId, 'currentRun { id }')).currentRun.id)
+    expect((await jobOf(jobId, 'closure')).closure).toEqual({ from: 1 })
+  })
+})

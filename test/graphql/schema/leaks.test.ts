@@ -1,0 +1,69 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { applyBootstrapToken } from '../../../src/domain/people/tokens.ts'
+import { mutate, type Person, personWith } from '../../support/people.ts'
+import { startServer, type TestServer } from '../../support/server.ts'
+
+/** Names of others that a person who may not see all jobs must not learn from what is told of a pool. */
+const secret = 'the-bootstrap-secret-of-this-test'
+let server: TestServer
+let admin: Person
+const people: Record<string, Person> = {}
+
+beforeAll(async () => {
+  server = await startServer({ logIn: { oidc: null } })
+  await applyBootstrapToken(server.domain, secret)
+  admin = personWith(server.url, secret)
+  for (const name of ['ml', 'secret-team']) await mutate(admin, 'createTeam', { input: { name } })
+  for (const [name, level] of [
+    ['ann', 'RESEARCHER'],
+    ['vic', 'VIEWER'],
+    ['lea', 'LEAD'],
+  ] as const) {
+    const teams = name === 'ann' ? ['ml'] : []
+    const { user } = await mutate(admin, 'createUser', { input: { name, level, teams }, wanted: 'user { id }' })
+    const made = await mutate(admin, 'createToken', { input: { name, userId: user.id }, wanted: 'secret' })
+    people[name] = personWith(server.url, made.secret)
+  }
+  for (const [scope, name] of Object.entries({ USER: 'lea', TEAM: 'secret-team', PROJECT: 'secret-project' }))
+    await mutate(admin, 'setScopeLimit', { input: { scope, name, maxJobs: 1 } })
+  for (const [scope, name] of Object.entries({ USER: 'ann', TEAM: 'ml', PROJECT: 'mine', QUEUE: 'default' }))
+    await mutate(admin, 'setScopeLimit', { input: { scope, name, maxJobs: 1 } })
+  const spec = { command: ['true'], project: 'mine' }
+  await mutate(people['ann'] as Person, 'submitJob', { input: { spec } })
+  const { sql } = server.domain.db
+  await sql.query(
+    `INSERT INTO account_view (pool, account, occupancy, weight, running, queued)
+     SELECT 'sim', a, 0.1, 1, 1, 1 FROM unnest($1::text[]) AS a`,
+    [['ml', 'ml.vision', 'mlx', 'users.ann', 'users.anna', 'secret-team']],
+  )
+  await sql.query("INSERT INTO scheduler_leader (pool, epoch, holder, host) VALUES ('sim', 1, 'host:17', 'host')")
+  await sql.query("INSERT INTO scheduler_lease (pool, renewed_at) VALUES ('sim', berth_now())")
+})
+afterAll(() => server[Symbol.asyncDispose]())
+
+async function told(name: string) {
+  const person = people[name] ?? admin
+  const { pools, limits } = await person.data(
+    '{ limits { scopes { name } } pools { leader { epoch process host } accounts { account } limits { scopes { name } } } }',
+  )
+  const names = (list: { name: string }[]) => list.map((each) => each.name).sort()
+  expect(names(pools[0].limits.scopes)).toEqual(names(limits.scopes))
+  const accounts = pools[0].accounts.map((each: { account: string }) => each.account).sort()
+  return { scopes: names(limits.scopes), accounts, leader: pools[0].leader }
+}
+
+describe('what is told of a pool', () => {
+  it('has of others no name of an account, a limit or a machine', async () => {
+    const leader = { epoch: 1, process: null, host: null }
+    expect(await told('vic')).toEqual({ scopes: ['default'], accounts: [], leader })
+    const accounts = ['ml', 'ml.vision', 'users.ann']
+    expect(await told('ann')).toEqual({ scopes: ['ann', 'default', 'mine', 'ml'], accounts, leader })
+  })
+
+  it('is whole for those who may see all jobs', async () => {
+    const leader = { epoch: 1, process: 'host:17', host: 'host' }
+    const all = { scopes: expect.arrayContaining(['lea', 'secret-team', 'secret-project']), leader }
+    for (const name of ['lea', 'admin'])
+      expect(await told(name)).toMatchObject({ ...all, accounts: expect.arrayContaining(['mlx', 'secret-team']) })
+  })
+})

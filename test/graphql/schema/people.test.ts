@@ -1,0 +1,352 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { applyBootstrapToken } from '../../../src/domain/people/tokens.ts'
+import { mutate, type Person, personWith } from '../../support/people.ts'
+import { startServer, type TestServer } from '../../support/server.ts'
+
+const secret = 'the-bootstrap-secret-of-this-test'
+let server: TestServer
+let admin: Person
+
+beforeAll(async () => {
+  server = await startServer({ logIn: { oidc: null }, singleUser: false })
+  await applyBootstrapToken(server.domain, secret)
+  admin = personWith(server.url, secret)
+})
+afterAll(() => server[Symbol.asyncDispose]())
+
+async function createUser(name: string, level: string, more: object = {}): Promise<string> {
+  const { user } = await mutate(admin, 'createUser', { input: { name, level, ...more }, wanted: 'user { id }' })
+  return user.id
+}
+
+async function tokenOf(userId: string, more: object = {}): Promise<Person> {
+  const made = await mutate(admin, 'createToken', { input: { name: 't', userId, ...more }, wanted: 'secret' })
+  return personWith(server.url, made.secret)
+}
+
+const submit = (person: Person, spec: object = {}) =>
+  mutate(person, 'submitJob', {
+    input: { spec: { command: ['true'], ...spec } },
+    wanted: 'job { id account team { name } basePriority }',
+  })
+
+describe('users', () => {
+  it('are made with what was said, once per name', async () => {
+    await mutate(admin, 'createTeam', { input: { name: 'ml' } })
+    const input = { name: 'ann', level: 'RESEARCHER', displayName: 'Ann', email: 'ann@example.org', teams: ['ml'] }
+    const answer = await mutate(admin, 'createUser', {
+      input: { ...input, defaultTeam: 'ml', allow: ['job.approve'], deny: ['job.delete.own'], unixUser: 'ann' },
+      wanted:
+        'user { name level displayName email teams { name account } defaultTeam { name } allow deny unixUser disabled }',
+    })
+    expect(answer.user).toEqual({
+      name: 'ann',
+      level: 'RESEARCHER',
+      displayName: 'Ann',
+      email: 'ann@example.org',
+      teams: [{ name: 'ml', account: 'ml' }],
+      defaultTeam: { name: 'ml' },
+      allow: ['job.approve'],
+      deny: ['job.delete.own'],
+      unixUser: 'ann',
+      disabled: false,
+    })
+    expect(await mutate(admin, 'createUser', { input })).toMatchObject({
+      code: 'INVALID_INPUT',
+      violations: [{ path: ['name'] }],
+    })
+  })
+
+  it.each([
+    [{ name: '', level: 'VIEWER' }, ['name']],
+    [{ name: 'x y', level: 'VIEWER' }, ['name']],
+    [{ name: 'new', level: 'VIEWER', allow: ['job.fly'] }, ['allow', '0']],
+    [{ name: 'new', level: 'VIEWER', teams: ['no-such'] }, ['teams', '0']],
+    [{ name: 'new', level: 'VIEWER', defaultTeam: 'ml' }, ['defaultTeam']],
+    [{ name: 'new', level: 'VIEWER', unixUser: 'a b' }, ['unixUser']],
+    [{ name: 'new', level: 'VIEWER', displayName: 'a\u0000b' }, ['displayName']],
+  ])('are refused with the place: %j', async (input, path) => {
+    expect(await mutate(admin, 'createUser', { input })).toMatchObject({
+      code: 'INVALID_INPUT',
+      violations: [{ path }],
+    })
+  })
+
+  it('keep what an update leaves out, and lose what it sets to null', async () => {
+    const id = await createUser('bob', 'VIEWER', { displayName: 'Bob', teams: ['ml'], defaultTeam: 'ml' })
+    const wanted = 'user { level displayName teams { name } defaultTeam { name } }'
+    const one = await mutate(admin, 'updateUser', { input: { id, level: 'RESEARCHER' }, wanted })
+    expect(one.user).toMatchObject({ level: 'RESEARCHER', displayName: 'Bob', defaultTeam: { name: 'ml' } })
+    const two = await mutate(admin, 'updateUser', { input: { id, displayName: null, defaultTeam: null }, wanted })
+    expect(two.user).toMatchObject({ displayName: null, defaultTeam: null, teams: [{ name: 'ml' }] })
+    const three = await mutate(admin, 'updateUser', { input: { id, defaultTeam: 'ml' }, wanted })
+    expect(three.user).toMatchObject({ defaultTeam: { name: 'ml' } })
+    const four = await mutate(admin, 'updateUser', { input: { id, teams: [] }, wanted })
+    expect(four.user).toMatchObject({ defaultTeam: null, teams: [] })
+  })
+
+  it('are disabled, not removed: their token is dead, their jobs stay', async () => {
+    const id = await createUser('cyd', 'RESEARCHER')
+    const cyd = await tokenOf(id)
+    const { job } = await submit(cyd)
+    expect(await mutate(admin, 'deleteUser', { input: { id }, wanted: 'id' })).toMatchObject({ id })
+    expect(await cyd.ask('{ viewer { user { name } } }')).toMatchObject({
+      status: 401,
+      errors: [{ extensions: { code: 'UNAUTHENTICATED' } }],
+    })
+    const found = await admin.data('query ($id: ID!) { job(id: $id) { state user { name disabled } } }', { id: job.id })
+    expect(found['job']).toEqual({ state: 'QUEUED', user: { name: 'cyd', disabled: true } })
+    await mutate(admin, 'updateUser', { input: { id, disabled: false } })
+    expect((await cyd.ask('{ serverInfo { name } }')).status).toBe(401)
+    expect((await (await tokenOf(id)).ask('{ serverInfo { name } }')).status).toBe(200)
+  })
+
+  it('do not disable themselves, and give nobody more than they have', async () => {
+    const { viewer } = await admin.data('{ viewer { user { id } } }')
+    expect(await mutate(admin, 'deleteUser', { input: { id: viewer.user.id } })).toMatchObject({
+      code: 'INVALID_INPUT',
+    })
+    const clerk = await tokenOf(await createUser('clerk', 'RESEARCHER', { allow: ['user.write', 'token.any'] }))
+    expect(await mutate(clerk, 'createUser', { input: { name: 'dot', level: 'ADMIN' } })).toMatchObject({
+      code: 'FORBIDDEN',
+    })
+    expect(await mutate(clerk, 'createToken', { input: { name: 't', userId: viewer.user.id } })).toMatchObject({
+      code: 'FORBIDDEN',
+    })
+    expect(
+      await mutate(clerk, 'createUser', { input: { name: 'dot', level: 'VIEWER' }, wanted: 'user { name }' }),
+    ).toEqual({ __typename: 'CreateUserSuccess', user: { name: 'dot' } })
+  })
+
+  it('have names that differ in more than case', async () => {
+    await createUser('Zoe', 'VIEWER')
+    for (const name of ['zoe', 'ZOE', 'Admin'])
+      expect(await mutate(admin, 'createUser', { input: { name, level: 'VIEWER' } })).toMatchObject({
+        code: 'INVALID_INPUT',
+        violations: [{ path: ['name'], message: expect.stringContaining('exists already, in this or another case') }],
+      })
+  })
+
+  it('become another person, or a member of a team, only by an ADMIN', async () => {
+    const { team } = await mutate(admin, 'createTeam', { input: { name: 'rich' }, wanted: 'team { id }' })
+    const id = await createUser('climber', 'RESEARCHER', { allow: ['user.write'], teams: ['rich'] })
+    const climber = await tokenOf(id)
+    const victim = await createUser('victim', 'RESEARCHER')
+    const identity = { issuer: 'https://login.example.org', subject: 'of-climber' }
+    const denied = { code: 'FORBIDDEN', requiredPermission: 'level:ADMIN' }
+    const tries: [string, object][] = [
+      ['updateUser', { id: victim, identity }],
+      ['updateUser', { id: victim, teams: ['rich'] }],
+      ['createUser', { name: 'puppet', level: 'VIEWER', teams: ['rich'] }],
+      ['updateTeam', { id: team.id, addMembers: [victim] }],
+      ['updateTeam', { id: team.id, name: 'bio.secret' }],
+    ]
+    for (const [field, input] of tries) expect(await mutate(climber, field, { input }), field).toMatchObject(denied)
+    const change = { displayName: 'Victim', teams: [] }
+    expect(await mutate(climber, 'updateUser', { input: { id: victim, ...change } })).toMatchObject({
+      __typename: 'UpdateUserSuccess',
+    })
+    expect(await mutate(climber, 'updateTeam', { input: { id: team.id, removeMembers: [id] } })).toMatchObject({
+      __typename: 'UpdateTeamSuccess',
+    })
+    expect(await mutate(admin, 'updateUser', { input: { id: victim, identity } })).toMatchObject({
+      __typename: 'UpdateUserSuccess',
+    })
+  })
+
+  it('keep one ADMIN who has every permission', async () => {
+    const { viewer } = await admin.data('{ viewer { user { id } } }')
+    const { id } = viewer.user
+    const changes = [{ level: 'LEAD' }, { level: 'VIEWER' }, { deny: ['user.write'] }, { deny: ['job.view.all'] }]
+    for (const change of changes)
+      expect(await mutate(admin, 'updateUser', { input: { id, ...change } }), JSON.stringify(change)).toMatchObject({
+        code: 'INVALID_INPUT',
+        violations: [{ path: Object.keys(change), message: expect.stringContaining('is the last ADMIN') }],
+      })
+    const other = await createUser('second', 'ADMIN')
+    const second = await tokenOf(other)
+    const lowered = await mutate(second, 'updateUser', { input: { id, level: 'LEAD' }, wanted: 'user { level }' })
+    expect(lowered.user).toEqual({ level: 'LEAD' })
+    expect(await mutate(second, 'updateUser', { input: { id: other, level: 'LEAD' } })).toMatchObject({
+      code: 'INVALID_INPUT',
+    })
+    expect(await mutate(second, 'updateUser', { input: { id, level: 'ADMIN' }, wanted: 'user { level }' })).toEqual({
+      __typename: 'UpdateUserSuccess',
+      user: { level: 'ADMIN' },
+    })
+    await mutate(admin, 'deleteUser', { input: { id: other } })
+  })
+
+  it('are seen by those who see their jobs; others see themselves', async () => {
+    const eve = await tokenOf(await createUser('eve', 'RESEARCHER'))
+    const lead = await tokenOf(await createUser('lea', 'LEAD'))
+    const query = '{ users(first: 100) { nodes { id name } } }'
+    const all = (await lead.data(query))['users'].nodes
+    expect(all.length).toBeGreaterThan(4)
+    expect((await eve.data(query))['users'].nodes).toMatchObject([{ name: 'eve' }])
+    const ann = all.find(({ name }: { name: string }) => name === 'ann')
+    const node = 'query ($id: ID!) { node(id: $id) { ... on User { name } } }'
+    expect(await eve.data(node, { id: ann.id })).toEqual({ node: null })
+    expect(await lead.data(node, { id: ann.id })).toEqual({ node: { name: 'ann' } })
+    const own = 'query ($id: ID!) { node(id: $id) { ... on User { allow } } }'
+    expect(await lead.ask(own, { id: ann.id })).toMatchObject({
+      errors: [{ extensions: { code: 'FORBIDDEN' } }],
+    })
+  })
+})
+
+describe('teams', () => {
+  it.each(['users', 'users.ann', 'Users', 'a..b', '', 'a b'])('are not called %j', async (name) => {
+    expect(await mutate(admin, 'createTeam', { input: { name } })).toMatchObject({
+      code: 'INVALID_INPUT',
+      violations: [{ path: ['name'] }],
+    })
+  })
+
+  it('gain and lose members, are renamed with their account, and go', async () => {
+    const [fay, gus] = [await createUser('fay', 'RESEARCHER'), await createUser('gus', 'RESEARCHER')]
+    const made = await mutate(admin, 'createTeam', { input: { name: 'bio' }, wanted: 'team { id account }' })
+    expect(made.team.account).toBe('bio')
+    const { id } = made.team
+    const wanted = 'team { name account members { nodes { name } } }'
+    const grown = await mutate(admin, 'updateTeam', { input: { id, addMembers: [fay, gus] }, wanted })
+    expect(grown.team.members.nodes).toEqual([{ name: 'fay' }, { name: 'gus' }])
+    for (const member of [fay, gus]) await mutate(admin, 'updateUser', { input: { id: member, defaultTeam: 'bio' } })
+    const shrunk = await mutate(admin, 'updateTeam', { input: { id, name: 'biology', removeMembers: [gus] }, wanted })
+    expect(shrunk.team).toEqual({ name: 'biology', account: 'biology', members: { nodes: [{ name: 'fay' }] } })
+    const defaults = 'query ($ids: [ID!]!) { nodes(ids: $ids) { ... on User { defaultTeam { name } } } }'
+    expect(await admin.data(defaults, { ids: [fay, gus] })).toEqual({
+      nodes: [{ defaultTeam: { name: 'biology' } }, { defaultTeam: null }],
+    })
+    expect(await mutate(admin, 'updateTeam', { input: { id, addMembers: ['user_x'] } })).toMatchObject({
+      code: 'INVALID_INPUT',
+      violations: [{ path: ['addMembers', '0'] }],
+    })
+    expect(await mutate(admin, 'updateTeam', { input: { id, name: 'ml' } })).toMatchObject({ code: 'INVALID_INPUT' })
+    expect(await mutate(admin, 'deleteTeam', { input: { id }, wanted: 'id' })).toMatchObject({ id })
+    expect(await mutate(admin, 'deleteTeam', { input: { id } })).toMatchObject({ code: 'NOT_FOUND' })
+    expect(await admin.data('query ($id: ID!) { node(id: $id) { id } }', { id })).toEqual({ node: null })
+  })
+
+  it('are charged by their members: default team, named team, accounts below', async () => {
+    await mutate(admin, 'createTeam', { input: { name: 'phys' } })
+    await mutate(admin, 'createTeam', { input: { name: 'chem' } })
+    const hal = await tokenOf(await createUser('hal', 'RESEARCHER', { teams: ['phys', 'chem'], defaultTeam: 'phys' }))
+    expect((await submit(hal)).job).toMatchObject({ account: 'phys', team: { name: 'phys' } })
+    expect((await submit(hal, { team: 'chem' })).job).toMatchObject({ account: 'chem', team: { name: 'chem' } })
+    const { teams } = await hal.data('{ teams { nodes { id name } } }')
+    const chem = teams.nodes.find(({ name }: { name: string }) => name === 'chem')
+    const list = 'query ($team: ID) { jobs(filter: { team: $team }) { nodes { account team { name } } } }'
+    expect((await hal.data(list, { team: chem.id }))['jobs'].nodes).toEqual([
+      { account: 'chem', team: { name: 'chem' } },
+    ])
+    expect((await submit(hal, { account: 'phys.laser' })).job).toMatchObject({ account: 'phys.laser' })
+    expect((await submit(hal, { account: 'users.hal.x' })).job).toMatchObject({ account: 'users.hal.x' })
+    for (const spec of [{ team: 'ml' }, { account: 'ml' }, { account: 'physics' }, { account: 'users.ann' }])
+      expect(await submit(hal, spec)).toMatchObject({ code: 'INVALID_INPUT' })
+    expect((await submit(admin, { account: 'anything.at.all' })).job).toMatchObject({ account: 'anything.at.all' })
+  })
+})
+
+describe('who may not see all people', () => {
+  it('sees the members of its own teams, without what they have elsewhere', async () => {
+    const teamId = async (name: string) =>
+      (await mutate(admin, 'createTeam', { input: { name }, wanted: 'team { id }' })).team.id
+    const [lab, board] = [await teamId('lab'), await teamId('board')]
+    const ned = await createUser('ned', 'LEAD', { teams: ['lab', 'board'], defaultTeam: 'board' })
+    const mia = await createUser('mia', 'RESEARCHER', { teams: ['lab'], defaultTeam: 'lab' })
+    const asMia = await tokenOf(mia)
+    const members = 'members { nodes { name teams { name } } }'
+    const seen = [
+      { name: 'ned', teams: [{ name: 'lab' }] },
+      { name: 'mia', teams: [{ name: 'lab' }] },
+    ]
+    expect(await asMia.data(`{ teams { nodes { name ${members} } } users { nodes { name } } }`)).toEqual({
+      teams: { nodes: [{ name: 'lab', members: { nodes: seen } }] },
+      users: { nodes: [{ name: 'mia' }] },
+    })
+    const node = 'query ($id: ID!) { node(id: $id) { id } }'
+    for (const id of [board, ned]) expect(await asMia.data(node, { id })).toEqual({ node: null })
+    expect(await asMia.data(node, { id: lab })).toEqual({ node: { id: lab } })
+    for (const field of ['defaultTeam { name }', 'unixUser', 'allow', 'deny'])
+      expect(await asMia.ask(`{ teams { nodes { members { nodes { ${field} } } } } }`)).toMatchObject({
+        errors: [{ extensions: { code: 'FORBIDDEN' } }],
+      })
+
+    // A job names its team also to a user who has left the team since.
+    await submit(asMia)
+    await mutate(admin, 'updateTeam', { input: { id: lab, removeMembers: [mia] } })
+    expect(await asMia.data(`{ jobs { nodes { team { name ${members} } } } }`)).toEqual({
+      jobs: { nodes: [{ team: { name: 'lab', members: { nodes: [] } } }] },
+    })
+  })
+})
+
+describe('lists of jobs with their people', () => {
+  it('cost the same number of statements for 2 jobs and for 12', async () => {
+    const query = `{ jobs(first: 100) { nodes { user { name teams { name members(first: 2) { nodes { name } } } } team { name }
+      again: team { account } } } }`
+    const statements = server.countStatements()
+    const cost = async () => {
+      statements.length = 0
+      const { jobs } = await admin.data(query)
+      return {
+        jobs: jobs.nodes.length,
+        statements: statements.filter((text) => /^SELECT.*(team|"public"\."user")/s.test(text)).length,
+      }
+    }
+    const before = await cost()
+    expect(before.statements).toBeGreaterThan(2)
+    for (let i = 0; i < 5; i++) {
+      const name = `crowd${i}`
+      const { team } = await mutate(admin, 'createTeam', { input: { name }, wanted: 'team { id }' })
+      const person = await tokenOf(await createUser(name, 'RESEARCHER', { teams: [name], defaultTeam: name }))
+      expect(team.id).toMatch(/^team_/)
+      for (let j = 0; j < 2; j++) await submit(person)
+    }
+    const after = await cost()
+    expect(after).toEqual({ jobs: before.jobs + 10, statements: before.statements })
+  })
+})
+
+describe('levels', () => {
+  it('decide what is allowed; allow adds, deny wins', async () => {
+    const viewer = await tokenOf(await createUser('ida', 'VIEWER', { allow: ['job.submit'] }))
+    expect((await submit(viewer)).job).toMatchObject({ basePriority: 0 })
+    const plain = await tokenOf(await createUser('jan', 'VIEWER'))
+    expect(await submit(plain)).toMatchObject({ code: 'FORBIDDEN', requiredPermission: 'job.submit' })
+    const denied = await tokenOf(
+      await createUser('kim', 'RESEARCHER', { allow: ['job.submit'], deny: ['job.submit', 'job.view.own'] }),
+    )
+    expect(await submit(denied)).toMatchObject({ code: 'FORBIDDEN', requiredPermission: 'job.submit' })
+  })
+
+  it('show nothing, own jobs included, without job.view.own', async () => {
+    const id = await createUser('nia', 'RESEARCHER')
+    const nia = await tokenOf(id)
+    const { job } = await submit(nia)
+    const query =
+      'query ($id: ID!) { job(id: $id) { id } jobs { nodes { id } totalCount } queue { entries { nodes { id } } } }'
+    expect(await nia.data(query, { id: job.id })).toMatchObject({ job: { id: job.id }, jobs: { totalCount: 1 } })
+    await mutate(admin, 'updateUser', { input: { id, deny: ['job.view.own'] } })
+    expect(await nia.data(query, { id: job.id })).toEqual({
+      job: null,
+      jobs: { nodes: [], totalCount: 0 },
+      queue: { entries: { nodes: [] } },
+    })
+    expect(await mutate(nia, 'cancelJob', { input: { jobId: job.id } })).toMatchObject({ code: 'NOT_FOUND' })
+  })
+
+  it('make what is not there and what is not yours look the same', async () => {
+    const { job } = await submit(admin)
+    const eve = await tokenOf(await createUser('lou', 'RESEARCHER'))
+    const missing = 'job_00000000000000000000000000'
+    const answers = async (id: string) => {
+      const cancelled = await mutate(eve, 'cancelJob', { input: { jobId: id } })
+      const read = await eve.ask('query ($id: ID!) { job(id: $id) { id } node(id: $id) { id } }', { id })
+      const depends = await submit(eve, { dependsOn: [{ jobId: id }] })
+      return JSON.stringify([cancelled, read, depends]).replaceAll(id, 'ID')
+    }
+    expect(await answers(job.id)).toBe(await answers(missing))
+  })
+})

@@ -1,0 +1,201 @@
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { setJobPriority } from '../../../src/domain/control/priority.ts'
+import { data, type Json, send } from '../../support/client.ts'
+import { createLeader } from '../../support/leader.ts'
+import { bearer } from '../../support/people.ts'
+import { startServer, type TestServer } from '../../support/server.ts'
+
+/** What is told of a queue and of its machines, to those who see all and to those who see their own. */
+let server: TestServer
+const jobs: Record<string, string> = {}
+
+beforeAll(async () => {
+  const cuda = ['8.0', '12.0']
+  const gpu = { model: 'V100', memoryGib: 32, tensorCores: true, cuda }
+  server = await startServer({
+    pool: {
+      nodes: [
+        {
+          name: 'n1',
+          cpuMillis: 4000,
+          memoryBytes: 64 * 1024 ** 3,
+          cpuModel: null,
+          infiniband: false,
+          devices: [
+            { index: 0, ...gpu },
+            { index: 1, ...gpu },
+          ],
+        },
+      ],
+      executors: ['container', 'simulated'],
+    },
+    authenticate: (authorization, { users }) => users.get(authorization?.replace('Bearer ', '') ?? '') ?? server.admin,
+  })
+  const [rosa, vic] = [await server.user('rosa', 'RESEARCHER'), await server.user('vic', 'VIEWER', ['job.submit'])]
+  const spec = { executor: 'simulated' }
+  jobs['running'] = await server.submit({ ...spec, resources: { gpu: 1, cpu: 4 } }, rosa)
+  await (await createLeader(server.domain, 'sim')).tick()
+  for (const [name, viewer] of [
+    ['low', vic],
+    ['mine', rosa],
+    ['other', rosa],
+    ['top', server.admin],
+  ] as const)
+    jobs[name] = await server.submit({ ...spec, maxRunTimeSeconds: 60 }, viewer)
+  await setJobPriority(server.domain, server.admin, { jobId: jobs['low'] ?? '', priority: 50 })
+})
+afterAll(() => server[Symbol.asyncDispose]())
+
+const named = (ids: readonly string[]) => ids.map((id) => Object.keys(jobs).find((name) => jobs[name] === id))
+
+async function as(name: string, query: string, variables: object = {}): Promise<Record<string, Json>> {
+  const headers = { 'content-type': 'application/json', ...bearer(name) }
+  const answer = JSON.parse((await send(server.url, { headers, body: JSON.stringify({ query, variables }) })).text)
+  if (answer.errors) throw new Error(JSON.stringify(answer.errors))
+  return answer.data
+}
+
+async function walk(person: string, first: number): Promise<(string | undefined)[]> {
+  const seen: string[] = []
+  for (let after: string | null = null; ; ) {
+    const { queue } = await as(
+      person,
+      'query ($f: Int, $a: Cursor) { queue { entries(first: $f, after: $a) { nodes { id } pageInfo { hasNextPage endCursor } } } }',
+      { f: first, a: after },
+    )
+    seen.push(...queue.entries.nodes.map(({ id }: Json) => id))
+    if (!queue.entries.pageInfo.hasNextPage) return named(seen)
+    after = queue.entries.pageInfo.endCursor
+  }
+}
+
+it('entries come in the order of their turn, whatever the size of the page', async () => {
+  for (const first of [1, 2, 100])
+    expect(await walk('admin', first)).toEqual(['running', 'low', 'top', 'mine', 'other'])
+  for (const first of [1, 100]) expect(await walk('rosa', first)).toEqual(['running', 'mine', 'other'])
+})
+
+it('numbers, and those of the machine', async () => {
+  const { queue } = await as(
+    'rosa',
+    `{ queue { depth running blocked byState { state count } byUser { count user { name } }
+    local { runningJobs pendingJobs allocatedGpus availableGpus totalGpus } } }`,
+  )
+  expect(queue).toEqual({
+    depth: 4,
+    running: 1,
+    blocked: 0,
+    byState: [
+      { state: 'QUEUED', count: 4 },
+      { state: 'STARTING', count: 1 },
+    ],
+    byUser: [{ count: 3, user: { name: 'rosa' } }],
+    local: { runningJobs: 1, pendingJobs: 4, allocatedGpus: [0], availableGpus: [1], totalGpus: 2 },
+  })
+})
+
+it('priorities now, places, and one’s own line', async () => {
+  const { job } = await as(
+    'vic',
+    `{ job(id: "${jobs['low']}") { priority basePriority priorityOverride queuePosition scheduling { jobsAhead positionIsExact fit { freeNow missing } } } }`,
+  )
+  expect(job).toEqual({
+    priority: 50,
+    basePriority: 0,
+    priorityOverride: 50,
+    queuePosition: 1,
+    scheduling: {
+      jobsAhead: 0,
+      positionIsExact: true,
+      fit: { freeNow: false, missing: ['1 cpu on one node: 0 are free', '16 GiB on one node: 0 GiB are free'] },
+    },
+  })
+  const { viewer } = await as(
+    'rosa',
+    '{ viewer { queue { pendingCount runningCount bestPosition pendingJobs { id } } } }',
+  )
+  expect({ ...viewer.queue, pendingJobs: named(viewer.queue.pendingJobs.map(({ id }: Json) => id)) }).toEqual({
+    pendingCount: 2,
+    runningCount: 1,
+    bestPosition: 3,
+    pendingJobs: ['mine', 'other'],
+  })
+})
+
+it('holds and shares are shown; of jobs that are not yours nothing', async () => {
+  const { sql } = server.domain.db
+  await sql.query(
+    `INSERT INTO hold (id, pool, job_id, kind, class, placements) VALUES ('hold_1', 'sim', $1, 'DRAIN', 'CPU', '[{"node": "n1"}]')`,
+    [jobs['top']],
+  )
+  await sql.query(
+    "INSERT INTO account_view VALUES ('sim', 'users.rosa', 0.5, 2, 1, 2) ON CONFLICT (pool, account) DO UPDATE SET occupancy = 0.5, weight = 2, running = 1, queued = 2",
+  )
+  const query = `{ pools { paused holds { id nodes waitingForVictims job { id } } accounts { account occupancy weight running queued }
+    nodes { nodes { runs { nodes { job { id } } } devices { allocated job { id } } } } } node(id: "hold_1") { ... on Hold { nodes } } }`
+  const [all, hers, his] = [await as('admin', query), await as('rosa', query), await as('vic', query)]
+  const hold = { id: 'hold_1', nodes: ['n1'], waitingForVictims: 0 }
+  expect(all).toMatchObject({
+    node: { nodes: ['n1'] },
+    pools: [{ paused: false, holds: [{ ...hold, job: { id: jobs['top'] } }] }],
+  })
+  expect(all['pools'][0].accounts[0]).toEqual({
+    account: 'users.rosa',
+    occupancy: 0.5,
+    weight: 2,
+    running: 1,
+    queued: 2,
+  })
+  expect(hers['pools'][0].holds).toEqual([{ ...hold, job: null }])
+  const held = ({ pools }: Record<string, Json>) => pools[0].nodes.nodes[0]
+  expect(held(hers)).toEqual({
+    runs: { nodes: [{ job: { id: jobs['running'] } }] },
+    devices: [
+      { allocated: true, job: { id: jobs['running'] } },
+      { allocated: false, job: null },
+    ],
+  })
+  expect(held(his)).toEqual({
+    runs: { nodes: [] },
+    devices: [
+      { allocated: true, job: null },
+      { allocated: false, job: null },
+    ],
+  })
+})
+
+it('costs the same number of statements for one job and for all', async () => {
+  const query = `query ($n: Int) { queue { entries(first: $n, states: [QUEUED]) { nodes { id priority queuePosition scheduling { reasons { code } jobsAhead gates { code }
+    fit { freeNow } hold { id } estimatedStart { earliest } lastConsideredAt } } } } }`
+  const count = async (n: number) => {
+    const statements = server.countStatements()
+    await data(server.url, query, { n })
+    return statements.length
+  }
+  const few = await count(2)
+  expect(await count(100)).toBe(few)
+})
+
+it('names no job that is not yours to see', async () => {
+  const query = 'query ($id: ID!) { job(id: $id) { scheduling { reasons { code message jobId } } } }'
+  const why = async (person: string) => (await as(person, query, { id: jobs['mine'] }))['job'].scheduling.reasons
+  const message = `Waiting behind ${jobs['low']}`
+  expect(await why('admin')).toEqual([{ code: 'CLASS_BLOCKED', message, jobId: jobs['low'] }])
+  expect(await why('rosa')).toEqual([{ code: 'CLASS_BLOCKED', message: 'Waiting behind another job', jobId: null }])
+})
+
+it('lists up to 100 of one’s own jobs, the next first', async () => {
+  const zoe = await server.user('zoe', 'RESEARCHER')
+  const ids: string[] = []
+  for (let i = 0; i < 30; i++) ids.push(await server.submit({ executor: 'simulated' }, zoe))
+  await setJobPriority(server.domain, server.admin, { jobId: ids[20] ?? '', priority: 11 })
+  const { viewer } = await as(
+    'zoe',
+    '{ viewer { queue { pendingCount bestPosition pendingJobs { id queuePosition } } } }',
+  )
+  const { pendingCount, bestPosition, pendingJobs } = viewer.queue
+  const places = pendingJobs.map(({ queuePosition }: Json) => queuePosition)
+  expect(pendingJobs.map(({ id }: Json) => id)).toEqual([ids[20], ...ids.toSpliced(20, 1)])
+  expect({ pendingCount, bestPosition }).toEqual({ pendingCount: 30, bestPosition: places[0] })
+  expect(places).toEqual(places.toSorted((a: number, b: number) => a - b))
+})

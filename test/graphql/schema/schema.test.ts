@@ -1,0 +1,111 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { gunzipSync } from 'node:zlib'
+import {
+  type GraphQLArgument,
+  type GraphQLNamedType,
+  getNullableType,
+  isEnumType,
+  isInputObjectType,
+  isInterfaceType,
+  isListType,
+  isObjectType,
+  parse,
+  validate,
+} from 'graphql'
+import { describe, expect, it } from 'vitest'
+import { printedSchema } from '../../../src/graphql/published/print.ts'
+import { schema } from '../../../src/graphql/schema/schema.ts'
+import { renderGraphiql, tour } from '../../../src/graphql/transport/graphiql.ts'
+import { root } from '../../support/sources.ts'
+
+const types = Object.values(schema.getTypeMap()).filter(
+  ({ name }) => !name.startsWith('__') && !['Boolean', 'Float', 'ID', 'Int', 'String'].includes(name),
+)
+
+const argumentsOf = (field: object): readonly GraphQLArgument[] =>
+  'args' in field ? (field.args as GraphQLArgument[]) : []
+
+/** Names of the type and its members that lack a description. */
+function undescribed(type: GraphQLNamedType): string[] {
+  const own = type.description ? [] : [type.name]
+  if (isEnumType(type)) {
+    const values = type.getValues().filter(({ description }) => !description)
+    return [...own, ...values.map(({ name }) => `${type.name}.${name}`)]
+  }
+  if (!(isObjectType(type) || isInterfaceType(type) || isInputObjectType(type))) return own
+  const fields = Object.values(type.getFields()).flatMap((field) => [
+    ...(field.description ? [] : [`${type.name}.${field.name}`]),
+    ...argumentsOf(field)
+      .filter((arg) => !arg.description)
+      .map((arg) => `${type.name}.${field.name}(${arg.name})`),
+  ])
+  return [...own, ...fields]
+}
+
+describe('the schema', () => {
+  it('is the published one', () => {
+    expect(readFileSync(join(root, 'schema.graphql'), 'utf8')).toBe(printedSchema())
+  })
+
+  it('describes every type, field, argument, input field and enum value', () => {
+    expect(types.flatMap(undescribed)).toEqual([])
+  })
+
+  it('tells the cap of every list', () => {
+    const lists = types.filter(isObjectType).flatMap((type) =>
+      Object.values(type.getFields())
+        .filter((field) => isListType(getNullableType(field.type)) && !type.name.endsWith('Connection'))
+        .map((field) => ({ name: `${type.name}.${field.name}`, description: field.description ?? '' })),
+    )
+    expect(lists.length).toBeGreaterThan(50)
+    expect(lists.filter(({ description }) => !/at most [\d,]+/i.test(description)).map(({ name }) => name)).toEqual([])
+  })
+
+  it('names a replacement and a date for what is deprecated', () => {
+    const deprecated = types.flatMap((type) =>
+      isObjectType(type)
+        ? Object.values(type.getFields()).flatMap(({ deprecationReason }) => deprecationReason ?? [])
+        : [],
+    )
+    expect(deprecated.length).toBeGreaterThan(0)
+    for (const reason of deprecated) expect(reason).toMatch(/`\w+`.*\d{4}-\d{2}-\d{2}/)
+  })
+
+  it('pages every connection the same way', () => {
+    const connections = types.filter((type) => isObjectType(type) && type.name.endsWith('Connection'))
+    expect(connections.length).toBeGreaterThan(3)
+    for (const connection of connections)
+      if (isObjectType(connection)) {
+        const { edges, nodes, pageInfo, totalCount } = connection.getFields()
+        expect(String(edges?.type)).toMatch(/^\[\w+Edge!\]!$/)
+        expect(String(nodes?.type)).toMatch(/^\[\w+!\]!$/)
+        expect(String(pageInfo?.type)).toBe('PageInfo!')
+        expect(String(totalCount?.type)).toBe('Int')
+      }
+  })
+})
+
+describe('GraphiQL', () => {
+  it('is allowed nothing from elsewhere', () => {
+    const { headers } = renderGraphiql(false)
+    const policy = headers['content-security-policy'] ?? ''
+    expect(policy).toContain("default-src 'none'")
+    expect(policy).toMatch(/script-src( 'sha256-[A-Za-z0-9+/=]+'){3};/)
+    expect(policy).not.toMatch(/https?:|unsafe-eval|\*/)
+  })
+
+  it('begins with operations of this schema, in lines that fit a window of 1280 px', () => {
+    expect(validate(schema, parse(tour)).map(({ message }) => message)).toEqual([])
+    expect(Math.max(...tour.split('\n').map((line) => line.length))).toBeLessThan(50)
+  })
+
+  it('shows its variables and the tab of before, and asks for a token where the server has users', () => {
+    const [alone, shared] = [true, false].map((singleUser) => String(gunzipSync(renderGraphiql(singleUser).gzipped)))
+    for (const html of [alone, shared]) expect(html).toContain("localStorage.setItem('graphiql:' + name")
+    expect(alone).not.toContain('berth-token')
+    expect(shared).toContain('id="berth-token"')
+    expect(shared).toContain("sessionStorage.setItem('berth-token'")
+    expect(shared).toContain('"shouldPersistHeaders":false')
+  })
+})

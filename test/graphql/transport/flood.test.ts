@@ -1,0 +1,38 @@
+import { it } from 'vitest'
+import { acceptedDuring, openSocket } from '../../support/connections.ts'
+import { startServer } from '../../support/server.ts'
+import { until } from '../../support/until.ts'
+
+const messages = 20_000
+const sent = {
+  pings: () => ({ type: 'ping', payload: { text: 'x'.repeat(1_000) } }),
+  'operations that are refused': (n: number) => ({
+    id: `${n}`,
+    type: 'subscribe',
+    payload: { query: `{ ${'x'.repeat(1_000)} }` },
+  }),
+}
+
+it.each(Object.entries(sent))(
+  'of a socket that reads nothing no more %s are read than may wait',
+  async (_what, messageOf) => {
+    await using server = await startServer()
+    const { made: socket, accepted } = await acceptedDuring(() => openSocket(server.url))
+    const [raw] = accepted
+    let answers = 0
+    socket.on('message', () => {
+      answers += 1
+    })
+    socket.pause()
+    for (let n = 0; n < messages; n++) socket.send(JSON.stringify(messageOf(n)))
+    const isStopped = async () => {
+      const read = raw?.bytesRead
+      await new Promise((resolve) => setTimeout(resolve, 200))
+      return raw?.isPaused() && raw.bytesRead === read
+    }
+    await until(isStopped, { what: 'the server reads no further' })
+    socket.resume()
+    await until(() => answers === messages, { what: 'all are answered' })
+    socket.terminate()
+  },
+)

@@ -1,0 +1,64 @@
+import { expect, test } from 'vitest'
+import { createLogTexts, keepTexts, textsOf, withTexts } from '../../../src/graphql/rows/log-text.ts'
+import type { Utf8 } from '../../../src/logs/batch.ts'
+
+test('bytes are escaped as JSON.stringify escapes their text', () => {
+  const check = (text: string) => {
+    const utf8 = Buffer.from(text)
+    // The second time it is taken from the first message.
+    for (const around of ['', '漢']) {
+      const message = `${around}"marker"${around}`
+      expect(String(withTexts(message, new Map([['marker', [utf8]]])).data)).toBe(
+        around + JSON.stringify(text) + around,
+      )
+    }
+  }
+  const codes = Array.from({ length: 768 }, (_, code) => String.fromCharCode(code))
+  // Each at every place of the four bytes that are looked at together.
+  for (const before of ['', 'x', 'xy', 'xyz']) check(before + codes.map((code) => `abcd${code}`).join(''))
+  for (const text of ['', 'a', codes.join(''), '\u2028日本🚀\u{10ffff}', '"\\\u001b[32m\r\n']) check(text)
+})
+
+test('what comes before and after a text may be long', () => {
+  const [before, after] = ['ä'.repeat(100_000), 'ö'.repeat(1_000_000)]
+  const message = String(withTexts(`${before}"marker"${after}`, new Map([['marker', [Buffer.from('\n')]]])).data)
+  expect(message === `${before}"\\n"${after}`).toBe(true)
+})
+
+test('each message gets its own texts, in whatever order messages are sent', () => {
+  const waiting = new Map<string, Utf8>()
+  const message = (id: string, ...texts: string[]) => {
+    const taken = createLogTexts()
+    const data = texts.map((text) => taken.markerOf([Buffer.from(text)]))
+    const result = { ...keepTexts({ data }, taken), id }
+    for (const [marker, utf8] of textsOf(result)) waiting.set(marker, utf8)
+    return JSON.stringify(result)
+  }
+  const [one, none, two] = [message('1', 'a\n'), message('2'), message('3', '"', 'ü')]
+  expect(withTexts(none, waiting).data).toBe('{"data":[],"id":"2"}')
+  expect(JSON.parse(String(withTexts(two, waiting).data))).toEqual({ data: ['"', 'ü'], id: '3' })
+  expect(JSON.parse(String(withTexts(one, waiting).data))).toEqual({ data: ['a\n'], id: '1' })
+  expect(waiting.size).toBe(0)
+})
+
+test('a large message keeps its bytes until it was sent, and then its buffer serves another one', () => {
+  const large = (letter: string): { utf8: Utf8; text: string } => {
+    const text = `${letter.repeat(99)}\n`.repeat(1_000)
+    // In parts, as it lies in two chunks.
+    return { utf8: [Buffer.from(text.slice(0, 150)), Buffer.from(text.slice(150))], text }
+  }
+  const make = ({ utf8 }: { utf8: Utf8 }) => withTexts('"marker"', new Map([['marker', utf8]]))
+  const letters = [...'abcdefghijkl'].map(large)
+  const messages = letters.map((each) => ({ ...each, made: make(each) }))
+  for (const { made, text } of messages) expect(String(made.data)).toBe(JSON.stringify(text))
+  for (const { made } of messages) {
+    made.sent()
+    made.sent()
+  }
+  const buffers = new Set(messages.map(({ made }) => (made.data as Buffer).buffer))
+  const next = letters.map((each) => ({ ...each, made: make(each) }))
+  for (const { made, text } of next) expect(String(made.data)).toBe(JSON.stringify(text))
+  const again = next.filter(({ made }) => buffers.has((made.data as Buffer).buffer))
+  expect(again.length).toBeGreaterThanOrEqual(3)
+  expect(new Set(next.map(({ made }) => (made.data as Buffer).buffer)).size).toBe(next.length)
+})

@@ -1,0 +1,75 @@
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { Unavailable } from '../../../src/platform/tx.ts'
+import { ask, streamSocket, streamSse } from '../../support/client.ts'
+import { inOutage } from '../../support/outage.ts'
+import { startServer, type TestServer } from '../../support/server.ts'
+import { until } from '../../support/until.ts'
+
+let server: TestServer
+beforeAll(async () => {
+  server = await startServer()
+})
+afterAll(() => server[Symbol.asyncDispose]())
+
+const owner = '... on JobTransitions { transitions { seq } job { user { name } } }'
+const jobStatus = `subscription ($jobId: ID!) { jobStatus(jobId: $jobId) { ${owner} } }`
+
+it.each([
+  ['WebSocket', streamSocket],
+  ['SSE', streamSse],
+] as const)('an event over %s whose fields cannot be read now comes when they can', async (_name, open) => {
+  const jobId = await server.submit()
+  const stream = open(server.url, jobStatus, { jobId })
+  const first = await inOutage(server.domain, { tables: '"user"', failures: 1 }, () => stream.next())
+  expect(first.value).toMatchObject({
+    data: { jobStatus: { transitions: [{ seq: 1 }], job: { user: { name: 'local' } } } },
+  })
+  stream.cut()
+})
+
+it('a query at that moment is told so', async () => {
+  const answer = await inOutage(server.domain, { tables: '"user"', failures: 1 }, () =>
+    ask(server.url, '{ viewer { user { name } } }'),
+  )
+  expect(answer).toMatchObject({ data: null, errors: [{ extensions: { code: 'UNAVAILABLE' } }] })
+})
+
+it('what fails before a document is read is told so as well', async () => {
+  const findProblem = () => Promise.reject(new Unavailable('The disk cannot be read'))
+  await using other = await startServer({ disk: { findProblem } })
+  const response = await fetch(`${other.url}/readyz`)
+  expect(response.status).toBe(503)
+  expect(await response.json()).toMatchObject({ errors: [{ extensions: { code: 'UNAVAILABLE' } }] })
+})
+
+it('while the database is read-only, as a standby is, mutations and /readyz say so, and it goes on by itself', async () => {
+  await using other = await startServer()
+  const { db } = other.domain
+  const name = new URL(db.url).pathname.slice(1)
+  const become = async (readOnly: boolean) => {
+    const statement = `ALTER DATABASE ${name} SET default_transaction_read_only TO ${readOnly}`
+    await db.transaction((sql) => sql.query(statement), { settings: { transaction_read_only: 'off' } })
+    await db.sql
+      .query('SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database()')
+      .catch(() => undefined) // its own connection too
+  }
+  await become(true)
+  const submission =
+    'mutation { submitJob(input: { spec: { command: ["true"] } }) { __typename ... on Problem { message retryable } } }'
+  await until(
+    async () =>
+      (await ask(other.url, submission)).data?.['submitJob'].message === 'The database is read-only; try again',
+    { what: 'it is refused' },
+  )
+  const ready = await fetch(`${other.url}/readyz`)
+  expect(ready.status).toBe(503)
+  expect(await ready.json()).toMatchObject({
+    ready: false,
+    database: 'read-only',
+    warnings: expect.arrayContaining(['the database is read-only']),
+  })
+  await become(false)
+  await until(async () => (await ask(other.url, submission)).data?.['submitJob'].__typename === 'SubmitJobSuccess', {
+    what: 'it is accepted',
+  })
+})

@@ -1,0 +1,54 @@
+import { once } from 'node:events'
+import type { IncomingMessage } from 'node:http'
+import { PassThrough, Readable } from 'node:stream'
+import { expect, test } from 'vitest'
+import { createCap } from '../../../src/graphql/cap-per-key.ts'
+import { readBody } from '../../../src/graphql/transport/read-body.ts'
+import { heldBytes } from '../../support/memory.ts'
+
+const limits = { bytesMax: 4 * 1024 * 1024, valuesMax: 10, portion: createCap(64 * 1024 * 1024).open('sender') }
+
+test('a body in tiny pieces costs no more memory than its bytes', async () => {
+  const pieces = 200_000
+  let before = 0
+  let held = 0
+  function* tiny() {
+    before = heldBytes()
+    for (let i = 0; i < pieces; i++) yield Buffer.from(Uint8Array.of(i % 2 === 0 ? 0x61 : 0x62).buffer)
+    held = heldBytes() - before
+  }
+  const request = Object.assign(Readable.from(tiny(), { objectMode: true, highWaterMark: 1 }), { headers: {} })
+  expect(await readBody(request as unknown as IncomingMessage, limits)).toEqual({ text: 'ab'.repeat(pieces / 2) })
+  expect(held / 1024 / 1024).toBeLessThan(4)
+})
+
+test.each([
+  [[], ''],
+  [['{}'], '{}'],
+  [['{', '"a":1}'], '{"a":1}'],
+])('the pieces %j are joined', async (pieces, text) => {
+  const request = Object.assign(Readable.from(pieces.map((piece) => Buffer.from(piece))), { headers: {} })
+  expect(await readBody(request as unknown as IncomingMessage, limits)).toEqual({ text })
+})
+
+test('a body over its limit is refused, however it comes', async () => {
+  const pieces = [Buffer.alloc(limits.bytesMax - 1), Buffer.alloc(1), Buffer.alloc(1)]
+  const fits = Object.assign(Readable.from(pieces.slice(1)), { headers: {} }) as unknown as IncomingMessage
+  expect(await readBody(fits, limits)).toEqual({ text: '\0\0' })
+  const request = Object.assign(Readable.from(pieces), { headers: {} }) as unknown as IncomingMessage
+  expect(await readBody(request, limits)).toBe('too large')
+})
+
+test('what comes after a refusal takes nothing of what its sender may have', async () => {
+  const cap = createCap(10)
+  const [other, portion] = [cap.open('sender'), cap.open('sender')]
+  other.add(8)
+  const request = Object.assign(new PassThrough(), { headers: {} })
+  request.write('three')
+  const body = await readBody(request as unknown as IncomingMessage, { bytesMax: 10, valuesMax: 10, portion })
+  expect(body).toBe('no room')
+  for (const each of [other, portion]) each.giveBack()
+  request.resume().end('rest')
+  await once(request, 'end')
+  expect(cap.open('sender').add(10)).toBe(true)
+})

@@ -1,0 +1,46 @@
+import { createClient } from 'graphql-ws'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { WebSocket } from 'ws'
+import { createClient as createBerthClient } from '../../../src/client/jobs/client.ts'
+import { createToken } from '../../../src/domain/people/tokens.ts'
+import { startServer, type TestServer } from '../../support/server.ts'
+import { until } from '../../support/until.ts'
+
+/** Clients that connect while PostgreSQL is away: they are told to come back, and do. */
+let server: TestServer
+let secret: string
+beforeAll(async () => {
+  server = await startServer({ hasDoor: true, logIn: { oidc: null } })
+  secret = (await createToken(server.domain, server.admin, { name: 't' })).secret
+})
+afterAll(() => server[Symbol.asyncDispose]())
+
+it('a client that connects without a database is closed with 1013, and comes back by itself', async () => {
+  const jobId = await server.submit()
+  const codes: number[] = []
+  const stock = createClient({
+    url: `${server.url.replace(/^http/, 'ws')}/graphql`,
+    webSocketImpl: WebSocket,
+    connectionParams: { authorization: `Bearer ${secret}` },
+    retryAttempts: Infinity,
+    retryWait: () => new Promise((resolve) => setTimeout(resolve, 50)),
+    on: { closed: (event) => codes.push((event as { code: number }).code) },
+  })
+  const shipped = createBerthClient({
+    url: server.url,
+    token: secret,
+    transports: ['websocket'],
+    sleep: () => new Promise((resolve) => setTimeout(resolve, 50)),
+  })
+  await server.door?.shut()
+  const query =
+    'subscription ($jobId: ID!) { jobStatus(jobId: $jobId) { ... on JobTransitions { transitions { seq } } } }'
+  const first = stock.iterate({ query, variables: { jobId } }).next()
+  const update = shipped.follow(jobId).next()
+  await until(() => codes.length > 2 && shipped.outage(), { what: 'both were refused' })
+  await server.door?.open()
+  expect((await first).value?.data?.['jobStatus']).toEqual({ transitions: [{ seq: 1 }] })
+  expect((await update).value).toMatchObject({ transitions: [{ seq: 1 }] })
+  expect(new Set(codes)).toEqual(new Set([1013]))
+  await Promise.all([stock.dispose(), shipped.close()])
+})

@@ -1,0 +1,333 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { tellNodes, tellSettings } from '../../src/domain/changes.ts'
+import { cancelJob } from '../../src/domain/control/cancel.ts'
+import { type Move, transition } from '../../src/domain/jobs/transition.ts'
+import { Fenced } from '../../src/domain/leadership.ts'
+import { updateLimits } from '../../src/domain/limits/limits.ts'
+import { findings } from '../../src/domain/selfcheck/selfcheck.ts'
+import { submitJobs } from '../../src/domain/submission/submit.ts'
+import { LaneWindow, windowSize } from '../../src/scheduler/plan/lane-window.ts'
+import type { Heard, Store } from '../../src/scheduler/plan/leader-store.ts'
+import type { Change, Decisions } from '../../src/scheduler/plan/model.ts'
+import { plan } from '../../src/scheduler/plan/plan.ts'
+import { createWorld } from '../../src/scheduler/plan/world.ts'
+import { createStored } from '../../src/scheduler/stored-pool.ts'
+import { createTicker } from '../../src/scheduler/ticker.ts'
+import { createDatabase, type TestDatabase } from '../support/database.ts'
+import { createTestDomain, simNode, type TestDomain } from '../support/domain.ts'
+
+let database: TestDatabase
+let it: TestDomain
+let store: Store
+
+const leader = { pool: 'sim', epoch: 1, holder: 'test' }
+const device = (index: number) => ({ index, model: 'V100', memoryGib: 32, tensorCores: true, cuda: [] })
+
+beforeEach(async () => {
+  database = await createDatabase()
+  it = await createTestDomain(database.db, { nodes: [{ ...simNode, devices: [device(0), device(1)] }] })
+  await sql("INSERT INTO scheduler_leader (pool, epoch, holder, host) VALUES ('sim', 1, 'test', 'test')")
+  store = createStored(it.domain, leader)
+})
+afterEach(async () => {
+  expect(await findings(database.db.sql)).toEqual([])
+  await it[Symbol.asyncDispose]()
+  await database.close()
+})
+
+const sql = <Row>(text: string, values: unknown[] = []) => database.db.sql.query<Row>(text, values)
+const nobody = { has: () => false }
+const told = ({ changes }: Heard) => changes.map(({ kind }: Change) => kind)
+const stateOf = async (id: string) =>
+  (await sql<{ state: string }>('SELECT state FROM job WHERE id = $1', [id]))[0]?.state
+const move = (jobId: string, step: Pick<Move, 'from' | 'to' | 'reason'>) =>
+  transition(database.db.sql, [{ jobId, run: 1, ...step }], it.domain.time.nowMs())
+const ends = async (jobId: string) => {
+  await move(jobId, { from: 'STARTING', to: 'RUNNING', reason: null })
+  await move(jobId, { from: 'RUNNING', to: 'SUCCEEDED', reason: null })
+}
+
+/** Everything that would be decided now, from a world that is loaded for it. */
+async function decided(startsMax = 50): Promise<{ decisions: Decisions; revision: number }> {
+  const world = createWorld(await store.load())
+  return { decisions: plan(world, { startsMax }), revision: world.state.settings.revision }
+}
+
+test('a new leader knows whose turn it is, and what accounts used', async () => {
+  await sql(
+    `UPDATE pool SET policy = 'FAIR_SHARE', scheduling = '{"shareHalfLifeMs": 60000, "nonPreemptableFraction": 1}'`,
+  )
+  const accounts = ['users.local.a', 'users.local.b', 'users.local.c']
+  await sql(`UPDATE pool SET weights = '{"users.local.a": 1, "users.local.b": 1, "users.local.c": 1}'`)
+  const ids: string[] = []
+  for (const account of accounts) ids.push(await it.submit({ account, resources: { cpu: 1 } }))
+  const { decisions, revision } = await decided()
+  await store.commit(decisions, revision)
+  const order = decisions.starts.map(({ lane }) => lane.account)
+  expect(order.toSorted()).toEqual(accounts)
+  await database.moveTime(60_000)
+  for (const id of ids.slice(0, 2)) await ends(id)
+  await database.moveTime(60_000)
+  const snapshot = await store.load()
+  expect(snapshot.served).toEqual(order)
+  const { cpu = 0 } = snapshot.decayedUse.get(accounts[0] ?? '') ?? {}
+  expect(cpu / 1_000).toBeCloseTo(0.25, 1)
+  const { accounts: shares } = createWorld(snapshot).state.machines
+  expect(shares.service.compare(order[0] ?? '', order[1] ?? '')).toBeLessThan(0)
+  expect(snapshot.decayedUse.get(accounts[2] ?? '')?.cpu).toBeCloseTo(750, -1.5)
+})
+
+describe('hearing', () => {
+  test('what joins, leaves, runs and is set is heard once, in order, with the lanes that are new', async () => {
+    await store.load()
+    const first = await it.submit()
+    const second = await it.submit()
+    await cancelJob(it.domain, it.admin, { jobId: second })
+    const heard = await store.changes(nobody)
+    expect(told(heard)).toEqual(['JOINED', 'JOINED', 'LEFT'])
+    expect(heard.lanes).toMatchObject([{ lane: { pool: 'sim', interactive: false }, userName: 'local', team: null }])
+    expect(heard.changes[0]).toMatchObject({ entry: { jobId: first, run: 1, bid: 0 } })
+    expect(told(await store.changes(nobody))).toEqual([])
+    await tellNodes(database.db.sql, 'sim')
+    await updateLimits(it.domain, it.admin, { maxConcurrent: 3 })
+    const set = await store.changes(nobody)
+    expect(told(set)).toEqual(['NODES', 'SETTINGS'])
+    expect(set.changes[1]).toMatchObject({ settings: { revision: expect.any(Number), rules: [{ max: 3 }] } })
+  })
+
+  test('a load forgets what it shows, and hears what comes after it', async () => {
+    await it.submit()
+    const { lanes } = await store.load()
+    expect(lanes).toMatchObject([{ waiting: 1, first: [{ run: 1 }] }])
+    expect(told(await store.changes(nobody))).toEqual([])
+    await it.submit()
+    expect(told(await store.changes(nobody))).toEqual(['JOINED'])
+  })
+
+  test('a run is told as it is when it is heard; null when it holds nothing', async () => {
+    const id = await it.submit({ resources: { gpu: 2 } })
+    const { decisions, revision } = await decided()
+    await store.commit(decisions, revision)
+    await move(id, { from: 'STARTING', to: 'RUNNING', reason: null })
+    const heard = await store.changes(nobody)
+    expect(heard.changes.find(({ kind }) => kind === 'RUN')).toMatchObject({
+      running: { jobId: id, state: 'RUNNING', leaving: false, placements: [{ node: 'n1', gpuIds: [0, 1] }] },
+    })
+    await move(id, { from: 'RUNNING', to: 'SUCCEEDED', reason: null })
+    expect((await store.changes(nobody)).changes).toMatchObject([{ kind: 'RUN', running: null }])
+  })
+
+  test('the end of a run says whether a preemption of it is recorded', async () => {
+    const ids = [await it.submit(), await it.submit()]
+    const { decisions, revision } = await decided()
+    await store.commit(decisions, revision)
+    const runs = decisions.starts.map(({ entry }) => entry.runId)
+    await sql(
+      `INSERT INTO preemption (id, pool, epoch, tier, claimant_job_id, claimant, victim_job_id, victim_run_id, victim, shares)
+       VALUES ('preemption_1', 'sim', 1, 1, 'job_other', 'b', $1, $2, 'a', '{}')`,
+      [decisions.starts[0]?.entry.jobId, runs[0]],
+    )
+    await store.changes(nobody)
+    for (const id of ids) await ends(id)
+    const { changes } = await store.changes(nobody)
+    const spared = new Map(changes.flatMap((one) => (one.kind === 'RUN' ? [[one.runId, one.isSpared] as const] : [])))
+    expect(runs.map((runId) => spared.get(runId))).toEqual([false, true])
+  })
+
+  test('a start time opens when it is due, and is known before', async () => {
+    await store.load()
+    const at = new Date(Date.now() + 60_000)
+    await it.submit({ notBefore: at.toISOString() })
+    const early = await store.changes(nobody)
+    expect(told(early)).toEqual([])
+    expect((await store.changes(nobody)).nextDueMs).toBe(at.getTime())
+    await database.moveTime(60_001)
+    expect(told(await store.changes(nobody))).toEqual(['JOINED'])
+    expect((await store.changes(nobody)).nextDueMs).toBeNull()
+  })
+
+  test('a dependency that ends opens what waits for it; its waiting begins then', async () => {
+    const first = await it.submit()
+    const second = await it.submit({ dependsOn: [{ jobId: first }] })
+    const { decisions, revision } = await decided()
+    await store.commit(decisions, revision)
+    await store.changes(nobody)
+    await database.moveTime(10_000)
+    await ends(first)
+    const kinds: string[] = []
+    for (let more = true; more; ) {
+      const heard = await store.changes(nobody)
+      kinds.push(...told(heard))
+      more = heard.more
+    }
+    expect(kinds).toEqual(['RUN', 'JOINED'])
+    const [row] = await sql<{ waited: number }>(
+      'SELECT extract(epoch FROM eligible_at - created_at)::float8 AS waited FROM job WHERE id = $1',
+      [second],
+    )
+    expect(row?.waited).toBeGreaterThanOrEqual(10)
+  })
+
+  test('gates that nobody was told of are found all the same', async () => {
+    await store.load()
+    const id = await it.submit({ notBefore: new Date(Date.now() + 60_000).toISOString() })
+    await store.changes(nobody)
+    await sql("UPDATE queue_entry SET eligible_at = berth_now() - interval '1 hour'")
+    await sql("DELETE FROM pool_change WHERE kind = 'GATED'")
+    expect(told(await store.changes(nobody))).toEqual([])
+    await database.moveTime(31_000)
+    expect((await store.changes(nobody)).changes).toMatchObject([{ kind: 'JOINED', entry: { jobId: id } }])
+  })
+})
+
+describe('committing', () => {
+  test('a job that was cancelled meanwhile is left out and named; the others start', async () => {
+    const [gone, stays] = [await it.submit(), await it.submit()]
+    const { decisions, revision } = await decided()
+    await cancelJob(it.domain, it.admin, { jobId: gone })
+    expect(await store.commit(decisions, revision)).toEqual({ kind: 'committed', lost: [gone] })
+    expect([await stateOf(gone), await stateOf(stays)]).toEqual(['CANCELLED', 'STARTING'])
+  })
+
+  test('what was planned by other settings is stale, and nothing is written', async () => {
+    const id = await it.submit()
+    const { decisions, revision } = await decided()
+    await tellSettings(database.db.sql, 'sim')
+    expect(await store.commit(decisions, revision)).toEqual({ kind: 'stale' })
+    expect(await stateOf(id)).toBe('QUEUED')
+  })
+
+  test('a device that is not free after all is a conflict, and nothing is written', async () => {
+    const ids = [await it.submit({ resources: { gpu: 1 } }), await it.submit()]
+    const { decisions, revision } = await decided()
+    const other = await it.submit({ resources: { gpu: 1 } })
+    const [run] = await sql<{ id: string }>('SELECT id FROM run WHERE job_id = $1', [other])
+    await sql('INSERT INTO device_claim (node_id, device, run_id) SELECT id, 0, $1 FROM node', [run?.id])
+    expect(await store.commit(decisions, revision)).toEqual({ kind: 'conflict' })
+    expect(await Promise.all(ids.map(stateOf))).toEqual(['QUEUED', 'QUEUED'])
+    await sql('DELETE FROM device_claim')
+  })
+
+  test('a leader whose epoch is over hears, commits and shows nothing', async () => {
+    const id = await it.submit()
+    const { decisions, revision } = await decided()
+    await it.submit()
+    await sql('UPDATE scheduler_leader SET epoch = 2')
+    const before = await sql('SELECT count(*) FROM pool_change')
+    await expect(store.changes(nobody)).rejects.toThrow(Fenced)
+    await expect(store.commit(decisions, revision)).rejects.toThrow(Fenced)
+    await expect(store.load()).rejects.toThrow(Fenced)
+    const rows = { lanes: new Map(), classes: new Map([['CPU', null]]), accounts: new Map(), isNews: true }
+    await expect(store.publish(rows)).rejects.toThrow(Fenced)
+    expect(await stateOf(id)).toBe('QUEUED')
+    expect(await sql('SELECT count(*) FROM pool_change')).toEqual(before)
+  })
+})
+
+test('what is shown replaces what an earlier leader showed, row by row after that', async () => {
+  await sql("INSERT INTO class_view (pool, class, considered_at) VALUES ('sim', 'GPU1', berth_now())")
+  const id = await it.submit()
+  const { lanes } = await store.load()
+  const laneId = lanes[0]?.lane.id ?? ''
+  const lane = {
+    waiting: 1,
+    headJobId: id,
+    headBid: 0,
+    headSequence: 1,
+    priority: 30,
+    reason: null,
+    consideredMs: 1_000,
+  }
+  const cpu = { blockedBy: id, reason: { code: 'NO_CAPACITY' }, consideredMs: 1_000 }
+  const account = { occupancy: 0.25, decayedUse: null, share: 0.25, weight: 1, running: 1, queued: 1 }
+  await store.publish({
+    lanes: new Map([[laneId, lane]]),
+    classes: new Map([['CPU', cpu]]),
+    accounts: new Map([['a', account]]),
+    isNews: true,
+  })
+  expect(await sql('SELECT class, blocked_by, reason FROM class_view')).toEqual([
+    { class: 'CPU', blocked_by: id, reason: { code: 'NO_CAPACITY' } },
+  ])
+  expect(await sql('SELECT waiting, head_job_id, reason FROM lane_view')).toEqual([
+    { waiting: 1, head_job_id: id, reason: null },
+  ])
+  await store.publish({
+    lanes: new Map([[laneId, null]]),
+    classes: new Map([['CPU', { ...cpu, blockedBy: null }]]),
+    accounts: new Map(),
+    isNews: true,
+  })
+  expect(await sql('SELECT blocked_by FROM class_view')).toEqual([{ blocked_by: null }])
+  expect(await sql('SELECT account, occupancy FROM account_view')).toEqual([{ account: 'a', occupancy: 0.25 }])
+  expect(await sql('SELECT * FROM lane_view')).toEqual([])
+})
+
+test('those who show the queue are told of news, and not that something was looked at again', async () => {
+  let told = 0
+  const unlisten = it.domain.wakeups.on('view', () => told++)
+  const revision = async () => (await sql<{ revision: number }>('SELECT revision FROM pool_view'))[0]?.revision
+  await store.load()
+  const showCpu = (reason: string | null, consideredMs: number, isNews: boolean) =>
+    store.publish({
+      lanes: new Map(),
+      classes: new Map([['CPU', { blockedBy: null, reason, consideredMs }]]),
+      accounts: new Map(),
+      isNews,
+    })
+  await showCpu('NO_CAPACITY', 1_000, false)
+  // Whatever an earlier leader showed went.
+  expect([await revision(), told]).toEqual([1, 1])
+  await showCpu('NO_CAPACITY', 2_000, false)
+  expect([await revision(), told]).toEqual([1, 1])
+  expect(await sql('SELECT extract(epoch FROM considered_at)::int AS at FROM class_view')).toEqual([{ at: 2 }])
+  await showCpu('GLOBAL_LIMIT', 2_000, true)
+  expect([await revision(), told]).toEqual([2, 2])
+  unlisten()
+})
+
+test('a window of a lane is read in its order, bids first', async () => {
+  await it.domain.db.sql.query("UPDATE pool SET policy = 'FAIR_SHARE'")
+  const ids = [await it.submit(), await it.submit({ bid: 1 }), await it.submit({ bid: 42 })]
+  const { lanes } = await store.load()
+  const laneId = lanes[0]?.lane.id ?? ''
+  const first = (await store.first([laneId])).get(laneId)
+  expect(first?.map(({ jobId }) => jobId)).toEqual([ids[2], ids[1], ids[0]])
+  expect(first).toEqual(lanes[0]?.first)
+})
+
+test('a lane that is longer than a window is known to be longer, by every read of it', async () => {
+  const specs = Array.from({ length: windowSize + 1 }, () => ({ spec: { command: ['true'] } }))
+  await submitJobs(it.domain, it.admin, specs)
+  const [state] = (await store.load()).lanes
+  if (!state) throw new Error('No lane was read')
+  const laneId = state.lane.id
+  expect(state).toMatchObject({ waiting: windowSize + 1, first: { length: windowSize } })
+  const window = new LaneWindow(state)
+  window.refill((await store.first([laneId])).get(laneId) ?? [])
+  let taken = 0
+  for (; window.head; taken++) window.take(window.head)
+  expect(taken).toBe(windowSize)
+  expect(window.dry).toBe(true)
+})
+
+describe('an idle leader', () => {
+  test('writes nothing and locks nothing', async () => {
+    await it.submit({ resources: { cpu: 10_000 } })
+    await it.submit({ notBefore: new Date(Date.now() + 3_600_000).toISOString() })
+    const ticker = createTicker({ domain: it.domain, leader, store, publishEveryMs: 0 })
+    for (let i = 0; i < 3; i++) await ticker.tick()
+    const before = await written()
+    for (let i = 0; i < 20; i++) expect(await ticker.tick()).toEqual({ considered: 0, started: 0, preempted: 0 })
+    expect(await written()).toEqual(before)
+  })
+
+  /** Who wrote or locked which row last, in every table. */
+  async function written() {
+    const tables = await sql<{ name: string }>(
+      "SELECT quote_ident(relname) AS name FROM pg_class WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace",
+    )
+    const parts = tables.map(({ name }) => `SELECT '${name}' AS name, ctid::text, xmin::text, xmax::text FROM ${name}`)
+    return sql(`SELECT * FROM (${parts.join(' UNION ALL ')}) rows ORDER BY 1, 2`)
+  }
+})
