@@ -19,7 +19,7 @@ import { repository } from '../support/sources.ts'
 /** Normalised caches merge an entity by its id: one that is selected without it replaces the fields of another. */
 
 const schema = buildSchema(repository.find(({ path }) => path === 'schema.graphql')?.text ?? '')
-const files = repository.filter(({ path }) => /^(src\/client|examples\/view)\/[^/]+\.graphql$/.test(path))
+const files = repository.filter(({ path }) => /^(src\/client\/documents|examples\/view)\/[^/]+\.graphql$/.test(path))
 const documents = new Map(files.map(({ path, text }) => [path, parse(text)]))
 
 function entitiesWithoutId(document: DocumentNode, fragments: ReadonlyMap<string, FragmentDefinitionNode>): string[] {
