@@ -301,11 +301,6 @@ describe('documents', () => {
     expect(at('schema.graphql')?.text).toBe(printedSchema())
   })
 
-  it('the reference of the schema is made of it', async () => {
-    const { schemaReference } = await import('../src/graphql/published/reference.ts')
-    expect(at('docs/schema.md')?.text).toBe(schemaReference())
-  })
-
   /** Of the last commit, where there is a repository; a package has none. */
   it('the schema breaks no client of the committed one', async () => {
     const { changesSince, committedSchema } = await import('../src/graphql/published/schema-check.ts')
