@@ -26,7 +26,7 @@ const config: CodegenConfig = {
         scalars,
       },
     },
-    'src/client/generated/cache.ts': { plugins: ['./codegen-cache.ts'] },
+    'src/client/generated/cache.ts': { plugins: ['./src/client/caches/codegen-plugin.ts'] },
     // The pages of examples/, as any frontend with Apollo or urql does it.
     'examples/view/generated/operations.ts': {
       documents: ['examples/view/*.graphql'],

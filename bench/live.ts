@@ -20,7 +20,7 @@ import { withFolder } from './server.ts'
  * event loop p99 < 50 ms, 5,000 reached in p99 < 500 ms, tail ≥ 0.5 ×, lines p50 ≤ 20 ms and p99 ≤ 100 ms while all
  * jobs print.
  *
- * npm run bench:live -- --quick --only subscribers
+ * npm run bench -- live --quick --only subscribers
  */
 const parts: Readonly<Record<string, (contest: Contest) => Promise<void>>> = {
   subscribers: measureSubscribers,

@@ -5,7 +5,7 @@ import { percentile, poster, printLines } from './harness.ts'
 import { withDatabases, withServer } from './server.ts'
 
 /**
- * npm run bench:backup -- --seconds 600 --rate 50
+ * npm run bench -- backup --seconds 600 --rate 50
  *
  * Submit → RUNNING, as the database dates it, while a transaction is held open, as a backup does; beside it the same
  * load on another PostgreSQL without such a transaction. Dead rows cannot be removed in the first and can in the

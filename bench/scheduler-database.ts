@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process'
 import { loadavg } from 'node:os'
 import { transition } from '../src/domain/jobs/transition.ts'
 import type { Store } from '../src/scheduler/plan/leader-store.ts'
@@ -19,8 +20,8 @@ import { withDatabases } from './server.ts'
  *   with 10,000);
  * - memory of this process, which is the leader alone (goal: < 512 MiB once it has taken over).
  *
- * The database is durable, and in the same machine. The length is the argument, one for each process, whose memory is told:
- * `node bench/scheduler-database.ts 10000`.
+ * The database is durable, and in the same machine. Each length has a process of its own, because its memory is measured:
+ * `npm run bench -- starts`, or `npm run bench -- starts 10000` for one length.
  */
 const jobs = Number(process.argv[2])
 const lanes = 6_000
@@ -122,7 +123,11 @@ async function gaps({ domain, leader }: LongQueue): Promise<number[]> {
   return latencies.slice(warmUp)
 }
 
-await withDatabases(['bench'], async (urls) => {
-  await using queue = await openLongQueue(urls.get('bench') ?? '', { jobs: jobs + 10_000, lanes, nodes })
-  await measure(queue)
-})
+if (process.argv.length < 3)
+  for (const length of ['10000', '1000000'])
+    execFileSync(process.execPath, [import.meta.filename, length], { stdio: 'inherit' })
+else
+  await withDatabases(['bench'], async (urls) => {
+    await using queue = await openLongQueue(urls.get('bench') ?? '', { jobs: jobs + 10_000, lanes, nodes })
+    await measure(queue)
+  })

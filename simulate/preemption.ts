@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util'
 import { type Kind, settle } from './clusters.ts'
 
-/** `npm run simulate:preemption -- --clusters 100000` */
+/** `npm run simulate -- preemption --clusters 100000` */
 const { values } = parseArgs({
   options: { clusters: { type: 'string', default: '100000' }, from: { type: 'string', default: '1' } },
 })

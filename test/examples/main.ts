@@ -12,7 +12,7 @@ import { logIn } from './log-in.ts'
 import { storm } from './storm.ts'
 
 /**
- * The pages of examples/ in a browser, against a real server: `npm run test:examples`. Each page is driven as a person
+ * The pages of examples/ in a browser, against a real server: `node test/examples/main.ts`. Each page is driven as a person
  * does it; then both show the truth after the work of others and cuts of their connections. The pages come from another
  * origin than the API, and their connections go through a proxy that cuts. `BERTH_TEST_SCREENSHOTS` names a folder for
  * pictures.

@@ -1,8 +1,7 @@
 #!/usr/bin/env bash
 # Packs Berth, installs the package into an empty project, and uses it there: the types under TypeScript 6 and 7, the
 # client, the command, a server with a job, the link for Apollo and the exchange for urql, and the client again where the
-# packages of the server were left out. `npm run test:package`; it needs
-# the npm registry or a filled cache.
+# packages of the server were left out. Needs the npm registry or a filled cache: bash test/package/install.sh
 set -euo pipefail
 root=$(cd "$(dirname -- "${BASH_SOURCE[0]}")/../.." && pwd)
 project=$(mktemp -d)

@@ -4,7 +4,7 @@ import { buildSchema, findBreakingChanges, findDangerousChanges } from 'graphql'
 import { printedSchema } from './print.ts'
 
 /**
- * `npm run schema:check [-- REVISION]`: what the schema would break for clients of the one that is committed there
+ * `node src/graphql/published/schema-check.ts [REVISION]`: what the schema would break for clients of the one that is committed there
  * (default: HEAD). Exit code 1 where it breaks something; dangerous changes are only printed.
  */
 

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { type Asks, type Kind, settle, settleJobs } from '../../../simulate/clusters.ts'
 import { lane, range } from '../../support/pool.ts'
 
-/** A few of the clusters that `npm run simulate:preemption` tries; each failure names its seed. */
+/** A few of the clusters that `npm run simulate -- preemption` tries; each failure names its seed. */
 const strictAlone = { quantumPasses: null, passes: 150 }
 const rotating = { quantumPasses: 50, passes: 200 }
 
