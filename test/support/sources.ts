@@ -70,25 +70,53 @@ export function exportsOf({ text }: Source): string[] {
   ]
 }
 
-/**
- * Functions with the number of their own lines. Lines of an inner function count for that function, so a factory is
- * measured like a class. It relies on the formatter: a body opens at the end of a line and closes with the first brace
- * at the indentation of that line.
- */
-export function functionsOf({ lines }: Source): { line: number; length: number; head: string }[] {
-  const found = lines.flatMap((head, start) => {
-    if (!opensFunction.test(head) || /^\s*(\/\/|\*|\/\*)/.test(head)) return []
-    const indent = head.match(/^\s*/)?.[0] ?? ''
-    const end = lines.findIndex((line, i) => i > start && line.startsWith(`${indent}}`))
-    return end === -1 ? [] : [{ start, end, head: head.trim() }]
-  })
-  return found.map(({ start, end, head }) => {
-    const own = new Set(lines.keys().filter((i) => i >= start && i <= end))
-    for (const inner of found)
-      if (inner.start > start && inner.end < end) for (let i = inner.start; i <= inner.end; i++) own.delete(i)
-    return { line: start + 1, length: own.size, head }
-  })
+/** Cycles of imports, each once. */
+export function findImportCycles(files: readonly Source[]): string[] {
+  const graph = new Map(files.map((file) => [file.path, importsOf(file)]))
+  const done = new Set<string>()
+  const findCycle = (path: string, trail: readonly string[]): string | undefined => {
+    if (trail.includes(path)) return [...trail.slice(trail.indexOf(path)), path].join(' → ')
+    if (done.has(path)) return undefined
+    for (const next of graph.get(path) ?? []) {
+      const cycle = findCycle(next, [...trail, path])
+      if (cycle) return cycle
+    }
+    done.add(path)
+    return undefined
+  }
+  const cycles = files.flatMap(({ path }) => findCycle(path, []) ?? [])
+  const members = (cycle: string) => [...new Set(cycle.split(' → '))].sort().join()
+  return [...new Map(cycles.map((cycle) => [members(cycle), cycle])).values()]
 }
 
-const opensFunction =
-  /\bfunction\b.*\{$|=> \{$|^\s+(?!if|for|while|switch|catch|return|await)(?:[a-z]+ )*[*#]?\w+\(.*\).*\{$|^\s*\).*\{$/
+/** What executors use of the platform, as ARCHITECTURE.md names it below its table. */
+const platformOfExecutors = 'bell blocks clock log loop stoppable troubles'.split(' ')
+
+/** Prefixes of paths under src that a room may import besides itself and the files of its parent folder. */
+export const rooms: ReadonlyMap<string, readonly string[]> = readRooms()
+
+/** The rows of ARCHITECTURE.md: `| \`domain/jobs\` | … | … | platform, limits |`. */
+function readRooms(): ReadonlyMap<string, readonly string[]> {
+  const rows = repository
+    .find(({ path }) => path === 'ARCHITECTURE.md')
+    ?.lines.flatMap((line) => {
+      const [, room, others] = line.match(/^\| `([a-z/]+)` \|[^|]*\|[^|]*\| ([^|]*) \|$/) ?? []
+      return room && others !== undefined ? [{ room, others: others.match(/[\w/*-]+/g) ?? [] }] : []
+    })
+  const names = new Set(rows?.map(({ room }) => room))
+  const prefixes = (room: string, other: string): readonly string[] => {
+    if (other === 'platform/*') return platformOfExecutors.map((file) => `platform/${file}`)
+    const sibling = `${room.includes('/') ? (room.split('/')[0] ?? '') : room}/${other}`
+    if (names.has(sibling)) return [`${sibling}/`]
+    return [`${other}/`, `${other}.`]
+  }
+  return new Map((rows ?? []).map(({ room, others }) => [room, others.flatMap((other) => prefixes(room, other))]))
+}
+
+/** The room of a file: the longest that it lies in. `config.ts` is of the room `config`. */
+export function roomOf(path: string): string | undefined {
+  const inside = path.replace(/^src\//, '').replace(/\.tsx?$/, '')
+  return [...rooms.keys()]
+    .filter((room) => inside === room || inside.startsWith(`${room}/`))
+    .toSorted((a, b) => b.length - a.length)[0]
+}

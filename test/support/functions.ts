@@ -1,0 +1,54 @@
+import { join, relative } from 'node:path'
+import {
+  isArrowFunction,
+  isConstructorDeclaration,
+  isFunctionDeclaration,
+  isFunctionExpression,
+  isMethodDeclaration,
+  type Node,
+  type SourceFile,
+} from 'typescript/unstable/ast'
+import { API } from 'typescript/unstable/sync'
+import { nodesIn } from './program.ts'
+import { code, root } from './sources.ts'
+
+export interface MeasuredFunction {
+  path: string
+  /** First line, from 1. */
+  line: number
+  /** Lines of the function, with those of the functions inside it. */
+  length: number
+}
+
+/** Every function of the hand-written code, measured from the syntax tree. */
+export function measureFunctions(): MeasuredFunction[] {
+  const api = new API({ cwd: root })
+  try {
+    const [project] = api.updateSnapshot({ openProjects: [join(root, 'tsconfig.json')] }).getProjects()
+    if (!project) throw new Error('The compiler finds no project')
+    const paths = new Set(code.map(({ path }) => path))
+    return project.program
+      .getSourceFileNames()
+      .filter((name) => paths.has(relative(root, name)))
+      .flatMap((name) => project.program.getSourceFile(name) ?? [])
+      .flatMap(functionsIn)
+  } finally {
+    api.close()
+  }
+}
+
+function functionsIn(file: SourceFile): MeasuredFunction[] {
+  const path = relative(root, file.fileName)
+  const lineAt = (position: number) => file.text.slice(0, position).split('\n').length
+  return [...nodesIn(file)].filter(isFunction).map((node) => {
+    const line = lineAt(node.getStart(file))
+    return { path, line, length: lineAt(node.end) - line + 1 }
+  })
+}
+
+const isFunction = (node: Node): boolean =>
+  isFunctionDeclaration(node) ||
+  isFunctionExpression(node) ||
+  isArrowFunction(node) ||
+  isMethodDeclaration(node) ||
+  isConstructorDeclaration(node)
