@@ -1,6 +1,6 @@
 import { troubleOf } from '../../platform/troubles.ts'
 import { StartFailed } from '../executor.ts'
-import { errorCodeOf } from './error-code.ts'
+import { isMissingFolder } from './file-errors.ts'
 
 /** Errors of a machine that has run out of something, in words that name no path. */
 const words: Readonly<Record<string, string>> = {
@@ -15,7 +15,7 @@ const words: Readonly<Record<string, string>> = {
 }
 
 /** NODE_TROUBLE if the machine is at fault, else the same error. */
-export function blamed(error: unknown): unknown {
+export function blameMachine(error: unknown): unknown {
   const message = words[troubleOf(error)?.kind ?? '']
   return message ? new StartFailed('NODE_TROUBLE', message, { cause: error }) : error
 }
@@ -24,13 +24,9 @@ export const spoolMissing =
   'a folder of its spool is missing, or something else is in its place: move that away; the log of the server names it'
 
 /** NODE_TROUBLE: every failure of the server's own files is a failure of the machine. */
-export function blamedSpool(cause: unknown): StartFailed {
-  const error = blamed(cause)
+export function blameSpool(cause: unknown): StartFailed {
+  const error = blameMachine(cause)
   if (error instanceof StartFailed) return error
-  const message = isNoFolder(cause) ? spoolMissing : 'its spool cannot be used'
+  const message = isMissingFolder(cause) ? spoolMissing : 'its spool cannot be used'
   return new StartFailed('NODE_TROUBLE', message, { cause })
 }
-
-/** A folder is missing, or something else is in its place. A link that leads nowhere is both. */
-export const isNoFolder = (error: unknown): boolean =>
-  ['EEXIST', 'ELOOP', 'ENOENT', 'ENOTDIR'].includes(String(errorCodeOf(error)))

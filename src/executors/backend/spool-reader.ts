@@ -61,7 +61,14 @@ interface FollowOptions {
   wait: () => Promise<void>
 }
 
-export async function* follow({ spool, from, losses, signal, isOver, wait }: FollowOptions): AsyncGenerator<LogChunk> {
+export async function* followSpool({
+  spool,
+  from,
+  losses,
+  signal,
+  isOver,
+  wait,
+}: FollowOptions): AsyncGenerator<LogChunk> {
   const at = positionOf(from)
   if (!spool) return yield { gap: 'LOST', bytes: 0, next: at }
   const reader = new SpoolReader(spool, at, losses)

@@ -1,3 +1,4 @@
+import { signalFromExitCode } from '../backend/exit-code.ts'
 import type { Ended, Observation } from '../executor.ts'
 import { labels } from './labels.ts'
 
@@ -80,10 +81,9 @@ export function observationOf(inspected: Inspected, known: Known): Observation {
 const isTakenAway = ({ Status: status, ExitCode: code, OOMKilled: isOom }: Inspected['State'], { stopped }: Known) =>
   status === 'removing' && code === 137 && !isOom && !stopped
 
-/** `exit 143` and a death by TERM have the same code here: 129 to 192 count as signals. */
 function endOf(inspected: Inspected, known: Known): Ended {
   const { ExitCode: exitCode, FinishedAt: finished } = inspected.State
-  const signal = exitCode > 128 && exitCode <= 192 ? exitCode - 128 : null
+  const signal = signalFromExitCode(exitCode)
   const finishedMs = Date.parse(finished)
   const { startedAt } = begun(inspected, known)
   return {

@@ -1,7 +1,7 @@
 import type { Clock } from '../../platform/clock.ts'
 import { type Account, type AccountRules, accountOf } from '../accounts/account.ts'
 import { type DataRoots, normaliseTarget, type OpenMounts, openMounts } from '../backend/data-mounts.ts'
-import { blamed, blamedSpool } from '../backend/machine-trouble.ts'
+import { blameMachine, blameSpool } from '../backend/machine-trouble.ts'
 import { type Executor, type Handle, type RunSpec, StartFailed } from '../executor.ts'
 import { displayFolder } from '../process/display.ts'
 import type { Environment } from '../process/environment.ts'
@@ -380,7 +380,7 @@ export async function readEngineFacts(engine: Engine): Promise<EngineFacts> {
 function failureOf(error: unknown): unknown {
   if (error instanceof EngineAway)
     return new StartFailed('BACKEND_AWAY', `${engineAway} at ${error.message}`, { cause: error })
-  if (!(error instanceof EngineError)) return blamed(error)
+  if (!(error instanceof EngineError)) return blameMachine(error)
   if (error.message.includes(diskFull))
     return new StartFailed('BACKEND_AWAY', `The container engine has no space: ${error.message}`, { cause: error })
   const reason = error.status === 400 ? 'BAD_SPEC' : 'START_FAILED'
@@ -391,6 +391,6 @@ async function inSpool<T>(work: Promise<T>): Promise<T> {
   try {
     return await work
   } catch (error) {
-    throw blamedSpool(error)
+    throw blameSpool(error)
   }
 }

@@ -1,3 +1,4 @@
+import { signalFromExitCode } from '../backend/exit-code.ts'
 import type { Ended, StartFailed } from '../executor.ts'
 import { displayLossOf, displayOf } from './display.ts'
 import { isEndedByNow, isOutOfTime } from './kubelet-deadline.ts'
@@ -289,11 +290,7 @@ const beforeCommand: ReadonlyMap<string, Part> = new Map<string, Part>([
   ],
 ])
 
-/** `exit 143` and a death by TERM have the same code here: 129 to 192 count as signals. */
-export const codeOf = (exitCode: number) => ({
-  exitCode,
-  signal: exitCode > 128 && exitCode <= 192 ? exitCode - 128 : null,
-})
+const codeOf = (exitCode: number) => ({ exitCode, signal: signalFromExitCode(exitCode) })
 
 function meaningOfEnd(pod: Pod, { reason = '' }: Terminated): Meaning {
   const meaning = meaningOfPod(pod) ?? endReasons[reason]

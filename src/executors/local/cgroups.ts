@@ -10,7 +10,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
-import { errorCodeOf } from '../backend/error-code.ts'
+import { readErrorCode } from '../backend/file-errors.ts'
 import { isMissingFile } from './journal.ts'
 
 /**
@@ -113,4 +113,4 @@ function ifThere<T>(work: () => T): T | undefined {
 }
 
 /** The error of a cgroup file whose cgroup was removed since it was opened. */
-const isNoDevice = (error: unknown) => errorCodeOf(error) === 'ENODEV'
+const isNoDevice = (error: unknown) => readErrorCode(error) === 'ENODEV'

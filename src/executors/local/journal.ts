@@ -1,5 +1,5 @@
 import { appendFileSync, closeSync, constants, fstatSync, readFileSync, statSync } from 'node:fs'
-import { errorCodeOf } from '../backend/error-code.ts'
+import { readErrorCode } from '../backend/file-errors.ts'
 import type { Loss } from '../backend/spool-reader.ts'
 import { openPlain } from './plain-file.ts'
 
@@ -82,7 +82,7 @@ export function lossesOf(path: string): () => readonly Loss[] {
   }
 }
 
-export const isMissingFile = (error: unknown): boolean => errorCodeOf(error) === 'ENOENT'
+export const isMissingFile = (error: unknown): boolean => readErrorCode(error) === 'ENOENT'
 
 function parseJournal(text: string): Journal {
   const journal: Journal = {

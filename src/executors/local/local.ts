@@ -6,8 +6,8 @@ import { createLoop } from '../../platform/loop.ts'
 import { Outage } from '../../platform/troubles.ts'
 import { type AccountRules, oneUser, separationOf } from '../accounts/account.ts'
 import { Alarms } from '../backend/alarms.ts'
-import { errorCodeOf } from '../backend/error-code.ts'
-import { blamed } from '../backend/machine-trouble.ts'
+import { readErrorCode } from '../backend/file-errors.ts'
+import { blameMachine } from '../backend/machine-trouble.ts'
 import { type Executor, type ExecutorDescription, type Observation, type RunSpec, StartFailed } from '../executor.ts'
 import { limitNames, noLimits, openLimits } from './cgroup-limits.ts'
 import { killCgroup, openCgroups, removeCgroup } from './cgroups.ts'
@@ -159,7 +159,7 @@ export async function createLocalExecutor(options: LocalOptions): Promise<Execut
       })
     } catch (error) {
       await discard(files)
-      throw blamed(error)
+      throw blameMachine(error)
     }
     return run.runId
   }
@@ -350,7 +350,7 @@ function makeFolder(path: string): void {
   try {
     mkdirSync(path, { mode: 0o700 })
   } catch (error) {
-    if (errorCodeOf(error) !== 'EEXIST') throw error
+    if (readErrorCode(error) !== 'EEXIST') throw error
   }
 }
 

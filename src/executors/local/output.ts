@@ -4,7 +4,7 @@ import type { Clock } from '../../platform/clock.ts'
 import type { Log } from '../../platform/log.ts'
 import { Outage } from '../../platform/troubles.ts'
 import type { Alarm } from '../backend/alarms.ts'
-import { follow } from '../backend/spool-reader.ts'
+import { followSpool } from '../backend/spool-reader.ts'
 import type { LogChunk, Observation } from '../executor.ts'
 import { isMissingFile, lossesOf, readJournal } from './journal.ts'
 import type { Presence } from './presence.ts'
@@ -57,7 +57,7 @@ export async function* readOutput(options: OutputOptions): AsyncGenerator<LogChu
   const spool = openFiles(options)
   try {
     const losses = lossesOf(files.journal)
-    yield* follow({ spool, from, losses, signal, isOver, wait: () => alarm.wait(pauseMs, signal) })
+    yield* followSpool({ spool, from, losses, signal, isOver, wait: () => alarm.wait(pauseMs, signal) })
   } finally {
     watcher?.close()
     spool?.close()

@@ -1,5 +1,5 @@
 import { closeSync, constants, fstatSync, openSync } from 'node:fs'
-import { errorCodeOf } from '../backend/error-code.ts'
+import { readErrorCode } from '../backend/file-errors.ts'
 
 /**
  * Opens a file of the spool; null: at this path is none. A job of the server's account may have put something else in its place,
@@ -10,7 +10,7 @@ export function openPlain(path: string, flags: number = constants.O_RDONLY): num
   try {
     file = openSync(path, flags | constants.O_NOFOLLOW | constants.O_NONBLOCK, 0o600)
   } catch (error) {
-    if (noFile.has(String(errorCodeOf(error)))) return null
+    if (noFile.has(String(readErrorCode(error)))) return null
     throw error
   }
   if (fstatSync(file).isFile()) return file

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { promisify } from 'node:util'
-import { errorCodeOf } from '../backend/error-code.ts'
+import { readErrorCode } from '../backend/file-errors.ts'
 
 /**
  * Processes as the system shows them. A pid is used again, so a process is identified by its pid and its birth, both
@@ -62,7 +62,7 @@ function readProc(pid: number, file: 'stat' | 'environ' | 'cmdline'): string | n
   try {
     return readFileSync(`/proc/${pid}/${file}`, 'utf8')
   } catch (error) {
-    if (['ENOENT', 'ESRCH', 'EACCES', 'EPERM'].includes(String(errorCodeOf(error)))) return null
+    if (['ENOENT', 'ESRCH', 'EACCES', 'EPERM'].includes(String(readErrorCode(error)))) return null
     throw error
   }
 }
@@ -73,8 +73,8 @@ export function signal(target: number, name: NodeJS.Signals | 0): boolean {
     process.kill(target, name)
     return true
   } catch (error) {
-    if (errorCodeOf(error) === 'ESRCH') return false
-    if (errorCodeOf(error) === 'EPERM') return name === 0
+    if (readErrorCode(error) === 'ESRCH') return false
+    if (readErrorCode(error) === 'EPERM') return name === 0
     throw error
   }
 }

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { closeSync, constants, fchownSync } from 'node:fs'
 import { Readable } from 'node:stream'
-import { errorCodeOf } from '../backend/error-code.ts'
+import { readErrorCode } from '../backend/file-errors.ts'
 import { StartFailed } from '../executor.ts'
 import { fileBlockBytes } from '../process/scripts.ts'
 import { openEnded } from './ended-runs.ts'
@@ -119,7 +119,7 @@ async function claimDecided(child: ChildProcess): Promise<string> {
 
 function startFailed(cause: unknown): StartFailed {
   const message = cause instanceof Error ? cause.message : String(cause)
-  const tooLong = errorCodeOf(cause) === 'E2BIG'
+  const tooLong = readErrorCode(cause) === 'E2BIG'
   return tooLong
     ? new StartFailed('BAD_SPEC', 'Arguments and environment are longer than this system allows', { cause })
     : new StartFailed('START_FAILED', `The run's process could not be started: ${message}`, { cause })

@@ -2,7 +2,7 @@ import { closeSync, existsSync, fstatSync, read, readSync, rmdirSync, statSync, 
 import { mkdir, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { isNoFolder } from '../backend/machine-trouble.ts'
+import { isMissingFolder } from '../backend/file-errors.ts'
 import type { Spool, Stream } from '../backend/spool-reader.ts'
 import { openPlain } from './plain-file.ts'
 import { removeLinked } from './run-files.ts'
@@ -71,7 +71,7 @@ function removesPlainFiles(files: RunFiles): boolean {
 export async function makeRuns(spoolDir: string): Promise<void> {
   const path = join(spoolDir, 'runs')
   await mkdir(path, { recursive: true, mode: 0o700 }).catch((cause) => {
-    if (!isNoFolder(cause)) throw cause
+    if (!isMissingFolder(cause)) throw cause
     throw new Error(`${path} is a file, or a link that leads to no folder: move it away`, { cause })
   })
 }

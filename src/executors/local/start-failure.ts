@@ -1,5 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs'
-import { blamed, blamedSpool } from '../backend/machine-trouble.ts'
+import { blameMachine, blameSpool } from '../backend/machine-trouble.ts'
 import { StartFailed } from '../executor.ts'
 import type { RunFiles } from './spool.ts'
 
@@ -7,7 +7,7 @@ export function ofSpool<T>(work: () => T): T {
   try {
     return work()
   } catch (error) {
-    throw blamedSpool(error)
+    throw blameSpool(error)
   }
 }
 
@@ -21,6 +21,6 @@ export function endedEarly({ stderr }: RunFiles): StartFailed {
 }
 
 /** A process of the run could not be started, so none of it has begun. */
-export const unforked = () => blamed(Object.assign(new Error('fork'), { code: 'EAGAIN' }))
+export const unforked = () => blameMachine(Object.assign(new Error('fork'), { code: 'EAGAIN' }))
 
 export const noMpirun = 'launcher mpirun: there is no mpirun in the PATH of the job'

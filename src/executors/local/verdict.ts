@@ -1,3 +1,4 @@
+import { signalFromExitCode } from '../backend/exit-code.ts'
 import type { Ended, Observation } from '../executor.ts'
 import type { Journal } from './journal.ts'
 import { type Claimed, isUnderWay, killStrays, type WatchedMachine, type WatchedRun } from './watch.ts'
@@ -45,10 +46,9 @@ function nativeIdOf({ claim, session }: Claimed): { nativeId?: string } {
   return leader === undefined ? {} : { nativeId: String(leader) }
 }
 
-/** The wait status of a shell does not tell `exit 143` from a death by TERM: 129 to 192 count as signals. */
 function outcomeOf({ exit, stopUp, deadline, used }: Journal): Ended {
   const exitCode = exit?.code ?? 128 + KILL
-  const signal = exitCode > 128 && exitCode <= 192 ? exitCode - 128 : null
+  const signal = signalFromExitCode(exitCode)
   const ended: Ended = { state: 'ended', exitCode, signal, stopped: stopUp !== null, ...usageOf(used) }
   if (deadline) return { ...ended, cause: 'MAX_RUN_TIME' }
   if (!exit) return { ...ended, cause: 'SUPERVISOR_KILLED' }

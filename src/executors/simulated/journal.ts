@@ -12,7 +12,7 @@ import {
   writeFile,
 } from 'node:fs/promises'
 import { basename, join } from 'node:path'
-import { errorCodeOf } from '../backend/error-code.ts'
+import { readErrorCode } from '../backend/file-errors.ts'
 import type { PlannedStop } from './plan.ts'
 
 /**
@@ -63,7 +63,7 @@ export async function openRunJournal(directory: string): Promise<RunJournal> {
       known.add(runId)
       return handle
     } catch (error) {
-      if (errorCodeOf(error) === 'ENOENT') return null
+      if (readErrorCode(error) === 'ENOENT') return null
       throw error
     }
   }
@@ -121,7 +121,7 @@ export async function openRunJournal(directory: string): Promise<RunJournal> {
       try {
         await link(draft, path)
       } catch (error) {
-        if (errorCodeOf(error) !== 'EEXIST') throw error
+        if (readErrorCode(error) !== 'EEXIST') throw error
         return await readFile(path, 'utf8')
       } finally {
         await unlink(draft)
@@ -135,7 +135,7 @@ export async function openRunJournal(directory: string): Promise<RunJournal> {
       known.delete(runId)
       stops.delete(runId)
       await unlink(pathOf(runId)).catch((error) => {
-        if (errorCodeOf(error) !== 'ENOENT') throw error
+        if (readErrorCode(error) !== 'ENOENT') throw error
       })
     },
     async list() {
@@ -162,7 +162,7 @@ export async function openRunJournal(directory: string): Promise<RunJournal> {
 
 async function isSame(file: FileHandle, path: string): Promise<boolean> {
   const named = await stat(path).catch((error) => {
-    if (errorCodeOf(error) === 'ENOENT') return null
+    if (readErrorCode(error) === 'ENOENT') return null
     throw error
   })
   return named?.ino === (await file.stat()).ino

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Clock, Time } from '../../platform/clock.ts'
 import type { Log } from '../../platform/log.ts'
-import { errorCodeOf } from '../backend/error-code.ts'
+import { readErrorCode } from '../backend/file-errors.ts'
 import { type Executor, type Handle, type Observation, StartFailed } from '../executor.ts'
 import { Agenda } from './agenda.ts'
 import { openRunJournal } from './journal.ts'
@@ -42,7 +42,7 @@ export async function createSimulatedExecutor({ dataDir, clock, time, log }: Sim
     try {
       return new Set((await readFile(join(dataDir, 'sim-silent'), 'utf8')).split('\n').map((line) => line.trim()))
     } catch (error) {
-      if (errorCodeOf(error) === 'ENOENT') return new Set()
+      if (readErrorCode(error) === 'ENOENT') return new Set()
       throw error
     }
   }

@@ -1,7 +1,7 @@
 import { constants } from 'node:fs'
 import { access, lstat, mkdir, realpath, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { unlessMissing } from './missing-file.ts'
+import { unlessMissing } from '../backend/file-errors.ts'
 import { isPlaceOfMount } from './mounts.ts'
 
 /**

@@ -1,5 +1,5 @@
 import { readFile, realpath } from 'node:fs/promises'
-import { unlessMissing } from './missing-file.ts'
+import { unlessMissing } from '../backend/file-errors.ts'
 
 /** Whether a whole file system is mounted at this path. Linux lists its mounts; elsewhere none is known. */
 export async function isPlaceOfMount(path: string): Promise<boolean> {

@@ -1,3 +1,4 @@
+import { signalFromExitCode } from '../backend/exit-code.ts'
 import { type BackendPlacement, type Ended, isOver, type Observation } from '../executor.ts'
 import type { Records } from './run-files.ts'
 import type { SlurmJob } from './squeue-output.ts'
@@ -149,8 +150,7 @@ interface Ending {
 function byRecord(exit: NonNullable<Records['exit']>, { job, phase, stopped, known }: Ending): Observation {
   const { why, usage } = exit
   const code = (job && codeOfSlurm(job, phase)) ?? exit.code
-  // The wait status of a shell does not tell `exit 143` from a death by TERM: 129 to 192 count as signals.
-  const signal = code > 128 && code <= 192 ? code - 128 : null
+  const signal = signalFromExitCode(code)
   const info = code === exit.code ? {} : { info: `Its record says exit code ${exit.code}; Slurm says ${code}` }
   const ended: Ended = { ...known, state: 'ended', exitCode: code, signal, stopped, usage, ...info }
   if (stopped || code === 0) return ended

@@ -1,9 +1,9 @@
 import { readlink, rm, symlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Clock } from '../../platform/clock.ts'
+import { unlessMissing } from '../backend/file-errors.ts'
 import { type Slurm, SlurmAway, SlurmRefused } from './commands.ts'
 import { clusterName, type Layout, SharedDirTrouble } from './layout.ts'
-import { unlessMissing } from './missing-file.ts'
 
 /**
  * The commands of Slurm, as long as they reach the cluster that has the runs of the pool. Another one, after a change of

@@ -1,8 +1,8 @@
 import { readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Time } from '../../platform/clock.ts'
+import { unlessMissing } from '../backend/file-errors.ts'
 import type { Layout } from './layout.ts'
-import { unlessMissing } from './missing-file.ts'
 
 /**
  * Requested stops and when KILL is due: a file for each run, in a directory of the server, so that the next leader knows

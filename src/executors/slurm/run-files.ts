@@ -4,12 +4,12 @@ import { type FileHandle, lstat, open, opendir, readdir, readlink, rm, rmdir, sy
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { changeToOwner } from '../accounts/account.ts'
+import { unlessCode, unlessMissing } from '../backend/file-errors.ts'
 import type { Loss, Spool } from '../backend/spool-reader.ts'
 import type { Handle, RunUsage, StartFailed } from '../executor.ts'
 import { forgottenEnd } from './forgotten.ts'
 import { expandHostlist } from './hostlist.ts'
 import { clusterName, type Layout, SharedDirTrouble } from './layout.ts'
-import { unlessCode, unlessMissing } from './missing-file.ts'
 
 /**
  * The directory of a run, below `sharedDir`. It belongs to the account of the run, so the job can change all that is in

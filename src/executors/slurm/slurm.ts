@@ -4,14 +4,14 @@ import type { Clock, Time } from '../../platform/clock.ts'
 import type { Log } from '../../platform/log.ts'
 import { type AccountRules, oneUser } from '../accounts/account.ts'
 import { type Alarm, Alarms } from '../backend/alarms.ts'
-import { follow } from '../backend/spool-reader.ts'
+import { unlessMissing } from '../backend/file-errors.ts'
+import { followSpool } from '../backend/spool-reader.ts'
 import { type Executor, type Handle, isOver, type LogChunk } from '../executor.ts'
 import { fileBlockBytes } from '../process/scripts.ts'
 import { createCluster } from './cluster.ts'
 import { createSlurm } from './commands.ts'
 import { createForgotten } from './forgotten.ts'
 import { createLayout, SharedDirTrouble } from './layout.ts'
-import { unlessMissing } from './missing-file.ts'
 import { createObserver } from './observer.ts'
 import { ofOneCluster } from './one-cluster.ts'
 import {
@@ -141,7 +141,7 @@ export async function createSlurmExecutor(options: SlurmOptions): Promise<Execut
       }
       if (records === null) return
       const losses = () => records?.losses ?? []
-      for await (const chunk of follow({
+      for await (const chunk of followSpool({
         spool: spoolOf(files, records.uid, spoolBytesMax),
         from,
         losses,

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { follow, type Loss, type Spool } from '../../../src/executors/backend/spool-reader.ts'
+import { followSpool, type Loss, type Spool } from '../../../src/executors/backend/spool-reader.ts'
 import type { LogChunk } from '../../../src/executors/executor.ts'
 
 /** Two files in memory, and a reader of them. */
@@ -22,7 +22,7 @@ function openRun() {
   }
   const chunks: LogChunk[] = []
   const reader = async () => {
-    const output = follow({
+    const output = followSpool({
       spool,
       from: null,
       losses: () => [...losses],

@@ -1,0 +1,20 @@
+/** The code of a system error; undefined: the error has no code. */
+export const readErrorCode = (error: unknown): unknown =>
+  error instanceof Error && 'code' in error ? error.code : undefined
+
+/** null: the file does not exist. */
+export const unlessMissing = <T>(work: Promise<T>): Promise<T | null> => unlessCode('ENOENT', work)
+
+/** null: the work failed with this code. */
+export async function unlessCode<T>(code: string, work: Promise<T>): Promise<T | null> {
+  try {
+    return await work
+  } catch (error) {
+    if (readErrorCode(error) === code) return null
+    throw error
+  }
+}
+
+/** A folder is missing, or something else is in its place. A dangling link is both. */
+export const isMissingFolder = (error: unknown): boolean =>
+  ['EEXIST', 'ELOOP', 'ENOENT', 'ENOTDIR'].includes(String(readErrorCode(error)))
