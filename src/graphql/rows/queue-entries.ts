@@ -56,19 +56,29 @@ interface Stretch {
   read(sql: Sql, query: EntriesQuery, page: PageRequest): Promise<Page['items']>
 }
 
-const holding = `j.id IN (SELECT r.job_id FROM run r WHERE r.pool = j.pool AND r.state IN ${holdingSql})`
-const pending = "j.id IN (SELECT a.job_id FROM approval a WHERE a.status = 'PENDING')"
+/** A query for the ids of the jobs that may be in a stretch. */
+type Ids = (bind: Bind, pool: string) => string
+
+/**
+ * They become an array: PostgreSQL reads them first, by their own index, and then these jobs by their keys. From a subquery
+ * in IN it may make a join that reads all jobs.
+ */
+const holding: Ids = (bind, pool) =>
+  `SELECT r.job_id FROM run r WHERE r.pool = ${bind(pool)} AND r.state IN ${holdingSql}`
+const pending: Ids = () => "SELECT a.job_id FROM approval a WHERE a.status = 'PENDING'"
 
 const stretches: readonly Stretch[] = [
   { states: isHolding, read: listed(holding) },
   { states: (state) => state === 'QUEUED', read: waiting },
   { states: (state) => state === 'BLOCKED', read: listed(pending) },
-  { states: isFinal, read: listed('TRUE') },
+  { states: isFinal, read: listed() },
 ]
 
-function listed(condition: string): Stretch['read'] {
+/** Without `ids`: all jobs may be in it. */
+function listed(ids?: Ids): Stretch['read'] {
   return async (sql, query, page) => {
-    const where = (bind: Bind) => `${entriesWhere(query)(bind)} AND ${condition}`
+    const where = (bind: Bind) =>
+      `${entriesWhere(query)(bind)} AND ${ids ? `j.id = ANY(ARRAY(${ids(bind, query.pool)}))` : 'TRUE'}`
     const filterOf = () => query.filter
     const pages = await readPages(sql, { listing: queueEntriesListing, page, parents: [''], filterOf, where })
     return pages.get('')?.items ?? []

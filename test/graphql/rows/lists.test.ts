@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { viewerOf } from '../../../src/domain/access.ts'
 import type { JobFilter } from '../../../src/feed/filter.ts'
 import { readPages, requestPage } from '../../../src/graphql/rows/keyset.ts'
-import { type JobOrderField, jobsListing } from '../../../src/graphql/rows/listings.ts'
+import { type JobOrderField, jobsListing, queueEntriesListing } from '../../../src/graphql/rows/listings.ts'
+import { readEntries } from '../../../src/graphql/rows/queue-entries.ts'
 import { filterSql } from '../../../src/graphql/schema/job-filter.ts'
 import '../../../src/graphql/schema/schema.ts' // the module of the filter is a part of it
 import type { Sql } from '../../../src/platform/tx.ts'
@@ -87,29 +89,42 @@ beforeAll(async () => {
 })
 afterAll(() => database.close())
 
-interface Explained {
-  'QUERY PLAN': [{ Plan: { 'Plan Rows': number; 'Shared Hit Blocks': number; 'Shared Read Blocks': number } }]
+interface Plan {
+  'Plan Rows': number
+  'Shared Hit Blocks': number
+  'Shared Read Blocks': number
+  'Relation Name'?: string
+  'Index Name'?: string
+  Plans?: Plan[]
 }
 
-/** Pages of tables and indexes that a list looks at. */
-async function pagesOf(filter: JobFilter, [by, direction]: readonly [JobOrderField, 'ASC' | 'DESC']): Promise<number> {
-  let pages = 0
-  const explaining: Sql = {
+interface Explained {
+  'QUERY PLAN': [{ Plan: Plan }]
+}
+
+/** The plans of statements that are run; each statement is answered with no rows. */
+async function explain(read: (sql: Sql) => Promise<unknown>): Promise<Plan[]> {
+  const plans: Plan[] = []
+  await read({
     async query(text, values) {
       const [row] = await database.db.sql.query<Explained>(
         `EXPLAIN (ANALYZE, BUFFERS, TIMING OFF, FORMAT JSON) ${text}`,
         values,
       )
-      const plan = row?.['QUERY PLAN'][0].Plan
-      pages = (plan?.['Shared Hit Blocks'] ?? 0) + (plan?.['Shared Read Blocks'] ?? 0)
+      if (row) plans.push(row['QUERY PLAN'][0].Plan)
       return []
     },
-  }
+  })
+  return plans
+}
+
+/** Pages of tables and indexes that a list looks at. */
+async function pagesOf(filter: JobFilter, [by, direction]: readonly [JobOrderField, 'ASC' | 'DESC']): Promise<number> {
   const listing = jobsListing(by, direction === 'DESC')
   const page = requestPage(listing, filter, { first: 20 })
   const where = (bind: (value: unknown) => string) => filterSql(filter, bind, by)
-  await readPages(explaining, { listing, page, parents: [''], filterOf: () => filter, where })
-  return pages
+  const plans = await explain((sql) => readPages(sql, { listing, page, parents: [''], filterOf: () => filter, where }))
+  return plans.reduce((sum, plan) => sum + plan['Shared Hit Blocks'] + plan['Shared Read Blocks'], 0)
 }
 
 const orders = (['CREATED_AT', 'FINISHED_AT', 'PRIORITY'] as const).flatMap((by) => [
@@ -140,4 +155,20 @@ describe('a page of jobs', () => {
       expect(row?.['QUERY PLAN'][0].Plan['Plan Rows']).toBeLessThan(3)
     },
   )
+})
+
+/** The indexes by which a plan reads the table of jobs; null: it reads the whole table. */
+const readsOfJobs = (plan: Plan): (string | null)[] => [
+  ...(plan['Relation Name'] === 'job' ? [plan['Index Name'] ?? null] : []),
+  ...(plan.Plans ?? []).flatMap(readsOfJobs),
+]
+
+it('the running and the blocked jobs of a queue are read by their keys', async () => {
+  const viewer = viewerOf({ id: 'user_17', name: 'ann', level: 'ADMIN', allow: [], deny: [] })
+  const filter = { pool: 'sim' }
+  const page = requestPage(queueEntriesListing, filter, { first: 20 })
+  for (const states of [['STARTING', 'RUNNING', 'CANCELLING'], ['BLOCKED']] as const) {
+    const plans = await explain((sql) => readEntries(sql, { pool: 'sim', states, viewer, filter }, page))
+    expect(plans.flatMap(readsOfJobs)).toEqual(['job_pkey'])
+  }
 })
