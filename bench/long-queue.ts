@@ -1,4 +1,4 @@
-import type { PoolClient } from 'pg'
+import pg from 'pg'
 import type { Viewer } from '../src/domain/access.ts'
 import { viewerOf } from '../src/domain/access.ts'
 import { type Domain, topics } from '../src/domain/domain.ts'
@@ -104,10 +104,17 @@ async function makeJobs(domain: Domain, length: Length): Promise<void> {
          ELSE jsonb_build_object('user_id', 'user_bench' || n % greatest($2::int, 1), 'priority', n % 4 * 10) END) made`,
     [lanes, people, greatLanes],
   )
-  await inBulk(domain, (client) => copy(client, { jobs, lanes, like: made.jobId }))
-  await sql.query('DELETE FROM job WHERE id = $1', [made.jobId])
-  await sql.query('DELETE FROM pool_change')
-  await domain.db.pool.query('VACUUM ANALYZE')
+  // A connection of its own: these statements take longer than a server permits.
+  const client = new pg.Client({ connectionString: domain.db.url })
+  await client.connect()
+  try {
+    await inBulk(client, () => copy(client, { jobs, lanes, like: made.jobId }))
+    await client.query('DELETE FROM job WHERE id = $1', [made.jobId])
+    await client.query('DELETE FROM pool_change')
+    await client.query('VACUUM ANALYZE')
+  } finally {
+    await client.end()
+  }
 }
 
 // ── rows in bulk ──
@@ -115,23 +122,18 @@ async function makeJobs(domain: Domain, length: Length): Promise<void> {
 const filled = ['job', 'run', 'queue_entry', 'event']
 
 /** Fills tables without triggers; indexes are made when all rows are there. */
-async function inBulk({ db }: Domain, fill: (client: PoolClient) => Promise<void>): Promise<void> {
-  const client = await db.pool.connect()
-  try {
-    const indexes = await client.query<{ name: string; made: string }>(
-      `SELECT c.relname AS name, pg_get_indexdef(c.oid) AS made FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid
-       WHERE i.indrelid = ANY($1::regclass[]) AND NOT EXISTS (SELECT 1 FROM pg_constraint k WHERE k.conindid = c.oid)`,
-      [filled],
-    )
-    await client.query('BEGIN')
-    await client.query("SET LOCAL session_replication_role = replica; SET LOCAL maintenance_work_mem = '256MB'")
-    for (const { name } of indexes.rows) await client.query(`DROP INDEX ${client.escapeIdentifier(name)}`)
-    await fill(client)
-    for (const { made } of indexes.rows) await client.query(made)
-    await client.query('COMMIT')
-  } finally {
-    client.release()
-  }
+async function inBulk(client: pg.Client, fill: () => Promise<void>): Promise<void> {
+  const indexes = await client.query<{ name: string; made: string }>(
+    `SELECT c.relname AS name, pg_get_indexdef(c.oid) AS made FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid
+     WHERE i.indrelid = ANY($1::regclass[]) AND NOT EXISTS (SELECT 1 FROM pg_constraint k WHERE k.conindid = c.oid)`,
+    [filled],
+  )
+  await client.query('BEGIN')
+  await client.query("SET LOCAL session_replication_role = replica; SET LOCAL maintenance_work_mem = '256MB'")
+  for (const { name } of indexes.rows) await client.query(`DROP INDEX ${client.escapeIdentifier(name)}`)
+  await fill()
+  for (const { made } of indexes.rows) await client.query(made)
+  await client.query('COMMIT')
 }
 
 interface Rows {
@@ -142,7 +144,7 @@ interface Rows {
 }
 
 /** Copies of the job, submitted 100 a second. */
-async function copy(client: PoolClient, { jobs, lanes, like }: Rows): Promise<void> {
+async function copy(client: pg.Client, { jobs, lanes, like }: Rows): Promise<void> {
   const own = ['id', 'lane_id', 'sequence', 'account', 'user_id']
   const alike = await columnsBut(client, own)
   const named = (kind: string) => `'${kind}_bench' || lpad(n::text, 20, '0')`
@@ -173,7 +175,7 @@ async function copy(client: PoolClient, { jobs, lanes, like }: Rows): Promise<vo
   for (const step of steps) await client.query(step)
 }
 
-async function columnsBut(client: PoolClient, but: readonly string[]): Promise<string[]> {
+async function columnsBut(client: pg.Client, but: readonly string[]): Promise<string[]> {
   const { rows } = await client.query<{ name: string }>(
     `SELECT quote_ident(attname) AS name FROM pg_attribute
      WHERE attrelid = 'job'::regclass AND attnum > 0 AND NOT attisdropped AND attname <> ALL($1) AND attgenerated = ''`,

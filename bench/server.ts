@@ -42,20 +42,41 @@ export async function withServer(
   })
 }
 
-/** Empty databases on one embedded PostgreSQL, by name, for contestants that must not share tables. */
+/**
+ * Empty databases on one PostgreSQL, by name, for contestants that must not share tables. The PostgreSQL is that of
+ * DATABASE_URL, where the account must be a superuser, or an embedded one. The databases are dropped afterwards.
+ */
 export async function withDatabases(names: readonly string[], work: (urls: Map<string, string>) => Promise<void>) {
+  const external = process.env['DATABASE_URL']
+  if (external) return withDatabasesAt(external, names, work)
   await withFolder(async (dataDir) => {
     const postgres = await startPostgres({ dataDir, log: createLog('error'), clock: systemClock })
     try {
-      const client = new pg.Client({ connectionString: postgres.url })
-      await client.connect()
-      for (const name of names) await client.query(`CREATE DATABASE ${client.escapeIdentifier(name)}`)
-      await client.end()
-      await work(new Map(names.map((name) => [name, Object.assign(new URL(postgres.url), { pathname: name }).href])))
+      await withDatabasesAt(postgres.url, names, work)
     } finally {
       await postgres.stop()
     }
   })
+}
+
+async function withDatabasesAt(
+  url: string,
+  names: readonly string[],
+  work: (urls: Map<string, string>) => Promise<void>,
+) {
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  const databases = new Map(names.map((name) => [name, `${name}-${process.pid}`]))
+  try {
+    for (const database of databases.values())
+      await client.query(`CREATE DATABASE ${client.escapeIdentifier(database)}`)
+    const urlOf = (database: string) => Object.assign(new URL(url), { pathname: database }).href
+    await work(new Map([...databases].map(([name, database]) => [name, urlOf(database)])))
+  } finally {
+    for (const database of databases.values())
+      await client.query(`DROP DATABASE IF EXISTS ${client.escapeIdentifier(database)} WITH (FORCE)`)
+    await client.end()
+  }
 }
 
 /** Starts the rivals of a submission (rival.ts), each in a process of its own. */
