@@ -9,7 +9,7 @@ import { alternate, jobs, paced, printUse, until, withBench } from './job-rounds
 /**
  * `/bin/true` jobs per second on Slurm through the whole path (submitJobs → SUCCEEDED in the database), beside bare
  * sbatch of a script that is `/bin/true`: as many, with the same amounts, on the same partition, until the queue is
- * empty. Both have a maximum run time: short jobs are handed over early (decision 22). The rounds alternate. Goal: ≥ 0.8 ×.
+ * empty. Both have a maximum run time: short jobs are handed over early (decision 18). The rounds alternate. Goal: ≥ 0.8 ×.
  *
  * The cluster is there before: `bash test/executors/slurm/cluster.sh up FOLDER`, and SLURM_CONF names its slurm.conf.
  */

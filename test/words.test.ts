@@ -1,7 +1,8 @@
-import { basename } from 'node:path'
+import { existsSync } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
 import { expect, test } from 'vitest'
 import { habits, passagesOf } from './support/prose.ts'
-import { code, exportsOf, repository } from './support/sources.ts'
+import { code, exportsOf, repository, root } from './support/sources.ts'
 
 /** What a newcomer reads first is complete and true: the table of src/domain/README.md, the decisions, the glossary. */
 const textOf = (path: string) => repository.find((file) => file.path === path)?.text ?? ''
@@ -14,6 +15,27 @@ test('src/domain/README.md lists every file of the domain once, under its room',
   })
   const there = repository.map(({ path }) => path).filter((path) => /^src\/domain\/.*\.ts$/.test(path))
   expect(listed.toSorted()).toEqual(there.toSorted())
+})
+
+/** The anchor that GitHub gives a heading. */
+const anchorOf = (heading: string) =>
+  heading
+    .toLowerCase()
+    .replace(/[^\w\- ]/g, '')
+    .replaceAll(' ', '-')
+
+test('links between texts lead to files and headings that exist', () => {
+  const texts = repository.filter(({ path }) => path.endsWith('.md'))
+  const headings = (path: string) =>
+    (textOf(path).match(/^#+ .*$/gm) ?? []).map((line) => anchorOf(line.replace(/^#+ /, '')))
+  const broken = texts.flatMap(({ path, text }) =>
+    [...text.matchAll(/\]\((?![a-z]+:)([^)\s#]*)(?:#([^)\s]*))?\)/g)].flatMap(([link, file = '', anchor]) => {
+      const target = file === '' ? path : join(dirname(path), file)
+      const exists = existsSync(join(root, target)) && (anchor === undefined || headings(target).includes(anchor))
+      return exists ? [] : [`${path}: ${link}`]
+    }),
+  )
+  expect(broken).toEqual([])
 })
 
 test('every decision says situation, decision, price and what would change it', () => {

@@ -5,7 +5,7 @@ import { brotliCompress, constants, gzip } from 'node:zlib'
 /**
  * Compression of JSON answers, where the client takes it and it is worth the work. Streams are never compressed: each
  * message would wait for the next. Compressed answers are safe from BREACH, which makes a browser send requests in the
- * name of a person: there are no cookies, and other origins are turned away (docs/decisions/0018).
+ * name of a person: there are no cookies, and other origins are turned away (docs/decisions/0015).
  */
 
 /** Below this the saving is smaller than one packet. */
