@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -12,10 +13,9 @@ import { openSchemaEngine } from './schema-engine.ts'
  *   npm run migration              makes the newest migration fit schema.prisma again
  *   npm run migration -- <name>    begins a new one
  *
- * Each migration keeps a copy of the datamodel it leads to (datamodel.prisma). The generated part is the difference
- * between the copy of the migration before and schema.prisma; it stands between two marker lines, and what is written
- * by hand above and below them stays. A migration that was released is never written again: databases keep its
- * checksum. Commit the folder as a whole; a test compares the newest copy with schema.prisma.
+ * The generated part stands between two marker lines; the lines above and below are written by hand and stay. It leads
+ * from the schema.prisma that was committed with the previous migration to the present one, so commit both together.
+ * Never write a released migration again: databases keep its checksum.
  */
 export const generatedBegin = '-- Generated from schema.prisma by `npm run migration`; edit above and below, not here.'
 export const generatedEnd = '-- End of the generated part.'
@@ -31,7 +31,13 @@ export async function listMigrations(): Promise<string[]> {
     .sort()
 }
 
-export const datamodelOf = (migration: string) => readFile(join(migrations, migration, 'datamodel.prisma'), 'utf8')
+/** schema.prisma as it was committed with a migration. */
+function readCommittedSchema(migration: string): string {
+  const git = (...args: string[]) => execFileSync('git', args, { cwd: root, encoding: 'utf8' })
+  const commit = git('log', '-1', '--format=%H', '--', `migrations/${migration}`).trim()
+  if (commit === '') throw new Error(`Commit the migration ${migration} with its schema.prisma first`)
+  return git('show', `${commit}:./schema.prisma`)
+}
 
 /** The SQL that leads from one datamodel (null: nothing) to another. */
 export async function difference(from: string | null, to: string): Promise<string> {
@@ -87,13 +93,12 @@ async function write(name: string | undefined) {
   if (target === undefined) throw new Error('There is no migration yet: give a name')
   const before = known.filter((migration) => migration < target).at(-1)
   const schema = await readFile(join(root, 'schema.prisma'), 'utf8')
-  const sql = await difference(before === undefined ? null : await datamodelOf(before), schema)
+  const sql = await difference(before === undefined ? null : readCommittedSchema(before), schema)
   const folder = join(migrations, target)
   const path = join(folder, 'migration.sql')
   await mkdir(folder, { recursive: true })
   const script = existsSync(path) ? await readFile(path, 'utf8') : `${generatedBegin}\n${generatedEnd}\n`
   await writeFile(path, replaceGenerated(script, sql))
-  await writeFile(join(folder, 'datamodel.prisma'), schema)
   process.stdout.write(`${path}\n`)
 }
 

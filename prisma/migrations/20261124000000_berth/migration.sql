@@ -223,6 +223,7 @@ CREATE TABLE "job" (
     "cpu_millis" INTEGER NOT NULL,
     "memory_bytes" BIGINT NOT NULL,
     "gpu" INTEGER NOT NULL,
+    "gpu_most" INTEGER,
     "not_before" TIMESTAMPTZ(3),
     "exit_code" INTEGER,
     "progress_fraction" DOUBLE PRECISION,
@@ -382,6 +383,8 @@ CREATE TABLE "account_view" (
     "pool" TEXT NOT NULL,
     "account" TEXT NOT NULL,
     "occupancy" DOUBLE PRECISION NOT NULL,
+    "decayed_use" DOUBLE PRECISION,
+    "share" DOUBLE PRECISION NOT NULL DEFAULT 0,
     "weight" DOUBLE PRECISION NOT NULL,
     "running" INTEGER NOT NULL,
     "queued" INTEGER NOT NULL,
@@ -458,6 +461,7 @@ CREATE TABLE "run" (
     "cancelled_at" TIMESTAMPTZ(3),
     "preempt_requested_at" TIMESTAMPTZ(3),
     "preempt_signalled_at" TIMESTAMPTZ(3),
+    "lost_seconds" DOUBLE PRECISION,
     "lost_at" TIMESTAMPTZ(3),
     "backfilled_on" TEXT,
     "won_tier" INTEGER,
@@ -1109,6 +1113,9 @@ VALUES (1, decode(replace(gen_random_uuid()::text || gen_random_uuid()::text, '-
 
 -- Indexes that the datamodel cannot express. Where most new rows have no value yet, an index leaves them out: a submission
 -- then writes one entry less. States are written out, because the planner of PostgreSQL compares conditions as text.
+
+-- `Zoe` and `zoe` look like one person.
+CREATE UNIQUE INDEX user_name_in_any_case ON "user" (lower(name));
 
 -- Runs. At most one run of a job is alive; one interactive run at a time belongs to a user; one run at a time has the
 -- InfiniBand of a node.
