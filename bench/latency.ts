@@ -1,4 +1,4 @@
-import { type Connection, connect } from '../src/client/connection/transport.ts'
+import { type Connection, openConnection } from '../src/client/connection/transport.ts'
 import { CancelJobDocument, JobStatusDocument, SubmitJobDocument } from '../src/client/generated/graphql.ts'
 import { printLatencies } from './harness.ts'
 import { withServer } from './server.ts'
@@ -11,7 +11,7 @@ const warmUps = 20
 const jobs = 300
 
 await withServer(async (url) => {
-  const connection = connect({ url })
+  const connection = openConnection({ url })
   // A job that keeps running keeps the socket open, so that Berth is measured and not the opening of connections.
   const anchorId = await submit(connection, ['/bin/sleep', '3600'])
   const anchor = connection.subscribe(JobStatusDocument, { jobId: anchorId })

@@ -2,15 +2,15 @@ import { dirname, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { parseDocument } from 'yaml'
 import { type ApprovalRuleConfig, checkApprovalRules } from './config/approval-rules.ts'
-import { type ConfigVariables, expandVariables, misspelt, overlay } from './config/environment.ts'
-import { bothModes } from './config/exposure.ts'
+import { applyVariables, type ConfigVariables, expandVariables, findMisspelt } from './config/environment.ts'
+import { singleUserConflict } from './config/exposure.ts'
 import { type ConfigFile, configFile, gibBytes, type logLevels, type NodeEntry, type PoolEntry } from './config/file.ts'
-import { checkPool, checkPublicUrl, duplicates, executorsOf } from './config/pools.ts'
-import { checkQuotas, type QuotaConfig, quotaOf } from './config/quotas.ts'
+import { checkPool, checkPublicUrl, findDuplicates, poolExecutors } from './config/pools.ts'
+import { checkQuotas, type QuotaConfig, toQuotaConfig } from './config/quotas.ts'
 import { readText } from './config/read-text.ts'
-import { type PlanningConfig, planningOf } from './config/scheduling.ts'
-import { type ServerSettings, serverOf } from './config/server.ts'
-import { ConfigError, type ConfigProblem, type configUserLevels, problemsOf } from './config/value.ts'
+import { type PlanningConfig, toPlanningConfig } from './config/scheduling.ts'
+import { type ServerSettings, toServerSettings } from './config/server.ts'
+import { ConfigError, type ConfigProblem, type configUserLevels, toProblems } from './config/value.ts'
 import type { ExecutorName } from './domain/executors.ts'
 
 export { ConfigError, type ConfigProblem }
@@ -184,10 +184,10 @@ export function loadConfig({ argv, env, readFile }: ConfigSources): Config {
   const { config: path, singleUser } = readArguments(argv, env)
   const given = path === undefined ? {} : parseFile(path, readFile)
   const raw = expandVariables(given, { env, path: '', problems })
-  problems.push(...misspelt(given, env))
-  const { merged, variables } = overlay(raw, env)
+  problems.push(...findMisspelt(given, env))
+  const { merged, variables } = applyVariables(raw, env)
   const parsed = configFile.safeParse(merged)
-  problems.push(...(parsed.success ? crossCheck(parsed.data, singleUser) : problemsOf(parsed.error)))
+  problems.push(...(parsed.success ? crossCheck(parsed.data, singleUser) : toProblems(parsed.error)))
   if (!parsed.success || problems.length > 0) throw new ConfigError(firstPerPath(problems, variables))
   const built = build(parsed.data, { env, folder: path === undefined ? '.' : dirname(path), readFile })
   return deepFreeze({ ...built, givesUpUsers: singleUser })
@@ -259,10 +259,10 @@ function crossCheck(file: ConfigFile, singleUser: boolean): ConfigProblem[] {
       : [{ path: 'server.roles', reason: 'is empty', remedy: 'name api, scheduler or both' }]),
     ...checkOidc(file.auth.oidc),
     ...(['oidc', 'bootstrapToken'] as const).flatMap((key) =>
-      singleUser && file.auth[key] !== undefined ? [bothModes(`auth.${key}`)] : [],
+      singleUser && file.auth[key] !== undefined ? [singleUserConflict(`auth.${key}`)] : [],
     ),
-    ...duplicates('pools', file.pools),
-    ...duplicates('queues', file.queues),
+    ...findDuplicates('pools', file.pools),
+    ...findDuplicates('queues', file.queues),
     ...file.pools.flatMap(checkPool),
     ...checkPublicUrl(file),
     ...checkQuotas(file.quotas),
@@ -302,7 +302,7 @@ function build(
   const [firstQueue = { name: 'default', pool: firstPool.name, native: {} }, ...moreQueues] = file.queues
   const daysMs = (days: number | null) => (days === null ? null : days * dayMs)
   return {
-    server: serverOf(server, { readFile, folder }),
+    server: toServerSettings(server, { readFile, folder }),
     database: { url: database.url ?? null, notify: database.notify, connections: database.connections },
     auth: { oidc: oidcOf(file.auth.oidc), bootstrapToken: file.auth.bootstrapToken ?? null },
     dataDir: resolve(file.dataDir),
@@ -313,7 +313,7 @@ function build(
     logLevel: file.logLevel,
     pools: [firstPool, ...morePools],
     queues: [firstQueue, ...moreQueues],
-    quotas: file.quotas.map(quotaOf),
+    quotas: file.quotas.map(toQuotaConfig),
     approvalRules: file.approvalRules,
     audit: { headFile: file.audit.headFile === undefined ? null : resolve(folder, file.audit.headFile) },
     retention: {
@@ -341,7 +341,7 @@ function poolOf(pool: PoolEntry): PoolConfig {
   return {
     name: pool.name,
     policy: pool.policy,
-    executors: executorsOf(pool),
+    executors: poolExecutors(pool),
     inheritedEnvironment: pool.environment,
     relaxReplicas: pool.relaxReplicas,
     sharedDir: pool.sharedDir,
@@ -353,7 +353,7 @@ function poolOf(pool: PoolEntry): PoolConfig {
       graceMs: scheduling.graceSeconds * 1_000,
       startAttemptsMax: scheduling.maxStartAttempts,
       nodeLostAfterMs: scheduling.nodeLostAfterSeconds * 1_000,
-      planning: planningOf(scheduling),
+      planning: toPlanningConfig(scheduling),
     },
     weights: pool.weights,
   }

@@ -4,11 +4,11 @@ import about from '../package.json' with { type: 'json' }
 import { createExecutors, reporterOf } from './backends.ts'
 import * as ownDocuments from './client/generated/graphql.ts'
 import { TypedDocumentString } from './client/generated/graphql.ts'
-import { connectionsOf, poolerBetween, shareOut, tooManyConnections } from './config/connections.ts'
+import { checkConnections, countConnections, divideConnections, poolerProblem } from './config/connections.ts'
 import { makeDataDirectory } from './config/data-directory.ts'
 import { exposedWithoutLogin, isLoopbackAddress, noLoginPossible } from './config/exposure.ts'
 import { greeting } from './config/greeting.ts'
-import { cannotListen } from './config/listening.ts'
+import { explainListenError } from './config/listening.ts'
 import { type Config, ConfigError, type PoolConfig, readConfig } from './config.ts'
 import { type Viewer, viewerOf } from './domain/access.ts'
 import { createChainer } from './domain/audit/audit-chain.ts'
@@ -120,7 +120,8 @@ async function build(start: Start): Promise<string> {
   await awaitDatabase({ address, clock, log, signal })
   if (direct) await demandSessions(config, address)
   await migrate(address.url, log)
-  const db = openDb({ address, connectionsMax: shareOut(connections).ordinary, log, applicationName: 'berth', direct })
+  const { ordinary: connectionsMax } = divideConnections(connections)
+  const db = openDb({ address, connectionsMax, log, applicationName: 'berth', direct })
   down.push(() => db.close())
   const wakeups = createWakeups({ address: direct ? db : null, topics, localTopics, clock, log })
   down.push(() => wakeups.stop())
@@ -150,14 +151,14 @@ async function build(start: Start): Promise<string> {
 async function locate({ config, log, running }: Start): Promise<Address> {
   const { dataDir, database, pools } = config
   if (database.url !== null) return { url: database.url }
-  const connections = connectionsOf({ connections: database.connections, pools: pools.length })
+  const connections = countConnections({ connections: database.connections, pools: pools.length })
   running.postgres ??= await startPostgres({ dataDir, connections, log, clock: systemClock })
   return running.postgres
 }
 
 async function demandSessions({ database: { connections }, pools }: Config, address: Address): Promise<void> {
-  if (!(await keepsSettings(address))) throw new ConfigError([poolerBetween])
-  const problem = tooManyConnections({ connections, pools: pools.length }, await readConnectionLimits(address))
+  if (!(await keepsSettings(address))) throw new ConfigError([poolerProblem])
+  const problem = checkConnections({ connections, pools: pools.length }, await readConnectionLimits(address))
   if (problem) throw new ConfigError([problem])
 }
 
@@ -171,7 +172,7 @@ interface Serving {
 
 async function serve({ config, domain, disk, fresh, running }: Serving): Promise<string> {
   const down = running.parts
-  const { live: liveMax, lists: listsMax } = shareOut(config.database.connections)
+  const { live: liveMax, lists: listsMax } = divideConnections(config.database.connections)
   const live = {
     ...domain,
     db: openMore({ config, domain }, { connectionsMax: liveMax, applicationName: 'berth live' }),
@@ -202,7 +203,7 @@ async function serve({ config, domain, disk, fresh, running }: Serving): Promise
       : createAuthenticate(domain, oidc),
   })
   const { url } = await server.listen().catch((error: unknown) => {
-    const problem = cannotListen(error, config.server)
+    const problem = explainListenError(error, config.server)
     throw problem ? new ConfigError([problem]) : error
   })
   running.server = server

@@ -1,7 +1,7 @@
 import { type Command, Option } from 'commander'
 import type { ProblemFragment } from '../client/generated/graphql.ts'
 import type { Client } from '../client/jobs/client.ts'
-import { stopFor } from './exit.ts'
+import { stopForProblem } from './exit.ts'
 import { type Column, type Format, formats, jobColumns, structured, table } from './render.ts'
 import type { Terminal } from './terminal.ts'
 
@@ -23,7 +23,7 @@ export interface OutputOptions {
 }
 
 /** `-o` is the same everywhere. */
-export function withOutput(command: Command): Command {
+export function addOutputOption(command: Command): Command {
   return command.addOption(new Option('-o, --output <format>', 'output format').choices(formats).default('table'))
 }
 
@@ -36,11 +36,11 @@ export const rowPrinter =
 export const printJobs = rowPrinter(jobColumns)
 
 /** The success of a mutation's union; throws the Stop of its problem. `nextIfMissing` is what to do after NOT_FOUND. */
-export function successOf<Answer extends { __typename: string }, Name extends Answer['__typename']>(
+export function expectSuccess<Answer extends { __typename: string }, Name extends Answer['__typename']>(
   answer: Answer,
   name: Name,
   nextIfMissing?: string,
 ): Extract<Answer, { __typename: Name }> {
   if (answer.__typename === name) return answer as Extract<Answer, { __typename: Name }>
-  throw stopFor(answer as unknown as ProblemFragment, nextIfMissing)
+  throw stopForProblem(answer as unknown as ProblemFragment, nextIfMissing)
 }

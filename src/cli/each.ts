@@ -6,11 +6,7 @@ import { Stop, stopForFailure } from './exit.ts'
  * Does the work for one job (node, quota …) after the other. A refusal is printed, and the next one follows. The exit
  * code is that of the first refusal.
  */
-export async function forEachGiven<T>(
-  cli: Cli,
-  ids: readonly string[],
-  work: (id: string) => Promise<T>,
-): Promise<T[]> {
+export async function runForEach<T>(cli: Cli, ids: readonly string[], work: (id: string) => Promise<T>): Promise<T[]> {
   const done: T[] = []
   let firstCode: number | undefined
   for (const id of ids) {

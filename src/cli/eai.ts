@@ -1,5 +1,5 @@
 import type { JobSpecInput } from '../client/generated/graphql.ts'
-import { usage } from './exit.ts'
+import { usageError } from './exit.ts'
 
 /**
  * Job files of the EAI Toolkit. A field that has another name or form in JobSpecInput is translated; all others stay,
@@ -41,7 +41,7 @@ const translations: readonly Translation[] = [
   { from: 'options.internal-dns', to: 'internalDns', value: internalDns },
 ]
 
-export function fromEai(file: Fields): Translated {
+export function translateEai(file: Fields): Translated {
   const rest = structuredClone(file)
   const warnings: string[] = []
   const found = translations.flatMap(({ from, to, value = (same) => same }) => {
@@ -49,7 +49,7 @@ export function fromEai(file: Fields): Translated {
     return theirs === undefined ? [] : [{ from, to, ours: value(theirs, from, warnings) }]
   })
   const left = pathsOf(rest['options'], 'options')[0]
-  if (left) throw usage(`the job file: ${left} is not an option of a job`, 'docs/specs.md lists them')
+  if (left) throw usageError(`the job file: ${left} is not an option of a job`, 'docs/specs.md lists them')
   delete rest['options']
   for (const { from, to, ours } of found) put(rest, { from, to, path: to.split('.'), ours })
   masterPort(rest, warnings)
@@ -77,12 +77,13 @@ interface Put {
 function put(fields: Fields, { from, to, path: [key = '', ...more], ours }: Put): void {
   const there = fields[key]
   if (more.length > 0) {
-    if (there != null && !isFields(there)) throw usage(`the job file: ${key} is not a YAML mapping`)
+    if (there != null && !isFields(there)) throw usageError(`the job file: ${key} is not a YAML mapping`)
     const inner = there ?? {}
     fields[key] = inner
     put(inner, { from, to, path: more, ours })
   } else {
-    if (there !== undefined) throw usage(`the job file: ${from} and ${to} are the same field`, 'remove one of them')
+    if (there !== undefined)
+      throw usageError(`the job file: ${from} and ${to} are the same field`, 'remove one of them')
     fields[key] = ours
   }
 }
@@ -97,14 +98,14 @@ const pathsOf = (value: unknown, path: string): string[] =>
 function texts(value: unknown, from: string): string[] {
   const all = Array.isArray(value) ? value : [value]
   if (all.some((each) => typeof each !== 'string' && typeof each !== 'number'))
-    throw usage(`the job file: ${from} must be a list of texts`)
+    throw usageError(`the job file: ${from} must be a list of texts`)
   return all.map(String)
 }
 
 function variables(value: unknown, from: string) {
   return texts(value, from).map((assignment) => {
     const at = assignment.indexOf('=')
-    if (at < 1) throw usage(`the job file: ${from}: ${assignment} is not NAME=value`)
+    if (at < 1) throw usageError(`the job file: ${from}: ${assignment} is not NAME=value`)
     return { name: assignment.slice(0, at), value: assignment.slice(at + 1) }
   })
 }

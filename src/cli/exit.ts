@@ -28,13 +28,13 @@ export class Stop extends Error {
   }
 }
 
-export const usage = (message: string, next?: string) => new Stop(exitCodes.usage, message, next)
+export const usageError = (message: string, next?: string) => new Stop(exitCodes.usage, message, next)
 
 /** The next step where a job was not found. */
 export const seeJobs = 'see "berth ls"'
 
 /** The Stop for a refusal that came as data. */
-export function stopFor(problem: ProblemFragment, nextIfMissing?: string): Stop {
+export function stopForProblem(problem: ProblemFragment, nextIfMissing?: string): Stop {
   const violations = 'violations' in problem ? problem.violations : []
   const details = violations.map(({ path, message }) => `${path.join('.')}: ${message}`)
   const message = details.length > 0 ? details.join('; ') : problem.message
@@ -87,7 +87,7 @@ const nextSteps: Readonly<Record<string, string>> = {
  * The exit code of `--wait`: that of the job. FAILED with code 0 (its time was over, and it exited cleanly) is not a
  * success.
  */
-export function exitCodeOfJob({ state, exitCode }: Pick<JobRowFragment, 'state' | 'exitCode'>): number {
+export function jobExitCode({ state, exitCode }: Pick<JobRowFragment, 'state' | 'exitCode'>): number {
   switch (state) {
     case 'SUCCEEDED':
       return exitCodes.ok

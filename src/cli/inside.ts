@@ -5,9 +5,9 @@ import type { Command } from 'commander'
 import { RequestFailed } from '../client/connection/failure.ts'
 import { createInside, type Inside } from '../client/jobs/inside.ts'
 import type { Cli } from './cli.ts'
-import { exitCodes, Stop, stopForFailure, usage } from './exit.ts'
+import { exitCodes, Stop, stopForFailure, usageError } from './exit.ts'
 import { readAmount } from './numbers.ts'
-import { textOfBytes } from './yaml.ts'
+import { decodeUtf8 } from './yaml.ts'
 
 /** What the commands for use inside a job share: they speak with the token of the run, and wait for a server. */
 
@@ -17,7 +17,7 @@ export interface PatientOptions {
 
 const patienceSecondsDefault = 60
 
-export const withPatience = (command: Command): Command =>
+export const addPatienceOption = (command: Command): Command =>
   command.option(
     '--patience <seconds>',
     'how long to try again while no server answers',
@@ -26,13 +26,13 @@ export const withPatience = (command: Command): Command =>
   )
 
 /** Calls the server as the run. */
-export async function asRun<T>(
+export async function callAsRun<T>(
   cli: Cli,
   { patience }: PatientOptions,
   work: (inside: Inside) => Promise<T>,
 ): Promise<T> {
   for (const name of ['BERTH_URL', 'BERTH_TOKEN'])
-    if (!cli.env[name]) throw usage(`${name} is not set`, 'this command is for use inside a job, where it is set')
+    if (!cli.env[name]) throw usageError(`${name} is not set`, 'this command is for use inside a job, where it is set')
   const options = {
     patienceMs: patience * 1_000,
     sleep: (ms: number) => sleep(ms),
@@ -49,17 +49,18 @@ export async function asRun<T>(
 }
 
 /** The text of a file, or of stdin for `-`. */
-export async function textOf(cli: Pick<Cli, 'cwd' | 'readStdin'>, file: string): Promise<string> {
+export async function readTextFile(cli: Pick<Cli, 'cwd' | 'readStdin'>, file: string): Promise<string> {
   if (file === '-') return cli.readStdin()
   const bytes = await readFile(resolve(cli.cwd, file)).catch((error: NodeJS.ErrnoException) => {
-    throw usage(`cannot read ${file}: ${error.code}`)
+    throw usageError(`cannot read ${file}: ${error.code}`)
   })
-  return textOfBytes(bytes, file)
+  return decodeUtf8(bytes, file)
 }
 
-export function objectOf(text: string, what: string): Record<string, unknown> {
+export function parseObject(text: string, what: string): Record<string, unknown> {
   const value = parsed(text, what)
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw usage(`${what} must be a JSON object`)
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    throw usageError(`${what} must be a JSON object`)
   return Object.fromEntries(Object.entries(value))
 }
 
@@ -67,6 +68,6 @@ function parsed(text: string, what: string): unknown {
   try {
     return JSON.parse(text)
   } catch {
-    throw usage(`${what} is not JSON`)
+    throw usageError(`${what} is not JSON`)
   }
 }

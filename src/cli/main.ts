@@ -4,42 +4,42 @@ import packageJson from '../../package.json' with { type: 'json' }
 import { RequestFailed } from '../client/connection/failure.ts'
 import { type Client, createClient } from '../client/jobs/client.ts'
 import type { Cli } from './cli.ts'
-import { addApprove } from './commands/approve.ts'
-import { addArtifact } from './commands/artifact.ts'
-import { addAudit } from './commands/audit.ts'
-import { addCancel } from './commands/cancel.ts'
-import { addCleanup } from './commands/cleanup.ts'
-import { addClosure } from './commands/closure.ts'
-import { addDoctor } from './commands/doctor.ts'
-import { addGpus } from './commands/gpus.ts'
-import { addInfo } from './commands/info.ts'
-import { addKey } from './commands/key.ts'
-import { addLimits } from './commands/limits.ts'
-import { addLogs } from './commands/logs.ts'
-import { addLs } from './commands/ls.ts'
-import { addNodeCommands } from './commands/node.ts'
-import { addPriority } from './commands/priority.ts'
-import { addProcess } from './commands/process.ts'
-import { addProgress } from './commands/progress.ts'
-import { addQueue } from './commands/queue.ts'
-import { addQuota } from './commands/quota.ts'
-import { addReject } from './commands/reject.ts'
-import { addReservation } from './commands/reservation.ts'
-import { addRetry } from './commands/retry.ts'
-import { addRm } from './commands/rm.ts'
-import { addRules } from './commands/rules.ts'
-import { addServe } from './commands/serve.ts'
-import { addSubmit } from './commands/submit.ts'
-import { addTeam } from './commands/team.ts'
-import { addToken } from './commands/token.ts'
-import { addTop } from './commands/top.ts'
-import { addUp } from './commands/up.ts'
-import { addUser } from './commands/user.ts'
-import { addWait } from './commands/wait.ts'
-import { exitCodes, Stop, stopForFailure, usage } from './exit.ts'
+import { registerApproveCommand } from './commands/approve.ts'
+import { registerArtifactCommand } from './commands/artifact.ts'
+import { registerAuditCommand } from './commands/audit.ts'
+import { registerCancelCommand } from './commands/cancel.ts'
+import { registerCleanupCommand } from './commands/cleanup.ts'
+import { registerClosureCommand } from './commands/closure.ts'
+import { registerDoctorCommand } from './commands/doctor.ts'
+import { registerGpusCommand } from './commands/gpus.ts'
+import { registerInfoCommand } from './commands/info.ts'
+import { registerKeyCommand } from './commands/key.ts'
+import { registerLimitsCommand } from './commands/limits.ts'
+import { registerLogsCommand } from './commands/logs.ts'
+import { registerLsCommand } from './commands/ls.ts'
+import { registerNodeCommand } from './commands/node.ts'
+import { registerPriorityCommand } from './commands/priority.ts'
+import { registerProcessCommand } from './commands/process.ts'
+import { registerProgressCommand } from './commands/progress.ts'
+import { registerQueueCommand } from './commands/queue.ts'
+import { registerQuotaCommand } from './commands/quota.ts'
+import { registerRejectCommand } from './commands/reject.ts'
+import { registerReservationCommand } from './commands/reservation.ts'
+import { registerRetryCommand } from './commands/retry.ts'
+import { registerRmCommand } from './commands/rm.ts'
+import { registerRulesCommand } from './commands/rules.ts'
+import { registerServeCommand } from './commands/serve.ts'
+import { registerSubmitCommand } from './commands/submit.ts'
+import { registerTeamCommand } from './commands/team.ts'
+import { registerTokenCommand } from './commands/token.ts'
+import { registerTopCommand } from './commands/top.ts'
+import { registerUpCommand } from './commands/up.ts'
+import { registerUserCommand } from './commands/user.ts'
+import { registerWaitCommand } from './commands/wait.ts'
+import { exitCodes, Stop, stopForFailure, usageError } from './exit.ts'
 import { createTerminal } from './terminal.ts'
-import { tellOutages } from './watch.ts'
-import { textOfBytes } from './yaml.ts'
+import { reportOutages } from './watch.ts'
+import { decodeUtf8 } from './yaml.ts'
 
 /**
  * The command line: the only file of it that knows the process. Commands get a `Cli`, and end by exit codes of exit.ts.
@@ -64,7 +64,7 @@ const cli: Cli = {
     connection ??= connectionTo(BERTH_URL || defaultUrl)
     return connection
   },
-  readStdin: async () => textOfBytes(await buffer(stdin), 'stdin'),
+  readStdin: async () => decodeUtf8(await buffer(stdin), 'stdin'),
   leaveOnInterrupt: (farewell) =>
     void process.once('SIGINT', () => {
       terminal.say(farewell)
@@ -87,11 +87,11 @@ function readWords(argv: string[]): string[] {
 function connectionTo(url: string): Client {
   try {
     const client = createClient({ url, token: BERTH_TOKEN || undefined })
-    tellOutages(client, terminal)
+    reportOutages(client, terminal)
     return client
   } catch (error) {
     if (!(error instanceof TypeError)) throw error
-    throw usage(error.message, 'set BERTH_URL')
+    throw usageError(error.message, 'set BERTH_URL')
   }
 }
 
@@ -100,7 +100,7 @@ function currentDirectory(): string {
     return process.cwd()
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
-    throw usage('The current directory was removed', 'change to another one')
+    throw usageError('The current directory was removed', 'change to another one')
   }
 }
 
@@ -128,38 +128,38 @@ function createProgram(): Command {
         ),
     })
   for (const add of [
-    addUp,
-    addServe,
-    addSubmit,
-    addLs,
-    addInfo,
-    addQueue,
-    addTop,
-    addGpus,
-    addLogs,
-    addWait,
-    addCancel,
-    addRm,
-    addRetry,
-    addApprove,
-    addReject,
-    addRules,
-    addPriority,
-    addProcess,
-    addKey,
-    addQuota,
-    addLimits,
-    addUser,
-    addTeam,
-    addToken,
-    addAudit,
-    addNodeCommands,
-    addReservation,
-    addCleanup,
-    addDoctor,
-    addProgress,
-    addArtifact,
-    addClosure,
+    registerUpCommand,
+    registerServeCommand,
+    registerSubmitCommand,
+    registerLsCommand,
+    registerInfoCommand,
+    registerQueueCommand,
+    registerTopCommand,
+    registerGpusCommand,
+    registerLogsCommand,
+    registerWaitCommand,
+    registerCancelCommand,
+    registerRmCommand,
+    registerRetryCommand,
+    registerApproveCommand,
+    registerRejectCommand,
+    registerRulesCommand,
+    registerPriorityCommand,
+    registerProcessCommand,
+    registerKeyCommand,
+    registerQuotaCommand,
+    registerLimitsCommand,
+    registerUserCommand,
+    registerTeamCommand,
+    registerTokenCommand,
+    registerAuditCommand,
+    registerNodeCommand,
+    registerReservationCommand,
+    registerCleanupCommand,
+    registerDoctorCommand,
+    registerProgressCommand,
+    registerArtifactCommand,
+    registerClosureCommand,
   ])
     add(program, cli)
   return program
@@ -188,7 +188,7 @@ function demandValue(program: Command): void {
   const option = findCommands(program)
     .at(-1)
     ?.options.find(({ required, long, short }) => required && (long === flag || short === flag))
-  if (option) throw usage(`option '${option.flags}' has no value`, 'write its value before "--"')
+  if (option) throw usageError(`option '${option.flags}' has no value`, 'write its value before "--"')
 }
 
 /** One line on stderr: what is wrong and what to do next. */
@@ -211,7 +211,7 @@ async function parse(program: Command): Promise<void> {
   const group = program.commands.find((each) => each.name() === first && each.commands.length > 0)
   if (group && /^[^-]/.test(second) && second !== 'help' && !isIn(group, second)) {
     const names = group.commands.map((each) => each.name()).join(', ')
-    throw usage(`unknown command '${first} ${second}'`, `the commands of ${first} are ${names}`)
+    throw usageError(`unknown command '${first} ${second}'`, `the commands of ${first} are ${names}`)
   }
   demandValue(program)
   const isUnknownHelp = first === 'help' && second !== '' && !isIn(program, second)
@@ -221,7 +221,7 @@ async function parse(program: Command): Promise<void> {
 /** An installed package may find any Node. */
 function demandNode() {
   if (typeof WebSocket === 'undefined')
-    throw usage(`Berth needs Node 22.22 or newer; this is ${process.version}`, 'install a newer Node')
+    throw usageError(`Berth needs Node 22.22 or newer; this is ${process.version}`, 'install a newer Node')
 }
 
 try {

@@ -1,14 +1,14 @@
 import { type NodeRowFragment, PoolNamesDocument, PoolNodesDocument } from '../client/generated/graphql.ts'
 import type { Cli } from './cli.ts'
-import { exitCodes, Stop, usage } from './exit.ts'
-import { everyNode } from './pages.ts'
+import { exitCodes, Stop, usageError } from './exit.ts'
+import { readEveryNode } from './pages.ts'
 
 /** Finds nodes by name. The API knows them by id. */
-export async function nodesOf(cli: Cli, pool: string | undefined): Promise<NodeRowFragment[]> {
+export async function findNodes(cli: Cli, pool: string | undefined): Promise<NodeRowFragment[]> {
   const chosen = (await poolsOf(cli)).filter(({ name }) => pool === undefined || name === pool)
   if (chosen.length === 0) throw new Stop(exitCodes.notFound, `there is no pool ${pool ?? ''}`.trim())
   const lists = []
-  for (const { id } of chosen) lists.push(await everyNode((page) => readPage(cli, { pool: id, ...page })))
+  for (const { id } of chosen) lists.push(await readEveryNode((page) => readPage(cli, { pool: id, ...page })))
   return lists.flat()
 }
 
@@ -21,20 +21,20 @@ async function readPage(cli: Cli, variables: { pool: string; first: number; afte
 }
 
 /** The pool if none is named: the only one. */
-export async function poolMeant(cli: Cli, named: string | undefined): Promise<string> {
+export async function resolvePool(cli: Cli, named: string | undefined): Promise<string> {
   if (named !== undefined) return named
   const pools = await poolsOf(cli)
   const [only] = pools
   if (!only || pools.length > 1)
-    throw usage('the pool is missing', `give --pool: ${pools.map(({ name }) => name).join(', ')}`)
+    throw usageError('the pool is missing', `give --pool: ${pools.map(({ name }) => name).join(', ')}`)
   return only.name
 }
 
 /** A node by its id or name; a name that two pools have needs the pool. */
-export function nodeNamed(nodes: readonly NodeRowFragment[], said: string): NodeRowFragment {
+export function findNode(nodes: readonly NodeRowFragment[], said: string): NodeRowFragment {
   const found = nodes.filter(({ id, name }) => id === said || name === said)
   const [node] = found
   if (!node) throw new Stop(exitCodes.notFound, `there is no node ${said}`, 'see "berth node ls"')
-  if (found.length > 1) throw usage(`${found.length} pools have a node ${said}`, 'give --pool')
+  if (found.length > 1) throw usageError(`${found.length} pools have a node ${said}`, 'give --pool')
   return node
 }

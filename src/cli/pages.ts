@@ -9,7 +9,7 @@ const pageSizeMax = 50
 type ReadPage<Node> = (variables: { first: number; after: string | null }) => Promise<Page<Node>>
 
 /** The first nodes of a list, read page by page. */
-export async function firstNodes<Node>(limit: number, read: ReadPage<Node>): Promise<Node[]> {
+export async function readFirstNodes<Node>(limit: number, read: ReadPage<Node>): Promise<Node[]> {
   const nodes: Node[] = []
   let after: string | null = null
   do {
@@ -20,4 +20,5 @@ export async function firstNodes<Node>(limit: number, read: ReadPage<Node>): Pro
   return nodes
 }
 
-export const everyNode = <Node>(read: ReadPage<Node>): Promise<Node[]> => firstNodes(Number.POSITIVE_INFINITY, read)
+export const readEveryNode = <Node>(read: ReadPage<Node>): Promise<Node[]> =>
+  readFirstNodes(Number.POSITIVE_INFINITY, read)

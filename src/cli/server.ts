@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import type { Cli } from './cli.ts'
-import { usage } from './exit.ts'
+import { usageError } from './exit.ts'
 
 /** The server's entry beside this room: source in a clone, JavaScript in the package. */
 const extension = import.meta.filename.endsWith('.ts') ? '.ts' : '.js'
@@ -29,6 +29,6 @@ function demandPackages() {
   try {
     import.meta.resolve(serverPackage)
   } catch {
-    throw usage('The packages of the server are not installed', 'run "npm install --include=optional"')
+    throw usageError('The packages of the server are not installed', 'run "npm install --include=optional"')
   }
 }

@@ -1,6 +1,6 @@
 import type { JobSpecInput } from '../client/generated/graphql.ts'
-import { fromEai } from './eai.ts'
-import { usage } from './exit.ts'
+import { translateEai } from './eai.ts'
+import { usageError } from './exit.ts'
 import { readYaml } from './yaml.ts'
 
 /**
@@ -78,17 +78,17 @@ function demandLists(spec: { command?: unknown; arguments?: unknown }): void {
   if (typeof command === 'string') {
     const listed = (words: string[]) => `[${words.map((word) => JSON.stringify(word)).join(', ')}]`
     const next = `write command: ${listed(command.trim().split(/\s+/))}, or for a shell command: ${listed(['sh', '-c', command])}`
-    throw usage(`command is a text, not a list: ${command}`, next)
+    throw usageError(`command is a text, not a list: ${command}`, next)
   }
   if (typeof args === 'string')
-    throw usage(`arguments is a text, not a list: ${args}`, 'write arguments: ["one", "two"]')
+    throw usageError(`arguments is a text, not a list: ${args}`, 'write arguments: ["one", "two"]')
 }
 
 function parseSpec(yaml: string, warn: SpecSources['warn']): JobSpecInput {
   const parsed = readYaml(yaml, 'the job file')
   if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed))
-    throw usage('the job file is not a YAML mapping', 'see what "berth submit --print-spec -- command" prints')
-  const { spec, warnings } = fromEai(parsed as Record<string, unknown>)
+    throw usageError('the job file is not a YAML mapping', 'see what "berth submit --print-spec -- command" prints')
+  const { spec, warnings } = translateEai(parsed as Record<string, unknown>)
   for (const warning of warnings) warn(warning)
   demandForms(spec)
   return spec
@@ -97,11 +97,11 @@ function parseSpec(yaml: string, warn: SpecSources['warn']): JobSpecInput {
 /** Of the fields to which flags add something; the server checks all others. */
 function demandForms({ resources, labels, environment }: JobSpecInput): void {
   if (resources != null && (typeof resources !== 'object' || Array.isArray(resources)))
-    throw usage('the job file: resources is not a YAML mapping', 'write resources: { cpu: 2, memoryGib: 4 }')
+    throw usageError('the job file: resources is not a YAML mapping', 'write resources: { cpu: 2, memoryGib: 4 }')
   if (labels != null && !Array.isArray(labels))
-    throw usage('the job file: labels is not a list', 'write labels: [{ key: team, value: ml }]')
+    throw usageError('the job file: labels is not a list', 'write labels: [{ key: team, value: ml }]')
   if (environment != null && !Array.isArray(environment))
-    throw usage('the job file: environment is not a list', 'write environment: [{ name: A, value: b }]')
+    throw usageError('the job file: environment is not a list', 'write environment: [{ name: A, value: b }]')
 }
 
 function fromFlags(flags: SpecFlags): JobSpecInput {
@@ -143,7 +143,7 @@ function given<T extends object>(values: { [K in keyof T]: T[K] | undefined }): 
 function labelsFromFlags({ tag = [], label = [] }: SpecFlags) {
   const pairs = label.map((item) => {
     const [key = '', value] = splitOnce(item)
-    if (value === undefined) throw usage(`--label ${item} has no "="`, 'write --label key=value, or --tag key')
+    if (value === undefined) throw usageError(`--label ${item} has no "="`, 'write --label key=value, or --tag key')
     return { key, value }
   })
   return [...tag.map((key) => ({ key, value: '' })), ...pairs]
@@ -152,7 +152,7 @@ function labelsFromFlags({ tag = [], label = [] }: SpecFlags) {
 /** `NAME=value`, or `NAME` to pass on the caller's own value. */
 function variable(item: string, env: SpecSources['env']) {
   const [name = '', value = env[name]] = splitOnce(item)
-  if (value === undefined) throw usage(`${name} is not set in your environment`, `write --env ${name}=value`)
+  if (value === undefined) throw usageError(`${name} is not set in your environment`, `write --env ${name}=value`)
   return { name, value }
 }
 
@@ -164,13 +164,14 @@ const splitOnce = (text: string): [string, string?] => {
 /** `resources.gpuModel=[a100]`: any field of the spec, the value in YAML. */
 function assign(spec: JobSpecInput, assignment: string): void {
   const [path = '', text] = splitOnce(assignment)
-  if (text === undefined || path === '') throw usage(`--set ${assignment} has no "="`, 'write --set field=value')
+  if (text === undefined || path === '') throw usageError(`--set ${assignment} has no "="`, 'write --set field=value')
   const keys = path.split('.')
   const last = keys.pop() ?? ''
   let target = spec as Record<string, unknown>
   for (const key of keys) {
     const inner = (Object.hasOwn(target, key) ? target[key] : null) ?? {}
-    if (typeof inner !== 'object' || Array.isArray(inner)) throw usage(`--set ${path}: ${key} is not a YAML mapping`)
+    if (typeof inner !== 'object' || Array.isArray(inner))
+      throw usageError(`--set ${path}: ${key} is not a YAML mapping`)
     define(target, key, inner)
     target = inner as Record<string, unknown>
   }

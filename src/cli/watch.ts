@@ -24,7 +24,7 @@ export interface EventView extends Pick<FollowJobOptions, 'from'> {
 }
 
 /** Waits until the job is final and returns it. */
-export async function untilFinal(
+export async function waitUntilFinal(
   cli: Cli,
   jobId: string,
   { from = 'CURRENT', onEvent }: EventView = {},
@@ -94,7 +94,7 @@ export function detachOnInterrupt(cli: Cli, id: string): void {
 const silenceMs = 3_000
 
 /** A job that does not begin has no output: after a while the person is told why it waits. */
-export function tellWaiting(cli: Cli, id: string): void {
+export function reportWaiting(cli: Cli, id: string): void {
   const tell = async () => {
     const { job } = await cli.connection().request(JobDocument, { id })
     if (job?.state !== 'QUEUED' && job?.state !== 'BLOCKED') return
@@ -106,7 +106,7 @@ export function tellWaiting(cli: Cli, id: string): void {
 }
 
 /** A live view reconnects by itself and shows nothing meanwhile: after a while the person is told why. */
-export function tellOutages({ onOutage, outage }: Pick<Client, 'onOutage' | 'outage'>, { say }: Terminal): void {
+export function reportOutages({ onOutage, outage }: Pick<Client, 'onOutage' | 'outage'>, { say }: Terminal): void {
   let timer: NodeJS.Timeout | undefined
   let isTold = false
   const tell = () => {

@@ -1,12 +1,12 @@
 import { isUtf8 } from 'node:buffer'
 import { parseDocument } from 'yaml'
-import { usage } from './exit.ts'
+import { usageError } from './exit.ts'
 
 /** What users write in YAML: job files and the values of `--set`. */
 
 /** What YAML only warns of, as an unknown tag, and what JSON would send as something else are refused. */
 export function readYaml(yaml: string, what: string): unknown {
-  const refused = (why: string) => usage(`${what} is not YAML: ${why}`)
+  const refused = (why: string) => usageError(`${what} is not YAML: ${why}`)
   const document = parseDocument(yaml, { logLevel: 'error' })
   const [problem] = [...document.errors, ...document.warnings]
   if (problem?.code === 'MULTIPLE_DOCS') throw refused('it has more than one document')
@@ -24,18 +24,18 @@ export function readYaml(yaml: string, what: string): unknown {
 function demandJson(value: unknown, what: string): void {
   const demandFinite = (key: string, inner: unknown) => {
     if (typeof inner === 'number' && !Number.isFinite(inner))
-      throw usage(`${what}: ${[key, inner].filter((part) => part !== '').join(' is ')}`, 'give a finite number')
+      throw usageError(`${what}: ${[key, inner].filter((part) => part !== '').join(' is ')}`, 'give a finite number')
     return inner
   }
   try {
     JSON.stringify(value, demandFinite)
   } catch (error) {
-    if (error instanceof TypeError) throw usage(`${what} has an alias (*) for what it is part of`)
+    if (error instanceof TypeError) throw usageError(`${what} has an alias (*) for what it is part of`)
     throw error
   }
 }
 
-export function textOfBytes(bytes: Buffer, what: string): string {
-  if (!isUtf8(bytes)) throw usage(`${what} is not in UTF-8`, 'save it as UTF-8')
+export function decodeUtf8(bytes: Buffer, what: string): string {
+  if (!isUtf8(bytes)) throw usageError(`${what} is not in UTF-8`, 'save it as UTF-8')
   return bytes.toString('utf8')
 }

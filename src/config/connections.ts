@@ -12,7 +12,7 @@ interface Offered {
   maxConnections: number
 }
 
-export const poolerBetween: ConfigProblem = {
+export const poolerProblem: ConfigProblem = {
   path: 'database.notify',
   reason: 'a connection pooler between this server and PostgreSQL refuses or drops the settings of a session',
   remedy: 'set it to false, or let database.url lead to PostgreSQL itself',
@@ -25,18 +25,18 @@ const others = 2
  * A third of the connections is for live streams and an eighth for lists, so that streams and slow lists of any number
  * leave the rest to other work.
  */
-export function shareOut(connections: number): { ordinary: number; live: number; lists: number } {
+export function divideConnections(connections: number): { ordinary: number; live: number; lists: number } {
   const live = Math.ceil(connections / 3)
   const lists = Math.ceil(connections / 8)
   return { ordinary: connections - live - lists, live, lists }
 }
 
 /** Connections that a server needs: the pool, one for the leadership of each pool of nodes, and the others. */
-export const connectionsOf = ({ connections, pools }: Wanted): number => connections + pools + others
+export const countConnections = ({ connections, pools }: Wanted): number => connections + pools + others
 
 /** null: the database has enough connections. */
-export function tooManyConnections(wanted: Wanted, { available, maxConnections }: Offered): ConfigProblem | null {
-  const needed = connectionsOf(wanted)
+export function checkConnections(wanted: Wanted, { available, maxConnections }: Offered): ConfigProblem | null {
+  const needed = countConnections(wanted)
   if (needed <= available) return null
   const beside = needed - wanted.connections
   return {

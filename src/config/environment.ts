@@ -1,5 +1,5 @@
 import { roles } from './server.ts'
-import { type ConfigProblem, isMap, nearestOf } from './value.ts'
+import { type ConfigProblem, findNearest, isMap } from './value.ts'
 
 /** How the environment enters the configuration: `${NAME}` in texts of the file, and variables that replace keys. */
 
@@ -54,7 +54,7 @@ function rolesIn(text: string): string[] {
 }
 
 /** The file's keys with the variables laid over them, and which key came from which variable. */
-export function overlay(raw: unknown, env: ConfigVariables) {
+export function applyVariables(raw: unknown, env: ConfigVariables) {
   const variables = new Map<string, string>()
   if (!isMap(raw)) return { merged: raw, variables }
   const merged = { ...raw }
@@ -80,14 +80,15 @@ const ofOthers =
  * Variables that almost have a name of the server's, with BERTH_ before it. They would be ignored, and the server would use
  * another port, directory or database. A variable that the file uses is no misspelling.
  */
-export function misspelt(raw: unknown, env: ConfigVariables): ConfigProblem[] {
+export function findMisspelt(raw: unknown, env: ConfigVariables): ConfigProblem[] {
   const known = ['BERTH_CONFIG', ...overlays.map(({ variable }) => variable)]
   const names = new Map(known.map((variable) => [variable.replace(prefix, ''), variable]))
   const text = JSON.stringify(raw)
   return Object.keys(env).flatMap((path) => {
     const isOther = !path.startsWith(prefix) || ofOthers.test(path) || text.includes(`\${${path}}`)
     const name = path.slice(prefix.length)
-    const meant = isOther || names.get(name) === path ? undefined : names.get(nearestOf(name, [...names.keys()]) ?? '')
+    const meant =
+      isOther || names.get(name) === path ? undefined : names.get(findNearest(name, [...names.keys()]) ?? '')
     return meant === undefined ? [] : [{ path, reason: 'is not a known variable', remedy: `did you mean ${meant}?` }]
   })
 }

@@ -21,7 +21,7 @@ export const noLoginPossible: ConfigProblem = {
 }
 
 /** `path` would make the server require login again, which it is told to give up. */
-export const bothModes = (path: string): ConfigProblem => ({
+export const singleUserConflict = (path: string): ConfigProblem => ({
   path,
   reason: 'is set, which requires login, but --single-user removes all users',
   remedy: `remove ${path}, or leave out --single-user`,

@@ -8,12 +8,12 @@ import { serverSection } from './server.ts'
 import {
   amountOf,
   flag,
-  later,
   level,
   list,
   map,
   matching,
   name,
+  notYetAvailable,
   section,
   text,
   url,
@@ -172,7 +172,7 @@ export const configFile = section({
   audit: section({ headFile: text('/var/lib/berth/audit-heads').optional() }).prefault({}),
   approvalRules: list(approvalRuleSection).default([]),
   quotas: list(quotaSection).default([]),
-  webhooks: later,
+  webhooks: notYetAvailable,
 })
 
 /** No shell replaces ~ here, and PostgreSQL's files about a directory have a line for its path. */

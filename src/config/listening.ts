@@ -21,7 +21,7 @@ const problems: Readonly<Record<string, (host: string, port: number) => ConfigPr
 }
 
 /** undefined: the error has another cause. */
-export const cannotListen = (
+export const explainListenError = (
   error: unknown,
   { host, port }: { host: string; port: number },
 ): ConfigProblem | undefined => problems[String((error as { code?: unknown }).code)]?.(host, port)

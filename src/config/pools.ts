@@ -4,10 +4,10 @@ import type { ConfigProblem } from './value.ts'
 
 /** Rules between the keys of a pool. */
 
-export const executorsOf = (pool: PoolEntry): readonly ExecutorName[] =>
+export const poolExecutors = (pool: PoolEntry): readonly ExecutorName[] =>
   pool.executors ?? (pool.executor ? [pool.executor] : executorsDefault)
 
-export function duplicates(path: string, items: readonly { name: string }[]): ConfigProblem[] {
+export function findDuplicates(path: string, items: readonly { name: string }[]): ConfigProblem[] {
   return items.flatMap(({ name }, i) =>
     items.findIndex((other) => other.name === name) === i
       ? []
@@ -23,8 +23,8 @@ export function duplicates(path: string, items: readonly { name: string }[]): Co
 
 export function checkPool(pool: PoolEntry, index: number): ConfigProblem[] {
   const at = (key: string, reason: string, remedy: string) => ({ path: `pools[${index}].${key}`, reason, remedy })
-  const executors = executorsOf(pool)
-  const problems: ConfigProblem[] = duplicates(`pools[${index}].nodes`, pool.nodes ?? [])
+  const executors = poolExecutors(pool)
+  const problems: ConfigProblem[] = findDuplicates(`pools[${index}].nodes`, pool.nodes ?? [])
   if (pool.executor && pool.executors)
     problems.push(at('executor', 'cannot be combined with executors', 'keep one of the two'))
   if (executors.length === 0) problems.push(at('executors', 'is empty', 'name at least one executor'))
@@ -47,7 +47,7 @@ export function checkPool(pool: PoolEntry, index: number): ConfigProblem[] {
 
 /** Jobs on other machines cannot reach the server at the address it listens on. */
 export function checkPublicUrl({ pools, server }: ConfigFile): ConfigProblem[] {
-  const needs = pools.flatMap(executorsOf).find((name) => traitsOf(name).needsPublicUrl)
+  const needs = pools.flatMap(poolExecutors).find((name) => traitsOf(name).needsPublicUrl)
   if (!needs || server.publicUrl !== undefined) return []
   const reason = `is missing: jobs of the executor ${needs} need an address of the server`
   return [{ path: 'server.publicUrl', reason, remedy: 'for example https://berth.example.org' }]

@@ -19,7 +19,7 @@ export interface QuotaConfig extends Readonly<Omit<QuotaEntry, 'key'>> {
   readonly key: string | null
 }
 
-export const quotaOf = ({ key, ...rest }: QuotaEntry): QuotaConfig => ({ ...rest, key: key ?? null })
+export const toQuotaConfig = ({ key, ...rest }: QuotaEntry): QuotaConfig => ({ ...rest, key: key ?? null })
 
 export function checkQuotas(quotas: readonly QuotaEntry[]): ConfigProblem[] {
   const kind = ({ type, action, scope, key }: QuotaEntry) => JSON.stringify([type, action, scope, key])

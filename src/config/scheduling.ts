@@ -43,7 +43,7 @@ export interface PlanningConfig {
   readonly onUnsatisfiable?: 'WAIT' | 'FAIL'
 }
 
-export function planningOf(file: z.output<typeof schedulingSection>): PlanningConfig {
+export function toPlanningConfig(file: z.output<typeof schedulingSection>): PlanningConfig {
   const { holdAfterSeconds, rotationQuantumSeconds, minRunBeforePreemptSeconds, shareHalfLifeSeconds } = file
   const inMs = (given: number | undefined) => (given === undefined || given < 0 ? given : Math.round(given * 1_000))
   const all = {

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path'
 import type { z } from 'zod'
 import { readManifests } from './manifests.ts'
-import { flag, inRange, list, matching, section, text, url, value, wholeNumber, word } from './value.ts'
+import { flag, isInRange, list, matching, section, text, url, value, wholeNumber, word } from './value.ts'
 
 /** `server:` of the configuration file: where a process listens, and what it lets callers do. */
 
@@ -57,7 +57,7 @@ interface Files {
   folder: string
 }
 
-export function serverOf(entry: z.output<typeof serverSection>, { readFile, folder }: Files): ServerSettings {
+export function toServerSettings(entry: z.output<typeof serverSection>, { readFile, folder }: Files): ServerSettings {
   const { publicUrl = null, documents, limits: allowances, ...rest } = entry
   const manifests = documents.manifests.map((path) => resolve(folder, path))
   const byId = readManifests(manifests, readFile)
@@ -65,5 +65,5 @@ export function serverOf(entry: z.output<typeof serverSection>, { readFile, fold
 }
 
 function isOrigin(input: unknown): boolean {
-  return typeof input === 'string' && URL.parse(input)?.origin === input && inRange(input.length, 1, 255)
+  return typeof input === 'string' && URL.parse(input)?.origin === input && isInRange(input.length, 1, 255)
 }

@@ -31,7 +31,7 @@ function shown(input: unknown): string {
 export const problemText = (reason: string, remedy: string) => `${reason}\n${remedy}`
 
 /** What zod found, as problems. */
-export function problemsOf(error: z.ZodError): ConfigProblem[] {
+export function toProblems(error: z.ZodError): ConfigProblem[] {
   return error.issues.map((issue) => {
     const [reason = issue.message, remedy = 'correct it'] = issue.message.split('\n')
     return { path: pathText(issue.path) || 'the file', reason, remedy }
@@ -70,21 +70,21 @@ export const configUserLevels = ['VIEWER', 'RESEARCHER', 'LEAD', 'ADMIN'] as con
 export const level = word(configUserLevels)
 
 /** A key of the documented format whose feature this version does not have. */
-export const later = z
+export const notYetAvailable = z
   .custom<undefined>((input) => input === undefined, {
     error: problemText('is not available in this version', 'remove it'),
   })
   .optional()
 
-export const inRange = (input: unknown, min: number, max: number): input is number =>
+export const isInRange = (input: unknown, min: number, max: number): input is number =>
   typeof input === 'number' && input >= min && input <= max
 export const wholeNumber = (min: number, max: number, example: string) =>
   value<number>(
     { what: `a whole number from ${min} to ${max}`, example },
-    (input) => Number.isInteger(input) && inRange(input, min, max),
+    (input) => Number.isInteger(input) && isInRange(input, min, max),
   )
 export const amountOf = (unit: string, [min, max]: readonly [number, number], example: string) =>
-  value<number>({ what: `a number of ${unit} from ${min} to ${max}`, example }, (input) => inRange(input, min, max))
+  value<number>({ what: `a number of ${unit} from ${min} to ${max}`, example }, (input) => isInRange(input, min, max))
 export const flag = value<boolean>(
   { what: 'true or false', example: 'true, without quotes' },
   (input) => typeof input === 'boolean',
@@ -121,12 +121,12 @@ export function section<Shape extends z.ZodRawShape>(shape: Shape): z.ZodObject<
 }
 
 function suggestion(key: string, known: readonly string[]): string {
-  const nearest = nearestOf(key, known)
+  const nearest = findNearest(key, known)
   return nearest === undefined ? `the keys here are ${known.join(', ')}` : `did you mean ${nearest}?`
 }
 
 /** The known word that was probably meant. */
-export function nearestOf(word: string, known: readonly string[]): string | undefined {
+export function findNearest(word: string, known: readonly string[]): string | undefined {
   const [nearest] = known
     .map((candidate) => ({ candidate, distance: distance(word.toLowerCase(), candidate.toLowerCase()) }))
     .sort((a, b) => a.distance - b.distance)

@@ -41,8 +41,8 @@ async function main(): Promise<number> {
 /** At the first report: a handler that reports nothing starts five times as fast. */
 async function openInside(): Promise<Inside> {
   const { createInside } = await import('../client/jobs/inside.ts')
-  const { connect } = await import('../client/connection/transport.ts')
-  const connection = connect({ url: env['BERTH_URL'] ?? '', token: env['BERTH_TOKEN'] })
+  const { openConnection } = await import('../client/connection/transport.ts')
+  const connection = openConnection({ url: env['BERTH_URL'] ?? '', token: env['BERTH_TOKEN'] })
   // A run has no other limit than its own: while the server is away it waits.
   return createInside(connection, {
     patienceMs: Number.POSITIVE_INFINITY,

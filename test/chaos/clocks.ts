@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type pg from 'pg'
 import { Random } from '../../simulate/random.ts'
-import { connect } from '../../src/client/connection/transport.ts'
+import { openConnection } from '../../src/client/connection/transport.ts'
 import { TypedDocumentString } from '../../src/client/generated/graphql.ts'
 import { findings } from '../../src/domain/selfcheck/selfcheck.ts'
 import { systemClock } from '../../src/platform/clock.ts'
@@ -304,7 +304,7 @@ const noJobs = new TypedDocumentString<{ jobUpdates: { at?: string } }, Record<s
 
 /** On a stream that outlives servers. */
 function followHeartbeats({ server, database }: Stage) {
-  const connection = connect({ url: server.url, token: secret })
+  const connection = openConnection({ url: server.url, token: secret })
   const seen: { at: number; now: number }[] = []
   const followed = (async () => {
     for await (const { jobUpdates } of connection.subscribe(noJobs, {}))

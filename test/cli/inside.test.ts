@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
-import { textOf } from '../../src/cli/inside.ts'
+import { readTextFile } from '../../src/cli/inside.ts'
 
 it('a file in another encoding is refused: it would become other characters', async () => {
   const cwd = await mkdtemp(join(tmpdir(), 'berth-inside-'))
@@ -10,6 +10,6 @@ it('a file in another encoding is refused: it would become other characters', as
   await writeFile(join(cwd, 'latin1'), Buffer.from('caf\xe9', 'latin1'))
   await writeFile(join(cwd, 'utf8'), 'café')
   const cli = { cwd, readStdin: async () => '' }
-  expect(await textOf(cli, 'utf8')).toBe('café')
-  await expect(textOf(cli, 'latin1')).rejects.toThrow('latin1 is not in UTF-8')
+  expect(await readTextFile(cli, 'utf8')).toBe('café')
+  await expect(readTextFile(cli, 'latin1')).rejects.toThrow('latin1 is not in UTF-8')
 })

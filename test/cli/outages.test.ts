@@ -1,5 +1,5 @@
 import { afterEach, expect, it, vi } from 'vitest'
-import { tellOutages } from '../../src/cli/watch.ts'
+import { reportOutages } from '../../src/cli/watch.ts'
 import { RequestFailed } from '../../src/client/connection/failure.ts'
 
 afterEach(() => {
@@ -29,7 +29,7 @@ it('a live view says why it is silent, once, and when it goes on; a short outage
     failure = message === null ? null : new RequestFailed('UNREACHABLE', message)
     changed()
   }
-  tellOutages(client, terminal)
+  reportOutages(client, terminal)
 
   outage('No server answers')
   vi.advanceTimersByTime(2_000)

@@ -1,7 +1,7 @@
 import { Writable } from 'node:stream'
 import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
-import { exitCodeOfJob, seeJobs, stopFor, stopForFailure } from '../../src/cli/exit.ts'
+import { jobExitCode, seeJobs, stopForFailure, stopForProblem } from '../../src/cli/exit.ts'
 import { sheet, structured, table } from '../../src/cli/render.ts'
 import { createTerminal } from '../../src/cli/terminal.ts'
 import { RequestFailed } from '../../src/client/connection/failure.ts'
@@ -138,7 +138,7 @@ describe('exit codes', () => {
     ['INTERRUPTED', 143, 75],
     ['CANCELLED', 143, 130],
   ])('a job that is %s with %j ends --wait with %i', (state, exitCode, code) => {
-    expect(exitCodeOfJob({ state, exitCode })).toBe(code)
+    expect(jobExitCode({ state, exitCode })).toBe(code)
   })
 
   it.each([
@@ -176,7 +176,7 @@ describe('exit codes', () => {
 
   it('what was not found is said to be listed where the command knows how', () => {
     const problem = { __typename: 'NotFoundProblem', code: 'NOT_FOUND', message: 'no', retryable: false } as const
-    expect([stopFor(problem, seeJobs).next, stopFor(problem).next]).toEqual([seeJobs, undefined])
+    expect([stopForProblem(problem, seeJobs).next, stopForProblem(problem).next]).toEqual([seeJobs, undefined])
   })
 
   it('another program that answers is told by its address', () => {
@@ -185,7 +185,7 @@ describe('exit codes', () => {
   })
 
   it('a refusal names every violation', () => {
-    const stop = stopFor({
+    const stop = stopForProblem({
       __typename: 'InvalidInputProblem',
       code: 'INVALID_INPUT',
       message: 'The input is not valid',

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { parse, stringify } from 'yaml'
 import { structured } from '../../src/cli/render.ts'
 import { buildSpec, type SpecFlags } from '../../src/cli/spec.ts'
-import { textOfBytes } from '../../src/cli/yaml.ts'
+import { decodeUtf8 } from '../../src/cli/yaml.ts'
 
 const build = (flags: Partial<SpecFlags>, command: string[] = [], yaml: string | null = null) =>
   buildSpec({ yaml, command, flags: { inheritEnv: true, ...flags }, env: { MINE: 'mine' }, warn: () => undefined })
@@ -93,10 +93,10 @@ describe('the spec of a submission', () => {
   })
 
   it('refuses a file in another encoding, which would become other characters', () => {
-    expect(() => textOfBytes(Buffer.from('name: caf\xe9', 'latin1'), 'the job file')).toThrow(
+    expect(() => decodeUtf8(Buffer.from('name: caf\xe9', 'latin1'), 'the job file')).toThrow(
       'the job file is not in UTF-8',
     )
-    expect(textOfBytes(Buffer.from('name: café'), 'the job file')).toBe('name: café')
+    expect(decodeUtf8(Buffer.from('name: café'), 'the job file')).toBe('name: café')
   })
 
   it('keeps a field __proto__, so that the server refuses it', () => {

@@ -3,10 +3,10 @@ import { join } from 'node:path'
 import { buildSchema, isObjectType } from 'graphql'
 import { describe, expect, it } from 'vitest'
 import { parse, stringify } from 'yaml'
-import { fromEai } from '../../src/cli/eai.ts'
+import { translateEai } from '../../src/cli/eai.ts'
 import { buildSpec } from '../../src/cli/spec.ts'
 import { JobAttributes, JobSpec, ResourceSpecV1 } from '../../src/client/psij/job-spec.ts'
-import { specInputOf } from '../../src/client/psij/spec-input.ts'
+import { toSpecInput } from '../../src/client/psij/spec-input.ts'
 import { TimeInterval } from '../../src/client/psij/time-interval.ts'
 import { InvalidInput } from '../../src/domain/errors.ts'
 import { executorNames, specialFields } from '../../src/domain/executors.ts'
@@ -109,7 +109,7 @@ describe('job files of the EAI Toolkit', () => {
     buildSpec({ yaml, flags: { inheritEnv: true }, command: [], env: {}, warn: () => undefined })
 
   it.each(rowsOf('their field'))('%s is %s', (theirs = '', here = '', remark = '') => {
-    const { spec, warnings } = fromEai(parse(theirs))
+    const { spec, warnings } = translateEai(parse(theirs))
     expect(spec).toEqual(parse(here))
     expect(warnings).toHaveLength(remark.startsWith('warning') ? 1 : 0)
     const input = parseSubmission({ spec: { command: ['true'], ...spec } })
@@ -125,7 +125,7 @@ describe('job files of the EAI Toolkit', () => {
     ['environmentVars: [A]', 'environmentVars: A is not NAME=value'],
     ['environmentVars: { A: b }', 'environmentVars must be a list of texts'],
   ])('%s is refused', (file, told) => {
-    expect(() => fromEai(parse(file))).toThrow(told)
+    expect(() => translateEai(parse(file))).toThrow(told)
   })
 
   it('keeps the fields of the server as they are, the unknown ones too', () => {
@@ -135,7 +135,7 @@ describe('job files of the EAI Toolkit', () => {
       internalDns: { name: '', ports: [] },
       a: 1,
     }
-    expect(fromEai(structuredClone(spec))).toEqual({ spec, warnings: [] })
+    expect(translateEai(structuredClone(spec))).toEqual({ spec, warnings: [] })
   })
 
   it('puts the prefix of an internal name in front once', () => {
@@ -156,7 +156,7 @@ describe('job files of the EAI Toolkit', () => {
 
 describe('PSI/J', () => {
   const input = (fields: object) =>
-    specInputOf(new JobSpec({ executable: 'x', ...fields }), undefined) as Record<string, unknown>
+    toSpecInput(new JobSpec({ executable: 'x', ...fields }), undefined) as Record<string, unknown>
 
   it.each(rowsOf('JobSpec'))('JobSpec %s is %s', (theirs = '', here = '') => {
     expect(input(parse(theirs))).toMatchObject(parse(here))

@@ -2,7 +2,7 @@ import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll } from 'vitest'
-import { connect } from '../../src/client/connection/transport.ts'
+import { openConnection } from '../../src/client/connection/transport.ts'
 import { TypedDocumentString } from '../../src/client/generated/graphql.ts'
 import { type BerthProcess, freePort, startBerth } from './berth-process.ts'
 import { createDatabase, type TestDatabase } from './database.ts'
@@ -49,7 +49,7 @@ export async function openServer(config = '', more: Record<string, string> = {})
 const document = <Result, Variables>(text: string) => new TypedDocumentString<Result, Variables>(text)
 
 export function connectApi(url: string, token?: string): Api {
-  const connection = connect({ url, token })
+  const connection = openConnection({ url, token })
   const ask = <Result extends object>(query: string, variables: Record<string, unknown> = {}) =>
     connection.request(document<Result, Record<string, unknown>>(query), variables, { attempts: 8 })
 

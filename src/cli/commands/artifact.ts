@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import type { Cli } from '../cli.ts'
-import { usage } from '../exit.ts'
-import { asRun, objectOf, type PatientOptions, textOf, withPatience } from '../inside.ts'
+import { usageError } from '../exit.ts'
+import { addPatienceOption, callAsRun, type PatientOptions, parseObject, readTextFile } from '../inside.ts'
 
 interface Options extends PatientOptions {
   mediaType: string
@@ -10,8 +10,8 @@ interface Options extends PatientOptions {
   metadata?: string
 }
 
-export function addArtifact(program: Command, cli: Cli): void {
-  withPatience(program.command('artifact'))
+export function registerArtifactCommand(program: Command, cli: Cli): void {
+  addPatienceOption(program.command('artifact'))
     .description('inside a job: publish a result')
     .argument('<name>')
     .requiredOption('--media-type <type>', 'what it is, such as text/plain')
@@ -20,10 +20,10 @@ export function addArtifact(program: Command, cli: Cli): void {
     .option('--metadata <json>', 'further details, a JSON object')
     .action(async (name: string, options: Options) => {
       const { mediaType, uri, file, metadata } = options
-      if ((uri === undefined) === (file === undefined)) throw usage('give either --uri or --file')
-      const content = file === undefined ? { uri: uri ?? null } : { body: await textOf(cli, file) }
-      const facts = metadata === undefined ? {} : { metadata: objectOf(metadata, '--metadata') }
-      const id = await asRun(cli, options, (inside) =>
+      if ((uri === undefined) === (file === undefined)) throw usageError('give either --uri or --file')
+      const content = file === undefined ? { uri: uri ?? null } : { body: await readTextFile(cli, file) }
+      const facts = metadata === undefined ? {} : { metadata: parseObject(metadata, '--metadata') }
+      const id = await callAsRun(cli, options, (inside) =>
         inside.publishArtifact({ name, mediaType, ...content, ...facts }),
       )
       await cli.terminal.write(`${id}\n`)

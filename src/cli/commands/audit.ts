@@ -1,9 +1,9 @@
 import type { Command } from 'commander'
 import { AuditLogDocument, type AuditRowFragment, VerifyAuditDocument } from '../../client/generated/graphql.ts'
-import { type Cli, type OutputOptions, rowPrinter, withOutput } from '../cli.ts'
+import { addOutputOption, type Cli, type OutputOptions, rowPrinter } from '../cli.ts'
 import { exitCodes } from '../exit.ts'
 import { readCount, readWhole } from '../numbers.ts'
-import { firstNodes } from '../pages.ts'
+import { readFirstNodes } from '../pages.ts'
 import { sheet, structured, timeText } from '../render.ts'
 
 interface ListOptions extends OutputOptions {
@@ -12,15 +12,15 @@ interface ListOptions extends OutputOptions {
   limit: number
 }
 
-export function addAudit(program: Command, cli: Cli): void {
+export function registerAuditCommand(program: Command, cli: Cli): void {
   const audit = program.command('audit').description('show and verify the audit log')
-  withOutput(audit.command('ls', { isDefault: true }))
+  addOutputOption(audit.command('ls', { isDefault: true }))
     .description('list the newest entries')
     .option('--action <action>', 'only this action, e.g. job.approve')
     .option('--object <id>', 'only about this object')
     .option('-n, --limit <count>', 'maximum number', readCount, 20)
     .action((options: ListOptions) => list(cli, options))
-  withOutput(audit.command('verify'))
+  addOutputOption(audit.command('verify'))
     .description('verify the hashes of the log')
     .option('--from <seq>', 'first SEQ to verify', readWhole)
     .option('--to <seq>', 'last SEQ to verify', readWhole)
@@ -40,7 +40,7 @@ async function list(cli: Cli, { output, action, object, limit }: ListOptions): P
   const filter = { ...(action ? { action } : {}), ...(object ? { objectId: object } : {}) }
   const readPage = async (page: { first: number; after: string | null }) =>
     (await cli.connection().request(AuditLogDocument, { ...page, filter })).auditLog
-  const entries: AuditRowFragment[] = await firstNodes(limit, readPage)
+  const entries: AuditRowFragment[] = await readFirstNodes(limit, readPage)
   await print(cli, entries, output)
 }
 

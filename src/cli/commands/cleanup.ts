@@ -1,10 +1,10 @@
 import { type Command, InvalidArgumentError } from 'commander'
 import { CleanupJobsDocument } from '../../client/generated/graphql.ts'
-import { type Cli, type OutputOptions, successOf, withOutput } from '../cli.ts'
+import { addOutputOption, type Cli, expectSuccess, type OutputOptions } from '../cli.ts'
 import { structured } from '../render.ts'
 
-export function addCleanup(program: Command, cli: Cli): void {
-  withOutput(program.command('cleanup'))
+export function registerCleanupCommand(program: Command, cli: Cli): void {
+  addOutputOption(program.command('cleanup'))
     .description('delete old final jobs with their logs')
     .option('--older-than <days>', 'minimum age since their end, 1d … 365d', readDays, 30)
     .action(async ({ output, olderThan }: OutputOptions & { olderThan: number }) => {
@@ -19,7 +19,7 @@ async function removeAll(cli: Cli, olderThanDays: number): Promise<number> {
   let total = 0
   for (;;) {
     const { cleanupJobs } = await cli.connection().request(CleanupJobsDocument, { olderThanDays }, { attempts: 4 })
-    const { deletedCount } = successOf(cleanupJobs, 'CleanupJobsSuccess')
+    const { deletedCount } = expectSuccess(cleanupJobs, 'CleanupJobsSuccess')
     total += deletedCount
     if (deletedCount === 0) return total
   }

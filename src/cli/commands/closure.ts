@@ -1,26 +1,26 @@
 import type { Command } from 'commander'
 import type { Cli } from '../cli.ts'
 import { exitCodes, Stop } from '../exit.ts'
-import { asRun, objectOf, type PatientOptions, textOf, withPatience } from '../inside.ts'
+import { addPatienceOption, callAsRun, type PatientOptions, parseObject, readTextFile } from '../inside.ts'
 
 interface Options extends PatientOptions {
   show?: boolean
 }
 
-export function addClosure(program: Command, cli: Cli): void {
-  withPatience(program.command('closure'))
+export function registerClosureCommand(program: Command, cli: Cli): void {
+  addPatienceOption(program.command('closure'))
     .description('inside a job: save what its next run needs to continue, or show what an earlier run saved')
     .argument('[file]', 'a JSON object of at most 256 KiB; - is stdin', '-')
     .option('--show', 'print the closure of an earlier run; exit code 5: there is none')
     .action(async (file: string, options: Options) => {
       if (options.show) return show(cli)
-      const closure = objectOf(await textOf(cli, file), 'The closure')
-      await asRun(cli, options, (inside) => inside.saveClosure(closure))
+      const closure = parseObject(await readTextFile(cli, file), 'The closure')
+      await callAsRun(cli, options, (inside) => inside.saveClosure(closure))
     })
 }
 
 async function show(cli: Cli): Promise<void> {
   const path = cli.env['BERTH_CLOSURE']
   if (!path) throw new Stop(exitCodes.notFound, 'No earlier run of this job saved a closure')
-  await cli.terminal.write(`${(await textOf(cli, path)).trimEnd()}\n`)
+  await cli.terminal.write(`${(await readTextFile(cli, path)).trimEnd()}\n`)
 }

@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { SelfCheckDocument, type SelfCheckQuery } from '../../client/generated/graphql.ts'
-import { type Cli, type OutputOptions, withOutput } from '../cli.ts'
+import { addOutputOption, type Cli, type OutputOptions } from '../cli.ts'
 import { exitCodes } from '../exit.ts'
 import { type Column, structured, table } from '../render.ts'
 
@@ -18,8 +18,8 @@ const executorColumns: readonly Column<SelfCheckQuery['system']['executors'][num
   { title: 'MESSAGE', cell: ({ message }) => message ?? '-' },
 ]
 
-export function addDoctor(program: Command, cli: Cli): void {
-  withOutput(program.command('doctor'))
+export function registerDoctorCommand(program: Command, cli: Cli): void {
+  addOutputOption(program.command('doctor'))
     .description(
       'check the data of the server against its rules and that every pool has a leader (exit code 1 if not), and show restrictions of its executors',
     )

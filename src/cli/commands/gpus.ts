@@ -1,11 +1,11 @@
 import type { Command } from 'commander'
 import { GpusDocument, type GpusQuery } from '../../client/generated/graphql.ts'
-import { type Cli, type OutputOptions, rowPrinter, withOutput } from '../cli.ts'
+import { addOutputOption, type Cli, type OutputOptions, rowPrinter } from '../cli.ts'
 
 type Gpu = GpusQuery['system']['gpus'][number]
 
-export function addGpus(program: Command, cli: Cli): void {
-  withOutput(program.command('gpus'))
+export function registerGpusCommand(program: Command, cli: Cli): void {
+  addOutputOption(program.command('gpus'))
     .description('list the GPUs and the jobs that use them')
     .action(async ({ output }: OutputOptions) => {
       const { gpus } = (await cli.connection().request(GpusDocument, {})).system

@@ -1,13 +1,13 @@
 import type { Command } from 'commander'
 import type { JobQuery } from '../../client/generated/graphql.ts'
-import { type Cli, type OutputOptions, withOutput } from '../cli.ts'
+import { addOutputOption, type Cli, type OutputOptions } from '../cli.ts'
 import { memoryText, secondsText, sheet, startText, stateText, structured, timeText } from '../render.ts'
 import { findJob } from '../watch.ts'
 
 type Job = NonNullable<JobQuery['job']>
 
-export function addInfo(program: Command, cli: Cli): void {
-  withOutput(program.command('info').argument('<job>'))
+export function registerInfoCommand(program: Command, cli: Cli): void {
+  addOutputOption(program.command('info').argument('<job>'))
     .description('show a job')
     .action(async (id: string, { output }: OutputOptions) => {
       const job = await findJob(cli, id)

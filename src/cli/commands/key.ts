@@ -1,11 +1,11 @@
 import type { Command } from 'commander'
 import { IdempotencyKeyDocument } from '../../client/generated/graphql.ts'
-import { type Cli, type OutputOptions, withOutput } from '../cli.ts'
+import { addOutputOption, type Cli, type OutputOptions } from '../cli.ts'
 import { exitCodes, Stop } from '../exit.ts'
 import { sheet, stateText, structured, timeText } from '../render.ts'
 
-export function addKey(program: Command, cli: Cli): void {
-  withOutput(program.command('key').argument('<key>'))
+export function registerKeyCommand(program: Command, cli: Cli): void {
+  addOutputOption(program.command('key').argument('<key>'))
     .description('show the job of an idempotency key')
     .action(async (key: string, { output }: OutputOptions) => {
       const { idempotencyKey: found } = await cli.connection().request(IdempotencyKeyDocument, { key })

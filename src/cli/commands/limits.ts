@@ -7,13 +7,13 @@ import {
   UpdateLimitsDocument,
   type UpdateLimitsInput,
 } from '../../client/generated/graphql.ts'
-import { type Cli, type OutputOptions, successOf, withOutput } from '../cli.ts'
-import { usage } from '../exit.ts'
+import { addOutputOption, type Cli, expectSuccess, type OutputOptions } from '../cli.ts'
+import { usageError } from '../exit.ts'
 import { type Column, type Format, sheet, structured, table } from '../render.ts'
 
 type Scope = LimitsRowFragment['scopes'][number]
 
-export function addLimits(program: Command, cli: Cli): void {
+export function registerLimitsCommand(program: Command, cli: Cli): void {
   const limits = program.command('limits').description('limits on what runs at the same time')
   withPool(limits.command('show', { isDefault: true }))
     .description('show the limits of a pool and their usage')
@@ -57,16 +57,16 @@ interface ScopeOptions extends PoolOptions {
 }
 
 const withPool = (command: Command) =>
-  withOutput(command).option('--pool <name>', 'the pool; default: the pool of the default queue')
+  addOutputOption(command).option('--pool <name>', 'the pool; default: the pool of the default queue')
 
 async function update(cli: Cli, said: UpdateLimitsInput, output: Format): Promise<void> {
   const { pool: _, ...changes } = said
-  if (Object.keys(changes).length === 0) throw usage('nothing to change', 'see "berth limits set --help"')
+  if (Object.keys(changes).length === 0) throw usageError('nothing to change', 'see "berth limits set --help"')
   const input = Object.fromEntries(
     Object.entries(said).map(([name, value]) => [name, typeof value === 'number' ? sent(value) : value]),
   ) as UpdateLimitsInput
   const { updateLimits } = await cli.connection().request(UpdateLimitsDocument, { input }, { attempts: 4 })
-  await print(cli, successOf(updateLimits, 'UpdateLimitsSuccess').limits, output)
+  await print(cli, expectSuccess(updateLimits, 'UpdateLimitsSuccess').limits, output)
 }
 
 async function setScope(
@@ -76,10 +76,10 @@ async function setScope(
 ): Promise<void> {
   const [maxJobs, maxGpus] = [sent(jobs), sent(gpus)]
   if ((maxJobs === null && maxGpus === null) !== remove)
-    throw usage('the limit is missing', 'give --jobs or --gpus, or --remove')
+    throw usageError('the limit is missing', 'give --jobs or --gpus, or --remove')
   const input = { ...named, ...rest, maxJobs, maxGpus }
   const { setScopeLimit } = await cli.connection().request(SetScopeLimitDocument, { input }, { attempts: 4 })
-  await print(cli, successOf(setScopeLimit, 'UpdateLimitsSuccess').limits, output)
+  await print(cli, expectSuccess(setScopeLimit, 'UpdateLimitsSuccess').limits, output)
 }
 
 async function print({ terminal }: Cli, limits: LimitsRowFragment, output: Format): Promise<void> {

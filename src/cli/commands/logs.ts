@@ -10,8 +10,8 @@ import {
   gapText,
   type LogView,
   printEvent,
-  tellWaiting,
-  untilFinal,
+  reportWaiting,
+  waitUntilFinal,
 } from '../watch.ts'
 
 interface LogsOptions {
@@ -22,7 +22,7 @@ interface LogsOptions {
 
 const linesPerPage = 5_000
 
-export function addLogs(program: Command, cli: Cli): void {
+export function registerLogsCommand(program: Command, cli: Cli): void {
   program
     .command('logs')
     .argument('<job>')
@@ -40,13 +40,13 @@ export function addLogs(program: Command, cli: Cli): void {
 
 async function followUntilLeft(cli: Cli, id: string, { events, ...view }: LogView & { events: boolean }) {
   detachOnInterrupt(cli, id)
-  tellWaiting(cli, id)
+  reportWaiting(cli, id)
   await Promise.all([followLog(cli, id, view), ...(events ? [followEvents(cli, id)] : [])])
 }
 
 async function followEvents(cli: Cli, id: string): Promise<void> {
   const onEvent = (event: JobEventRowFragment) => printEvent(cli, event)
-  await untilFinal(cli, id, { from: 'FIRST', onEvent })
+  await waitUntilFinal(cli, id, { from: 'FIRST', onEvent })
 }
 
 /** Prints the pages of the present log. The last page of a running job is empty. */

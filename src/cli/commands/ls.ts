@@ -1,8 +1,8 @@
 import { type Command, InvalidArgumentError } from 'commander'
 import { type JobFilter, type JobRowFragment, type JobState, JobsDocument } from '../../client/generated/graphql.ts'
-import { type Cli, type OutputOptions, printJobs, withOutput } from '../cli.ts'
+import { addOutputOption, type Cli, type OutputOptions, printJobs } from '../cli.ts'
 import { readCount } from '../numbers.ts'
-import { firstNodes } from '../pages.ts'
+import { readFirstNodes } from '../pages.ts'
 import { stateStyles } from '../render.ts'
 
 interface LsOptions extends OutputOptions {
@@ -12,8 +12,8 @@ interface LsOptions extends OutputOptions {
   limit: number
 }
 
-export function addLs(program: Command, cli: Cli): void {
-  withOutput(program.command('ls'))
+export function registerLsCommand(program: Command, cli: Cli): void {
+  addOutputOption(program.command('ls'))
     .description('list jobs, newest first')
     .option('-s, --state <state...>', 'only jobs in these states', readState)
     .option('--name <glob>', 'only jobs whose name matches this glob')
@@ -28,7 +28,7 @@ function listJobs(cli: Cli, { state, name, tag, limit }: LsOptions): Promise<Job
     ...(name ? { name } : {}),
     ...(tag ? { labels: tag.map((key) => ({ key, value: '' })) } : {}),
   }
-  return firstNodes(limit, async (page) => (await cli.connection().request(JobsDocument, { ...page, filter })).jobs)
+  return readFirstNodes(limit, async (page) => (await cli.connection().request(JobsDocument, { ...page, filter })).jobs)
 }
 
 function readState(given: string, before: JobState[] = []): JobState[] {

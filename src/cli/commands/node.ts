@@ -9,9 +9,9 @@ import {
   RemoveNodeDocument,
   UpdateNodeDocument,
 } from '../../client/generated/graphql.ts'
-import { type Cli, type OutputOptions, rowPrinter, successOf, withOutput } from '../cli.ts'
-import { forEachGiven } from '../each.ts'
-import { nodeNamed, nodesOf, poolMeant } from '../nodes.ts'
+import { addOutputOption, type Cli, expectSuccess, type OutputOptions, rowPrinter } from '../cli.ts'
+import { runForEach } from '../each.ts'
+import { findNode, findNodes, resolvePool } from '../nodes.ts'
 import { readAmount, readWhole } from '../numbers.ts'
 import { structured } from '../render.ts'
 
@@ -26,11 +26,11 @@ interface AddOptions extends PoolOptions, Pick<AddNodeInput, 'cpu'> {
   gpu?: DeviceInput[]
 }
 
-export function addNodeCommands(program: Command, cli: Cli): void {
+export function registerNodeCommand(program: Command, cli: Cli): void {
   const node = program.command('node').description('manage the nodes of a pool')
   withPool(node.command('ls', { isDefault: true }))
     .description('list nodes')
-    .action(async ({ output, pool }: PoolOptions) => print(cli, await nodesOf(cli, pool), output))
+    .action(async ({ output, pool }: PoolOptions) => print(cli, await findNodes(cli, pool), output))
   withPool(node.command('add').argument('<name>'))
     .description('add a node to a pool')
     .requiredOption('--cpu <cores>', 'its cores', readAmount)
@@ -49,22 +49,22 @@ export function addNodeCommands(program: Command, cli: Cli): void {
   withPool(node.command('rm').argument('<node...>'))
     .description('remove idle nodes from their pool')
     .action(async (said: string[], { output, pool }: PoolOptions) => {
-      const known = await nodesOf(cli, pool)
-      const gone = await forEachGiven(cli, said, async (each) => {
-        const input = { id: nodeNamed(known, each).id }
+      const known = await findNodes(cli, pool)
+      const gone = await runForEach(cli, said, async (each) => {
+        const input = { id: findNode(known, each).id }
         const { removeNode } = await cli.connection().request(RemoveNodeDocument, { input })
-        return successOf(removeNode, 'DeleteSuccess').id
+        return expectSuccess(removeNode, 'DeleteSuccess').id
       })
       await cli.terminal.write(output === 'table' ? gone.map((id) => `${id}\n`).join('') : structured(gone, output))
     })
 }
 
-const withPool = (command: Command) => withOutput(command).option('--pool <name>', 'the pool; default: all pools')
+const withPool = (command: Command) => addOutputOption(command).option('--pool <name>', 'the pool; default: all pools')
 
 async function add(cli: Cli, name: string, { output, pool, mem, gpu, ...rest }: AddOptions): Promise<void> {
-  const input = { name, pool: await poolMeant(cli, pool), memoryGib: mem, ...rest, ...(gpu && { gpus: gpu }) }
+  const input = { name, pool: await resolvePool(cli, pool), memoryGib: mem, ...rest, ...(gpu && { gpus: gpu }) }
   const { addNode: added } = await cli.connection().request(AddNodeDocument, { input })
-  await print(cli, [successOf(added, 'AddNodeSuccess').node], output)
+  await print(cli, [expectSuccess(added, 'AddNodeSuccess').node], output)
 }
 
 interface Verb {
@@ -77,11 +77,11 @@ function change(cli: Cli, node: Command, { verb, state, description }: Verb): vo
   withPool(node.command(verb).argument('<node...>'))
     .description(description)
     .action(async (said: string[], { output, pool }: PoolOptions) => {
-      const known = await nodesOf(cli, pool)
-      const changed = await forEachGiven(cli, said, async (each) => {
-        const input = { id: nodeNamed(known, each).id, state }
+      const known = await findNodes(cli, pool)
+      const changed = await runForEach(cli, said, async (each) => {
+        const input = { id: findNode(known, each).id, state }
         const { updateNode } = await cli.connection().request(UpdateNodeDocument, { input }, { attempts: 4 })
-        return successOf(updateNode, 'UpdateNodeSuccess').node
+        return expectSuccess(updateNode, 'UpdateNodeSuccess').node
       })
       await print(cli, changed, output)
     })

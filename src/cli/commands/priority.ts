@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import { SetJobPriorityDocument, type SetJobPriorityMutation } from '../../client/generated/graphql.ts'
-import { type Cli, type OutputOptions, rowPrinter, successOf, withOutput } from '../cli.ts'
-import { seeJobs, usage } from '../exit.ts'
+import { addOutputOption, type Cli, expectSuccess, type OutputOptions, rowPrinter } from '../cli.ts'
+import { seeJobs, usageError } from '../exit.ts'
 import { readWhole } from '../numbers.ts'
 import { stateText } from '../render.ts'
 
@@ -14,17 +14,17 @@ const print = rowPrinter<Prioritised>([
   { title: 'PRIORITY', cell: ({ priority }) => (priority === null ? '-' : String(priority)) },
 ])
 
-export function addPriority(program: Command, cli: Cli): void {
-  withOutput(program.command('priority').argument('<job>').argument('[priority]', '0 … 50', readWhole))
+export function registerPriorityCommand(program: Command, cli: Cli): void {
+  addOutputOption(program.command('priority').argument('<job>').argument('[priority]', '0 … 50', readWhole))
     .description('set the priority of a waiting job; higher is first')
     .option('--clear', "return to the priority of the submitter's level")
     .action(async (jobId: string, given: number | undefined, options: OutputOptions & { clear?: true }) => {
       const { clear, output } = options
       if ((given === undefined) !== (clear === true))
-        throw usage('the priority is missing', 'write "berth priority JOB 40", or --clear')
+        throw usageError('the priority is missing', 'write "berth priority JOB 40", or --clear')
       const input = { jobId, priority: given ?? null }
       // Setting the same priority again changes nothing, so it may be sent again.
       const { setJobPriority } = await cli.connection().request(SetJobPriorityDocument, { input }, { attempts: 4 })
-      await print(cli, [successOf(setJobPriority, 'SetJobPrioritySuccess', seeJobs).job], output)
+      await print(cli, [expectSuccess(setJobPriority, 'SetJobPrioritySuccess', seeJobs).job], output)
     })
 }

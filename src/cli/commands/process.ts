@@ -1,10 +1,10 @@
 import type { Command } from 'commander'
 import { ProcessQueueDocument } from '../../client/generated/graphql.ts'
-import { type Cli, type OutputOptions, withOutput } from '../cli.ts'
+import { addOutputOption, type Cli, type OutputOptions } from '../cli.ts'
 import { sheet, structured } from '../render.ts'
 
-export function addProcess(program: Command, cli: Cli): void {
-  withOutput(program.command('process'))
+export function registerProcessCommand(program: Command, cli: Cli): void {
+  addOutputOption(program.command('process'))
     .description('run a scheduling pass in every pool and print its result')
     .action(async ({ output }: OutputOptions) => {
       const { processQueue: done } = await cli.connection().request(ProcessQueueDocument, {})

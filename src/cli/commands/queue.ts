@@ -1,6 +1,6 @@
 import { type Command, Option } from 'commander'
 import { type JobState, QueueDocument, type QueueRowFragment } from '../../client/generated/graphql.ts'
-import { type Cli, type OutputOptions, withOutput } from '../cli.ts'
+import { addOutputOption, type Cli, type OutputOptions } from '../cli.ts'
 import { readUpTo } from '../numbers.ts'
 import { queueView } from '../queue-view.ts'
 import { structured } from '../render.ts'
@@ -15,28 +15,28 @@ const states = ['BLOCKED', 'QUEUED', 'STARTING', 'RUNNING', 'CANCELLING'] as con
 const entriesMax = 100
 
 /** The options of `queue` and of its live view `top`. */
-export const withQueue = (command: Command, usual: number) =>
-  withOutput(command)
+export const addQueueOptions = (command: Command, usual: number) =>
+  addOutputOption(command)
     .option('--pool <name>', 'the pool; default: the pool of the default queue')
     .addOption(
       new Option('-s, --state <state...>', 'only jobs in these states').choices(states.map((s) => s.toLowerCase())),
     )
     .option('-n, --limit <count>', `maximum number of jobs, up to ${entriesMax}`, readUpTo(entriesMax), usual)
 
-export const asked = ({ pool, state, limit }: QueueOptions) => ({
+export const queueVariables = ({ pool, state, limit }: QueueOptions) => ({
   ...(pool !== undefined && { pool }),
   ...(state !== undefined && { states: state.map((each) => each.toUpperCase() as JobState) }),
   first: limit,
 })
 
-export function addQueue(program: Command, cli: Cli): void {
-  withQueue(program.command('queue'), 50)
+export function registerQueueCommand(program: Command, cli: Cli): void {
+  addQueueOptions(program.command('queue'), 50)
     .description('show running and waiting jobs in queue order, with the reasons')
     .action(async (options: QueueOptions) => {
-      const { queue } = await cli.connection().request(QueueDocument, asked(options))
-      await cli.terminal.write(shown(cli, queue, options.output))
+      const { queue } = await cli.connection().request(QueueDocument, queueVariables(options))
+      await cli.terminal.write(renderQueue(cli, queue, options.output))
     })
 }
 
-export const shown = ({ terminal }: Cli, queue: QueueRowFragment, output: OutputOptions['output']) =>
+export const renderQueue = ({ terminal }: Cli, queue: QueueRowFragment, output: OutputOptions['output']) =>
   output === 'table' ? queueView(terminal, queue) : structured(queue, output)

@@ -13,23 +13,23 @@ import {
   UpdateQuotaDocument,
   type UpdateQuotaInput,
 } from '../../client/generated/graphql.ts'
-import { type Cli, type OutputOptions, rowPrinter, successOf, withOutput } from '../cli.ts'
-import { forEachGiven } from '../each.ts'
+import { addOutputOption, type Cli, expectSuccess, type OutputOptions, rowPrinter } from '../cli.ts'
+import { runForEach } from '../each.ts'
 import { readAmount } from '../numbers.ts'
-import { everyNode } from '../pages.ts'
+import { readEveryNode } from '../pages.ts'
 
-export function addQuota(program: Command, cli: Cli): void {
+export function registerQuotaCommand(program: Command, cli: Cli): void {
   const quota = program.command('quota').description('manage quotas on submissions')
-  withOutput(quota.command('usage', { isDefault: true }))
+  addOutputOption(quota.command('usage', { isDefault: true }))
     .description('show your quotas and your usage')
     .action(async ({ output }: OutputOptions) => {
       const { viewer } = await cli.connection().request(QuotaUsageDocument, {})
       await printUsage(cli, viewer.quotas, output)
     })
-  withOutput(quota.command('ls'))
+  addOutputOption(quota.command('ls'))
     .description('list quotas')
     .action(async ({ output }: OutputOptions) => print(cli, await readQuotas(cli), output))
-  withOutput(quota.command('create'))
+  addOutputOption(quota.command('create'))
     .description('create a quota')
     .addOption(word('--type <type>', 'what the quota counts', QuotaType).makeOptionMandatory())
     .addOption(word('--action <action>', 'what happens when the quota is exceeded', QuotaAction).default('BLOCK'))
@@ -38,24 +38,24 @@ export function addQuota(program: Command, cli: Cli): void {
     .requiredOption('--limit <amount>', 'highest allowed value', readAmount)
     .action(async ({ output, ...input }: OutputOptions & CreateQuotaInput) => {
       const { createQuota } = await cli.connection().request(CreateQuotaDocument, { input })
-      await print(cli, [successOf(createQuota, 'CreateQuotaSuccess').quota], output)
+      await print(cli, [expectSuccess(createQuota, 'CreateQuotaSuccess').quota], output)
     })
-  withOutput(quota.command('update').argument('<quota>'))
+  addOutputOption(quota.command('update').argument('<quota>'))
     .description('change a quota')
     .addOption(word('--action <action>', 'what happens when the quota is exceeded', QuotaAction))
     .option('--limit <amount>', 'highest allowed value', readAmount)
     .action(async (id: string, { output, ...change }: OutputOptions & Omit<UpdateQuotaInput, 'id'>) => {
       const { updateQuota } = await cli.connection().request(UpdateQuotaDocument, { input: { id, ...change } })
-      await print(cli, [successOf(updateQuota, 'UpdateQuotaSuccess').quota], output)
+      await print(cli, [expectSuccess(updateQuota, 'UpdateQuotaSuccess').quota], output)
     })
   quota
     .command('rm')
     .argument('<quota...>')
     .description('remove quotas')
     .action(async (ids: string[]) => {
-      await forEachGiven(cli, ids, async (id) => {
+      await runForEach(cli, ids, async (id) => {
         const { deleteQuota } = await cli.connection().request(DeleteQuotaDocument, { input: { id } })
-        await cli.terminal.write(`${successOf(deleteQuota, 'DeleteSuccess').id}\n`)
+        await cli.terminal.write(`${expectSuccess(deleteQuota, 'DeleteSuccess').id}\n`)
       })
     })
 }
@@ -87,4 +87,4 @@ const printUsage = rowPrinter<QuotaUsageRowFragment>([
 ])
 
 const readQuotas = ({ connection }: Cli): Promise<QuotaRowFragment[]> =>
-  everyNode(async (page) => (await connection().request(QuotasDocument, page)).quotas)
+  readEveryNode(async (page) => (await connection().request(QuotasDocument, page)).quotas)

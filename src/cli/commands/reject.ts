@@ -1,20 +1,20 @@
 import type { Command } from 'commander'
 import { RejectJobDocument } from '../../client/generated/graphql.ts'
-import { type Cli, type OutputOptions, printJobs, successOf, withOutput } from '../cli.ts'
-import { forEachGiven } from '../each.ts'
+import { addOutputOption, type Cli, expectSuccess, type OutputOptions, printJobs } from '../cli.ts'
+import { runForEach } from '../each.ts'
 import { readWhole } from '../numbers.ts'
-import { versionOf } from './approve.ts'
+import { readJobVersion } from './approve.ts'
 
-export function addReject(program: Command, cli: Cli): void {
-  withOutput(program.command('reject').argument('<job...>'))
+export function registerRejectCommand(program: Command, cli: Cli): void {
+  addOutputOption(program.command('reject').argument('<job...>'))
     .description('reject jobs that wait for approval')
     .requiredOption('--reason <text>', 'reason, shown to the submitter')
     .option('--at <version>', 'only if the job still has this version', readWhole)
     .action(async (ids: string[], { output, reason, at }: OutputOptions & { reason: string; at?: number }) => {
-      const jobs = await forEachGiven(cli, ids, async (jobId) => {
-        const input = { jobId, reason, expectedVersion: at ?? (await versionOf(cli, jobId)) }
+      const jobs = await runForEach(cli, ids, async (jobId) => {
+        const input = { jobId, reason, expectedVersion: at ?? (await readJobVersion(cli, jobId)) }
         const { rejectJob } = await cli.connection().request(RejectJobDocument, { input })
-        return successOf(rejectJob, 'RejectJobSuccess').job
+        return expectSuccess(rejectJob, 'RejectJobSuccess').job
       })
       await printJobs(cli, jobs, output)
     })

@@ -5,10 +5,10 @@ import {
   CreateCapacityReservationDocument,
   DeleteCapacityReservationDocument,
 } from '../../client/generated/graphql.ts'
-import { type Cli, type OutputOptions, rowPrinter, successOf, withOutput } from '../cli.ts'
-import { forEachGiven } from '../each.ts'
-import { poolMeant } from '../nodes.ts'
-import { everyNode } from '../pages.ts'
+import { addOutputOption, type Cli, expectSuccess, type OutputOptions, rowPrinter } from '../cli.ts'
+import { runForEach } from '../each.ts'
+import { resolvePool } from '../nodes.ts'
+import { readEveryNode } from '../pages.ts'
 import { timeText } from '../render.ts'
 import { parseTime } from '../times.ts'
 
@@ -22,14 +22,14 @@ interface CreateOptions extends OutputOptions {
   nativeId?: string
 }
 
-export function addReservation(program: Command, cli: Cli): void {
+export function registerReservationCommand(program: Command, cli: Cli): void {
   const reservation = program
     .command('reservation')
     .description('manage capacity reservations: nodes for a project in a time window')
-  withOutput(reservation.command('ls', { isDefault: true }))
+  addOutputOption(reservation.command('ls', { isDefault: true }))
     .description('list reservations by the start of their windows')
     .action(async ({ output }: OutputOptions) => print(cli, await readReservations(cli), output))
-  withOutput(reservation.command('create').argument('<name>'))
+  addOutputOption(reservation.command('create').argument('<name>'))
     .description('reserve nodes')
     .requiredOption('--project <name>', 'project whose jobs may use the nodes')
     .requiredOption('--node <name...>', 'the nodes')
@@ -44,19 +44,19 @@ export function addReservation(program: Command, cli: Cli): void {
     .argument('<reservation...>')
     .description('delete reservations; their running jobs continue')
     .action(async (ids: string[]) => {
-      await forEachGiven(cli, ids, async (id) => {
+      await runForEach(cli, ids, async (id) => {
         const { deleteCapacityReservation } = await cli
           .connection()
           .request(DeleteCapacityReservationDocument, { input: { id } })
-        await cli.terminal.write(`${successOf(deleteCapacityReservation, 'DeleteSuccess').id}\n`)
+        await cli.terminal.write(`${expectSuccess(deleteCapacityReservation, 'DeleteSuccess').id}\n`)
       })
     })
 }
 
 async function create(cli: Cli, name: string, { output, pool, node, from, until, ...rest }: CreateOptions) {
-  const input = { name, pool: await poolMeant(cli, pool), nodes: node, startsAt: from, endsAt: until, ...rest }
+  const input = { name, pool: await resolvePool(cli, pool), nodes: node, startsAt: from, endsAt: until, ...rest }
   const { createCapacityReservation } = await cli.connection().request(CreateCapacityReservationDocument, { input })
-  const success = successOf(createCapacityReservation, 'CreateCapacityReservationSuccess')
+  const success = expectSuccess(createCapacityReservation, 'CreateCapacityReservationSuccess')
   await print(cli, [success.capacityReservation], output)
 }
 
@@ -78,4 +78,6 @@ const print = rowPrinter<CapacityReservationRowFragment>([
 ])
 
 const readReservations = (cli: Cli): Promise<CapacityReservationRowFragment[]> =>
-  everyNode(async (page) => (await cli.connection().request(CapacityReservationsDocument, page)).capacityReservations)
+  readEveryNode(
+    async (page) => (await cli.connection().request(CapacityReservationsDocument, page)).capacityReservations,
+  )

@@ -1,25 +1,25 @@
 import type { Command } from 'commander'
 import type { Cli } from '../cli.ts'
-import { seeJobs, stopFor } from '../exit.ts'
+import { seeJobs, stopForProblem } from '../exit.ts'
 import { buildSpec, type SpecFlags } from '../spec.ts'
 import {
   addSpecFlags,
   addSubmissionFlags,
-  attemptsOf,
-  finish,
+  printSubmission,
   type SubmissionOptions,
   submissionInput,
+  submissionRetries,
 } from './submit.ts'
 
-export function addRetry(program: Command, cli: Cli): void {
+export function registerRetryCommand(program: Command, cli: Cli): void {
   const retry = program.command('retry').argument('<job>').argument('[command...]', 'another command, after "--"')
   addSubmissionFlags(addSpecFlags(retry))
     .description('retry a final job as a new job, with changes by flags; prints its id')
     .action(async (jobId: string, command: string[], options: SpecFlags & SubmissionOptions) => {
       const overrides = buildSpec({ ...cli, command, flags: options, yaml: null, warn: () => undefined })
       const input = { jobId, overrides, ...submissionInput(options) }
-      const answer = await cli.connection().retry(input, attemptsOf(options))
-      if (answer.__typename === 'NotFoundProblem') throw stopFor(answer, seeJobs)
-      await finish(cli, answer, options)
+      const answer = await cli.connection().retry(input, submissionRetries(options))
+      if (answer.__typename === 'NotFoundProblem') throw stopForProblem(answer, seeJobs)
+      await printSubmission(cli, answer, options)
     })
 }

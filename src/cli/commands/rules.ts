@@ -8,12 +8,12 @@ import {
   UpdateApprovalRuleDocument,
   type UserLevel,
 } from '../../client/generated/graphql.ts'
-import { type Cli, type OutputOptions, rowPrinter, successOf, withOutput } from '../cli.ts'
-import { forEachGiven } from '../each.ts'
-import { usage } from '../exit.ts'
+import { addOutputOption, type Cli, expectSuccess, type OutputOptions, rowPrinter } from '../cli.ts'
+import { runForEach } from '../each.ts'
+import { usageError } from '../exit.ts'
 import { readLevel } from '../levels.ts'
 import { readAmount, readWhole } from '../numbers.ts'
-import { everyNode } from '../pages.ts'
+import { readEveryNode } from '../pages.ts'
 
 /** Flags of a rule. The flags of its condition have the names of the condition's fields. */
 interface RuleFlags {
@@ -32,21 +32,21 @@ interface RuleFlags {
   expires?: number
 }
 
-export function addRules(program: Command, cli: Cli): void {
+export function registerRulesCommand(program: Command, cli: Cli): void {
   const rules = program.command('rules').description('manage approval rules')
-  withOutput(rules.command('ls', { isDefault: true }))
+  addOutputOption(rules.command('ls', { isDefault: true }))
     .description('list rules in order of evaluation')
     .action(async ({ output }: OutputOptions) => print(cli, await readRules(cli), output))
-  withFlags(withOutput(rules.command('create').argument('<name>')))
+  withFlags(addOutputOption(rules.command('create').argument('<name>')))
     .description('create a rule with one condition')
     .action(async (name: string, { output, ...flags }: OutputOptions & RuleFlags) => {
       const condition = conditionOf(flags)
-      if (!condition) throw usage('A rule needs one condition', 'for example --cost-above 50')
+      if (!condition) throw usageError('A rule needs one condition', 'for example --cost-above 50')
       const input = { name, condition, ...fieldsOf(flags) }
       const { createApprovalRule } = await cli.connection().request(CreateApprovalRuleDocument, { input })
-      await print(cli, [successOf(createApprovalRule, 'CreateApprovalRuleSuccess').rule], output)
+      await print(cli, [expectSuccess(createApprovalRule, 'CreateApprovalRuleSuccess').rule], output)
     })
-  withFlags(withOutput(rules.command('update').argument('<rule>')))
+  withFlags(addOutputOption(rules.command('update').argument('<rule>')))
     .description('change a rule; omitted fields stay')
     .option('--rename <name>', 'another name')
     .action(async (id: string, { output, rename, ...flags }: OutputOptions & RuleFlags & { rename?: string }) => {
@@ -54,16 +54,16 @@ export function addRules(program: Command, cli: Cli): void {
       const name = rename === undefined ? {} : { name: rename }
       const input = { id, ...name, ...(condition ? { condition } : {}), ...fieldsOf(flags) }
       const { updateApprovalRule } = await cli.connection().request(UpdateApprovalRuleDocument, { input })
-      await print(cli, [successOf(updateApprovalRule, 'UpdateApprovalRuleSuccess').rule], output)
+      await print(cli, [expectSuccess(updateApprovalRule, 'UpdateApprovalRuleSuccess').rule], output)
     })
   rules
     .command('rm')
     .argument('<rule...>')
     .description('remove rules')
     .action(async (ids: string[]) => {
-      await forEachGiven(cli, ids, async (id) => {
+      await runForEach(cli, ids, async (id) => {
         const { deleteApprovalRule } = await cli.connection().request(DeleteApprovalRuleDocument, { input: { id } })
-        await cli.terminal.write(`${successOf(deleteApprovalRule, 'DeleteSuccess').id}\n`)
+        await cli.terminal.write(`${expectSuccess(deleteApprovalRule, 'DeleteSuccess').id}\n`)
       })
     })
 }
@@ -93,7 +93,7 @@ function conditionOf(flags: RuleFlags): ApprovalConditionInput | undefined {
   const { costAbove, hardware, executor, levelNotIn, jobsPerDayAbove, firstJob, jobName } = flags
   const named = { costAbove, hardware, executor, levelNotIn, jobsPerDayAbove, firstJob, name: jobName }
   const given = Object.entries(named).filter(([, value]) => value !== undefined)
-  if (given.length > 1) throw usage('A rule can have only one condition', 'create one rule per condition')
+  if (given.length > 1) throw usageError('A rule can have only one condition', 'create one rule per condition')
   // Exactly one of the seven keys, with its own type.
   return given.length === 0 ? undefined : (Object.fromEntries(given) as ApprovalConditionInput)
 }
@@ -131,4 +131,4 @@ const conditionText = (condition: ApprovalRuleRowFragment['condition']): string 
     .join()
 
 const readRules = (cli: Cli): Promise<ApprovalRuleRowFragment[]> =>
-  everyNode(async (page) => (await cli.connection().request(ApprovalRulesDocument, page)).approvalRules)
+  readEveryNode(async (page) => (await cli.connection().request(ApprovalRulesDocument, page)).approvalRules)

@@ -2,7 +2,7 @@ import type { Command } from 'commander'
 import type { Cli } from '../cli.ts'
 import { runServer } from '../server.ts'
 
-export function addServe(program: Command, cli: Cli): void {
+export function registerServeCommand(program: Command, cli: Cli): void {
   program
     .command('serve')
     .description('run a server in the foreground, configured by a file and BERTH_… variables')

@@ -2,14 +2,14 @@ import { readFile } from 'node:fs/promises'
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import type { JobRowFragment, JobSpecInput } from '../../client/generated/graphql.ts'
 import type { RetryJobAnswer, SubmitJobAnswer } from '../../client/jobs/client.ts'
-import { type Cli, type OutputOptions, successOf, withOutput } from '../cli.ts'
+import { addOutputOption, type Cli, expectSuccess, type OutputOptions } from '../cli.ts'
 import { tellDryRun } from '../dry-run.ts'
-import { exitCodeOfJob, usage } from '../exit.ts'
+import { jobExitCode, usageError } from '../exit.ts'
 import { readAmount, readCount, readWhole } from '../numbers.ts'
 import { memoryText, structured } from '../render.ts'
 import { buildSpec, type SpecFlags } from '../spec.ts'
-import { detachOnInterrupt, followLog, tellWaiting, untilFinal } from '../watch.ts'
-import { textOfBytes } from '../yaml.ts'
+import { detachOnInterrupt, followLog, reportWaiting, waitUntilFinal } from '../watch.ts'
+import { decodeUtf8 } from '../yaml.ts'
 
 export interface SubmissionOptions extends OutputOptions {
   idempotencyKey?: string
@@ -27,7 +27,7 @@ interface SubmitOptions extends SpecFlags, SubmissionOptions {
   requiresApproval?: boolean
 }
 
-export function addSubmit(program: Command, cli: Cli): void {
+export function registerSubmitCommand(program: Command, cli: Cli): void {
   const submit = program.command('submit').argument('[command...]', 'the command and its arguments, after "--"')
   addSubmissionFlags(addSpecFlags(submit))
     .description('submit a job; prints its id')
@@ -46,14 +46,14 @@ export function addSubmit(program: Command, cli: Cli): void {
       if (options.printSpec) return cli.terminal.write(structured(spec, 'yaml'))
       const named = (['command', 'executable', 'handler', 'image'] as const).some((field) => spec[field] != null)
       if (!named && options.file === undefined)
-        throw usage('nothing to run', 'write "berth submit -- command", or -f job.yaml')
+        throw usageError('nothing to run', 'write "berth submit -- command", or -f job.yaml')
       await send(cli, spec, options)
     })
 }
 
 /** Options that a submission and a retry have beside the spec. */
 export function addSubmissionFlags(command: Command): Command {
-  return withOutput(command)
+  return addOutputOption(command)
     .option('--idempotency-key <key>', 'idempotency key: submitting the same key again returns the same job')
     .option('--key-ttl <time>', 'lifetime of the key; default 1d', readSeconds)
     .option('--slot <id>', 'consume a reserved slot')
@@ -72,7 +72,7 @@ export const submissionInput = ({ idempotencyKey, keyTtl, slot, dryRun, wait }: 
 })
 
 /** A user waits for the answer; a program that gave a key can wait longer. */
-export const attemptsOf = ({ idempotencyKey }: SubmissionOptions) => ({
+export const submissionRetries = ({ idempotencyKey }: SubmissionOptions) => ({
   attempts: idempotencyKey === undefined ? 3 : 5,
 })
 
@@ -120,9 +120,9 @@ async function readSpecFile(cli: Cli, path: string | undefined): Promise<string 
   if (path === undefined) return null
   if (path === '-') return cli.readStdin()
   const bytes = await readFile(path).catch((error: Error) => {
-    throw usage(`cannot read the job file: ${error.message}`, 'check -f')
+    throw usageError(`cannot read the job file: ${error.message}`, 'check -f')
   })
-  return textOfBytes(bytes, 'the job file')
+  return decodeUtf8(bytes, 'the job file')
 }
 
 async function send(cli: Cli, spec: JobSpecInput, options: SubmitOptions): Promise<void> {
@@ -133,10 +133,10 @@ async function send(cli: Cli, spec: JobSpecInput, options: SubmitOptions): Promi
     ...submissionInput(options),
     ...(requiresApproval && { requiresApproval }),
   }
-  const answer = await cli.connection().submit(input, attemptsOf(options))
+  const answer = await cli.connection().submit(input, submissionRetries(options))
   if (answer.__typename === 'SubmitJobSuccess' && !namesMemory(spec))
     cli.terminal.say(`berth: memory: ${memoryText(answer.job.spec.resources.memoryBytes)}; --mem sets another amount`)
-  await finish(cli, answer, options)
+  await printSubmission(cli, answer, options)
 }
 
 const namesMemory = ({ resources }: JobSpecInput): boolean =>
@@ -145,9 +145,9 @@ const namesMemory = ({ resources }: JobSpecInput): boolean =>
 type SubmitAnswer = SubmitJobAnswer | RetryJobAnswer
 
 /** Prints the outcome of a submission, and follows the job if the options say so. */
-export async function finish(cli: Cli, answer: SubmitAnswer, options: SubmissionOptions): Promise<void> {
+export async function printSubmission(cli: Cli, answer: SubmitAnswer, options: SubmissionOptions): Promise<void> {
   if (answer.__typename === 'DryRun') return tellDryRun(cli, answer, options.output)
-  await watch(cli, await tell(cli, successOf(answer, 'SubmitJobSuccess'), options), options)
+  await watch(cli, await tell(cli, expectSuccess(answer, 'SubmitJobSuccess'), options), options)
 }
 
 interface Taken {
@@ -173,11 +173,11 @@ async function tell(cli: Cli, taken: Taken, options: SubmissionOptions): Promise
 async function watch(cli: Cli, { id }: JobRowFragment, { follow, wait }: SubmissionOptions): Promise<void> {
   if (!follow && !wait) return
   detachOnInterrupt(cli, id)
-  tellWaiting(cli, id)
+  reportWaiting(cli, id)
   if (follow) await followLog(cli, id)
-  const job = await untilFinal(cli, id)
+  const job = await waitUntilFinal(cli, id)
   if (job.state !== 'SUCCEEDED') cli.terminal.say(`${id} ${job.state}${job.stateInfo ? `: ${job.stateInfo}` : ''}`)
-  cli.exitWith(exitCodeOfJob(job))
+  cli.exitWith(jobExitCode(job))
 }
 
 const append = (item: string, before: string[] = []) => [...before, item]

@@ -5,8 +5,8 @@ import {
   type TeamRowFragment,
   UpdateTeamDocument,
 } from '../../client/generated/graphql.ts'
-import { type Cli, type OutputOptions, rowPrinter, successOf, withOutput } from '../cli.ts'
-import { teamIdOf, teams, userIdOf } from '../people.ts'
+import { addOutputOption, type Cli, expectSuccess, type OutputOptions, rowPrinter } from '../cli.ts'
+import { findTeamId, findUserId, readTeams } from '../people.ts'
 import { timeText } from '../render.ts'
 
 const print = rowPrinter<TeamRowFragment>([
@@ -26,42 +26,42 @@ interface Changes {
   remove?: string[]
 }
 
-export function addTeam(program: Command, cli: Cli): void {
+export function registerTeamCommand(program: Command, cli: Cli): void {
   const team = program.command('team').description('manage teams: users who share limits and an account')
-  withOutput(team.command('ls'))
+  addOutputOption(team.command('ls'))
     .description('list teams')
-    .action(async ({ output }: OutputOptions) => print(cli, await teams(cli), output))
-  withOutput(team.command('create').argument('<name>'))
+    .action(async ({ output }: OutputOptions) => print(cli, await readTeams(cli), output))
+  addOutputOption(team.command('create').argument('<name>'))
     .description('create a team and the account of the same name')
     .action(async (name: string, { output }: OutputOptions) => {
       const { createTeam } = await cli.connection().request(CreateTeamDocument, { input: { name } })
-      await print(cli, [successOf(createTeam, 'CreateTeamSuccess').team], output)
+      await print(cli, [expectSuccess(createTeam, 'CreateTeamSuccess').team], output)
     })
-  withOutput(team.command('set').argument('<name>'))
+  addOutputOption(team.command('set').argument('<name>'))
     .description('change the name or the members of a team')
     .option('--name <name>', 'new name of the team and its account')
     .option('--add <user...>', 'users to add')
     .option('--remove <user...>', 'users to remove')
     .action(async (called: string, { output, name, add = [], remove = [] }: OutputOptions & Changes) => {
-      const id = await teamIdOf(cli, called)
+      const id = await findTeamId(cli, called)
       const [addMembers, removeMembers] = [await idsOf(cli, add), await idsOf(cli, remove)]
       const input = { id, addMembers, removeMembers, ...(name === undefined ? {} : { name }) }
       const { updateTeam } = await cli.connection().request(UpdateTeamDocument, { input })
-      await print(cli, [successOf(updateTeam, 'UpdateTeamSuccess').team], output)
+      await print(cli, [expectSuccess(updateTeam, 'UpdateTeamSuccess').team], output)
     })
   team
     .command('rm')
     .argument('<name>')
     .description('delete a team; its jobs stay')
     .action(async (name: string) => {
-      const input = { id: await teamIdOf(cli, name) }
+      const input = { id: await findTeamId(cli, name) }
       const { deleteTeam } = await cli.connection().request(DeleteTeamDocument, { input })
-      await cli.terminal.write(`${successOf(deleteTeam, 'DeleteSuccess').id}\n`)
+      await cli.terminal.write(`${expectSuccess(deleteTeam, 'DeleteSuccess').id}\n`)
     })
 }
 
 async function idsOf(cli: Cli, names: readonly string[]): Promise<string[]> {
   const ids: string[] = []
-  for (const name of names) ids.push(await userIdOf(cli, name))
+  for (const name of names) ids.push(await findUserId(cli, name))
   return ids
 }

@@ -5,8 +5,8 @@ import {
   type TokenRowFragment,
   type TokenScope,
 } from '../../client/generated/graphql.ts'
-import { type Cli, type OutputOptions, rowPrinter, successOf, withOutput } from '../cli.ts'
-import { tokenIdOf, tokens, userIdOf } from '../people.ts'
+import { addOutputOption, type Cli, expectSuccess, type OutputOptions, rowPrinter } from '../cli.ts'
+import { findTokenId, findUserId, readTokens } from '../people.ts'
 import { structured, timeText } from '../render.ts'
 import { parseTime } from '../times.ts'
 
@@ -26,16 +26,16 @@ interface Creation {
   expires?: string
 }
 
-export function addToken(program: Command, cli: Cli): void {
+export function registerTokenCommand(program: Command, cli: Cli): void {
   const token = program.command('token').description('manage API tokens')
-  withOutput(token.command('ls'))
+  addOutputOption(token.command('ls'))
     .description('list tokens, newest first')
     .option('--user <name>', 'tokens of this user')
     .action(async ({ output, user }: OutputOptions & { user?: string }) => {
-      const userId = user === undefined ? null : await userIdOf(cli, user)
-      await print(cli, await tokens(cli, userId), output)
+      const userId = user === undefined ? null : await findUserId(cli, user)
+      await print(cli, await readTokens(cli, userId), output)
     })
-  withOutput(token.command('create').argument('<name>'))
+  addOutputOption(token.command('create').argument('<name>'))
     .description('create a token; the secret is printed only once')
     .option('--user <name>', 'user of the token (default: you)')
     .option('--scopes <scope...>', 'READ, SUBMIT, OPERATE, ADMIN (default: all your scopes)', readScope)
@@ -45,20 +45,20 @@ export function addToken(program: Command, cli: Cli): void {
       readExpiry,
     )
     .action(async (name: string, { output, user, scopes, expires }: OutputOptions & Creation) => {
-      const userId = user === undefined ? null : await userIdOf(cli, user)
+      const userId = user === undefined ? null : await findUserId(cli, user)
       const input = { name, userId, scopes: scopes ?? null, expiresAt: expires ?? null }
       const { createToken } = await cli.connection().request(CreateTokenDocument, { input })
-      const { token: made, secret } = successOf(createToken, 'CreateTokenSuccess')
+      const { token: made, secret } = expectSuccess(createToken, 'CreateTokenSuccess')
       if (made.expiresAt && !expires)
         cli.terminal.say(`The token expires ${timeText(made.expiresAt)}, with the credentials that created it.`)
       await cli.terminal.write(output === 'table' ? `${secret}\n` : structured({ ...made, secret }, output))
     })
-  withOutput(token.command('revoke').argument('<prefix>'))
+  addOutputOption(token.command('revoke').argument('<prefix>'))
     .description('revoke a token; its open streams end within seconds')
     .action(async (called: string, { output }: OutputOptions) => {
-      const id = await tokenIdOf(cli, called)
+      const id = await findTokenId(cli, called)
       const { revokeToken } = await cli.connection().request(RevokeTokenDocument, { id })
-      await print(cli, [successOf(revokeToken, 'RevokeTokenSuccess').token], output)
+      await print(cli, [expectSuccess(revokeToken, 'RevokeTokenSuccess').token], output)
     })
 }
 

@@ -2,18 +2,18 @@ import type { Command } from 'commander'
 import { QueueDocument, QueueStatusDocument } from '../../client/generated/graphql.ts'
 import type { Cli } from '../cli.ts'
 import type { Format } from '../render.ts'
-import { asked, type QueueOptions, shown, withQueue } from './queue.ts'
+import { addQueueOptions, type QueueOptions, queueVariables, renderQueue } from './queue.ts'
 
-export function addTop(program: Command, cli: Cli): void {
-  withQueue(program.command('top'), 20)
+export function registerTopCommand(program: Command, cli: Cli): void {
+  addQueueOptions(program.command('top'), 20)
     .description('watch the queue live until Ctrl-C; in a pipe, print one snapshot after another')
     .action(async (options: QueueOptions) => {
       const { write, replaceScreen } = cli.terminal
       cli.leaveOnInterrupt('detached; all jobs continue')
       // A live view waits for its server; a command that never had one is wrong.
-      await cli.connection().request(QueueDocument, asked(options), { attempts: 2 })
-      for await (const { queueStatus } of cli.connection().subscribe(QueueStatusDocument, asked(options))) {
-        const view = shown(cli, queueStatus, options.output)
+      await cli.connection().request(QueueDocument, queueVariables(options), { attempts: 2 })
+      for await (const { queueStatus } of cli.connection().subscribe(QueueStatusDocument, queueVariables(options))) {
+        const view = renderQueue(cli, queueStatus, options.output)
         if (options.output === 'table' && replaceScreen) await replaceScreen(view)
         else await write(`${view}${separators[options.output]}`)
       }

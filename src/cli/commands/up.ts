@@ -4,7 +4,7 @@ import { ServerInfoDocument } from '../../client/generated/graphql.ts'
 import type { Cli } from '../cli.ts'
 import { runServer } from '../server.ts'
 
-export function addUp(program: Command, cli: Cli): void {
+export function registerUpCommand(program: Command, cli: Cli): void {
   program
     .command('up')
     .description('start a server for this machine unless one is running; Ctrl-C stops it, jobs continue')

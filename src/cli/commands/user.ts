@@ -10,10 +10,10 @@ import {
   type UserRowFragment,
   WhoAmIDocument,
 } from '../../client/generated/graphql.ts'
-import { type Cli, type OutputOptions, rowPrinter, successOf, withOutput } from '../cli.ts'
-import { exitCodes, Stop, usage } from '../exit.ts'
+import { addOutputOption, type Cli, expectSuccess, type OutputOptions, rowPrinter } from '../cli.ts'
+import { exitCodes, Stop, usageError } from '../exit.ts'
 import { readLevel } from '../levels.ts'
-import { userIdOf, usersWithRights } from '../people.ts'
+import { findUserId, readUsersWithRights } from '../people.ts'
 import { type Column, sheet, structured, timeText } from '../render.ts'
 
 type User = UserRowFragment & Partial<UserRightsFragment>
@@ -54,22 +54,22 @@ interface Change {
   oidcSubject?: string
 }
 
-export function addUser(program: Command, cli: Cli): void {
+export function registerUserCommand(program: Command, cli: Cli): void {
   const user = program.command('user').description('manage users')
-  withOutput(user.command('ls'))
+  addOutputOption(user.command('ls'))
     .description('list users')
-    .action(async ({ output }: OutputOptions) => printWithRights(cli, await usersWithRights(cli), output))
-  withOutput(user.command('info').argument('[name]'))
+    .action(async ({ output }: OutputOptions) => printWithRights(cli, await readUsersWithRights(cli), output))
+  addOutputOption(user.command('info').argument('[name]'))
     .description('show a user, by default yourself, with the effective permissions')
     .action((name: string | undefined, { output }: OutputOptions) => showUser(cli, name, output))
-  withFields(withOutput(user.command('create').argument('<name>')))
+  withFields(addOutputOption(user.command('create').argument('<name>')))
     .description('create a user')
     .action(async (name: string, { output, level = 'RESEARCHER', ...fields }: OutputOptions & Fields) => {
       const input = { name, level, ...fields }
       const { createUser } = await cli.connection().request(CreateUserDocument, { input })
-      await print(cli, [successOf(createUser, 'CreateUserSuccess').user], output)
+      await print(cli, [expectSuccess(createUser, 'CreateUserSuccess').user], output)
     })
-  withFields(withOutput(user.command('set').argument('<name>')))
+  withFields(addOutputOption(user.command('set').argument('<name>')))
     .description('change a user; omitted fields stay')
     .addOption(new Option('--disable', 'disable the login of the user').conflicts('enable'))
     .option('--enable', 'enable the login of the user')
@@ -78,18 +78,18 @@ export function addUser(program: Command, cli: Cli): void {
       const { output, disable, enable, oidcSubject, ...fields } = options
       const disabled = disable || enable ? { disabled: disable === true } : {}
       const identity = oidcSubject === undefined ? {} : { identity: await identityOf(cli, oidcSubject) }
-      const input = { id: await userIdOf(cli, name), ...fields, ...disabled, ...identity }
+      const input = { id: await findUserId(cli, name), ...fields, ...disabled, ...identity }
       const { updateUser } = await cli.connection().request(UpdateUserDocument, { input })
-      await print(cli, [successOf(updateUser, 'UpdateUserSuccess').user], output)
+      await print(cli, [expectSuccess(updateUser, 'UpdateUserSuccess').user], output)
     })
   user
     .command('rm')
     .argument('<name>')
     .description('disable a user and revoke the tokens of the user; running jobs continue, waiting ones are held')
     .action(async (name: string) => {
-      const input = { id: await userIdOf(cli, name) }
+      const input = { id: await findUserId(cli, name) }
       const { deleteUser } = await cli.connection().request(DeleteUserDocument, { input })
-      await cli.terminal.write(`${successOf(deleteUser, 'DeleteSuccess').id}\n`)
+      await cli.terminal.write(`${expectSuccess(deleteUser, 'DeleteSuccess').id}\n`)
     })
 }
 
@@ -114,7 +114,7 @@ async function showUser(cli: Cli, name: string | undefined, output: OutputOption
 
 async function userWithRights(cli: Cli, called: string | undefined): Promise<User> {
   if (called === undefined) return (await cli.connection().request(WhoAmIDocument, {})).viewer.user
-  const found = (await usersWithRights(cli)).find(({ id, name }) => called === id || called === name)
+  const found = (await readUsersWithRights(cli)).find(({ id, name }) => called === id || called === name)
   if (!found) throw new Stop(exitCodes.notFound, `There is no user ${called}`, 'see "berth user ls"')
   return found
 }
@@ -134,5 +134,5 @@ function withFields(command: Command): Command {
 async function identityOf(cli: Cli, subject: string): Promise<UserIdentityInput> {
   const { serverInfo } = await cli.connection().request(ServerInfoDocument, {})
   if (serverInfo.oidcIssuer) return { issuer: serverInfo.oidcIssuer, subject }
-  throw usage('--oidc-subject: the server has no OpenID provider', 'set auth.oidc in its configuration')
+  throw usageError('--oidc-subject: the server has no OpenID provider', 'set auth.oidc in its configuration')
 }

@@ -1,17 +1,17 @@
 import type { Command } from 'commander'
-import { type Cli, type OutputOptions, printJobs, withOutput } from '../cli.ts'
-import { exitCodeOfJob } from '../exit.ts'
-import { detachOnInterrupt, findJob, tellWaiting, untilFinal } from '../watch.ts'
+import { addOutputOption, type Cli, type OutputOptions, printJobs } from '../cli.ts'
+import { jobExitCode } from '../exit.ts'
+import { detachOnInterrupt, findJob, reportWaiting, waitUntilFinal } from '../watch.ts'
 
-export function addWait(program: Command, cli: Cli): void {
-  withOutput(program.command('wait').argument('<job...>'))
+export function registerWaitCommand(program: Command, cli: Cli): void {
+  addOutputOption(program.command('wait').argument('<job...>'))
     .description('wait for jobs to end; the exit code is that of the first job that did not succeed')
     .action(async (ids: string[], { output }: OutputOptions) => {
       for (const id of ids) await findJob(cli, id)
       detachOnInterrupt(cli, ids.join(' '))
-      for (const id of ids) tellWaiting(cli, id)
-      const jobs = await Promise.all(ids.map((id) => untilFinal(cli, id)))
+      for (const id of ids) reportWaiting(cli, id)
+      const jobs = await Promise.all(ids.map((id) => waitUntilFinal(cli, id)))
       await printJobs(cli, jobs, output)
-      cli.exitWith(jobs.map(exitCodeOfJob).find((code) => code !== 0) ?? 0)
+      cli.exitWith(jobs.map(jobExitCode).find((code) => code !== 0) ?? 0)
     })
 }

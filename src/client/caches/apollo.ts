@@ -4,7 +4,7 @@ import { print } from 'graphql'
 import type { Answer } from '../connection/http.ts'
 import { embeddedTypes, listFields, possibleTypes } from '../generated/cache.ts'
 import type { Client } from '../jobs/client.ts'
-import { createFresh, type Fresh } from './fresh-results.ts'
+import { createFreshResults, type Fresh } from './fresh-results.ts'
 
 /**
  * The package entry `@berth-jobs/berth/apollo`, for Apollo Client 4: a terminating link over a Berth client. Subscriptions survive cuts,
@@ -38,7 +38,7 @@ export interface BerthLinkOptions {
 }
 
 export function createBerthLink(client: Client, { cache }: BerthLinkOptions = {}): ApolloLink {
-  const fresh = createFresh()
+  const fresh = createFreshResults()
   return new ApolloLink(
     (operation) =>
       new Observable((observer) => {

@@ -37,7 +37,7 @@ interface Walk {
   variables: Fields
 }
 
-export function createFresh(): Fresh {
+export function createFreshResults(): Fresh {
   const rows = createMemory<Map<string, Known>>()
   const deleted = createMemory<true>()
 
@@ -75,7 +75,7 @@ export function createFresh(): Fresh {
     of({ query, variables = {} }, data) {
       const walk = { fragments: fragmentsOf(query), variables: variables as Fields }
       if (beginsAnew(data)) for (const memory of [rows, deleted]) memory.clear()
-      const deletedJobIds = deletedIn(data)
+      const deletedJobIds = findDeletedJobIds(data)
       for (const id of deletedJobIds) deleted.set(id, true)
       const roots = query.definitions.flatMap((each) =>
         each.kind === 'OperationDefinition' ? [each.selectionSet] : [],
@@ -97,7 +97,7 @@ const isFields = (value: unknown): value is Fields => typeof value === 'object' 
 const versionOf = ({ version }: Fields) => (typeof version === 'number' ? version : undefined)
 
 /** Ids that the answer to a deletion, or a reset of a stream, names. */
-export function deletedIn(data: unknown): string[] {
+export function findDeletedJobIds(data: unknown): string[] {
   if (!isFields(data)) return []
   return Object.values(data).flatMap((field) => {
     if (!isFields(field)) return []
@@ -113,7 +113,7 @@ export function deletedIn(data: unknown): string[] {
 const beginsAnew = (data: unknown) =>
   isFields(data) &&
   Object.values(data).some((field) => isFields(field) && field['__typename'] === 'StreamReset') &&
-  deletedIn(data).length === 0
+  findDeletedJobIds(data).length === 0
 
 const fragmentsOf = (query: DocumentNode) =>
   new Map(query.definitions.flatMap((each) => (each.kind === 'FragmentDefinition' ? [[each.name.value, each]] : [])))

@@ -2,10 +2,10 @@ import { type Exchange, subscriptionExchange } from '@urql/core'
 import type { Cache, CacheExchangeOpts, UpdateResolver } from '@urql/exchange-graphcache'
 import { parse } from 'graphql'
 import type { Operation } from '../connection/http.ts'
-import { callOut } from '../connection/user-callbacks.ts'
+import { runUserCallback } from '../connection/user-callbacks.ts'
 import { embeddedTypes, possibleTypes } from '../generated/cache.ts'
 import type { Client } from '../jobs/client.ts'
-import { createFresh, deletedIn } from './fresh-results.ts'
+import { createFreshResults, findDeletedJobIds } from './fresh-results.ts'
 
 /**
  * The package entry `@berth-jobs/berth/urql`, for urql 5: the last exchange, over a Berth client. Subscriptions survive cuts, restarts
@@ -13,7 +13,7 @@ import { createFresh, deletedIn } from './fresh-results.ts'
  */
 
 export function berthExchange(client: Client): Exchange {
-  const fresh = createFresh()
+  const fresh = createFreshResults()
   return subscriptionExchange({
     enableAllOperations: true,
     forwardSubscription: (body, { kind }) => ({
@@ -28,7 +28,7 @@ export function berthExchange(client: Client): Exchange {
           )) {
             const { data } = fresh.of({ query, variables: body.variables as object }, answer.data)
             // Within this urql calls the subscribers of the page.
-            callOut(() => sink.next({ ...answer, data } as Parameters<typeof sink.next>[0]))
+            runUserCallback(() => sink.next({ ...answer, data } as Parameters<typeof sink.next>[0]))
           }
           sink.complete()
         }
@@ -52,7 +52,7 @@ async function* answersOf(client: Client, operation: Operation, { kind, signal }
 }
 
 const removeDeleted: UpdateResolver = (result, _args, cache: Cache) => {
-  for (const id of deletedIn(result)) cache.invalidate({ __typename: 'Job', id })
+  for (const id of findDeletedJobIds(result)) cache.invalidate({ __typename: 'Job', id })
 }
 
 /**

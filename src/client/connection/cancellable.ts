@@ -2,7 +2,7 @@
  * Messages that `return` ends at once, also while one is awaited: an async generator by itself returns after its next message, which
  * a quiet job may never have.
  */
-export function leavable<Message>(
+export function makeCancellable<Message>(
   begin: (signal: AbortSignal) => AsyncGenerator<Message, void, void>,
   signal?: AbortSignal,
 ): AsyncGenerator<Message, void, void> {

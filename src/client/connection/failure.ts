@@ -47,16 +47,17 @@ export interface FailureOptions extends ErrorOptions {
 const retryableCodes = new Set(['UNREACHABLE', 'UNAVAILABLE', 'RATE_LIMITED', 'SUBSCRIPTION_LIMIT', 'TIMEOUT'])
 
 /** A job that was deleted, and one of others, look the same. */
-export const noSuchJob = (jobId: string) => new RequestFailed('NOT_FOUND', `There is no job ${jobId} that you may see`)
+export const createJobNotFound = (jobId: string) =>
+  new RequestFailed('NOT_FOUND', `There is no job ${jobId} that you may see`)
 
 /** The end of a stream whose job was deleted after it had given a cursor; throws any other failure. */
-export function deletionAfter(error: unknown, cursor: string | undefined) {
+export function convertToDeletion(error: unknown, cursor: string | undefined) {
   if (cursor === undefined || !(error instanceof RequestFailed) || error.code !== 'NOT_FOUND') throw error
   return { __typename: 'StreamReset', resetReason: 'DELETED', cursor } as const
 }
 
 /** A page is refused where a stream begins with a reset: the cursor is of a database that is no more. null: begin anew. */
-export function refusedCursor(error: unknown): null {
+export function ignoreInvalidCursor(error: unknown): null {
   if (error instanceof RequestFailed && error.code === 'INVALID_CURSOR') return null
   throw error
 }
@@ -67,7 +68,7 @@ export interface GraphqlError {
   extensions?: { code?: string; requestId?: string }
 }
 
-export function failureOf(errors: readonly GraphqlError[], options: FailureOptions = {}): RequestFailed {
+export function createFailure(errors: readonly GraphqlError[], options: FailureOptions = {}): RequestFailed {
   const [first] = errors
   const code = first?.extensions?.code ?? 'INTERNAL_SERVER_ERROR'
   return new RequestFailed(

@@ -1,7 +1,7 @@
-import { failureOf, type GraphqlError, RequestFailed } from './failure.ts'
+import { createFailure, type GraphqlError, RequestFailed } from './failure.ts'
 import { hasFewConnections } from './http1-browser.ts'
 import type { Servers } from './servers.ts'
-import { bearer, type Tokens } from './tokens.ts'
+import { bearerHeader, type Tokens } from './tokens.ts'
 
 /** One document to one server over HTTP. */
 
@@ -56,7 +56,7 @@ async function post<Result>({ servers, operation, token, signal }: Post): Promis
   try {
     const response = await fetch(endpoint, {
       method: 'POST',
-      headers: { 'content-type': 'application/json', ...bearer(token) },
+      headers: { 'content-type': 'application/json', ...bearerHeader(token) },
       body: JSON.stringify(operation),
       signal: signal ? AbortSignal.any([signal, limit]) : limit,
     })
@@ -64,8 +64,8 @@ async function post<Result>({ servers, operation, token, signal }: Post): Promis
     const answer = parseAnswer<Result>(text)
     const isLost = response.redirected && (!response.ok || answer?.errors?.[0]?.extensions?.code === 'BAD_REQUEST')
     if (response.status === 401 || isLost || !(answer?.errors || answer?.data))
-      throw failureOfResponse(endpoint, response, text)
-    if (answer.errors?.[0]?.extensions?.code === 'UNAUTHENTICATED') throw failureOf(answer.errors)
+      throw createResponseFailure(endpoint, response, text)
+    if (answer.errors?.[0]?.extensions?.code === 'UNAUTHENTICATED') throw createFailure(answer.errors)
     return answer
   } catch (error) {
     signal?.throwIfAborted()
@@ -76,7 +76,7 @@ async function post<Result>({ servers, operation, token, signal }: Post): Promis
           'TIMEOUT',
           `${endpoint.origin} did not answer within ${requestMsMax / 1_000} s${scarcityOf(endpoint)}`,
         )
-      : noAnswer(endpoint, error)
+      : createUnreachable(endpoint, error)
   }
 }
 
@@ -85,7 +85,7 @@ const scarcityOf = (endpoint: URL) =>
     ? '; streams of other pages may have all six connections of this browser to it: let WebSockets pass, or serve HTTP/2'
     : ''
 
-export const noAnswer = (endpoint: URL, cause: unknown) =>
+export const createUnreachable = (endpoint: URL, cause: unknown) =>
   new RequestFailed('UNREACHABLE', `No server answers at ${endpoint.origin}${reasonOf(cause)}`, { cause })
 
 /** Node tells it, such as a certificate that is not trusted; browsers do not. */
@@ -93,12 +93,12 @@ const reasonOf = (error: unknown) =>
   error instanceof Error && error.cause instanceof Error && error.cause.message ? `: ${error.cause.message}` : ''
 
 /** A response that is no answer of GraphQL: of the server's gate, or of a proxy. */
-export function failureOfResponse(endpoint: URL, response: Response, text: string): RequestFailed {
+export function createResponseFailure(endpoint: URL, response: Response, text: string): RequestFailed {
   const { status, headers } = response
   const retryAfterMs = Math.min((Number(headers.get('retry-after')) || 0) * 1_000, retryAfterMsMax)
   const token = status === 401 ? ({ token: 'EXPIRED' } as const) : {}
   const errors = parseAnswer(text)?.errors
-  if (errors && !response.redirected) return failureOf(errors, { retryAfterMs, ...token })
+  if (errors && !response.redirected) return createFailure(errors, { retryAfterMs, ...token })
   // On the way the request may have become a GET, and lost its token.
   const from = response.redirected
     ? `${endpoint.href} redirects to ${response.url} (use that URL), which`

@@ -9,7 +9,7 @@ export const platformNetwork: Network =
     : { addEventListener: () => {}, removeEventListener: () => {} }
 
 /** As `sleep`, but until the machine is in a network again at the latest; true: it ended for that. */
-export async function sleptUntilOnline(
+export async function sleepUntilOnline(
   { sleep, network }: { sleep: Sleep; network: Network },
   ms: number,
   signal: AbortSignal,

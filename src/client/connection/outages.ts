@@ -1,6 +1,6 @@
 import type { RequestFailed } from './failure.ts'
 import type { Sleep } from './sleep.ts'
-import { callOut } from './user-callbacks.ts'
+import { runUserCallback } from './user-callbacks.ts'
 
 /**
  * Which streams of a client are without a connection, for pages that say so. A server may accept a connection and refuse the
@@ -29,7 +29,7 @@ export function createOutages(sleep: Sleep): Outages {
   const failures = new Map<StreamOutage, RequestFailed>()
   const listeners = new Set<() => void>()
   const changed = () => {
-    for (const listener of listeners) callOut(listener)
+    for (const listener of listeners) runUserCallback(listener)
   }
   return {
     ofStream() {

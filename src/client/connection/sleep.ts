@@ -1,5 +1,5 @@
 /** Waits, and ends early with the reason of the signal. Timers of the platform, so that browsers have it too. */
-export function pause(ms: number, signal?: AbortSignal): Promise<void> {
+export function sleepFor(ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     if (signal?.aborted) return reject(signal.reason)
     const stop = () => {

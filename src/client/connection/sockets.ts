@@ -1,9 +1,9 @@
 import { createClient, type SubscribePayload } from 'graphql-ws/client'
-import { failureOf, type GraphqlError, RequestFailed } from './failure.ts'
+import { createFailure, type GraphqlError, RequestFailed } from './failure.ts'
 import type { Answer, Operation } from './http.ts'
 import type { Servers } from './servers.ts'
 import type { Open } from './streams.ts'
-import { bearer, type Tokens } from './tokens.ts'
+import { bearerHeader, type Tokens } from './tokens.ts'
 
 /**
  * Subscriptions over one WebSocket that opens with the first stream and closes with the last. A broken connection ends
@@ -46,7 +46,7 @@ export function createSocketStreams({ servers, tokens, webSocket }: SocketOption
       return endpoint.href.replace(/^http/, 'ws')
     },
     webSocketImpl: new Proxy(Socket as typeof WebSocket, { construct: connecting }),
-    connectionParams: async () => bearer(await tokens.current()),
+    connectionParams: async () => bearerHeader(await tokens.current()),
     keepAlive: pingEveryMs,
     connectionAckWaitTimeout: ackWaitMs,
     retryAttempts: 0,
@@ -71,7 +71,7 @@ export function createSocketStreams({ servers, tokens, webSocket }: SocketOption
   })
 
   function failureFrom(error: unknown): RequestFailed {
-    if (Array.isArray(error)) return failureOf(error as GraphqlError[])
+    if (Array.isArray(error)) return createFailure(error as GraphqlError[])
     const { code, reason } = closeOf(error)
     if (!isWelcome) servers.failed(endpoint)
     if (code === undefined) {

@@ -11,7 +11,7 @@ import type { Open } from './streams.ts'
 const placesMax = 4
 const stayMs = 10_000
 
-export function rotating(open: Open, isNeeded: () => boolean): Open {
+export function rotateStreams(open: Open, isNeeded: () => boolean): Open {
   const take = createPlaces(placesMax)
   return async function* <Result>(...[operation, signal, onOpen]: Parameters<Open>) {
     if (!isNeeded()) return yield* open<Result>(operation, signal, onOpen)

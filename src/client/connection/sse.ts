@@ -1,7 +1,7 @@
 import { RequestFailed } from './failure.ts'
-import { type Answer, failureOfResponse, noAnswer, type Operation, parseAnswer } from './http.ts'
+import { type Answer, createResponseFailure, createUnreachable, type Operation, parseAnswer } from './http.ts'
 import type { Servers } from './servers.ts'
-import { bearer, type Tokens } from './tokens.ts'
+import { bearerHeader, type Tokens } from './tokens.ts'
 
 /**
  * A subscription as server-sent events: a POST whose answer goes on. A reader that stops reading stops the server, by the
@@ -12,7 +12,7 @@ import { bearer, type Tokens } from './tokens.ts'
 const beginningMsMax = 15_000
 const silenceMsMax = 45_000
 
-export async function* overSse<Result>(
+export async function* subscribeOverSse<Result>(
   { servers, tokens, onOpen }: { servers: Servers; tokens: Tokens; onOpen: () => void },
   operation: Operation,
   signal: AbortSignal,
@@ -26,7 +26,7 @@ export async function* overSse<Result>(
     if (error instanceof RequestFailed) throw error
     if (leave.signal.aborted) throw wasCut(error)
     servers.failed(endpoint)
-    throw noAnswer(endpoint, error)
+    throw createUnreachable(endpoint, error)
   })
   try {
     onOpen()
@@ -65,12 +65,12 @@ async function open({ endpoint, token, operation, leave, signal }: Opening): Pro
   try {
     const response = await fetch(endpoint, {
       method: 'POST',
-      headers: { 'content-type': 'application/json', accept: 'text/event-stream', ...bearer(token) },
+      headers: { 'content-type': 'application/json', accept: 'text/event-stream', ...bearerHeader(token) },
       body: JSON.stringify(operation),
       signal: AbortSignal.any([signal, leave.signal]),
     })
     const isStream = response.ok && response.headers.get('content-type')?.startsWith('text/event-stream')
-    if (!isStream || !response.body) throw failureOfResponse(endpoint, response, await response.text())
+    if (!isStream || !response.body) throw createResponseFailure(endpoint, response, await response.text())
     return response.body
   } finally {
     clearTimeout(silence)

@@ -1,6 +1,6 @@
-import { failureOf, RequestFailed } from './failure.ts'
+import { createFailure, RequestFailed } from './failure.ts'
 import type { Answer, Operation } from './http.ts'
-import { type Network, sleptUntilOnline } from './online.ts'
+import { type Network, sleepUntilOnline } from './online.ts'
 import type { Outages, StreamOutage } from './outages.ts'
 import { advancing, type Resumable } from './resume.ts'
 import { retryWaitMs } from './retry.ts'
@@ -25,7 +25,7 @@ export const transports = ['websocket', 'sse', 'polling'] as const
 export type Transport = (typeof transports)[number]
 
 /** Programs without types may name others. */
-export function checkedTransports(named: readonly Transport[]): readonly Transport[] {
+export function checkTransports(named: readonly Transport[]): readonly Transport[] {
   const unknown = named.find((name) => !transports.includes(name))
   if (named.length > 0 && unknown === undefined) return named
   const found = unknown === undefined ? 'none' : JSON.stringify(unknown)
@@ -78,16 +78,16 @@ const triesPerTransport = 3
 const pollingMsMax = 60_000
 const silenceMs = 600_000
 
-/** As `answers`, without messages that are errors: these end the stream. */
-export async function* streamed<Result extends object, Variables extends Resumable>(
+/** As `streamAnswers`, without messages that are errors: these end the stream. */
+export async function* streamData<Result extends object, Variables extends Resumable>(
   routes: Routes,
   asked: Asked<Variables>,
   options: StreamOptions<Result, Variables> = {},
 ): AsyncGenerator<Result, void, void> {
-  for await (const { data } of answers(routes, asked, options)) if (data) yield data
+  for await (const { data } of streamAnswers(routes, asked, options)) if (data) yield data
 }
 
-export async function* answers<Result extends object, Variables extends Resumable>(
+export async function* streamAnswers<Result extends object, Variables extends Resumable>(
   routes: Routes,
   asked: Asked<Variables>,
   options: StreamOptions<Result, Variables>,
@@ -141,7 +141,7 @@ async function* keptUp<Result extends object, Variables extends Resumable>(
 /** true: it ended early, because the machine is in a network again. */
 async function sleptUnlessClosed(routes: Routes, ms: number, signal: AbortSignal): Promise<boolean> {
   try {
-    return await sleptUntilOnline(routes, ms, signal)
+    return await sleepUntilOnline(routes, ms, signal)
   } catch (error) {
     if (!routes.closed.aborted) throw error
     return false
@@ -216,7 +216,7 @@ function createAttempts<Result, Variables>(
       const messages = messagesOf(transport, stay, opened)
       try {
         for await (const answer of messages as AsyncIterable<Answer<R>>) {
-          if (answer.errors) throw failureOf(answer.errors)
+          if (answer.errors) throw createFailure(answer.errors)
           tries = 0
           home = null
           hasLooked = false

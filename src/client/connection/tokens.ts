@@ -57,5 +57,5 @@ function unlessAborted<T>(work: T | Promise<T>, signal: AbortSignal | undefined)
   })
 }
 
-export const bearer = (token: string | undefined): Record<string, string> =>
+export const bearerHeader = (token: string | undefined): Record<string, string> =>
   token ? { authorization: `Bearer ${token}` } : {}

@@ -1,6 +1,6 @@
 import type { DocumentTypeDecoration } from '@graphql-typed-document-node/core'
-import { leavable } from './cancellable.ts'
-import { failureOf, RequestFailed } from './failure.ts'
+import { makeCancellable } from './cancellable.ts'
+import { createFailure, RequestFailed } from './failure.ts'
 import { type Answer, createHttp, type Operation } from './http.ts'
 import { hasFewConnections } from './http1-browser.ts'
 import { platformNetwork } from './online.ts'
@@ -8,16 +8,16 @@ import { createOutages } from './outages.ts'
 import type { Resumable } from './resume.ts'
 import { withAttempts } from './retry.ts'
 import { createServers } from './servers.ts'
-import { pause, type Sleep } from './sleep.ts'
+import { type Sleep, sleepFor } from './sleep.ts'
 import { createSocketStreams } from './sockets.ts'
-import { overSse } from './sse.ts'
-import { rotating } from './sse-rotation.ts'
+import { subscribeOverSse } from './sse.ts'
+import { rotateStreams } from './sse-rotation.ts'
 import {
-  answers,
-  checkedTransports,
+  checkTransports,
   type Routes,
   type StreamOptions,
-  streamed,
+  streamAnswers,
+  streamData,
   type Transport,
   transports,
 } from './streams.ts'
@@ -78,20 +78,20 @@ export interface ConnectionOptions {
   sleep?: Sleep
 }
 
-export function connect({ url, token, webSocket, sleep = pause, ...options }: ConnectionOptions): Connection {
+export function openConnection({ url, token, webSocket, sleep = sleepFor, ...options }: ConnectionOptions): Connection {
   const servers = createServers(url)
   const first = servers.endpoint()
   const tokens = createTokens(token)
   const http = createHttp(servers, tokens)
-  const named = checkedTransports(options.transports ?? transports)
+  const named = checkTransports(options.transports ?? transports)
   const sockets = named.includes('websocket') ? createSocketStreams({ servers, tokens, webSocket }) : null
   const closing = new AbortController()
   const outages = createOutages(sleep)
   const routes: Routes = {
     transports: named,
     ...(sockets && { websocket: sockets.subscribe }),
-    sse: rotating(
-      (operation, signal, onOpen) => overSse({ servers, tokens, onOpen }, operation, signal),
+    sse: rotateStreams(
+      (operation, signal, onOpen) => subscribeOverSse({ servers, tokens, onOpen }, operation, signal),
       () => hasFewConnections(servers.endpoint()),
     ),
     tokens,
@@ -112,13 +112,13 @@ export function connect({ url, token, webSocket, sleep = pause, ...options }: Co
         again,
       }),
     subscribe: (document, variables, stream) =>
-      leavable(
-        (signal) => streamed(routes, { query: document.toString(), variables }, { ...stream, signal }),
+      makeCancellable(
+        (signal) => streamData(routes, { query: document.toString(), variables }, { ...stream, signal }),
         stream?.signal,
       ),
     ask: (operation, signal) => http.ask(operation, signal),
     stream: (operation, signal) =>
-      answers(routes, { ...operation, variables: (operation.variables ?? {}) as Resumable }, { signal }),
+      streamAnswers(routes, { ...operation, variables: (operation.variables ?? {}) as Resumable }, { signal }),
     outage: outages.current,
     onOutage: outages.onChange,
     async close() {
@@ -130,7 +130,7 @@ export function connect({ url, token, webSocket, sleep = pause, ...options }: Co
 
 async function dataOf<Result extends object>(asked: Promise<Answer<Result>>): Promise<Result> {
   const { data, errors } = await asked
-  if (errors || !data) throw failureOf(errors ?? [])
+  if (errors || !data) throw createFailure(errors ?? [])
   return data
 }
 

@@ -1,6 +1,11 @@
-import { leavable } from '../connection/cancellable.ts'
+import { makeCancellable } from '../connection/cancellable.ts'
 import { RequestFailed } from '../connection/failure.ts'
-import { type Connection, type ConnectionOptions, connect, type RequestOptions } from '../connection/transport.ts'
+import {
+  type Connection,
+  type ConnectionOptions,
+  openConnection,
+  type RequestOptions,
+} from '../connection/transport.ts'
 import {
   type JobRowFragment,
   RetryJobDocument,
@@ -11,7 +16,7 @@ import {
   type SubmitJobMutation,
 } from '../generated/graphql.ts'
 import { type FollowJobOptions, followJob, type JobUpdate } from './events.ts'
-import { newKey } from './idempotency-key.ts'
+import { createIdempotencyKey } from './idempotency-key.ts'
 import { type TailOptions, type TailPart, tailJob } from './logs.ts'
 
 /** Submitting jobs and waiting for them, over networks that fail. */
@@ -36,7 +41,7 @@ export type RetryJobAnswer = RetryJobMutation['retryJob']
 const submitAttempts = 8
 
 export function createClient(options: ConnectionOptions): Client {
-  const connection = connect(options)
+  const connection = openConnection(options)
   return {
     ...connection,
     async submit(input, { attempts = submitAttempts, signal } = {}) {
@@ -49,8 +54,8 @@ export function createClient(options: ConnectionOptions): Client {
       return retryJob
     },
     follow: (jobId, follow) =>
-      leavable((signal) => followJob(connection, jobId, { ...follow, signal }), follow?.signal),
-    tail: (jobId, tail) => leavable((signal) => tailJob(connection, jobId, { ...tail, signal }), tail?.signal),
+      makeCancellable((signal) => followJob(connection, jobId, { ...follow, signal }), follow?.signal),
+    tail: (jobId, tail) => makeCancellable((signal) => tailJob(connection, jobId, { ...tail, signal }), tail?.signal),
     async wait(jobId, { signal } = {}) {
       for await (const update of followJob(connection, jobId, { from: 'CURRENT', signal })) {
         if (update.__typename === 'JobTransitions' && update.isFinal) return update.job
@@ -64,5 +69,5 @@ export function createClient(options: ConnectionOptions): Client {
 
 const keyed = <Input extends SubmitJobInput | RetryJobInput>(input: Input): Input => ({
   ...input,
-  idempotencyKey: input.idempotencyKey ?? newKey(),
+  idempotencyKey: input.idempotencyKey ?? createIdempotencyKey(),
 })

@@ -1,5 +1,5 @@
-import { deletionAfter, noSuchJob, refusedCursor } from '../connection/failure.ts'
-import { pause } from '../connection/sleep.ts'
+import { convertToDeletion, createJobNotFound, ignoreInvalidCursor } from '../connection/failure.ts'
+import { sleepFor } from '../connection/sleep.ts'
 import type { Connection, RequestOptions } from '../connection/transport.ts'
 import {
   type FollowedJobFragment,
@@ -57,7 +57,7 @@ export async function* followJob(
       if (jobStatus.__typename === 'JobTransitions' && jobStatus.isFinal) return
     }
   } catch (error) {
-    yield deletionAfter(error, news.cursor())
+    yield convertToDeletion(error, news.cursor())
   }
 }
 
@@ -108,7 +108,7 @@ export function createHistory(connection: Connection, jobId: string) {
       for (;;) {
         const variables = { id: jobId, first: eventsPerPage, after: position }
         const { job }: Awaited<ReturnType<typeof ask>> = await ask(variables, options)
-        if (!job) throw noSuchJob(jobId)
+        if (!job) throw createJobNotFound(jobId)
         const { nodes, pageInfo } = job.events
         position = pageInfo.endCursor ?? position
         unread.push(...nodes)
@@ -143,7 +143,7 @@ async function* polled(
 ): AsyncGenerator<JobStatusSubscription, void, void> {
   for (;;) {
     const { after } = variables // it moves with the messages
-    const read = await history.read({ signal, after: after ?? undefined }).catch(refusedCursor)
+    const read = await history.read({ signal, after: after ?? undefined }).catch(ignoreInvalidCursor)
     if (!read && after) yield { jobStatus: { __typename: 'StreamReset', resetReason: 'RETENTION', cursor: after } }
     const { job, events, cursor, isFinal, isNews } = read ?? (await history.read({ signal, after: null }))
     const begins = !read || (after == null && from === 'CURRENT')
@@ -154,7 +154,7 @@ async function* polled(
         : { __typename: 'StreamHeartbeat', cursor },
     }
     if (isFinal) return
-    await pause(pollMs, signal)
+    await sleepFor(pollMs, signal)
   }
 }
 

@@ -1,5 +1,5 @@
-import { deletionAfter, noSuchJob, refusedCursor } from '../connection/failure.ts'
-import { pause } from '../connection/sleep.ts'
+import { convertToDeletion, createJobNotFound, ignoreInvalidCursor } from '../connection/failure.ts'
+import { sleepFor } from '../connection/sleep.ts'
 import type { Connection } from '../connection/transport.ts'
 import {
   JobLogsDocument,
@@ -44,7 +44,7 @@ export async function* tailJob(
       if (tail.__typename !== 'StreamHeartbeat') yield tail
     }
   } catch (error) {
-    yield deletionAfter(error, cursor)
+    yield convertToDeletion(error, cursor)
   }
 }
 
@@ -56,7 +56,7 @@ async function* polled(
 ): AsyncGenerator<TailSubscription, void, void> {
   for (;;) {
     const { after } = variables // they move with the messages
-    const page = await readPage(connection, variables, signal).catch(refusedCursor)
+    const page = await readPage(connection, variables, signal).catch(ignoreInvalidCursor)
     if (!page && after) yield { tail: { __typename: 'StreamReset', resetReason: 'RETENTION', cursor: after } }
     const { text, gaps, cursor, isFinal } = page ?? (await readPage(connection, { ...variables, after: null }, signal))
     const before = (page && after) ?? cursor
@@ -67,7 +67,7 @@ async function* polled(
       tail: isNews ? { __typename: 'LogBatch', text, cursor, isFinal } : { __typename: 'StreamHeartbeat', cursor },
     }
     if (isFinal) return
-    if (text === '' && gaps.length === 0) await pause(pollMs, signal)
+    if (text === '' && gaps.length === 0) await sleepFor(pollMs, signal)
   }
 }
 
@@ -78,6 +78,6 @@ async function readPage(
 ) {
   const first = lastLines == null ? { first: linesPerPage } : { lastLines }
   const { job } = await connection.request(JobLogsDocument, { id: jobId, ...rest, ...first }, { signal })
-  if (!job) throw noSuchJob(jobId)
+  if (!job) throw createJobNotFound(jobId)
   return job.logs
 }

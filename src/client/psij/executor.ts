@@ -12,12 +12,12 @@ import {
 } from '../generated/graphql.ts'
 import { type Client, createClient } from '../jobs/client.ts'
 import { InvalidJobException, InvalidStateException, SubmitException } from './exceptions.ts'
-import { call, type Job, type JobStatusCallback } from './job.ts'
+import { type Job, type JobStatusCallback, runStatusCallback } from './job.ts'
 import { JobState } from './job-state.ts'
 import { JobStatus } from './job-status.ts'
-import { refusalOf, submitExceptionOf } from './refusals.ts'
-import { specInputOf } from './spec-input.ts'
-import { statusesOf } from './updates.ts'
+import { createRefusal, toSubmitException } from './refusals.ts'
+import { toSpecInput } from './spec-input.ts'
+import { toStatuses } from './updates.ts'
 
 /** PSI/J's executor over a Berth server. Calls are asynchronous; status updates come by the live events of the jobs. */
 
@@ -65,13 +65,13 @@ export class JobExecutor {
   async submit(job: Job): Promise<void> {
     if (job.status.state !== JobState.NEW || job.executor || this.#submitting.has(job))
       throw new InvalidStateException('The job was submitted or attached before')
-    const spec = specInputOf(job.spec, this.name)
+    const spec = toSpecInput(job.spec, this.name)
     this.#submitting.add(job)
     try {
       const answer = await this.#client.submit({ spec, idempotencyKey: job.id }, { attempts }).catch((error) => {
-        throw submitExceptionOf(error)
+        throw toSubmitException(error)
       })
-      if (answer.__typename !== 'SubmitJobSuccess') throw refusalOf(answer)
+      if (answer.__typename !== 'SubmitJobSuccess') throw createRefusal(answer)
       job.bind(this)
       job.identify(answer.job.id)
       this.#update(job, answer.job.id)
@@ -88,7 +88,7 @@ export class JobExecutor {
     if (job.nativeId === null) throw new InvalidStateException('The executor was closed before it had found the job')
     const input = { jobId: job.nativeId }
     const { cancelJob } = await this.#client.request(CancelJobDocument, { input }, { attempts }).catch((error) => {
-      throw submitExceptionOf(error)
+      throw toSubmitException(error)
     })
     if (cancelJob.__typename === 'CancelJobSuccess') return
     throw new SubmitException(cancelJob.message, { isTransient: cancelJob.retryable })
@@ -155,7 +155,7 @@ export class JobExecutor {
 
   async #follow(job: Job, jobId: string): Promise<void> {
     for await (const update of this.#client.follow(jobId, { signal: this.#leave.signal }))
-      for (const status of statusesOf(update, job.status.state)) this.#enter(job, status)
+      for (const status of toStatuses(update, job.status.state)) this.#enter(job, status)
   }
 
   /** Updates that cannot come any more: the job is told to have failed, unless this executor was closed. */
@@ -165,7 +165,7 @@ export class JobExecutor {
   }
 
   #enter(job: Job, status: JobStatus): void {
-    if (job.enter(status) && this.#callback) call(this.#callback, job, status)
+    if (job.enter(status) && this.#callback) runStatusCallback(this.#callback, job, status)
   }
 }
 

@@ -1,5 +1,5 @@
-import { callOut } from '../connection/user-callbacks.ts'
-import { newKey } from '../jobs/idempotency-key.ts'
+import { runUserCallback } from '../connection/user-callbacks.ts'
+import { createIdempotencyKey } from '../jobs/idempotency-key.ts'
 import { InvalidStateException } from './exceptions.ts'
 import type { JobSpec } from './job-spec.ts'
 import { JobState } from './job-state.ts'
@@ -23,7 +23,7 @@ export interface BoundExecutor {
 /** A job as the program sees it. Its executor alone moves its status, and never backwards. */
 export class Job {
   /** Of this object; the server's id is `nativeId`. */
-  readonly id: string = newKey()
+  readonly id: string = createIdempotencyKey()
   spec: JobSpec | undefined
   #status = new JobStatus({ state: JobState.NEW, time: null })
   #executor: BoundExecutor | undefined
@@ -107,14 +107,14 @@ export class Job {
   enter(status: JobStatus): boolean {
     if (!status.state.isGreaterThan(this.#status.state)) return false
     this.#status = status
-    if (this.#callback) call(this.#callback, this, status)
+    if (this.#callback) runStatusCallback(this.#callback, this, status)
     for (const look of [...this.#waiting]) look()
     return true
   }
 }
 
-export function call(callback: JobStatusCallback, job: Job, status: JobStatus): void {
-  callOut(() => {
+export function runStatusCallback(callback: JobStatusCallback, job: Job, status: JobStatus): void {
+  runUserCallback(() => {
     if (typeof callback === 'function') callback(job, status)
     else callback.jobStatusChanged(job, status)
   })

@@ -6,7 +6,7 @@ import { InvalidJobException, SubmitException } from './exceptions.ts'
 
 const wrongDocuments = new Set(['BAD_REQUEST', 'GRAPHQL_VALIDATION_FAILED'])
 
-export function refusalOf(answer: Exclude<SubmitJobAnswer, { __typename: 'SubmitJobSuccess' }>): Error {
+export function createRefusal(answer: Exclude<SubmitJobAnswer, { __typename: 'SubmitJobSuccess' }>): Error {
   if (answer.__typename === 'DryRun') return new SubmitException('Nothing was submitted', { isTransient: false })
   if (answer.__typename !== 'InvalidInputProblem')
     return new SubmitException(answer.message, { isTransient: answer.retryable })
@@ -15,7 +15,7 @@ export function refusalOf(answer: Exclude<SubmitJobAnswer, { __typename: 'Submit
 }
 
 /** A request that brought no answer. */
-export function submitExceptionOf(error: unknown): unknown {
+export function toSubmitException(error: unknown): unknown {
   if (!(error instanceof RequestFailed)) return error
   if (wrongDocuments.has(error.code)) return new InvalidJobException(error.message, { cause: error })
   return new SubmitException(error.message, { isTransient: error.retryable, cause: error })

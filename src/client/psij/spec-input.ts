@@ -6,7 +6,7 @@ import { JobAttributes, JobSpec, type ResourceSpecV1, resourceDefaults } from '.
 
 const durationSecondsDefault = 600
 
-export function specInputOf(spec: JobSpec | undefined, executor: string | undefined): JobSpecInput {
+export function toSpecInput(spec: JobSpec | undefined, executor: string | undefined): JobSpecInput {
   if (!spec) throw new InvalidJobException('The job has no spec')
   demandKnown('spec', Object.keys(spec), new JobSpec())
   const { directory: workdir, environment, resources, attributes, executable, arguments: words, ...same } = spec

@@ -9,7 +9,7 @@ import { JobStatus, type StatusMetadata } from './job-status.ts'
  */
 
 /** The statuses that an update adds to a job in this state, in order. */
-export function statusesOf(update: JobUpdate, current: JobState): JobStatus[] {
+export function toStatuses(update: JobUpdate, current: JobState): JobStatus[] {
   if (update.__typename === 'StreamReset')
     return update.resetReason === 'DELETED'
       ? [new JobStatus({ state: JobState.FAILED, time: null, message: 'The job was deleted' })]

@@ -1,6 +1,6 @@
 import { parse } from 'graphql'
 import { expect, it } from 'vitest'
-import { createFresh } from '../../../src/client/caches/fresh-results.ts'
+import { createFreshResults } from '../../../src/client/caches/fresh-results.ts'
 
 const query =
   parse(`query ($n: Int) { job(id: "a") { ...Row currentRun { __typename id state } logs(first: $n) { text } } }
@@ -18,14 +18,14 @@ const job = (version: number, state: string, text = '') => ({
 const list = parse('{ jobs(first: 2) { nodes { __typename id version state } edges { node { __typename id } } } }')
 
 it('gives the newer value of every field that is older than what was seen', () => {
-  const fresh = createFresh()
+  const fresh = createFreshResults()
   fresh.of({ query, variables: { n: 1 } }, job(2, 'RUNNING', 'new'))
   expect(fresh.of({ query, variables: { n: 1 } }, job(1, 'QUEUED', 'old')).data).toEqual(job(2, 'RUNNING', 'new'))
   expect(fresh.of({ query, variables: { n: 1 } }, job(3, 'FAILED', 'newest')).data).toEqual(job(3, 'FAILED', 'newest'))
 })
 
 it('keeps fields apart by their arguments, and knows them by other names', () => {
-  const fresh = createFresh()
+  const fresh = createFreshResults()
   fresh.of({ query, variables: { n: 1 } }, job(2, 'RUNNING', 'one line'))
   const older = fresh.of({ query, variables: { n: 2 } }, job(1, 'QUEUED', 'two lines')).data
   expect(older.job).toMatchObject({ version: 2, shown: 'RUNNING', logs: { text: 'two lines' } })
@@ -36,7 +36,7 @@ it('keeps fields apart by their arguments, and knows them by other names', () =>
 
 it.each([{ deletedId: 'job_1' }, { id: 'job_1' }])('knows a deleted job by what was selected: %o', (selected) => {
   const deletion = parse('mutation { deleteJob(input: { jobId: "job_1" }) { __typename deletedId id } }')
-  const { deletedJobIds } = createFresh().of(
+  const { deletedJobIds } = createFreshResults().of(
     { query: deletion },
     { deleteJob: { __typename: 'DeleteJobSuccess', ...selected } },
   )
@@ -44,7 +44,7 @@ it.each([{ deletedId: 'job_1' }, { id: 'job_1' }])('knows a deleted job by what 
 })
 
 it('takes deleted jobs out of lists that arrive late', () => {
-  const fresh = createFresh()
+  const fresh = createFreshResults()
   const reset = { jobUpdates: { __typename: 'StreamReset', reason: 'DELETED', jobIds: ['job_1'] } }
   expect(fresh.of({ query: parse('subscription { jobUpdates { __typename } }') }, reset).deletedJobIds).toEqual([
     'job_1',
@@ -58,7 +58,7 @@ it('takes deleted jobs out of lists that arrive late', () => {
 })
 
 it('forgets what it saw when a stream begins anew: its database may have been restored', () => {
-  const fresh = createFresh()
+  const fresh = createFreshResults()
   const updates = parse('subscription { jobUpdates { __typename } }')
   const reset = (reason: string, jobIds: string[]) => ({ jobUpdates: { __typename: 'StreamReset', reason, jobIds } })
   fresh.of({ query }, job(7, 'FAILED'))

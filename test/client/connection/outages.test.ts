@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest'
 import { RequestFailed } from '../../../src/client/connection/failure.ts'
 import type { Answer, Operation } from '../../../src/client/connection/http.ts'
 import { createOutages } from '../../../src/client/connection/outages.ts'
-import { pause, type Sleep } from '../../../src/client/connection/sleep.ts'
-import { answers, type Open, type Routes, type Transport } from '../../../src/client/connection/streams.ts'
+import { type Sleep, sleepFor } from '../../../src/client/connection/sleep.ts'
+import { type Open, type Routes, streamAnswers, type Transport } from '../../../src/client/connection/streams.ts'
 import { createTokens } from '../../../src/client/connection/tokens.ts'
 import { createClient } from '../../../src/client/jobs/client.ts'
 import { AnsweringSocket } from '../../support/answering-socket.ts'
@@ -95,11 +95,11 @@ it('a stream that waits for its next try makes it at once when the machine is in
   const asleep: number[] = []
   const sleep: Sleep = (ms, signal) => {
     asleep.push(ms)
-    return pause(1_000_000, signal)
+    return sleepFor(1_000_000, signal)
   }
   let tries = 0
   const closing = new AbortController()
-  const stream = answers<object, { after?: string }>(
+  const stream = streamAnswers<object, { after?: string }>(
     {
       transports: ['sse'],
       async *websocket() {},
@@ -172,7 +172,7 @@ describe('a stream over server-sent events', () => {
       outages: createOutages(never),
       closed: closing.signal,
     }
-    return { tries, closing, stream: answers<object, { after?: string }>(routes, { query, variables: {} }, {}) }
+    return { tries, closing, stream: streamAnswers<object, { after?: string }>(routes, { query, variables: {} }, {}) }
   }
 
   it('goes back to its WebSocket when the server was away', async () => {
@@ -211,7 +211,7 @@ it('a stream that polls looks for a better transport without an outage and witho
   outages.onChange(() => told.push(outages.current()?.code))
   const closing = new AbortController()
   let nowMs = 0
-  const stream = answers<object, { after?: string }>(
+  const stream = streamAnswers<object, { after?: string }>(
     {
       transports: ['websocket', 'sse', 'polling'],
       websocket: noted('websocket'),
@@ -267,7 +267,7 @@ it('one silent stream of server-sent events is enough: this stream and later one
     closed: closing.signal,
   }
   const open = () =>
-    answers<object, { after?: string }>(
+    streamAnswers<object, { after?: string }>(
       routes,
       { query, variables: {} },
       {

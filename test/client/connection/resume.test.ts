@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { advancing } from '../../../src/client/connection/resume.ts'
-import { type Connection, connect } from '../../../src/client/connection/transport.ts'
+import { type Connection, openConnection } from '../../../src/client/connection/transport.ts'
 import { TypedDocumentString } from '../../../src/client/generated/graphql.ts'
 import { freePort } from '../../support/berth-process.ts'
 import { type StreamOptions, type StreamServer, startStreamServer } from '../../support/stream-server.ts'
@@ -19,7 +19,7 @@ let connection: Connection | undefined
 async function open(options: StreamOptions) {
   server = await startStreamServer(options)
   // No waits between tries: what is shown does not depend on them.
-  connection = connect({ url: server.url, sleep: async () => undefined })
+  connection = openConnection({ url: server.url, sleep: async () => undefined })
   return { server, connection }
 }
 
@@ -54,7 +54,7 @@ describe('a stream', () => {
   })
 
   it('ends without an error when its connection is closed while the server is away', async () => {
-    connection = connect({ url: `http://127.0.0.1:${await freePort()}`, sleep: async () => undefined })
+    connection = openConnection({ url: `http://127.0.0.1:${await freePort()}`, sleep: async () => undefined })
     const next = connection.subscribe(document, {}).next()
     await expect(connection.close()).resolves.toBeUndefined()
     expect(await next).toEqual({ done: true, value: undefined })
@@ -106,7 +106,7 @@ describe('a stream', () => {
 
   it('names the server to which no WebSocket can be opened', async () => {
     const url = `http://127.0.0.1:${await freePort()}`
-    connection = connect({ url, sleep: async () => undefined, transports: ['websocket'] })
+    connection = openConnection({ url, sleep: async () => undefined, transports: ['websocket'] })
     const outage = new Promise((resolve) => connection?.onOutage(() => resolve(connection?.outage()?.message)))
     void connection.subscribe(document, {}).next()
     expect(await outage).toBe(`No WebSocket can be opened to ${url}/graphql`)

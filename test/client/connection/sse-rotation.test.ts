@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import type { Answer } from '../../../src/client/connection/http.ts'
 import { hasFewConnections } from '../../../src/client/connection/http1-browser.ts'
-import { rotating } from '../../../src/client/connection/sse-rotation.ts'
+import { rotateStreams } from '../../../src/client/connection/sse-rotation.ts'
 import type { Open } from '../../../src/client/connection/streams.ts'
 
 /** Streams of a page whose browser has six connections to the server. */
@@ -51,7 +51,7 @@ function read(rotate: Open, { hasCursor = true } = {}) {
 }
 
 it('more streams than a page has connections for take turns, each from its cursor', async () => {
-  const rotate = rotating(open, () => true)
+  const rotate = rotateStreams(open, () => true)
   const streams = Array.from({ length: 9 }, () => read(rotate))
   await vi.advanceTimersByTimeAsync(65_000)
   expect(most).toBe(4)
@@ -63,14 +63,14 @@ it('more streams than a page has connections for take turns, each from its curso
 })
 
 it('a stream without a cursor keeps its connection', async () => {
-  const rotate = rotating(open, () => true)
+  const rotate = rotateStreams(open, () => true)
   const streams = Array.from({ length: 4 }, () => read(rotate, { hasCursor: false }))
   await vi.advanceTimersByTimeAsync(65_000)
   expect(streams.map(({ seen }) => seen)).toEqual(Array(4).fill([1]))
 })
 
 it('a stream that leaves while it waits takes no place', async () => {
-  const rotate = rotating(open, () => true)
+  const rotate = rotateStreams(open, () => true)
   for (let n = 0; n < 4; n++) read(rotate)
   const left = new AbortController()
   const waiting = rotate({ query: '', variables: {} }, left.signal, () => {}).next()
@@ -82,7 +82,7 @@ it('a stream that leaves while it waits takes no place', async () => {
 })
 
 it('where connections are not scarce, every stream has one', async () => {
-  const rotate = rotating(open, () => false)
+  const rotate = rotateStreams(open, () => false)
   const streams = Array.from({ length: 9 }, () => read(rotate))
   await vi.advanceTimersByTimeAsync(65_000)
   expect(most).toBe(9)

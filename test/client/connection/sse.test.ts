@@ -3,7 +3,7 @@ import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterEach, expect, it, vi } from 'vitest'
 import { createServers } from '../../../src/client/connection/servers.ts'
-import { overSse } from '../../../src/client/connection/sse.ts'
+import { subscribeOverSse } from '../../../src/client/connection/sse.ts'
 import { createTokens } from '../../../src/client/connection/tokens.ts'
 import { createClient } from '../../../src/client/jobs/client.ts'
 
@@ -34,7 +34,11 @@ async function openAt(serve: RequestListener) {
   const opened = new Promise<void>((resolve) => {
     onOpen = resolve
   })
-  const stream = overSse({ servers, tokens: createTokens(undefined), onOpen }, { query: '{ a }' }, leaving.signal)
+  const stream = subscribeOverSse(
+    { servers, tokens: createTokens(undefined), onOpen },
+    { query: '{ a }' },
+    leaving.signal,
+  )
   return { stream, asked, opened }
 }
 
@@ -97,7 +101,7 @@ it.each([page, missing])('a stream that was never served ends at an address that
 
 it('a stream whose server is away fails in the words of a request', async () => {
   const servers = createServers('http://127.0.0.1:1')
-  const stream = overSse(
+  const stream = subscribeOverSse(
     { servers, tokens: createTokens(undefined), onOpen: () => {} },
     { query: '{ a }' },
     leaving.signal,
