@@ -77,15 +77,20 @@ export function matchesAll(filters: readonly string[], name: string): boolean {
 export const gibText = (bytes: number): string => `${Math.round((bytes / 1024 ** 3) * 10) / 10} GiB`
 
 /** What each GPU must be, in words. */
-export function likeOf({ gpuMemoryGib, gpuTensorCores, cudaVersion, gpuModel, gpuIds, anyGpu }: Shape): string {
+export function likeOf({ gpu, gpuMemoryGib, gpuTensorCores, cudaVersion, gpuModel, gpuIds, anyGpu }: Shape): string {
   const like = [
     ...(gpuMemoryGib === null ? [] : [`${gpuMemoryGib} GiB each`]),
     ...(gpuTensorCores ? ['tensor cores'] : []),
     ...(cudaVersion === null ? [] : [`CUDA ${cudaVersion}`]),
     ...(gpuModel.length === 0 ? [] : [`model ${gpuModel.join(', ')}`]),
-    ...(gpuIds !== null && !anyGpu ? [`out of ${gpuIds.join(', ')}`] : []),
+    ...(gpuIds !== null && !anyGpu ? [idsInWords(gpuIds, gpu)] : []),
   ]
   return like.length === 0 ? '' : ` (${like.join('; ')})`
+}
+
+function idsInWords(gpuIds: readonly number[], gpu: number): string {
+  if (gpuIds.length > gpu) return `with ids among ${gpuIds.join(', ')}`
+  return `with id${gpuIds.length > 1 ? 's' : ''} ${gpuIds.join(', ')}`
 }
 
 /** What a job asks for, in words. */

@@ -78,9 +78,11 @@ function startFailed(
   const failures = job.startFailures + 1
   const info = `Start ${failures} of ${attemptsMax} failed: ${message}`
   if (failures >= attemptsMax) return { to: 'FAILED', reason, info }
-  const eligibleInMs = Math.min(backOffMsMax, 1000 * 2 ** (failures - 1))
-  return { to: 'QUEUED', reason, info, runEnds: 'FAILED', eligibleInMs }
+  return { to: 'QUEUED', reason, info, runEnds: 'FAILED', eligibleInMs: backOffMs(failures) }
 }
+
+/** 1, 2, 4 … seconds after each failure, five minutes at most. */
+const backOffMs = (failures: number) => Math.min(backOffMsMax, 1000 * 2 ** (failures - 1))
 
 const isFinal = (reason: StartFailed['reason']) => reason === 'BAD_SPEC' || reason === 'WORKDIR_NOT_FOUND'
 
@@ -166,7 +168,8 @@ function failed(job: ReportedJob, end: Ended, facts: ReturnType<typeof endOf>): 
   const reason: StateReason = isOom ? 'OOM_KILLED' : end.signal === null ? 'EXIT_CODE' : 'SIGNAL'
   const info = isOom ? describeOom(end, job.spec) : describe(end)
   const again = job.state === 'RUNNING' && retries(job, end.exitCode)
-  return { ...(again ? { to: 'QUEUED', runEnds: 'FAILED' } : { to: 'FAILED' }), reason, info, ...facts }
+  if (!again) return { to: 'FAILED', reason, info, ...facts }
+  return { to: 'QUEUED', runEnds: 'FAILED', reason, info, ...facts, eligibleInMs: backOffMs(job.exits + 1) }
 }
 
 interface Telling {

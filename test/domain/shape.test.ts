@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { shapeOf } from '../../src/domain/shape.ts'
-import { processCountOf } from '../../src/domain/spec.ts'
+import { inWords, shapeOf } from '../../src/domain/shape.ts'
+import { processCountOf, type Resources } from '../../src/domain/spec.ts'
 import { resourcesOf } from '../executors/runs.ts'
 
 test.for([
@@ -16,4 +16,13 @@ test.for([
   const resources = resourcesOf({ ...asked, cpuCoresPerProcess: 1, gpuCoresPerProcess: 2 })
   expect(shapeOf(resources)).toMatchObject({ copies: nodes, cpuMillis: perNode * 1000, gpu: perNode * 2 })
   expect(processCountOf(resources)).toBe(processes)
+})
+
+test.for<[Partial<Resources>, string]>([
+  [{ gpu: 1, gpuIds: [0] }, '1 GPU (with id 0)'],
+  [{ gpu: 2, gpuIds: [0, 3] }, '2 GPUs (with ids 0, 3)'],
+  [{ gpu: 1, gpuIds: [0, 3] }, '1 GPU (with ids among 0, 3)'],
+  [{ gpu: 1, gpuIds: [0, 3], anyGpu: true }, '1 GPU on one node'],
+])('the GPUs that a job names are in its words: %j is %s', ([asked, words]) => {
+  expect(inWords(shapeOf(resourcesOf(asked)))).toContain(words)
 })

@@ -44,6 +44,7 @@ test('losses, failed starts and exit codes are counted apart, and every later ru
     await database.moveTime(backOffMs)
   }
   expect(await runOnce(id, exits)).toEqual({ closure: saved, state: 'QUEUED' })
+  await database.moveTime(1_000)
   expect(await runOnce(id, lost)).toEqual({ closure: saved, state: 'QUEUED' })
   expect(await runOnce(id, exits)).toEqual({ closure: saved, state: 'FAILED' })
   expect(await runsOf(id)).toEqual([
@@ -69,4 +70,19 @@ test('a job that cannot be started has as many runs as it had starts', async () 
     await database.moveTime(5_000)
   }
   expect(await runsOf(id)).toHaveLength(3)
+})
+
+test('a retry by exit code waits one second, then two, and says which exit it waits after', async () => {
+  const id = await it.submit({ retry: { maxAttempts: 3 } })
+  for (const backOffMs of [1_000, 2_000]) {
+    expect(await runOnce(id, exits)).toMatchObject({ state: 'QUEUED' })
+    expect((await waitingOf(it.domain, [id])).get(id)?.reasons[0]).toMatchObject({
+      code: 'RESTART_BACKOFF',
+      message: expect.stringContaining('It exited with code 3. The next start is after'),
+    })
+    await database.moveTime(backOffMs - 100)
+    await expect(runOnce(id, exits)).rejects.toThrow('It was not started')
+    await database.moveTime(100)
+  }
+  expect(await runOnce(id, exits)).toMatchObject({ state: 'FAILED' })
 })

@@ -666,7 +666,7 @@ export type ResourcesInput = {
   replicas?: number | null | undefined;
 };
 
-/** When a job is run again after its command failed. */
+/** When a job is run again after its command failed. Retries wait 1, 2, 4 … s, five minutes at most. */
 export type RetryInput = {
   /** Maximum number of runs whose command failed. */
   maxAttempts: number;

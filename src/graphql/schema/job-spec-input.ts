@@ -70,7 +70,7 @@ const DependencyInput = builder.inputType('DependencyInput', {
 })
 
 const RetryInput = builder.inputType('RetryInput', {
-  description: 'When a job is run again after its command failed.',
+  description: 'When a job is run again after its command failed. Retries wait 1, 2, 4 … s, five minutes at most.',
   fields: (t) => ({
     maxAttempts: t.int({ required: true, description: 'Maximum number of runs whose command failed.' }),
     onExitCodes: t.intList(atMost(exitCodesMax, 'Exit codes that cause a retry (default: all except 0)')),

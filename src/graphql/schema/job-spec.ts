@@ -58,7 +58,7 @@ const DependencySpec = builder.objectRef<JobSpec['dependsOn'][number]>('Dependen
 })
 
 const Retry = builder.objectRef<NonNullable<JobSpec['retry']>>('Retry').implement({
-  description: 'When a job is run again after its command failed.',
+  description: 'When a job is run again after its command failed. Retries wait 1, 2, 4 … s, five minutes at most.',
   fields: (t) => ({
     maxAttempts: t.exposeInt('maxAttempts', { description: 'Maximum number of runs whose command failed.' }),
     onExitCodes: t.expose('onExitCodes', {
