@@ -1,6 +1,6 @@
 import type { Lane } from '../src/domain/lanes.ts'
+import { amountsOf } from '../src/domain/machines/amounts.ts'
 import { type Placement, place } from '../src/domain/machines/placement.ts'
-import { amountsOf } from '../src/scheduler/plan/accounts.ts'
 import { classOf } from '../src/scheduler/plan/classes.ts'
 import { compareFractions } from '../src/scheduler/plan/fractions.ts'
 import type { Running, Tier } from '../src/scheduler/plan/model.ts'

@@ -1,5 +1,5 @@
 import type { Lane } from '../src/domain/lanes.ts'
-import { amountsOf } from '../src/scheduler/plan/accounts.ts'
+import { amountsOf } from '../src/domain/machines/amounts.ts'
 import type { Change, Snapshot, Start, Waiting } from '../src/scheduler/plan/model.ts'
 import { plan } from '../src/scheduler/plan/plan.ts'
 import { createWorld, type World } from '../src/scheduler/plan/world.ts'

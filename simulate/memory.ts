@@ -1,8 +1,8 @@
 import type { Lane } from '../src/domain/lanes.ts'
+import { amountsOf, none, type ResourceAmounts } from '../src/domain/machines/amounts.ts'
 import { untouched } from '../src/domain/machines/machines.ts'
 import type { FreeNode, Placement } from '../src/domain/machines/placement.ts'
 import { isFinal, isHolding } from '../src/domain/state.ts'
-import { amountsOf, none } from '../src/scheduler/plan/accounts.ts'
 import { windowSize } from '../src/scheduler/plan/lane-window.ts'
 import type { Views } from '../src/scheduler/plan/leader-store.ts'
 import type {
@@ -10,7 +10,6 @@ import type {
   LaneState,
   PastPreemption,
   PoolSettings,
-  ResourceAmounts,
   Running,
   Snapshot,
   Waiting,

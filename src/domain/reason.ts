@@ -33,6 +33,17 @@ export const unsatisfiable = (asks: string, reservationId: string | null) =>
     `No node of ${reservationId === null ? 'the pool' : `reservation ${reservationId}`} can ever provide ${asks}`,
   )
 
+/** `part`: what non-preemptable jobs may hold of each resource. */
+export const overPart = (part: number, asks: string, { isWhole }: { isWhole: boolean }) =>
+  because(
+    'NON_PREEMPTABLE_POOL',
+    `Non-preemptable jobs may together use at most ${part} of each resource of the pool${
+      isWhole
+        ? `, and this job alone requests more: ${asks}. Submit it as preemptable, or raise nonPreemptableFraction`
+        : `; this job requests ${asks}`
+    }`,
+  )
+
 export const blockedBy = (jobId: string) => because('CLASS_BLOCKED', `Waiting behind ${jobId}`, jobId)
 
 interface Troubled {

@@ -50,6 +50,7 @@ export interface JobFacts {
     }[]
     hold: { nodes: string[]; expectedAt: string | null } | null
     fit: { freeNow: boolean; couldEverFit: boolean; missing: string[] }
+    estimatedStart: { earliest: string } | null
   } | null
   runs: {
     nodes: { number: number; state: string; gpuIds: number[]; nodes: string[]; preemptRequestedAt: string | null }[]
@@ -129,12 +130,12 @@ export const MIX = () => [
 ]
 
 const wanted = `id state stateReason stateInfo exitCode priority createdAt queuePosition
-  scheduling { jobsAhead lastConsideredAt gates { open } reasons { code message jobId scope limit used } hold { nodes expectedAt } fit { freeNow couldEverFit missing } }
+  scheduling { jobsAhead lastConsideredAt gates { open } reasons { code message jobId scope limit used } hold { nodes expectedAt } fit { freeNow couldEverFit missing } estimatedStart { earliest } }
   runs(first: 10) { nodes { number state gpuIds nodes preemptRequestedAt } }`
 
 const submitQuery = `mutation ($input: SubmitJobInput!) { submitJob(input: $input) { __typename
   ... on SubmitJobSuccess { job { id state } idempotentHit warnings }
-  ... on DryRun { wouldBe nodes gpuIds reasons { code } }
+  ... on DryRun { wouldBe nodes gpuIds reasons { code message } warnings fit { freeNow couldEverFit missing } estimatedStart { earliest } }
   ... on Problem { code message } ... on InvalidInputProblem { violations { path message } }
   ... on RejectedProblem { reasons { code } } } }`
 

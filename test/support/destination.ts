@@ -14,6 +14,7 @@ export const destinationOf = (executor: string, more: Partial<Destination> = {})
   unixUserRequired: false,
   reservedUnixUsers: [],
   refuses: false,
+  part: 1,
   nodes: [],
   deviceIds: [],
   ...more,

@@ -252,7 +252,9 @@ function reached(rule: LimitRule, { pool, job, key, used, asked }: Found): Limit
       ? `Pool ${pool} is paused: its limit maxConcurrent is 0`
       : code === 'USER_DISABLED'
         ? `The user ${job.userName} is disabled; an administrator can enable the user, or cancel the job`
-        : `Limit reached: ${used} of ${max} ${what} for ${scope}`
+        : asked > max
+          ? `The limit of ${scope} is ${max} ${what}, and this job alone counts ${asked}`
+          : `Limit reached: ${used} of ${max} ${what} for ${scope}`
   return { code, message, scope, limit: max, used, key, asked }
 }
 
@@ -262,6 +264,9 @@ function scopeName(on: string, { pool, job }: { pool: string; job: Counted }): s
   if (on.startsWith('team:')) return `team:${job.team}`
   return on === 'pool' || on === 'gpu' ? `pool:${pool}` : on
 }
+
+/** The same limits, as if nothing ran. */
+export const emptied = (ceilings: Ceilings): Ceilings => ({ ...ceilings, tally: new Map() })
 
 // ── reading ──
 

@@ -2,8 +2,9 @@ import type { Sql } from '../../platform/tx.ts'
 import type { Domain } from '../domain.ts'
 import { readNodes } from '../machines/nodes.ts'
 import { readReservationsOf } from '../machines/reservations.ts'
+import type { Reason } from '../reason.ts'
 import { holdingSql } from '../state.ts'
-import { readWaitingShapes, type WaitingShape } from './fit.ts'
+import { fitsOf, readWaitingShapes, type WaitingShape } from './fit.ts'
 import { type ExpectedEnd, type FitQuery, fitsAt, type NodesNow } from './fits-at.ts'
 import { type InLine, readLine } from './line.ts'
 import { type WaitingFacts, waitingOf } from './why-waiting.ts'
@@ -38,7 +39,11 @@ export async function estimatesOf(
   jobIds: readonly string[],
 ): Promise<ReadonlyMap<string, Estimate | null>> {
   const { sql } = domain.db
-  const [rows, waiting] = await Promise.all([readWaitingShapes(sql, jobIds), waitingOf(domain, jobIds)])
+  const [rows, waiting, fits] = await Promise.all([
+    readWaitingShapes(sql, jobIds),
+    waitingOf(domain, jobIds),
+    fitsOf(domain, jobIds),
+  ])
   const pools = new Map(
     await Promise.all(
       [...new Set(rows.map(({ pool }) => pool))].map(async (pool) => [pool, await readPool(sql, pool)] as const),
@@ -49,8 +54,8 @@ export async function estimatesOf(
     rows.map((row) => {
       const found = waiting.get(row.jobId)
       const pool = pools.get(row.pool)
-      const never = found?.reasons.some(({ code }) => timeless.has(code)) ?? true
-      if (never || !found || !pool) return [row.jobId, null]
+      const never = found?.reasons.some(isTimeless) ?? true
+      if (never || fits.get(row.jobId)?.never || !found || !pool) return [row.jobId, null]
       const opensAt = opening(row.now, found.gates)
       if (opensAt === null) return [row.jobId, null]
       const alike = `${row.laneId}/${opensAt.getTime()}`
@@ -73,7 +78,7 @@ export async function estimateOf(
   }: FitQuery & Pick<WaitingShape, 'pool' | 'now'> & Pick<WaitingFacts, 'reasons' | 'gates'> & { position: number },
 ): Promise<Estimate | null> {
   const opensAt = opening(row.now, gates)
-  if (opensAt === null || reasons.some(({ code }) => timeless.has(code))) return null
+  if (opensAt === null || reasons.some(isTimeless)) return null
   const pool = await readPool(sql, row.pool)
   const fitsFrom = fitsAt(row, pool, opensAt)
   const before = position - 1 <= pool.front.length ? position - 1 : -1
@@ -89,6 +94,9 @@ const timeless: ReadonlySet<string> = new Set([
   'USER_DISABLED',
   'POOL_PAUSED',
 ])
+
+/** A limit of 0 is lifted at no known time either. */
+const isTimeless = ({ code, limit }: Reason): boolean => timeless.has(code) || limit === 0
 
 interface Facts {
   fitsFrom: Date

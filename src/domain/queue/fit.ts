@@ -1,84 +1,220 @@
 import type { Sql } from '../../platform/tx.ts'
 import type { Domain } from '../domain.ts'
+import type { Lane, Policy } from '../lanes.ts'
+import {
+  type Ceilings,
+  type Counted,
+  emptied,
+  leftOfModels,
+  limitReached,
+  modelLimitReached,
+  readCeilings,
+} from '../limits/in-use.ts'
+import {
+  amountsOf,
+  isWithinPart,
+  none,
+  type ResourceAmounts,
+  requestedAmounts,
+  sharedCapacity,
+} from '../machines/amounts.ts'
 import { missing } from '../machines/missing-resources.ts'
 import { readNodes } from '../machines/nodes.ts'
-import { couldEverFit, type FreeNode, place } from '../machines/placement.ts'
-import { readReservations } from '../machines/reservations.ts'
-import type { Shape } from '../shape.ts'
+import { couldEverFit, type FreeNode, place, placeOnEmpty } from '../machines/placement.ts'
+import { closedNodes } from '../machines/reservation-window.ts'
+import { type PoolReservation, readReservationsOf } from '../machines/reservations.ts'
+import { limitedBy, overPart, type Reason, unsatisfiable } from '../reason.ts'
+import { type StoredSettings, settingsOf } from '../scheduling.ts'
+import { inWords, type Shape } from '../shape.ts'
+import { holdingSql } from '../state.ts'
 
-/** Whether the machines of the pool have what a job asks for, at the moment of reading. */
+/**
+ * Whether a job could start at the moment of reading, if it were the next: the machines have room, and limits, capacity
+ * reservations and the part of non-preemptable jobs permit it. Its position in line and holds for other jobs do not count.
+ */
 export interface Fit {
   freeNow: boolean
+  /** It could start if nothing else ran. */
   couldEverFit: boolean
   missing: string[]
+  /** Why it cannot start before the machines, limits or settings of the pool change; null: it can. */
+  never: Reason | null
 }
 
-/** What a QUEUED or BLOCKED job needs. */
-export interface WaitingShape {
-  jobId: string
-  pool: string
-  laneId: string
+/** The fields of a job that decide its fit. */
+export interface FitSubject extends Counted, Pick<Lane, 'pool' | 'interactive' | 'preemptable' | 'runSeconds'> {
   shape: Shape
   /** The job is restricted to the nodes of this capacity reservation. */
   reservationId: string | null
-  /** null: without end. */
-  runSeconds: number | null
+}
+
+/** What a QUEUED or BLOCKED job needs. */
+export interface WaitingShape extends FitSubject {
+  jobId: string
+  laneId: string
   now: Date
 }
 
 export const readWaitingShapes = (sql: Sql, jobIds: readonly string[]): Promise<WaitingShape[]> =>
   sql.query<WaitingShape>(
     `SELECT j.id AS "jobId", j.pool, j.lane_id::text AS "laneId", l.shape, l.reservation_id AS "reservationId",
-       l.run_seconds AS "runSeconds", berth_now() AS now
-     FROM job j JOIN lane l ON l.id = j.lane_id WHERE j.id = ANY($1::text[]) AND j.state IN ('QUEUED', 'BLOCKED')`,
+       l.run_seconds AS "runSeconds", l.interactive, l.preemptable, j.user_id AS "userId", u.name AS "userName",
+       j.team_id AS "teamId", t.name AS team, j.queue, j.project, j.gpu,
+       coalesce((l.shape->>'exclusive')::boolean, false) AS exclusive, berth_now() AS now
+     FROM job j JOIN lane l ON l.id = j.lane_id JOIN "user" u ON u.id = j.user_id LEFT JOIN team t ON t.id = j.team_id
+     WHERE j.id = ANY($1::text[]) AND j.state IN ('QUEUED', 'BLOCKED')`,
     [jobIds],
     'waiting_shapes',
   )
 
 /** The fit of every QUEUED or BLOCKED job among these. Jobs of a lane are alike: each lane is tried once. */
-export async function fitsOf(sql: Sql, jobIds: readonly string[]): Promise<ReadonlyMap<string, Fit>> {
-  const rows = await readWaitingShapes(sql, jobIds)
-  const pools = [...new Set(rows.map(({ pool }) => pool))]
-  const [reservations, ...found] = await Promise.all([
-    readReservations(
-      sql,
-      rows.flatMap(({ reservationId }) => reservationId ?? []),
-    ),
-    ...pools.map(async (pool) => [pool, await readNodes(sql, pool)] as const),
-  ])
-  const nodes = new Map(found)
+export async function fitsOf(domain: Domain, jobIds: readonly string[]): Promise<ReadonlyMap<string, Fit>> {
+  const rows = await readWaitingShapes(domain.db.sql, jobIds)
+  const names = [...new Set(rows.map(({ pool }) => pool))]
+  const pools = new Map(await Promise.all(names.map(async (pool) => [pool, await readPool(domain, pool)] as const)))
   const tried = new Map<string, Fit>()
   return new Map(
-    rows.map(({ jobId, pool, laneId, shape, reservationId }) => {
-      const reserved = reservations.get(reservationId ?? '')?.nodes
-      const mine = ({ name }: FreeNode) => reserved?.includes(name) ?? true
-      const fit = tried.get(laneId) ?? fitOn(shape, (nodes.get(pool) ?? []).filter(mine))
-      tried.set(laneId, fit)
-      return [jobId, fit]
+    rows.flatMap((row) => {
+      const pool = pools.get(row.pool)
+      const fit = tried.get(row.laneId) ?? (pool && fitIn(pool, row))
+      if (!fit) return []
+      tried.set(row.laneId, fit)
+      return [[row.jobId, fit] as const]
     }),
   )
 }
 
 /** The fit of a job that is not stored. */
-export async function fitOf({ db }: Domain, { pool, shape, reservationId }: Unstored): Promise<Fit> {
-  const [nodes, reservation] = await Promise.all([
-    readNodes(db.sql, pool),
-    reservationId === null ? null : db.prisma.capacityReservation.findUnique({ where: { id: reservationId } }),
-  ])
-  const mine = ({ name }: FreeNode) => reservation?.nodes.includes(name) ?? true
-  return fitOn(shape, nodes.filter(mine))
-}
-
-interface Unstored {
-  pool: string
-  shape: Shape
-  reservationId: string | null
-}
+export const fitOf = async (domain: Domain, job: FitSubject): Promise<Fit> =>
+  fitIn(await readPool(domain, job.pool), job)
 
 /** The fit of a job that was just placed, or has started since the question. */
-export const isThere: Fit = { freeNow: true, couldEverFit: true, missing: [] }
+export const isThere: Fit = { freeNow: true, couldEverFit: true, missing: [], never: null }
 
-function fitOn(shape: Shape, nodes: readonly FreeNode[]): Fit {
-  const freeNow = place(shape, nodes) !== null
-  return { freeNow, couldEverFit: freeNow || couldEverFit(shape, nodes), missing: freeNow ? [] : missing(shape, nodes) }
+// ── judging ──
+
+interface PoolNow {
+  nodes: readonly FreeNode[]
+  reservations: readonly PoolReservation[]
+  ceilings: Ceilings
+  /** Of each resource, for non-preemptable jobs together. */
+  part: number
+  /** What non-preemptable jobs hold. */
+  unpreemptable: ResourceAmounts
+  nowMs: number
 }
+
+function fitIn(pool: PoolNow, job: FitSubject): Fit {
+  const own = ownNodes(pool, job)
+  const never = neverFits(pool, job, own)
+  if (never) {
+    const lacking = missing(job.shape, own)
+    const words = never.code === 'UNSATISFIABLE' ? lacking : [...lacking, never.message]
+    return { freeNow: false, couldEverFit: false, missing: words, never }
+  }
+  const found = missingNow(pool, job, own)
+  return { freeNow: found.length === 0, couldEverFit: true, missing: found, never: null }
+}
+
+function ownNodes({ nodes, reservations }: PoolNow, { reservationId }: FitSubject): readonly FreeNode[] {
+  if (reservationId === null) return nodes
+  const own = reservations.find(({ id }) => id === reservationId)
+  return nodes.filter(({ name }) => own?.nodes.includes(name) ?? false)
+}
+
+function neverFits(pool: PoolNow, job: FitSubject, own: readonly FreeNode[]): Reason | null {
+  const { shape, reservationId } = job
+  if (!couldEverFit(shape, own)) return unsatisfiable(inWords(shape), reservationId)
+  const ceilings = emptied(pool.ceilings)
+  const limit = limitReached(ceilings, job)
+  if (limit) return limitedBy(limit)
+  const models = permittedModels(ceilings, job, own)
+  if (models.over && !couldEverFit(shape, models.nodes)) return limitedBy(models.over)
+  return aloneOverPart(job, { nodes: pool.nodes, own, part: pool.part })
+}
+
+interface Parted {
+  nodes: readonly FreeNode[]
+  /** The nodes that the job may use. */
+  own: readonly FreeNode[]
+  part: number
+}
+
+/** Why a job is larger than all that non-preemptable jobs may hold together; null: it is not, or it is not such a job. */
+export function aloneOverPart(
+  { shape, interactive, preemptable }: Pick<FitSubject, 'shape' | 'interactive' | 'preemptable'>,
+  { nodes, own, part }: Parted,
+): Reason | null {
+  if (interactive || preemptable || part >= 1) return null
+  const asked = shape.exclusive ? amountsOf(placeOnEmpty(shape, own) ?? []) : requestedAmounts(shape)
+  return isWithinPart([asked], sharedCapacity(nodes), part) ? null : overPart(part, inWords(shape), { isWhole: true })
+}
+
+function missingNow(pool: PoolNow, job: FitSubject, own: readonly FreeNode[]): string[] {
+  const { shape, reservationId, runSeconds } = job
+  const lacking = missing(shape, own)
+  if (lacking.length > 0) return lacking
+  const limit = limitReached(pool.ceilings, job)
+  if (limit) return [limit.message]
+  const closed = closedNodes(pool.reservations, { atMs: pool.nowMs, runSeconds })
+  const open = reservationId === null && closed.size > 0 ? own.filter(({ name }) => !closed.has(name)) : own
+  if (open !== own && !place(shape, open)) return ['The free resources are reserved for other projects']
+  const models = permittedModels(pool.ceilings, job, open)
+  const placed = place(shape, models.nodes)
+  if (!placed) return models.over ? [models.over.message] : missing(shape, models.nodes)
+  const isOver =
+    !job.interactive &&
+    !job.preemptable &&
+    !isWithinPart([pool.unpreemptable, amountsOf(placed)], sharedCapacity(pool.nodes), pool.part)
+  return isOver ? [overPart(pool.part, inWords(shape), { isWhole: false }).message] : []
+}
+
+/** The nodes without GPUs of models whose limits leave a copy too few; `over`: such a limit. */
+function permittedModels(ceilings: Ceilings, job: FitSubject, nodes: readonly FreeNode[]) {
+  if (job.shape.exclusive || job.shape.gpu === 0) return { nodes, over: null }
+  const full = leftOfModels(ceilings, job).filter(({ gpus }) => gpus < job.shape.gpu)
+  if (full.length === 0) return { nodes, over: null }
+  const isFull = (name: string) => full.some(({ model }) => name.toLowerCase().includes(model))
+  const names = Array.from({ length: job.shape.gpu }, () => full[0]?.model ?? '')
+  return {
+    nodes: nodes.map((node) => ({ ...node, devices: node.devices.filter(({ model }) => !isFull(model)) })),
+    over: modelLimitReached(ceilings, job, names)?.limit ?? null,
+  }
+}
+
+// ── reading ──
+
+interface PoolRow {
+  policy: Policy
+  scheduling: StoredSettings
+  now: Date
+}
+
+async function readPool({ db: { sql }, singleUser }: Domain, pool: string): Promise<PoolNow> {
+  const [rows, nodes, reservations, ceilings] = await Promise.all([
+    sql.query<PoolRow>(
+      'SELECT policy::text, scheduling, berth_now() AS now FROM pool WHERE name = $1',
+      [pool],
+      'fit_pool',
+    ),
+    readNodes(sql, pool),
+    readReservationsOf(sql, pool, null),
+    readCeilings(sql, pool, singleUser),
+  ])
+  const [row] = rows
+  const part = row ? settingsOf(row.policy, row.scheduling).nonPreemptableFraction : 1
+  const unpreemptable = part < 1 ? await readUnpreemptable(sql, pool) : none
+  return { nodes, reservations, ceilings, part, unpreemptable, nowMs: row?.now.getTime() ?? 0 }
+}
+
+async function readUnpreemptable(sql: Sql, pool: string): Promise<ResourceAmounts> {
+  const [row] = await sql.query<ResourceAmounts>(unpreemptableSql, [pool], 'unpreemptable')
+  return row ?? none
+}
+
+const unpreemptableSql = `
+SELECT coalesce(sum(a.cpu), 0)::float8 AS cpu, coalesce(sum(a.memory), 0)::float8 AS memory, coalesce(sum(a.gpu), 0)::float8 AS gpu
+FROM run r JOIN job j ON j.id = r.job_id JOIN lane l ON l.id = j.lane_id
+CROSS JOIN LATERAL (SELECT sum(cpu_millis) AS cpu, sum(memory_bytes) AS memory,
+  (SELECT count(*) FROM held_device h WHERE h.run_id = r.id) AS gpu FROM allocation WHERE run_id = r.id) a
+WHERE r.pool = $1 AND r.state IN ${holdingSql} AND NOT l.preemptable AND NOT l.interactive`

@@ -4,7 +4,7 @@ import { dependencyMetSql } from '../jobs/dependencies.ts'
 import { interactiveBand } from '../lanes.ts'
 import { isLedSql } from '../leadership.ts'
 import { type Ceilings, type Counted, limitReached, readCeilings } from '../limits/in-use.ts'
-import { because, blockedBy, limitedBy, noCapacity, type Reason, unsatisfiable } from '../reason.ts'
+import { because, blockedBy, limitedBy, noCapacity, type Reason } from '../reason.ts'
 import { inWords, type Shape } from '../shape.ts'
 import { type Fit, fitsOf } from './fit.ts'
 import { closedReasons, type Gate, type GateFacts, gatesOf, windowSql } from './gates.ts'
@@ -101,7 +101,7 @@ async function judge(domain: Domain, rows: readonly WaitingRow[]): Promise<Reado
   const pools = [...new Set(rows.map(({ pool }) => pool))]
   const [fits, heads, ...ceilings] = await Promise.all([
     fitsOf(
-      db.sql,
+      domain,
       rows.map(({ id }) => id),
     ),
     firstAhead(db.sql, rows),
@@ -124,8 +124,9 @@ interface Facts {
 
 function judgeOne(row: WaitingRow, { fit, ceilings, ahead }: Facts): Reason {
   const asks = inWords(row.shape)
-  if (fit?.couldEverFit === false) return unsatisfiable(asks, row.reservation?.id ?? null)
+  if (fit?.never?.code === 'UNSATISFIABLE') return fit.never
   const held = ceilings && limitReached(ceilings, row)
+  if (!held && fit?.never) return fit.never
   if (!row.led) return held ? limitedBy(held) : because('NO_CAPACITY', `Pool ${row.pool} has no scheduler right now`)
   if (row.seen && row.blockedBy && row.blockedBy !== row.id) return blockedBy(row.blockedBy)
   if (held) return limitedBy(held)

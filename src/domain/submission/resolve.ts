@@ -13,8 +13,9 @@ import { couldEverFit, type FreeNode } from '../machines/placement.ts'
 import { type NamedReservation, reservationFor } from '../machines/reservations.ts'
 import { accountFor, type Memberships, noMemberships, teamFor } from '../people/teams.ts'
 import { type UnixUsers, unixUserViolations } from '../people/unix-users.ts'
+import { aloneOverPart, type FitSubject } from '../queue/fit.ts'
 import { type Reason, unsatisfiable } from '../reason.ts'
-import { inWords, type Shape, shapeOf, tooLarge } from '../shape.ts'
+import { inWords, shapeOf, tooLarge } from '../shape.ts'
 import type { NewJob } from './insert.ts'
 import { keyName, type StoredKey } from './keys.ts'
 import { normalise } from './normalise.ts'
@@ -85,8 +86,8 @@ export function resolveSubmission(submission: Submission, facts: SubmissionFacts
       ? null
       : reservationFor({ id: reservationId, project: spec.project, pool: way.pool }, facts.reservations)
   const nodes = nodesFor(destination, reservation)
-  const never = neverFits(shape, { nodes, destination, reservation })
-  if (never && destination?.refuses) throw new Rejected([never])
+  const obstacle = lastingObstacle({ shape, ...spec }, { nodes, destination, reservation })
+  if (obstacle?.code === 'UNSATISFIABLE' && destination?.refuses) throw new Rejected([obstacle])
   const most = mostOccupied(shape, nodes)
   const { cost, isUnbounded } = expectedCost(spec, destination?.rates ?? null, most)
   const job = {
@@ -107,7 +108,7 @@ export function resolveSubmission(submission: Submission, facts: SubmissionFacts
   }
   return {
     job,
-    warnings: never ? [...warnings, `${never.message}; the job waits until the pool changes`] : warnings,
+    warnings: obstacle ? [...warnings, `${obstacle.message}; the job waits until the pool changes`] : warnings,
     payer,
     takes: takesOf({ cost, gpu: most.gpu }, destination?.executors ?? []),
     isUnbounded,
@@ -131,9 +132,13 @@ interface Machinery {
   reservation: NamedReservation | null
 }
 
-/** Why it could never start on the machines as they are, whatever runs there; null: it could. */
-function neverFits(shape: Shape, { nodes, destination, reservation }: Machinery): Reason | null {
+/** Why the job cannot start on the machines as they are, whatever runs there; null: it can. */
+function lastingObstacle(
+  job: Pick<FitSubject, 'shape' | 'interactive' | 'preemptable'>,
+  { nodes, destination, reservation }: Machinery,
+): Reason | null {
   // The backend has not reported its nodes yet.
   if (!destination || (destination.nodes.length === 0 && isDelegated(destination.executors))) return null
-  return couldEverFit(shape, nodes) ? null : unsatisfiable(inWords(shape), reservation?.id ?? null)
+  if (!couldEverFit(job.shape, nodes)) return unsatisfiable(inWords(job.shape), reservation?.id ?? null)
+  return aloneOverPart(job, { nodes: destination.nodes, own: nodes, part: destination.part })
 }

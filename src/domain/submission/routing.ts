@@ -16,6 +16,7 @@ import type { Policy } from '../lanes.ts'
 import { readNodes } from '../machines/nodes.ts'
 import type { FreeNode } from '../machines/placement.ts'
 import type { PoolReport } from '../machines/pool-report.ts'
+import { type StoredSettings, settingsOf } from '../scheduling.ts'
 import { attributeViolations, displayViolations } from './reported.ts'
 
 /** A submission queue and the pool that it leads to. */
@@ -38,6 +39,8 @@ export interface Destination extends PoolMachines {
   reservedUnixUsers: readonly string[]
   /** What no node could ever run is refused; else it waits, and its submission has a warning. */
   refuses: boolean
+  /** Of each resource, for non-preemptable jobs together. */
+  part: number
 }
 
 interface PoolMachines {
@@ -54,7 +57,8 @@ export interface Route {
   executor: string
 }
 
-interface DestinationRow extends Omit<Destination, keyof PoolMachines> {
+interface DestinationRow extends Omit<Destination, keyof PoolMachines | 'refuses' | 'part'> {
+  scheduling: StoredSettings
   /** Revision of the pool; it grows with every change of its machines. */
   revision: number
 }
@@ -68,8 +72,11 @@ export const machineMemoryOf = perDomain((): MachineMemory => new Map())
 export async function readDestinations(sql: Sql, memory: MachineMemory): Promise<Destination[]> {
   const rows = await readRows(sql)
   const destinations: Destination[] = []
-  for (const { revision, ...destination } of rows)
-    destinations.push({ ...destination, ...(await machinesAt(sql, memory, { pool: destination.pool, revision })) })
+  for (const { revision, scheduling, ...destination } of rows) {
+    const { onUnsatisfiable, nonPreemptableFraction: part } = settingsOf(destination.policy, scheduling)
+    const machines = await machinesAt(sql, memory, { pool: destination.pool, revision })
+    destinations.push({ ...destination, refuses: onUnsatisfiable === 'FAIL', part, ...machines })
+  }
   return destinations
 }
 
@@ -91,7 +98,7 @@ function readRows(sql: Sql): Promise<DestinationRow[]> {
   return sql.query<DestinationRow>(
     `SELECT q.name AS queue, q.is_default AS "isDefault", q.pool, p.policy::text AS policy, p.executors, p.relax_replicas AS "relaxReplicas", p.executor_reports AS reports, p.rates, p.weights,
        p.unix_user_required AS "unixUserRequired", p.reserved_unix_users AS "reservedUnixUsers",
-       coalesce(p.scheduling->>'onUnsatisfiable' = 'FAIL', false) AS refuses, p.revision
+       p.scheduling, p.revision
      FROM submission_queue q JOIN pool p ON p.name = q.pool
      ORDER BY q.is_default DESC, q.position`,
     [],

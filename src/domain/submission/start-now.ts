@@ -7,11 +7,10 @@ import type { Domain } from '../domain.ts'
 import { Rejected, settled } from '../errors.ts'
 import { laneOf } from '../lanes.ts'
 import { type Estimate, estimateOf } from '../queue/estimate.ts'
-import { type Fit, fitOf, isThere } from '../queue/fit.ts'
+import { type Fit, type FitSubject, fitOf, isThere } from '../queue/fit.ts'
 import { gatesOfSpec } from '../queue/gates.ts'
 import { ask } from '../queue/questions.ts'
 import { because, type Reason, unnamed } from '../reason.ts'
-import { shapeOf } from '../shape.ts'
 import type { JobSpec } from '../spec.ts'
 import type { JobState } from '../state.ts'
 import type { NewJob } from './insert.ts'
@@ -138,31 +137,43 @@ async function dryRun(domain: Domain, viewer: Viewer, raw: unknown): Promise<Sub
   if ('hit' in decision) return dryRunOfHit(domain, decision.hit)
   const { job, warnings } = decision
   const { pool, spec, teamId, shareAccount } = job
-  const asking = { pool, shape: shapeOf(spec.resources), reservationId: spec.capacityReservationId }
+  const { userId, userName, level } = viewer
+  const payload: AskedJob = { spec, teamId, shareAccount, userId, userName, level }
+  const asking = fittingOf(pool, payload)
   const found = { warnings, idempotentJobId: null, spec, fit: isThere }
   if (job.approval) {
     const reasons = [approvalPending(job.approval, domain)]
-    return { ...found, wouldBe: 'BLOCKED', ...nowhere, reasons, fit: await fitOf(domain, asking) }
+    const fit = await fitOf(domain, asking)
+    return { ...found, wouldBe: 'BLOCKED', ...nowhere, reasons, fit, warnings: [...warnings, ...lastingWarnings(fit)] }
   }
-  const { userId, userName, level } = viewer
-  const payload: AskedJob = { spec, teamId, shareAccount, userId, userName, level }
   const answer = (await ask(domain, pool, { kind: 'DRY_RUN', payload })) as DryRunAnswer
   if (answer.place) return { ...found, wouldBe: answer.wouldBe, ...startOf(answer.place) }
   const { wouldBe, position } = answer
   found.fit = await fitOf(domain, asking)
+  found.warnings = [...warnings, ...lastingWarnings(found.fit)]
   const reasons = await shownTo(domain, viewer, answer.reasons)
   if (wouldBe === 'FAILED') return { ...found, wouldBe, ...nowhere, reasons }
   const waiting = { ...(await gatesOfSpec(domain.db.sql, spec)), reasons, position }
-  const { runSeconds } = laneOf({
+  const estimatedStart = found.fit.never ? null : await estimateOf(domain, { ...asking, ...waiting })
+  return { ...found, wouldBe, ...nowhere, reasons, position, estimatedStart }
+}
+
+function fittingOf(pool: string, { spec, shareAccount, level, userName, ...asked }: AskedJob): FitSubject {
+  const lane = laneOf({
     pool,
-    ...payload,
+    spec,
+    ...asked,
     account: shareAccount,
     basePriority: basePriority[level],
     override: null,
   })
-  const estimatedStart = await estimateOf(domain, { ...asking, runSeconds, ...waiting })
-  return { ...found, wouldBe, ...nowhere, reasons, position, estimatedStart }
+  const { shape } = lane
+  return { ...lane, userName, team: spec.team, gpu: shape.gpu * shape.copies, exclusive: shape.exclusive }
 }
+
+/** Submissions have the warnings about machines and the part of non-preemptable jobs already, but not those about limits. */
+const lastingWarnings = ({ never }: Fit): string[] =>
+  never === null || never.scope === null ? [] : [`${never.message}; the job waits until the limit changes`]
 
 const nowhere = { nodes: [], gpuIds: [], position: null, estimatedStart: null }
 

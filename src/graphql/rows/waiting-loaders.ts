@@ -19,7 +19,7 @@ export function waitingLoaders(domain: Domain, viewer: Viewer) {
   return {
     waiting: byJob<WaitingFacts>((ids) => waitingOf(domain, ids)),
     position: byJob<Position>((ids) => positionsOf(sql, ids)),
-    fit: byJob<Fit>((ids) => fitsOf(sql, ids)),
+    fit: byJob<Fit>((ids) => fitsOf(domain, ids)),
     estimate: byJob<Estimate | null>((ids) => estimatesOf(domain, ids)),
     fairShare: byJob<FairShare>((ids) => fairSharesOf(sql, ids)),
     priorityNow: byJob<number>((ids) => prioritiesOf(sql, ids)),

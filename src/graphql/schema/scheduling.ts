@@ -55,11 +55,21 @@ const Gate = builder.objectRef<WaitingFacts['gates'][number]>('Gate').implement(
 })
 
 export const Fit = builder.objectRef<FitShape>('Fit').implement({
-  description: 'Whether the pool has the requested resources.',
+  description:
+    'Whether the job could start if it were next in line. Holds for other jobs do not count; `reasons` names them.',
   fields: (t) => ({
-    freeNow: t.exposeBoolean('freeNow', { description: 'Whether the requested resources are free now.' }),
-    couldEverFit: t.exposeBoolean('couldEverFit', { description: 'Whether the job would fit if the pool were empty.' }),
-    missing: t.exposeStringList('missing', { description: 'Descriptions of the missing resources.' }),
+    freeNow: t.exposeBoolean('freeNow', {
+      description:
+        'Whether the job could start now: its resources are free, and limits, reservations and the part of non-preemptable jobs permit it.',
+    }),
+    couldEverFit: t.exposeBoolean('couldEverFit', {
+      description:
+        'Whether the job could start if nothing else ran; false: it waits until nodes, limits or settings of the pool change.',
+    }),
+    missing: t.exposeStringList('missing', {
+      description:
+        'What prevents a start now: missing resources, limits, reservations, the part of non-preemptable jobs.',
+    }),
   }),
 })
 

@@ -1,28 +1,17 @@
+import {
+  added,
+  amountsOf,
+  isWithinPart,
+  none,
+  type ResourceAmounts,
+  resources,
+  sharedCapacity,
+} from '../../domain/machines/amounts.ts'
 import type { FreeNode, Placement } from '../../domain/machines/placement.ts'
 import { DecayedUse } from './decayed-use.ts'
 import { compareFractions, inMillionths, millionths, nothing } from './fractions.ts'
-import type { Fraction, ResourceAmounts } from './model.ts'
+import type { Fraction } from './model.ts'
 import { ServiceOrder } from './service-order.ts'
-
-export const resources = ['cpu', 'memory', 'gpu'] as const
-
-export const none: ResourceAmounts = { cpu: 0, memory: 0, gpu: 0 }
-
-export const amountsOf = (placements: readonly Placement[]): ResourceAmounts =>
-  placements.reduce(
-    (sum, { cpuMillis, memoryBytes, gpuIds }) => ({
-      cpu: sum.cpu + cpuMillis,
-      memory: sum.memory + memoryBytes,
-      gpu: sum.gpu + gpuIds.length,
-    }),
-    none,
-  )
-
-export const added = (a: ResourceAmounts, b: ResourceAmounts, sign: 1 | -1): ResourceAmounts => ({
-  cpu: a.cpu + sign * b.cpu,
-  memory: a.memory + sign * b.memory,
-  gpu: a.gpu + sign * b.gpu,
-})
 
 /**
  * What the accounts of a pool use, as a share of its healthy nodes without what others hold of them: the greatest part of
@@ -45,16 +34,7 @@ export class Accounts {
 
   setCapacity(nodes: readonly FreeNode[]): void {
     this.shares.clear()
-    const healthy = nodes.filter(({ state }) => state !== 'LOST')
-    this.capacity = healthy.reduce(
-      (sum, { cpuMillis, memoryBytes, devices, others }) =>
-        added(
-          added(sum, { cpu: cpuMillis, memory: memoryBytes, gpu: devices.length }, 1),
-          others ? { cpu: others.cpuMillis, memory: others.memoryBytes, gpu: others.gpus.length } : none,
-          -1,
-        ),
-      none,
-    )
+    this.capacity = sharedCapacity(nodes)
   }
 
   setWeights(weights: ReadonlyMap<string, number>): void {
@@ -130,13 +110,7 @@ export class Accounts {
 
   /** Whether these amounts together are at most this part of everything. */
   isWithin(amounts: readonly ResourceAmounts[], part: number): boolean {
-    if (part >= 1) return true
-    const sum = amounts.reduce((a, b) => added(a, b, 1), none)
-    const millionths = part > 0 ? inMillionths(part) : 0n
-    return resources.every(
-      (resource) =>
-        sum[resource] === 0 || BigInt(sum[resource]) * 1_000_000n <= millionths * BigInt(this.capacity[resource]),
-    )
+    return isWithinPart(amounts, this.capacity, part)
   }
 
   private partOf(account: string, amounts: ResourceAmounts): Fraction {

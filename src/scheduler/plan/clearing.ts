@@ -1,3 +1,4 @@
+import { none, type ResourceAmounts } from '../../domain/machines/amounts.ts'
 import {
   type Fitting,
   type FreeNode,
@@ -9,8 +10,7 @@ import {
   take,
 } from '../../domain/machines/placement.ts'
 import type { Shape } from '../../domain/shape.ts'
-import { none } from './accounts.ts'
-import type { ResourceAmounts, Running, WorldView } from './model.ts'
+import type { Running, WorldView } from './model.ts'
 
 /**
  * The pool as it would be without some of its runs, to find out which runs have to leave. The nodes of the world are

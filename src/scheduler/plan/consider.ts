@@ -1,14 +1,22 @@
 import type { Lane } from '../../domain/lanes.ts'
 import { type LimitReached, limitReached, modelLimitReached } from '../../domain/limits/in-use.ts'
+import { amountsOf, type ResourceAmounts, requestedAmounts } from '../../domain/machines/amounts.ts'
 import { couldEverFit, place } from '../../domain/machines/placement.ts'
-import { because, limitedBy, noCapacity, type Reason, troubled, unsatisfiable } from '../../domain/reason.ts'
-import { inWords, type Shape } from '../../domain/shape.ts'
-import { amountsOf } from './accounts.ts'
+import {
+  because,
+  limitedBy,
+  noCapacity,
+  overPart as overPartReason,
+  type Reason,
+  troubled,
+  unsatisfiable,
+} from '../../domain/reason.ts'
+import { inWords } from '../../domain/shape.ts'
 import { earlyView, mayBeEarly } from './early.ts'
 import { holdsAgainst, isComplete, usableFor } from './holds.ts'
 import { interactiveVerdict } from './interactive.ts'
 import type { LaneWindow, QueuedJob } from './lane-window.ts'
-import type { Hold, ResourceAmounts, Start } from './model.ts'
+import type { Hold, Start } from './model.ts'
 import { limitBehindRation, type Ration, rationOf, unlimited, type View, wholeNode, within } from './rations.ts'
 import { nodesFor, reservationGate, reservedNodes } from './reservations.ts'
 import type { PoolState } from './state.ts'
@@ -42,7 +50,7 @@ export function consider(state: PoolState, job: QueuedJob, { early = true } = {}
   if (limit) return { kind: 'limited', limit, reason: limitedBy(limit) }
   const hold = state.holds.get(entry.jobId)
   if (hold?.kind === 'PREEMPTION') return inHold(state, job, hold)
-  return overPart(state, window, askedOf(window.lane.shape)) ?? findPlacements(state, job, early)
+  return overPart(state, window, requestedAmounts(window.lane.shape)) ?? findPlacements(state, job, early)
 }
 
 function interactiveOutcome(state: PoolState, lane: Lane): Consideration | null {
@@ -78,12 +86,6 @@ function inHold(state: PoolState, { window, entry }: QueuedJob, hold: Hold): Con
   }
 }
 
-const askedOf = ({ copies, cpuMillis, memoryBytes, gpu }: Shape): ResourceAmounts => ({
-  cpu: copies * cpuMillis,
-  memory: copies * memoryBytes,
-  gpu: copies * gpu,
-})
-
 /** A job that asks for more than the whole part of non-preemptable jobs blocks no other job. */
 function overPart(state: PoolState, { lane }: LaneWindow, asked: ResourceAmounts): Consideration | null {
   const { settings, machines } = state
@@ -91,13 +93,10 @@ function overPart(state: PoolState, { lane }: LaneWindow, asked: ResourceAmounts
   if (lane.preemptable || lane.interactive) return null
   if (machines.accounts.isWithin([machines.unpreemptable, asked], part)) return null
   const asks = inWords(lane.shape)
-  const reason = because(
-    'NON_PREEMPTABLE_POOL',
-    `Non-preemptable jobs may use at most ${part} of each resource of the pool; this job requests ${asks}`,
-  )
   if (!couldEverFit(lane.shape, nodesFor(state, lane)))
     return { kind: 'unsatisfiable', reason: unsatisfiable(asks, lane.reservationId) }
-  return { kind: machines.accounts.isWithin([asked], part) ? 'part' : 'unsatisfiable', reason }
+  const isWhole = !machines.accounts.isWithin([asked], part)
+  return { kind: isWhole ? 'unsatisfiable' : 'part', reason: overPartReason(part, asks, { isWhole }) }
 }
 
 function findPlacements(state: PoolState, { window, entry }: QueuedJob, early: boolean): Consideration {

@@ -1,4 +1,4 @@
-import type { ResourceAmounts } from './model.ts'
+import type { ResourceAmounts } from '../../domain/machines/amounts.ts'
 
 /**
  * What accounts held in the past: the mean of all moments, in which a moment counts half as much as one a half-life later. It is

@@ -1,5 +1,5 @@
+import { amountsOf } from '../../domain/machines/amounts.ts'
 import { type FreeNode, giveBack, type Placement, place, take } from '../../domain/machines/placement.ts'
-import { amountsOf } from './accounts.ts'
 import { numberOf } from './fractions.ts'
 import {
   byNode,

@@ -1,5 +1,5 @@
 import type { Lane } from '../../domain/lanes.ts'
-import { amountsOf, resources } from './accounts.ts'
+import { amountsOf, resources } from '../../domain/machines/amounts.ts'
 import type { Clearing } from './clearing.ts'
 import type { Running, WorldView } from './model.ts'
 

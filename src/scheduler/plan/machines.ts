@@ -1,5 +1,6 @@
 import type { Lane } from '../../domain/lanes.ts'
 import { type Amount, type Counted, count, type LimitRule } from '../../domain/limits/in-use.ts'
+import { added, amountsOf, none } from '../../domain/machines/amounts.ts'
 import { untouched } from '../../domain/machines/machines.ts'
 import {
   countFree,
@@ -9,7 +10,7 @@ import {
   type Placement,
   take,
 } from '../../domain/machines/placement.ts'
-import { Accounts, added, amountsOf, none } from './accounts.ts'
+import { Accounts } from './accounts.ts'
 import type { Hold, Running, Start } from './model.ts'
 
 /**

@@ -1,5 +1,6 @@
 import type { Lane, Policy } from '../../domain/lanes.ts'
 import type { LimitRule } from '../../domain/limits/in-use.ts'
+import type { ResourceAmounts } from '../../domain/machines/amounts.ts'
 import type { FreeNode, Placement } from '../../domain/machines/placement.ts'
 import type { Reason } from '../../domain/reason.ts'
 import type { Settings } from '../../domain/scheduling.ts'
@@ -170,13 +171,6 @@ export interface Decisions {
   considered: number
   /** When time alone may change a decision; null: never. */
   nextMs: number | null
-}
-
-/** Shared resources: thousandths of a processor, bytes of memory, GPUs. */
-export interface ResourceAmounts {
-  cpu: number
-  memory: number
-  gpu: number
 }
 
 /** An exact fraction, compared by cross-multiplication. */

@@ -1,20 +1,11 @@
+import { added, amountsOf, none, type ResourceAmounts, requestedAmounts } from '../../domain/machines/amounts.ts'
 import type { Placement } from '../../domain/machines/placement.ts'
-import type { Shape } from '../../domain/shape.ts'
-import { added, amountsOf, none } from './accounts.ts'
 import { Clearing } from './clearing.ts'
 import { fewestFor } from './fewest.ts'
 import { compareFractions, numberOf } from './fractions.ts'
 import { Heap } from './heap.ts'
 import { type Claim, usableFor } from './holds.ts'
-import {
-  type Eviction,
-  type Fraction,
-  type JobClass,
-  type ResourceAmounts,
-  type Running,
-  tiers,
-  type WorldView,
-} from './model.ts'
+import { type Eviction, type Fraction, type JobClass, type Running, tiers, type WorldView } from './model.ts'
 import { type Claiming, compareVictims, type PreemptionRule, rulesFor } from './victims.ts'
 
 /**
@@ -39,7 +30,7 @@ export interface EvictionPlan {
 
 export function evictionFor(world: WorldView, claimant: Claimant): EvictionPlan | null {
   const { lane, entry } = claimant
-  const claiming: Claiming = { lane, jobId: entry.jobId, asked: askedBy(lane.shape) }
+  const claiming: Claiming = { lane, jobId: entry.jobId, asked: requestedAmounts(lane.shape) }
   const { view, budget } = usableFor(world, claimant, { evicts: true })
   const wanted = { shape: lane.shape, interactive: lane.interactive, view, budget }
   for (const rule of rulesFor(world, claiming)) {
@@ -49,12 +40,6 @@ export function evictionFor(world: WorldView, claimant: Claimant): EvictionPlan 
   }
   return null
 }
-
-const askedBy = ({ copies, cpuMillis, memoryBytes, gpu }: Shape): ResourceAmounts => ({
-  cpu: copies * cpuMillis,
-  memory: copies * memoryBytes,
-  gpu: copies * gpu,
-})
 
 /** Victims are counted over this period. */
 export const budgetMs = 60_000

@@ -1,7 +1,8 @@
 import type { Lane } from '../../domain/lanes.ts'
+import type { ResourceAmounts } from '../../domain/machines/amounts.ts'
 import { memoryMs } from '../../domain/scheduling.ts'
 import { compareFractions } from './fractions.ts'
-import { type Fraction, type ResourceAmounts, type Running, type Tier, tiers, type WorldView } from './model.ts'
+import { type Fraction, type Running, type Tier, tiers, type WorldView } from './model.ts'
 
 /**
  * Which runs may be evicted for a job, and in which order. A rule sorts candidates into groups (accounts or levels) and

@@ -1,13 +1,14 @@
 import type { Policy } from '../../domain/lanes.ts'
 import { readLimitRules } from '../../domain/limits/in-use.ts'
 import { limitsOf } from '../../domain/limits/limits.ts'
+import type { ResourceAmounts } from '../../domain/machines/amounts.ts'
 import type { Placement } from '../../domain/machines/placement.ts'
 import { readReservationsOf } from '../../domain/machines/reservations.ts'
 import { type StoredSettings, settingsOf } from '../../domain/scheduling.ts'
 import { holdingSql } from '../../domain/state.ts'
 import type { Sql } from '../../platform/tx.ts'
 import { windowSize } from '../plan/lane-window.ts'
-import type { Hold, LaneState, PastPreemption, PoolSettings, ResourceAmounts, Running, Waiting } from '../plan/model.ts'
+import type { Hold, LaneState, PastPreemption, PoolSettings, Running, Waiting } from '../plan/model.ts'
 
 /** What a leader plans with, read from the tables. These functions neither lock nor write rows. */
 

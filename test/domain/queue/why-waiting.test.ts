@@ -169,10 +169,11 @@ test('what is missing, and when there may be room: by the known run times, in tu
   const endless = await it.submit({ resources: { cpu: 2 }, preemptable: true, maxRunTimeSeconds: 0 })
   const last = await it.submit({ maxRunTimeSeconds: 60 })
   await leader.tick()
-  expect((await fitsOf(database.db.sql, [next])).get(next)).toEqual({
+  expect((await fitsOf(it.domain, [next])).get(next)).toEqual({
     freeNow: false,
     couldEverFit: true,
     missing: ['2 cpu on one node: 0 are free', '64 GiB on one node: 0 GiB are free'],
+    never: null,
   })
   const [run] = await database.db.sql.query<{ startedAt: Date }>(
     'SELECT started_at AS "startedAt" FROM run WHERE job_id = $1',

@@ -110,6 +110,43 @@ describe.each(modes)('with %s alone', (mode) => {
     expect(await it.reason(head)).toBe('NON_PREEMPTABLE_POOL')
   })
 
+  test('never: a job over the part of non-preemptable jobs says so in every answer, and has no estimate', async () => {
+    await using it = await startCluster({ mode, ...S, nodes: [N8()] })
+    const because = expect.stringMatching(/at most 0\.25 of each resource.*this job alone requests more.*4 GPUs/)
+    const fit = { freeNow: false, couldEverFit: false, missing: [because] }
+    const dry = { gpu: 4, ...of('a'), input: { dryRun: true } }
+    expect(await it.answer(dry)).toEqual({
+      __typename: 'DryRun',
+      wouldBe: 'QUEUED',
+      nodes: [],
+      gpuIds: [],
+      reasons: [{ code: 'NON_PREEMPTABLE_POOL', message: because }],
+      warnings: [because],
+      fit,
+      estimatedStart: null,
+    })
+    const stored = (await it.answer({ gpu: 4, ...of('a') })) as { job: { id: string }; warnings: string[] }
+    expect(stored.warnings).toEqual([because])
+    await it.settle()
+    expect((await it.job(stored.job.id)).scheduling).toMatchObject({
+      fit,
+      estimatedStart: null,
+      reasons: [{ code: 'NON_PREEMPTABLE_POOL', message: because }],
+    })
+    expect(await it.answer({ ...dry, gpu: 2 })).toMatchObject({
+      wouldBe: 'STARTING',
+      fit: { freeNow: true },
+      warnings: [],
+    })
+    await it.submit({ gpu: 2, ...of('b') })
+    await it.settle()
+    expect(await it.answer({ ...dry, gpu: 2 })).toMatchObject({
+      wouldBe: 'QUEUED',
+      fit: { freeNow: false, couldEverFit: true, missing: [expect.stringContaining('at most 0.25 of each resource')] },
+      warnings: [],
+    })
+  })
+
   test('55: what can never fit says so and keeps nobody waiting, until a node comes that can', async () => {
     await using it = await startCluster({ mode, ...S, nodes: [N8()] })
     const never = await it.submit({ gpu: 16, pre: true, ...of('a') })

@@ -1,0 +1,60 @@
+import type { Shape } from '../shape.ts'
+import type { FreeNode, Placement } from './placement.ts'
+
+/** Shared resources: thousandths of a processor, bytes of memory, GPUs. */
+export interface ResourceAmounts {
+  cpu: number
+  memory: number
+  gpu: number
+}
+
+export const resources = ['cpu', 'memory', 'gpu'] as const
+
+export const none: ResourceAmounts = { cpu: 0, memory: 0, gpu: 0 }
+
+export const added = (a: ResourceAmounts, b: ResourceAmounts, sign: 1 | -1): ResourceAmounts => ({
+  cpu: a.cpu + sign * b.cpu,
+  memory: a.memory + sign * b.memory,
+  gpu: a.gpu + sign * b.gpu,
+})
+
+/** Amounts that all copies of a job request. A job that takes whole nodes gets more. */
+export const requestedAmounts = ({ copies, cpuMillis, memoryBytes, gpu }: Shape): ResourceAmounts => ({
+  cpu: copies * cpuMillis,
+  memory: copies * memoryBytes,
+  gpu: copies * gpu,
+})
+
+export const amountsOf = (placements: readonly Placement[]): ResourceAmounts =>
+  placements.reduce(
+    (sum, { cpuMillis, memoryBytes, gpuIds }) => ({
+      cpu: sum.cpu + cpuMillis,
+      memory: sum.memory + memoryBytes,
+      gpu: sum.gpu + gpuIds.length,
+    }),
+    none,
+  )
+
+/** Amounts of the healthy nodes of a pool, without those that others hold. */
+export const sharedCapacity = (nodes: readonly FreeNode[]): ResourceAmounts =>
+  nodes
+    .filter(({ state }) => state !== 'LOST')
+    .reduce(
+      (sum, { cpuMillis, memoryBytes, devices, others }) =>
+        added(
+          added(sum, { cpu: cpuMillis, memory: memoryBytes, gpu: devices.length }, 1),
+          others ? { cpu: others.cpuMillis, memory: others.memoryBytes, gpu: others.gpus.length } : none,
+          -1,
+        ),
+      none,
+    )
+
+/** Whether these amounts together are at most this part of each resource. A part has at most six decimal digits. */
+export function isWithinPart(amounts: readonly ResourceAmounts[], capacity: ResourceAmounts, part: number): boolean {
+  if (part >= 1) return true
+  const sum = amounts.reduce((a, b) => added(a, b, 1), none)
+  const millionths = part > 0 ? BigInt(Math.max(1, Math.round(part * 1_000_000))) : 0n
+  return resources.every(
+    (resource) => sum[resource] === 0 || BigInt(sum[resource]) * 1_000_000n <= millionths * BigInt(capacity[resource]),
+  )
+}

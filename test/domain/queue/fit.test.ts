@@ -1,0 +1,135 @@
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { setScopeLimit, updateLimits } from '../../../src/domain/limits/limits.ts'
+import { createCapacityReservation } from '../../../src/domain/machines/reservations.ts'
+import { estimatesOf } from '../../../src/domain/queue/estimate.ts'
+import { fitsOf } from '../../../src/domain/queue/fit.ts'
+import { waitingOf } from '../../../src/domain/queue/why-waiting.ts'
+import { createDatabase, type TestDatabase } from '../../support/database.ts'
+import { createTestDomain, simNode, type TestDomain } from '../../support/domain.ts'
+import { createLeader, type TestLeader } from '../../support/leader.ts'
+
+/** Six V100 and two H100. A job says "now" only if nothing but its position keeps it from starting. */
+const device = (index: number, model: string) => ({ index, model, memoryGib: 32, tensorCores: true, cuda: [] })
+const devices = Array.from({ length: 8 }, (_, at) => device(at, at < 6 ? 'Tesla V100' : 'H100'))
+let database: TestDatabase
+let it: TestDomain
+let leader: TestLeader
+
+beforeEach(async () => {
+  database = await createDatabase()
+  it = await createTestDomain(database.db, { nodes: [{ ...simNode, devices }] })
+  leader = await createLeader(it.domain, 'sim')
+})
+afterEach(async () => {
+  await it[Symbol.asyncDispose]()
+  await database.close()
+})
+
+interface Asked {
+  spec: Record<string, unknown>
+  limits: () => Promise<unknown>
+  message: string
+}
+
+const project = (limit: Record<string, unknown>) => () =>
+  setScopeLimit(it.domain, it.admin, { scope: 'PROJECT', name: 'apollo', ...limit })
+
+async function told(id: string) {
+  const [fits, waiting, estimates] = await Promise.all([
+    fitsOf(it.domain, [id]),
+    waitingOf(it.domain, [id]),
+    estimatesOf(it.domain, [id]),
+  ])
+  return { fit: fits.get(id), reason: waiting.get(id)?.reasons[0], estimate: estimates.get(id) }
+}
+
+test.for<[string, Asked]>([
+  [
+    'a project with limit 0',
+    { spec: {}, limits: project({ maxJobs: 0 }), message: 'The limit of project:apollo is 0 running jobs' },
+  ],
+  [
+    'a project with fewer GPUs than the job requests',
+    {
+      spec: { resources: { gpu: 4 } },
+      limits: project({ maxGpus: 3 }),
+      message: 'The limit of project:apollo is 3 GPUs, and this job alone counts 4',
+    },
+  ],
+  [
+    'a user with limit 0',
+    {
+      spec: {},
+      limits: () => setScopeLimit(it.domain, it.admin, { scope: 'USER', name: 'local', maxJobs: 0 }),
+      message: 'The limit of user:local is 0 running jobs',
+    },
+  ],
+  [
+    'a model of GPUs with limit 0',
+    {
+      spec: { resources: { gpu: 1, gpuModel: ['h100'] } },
+      limits: project({ gpuModel: 'h100', maxGpus: 0 }),
+      message: 'The limit of project:apollo is 0 GPUs of model h100',
+    },
+  ],
+])(
+  '%s: no fit, a reason, no estimate, before and after the leader has looked',
+  async ([, { spec, limits, message }]) => {
+    await limits()
+    const id = await it.submit({ project: 'apollo', maxRunTimeSeconds: 60, ...spec })
+    for (const looked of [false, true]) {
+      if (looked) await leader.tick()
+      expect(await told(id)).toEqual({
+        fit: {
+          freeNow: false,
+          couldEverFit: false,
+          missing: [expect.stringContaining(message)],
+          never: expect.objectContaining({ message: expect.stringContaining(message) }),
+        },
+        reason: expect.objectContaining({ message: expect.stringContaining(message) }),
+        estimate: null,
+      })
+    }
+  },
+)
+
+test('a limit that other jobs use up now is missing now, and no more', async () => {
+  await updateLimits(it.domain, it.admin, { pool: 'sim', maxConcurrent: 1 })
+  await it.submit()
+  await leader.tick()
+  const id = await it.submit()
+  expect((await told(id)).fit).toEqual({
+    freeNow: false,
+    couldEverFit: true,
+    missing: ['Limit reached: 1 of 1 running jobs for pool:sim'],
+    never: null,
+  })
+  await updateLimits(it.domain, it.admin, { pool: 'sim', maxConcurrent: null })
+  expect((await told(id)).fit).toMatchObject({ freeNow: true, missing: [] })
+})
+
+test('a limit of one model leaves the other models', async () => {
+  await project({ gpuModel: 'h100', maxGpus: 0 })()
+  const id = await it.submit({ project: 'apollo', resources: { gpu: 6 } })
+  expect((await told(id)).fit).toMatchObject({ freeNow: true })
+  const more = await it.submit({ project: 'apollo', resources: { gpu: 7 } })
+  expect((await told(more)).fit).toMatchObject({ couldEverFit: false })
+})
+
+test('nodes that are reserved for others are not free', async () => {
+  await createCapacityReservation(it.domain, it.admin, {
+    name: 'night',
+    pool: 'sim',
+    project: 'apollo',
+    nodes: ['n1'],
+    startsAt: new Date(it.time.nowMs() + 60_000).toISOString(),
+    endsAt: new Date(it.time.nowMs() + 120_000).toISOString(),
+  })
+  const [long, short] = [await it.submit({ maxRunTimeSeconds: 600 }), await it.submit({ maxRunTimeSeconds: 10 })]
+  expect((await told(long)).fit).toMatchObject({
+    freeNow: false,
+    couldEverFit: true,
+    missing: ['The free resources are reserved for other projects'],
+  })
+  expect((await told(short)).fit).toMatchObject({ freeNow: true })
+})
