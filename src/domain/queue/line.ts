@@ -110,9 +110,12 @@ async function readChunks(sql: Sql, reading: Reading, moment: Moment): Promise<I
   return read(sql, chunksSql, { ...reading, more: [JSON.stringify(rows), chunkSize] })
 }
 
-/** Chunk by chunk through the index, for every plan that PostgreSQL might prefer. */
+/**
+ * Chunk by chunk through the index, for every plan that PostgreSQL might prefer. The bid of such an entry is 0; the
+ * index has it before the sequence.
+ */
 const chunksSql = `SELECT e.* FROM jsonb_to_recordset($6::text::jsonb) AS c(band int, chunk bigint, open boolean)
-  CROSS JOIN LATERAL (SELECT * FROM queue_entry WHERE pool = $1 AND band = c.band AND open = c.open
+  CROSS JOIN LATERAL (SELECT * FROM queue_entry WHERE pool = $1 AND band = c.band AND bid = 0 AND open = c.open
     AND sequence >= c.chunk * $7::bigint AND sequence < (c.chunk + 1) * $7::bigint OFFSET 0) e`
 
 interface Bounds {

@@ -256,12 +256,13 @@ async function countRows(sql: Sql, pool: string, doubts: readonly Doubt[]): Prom
   )
 }
 
+/** The bid of such an entry is 0; PostgreSQL needs it to find the sequences in the index, which has the bid before them. */
 const doubtsSql = `
 SELECT d.id, c.first, c.count FROM jsonb_to_recordset($2::text::jsonb) AS d(
   id int, band int, chunk bigint, open boolean, whole timestamptz, tied timestamptz, places bigint[])
 CROSS JOIN LATERAL (
   SELECT CASE WHEN ${wholeSql} THEN 0 ELSE width_bucket(q.sequence, d.places) END AS first, count(*)::int FROM queue_entry q
-  WHERE q.pool = $1 AND q.band = d.band AND q.sequence >= d.chunk * $3::bigint AND q.sequence < (d.chunk + 1) * $3::bigint
+  WHERE q.pool = $1 AND q.band = d.band AND q.bid = 0 AND q.sequence >= d.chunk * $3::bigint AND q.sequence < (d.chunk + 1) * $3::bigint
     AND q.open = d.open AND (${wholeSql} OR (${tiedSql} AND q.sequence < d.places[cardinality(d.places)])) GROUP BY 1
 ) c`
 

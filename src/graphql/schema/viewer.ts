@@ -112,9 +112,9 @@ const emptyQueue: ViewerQueueRow = { pendingCount: 0, runningCount: 0, blockedCo
  */
 const countedMax = 20_000
 
-/** The gate is a parameter, so that PostgreSQL reads the index of the lane. */
+/** The gate is not a constant for PostgreSQL, so that it reads the index of the lane, not that of all gated entries. */
 const countedSql = (gates: string) =>
-  `(SELECT coalesce(sum(c.count), 0) FROM mine CROSS JOIN (VALUES ${gates}) gate(open)
+  `(SELECT coalesce(sum(c.count), 0) FROM mine CROSS JOIN unnest(ARRAY[${gates}]) gate(open)
     CROSS JOIN LATERAL (SELECT count(*) FROM queue_entry WHERE lane_id = mine.id AND open = gate.open) c)`
 
 const viewerQueueSql = `
@@ -128,8 +128,8 @@ others AS MATERIALIZED (
   WHERE a.status = 'PENDING' AND j.state = 'BLOCKED' AND j.user_id = $1
 )
 SELECT
-  (SELECT CASE WHEN waiting > $3::int THEN waiting + ${countedSql('(false)')}
-    ELSE ${countedSql('(true), (false)')} END FROM viewed)::int AS "pendingCount",
+  (SELECT CASE WHEN waiting > $3::int THEN waiting + ${countedSql('false')}
+    ELSE ${countedSql('true, false')} END FROM viewed)::int AS "pendingCount",
   (SELECT count(*) FROM others WHERE state <> 'BLOCKED') AS "runningCount",
   (SELECT count(*) FROM others WHERE state = 'BLOCKED') AS "blockedCount",
   ARRAY(SELECT id FROM others WHERE state <> 'BLOCKED' ORDER BY sequence LIMIT $2) AS "runningIds"`

@@ -5,6 +5,7 @@ import { readLineOf } from '../../../src/domain/queue/own-line.ts'
 import { positionsOf, prioritiesOf } from '../../../src/domain/queue/position.ts'
 import { chunkSize, foldTally, readTally } from '../../../src/domain/queue/tally.ts'
 import { advisoryLocks } from '../../../src/platform/advisory-locks.ts'
+import type { Sql } from '../../../src/platform/tx.ts'
 import { createDatabase, type TestDatabase } from '../../support/database.ts'
 import { createTestDomain, type TestDomain } from '../../support/domain.ts'
 
@@ -100,6 +101,26 @@ test('the same over many chunks, folded or not, with ages across their bounds', 
   expect(await sql('SELECT * FROM queue_tally')).toEqual([])
   expect(await sql('SELECT * FROM account_tally')).toEqual([])
   expect(await sql('SELECT * FROM account_total')).toEqual([])
+})
+
+test('a chunk is found in the index by its sequences: a pool of priorities has only the bid 0', async () => {
+  const job = await it.submit()
+  const plans: string[] = []
+  const explaining: Sql = {
+    async query(text, values, name) {
+      if (text.includes('jsonb_to_recordset') && text.includes('sequence >= '))
+        await database.db.transaction(async (tx) => {
+          await tx.query('SET LOCAL enable_seqscan = off; SET LOCAL enable_bitmapscan = off')
+          plans.push(JSON.stringify(await tx.query(`EXPLAIN (FORMAT JSON) ${text}`, values)))
+        })
+      return database.db.sql.query(text, values, name)
+    },
+  }
+  await positionsOf(explaining, [job])
+  await readLine(explaining, 'sim', { after: null, limit: 3 })
+  expect(plans).toHaveLength(2)
+  for (const plan of plans) expect(plan).toMatch(/"Index Cond":"[^"]*bid = 0[^"]*sequence >=/)
+  await clear()
 })
 
 test('a fold that is cut, or that meets another, leaves bounds that contain whoever waits', async () => {
