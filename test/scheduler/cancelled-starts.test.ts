@@ -10,6 +10,7 @@ import { systemClock } from '../../src/platform/clock.ts'
 import type { Scheduler } from '../../src/scheduler/scheduler.ts'
 import { createDatabase, type TestDatabase } from '../support/database.ts'
 import { createTestDomain, type TestDomain } from '../support/domain.ts'
+import { bindVerbs } from '../support/executor-verbs.ts'
 import { startScheduler } from '../support/leader.ts'
 import { until } from '../support/until.ts'
 
@@ -43,7 +44,7 @@ afterEach(async () => {
 
 function lead(start: Executor['start']): void {
   const simulated: Executor = {
-    ...inner,
+    ...bindVerbs(inner),
     start(run, unwanted) {
       begun.resolve()
       return start(run, unwanted)

@@ -14,6 +14,7 @@ import { runOf } from '../executors/runs.ts'
 import { machineTime } from '../support/clock.ts'
 import { createDatabase, type TestDatabase } from '../support/database.ts'
 import { createTestDomain, type TestDomain } from '../support/domain.ts'
+import { bindVerbs } from '../support/executor-verbs.ts'
 import { startScheduler } from '../support/leader.ts'
 import { recordLines } from '../support/recorded-lines.ts'
 import { until } from '../support/until.ts'
@@ -59,7 +60,7 @@ describe.each(['simulated', 'local'] as const)('with the executor %s', (name) =>
     const asked = Promise.withResolvers<void>()
     const death = Promise.withResolvers<never>()
     const first = lead('a', {
-      ...executor,
+      ...bindVerbs(executor),
       async start(run) {
         if (starts === 'before') await executor.start(run)
         asked.resolve()
@@ -90,7 +91,7 @@ describe.each(['simulated', 'local'] as const)('with the executor %s', (name) =>
 
   test('what a leader did not live to remove after the end is removed by the next', async () => {
     const asked = Promise.withResolvers<void>()
-    const first = lead('a', { ...executor, forget: async () => asked.resolve() })
+    const first = lead('a', { ...bindVerbs(executor), forget: async () => asked.resolve() })
     const id = await it.submit({ command: ['true'] })
     await asked.promise
     expect(await factsOf(id)).toMatchObject({ state: 'SUCCEEDED' })

@@ -14,6 +14,7 @@ import { createReporter } from '../../src/scheduler/reports.ts'
 import { Carrier } from '../../src/scheduler/run-carrier.ts'
 import { createDatabase } from '../support/database.ts'
 import { createTestDomain } from '../support/domain.ts'
+import { bindVerbs } from '../support/executor-verbs.ts'
 import { createLeader } from '../support/leader.ts'
 import { until } from '../support/until.ts'
 
@@ -66,7 +67,7 @@ test('what a run printed before its machine was restarted is read before its log
 
   const told = Promise.withResolvers<void>()
   const late: Executor = {
-    ...local,
+    ...bindVerbs(local),
     async *logs(...asked) {
       await told.promise
       yield* local.logs(...asked)

@@ -15,6 +15,7 @@ import { createReporter } from '../../src/scheduler/reports.ts'
 import { createRunner } from '../../src/scheduler/runner.ts'
 import { createDatabase } from '../support/database.ts'
 import { createTestDomain } from '../support/domain.ts'
+import { bindVerbs } from '../support/executor-verbs.ts'
 import { createLeader } from '../support/leader.ts'
 import { until } from '../support/until.ts'
 
@@ -47,7 +48,7 @@ test.each(['runs_due', 'holding_runs'])(
     }
     let starts = 0
     const executor: Executor = {
-      ...simulated,
+      ...bindVerbs(simulated),
       async start(...order) {
         starts += 1
         await looked.promise

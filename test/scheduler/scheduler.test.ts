@@ -15,6 +15,7 @@ import { createLog } from '../../src/platform/log.ts'
 import type { Scheduler, SchedulerOptions } from '../../src/scheduler/scheduler.ts'
 import { createDatabase, type TestDatabase } from '../support/database.ts'
 import { createTestDomain, type TestDomain } from '../support/domain.ts'
+import { bindVerbs } from '../support/executor-verbs.ts'
 import { startScheduler } from '../support/leader.ts'
 import { recordLines } from '../support/recorded-lines.ts'
 import { until } from '../support/until.ts'
@@ -86,7 +87,7 @@ test('a job runs from submission to its end: four events, one run, its log seale
 test('a start that fails by a defect says where its cause is, and the log has it', async () => {
   const { lines, destination } = recordLines()
   const cause = new TypeError('spawn is not a function')
-  const broken: Executor = { ...executor, start: () => Promise.reject(cause) }
+  const broken: Executor = { ...bindVerbs(executor), start: () => Promise.reject(cause) }
   const domain = { ...it.domain, log: createLog('error', { destination }) }
   const scheduler = startScheduler(domain, { simulated: broken }, { holder: 'a', startAttemptsMax: 1 })
   stops.unshift(() => scheduler.stop())

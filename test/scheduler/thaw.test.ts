@@ -18,6 +18,7 @@ import { Carrier } from '../../src/scheduler/run-carrier.ts'
 import { createWithdrawals, type Withdrawals } from '../../src/scheduler/stale-starts.ts'
 import { createDatabase, type TestDatabase } from '../support/database.ts'
 import { createTestDomain, type TestDomain } from '../support/domain.ts'
+import { bindVerbs } from '../support/executor-verbs.ts'
 import { createLeader } from '../support/leader.ts'
 import { createDoor } from '../support/outage.ts'
 import { recordLines } from '../support/recorded-lines.ts'
@@ -66,7 +67,7 @@ async function createWatched(): Promise<Executor> {
   const simulated = await createSimulatedExecutor({ dataDir, clock: systemClock, time: it.time, log: it.domain.log })
   forgotten = []
   return {
-    ...simulated,
+    ...bindVerbs(simulated),
     async forget(handle) {
       forgotten.push((await simulated.inspect([handle]))[0])
       await simulated.forget?.(handle)
@@ -106,7 +107,7 @@ async function frozen(by: By = {}) {
   const begun = Promise.withResolvers<void>()
   const thawed = Promise.withResolvers<void>()
   const slow: Executor = {
-    ...executor,
+    ...bindVerbs(executor),
     async start(run) {
       begun.resolve()
       await thawed.promise
@@ -230,7 +231,7 @@ test('of a run whose job was deleted it is stopped, once, and forgotten', async 
   const did: string[] = []
   let looks = 0
   const slow: Executor = {
-    ...executor,
+    ...bindVerbs(executor),
     inspect: async () => [
       ++looks > 3 ? { state: 'ended', exitCode: 143, signal: 15, stopped: true } : { state: 'running' },
     ],
@@ -297,7 +298,7 @@ test('it reads no orders any more', async () => {
 test('a backend that does not answer right after a start is asked again: the run is not taken for one that failed', async () => {
   let failures = 0
   const shy: Executor = {
-    ...executor,
+    ...bindVerbs(executor),
     async inspect(handles) {
       if (failures++ === 0) throw new Error('The backend does not answer')
       return executor.inspect(handles)

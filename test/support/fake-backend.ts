@@ -7,6 +7,7 @@ import { copiesOf } from '../../src/domain/spec.ts'
 import type { BackendNode, Executor, Handle, Observation, RunSpec } from '../../src/executors/executor.ts'
 import { createSimulatedExecutor } from '../../src/executors/simulated/simulated.ts'
 import { systemClock } from '../../src/platform/clock.ts'
+import { bindVerbs } from './executor-verbs.ts'
 
 /**
  * A backend that chooses nodes itself, over an executor that runs things (the simulated one): it has nodes of its own,
@@ -55,7 +56,7 @@ export async function openFakeBackend({ time, log }: Pick<Domain, 'time' | 'log'
   const nodes = names.map((name) => backendNode(name))
   return createFakeBackend(
     {
-      ...inner,
+      ...bindVerbs(inner),
       async close() {
         await inner.close()
         await rm(dataDir, { recursive: true })
@@ -105,7 +106,7 @@ function createFakeBackend(inner: Executor, nodes: BackendNode[]): FakeBackend {
   }
 
   const fake: FakeBackend = {
-    ...inner,
+    ...bindVerbs(inner),
     nodes,
     answers: true,
     why: 'Resources',
