@@ -2,7 +2,7 @@ import type { LogChunk } from '../executor.ts'
 
 /**
  * `line 1`, `line 2` … as bytes, from any line, generated on demand. All lines exist the moment the run begins; the
- * position is `{ line }`, the last one that was given: chunks end at ends of lines.
+ * position is `{ line }`, the last line that was read: chunks end at ends of lines.
  */
 
 const chunkBytesMax = 65_536
@@ -11,7 +11,7 @@ export interface OutputPosition {
   line: number
 }
 
-export function* output(lines: number, from: OutputPosition, signal: AbortSignal): Generator<LogChunk> {
+export function* printLines(lines: number, from: OutputPosition, signal: AbortSignal): Generator<LogChunk> {
   let { line } = from
   while (line < lines && !signal.aborted) {
     let text = ''
@@ -25,7 +25,7 @@ export function* output(lines: number, from: OutputPosition, signal: AbortSignal
 
 const lineBytesMax = 32
 
-export function linePositionOf(position: unknown): OutputPosition {
+export function parseLinePosition(position: unknown): OutputPosition {
   if (position === null) return { line: 0 }
   const { line } = position as Partial<OutputPosition>
   if (!Number.isSafeInteger(line))

@@ -1,4 +1,4 @@
-import { type Ended, type Observation, type RunSpec, StartFailed } from '../executor.ts'
+import { type Observation, type RunSpec, StartFailed } from '../executor.ts'
 
 /** The handle of a simulated run as JSON: its state at any moment is arithmetic over handle, stops and clock. */
 
@@ -23,7 +23,7 @@ const TERM = 15
 const KILL = 9
 
 /** Throws StartFailed for the first SIM_START_FAILURES runs of a job. */
-export function planOf({ runId, number, nodes, spec, injected }: RunSpec, now: number): Plan {
+export function createPlan({ runId, number, nodes, spec, injected }: RunSpec, now: number): Plan {
   const environment = new Map([
     ...spec.environment.map(({ name, value }): [string, string] => [name, value]),
     ...Object.entries(injected),
@@ -31,7 +31,7 @@ export function planOf({ runId, number, nodes, spec, injected }: RunSpec, now: n
   const amount = (name: string) => {
     const value = Number(environment.get(name) ?? 0)
     if (value >= 0 && Number.isFinite(value)) return value
-    throw new StartFailed('BAD_SPEC', `${name} is ${environment.get(name)}, not a number from 0 on`)
+    throw new StartFailed('BAD_SPEC', `${name} is ${environment.get(name)}, which is not a number of at least 0`)
   }
   if (number <= amount('SIM_START_FAILURES')) throw new StartFailed('START_FAILED', 'SIM_START_FAILURES')
   const runsAt = now + amount('SIM_START_SECONDS') * 1000
@@ -59,10 +59,8 @@ interface End {
   signal: number | null
 }
 
-/**
- * The earliest of: its own end, KILL after a grace, TERM once it no longer ignores it. A stop after the end is none.
- */
-export function endOf(plan: Plan, stops: readonly PlannedStop[]): End & { stopped: boolean } {
+/** The earliest of: the planned end, KILL after a grace, TERM once the run no longer ignores it. Stops after the planned end do not count. */
+export function computeEnd(plan: Plan, stops: readonly PlannedStop[]): End & { stopped: boolean } {
   const natural: End = { at: plan.endsAt, exitCode: plan.exitCode, signal: null }
   const delivered = stops.filter(({ at }) => at < plan.endsAt)
   const ends = delivered.flatMap(({ at, graceMs }): End[] => {
@@ -74,20 +72,19 @@ export function endOf(plan: Plan, stops: readonly PlannedStop[]): End & { stoppe
   return { ...first, stopped: delivered.some(({ at }) => at <= first.at) }
 }
 
-export function observe(plan: Plan, stops: readonly PlannedStop[], now: number): Observation {
-  const { at, stopped, exitCode, signal } = endOf(plan, stops)
+export function observePlan(plan: Plan, stops: readonly PlannedStop[], now: number): Observation {
+  const { at, stopped, exitCode, signal } = computeEnd(plan, stops)
   if (now < at) {
     if (now < plan.runsAt) return { state: 'starting', info: 'SIM_START_SECONDS' }
     return { state: 'running', startedAt: new Date(plan.runsAt), nativeId: plan.runId }
   }
   const times = { ...(at >= plan.runsAt ? { startedAt: new Date(plan.runsAt) } : {}), finishedAt: new Date(at) }
-  const ended: Ended = { state: 'ended', exitCode, signal, stopped, nativeId: plan.runId, ...times }
-  return ended
+  return { state: 'ended', exitCode, signal, stopped, nativeId: plan.runId, ...times }
 }
 
 /** The next moment after `now` at which the run begins or ends; null: nothing changes any more. */
-export function nextChange(plan: Plan, stops: readonly PlannedStop[], now: number): number | null {
-  const { at } = endOf(plan, stops)
+export function findNextChange(plan: Plan, stops: readonly PlannedStop[], now: number): number | null {
+  const { at } = computeEnd(plan, stops)
   if (now >= at) return null
   return now < plan.runsAt && plan.runsAt < at ? plan.runsAt : at
 }

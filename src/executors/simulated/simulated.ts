@@ -3,12 +3,19 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Clock, Time } from '../../platform/clock.ts'
 import type { Log } from '../../platform/log.ts'
-import { readErrorCode } from '../backend/file-errors.ts'
-import { type Executor, type Handle, type Observation, StartFailed } from '../executor.ts'
+import {
+  type Executor,
+  type ExecutorDescription,
+  type Handle,
+  type LogChunk,
+  type Observation,
+  type RunSpec,
+  StartFailed,
+} from '../executor.ts'
 import { Agenda } from './agenda.ts'
-import { openRunJournal } from './journal.ts'
-import { linePositionOf, type OutputPosition, output } from './output.ts'
-import { endOf, nextChange, observe, type Plan, parseHandle, planOf } from './plan.ts'
+import { type OutputPosition, parseLinePosition, printLines } from './output.ts'
+import { computeEnd, createPlan, findNextChange, observePlan, type Plan, parseHandle } from './plan.ts'
+import { ifThere, RunStore } from './run-store.ts'
 
 /**
  * Runs that only take time: for tests, demos and capacity planning. Environment variables say what a run does
@@ -16,8 +23,8 @@ import { endOf, nextChange, observe, type Plan, parseHandle, planOf } from './pl
  * handle is its whole plan, and its moments are database time, so a server may die and come back, and several may share
  * a directory.
  *
- * Nodes named in `<dataDir>/sim-silent`, one per line, do not answer: runs on them are unreachable, starting there
- * fails, stopping there throws, and their output is held back. The runs go on.
+ * Nodes named in `<dataDir>/sim-silent`, one per line, are unreachable: a start or a stop there fails, and output is
+ * held back. The runs go on.
  */
 
 export interface SimulatedOptions {
@@ -28,136 +35,157 @@ export interface SimulatedOptions {
 }
 
 /** How often a reader of output checks whether the node is silent, or another server has stopped the run. */
-const lookMs = 5_000
+const pollMs = 5_000
 
-export async function createSimulatedExecutor({ dataDir, clock, time, log }: SimulatedOptions): Promise<Executor> {
-  const journal = await openRunJournal(dataDir)
-  const agenda = new Agenda(clock, time)
-  const closing = new AbortController()
-  const stops = new EventEmitter().setMaxListeners(0)
-  const either = (signal: AbortSignal) => AbortSignal.any([signal, closing.signal])
-  const stopsOf = async (runId: string) => (await journal.readStops()).get(runId) ?? []
+export const createSimulatedExecutor = async (options: SimulatedOptions): Promise<Executor> =>
+  new SimulatedExecutor(options, await RunStore.open(options.dataDir))
 
-  async function silentNodes(): Promise<ReadonlySet<string>> {
-    try {
-      return new Set((await readFile(join(dataDir, 'sim-silent'), 'utf8')).split('\n').map((line) => line.trim()))
-    } catch (error) {
-      if (readErrorCode(error) === 'ENOENT') return new Set()
-      throw error
-    }
+class SimulatedExecutor implements Executor {
+  readonly name = 'simulated'
+  readonly #options: SimulatedOptions
+  readonly #store: RunStore
+  readonly #agenda: Agenda
+  readonly #closing = new AbortController()
+  /** Emits the ids of runs that this process stops. */
+  readonly #stops = new EventEmitter().setMaxListeners(0)
+
+  constructor(options: SimulatedOptions, store: RunStore) {
+    this.#options = options
+    this.#store = store
+    this.#agenda = new Agenda(options.clock, options.time)
   }
 
-  const isSilent = async ({ node }: Plan) => node !== null && (await silentNodes()).has(node)
-
-  async function note(handle: Handle, plan: Plan): Promise<void> {
-    const at = nextChange(plan, await stopsOf(plan.runId), time.nowMs())
-    agenda.set(handle, at ?? time.nowMs())
+  async start(run: RunSpec): Promise<Handle> {
+    const draft = createPlan(run, this.#options.time.nowMs())
+    if ((await this.#isSilent(draft)) && !(await this.#store.has(run.runId)))
+      throw new StartFailed('NODE_TROUBLE', `Node ${draft.node} is unreachable`)
+    const handle = await this.#store.claim(run.runId, JSON.stringify(draft))
+    await this.#schedule(handle, parseHandle(handle) ?? draft)
+    this.#options.log.debug({ plan: handle }, 'a simulated run was started, or found')
+    return handle
   }
 
-  async function inspect(handles: readonly Handle[]): Promise<Observation[]> {
-    const [silent, stopsByRun] = await Promise.all([silentNodes(), journal.readStops()])
-    const now = time.nowMs()
+  find(runId: string): Promise<Handle | null> {
+    return this.#store.find(runId)
+  }
+
+  async inspect(handles: readonly Handle[]): Promise<Observation[]> {
+    const [silent, stopsByRun] = await Promise.all([this.#readSilentNodes(), this.#store.readStops()])
+    const now = this.#options.time.nowMs()
     return Promise.all(
       handles.map(async (handle): Promise<Observation> => {
         const plan = parseHandle(handle)
-        if (!plan || !(await journal.knows(plan.runId))) return { state: 'gone' }
+        if (!plan || !(await this.#store.has(plan.runId))) return { state: 'gone' }
         if (plan.node !== null && silent.has(plan.node))
-          return { state: 'unreachable', info: `Node ${plan.node} does not answer` }
-        const stopsOfRun = stopsByRun.get(plan.runId) ?? []
-        const next = nextChange(plan, stopsOfRun, now)
-        if (next !== null) agenda.set(handle, next)
-        return observe(plan, stopsOfRun, now)
+          return { state: 'unreachable', info: `Node ${plan.node} is unreachable` }
+        const stops = stopsByRun.get(plan.runId) ?? []
+        const next = findNextChange(plan, stops, now)
+        if (next !== null) this.#agenda.set(handle, next)
+        return observePlan(plan, stops, now)
       }),
     )
   }
 
-  async function* logs(handle: Handle, from: unknown, signal: AbortSignal) {
+  async *logs(handle: Handle, from: unknown, signal: AbortSignal): AsyncGenerator<LogChunk> {
     const plan = parseHandle(handle)
-    if (plan && (await journal.knows(plan.runId))) yield* print(plan, linePositionOf(from), either(signal))
+    if (plan && (await this.#store.has(plan.runId)))
+      yield* this.#print(plan, parseLinePosition(from), this.#untilClosed(signal))
   }
 
-  async function* print(plan: Plan, from: OutputPosition, signal: AbortSignal) {
+  async stop(handle: Handle, graceMs: number): Promise<void> {
+    const plan = parseHandle(handle)
+    if (!plan || !(await this.#store.has(plan.runId))) return
+    if (await this.#isSilent(plan)) throw new Error(`Node ${plan.node} is unreachable`)
+    const now = this.#options.time.nowMs()
+    if (computeEnd(plan, await this.#readStops(plan)).at <= now) return
+    await this.#store.addStop(plan.runId, { at: now, graceMs: Math.max(0, graceMs) })
+    this.#stops.emit(plan.runId)
+    await this.#schedule(handle, plan)
+  }
+
+  watch(signal: AbortSignal): AsyncGenerator<Handle> {
+    return this.#agenda.handles(this.#untilClosed(signal))
+  }
+
+  async forget(handle: Handle): Promise<void> {
+    const plan = parseHandle(handle)
+    this.#agenda.delete(handle)
+    if (plan) await this.#store.forget(plan.runId)
+  }
+
+  async list(): Promise<{ runId: string; handle: Handle }[]> {
+    return (await this.#store.list()).flatMap((handle) => {
+      const plan = parseHandle(handle)
+      return plan ? { runId: plan.runId, handle } : []
+    })
+  }
+
+  async silent(nodes: readonly string[]): Promise<string[]> {
+    const silent = await this.#readSilentNodes()
+    return nodes.filter((node) => silent.has(node))
+  }
+
+  async describe(): Promise<ExecutorDescription> {
+    return { version: null, available: true, message: 'Runs take time and do nothing' }
+  }
+
+  async close(): Promise<void> {
+    this.#closing.abort()
+    await this.#store.close()
+  }
+
+  #untilClosed(signal: AbortSignal): AbortSignal {
+    return AbortSignal.any([signal, this.#closing.signal])
+  }
+
+  async #readStops({ runId }: Plan) {
+    return (await this.#store.readStops()).get(runId) ?? []
+  }
+
+  async #readSilentNodes(): Promise<ReadonlySet<string>> {
+    const text = await ifThere(readFile(join(this.#options.dataDir, 'sim-silent'), 'utf8'))
+    return new Set(text?.split('\n').map((line) => line.trim()))
+  }
+
+  async #isSilent({ node }: Plan): Promise<boolean> {
+    return node !== null && (await this.#readSilentNodes()).has(node)
+  }
+
+  async #schedule(handle: Handle, plan: Plan): Promise<void> {
+    const now = this.#options.time.nowMs()
+    this.#agenda.set(handle, findNextChange(plan, await this.#readStops(plan), now) ?? now)
+  }
+
+  async *#print(plan: Plan, from: OutputPosition, signal: AbortSignal): AsyncGenerator<LogChunk> {
     let position = from
     while (!signal.aborted) {
-      const { prints, over, changesAt } = await outlook(plan)
+      const { prints, isOver, changesAt } = await this.#readOutlook(plan)
       if (prints) {
-        yield* output(plan.lines, position, signal)
+        yield* printLines(plan.lines, position, signal)
         position = { line: plan.lines }
       }
-      if (over) return
-      await sleepUntil(changesAt, plan.runId, signal)
+      if (isOver) return
+      await this.#sleepUntil(changesAt, plan.runId, signal)
     }
   }
 
-  /** Ends early at a stop by this process; stops by others are found at the next look. */
-  async function sleepUntil(at: number, runId: string, signal: AbortSignal): Promise<void> {
+  /** Ends early at a stop by this process; the next poll finds stops by others. */
+  async #sleepUntil(at: number, runId: string, signal: AbortSignal): Promise<void> {
     const stopped = new AbortController()
     const wake = () => stopped.abort()
-    stops.once(runId, wake)
-    const ms = Math.min(lookMs, Math.max(1, at - time.nowMs()))
-    await clock.sleep(ms, AbortSignal.any([signal, stopped.signal]))
-    stops.off(runId, wake)
+    this.#stops.once(runId, wake)
+    const ms = Math.min(pollMs, Math.max(1, at - this.#options.time.nowMs()))
+    await this.#options.clock.sleep(ms, AbortSignal.any([signal, stopped.signal]))
+    this.#stops.off(runId, wake)
   }
 
-  /** What a reader of the output may have now, and when to look again. */
-  async function outlook(plan: Plan): Promise<{ prints: boolean; over: boolean; changesAt: number }> {
-    const [silent, stopsOfRun] = await Promise.all([isSilent(plan), stopsOf(plan.runId)])
-    const now = time.nowMs()
-    if (silent) return { prints: false, over: false, changesAt: now + lookMs }
-    const { at } = endOf(plan, stopsOfRun)
+  /** Whether output can be read now, and when to look again. */
+  async #readOutlook(plan: Plan): Promise<{ prints: boolean; isOver: boolean; changesAt: number }> {
+    const [isSilent, stops] = await Promise.all([this.#isSilent(plan), this.#readStops(plan)])
+    const now = this.#options.time.nowMs()
+    if (isSilent) return { prints: false, isOver: false, changesAt: now + pollMs }
+    const { at } = computeEnd(plan, stops)
     const hasBegun = plan.runsAt <= Math.min(now, at)
-    return { prints: hasBegun, over: at <= now, changesAt: nextChange(plan, stopsOfRun, now) ?? now }
-  }
-
-  return {
-    name: 'simulated',
-    async start(run) {
-      const draft = planOf(run, time.nowMs())
-      if ((await isSilent(draft)) && !(await journal.knows(run.runId)))
-        throw new StartFailed('NODE_TROUBLE', `Node ${draft.node} does not answer`)
-      const handle = await journal.claim(run.runId, JSON.stringify(draft))
-      await note(handle, parseHandle(handle) ?? draft)
-      log.debug({ plan: handle }, 'a simulated run was started, or found')
-      return handle
-    },
-    find: (runId) => journal.find(runId),
-    async silent(nodes) {
-      const silent = await silentNodes()
-      return nodes.filter((node) => silent.has(node))
-    },
-    inspect,
-    logs,
-    async stop(handle, graceMs) {
-      const plan = parseHandle(handle)
-      if (!plan || !(await journal.knows(plan.runId))) return
-      if (await isSilent(plan)) throw new Error(`Node ${plan.node} does not answer`)
-      const now = time.nowMs()
-      if (endOf(plan, await stopsOf(plan.runId)).at <= now) return
-      await journal.addStop(plan.runId, { at: now, graceMs: Math.max(0, graceMs) })
-      stops.emit(plan.runId)
-      await note(handle, plan)
-    },
-    watch: (signal) => agenda.handles(either(signal)),
-    async forget(handle) {
-      const plan = parseHandle(handle)
-      agenda.delete(handle)
-      if (plan) await journal.forget(plan.runId)
-    },
-    async list() {
-      const handles = await journal.list()
-      return handles.flatMap((handle) => {
-        const plan = parseHandle(handle)
-        return plan ? { runId: plan.runId, handle } : []
-      })
-    },
-    describe: async () => ({
-      version: null,
-      available: true,
-      message: 'Runs take time and do nothing',
-    }),
-    async close() {
-      closing.abort()
-      await journal.close()
-    },
+    return { prints: hasBegun, isOver: at <= now, changesAt: findNextChange(plan, stops, now) ?? now }
   }
 }
