@@ -180,7 +180,7 @@ test.for([
   ['pulls its image', {}, 2_500],
   ['keeps it in its queue', { SIM_START_SECONDS: '2.5' }, 0],
 ] as const)('the time in which its backend %s is no run time', async ([, environment, pullMs]) => {
-  const { start: begin } = executor
+  const begin = executor.start.bind(executor)
   executor.start = async (...order) => {
     await setTimeout(pullMs)
     return begin(...order)

@@ -1,7 +1,6 @@
-import { closeSync, constants, openSync, rmSync, watch } from 'node:fs'
+import { watch } from 'node:fs'
 import { type FileHandle, open } from 'node:fs/promises'
 import type { Log } from '../../platform/log.ts'
-import { openPlain } from './plain-file.ts'
 
 /**
  * The list of ended runs: one file to which every shim appends its run's id as its last act but one. One watch on it
@@ -16,7 +15,6 @@ const readBytesMax = 65_536
 const listBytesMax = 65_536
 
 export async function followEnded(path: string, log: Log, onEnded: (runId: string) => void): Promise<EndedList> {
-  closeSync(openEnded(path))
   const file = await open(path, 'a+', 0o600)
   let { size: offset } = await file.stat()
   let reading: Promise<void> = Promise.resolve()
@@ -53,13 +51,4 @@ export async function followEnded(path: string, log: Log, onEnded: (runId: strin
 async function completeLines(file: FileHandle, offset: number): Promise<string> {
   const { bytesRead, buffer } = await file.read(Buffer.alloc(readBytesMax), 0, readBytesMax, offset)
   return buffer.subarray(0, buffer.lastIndexOf(10, bytesRead) + 1).toString('latin1')
-}
-
-/** Opens the list to append. What a job has put in its place, such as a folder or a pipe, is removed. */
-export function openEnded(path: string): number {
-  const { O_WRONLY, O_APPEND, O_CREAT } = constants
-  const file = openPlain(path, O_WRONLY | O_APPEND | O_CREAT)
-  if (file !== null) return file
-  rmSync(path, { recursive: true, force: true })
-  return openSync(path, 'a', 0o600)
 }

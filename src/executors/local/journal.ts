@@ -1,7 +1,6 @@
-import { appendFileSync, closeSync, constants, fstatSync, readFileSync, statSync } from 'node:fs'
+import { appendFileSync, readFileSync, statSync } from 'node:fs'
 import { readErrorCode } from '../backend/file-errors.ts'
 import type { Loss } from '../backend/spool-reader.ts'
-import { openPlain } from './plain-file.ts'
 
 /**
  * The journal of a run: the records of its shim and of the server, in the order of the events. shim.sh is its
@@ -49,8 +48,6 @@ export interface ShimClaim {
   due: number | null
   /** The cgroup of the job; null: none of its own. */
   cgroup: string | null
-  /** A shim of Berth 0.1 shares the session and the process group of its job. */
-  sharesGroup: boolean
 }
 
 /**
@@ -58,17 +55,13 @@ export interface ShimClaim {
  * switches to the thread pool would cost ten times that at the start of every job.
  */
 export function readJournal(path: string): Journal | null {
-  const file = openPlain(path)
-  if (file === null) return null
   try {
-    return fstatSync(file).size <= journalBytesMax ? parseJournal(readFileSync(file, 'utf8')) : null
-  } finally {
-    closeSync(file)
+    return parseJournal(readFileSync(path, 'utf8'))
+  } catch (error) {
+    if (isMissingFile(error)) return null
+    throw error
   }
 }
-
-/** A week of losses, two each second. */
-const journalBytesMax = 32 * 1024 ** 2
 
 /** The losses that a journal tells. It only grows, so it is read when its size has changed: it is asked with each look at the output. */
 export function lossesOf(path: string): () => readonly Loss[] {
@@ -127,9 +120,8 @@ const isCode = /^\d{1,3}$/
 const least = (one: number | null, other: number | null) =>
   one === null || other === null ? (one ?? other) : Math.min(one, other)
 
-function parseClaim([pid, born = '', boot = '', up, due, cgroup]: readonly string[]): ShimClaim {
-  const place = { cgroup: cgroup === '-' ? null : (cgroup ?? null), sharesGroup: cgroup === undefined }
-  return { pid: Number(pid), born, boot, up: amount(up), due: amount(due), ...place }
+function parseClaim([pid, born = '', boot = '', up, due, cgroup = '-']: readonly string[]): ShimClaim {
+  return { pid: Number(pid), born, boot, up: amount(up), due: amount(due), cgroup: cgroup === '-' ? null : cgroup }
 }
 
 function parseUsed([usec, peak, oom]: readonly string[]): Used {
@@ -154,19 +146,18 @@ function parseLoss(word: keyof typeof lossWords, [stream, text]: readonly string
   return [word === 'over' ? { ...loss, after: null, bytes } : { ...loss, after: bytes, bytes: 0 }]
 }
 
-/** null: it is not told, or is no number; a job of the server's account can write here. */
+/** null: unknown, or a record that a full disk cut off. */
 const amount = (text: string | undefined) =>
   text !== undefined && /^\d{1,15}(\.\d+)?$/.test(text) ? Number(text) : null
 
-/** false: there is no journal, and none can be made. */
+/** false: the directory of the run is missing. */
 function append(path: string, text: string): boolean {
-  const file = openPlain(path, constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT)
-  if (file === null) return false
   try {
-    appendFileSync(file, text)
+    appendFileSync(path, text, { mode: 0o600 })
     return true
-  } finally {
-    closeSync(file)
+  } catch (error) {
+    if (isMissingFile(error)) return false
+    throw error
   }
 }
 

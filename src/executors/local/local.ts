@@ -23,17 +23,7 @@ import { endedList, filesOf, listRuns, makeRuns, type RunFiles, removeFiles, siz
 import { ofSpool } from './start-failure.ts'
 import { readUnsent } from './unsent-closures.ts'
 import { verdictOf } from './verdict.ts'
-import {
-  type Claimed,
-  isBegun,
-  isOverdue,
-  killJob,
-  killStrays,
-  seeShim,
-  terminate,
-  type WatchedMachine,
-  type WatchedRun,
-} from './watch.ts'
+import { type Claimed, isOverdue, killJob, seeShim, terminate, type WatchedMachine, type WatchedRun } from './watch.ts'
 import { createHeir } from './watchdog.ts'
 
 /**
@@ -50,9 +40,7 @@ import { createHeir } from './watchdog.ts'
  *
  * A job can reach its own processes and the write ends of its two output pipes. The supervisor and the
  * readers of its output are processes of the server's account in another session, and outside of the job's cgroup;
- * spool and journal belong to the server, in folders with mode 0700. So a job of another account cannot touch them. A
- * job of the server's own account can, as it can kill the server itself; this executor then notices it: it continues a
- * stopped supervisor, ends overdue runs, and leaves no process of a run that it reports as over.
+ * spool and journal belong to the server, in folders with mode 0700. So a job of another account cannot touch them.
  */
 
 export interface LocalOptions {
@@ -80,8 +68,6 @@ export interface LocalOptions {
 const streamBytesMaxDefault = 16 * 1024 ** 3
 /** A shim that has taken no claim for this long never will. */
 const claimMs = 30_000
-/** Pause between two searches for processes of a run that lost its directory. */
-const strayPauseMs = 20
 /** How often a server that follows no run, since it does not lead, looks for runs whose time is over. */
 const overdueLookMs = 2_000
 export async function createLocalExecutor(options: LocalOptions): Promise<Executor> {
@@ -133,8 +119,6 @@ export async function createLocalExecutor(options: LocalOptions): Promise<Execut
 
   async function startHere(run: RunSpec, files: RunFiles): Promise<string> {
     if (isClaimed(files)) return run.runId
-    // A job of the server's account may have emptied its journal; it must not begin twice.
-    if (run.inherited && (await isBegun(watched(files)))) return run.runId
     const { environment, inheritNames = [], hasGpus = false, deadlineSlackSeconds = 10, accounts = oneUser } = options
     const from = {
       environment,
@@ -183,10 +167,7 @@ export async function createLocalExecutor(options: LocalOptions): Promise<Execut
 
   /** The run does not start any more; unless another start took the claim, all its files are removed. */
   async function abandon(files: RunFiles): Promise<void> {
-    const journal = voided(files)
-    // A job of the server's account removed it, or put something else in its place: a shim has begun then.
-    if (!journal) while (await killStrays(watched(files))) await clock.sleep(strayPauseMs)
-    else if (journal.claim?.pid === 0) await removeRun(files)
+    if (voided(files)?.claim?.pid === 0) await removeRun(files)
   }
 
   async function removeRun(files: RunFiles): Promise<void> {
@@ -208,7 +189,6 @@ export async function createLocalExecutor(options: LocalOptions): Promise<Execut
   const watched = (files: RunFiles): WatchedRun => ({
     runId: files.runId,
     journalPath: files.journal,
-    cgroupPath: cgroups?.pathOf(files.runId) ?? null,
     sizes: () => sizesOf(files),
     waitsForDisk: () => waitsForDisk(files),
     read: () => presence.readJournal(files.journal),

@@ -93,8 +93,7 @@ export class Presence {
     try {
       if (this.#idFile !== null && readFileSync(this.#idFile, 'utf8').trim() !== this.#id)
         return new Error(`${this.#idFile} has the id of another data directory`)
-      // Fails for a file, and for a link to a file.
-      statSync(`${this.#runs}/.`)
+      statSync(this.#runs)
       return null
     } catch (error) {
       if (!(error instanceof Error) || troubleOf(error)) throw error

@@ -15,8 +15,6 @@ export interface ProcessSeen {
   session: number
   /** Clock ticks since boot on Linux, else the start time as `ps` writes it, with underscores for spaces. */
   born: string
-  /** Stopped by SIGSTOP or a similar signal. */
-  stopped: boolean
 }
 
 const run = promisify(execFile)
@@ -51,14 +49,12 @@ export async function seeAll(): Promise<ProcessSeen[]> {
   })
 }
 
-/** Whether the process began with this variable or argument, if the server may read that. */
-export function beganWith(pid: number, { variable, argument }: { variable: string; argument?: string }): boolean {
-  const has = (file: 'environ' | 'cmdline', text: string) => `\0${readProc(pid, file) ?? ''}\0`.includes(`\0${text}\0`)
-  return isLinux && (has('environ', variable) || (argument !== undefined && has('cmdline', argument)))
-}
+/** Whether the environment that the process began with has this `NAME=value`, if the server may read it. */
+export const startedWith = (pid: number, variable: string): boolean =>
+  isLinux && `\0${readProc(pid, 'environ') ?? ''}\0`.includes(`\0${variable}\0`)
 
 /** null: the process is gone, or the server may not read it. */
-function readProc(pid: number, file: 'stat' | 'environ' | 'cmdline'): string | null {
+function readProc(pid: number, file: 'stat' | 'environ'): string | null {
   try {
     return readFileSync(`/proc/${pid}/${file}`, 'utf8')
   } catch (error) {
@@ -88,7 +84,6 @@ function parseStat(text: string): ProcessSeen | null {
     group: Number(group),
     session: Number(session),
     born: rest[15] ?? '',
-    stopped: 'Tt'.includes(state),
   }
 }
 
@@ -101,6 +96,6 @@ async function listByPs(which: readonly string[]): Promise<ProcessSeen[]> {
     const [pid, group, state, ...lstart] = line.trim().split(/\s+/)
     if (!pid || state?.startsWith('Z')) return []
     const ids = { pid: Number(pid), group: Number(group), session: Number(group) }
-    return { ...ids, born: lstart.join('_'), stopped: state?.startsWith('T') ?? false }
+    return { ...ids, born: lstart.join('_') }
   })
 }

@@ -114,8 +114,7 @@ kill_job() {
   fi
 }
 
-# Only where the system tells no uptime: elsewhere the server and its heir know when the deadline fires. A sleep that fails
-# was killed.
+# Only where the system tells no uptime: elsewhere the server and its heir know when the deadline fires.
 watchdog() {
   exec >/dev/null 7>&- 9>&-
   sleep "$limit" || return
@@ -153,7 +152,7 @@ keep() {
     size=$(wc -c <"$directory/$1")
     if [ "$size" -ge $((blocks * 512)) ]; then
       trap 'exec cat >/dev/null' EXIT
-      # One that was killed told nothing; the job must not wait for it.
+      # The counter may be killed for want of memory, and the job must not wait for it.
       until dropped=$(wc -c); do sleep 1; done
       record over "$1" "$dropped"
       break

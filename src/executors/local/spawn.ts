@@ -1,16 +1,14 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { closeSync, constants, fchownSync } from 'node:fs'
+import { closeSync, fchownSync, openSync } from 'node:fs'
 import { Readable } from 'node:stream'
 import { readErrorCode } from '../backend/file-errors.ts'
 import { StartFailed } from '../executor.ts'
 import { fileBlockBytes } from '../process/scripts.ts'
-import { openEnded } from './ended-runs.ts'
 import { readJournal, recordVoid } from './journal.ts'
 import type { Launch } from './launch.ts'
 import { checkPaths } from './path-check.ts'
 import { closePipe, type Pipe, type PipeStock } from './pipes.ts'
-import { openPlain } from './plain-file.ts'
 import { shell, shim } from './shell.ts'
 
 import type { RunFiles } from './spool.ts'
@@ -32,9 +30,6 @@ export interface ShimOrder {
 /** Between TERM and KILL when the fallback deadline fires. */
 export const deadlineGraceSeconds = 30
 
-/** Consecutive arguments that only the processes of this run's shim have. */
-export const shimNameOf = (runId: string) => `berth\0${runId}`
-
 /**
  * Starts a shim in a session of its own and waits until it has taken the claim; throws if it is over without one. The
  * shim tells that by a pipe, so nothing is polled, and a server that dies meanwhile breaks nothing.
@@ -46,11 +41,11 @@ export async function spawnShim(
   const { launch, files } = order
   await checkPaths(launch)
   const opened: number[] = []
-  const keep = (file: number) => {
+  const open = (path: string, flags: 'a' | 'r') => {
+    const file = openSync(path, flags, 0o600)
     opened.push(file)
     return file
   }
-  const descriptor = (path: string, flags: number) => keep(demandPlain(path, flags))
   const taken: Pipe[] = []
   try {
     const take = async () => {
@@ -61,18 +56,17 @@ export async function spawnShim(
     const [out, err] = [await take(), await take()]
     // The job may open /dev/stdout and /dev/stderr again.
     if (launch.account) for (const { write } of taken) fchownSync(write, launch.account.uid, launch.account.gid)
-    for (const path of [files.stdout, files.stderr]) descriptor(path, appending)
-    const journal = [descriptor(files.journal, appending), descriptor(files.journal, constants.O_RDONLY)]
+    for (const path of [files.stdout, files.stderr]) open(path, 'a')
+    const journal = [open(files.journal, 'a'), open(files.journal, 'r')]
     const child = spawn(shell, ['-c', shim, 'berth', ...shimArguments(order), ...launch.argv], {
       // With the rights of the server, the directory of another account may not be entered.
       cwd: launch.account ? '/' : launch.cwd,
       env: launch.environment,
       detached: true,
-      stdio: ['ignore', out.write, err.write, ...journal, keep(openEnded(files.ended)), out.read, 'pipe', err.read],
+      stdio: ['ignore', out.write, err.write, ...journal, open(files.ended, 'a'), out.read, 'pipe', err.read],
     })
     child.once('exit', onExit)
     const told = await claimDecided(child)
-    // The journal is not asked: a job of the server's account may have emptied or removed it since.
     if (told.includes('claimed')) return
     // Another shim of this run may have the claim.
     if (ofSpool(() => readJournal(files.journal))?.claim) return
@@ -86,14 +80,6 @@ export async function spawnShim(
     for (const file of opened) closeSync(file)
     for (const pipe of taken) closePipe(pipe)
   }
-}
-
-const appending = constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT
-
-function demandPlain(path: string, flags: number): number {
-  const file = openPlain(path, flags)
-  if (file === null) throw new Error(`${path} is missing, or something else is in its place`)
-  return file
 }
 
 function shimArguments({ launch, files, bootId, cgroup, limited, streamBytesMax }: ShimOrder): string[] {

@@ -1,10 +1,9 @@
-import { closeSync, existsSync, fstatSync, read, readSync, rmdirSync, statSync, unlinkSync } from 'node:fs'
+import { closeSync, existsSync, fstatSync, openSync, read, readSync, rmdirSync, statSync, unlinkSync } from 'node:fs'
 import { mkdir, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { isMissingFolder } from '../backend/file-errors.ts'
 import type { Spool, Stream } from '../backend/spool-reader.ts'
-import { openPlain } from './plain-file.ts'
+import { isMissingFile } from './journal.ts'
 import { removeLinked } from './run-files.ts'
 
 /** Paths of the files of a run, in the spool, which only the account of the server may enter. */
@@ -69,11 +68,7 @@ function removesPlainFiles(files: RunFiles): boolean {
 }
 
 export async function makeRuns(spoolDir: string): Promise<void> {
-  const path = join(spoolDir, 'runs')
-  await mkdir(path, { recursive: true, mode: 0o700 }).catch((cause) => {
-    if (!isMissingFolder(cause)) throw cause
-    throw new Error(`${path} is a file, or a link that leads to no folder: move it away`, { cause })
-  })
+  await mkdir(join(spoolDir, 'runs'), { recursive: true, mode: 0o700 })
 }
 
 /** Ids of the runs that have files here. */
@@ -95,9 +90,9 @@ export const waitsForDisk = ({ directory }: RunFiles): boolean =>
  */
 const atOnceBytesMax = 16_384
 
-/** null: its files are gone, or no files. Sizes are read synchronously: a few µs, and most looks find nothing new. */
+/** null: its files are missing. Sizes are read synchronously: a few µs, and most looks find nothing new. */
 export function openSpool({ stdout, stderr }: RunFiles): (Spool & { close(): void }) | null {
-  const [out, err] = [openPlain(stdout), openPlain(stderr)]
+  const [out, err] = [openIfExists(stdout), openIfExists(stderr)]
   const close = () => {
     for (const file of [out, err]) if (file !== null) closeSync(file)
   }
@@ -120,3 +115,13 @@ export function openSpool({ stdout, stderr }: RunFiles): (Spool & { close(): voi
 }
 
 const readFrom = promisify(read)
+
+/** null: the file is missing. */
+export function openIfExists(path: string): number | null {
+  try {
+    return openSync(path, 'r')
+  } catch (error) {
+    if (isMissingFile(error)) return null
+    throw error
+  }
+}

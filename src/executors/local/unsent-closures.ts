@@ -1,8 +1,7 @@
 import { closeSync, fstatSync, readlinkSync, readSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { closureBytesMax, hasInfinite, isDeeper, jsonDepthMax } from '../../domain/closure.ts'
-import { openPlain } from './plain-file.ts'
-import type { RunFiles } from './spool.ts'
+import { openIfExists, type RunFiles } from './spool.ts'
 
 /**
  * Closures that a handler has saved and that no server has stored, one a line, the newest last. The host appends a line
@@ -26,9 +25,9 @@ export function readUnsent({ unsentFile }: Pick<RunFiles, 'unsentFile'>): string
   return null
 }
 
-/** null: there is no such plain file, or it is empty. */
+/** null: the file is missing or empty. */
 function readTail(path: string): string | null {
-  const file = open(path)
+  const file = openIfExists(targetOf(path))
   if (file === null) return null
   try {
     const { size } = fstatSync(file)
@@ -37,14 +36,6 @@ function readTail(path: string): string | null {
     return bytes === 0 ? null : buffer.toString('utf8', 0, bytes)
   } finally {
     closeSync(file)
-  }
-}
-
-function open(path: string): number | null {
-  try {
-    return openPlain(targetOf(path))
-  } catch {
-    return null
   }
 }
 

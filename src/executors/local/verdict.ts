@@ -1,7 +1,7 @@
 import { signalFromExitCode } from '../backend/exit-code.ts'
 import type { Ended, Observation } from '../executor.ts'
 import type { Journal } from './journal.ts'
-import { type Claimed, isUnderWay, killStrays, type WatchedMachine, type WatchedRun } from './watch.ts'
+import { isUnderWay, type WatchedMachine, type WatchedRun } from './watch.ts'
 
 /**
  * The state of a run by its journal and the process table. The exit record counts, not the pid; but a run is over only
@@ -13,9 +13,6 @@ const TERM = 15
 
 export async function verdictOf(run: WatchedRun, machine: WatchedMachine): Promise<Observation> {
   const journal = run.read()
-  // A job of the server's account can remove or empty its journal; it must not go on unseen after the run is over.
-  if ((!journal || journal.claim?.pid === 0) && (await killStrays(run)))
-    return { state: journal ? 'starting' : 'running' }
   if (!journal) return { state: 'gone' }
   const { claim, exit, stopUp } = journal
   if (!claim) return { state: 'starting' }
@@ -27,7 +24,7 @@ export async function verdictOf(run: WatchedRun, machine: WatchedMachine): Promi
     if (exit) return outcomeOf(journal)
     return { state: 'gone', info: 'The machine was restarted' }
   }
-  const nativeId = nativeIdOf({ ...journal, claim })
+  const nativeId = nativeIdOf(journal)
   if (await isUnderWay(run, { ...journal, claim }, machine))
     return {
       state: 'running',
@@ -41,9 +38,8 @@ export async function verdictOf(run: WatchedRun, machine: WatchedMachine): Promi
 }
 
 /** The process that people may signal: the leader of the process group of the job. */
-function nativeIdOf({ claim, session }: Claimed): { nativeId?: string } {
-  const leader = claim.sharesGroup ? claim.pid : session?.pid
-  return leader === undefined ? {} : { nativeId: String(leader) }
+function nativeIdOf({ session }: Journal): { nativeId?: string } {
+  return session ? { nativeId: String(session.pid) } : {}
 }
 
 function outcomeOf({ exit, stopUp, deadline, used }: Journal): Ended {

@@ -1,8 +1,8 @@
 import { isPopulated, killCgroup, removeCgroup } from './cgroups.ts'
 import { type Journal, recordCuts, recordDeadline, recordTerm, type ShimClaim } from './journal.ts'
 import { runIdVariable } from './launch.ts'
-import { beganWith, isUnmourned, type ProcessSeen, seeAll, seeProcess, signal } from './processes.ts'
-import { deadlineGraceSeconds, shimNameOf } from './spawn.ts'
+import { isUnmourned, type ProcessSeen, seeAll, seeProcess, signal, startedWith } from './processes.ts'
+import { deadlineGraceSeconds } from './spawn.ts'
 
 /**
  * The server's part of the supervision. While a shim works, the server only looks at it: a job of the same account may
@@ -33,8 +33,6 @@ export interface WatchedRun {
   sizes(): { stdout: number; stderr: number }
   /** A reader of its output waits for room on the disk. */
   waitsForDisk(): boolean
-  /** The cgroup of the run, in case its journal is gone. */
-  cgroupPath: string | null
   read(): Journal | null
 }
 
@@ -66,7 +64,6 @@ export async function seeShim({ pid, born }: ShimClaim): Promise<ProcessSeen | n
 export async function isUnderWay(run: WatchedRun, journal: Claimed, machine: WatchedMachine): Promise<boolean> {
   const shim = await seeShim(journal.claim)
   if (!shim) return isAnythingLeft(run, journal, machine)
-  if (shim.stopped) signal(-shim.pid, 'SIGCONT')
   await enforce(run, journal, machine.uptimeSeconds())
   return true
 }
@@ -80,9 +77,7 @@ async function enforce(run: WatchedRun, journal: Claimed, up: number): Promise<v
   const endsUp = exit ? (exit.up ?? up) + patienceSeconds : Math.min(stopUp ?? never, firedUp + deadlineGraceSeconds)
   if (up < endsUp) return
   await killJob(run.runId, journal)
-  // A job of the same account may have stopped a reader of its output.
-  signal(-claim.pid, 'SIGCONT')
-  if (up < endsUp + aloneSeconds || claim.sharesGroup || run.waitsForDisk()) return
+  if (up < endsUp + aloneSeconds || run.waitsForDisk()) return
   recordCuts(run.journalPath, run.sizes())
   signal(-claim.pid, 'SIGKILL')
 }
@@ -104,8 +99,8 @@ function fireDeadline({ journalPath }: WatchedRun, journal: Claimed, up: number)
 }
 
 /** TERM to the group of the job. It is recorded afterwards: a kill in between has it sent twice, not never. */
-export function terminate(journalPath: string, { claim, session }: Claimed): void {
-  const leader = claim.sharesGroup ? claim.pid : session?.pid
+export function terminate(journalPath: string, { session }: Claimed): void {
+  const leader = session?.pid
   if (leader !== undefined) {
     // The leader gets its group when it gets its session, shortly after it was recorded.
     if (!signal(-leader, 'SIGTERM')) signal(leader, 'SIGTERM')
@@ -121,15 +116,14 @@ export function terminate(journalPath: string, { claim, session }: Claimed): voi
 
 /** KILL to all processes of the job that can be found. */
 export async function killJob(runId: string, journal: Claimed): Promise<void> {
-  const { pid, cgroup, sharesGroup } = journal.claim
+  const { cgroup } = journal.claim
   if (cgroup !== null) killCgroup(cgroup)
-  else if (sharesGroup) signal(-pid, 'SIGKILL')
   else await killMembers(runId, journal)
 }
 
 /** Of a run whose shim is over. */
 async function isAnythingLeft(run: WatchedRun, journal: Claimed, machine: WatchedMachine): Promise<boolean> {
-  const isJobLeft = journal.claim.sharesGroup ? false : await endJob(run.runId, journal, machine)
+  const isJobLeft = await endJob(run.runId, journal, machine)
   return (await endGroup(journal, machine)) || isJobLeft
 }
 
@@ -154,8 +148,7 @@ async function endGroup({ claim, exit }: Claimed, machine: WatchedMachine): Prom
   if (typeof exit?.up === 'number' && machine.uptimeSeconds() - exit.up < patience) return true
   const members = (await seeAll()).filter((seen) => seen.group === claim.pid)
   if (members.length === 0 || members.some((member) => isForeign(member, claim, exit))) return false
-  signal(-claim.pid, claim.sharesGroup ? 'SIGKILL' : 'SIGTERM')
-  signal(-claim.pid, 'SIGCONT')
+  signal(-claim.pid, 'SIGTERM')
   return true
 }
 
@@ -165,9 +158,6 @@ function isForeign({ pid, session, born }: ProcessSeen, claim: ShimClaim, exit: 
   return pid === claim.pid || session !== claim.pid || bornLater
 }
 
-/** In the environment of every process of a run that has not cleared it. */
-const markOf = (runId: string) => `${runIdVariable}=${runId}`
-
 /** false: none was found. */
 async function killMembers(runId: string, { claim, session }: Claimed): Promise<boolean> {
   const since = claim.up === null ? 0 : (claim.up - 1) * ticksPerSecond
@@ -175,23 +165,7 @@ async function killMembers(runId: string, { claim, session }: Claimed): Promise<
   const leader = all.find(({ pid }) => pid === session?.pid)
   const isSame = !leader || leader.born === session?.born
   const isOfSession = (seen: ProcessSeen) => isSame && (seen.session === session?.pid || seen.group === session?.pid)
-  const members = all.filter((seen) => isOfSession(seen) || beganWith(seen.pid, { variable: markOf(runId) }))
+  const members = all.filter((seen) => isOfSession(seen) || startedWith(seen.pid, `${runIdVariable}=${runId}`))
   for (const { pid } of members) signal(pid, 'SIGKILL')
   return members.length > 0
-}
-
-/** Whether the command of a run has begun and something of it lives, whatever its journal says. */
-export async function isBegun({ runId, cgroupPath }: WatchedRun): Promise<boolean> {
-  if (cgroupPath !== null && isPopulated(cgroupPath)) return true
-  return (await seeAll()).some(({ pid }) => beganWith(pid, { variable: markOf(runId) }))
-}
-
-/** For a run without a journal. */
-export async function killStrays({ runId, cgroupPath }: WatchedRun): Promise<boolean> {
-  const isInCgroup = cgroupPath !== null && isPopulated(cgroupPath)
-  if (isInCgroup) killCgroup(cgroupPath)
-  const marks = { variable: markOf(runId), argument: shimNameOf(runId) }
-  const strays = (await seeAll()).filter(({ pid }) => beganWith(pid, marks))
-  for (const { pid } of strays) signal(pid, 'SIGKILL')
-  return isInCgroup || strays.length > 0
 }

@@ -8,14 +8,7 @@ cd "$1" || exit
 grace=$2
 PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
 exec 2>/dev/null
-# A job may have put a folder or a pipe in its place.
-[ -f heir ] || rm -rf heir
 echo $$ >heir
-
-find_newest() {
-  newest=$$
-  [ ! -f heir ] || read -r newest <heir
-}
 
 # Reads a journal. at: uptime of the next signal to the run. kills: 1 for KILL, 0 for TERM. Fails if none is planned.
 # sent: PID:UPTIME of each TERM, since a full disk takes no record.
@@ -67,11 +60,10 @@ act() {
 
 while read -r rest; do :; done
 sent=' '
-while find_newest; [ "${newest:-$$}" = $$ ] || ! kill -0 "$newest"; do
+while read -r newest <heir || newest=$$; [ "$newest" = $$ ] || ! kill -0 "$newest"; do
   pause=
   for journal in runs/*/journal; do
-    # A job may have put a pipe in its place.
-    [ -f "$journal" ] && recall "$journal" && { is_shim_alive || is_populated; } || continue
+    recall "$journal" && { is_shim_alive || is_populated; } || continue
     read -r up rest </proc/uptime
     left=$((at - ${up%.*}))
     if [ "$left" -le 0 ]; then

@@ -12,7 +12,7 @@ import {
   writeFile,
 } from 'node:fs/promises'
 import { basename, join } from 'node:path'
-import { readErrorCode } from '../backend/file-errors.ts'
+import { unlessCode, unlessMissing } from '../backend/file-errors.ts'
 import type { PlannedStop } from './plan.ts'
 
 /**
@@ -54,14 +54,9 @@ export class RunStore {
     const path = this.#path(runId)
     const draft = `${path}.${randomUUID()}`
     await writeFile(draft, handle, { mode: 0o600 })
-    try {
-      await link(draft, path)
-    } catch (error) {
-      if (readErrorCode(error) !== 'EEXIST') throw error
-      return await readFile(path, 'utf8')
-    } finally {
-      await unlink(draft)
-    }
+    const linked = link(draft, path).then(() => handle)
+    const stored = await unlessCode('EEXIST', linked).finally(() => unlink(draft))
+    if (stored === null) return readFile(path, 'utf8')
     this.#known.add(runId)
     return handle
   }
@@ -72,7 +67,7 @@ export class RunStore {
 
   /** The stored handle; null: the run is not stored. */
   async find(runId: string): Promise<string | null> {
-    const handle = await ifThere(readFile(this.#path(runId), 'utf8'))
+    const handle = await unlessMissing(readFile(this.#path(runId), 'utf8'))
     if (handle !== null) this.#known.add(runId)
     return handle
   }
@@ -80,13 +75,13 @@ export class RunStore {
   async forget(runId: string): Promise<void> {
     this.#known.delete(runId)
     this.#stops.delete(runId)
-    await ifThere(unlink(this.#path(runId)))
+    await unlessMissing(unlink(this.#path(runId)))
   }
 
   /** The handles of all stored runs. */
   async list(): Promise<string[]> {
     const names = (await readdir(this.#runs)).filter((name) => !name.includes('.'))
-    const handles = await Promise.all(names.map((name) => ifThere(readFile(join(this.#runs, name), 'utf8'))))
+    const handles = await Promise.all(names.map((name) => unlessMissing(readFile(join(this.#runs, name), 'utf8'))))
     return handles.filter((handle) => handle !== null)
   }
 
@@ -161,17 +156,7 @@ const runsIn = (directory: string) => join(directory, 'sim-runs')
 const stopsIn = (directory: string) => join(directory, 'sim-stops')
 
 const isSame = async (file: FileHandle, path: string): Promise<boolean> =>
-  (await ifThere(stat(path)))?.ino === (await file.stat()).ino
-
-/** null: the file does not exist. */
-export async function ifThere<T>(work: Promise<T>): Promise<T | null> {
-  try {
-    return await work
-  } catch (error) {
-    if (readErrorCode(error) === 'ENOENT') return null
-    throw error
-  }
-}
+  (await unlessMissing(stat(path)))?.ino === (await file.stat()).ino
 
 const readBytesMax = 65_536
 

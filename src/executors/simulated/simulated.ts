@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Clock, Time } from '../../platform/clock.ts'
 import type { Log } from '../../platform/log.ts'
+import { unlessMissing } from '../backend/file-errors.ts'
 import {
   type Executor,
   type ExecutorDescription,
@@ -15,7 +16,7 @@ import {
 import { Agenda } from './agenda.ts'
 import { type OutputPosition, parseLinePosition, printLines } from './output.ts'
 import { computeEnd, createPlan, findNextChange, observePlan, type Plan, parseHandle } from './plan.ts'
-import { ifThere, RunStore } from './run-store.ts'
+import { RunStore } from './run-store.ts'
 
 /**
  * Runs that only take time: for tests, demos and capacity planning. Environment variables say what a run does
@@ -143,7 +144,7 @@ class SimulatedExecutor implements Executor {
   }
 
   async #readSilentNodes(): Promise<ReadonlySet<string>> {
-    const text = await ifThere(readFile(join(this.#options.dataDir, 'sim-silent'), 'utf8'))
+    const text = await unlessMissing(readFile(join(this.#options.dataDir, 'sim-silent'), 'utf8'))
     return new Set(text?.split('\n').map((line) => line.trim()))
   }
 

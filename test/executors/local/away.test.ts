@@ -107,6 +107,16 @@ it('another data directory in its place counts as missing', async () => {
   expect(await observe(executor, handle)).toMatchObject({ state: 'running' })
 })
 
+it('a missing folder of all runs counts as missing', async () => {
+  const { handle, pid } = await startEndless()
+  await rename(join(spoolDir, 'runs'), awayDir)
+  await expect(executor.inspect([handle])).rejects.toThrow(missing)
+  await expect(executor.list?.()).rejects.toThrow(missing)
+  expect(await isAlive(pid)).toBe(true)
+  await rename(awayDir, join(spoolDir, 'runs'))
+  expect(await observe(executor, handle)).toMatchObject({ state: 'running' })
+})
+
 it('a start of an earlier leader waits until the run can be found', async () => {
   const mark = join(directory, 'mark')
   const run = runOf({ command: ['/bin/sh', '-c', 'echo x >>"$0"; exec sleep 600', mark] })

@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process'
 import { readFileSync, statSync } from 'node:fs'
-import { appendFile, mkdir, mkdtemp, readdir, readFile, rename, rm, rmdir, symlink, writeFile } from 'node:fs/promises'
+import { appendFile, mkdir, mkdtemp, readdir, readFile, rename, rmdir, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { expect, it } from 'vitest'
@@ -69,34 +69,6 @@ it.skipIf(process.platform !== 'linux')('a run waits for open files', async () =
   allow(1_000)
   expect(await untilEnded(executor, await executor.start(exits(6)))).toMatchObject({ exitCode: 6 })
   expect(spawnerOf(spoolDir)).toBe(first)
-  await executor.close()
-  await removeSpool(spoolDir)
-})
-
-it.each([
-  ['a file', (path: string) => writeFile(path, '')],
-  ['a link to a file', (path: string) => symlink('/etc/passwd', path)],
-  ['a link to itself', (path: string) => symlink(path, path)],
-  ['a link to nothing', (path: string) => symlink('/nowhere/at/all', path)],
-])('with %s in the place of the folder of its runs, a run waits and a server does not start', async (_, put) => {
-  const spoolDir = await mkdtemp(join(tmpdir(), 'berth-local-'))
-  const executor = await openLocal(spoolDir)
-  const runs = join(spoolDir, 'runs')
-  await rm(runs, { recursive: true })
-  await put(runs)
-  await expect(executor.start(exits(0))).rejects.toMatchObject({
-    reason: 'NODE_TROUBLE',
-    message: expect.stringMatching(
-      /^a folder of its spool is missing, or something else is in its place: move that away/,
-    ),
-  })
-  await expect(executor.list?.()).rejects.toThrow('The data directory is missing')
-  await expect(openLocal(spoolDir)).rejects.toThrow(
-    `${runs} is a file, or a link that leads to no folder: move it away`,
-  )
-  await rm(runs)
-  await mkdir(runs, { mode: 0o700 })
-  expect(await untilEnded(executor, await executor.start(exits(8)))).toMatchObject({ exitCode: 8 })
   await executor.close()
   await removeSpool(spoolDir)
 })

@@ -1,7 +1,7 @@
-import { fork, spawn } from 'node:child_process'
+import { fork } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, readFileSync, statSync } from 'node:fs'
-import { appendFile, chmod, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { readFileSync, statSync } from 'node:fs'
+import { appendFile, chmod, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
@@ -9,7 +9,7 @@ import type { Executor, RunSpec } from '../../../src/executors/executor.ts'
 import { openCgroups } from '../../../src/executors/local/cgroups.ts'
 import { lossesOf } from '../../../src/executors/local/journal.ts'
 import type { LocalOptions } from '../../../src/executors/local/local.ts'
-import { readBootId, seeProcess } from '../../../src/executors/local/processes.ts'
+import { seeProcess } from '../../../src/executors/local/processes.ts'
 import { systemClock } from '../../../src/platform/clock.ts'
 import { until } from '../../support/until.ts'
 import { observe, read, removeSpool, resourcesOf, runOf, untilEnded, untilState } from '../runs.ts'
@@ -85,23 +85,6 @@ describe.each(modes)('a job (in a cgroup: %s)', (usesCgroups) => {
     expect(await readFile(join(spoolDir, 'runs', handle, 'journal'), 'utf8')).toContain('\nexit ')
   })
 
-  it('that stops its shim is over when it ends', async () => {
-    expect(await finish(sh('kill -STOP $PPID; exit 6'))).toMatchObject({ exitCode: 6, signal: null })
-  })
-
-  it('that stops the readers of its output loses none of it', async () => {
-    const output = await finish(sh('pkill -STOP -s $PPID -x cat; echo all; exit 6'))
-    expect(output).toMatchObject({ out: 'all\n', exitCode: 6 })
-  })
-
-  it('that stops its shim again and again is ended after the grace, by the next server too', async () => {
-    const script = 'trap "" TERM; echo $PPID; while :; do kill -STOP $PPID; done'
-    const { handle } = await startAndHear(sh(script), 1)
-    await executor.stop(handle, 300)
-    await reopen({ usesCgroups })
-    expect(await untilEnded(executor, handle)).toMatchObject({ exitCode: 137, stopped: true })
-  })
-
   it('that sends signals to its group and survives has its own exit code', async () => {
     const signals = ['USR1', 'USR2', 'ALRM', 'PIPE', 'HUP', 'INT', 'QUIT', 'TERM', 'VTALRM', 'XCPU']
     const script = `trap '' ${signals.join(' ')}; for s in ${signals.join(' ')}; do kill -$s 0; done; exit 9`
@@ -121,12 +104,6 @@ describe.each(modes)('a job (in a cgroup: %s)', (usesCgroups) => {
     expect(await finish(sh(ranks, { launcher: 'multiple', resources }))).toMatchObject({ exitCode: 8, signal: null })
   })
 
-  it('that kills the sleeps of its shim does not bring its deadline nearer', async () => {
-    const script = 'pkill -KILL -s $PPID -x sleep; pkill -KILL -g 0 -x sleep; sleep 0.2; exit 7'
-    const { exitCode, cause } = await finish(sh(script, { maxRunTimeSeconds: 600 }))
-    expect({ exitCode, cause }).toEqual({ exitCode: 7, cause: undefined })
-  })
-
   it('leaves nothing behind in other sessions, at its end and at a cancel', async () => {
     const script = `setsid sh -c 'sleep 600 & echo $!; exec sleep 600' & echo $!; setsid -f sh -c 'echo $$; exec sleep 600'`
     for (const ending of ['sleep 600', 'sleep 0.3']) {
@@ -137,60 +114,10 @@ describe.each(modes)('a job (in a cgroup: %s)', (usesCgroups) => {
     }
   })
 
-  it('that removes the folder of all runs ends none; a new folder ends them all', async () => {
-    const victim = await startAndHear(sh('echo $$; exec sleep 600'), 1)
-    const script = 'echo $$; echo $PPID; until [ -e "$0/go" ]; do sleep 0.05; done; rm -r "$0/runs"; exec sleep 600'
-    const { handle, lines } = await startAndHear(sh(script), 2)
-    await writeFile(join(spoolDir, 'go'), '')
-    await until(() => !existsSync(join(spoolDir, 'runs')), { what: 'the folder is gone' })
-    for (const each of [handle, victim.handle]) await expect(observe(executor, each)).rejects.toThrow('is missing')
-    for (const pid of [...lines, ...victim.lines].map(Number)) expect(await isAlive(pid)).toBe(true)
-    await mkdir(join(spoolDir, 'runs'), { mode: 0o700 })
-    for (const [each, pids] of [
-      [handle, lines],
-      [victim.handle, victim.lines],
-    ] as const) {
-      await untilState(executor, each, 'gone')
-      for (const pid of pids.map(Number)) expect(await isAlive(pid)).toBe(false)
-    }
-    expect(await executor.list?.()).toEqual([])
-  })
-
   it('gets nothing of the spool but the pipes of its output', async () => {
     const { out } = await finish(sh('for fd in /proc/$$/fd/*; do echo $(basename $fd) $(readlink $fd); done'))
     const ofSpool = out.split('\n').filter((line) => line.includes(spoolDir))
     expect(ofSpool.map((line) => line.split('/', 1)[0]).sort()).toEqual(['1 ', '2 '])
-  })
-
-  it.each([
-    ['a pipe', 'mkfifo "$j"'],
-    ['a directory', 'mkdir "$j"'],
-    ['a link', 'ln -s /dev/zero "$j"'],
-    // At once: killed between its two steps, truncate leaves a journal without a claim, which is waited for.
-    ['a file without an end', 'truncate -s 1T "$0/endless"; mv "$0/endless" "$j"'],
-  ])('that puts %s in the place of its journal is ended, and keeps no server from the others', async (_, put) => {
-    const other = await startAndHear(sh('echo up; sleep 600'), 1)
-    const script = 'j="$0/runs/$BERTH_RUN_ID/journal"; echo $$; until [ -e "$0/put" ]; do sleep 0.05; done; rm "$j"; '
-    const { handle, lines } = await startAndHear(sh(`${script}${put}; sleep 600`), 1)
-    await writeFile(join(spoolDir, 'put'), '')
-    await untilState(executor, handle, 'gone')
-    expect(await isAlive(Number(lines[0]))).toBe(false)
-    expect(await observe(executor, other.handle)).toMatchObject({ state: 'running' })
-  })
-
-  it('that empties its journal does not go on after its run is over', async () => {
-    const { handle, lines } = await startAndHear(sh('echo $$; : >"$0/runs/$BERTH_RUN_ID/journal"; sleep 600'), 1)
-    await until(async () => readFileSync(join(spoolDir, 'runs', handle, 'journal'), 'utf8') === '', { what: 'empty' })
-    // As a server does that waited in vain for a claim.
-    await executor.stop(handle, 0)
-    expect(await untilEnded(executor, handle)).toMatchObject({ stopped: true })
-    expect(await isAlive(Number(lines[0]))).toBe(false)
-  })
-
-  it('that writes nonsense into its journal ends with its own exit code', async () => {
-    const nonsense = 'exit x y\\nstop a b\\nused 1e999 z -\\nover stdout x\\nfull stdout NaN\\nexit 9999 1\\n'
-    const run = sh(`printf '${nonsense}' >>"$0/runs/$BERTH_RUN_ID/journal"; exit 5`)
-    expect(await finish(run)).toMatchObject({ exitCode: 5, stopped: false })
   })
 
   it('that is killed together with all that supervised it ends as that', async () => {
@@ -241,6 +168,15 @@ describe('output', () => {
     // What the reader had in hand at the limit is not counted.
     expect(gaps[0]?.bytes).toBeGreaterThan(30_000_000 - 100_352 - 131_072 - 1)
     expect(gaps[0]?.bytes).toBeLessThanOrEqual(30_000_000 - 100_352)
+  })
+
+  it('over the limit does not hold the job when its counter is killed', async () => {
+    await reopen({ logBytesMax: 100_000 })
+    const counter = 'pgrep -s $PPID -x wc'
+    const script = `head -c 300000 /dev/zero; until ${counter}; do sleep 0.02; done >"$0/pids"; kill -KILL $(cat "$0/pids")`
+    const handle = await executor.start(sh(`${script}; head -c 3000000 /dev/zero; exit 4`))
+    expect((await gapsOf(handle)).gaps.map(({ gap }) => gap)).toEqual(['OVER_LIMIT'])
+    expect(await untilEnded(executor, handle)).toMatchObject({ exitCode: 4 })
   })
 
   it('is told once: gaps are part of the position', async () => {
@@ -302,38 +238,6 @@ describe('a server', () => {
     const pid = await orphaned(run)
     await until(async () => !(await isAlive(pid)), { what: 'the heir ended it' })
     expect(await untilEnded(executor, run.runId)).toMatchObject({ exitCode: 143, cause: 'MAX_RUN_TIME' })
-  })
-
-  it.each([
-    ['a directory', 'mkdir'],
-    ['a pipe', 'mkfifo'],
-    ['a link', 'ln -s /dev/zero'],
-  ])('that finds %s in the place of the files of its spool starts and ends runs', async (_, put) => {
-    const putAll = `for f in "$0/ended" "$0/heir"; do rm -rf "$f"; ${put} "$f"; done`
-    await finish(sh(putAll))
-    await finish(sh(putAll))
-    await reopen()
-    expect(statSync(join(spoolDir, 'ended')).isFile()).toBe(true)
-    const run = sh(`${putAll}; ${noise}; exec sleep 600`, { maxRunTimeSeconds: 0.5 })
-    const pid = await orphaned(run)
-    await until(async () => !(await isAlive(pid)), { what: 'the heir ended it' })
-    expect(await untilEnded(executor, run.runId)).toMatchObject({ exitCode: 143, cause: 'MAX_RUN_TIME' })
-  })
-
-  it('adopts a run whose shim is of an earlier kind, in the group of its job', async () => {
-    const run = sh('unused')
-    const runDirectory = join(spoolDir, 'runs', run.runId)
-    await mkdir(runDirectory)
-    const [journal, out] = [join(runDirectory, 'journal'), join(runDirectory, 'stdout')]
-    for (const stream of ['stdout', 'stderr']) await appendFile(join(runDirectory, stream), '')
-    const script = 'trap : TERM; (trap - TERM; echo up; exec sleep 600) >>"$1"; echo "exit $? 5" >>"$0"; kill -KILL 0'
-    const shim = spawn('/bin/sh', ['-c', script, journal, out], { detached: true, stdio: 'ignore' })
-    const { born } = (await seeProcess(shim.pid ?? 0)) ?? { born: '' }
-    await appendFile(journal, `claim ${shim.pid} ${born} ${await readBootId()} 1.00\n`)
-    await read(executor, run.runId, { enough: (seen) => seen.out === 'up\n' })
-    expect(await executor.start(run)).toBe(run.runId)
-    await executor.stop(run.runId, 10_000)
-    expect(await untilEnded(executor, run.runId)).toMatchObject({ exitCode: 143, stopped: true })
   })
 
   it('ends what a cgroup still holds of a run whose spool is gone', async (context) => {
