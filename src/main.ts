@@ -25,10 +25,10 @@ import { detectMachine, type Machine } from './executors/local/machine.ts'
 import { readBootId } from './executors/local/processes.ts'
 import { createFeed } from './feed/feed.ts'
 import { createQueueWatch } from './feed/queue-watch.ts'
-import { sha256, type TrustedDocuments } from './graphql/admission/trusted-documents.ts'
+import { hashDocument, type TrustedDocumentsConfig } from './graphql/admission/trusted-documents.ts'
 import { createAuthenticate, createSingleUser } from './graphql/callers/authenticate.ts'
 import { createListReads } from './graphql/rows/list-reads.ts'
-import { createServer, type Server } from './graphql/transport/server.ts'
+import { Server } from './graphql/transport/server.ts'
 import { createLogTail } from './logs/follow.ts'
 import { createFreshOutput, type FreshOutput } from './logs/fresh-output.ts'
 import { arrivalMsMax, awaitDatabase, keepsSettings, readConnectionLimits } from './platform/arrival.ts'
@@ -192,7 +192,7 @@ async function serve({ config, domain, disk, fresh, running }: Serving): Promise
     oidcIssuer: oidc?.issuer ?? null,
     oidcClientId: oidc?.clientId ?? null,
   }
-  const server = createServer({
+  const server = new Server({
     rooms: { domain, live, lists: createListReads(lists), feed, logTail, queueWatch, facts, log: domain.log },
     config: { singleUser: domain.singleUser, ...config.server, documents: withOwn(config.server.documents) },
     disk,
@@ -207,14 +207,14 @@ async function serve({ config, domain, disk, fresh, running }: Serving): Promise
     throw problem ? new ConfigError([problem]) : error
   })
   running.server = server
-  down.push(server.close)
+  down.push(() => server.close())
   return url
 }
 
 /** The command line of this version is trusted like an application with a manifest. */
-function withOwn({ byId, freeText }: Config['server']['documents']): TrustedDocuments {
+function withOwn({ byId, freeText }: Config['server']['documents']): TrustedDocumentsConfig {
   const own = Object.values(ownDocuments).flatMap((each) => (each instanceof TypedDocumentString ? [String(each)] : []))
-  return { byId: new Map([...own.map((text) => [sha256(text), text] as const), ...byId]), freeText }
+  return { byId: new Map([...own.map((text) => [hashDocument(text), text] as const), ...byId]), freeText }
 }
 
 /** Further connections to the database, which other work cannot take. */
@@ -334,7 +334,7 @@ const days = (ms: number | null): number | null => (ms === null ? null : Math.ro
 
 /** false: some parts did not stop in time. The embedded PostgreSQL has its own limits: it may have much to write. */
 async function takeDown({ parts, postgres, server }: Running, log: Log): Promise<boolean> {
-  const withinMs = stopMsMax + (server?.partingMs() ?? 0)
+  const withinMs = stopMsMax + (server?.closingMs() ?? 0)
   const isClean = await Promise.race([endAll(parts, log), systemClock.sleep(withinMs).then(() => false)])
   if (!isClean) log.error({ withinMs }, 'some components did not stop cleanly; the next start recovers them')
   await postgres?.stop()

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { parse } from 'yaml'
-import { limits } from '../src/graphql/request-limits.ts'
+import { batchLinesMax, limits } from '../src/graphql/caller-limits.ts'
 import { type BerthProcess, freePort, startBerth } from './support/berth-process.ts'
 import { root } from './support/sources.ts'
 import { until } from './support/until.ts'
@@ -191,27 +191,38 @@ test('the API', async () => {
   expect(stranger).toBe('403\n')
 })
 
-test('the limits that are told are those that hold', async () => {
+test('the table of limits in api.md has the numbers of the code', async () => {
   const text = await guide('api.md')
-  const number = (value: number) => value.toLocaleString('en-US')
-  const { tokensMax, depthMax, aliasesMax, rootFieldsMax, costMax, bulkMax, nodesMax } = limits
-  expect(text).toContain(`body of an HTTP request | ${limits.bodyBytesMax / 1024 ** 2} MiB |`)
-  expect(text).toContain(`requests under way | ${limits.bodiesBytesMax / 1024 ** 2} MiB;`)
-  expect(text).toContain(
-    `document | ${limits.documentBytesMax / 1024} KiB, ${number(tokensMax)} tokens, ${depthMax} levels, ${aliasesMax} aliases, ${rootFieldsMax} root fields |`,
-  )
-  expect(text).toContain(
-    `message to a WebSocket, request of a subscription over SSE | ${limits.subscriptionBytesMax / 1024} KiB |`,
-  )
-  expect(text).toContain(`cost of a request | ${number(costMax)};`)
-  expect(text).toContain(`requests at the same time | ${number(limits.costUnderWayMax)};`)
-  expect(text).toContain(`page of a list | ${limits.pageSizeMax} nodes |`)
-  expect(text).toContain(`\`submitJobs\`, \`cancelJobs\` | ${number(bulkMax)} jobs |`)
-  expect(text).toContain(`\`nodes(ids:)\` | ${nodesMax} ids |`)
-  expect(text).toContain(`operations on one WebSocket | ${limits.subscriptionsPerConnectionMax} |`)
-  expect(text).toContain(`over all transports | ${number(limits.subscriptionsPerPersonMax)} |`)
-  expect(text).toContain(`WebSockets of a person on a server | ${limits.socketsPerPersonMax} |`)
-  expect(text).toContain(`that have not logged in | ${number(limits.strangersPerAddressMax)};`)
+  const n = (value: number) => value.toLocaleString('en-US')
+  const kib = (bytes: number) => `${bytes / 1024} KiB`
+  const mib = (bytes: number) => `${bytes / 1024 ** 2} MiB`
+  const s = (ms: number) => `${ms / 1_000} s`
+  const { tokensMax, depthMax, aliasesMax, rootFieldsMax } = limits
+  const document = `${n(tokensMax)} tokens, ${depthMax} levels, ${aliasesMax} aliases, ${rootFieldsMax} root fields`
+  const rows = [
+    `body | request | ${mib(limits.bodyBytesMax)}, ${n(limits.bodyValuesMax)} values; without a token ${kib(limits.anonymousBodyBytesMax)} |`,
+    `bodies in flight | user | ${mib(limits.bodyBytesInFlightMax)} |`,
+    `requests above ${kib(limits.largeBodyBytes)} in flight | user | ${limits.largeBodiesInFlightMax} | wait, after ${s(limits.waitMsMax)} RATE_LIMITED |`,
+    `document | request | ${kib(limits.documentBytesMax)}, ${document} |`,
+    `cost | request | ${n(limits.costMax)}; without a token ${limits.anonymousCostMax} |`,
+    `cost in flight | user | ${n(limits.costInFlightMax)} | wait, after ${s(limits.waitMsMax)} RATE_LIMITED |`,
+    `list statements at a time | user | ${limits.listsInFlightMax} | wait, after ${s(limits.waitMsMax)} UNAVAILABLE |`,
+    `time of a list statement | statement | ${s(limits.listMsMax)} |`,
+    `page of a list | list | ${limits.pageSizeMax} nodes |`,
+    `specs (\`Job.spec\`) | request | ${mib(limits.specBytesMax)},`,
+    `\`submitJobs\`, \`cancelJobs\` | request | ${n(limits.bulkMax)} jobs |`,
+    `\`nodes(ids:)\` | request | ${limits.nodesMax} ids |`,
+    `WebSockets | user | ${limits.socketsPerUserMax} |`,
+    `WebSockets that have not logged in | address | ${n(limits.unauthenticatedSocketsPerAddressMax)}, ${s(limits.connectionInitMsMax)} each |`,
+    `operations | WebSocket | ${limits.operationsPerSocketMax} |`,
+    `operations and pings without a response | WebSocket | ${limits.unansweredMessagesPerSocketMax} |`,
+    `request of a subscription over SSE | message | ${kib(limits.subscriptionBytesMax)} |`,
+    `subscriptions, all transports | user | ${n(limits.subscriptionsPerUserMax)} |`,
+    `each different one once | user | ${n(limits.subscriptionTokensPerUserMax)} tokens |`,
+    `message of \`tail\` | message | 1 MiB of text; with \`lines\` ${n(batchLinesMax)} lines |`,
+    `unsent bytes | user | ${mib(limits.unsentBytesPerUserMax)},`,
+  ]
+  expect(rows.filter((row) => !text.includes(row))).toEqual([])
 })
 
 test('every code of a problem is told, and no other', async () => {

@@ -48,7 +48,7 @@ export interface ServerSettings {
     readonly freeText: (typeof freeTexts)[number]
   }
   /** Of a user and minute; null: none. */
-  readonly allowances: { readonly costPerMinute: number | null; readonly submissionsPerMinute: number | null }
+  readonly rateLimits: { readonly costPerMinute: number | null; readonly submissionsPerMinute: number | null }
 }
 
 interface Files {
@@ -58,10 +58,10 @@ interface Files {
 }
 
 export function toServerSettings(entry: z.output<typeof serverSection>, { readFile, folder }: Files): ServerSettings {
-  const { publicUrl = null, documents, limits: allowances, ...rest } = entry
+  const { publicUrl = null, documents, limits: rateLimits, ...rest } = entry
   const manifests = documents.manifests.map((path) => resolve(folder, path))
   const byId = readManifests(manifests, readFile)
-  return { ...rest, publicUrl, documents: { byId, freeText: documents.freeText }, allowances }
+  return { ...rest, publicUrl, documents: { byId, freeText: documents.freeText }, rateLimits }
 }
 
 function isOrigin(input: unknown): boolean {

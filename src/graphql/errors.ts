@@ -82,7 +82,7 @@ export function presentError(error: unknown, log: Log): GraphQLError {
 }
 
 /** Whether the database does not answer now, so that trying again later is right. */
-export function saysUnavailable(error: unknown): boolean {
+export function isUnavailableError(error: unknown): boolean {
   const cause = rootCause(error)
   return cause instanceof Unavailable || isUnavailable(cause)
 }

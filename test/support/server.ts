@@ -8,7 +8,7 @@ import { type Authenticate, createAuthenticate, createSingleUser } from '../../s
 import type { OidcRules } from '../../src/graphql/callers/oidc.ts'
 import type { ServerFacts } from '../../src/graphql/rows/context.ts'
 import { createListReads, type ListReads } from '../../src/graphql/rows/list-reads.ts'
-import { createServer, type ServerConfig } from '../../src/graphql/transport/server.ts'
+import { Server, type ServerConfig } from '../../src/graphql/transport/server.ts'
 import { createLogTail, type LogTail } from '../../src/logs/follow.ts'
 import { type Db, openDb } from '../../src/platform/db.ts'
 import type { DiskWatch } from '../../src/platform/disk.ts'
@@ -66,7 +66,7 @@ const configDefaults = {
   allowedHeaders: [],
   introspection: true,
   documents: { byId: new Map(), freeText: 'ALL' },
-  allowances: { costPerMinute: null, submissionsPerMinute: null },
+  rateLimits: { costPerMinute: null, submissionsPerMinute: null },
 } as const
 
 export async function startServer(options: TestServerOptions = {}): Promise<TestServer> {
@@ -101,7 +101,7 @@ export async function startServer(options: TestServerOptions = {}): Promise<Test
     return viewer ? { viewer } : 'unknown'
   }
   const withoutLogIn = authenticate ? everybody : createSingleUser(domain, admin, () => false)
-  const server = createServer({
+  const server = new Server({
     rooms: { domain, live, lists, feed, logTail, queueWatch, facts, log },
     config: { ...configDefaults, singleUser: !logIn, ...config },
     authenticate: logIn ? createAuthenticate(domain, logIn.oidc) : withoutLogIn,

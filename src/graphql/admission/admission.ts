@@ -11,30 +11,31 @@ import {
 import type { Plugin } from 'graphql-yoga'
 import { anonymous, type Viewer } from '../../domain/access.ts'
 import type { Log } from '../../platform/log.ts'
+import { limits } from '../caller-limits.ts'
 import { errorsMax, presentError, refusal, withFewErrors } from '../errors.ts'
-import type { UnderWay } from '../in-flight.ts'
+import type { KeyedLimit } from '../keyed-limit.ts'
 import { chosenOperation, rootFieldsOf } from '../operation.ts'
-import { limits, parseWithinLimits } from '../request-limits.ts'
 import type { RequestContext } from '../rows/context.ts'
-import { costOf } from './cost.ts'
-import { type Allowances, submissionsOf } from './rate-limits.ts'
-import type { Documents } from './trusted-documents.ts'
+import { computeCost, countSubmissions } from './cost.ts'
+import { parseDocument } from './parsed-documents.ts'
+import type { RateLimits } from './rate-limits.ts'
+import type { TrustedDocuments } from './trusted-documents.ts'
 import { coerceVariables, type Variables, withCoerced } from './variables.ts'
 
 /**
  * Whether a document is executed. The checks in their order: it is trusted, it is within its limits, this caller may
- * send it, it is valid, its cost, the allowances of its user. They are hooks that the sockets run too (`getEnveloped`),
+ * send it, it is valid, its cost, the rate limits of its user. They are hooks that the sockets run too (`getEnveloped`),
  * and no HTTP middleware, so the verdict is the same over HTTP, SSE and WebSocket. One exception: the text of a
  * document that is sent by its name is found before there is anything to parse, so the sockets find it themselves
- * (`Documents.resolve`).
+ * (`TrustedDocuments.resolve`).
  *
  * Parsed and valid documents are remembered for all callers, so what depends on the caller is thrown, never stored.
  */
 
 export interface AdmissionRules {
-  documents: Documents
-  allowances: Allowances
-  underWay: UnderWay
+  documents: TrustedDocuments
+  rateLimits: RateLimits
+  costInFlight: KeyedLimit
   /** Whether callers who are logged in may ask for the schema; other callers never may. */
   introspection: boolean
 }
@@ -64,7 +65,7 @@ export function admissionPlugin(rules: AdmissionRules, log: Log): Plugin<Request
         setParams(documents.resolve(params, (context as unknown as RequestContext).viewer))
     },
     onParse({ context, setParseFn }) {
-      setParseFn((text: string) => parseWithinLimits(text))
+      setParseFn((text: string) => parseDocument(text))
       return ({ result }) => {
         if (result instanceof Error) return
         if (context.viewer === anonymous) demandLogInPage(result as DocumentNode)
@@ -87,8 +88,8 @@ export function admissionPlugin(rules: AdmissionRules, log: Log): Plugin<Request
       const { cost, values } = admitted
       const { viewer } = args.contextValue as RequestContext
       setExecuteFn((given: ExecutionArgs) =>
-        rules
-          .underWay(viewer.userId, cost, () => execute(withCoerced(given, values)))
+        rules.costInFlight
+          .run(viewer.userId, cost, () => execute(withCoerced(given, values)))
           .catch((error: unknown) => {
             if (error instanceof GraphQLError) return { errors: [presented(error, viewer)] }
             throw error
@@ -205,10 +206,10 @@ async function admit(args: ExecutionArgs, { rules, presented }: Admission): Prom
     if ('errors' in coerced) return refused(coerced.errors)
     const { values } = coerced
     const costMax = viewer === anonymous ? limits.anonymousCostMax : limits.costMax
-    const cost = costOf({ schema, document, operation, values }, costMax)
+    const cost = computeCost({ schema, document, operation, values }, costMax)
     if (viewer === anonymous || facts.singleUser) return { cost, values }
     const fields = operation.operation === 'mutation' ? rootFieldsOf(document, operation) : []
-    rules.allowances.spend(viewer, { cost, submissions: submissionsOf({ schema, fields, values }) })
+    rules.rateLimits.spend(viewer, { cost, submissions: countSubmissions({ schema, fields, values }) })
     return { cost, values }
   } catch (error) {
     if (error instanceof GraphQLError) return refused([error])

@@ -16,9 +16,9 @@ import {
   type SelectionSetNode,
   type ValueNode,
 } from 'graphql'
+import { argumentKibCost, limits } from '../caller-limits.ts'
 import { refusal } from '../errors.ts'
 import { fragmentsOf } from '../operation.ts'
-import { argumentKibCost, limits } from '../request-limits.ts'
 
 /**
  * The cost of an operation by the weights of the schema: a field costs 1 or its `complexity`, more with long arguments,
@@ -47,7 +47,7 @@ interface Cost {
 const multiplierOfList = 10
 
 /** Refuses an operation that costs more than `costMax`. */
-export function costOf(asked: Asked, costMax: number = limits.costMax): number {
+export function computeCost(asked: Asked, costMax: number = limits.costMax): number {
   const root = asked.schema.getRootType(asked.operation.operation)
   const { each, once } = root ? costCounter(asked)(asked.operation.selectionSet, root) : nothing
   const cost = each + once
@@ -137,4 +137,21 @@ function weights(field: GraphQLField<unknown, unknown>, node: FieldNode, values:
   const complexity = field.extensions['complexity'] as Complexity | undefined
   const weight = typeof complexity === 'function' ? complexity(getArgumentValues(field, node, values)) : complexity
   return typeof weight === 'object' ? weight : weight === undefined ? {} : { field: weight }
+}
+
+type Counted = number | ((args: Record<string, unknown>) => number)
+
+/** The submissions of a mutation, by the `submissions` of its root fields. */
+export function countSubmissions({ schema, fields, values }: Root): number {
+  const known = schema.getMutationType()?.getFields() ?? {}
+  return fields.reduce((sum, node) => {
+    const field = known[node.name.value]
+    const counted = field?.extensions['submissions'] as Counted | undefined
+    if (!field || counted === undefined) return sum
+    return sum + (typeof counted === 'number' ? counted : counted(getArgumentValues(field, node, values)))
+  }, 0)
+}
+
+interface Root extends Pick<Asked, 'schema' | 'values'> {
+  fields: readonly FieldNode[]
 }

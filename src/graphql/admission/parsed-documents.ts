@@ -1,21 +1,123 @@
-import type { DocumentNode } from 'graphql'
+import { type DocumentNode, GraphQLError, Kind, Lexer, parse, type SelectionSetNode, Source, TokenKind } from 'graphql'
 import { LRUCache } from 'lru-cache'
-import { limits, tokensOf } from '../request-limits.ts'
+import { limits } from '../caller-limits.ts'
+import { refusal } from '../errors.ts'
+import { fragmentsOf } from '../operation.ts'
 
 /**
- * Parsed documents by their text, with what validation found in them; the latest, as many as have room. Texts that
- * cannot be parsed are not remembered: they are refused as quickly again, and may be megabytes.
+ * Caches of parsed documents by their text, and of their validation; the least recently used are evicted. Texts with syntax
+ * errors are not cached: parsing them again is quick, and they may have megabytes.
  */
-export const rememberedDocuments = () => ({
+export const createDocumentCaches = () => ({
   documentCache: new LRUCache<string, DocumentNode>({
-    maxSize: limits.rememberedDocumentsBytesMax,
+    maxSize: limits.documentCacheBytesMax,
     sizeCalculation: (document, text) =>
-      bytesOfDocument + text.length * bytesOfCharacter + tokensOf(document) * bytesOfToken,
+      bytesPerDocument + text.length * bytesPerCharacter + countTokens(document) * bytesPerToken,
   }),
   errorCache: { get: () => undefined, set() {} },
 })
 
-/** What V8 takes, rounded up. */
-const bytesOfDocument = 2_000
-const bytesOfCharacter = 2
-const bytesOfToken = 600
+/** Memory that V8 uses, rounded up. */
+const bytesPerDocument = 2_000
+const bytesPerCharacter = 2
+const bytesPerToken = 600
+
+/** A document that was not parsed from text counts as the largest one. */
+export const countTokens = ({ tokenCount = limits.tokensMax }: DocumentNode): number => tokenCount
+
+const tooComplex = (message: string) => refusal('QUERY_TOO_COMPLEX', message)
+
+/**
+ * Parses a document, or refuses it for its size or shape. Needs no schema, so it comes before validation, whose cost
+ * grows faster than the document.
+ */
+export function parseDocument(text: string): DocumentNode {
+  const bytes = Buffer.byteLength(text)
+  if (bytes > limits.documentBytesMax)
+    throw tooComplex(`The document has ${bytes} bytes; the limit is ${limits.documentBytesMax}`)
+  const source = new Source(text, 'GraphQL request')
+  try {
+    checkTokens(source)
+    const document = parse(source)
+    checkShape(document)
+    return document
+  } catch (error) {
+    throw isSyntaxError(error) ? parseFailed(error) : error
+  }
+}
+
+const isSyntaxError = (error: unknown): error is GraphQLError =>
+  error instanceof GraphQLError && error.extensions['code'] === undefined
+
+const parseFailed = ({ message, source, positions }: GraphQLError) =>
+  new GraphQLError(message, {
+    source: source ?? null,
+    positions: positions ?? null,
+    extensions: { code: 'GRAPHQL_PARSE_FAILED', http: { spec: true, status: 400 } },
+  })
+
+/** Before parsing: the parser recurses, so a document of nothing but braces would exhaust its stack. */
+function checkTokens(source: Source): void {
+  const lexer = new Lexer(source)
+  for (let tokens = 0; lexer.advance().kind !== TokenKind.EOF; tokens++)
+    if (tokens >= limits.tokensMax) throw tooComplex(`The document has more than ${limits.tokensMax} tokens`)
+}
+
+interface Shape {
+  depth: number
+  aliases: number
+  fields: number
+}
+
+function checkShape(document: DocumentNode): void {
+  const measure = measurer(document)
+  for (const definition of document.definitions) {
+    if (definition.kind !== Kind.OPERATION_DEFINITION) continue
+    const { depth, aliases, fields } = measure(definition.selectionSet)
+    if (depth > limits.depthMax)
+      throw refusal('QUERY_TOO_DEEP', `The query is ${depth} levels deep; the limit is ${limits.depthMax}`)
+    if (aliases > limits.aliasesMax)
+      throw tooComplex(`The query has ${aliases} aliases; the limit is ${limits.aliasesMax}`)
+    if (fields > limits.rootFieldsMax)
+      throw tooComplex(`The query has ${fields} root fields; the limit is ${limits.rootFieldsMax}`)
+  }
+}
+
+/**
+ * Measures a selection set with its fragments; each set once, so that fragments within fragments do not multiply the
+ * work.
+ */
+function measurer(document: DocumentNode): (set: SelectionSetNode) => Shape {
+  const fragments = fragmentsOf(document)
+  // A set under measurement counts as nothing: a cycle of fragments is for validation to refuse.
+  const measured = new Map<SelectionSetNode, Shape>()
+
+  function measure(set: SelectionSetNode): Shape {
+    const known = measured.get(set)
+    if (known) return known
+    const total: Shape = { depth: 0, aliases: 0, fields: 0 }
+    measured.set(set, { depth: 0, aliases: 0, fields: 0 })
+    for (const selection of set.selections) {
+      const part = measureSelection(selection)
+      total.depth = Math.max(total.depth, part.depth)
+      total.aliases += part.aliases
+      total.fields += part.fields
+    }
+    measured.set(set, total)
+    return total
+  }
+
+  function measureSelection(selection: SelectionSetNode['selections'][number]): Shape {
+    if (selection.kind === Kind.INLINE_FRAGMENT) return measure(selection.selectionSet)
+    if (selection.kind === Kind.FRAGMENT_SPREAD) {
+      const fragment = fragments.get(selection.name.value)
+      return fragment ? measure(fragment.selectionSet) : { depth: 0, aliases: 0, fields: 0 }
+    }
+    // Introspection has a depth of its own, which graphql-js limits by a validation rule.
+    const introspects = selection.name.value.startsWith('__')
+    const below = selection.selectionSet && !introspects ? measure(selection.selectionSet) : { depth: 0, aliases: 0 }
+    return { depth: below.depth + 1, aliases: below.aliases + (selection.alias ? 1 : 0), fields: 1 }
+  }
+
+  return measure
+}

@@ -2,86 +2,91 @@ import type { Viewer } from '../../domain/access.ts'
 import type { Domain } from '../../domain/domain.ts'
 import { readAliveRuns } from '../../domain/inside/run-tokens.ts'
 import { type Standing, standingsOf } from '../../domain/people/identity.ts'
-import { createLoop } from '../../platform/loop.ts'
+import { createLoop, type Loop } from '../../platform/loop.ts'
 import { steadily } from '../../platform/steadily.ts'
 
-/**
- * Guests: sockets and SSE streams. Their access may end while they are open (the token is revoked or expires, its user
- * is disabled or changes, its run ends). Then they are closed: at once if this process hears of it, else at the next look, once a
- * second, with one statement for all. While the database does not answer, only expired guests are closed.
- */
+/** EXPIRED: reconnect with a new token. CHANGED: reconnect with the same token. GONE: do not reconnect. */
+export type AccessEnd = 'EXPIRED' | 'CHANGED' | 'GONE'
 
-export interface Guests {
-  /** Answers the function to call when the guest leaves. */
-  enter(viewer: Viewer, showOut: (why: Farewell) => void): () => void
-  start(): void
-  stop(): Promise<void>
-}
-
-/** EXPIRED: reconnect with a fresh token. CHANGED: reconnect with the same one. GONE: do not reconnect. */
-export type Farewell = 'EXPIRED' | 'CHANGED' | 'GONE'
-
-interface Guest {
+interface Connection {
   readonly viewer: Viewer
-  readonly showOut: (why: Farewell) => void
+  readonly close: (why: AccessEnd) => void
 }
 
-const lookMs = 1_000
+const pollMs = 1_000
 
-const isRun = ({ viewer }: Guest) => viewer.run !== null
+const isOfRun = ({ viewer }: Connection) => viewer.run !== null
 
-export function createGuests({ db, wakeups, clock, time, log }: Domain): Guests {
-  const guests = new Set<Guest>()
+/**
+ * Closes sockets and SSE streams whose caller loses access: the token is revoked or expires, its user is disabled or
+ * changes, its run ends. The process reacts to wake-ups, and polls once a second with one statement for all connections. While the
+ * database is unavailable, only expiry closes connections.
+ */
+export class AccessExpiry {
+  readonly #domain: Domain
+  readonly #loop: Loop
+  readonly #unlisten: () => void
+  readonly #connections = new Set<Connection>()
 
-  function showOut(guest: Guest, why: Farewell) {
-    if (guests.delete(guest)) guest.showOut(why)
+  constructor(domain: Domain) {
+    const { clock, log, wakeups } = domain
+    this.#domain = domain
+    this.#loop = createLoop({ name: 'access expiry', pollMs, runOnce: () => this.#check(), clock, log })
+    this.#unlisten = wakeups.on('access', () => this.#loop.wake())
   }
 
-  async function look() {
-    for (const guest of guests) if ((guest.viewer.expiresAtMs ?? Infinity) <= time.nowMs()) showOut(guest, 'EXPIRED')
-    const [runs, people] = [[...guests].filter(isRun), [...guests].filter((guest) => !isRun(guest))]
-    if (people.length > 0) await lookAtPeople(people)
-    if (runs.length > 0) await lookAtRuns(runs)
+  start(): void {
+    this.#loop.start()
   }
 
-  /** Guests with the same user, token and level are asked about once, by the oldest viewer of them. */
-  async function lookAtPeople(people: readonly Guest[]) {
-    const byWay = Map.groupBy(people, ({ viewer }) => `${viewer.userId} ${viewer.token} ${viewer.level}`)
-    const groups = [...byWay.values()].flatMap((together) => together.slice(0, 1).map((first) => ({ first, together })))
-    const viewers = groups.map(({ first }) => first.viewer)
+  async stop(): Promise<void> {
+    this.#unlisten()
+    await this.#loop.stop()
+  }
+
+  /** Watches a connection until the returned function is called. */
+  watch(viewer: Viewer, close: (why: AccessEnd) => void): () => void {
+    // The local user of single-user mode has no credential that can end.
+    if (viewer.token === null && viewer.expiresAtMs === null && viewer.run === null) return () => undefined
+    const connection = { viewer, close }
+    this.#connections.add(connection)
+    return () => void this.#connections.delete(connection)
+  }
+
+  async #check() {
+    const nowMs = this.#domain.time.nowMs()
+    for (const connection of this.#connections)
+      if ((connection.viewer.expiresAtMs ?? Infinity) <= nowMs) this.#close(connection, 'EXPIRED')
+    const connections = [...this.#connections]
+    const [runs, people] = [connections.filter(isOfRun), connections.filter((each) => !isOfRun(each))]
+    if (people.length > 0) await this.#checkPeople(people)
+    if (runs.length > 0) await this.#checkRuns(runs)
+  }
+
+  /** Connections with the same user, token and level are checked once, by the oldest viewer. */
+  async #checkPeople(people: readonly Connection[]) {
+    const { db, log } = this.#domain
+    const groups = [...Map.groupBy(people, ({ viewer }) => `${viewer.userId} ${viewer.token} ${viewer.level}`).values()]
+    const viewers = groups.flatMap(([first]) => (first ? [first.viewer] : []))
     const standings = await steadily(log, () => standingsOf(db.sql, viewers))
-    for (const [index, { together }] of groups.entries()) settle(together, standings?.[index] ?? 'WELCOME')
+    for (const [index, group] of groups.entries()) this.#apply(standings?.[index] ?? 'WELCOME', group)
   }
 
-  async function lookAtRuns(runs: readonly Guest[]) {
+  async #checkRuns(runs: readonly Connection[]) {
+    const { db, log } = this.#domain
     const ids = [...new Set(runs.map(({ viewer }) => viewer.userId))]
     const alive = await steadily(log, () => readAliveRuns(db.sql, ids))
     if (!alive) return
     const aliveIds = new Set(alive.map((run) => run?.runId))
-    settle(
-      runs.filter(({ viewer }) => !aliveIds.has(viewer.userId)),
-      'GONE',
-    )
+    const ended = runs.filter(({ viewer }) => !aliveIds.has(viewer.userId))
+    this.#apply('GONE', ended)
   }
 
-  function settle(together: readonly Guest[], standing: Standing) {
-    if (standing !== 'WELCOME') for (const guest of together) showOut(guest, standing)
+  #apply(standing: Standing, connections: readonly Connection[]) {
+    if (standing !== 'WELCOME') for (const each of connections) this.#close(each, standing)
   }
 
-  const loop = createLoop({ name: 'guests', pollMs: lookMs, runOnce: look, clock, log })
-  const unlisten = wakeups.on('access', () => loop.wake())
-  return {
-    enter(viewer, showOutGuest) {
-      // In single-user mode there is no credential that could end.
-      if (viewer.token === null && viewer.expiresAtMs === null && viewer.run === null) return () => undefined
-      const guest = { viewer, showOut: showOutGuest }
-      guests.add(guest)
-      return () => void guests.delete(guest)
-    },
-    start: () => loop.start(),
-    async stop() {
-      unlisten()
-      await loop.stop()
-    },
+  #close(connection: Connection, why: AccessEnd) {
+    if (this.#connections.delete(connection)) connection.close(why)
   }
 }

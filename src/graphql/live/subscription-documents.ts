@@ -1,38 +1,33 @@
 import type { DocumentNode } from 'graphql'
-import { createCap, type Portion } from '../cap-per-key.ts'
-import { tokensOf } from '../request-limits.ts'
+import { countTokens } from '../admission/parsed-documents.ts'
+import { KeyedLimit, type Share } from '../keyed-limit.ts'
 
-/**
- * The parsed documents that the open subscriptions of each user keep. Subscriptions with the same text share one, which
- * counts once.
- */
-export interface HeldDocuments {
-  /** Answers what lets go of it, once or more often; null: its user has no room for it. */
-  take(user: string, document: DocumentNode): (() => void) | null
-}
-
-interface Held {
-  portion: Portion
+interface Holding {
+  share: Share
   holders: Set<object>
 }
 
-export function createHeldDocuments(tokensMax: number): HeldDocuments {
-  const cap = createCap(tokensMax)
-  /** By user, of each document. */
-  const held = new WeakMap<DocumentNode, Map<string, Held>>()
-  return {
-    take(user, document) {
-      const byUser = held.get(document) ?? new Map<string, Held>()
-      const own = byUser.get(user) ?? { portion: cap.open(user), holders: new Set() }
-      if (own.holders.size === 0 && !own.portion.add(tokensOf(document))) return null
-      const holder = {}
-      own.holders.add(holder)
-      held.set(document, byUser.set(user, own))
-      return () => {
-        if (!own.holders.delete(holder) || own.holders.size > 0) return
-        own.portion.giveBack()
-        byUser.delete(user)
-      }
-    },
+/** Limits the parsed documents that the open subscriptions of each user keep. Subscriptions share a document, which counts once. */
+export class SubscriptionDocuments {
+  readonly #limit: KeyedLimit
+  readonly #holdings = new WeakMap<DocumentNode, Map<string, Holding>>()
+
+  constructor(tokensPerUserMax: number) {
+    this.#limit = new KeyedLimit(tokensPerUserMax)
+  }
+
+  /** Returns the release, which may be called twice; null: the user's limit is reached. */
+  tryAcquire(user: string, document: DocumentNode): (() => void) | null {
+    const byUser = this.#holdings.get(document) ?? new Map<string, Holding>()
+    const holding = byUser.get(user) ?? { share: this.#limit.open(user), holders: new Set() }
+    if (holding.holders.size === 0 && !holding.share.add(countTokens(document))) return null
+    const holder = {}
+    holding.holders.add(holder)
+    this.#holdings.set(document, byUser.set(user, holding))
+    return () => {
+      if (!holding.holders.delete(holder) || holding.holders.size > 0) return
+      holding.share.release()
+      byUser.delete(user)
+    }
   }
 }

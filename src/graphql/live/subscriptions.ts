@@ -5,20 +5,19 @@ import { readJob } from '../../domain/submission/stored-job.ts'
 import { createPacer } from '../../platform/pacer.ts'
 import { retryMs, steadily } from '../../platform/steadily.ts'
 import type { Priced } from '../admission/admission.ts'
-import { createCap } from '../cap-per-key.ts'
-import { presentError, refusal, saysUnavailable, withFewErrors } from '../errors.ts'
-import { type Bounded, createBounded } from '../in-flight.ts'
-import { limits } from '../request-limits.ts'
+import { limits } from '../caller-limits.ts'
+import { isUnavailableError, presentError, refusal, withFewErrors } from '../errors.ts'
+import { KeyedLimit } from '../keyed-limit.ts'
 import { createContext, type RequestContext, type Rooms } from '../rows/context.ts'
 import { createLogTexts, keepTexts } from '../rows/log-text.ts'
 import { createReplayedPages } from './replayed-pages.ts'
 import { createSharedResults } from './shared-results.ts'
-import { createHeldDocuments } from './subscription-documents.ts'
+import { SubscriptionDocuments } from './subscription-documents.ts'
 
 /**
  * Subscriptions of all transports.
  *
- * A person has at most `subscriptionsPerPersonMax` of them open on this process, with bounded documents. The transport
+ * A person has at most `subscriptionsPerUserMax` of them open on this process, with bounded documents. The transport
  * learns of each that begins (`stays`), so what may stay open is decided by what was started, not by what the request said
  * it accepts.
  *
@@ -55,9 +54,9 @@ const eventsPerTurnMax = 200
 
 export function subscriptionsPlugin(rooms: Rooms): Plugin<RequestContext & Staying> {
   const live: Rooms = { ...rooms, domain: rooms.live, lists: { db: rooms.live.db, sqlOf: () => rooms.live.db.sql } }
-  const cap = createCap(limits.subscriptionsPerPersonMax)
-  const held = createHeldDocuments(limits.subscriptionTokensPerPersonMax)
-  const atOnce = createBounded(eventsAtOnceMax)
+  const open = new KeyedLimit(limits.subscriptionsPerUserMax)
+  const documents = new SubscriptionDocuments(limits.subscriptionTokensPerUserMax)
+  const executions = new KeyedLimit(eventsAtOnceMax)
   const shared = createSharedResults()
   const pace = createPacer(eventsPerTurnMax, rooms.domain.clock)
 
@@ -70,7 +69,7 @@ export function subscriptionsPlugin(rooms: Rooms): Plugin<RequestContext & Stayi
     }
     let price: Priced | null = cost === undefined ? null : { cost }
     const share = shared.join(args, viewer)
-    const execution = { live, args: { ...args, contextValue: undefined }, viewer, takesLogTexts, atOnce }
+    const execution = { live, args: { ...args, contextValue: undefined }, viewer, takesLogTexts, executions }
     const executed = createReplayedPages(
       () => createContext(live, viewer),
       (message, context, signal) => share(message, () => executeEvent(execution, message, { context, signal })),
@@ -92,16 +91,16 @@ export function subscriptionsPlugin(rooms: Rooms): Plugin<RequestContext & Stayi
 
   async function subscribe(args: ExecutionArgs) {
     const { viewer } = args.contextValue as RequestContext
-    const letGo = held.take(viewer.userId, args.document)
-    if (letGo === null) return { errors: [presentError(tooLarge(), rooms.log)] }
-    const giveBack = cap.take(viewer.userId)
-    if (giveBack === null) {
-      letGo()
+    const releaseDocument = documents.tryAcquire(viewer.userId, args.document)
+    if (releaseDocument === null) return { errors: [presentError(tooLarge(), rooms.log)] }
+    const release = open.tryAcquire(viewer.userId)
+    if (release === null) {
+      releaseDocument()
       return { errors: [presentError(tooMany(), rooms.log)] }
     }
     const leave = () => {
-      letGo()
-      giveBack()
+      releaseDocument()
+      release()
     }
     try {
       return await begin(args, leave)
@@ -117,13 +116,13 @@ export function subscriptionsPlugin(rooms: Rooms): Plugin<RequestContext & Stayi
 const tooMany = () =>
   refusal(
     'SUBSCRIPTION_LIMIT',
-    `You have ${limits.subscriptionsPerPersonMax} open subscriptions, the maximum per user; close some first`,
+    `You have ${limits.subscriptionsPerUserMax} open subscriptions, the maximum per user; close some first`,
   )
 
 const tooLarge = () =>
   refusal(
     'SUBSCRIPTION_LIMIT',
-    `The documents of your open subscriptions can have ${limits.subscriptionTokensPerPersonMax} tokens together; ` +
+    `The documents of your open subscriptions can have ${limits.subscriptionTokensPerUserMax} tokens together; ` +
       'open several with the same document, which counts once, and different variables',
   )
 
@@ -132,7 +131,7 @@ interface Execution {
   args: ExecutionArgs
   viewer: Viewer
   takesLogTexts: boolean
-  atOnce: Bounded
+  executions: KeyedLimit
 }
 
 type Subscribing = RequestContext & Staying & Priced
@@ -141,7 +140,7 @@ type Subscribing = RequestContext & Staying & Priced
 async function openSource({ domain }: Rooms, args: ExecutionArgs, isAwaited = () => false) {
   for (;;) {
     const source = await createSourceEventStream(args)
-    const missed = Symbol.asyncIterator in source ? undefined : source.errors?.find(saysUnavailable)
+    const missed = Symbol.asyncIterator in source ? undefined : source.errors?.find(isUnavailableError)
     if (!missed || !isAwaited()) return source
     domain.log.warn({ err: missed.originalError ?? missed }, 'a subscription waits for the database')
     await domain.clock.sleep(retryMs)
@@ -160,14 +159,14 @@ async function executeEvent(
   message: unknown,
   { context, signal }: Executing,
 ): Promise<ExecutionResult> {
-  const { live, args, viewer, takesLogTexts, atOnce } = execution
+  const { live, args, viewer, takesLogTexts, executions } = execution
   const { clock, log } = live.domain
   let rootValue: unknown = message
   for (let from = context; ; from = createContext(live, viewer)) {
     const texts = takesLogTexts ? createLogTexts() : undefined
     const contextValue = { ...from, ...(texts && { logTexts: texts }) }
-    const result = await atOnce.run(1, () => execute({ ...args, rootValue, contextValue }))
-    const missed = result.errors?.find(saysUnavailable)
+    const result = await executions.run('events', 1, () => execute({ ...args, rootValue, contextValue }))
+    const missed = result.errors?.find(isUnavailableError)
     const ofDeleted =
       !missed && result.errors && isOfJob(rootValue) && (await isGone(live, rootValue)) ? rootValue : null
     if (ofDeleted) rootValue = ofDeleted.instead

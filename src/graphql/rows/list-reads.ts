@@ -2,8 +2,8 @@ import { GraphQLError } from 'graphql'
 import { cancelAheadMs } from '../../platform/connection.ts'
 import type { Db } from '../../platform/db.ts'
 import { isStatementTimeout, type Sql, type TransactionOptions, Unavailable } from '../../platform/tx.ts'
-import { createUnderWay } from '../in-flight.ts'
-import { limits } from '../request-limits.ts'
+import { limits } from '../caller-limits.ts'
+import { KeyedLimit } from '../keyed-limit.ts'
 
 /**
  * Reads of lists. How long such a statement takes depends on the filter and on the rows, so it is bounded three times:
@@ -28,15 +28,17 @@ export function createListReads(db: Db): ListReads {
     msMax: limits.waitMsMax,
     refusal: () =>
       new Unavailable(
-        `You are reading ${limits.listsAtOnceMax} other lists, and they take long; wait for their answers`,
+        `You are reading ${limits.listsInFlightMax} other lists, and they take long; wait for their answers`,
       ),
   }
-  const inFlight = createUnderWay(limits.listsAtOnceMax, wait)
+  const inFlight = new KeyedLimit(limits.listsInFlightMax, wait)
   return {
     db,
     sqlOf: (userId) => ({
       query: <Row>(...statement: Parameters<Sql['query']>) =>
-        inFlight(userId, 1, () => db.transaction((sql) => sql.query<Row>(...statement), transaction)).catch(explain),
+        inFlight
+          .run(userId, 1, () => db.transaction((sql) => sql.query<Row>(...statement), transaction))
+          .catch(explain),
     }),
   }
 }

@@ -1,5 +1,5 @@
+import { limits } from '../caller-limits.ts'
 import { refusal } from '../errors.ts'
-import { limits } from '../request-limits.ts'
 
 /** Arguments of a connection, unchecked. */
 export interface PageArgs {

@@ -2,8 +2,8 @@ import DataLoader from 'dataloader'
 import { NotFound } from '../../domain/errors.ts'
 import type { JobSpec } from '../../domain/spec.ts'
 import type { Sql } from '../../platform/tx.ts'
+import { limits } from '../caller-limits.ts'
 import { refusal } from '../errors.ts'
-import { limits } from '../request-limits.ts'
 
 /**
  * Specs apart from their jobs. One may have 4 MiB, and sixty of them held the server for seconds, so they are read only

@@ -12,7 +12,7 @@ import {
 } from '../../domain/errors.ts'
 import { Unavailable } from '../../platform/tx.ts'
 import { bulkOf } from '../admission/argument-bounds.ts'
-import { limits } from '../request-limits.ts'
+import { limits } from '../caller-limits.ts'
 import { readList, toConnection } from '../rows/connection.ts'
 import type { Bind } from '../rows/keyset.ts'
 import { approvalsListing } from '../rows/listings.ts'

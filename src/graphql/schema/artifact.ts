@@ -1,5 +1,5 @@
 import { artifactBodyBytesMax, artifactMetadataBytesMax } from '../../domain/inside/artifacts.ts'
-import { artifactBodyCost, artifactMetadataCost } from '../request-limits.ts'
+import { artifactBodyCost, artifactMetadataCost } from '../caller-limits.ts'
 import { builder } from './builder.ts'
 import { connectionType } from './connection-type.ts'
 import { seen } from './problem.ts'

@@ -1,7 +1,7 @@
 import { demandToRead } from '../../domain/access.ts'
 import { type Verification, verifyAudit } from '../../domain/audit/audit-verify.ts'
 import type { AuditEntry } from '../../platform/generated/client.ts'
-import { checkCost } from '../request-limits.ts'
+import { checkCost } from '../caller-limits.ts'
 import { readList, toConnection } from '../rows/connection.ts'
 import type { Bind } from '../rows/keyset.ts'
 import { auditListing } from '../rows/listings.ts'

@@ -1,4 +1,4 @@
-import { limits, questionCost } from '../request-limits.ts'
+import { limits, questionCost } from '../caller-limits.ts'
 
 /** Mutations of many: a thousand answers with a few fields of each job fit into what one request may cost. */
 export const bulkCost = (items: readonly unknown[], field = 1) => ({

@@ -1,5 +1,5 @@
 import { visibleTo } from '../../domain/access.ts'
-import { scanCost } from '../request-limits.ts'
+import { scanCost } from '../caller-limits.ts'
 import { readList, toConnection } from '../rows/connection.ts'
 import type { Bind } from '../rows/keyset.ts'
 import { type JobOrderField, jobsListing } from '../rows/listings.ts'

@@ -1,6 +1,6 @@
 import { resolveNodes } from '@pothos/plugin-relay'
 import { atMost } from '../admission/argument-bounds.ts'
-import { limits } from '../request-limits.ts'
+import { limits } from '../caller-limits.ts'
 import { typeOfId } from '../rows/typed-id.ts'
 import { builder } from './builder.ts'
 

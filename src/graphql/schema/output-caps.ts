@@ -1,7 +1,7 @@
 import SchemaBuilder, { BasePlugin, type PothosOutputFieldConfig, type SchemaTypes } from '@pothos/core'
 import type { GraphQLFieldResolver } from 'graphql'
 import { pageGapsMax } from '../../logs/read.ts'
-import { batchLinesMax, limits } from '../request-limits.ts'
+import { batchLinesMax, limits } from '../caller-limits.ts'
 
 /**
  * Every list that is no connection has a cap: its description tells it, and no answer has more. Most have `itemsMax`,

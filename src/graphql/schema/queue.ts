@@ -1,7 +1,7 @@
 import { type LocalNumbers, type QueueNumbers, queueNumbers } from '../../domain/queue/queue.ts'
 import { isAlive, jobStates } from '../../domain/state.ts'
 import { atMost } from '../admission/argument-bounds.ts'
-import { scanCost } from '../request-limits.ts'
+import { scanCost } from '../caller-limits.ts'
 import { countOf, toConnection } from '../rows/connection.ts'
 import { requestPage } from '../rows/keyset.ts'
 import { queueEntriesListing } from '../rows/listings.ts'

@@ -1,5 +1,5 @@
 import { type SelfCheck as Check, type Finding, selfCheck } from '../../domain/selfcheck/selfcheck.ts'
-import { checkCost } from '../request-limits.ts'
+import { checkCost } from '../caller-limits.ts'
 import { builder } from './builder.ts'
 
 const SelfCheckFinding = builder.objectRef<Finding>('SelfCheckFinding').implement({

@@ -1,4 +1,4 @@
-import { limits } from '../request-limits.ts'
+import { limits } from '../caller-limits.ts'
 import type { ServerFacts } from '../rows/context.ts'
 import { builder, known } from './builder.ts'
 
@@ -40,7 +40,7 @@ const ServerInfo = builder.objectRef<ServerFacts>('ServerInfo').implement({
     maxSubscriptionsPerConnection: t.int({
       authScopes: known,
       description: 'Maximum number of concurrent operations on one WebSocket.',
-      resolve: () => limits.subscriptionsPerConnectionMax,
+      resolve: () => limits.operationsPerSocketMax,
     }),
     eventRetentionDays: t.int({
       authScopes: known,

@@ -24,7 +24,7 @@ export interface Exchange {
 }
 
 /** Ends the response with the text; its status and type are set already. */
-export async function endWith({ request, response }: Exchange, text: string): Promise<void> {
+export async function sendCompressible({ request, response }: Exchange, text: string): Promise<void> {
   response.setHeader('vary', 'Origin, Accept-Encoding')
   const encoding = text.length < compressedBytesMin ? null : encodingFor(request.headers['accept-encoding'])
   // Head and body in one write: writeHead would send the head alone, for a body of unknown length.
@@ -41,7 +41,7 @@ function encodingFor(accepted: string | string[] | undefined): keyof typeof enco
   return taken.has('br') ? 'br' : taken.has('gzip') ? 'gzip' : null
 }
 
-export const takesGzip = (accepted: string | string[] | undefined): boolean => encodingsIn(accepted).has('gzip')
+export const acceptsGzip = (accepted: string | string[] | undefined): boolean => encodingsIn(accepted).has('gzip')
 
 function encodingsIn(accepted: string | string[] | undefined): ReadonlySet<string> {
   const taken = new Set<string>()

@@ -2,10 +2,10 @@ import type { GraphQLSchema } from 'graphql'
 import { createYoga } from 'graphql-yoga'
 import type { Viewer } from '../../domain/access.ts'
 import { type AdmissionRules, admissionPlugin } from '../admission/admission.ts'
-import { rememberedDocuments } from '../admission/parsed-documents.ts'
+import { createDocumentCaches } from '../admission/parsed-documents.ts'
+import { limits } from '../caller-limits.ts'
 import { presentError } from '../errors.ts'
 import { type Staying, subscriptionsPlugin } from '../live/subscriptions.ts'
-import { limits } from '../request-limits.ts'
 import { createContext, type RequestContext, type Rooms } from '../rows/context.ts'
 
 /** How a document becomes a result: admission, then execution, the same for HTTP, SSE and WebSocket. */
@@ -31,7 +31,7 @@ export function createGraphqlEngine({ schema, rooms, admission }: EngineOptions)
     context: ({ viewer }) => createContext(rooms, viewer),
     plugins: [admissionPlugin(admission, rooms.log), subscriptionsPlugin(rooms)],
     maskedErrors: { maskError: (error) => presentError(error, rooms.log) },
-    parserAndValidationCache: rememberedDocuments(),
+    parserAndValidationCache: createDocumentCaches(),
     maxRequestBodySize: limits.bodyBytesMax,
     batching: false,
     cors: false,

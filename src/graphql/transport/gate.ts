@@ -26,7 +26,7 @@ export interface Caller {
 }
 
 /** Why the caller is turned away, or null. */
-export function turnedAway({ host, origin, 'sec-fetch-site': site }: Caller, rules: GateRules): string | null {
+export function findGateRefusal({ host, origin, 'sec-fetch-site': site }: Caller, rules: GateRules): string | null {
   const name = host === undefined ? null : hostName(host)
   if (host === undefined || name === null) return 'The Host header is missing or malformed'
   if (rules.singleUser && !isLoopbackName(name) && !isAllowedHost(host, name, rules))

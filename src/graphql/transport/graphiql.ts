@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { promisify } from 'node:util'
 import { gunzip, gzipSync } from 'node:zlib'
 import { renderGraphiQL } from '@graphql-yoga/render-graphiql'
-import { type Exchange, takesGzip } from './compression.ts'
+import { acceptsGzip, type Exchange } from './compression.ts'
 
 /** The page at GET /graphql for browsers: nine megabytes, so rendered and compressed once, at the first request. */
 interface Page {
@@ -106,7 +106,7 @@ export async function sendGraphiql({ request, response }: Exchange, singleUser: 
   const page = pages.get(singleUser) ?? renderGraphiql(singleUser)
   pages.set(singleUser, page)
   const { gzipped, headers } = page
-  const isGzip = takesGzip(request.headers['accept-encoding'])
+  const isGzip = acceptsGzip(request.headers['accept-encoding'])
   const bytes = isGzip ? gzipped : await promisify(gunzip)(gzipped)
   const encoding = isGzip && { 'content-encoding': 'gzip' }
   response.writeHead(200, { ...headers, ...encoding, vary: 'Origin, Accept-Encoding' })

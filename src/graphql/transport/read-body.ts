@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http'
-import type { Portion } from '../cap-per-key.ts'
+import type { Share } from '../keyed-limit.ts'
 
 /** Reading what was posted: never more bytes than are allowed, and no JSON with more values than are allowed. */
 export type Body = { text: string } | 'too large' | 'too many values' | 'no room' | 'gone'
@@ -8,7 +8,7 @@ export interface BodyLimits {
   bytesMax: number
   valuesMax: number
   /** Of what all bodies of the sender may take that are read or worked on: a body that stops costs its sender nothing. */
-  portion: Portion
+  share: Share
 }
 
 export async function readBody(request: IncomingMessage, { valuesMax, ...limits }: BodyLimits): Promise<Body> {
@@ -20,16 +20,16 @@ export async function readBody(request: IncomingMessage, { valuesMax, ...limits 
 
 function readBytes(
   request: IncomingMessage,
-  { bytesMax, portion }: Omit<BodyLimits, 'valuesMax'>,
+  { bytesMax, share }: Omit<BodyLimits, 'valuesMax'>,
 ): Promise<Exclude<Body, { text: string }> | Buffer> {
   return new Promise((resolve) => {
     const bytes = createBytes(bytesMax)
     const take = (piece: Buffer) => {
       if (bytes.length() + piece.length > bytesMax) refuse('too large')
-      else if (portion.add(piece.length)) bytes.add(piece)
+      else if (share.add(piece.length)) bytes.add(piece)
       else refuse('no room')
     }
-    // The rest still comes, when the portion has been given back.
+    // The rest still comes, when the share has been given back.
     const refuse = (why: 'too large' | 'no room') => {
       request.off('data', take)
       resolve(why)

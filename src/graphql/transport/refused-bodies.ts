@@ -13,18 +13,18 @@ export interface UnreadBounds {
 }
 
 /** With its length, so that its end is seen before the response ends. */
-export function answerText(response: ServerResponse, status: number, { type, text }: { type: string; text: string }) {
+export function sendText(response: ServerResponse, status: number, { type, text }: { type: string; text: string }) {
   response.statusCode = status
   response.setHeader('content-type', `${type}; charset=utf-8`)
   response.end(text)
 }
 
-export function answerJson(response: ServerResponse, status: number, body: unknown) {
-  answerText(response, status, { type: 'application/json', text: `${JSON.stringify(body)}\n` })
+export function sendJson(response: ServerResponse, status: number, body: unknown) {
+  sendText(response, status, { type: 'application/json', text: `${JSON.stringify(body)}\n` })
 }
 
 /** The class of the responses of a server. */
-export const patientResponse = (bounds: UnreadBounds) =>
+export const createResponseClass = (bounds: UnreadBounds) =>
   class<Request extends IncomingMessage> extends ServerResponse<Request> {
     /** A peer that is going to be cut is told not to send its next request after this one. */
     override writeHead(status: number, ...rest: unknown[]): this {

@@ -6,263 +6,277 @@ import {
 } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Duplex } from 'node:stream'
-import { anonymous, type Viewer } from '../../domain/access.ts'
+import type { Viewer } from '../../domain/access.ts'
 import type { DiskWatch } from '../../platform/disk.ts'
 import type { Log } from '../../platform/log.ts'
 import { isUnavailable, Unavailable } from '../../platform/tx.ts'
-import { type AllowanceLimits, createAllowances } from '../admission/rate-limits.ts'
-import { createDocuments, type TrustedDocuments } from '../admission/trusted-documents.ts'
-import { createGuests } from '../callers/access-expiry.ts'
+import { type RateLimitConfig, RateLimits } from '../admission/rate-limits.ts'
+import { TrustedDocuments, type TrustedDocumentsConfig } from '../admission/trusted-documents.ts'
+import { limits } from '../caller-limits.ts'
+import { AccessExpiry } from '../callers/access-expiry.ts'
 import { type Authenticate, showsRunToken } from '../callers/authenticate.ts'
-import { createCap } from '../cap-per-key.ts'
-import { errorBody, rateLimited, saysUnavailable } from '../errors.ts'
-import { createUnderWay } from '../in-flight.ts'
-import { limits } from '../request-limits.ts'
+import { errorBody, isUnavailableError, rateLimited } from '../errors.ts'
+import { KeyedLimit } from '../keyed-limit.ts'
 import type { Rooms } from '../rows/context.ts'
 import { schema } from '../schema/schema.ts'
-import { partingMs } from './closing-streams.ts'
-import { answerUnavailable, createDrain, stoppingText } from './drain.ts'
-import { createGraphqlEngine } from './engine.ts'
-import { type GateRules, turnedAway } from './gate.ts'
+import { computeClosingMs } from './closing-streams.ts'
+import { Drain, sendUnavailable, stoppingText } from './drain.ts'
+import { createGraphqlEngine, type GraphqlEngine } from './engine.ts'
+import { findGateRefusal, type GateRules } from './gate.ts'
 import { sendGraphiql } from './graphiql.ts'
-import { createReadiness } from './health.ts'
-import { answerPost } from './json-post.ts'
-import { createLargeBodies } from './large-bodies.ts'
-import { createPeerCheck } from './loopback-peers.ts'
-import { allowOrigin, negotiated } from './negotiation.ts'
+import { createReadiness, type Readiness } from './health.ts'
+import { PostHandler } from './json-post.ts'
+import { createPeerCheck, type PeerCheck } from './loopback-peers.ts'
+import { allowOrigin, negotiateContent } from './negotiation.ts'
 import { createPipelines } from './pipelining.ts'
 import { refuseUpgrade } from './refuse-upgrade.ts'
-import { answerJson, answerText, patientResponse } from './refused-bodies.ts'
-import { toPath } from './request-target.ts'
-import { createUnsentWatch, cutWhenStalled, cutWhenUnread } from './slow-readers.ts'
-import { createSockets } from './websockets.ts'
-
-/**
- * One port for everything: GraphQL over HTTP, SSE and WebSocket at /graphql, GraphiQL there for browsers, /healthz and
- * /readyz. Every request passes the gate first; a POST must be JSON, because any web page may send other kinds of body
- * without asking the server first.
- *
- * `close` drains HTTP (drain.ts), closes sockets with 1012, so that clients come back, and stops listening.
- */
-
-export interface Server {
-  listen(): Promise<{ url: string }>
-  /** How long the streams that are open now take to end. */
-  partingMs(): number
-  close(): Promise<void>
-}
+import { createResponseClass, sendJson, sendText } from './refused-bodies.ts'
+import { normalizeTarget } from './request-target.ts'
+import { cutStalledResponse, cutStalledStream, UnsentBytes } from './slow-readers.ts'
+import { WebSockets } from './websockets.ts'
 
 export interface ServerConfig extends GateRules {
   host: string
-  /** 0: any free one. */
+  /** 0: any free port. */
   port: number
-  /** Request headers that pages of allowed origins may send, beyond the usual ones. */
+  /** Additional request headers that pages of allowed origins may send. */
   allowedHeaders: readonly string[]
-  documents: TrustedDocuments
-  /** Whether callers who are logged in may ask the schema. */
+  documents: TrustedDocumentsConfig
+  /** Whether authenticated callers may introspect the schema. */
   introspection: boolean
-  allowances: AllowanceLimits
+  rateLimits: RateLimitConfig
 }
 
 export interface ServerOptions {
   rooms: Rooms
   config: ServerConfig
   authenticate: Authenticate
-  /** Of what this process keeps. */
   disk: Pick<DiskWatch, 'findProblem'>
   keepAliveMs?: number
-  /** false until all parts of the process are there; absent: they are. */
+  /** Absent: started. */
   isStarted?: () => boolean
-  /** How long requests in flight may take once the server stops. */
+  /** Time for requests in flight when the server stops. */
   drainMsMax?: number
-  /** Further connections are closed at once: they would take the descriptors of the database and of jobs. */
+  /** Connections above this are closed: the database and jobs need descriptors too. */
   connectionsMax?: number
 }
 
 const keepAliveMsDefault = 12_000
-/** Longer than the usual 60 s of balancers: they close an idle connection first, and no request meets a closed one. */
+/** Balancers close idle connections after 60 s: they must be the first to close. */
 const keepAliveTimeoutMs = 75_000
-/** More than that: Node counts the wait for the next request on a connection as a part of it. */
+/** Node counts the wait for the next request too, so this must be longer. */
 const headersTimeoutMs = 80_000
-const unread = { bytesMax: limits.passedOverBytesMax, msMax: limits.passedOverMsMax }
+const unreadBounds = { bytesMax: limits.droppedBodyBytesMax, msMax: limits.droppedBodyMsMax }
 
-export function createServer(options: ServerOptions): Server {
-  const { rooms, config, authenticate, keepAliveMs = keepAliveMsDefault } = options
-  const { log } = rooms
-  const drain = createDrain(rooms.domain.clock, options.drainMsMax)
-  const readiness = createReadiness(rooms.domain, options)
-  const documents = createDocuments(config.documents)
-  const allowances = createAllowances(config.allowances, rooms.domain.clock)
-  const underWay = createUnderWay(limits.costUnderWayMax, { msMax: limits.waitMsMax, refusal: tooMuchInFlight })
-  const admission = { documents, allowances, underWay, introspection: config.introspection }
-  const engine = createGraphqlEngine({ schema, rooms, admission })
-  const guests = createGuests(rooms.domain)
-  const unsent = createUnsentWatch()
-  const sockets = createSockets({
-    engine,
-    unsent,
-    documents,
-    authenticate,
-    guests,
-    keepAliveMs,
-    clock: rooms.domain.clock,
-    log,
-  })
-  const bodies = createCap(limits.bodiesBytesMax)
-  const largeBodies = createLargeBodies()
-  const inOrder = createPipelines()
-  const http = createHttpServer(
-    { ServerResponse: patientResponse(unread), shouldUpgradeCallback: isWebSocket },
-    (request, response) => {
-      inOrder(response, () => serve(request, response)).catch((error: unknown) => {
-        if (drain.answered(response)) return log.debug({ err: error }, 'a request continued after its response')
-        log.error({ err: error }, 'a request failed')
-        if (response.headersSent) response.destroy()
-        else if (saysUnavailable(error)) answerUnavailable(response, 'The server cannot serve this now; try again')
-        else answer(response, 500, 'An unexpected error occurred')
-      })
-    },
-  )
-  http.keepAliveTimeout = keepAliveTimeoutMs
-  http.headersTimeout = headersTimeoutMs
-  limitConnections(http, options.connectionsMax, log)
-  const peers = config.singleUser ? createPeerCheck(log) : null
+/**
+ * One port for GraphQL over HTTP, SSE and WebSocket at /graphql, GraphiQL there for browsers, /healthz and /readyz. Every
+ * request passes the gate first. A POST must be JSON: a web page may send other types without a preflight.
+ */
+export class Server {
+  readonly #config: ServerConfig
+  readonly #authenticate: Authenticate
+  readonly #keepAliveMs: number
+  readonly #log: Log
+  readonly #http: HttpServer
+  readonly #checkPeer: PeerCheck | null
+  readonly #checkReadiness: () => Promise<Readiness>
+  readonly #drain: Drain
+  readonly #accessExpiry: AccessExpiry
+  readonly #unsentBytes = new UnsentBytes()
+  readonly #runInOrder = createPipelines()
+  readonly #engine: GraphqlEngine
+  readonly #posts: PostHandler
+  readonly #sockets: WebSockets
+  #closed: Promise<void> | undefined
 
-  http.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
-    socket.on('error', (error) => log.debug({ err: error }, 'a WebSocket upgrade broke'))
-    upgrade(request, socket, head).catch((error: unknown) => {
-      log.error({ err: error }, 'a WebSocket upgrade failed')
-      socket.destroy()
+  constructor(options: ServerOptions) {
+    const { rooms, config, authenticate, keepAliveMs = keepAliveMsDefault } = options
+    const { log, domain } = rooms
+    this.#config = config
+    this.#authenticate = authenticate
+    this.#keepAliveMs = keepAliveMs
+    this.#log = log
+    this.#drain = new Drain(domain.clock, options.drainMsMax)
+    this.#checkReadiness = createReadiness(domain, options)
+    this.#checkPeer = config.singleUser ? createPeerCheck(log) : null
+    this.#accessExpiry = new AccessExpiry(domain)
+    const documents = new TrustedDocuments(config.documents)
+    const admission = {
+      documents,
+      rateLimits: new RateLimits(config.rateLimits, domain.clock),
+      costInFlight: new KeyedLimit(limits.costInFlightMax, { msMax: limits.waitMsMax, refusal: tooMuchInFlight }),
+      introspection: config.introspection,
+    }
+    const engine = createGraphqlEngine({ schema, rooms, admission })
+    this.#engine = engine
+    this.#posts = new PostHandler(engine, documents)
+    this.#sockets = new WebSockets({
+      engine,
+      documents,
+      authenticate,
+      accessExpiry: this.#accessExpiry,
+      unsentBytes: this.#unsentBytes,
+      keepAliveMs,
+      clock: domain.clock,
+      log,
     })
-  })
-
-  async function upgrade(request: IncomingMessage, socket: Duplex, head: Buffer) {
-    if (drain.isDraining) return refuseUpgrade(socket, { status: '503 Service Unavailable', reason: stoppingText })
-    toPath(request)
-    const reason = turnedAway(request.headers, config)
-    if (reason !== null) return refuseUpgrade(socket, { status: '403 Forbidden', reason })
-    if (pathOf(request) !== '/graphql')
-      return refuseUpgrade(socket, { status: '404 Not Found', reason: 'WebSockets are at /graphql' })
-    const stranger = await peers?.(request.socket)
-    if (stranger) return refuseUpgrade(socket, { status: '403 Forbidden', reason: stranger })
-    sockets.accept(request, socket, head)
+    this.#http = this.#createHttp()
+    limitConnections(this.#http, options.connectionsMax, log)
   }
 
-  async function serve(request: IncomingMessage, response: ServerResponse) {
+  async listen(): Promise<{ url: string }> {
+    const { port, host } = this.#config
+    await new Promise<void>((resolve, reject) => {
+      this.#http.once('error', reject)
+      this.#http.listen(port, host, resolve)
+    })
+    this.#accessExpiry.start()
+    return { url: formatUrl(this.#http.address() as AddressInfo) }
+  }
+
+  /** How long closing the open streams will take. */
+  closingMs(): number {
+    return computeClosingMs(Math.max(this.#sockets.count, this.#drain.openStreams().length))
+  }
+
+  /** Drains HTTP, closes WebSockets with 1012, so that clients reconnect, and stops listening. */
+  close(): Promise<void> {
+    this.#closed ??= this.#close()
+    return this.#closed
+  }
+
+  async #close() {
+    await Promise.all([this.#sockets.close(), this.#drain.run(), this.#accessExpiry.stop()])
+    const ended = new Promise((resolve) => this.#http.close(resolve))
+    this.#http.closeAllConnections()
+    await ended
+    this.#unsentBytes.stop()
+  }
+
+  #createHttp(): HttpServer {
+    const http = createHttpServer(
+      { ServerResponse: createResponseClass(unreadBounds), shouldUpgradeCallback: isWebSocket },
+      (request, response) => {
+        this.#runInOrder(response, () => this.#route(request, response)).catch((error: unknown) =>
+          this.#handleFailure(error, response),
+        )
+      },
+    )
+    http.keepAliveTimeout = keepAliveTimeoutMs
+    http.headersTimeout = headersTimeoutMs
+    http.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
+      socket.on('error', (error) => this.#log.debug({ err: error }, 'a WebSocket upgrade broke'))
+      this.#upgrade(request, socket, head).catch((error: unknown) => {
+        this.#log.error({ err: error }, 'a WebSocket upgrade failed')
+        socket.destroy()
+      })
+    })
+    return http
+  }
+
+  #handleFailure(error: unknown, response: ServerResponse) {
+    if (this.#drain.hasEnded(response)) return this.#log.debug({ err: error }, 'a request continued after its response')
+    this.#log.error({ err: error }, 'a request failed')
+    if (response.headersSent) response.destroy()
+    else if (isUnavailableError(error)) sendUnavailable(response, 'The server cannot serve this now; try again')
+    else sendPlain(response, 500, 'An unexpected error occurred')
+  }
+
+  async #upgrade(request: IncomingMessage, socket: Duplex, head: Buffer) {
+    if (this.#drain.isDraining)
+      return refuseUpgrade(socket, { status: '503 Service Unavailable', reason: stoppingText })
+    normalizeTarget(request)
+    const reason = findGateRefusal(request.headers, this.#config)
+    if (reason !== null) return refuseUpgrade(socket, { status: '403 Forbidden', reason })
+    if (readPath(request) !== '/graphql')
+      return refuseUpgrade(socket, { status: '404 Not Found', reason: 'WebSockets are at /graphql' })
+    const peerRefusal = await this.#checkPeer?.(request.socket)
+    if (peerRefusal) return refuseUpgrade(socket, { status: '403 Forbidden', reason: peerRefusal })
+    this.#sockets.accept(request, socket, head)
+  }
+
+  async #route(request: IncomingMessage, response: ServerResponse) {
     response.setHeader('x-content-type-options', 'nosniff')
-    if (!drain.admits(response)) return
-    toPath(request)
-    const reason = turnedAway(request.headers, config)
-    if (reason !== null) return answer(response, 403, reason)
+    if (!this.#drain.admit(response)) return
+    normalizeTarget(request)
+    const reason = findGateRefusal(request.headers, this.#config)
+    if (reason !== null) return sendPlain(response, 403, reason)
     allowOrigin(request, response)
-    switch (pathOf(request)) {
+    switch (readPath(request)) {
       case '/graphql':
-        return graphql(request, response)
+        return this.#handleGraphql(request, response)
       case '/healthz':
-        return answer(response, 200, 'ok')
+        return sendPlain(response, 200, 'ok')
       case '/readyz':
-        return ready(response)
+        return this.#sendReadiness(response)
       case '/':
-        return redirect(response, 'graphql')
+        return void response.writeHead(302, { location: 'graphql' }).end()
       default:
-        return answer(response, 404, 'Not found')
+        return sendPlain(response, 404, 'Not found')
     }
   }
 
-  async function graphql(request: IncomingMessage, response: ServerResponse) {
-    if (!negotiated(request, response, config.allowedHeaders)) return
-    // A job may run as another account; its token is checked instead.
-    const stranger = showsRunToken(request.headers.authorization) ? null : await peers?.(request.socket)
-    if (stranger) return answer(response, 403, stranger)
+  async #handleGraphql(request: IncomingMessage, response: ServerResponse) {
+    const { singleUser, allowedHeaders } = this.#config
+    if (!negotiateContent(request, response, allowedHeaders)) return
+    // A job may run under another account: its token is checked instead.
+    const peerRefusal = showsRunToken(request.headers.authorization) ? null : await this.#checkPeer?.(request.socket)
+    if (peerRefusal) return sendPlain(response, 403, peerRefusal)
     if (request.method === 'GET' && request.headers.accept?.includes('text/html'))
-      return sendGraphiql({ request, response }, config.singleUser)
-    if (request.method === 'POST' && !isJson(request)) return answer(response, 415, 'The body must be application/json')
+      return sendGraphiql({ request, response }, singleUser)
+    if (request.method === 'POST' && !isJson(request))
+      return sendPlain(response, 415, 'The body must be application/json')
     if (isCompressed(request)) {
       response.setHeader('accept-encoding', 'identity')
-      return answer(response, 415, 'The body must not be compressed')
+      return sendPlain(response, 415, 'The body must not be compressed')
     }
-    const identified = await identify(request)
+    const identified = await this.#identify(request)
     if (identified === 'unavailable')
-      return answerUnavailable(response, 'Authentication is unavailable right now; try again')
-    if (typeof identified === 'string') return unauthenticated(response, identified)
-    const { viewer } = identified
-    cutWhenUnread(response, keepAliveMs)
-    response.once('close', unsent.add(viewer.userId, request.socket, 'ANSWER'))
-    await carryOut(viewer, request, response)
+      return sendUnavailable(response, 'Authentication is unavailable right now; try again')
+    if (typeof identified === 'string') return sendUnauthenticated(response, identified)
+    await this.#execute(identified.viewer, request, response)
   }
 
-  async function carryOut(viewer: Viewer, request: IncomingMessage, response: ServerResponse) {
-    const portion = bodies.open(senderOf(viewer, request))
-    const stays = (end: () => void) => {
-      portion.giveBack()
-      keep(viewer, response, end)
-    }
-    await answerPost({ engine, documents, portion, largeBodies }, { viewer, stays }, { request, response }).finally(
-      portion.giveBack,
-    )
+  async #execute(viewer: Viewer, request: IncomingMessage, response: ServerResponse) {
+    cutStalledResponse(response, this.#keepAliveMs)
+    response.once('close', this.#unsentBytes.watch(viewer.userId, request.socket, 'RESPONSE'))
+    const requester = { viewer, stays: (end: () => void) => this.#watchStream(viewer, response, end) }
+    if (request.method === 'POST') await this.#posts.handle(requester, { request, response })
+    else await this.#engine(request, response, requester)
   }
 
-  /** The stream of a reader who loses access is cut without a `complete`: the client reconnects and gets the reason. */
-  function keep(viewer: Viewer, response: ServerResponse, end: () => void) {
+  /** Without `complete` the client reconnects, and learns why its stream was cut. */
+  #watchStream(viewer: Viewer, response: ServerResponse, end: () => void) {
     if (response.closed) return end()
-    const leave = guests.enter(viewer, () => response.destroy())
-    const stopWatching = cutWhenStalled(response, keepAliveMs)
+    const unwatch = this.#accessExpiry.watch(viewer, () => response.destroy())
+    const stopCutting = cutStalledStream(response, this.#keepAliveMs)
     response.once('close', () => {
-      stopWatching()
-      leave()
+      stopCutting()
+      unwatch()
       end()
     })
   }
 
-  async function identify({ headers: { authorization }, socket }: IncomingMessage) {
+  async #identify({ headers: { authorization }, socket }: IncomingMessage) {
     try {
-      return await authenticate({ authorization, ip: socket.remoteAddress ?? null })
+      return await this.#authenticate({ authorization, ip: socket.remoteAddress ?? null })
     } catch (error) {
       if (!(error instanceof Unavailable) && !isUnavailable(error)) throw error
-      log.warn({ err: error }, 'authentication is unavailable')
+      this.#log.warn({ err: error }, 'authentication is unavailable')
       return 'unavailable'
     }
   }
 
-  async function ready(response: ServerResponse) {
-    const state = await readiness()
+  async #sendReadiness(response: ServerResponse) {
+    const state = await this.#checkReadiness()
     response.setHeader('cache-control', 'no-store')
-    answerJson(response, state.ready ? 200 : 503, state)
-  }
-
-  let closed: Promise<void> | undefined
-
-  async function close() {
-    await Promise.all([sockets.close(), drain.run(), guests.stop()])
-    const ended = new Promise((resolve) => http.close(resolve))
-    http.closeAllConnections()
-    await ended
-    unsent.stop()
-  }
-
-  return {
-    async listen() {
-      await new Promise<void>((resolve, reject) => {
-        http.once('error', reject)
-        http.listen(config.port, config.host, resolve)
-      })
-      guests.start()
-      return { url: urlOf(http.address() as AddressInfo) }
-    },
-    partingMs: () => partingMs(Math.max(sockets.count(), drain.streams().length)),
-    close() {
-      closed ??= close()
-      return closed
-    },
+    sendJson(response, state.ready ? 200 : 503, state)
   }
 }
 
-const senderOf = (viewer: Viewer, { socket }: IncomingMessage) =>
-  viewer === anonymous ? (socket.remoteAddress ?? '') : viewer.userId
-
 const tooMuchInFlight = () =>
   rateLimited(
-    `Your requests in flight cost ${limits.costUnderWayMax}, and this one waited ${limits.waitMsMax / 1_000} s for them; send fewer at a time`,
+    `Your requests in flight cost ${limits.costInFlightMax}, and this one waited ${limits.waitMsMax / 1_000} s for them; send fewer at a time`,
     1,
   )
 
@@ -272,40 +286,35 @@ function limitConnections(http: HttpServer, max: number | undefined, log: Log) {
   http.on('drop', () => log.warn({ err: new TooManyConnections(max) }, 'connections are refused'))
 }
 
-/** The code makes it a trouble of the machine, which the log tells once. */
+/** The log reports errors with this code once. */
 class TooManyConnections extends Error {
   readonly code = 'EMFILE'
   constructor(max: number) {
-    super(`${max} connections are open, half of what the limit of open files (ulimit -n) admits`)
+    super(`${max} connections are open, half of the limit of open files (ulimit -n)`)
   }
 }
 
-const pathOf = (request: IncomingMessage) => (request.url ?? '/').replace(/[?#].*$/, '')
+const readPath = (request: IncomingMessage) => (request.url ?? '/').replace(/[?#].*$/, '')
 
 const isJson = (request: IncomingMessage) => /^application\/json\s*(;|$)/i.test(request.headers['content-type'] ?? '')
 
-/** Some clients offer HTTP/2 with their first request, which the server does not take up. */
+/** Some clients offer HTTP/2 in their first request: the server ignores it. */
 const isWebSocket = ({ headers }: IncomingMessage) => /^websocket$/i.test(headers.upgrade ?? '')
 
 const isCompressed = ({ headers }: IncomingMessage) => !/^(identity)?$/i.test(headers['content-encoding'] ?? '')
 
-function urlOf({ address, family, port }: AddressInfo): string {
+function formatUrl({ address, family, port }: AddressInfo): string {
   return `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`
 }
 
-function answer(response: ServerResponse, status: number, text: string) {
-  answerText(response, status, { type: 'text/plain', text: `${text}\n` })
+function sendPlain(response: ServerResponse, status: number, text: string) {
+  sendText(response, status, { type: 'text/plain', text: `${text}\n` })
 }
 
-function unauthenticated(response: ServerResponse, why: 'unknown' | 'expired') {
+function sendUnauthenticated(response: ServerResponse, why: 'unknown' | 'expired') {
   const message =
     why === 'expired' ? 'The token has expired; get a new one' : 'The token is unknown or revoked, or its run is over'
   response.setHeader('www-authenticate', 'Bearer error="invalid_token"')
   response.setHeader('cache-control', 'no-store')
-  answerJson(response, 401, errorBody('UNAUTHENTICATED', message))
-}
-
-function redirect(response: ServerResponse, location: string) {
-  response.writeHead(302, { location })
-  response.end()
+  sendJson(response, 401, errorBody('UNAUTHENTICATED', message))
 }

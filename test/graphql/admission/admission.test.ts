@@ -1,14 +1,14 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { anonymous, type Viewer } from '../../../src/domain/access.ts'
-import { bucketsMax, createAllowances } from '../../../src/graphql/admission/rate-limits.ts'
-import { type FreeText, sha256 } from '../../../src/graphql/admission/trusted-documents.ts'
+import { bucketsMax, RateLimits } from '../../../src/graphql/admission/rate-limits.ts'
+import { type FreeText, hashDocument } from '../../../src/graphql/admission/trusted-documents.ts'
 import { type More, send, transports } from '../../support/client.ts'
 import { startServer, type TestServer } from '../../support/server.ts'
 
 /** One verdict for three transports: which documents are trusted, what a user may spend, and what a caller learns. */
 const names = Object.keys(transports) as (keyof typeof transports)[]
 const known = 'query Known { serverInfo { name } }'
-const hash = sha256(known)
+const hash = hashDocument(known)
 const persisted = (sha256Hash: string) => ({ extensions: { persistedQuery: { version: 1, sha256Hash } } })
 const authenticate = (authorization: string | undefined, { users }: { users: ReadonlyMap<string, Viewer> }) =>
   authorization === undefined ? anonymous : (users.get(authorization) ?? null)
@@ -40,7 +40,7 @@ describe.each<[FreeText, boolean]>([
     ['done', known, {}],
     ['done', known, persisted(hash)],
     [free, '{ __typename }', {}],
-    [free, '{ __typename }', persisted(sha256('{ __typename }'))],
+    [free, '{ __typename }', persisted(hashDocument('{ __typename }'))],
     [isFree ? 'PERSISTED_QUERY_NOT_SUPPORTED' : 'DOCUMENT_NOT_TRUSTED', undefined, persisted('0'.repeat(64))],
     ['DOCUMENT_NOT_TRUSTED', undefined, { documentId: 'x' }],
     ['BAD_REQUEST', '{ __typename }', persisted(hash)],
@@ -80,7 +80,7 @@ describe('callers of a server with users', () => {
       config: {
         introspection: false,
         documents: { byId: new Map([['info', known]]), freeText: 'AUTHENTICATED' },
-        allowances: { costPerMinute: 1_000, submissionsPerMinute: 2 },
+        rateLimits: { costPerMinute: 1_000, submissionsPerMinute: 2 },
       },
     })
   })
@@ -181,8 +181,8 @@ describe('the buckets of users', () => {
   it('fill evenly, take a request above their size when they are full, and are bounded in number', () => {
     let nowMs = 0
     const clock = { monotonicMs: () => nowMs, sleep: () => Promise.resolve() }
-    const allowances = createAllowances({ costPerMinute: 60, submissionsPerMinute: null }, clock)
-    const cost = (user: string, amount: number) => allowances.spend(viewer(user), { cost: amount, submissions: 9 })
+    const rateLimits = new RateLimits({ costPerMinute: 60, submissionsPerMinute: null }, clock)
+    const cost = (user: string, amount: number) => rateLimits.spend(viewer(user), { cost: amount, submissions: 9 })
     cost('a', 120)
     expect(() => cost('a', 1)).toThrow('try again in 61 s')
     nowMs = 60_000
@@ -190,6 +190,6 @@ describe('the buckets of users', () => {
     nowMs = 61_000
     cost('a', 1)
     for (let i = 0; i < bucketsMax + 5; i++) cost(`user ${i}`, 1)
-    expect(allowances.size).toBe(bucketsMax)
+    expect(rateLimits.size).toBe(bucketsMax)
   })
 })

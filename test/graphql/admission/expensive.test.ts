@@ -1,13 +1,16 @@
-import type { ServerResponse } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { Readable } from 'node:stream'
 import { parse } from 'graphql'
 import { describe, expect, it } from 'vitest'
-import { costOf } from '../../../src/graphql/admission/cost.ts'
-import { createUnderWay } from '../../../src/graphql/in-flight.ts'
+import { anonymous, type Viewer } from '../../../src/domain/access.ts'
+import { computeCost } from '../../../src/graphql/admission/cost.ts'
+import { TrustedDocuments } from '../../../src/graphql/admission/trusted-documents.ts'
+import { argumentKibCost, checkCost, limits, questionCost, scanCost } from '../../../src/graphql/caller-limits.ts'
 import { chosenOperation } from '../../../src/graphql/operation.ts'
-import { argumentKibCost, checkCost, limits, questionCost, scanCost } from '../../../src/graphql/request-limits.ts'
 import { createListReads } from '../../../src/graphql/rows/list-reads.ts'
 import { schema } from '../../../src/graphql/schema/schema.ts'
-import { createLargeBodies } from '../../../src/graphql/transport/large-bodies.ts'
+import type { GraphqlEngine } from '../../../src/graphql/transport/engine.ts'
+import { PostHandler } from '../../../src/graphql/transport/json-post.ts'
 import { cancelAheadMs } from '../../../src/platform/connection.ts'
 import type { Db } from '../../../src/platform/db.ts'
 import { type Sql, type TransactionOptions, Unavailable } from '../../../src/platform/tx.ts'
@@ -21,7 +24,7 @@ function costIn(query: string, values: Record<string, unknown> = {}): number {
   const document = parse(query)
   const operation = chosenOperation(document, null)
   if (!operation) throw new Error('The document has no operation')
-  return costOf({ schema, document, operation, values }, Number.POSITIVE_INFINITY)
+  return computeCost({ schema, document, operation, values }, Number.POSITIVE_INFINITY)
 }
 
 const one = '{ spec: { command: ["true"] }, dryRun: true }'
@@ -89,9 +92,9 @@ describe('lists', () => {
   it('of a person are read few at a time, and those of others at once', async () => {
     const { lists, begun } = held()
     const reads = Array.from({ length: 5 }, () => lists.sqlOf('ann').query('SELECT 1'))
-    expect(begun).toHaveLength(limits.listsAtOnceMax)
+    expect(begun).toHaveLength(limits.listsInFlightMax)
     void lists.sqlOf('bob').query('SELECT 1')
-    expect(begun).toHaveLength(limits.listsAtOnceMax + 1)
+    expect(begun).toHaveLength(limits.listsInFlightMax + 1)
     for (let i = 0; i < 6; i++) {
       begun[i]?.()
       await new Promise(setImmediate)
@@ -141,10 +144,10 @@ describe('lists', () => {
             )
           ).rows[0].count,
         )
-      await until(async () => (await waiting()) === limits.listsAtOnceMax, { what: 'two lists wait for the table' })
+      await until(async () => (await waiting()) === limits.listsInFlightMax, { what: 'two lists wait for the table' })
       const answer = await transports.http(server.url, '{ viewer { user { name } } }', {}, { authorization: 'bob' })
       expect(answer.data).toEqual({ viewer: { user: { name: 'bob' } } })
-      expect(await waiting()).toBeLessThanOrEqual(limits.listsAtOnceMax)
+      expect(await waiting()).toBeLessThanOrEqual(limits.listsInFlightMax)
       await holder.query('ROLLBACK')
       expect(await Promise.all(lists)).toHaveLength(40)
     } finally {
@@ -160,35 +163,31 @@ describe('lists', () => {
   })
 })
 
-describe('a request that waits for others of its user', () => {
-  it('is refused when it has waited long enough, and the next one goes on', async () => {
-    const underWay = createUnderWay(100, { msMax: 5, refusal: () => new Error('waited') })
-    const { promise, resolve } = Promise.withResolvers<void>()
-    const first = underWay('ann', 60, () => promise)
-    await expect(underWay('ann', 60, () => 'large')).rejects.toThrow('waited')
-    await expect(underWay('ann', 40, () => 'small')).resolves.toBe('small')
-    resolve()
-    await first
-    await expect(underWay('ann', 100, () => 'later')).resolves.toBe('later')
-  })
-})
-
 describe('large bodies', () => {
-  it('of a user are carried out few at a time; small ones at once', async () => {
-    const largeBodies = createLargeBodies()
+  it('of a user are executed two at a time, small ones at once', async () => {
     const begun: string[] = []
     const ends: (() => void)[] = []
-    const carryOut = (userId: string, bytes: number) =>
-      largeBodies({ userId, bytes, response: {} as ServerResponse }, () => {
-        begun.push(userId)
-        return new Promise((resolve) => ends.push(resolve))
-      })
+    const engine = {
+      getResultForParams: (_given: unknown, { viewer }: { viewer: Viewer }) => {
+        begun.push(viewer.userId)
+        return new Promise((resolve) => ends.push(() => resolve({ data: {} })))
+      },
+    } as unknown as GraphqlEngine
+    const posts = new PostHandler(engine, new TrustedDocuments({ byId: new Map(), freeText: 'ALL' }))
+    const post = (userId: string, bytes: number) => {
+      const body = Buffer.from('{"query":"{ serverInfo { name } }"}'.padEnd(bytes))
+      const headers = { 'content-length': String(body.length) }
+      const request = Object.assign(Readable.from([body]), { headers }) as unknown as IncomingMessage
+      const response = { setHeader: () => undefined, end: () => undefined } as unknown as ServerResponse
+      return posts.handle({ viewer: { ...anonymous, userId } }, { request, response })
+    }
     const large = limits.largeBodyBytes + 1
-    const all = Array.from({ length: 3 }, () => carryOut('ann', large))
-    all.push(carryOut('ann', 10), carryOut('bob', large))
-    expect(begun).toEqual(['ann', 'ann', 'ann', 'bob'])
+    const all = Array.from({ length: 3 }, () => post('ann', large))
+    all.push(post('ann', 10), post('bob', large))
+    await until(() => begun.length === 4, { what: 'all but the third large one begin' })
+    expect(begun.toSorted()).toEqual(['ann', 'ann', 'ann', 'bob'])
     ends[0]?.()
-    await until(() => begun.length === 5, { what: 'the next one begins' })
+    await until(() => begun.length === 5, { what: 'the third large one begins' })
     for (const end of ends) end()
     await Promise.all(all)
   })

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
-import { rememberedDocuments } from '../../../src/graphql/admission/parsed-documents.ts'
-import { limits, parseWithinLimits } from '../../../src/graphql/request-limits.ts'
+import { createDocumentCaches, parseDocument } from '../../../src/graphql/admission/parsed-documents.ts'
+import { limits } from '../../../src/graphql/caller-limits.ts'
 import { ask } from '../../support/client.ts'
 import { heldBytes } from '../../support/memory.ts'
 import { startServer } from '../../support/server.ts'
@@ -31,10 +31,10 @@ it.each([
   ['long', (n: number) => `query { __typename } #${n}${'x'.repeat(60_000)}`],
   ['of many tokens', (n: number) => `query { a${n} } ${'fragment f on Query { a b c d e f g h } '.repeat(130)}`],
 ])('remembers documents that are %s while there is room', (_what, textOf) => {
-  const { documentCache } = rememberedDocuments()
+  const { documentCache } = createDocumentCaches()
   const before = heldBytes()
-  for (let n = 0; n < 2_000; n++) documentCache.set(textOf(n), parseWithinLimits(textOf(n)))
+  for (let n = 0; n < 2_000; n++) documentCache.set(textOf(n), parseDocument(textOf(n)))
   expect(documentCache.get(textOf(1_999))).toBeDefined()
   expect(documentCache.get(textOf(0))).toBeUndefined()
-  expect(heldBytes() - before).toBeLessThan(1.2 * limits.rememberedDocumentsBytesMax)
+  expect(heldBytes() - before).toBeLessThan(1.2 * limits.documentCacheBytesMax)
 })

@@ -1,12 +1,10 @@
 import { request as httpRequest } from 'node:http'
 import { connect as connectTcp, type Socket } from 'node:net'
-import { PassThrough } from 'node:stream'
 import { createClient } from 'graphql-ws'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { WebSocket } from 'ws'
 import { applyBootstrapToken } from '../../../src/domain/people/tokens.ts'
-import { limits } from '../../../src/graphql/request-limits.ts'
-import { createStrangers } from '../../../src/graphql/transport/unauthenticated-sockets.ts'
+import { limits } from '../../../src/graphql/caller-limits.ts'
 import { type OpenIdProvider, startOpenIdProvider } from '../../support/openid-provider.ts'
 import { bearer, mutate, type Person, personWith } from '../../support/people.ts'
 import { startServer, type TestServer } from '../../support/server.ts'
@@ -134,7 +132,7 @@ describe('what a person may keep open', () => {
     const parts = Math.floor(limits.tokensMax / 6) - 2
     const large = (n: number) =>
       `subscription S${n} { jobUpdates { ${'... on StreamHeartbeat { cursor } '.repeat(parts)} } }`
-    const count = Math.floor(limits.subscriptionTokensPerPersonMax / (parts * 6))
+    const count = Math.floor(limits.subscriptionTokensPerUserMax / (parts * 6))
     const sockets = Array.from({ length: 3 }, () => openSocket(greedy.token))
     await Promise.all(sockets.map(({ connected }) => connected))
     const before = server.feed.openReaders()
@@ -158,14 +156,14 @@ describe('what a person may keep open', () => {
 
   it('is so many subscriptions over all transports, and others are not concerned', async () => {
     const [greedy, other] = [await someone(), await someone()]
-    const perSocket = limits.subscriptionsPerConnectionMax
-    const count = limits.subscriptionsPerPersonMax / perSocket
+    const perSocket = limits.operationsPerSocketMax
+    const count = limits.subscriptionsPerUserMax / perSocket
     const { jobs } = await greedy.data('{ jobs(first: 1) { asOf } }')
     const sockets = Array.from({ length: count }, () => openSocket(greedy.token, updates(jobs.asOf)))
     await Promise.all(sockets.map(({ connected }) => connected))
     const before = server.feed.openReaders()
     const heard = sockets.flatMap((socket) => Array.from({ length: perSocket }, () => socket.subscribe()))
-    const full = before + limits.subscriptionsPerPersonMax
+    const full = before + limits.subscriptionsPerUserMax
     await until(() => server.feed.openReaders() === full, { what: 'all of them are open' })
 
     const oneMore = openSocket(greedy.token)
@@ -203,7 +201,7 @@ describe('what a person may keep open', () => {
 
   it('is so many sockets: one more is told to come back later', async () => {
     const greedy = await someone()
-    const sockets = Array.from({ length: limits.socketsPerPersonMax }, () => openSocket(greedy.token))
+    const sockets = Array.from({ length: limits.socketsPerUserMax }, () => openSocket(greedy.token))
     await Promise.all(sockets.map(({ connected }) => connected))
     expect(await within('it is closed', openSocket(greedy.token).closed)).toBe(1013)
     await sockets.pop()?.dispose()
@@ -269,7 +267,7 @@ describe('sockets that never log in', () => {
 
   it('make room for others of their address', async () => {
     const person = await someone()
-    const silent = Array.from({ length: limits.strangersPerAddressMax + 20 }, silentSocket)
+    const silent = Array.from({ length: limits.unauthenticatedSocketsPerAddressMax + 20 }, silentSocket)
     await Promise.all(
       silent.map((socket) => new Promise((resolve) => socket.once('data', resolve).once('close', resolve))),
     )
@@ -277,20 +275,5 @@ describe('sockets that never log in', () => {
     await within('all log in', Promise.all(logIns.map(({ connected }) => connected)))
     for (const socket of logIns) await socket.dispose()
     for (const socket of silent) socket.destroy()
-  })
-
-  it('make room oldest first, and those of other addresses stay', () => {
-    const strangers = createStrangers(2)
-    const sockets = Array.from({ length: 5 }, () => new PassThrough())
-    const enter = (address: string, index: number) => strangers.enter(address, sockets[index] as PassThrough)
-    const destroyed = () => sockets.map((socket) => socket.destroyed)
-    const admitted = enter('a', 0)
-    enter('a', 1)
-    enter('b', 2)
-    admitted()
-    enter('a', 3)
-    expect(destroyed()).toEqual([false, false, false, false, false])
-    enter('a', 4)
-    expect(destroyed()).toEqual([false, true, false, false, false])
   })
 })

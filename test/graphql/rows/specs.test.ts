@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { limits } from '../../../src/graphql/request-limits.ts'
+import { limits } from '../../../src/graphql/caller-limits.ts'
 import { ask, data, type Json } from '../../support/client.ts'
 import { startServer, type TestServer } from '../../support/server.ts'
 

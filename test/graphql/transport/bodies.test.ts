@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { connect } from 'node:net'
 import { expect, it } from 'vitest'
 import type { Viewer } from '../../../src/domain/access.ts'
-import { limits } from '../../../src/graphql/request-limits.ts'
+import { limits } from '../../../src/graphql/caller-limits.ts'
 import { send } from '../../support/client.ts'
 import { startServer } from '../../support/server.ts'
 import { until } from '../../support/until.ts'
@@ -18,7 +18,7 @@ it('the bodies of one user have a bound, until they are answered or gone', async
   const statusOf = async (authorization: string) =>
     (await send(server.url, { headers: { ...headers, authorization }, body: body.toString() })).status
 
-  const stopped = Array.from({ length: limits.bodiesBytesMax / body.length + 1 }, () => {
+  const stopped = Array.from({ length: limits.bodyBytesInFlightMax / body.length + 1 }, () => {
     const socket = connect(Number(port), hostname)
     const lines = Object.entries({ host: 'localhost', authorization: 'ann', ...headers }).map((each) => each.join(': '))
     socket.write(`POST /graphql HTTP/1.1\r\n${lines.join('\r\n')}\r\n\r\n`)
@@ -27,7 +27,7 @@ it('the bodies of one user have a bound, until they are answered or gone', async
   })
   const [answer] = await Promise.race(stopped.map((socket) => once(socket, 'data')))
   expect(String(answer)).toMatch(/^HTTP\/1.1 429 .*\r\nretry-after: 1\r\n/s)
-  expect(String(answer)).toContain('Your requests under way have 67108864 bytes; wait for some of their answers')
+  expect(String(answer)).toContain('Your requests in flight exceed 64 MiB; try again in 1 s')
   expect(await statusOf('bob')).toBe(200)
 
   for (const socket of stopped) socket.destroy()

@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest'
-import { partingMs, partOneByOne } from '../../../src/graphql/transport/closing-streams.ts'
+import { closeGradually, computeClosingMs } from '../../../src/graphql/transport/closing-streams.ts'
 import { createFakeClock } from '../../support/clock.ts'
 
 /** How many of so many streams have ended after each of these times. */
 async function endedAfter(streams: number, timesMs: readonly number[]): Promise<number[]> {
   const clock = createFakeClock()
   const ended: number[] = []
-  const all = partOneByOne([...Array(streams).keys()], clock, (stream) => ended.push(stream))
+  const all = closeGradually([...Array(streams).keys()], clock, (stream) => ended.push(stream))
   const counts: number[] = []
   for (const [index, ms] of timesMs.entries()) {
     await clock.advance(ms - (timesMs[index - 1] ?? 0))
@@ -24,11 +24,11 @@ test('thousands of streams end over ten seconds, evenly', async () => {
   expect(half).toBeGreaterThan(2_800)
   expect(half).toBeLessThan(3_200)
   expect(end).toBe(6_000)
-  expect(partingMs(6_000)).toBe(10_000)
+  expect(computeClosingMs(6_000)).toBe(10_000)
 })
 
 test('a few end at once', async () => {
   expect(await endedAfter(10, [0])).toEqual([10])
-  expect(partingMs(10)).toBe(20)
+  expect(computeClosingMs(10)).toBe(20)
   await endedAfter(0, [])
 })

@@ -1,7 +1,7 @@
 import { connect } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { WebSocket } from 'ws'
-import { type Caller, type GateRules, turnedAway } from '../../../src/graphql/transport/gate.ts'
+import { type Caller, findGateRefusal, type GateRules } from '../../../src/graphql/transport/gate.ts'
 import { send, transports } from '../../support/client.ts'
 import { startServer, type TestServer } from '../../support/server.ts'
 
@@ -65,7 +65,7 @@ describe('who may speak to the server', () => {
     [false, { host: 'any.lab:4000', origin: 'https://any.lab' }, many],
   ]
   it.each(cases)('%s for %j', (passes, caller, each) => {
-    expect(turnedAway(caller, each) === null).toBe(passes)
+    expect(findGateRefusal(caller, each) === null).toBe(passes)
   })
 })
 

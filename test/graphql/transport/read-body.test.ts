@@ -2,11 +2,11 @@ import { once } from 'node:events'
 import type { IncomingMessage } from 'node:http'
 import { PassThrough, Readable } from 'node:stream'
 import { expect, test } from 'vitest'
-import { createCap } from '../../../src/graphql/cap-per-key.ts'
+import { KeyedLimit } from '../../../src/graphql/keyed-limit.ts'
 import { readBody } from '../../../src/graphql/transport/read-body.ts'
 import { heldBytes } from '../../support/memory.ts'
 
-const limits = { bytesMax: 4 * 1024 * 1024, valuesMax: 10, portion: createCap(64 * 1024 * 1024).open('sender') }
+const limits = { bytesMax: 4 * 1024 * 1024, valuesMax: 10, share: new KeyedLimit(64 * 1024 * 1024).open('sender') }
 
 test('a body in tiny pieces costs no more memory than its bytes', async () => {
   const pieces = 200_000
@@ -40,15 +40,15 @@ test('a body over its limit is refused, however it comes', async () => {
 })
 
 test('what comes after a refusal takes nothing of what its sender may have', async () => {
-  const cap = createCap(10)
-  const [other, portion] = [cap.open('sender'), cap.open('sender')]
+  const limit = new KeyedLimit(10)
+  const [other, share] = [limit.open('sender'), limit.open('sender')]
   other.add(8)
   const request = Object.assign(new PassThrough(), { headers: {} })
   request.write('three')
-  const body = await readBody(request as unknown as IncomingMessage, { bytesMax: 10, valuesMax: 10, portion })
+  const body = await readBody(request as unknown as IncomingMessage, { bytesMax: 10, valuesMax: 10, share })
   expect(body).toBe('no room')
-  for (const each of [other, portion]) each.giveBack()
+  for (const each of [other, share]) each.release()
   request.resume().end('rest')
   await once(request, 'end')
-  expect(cap.open('sender').add(10)).toBe(true)
+  expect(limit.open('sender').add(10)).toBe(true)
 })

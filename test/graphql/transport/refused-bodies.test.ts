@@ -4,7 +4,7 @@ import { type AddressInfo, connect } from 'node:net'
 import { Readable } from 'node:stream'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createToken } from '../../../src/domain/people/tokens.ts'
-import { answerText, patientResponse } from '../../../src/graphql/transport/refused-bodies.ts'
+import { createResponseClass, sendText } from '../../../src/graphql/transport/refused-bodies.ts'
 import { startServer, type TestServer } from '../../support/server.ts'
 
 /** A request that is refused before its body is read: its sender gets the answer, however it sends. */
@@ -127,8 +127,8 @@ describe.each([
 })
 
 describe('a sender that does not end', () => {
-  const http = createServer({ ServerResponse: patientResponse({ bytesMax, msMax }) }, (_request, response) =>
-    answerText(response, 415, { type: 'text/plain', text: 'no' }),
+  const http = createServer({ ServerResponse: createResponseClass({ bytesMax, msMax }) }, (_request, response) =>
+    sendText(response, 415, { type: 'text/plain', text: 'no' }),
   )
   const url = () => `http://127.0.0.1:${(http.address() as AddressInfo).port}`
   beforeAll(() => new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve)))

@@ -5,10 +5,10 @@ import { type AddressInfo, connect, type Socket } from 'node:net'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { WebSocketServer } from 'ws'
 import {
-  createUnsentWatch,
-  cutWhenStalled,
-  cutWhenUnread,
-  keepAlive,
+  cutStalledResponse,
+  cutStalledStream,
+  pingPeer,
+  UnsentBytes,
 } from '../../../src/graphql/transport/slow-readers.ts'
 import { openLog } from '../../../src/logs/append.ts'
 import { data } from '../../support/client.ts'
@@ -54,30 +54,30 @@ async function asked(user: string): Promise<ServerResponse> {
 const hourMs = 3_600_000
 
 it('of a user whose readers take nothing connections are cut, and of others none', async () => {
-  const watch = createUnsentWatch(2.5 * answerBytes)
-  whenAnswered = (user, response) => void watch.add(user, response.socket as Socket, 'ANSWER')
+  const unsentBytes = new UnsentBytes(2.5 * answerBytes)
+  whenAnswered = (user, response) => void unsentBytes.watch(user, response.socket as Socket, 'RESPONSE')
   const ann = [await asked('/ann'), await asked('/ann')]
   const bob = await asked('/bob')
   ann.push(await asked('/ann'))
   await until(() => ann.some(({ destroyed }) => destroyed), { what: 'one of them is cut' })
   expect(ann.filter(({ destroyed }) => destroyed)).toHaveLength(1)
   expect(bob.destroyed).toBe(false)
-  watch.stop()
+  unsentBytes.stop()
 })
 
 it('a single WebSocket with too many unsent bytes is cut, and a single answer is not', async () => {
-  const watch = createUnsentWatch(answerBytes / 2)
+  const unsentBytes = new UnsentBytes(answerBytes / 2)
   whenAnswered = (user, response) =>
-    void watch.add(user, response.socket as Socket, user === '/ann' ? 'SUBSCRIPTIONS' : 'ANSWER')
+    void unsentBytes.watch(user, response.socket as Socket, user === '/ann' ? 'SUBSCRIPTIONS' : 'RESPONSE')
   const bob = await asked('/bob')
   const ann = await asked('/ann')
   await until(() => ann.destroyed, { what: 'it is cut' })
   expect(bob.destroyed).toBe(false)
-  watch.stop()
+  unsentBytes.stop()
 })
 
 it('an answer whose reader takes nothing is cut', async () => {
-  whenAnswered = (_user, response) => cutWhenUnread(response, 50)
+  whenAnswered = (_user, response) => cutStalledResponse(response, 50)
   const response = await asked('/ann')
   await until(() => response.destroyed, { what: 'it is cut' })
 })
@@ -153,7 +153,7 @@ async function takeSlowly(socket: Socket): Promise<number> {
 const sending = {
   'an HTTP stream': () =>
     createServer((_request, response) => {
-      response.once('close', cutWhenStalled(response, lookMs))
+      response.once('close', cutStalledStream(response, lookMs))
       response.end(Buffer.alloc(messageBytes))
     }),
   'a WebSocket': () => {
@@ -161,7 +161,7 @@ const sending = {
     const server = createServer()
     server.on('upgrade', (request, raw, head) =>
       sockets.handleUpgrade(request, raw, head, (socket) => {
-        socket.once('close', keepAlive(socket, request.socket, lookMs))
+        socket.once('close', pingPeer(socket, request.socket, lookMs))
         socket.send(Buffer.alloc(messageBytes))
       }),
     )

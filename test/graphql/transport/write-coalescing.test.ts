@@ -5,7 +5,7 @@ import { createClient } from 'graphql-ws'
 import { expect, it } from 'vitest'
 import { WebSocket } from 'ws'
 import { cancelJob } from '../../../src/domain/control/cancel.ts'
-import { createCork } from '../../../src/graphql/transport/write-coalescing.ts'
+import { createWriteCoalescer } from '../../../src/graphql/transport/write-coalescing.ts'
 import { acceptedDuring } from '../../support/connections.ts'
 import { startServer } from '../../support/server.ts'
 
@@ -22,7 +22,7 @@ it('what is written in one turn of the event loop leaves together', async () => 
       done()
     },
   })
-  const cork = createCork(stream)
+  const cork = createWriteCoalescer(stream)
   for (const text of ['one', 'two', 'three']) {
     cork()
     stream.write(text)

@@ -1,15 +1,15 @@
 import { expect, it } from 'vitest'
-import { createUnderWay } from '../../src/graphql/in-flight.ts'
+import { KeyedLimit } from '../../src/graphql/keyed-limit.ts'
 import { data } from '../support/client.ts'
 import { startServer } from '../support/server.ts'
 
 function asked() {
-  const underWay = createUnderWay(100)
+  const limit = new KeyedLimit(100)
   const begun: string[] = []
   /** Resolves when it begins, to the function that ends it. */
   const ask = (name: string, user: string, cost: number) =>
     new Promise<() => void>((begins) => {
-      void underWay(user, cost, () => {
+      void limit.run(user, cost, () => {
         const { promise, resolve: end } = Promise.withResolvers<void>()
         begun.push(name)
         begins(end)
@@ -65,6 +65,34 @@ it('a request that costs more than may be under way begins alone', async () => {
   expect(await settled()).toEqual(['small'])
   ;(await small)()
   expect(await settled()).toEqual(['large'])
+})
+
+it('work that waited too long is refused, and the next one begins', async () => {
+  const limit = new KeyedLimit(100, { msMax: 5, refusal: () => new Error('waited') })
+  const { promise, resolve } = Promise.withResolvers<void>()
+  const first = limit.run('ann', 60, () => promise)
+  await expect(limit.run('ann', 60, () => 'large')).rejects.toThrow('waited')
+  await expect(limit.run('ann', 40, () => 'small')).resolves.toBe('small')
+  resolve()
+  await first
+  await expect(limit.run('ann', 100, () => 'later')).resolves.toBe('later')
+})
+
+it('evicts the oldest holder of the same key, and no holder that has left', () => {
+  const limit = new KeyedLimit(2)
+  const evicted: string[] = []
+  const acquire = (key: string, name: string) => limit.acquireByEviction(key, () => evicted.push(name))
+  const leave = acquire('a', 'first')
+  acquire('a', 'second')
+  acquire('b', 'other')
+  leave()
+  acquire('a', 'third')
+  expect(evicted).toEqual([])
+  acquire('a', 'fourth')
+  expect(evicted).toEqual(['second'])
+  leave()
+  acquire('a', 'fifth')
+  expect(evicted).toEqual(['second', 'third'])
 })
 
 it('a request waits while others of its user cost as much as may be under way', async () => {
