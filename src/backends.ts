@@ -4,7 +4,7 @@ import type { Domain } from './domain/domain.ts'
 import type { ExecutorName } from './domain/executors.ts'
 import { hasUnreadRuns } from './domain/jobs/runs.ts'
 import { type PoolReport, reportPool } from './domain/machines/pool-report.ts'
-import { type AccountRules, needsAccount } from './executors/accounts/account.ts'
+import { type AccountRules, requiresAccount } from './executors/accounts/account.ts'
 import { createContainerExecutor } from './executors/container/container.ts'
 import type { Executor } from './executors/executor.ts'
 import { createHandlerExecutor } from './executors/handler/handler.ts'
@@ -108,7 +108,7 @@ async function reportOf(executors: ReadonlyMap<string, Executor>, accounts: Acco
   )
   return {
     executors: Object.fromEntries(described),
-    unixUserRequired: needsAccount(accounts),
+    unixUserRequired: requiresAccount(accounts),
     reservedUnixUsers: accounts.owners.map(({ name }) => name),
   }
 }

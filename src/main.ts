@@ -20,7 +20,7 @@ import { applyQuotas } from './domain/limits/quotas.ts'
 import { applyPools, bindPool, type DeclaredPool, ensureLocalUser, type Here } from './domain/machines/pools.ts'
 import { decideMode, giveUpUsers, localUser, watchSingleUser } from './domain/people/access-mode.ts'
 import { applyBootstrapToken } from './domain/people/tokens.ts'
-import { ownersOf } from './executors/accounts/file-owners.ts'
+import { findOwners } from './executors/accounts/file-owners.ts'
 import { detectMachine, type Machine } from './executors/local/machine.ts'
 import { readBootId } from './executors/local/processes.ts'
 import { createFeed } from './feed/feed.ts'
@@ -265,7 +265,7 @@ async function schedule({ config, domain, machine, fresh, jobUrl }: Scheduling, 
   const { clock, log } = domain
   const { place, ...here } = await hereOf(config, machine)
   const holder = `${machine.host}:${process.pid}:${Math.round(performance.timeOrigin)}`
-  const owners = await ownersOf(serverFiles(config))
+  const owners = await findOwners(serverFiles(config))
   for (const pool of config.pools) {
     const isBound = isOneMachine(pool.executors)
     if (isBound && !(await bindPool(domain, pool.name, here))) {

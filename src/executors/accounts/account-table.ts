@@ -70,7 +70,7 @@ function versionOfPasswd(): string {
 }
 
 /** null: there is no such account. */
-export const entryOf = createAccountTable({
+export const findAccountEntry = createAccountTable({
   ask: getent,
   version: versionOfPasswd,
   monotonicMs: systemClock.monotonicMs,

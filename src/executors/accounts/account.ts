@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs'
 import { StartFailed } from '../executor.ts'
 import type { Environment } from '../process/environment.ts'
-import { loginPath } from '../process/search-path.ts'
-import { entryOf } from './account-table.ts'
+import { readLoginPath } from '../process/search-path.ts'
+import { findAccountEntry } from './account-table.ts'
 import type { Owner } from './file-owners.ts'
 
 /** An account of the machine. */
@@ -29,19 +29,19 @@ const setpriv = ['/usr/bin/setpriv', '/bin/setpriv'].find((path) => existsSync(p
 const isRoot = () => process.getuid?.() === 0
 
 /** Whether a job of a user without an account is refused. */
-export const needsAccount = ({ hasUsers, jobsAsRoot }: AccountRules) => hasUsers && isRoot() && !jobsAsRoot
+export const requiresAccount = ({ hasUsers, jobsAsRoot }: AccountRules) => hasUsers && isRoot() && !jobsAsRoot
 
 /**
  * The account that a run belongs to; null: the server's own, because there is no other or the server may not change to
  * it. It is looked up by the system, not in /etc/passwd: accounts may be in a directory service.
  */
-export async function accountOf(unixUser: string | null, rules: AccountRules): Promise<Account | null> {
+export async function findAccount(unixUser: string | null, rules: AccountRules): Promise<Account | null> {
   if (!isRoot()) return null
   if (unixUser === null) {
-    if (needsAccount(rules)) throw refused('The user of this job has no unixUser, so the job would run as root')
+    if (requiresAccount(rules)) throw refused('The user of this job has no unixUser, so the job would run as root')
     return null
   }
-  const entry = await entryOf(unixUser)
+  const entry = await findAccountEntry(unixUser)
   if (!entry) throw refused(`This machine has no account ${unixUser}`)
   const [name = '', , uid, gid, , home = '/', shell = ''] = entry
   if (!Number(uid)) throw refused(`Jobs never run as ${unixUser}: its uid is 0`)
@@ -51,24 +51,24 @@ export async function accountOf(unixUser: string | null, rules: AccountRules): P
     name,
     uid: Number(uid),
     gid: Number(gid),
-    environment: { HOME: home, USER: name, LOGNAME: name, SHELL: shell || '/bin/sh', PATH: await loginPath() },
+    environment: { HOME: home, USER: name, LOGNAME: name, SHELL: shell || '/bin/sh', PATH: await readLoginPath() },
   }
 }
 
 /** The step of a command line that changes to this account; empty for the server's own. */
-export function changeTo(account: Account | null): string[] {
+export function switchToAccount(account: Account | null): string[] {
   if (!account) return []
   return [setpriv, '--reuid', account.uid, '--regid', account.gid, '--init-groups', '--'].map(String)
 }
 
 /** The same for the owner of a file, who may have no account any more. */
-export const changeToOwner = ({ uid, gid }: { uid: number; gid: number }): string[] =>
+export const switchToOwner = ({ uid, gid }: { uid: number; gid: number }): string[] =>
   [setpriv, '--reuid', uid, '--regid', gid, '--clear-groups', '--'].map(String)
 
 const refused = (message: string) => new StartFailed('BAD_SPEC', message)
 
 /** How the users of a pool are separated, for people; null: there is one user. */
-export function separationOf(rules: AccountRules): string | null {
+export function describeSeparation(rules: AccountRules): string | null {
   if (!rules.hasUsers) return null
   if (!isRoot())
     return 'Jobs of all users run as the account of the server: users are not protected from each other, nor is the server from them'

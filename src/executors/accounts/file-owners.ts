@@ -1,5 +1,5 @@
 import { stat } from 'node:fs/promises'
-import { entryOf } from './account-table.ts'
+import { findAccountEntry } from './account-table.ts'
 
 /** An account that owns files of the server: a job that ran as it could change the server, or read its secrets. */
 export interface Owner {
@@ -10,11 +10,11 @@ export interface Owner {
 }
 
 /** The owners of these files, and the account named `postgres` if it exists, because it may own a database. */
-export async function ownersOf(paths: readonly string[]): Promise<Owner[]> {
+export async function findOwners(paths: readonly string[]): Promise<Owner[]> {
   const found = await Promise.all(paths.map(async (path) => ({ path, uid: await ownerOf(path) })))
   const uids = new Map(found.flatMap(({ path, uid }) => (uid === null ? [] : [[uid, path] as const])))
   const named = await Promise.all([...uids].map(async ([uid, path]) => ({ uid, path, name: await nameOf(uid) })))
-  const postgres = await entryOf('postgres')
+  const postgres = await findAccountEntry('postgres')
   return postgres ? [...named, { uid: Number(postgres[2]), name: 'postgres', path: 'the files of PostgreSQL' }] : named
 }
 
@@ -28,4 +28,4 @@ async function ownerOf(path: string): Promise<number | null> {
 }
 
 /** An account may be removed while its files are left. */
-const nameOf = async (uid: number) => (await entryOf(String(uid)))?.[0] ?? String(uid)
+const nameOf = async (uid: number) => (await findAccountEntry(String(uid)))?.[0] ?? String(uid)

@@ -3,7 +3,7 @@ import { constants } from 'node:fs'
 import { type FileHandle, open, readlink, realpath } from 'node:fs/promises'
 import { isAbsolute, join, relative } from 'node:path'
 import { join as joinInJob } from 'node:path/posix'
-import { type Account, changeTo } from '../accounts/account.ts'
+import { type Account, switchToAccount } from '../accounts/account.ts'
 import { StartFailed } from '../executor.ts'
 
 /**
@@ -144,7 +144,7 @@ async function demandAccess(opened: readonly Opened[], account: Account, rules: 
 async function enter(sources: readonly string[], account: Account): Promise<ReadonlySet<string>> {
   if (sources.length === 0) return new Set()
   const paths = sources.map((source) => `${source}/.`)
-  const [command = '', ...args] = [...changeTo(account), 'stat', '-L', '-c', '%d:%i %n', '--', ...paths]
+  const [command = '', ...args] = [...switchToAccount(account), 'stat', '-L', '-c', '%d:%i %n', '--', ...paths]
   const options = { cwd: '/', env: { PATH: '/usr/bin:/bin', LC_ALL: 'C' }, maxBuffer: 2 ** 24 }
   const printed = await new Promise<string>((resolve, reject) => {
     // The exit code tells that some folder cannot be entered; the output tells which.

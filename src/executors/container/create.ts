@@ -8,9 +8,9 @@ import type { Account } from '../accounts/account.ts'
 import { isInside, type Mount } from '../backend/data-mounts.ts'
 import { type RunSpec, StartFailed } from '../executor.ts'
 import { displayPipe, displayVariables } from '../process/display.ts'
-import { argvOf, type Environment, environmentOf } from '../process/environment.ts'
-import { launcherEnvironment } from '../process/launchers.ts'
-import { childFunctions, jobScript, rankLauncher, scriptOf } from '../process/scripts.ts'
+import { buildArgv, buildEnvironment, type Environment } from '../process/environment.ts'
+import { buildLauncherEnvironment } from '../process/launchers.ts'
+import { childFunctions, jobScript, rankLauncher, readScript } from '../process/scripts.ts'
 import { begunFileOf } from './begun-file.ts'
 import { containerNameOf, displayNameOf } from './handle.ts'
 import type { Image } from './image.ts'
@@ -159,8 +159,8 @@ function environmentFor(run: RunSpec, making: Making): Environment {
     ...(run.spec.x11 && displayVariables),
     ...(launcher === 'multiple' && { BERTH_RANK: '0', BERTH_RANKS: ranks }),
   }
-  const needed = launcherEnvironment(run, isRoot(making))
-  return environmentOf(
+  const needed = buildLauncherEnvironment(run, isRoot(making))
+  return buildEnvironment(
     { ...run, injected },
     { environment: {}, names: [], account: {}, launcher: { ...needed, ...inherited } },
   )
@@ -172,7 +172,7 @@ const limitOf = ({ maxRunTimeSeconds }: RunSpec['spec'], { deadlineSlackSeconds 
 /** Between TERM and KILL of a container that ends its run by itself. */
 const fallbackGraceSeconds = 10
 
-export const initScript = childFunctions + scriptOf(import.meta.dirname, 'init.sh')
+export const initScript = childFunctions + readScript(import.meta.dirname, 'init.sh')
 
 /** The engine adds the variables of the image; a name without a value removes one. */
 const namesToDrop = (environment: Environment, image: Image) =>
@@ -196,7 +196,7 @@ interface Commanding {
 /** The command of the job, wrapped in what its launcher, scripts, files and workdir need, from the inside out. */
 function commandOf(run: RunSpec, { environment, making, image, workdir }: Commanding): readonly string[] {
   const { spec } = run
-  const given = argvOf(run, environment)
+  const given = buildArgv(run, environment)
   const argv = launched(run, given.length > 0 ? given : image.command)
   const path = (each: string | null) => (each === null ? '' : resolve(workdir, each))
   const ranks = spec.launcher === 'multiple' ? processCountOf(spec.resources) : 1

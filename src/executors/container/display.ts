@@ -1,16 +1,16 @@
 import type { Clock } from '../../platform/clock.ts'
 import { type Handle, type RunSpec, StartFailed } from '../executor.ts'
 import {
+  describeDisplayEnd,
+  describeDisplayFailure,
+  describeLostDisplay,
   displayCapabilities,
-  displayEndOf,
-  displayFailure,
   displayFolder,
-  displayImage,
   displayLimits,
   displayPipe,
   displayScript,
   displaySecondsMax,
-  lostDisplay,
+  requireDisplayImage,
 } from '../process/display.ts'
 import { type Engine, EngineError } from './engine.ts'
 import { createNamed, displayNameOf, inspectNamed, type Named, removeNamed } from './handle.ts'
@@ -94,7 +94,7 @@ export function createDisplays({ engine, images, x11Image, labels: own, clock }:
 
   /** The image is the administrator's, so the job is not to blame for its name. */
   async function findImage({ unwanted, tell }: DisplayOrder): Promise<string> {
-    const name = displayImage('container', x11Image)
+    const name = requireDisplayImage('container', x11Image)
     try {
       return (await images.find(name, { unwanted, tell })).id
     } catch (error) {
@@ -123,14 +123,14 @@ export async function lostDisplayOf(engine: Engine, job: Inspected): Promise<str
   const display = await inspectNamed(engine, name)
   if (!display) return 'Its X11 display was removed before it ended'
   const isLost = isOver(display) && display.State.ExitCode !== 0 && finishedMs(display) < finishedMs(job)
-  return isLost ? lostDisplay(endOf(display)) : null
+  return isLost ? describeLostDisplay(endOf(display)) : null
 }
 
 const finishedMs = ({ State: { FinishedAt: finished } }: Inspected) => Date.parse(finished)
 const isOver = ({ State: { Status: status } }: Inspected) => phaseOf(status) === 'over'
-const endOf = ({ State: { OOMKilled: isOom, ExitCode: exitCode } }: Inspected) => displayEndOf(exitCode, isOom)
+const endOf = ({ State: { OOMKilled: isOom, ExitCode: exitCode } }: Inspected) => describeDisplayEnd(exitCode, isOom)
 
-const failed = (why: string, cause?: unknown) => new StartFailed('START_FAILED', displayFailure(why), { cause })
+const failed = (why: string, cause?: unknown) => new StartFailed('START_FAILED', describeDisplayFailure(why), { cause })
 
 /** The request by which the engine makes it. */
 export function displayBodyOf({ jobId, spec, gpuIds }: RunSpec, imageId: string, own: object): unknown {

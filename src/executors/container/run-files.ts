@@ -2,7 +2,7 @@ import { chown, mkdir, readdir, rm, writeFile } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import type { Account } from '../accounts/account.ts'
 import type { Handle, RunSpec } from '../executor.ts'
-import { nodeFileOf } from '../process/launchers.ts'
+import { buildNodeFile } from '../process/launchers.ts'
 
 /** A file of a run on this machine, where its container sees it, and the variable that names it there. */
 export interface RunFile {
@@ -14,7 +14,7 @@ export interface RunFile {
 
 const kinds = [
   { suffix: 'closure', target: '/run/berth-closure.json', variable: 'BERTH_CLOSURE', textOf: closureOf },
-  { suffix: 'nodes', target: '/run/berth-nodes', variable: 'PSIJ_NODEFILE', textOf: nodeFileOf },
+  { suffix: 'nodes', target: '/run/berth-nodes', variable: 'PSIJ_NODEFILE', textOf: buildNodeFile },
 ] as const
 
 /** What an earlier run of the job saved. */

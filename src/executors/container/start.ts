@@ -1,5 +1,5 @@
 import type { Clock } from '../../platform/clock.ts'
-import { type Account, type AccountRules, accountOf } from '../accounts/account.ts'
+import { type Account, type AccountRules, findAccount } from '../accounts/account.ts'
 import { type DataRoots, normaliseTarget, type OpenMounts, openMounts } from '../backend/data-mounts.ts'
 import { blameMachine, blameSpool } from '../backend/machine-trouble.ts'
 import { type Executor, type Handle, type RunSpec, StartFailed } from '../executor.ts'
@@ -118,7 +118,7 @@ export function createStarter(options: StartOptions): Starter {
   async function start(run: RunSpec, unwanted?: AbortSignal, tell: Order['tell'] = () => undefined): Promise<Handle> {
     const handle = containerNameOf(run.runId)
     if (!isHandle(handle)) throw new StartFailed('BAD_SPEC', `Not the id of a run: ${run.runId}`)
-    const account = await accountOf(run.unixUser, accounts)
+    const account = await findAccount(run.unixUser, accounts)
     const starting = startPatiently({ run, handle, account, unwanted, tell })
     return unwanted ? Promise.race([starting, givenUp(handle, unwanted)]) : starting
   }

@@ -1,15 +1,15 @@
 import type { JobSpec } from '../../domain/spec.ts'
 import {
+  describeDisplayEnd,
+  describeDisplayFailure,
+  describeLostDisplay,
   displayCapabilities,
-  displayEndOf,
-  displayFailure,
   displayFolder,
-  displayImage,
   displayLimits,
   displayPipe,
   displayScript,
   displaySecondsMax,
-  lostDisplay,
+  requireDisplayImage,
 } from '../process/display.ts'
 import type { ContainerStatus, Pod } from './objects.ts'
 
@@ -35,7 +35,7 @@ export function displayContainerOf({ gpu }: NonNullable<JobSpec['x11']>, image: 
   const { cpuMillis, memoryMib } = displayLimits
   return {
     name: displayName,
-    image: displayImage('kubernetes', image),
+    image: requireDisplayImage('kubernetes', image),
     command: ['/bin/sh', '-c', script, 'berth', gpu ? 'TOLD' : ''],
     env: gpu ? withAllGpus : [{ name: visible, value: 'void' }],
     resources: { requests: { cpu: '0', memory: '0' }, limits: { cpu: `${cpuMillis}m`, memory: `${memoryMib}Mi` } },
@@ -77,12 +77,12 @@ export function displayOf(pod: Pod): DisplayState | null {
   if (!terminated) return { kind: 'waits', waiting: running ? { reason: 'Its X11 display is starting' } : waiting }
   const { reason = '', message = '', exitCode } = terminated
   const why = [`${reason} (exit code ${exitCode})`, message.trim()].filter((each) => each !== '').join(': ')
-  return { kind: 'failed', message: displayFailure(why) }
+  return { kind: 'failed', message: describeDisplayFailure(why) }
 }
 
 /** What the user of a run that is over should know of its display; null: nothing. */
 export function displayLossOf(pod: Pod): string | null {
   const ended = statusOf(pod)?.state?.terminated
   if (!ended || ended.exitCode === 0) return null
-  return lostDisplay(displayEndOf(ended.exitCode, ended.reason === 'OOMKilled'))
+  return describeLostDisplay(describeDisplayEnd(ended.exitCode, ended.reason === 'OOMKilled'))
 }

@@ -2,7 +2,7 @@ import { shapeOf } from '../../domain/shape.ts'
 import type { Mount } from '../backend/data-mounts.ts'
 import type { RunSpec } from '../executor.ts'
 import { displayFolder, displayPipe } from '../process/display.ts'
-import { childFunctions, scriptOf } from '../process/scripts.ts'
+import { childFunctions, readScript } from '../process/scripts.ts'
 import { displayContainerOf, displayVolume } from './display.ts'
 import { annotations, handleOf, labelsOf, podLabels, podNameOf } from './names.ts'
 import type { Node, Pod, Secret } from './objects.ts'
@@ -36,7 +36,7 @@ export const closureKey = 'closure'
 /** Where a pod has the files of its Secret. */
 export const runDirectory = '/berth/run'
 
-export const superviseScript = childFunctions + scriptOf(import.meta.dirname, 'supervise.sh')
+export const superviseScript = childFunctions + readScript(import.meta.dirname, 'supervise.sh')
 /** Between TERM and KILL of a pod that others delete. */
 const fallbackGraceSeconds = 30
 /**

@@ -1,7 +1,7 @@
 import { shapeOf } from '../../domain/shape.ts'
 import { copiesOf } from '../../domain/spec.ts'
 import type { Clock, Time } from '../../platform/clock.ts'
-import { accountOf, oneUser } from '../accounts/account.ts'
+import { findAccount, oneUser } from '../accounts/account.ts'
 import { type DataRoots, openMounts } from '../backend/data-mounts.ts'
 import { type Executor, type Handle, type RunSpec, StartFailed } from '../executor.ts'
 import { displayVariables } from '../process/display.ts'
@@ -120,7 +120,7 @@ export function createPodStarter(options: PodStartOptions): PodStarter {
 
   async function startOnce(run: RunSpec, asked: Asked): Promise<void> {
     // On the nodes the folders and accounts are the same as here, where the server has the account of the submitter.
-    const account = await accountOf(run.unixUser, oneUser).catch(() => null)
+    const account = await findAccount(run.unixUser, oneUser).catch(() => null)
     await using data = await openMounts(run.spec.data, { ...options.data, account, reserved: podFolders })
     const { mounts } = data
     const nodes = asksForLabels(shapeOf(run.spec.resources)) ? (await cluster.list<Node>('/api/v1/nodes')).items : []

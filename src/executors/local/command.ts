@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { traitsOf } from '../../domain/executors.ts'
 import { processCountOf } from '../../domain/spec.ts'
 import { type RunSpec, StartFailed } from '../executor.ts'
-import { argvOf, type Carried, carry, type Environment } from '../process/environment.ts'
+import { buildArgv, type CarriedEnvironment, carryEnvironment, type Environment } from '../process/environment.ts'
 import { rankLauncher } from '../process/scripts.ts'
 import { systemPath } from '../process/search-path.ts'
 import { sourcingShell } from './shell.ts'
@@ -21,7 +21,7 @@ export function rankEnvironment({ spec }: RunSpec): Environment {
   return { [rankVariable]: '0', [ranksVariable]: String(processCountOf(spec.resources)) }
 }
 
-interface Command extends Pick<Carried, 'environment'> {
+interface Command extends Pick<CarriedEnvironment, 'environment'> {
   argv: readonly string[]
   /** The PATH in which the account of the job must find mpirun; '' if it needs none. */
   mpirunPath: string
@@ -39,7 +39,7 @@ export async function commandOf(
   const scripts = [path(spec.preLaunch), path(spec.postLaunch)]
   const hasScripts = scripts.some((script) => script !== '')
   const late = ranks > 1 && !hasScripts ? [rankVariable] : []
-  const { step, ...carried } = carry(environment, late)
+  const { step, ...carried } = carryEnvironment(environment, late)
   const mpirunPath = spec.launcher === 'mpirun' ? (environment['PATH'] ?? '') : ''
   const around = [...sourcingShell, '-c', rankLauncher, 'berth', path(spec.stdinPath), ...scripts, String(ranks)]
   // A shell with the environment of the job reads the scripts; without scripts there is no such shell.
@@ -52,7 +52,7 @@ const nameable = (argv: readonly string[]) => (argv[0]?.includes('=') ? ['/usr/b
 
 async function launched(run: RunSpec, environment: Environment): Promise<readonly string[]> {
   const { launcher, resources } = run.spec
-  const argv = argvOf(run, environment)
+  const argv = buildArgv(run, environment)
   const [program, ...rest] = argv
   if (program === undefined) throw new StartFailed('BAD_SPEC', 'There is no command')
   switch (launcher) {

@@ -1,8 +1,8 @@
 import { resolve } from 'node:path'
-import { type Account, type AccountRules, accountOf, changeTo } from '../accounts/account.ts'
+import { type Account, type AccountRules, findAccount, switchToAccount } from '../accounts/account.ts'
 import type { RunSpec } from '../executor.ts'
-import { type Environment, environmentOf } from '../process/environment.ts'
-import { launcherEnvironment, nodeFileOf } from '../process/launchers.ts'
+import { buildEnvironment, type Environment } from '../process/environment.ts'
+import { buildLauncherEnvironment, buildNodeFile } from '../process/launchers.ts'
 import { jobScript } from '../process/scripts.ts'
 import { commandFolder } from '../process/search-path.ts'
 import { commandOf, rankEnvironment } from './command.ts'
@@ -43,12 +43,12 @@ export const runIdVariable = 'BERTH_RUN_ID'
 
 export async function launchOf(run: RunSpec, options: LaunchOptions): Promise<Launch> {
   const { spec } = run
-  const account = await accountOf(run.unixUser, options.accounts)
-  const environment = environmentOf(await withInjected(run, account, options), {
+  const account = await findAccount(run.unixUser, options.accounts)
+  const environment = buildEnvironment(await withInjected(run, account, options), {
     environment: withCommand(options.environment),
     names: options.inheritNames,
     account: withCommand(account?.environment ?? {}),
-    launcher: launcherEnvironment(run, account === null && process.getuid?.() === 0),
+    launcher: buildLauncherEnvironment(run, account === null && process.getuid?.() === 0),
   })
   const { HOME: home = '/' } = account?.environment ?? options.environment
   const cwd = workdirOf(spec.workdir, home)
@@ -57,7 +57,7 @@ export async function launchOf(run: RunSpec, options: LaunchOptions): Promise<La
   const command = await commandOf(run, environment, path)
   const streams = paths.some((each) => each !== '') ? [shell, '-c', jobScript, 'berth', ...paths] : []
   // The job enters the directory with the rights of its account, not with those of the server.
-  const enter = account ? [...changeTo(account), shell, '-c', workdirScript, 'berth', cwd] : []
+  const enter = account ? [...switchToAccount(account), shell, '-c', workdirScript, 'berth', cwd] : []
   return {
     argv: [...newSession, ...enter, ...streams, ...command.argv],
     limitSeconds: spec.maxRunTimeSeconds > 0 ? Math.ceil(spec.maxRunTimeSeconds + options.deadlineSlackSeconds) : 0,
@@ -77,7 +77,7 @@ async function withInjected(run: RunSpec, account: Account | null, options: Laun
   const { files } = options
   const { closure } = run
   const { input, handler } = run.spec
-  const nodes = nodeFileOf(run)
+  const nodes = buildNodeFile(run)
   const injected = {
     ...run.injected,
     [runIdVariable]: run.runId,

@@ -4,7 +4,7 @@ import type { Clock, Time } from '../../platform/clock.ts'
 import type { Log } from '../../platform/log.ts'
 import { createLoop } from '../../platform/loop.ts'
 import { Outage } from '../../platform/troubles.ts'
-import { type AccountRules, oneUser, separationOf } from '../accounts/account.ts'
+import { type AccountRules, describeSeparation, oneUser } from '../accounts/account.ts'
 import { Alarms } from '../backend/alarms.ts'
 import { readErrorCode } from '../backend/file-errors.ts'
 import { blameMachine } from '../backend/machine-trouble.ts'
@@ -292,7 +292,7 @@ export async function createLocalExecutor(options: LocalOptions): Promise<Execut
       unenforced.length === 0 ? null : `${unenforced.join(', ')}: planned with, not enforced`,
       cgroups === null ? withoutCgroups : null,
       sameAccount,
-      separationOf(options.accounts ?? oneUser),
+      describeSeparation(options.accounts ?? oneUser),
     ])
     return { version: release(), available, unenforced, message }
   }

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process'
 import { accessSync, constants, statSync } from 'node:fs'
 import { promisify } from 'node:util'
-import { changeTo } from '../accounts/account.ts'
+import { switchToAccount } from '../accounts/account.ts'
 import { StartFailed } from '../executor.ts'
 import { pathCheck } from '../process/scripts.ts'
 import type { Launch } from './launch.ts'
@@ -24,7 +24,7 @@ export async function checkPaths({ cwd, mpirunPath, paths, account }: Checked): 
   const isPlain = mpirunPath === '' && paths.every((path) => path === '')
   if (account === null && isPlain) return checkWorkdir(cwd)
   const script = `${entryCheck}${pathCheck}`
-  const [file = shell, ...args] = [...changeTo(account), shell, '-c', script, 'berth', cwd, mpirunPath, ...paths]
+  const [file = shell, ...args] = [...switchToAccount(account), shell, '-c', script, 'berth', cwd, mpirunPath, ...paths]
   await run(file, args, { timeout: checkMs, env: {}, cwd: '/' }).catch((cause) => {
     if (cause.code === 1) throw new StartFailed('BAD_SPEC', cause.stdout.trim(), { cause })
     if (cause.code === 3) throw noWorkdir(cwd)

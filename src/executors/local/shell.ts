@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { scriptOf } from '../process/scripts.ts'
+import { readScript } from '../process/scripts.ts'
 
 /** The shells of this machine, the scripts that Berth gives them, and what shells cannot do. */
 
@@ -11,10 +11,10 @@ const bash = find('/bin/bash', '/usr/bin/bash', '/usr/local/bin/bash')
 /** POSIX mode for a moment: otherwise bash reads BASH_ENV before the script. */
 export const sourcingShell: readonly string[] = bash ? [bash, '--posix'] : ['/bin/sh']
 
-export const shim = scriptOf(import.meta.dirname, 'shim.sh')
-export const heirScript = scriptOf(import.meta.dirname, 'watchdog.sh')
+export const shim = readScript(import.meta.dirname, 'shim.sh')
+export const heirScript = readScript(import.meta.dirname, 'watchdog.sh')
 /** Checks the working directory and the launcher of a job. */
-export const entryCheck = scriptOf(import.meta.dirname, 'entry.sh')
+export const entryCheck = readScript(import.meta.dirname, 'entry.sh')
 /** Enters the directory $1 and becomes the rest of its arguments. */
 export const workdirScript = `cd -P -- "$1" || {
   printf 'berth: cannot enter the working directory\\n' >&2

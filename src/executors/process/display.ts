@@ -1,12 +1,12 @@
 import { StartFailed } from '../executor.ts'
-import { scriptOf } from './scripts.ts'
+import { readScript } from './scripts.ts'
 
 /**
  * The X11 display of a run: a container beside that of the job, with an X server (display.sh). They share the folder of
  * its socket and nothing else, so no other container reaches it, with or without a network.
  */
 
-export const displayScript = scriptOf(import.meta.dirname, 'display.sh')
+export const displayScript = readScript(import.meta.dirname, 'display.sh')
 /** Where X servers have their sockets. */
 export const displayFolder = '/tmp/.X11-unix'
 /** A pipe that exists once the display answers; the first process of the job keeps it open. */
@@ -19,13 +19,13 @@ export const displaySecondsMax = 60
 export const displayCapabilities = ['graphics', 'display', 'utility']
 
 /** Throws StartFailed: a server with another configuration may have accepted the job. */
-export function displayImage(executor: string, image: string | undefined): string {
+export function requireDisplayImage(executor: string, image: string | undefined): string {
   if (image !== undefined) return image
   throw new StartFailed('BAD_SPEC', `x11: the configuration names no image for displays (${executor}.x11Image)`)
 }
 
 /** How a display ended. */
-export const displayEndOf = (exitCode: number, isOom: boolean): string =>
+export const describeDisplayEnd = (exitCode: number, isOom: boolean): string =>
   isOom ? `it needed more than ${displayLimits.memoryMib} MiB` : `exit code ${exitCode}`
-export const lostDisplay = (end: string): string => `The X11 display ended before the job: ${end}`
-export const displayFailure = (why: string): string => `The X11 display did not start: ${why}`
+export const describeLostDisplay = (end: string): string => `The X11 display ended before the job: ${end}`
+export const describeDisplayFailure = (why: string): string => `The X11 display did not start: ${why}`

@@ -1,5 +1,5 @@
 import type { RunSpec } from '../executor.ts'
-import { withoutNpmFolders } from './search-path.ts'
+import { removeNpmFolders } from './search-path.ts'
 
 /**
  * The environment of a job, in this order: defaults, what its launcher needs, what it inherits from the server, what the spec
@@ -25,7 +25,7 @@ export interface Inheritance {
   launcher: Environment
 }
 
-export function environmentOf(run: RunSpec, from: Inheritance): Environment {
+export function buildEnvironment(run: RunSpec, from: Inheritance): Environment {
   const { spec, injected } = run
   const needed = { ...defaultVariables, ...from.launcher }
   const environment = new Map([...Object.entries(needed), ...(spec.inheritEnvironment ? inherit(from) : [])])
@@ -41,7 +41,7 @@ export function environmentOf(run: RunSpec, from: Inheritance): Environment {
 function inherit({ environment, names, account }: Inheritance): [string, string][] {
   const may = (name: string) => inherited.test(name) || (names.includes(name) && !secret.test(name))
   const own = Object.entries(environment).flatMap(([name, value]): [string, string][] =>
-    value !== undefined && may(name) ? [[name, name === 'PATH' ? withoutNpmFolders(value) : value]] : [],
+    value !== undefined && may(name) ? [[name, name === 'PATH' ? removeNpmFolders(value) : value]] : [],
   )
   return [...own, ...Object.entries(account)]
 }
@@ -52,13 +52,13 @@ function expand(text: string, lookUp: (name: string) => string | undefined): str
 }
 
 /** The command of the spec; only `arguments` are expanded. */
-export function argvOf({ spec }: RunSpec, environment: Environment): string[] {
+export function buildArgv({ spec }: RunSpec, environment: Environment): string[] {
   const given = spec.arguments?.map((argument) => expand(argument, (name) => environment[name])) ?? []
   return [...(spec.command ?? []), ...(spec.executable === null ? [] : [spec.executable]), ...given]
 }
 
 /** A step of a command line that replaces its environment by that of the job. */
-export interface Carried {
+export interface CarriedEnvironment {
   environment: Environment
   step: readonly string[]
 }
@@ -69,7 +69,7 @@ export interface Carried {
  * program interprets, and `env` restores them right before the command: by reference, so that no value appears in a
  * list of processes. `late`: names of variables that are set on the way; these win.
  */
-export function carry(environment: Environment, late: readonly string[]): Carried {
+export function carryEnvironment(environment: Environment, late: readonly string[]): CarriedEnvironment {
   const variables = Object.entries(environment).map(([name, value], at) => [`_${at + 1}`, `${name}=${value}`] as const)
   const references = variables.map(([name]) => `\${${name}}`).concat(late.map((name) => `${name}=\${${name}}`))
   return { environment: Object.fromEntries(variables), step: [env, '-S', ['-i', '--', ...references].join(' ')] }

@@ -17,17 +17,17 @@ const openMpiAsRoot = {
 }
 
 /** What a launcher needs in the environment; a job may override it. */
-export function launcherEnvironment(run: RunSpec, asRoot: boolean): Environment {
-  return run.spec.launcher === 'mpirun' ? { ...openMpi, ...rootEnvironment(run, asRoot) } : {}
+export function buildLauncherEnvironment(run: RunSpec, asRoot: boolean): Environment {
+  return run.spec.launcher === 'mpirun' ? { ...openMpi, ...buildRootEnvironment(run, asRoot) } : {}
 }
 
 /** The same where the backend has given the job room for its ranks. */
-export function rootEnvironment({ spec }: RunSpec, asRoot: boolean): Environment {
+export function buildRootEnvironment({ spec }: RunSpec, asRoot: boolean): Environment {
   return spec.launcher === 'mpirun' && asRoot ? openMpiAsRoot : {}
 }
 
 /** The file named by PSIJ_NODEFILE: the name of its node for each process, one per line; null: there is one process. */
-export function nodeFileOf(run: RunSpec): string | null {
+export function buildNodeFile(run: RunSpec): string | null {
   const nodes = run.nodes.length > 0 ? run.nodes : ['localhost']
   const processes = processCountOf(run.spec.resources)
   if (processes === 1) return null

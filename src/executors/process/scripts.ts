@@ -5,17 +5,17 @@ import { join } from 'node:path'
  * The text of a shell script of an executor, without its comments. It is passed as an argument of the shell, so an
  * upgrade of Berth cannot change a script that a shell is reading.
  */
-export const scriptOf = (directory: string, name: string) =>
+export const readScript = (directory: string, name: string) =>
   readFileSync(join(directory, name), 'utf8').replaceAll(/^ *#.*\n|^\n/gm, '')
 
 /** The unit of `ulimit -f`, by which scripts limit the output of a run. */
 export const fileBlockBytes = 512
 
 /** Runs preLaunch, the ranks and postLaunch. */
-export const rankLauncher = scriptOf(import.meta.dirname, 'launch.sh')
+export const rankLauncher = readScript(import.meta.dirname, 'launch.sh')
 /** Opens stdinPath, stdoutPath and stderrPath. */
-export const jobScript = scriptOf(import.meta.dirname, 'job.sh')
+export const jobScript = readScript(import.meta.dirname, 'job.sh')
 /** Checks stdinPath, stdoutPath and stderrPath. */
-export const pathCheck = scriptOf(import.meta.dirname, 'paths.sh')
+export const pathCheck = readScript(import.meta.dirname, 'paths.sh')
 /** Functions of a shell for a child in the background: that it ignores no signal, and a wait while signals come. */
-export const childFunctions = scriptOf(import.meta.dirname, 'children.sh')
+export const childFunctions = readScript(import.meta.dirname, 'children.sh')

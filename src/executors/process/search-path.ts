@@ -12,7 +12,7 @@ const root = join(import.meta.dirname, '../..', '..')
 export const commandFolder = existsSync(join(root, 'berth')) ? root : dirname(root)
 
 /** The PATH of a login of an account that is not root. */
-export async function loginPath(definitions = '/etc/login.defs'): Promise<string> {
+export async function readLoginPath(definitions = '/etc/login.defs'): Promise<string> {
   const text = await readFile(definitions, 'utf8').catch(() => '')
   return text.match(/^ENV_PATH\s+(?:PATH=)?(\S+)/m)?.[1] ?? loginPathDefault
 }
@@ -22,9 +22,9 @@ export async function loginPath(definitions = '/etc/login.defs'): Promise<string
  * front of it, and its node-gyp-bin behind these; an npm that npm starts does so again. With these, jobs would find the
  * packages of the server, and its Node before that of the machine.
  */
-export function withoutNpmFolders(path: string): string {
+export function removeNpmFolders(path: string): string {
   const entries = path.split(':')
   const others = entries.findIndex((entry) => !entry.endsWith('/node_modules/.bin'))
   if (others < 1 || !entries[others]?.endsWith('/node-gyp-bin')) return path
-  return withoutNpmFolders(entries.slice(others + 1).join(':'))
+  return removeNpmFolders(entries.slice(others + 1).join(':'))
 }

@@ -1,5 +1,5 @@
 import type { Log } from '../../platform/log.ts'
-import { type AccountRules, separationOf } from '../accounts/account.ts'
+import { type AccountRules, describeSeparation } from '../accounts/account.ts'
 import type { BackendNode, ExecutorDescription } from '../executor.ts'
 import { nodesFormat, parseGpuTypes, parseMinutes, parseNodes } from './capacity.ts'
 import { type Slurm, SlurmAway, SlurmRefused } from './commands.ts'
@@ -77,7 +77,7 @@ export async function createCluster(options: ClusterOptions): Promise<Cluster> {
       await readLimits()
       const missing = partitions.filter((name) => !limits.has(name))
       await layout.demandWritable()
-      const remarks = [missing.length > 0 ? noPartitions(missing) : null, separationOf(accounts)]
+      const remarks = [missing.length > 0 ? noPartitions(missing) : null, describeSeparation(accounts)]
       const message = remarks.filter((remark) => remark !== null).join('. ') || null
       return { version, available: true, message, ...optionRules, secondsMax: secondsMaxOfQueues() }
     } catch (error) {

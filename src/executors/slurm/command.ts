@@ -1,8 +1,8 @@
 import { resolve } from 'node:path'
 import type { Account } from '../accounts/account.ts'
 import { type RunSpec, StartFailed } from '../executor.ts'
-import { argvOf, carry, type Environment, environmentOf } from '../process/environment.ts'
-import { rootEnvironment } from '../process/launchers.ts'
+import { buildArgv, buildEnvironment, carryEnvironment, type Environment } from '../process/environment.ts'
+import { buildRootEnvironment } from '../process/launchers.ts'
 import { fileBlockBytes, jobScript, pathCheck, rankLauncher } from '../process/scripts.ts'
 import { type ClusterLimits, cpusPerTaskOf, minutesOf, tasksOf } from './options.ts'
 import { batchScript, enterScript, quoted, rankScript } from './scripts.ts'
@@ -36,7 +36,7 @@ export function jobFileOf(run: RunSpec, commanding: Commanding): string {
   const path = (given: string | null) => (given === null ? '' : resolve(workdir, given))
   const streams = [path(spec.stdinPath), path(spec.stdoutPath), path(spec.stderrPath)]
   const { total, perNode } = tasksOf(spec.resources)
-  const carried = carry(environment, [])
+  const carried = carryEnvironment(environment, [])
   const assigned = {
     workdir,
     in: streams[0] ?? '',
@@ -71,8 +71,8 @@ export function environmentFor(
     ...(total > 1 && { PSIJ_NODEFILE: `${directory}/nodes` }),
     ...(run.closure !== null && { BERTH_CLOSURE: `${directory}/${closureFile}` }),
   }
-  const launcher = rootEnvironment(run, account === null && process.getuid?.() === 0)
-  return environmentOf(
+  const launcher = buildRootEnvironment(run, account === null && process.getuid?.() === 0)
+  return buildEnvironment(
     { ...run, injected: own },
     { environment, names: inheritNames, account: account?.environment ?? {}, launcher },
   )
@@ -96,7 +96,7 @@ interface Wording {
 /** Words of the shell, from the outside in: files of the streams, environment, scripts, launcher, command. */
 function wordsOf(run: RunSpec, { environment, path, streams, step }: Wording): string[] {
   const { spec } = run
-  const argv = argvOf(run, environment)
+  const argv = buildArgv(run, environment)
   if (argv.length === 0) throw new StartFailed('BAD_SPEC', 'There is no command')
   const scripts = [path(spec.preLaunch), path(spec.postLaunch)]
   const hasScripts = scripts.some((script) => script !== '')

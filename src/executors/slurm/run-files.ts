@@ -3,7 +3,7 @@ import { constants, type Stats } from 'node:fs'
 import { type FileHandle, lstat, open, opendir, readdir, readlink, rm, rmdir, symlink, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { changeToOwner } from '../accounts/account.ts'
+import { switchToOwner } from '../accounts/account.ts'
 import { unlessCode, unlessMissing } from '../backend/file-errors.ts'
 import type { Loss, Spool } from '../backend/spool-reader.ts'
 import type { Handle, RunUsage, StartFailed } from '../executor.ts'
@@ -189,7 +189,7 @@ export async function removeRun({ directory }: RunDirectory): Promise<void> {
   const owner = await unlessMissing(lstat(directory))
   if (!owner) return
   if (owner.uid === process.getuid?.()) return rm(directory, { recursive: true, force: true })
-  const [file = '', ...args] = [...changeToOwner(owner), '/bin/sh', '-c', emptyScript, 'berth', directory]
+  const [file = '', ...args] = [...switchToOwner(owner), '/bin/sh', '-c', emptyScript, 'berth', directory]
   await run(file, args, { cwd: '/' })
   await unlessMissing(rmdir(directory))
 }

@@ -1,7 +1,7 @@
 import { chown, lchown, mkdtemp, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Clock } from '../../platform/clock.ts'
-import { type Account, type AccountRules, accountOf, changeTo } from '../accounts/account.ts'
+import { type Account, type AccountRules, findAccount, switchToAccount } from '../accounts/account.ts'
 import { beginningOf } from '../backend/json-answer.ts'
 import { type Executor, type Handle, type RunSpec, StartFailed } from '../executor.ts'
 import { batchScriptOf, closureFile, jobFileOf } from './command.ts'
@@ -98,12 +98,12 @@ export function createSubmit(options: SubmitOptions): Submit {
     unwanted: AbortSignal | undefined,
   ): Promise<(Prepared & { asked: Parameters<Slurm>[0] }) | null> {
     try {
-      const account = await accountOf(run.unixUser, accounts)
+      const account = await findAccount(run.unixUser, accounts)
       const args = ['--parsable', ...optionsOf(run, options.limits)]
       const job = jobFileOf(run, { ...options, directory: files.directory, account })
       const closure = run.closure === null ? {} : { [closureFile]: run.closure }
       const input = batchScriptOf(files.directory, options.streamBytesMax)
-      const asked = { as: changeTo(account), command: 'sbatch', args, input, timeoutMs: answerMsMax } as const
+      const asked = { as: switchToAccount(account), command: 'sbatch', args, input, timeoutMs: answerMsMax } as const
       return { texts: { job, stdout: '', stderr: '', ...closure }, account, asked }
     } catch (error) {
       unwanted?.throwIfAborted()
@@ -114,7 +114,7 @@ export function createSubmit(options: SubmitOptions): Submit {
 
   /** null: Slurm does not answer. */
   async function slurmKnows({ runId, unixUser }: RunSpec): Promise<boolean | null> {
-    const account = await accountOf(unixUser, accounts)
+    const account = await findAccount(unixUser, accounts)
     const found = await queue.look(account ? [account.uid] : [])
     return found?.byRun.has(runId) ?? null
   }

@@ -3,7 +3,7 @@ import { chmod, chown, mkdir, mkdtemp, rename, rm, symlink, writeFile } from 'no
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { accountOf, oneUser } from '../../../src/executors/accounts/account.ts'
+import { findAccount, oneUser } from '../../../src/executors/accounts/account.ts'
 import { type DataRules, openMounts } from '../../../src/executors/backend/data-mounts.ts'
 import { mountCheckProgram } from '../../../src/executors/container/mount-check.ts'
 
@@ -45,7 +45,7 @@ describe('the sources of mounts', () => {
   })
 
   it.runIf(process.getuid?.() === 0)('are folders that the account can enter by its own rights', async () => {
-    const account = await accountOf('nobody', oneUser)
+    const account = await findAccount('nobody', oneUser)
     await mkdir(join(root, 'alice', 'private'), { recursive: true })
     await chown(join(root, 'alice'), 12345, 12345)
     await chmod(join(root, 'alice'), 0o700)

@@ -1,50 +1,55 @@
 import { describe, expect, it } from 'vitest'
-import { type AccountRules, accountOf, needsAccount, separationOf } from '../../../src/executors/accounts/account.ts'
-import { createAccountTable, entryOf } from '../../../src/executors/accounts/account-table.ts'
-import { ownersOf } from '../../../src/executors/accounts/file-owners.ts'
+import {
+  type AccountRules,
+  describeSeparation,
+  findAccount,
+  requiresAccount,
+} from '../../../src/executors/accounts/account.ts'
+import { createAccountTable, findAccountEntry } from '../../../src/executors/accounts/account-table.ts'
+import { findOwners } from '../../../src/executors/accounts/file-owners.ts'
 
 const isRoot = process.getuid?.() === 0
 const users: AccountRules = { hasUsers: true, jobsAsRoot: false, owners: [] }
 
 describe.runIf(isRoot)('a server that runs as root', () => {
   it('gives no run to root when there are users, unless the pool says so', async () => {
-    await expect(accountOf(null, users)).rejects.toMatchObject({ reason: 'BAD_SPEC', message: /no unixUser/ })
-    expect(needsAccount(users)).toBe(true)
+    await expect(findAccount(null, users)).rejects.toMatchObject({ reason: 'BAD_SPEC', message: /no unixUser/ })
+    expect(requiresAccount(users)).toBe(true)
     const aloud = { ...users, jobsAsRoot: true }
-    expect(await accountOf(null, aloud)).toBeNull()
-    expect(needsAccount(aloud)).toBe(false)
-    expect(await accountOf(null, { ...users, hasUsers: false })).toBeNull()
+    expect(await findAccount(null, aloud)).toBeNull()
+    expect(requiresAccount(aloud)).toBe(false)
+    expect(await findAccount(null, { ...users, hasUsers: false })).toBeNull()
   })
 
   it('gives no run to an account with uid 0, of the server, or that is not there', async () => {
-    const nobody = Number((await entryOf('nobody'))?.[2])
+    const nobody = Number((await findAccountEntry('nobody'))?.[2])
     const owners = [{ uid: nobody, name: 'nobody', path: '/srv/berth' }]
-    await expect(accountOf('nobody', { ...users, owners })).rejects.toMatchObject({
+    await expect(findAccount('nobody', { ...users, owners })).rejects.toMatchObject({
       reason: 'BAD_SPEC',
       message: 'Jobs never run as nobody: it owns /srv/berth',
     })
-    await expect(accountOf('root', users)).rejects.toMatchObject({ message: 'Jobs never run as root: its uid is 0' })
-    await expect(accountOf('no-such-one', users)).rejects.toMatchObject({
+    await expect(findAccount('root', users)).rejects.toMatchObject({ message: 'Jobs never run as root: its uid is 0' })
+    await expect(findAccount('no-such-one', users)).rejects.toMatchObject({
       message: 'This machine has no account no-such-one',
     })
-    expect(await accountOf('nobody', users)).toMatchObject({ uid: nobody })
+    expect(await findAccount('nobody', users)).toMatchObject({ uid: nobody })
   })
 })
 
 it.runIf(!isRoot)('a server of an ordinary account cannot change to another, and says so', async () => {
-  expect(await accountOf('nobody', users)).toBeNull()
-  expect(separationOf(users)).toMatch(/not protected from each other/)
+  expect(await findAccount('nobody', users)).toBeNull()
+  expect(describeSeparation(users)).toMatch(/not protected from each other/)
 })
 
 it('says what holds between users, and nothing where there is one', () => {
-  expect(separationOf({ ...users, hasUsers: false })).toBeNull()
-  const aloud = separationOf({ ...users, jobsAsRoot: true })
-  expect(separationOf(users)).toMatch(isRoot ? /^Each job runs as the unixUser/ : /users are not protected/)
+  expect(describeSeparation({ ...users, hasUsers: false })).toBeNull()
+  const aloud = describeSeparation({ ...users, jobsAsRoot: true })
+  expect(describeSeparation(users)).toMatch(isRoot ? /^Each job runs as the unixUser/ : /users are not protected/)
   expect(aloud).toMatch(isRoot ? /run as root/ : /users are not protected/)
 })
 
 it('knows the owners of files, and passes over those that are not there', async () => {
-  const owners = await ownersOf(['/', '/no/such/file'])
+  const owners = await findOwners(['/', '/no/such/file'])
   expect(owners).toContainEqual({ uid: 0, name: 'root', path: '/' })
 })
 

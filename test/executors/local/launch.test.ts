@@ -9,7 +9,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { Executor, RunSpec } from '../../../src/executors/executor.ts'
 import { createLocalExecutor } from '../../../src/executors/local/local.ts'
 import { rankLauncher } from '../../../src/executors/process/scripts.ts'
-import { loginPath, withoutNpmFolders } from '../../../src/executors/process/search-path.ts'
+import { readLoginPath, removeNpmFolders } from '../../../src/executors/process/search-path.ts'
 import { systemClock } from '../../../src/platform/clock.ts'
 import { createLog } from '../../../src/platform/log.ts'
 import { machineTime } from '../../support/clock.ts'
@@ -189,7 +189,7 @@ describe('PATH', () => {
     [`/usr/bin:${added}`, `/usr/bin:${added}`],
     [added, ''],
   ])('%s is the PATH of a job as %s', (path, expected) => {
-    expect(withoutNpmFolders(path)).toBe(expected)
+    expect(removeNpmFolders(path)).toBe(expected)
   })
 
   it('of a server that npm started is the one that npm was started with', async () => {
@@ -201,7 +201,7 @@ describe('PATH', () => {
   it.skipIf(process.getuid?.() !== 0)('of another account is that of its login', async () => {
     await chmod(directory, 0o755)
     const run = runOf({ command: ['/bin/sh', '-c', 'echo $PATH'], workdir: '/tmp' }, { unixUser: 'nobody' })
-    expect((await finish(run)).out).toBe(`${await loginPath()}:${root}\n`)
+    expect((await finish(run)).out).toBe(`${await readLoginPath()}:${root}\n`)
   })
 
   it('has the command berth as its last entry, and no other program of the installation', async () => {
@@ -218,8 +218,8 @@ describe('PATH', () => {
 
   it('of a login is the one that the system defines', async () => {
     await write('login.defs', '# ENV_PATH PATH=/no\nENV_SUPATH\tPATH=/sbin\nENV_PATH\tPATH=/opt/bin:/bin\n')
-    expect(await loginPath(join(directory, 'login.defs'))).toBe('/opt/bin:/bin')
-    expect(await loginPath(join(directory, 'none'))).toBe('/usr/local/bin:/usr/bin:/bin')
+    expect(await readLoginPath(join(directory, 'login.defs'))).toBe('/opt/bin:/bin')
+    expect(await readLoginPath(join(directory, 'none'))).toBe('/usr/local/bin:/usr/bin:/bin')
   })
 })
 
