@@ -1,6 +1,6 @@
-/** `npm run simulate` runs seeds.ts; `npm run simulate -- preemption` runs preemption.ts. */
+/** `npm run simulate` runs seeds.ts; `npm run simulate -- preemption` and `-- estimates` run the file of that name. */
 const [name] = process.argv.slice(2)
-if (name === 'preemption') {
+if (name === 'preemption' || name === 'estimates') {
   process.argv.splice(2, 1)
-  await import('./preemption.ts')
+  await import(`./${name}.ts`)
 } else await import('./seeds.ts')

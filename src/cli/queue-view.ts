@@ -1,5 +1,5 @@
 import type { QueueEntryFragment, QueueRowFragment } from '../client/generated/graphql.ts'
-import { type Column, secondsText, stateStyles, table, timeText } from './render.ts'
+import { type Column, likelyStart, secondsText, stateStyles, table, timeText } from './render.ts'
 import { styled, type Terminal } from './terminal.ts'
 
 /** The waiting line of a pool on a terminal: its numbers, then its jobs. */
@@ -41,11 +41,12 @@ const columnsFor = (jobs: readonly QueueEntryFragment[]): Column<QueueEntryFragm
   { title: 'REASON', cell: reasonText },
 ]
 
-/** When the job started, or the earliest time at which it may start. */
+/** When the job started or is expected to start, or the earliest time at which it may start. */
 function startText({ currentRun, scheduling }: QueueEntryFragment): string {
   if (!scheduling) return timeText(currentRun.startedAt) ?? '-'
-  const earliest = timeText(scheduling.estimatedStart?.earliest ?? null)
-  return earliest === null ? '-' : `from ${earliest}`
+  const { estimatedStart } = scheduling
+  if (!estimatedStart) return '-'
+  return likelyStart(estimatedStart) ?? `from ${timeText(estimatedStart.earliest)}`
 }
 
 function reasonText({ scheduling, currentRun }: QueueEntryFragment): string {

@@ -118,10 +118,25 @@ export function timeText(time: string | null): string | null {
   return time === null ? null : new Date(time).toLocaleString('sv-SE')
 }
 
-/** When a job may start, as far as the server knows. */
-export function startText(start: { earliest: string; latest: string | null } | null | undefined): string | null {
+/** When a waiting job starts: the forecast and its bounds, or the bounds alone. */
+export function startText(start: Start | null | undefined): string | null {
   if (!start) return null
-  return `from ${timeText(start.earliest)}${start.latest === null ? '' : ` to ${timeText(start.latest)}`}`
+  const bounds = `from ${timeText(start.earliest)}${start.latest === null ? '' : ` to ${timeText(start.latest)}`}`
+  const likely = likelyStart(start)
+  return likely === null || start.earliest === start.latest ? bounds : `${likely} (${bounds})`
+}
+
+/** The forecast alone; null: there is none. */
+export function likelyStart({ p50, p90 }: Pick<Start, 'p50' | 'p90'>): string | null {
+  if (p50 === null) return null
+  return `about ${timeText(p50)}${p90 === null || p90 === p50 ? '' : `, in 9 of 10 cases by ${timeText(p90)}`}`
+}
+
+interface Start {
+  p50: string | null
+  p90: string | null
+  earliest: string
+  latest: string | null
 }
 
 function durationText({ startedAt, finishedAt }: JobRowFragment): string | null {

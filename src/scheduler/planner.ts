@@ -2,7 +2,7 @@ import type { Processed } from '../domain/queue/process-queue.ts'
 import { memoryMs } from '../domain/scheduling.ts'
 import type { Log } from '../platform/log.ts'
 import type { Committed, Store } from './plan/leader-store.ts'
-import type { Decisions, PoolSettings } from './plan/model.ts'
+import type { Decisions, PoolSettings, Snapshot } from './plan/model.ts'
 import { plan } from './plan/plan.ts'
 import { createWorld, type World } from './plan/world.ts'
 
@@ -24,6 +24,8 @@ export interface Planner {
   publish(): Promise<boolean>
   /** Some changes are not shown to readers yet. */
   readonly owes: boolean
+  /** What is known now; null: nothing is. */
+  copy(): Snapshot | null
   /** Milliseconds until time alone may change something; null: it will not. */
   waitMs(): number | null
   /** Drops the knowledge, because it may be wrong. */
@@ -127,6 +129,7 @@ export function createPlanner(store: Store, { log, pool }: { log: Log; pool: str
     get owes() {
       return changed
     },
+    copy: () => world?.state.copy ?? null,
     waitMs() {
       if (!world) return 0
       const moments = [nextDueMs, nextMs].filter((moment) => moment !== null)

@@ -5,6 +5,7 @@ import { createAppender } from '../logs/append.ts'
 import type { FreshOutput } from '../logs/fresh-output.ts'
 import { createLoop } from '../platform/loop.ts'
 import { createReach, type Reach } from './capacity-watch.ts'
+import { createForecaster } from './forecaster.ts'
 import { createReporter } from './reports.ts'
 import { createRunner } from './runner.ts'
 import { createWithdrawals, type Withdrawals } from './stale-starts.ts'
@@ -119,6 +120,14 @@ function createTerm(
     log,
     runOnce: ticker.tick,
   })
+  const forecaster = createForecaster({ domain, leader, copy: ticker.copy, graceMs: options.graceMs })
+  const forecasts = createLoop({
+    name: `forecast ${leader.pool}`,
+    pollMs: forecaster.pauseMs,
+    clock,
+    log,
+    runOnce: forecaster.forecast,
+  })
   let unsubscribe = () => {}
   let stopped = false
   return {
@@ -131,11 +140,12 @@ function createTerm(
       capacity?.start()
       runner.start()
       ticks.start()
+      forecasts.start()
     },
     async stop() {
       stopped = true
       unsubscribe()
-      await Promise.all([capacity?.stop(), ticks.stop(), runner.stop()])
+      await Promise.all([capacity?.stop(), forecasts.stop(), ticks.stop(), runner.stop()])
     },
   }
 }

@@ -4,6 +4,7 @@ import type { Processed } from '../domain/queue/process-queue.ts'
 import { openQuestions } from '../domain/queue/questions.ts'
 import { allOf } from '../platform/tx.ts'
 import type { Store } from './plan/leader-store.ts'
+import type { Snapshot } from './plan/model.ts'
 import { createPlanner } from './planner.ts'
 import { answerQuestions } from './questions.ts'
 
@@ -15,6 +16,8 @@ export interface Ticker {
   tick(): Promise<Processed>
   /** How long nothing can happen without a wake-up. */
   pauseMs(): number
+  /** What the leader knows of its pool now; null: nothing. */
+  copy(): Snapshot | null
 }
 
 export interface TickerOptions {
@@ -78,6 +81,7 @@ export function createTicker({ domain, leader, store, publishEveryMs = publishMs
         return nothing
       }
     },
+    copy: planner.copy,
     pauseMs() {
       if (!leads) return pollMs
       if (goesOn) return 0

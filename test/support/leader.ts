@@ -2,6 +2,7 @@ import type { Domain } from '../../src/domain/domain.ts'
 import type { Leader } from '../../src/domain/leadership.ts'
 import type { Processed } from '../../src/domain/queue/process-queue.ts'
 import type { Executor } from '../../src/executors/executor.ts'
+import { createForecaster } from '../../src/scheduler/forecaster.ts'
 import { createScheduler, type Scheduler, type SchedulerOptions } from '../../src/scheduler/scheduler.ts'
 import { createStored } from '../../src/scheduler/stored-pool.ts'
 import { createTicker } from '../../src/scheduler/ticker.ts'
@@ -12,6 +13,8 @@ import { createTicker } from '../../src/scheduler/ticker.ts'
  */
 export interface TestLeader extends Leader {
   tick(): Promise<Processed>
+  /** Forecasts when waiting jobs start. */
+  forecast(): Promise<void>
 }
 
 /** The scheduler of the pool `sim`, which has begun; the test stops it. */
@@ -45,5 +48,10 @@ export async function createLeader(domain: Domain, pool: string): Promise<TestLe
   await sql.query("INSERT INTO scheduler_lease (pool, renewed_at) VALUES ($1, 'infinity')", [pool])
   const leader = { pool, epoch: 1, holder: 'test' }
   const ticker = createTicker({ domain, leader, store: createStored(domain, leader), publishEveryMs: 0 })
-  return { ...leader, tick: () => ticker.tick() }
+  const forecaster = createForecaster({ domain, leader, copy: ticker.copy, graceMs: 1_000 })
+  return {
+    ...leader,
+    tick: () => ticker.tick(),
+    forecast: () => forecaster.forecast(new AbortController().signal),
+  }
 }

@@ -917,7 +917,7 @@ export type SaveClosureMutation = { saveClosure: boolean };
 
 export type LimitsRowFragment = { id: string, pool: string, maxConcurrent: number | null, userMaxConcurrent: number | null, teamMaxConcurrent: number | null, enableFairShare: boolean, localJobMaxConcurrent: number | null, localGpuMaxConcurrent: number | null, userMaxActive: number | null, userMaxBlocked: number | null, starvationThresholdSeconds: number, scopes: Array<{ scope: LimitScope, name: string, gpuModel: string | null, maxJobs: number | null, maxGpus: number | null, jobsInUse: number, gpusInUse: number }> };
 
-export type DryRunRowFragment = { wouldBe: JobState, nodes: Array<string>, gpuIds: Array<number>, queuePosition: number | null, dryRunWarnings: Array<string>, reasons: Array<{ code: string, message: string, jobId: string | null, scope: string | null, limit: number | null, used: number | null }>, fit: { freeNow: boolean, couldEverFit: boolean, missing: Array<string> } | null, estimatedStart: { earliest: string, latest: string | null, basis: string } | null, idempotentJob: { id: string } | null };
+export type DryRunRowFragment = { wouldBe: JobState, nodes: Array<string>, gpuIds: Array<number>, queuePosition: number | null, dryRunWarnings: Array<string>, reasons: Array<{ code: string, message: string, jobId: string | null, scope: string | null, limit: number | null, used: number | null }>, fit: { freeNow: boolean, couldEverFit: boolean, missing: Array<string> } | null, estimatedStart: { p50: string | null, p90: string | null, earliest: string, latest: string | null, basis: string } | null, idempotentJob: { id: string } | null };
 
 export type LimitsQueryVariables = Exact<{
   pool?: string | null | undefined;
@@ -1066,7 +1066,7 @@ export type JobRowFragment = { id: string, version: number, name: string | null,
 
 export type FollowedJobFragment = { id: string, version: number, name: string | null, state: JobState, psijState: PsijState, stateReason: string | null, stateInfo: string | null, exitCode: number | null, nativeId: string | null, attempt: number, queue: string, createdAt: string, startedAt: string | null, finishedAt: string | null, progress: { fraction: number | null, message: string | null, at: string } | null, user: { id: string, name: string } };
 
-export type JobDetailFragment = { stateCategory: StateCategory, pool: string, executor: string, account: string, project: string | null, priority: number | null, maxAttempts: number, cost: number | null, queuedAt: string | null, queuePosition: number | null, id: string, version: number, name: string | null, state: JobState, psijState: PsijState, stateReason: string | null, stateInfo: string | null, exitCode: number | null, nativeId: string | null, attempt: number, queue: string, createdAt: string, startedAt: string | null, finishedAt: string | null, fairShare: { account: string, share: number, weight: number, bid: number } | null, labels: Array<{ key: string, value: string }>, progress: { fraction: number | null, message: string | null, at: string } | null, scheduling: { jobsAhead: number, positionIsExact: boolean, lastConsideredAt: string | null, reasons: Array<{ code: string, message: string }>, gates: Array<{ code: string, open: boolean, opensAt: string | null }>, fit: { missing: Array<string> }, hold: { id: string, nodes: Array<string>, expectedAt: string | null, waitingForVictims: number } | null, estimatedStart: { earliest: string, latest: string | null } | null } | null, currentRun: { id: string, number: number, nodes: Array<string>, gpuIds: Array<number> }, spec: { command: Array<string> | null, executable: string | null, arguments: Array<string> | null, handler: string | null, image: string | null, workdir: string | null, maxRunTimeSeconds: number, resources: { cpu: number, memoryBytes: number, gpu: number } }, user: { id: string, name: string } };
+export type JobDetailFragment = { stateCategory: StateCategory, pool: string, executor: string, account: string, project: string | null, priority: number | null, maxAttempts: number, cost: number | null, queuedAt: string | null, queuePosition: number | null, id: string, version: number, name: string | null, state: JobState, psijState: PsijState, stateReason: string | null, stateInfo: string | null, exitCode: number | null, nativeId: string | null, attempt: number, queue: string, createdAt: string, startedAt: string | null, finishedAt: string | null, fairShare: { account: string, share: number, weight: number, bid: number } | null, labels: Array<{ key: string, value: string }>, progress: { fraction: number | null, message: string | null, at: string } | null, scheduling: { jobsAhead: number, positionIsExact: boolean, lastConsideredAt: string | null, reasons: Array<{ code: string, message: string }>, gates: Array<{ code: string, open: boolean, opensAt: string | null }>, fit: { missing: Array<string> }, hold: { id: string, nodes: Array<string>, expectedAt: string | null, waitingForVictims: number } | null, estimatedStart: { p50: string | null, p90: string | null, earliest: string, latest: string | null } | null } | null, currentRun: { id: string, number: number, nodes: Array<string>, gpuIds: Array<number> }, spec: { command: Array<string> | null, executable: string | null, arguments: Array<string> | null, handler: string | null, image: string | null, workdir: string | null, maxRunTimeSeconds: number, resources: { cpu: number, memoryBytes: number, gpu: number } }, user: { id: string, name: string } };
 
 export type JobEventRowFragment = { id: string, seq: number, at: string, type: string, from: JobState | null, to: JobState | null, psijState: PsijState | null, reason: string | null, message: string | null, exitCode: number | null, run: number | null, metadata: Record<string, unknown> | null };
 
@@ -1112,7 +1112,7 @@ export type SubmitJobMutationVariables = Exact<{
 
 
 export type SubmitJobMutation = { submitJob:
-    | { __typename: 'DryRun', wouldBe: JobState, nodes: Array<string>, gpuIds: Array<number>, queuePosition: number | null, dryRunWarnings: Array<string>, reasons: Array<{ code: string, message: string, jobId: string | null, scope: string | null, limit: number | null, used: number | null }>, fit: { freeNow: boolean, couldEverFit: boolean, missing: Array<string> } | null, estimatedStart: { earliest: string, latest: string | null, basis: string } | null, idempotentJob: { id: string } | null }
+    | { __typename: 'DryRun', wouldBe: JobState, nodes: Array<string>, gpuIds: Array<number>, queuePosition: number | null, dryRunWarnings: Array<string>, reasons: Array<{ code: string, message: string, jobId: string | null, scope: string | null, limit: number | null, used: number | null }>, fit: { freeNow: boolean, couldEverFit: boolean, missing: Array<string> } | null, estimatedStart: { p50: string | null, p90: string | null, earliest: string, latest: string | null, basis: string } | null, idempotentJob: { id: string } | null }
     | { __typename: 'ForbiddenProblem', requiredPermission: string, code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'IdempotencyConflictProblem', code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
@@ -1168,7 +1168,7 @@ export type JobQueryVariables = Exact<{
 }>;
 
 
-export type JobQuery = { job: { stateCategory: StateCategory, pool: string, executor: string, account: string, project: string | null, priority: number | null, maxAttempts: number, cost: number | null, queuedAt: string | null, queuePosition: number | null, id: string, version: number, name: string | null, state: JobState, psijState: PsijState, stateReason: string | null, stateInfo: string | null, exitCode: number | null, nativeId: string | null, attempt: number, queue: string, createdAt: string, startedAt: string | null, finishedAt: string | null, fairShare: { account: string, share: number, weight: number, bid: number } | null, labels: Array<{ key: string, value: string }>, progress: { fraction: number | null, message: string | null, at: string } | null, scheduling: { jobsAhead: number, positionIsExact: boolean, lastConsideredAt: string | null, reasons: Array<{ code: string, message: string }>, gates: Array<{ code: string, open: boolean, opensAt: string | null }>, fit: { missing: Array<string> }, hold: { id: string, nodes: Array<string>, expectedAt: string | null, waitingForVictims: number } | null, estimatedStart: { earliest: string, latest: string | null } | null } | null, currentRun: { id: string, number: number, nodes: Array<string>, gpuIds: Array<number> }, spec: { command: Array<string> | null, executable: string | null, arguments: Array<string> | null, handler: string | null, image: string | null, workdir: string | null, maxRunTimeSeconds: number, resources: { cpu: number, memoryBytes: number, gpu: number } }, user: { id: string, name: string } } | null };
+export type JobQuery = { job: { stateCategory: StateCategory, pool: string, executor: string, account: string, project: string | null, priority: number | null, maxAttempts: number, cost: number | null, queuedAt: string | null, queuePosition: number | null, id: string, version: number, name: string | null, state: JobState, psijState: PsijState, stateReason: string | null, stateInfo: string | null, exitCode: number | null, nativeId: string | null, attempt: number, queue: string, createdAt: string, startedAt: string | null, finishedAt: string | null, fairShare: { account: string, share: number, weight: number, bid: number } | null, labels: Array<{ key: string, value: string }>, progress: { fraction: number | null, message: string | null, at: string } | null, scheduling: { jobsAhead: number, positionIsExact: boolean, lastConsideredAt: string | null, reasons: Array<{ code: string, message: string }>, gates: Array<{ code: string, open: boolean, opensAt: string | null }>, fit: { missing: Array<string> }, hold: { id: string, nodes: Array<string>, expectedAt: string | null, waitingForVictims: number } | null, estimatedStart: { p50: string | null, p90: string | null, earliest: string, latest: string | null } | null } | null, currentRun: { id: string, number: number, nodes: Array<string>, gpuIds: Array<number> }, spec: { command: Array<string> | null, executable: string | null, arguments: Array<string> | null, handler: string | null, image: string | null, workdir: string | null, maxRunTimeSeconds: number, resources: { cpu: number, memoryBytes: number, gpu: number } }, user: { id: string, name: string } } | null };
 
 export type JobEventsQueryVariables = Exact<{
   id: string;
@@ -1243,7 +1243,7 @@ export type RetryJobMutationVariables = Exact<{
 
 
 export type RetryJobMutation = { retryJob:
-    | { __typename: 'DryRun', wouldBe: JobState, nodes: Array<string>, gpuIds: Array<number>, queuePosition: number | null, dryRunWarnings: Array<string>, reasons: Array<{ code: string, message: string, jobId: string | null, scope: string | null, limit: number | null, used: number | null }>, fit: { freeNow: boolean, couldEverFit: boolean, missing: Array<string> } | null, estimatedStart: { earliest: string, latest: string | null, basis: string } | null, idempotentJob: { id: string } | null }
+    | { __typename: 'DryRun', wouldBe: JobState, nodes: Array<string>, gpuIds: Array<number>, queuePosition: number | null, dryRunWarnings: Array<string>, reasons: Array<{ code: string, message: string, jobId: string | null, scope: string | null, limit: number | null, used: number | null }>, fit: { freeNow: boolean, couldEverFit: boolean, missing: Array<string> } | null, estimatedStart: { p50: string | null, p90: string | null, earliest: string, latest: string | null, basis: string } | null, idempotentJob: { id: string } | null }
     | { __typename: 'ForbiddenProblem', requiredPermission: string, code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'IdempotencyConflictProblem', code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
@@ -1609,9 +1609,9 @@ export type ViewerIdQueryVariables = Exact<{ [key: string]: never; }>;
 
 export type ViewerIdQuery = { viewer: { id: string, user: { id: string } } };
 
-export type QueueEntryFragment = { id: string, name: string | null, state: JobState, priority: number | null, queuePosition: number | null, fairShare: { share: number, bid: number } | null, user: { id: string, name: string }, currentRun: { id: string, nodes: Array<string>, gpuIds: Array<number>, startedAt: string | null }, scheduling: { reasons: Array<{ code: string, message: string }>, estimatedStart: { earliest: string, latest: string | null } | null } | null };
+export type QueueEntryFragment = { id: string, name: string | null, state: JobState, priority: number | null, queuePosition: number | null, fairShare: { share: number, bid: number } | null, user: { id: string, name: string }, currentRun: { id: string, nodes: Array<string>, gpuIds: Array<number>, startedAt: string | null }, scheduling: { reasons: Array<{ code: string, message: string }>, estimatedStart: { p50: string | null, p90: string | null, earliest: string, latest: string | null } | null } | null };
 
-export type QueueRowFragment = { id: string, pool: string, at: string, depth: number, running: number, blocked: number, avgWaitSeconds: number | null, maxConcurrent: number | null, entries: { nodes: Array<{ id: string, name: string | null, state: JobState, priority: number | null, queuePosition: number | null, fairShare: { share: number, bid: number } | null, user: { id: string, name: string }, currentRun: { id: string, nodes: Array<string>, gpuIds: Array<number>, startedAt: string | null }, scheduling: { reasons: Array<{ code: string, message: string }>, estimatedStart: { earliest: string, latest: string | null } | null } | null }>, pageInfo: { hasNextPage: boolean } } };
+export type QueueRowFragment = { id: string, pool: string, at: string, depth: number, running: number, blocked: number, avgWaitSeconds: number | null, maxConcurrent: number | null, entries: { nodes: Array<{ id: string, name: string | null, state: JobState, priority: number | null, queuePosition: number | null, fairShare: { share: number, bid: number } | null, user: { id: string, name: string }, currentRun: { id: string, nodes: Array<string>, gpuIds: Array<number>, startedAt: string | null }, scheduling: { reasons: Array<{ code: string, message: string }>, estimatedStart: { p50: string | null, p90: string | null, earliest: string, latest: string | null } | null } | null }>, pageInfo: { hasNextPage: boolean } } };
 
 export type QueueQueryVariables = Exact<{
   pool?: string | null | undefined;
@@ -1620,7 +1620,7 @@ export type QueueQueryVariables = Exact<{
 }>;
 
 
-export type QueueQuery = { queue: { id: string, pool: string, at: string, depth: number, running: number, blocked: number, avgWaitSeconds: number | null, maxConcurrent: number | null, entries: { nodes: Array<{ id: string, name: string | null, state: JobState, priority: number | null, queuePosition: number | null, fairShare: { share: number, bid: number } | null, user: { id: string, name: string }, currentRun: { id: string, nodes: Array<string>, gpuIds: Array<number>, startedAt: string | null }, scheduling: { reasons: Array<{ code: string, message: string }>, estimatedStart: { earliest: string, latest: string | null } | null } | null }>, pageInfo: { hasNextPage: boolean } } } };
+export type QueueQuery = { queue: { id: string, pool: string, at: string, depth: number, running: number, blocked: number, avgWaitSeconds: number | null, maxConcurrent: number | null, entries: { nodes: Array<{ id: string, name: string | null, state: JobState, priority: number | null, queuePosition: number | null, fairShare: { share: number, bid: number } | null, user: { id: string, name: string }, currentRun: { id: string, nodes: Array<string>, gpuIds: Array<number>, startedAt: string | null }, scheduling: { reasons: Array<{ code: string, message: string }>, estimatedStart: { p50: string | null, p90: string | null, earliest: string, latest: string | null } | null } | null }>, pageInfo: { hasNextPage: boolean } } } };
 
 export type QueueStatusSubscriptionVariables = Exact<{
   pool?: string | null | undefined;
@@ -1629,7 +1629,7 @@ export type QueueStatusSubscriptionVariables = Exact<{
 }>;
 
 
-export type QueueStatusSubscription = { queueStatus: { id: string, pool: string, at: string, depth: number, running: number, blocked: number, avgWaitSeconds: number | null, maxConcurrent: number | null, entries: { nodes: Array<{ id: string, name: string | null, state: JobState, priority: number | null, queuePosition: number | null, fairShare: { share: number, bid: number } | null, user: { id: string, name: string }, currentRun: { id: string, nodes: Array<string>, gpuIds: Array<number>, startedAt: string | null }, scheduling: { reasons: Array<{ code: string, message: string }>, estimatedStart: { earliest: string, latest: string | null } | null } | null }>, pageInfo: { hasNextPage: boolean } } } };
+export type QueueStatusSubscription = { queueStatus: { id: string, pool: string, at: string, depth: number, running: number, blocked: number, avgWaitSeconds: number | null, maxConcurrent: number | null, entries: { nodes: Array<{ id: string, name: string | null, state: JobState, priority: number | null, queuePosition: number | null, fairShare: { share: number, bid: number } | null, user: { id: string, name: string }, currentRun: { id: string, nodes: Array<string>, gpuIds: Array<number>, startedAt: string | null }, scheduling: { reasons: Array<{ code: string, message: string }>, estimatedStart: { p50: string | null, p90: string | null, earliest: string, latest: string | null } | null } | null }>, pageInfo: { hasNextPage: boolean } } } };
 
 export type GpusQueryVariables = Exact<{ [key: string]: never; }>;
 
@@ -1734,6 +1734,8 @@ export const DryRunRowFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
     missing
   }
   estimatedStart {
+    p50
+    p90
     earliest
     latest
     basis
@@ -1866,6 +1868,8 @@ export const JobDetailFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
       waitingForVictims
     }
     estimatedStart {
+      p50
+      p90
       earliest
       latest
     }
@@ -2109,6 +2113,8 @@ export const QueueEntryFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
       message
     }
     estimatedStart {
+      p50
+      p90
       earliest
       latest
     }
@@ -2160,6 +2166,8 @@ export const QueueRowFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
       message
     }
     estimatedStart {
+      p50
+      p90
       earliest
       latest
     }
@@ -2637,6 +2645,8 @@ export const SubmitJobDocument = /*#__PURE__*/ new TypedDocumentString(`
     missing
   }
   estimatedStart {
+    p50
+    p90
     earliest
     latest
     basis
@@ -2862,6 +2872,8 @@ fragment JobDetail on Job {
       waitingForVictims
     }
     estimatedStart {
+      p50
+      p90
       earliest
       latest
     }
@@ -3180,6 +3192,8 @@ export const RetryJobDocument = /*#__PURE__*/ new TypedDocumentString(`
     missing
   }
   estimatedStart {
+    p50
+    p90
     earliest
     latest
     basis
@@ -4222,6 +4236,8 @@ export const QueueDocument = /*#__PURE__*/ new TypedDocumentString(`
       message
     }
     estimatedStart {
+      p50
+      p90
       earliest
       latest
     }
@@ -4278,6 +4294,8 @@ export const QueueStatusDocument = /*#__PURE__*/ new TypedDocumentString(`
       message
     }
     estimatedStart {
+      p50
+      p90
       earliest
       latest
     }

@@ -6,17 +6,26 @@ import type { Reason } from '../reason.ts'
 import { holdingSql } from '../state.ts'
 import { fitsOf, readWaitingShapes, type WaitingShape } from './fit.ts'
 import { type ExpectedEnd, type FitQuery, fitsAt, type NodesNow } from './fits-at.ts'
+import { type ForecastStart, readForecasts } from './forecasts.ts'
 import { type InLine, readLine } from './line.ts'
 import { type WaitingFacts, waitingOf } from './why-waiting.ts'
 
 /**
- * When a waiting job may start. Earliest: its gates are open, and enough runs have ended, by their maximum run times,
+ * When a waiting job may start. p50 and p90 come from the forecast of the leader (forecasts.ts). The bounds do not depend
+ * on it. Earliest: its gates are open, and enough runs have ended, by their maximum run times,
  * for it to fit on the nodes that capacity reservations leave it. Latest: all present runs have ended, and all jobs
  * ahead have run after that, one after the other; null if one of them has no known run time, or the job is too far
  * back. It is no promise: jobs that end sooner make it sooner, and jobs that join ahead make it later.
  */
 
-export interface Estimate {
+export interface Estimate extends Bounds {
+  /** It starts before this moment as likely as after it; null: there is no forecast. */
+  p50: Date | null
+  /** In nine of ten cases it starts by then; null: there is no forecast, or it does not look that far. */
+  p90: Date | null
+}
+
+interface Bounds {
   earliest: Date
   latest: Date | null
   basis: string
@@ -49,6 +58,7 @@ export async function estimatesOf(
       [...new Set(rows.map(({ pool }) => pool))].map(async (pool) => [pool, await readPool(sql, pool)] as const),
     ),
   )
+  const forecasts = await readForecasts(sql, [...pools.keys()], jobIds)
   const known = new Map<string, Date | null>()
   return new Map(
     rows.map((row) => {
@@ -62,7 +72,10 @@ export async function estimatesOf(
       const fitsFrom = known.has(alike) ? (known.get(alike) ?? null) : fitsAt(row, pool, opensAt)
       known.set(alike, fitsFrom)
       const before = pool.front.findIndex(({ jobId }) => jobId === row.jobId)
-      return [row.jobId, fitsFrom && estimate(row.now, { fitsFrom, pool, before })]
+      const bounds = fitsFrom && boundsOf(row.now, { fitsFrom, pool, before })
+      // The forecast knows no gates, and may be older than they are.
+      const isOpen = opensAt.getTime() === row.now.getTime()
+      return [row.jobId, estimate(row.now, bounds, isOpen ? forecasts.get(row.jobId) : undefined)]
     }),
   )
 }
@@ -82,7 +95,7 @@ export async function estimateOf(
   const pool = await readPool(sql, row.pool)
   const fitsFrom = fitsAt(row, pool, opensAt)
   const before = position - 1 <= pool.front.length ? position - 1 : -1
-  return fitsFrom && estimate(row.now, { fitsFrom, pool, before })
+  return estimate(row.now, fitsFrom && boundsOf(row.now, { fitsFrom, pool, before }), undefined)
 }
 
 /** Gates that open at no known time. */
@@ -112,7 +125,7 @@ function opening(now: Date, gates: WaitingFacts['gates']): Date | null {
   return latestOf([now, ...closed.flatMap(({ opensAt }) => opensAt ?? [])])
 }
 
-function estimate(now: Date, { fitsFrom, pool, before }: Facts): Estimate {
+function boundsOf(now: Date, { fitsFrom, pool, before }: Facts): Bounds {
   const until = allBefore(before, pool, now)
   return until === null
     ? {
@@ -125,6 +138,16 @@ function estimate(now: Date, { fitsFrom, pool, before }: Facts): Estimate {
         latest: latestOf([fitsFrom, until]),
         basis: 'Maximum run times of the running jobs and of the jobs ahead',
       }
+}
+
+/** The forecast lies within the bounds: jobs that end before their maximum run times move the earliest start. */
+function estimate(now: Date, bounds: Bounds | null, forecast: ForecastStart | undefined): Estimate | null {
+  if (!forecast) return bounds && { p50: null, p90: null, ...bounds }
+  const p50 = latestOf([now, forecast.p50])
+  const p90 = forecast.p90 && latestOf([p50, forecast.p90])
+  const earliest = bounds && bounds.earliest < p50 ? bounds.earliest : bounds ? p50 : now
+  const latest = bounds?.latest ? latestOf([bounds.latest, p90 ?? p50]) : null
+  return { p50, p90, earliest, latest, basis: forecast.basis }
 }
 
 const latestOf = (times: readonly Date[]) => new Date(Math.max(...times.map((time) => time.getTime())))

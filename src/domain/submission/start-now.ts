@@ -179,7 +179,7 @@ const nowhere = { nodes: [], gpuIds: [], position: null, estimatedStart: null }
 
 function startOf({ nodes, gpuIds, atMs }: NonNullable<DryRunAnswer['place']>) {
   const at = new Date(atMs)
-  const estimatedStart: Estimate = { earliest: at, latest: at, basis: 'The job can start now' }
+  const estimatedStart: Estimate = { p50: at, p90: at, earliest: at, latest: at, basis: 'The job can start now' }
   return { nodes, gpuIds, reasons: [], position: null, estimatedStart }
 }
 

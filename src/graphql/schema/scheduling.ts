@@ -74,13 +74,28 @@ export const Fit = builder.objectRef<FitShape>('Fit').implement({
 })
 
 export const EstimatedStart = builder.objectRef<Estimate>('EstimatedStart').implement({
-  description: 'Estimated start of a job; not guaranteed.',
+  description:
+    'Estimated start of a job; not guaranteed. The scheduler simulates the queue every few seconds with known and typical run times.',
   fields: (t) => ({
-    earliest: t.expose('earliest', { type: 'DateTime', description: 'Earliest start, unless other jobs end early.' }),
+    p50: t.expose('p50', {
+      type: 'DateTime',
+      nullable: true,
+      description:
+        'The job starts before this moment as likely as after it; null: no forecast, because the job was just submitted, a gate is closed, it is too far back, or a job ahead has no known run time.',
+    }),
+    p90: t.expose('p90', {
+      type: 'DateTime',
+      nullable: true,
+      description: 'The job starts by then in nine of ten cases, unless later jobs get ahead; null: no forecast.',
+    }),
+    earliest: t.expose('earliest', {
+      type: 'DateTime',
+      description: 'Lower bound: earliest start, unless other jobs end early.',
+    }),
     latest: t.expose('latest', {
       type: 'DateTime',
       nullable: true,
-      description: 'Latest start, unless other jobs get ahead; null: a job ahead has no known run time.',
+      description: 'Upper bound: latest start, unless other jobs get ahead; null: a job ahead has no known run time.',
     }),
     basis: t.exposeString('basis', { description: 'What the estimate is based on.' }),
   }),

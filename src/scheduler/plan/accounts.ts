@@ -85,6 +85,13 @@ export class Accounts {
     return this.partOf(account, this.past.of(account, this.used.get(account) ?? none))
   }
 
+  /** The decayed use of every account; empty without a half-life. */
+  get decayedUses(): ReadonlyMap<string, ResourceAmounts> {
+    if (this.past.halfLifeMs === null) return new Map()
+    const accounts = [...this.past.accounts(this.used)]
+    return new Map(accounts.map((account) => [account, this.past.of(account, this.used.get(account) ?? none)]))
+  }
+
   /** Shares change by the time alone only at ticks: a hundred in a half-life, and one in a second at most. */
   get nextTickMs(): number | null {
     const { halfLifeMs } = this.past

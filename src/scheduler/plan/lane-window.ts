@@ -70,6 +70,12 @@ export class LaneWindow {
     return Math.max(this.told - taken, this.entries.length)
   }
 
+  /** The lane as it is known now. */
+  get copy(): LaneState {
+    const { userName, team } = this.counted
+    return { lane: this.lane, userName, team, waiting: this.waiting, first: [...this.entries] }
+  }
+
   /** The database has more entries, and they must be read. */
   get dry(): boolean {
     return this.entries.length === 0 && !this.whole

@@ -42,12 +42,14 @@ export class Machines {
   private readonly byNode = new Map<string, Set<Running>>()
   private readonly models = new Map<string, readonly string[]>()
   private byId = new Map<string, FreeNode>()
+  private backingOff: readonly FreeNode[] = []
   private indexOf = (_nodeId: string): number | undefined => undefined
   private rules: readonly LimitRule[] = []
 
   setNodes(nodes: readonly FreeNode[], nowMs: number): void {
     this.nodes = nodes.map((node) => asOf(nowMs, untouched(node)))
     this.byId = new Map(this.nodes.map((node) => [node.id, node]))
+    this.backingOff = this.nodes.filter(({ backOff }) => backOff)
     this.accounts.setCapacity(this.nodes)
     const inOrder = machinesOf(this.nodes)
     this.indexOf = inOrder.indexOf
@@ -173,8 +175,9 @@ export class Machines {
    * chooses among them back off together, and one start shows it for all.
    */
   private countProbe({ placements, sinceMs }: Running, one: 1 | -1): void {
+    if (this.backingOff.length === 0) return
     const on = new Set(placements.map(({ nodeId }) => nodeId))
-    for (const { id, backOff, others } of this.nodes)
+    for (const { id, backOff, others } of this.backingOff)
       if (backOff && sinceMs >= backOff.untilMs && (others || on.has(id))) backOff.probes += one
   }
 

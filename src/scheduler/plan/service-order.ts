@@ -23,6 +23,11 @@ export class ServiceOrder {
     return one.turn - other.turn || one.start - other.start
   }
 
+  /** Served accounts, the one served longest ago first. */
+  get accounts(): string[] {
+    return [...this.served.keys()].toSorted((a, b) => this.compare(a, b))
+  }
+
   /** Counts a start; returns the function that takes it back, if the account has not been served since. */
   serve(account: string, weight: number): () => void {
     const before = { served: this.served.get(account), turn: this.turn, starts: this.starts }

@@ -2,6 +2,7 @@ import { effectivePriority } from '../../domain/ageing.ts'
 import type { Lane } from '../../domain/lanes.ts'
 import type { Ceilings } from '../../domain/limits/in-use.ts'
 import { none } from '../../domain/machines/amounts.ts'
+import { untouched } from '../../domain/machines/machines.ts'
 import type { FreeNode } from '../../domain/machines/placement.ts'
 import { memoryMs } from '../../domain/scheduling.ts'
 import type { Claim } from './holds.ts'
@@ -58,17 +59,39 @@ export class PoolState implements WorldView {
     for (const [account, use] of snapshot.decayedUse) accounts.past.put(account, use)
     this.machines.setRules(snapshot.settings.rules)
     this.machines.setNodes(snapshot.nodes, snapshot.nowMs)
-    for (const run of snapshot.running) this.machines.add(run)
     this.order = orderOf(this)
-    for (const state of snapshot.lanes) {
+  }
+
+  /** Enters what a snapshot has many of; yields now and then, so that a caller can pause. */
+  *fill({ running, lanes, holds }: Pick<Snapshot, 'running' | 'lanes' | 'holds'>): Generator<void, void> {
+    for (const [at, run] of running.entries()) {
+      this.machines.add(run)
+      if (at % entriesPerStep === 0) yield
+    }
+    const owners = new Map(lanes.flatMap(({ lane, first }) => first.map(({ jobId }) => [jobId, lane] as const)))
+    for (const hold of holds) this.machines.putHold(hold, owners.get(hold.jobId))
+    for (const [at, state] of lanes.entries()) {
       const window = this.addLane(state)
       window.load(state.waiting, state.first)
+      this.order.put(window, this.nowMs)
+      if (at % entriesPerStep === 0) yield
     }
-    const owners = new Map(
-      snapshot.lanes.flatMap(({ lane, first }) => first.map(({ jobId }) => [jobId, lane] as const)),
-    )
-    for (const hold of snapshot.holds) this.machines.putHold(hold, owners.get(hold.jobId))
-    for (const window of this.lanes.values()) this.order.put(window, this.nowMs)
+  }
+
+  /** A state of its own, equal to this one, can be made of the copy. Entries and runs are shared: they never change. */
+  get copy(): Snapshot {
+    const { accounts } = this.machines
+    return {
+      nowMs: this.nowMs,
+      settings: this.settings,
+      nodes: this.nodes.map((node) => untouched(node)),
+      lanes: [...this.lanes.values()].map(({ copy }) => copy),
+      running: [...this.running.values()],
+      holds: [...this.holds.values()],
+      preemptions: this.preemptions,
+      served: accounts.service.accounts,
+      decayedUse: accounts.decayedUses,
+    }
   }
 
   // ── the world as the parts of the planner see it ──
@@ -271,5 +294,8 @@ export class PoolState implements WorldView {
     for (const window of this.lanes.values()) this.order.put(window, this.nowMs)
   }
 }
+
+/** Runs and lanes that are entered at once. */
+const entriesPerStep = 250
 
 const orderOf = ({ settings, machines: { accounts }, touched }: PoolState) => new Order(settings, { accounts, touched })

@@ -46,4 +46,17 @@ export class World {
   }
 }
 
-export const createWorld = (snapshot: Snapshot): World => new World(snapshot)
+export function createWorld(snapshot: Snapshot): World {
+  const steps = buildWorld(snapshot)
+  for (;;) {
+    const { done, value } = steps.next()
+    if (done) return value
+  }
+}
+
+/** The same in steps: a large pool takes a while. */
+export function* buildWorld(snapshot: Snapshot): Generator<void, World> {
+  const world = new World(snapshot)
+  yield* world.state.fill(snapshot)
+  return world
+}

@@ -24,9 +24,9 @@ const ms = (moment: string) => `(extract(epoch FROM ${moment}) * 1000)::float8`
 type Entry = [jobId: string, runId: string, run: number, bid: number, sequence: number, sinceMs: number]
 
 /** The first open entries of the lane `lane`, as rows of `Entry`. */
-const firstOf = (lane: string) => `
+const firstOf = (lane: string, limit: number | string = windowSize) => `
 (SELECT json_agg(json_build_array(q.job_id, q.run_id, q.run, q.bid, q.sequence, ${ms('q.eligible_at')}) ORDER BY -q.bid, q.sequence)
- FROM (SELECT * FROM queue_entry e WHERE e.lane_id = ${lane} AND e.open ORDER BY -e.bid, e.sequence LIMIT ${windowSize}) q)`
+ FROM (SELECT * FROM queue_entry e WHERE e.lane_id = ${lane} AND e.open ORDER BY -e.bid, e.sequence LIMIT ${limit}) q)`
 
 const waitingOf = (laneId: string, entries: readonly Entry[] | null): Waiting[] =>
   (entries ?? []).map(([jobId, runId, run, bid, sequence, sinceMs]) => ({
@@ -68,10 +68,11 @@ export async function readNewLanes(
 export async function readFirst(
   sql: Sql,
   laneIds: readonly string[],
+  limit = windowSize,
 ): Promise<ReadonlyMap<string, readonly Waiting[]>> {
   const rows = await sql.query<{ id: string; first: Entry[] | null }>(
-    `SELECT l.id, ${firstOf('l.id')} AS first FROM unnest($1::uuid[]) AS l(id)`,
-    [laneIds],
+    `SELECT l.id, ${firstOf('l.id', '$2::int')} AS first FROM unnest($1::uuid[]) AS l(id)`,
+    [laneIds, limit],
     'first_of_lanes',
   )
   return new Map(rows.map(({ id, first }) => [id, waitingOf(id, first)]))

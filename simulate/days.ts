@@ -1,0 +1,256 @@
+import type { Lane, Policy } from '../src/domain/lanes.ts'
+import { type Forecast, forecast } from '../src/scheduler/plan/forecast.ts'
+import type { Change, LaneState, Waiting } from '../src/scheduler/plan/model.ts'
+import { plan } from '../src/scheduler/plan/plan.ts'
+import { historyMax, type RunTime } from '../src/scheduler/plan/run-times.ts'
+import { createWorld, type World } from '../src/scheduler/plan/world.ts'
+import { gpus, node, v100 } from '../test/support/machines.ts'
+import { heard, lane, settings, snapshot, waiting } from '../test/support/planning.ts'
+import { range } from '../test/support/pool.ts'
+import { Random } from './random.ts'
+
+/**
+ * How good are forecasts? The real planner plays a day with run times that the forecast does not know. At some moments
+ * every waiting job is forecast; later the forecasts are compared with the starts. Seeded, in simulated time.
+ */
+
+/** Jobs of one person with the same name and shape. */
+interface Kind {
+  user: string
+  gpu: number
+  /** Decides how long they run. */
+  seconds: number
+  limitSeconds: number | null
+  /** Earlier run times, in milliseconds. */
+  history: readonly number[]
+}
+
+interface Job {
+  kind: Kind
+  of: Lane
+  entry: Waiting
+  arrivesMs: number
+  runMs: number
+  startMs: number | null
+}
+
+export interface Judged {
+  waitMs: number
+  /** How far the p50 is off, as a part of the wait. */
+  error: number
+  /** It started by its p90. */
+  isCovered: boolean
+}
+
+export interface Figures {
+  forecasts: number
+  medianWaitSeconds: number
+  medianError: number
+  covered: number
+}
+
+export function figuresOf(judged: readonly Judged[]): Figures {
+  const median = (values: readonly number[]) => values.toSorted((a, b) => a - b)[values.length >> 1] ?? Number.NaN
+  return {
+    forecasts: judged.length,
+    medianWaitSeconds: median(judged.map(({ waitMs }) => waitMs)) / 1_000,
+    medianError: median(judged.map(({ error }) => error)),
+    covered: judged.filter(({ isCovered }) => isCovered).length / judged.length,
+  }
+}
+
+const nodesCount = 4
+
+/**
+ * 200 jobs wait for 32 GPUs. Known run times: every job names a limit of 8 to 30 s, takes 60 to 100 % of it, and its
+ * person has 20 earlier runs like it that took as much of theirs.
+ */
+export function knownDay(seed: number, policy: Policy): Judged[] {
+  const random = new Random(seed)
+  const runMs = (kind: Kind) => Math.round((kind.limitSeconds ?? 0) * 1_000 * (0.6 + 0.4 * random.next()))
+  const kinds = range(0, 10).map((at) => {
+    const seconds = random.between(8, 30)
+    const gpu = random.of([1, 1, 2, 4])
+    return withHistory({ user: `u${at % 5}`, gpu, seconds, limitSeconds: seconds, history: [] }, runMs)
+  })
+  const jobs = range(0, 200).map((at) => newJob(oneOf(kinds, random), { at, arrivesMs: 0, runMs }))
+  return new Day({ policy, jobs, looksMs: [1] }).play()
+}
+
+const withHistory = (kind: Kind, runMs: (kind: Kind) => number): Kind => ({
+  ...kind,
+  history: range(0, historyMax).map(() => runMs(kind)),
+})
+
+function oneOf<T>(from: readonly T[], random: Random): T {
+  const [first, ...rest] = from
+  if (first === undefined) throw new Error('There is nothing to choose from')
+  return random.of([first, ...rest])
+}
+
+/**
+ * For 8 hours jobs of 12 people arrive, about as many as 32 GPUs can run, alone and in batches; they take 1 to 90 minutes.
+ * Run times are unknown: no job has a limit, the run times of a kind differ by a factor of e, and each kind has 20 earlier
+ * runs.
+ */
+export function mixedDay(seed: number, policy: Policy): Judged[] {
+  const random = new Random(seed)
+  const normal = () => Math.sqrt(-2 * Math.log(1 - random.next())) * Math.cos(2 * Math.PI * random.next())
+  const runMs = (kind: Kind) => Math.round(kind.seconds * 1_000 * Math.exp(0.5 * normal()))
+  const kinds = range(0, 30).map((at) => {
+    const gpu = random.of([1, 1, 1, 2, 4, 8])
+    const seconds = random.of([60, 300, 300, 900, 1_800, 5_400])
+    return withHistory({ user: `u${at % 12}`, gpu, seconds, limitSeconds: null, history: [] }, runMs)
+  })
+  const jobs: Job[] = []
+  const hours = 8
+  for (let atMs = 0; atMs < hours * 3_600_000; ) {
+    const kind = oneOf(kinds, random)
+    const count = random.chance(0.2) ? random.between(5, 30) : 1
+    for (let one = 0; one < count; one++)
+      jobs.push(newJob(kind, { at: jobs.length, arrivesMs: Math.round(atMs), runMs }))
+    atMs += -Math.log(1 - random.next()) * 600_000
+  }
+  return new Day({ policy, jobs, looksMs: range(1, 2 * hours).map((half) => half * 1_800_000) }).play()
+}
+
+function newJob(
+  kind: Kind,
+  { at, arrivesMs, runMs }: { at: number; arrivesMs: number; runMs: (kind: Kind) => number },
+): Job {
+  const { user, gpu, limitSeconds } = kind
+  const id = `${user}/${gpu}/${limitSeconds}`
+  const of = lane(id, {
+    userId: user,
+    account: user,
+    runSeconds: limitSeconds,
+    shape: { gpu, cpuMillis: 1, memoryBytes: 0 },
+  })
+  const entry = waiting(id, at + 1, { sinceMs: arrivesMs })
+  return { kind, of, entry, arrivesMs, runMs: runMs(kind), startMs: null }
+}
+
+interface DayOf {
+  policy: Policy
+  jobs: readonly Job[]
+  /** When the waiting jobs are forecast. */
+  looksMs: readonly number[]
+}
+
+interface Look {
+  atMs: number
+  forecast: Forecast
+  waiting: readonly Job[]
+}
+
+class Day {
+  private readonly day: DayOf
+  private readonly world: World
+  private readonly jobs: ReadonlyMap<string, Job>
+  private readonly running: { atMs: number; runId: string }[] = []
+  private readonly arriving: Job[]
+  private readonly looking: number[]
+  private readonly looks: Look[] = []
+  private nowMs = 0
+
+  constructor(day: DayOf) {
+    this.day = day
+    this.jobs = new Map(day.jobs.map((job) => [job.entry.jobId, job]))
+    this.arriving = [...day.jobs]
+    this.looking = [...day.looksMs]
+    this.world = createWorld(
+      snapshot({
+        settings: settings({ policy: day.policy, nonPreemptableFraction: 1 }),
+        nodes: range(0, nodesCount).map((at) => node(`n${at}`, { devices: gpus(v100) })),
+      }),
+    )
+  }
+
+  play(): Judged[] {
+    while (this.arriving.length + this.running.length > 0 || this.day.jobs.some(({ startMs }) => startMs === null)) {
+      this.join()
+      this.fill()
+      if (this.looking[0] !== undefined && this.looking[0] <= this.nowMs) this.look()
+      this.advance()
+    }
+    return this.looks.flatMap((look) => look.waiting.flatMap((job) => judge(look, job) ?? []))
+  }
+
+  private join(): void {
+    const now = this.arriving.filter(({ arrivesMs }) => arrivesMs <= this.nowMs)
+    this.arriving.splice(0, now.length)
+    const known = new Map(now.map(({ of }) => [of.id, { lane: of, userName: of.userId, team: null }]))
+    this.hear(
+      now.map(({ entry }) => ({ kind: 'JOINED', entry })),
+      [...known.values()],
+    )
+  }
+
+  private hear(changes: readonly Change[], lanes: readonly Omit<LaneState, 'waiting' | 'first'>[] = []): void {
+    this.world.hear(heard(changes, { nowMs: this.nowMs, lanes }))
+  }
+
+  private fill(): void {
+    for (;;) {
+      const { starts, holds } = plan(this.world, { startsMax: 50 })
+      if (starts.length + holds.put.length + holds.drop.length === 0) return
+      const changes: Change[] = []
+      for (const { entry } of starts) {
+        const job = this.jobs.get(entry.jobId)
+        const started = this.world.state.running.get(entry.runId)
+        if (!job || !started) throw new Error(`An unknown job ${entry.jobId} started`)
+        job.startMs = this.nowMs
+        this.running.push({ atMs: this.nowMs + job.runMs, runId: entry.runId })
+        changes.push({ kind: 'LEFT', jobId: entry.jobId, laneId: entry.laneId })
+        changes.push({
+          kind: 'RUN',
+          runId: entry.runId,
+          running: { ...started, state: 'RUNNING', startedMs: this.nowMs },
+        })
+      }
+      this.running.sort((a, b) => a.atMs - b.atMs)
+      this.hear(changes)
+    }
+  }
+
+  private look(): void {
+    this.looking.shift()
+    const { jobs } = this.day
+    const times = new Map(jobs.map((job) => [job.entry.jobId, runTimeOf(job)]))
+    const found = toTheEnd(forecast(this.world.state.copy, { times, graceMs: 10_000 }))
+    const waits = jobs.filter(({ arrivesMs, startMs }) => arrivesMs <= this.nowMs && startMs === null)
+    this.looks.push({ atMs: this.nowMs, forecast: found, waiting: waits })
+  }
+
+  private advance(): void {
+    const moments = [this.running[0]?.atMs, this.arriving[0]?.arrivesMs, this.looking[0]]
+    const next = Math.min(...moments.filter((moment) => moment !== undefined))
+    if (next === Infinity) return
+    this.nowMs = Math.max(this.nowMs, next)
+    const ended = this.running.filter(({ atMs }) => atMs <= this.nowMs)
+    this.running.splice(0, ended.length)
+    this.hear(ended.map(({ runId }) => ({ kind: 'RUN', runId, running: null })))
+  }
+}
+
+const runTimeOf = ({ kind: { history, limitSeconds, seconds }, of }: Job): RunTime => ({
+  kind: `${of.id}/${seconds}`,
+  history,
+  limitMs: limitSeconds === null ? null : limitSeconds * 1_000,
+})
+
+function toTheEnd<Result>(steps: Generator<void, Result>): Result {
+  for (;;) {
+    const { done, value } = steps.next()
+    if (done) return value
+  }
+}
+
+function judge({ atMs, forecast: { starts } }: Look, { entry, startMs }: Job): Judged | null {
+  const found = starts.get(entry.jobId)
+  if (startMs === null) return null
+  const waitMs = startMs - atMs
+  if (!found) return { waitMs, error: Infinity, isCovered: false }
+  const error = Math.abs(found.p50Ms - startMs) / Math.max(1, waitMs)
+  return { waitMs, error, isCovered: found.p90Ms !== null && startMs <= found.p90Ms }
+}

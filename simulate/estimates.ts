@@ -1,0 +1,18 @@
+import type { Policy } from '../src/domain/lanes.ts'
+import { type Figures, figuresOf, type Judged, knownDay, mixedDay } from './days.ts'
+
+/** `npm run simulate -- estimates`: how far estimated starts are off, over seeded days. */
+const days: Record<string, { seeds: number; day: (seed: number, policy: Policy) => Judged[] }> = {
+  '200 jobs, known run times': { seeds: 60, day: knownDay },
+  'mixed day, unknown run times': { seeds: 20, day: mixedDay },
+}
+
+const percent = (part: number) => `${(100 * part).toFixed(1)} %`
+const text = ({ forecasts, medianWaitSeconds, medianError, covered }: Figures) =>
+  `${forecasts} forecasts, median wait ${medianWaitSeconds.toFixed(0)} s, median error ${percent(medianError)}, started by p90 ${percent(covered)}`
+
+for (const [name, { seeds, day }] of Object.entries(days))
+  for (const policy of ['PRIORITY', 'FAIR_SHARE'] as const) {
+    const judged = Array.from({ length: seeds }, (_, at) => day(at + 1, policy)).flat()
+    process.stdout.write(`${name}, ${policy}: ${text(figuresOf(judged))}\n`)
+  }

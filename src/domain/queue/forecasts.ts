@@ -1,0 +1,31 @@
+import type { Sql } from '../../platform/tx.ts'
+
+/**
+ * When waiting jobs are expected to start. The leader of a pool computes it every few seconds for the first jobs in line
+ * (scheduler/forecaster.ts) and stores it in one row, which all servers read.
+ */
+export interface ForecastStart {
+  p50: Date
+  /** null: later than the forecast looks. */
+  p90: Date | null
+  basis: string
+}
+
+/** A forecast that is older is not shown: the leader is gone, or no job waits. */
+export const forecastSecondsMax = 60
+
+/** Jobs without a forecast are missing. */
+export async function readForecasts(
+  sql: Sql,
+  pools: readonly string[],
+  jobIds: readonly string[],
+): Promise<ReadonlyMap<string, ForecastStart>> {
+  const rows = await sql.query<ForecastStart & { jobId: string }>(forecastSql, [pools, jobIds], 'forecast_of_jobs')
+  return new Map(rows.map(({ jobId, ...start }) => [jobId, start]))
+}
+
+const forecastSql = `
+SELECT s.key AS "jobId", to_timestamp((s.value->>0)::float8 / 1000) AS p50, to_timestamp((s.value->>1)::float8 / 1000) AS p90, f.basis
+FROM pool_forecast f CROSS JOIN LATERAL jsonb_each(f.starts) s
+WHERE f.pool = ANY($1::text[]) AND f.at > (SELECT berth_now()) - interval '${forecastSecondsMax} seconds'
+  AND s.key = ANY($2::text[])`

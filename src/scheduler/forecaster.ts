@@ -1,0 +1,123 @@
+import { setImmediate as otherTurn } from 'node:timers/promises'
+import type { Domain } from '../domain/domain.ts'
+import { Fenced, type Leader } from '../domain/leadership.ts'
+import { type Forecast, forecast } from './plan/forecast.ts'
+import { compareEntries, windowSize } from './plan/lane-window.ts'
+import type { LaneState, Snapshot } from './plan/model.ts'
+import type { RunTime } from './plan/run-times.ts'
+import { readHistories, readKinds, storeForecast } from './stored/forecasting.ts'
+import { readFirst } from './stored/reading.ts'
+
+/**
+ * Forecasts when waiting jobs start, in the process of the leader: it copies what the leader knows, completes it from
+ * the database, plays it forward in short slices, and stores the result for all servers. So no reader computes anything,
+ * and a forecast costs the same however many look. It takes at most 2 % of the time of the process.
+ */
+export interface Forecaster {
+  /** Makes one forecast, if jobs wait. */
+  forecast(signal: AbortSignal): Promise<void>
+  pauseMs(): number
+}
+
+export interface ForecasterOptions {
+  domain: Domain
+  leader: Leader
+  /** What the leader knows now; null: nothing. */
+  copy(): Snapshot | null
+  graceMs: number
+}
+
+const pauseMsMin = 2_000
+/** The pause after a forecast, as a multiple of the processor time that it took. */
+const pausePerWork = 50
+/** The event loop is not blocked for longer. */
+const sliceMs = 5
+/** Waiting jobs that a forecast knows, and how many of each lane at least. It ends where the known part of a lane does. */
+const entriesMax = 4_000
+const perLaneMin = 8
+const historiesKeptMs = 60_000
+
+export function createForecaster({ domain, leader, copy, graceMs }: ForecasterOptions): Forecaster {
+  const { clock, db } = domain
+  let spentMs = 0
+  let histories: ReadonlyMap<string, readonly number[]> = new Map()
+  let historiesMs = Number.NEGATIVE_INFINITY
+  let kinds: ReadonlyMap<string, string> = new Map()
+
+  /** The run times of all jobs that run or wait. */
+  async function timesOf({ lanes, running }: Snapshot): Promise<Map<string, RunTime>> {
+    if (clock.monotonicMs() - historiesMs > historiesKeptMs) {
+      histories = await readHistories(db.sql, leader.pool)
+      historiesMs = clock.monotonicMs()
+    }
+    const waiting = lanes.flatMap(({ lane, first }) => first.map(({ jobId }) => ({ jobId, lane })))
+    const jobs = [...running, ...waiting]
+    const unknown = jobs.flatMap(({ jobId }) => (kinds.has(jobId) ? [] : [jobId]))
+    const read = await readKinds(db.sql, unknown)
+    const known = new Map(jobs.map(({ jobId }) => [jobId, kinds.get(jobId) ?? read.get(jobId) ?? '']))
+    kinds = known
+    return new Map(
+      jobs.map(({ jobId, lane: { runSeconds } }) => {
+        const kind = known.get(jobId) ?? ''
+        const limitMs = runSeconds === null ? null : runSeconds * 1_000
+        return [jobId, { kind, history: histories.get(kind) ?? [], limitMs }]
+      }),
+    )
+  }
+
+  /** null: the leader stops. */
+  async function inSlices(steps: Generator<void, Forecast>, signal: AbortSignal): Promise<Forecast | null> {
+    for (;;) {
+      const beganMs = clock.monotonicMs()
+      const before = spentMs
+      while (spentMs - before < sliceMs) {
+        const { done, value } = steps.next()
+        spentMs = before + clock.monotonicMs() - beganMs
+        if (done) return value
+      }
+      await otherTurn()
+      if (signal.aborted) return null
+    }
+  }
+
+  return {
+    async forecast(signal) {
+      spentMs = 0
+      const known = copy()
+      if (!known?.settings.automatic || known.lanes.length === 0) return
+      try {
+        const snapshot = await completed(known, (laneIds, limit) => readFirst(db.sql, laneIds, limit))
+        const times = await timesOf(snapshot)
+        const found = await inSlices(forecast(snapshot, { times, graceMs, spentMs: () => spentMs }), signal)
+        if (found) await storeForecast(domain, leader, found)
+      } catch (error) {
+        // Another process leads, and forecasts.
+        if (!(error instanceof Fenced)) throw error
+      }
+    },
+    pauseMs: () => Math.max(pauseMsMin, pausePerWork * spentMs),
+  }
+}
+
+/** The first entries of every lane, as many as a forecast may know: a leader knows only a few of a long lane. */
+async function completed(
+  known: Snapshot,
+  read: (laneIds: readonly string[], limit: number) => ReturnType<typeof readFirst>,
+) {
+  const perLane = Math.max(perLaneMin, Math.floor(entriesMax / known.lanes.length))
+  const short = known.lanes.filter(({ waiting, first }) => first.length < Math.min(waiting, perLane))
+  const more =
+    perLane > windowSize && short.length > 0
+      ? await read(
+          short.map(({ lane }) => lane.id),
+          perLane,
+        )
+      : null
+  const complete = ({ first, ...of }: LaneState): LaneState => {
+    const last = first.at(-1)
+    // What comes before was read earlier, and may have started since.
+    const behind = (more?.get(of.lane.id) ?? []).filter((entry) => !last || compareEntries(last, entry) < 0)
+    return { ...of, first: [...first, ...behind].slice(0, perLane) }
+  }
+  return { ...known, lanes: known.lanes.map(complete) }
+}

@@ -1,0 +1,143 @@
+import { Heap } from './heap.ts'
+import type { Change, Decisions, Running, Snapshot, Waiting } from './model.ts'
+import { plan } from './plan.ts'
+import { buildWorld, type World } from './world.ts'
+
+/**
+ * Plays a pool forward: the planner decides over a copy, time jumps from one event to the next, runs end when `runMs`
+ * says so. No job joins from outside and no gate opens. A job that is evicted ends after the grace period and is queued
+ * again if it may be.
+ */
+export interface Play {
+  /** How much longer the job runs; null: without a known end. */
+  runMs(job: { jobId: string; ranMs: number }): number | null
+  graceMs: number
+  startsMax: number
+}
+
+interface Ending {
+  atMs: number
+  running: Running
+}
+
+/** A round of the planner, or a jump to the next event. */
+const stepsMax = 50_000
+const startsPerRound = 10
+const runsPerStep = 500
+
+/** Yields after each step, so that a caller can pause it or stop it. The map says when jobs start, and grows meanwhile. */
+export function* playForward(snapshot: Snapshot, how: Play, startsAt: Map<string, number>): Generator<void, void> {
+  const playing = new Playing(yield* buildWorld(snapshot), how, startsAt)
+  for (const [at, running] of snapshot.running.entries()) {
+    playing.goOn(running)
+    if (at % runsPerStep === 0) yield
+  }
+  for (let step = 0; step < stepsMax && startsAt.size < how.startsMax; step++) {
+    yield
+    if (!playing.step()) return
+  }
+}
+
+class Playing {
+  private readonly how: Play
+  private readonly startsAt: Map<string, number>
+  private readonly world: World
+  private readonly endings = new Heap<Ending>((a, b) => a.atMs < b.atMs)
+  private readonly endingOf = new Map<string, Ending>()
+  private readonly again = new Map<string, Waiting>()
+  private nowMs: number
+  private requeued = 0
+
+  constructor(world: World, how: Play, startsAt: Map<string, number>) {
+    this.how = how
+    this.startsAt = startsAt
+    this.world = world
+    this.nowMs = Math.ceil(world.state.nowMs)
+  }
+
+  /** The run is there when the play begins. */
+  goOn(running: Running): void {
+    const { jobId, leaving, startedMs } = running
+    const ranMs = Math.max(0, this.nowMs - (startedMs ?? this.nowMs))
+    this.end(running, this.how.runMs({ jobId, ranMs }))
+    if (!leaving) return
+    this.end(running, this.how.graceMs)
+    this.queueAgain(running)
+  }
+
+  /** false: nothing more can be said. */
+  step(): boolean {
+    const decisions = plan(this.world, { startsMax: startsPerRound })
+    const { starts, evictions, holds, refused, needs, considered, nextMs } = decisions
+    if (starts.length + evictions.length + holds.put.length + holds.drop.length + refused.length > 0) {
+      this.follow(decisions)
+      return true
+    }
+    // What waits behind the known part of a lane is not known.
+    if (needs.length > 0) return false
+    const dueMs = nextMs !== null && (nextMs > this.nowMs || considered > 0) ? nextMs : null
+    const next = Math.min(this.endings.first?.atMs ?? Infinity, dueMs ?? Infinity)
+    if (next === Infinity) return false
+    this.advance(Math.max(next, this.nowMs))
+    return true
+  }
+
+  private end(running: Running, inMs: number | null): void {
+    if (inMs === null) return
+    const ending = this.endingOf.get(running.runId) ?? { atMs: Infinity, running }
+    ending.atMs = Math.min(ending.atMs, Math.ceil(this.nowMs + inMs))
+    this.endingOf.set(running.runId, ending)
+    this.endings.put(ending)
+  }
+
+  /** The decisions are committed and heard of. */
+  private follow({ starts, evictions, refused }: Decisions): void {
+    const changes: Change[] = []
+    for (const { entry } of starts) {
+      const { jobId, runId, laneId } = entry
+      if (!this.startsAt.has(jobId)) this.startsAt.set(jobId, this.nowMs)
+      const started = this.world.state.running.get(runId)
+      if (!started) continue
+      const running: Running = { ...started, state: 'RUNNING', startedMs: this.nowMs }
+      this.end(running, this.how.runMs({ jobId, ranMs: 0 }))
+      changes.push({ kind: 'LEFT', jobId, laneId }, { kind: 'RUN', runId, running })
+    }
+    for (const { entry } of refused) changes.push({ kind: 'LEFT', jobId: entry.jobId, laneId: entry.laneId })
+    for (const { running } of evictions.flatMap(({ victims }) => victims)) {
+      this.end(running, this.how.graceMs)
+      this.queueAgain(running)
+    }
+    this.hear(changes)
+  }
+
+  /** Before the others of its lane, which were submitted later. */
+  private queueAgain({ lane, jobId, runId, run }: Running): void {
+    if (!lane.restartable) return
+    const sequence = Number.MIN_SAFE_INTEGER + ++this.requeued
+    const next = { jobId, runId: `${runId}+`, laneId: lane.id, run: run + 1, bid: 0, sequence, sinceMs: this.nowMs }
+    this.again.set(runId, next)
+  }
+
+  private advance(nowMs: number): void {
+    this.nowMs = Math.ceil(nowMs)
+    const changes: Change[] = []
+    const lanes = new Map<string, Running['lane']>()
+    for (let first = this.endings.first; first && first.atMs <= this.nowMs; first = this.endings.first) {
+      const { runId, lane } = first.running
+      this.endings.remove(first)
+      this.endingOf.delete(runId)
+      changes.push({ kind: 'RUN', runId, running: null })
+      const entry = this.again.get(runId)
+      if (!entry) continue
+      this.again.delete(runId)
+      lanes.set(lane.id, lane)
+      changes.push({ kind: 'JOINED', entry: { ...entry, sinceMs: this.nowMs } })
+    }
+    this.hear(changes, lanes)
+  }
+
+  private hear(changes: readonly Change[], lanes: ReadonlyMap<string, Running['lane']> = new Map()): void {
+    const known = [...lanes.values()].map((lane) => ({ lane, userName: lane.userId, team: null }))
+    this.world.hear({ nowMs: this.nowMs, changes, lanes: known, nextDueMs: null, more: false })
+  }
+}

@@ -1,0 +1,111 @@
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { transition } from '../../src/domain/jobs/transition.ts'
+import { estimatesOf } from '../../src/domain/queue/estimate.ts'
+import type { JobState } from '../../src/domain/state.ts'
+import { createDatabase, type TestDatabase } from '../support/database.ts'
+import { createTestDomain, simNode, type TestDomain } from '../support/domain.ts'
+import { createLeader, type TestLeader } from '../support/leader.ts'
+
+/** One node of one core: jobs run one after the other. */
+let database: TestDatabase
+let it: TestDomain
+let leader: TestLeader
+
+beforeEach(async () => {
+  database = await createDatabase()
+  it = await createTestDomain(database.db, { nodes: [{ ...simNode, cpuMillis: 1_000 }] })
+  leader = await createLeader(it.domain, 'sim')
+})
+afterEach(async () => {
+  await it[Symbol.asyncDispose]()
+  await database.close()
+})
+
+const sql = <Row>(text: string, values: unknown[] = []) => database.db.sql.query<Row>(text, values)
+const move = (jobId: string, from: JobState, to: JobState) =>
+  transition(database.db.sql, [{ jobId, run: 1, from, to, reason: null }], it.domain.time.nowMs())
+const estimates = (jobIds: readonly string[]) => estimatesOf(it.domain, jobIds)
+const secondsBetween = (one: Date | null | undefined, other: Date | null | undefined) =>
+  Math.round(((other?.getTime() ?? Number.NaN) - (one?.getTime() ?? Number.NaN)) / 1_000)
+
+async function startOne(maxRunTimeSeconds: number, name: string | null = null): Promise<string> {
+  const jobId = await it.submit({ maxRunTimeSeconds, name })
+  await leader.tick()
+  await move(jobId, 'STARTING', 'RUNNING')
+  return jobId
+}
+
+/** Jobs of that name that ran so long. */
+async function earlierRuns(name: string, seconds: readonly number[]): Promise<void> {
+  for (const ran of seconds) {
+    const jobId = await startOne(0, name)
+    await move(jobId, 'RUNNING', 'SUCCEEDED')
+    await sql("UPDATE run SET started_at = finished_at - $2 * interval '1 second' WHERE job_id = $1", [jobId, ran])
+  }
+}
+
+test('by limits: every job of a long lane starts after those before it, p90 is p50, and the bounds contain both', async () => {
+  await startOne(600)
+  const waiting: string[] = []
+  for (let at = 0; at < 40; at++) waiting.push(await it.submit({ maxRunTimeSeconds: 60 }))
+  await leader.tick()
+  const before = await estimates(waiting)
+  expect(before.get(waiting[0] ?? '')).toMatchObject({ p50: null, p90: null })
+  await leader.forecast()
+  const found = await estimates(waiting)
+  const first = found.get(waiting[0] ?? '')
+  for (const [at, jobId] of waiting.entries()) {
+    const one = found.get(jobId)
+    expect(secondsBetween(first?.p50, one?.p50)).toBe(60 * at)
+    expect(one?.p90).toEqual(one?.p50)
+    expect(one?.earliest.getTime()).toBeLessThanOrEqual(one?.p50?.getTime() ?? 0)
+    expect(one?.latest?.getTime()).toBeGreaterThanOrEqual(one?.p90?.getTime() ?? Infinity)
+  }
+  expect(first?.basis).toBe('The queue simulated once: 41 jobs run until their maximum run time')
+})
+
+test('without limits: by earlier runs of the person with this name and size', async () => {
+  await earlierRuns('train', [95, 100, 105, 100])
+  const running = await startOne(0, 'train')
+  const [next, last] = [
+    await it.submit({ name: 'train', maxRunTimeSeconds: 0 }),
+    await it.submit({ maxRunTimeSeconds: 0 }),
+  ]
+  const unknown = await it.submit({ maxRunTimeSeconds: 0 })
+  await leader.tick()
+  await leader.forecast()
+  const found = await estimates([next, last, unknown])
+  const [run] = await sql<{ startedAt: Date }>('SELECT started_at AS "startedAt" FROM run WHERE job_id = $1', [running])
+  expect(secondsBetween(run?.startedAt, found.get(next)?.p50)).toBeGreaterThanOrEqual(95)
+  expect(secondsBetween(run?.startedAt, found.get(next)?.p90)).toBeLessThanOrEqual(105)
+  expect(secondsBetween(found.get(next)?.p50, found.get(last)?.p50)).toBeGreaterThanOrEqual(90)
+  expect(found.get(next)).toMatchObject({
+    latest: null,
+    basis: 'The queue simulated 20 times: 2 jobs run as long as earlier runs like them, 2 jobs have no known run time',
+  })
+  // It waits for a job without a known run time.
+  expect(found.get(unknown)).toBeNull()
+})
+
+test('a forecast is shown for a minute, and not of a job whose gate has closed since', async () => {
+  await startOne(600)
+  const [waits, gated] = [await it.submit({ maxRunTimeSeconds: 60 }), await it.submit({ maxRunTimeSeconds: 60 })]
+  await leader.tick()
+  await leader.forecast()
+  await sql("UPDATE job SET not_before = berth_now() + interval '1 hour' WHERE id = $1", [gated])
+  await sql('UPDATE queue_entry SET open = false WHERE job_id = $1', [gated])
+  const found = await estimates([waits, gated])
+  expect(found.get(waits)?.p50).toEqual(found.get(waits)?.earliest)
+  expect(found.get(gated)).toMatchObject({ p50: null, p90: null })
+  await sql("UPDATE pool_forecast SET at = at - interval '61 seconds'")
+  expect((await estimates([waits])).get(waits)).toMatchObject({ p50: null, p90: null })
+})
+
+test('a leader of an old epoch stores no forecast', async () => {
+  await startOne(600)
+  await it.submit({ maxRunTimeSeconds: 60 })
+  await leader.tick()
+  await sql('UPDATE scheduler_leader SET epoch = 2')
+  await leader.forecast()
+  expect(await sql('SELECT * FROM pool_forecast')).toEqual([])
+})

@@ -1,0 +1,153 @@
+import { describe, expect, test } from 'vitest'
+import { figuresOf, type Judged, knownDay, mixedDay } from '../../../simulate/days.ts'
+import type { Policy } from '../../../src/domain/lanes.ts'
+import { forecast } from '../../../src/scheduler/plan/forecast.ts'
+import type { Snapshot } from '../../../src/scheduler/plan/model.ts'
+import { Draws, type RunTime } from '../../../src/scheduler/plan/run-times.ts'
+import { lane, laneOf, placedOn, runOf, settings, snapshot, waiting } from '../../support/planning.ts'
+import { range } from '../../support/pool.ts'
+
+const policies = ['PRIORITY', 'FAIR_SHARE'] as const
+const drawMs = (of: RunTime, { play = 0, ...job }: { jobId: string; ranMs: number; play?: number }) =>
+  new Draws(play).moreMs(of, job)
+const runTime = (more: Partial<RunTime> = {}): RunTime => ({ kind: 'k', history: [], limitMs: null, ...more })
+
+function forecastOf(of: Partial<Snapshot>, times: Record<string, RunTime>, spentMs = () => 0) {
+  const policy = settings({ nonPreemptableFraction: 1, ...of.settings })
+  const steps = forecast(snapshot({ ...of, settings: policy }), {
+    times: new Map(Object.entries(times)),
+    graceMs: 5_000,
+    spentMs,
+  })
+  for (;;) {
+    const { done, value } = steps.next()
+    if (done) return value
+  }
+}
+
+describe('simulated days', () => {
+  const days = (day: (seed: number, policy: Policy) => Judged[], policy: Policy, seeds: number) =>
+    figuresOf(range(0, seeds).flatMap((seed) => day(seed, policy)))
+
+  test.each(policies)(
+    'known run times under %s: a tenth of the wait off at most, and p90 covers nine of ten starts',
+    (policy) => {
+      const { forecasts, medianError, covered } = days(knownDay, policy, 15)
+      expect(forecasts).toBeGreaterThan(2_500)
+      expect(medianError).toBeLessThan(0.1)
+      expect(covered).toBeGreaterThan(0.85)
+      expect(covered).toBeLessThan(0.95)
+    },
+    60_000,
+  )
+
+  test.each(policies)(
+    'a mixed day with unknown run times under %s: three tenths of the wait off at most',
+    (policy) => {
+      const { forecasts, medianError } = days(mixedDay, policy, 7)
+      expect(forecasts).toBeGreaterThan(800)
+      expect(medianError).toBeLessThan(0.3)
+    },
+    60_000,
+  )
+})
+
+describe('a play', () => {
+  const whole = (id: string, more = {}) => lane(id, { shape: { gpu: 8 }, ...more })
+  const running = (of = whole('r')) => [
+    {
+      ...runOf({
+        lane: of,
+        entry: waiting(of.id, 900),
+        placements: [placedOn('n1', { gpuIds: range(0, 8), memoryBytes: 1 })],
+        models: [],
+        wonTier: null,
+        backfilledOn: null,
+      }),
+      state: 'RUNNING' as const,
+      startedMs: 0,
+    },
+  ]
+
+  test('limits alone: one play, and jobs start one after the other', () => {
+    const found = forecastOf(
+      { lanes: [laneOf(whole('a'), [1, 2])], running: running() },
+      { j900: runTime({ limitMs: 60_000 }), j1: runTime({ limitMs: 10_000 }), j2: runTime({ limitMs: 10_000 }) },
+    )
+    expect(found.plays).toBe(1)
+    expect(found.basis).toEqual({ history: 0, limit: 3, unknown: 0 })
+    expect(Object.fromEntries(found.starts)).toEqual({
+      j1: { p50Ms: 60_000, p90Ms: 60_000 },
+      j2: { p50Ms: 70_000, p90Ms: 70_000 },
+    })
+  })
+
+  test('behind a run of unknown length nothing is forecast', () => {
+    const found = forecastOf({ lanes: [laneOf(whole('a'), [1])], running: running() }, { j900: runTime() })
+    expect(found.starts.size).toBe(0)
+  })
+
+  test('jobs behind the known part of a lane have no forecast', () => {
+    const known = laneOf(whole('a'), [1, 2])
+    const times = { j1: runTime({ limitMs: 1_000 }), j2: runTime({ limitMs: 1_000 }) }
+    expect([...forecastOf({ lanes: [{ ...known, waiting: 9 }] }, times).starts.keys()]).toEqual(['j1', 'j2'])
+  })
+
+  test('an evicted run ends after the grace period, and runs again', () => {
+    const victim = whole('v', { preemptable: true, restartable: true, account: 'v', priority: 0 })
+    const found = forecastOf(
+      {
+        lanes: [laneOf(whole('a', { account: 'a', priority: 30 }), [1])],
+        running: running(victim),
+        settings: settings({ preemptLowerPriority: true }),
+      },
+      { j900: runTime({ limitMs: 3_600_000 }), j1: runTime({ limitMs: 10_000 }) },
+    )
+    expect(found.starts.get('j1')).toEqual({ p50Ms: 5_000, p90Ms: 5_000 })
+    expect(found.starts.get('j900')?.p50Ms).toBe(15_000)
+  })
+
+  test('a forecast that takes too long keeps what its first play found', () => {
+    let steps = 0
+    const lanes = [laneOf(whole('a'), range(0, 30))]
+    const times = Object.fromEntries(
+      range(0, 30).map((at) => [`j${at}`, runTime({ history: range(1, 20), limitMs: 20 })]),
+    )
+    const found = forecastOf({ lanes }, times, () => 10 * ++steps)
+    expect(found.starts.size).toBeGreaterThan(0)
+    expect(found.starts.size).toBeLessThan(30)
+    expect(found.plays).toBeLessThan(20)
+  })
+
+  test('leaves the world that was copied as it was', () => {
+    const of = snapshot({ lanes: [laneOf(whole('a'), [1, 2])], running: running() })
+    const before = structuredClone(of)
+    forecastOf(of, { j900: runTime({ limitMs: 60_000 }), j1: runTime({ limitMs: 1 }), j2: runTime({ limitMs: 1 }) })
+    expect(of).toEqual(before)
+  })
+})
+
+describe('a run time', () => {
+  const history = range(1, 20).map((at) => at * 1_000)
+  const drawn = (of: RunTime, ranMs = 0) => range(0, 200).map((play) => drawMs(of, { jobId: 'j', ranMs, play }))
+
+  test('is one of the history, and within the limit', () => {
+    const values = drawn(runTime({ history, limitMs: 15_000 })).map(Number)
+    expect(values.every((ms) => ms <= 15_000 && (ms === 15_000 || history.includes(ms)))).toBe(true)
+    expect(new Set(values).size).toBeGreaterThan(10)
+    expect(drawn(runTime({ history, limitMs: 15_000 }))).toEqual(values)
+  })
+
+  test('of a run that goes on: longer than it has run; longer than all: as long again', () => {
+    expect(drawn(runTime({ history }), 17_500).every((ms) => ms === 17_500 || [500, 1_500].includes(Number(ms)))).toBe(
+      true,
+    )
+    expect(drawMs(runTime({ history }), { jobId: 'j', ranMs: 30_000 })).toBe(30_000)
+    expect(drawMs(runTime({ history, limitMs: 40_000 }), { jobId: 'j', ranMs: 30_000 })).toBe(10_000)
+  })
+
+  test('with too little history: the limit, or without end', () => {
+    expect(drawMs(runTime({ history: [5, 5], limitMs: 60_000 }), { jobId: 'j', ranMs: 10_000 })).toBe(50_000)
+    expect(drawMs(runTime({ history: [5, 5] }), { jobId: 'j', ranMs: 0 })).toBeNull()
+  })
+})
