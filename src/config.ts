@@ -31,7 +31,7 @@ export interface Config {
     readonly url: string | null
     /** false behind a transaction pooler: processes find out by polling. */
     readonly notify: boolean
-    /** Of the pool of connections; a few more are used beside it. */
+    /** Size of the connection pool; a few connections are used beside it. */
     readonly connections: number
   }
   readonly auth: {
@@ -45,9 +45,9 @@ export interface Config {
   readonly container: {
     /** undefined: DOCKER_HOST, or the socket that is found. */
     readonly engine: string | undefined
-    /** Of jobs that name none. */
+    /** Default image of jobs. */
     readonly image: string
-    /** Of X11 displays; undefined: jobs have none. */
+    /** Image of X11 displays; undefined: jobs cannot use X11. */
     readonly x11Image: string | undefined
     /** Registries on this machine that jobs may name. */
     readonly registries: readonly string[]
@@ -63,13 +63,13 @@ export interface Config {
   readonly approvalRules: readonly ApprovalRuleConfig[]
   /** null: heads of the audit log are only logged. */
   readonly audit: { readonly headFile: string | null }
-  /** null: for ever. */
+  /** null: keep forever. */
   readonly retention: {
     readonly jobsMs: number | null
     readonly logsMs: number | null
     readonly eventsMs: number | null
   }
-  /** `--single-user`: all users and tokens are given up first. */
+  /** `--single-user`: remove all users and tokens first. */
   readonly givesUpUsers: boolean
   /** A copy of the server's environment without its secret, from which jobs inherit the few names of a fixed list. */
   readonly serverEnvironment: Readonly<Record<string, string>>
@@ -241,7 +241,7 @@ function parseFile(path: string, readFile: ConfigSources['readFile']): unknown {
     if (error instanceof ReferenceError) throw refuse(error.message, 'correct the YAML')
     throw error
   }
-  if (containsItself(parsed)) throw refuse('has an alias (*) for what it is part of', 'correct the YAML')
+  if (containsItself(parsed)) throw refuse('has an alias (*) that contains itself', 'correct the YAML')
   return parsed
 }
 
@@ -273,7 +273,7 @@ function crossCheck(file: ConfigFile, singleUser: boolean): ConfigProblem[] {
     if (!pools.has(pool))
       problems.push({
         path: `queues[${i}].pool`,
-        reason: `there is no pool ${JSON.stringify(pool)}`,
+        reason: `the pool ${JSON.stringify(pool)} is not defined`,
         remedy: `use ${[...pools].join(' or ')}`,
       })
   return problems

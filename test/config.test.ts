@@ -304,7 +304,7 @@ describe('refusals', () => {
     ['pools: [{ name: a }, { name: a }]', /^pools\[1\].name: "a" is defined twice/],
     ['pools: [{ name: a, executor: simulated }]', /^pools\[0\].nodes: a simulated pool needs declared nodes/],
     ['pools: [{ name: a, nodes: [] }]', /^pools\[0\].nodes: a local pool is one machine, not 0/],
-    ['queues: [{ name: q, pool: gone }]', 'queues[0].pool: there is no pool "gone"; use local'],
+    ['queues: [{ name: q, pool: gone }]', 'queues[0].pool: the pool "gone" is not defined; use local'],
     ['queues: [{ name: q, pool: local }, { name: q, pool: local }]', /^queues\[1\].name: "q" is defined twice/],
   ])('%s', (yaml, told) => {
     expect(refusal(yaml)).toEqual([typeof told === 'string' ? told : expect.stringMatching(told)])
@@ -387,7 +387,7 @@ describe('manifests of trusted documents', () => {
 
   it.each([
     ['codegen.json, other.json', 'manifests[1]: has another text for "sha256:1" than a manifest before it'],
-    ['list.json', 'manifests[0]: is no map from ids to documents'],
+    ['list.json', 'manifests[0]: is not a map from ids to documents'],
     ['numbers.json', 'manifests[0]: has no text for the document "1"'],
     ['half.json', 'half.json cannot be read'],
   ])('that are wrong stop the start: %s', (names, text) => {

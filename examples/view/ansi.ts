@@ -22,7 +22,7 @@ interface Style {
 const plain: Style = { color: undefined, marks: new Set() }
 const marks: Record<number, string> = { 1: 'bold', 2: 'dim', 3: 'italic', 4: 'underline' }
 /** A sequence of the terminal, a line ending, a return to the start of the line, or text. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: these are what a terminal is told
+// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters of a terminal
 const pieces = /\x1b\[([0-9;]*)m|\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|.)|\r?\n|\r|[^\x1b\r\n]+/gs
 
 /** Keeps the newest `linesMax` lines. Its time and memory are linear in the text. */

@@ -5,15 +5,15 @@ import { stopForProblem } from './exit.ts'
 import { type Column, type Format, formats, jobColumns, structured, table } from './render.ts'
 import type { Terminal } from './terminal.ts'
 
-/** What every command receives. Only main.ts of this room reads the process. */
+/** The environment of a command. Only main.ts reads the process. */
 export interface Cli {
   terminal: Terminal
-  /** Opened when a command first needs it. */
+  /** Opened on first use. */
   connection: () => Client
   env: Readonly<Record<string, string | undefined>>
   cwd: string
   readStdin: () => Promise<string>
-  /** From now on Ctrl-C prints this and ends the command; the work of the server continues. */
+  /** Makes Ctrl-C print this and end the command; the work of the server continues. */
   leaveOnInterrupt: (farewell: string) => void
   exitWith: (code: number) => void
 }
@@ -22,7 +22,6 @@ export interface OutputOptions {
   output: Format
 }
 
-/** `-o` is the same everywhere. */
 export function addOutputOption(command: Command): Command {
   return command.addOption(new Option('-o, --output <format>', 'output format').choices(formats).default('table'))
 }

@@ -3,8 +3,8 @@ import type { Cli } from './cli.ts'
 import { Stop, stopForFailure } from './exit.ts'
 
 /**
- * Does the work for one job (node, quota …) after the other. A refusal is printed, and the next one follows. The exit
- * code is that of the first refusal.
+ * Runs the work for one id after the other. Prints a refusal and continues with the next id. Exits with the code of the
+ * first refusal.
  */
 export async function runForEach<T>(cli: Cli, ids: readonly string[], work: (id: string) => Promise<T>): Promise<T[]> {
   const done: T[] = []

@@ -8,14 +8,14 @@ import { usageError } from './exit.ts'
 
 export interface Translated {
   spec: JobSpecInput
-  /** What a reader of the file should know. */
+  /** Messages to the author of the file. */
   warnings: string[]
 }
 
 type Fields = Record<string, unknown>
 
 interface Translation {
-  /** Path in their file. */
+  /** Path in the file. */
   from: string
   /** Path in the spec. */
   to: string
@@ -49,7 +49,7 @@ export function translateEai(file: Fields): Translated {
     return theirs === undefined ? [] : [{ from, to, ours: value(theirs, from, warnings) }]
   })
   const left = pathsOf(rest['options'], 'options')[0]
-  if (left) throw usageError(`the job file: ${left} is not an option of a job`, 'docs/specs.md lists them')
+  if (left) throw usageError(`the job file: ${left} is not a known option`, 'docs/specs.md lists the options')
   delete rest['options']
   for (const { from, to, ours } of found) put(rest, { from, to, path: to.split('.'), ours })
   masterPort(rest, warnings)
@@ -59,7 +59,7 @@ export function translateEai(file: Fields): Translated {
 const isFields = (value: unknown): value is Fields =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** Removes a value; undefined: there is none. */
+/** Removes and returns a value. */
 function take(fields: Fields, [key = '', ...more]: readonly string[]): unknown {
   const value = fields[key]
   if (more.length > 0) return isFields(value) ? take(value, more) : undefined

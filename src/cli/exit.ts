@@ -30,10 +30,10 @@ export class Stop extends Error {
 
 export const usageError = (message: string, next?: string) => new Stop(exitCodes.usage, message, next)
 
-/** The next step where a job was not found. */
-export const seeJobs = 'see "berth ls"'
+/** The next step if a job was not found. */
+export const seeJobs = '"berth ls" lists your jobs'
 
-/** The Stop for a refusal that came as data. */
+/** The Stop for a problem in the answer of a mutation. */
 export function stopForProblem(problem: ProblemFragment, nextIfMissing?: string): Stop {
   const violations = 'violations' in problem ? problem.violations : []
   const details = violations.map(({ path, message }) => `${path.join('.')}: ${message}`)
@@ -42,7 +42,7 @@ export function stopForProblem(problem: ProblemFragment, nextIfMissing?: string)
   return new Stop(exitCodeOf(problem.code, problem.retryable), message, next)
 }
 
-/** The Stop for a request without data. */
+/** The Stop for a failed request. */
 export function stopForFailure(failure: RequestFailed): Stop {
   const { code, retryable, message, requestId } = failure
   const isLogged = code === 'INTERNAL_SERVER_ERROR' && requestId !== null
@@ -51,7 +51,7 @@ export function stopForFailure(failure: RequestFailed): Stop {
   return new Stop(exitCodeOf(code, retryable), message.replaceAll(variable, '$1: '), next)
 }
 
-/** How the server names the place in a variable of the command's own document. */
+/** The server's prefix for an error in a variable. */
 const variable = /(?<=^|; )Variable "\$(?:input\.)?([^"]+)": /g
 
 function exitCodeOf(code: string, retryable: boolean): number {
@@ -77,9 +77,9 @@ function exitCodeOf(code: string, retryable: boolean): number {
 
 const nextSteps: Readonly<Record<string, string>> = {
   UNREACHABLE: 'start a server with "berth up", or set BERTH_URL',
-  UNAUTHENTICATED: 'set BERTH_TOKEN',
-  FORBIDDEN: 'use a token that has it, or ask an administrator',
-  INVALID_STATE: 'see "berth info JOB"',
+  UNAUTHENTICATED: 'set BERTH_TOKEN to a valid token',
+  FORBIDDEN: 'use a token with this permission, or ask an administrator',
+  INVALID_STATE: '"berth info JOB" shows its state',
   UNAVAILABLE: 'try again in a moment',
 }
 

@@ -9,7 +9,7 @@ import { exitCodes, Stop, stopForFailure, usageError } from './exit.ts'
 import { readAmount } from './numbers.ts'
 import { decodeUtf8 } from './yaml.ts'
 
-/** What the commands for use inside a job share: they speak with the token of the run, and wait for a server. */
+/** Commands for use inside a job: they use the token of the run and retry while the server is unreachable. */
 
 export interface PatientOptions {
   patience: number
@@ -20,7 +20,7 @@ const patienceSecondsDefault = 60
 export const addPatienceOption = (command: Command): Command =>
   command.option(
     '--patience <seconds>',
-    'how long to try again while no server answers',
+    'how long to retry while the server is unreachable',
     readAmount,
     patienceSecondsDefault,
   )
@@ -32,7 +32,7 @@ export async function callAsRun<T>(
   work: (inside: Inside) => Promise<T>,
 ): Promise<T> {
   for (const name of ['BERTH_URL', 'BERTH_TOKEN'])
-    if (!cli.env[name]) throw usageError(`${name} is not set`, 'this command is for use inside a job, where it is set')
+    if (!cli.env[name]) throw usageError(`${name} is not set`, 'run this command inside a job, where Berth sets it')
   const options = {
     patienceMs: patience * 1_000,
     sleep: (ms: number) => sleep(ms),
@@ -43,8 +43,10 @@ export async function callAsRun<T>(
   } catch (error) {
     if (!(error instanceof RequestFailed)) throw error
     const { exitCode, message } = stopForFailure(error)
-    if (exitCode === exitCodes.notAllowed) throw new Stop(exitCode, message, 'BERTH_TOKEN works during its run only')
-    throw error.retryable ? new Stop(exitCode, message, `tried for ${patience} s; see --patience`) : error
+    if (exitCode === exitCodes.notAllowed) throw new Stop(exitCode, message, 'BERTH_TOKEN is valid only during its run')
+    throw error.retryable
+      ? new Stop(exitCode, message, `gave up after ${patience} s; --patience sets another limit`)
+      : error
   }
 }
 

@@ -42,7 +42,7 @@ import { reportOutages } from './watch.ts'
 import { decodeUtf8 } from './yaml.ts'
 
 /**
- * The command line: the only file of it that knows the process. Commands get a `Cli`, and end by exit codes of exit.ts.
+ * The command line: the only file that uses the process. Commands get a `Cli` and end with an exit code of exit.ts.
  */
 
 const { env, stdout, stderr, stdin } = process
@@ -100,20 +100,51 @@ function currentDirectory(): string {
     return process.cwd()
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
-    throw usageError('The current directory was removed', 'change to another one')
+    throw usageError('the current directory was removed', 'change to another directory')
   }
 }
 
-/** The reader of a pipe has closed it, as `| head` does; or a disk is full. */
+/** The reader closed the pipe, as `| head` does, or the disk is full. */
 stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code === 'EPIPE') process.exit(exitCodes.ok)
-  terminal.say(`berth: The output cannot be written: ${error.message}`)
+  terminal.say(`berth: cannot write the output: ${error.message}`)
   process.exit(exitCodes.unexpected)
 })
+
+/** The commands as `berth --help` lists them. */
+const groups: Readonly<Record<string, readonly ((program: Command, cli: Cli) => void)[]>> = {
+  'Jobs:': [
+    registerSubmitCommand,
+    registerLsCommand,
+    registerInfoCommand,
+    registerLogsCommand,
+    registerWaitCommand,
+    registerCancelCommand,
+    registerRetryCommand,
+    registerRmCommand,
+    registerKeyCommand,
+  ],
+  'Queue and machines:': [
+    registerQueueCommand,
+    registerTopCommand,
+    registerPriorityCommand,
+    registerProcessCommand,
+    registerGpusCommand,
+    registerNodeCommand,
+    registerReservationCommand,
+    registerLimitsCommand,
+  ],
+  'Approvals and quotas:': [registerApproveCommand, registerRejectCommand, registerRulesCommand, registerQuotaCommand],
+  'Users:': [registerUserCommand, registerTeamCommand, registerTokenCommand, registerAuditCommand],
+  'Server:': [registerUpCommand, registerServeCommand, registerDoctorCommand, registerCleanupCommand],
+  'Inside a job:': [registerProgressCommand, registerArtifactCommand, registerClosureCommand],
+}
 
 function createProgram(): Command {
   const program = new Command('berth')
     .description('Submit jobs and watch them live.')
+    .usage('<command> [options]')
+    .configureHelp({ subcommandTerm: (command) => command.name() })
     .enablePositionalOptions()
     .exitOverride()
     .version(packageJson.version)
@@ -127,45 +158,15 @@ function createProgram(): Command {
             .replaceAll('\n', ' ')}; see "${named(program)} --help"\n`,
         ),
     })
-  for (const add of [
-    registerUpCommand,
-    registerServeCommand,
-    registerSubmitCommand,
-    registerLsCommand,
-    registerInfoCommand,
-    registerQueueCommand,
-    registerTopCommand,
-    registerGpusCommand,
-    registerLogsCommand,
-    registerWaitCommand,
-    registerCancelCommand,
-    registerRmCommand,
-    registerRetryCommand,
-    registerApproveCommand,
-    registerRejectCommand,
-    registerRulesCommand,
-    registerPriorityCommand,
-    registerProcessCommand,
-    registerKeyCommand,
-    registerQuotaCommand,
-    registerLimitsCommand,
-    registerUserCommand,
-    registerTeamCommand,
-    registerTokenCommand,
-    registerAuditCommand,
-    registerNodeCommand,
-    registerReservationCommand,
-    registerCleanupCommand,
-    registerDoctorCommand,
-    registerProgressCommand,
-    registerArtifactCommand,
-    registerClosureCommand,
-  ])
-    add(program, cli)
+  for (const [heading, registers] of Object.entries(groups)) {
+    program.commandsGroup(heading)
+    for (const register of registers) register(program, cli)
+  }
+  program.commandsGroup('Help:').helpCommand('help [command]', 'show the help of a command')
   return program
 }
 
-/** The command that the arguments name, as far as there is one, and the commands that it is in. */
+/** The named command after its parents: as many as the arguments name. */
 function findCommands(program: Command): [Command, ...Command[]] {
   const found: [Command, ...Command[]] = [program]
   for (const word of words) {

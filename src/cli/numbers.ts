@@ -1,9 +1,8 @@
 import { InvalidArgumentError } from 'commander'
 
-/** Arguments that are numbers. */
 export function readWhole(given: string): number {
   const whole = wholeIn(given)
-  if (whole === undefined) throw new InvalidArgumentError('It must be an integer from 0.')
+  if (whole === undefined) throw new InvalidArgumentError('Expected an integer from 0.')
   return whole
 }
 
@@ -11,20 +10,20 @@ const wholeIn = (given: string) => (/^\d{1,15}$/.test(given) ? Number(given) : u
 
 export function readCount(given: string): number {
   const count = wholeIn(given)
-  if (count === undefined || count < 1) throw new InvalidArgumentError('It must be an integer from 1.')
+  if (count === undefined || count < 1) throw new InvalidArgumentError('Expected an integer from 1.')
   return count
 }
 
 export function readAmount(given: string): number {
   const amount = Number(given)
   if (given.trim() === '' || !Number.isFinite(amount) || amount < 0)
-    throw new InvalidArgumentError('It must be a number without a unit, such as 4 or 0.5.')
+    throw new InvalidArgumentError('Expected a number without a unit, such as 4 or 0.5.')
   return amount
 }
 
 export const readUpTo = (max: number) => (given: string) => {
   const count = wholeIn(given)
   if (count === undefined || count < 1 || count > max)
-    throw new InvalidArgumentError(`It must be an integer from 1 to ${max}.`)
+    throw new InvalidArgumentError(`Expected an integer from 1 to ${max}.`)
   return count
 }

@@ -3,7 +3,7 @@ interface Page<Node> {
   pageInfo: { hasNextPage: boolean; endCursor: string | null }
 }
 
-/** A page of teams with 100 members each costs half of what a request may. */
+/** A page of 50 teams with 100 members each costs half of the limit of a request. */
 const pageSizeMax = 50
 
 type ReadPage<Node> = (variables: { first: number; after: string | null }) => Promise<Page<Node>>

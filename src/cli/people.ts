@@ -9,7 +9,7 @@ import type { Cli } from './cli.ts'
 import { exitCodes, Stop } from './exit.ts'
 import { readEveryNode } from './pages.ts'
 
-/** Users, teams and tokens by name (a token by its prefix) or by id. */
+/** Finds users, teams and tokens by name (tokens by prefix) or by id. */
 export const readUsers = (cli: Cli) =>
   readEveryNode(async (page) => (await cli.connection().request(UsersDocument, page)).users)
 
@@ -48,5 +48,9 @@ export async function findTokenId(cli: Cli, called: string): Promise<string> {
 function idOf(known: readonly Called[], called: string, noun: string): string {
   const found = known.find(({ id, name }) => called === id || called === name)
   if (found) return found.id
-  throw new Stop(exitCodes.notFound, `There is no ${noun} ${called}`, `see "berth ${noun} ls"`)
+  throw new Stop(
+    exitCodes.notFound,
+    `${noun[0]?.toUpperCase()}${noun.slice(1)} ${called} not found`,
+    `"berth ${noun} ls" lists the ${noun}s`,
+  )
 }

@@ -1,8 +1,17 @@
 import { Document, visit } from 'yaml'
 import type { JobEventRowFragment, JobRowFragment, JobState } from '../client/generated/graphql.ts'
-import { padded, printable, type Style, shortened, styled, type Terminal, unprintable, widthOf } from './terminal.ts'
+import {
+  measureWidth,
+  padded,
+  printable,
+  type Style,
+  shortened,
+  styled,
+  type Terminal,
+  unprintable,
+} from './terminal.ts'
 
-/** The forms of an answer: aligned columns for people; JSON and YAML with the names of the schema for programs. */
+/** Output formats: aligned columns for people; JSON and YAML with the names of the schema for programs. */
 export const formats = ['table', 'json', 'yaml'] as const
 export type Format = (typeof formats)[number]
 
@@ -10,24 +19,23 @@ export interface Column<Row> {
   title: string
   cell: (row: Row) => string
   style?: (row: Row) => Style
-  /** On a terminal that is too narrow for the table its texts are cut. */
+  /** Texts are cut if the terminal is too narrow for the table. */
   shrinks?: boolean
 }
 
-/** The exact value. Characters that a terminal would obey are written as escapes of the format. */
+/** The exact value; control characters are escaped. */
 export function structured(value: unknown, format: Exclude<Format, 'table'>): string {
   const text = format === 'json' ? `${JSON.stringify(value, null, 2)}\n` : yamlOf(value)
   return text.replace(unprintable, (character) => (character === '\n' ? character : escaped(character)))
 }
 
-/** By its UTF-16 units. */
 const escaped = (character: string) =>
   character
     .split('')
     .map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
     .join('')
 
-/** YAML allows escapes in double-quoted texts only. In other forms a line of spaces alone does not keep them. */
+/** YAML has escapes only in double-quoted texts, and only these keep a line of spaces. */
 function yamlOf(value: unknown): string {
   const document = new Document(value)
   visit(document, {
@@ -44,13 +52,13 @@ function yamlOf(value: unknown): string {
 export const memoryText = (bytes: number): string => `${+(bytes / 2 ** 30).toFixed(2)} GiB`
 
 const gap = '  '
-/** Of a column that shrinks: enough to tell names apart. */
+/** Minimum width of a column that shrinks: enough to tell names apart. */
 const shrunkMin = 20
 
 export function table<Row>(terminal: Terminal, rows: readonly Row[], columns: readonly Column<Row>[]): string {
   const cells = rows.map((row) => columns.map(({ cell }) => printable(cell(row))))
   const widths = columns.map(({ title }, i) =>
-    cells.reduce((widest, line) => Math.max(widest, widthOf(line[i] ?? '')), title.length),
+    cells.reduce((widest, line) => Math.max(widest, measureWidth(line[i] ?? '')), title.length),
   )
   let excess = widths.reduce((sum, width) => sum + width, gap.length * (widths.length - 1)) - terminal.columns
   for (const [i, { shrinks }] of columns.entries()) {
@@ -76,7 +84,7 @@ export function table<Row>(terminal: Terminal, rows: readonly Row[], columns: re
   return [head, ...body].map((line) => `${line.trimEnd()}\n`).join('')
 }
 
-/** `key: value` lines, aligned; entries without a value are left out. */
+/** Aligned lines of a key and a value; entries without a value are omitted. */
 export function sheet(terminal: Terminal, entries: readonly (readonly [string, string | null | undefined])[]): string {
   const present = entries.filter((entry): entry is [string, string] => Boolean(entry[1]))
   const width = Math.max(0, ...present.map(([key]) => key.length))

@@ -7,7 +7,7 @@ import { usageError } from './exit.ts'
 const extension = import.meta.filename.endsWith('.ts') ? '.ts' : '.js'
 const entry = new URL(`../main${extension}`, import.meta.url).pathname
 
-/** One of the packages that only the server needs. They are optional dependencies, so a client can be installed without them. */
+/** A package that only the server needs: an optional dependency, absent in an installation of the client alone. */
 const serverPackage = 'graphql-yoga'
 
 /**
@@ -29,6 +29,6 @@ function demandPackages() {
   try {
     import.meta.resolve(serverPackage)
   } catch {
-    throw usageError('The packages of the server are not installed', 'run "npm install --include=optional"')
+    throw usageError('the packages of the server are not installed', 'run "npm install --include=optional"')
   }
 }

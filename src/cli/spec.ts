@@ -47,7 +47,7 @@ export interface SpecSources {
   flags: SpecFlags
   command: readonly string[]
   env: Readonly<Record<string, string | undefined>>
-  /** Tells the user something about the file. */
+  /** Prints a warning about the file. */
   warn(text: string): void
 }
 

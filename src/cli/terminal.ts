@@ -6,12 +6,12 @@ import measure from 'fast-string-truncated-width'
 export interface Terminal {
   /** Resolves when the reader can take more. */
   write(text: string): Promise<void>
-  /** A line for a person. It may contain texts of other people, so control characters are replaced. */
+  /** Prints a line for a person. Control characters are replaced, because the line may contain texts of other people. */
   say(line: string): void
   readonly colour: boolean
-  /** Of the screen; infinite: the output is not a screen, or one that does not know its size. */
+  /** Width of the screen; infinite if the output is not a screen or its size is unknown. */
   readonly columns: number
-  /** Replaces what a person sees on the screen. What does not fit is cut off. `null`: the output is not a screen. */
+  /** Replaces the content of the screen and cuts it to fit; null: the output is not a screen. */
   readonly replaceScreen: ((view: string) => Promise<void>) | null
 }
 
@@ -46,7 +46,6 @@ export function createTerminal({ stdout, stderr, noColour }: Streams): Terminal 
 /** Moves the cursor to the top left and clears the screen. */
 const clearScreen = '\u001B[H\u001B[J'
 const resetStyle = '\u001B[0m'
-/** Of a terminal that does not know its size. */
 const unknownSize = Number.POSITIVE_INFINITY
 
 /** The last row stays empty for the cursor. */
@@ -60,17 +59,18 @@ function cut(line: string, columns: number): string {
   return truncated ? `${line.slice(0, index)}${resetStyle}` : line
 }
 
-/** A text without style. What is longer ends with "…". */
+/** Cuts a text without style; a cut text ends with "…". */
 export function shortened(text: string, columns: number): string {
   const { truncated, ellipsed, index } = measure(text, { limit: columns, ellipsis: '…' })
   return truncated ? `${text.slice(0, index)}${ellipsed ? '…' : ''}` : text
 }
 
-/** Columns that a terminal gives to a text. */
-export const widthOf = (text: string): number => measure(text).width
+/** Width of a text on a terminal, in columns. */
+export const measureWidth = (text: string): number => measure(text).width
 
-/** Followed by spaces up to a width. */
-export const padded = (text: string, width: number): string => text + ' '.repeat(Math.max(0, width - widthOf(text)))
+/** Appends spaces up to a width. */
+export const padded = (text: string, width: number): string =>
+  text + ' '.repeat(Math.max(0, width - measureWidth(text)))
 
 /**
  * Characters that texts of other people must not bring to a terminal: control characters, which move the cursor or ring

@@ -6,16 +6,14 @@ import { exitCodes, Stop, seeJobs } from './exit.ts'
 import { eventText } from './render.ts'
 import { styled, type Terminal } from './terminal.ts'
 
-/** Live views of one job. They survive restarts of the server (client/connection/resume.ts). */
-
 export interface LogView {
   lastLines?: number
 }
 
-/** The job; throws a Stop if it does not exist or no server answers. */
+/** Reads a job; throws a Stop if it does not exist. */
 export async function findJob(cli: Cli, id: string) {
   const { job } = await cli.connection().request(JobDocument, { id }, { attempts: 2 })
-  if (!job) throw new Stop(exitCodes.notFound, `There is no job ${id} that you may see`, seeJobs)
+  if (!job) throw new Stop(exitCodes.notFound, `Job ${id} not found`, seeJobs)
   return job
 }
 
@@ -83,17 +81,17 @@ export async function printEvent({ terminal }: Cli, event: JobEventRowFragment):
   await terminal.write(`${styled(terminal, 'dim', eventText(event))}\n`)
 }
 
-/** Tells the person that the job continues when the command is left. */
+/** Makes Ctrl-C say that the job continues. */
 export function detachOnInterrupt(cli: Cli, id: string): void {
   cli.leaveOnInterrupt(
-    `detached; job ${id} continues: "berth logs -f ${id}" follows it again, "berth cancel ${id}" cancels it`,
+    `detached; job ${id} continues: "berth logs -f ${id}" follows it, "berth cancel ${id}" cancels it`,
   )
 }
 
-/** Most jobs begin sooner, and a server that restarts is back sooner. */
+/** Most jobs start sooner, and most restarts of a server take less. */
 const silenceMs = 3_000
 
-/** A job that does not begin has no output: after a while the person is told why it waits. */
+/** Says after a while why a job waits: it has no output yet. */
 export function reportWaiting(cli: Cli, id: string): void {
   const tell = async () => {
     const { job } = await cli.connection().request(JobDocument, { id })
@@ -101,26 +99,26 @@ export function reportWaiting(cli: Cli, id: string): void {
     const why = job.scheduling?.reasons[0]?.message ?? job.stateInfo
     cli.terminal.say(`berth: ${id} is ${job.state}${why ? `: ${why}` : ''}`)
   }
-  // An outage is told by itself.
+  // reportOutages reports a failed request.
   setTimeout(() => tell().catch(() => undefined), silenceMs).unref()
 }
 
-/** A live view reconnects by itself and shows nothing meanwhile: after a while the person is told why. */
+/** Says after a while that a live view has no connection. The view reconnects by itself. */
 export function reportOutages({ onOutage, outage }: Pick<Client, 'onOutage' | 'outage'>, { say }: Terminal): void {
   let timer: NodeJS.Timeout | undefined
-  let isTold = false
+  let isReported = false
   const tell = () => {
-    isTold = true
-    say(`berth: ${outage()?.message}; trying again`)
+    isReported = true
+    say(`berth: ${outage()?.message}; retrying`)
   }
   onOutage(() => {
     if (outage()) {
       timer ??= setTimeout(tell, silenceMs).unref()
       return
     }
-    if (isTold) say('berth: the server answers again')
+    if (isReported) say('berth: reconnected')
     clearTimeout(timer)
     timer = undefined
-    isTold = false
+    isReported = false
   })
 }

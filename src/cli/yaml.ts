@@ -2,9 +2,7 @@ import { isUtf8 } from 'node:buffer'
 import { parseDocument } from 'yaml'
 import { usageError } from './exit.ts'
 
-/** What users write in YAML: job files and the values of `--set`. */
-
-/** What YAML only warns of, as an unknown tag, and what JSON would send as something else are refused. */
+/** Reads a job file or a value of `--set`. Refuses values that JSON cannot carry, and YAML with warnings, such as an unknown tag. */
 export function readYaml(yaml: string, what: string): unknown {
   const refused = (why: string) => usageError(`${what} is not YAML: ${why}`)
   const document = parseDocument(yaml, { logLevel: 'error' })
@@ -30,7 +28,7 @@ function demandJson(value: unknown, what: string): void {
   try {
     JSON.stringify(value, demandFinite)
   } catch (error) {
-    if (error instanceof TypeError) throw usageError(`${what} has an alias (*) for what it is part of`)
+    if (error instanceof TypeError) throw usageError(`${what} has an alias (*) that contains itself`)
     throw error
   }
 }

@@ -6,7 +6,7 @@ interface Wanted {
   pools: number
 }
 
-/** What the database offers. */
+/** The limits of the database. */
 interface Offered {
   available: number
   maxConnections: number

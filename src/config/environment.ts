@@ -72,13 +72,13 @@ export function applyVariables(raw: unknown, env: ConfigVariables) {
 }
 
 const prefix = 'BERTH_'
-/** A server may be started where the variables of the client are set, and by a job. */
+/** Variables of the client and of jobs: a job may start a server. */
 const ofOthers =
   /^BERTH_(CONFIG|URL|TOKEN|JOB_ID|RUN|RUN_ID|RANKS?|REPLICAS?|INPUT|CLOSURE|UNSENT_CLOSURE|(SERVICE|PORT)_\w+)$/
 
 /**
- * Variables that almost have a name of the server's, with BERTH_ before it. They would be ignored, and the server would use
- * another port, directory or database. A variable that the file uses is no misspelling.
+ * Finds variables with a misspelt name, such as BERTH_PROT. The server would ignore them and use another port, directory or
+ * database. Variables that the file uses are fine.
  */
 export function findMisspelt(raw: unknown, env: ConfigVariables): ConfigProblem[] {
   const known = ['BERTH_CONFIG', ...overlays.map(({ variable }) => variable)]

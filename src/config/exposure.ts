@@ -1,7 +1,5 @@
 import type { ConfigProblem } from './value.ts'
 
-/** Why a server does not start: it would admit every caller, or none. */
-
 /** Whether a server that listens on this host is reachable from this machine only. */
 export const isLoopbackAddress = (host: string) => /^(localhost|127(\.\d{1,3}){3}|::1|\[::1\])$/i.test(host)
 
@@ -15,12 +13,12 @@ export const exposedWithoutLogin = (host: string): ConfigProblem => ({
 
 export const noLoginPossible: ConfigProblem = {
   path: 'auth',
-  reason: 'login is required, but there is no usable token and no auth.oidc, so no user could log in',
+  reason: 'login is required, but without a usable token or auth.oidc no user can log in',
   remedy:
     'set auth.bootstrapToken (BERTH_BOOTSTRAP_TOKEN) to a new secret and log in as admin with it, or remove all users and tokens with "berth serve --single-user"',
 }
 
-/** `path` would make the server require login again, which it is told to give up. */
+/** `path` requires login, and --single-user disables it. */
 export const singleUserConflict = (path: string): ConfigProblem => ({
   path,
   reason: 'is set, which requires login, but --single-user removes all users',

@@ -22,7 +22,7 @@ import {
   word,
 } from './value.ts'
 
-/** What the configuration file may say, key by key, with the defaults. Rules between keys are in ../config.ts. */
+/** The keys of the configuration file with their defaults. Rules between keys are in ../config.ts. */
 
 export type ConfigFile = z.output<typeof configFile>
 export type PoolEntry = ConfigFile['pools'][number]
@@ -175,7 +175,7 @@ export const configFile = section({
   webhooks: notYetAvailable,
 })
 
-/** No shell replaces ~ here, and PostgreSQL's files about a directory have a line for its path. */
+/** No shell expands ~ here, and PostgreSQL's files hold a path on one line. */
 function isDirectory(input: unknown): boolean {
   return typeof input === 'string' && /\S/.test(input) && !/^~|[\n\r\0]/.test(input) && !/[\n\r]/.test(resolve(input))
 }

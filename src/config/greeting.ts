@@ -8,7 +8,7 @@ interface Ready {
   singleUser: boolean
 }
 
-/** What a server says when it is ready, with commands as they are typed here. */
+/** The message of a ready server, with commands that work in its directory. */
 export function greeting({ version, url, port, singleUser }: Ready): string {
   const command =
     existsSync(join(import.meta.dirname, '../../berth')) && import.meta.filename.endsWith('.ts') ? './berth' : 'berth'
@@ -19,7 +19,7 @@ ${singleUser ? '' : '\n  Log in         export BERTH_TOKEN=… (docs/users-and-t
   Run a job      ${at} submit --follow -- echo "Hello from Berth"
   List jobs      ${at} ls
   Explore        ${url}/graphql in a browser
-  Stop           Ctrl-C here; jobs go on and are found again
+  Stop           Ctrl-C here; jobs continue, and the next start finds them
 
 `
 }

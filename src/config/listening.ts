@@ -1,7 +1,5 @@
 import type { ConfigProblem } from './value.ts'
 
-/** Why a server cannot listen where it is told to. */
-
 const problems: Readonly<Record<string, (host: string, port: number) => ConfigProblem>> = {
   EADDRINUSE: (host, port) => ({
     path: 'server.port',
@@ -15,12 +13,12 @@ const problems: Readonly<Record<string, (host: string, port: number) => ConfigPr
   }),
   EADDRNOTAVAIL: (host) => ({
     path: 'server.host',
-    reason: `${JSON.stringify(host)} is no address of this machine`,
+    reason: `${JSON.stringify(host)} is not an address of this machine`,
     remedy: 'set one of its addresses, or 127.0.0.1 (BERTH_HOST)',
   }),
 }
 
-/** undefined: the error has another cause. */
+/** Explains a failed `listen`; undefined: the error has another cause. */
 export const explainListenError = (
   error: unknown,
   { host, port }: { host: string; port: number },

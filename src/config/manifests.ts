@@ -39,7 +39,7 @@ function parse(path: string, { readFile, key }: { readFile: (path: string) => st
 
 function entriesOf(manifest: unknown, key: string): [id: string, text: string][] {
   const remedy = 'use the output of graphql-codegen, Relay or generate-persisted-query-manifest'
-  if (!isMap(manifest)) throw wrong(key, 'is no map from ids to documents', remedy)
+  if (!isMap(manifest)) throw wrong(key, 'is not a map from ids to documents', remedy)
   const entries = manifest['format'] === 'apollo-persisted-query-manifest' ? operationsOf(manifest) : manifest
   return Object.entries(entries).map(([id, text]) => {
     if (typeof text !== 'string' || text === '')

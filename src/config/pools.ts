@@ -55,7 +55,7 @@ export function checkPublicUrl({ pools, server }: ConfigFile): ConfigProblem[] {
 
 const sharesMachine = (executor: ExecutorName) => traitsOf(executor).nodes === 'MACHINE'
 
-/** What is wrong with the nodes that the pool of this executor declares, and the remedy. */
+/** The problem with the declared nodes of a pool of this executor; null: the nodes are valid. */
 function wrongNodes(executor: ExecutorName, nodes: PoolEntry['nodes']): [reason: string, remedy: string] | null {
   const { nodes: source } = traitsOf(executor)
   switch (source) {
@@ -66,7 +66,7 @@ function wrongNodes(executor: ExecutorName, nodes: PoolEntry['nodes']): [reason:
       if (nodes?.length) return null
       return [`a ${executor} pool needs declared nodes`, 'declare at least one node']
     case 'BACKEND':
-      return nodes ? [`the backend ${executor} tells the nodes of its pool`, 'remove them'] : null
+      return nodes ? [`the backend ${executor} reports the nodes of its pool`, 'remove them'] : null
     default:
       return source satisfies never
   }

@@ -2,8 +2,8 @@ import { isUtf8 } from 'node:buffer'
 import { readFileSync, statSync } from 'node:fs'
 
 /**
- * The text of a file that the configuration is made of. What may never end or never begin is refused: a device, a named
- * pipe. So is another encoding, which would become other characters. The pipes that a shell makes for `<(…)` and `|` are read; they are below /dev and /proc.
+ * Reads a file of the configuration. Refuses devices and named pipes, which may block forever, and other encodings than UTF-8.
+ * Accepts the pipes of a shell (`<(…)`, `|`), which lie below /dev and /proc.
  */
 export function readText(path: string): string {
   const stat = statSync(path)

@@ -1,8 +1,8 @@
 import { z } from 'zod'
 
 /**
- * The vocabulary in which the configuration file is described. Every problem has a reason and a remedy. zod has one
- * text per issue, so both are in it, on two lines.
+ * The vocabulary of the configuration file. Every problem has a reason and a remedy. A zod issue has one message, so the two are its
+ * two lines.
  */
 
 export interface ConfigProblem {
@@ -30,7 +30,7 @@ function shown(input: unknown): string {
 
 export const problemText = (reason: string, remedy: string) => `${reason}\n${remedy}`
 
-/** What zod found, as problems. */
+/** Converts the issues of zod. */
 export function toProblems(error: z.ZodError): ConfigProblem[] {
   return error.issues.map((issue) => {
     const [reason = issue.message, remedy = 'correct it'] = issue.message.split('\n')
@@ -69,7 +69,7 @@ export function word<const Words extends readonly string[]>(words: Words) {
 export const configUserLevels = ['VIEWER', 'RESEARCHER', 'LEAD', 'ADMIN'] as const
 export const level = word(configUserLevels)
 
-/** A key of the documented format whose feature this version does not have. */
+/** A documented key whose feature is not available yet. */
 export const notYetAvailable = z
   .custom<undefined>((input) => input === undefined, {
     error: problemText('is not available in this version', 'remove it'),
@@ -125,7 +125,7 @@ function suggestion(key: string, known: readonly string[]): string {
   return nearest === undefined ? `the keys here are ${known.join(', ')}` : `did you mean ${nearest}?`
 }
 
-/** The known word that was probably meant. */
+/** The most similar known word, if one is close. */
 export function findNearest(word: string, known: readonly string[]): string | undefined {
   const [nearest] = known
     .map((candidate) => ({ candidate, distance: distance(word.toLowerCase(), candidate.toLowerCase()) }))

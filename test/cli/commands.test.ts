@@ -119,7 +119,7 @@ describe('looking', () => {
     expect((await berth('ls', '-o', 'yaml', '-n', '1')).stdout).toMatch(/^- id: job_/)
   })
 
-  it('info shows one job, and 5 says that there is none', async () => {
+  it('info shows a job, or exits with 5 if it does not exist', async () => {
     const id = await submit('--', 'echo', 'a b')
     expect((await berth('info', id)).stdout).toMatch(/^command +echo 'a b'$/m)
     const { stdout } = await berth('info', await submit('--set', 'handler=/none.mjs'))
@@ -128,7 +128,7 @@ describe('looking', () => {
     expect(await berth('info', `job_${'0'.repeat(26)}`)).toMatchObject({
       code: 5,
       stdout: '',
-      stderr: expect.stringMatching(/^berth: There is no job .*"berth ls"\n$/),
+      stderr: expect.stringMatching(/^berth: Job .* not found; "berth ls" lists your jobs\n$/),
     })
   })
 
@@ -142,7 +142,7 @@ describe('looking', () => {
     )
   })
 
-  it('a reader that leaves early is no error', async () => {
+  it('a closed pipe is not an error', async () => {
     const id = await submit('--', 'seq', '1', '200000')
     await berth('wait', id)
     const { stdout, stderr } = await new Promise<{ stdout: string; stderr: string }>((resolve) =>

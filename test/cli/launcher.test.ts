@@ -44,7 +44,7 @@ it('names the Node that is needed where an older one is found, which has no WebS
   })
   const program = `import('${join(root, 'src/client/index.ts')}').then(({ createClient }) => createClient({ url: 'http://a' }))`
   await expect(run(process.execPath, ['-e', program], { env: older })).rejects.toMatchObject({
-    stderr: expect.stringContaining('TypeError: There is no WebSocket here: use Node 22 or newer'),
+    stderr: expect.stringContaining('TypeError: This platform has no WebSocket: use Node 22 or newer'),
   })
 })
 

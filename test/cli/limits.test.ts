@@ -46,7 +46,7 @@ it('limits are shown, set, and set for a project', async () => {
   expect((await berth('limits', 'scope', 'project', 'apollo', '--remove')).stdout).not.toContain('apollo')
 })
 
-it('what cannot be is refused in one line', async () => {
+it('invalid input is refused in one line', async () => {
   expect(await berth('limits', 'set')).toMatchObject({
     code: 2,
     stderr: expect.stringMatching(/^berth: nothing to change/),

@@ -63,7 +63,7 @@ it('machines come, are cordoned by name, and go', async () => {
   })
 })
 
-it('what ended long ago is removed', async () => {
+it('cleanup removes old jobs', async () => {
   const jobId = await server.submit()
   await berth('cancel', jobId)
   await server.moveTime(8 * 86_400_000)

@@ -6,7 +6,7 @@ afterEach(() => {
   vi.useRealTimers()
 })
 
-it('a live view says why it is silent, once, and when it goes on; a short outage is not told', () => {
+it('a live view reports a long outage once, and its end, but no short outage', () => {
   vi.useFakeTimers()
   const said: string[] = []
   let failure: RequestFailed | null = null
@@ -42,8 +42,8 @@ it('a live view says why it is silent, once, and when it goes on; a short outage
   vi.advanceTimersByTime(10_000)
   outage('No server answers')
   vi.advanceTimersByTime(10_000)
-  expect(said).toEqual(['berth: No server answers; trying again'])
+  expect(said).toEqual(['berth: No server answers; retrying'])
 
   outage(null)
-  expect(said).toEqual(['berth: No server answers; trying again', 'berth: the server answers again'])
+  expect(said).toEqual(['berth: No server answers; retrying', 'berth: reconnected'])
 })

@@ -10,7 +10,7 @@ const run = (env: Record<string, string>, args = ['ls']) =>
     encoding: 'utf8',
   })
 
-test('a wrong BERTH_URL is one line that says what is wrong', () => {
+test('a wrong BERTH_URL is reported in one line', () => {
   const { status, stderr } = run({ BERTH_URL: 'localhost:4000' })
   expect({ status, stderr }).toEqual({
     status: 2,
@@ -18,35 +18,35 @@ test('a wrong BERTH_URL is one line that says what is wrong', () => {
   })
 })
 
-test('a BERTH_TOKEN that can be none is not a server that does not answer', () => {
+test('an invalid BERTH_TOKEN is reported before a connection', () => {
   const { status, stderr } = run({ BERTH_URL: 'http://127.0.0.1:1', BERTH_TOKEN: 'bérth' })
   expect({ status, stderr }).toEqual({
     status: 6,
-    stderr: 'berth: The token has characters that no token has; set BERTH_TOKEN\n',
+    stderr: 'berth: The token contains characters that are not allowed in a token; set BERTH_TOKEN to a valid token\n',
   })
 })
 
-test('a BERTH_URL with a password is refused, and not shown', () => {
+test('a BERTH_URL with a password is refused without showing it', () => {
   const { status, stderr } = run({ BERTH_URL: 'http://user:secret@127.0.0.1:4000' })
   expect(status).toBe(2)
-  expect(stderr).toMatch(/^berth: The URL of a server must not have a user or password; .*\n$/)
+  expect(stderr).toMatch(/^berth: The URL of a server must not contain a user or password; .*\n$/)
   expect(stderr).not.toContain('secret')
 })
 
 test.each([
   [['quota', 'creat'], "unknown command 'quota creat'; the commands of quota are usage, ls, create, update, rm"],
   [['help', 'submitt'], 'unknown command \'submitt\' (Did you mean submit?); see "berth --help"'],
-])('%j names what is wrong and what there is', (args, message) => {
+])('%j lists the known commands', (args, message) => {
   expect(run({}, args)).toMatchObject({ status: 2, stdout: '', stderr: `berth: ${message}\n` })
 })
 
-test('a live view that never had a server says how to get one', () => {
+test('a live view without a server says how to start one', () => {
   const { status, stderr } = run({ BERTH_URL: 'http://127.0.0.1:1' }, ['top'])
   expect(status).toBe(4)
   expect(stderr).toMatch(/^berth: No server answers .*; start a server with "berth up", or set BERTH_URL\n$/)
 })
 
-test.runIf(existsSync('/dev/full'))('an output that cannot be written is one line', () => {
+test.runIf(existsSync('/dev/full'))('a full disk is reported in one line', () => {
   const full = openSync('/dev/full', 'w')
   const { status, stderr } = spawnSync(process.execPath, [join(root, 'src/cli/main.ts'), 'submit', '--print-spec'], {
     stdio: ['ignore', full, 'pipe'],
@@ -55,6 +55,6 @@ test.runIf(existsSync('/dev/full'))('an output that cannot be written is one lin
   closeSync(full)
   expect({ status, stderr }).toEqual({
     status: 1,
-    stderr: 'berth: The output cannot be written: ENOSPC: no space left on device, write\n',
+    stderr: 'berth: cannot write the output: ENOSPC: no space left on device, write\n',
   })
 })

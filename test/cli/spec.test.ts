@@ -77,11 +77,11 @@ describe('the spec of a submission', () => {
     expect(() => build({ set: ['name'] })).toThrow('no "="')
   })
 
-  it('refuses what YAML only warns of, and what JSON would change', () => {
+  it('refuses YAML with warnings and values that JSON cannot carry', () => {
     const file = (yaml: string) => () => build({}, ['x'], yaml)
     expect(file('name: !!js/function x')).toThrow(/not YAML: Unresolved tag: \S+ at line 1, column 7$/)
     expect(file('name: *x')).toThrow(/not YAML: Unresolved alias/)
-    expect(file('command: &a [*a]')).toThrow('has an alias (*) for what it is part of')
+    expect(file('command: &a [*a]')).toThrow('has an alias (*) that contains itself')
     expect(file('name: a\n---\nname: b')).toThrow('it has more than one document')
     expect(file('resources: { cpu: .inf }')).toThrow('the job file: cpu is Infinity')
     const bomb = [
@@ -170,7 +170,7 @@ describe('the spec of a submission', () => {
     expect(() => build({}, [], yaml)).toThrow('not a YAML mapping')
   })
 
-  it('refuses what is not YAML', () => {
+  it('refuses invalid YAML', () => {
     expect(() => build({}, [], 'a: [')).toThrow('not YAML')
   })
 })

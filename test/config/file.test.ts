@@ -18,8 +18,8 @@ function written(yaml: string): string {
 }
 
 test.each([
-  ['queues: &a [*a]', 'has an alias (*) for what it is part of; correct the YAML'],
-  ['pools: [{ name: x, limits: &a { b: [{ c: *a }] } }]', 'has an alias (*) for what it is part of; correct the YAML'],
+  ['queues: &a [*a]', 'has an alias (*) that contains itself; correct the YAML'],
+  ['pools: [{ name: x, limits: &a { b: [{ c: *a }] } }]', 'has an alias (*) that contains itself; correct the YAML'],
   [`pools: ${'['.repeat(50_000)}`, 'correct the YAML'],
   ['# \n'.repeat(400_000), 'has 1200000 characters; keep it below 1048576'],
 ])('a file that could not be read to its end is refused in one line: %.60s', (yaml, refusal) => {

@@ -14,9 +14,10 @@ import { timeText } from '../render.ts'
 
 export function registerApproveCommand(program: Command, cli: Cli): void {
   addOutputOption(program.command('approve').argument('[job...]'))
+    .summary('approve jobs, or list pending requests')
     .description('approve jobs; without a job, list the pending approval requests')
     .option('--comment <text>', 'comment on the decision')
-    .option('--at <version>', 'only if the job still has this version', readWhole)
+    .option('--at <version>', 'decide only if the job still has this version', readWhole)
     .action(async (ids: string[], { output, comment, at }: OutputOptions & { comment?: string; at?: number }) => {
       if (ids.length === 0) return listPending(cli, output)
       const jobs = await runForEach(cli, ids, async (jobId) => {
@@ -29,10 +30,11 @@ export function registerApproveCommand(program: Command, cli: Cli): void {
     })
 }
 
-/** The present version: a caller who decides by id has just looked at the job. */
+/** The current version: a person who decides by id has just looked at the job. */
 export async function readJobVersion(cli: Cli, id: string): Promise<number> {
   const { job } = await cli.connection().request(JobDocument, { id })
-  if (!job) throw new Stop(exitCodes.notFound, `There is no job ${id}`, 'see "berth approve"')
+  if (!job)
+    throw new Stop(exitCodes.notFound, `Job ${id} not found`, '"berth approve" lists the jobs that wait for approval')
   return job.version
 }
 

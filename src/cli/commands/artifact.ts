@@ -12,15 +12,15 @@ interface Options extends PatientOptions {
 
 export function registerArtifactCommand(program: Command, cli: Cli): void {
   addPatienceOption(program.command('artifact'))
-    .description('inside a job: publish a result')
+    .description('publish a result of this job')
     .argument('<name>')
-    .requiredOption('--media-type <type>', 'what it is, such as text/plain')
-    .option('--uri <uri>', 'where it is')
-    .option('--file <file>', 'its text, at most 64 KiB; - is stdin')
+    .requiredOption('--media-type <type>', 'media type, such as text/plain')
+    .option('--uri <uri>', 'location of the result')
+    .option('--file <file>', 'file with the text of the result, at most 64 KiB; "-" is stdin')
     .option('--metadata <json>', 'further details, a JSON object')
     .action(async (name: string, options: Options) => {
       const { mediaType, uri, file, metadata } = options
-      if ((uri === undefined) === (file === undefined)) throw usageError('give either --uri or --file')
+      if ((uri === undefined) === (file === undefined)) throw usageError('exactly one of --uri and --file is needed')
       const content = file === undefined ? { uri: uri ?? null } : { body: await readTextFile(cli, file) }
       const facts = metadata === undefined ? {} : { metadata: parseObject(metadata, '--metadata') }
       const id = await callAsRun(cli, options, (inside) =>

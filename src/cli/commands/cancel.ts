@@ -6,12 +6,12 @@ import { seeJobs } from '../exit.ts'
 
 export function registerCancelCommand(program: Command, cli: Cli): void {
   addOutputOption(program.command('cancel').argument('<job...>'))
-    .description('cancel jobs; final jobs stay unchanged')
+    .description('cancel jobs')
     .option('--reason <text>', 'reason, recorded in the history of the job')
     .action(async (ids: string[], { output, reason }: OutputOptions & { reason?: string }) => {
       const jobs = await runForEach(cli, ids, async (jobId) => {
         const input = { jobId, ...(reason === undefined ? {} : { reason }) }
-        // A repeated cancel changes nothing, so it may be sent again.
+        // Safe to retry: a second cancel changes nothing.
         const { cancelJob } = await cli.connection().request(CancelJobDocument, { input }, { attempts: 4 })
         return expectSuccess(cancelJob, 'CancelJobSuccess', seeJobs).job
       })

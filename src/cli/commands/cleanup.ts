@@ -6,7 +6,7 @@ import { structured } from '../render.ts'
 export function registerCleanupCommand(program: Command, cli: Cli): void {
   addOutputOption(program.command('cleanup'))
     .description('delete old final jobs with their logs')
-    .option('--older-than <days>', 'minimum age since their end, 1d … 365d', readDays, 30)
+    .option('--older-than <days>', 'minimum age since the end of the job, 1d to 365d', readDays, 30)
     .action(async ({ output, olderThan }: OutputOptions & { olderThan: number }) => {
       const deletedCount = await removeAll(cli, olderThan)
       const text = `${deletedCount} ${deletedCount === 1 ? 'job' : 'jobs'} deleted\n`
@@ -14,7 +14,7 @@ export function registerCleanupCommand(program: Command, cli: Cli): void {
     })
 }
 
-/** Each call removes a part. Final jobs stay final, so calling again is safe. */
+/** Each call deletes one batch. Final jobs stay final, so a repeated call is safe. */
 async function removeAll(cli: Cli, olderThanDays: number): Promise<number> {
   let total = 0
   for (;;) {
@@ -27,6 +27,6 @@ async function removeAll(cli: Cli, olderThanDays: number): Promise<number> {
 
 function readDays(text: string): number {
   const [, days] = /^(\d{1,9})d?$/.exec(text) ?? []
-  if (days === undefined) throw new InvalidArgumentError('Write a number of days: 30d.')
+  if (days === undefined) throw new InvalidArgumentError('Expected a number of days, such as 30d.')
   return Number(days)
 }

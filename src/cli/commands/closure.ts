@@ -9,9 +9,10 @@ interface Options extends PatientOptions {
 
 export function registerClosureCommand(program: Command, cli: Cli): void {
   addPatienceOption(program.command('closure'))
-    .description('inside a job: save what its next run needs to continue, or show what an earlier run saved')
-    .argument('[file]', 'a JSON object of at most 256 KiB; - is stdin', '-')
-    .option('--show', 'print the closure of an earlier run; exit code 5: there is none')
+    .summary('save the state from which the next run continues')
+    .description('save the state (closure) from which the next run of this job continues, or show the saved one')
+    .argument('[file]', 'JSON object of at most 256 KiB; "-" is stdin', '-')
+    .option('--show', 'print the closure of an earlier run; exits with 5 if no run saved one')
     .action(async (file: string, options: Options) => {
       if (options.show) return show(cli)
       const closure = parseObject(await readTextFile(cli, file), 'The closure')

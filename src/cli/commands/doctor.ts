@@ -20,8 +20,9 @@ const executorColumns: readonly Column<SelfCheckQuery['system']['executors'][num
 
 export function registerDoctorCommand(program: Command, cli: Cli): void {
   addOutputOption(program.command('doctor'))
+    .summary('check the server for problems')
     .description(
-      'check the data of the server against its rules and that every pool has a leader (exit code 1 if not), and show restrictions of its executors',
+      'check the data of the server, the leaders of its pools and its executors; exits with 1 if it finds a problem',
     )
     .action(async ({ output }: OutputOptions) => {
       const { selfCheck, pools, system } = await cli.connection().request(SelfCheckDocument, {}, { attempts: 4 })
@@ -46,4 +47,4 @@ const leaderFinding = ({ id, name }: { id: string; name: string }) => ({
 })
 
 const leaderAdvice = (pool: string) =>
-  `berth: pool ${pool} needs a server with the role scheduler and this pool in its configuration (a local pool: on its machine, with its dataDir); look at the log of that server, or start it with "berth serve"`
+  `berth: pool ${pool} needs a server with the role scheduler and this pool in its configuration (a local pool: on its machine, with its dataDir); see the log of that server, or start it with "berth serve"`

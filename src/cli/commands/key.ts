@@ -10,7 +10,11 @@ export function registerKeyCommand(program: Command, cli: Cli): void {
     .action(async (key: string, { output }: OutputOptions) => {
       const { idempotencyKey: found } = await cli.connection().request(IdempotencyKeyDocument, { key })
       if (!found)
-        throw new Stop(exitCodes.notFound, `You have no key ${JSON.stringify(key)}`, 'it was never used or has expired')
+        throw new Stop(
+          exitCodes.notFound,
+          `Idempotency key ${JSON.stringify(key)} not found`,
+          'you never used it, or it has expired',
+        )
       const { job } = found
       const entries = [
         ['key', found.key],

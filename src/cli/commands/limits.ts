@@ -14,7 +14,7 @@ import { type Column, type Format, sheet, structured, table } from '../render.ts
 type Scope = LimitsRowFragment['scopes'][number]
 
 export function registerLimitsCommand(program: Command, cli: Cli): void {
-  const limits = program.command('limits').description('limits on what runs at the same time')
+  const limits = program.command('limits').description('show and change limits on running jobs')
   withPool(limits.command('show', { isDefault: true }))
     .description('show the limits of a pool and their usage')
     .action(async ({ output, pool }: PoolOptions) =>
@@ -25,16 +25,16 @@ export function registerLimitsCommand(program: Command, cli: Cli): void {
     .option('--max-concurrent <n>', 'running jobs of the pool; 0 pauses it', readLimit)
     .option('--user-max-concurrent <n>', 'running jobs of each user', readLimit)
     .option('--team-max-concurrent <n>', 'running jobs of each team, enforced with --enable-fair-share', readLimit)
-    .option('--enable-fair-share <yes|no>', 'whether the limit of teams is enforced', readSwitch)
+    .option('--enable-fair-share <yes|no>', 'enforce the limit of teams', readSwitch)
     .option('--local-job-max-concurrent <n>', 'running jobs with GPUs', readLimit)
     .option('--local-gpu-max-concurrent <n>', 'GPUs in use', readLimit)
     .option('--user-max-active <n>', 'jobs of a user that are not final', readLimit)
     .option('--user-max-blocked <n>', 'jobs of a user that wait for an approval', readLimit)
-    .addHelpText('after', '\nA number is an integer from 0, or "unlimited".')
+    .addHelpText('after', '\n<n> is an integer from 0, or "unlimited".')
     .action(({ output, ...said }: OutputOptions & UpdateLimitsInput) => update(cli, said, output))
   withPool(limits.command('scope'))
     .description('set or remove a limit of a queue, a project, a team or a user')
-    .addArgument(new Argument('<kind>', 'of what').choices(['queue', 'project', 'team', 'user']))
+    .addArgument(new Argument('<kind>', 'what the limit applies to').choices(['queue', 'project', 'team', 'user']))
     .argument('<name>')
     .option('--jobs <n>', 'maximum number of running jobs', readLimit)
     .option('--gpus <n>', 'maximum number of GPUs in use', readLimit)
@@ -57,7 +57,7 @@ interface ScopeOptions extends PoolOptions {
 }
 
 const withPool = (command: Command) =>
-  addOutputOption(command).option('--pool <name>', 'the pool; default: the pool of the default queue')
+  addOutputOption(command).option('--pool <name>', 'pool (default: pool of the default queue)')
 
 async function update(cli: Cli, said: UpdateLimitsInput, output: Format): Promise<void> {
   const { pool: _, ...changes } = said
@@ -76,7 +76,7 @@ async function setScope(
 ): Promise<void> {
   const [maxJobs, maxGpus] = [sent(jobs), sent(gpus)]
   if ((maxJobs === null && maxGpus === null) !== remove)
-    throw usageError('the limit is missing', 'give --jobs or --gpus, or --remove')
+    throw usageError('the limit is missing', 'pass --jobs, --gpus or --remove')
   const input = { ...named, ...rest, maxJobs, maxGpus }
   const { setScopeLimit } = await cli.connection().request(SetScopeLimitDocument, { input }, { attempts: 4 })
   await print(cli, expectSuccess(setScopeLimit, 'UpdateLimitsSuccess').limits, output)
@@ -114,13 +114,13 @@ const columns: readonly Column<Scope>[] = [
 function readLimit(text: string): number {
   if (text === 'unlimited') return Number.POSITIVE_INFINITY
   const limit = Number(text)
-  if (!/^\d+$/.test(text)) throw new InvalidArgumentError('It must be an integer from 0, or "unlimited".')
+  if (!/^\d+$/.test(text)) throw new InvalidArgumentError('Expected an integer from 0, or "unlimited".')
   return limit
 }
 
 const sent = (limit: number | undefined) => (limit === undefined || limit === Number.POSITIVE_INFINITY ? null : limit)
 
 function readSwitch(text: string): boolean {
-  if (text !== 'yes' && text !== 'no') throw new InvalidArgumentError('It must be yes or no.')
+  if (text !== 'yes' && text !== 'no') throw new InvalidArgumentError('Expected yes or no.')
   return text === 'yes'
 }

@@ -16,9 +16,9 @@ export function registerLsCommand(program: Command, cli: Cli): void {
   addOutputOption(program.command('ls'))
     .description('list jobs, newest first')
     .option('-s, --state <state...>', 'only jobs in these states', readState)
-    .option('--name <glob>', 'only jobs whose name matches this glob')
+    .option('--name <glob>', 'only jobs whose name matches this glob, such as "train-*"')
     .option('--tag <tag...>', 'only jobs with all of these tags')
-    .option('-n, --limit <count>', 'maximum number', readCount, 20)
+    .option('-n, --limit <count>', 'maximum number of jobs', readCount, 20)
     .action(async (options: LsOptions) => printJobs(cli, await listJobs(cli, options), options.output))
 }
 

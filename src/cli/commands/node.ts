@@ -33,8 +33,8 @@ export function registerNodeCommand(program: Command, cli: Cli): void {
     .action(async ({ output, pool }: PoolOptions) => print(cli, await findNodes(cli, pool), output))
   withPool(node.command('add').argument('<name>'))
     .description('add a node to a pool')
-    .requiredOption('--cpu <cores>', 'its cores', readAmount)
-    .requiredOption('--mem <GiB>', 'its memory', readWhole)
+    .requiredOption('--cpu <cores>', 'processor cores', readAmount)
+    .requiredOption('--mem <GiB>', 'memory in GiB', readWhole)
     .option('--cpu-model <text>', 'processor model, matched by cpuModel filters')
     .option('--infiniband', 'the node has InfiniBand')
     .option('--gpu <yaml>', "GPUs of one kind: '{model: T4, memoryGib: 16, count: 2}'; may be repeated", readGpus)
@@ -44,7 +44,7 @@ export function registerNodeCommand(program: Command, cli: Cli): void {
     state: 'CORDONED',
     description: 'start no more jobs on nodes; running jobs continue',
   })
-  change(cli, node, { verb: 'drain', state: 'DRAINING', description: 'cordon nodes that are to be removed' })
+  change(cli, node, { verb: 'drain', state: 'DRAINING', description: 'cordon nodes before removing them' })
   change(cli, node, { verb: 'uncordon', state: 'READY', description: 'start jobs on nodes again' })
   withPool(node.command('rm').argument('<node...>'))
     .description('remove idle nodes from their pool')
@@ -59,7 +59,7 @@ export function registerNodeCommand(program: Command, cli: Cli): void {
     })
 }
 
-const withPool = (command: Command) => addOutputOption(command).option('--pool <name>', 'the pool; default: all pools')
+const withPool = (command: Command) => addOutputOption(command).option('--pool <name>', 'pool (default: all pools)')
 
 async function add(cli: Cli, name: string, { output, pool, mem, gpu, ...rest }: AddOptions): Promise<void> {
   const input = { name, pool: await resolvePool(cli, pool), memoryGib: mem, ...rest, ...(gpu && { gpus: gpu }) }
@@ -91,7 +91,7 @@ function change(cli: Cli, node: Command, { verb, state, description }: Verb): vo
 function readGpus(text: string, before: DeviceInput[] = []): DeviceInput[] {
   const gpu = parsed(text)
   if (typeof gpu !== 'object' || gpu === null || Array.isArray(gpu))
-    throw new InvalidArgumentError('Write {model: T4, memoryGib: 16, count: 2}.')
+    throw new InvalidArgumentError('Expected {model: T4, memoryGib: 16, count: 2}.')
   return [...before, gpu as DeviceInput]
 }
 

@@ -15,15 +15,15 @@ const print = rowPrinter<Prioritised>([
 ])
 
 export function registerPriorityCommand(program: Command, cli: Cli): void {
-  addOutputOption(program.command('priority').argument('<job>').argument('[priority]', '0 … 50', readWhole))
-    .description('set the priority of a waiting job; higher is first')
+  addOutputOption(program.command('priority').argument('<job>').argument('[priority]', 'from 0 to 50', readWhole))
+    .description('set the priority of a waiting job; higher starts first')
     .option('--clear', "return to the priority of the submitter's level")
     .action(async (jobId: string, given: number | undefined, options: OutputOptions & { clear?: true }) => {
       const { clear, output } = options
       if ((given === undefined) !== (clear === true))
-        throw usageError('the priority is missing', 'write "berth priority JOB 40", or --clear')
+        throw usageError('pass either a priority or --clear', 'for example "berth priority JOB 40"')
       const input = { jobId, priority: given ?? null }
-      // Setting the same priority again changes nothing, so it may be sent again.
+      // Safe to retry: setting the same priority twice changes nothing.
       const { setJobPriority } = await cli.connection().request(SetJobPriorityDocument, { input }, { attempts: 4 })
       await print(cli, [expectSuccess(setJobPriority, 'SetJobPrioritySuccess', seeJobs).job], output)
     })

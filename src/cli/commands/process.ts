@@ -5,7 +5,7 @@ import { sheet, structured } from '../render.ts'
 
 export function registerProcessCommand(program: Command, cli: Cli): void {
   addOutputOption(program.command('process'))
-    .description('run a scheduling pass in every pool and print its result')
+    .description('run a scheduling pass in every pool now')
     .action(async ({ output }: OutputOptions) => {
       const { processQueue: done } = await cli.connection().request(ProcessQueueDocument, {})
       const entries = Object.entries(done).map(([name, count]) => [name, String(count)] as const)

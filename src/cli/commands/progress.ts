@@ -9,19 +9,21 @@ interface Options extends PatientOptions {
 
 export function registerProgressCommand(program: Command, cli: Cli): void {
   addPatienceOption(program.command('progress'))
-    .description('inside a job: report its progress')
-    .argument('[fraction]', '0 … 1', fractionOf)
-    .option('-m, --message <text>', 'what it is doing')
+    .description('report the progress of this job')
+    .argument('[fraction]', 'from 0 to 1', readFraction)
+    .option('-m, --message <text>', 'current activity')
     .action(async (fraction: number | undefined, options: Options) => {
       const { message } = options
-      if (fraction === undefined && message === undefined) throw usageError('give a fraction, a message or both')
+      if (fraction === undefined && message === undefined)
+        throw usageError('the progress is missing', 'pass a fraction, --message or both')
       const report = { ...(fraction !== undefined && { fraction }), ...(message !== undefined && { message }) }
       await callAsRun(cli, options, (inside) => inside.reportProgress(report))
     })
 }
 
-function fractionOf(text: string): number {
+function readFraction(text: string): number {
   const fraction = Number(text)
-  if (text.trim() === '' || !(fraction >= 0 && fraction <= 1)) throw new InvalidArgumentError('It must be 0 … 1.')
+  if (text.trim() === '' || !(fraction >= 0 && fraction <= 1))
+    throw new InvalidArgumentError('Expected a number from 0 to 1.')
   return fraction
 }

@@ -17,7 +17,7 @@ const entriesMax = 100
 /** The options of `queue` and of its live view `top`. */
 export const addQueueOptions = (command: Command, usual: number) =>
   addOutputOption(command)
-    .option('--pool <name>', 'the pool; default: the pool of the default queue')
+    .option('--pool <name>', 'pool (default: pool of the default queue)')
     .addOption(
       new Option('-s, --state <state...>', 'only jobs in these states').choices(states.map((s) => s.toLowerCase())),
     )
@@ -31,7 +31,7 @@ export const queueVariables = ({ pool, state, limit }: QueueOptions) => ({
 
 export function registerQueueCommand(program: Command, cli: Cli): void {
   addQueueOptions(program.command('queue'), 50)
-    .description('show running and waiting jobs in queue order, with the reasons')
+    .description('list running and waiting jobs in queue order, with the reason why each waits')
     .action(async (options: QueueOptions) => {
       const { queue } = await cli.connection().request(QueueDocument, queueVariables(options))
       await cli.terminal.write(renderQueue(cli, queue, options.output))

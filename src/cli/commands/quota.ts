@@ -19,7 +19,7 @@ import { readAmount } from '../numbers.ts'
 import { readEveryNode } from '../pages.ts'
 
 export function registerQuotaCommand(program: Command, cli: Cli): void {
-  const quota = program.command('quota').description('manage quotas on submissions')
+  const quota = program.command('quota').description('show and manage quotas on submissions')
   addOutputOption(quota.command('usage', { isDefault: true }))
     .description('show your quotas and your usage')
     .action(async ({ output }: OutputOptions) => {
@@ -31,8 +31,8 @@ export function registerQuotaCommand(program: Command, cli: Cli): void {
     .action(async ({ output }: OutputOptions) => print(cli, await readQuotas(cli), output))
   addOutputOption(quota.command('create'))
     .description('create a quota')
-    .addOption(word('--type <type>', 'what the quota counts', QuotaType).makeOptionMandatory())
-    .addOption(word('--action <action>', 'what happens when the quota is exceeded', QuotaAction).default('BLOCK'))
+    .addOption(word('--type <type>', 'type of the quota', QuotaType).makeOptionMandatory())
+    .addOption(word('--action <action>', 'reaction to an exceeded quota', QuotaAction).default('BLOCK'))
     .addOption(word('--scope <scope>', 'whose usage is limited', QuotaScope).default('GLOBAL'))
     .option('--key <name>', 'name of the level, user, team or account')
     .requiredOption('--limit <amount>', 'highest allowed value', readAmount)
@@ -42,7 +42,7 @@ export function registerQuotaCommand(program: Command, cli: Cli): void {
     })
   addOutputOption(quota.command('update').argument('<quota>'))
     .description('change a quota')
-    .addOption(word('--action <action>', 'what happens when the quota is exceeded', QuotaAction))
+    .addOption(word('--action <action>', 'reaction to an exceeded quota', QuotaAction))
     .option('--limit <amount>', 'highest allowed value', readAmount)
     .action(async (id: string, { output, ...change }: OutputOptions & Omit<UpdateQuotaInput, 'id'>) => {
       const { updateQuota } = await cli.connection().request(UpdateQuotaDocument, { input: { id, ...change } })

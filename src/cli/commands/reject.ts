@@ -7,9 +7,9 @@ import { readJobVersion } from './approve.ts'
 
 export function registerRejectCommand(program: Command, cli: Cli): void {
   addOutputOption(program.command('reject').argument('<job...>'))
-    .description('reject jobs that wait for approval')
+    .description('reject jobs')
     .requiredOption('--reason <text>', 'reason, shown to the submitter')
-    .option('--at <version>', 'only if the job still has this version', readWhole)
+    .option('--at <version>', 'decide only if the job still has this version', readWhole)
     .action(async (ids: string[], { output, reason, at }: OutputOptions & { reason: string; at?: number }) => {
       const jobs = await runForEach(cli, ids, async (jobId) => {
         const input = { jobId, reason, expectedVersion: at ?? (await readJobVersion(cli, jobId)) }

@@ -23,19 +23,17 @@ interface CreateOptions extends OutputOptions {
 }
 
 export function registerReservationCommand(program: Command, cli: Cli): void {
-  const reservation = program
-    .command('reservation')
-    .description('manage capacity reservations: nodes for a project in a time window')
+  const reservation = program.command('reservation').description('reserve nodes for a project during a time window')
   addOutputOption(reservation.command('ls', { isDefault: true }))
     .description('list reservations by the start of their windows')
     .action(async ({ output }: OutputOptions) => print(cli, await readReservations(cli), output))
   addOutputOption(reservation.command('create').argument('<name>'))
     .description('reserve nodes')
     .requiredOption('--project <name>', 'project whose jobs may use the nodes')
-    .requiredOption('--node <name...>', 'the nodes')
-    .requiredOption('--from <time>', 'start of the window, e.g. 2030-01-31T12:00:00Z', readTime)
-    .requiredOption('--until <time>', 'its end', readTime)
-    .option('--pool <name>', 'the pool; default: the only pool')
+    .requiredOption('--node <name...>', 'names of the nodes')
+    .requiredOption('--from <time>', 'start of the window, such as 2030-01-31T12:00:00Z', readTime)
+    .requiredOption('--until <time>', 'end of the window', readTime)
+    .option('--pool <name>', 'pool (default: the only pool)')
     .option('--hard', 'end jobs at the end of the window; otherwise they run to completion')
     .option('--native-id <name>', 'name of the reservation in the backend')
     .action((name: string, options: CreateOptions) => create(cli, name, options))
@@ -62,7 +60,7 @@ async function create(cli: Cli, name: string, { output, pool, node, from, until,
 
 function readTime(given: string): string {
   const at = parseTime(given)
-  if (!Number.isFinite(at)) throw new InvalidArgumentError('Write a time that exists, such as 2030-01-31T12:00:00Z.')
+  if (!Number.isFinite(at)) throw new InvalidArgumentError('Expected an existing time, such as 2030-01-31T12:00:00Z.')
   return new Date(at).toISOString()
 }
 

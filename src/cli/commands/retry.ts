@@ -14,7 +14,8 @@ import {
 export function registerRetryCommand(program: Command, cli: Cli): void {
   const retry = program.command('retry').argument('<job>').argument('[command...]', 'another command, after "--"')
   addSubmissionFlags(addSpecFlags(retry))
-    .description('retry a final job as a new job, with changes by flags; prints its id')
+    .summary('submit a final job again')
+    .description('submit a final job again as a new job; flags change its spec; prints the new id')
     .action(async (jobId: string, command: string[], options: SpecFlags & SubmissionOptions) => {
       const overrides = buildSpec({ ...cli, command, flags: options, yaml: null, warn: () => undefined })
       const input = { jobId, overrides, ...submissionInput(options) }

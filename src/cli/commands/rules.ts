@@ -41,7 +41,7 @@ export function registerRulesCommand(program: Command, cli: Cli): void {
     .description('create a rule with one condition')
     .action(async (name: string, { output, ...flags }: OutputOptions & RuleFlags) => {
       const condition = conditionOf(flags)
-      if (!condition) throw usageError('A rule needs one condition', 'for example --cost-above 50')
+      if (!condition) throw usageError('the rule has no condition', 'pass one, for example --cost-above 50')
       const input = { name, condition, ...fieldsOf(flags) }
       const { createApprovalRule } = await cli.connection().request(CreateApprovalRuleDocument, { input })
       await print(cli, [expectSuccess(createApprovalRule, 'CreateApprovalRuleSuccess').rule], output)
@@ -73,7 +73,7 @@ function withFlags(command: Command): Command {
     .option('--cost-above <cost>', 'condition: the job costs more than this', readAmount)
     .option('--hardware <glob>', 'condition: the requested GPU or CPU model matches this glob')
     .option('--executor <name>', 'condition: the job runs on this executor')
-    .option('--level-not-in <level...>', 'condition: the level of the user is none of these', readLevels)
+    .option('--level-not-in <level...>', 'condition: the user has another level than these', readLevels)
     .option(
       '--jobs-per-day-above <count>',
       'condition: more than this number of jobs of the user in 24 hours',
@@ -93,7 +93,7 @@ function conditionOf(flags: RuleFlags): ApprovalConditionInput | undefined {
   const { costAbove, hardware, executor, levelNotIn, jobsPerDayAbove, firstJob, jobName } = flags
   const named = { costAbove, hardware, executor, levelNotIn, jobsPerDayAbove, firstJob, name: jobName }
   const given = Object.entries(named).filter(([, value]) => value !== undefined)
-  if (given.length > 1) throw usageError('A rule can have only one condition', 'create one rule per condition')
+  if (given.length > 1) throw usageError('the rule has more than one condition', 'create one rule for each condition')
   // Exactly one of the seven keys, with its own type.
   return given.length === 0 ? undefined : (Object.fromEntries(given) as ApprovalConditionInput)
 }
@@ -109,7 +109,7 @@ const fieldsOf = ({ priority, disable, enable, exempt, requires, expires }: Rule
 const readLevels = (given: string, before: UserLevel[] = []): UserLevel[] => [...before, readLevel(given)]
 
 function readInteger(given: string): number {
-  if (!/^-?\d{1,9}$/.test(given)) throw new InvalidArgumentError('It must be an integer.')
+  if (!/^-?\d{1,9}$/.test(given)) throw new InvalidArgumentError('Expected an integer.')
   return Number(given)
 }
 

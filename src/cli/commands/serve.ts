@@ -5,9 +5,9 @@ import { runServer } from '../server.ts'
 export function registerServeCommand(program: Command, cli: Cli): void {
   program
     .command('serve')
-    .description('run a server in the foreground, configured by a file and BERTH_… variables')
+    .description('run a server with a configuration file and BERTH_… variables')
     .option('--config <file>', 'the configuration file')
-    .option('--single-user', 'remove all users and tokens first; afterwards there is one user, without login')
+    .option('--single-user', 'remove all users and tokens first; the only user then needs no login')
     .action(({ config, singleUser }: { config?: string; singleUser?: true }) =>
       runServer(cli, [...(config === undefined ? [] : ['--config', config]), ...(singleUser ? ['--single-user'] : [])]),
     )

@@ -32,7 +32,7 @@ export function registerSubmitCommand(program: Command, cli: Cli): void {
   addSubmissionFlags(addSpecFlags(submit))
     .description('submit a job; prints its id')
     .option('-f, --file <job.yaml>', 'the spec in YAML, "-" for stdin; flags override it')
-    .option('--print-spec', 'print the spec, and submit nothing')
+    .option('--print-spec', 'print the spec without submitting it')
     .option('--requires-approval', 'require an approval before the job is queued')
     .passThroughOptions()
     .action(async (command: string[], options: SubmitOptions) => {
@@ -46,20 +46,20 @@ export function registerSubmitCommand(program: Command, cli: Cli): void {
       if (options.printSpec) return cli.terminal.write(structured(spec, 'yaml'))
       const named = (['command', 'executable', 'handler', 'image'] as const).some((field) => spec[field] != null)
       if (!named && options.file === undefined)
-        throw usageError('nothing to run', 'write "berth submit -- command", or -f job.yaml')
+        throw usageError('the command is missing', 'write "berth submit -- command" or "berth submit -f job.yaml"')
       await send(cli, spec, options)
     })
 }
 
-/** Options that a submission and a retry have beside the spec. */
+/** Options that submissions and retries share beside the spec. */
 export function addSubmissionFlags(command: Command): Command {
   return addOutputOption(command)
-    .option('--idempotency-key <key>', 'idempotency key: submitting the same key again returns the same job')
+    .option('--idempotency-key <key>', 'submitting the same key again returns the same job')
     .option('--key-ttl <time>', 'lifetime of the key; default 1d', readSeconds)
     .option('--slot <id>', 'consume a reserved slot')
     .option('--follow', 'follow the output and exit with the exit code of the job; Ctrl-C detaches, the job continues')
     .option('--wait', 'wait for the end of the job and exit with its exit code')
-    .option('--dry-run', 'only predict whether, where and when the job would start')
+    .option('--dry-run', 'predict whether, where and when the job would start, without submitting it')
     .option('--no-wait', 'refuse the job unless it can start now')
 }
 
@@ -71,7 +71,7 @@ export const submissionInput = ({ idempotencyKey, keyTtl, slot, dryRun, wait }: 
   ...(wait === false && { noWait: true }),
 })
 
-/** A user waits for the answer; a program that gave a key can wait longer. */
+/** A person waits for the answer; a program that sends a key can wait longer. */
 export const submissionRetries = ({ idempotencyKey }: SubmissionOptions) => ({
   attempts: idempotencyKey === undefined ? 3 : 5,
 })
@@ -93,26 +93,26 @@ export function addSpecFlags(submit: Command): Command {
     .addOption(
       new Option('--network-isolation <traffic>', 'block this traffic of the container').choices(['IN', 'OUT', 'ALL']),
     )
-    .option('--cpu <cores>', 'number of cores, may be a fraction', readAmount)
-    .option('--mem <GiB>', 'memory in GiB, may be a fraction', readAmount)
+    .option('--cpu <cores>', 'processor cores, such as 4 or 0.5', readAmount)
+    .option('--mem <GiB>', 'memory in GiB, such as 4 or 0.5', readAmount)
     .option('--gpu <count>', 'number of GPUs', readWhole)
-    .option('--gpu-model <text>', 'text that the GPU model contains; !text excludes; may be repeated', append)
+    .option('--gpu-model <text>', 'GPU model contains this text; !text excludes; may be repeated', append)
     .option('--gpu-ids <ids>', 'exactly these GPUs of the machine, e.g. 0,1', readIds)
     .option('--any-gpu', 'use other GPUs if those of --gpu-ids are in use')
     .option('--queue <name>', 'the queue to submit to')
-    .option('--executor <name>', 'executor')
+    .option('--executor <name>', 'executor that runs the job')
     .option('--project <name>', 'project of the job')
     .option('--account <account>', 'account to charge')
     .option('--max-run-time <time>', 'maximum duration of a run: 90s, 10m, 2h, 1d', readSeconds)
     .option('--duration <time>', 'expected duration of a run', readSeconds)
-    .option('--not-before <time>', 'earliest start (RFC 3339)')
+    .option('--not-before <time>', 'earliest start, such as 2030-01-31T12:00:00Z')
     .option('--after <job>', 'start after this job has succeeded; may be repeated', append)
     .option('--restartable', 'run the job again after preemption or loss of its node')
-    .option('--preemptable', 'the job may be preempted by other jobs')
-    .option('--interactive', 'the job is interactive: it starts first; one per user at a time')
-    .option('--bid <amount>', 'bid: among the jobs of an account the highest bid is first', readWhole)
+    .option('--preemptable', 'let other jobs preempt this job')
+    .option('--interactive', 'start before other jobs; one interactive job per user at a time')
+    .option('--bid <amount>', 'jobs of an account with a higher bid start first', readWhole)
     .option('--reservation <id>', 'run on the nodes of this capacity reservation')
-    .option('--attempts <count>', 'maximum number of runs while the command fails', readCount)
+    .option('--attempts <count>', 'maximum number of runs if the command fails', readCount)
     .option('--set <field=value>', 'any field of the spec, e.g. resources.infiniband=true; may be repeated', append)
 }
 
@@ -160,7 +160,7 @@ interface Taken {
 async function tell(cli: Cli, taken: Taken, options: SubmissionOptions): Promise<JobRowFragment> {
   const { job, warnings, idempotentHit } = taken
   if (idempotentHit && options.idempotencyKey !== undefined)
-    cli.terminal.say(`berth: the key was used before; its job is ${job.id}`)
+    cli.terminal.say(`berth: the key was used before, for job ${job.id}`)
   for (const warning of warnings) cli.terminal.say(`berth: ${warning}`)
   if (job.state === 'BLOCKED' && job.stateInfo) cli.terminal.say(`berth: ${job.id} is BLOCKED: ${job.stateInfo}`)
   if (options.output !== 'table') await cli.terminal.write(structured({ job, idempotentHit, warnings }, options.output))

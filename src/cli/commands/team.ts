@@ -27,7 +27,7 @@ interface Changes {
 }
 
 export function registerTeamCommand(program: Command, cli: Cli): void {
-  const team = program.command('team').description('manage teams: users who share limits and an account')
+  const team = program.command('team').description('manage teams of users who share limits and an account')
   addOutputOption(team.command('ls'))
     .description('list teams')
     .action(async ({ output }: OutputOptions) => print(cli, await readTeams(cli), output))

@@ -36,7 +36,7 @@ export function registerTokenCommand(program: Command, cli: Cli): void {
       await print(cli, await readTokens(cli, userId), output)
     })
   addOutputOption(token.command('create').argument('<name>'))
-    .description('create a token; the secret is printed only once')
+    .description('create a token and print its secret, which cannot be shown again')
     .option('--user <name>', 'user of the token (default: you)')
     .option('--scopes <scope...>', 'READ, SUBMIT, OPERATE, ADMIN (default: all your scopes)', readScope)
     .option(
@@ -65,7 +65,7 @@ export function registerTokenCommand(program: Command, cli: Cli): void {
 function readScope(given: string, before: TokenScope[] = []): TokenScope[] {
   const names = ['READ', 'SUBMIT', 'OPERATE', 'ADMIN'] as const satisfies readonly TokenScope[]
   const scope = names.find((name) => name === given.toUpperCase())
-  if (!scope) throw new InvalidArgumentError(`Scopes are ${names.join(', ')}.`)
+  if (!scope) throw new InvalidArgumentError(`Expected ${names.join(', ')}.`)
   return [...before, scope]
 }
 
@@ -75,7 +75,7 @@ const unitMs = { d: 86_400_000, h: 3_600_000, m: 60_000 } as const
 function readExpiry(given: string): string {
   const [, amount, unit] = /^(\d{1,6})([dhm])$/.exec(given) ?? []
   const at = amount ? nowMs() + Number(amount) * unitMs[unit as keyof typeof unitMs] : parseTime(given)
-  if (Number.isNaN(at)) throw new InvalidArgumentError('Times are 30d, 12h, 90m or 2030-01-31T12:00:00Z.')
+  if (Number.isNaN(at)) throw new InvalidArgumentError('Expected 30d, 12h, 90m or a time such as 2030-01-31T12:00:00Z.')
   return new Date(at).toISOString()
 }
 

@@ -6,11 +6,12 @@ import { addQueueOptions, type QueueOptions, queueVariables, renderQueue } from 
 
 export function registerTopCommand(program: Command, cli: Cli): void {
   addQueueOptions(program.command('top'), 20)
+    .summary('watch the queue live')
     .description('watch the queue live until Ctrl-C; in a pipe, print one snapshot after another')
     .action(async (options: QueueOptions) => {
       const { write, replaceScreen } = cli.terminal
       cli.leaveOnInterrupt('detached; all jobs continue')
-      // A live view waits for its server; a command that never had one is wrong.
+      // The live view retries forever, so check first that a server is reachable.
       await cli.connection().request(QueueDocument, queueVariables(options), { attempts: 2 })
       for await (const { queueStatus } of cli.connection().subscribe(QueueStatusDocument, queueVariables(options))) {
         const view = renderQueue(cli, queueStatus, options.output)

@@ -7,7 +7,8 @@ import { runServer } from '../server.ts'
 export function registerUpCommand(program: Command, cli: Cli): void {
   program
     .command('up')
-    .description('start a server for this machine unless one is running; Ctrl-C stops it, jobs continue')
+    .summary('start a server on this machine if none is running')
+    .description('start a server on this machine if none is running; Ctrl-C stops it, and its jobs continue')
     .action(async () => {
       const { BERTH_LOG_LEVEL } = cli.env
       const running = await runningServer(cli)

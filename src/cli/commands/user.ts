@@ -85,7 +85,7 @@ export function registerUserCommand(program: Command, cli: Cli): void {
   user
     .command('rm')
     .argument('<name>')
-    .description('disable a user and revoke the tokens of the user; running jobs continue, waiting ones are held')
+    .description('disable a user and revoke the tokens of the user; running jobs continue, waiting jobs are held')
     .action(async (name: string) => {
       const input = { id: await findUserId(cli, name) }
       const { deleteUser } = await cli.connection().request(DeleteUserDocument, { input })
@@ -115,7 +115,7 @@ async function showUser(cli: Cli, name: string | undefined, output: OutputOption
 async function userWithRights(cli: Cli, called: string | undefined): Promise<User> {
   if (called === undefined) return (await cli.connection().request(WhoAmIDocument, {})).viewer.user
   const found = (await readUsersWithRights(cli)).find(({ id, name }) => called === id || called === name)
-  if (!found) throw new Stop(exitCodes.notFound, `There is no user ${called}`, 'see "berth user ls"')
+  if (!found) throw new Stop(exitCodes.notFound, `User ${called} not found`, '"berth user ls" lists the users')
   return found
 }
 

@@ -5,7 +5,8 @@ import { detachOnInterrupt, findJob, reportWaiting, waitUntilFinal } from '../wa
 
 export function registerWaitCommand(program: Command, cli: Cli): void {
   addOutputOption(program.command('wait').argument('<job...>'))
-    .description('wait for jobs to end; the exit code is that of the first job that did not succeed')
+    .summary('wait until jobs end')
+    .description('wait until jobs end; exits with the exit code of the first job that did not succeed')
     .action(async (ids: string[], { output }: OutputOptions) => {
       for (const id of ids) await findJob(cli, id)
       detachOnInterrupt(cli, ids.join(' '))

@@ -1,15 +1,15 @@
 import type { DocumentNode, FieldNode, FragmentDefinitionNode, SelectionSetNode, ValueNode } from 'graphql'
 
 /**
- * Results that a normalised cache may take as they come. Answers overtake each other: a list that was read before an event
- * may arrive after it, and a cache would then show the past. So every result passes here first:
+ * Keeps a normalised cache from going back in time. Answers overtake each other: a list that was read before an event may arrive
+ * after it. So every result passes here first:
  *
- * - a field of a job that is older than what was seen of it, by the job's `version`, gets the newer value; its runs and its
- *   approval are of the age of their job;
- * - jobs that were deleted are taken out of lists, however late the list arrives.
+ * - a field of a job that is older than the newest seen one, by the job's `version`, gets the newer value; runs and approvals have
+ *   the version of their job;
+ * - deleted jobs are removed from lists, however late the list arrives.
  *
- * A stream that begins anew may be of a database that was restored, where rows are older than before and deleted jobs are
- * back. So everything is forgotten then.
+ * A stream restarts after its database was restored from a backup, where rows are older and deleted jobs exist again. So a restart
+ * clears everything.
  *
  * Rows that are selected without `id` and `version` pass as they are. The newest `rowsMax` rows are remembered.
  */

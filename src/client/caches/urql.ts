@@ -57,7 +57,7 @@ const removeDeleted: UpdateResolver = (result, _args, cache: Cache) => {
 
 /**
  * In an object of a union Graphcache also misses the fields of fragments on the other members, and warns in development
- * (13). It would not with a `schema`, but then it throws at a member that a newer server has.
+ * (13). With a `schema` Graphcache would not warn, but would throw at a union member of a newer server.
  */
 const isOfOtherMember = (message: string) => /^Invalid undefined: .*\(Caused At: .*Fragment/s.test(message)
 

@@ -1,6 +1,6 @@
 /**
- * Messages that `return` ends at once, also while one is awaited: an async generator by itself returns after its next message, which
- * a quiet job may never have.
+ * Makes `return` end the messages at once. An async generator alone waits for its next message, which a quiet job may never
+ * send.
  */
 export function makeCancellable<Message>(
   begin: (signal: AbortSignal) => AsyncGenerator<Message, void, void>,

@@ -1,4 +1,4 @@
-/** A request without data, and the code of its error. A refusal in the data of an answer is no failure. */
+/** A request failed without data. Refusals are data. */
 export class RequestFailed extends Error {
   override name = 'RequestFailed'
   /** `extensions.code` of the first error, or UNREACHABLE when no server answered. */
@@ -6,11 +6,11 @@ export class RequestFailed extends Error {
   /** The id of the request in the server's log. */
   readonly requestId: string | null
   readonly token: TokenTrouble | null
-  /** The server asks to wait so long. */
+  /** The wait that the server requires before a retry. */
   readonly retryAfterMs: number
-  /** Something else than a GraphQL server answered: a proxy, a page, another program. */
+  /** The answer is not from a GraphQL server: a proxy, a page, another program. */
   readonly isForeign: boolean
-  /** The connection was made, and not one byte came: a proxy holds the stream back. */
+  /** The connection opened, but no byte arrived: a proxy holds the stream back. */
   readonly isSilent: boolean
 
   constructor(code: string, message: string, options: FailureOptions = {}) {
@@ -31,8 +31,8 @@ export class RequestFailed extends Error {
 }
 
 /**
- * What a refused token allows. REFUSED: nothing. EXPIRED: a try with another token; it is expired, revoked or unknown. ENDED: a try with
- * the same one; it was accepted before, and what it permits may have changed.
+ * Why a token was refused. REFUSED: do not retry. EXPIRED: expired, revoked or unknown; retry with another token. ENDED: accepted
+ * before, but its permissions may have changed; retry with the same token.
  */
 export type TokenTrouble = 'REFUSED' | 'EXPIRED' | 'ENDED'
 
@@ -46,17 +46,16 @@ export interface FailureOptions extends ErrorOptions {
 
 const retryableCodes = new Set(['UNREACHABLE', 'UNAVAILABLE', 'RATE_LIMITED', 'SUBSCRIPTION_LIMIT', 'TIMEOUT'])
 
-/** A job that was deleted, and one of others, look the same. */
-export const createJobNotFound = (jobId: string) =>
-  new RequestFailed('NOT_FOUND', `There is no job ${jobId} that you may see`)
+/** The same message for a deleted job and for a job of another user. */
+export const createJobNotFound = (jobId: string) => new RequestFailed('NOT_FOUND', `Job ${jobId} not found`)
 
-/** The end of a stream whose job was deleted after it had given a cursor; throws any other failure. */
+/** The last message of a stream whose job was deleted; throws any other failure. */
 export function convertToDeletion(error: unknown, cursor: string | undefined) {
   if (cursor === undefined || !(error instanceof RequestFailed) || error.code !== 'NOT_FOUND') throw error
   return { __typename: 'StreamReset', resetReason: 'DELETED', cursor } as const
 }
 
-/** A page is refused where a stream begins with a reset: the cursor is of a database that is no more. null: begin anew. */
+/** Returns null if the cursor is from a database that was replaced: read from the beginning. Throws any other failure. */
 export function ignoreInvalidCursor(error: unknown): null {
   if (error instanceof RequestFailed && error.code === 'INVALID_CURSOR') return null
   throw error

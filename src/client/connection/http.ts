@@ -3,8 +3,6 @@ import { hasFewConnections } from './http1-browser.ts'
 import type { Servers } from './servers.ts'
 import { bearerHeader, type Tokens } from './tokens.ts'
 
-/** One document to one server over HTTP. */
-
 export interface Operation {
   query: string
   variables?: unknown
@@ -12,7 +10,7 @@ export interface Operation {
   extensions?: Readonly<Record<string, unknown>> | undefined
 }
 
-/** What a server says: data, errors, or both. */
+/** The result of an operation: data, errors, or both. */
 export interface Answer<Result> {
   data?: Result | null
   errors?: readonly GraphqlError[]
@@ -20,15 +18,15 @@ export interface Answer<Result> {
 }
 
 export interface Http {
-  /** The answer, whatever it says. Throws RequestFailed when there is none. */
+  /** Returns the answer with its errors. Throws RequestFailed if no GraphQL answer arrives. */
   ask<Result>(operation: Operation, signal?: AbortSignal): Promise<Answer<Result>>
 }
 
 const requestMsMax = 30_000
-/** A proxy may name any number; a timer of the platform takes 24 days, and ends at once above. */
+/** Proxies may send any number, and timers fire at once above 24 days. */
 const retryAfterMsMax = 600_000
 
-/** An expired token is renewed and the document sent once more: the server has not looked at it. */
+/** Renews an expired token and sends the document again: the server has not executed it. */
 export function createHttp(servers: Servers, tokens: Tokens): Http {
   return {
     async ask<Result>(operation: Operation, signal?: AbortSignal) {
@@ -88,18 +86,18 @@ const scarcityOf = (endpoint: URL) =>
 export const createUnreachable = (endpoint: URL, cause: unknown) =>
   new RequestFailed('UNREACHABLE', `No server answers at ${endpoint.origin}${reasonOf(cause)}`, { cause })
 
-/** Node tells it, such as a certificate that is not trusted; browsers do not. */
+/** Node gives a reason, such as an untrusted certificate; browsers do not. */
 const reasonOf = (error: unknown) =>
   error instanceof Error && error.cause instanceof Error && error.cause.message ? `: ${error.cause.message}` : ''
 
-/** A response that is no answer of GraphQL: of the server's gate, or of a proxy. */
+/** The failure for a response without a GraphQL result: from the server's gate or from a proxy. */
 export function createResponseFailure(endpoint: URL, response: Response, text: string): RequestFailed {
   const { status, headers } = response
   const retryAfterMs = Math.min((Number(headers.get('retry-after')) || 0) * 1_000, retryAfterMsMax)
   const token = status === 401 ? ({ token: 'EXPIRED' } as const) : {}
   const errors = parseAnswer(text)?.errors
   if (errors && !response.redirected) return createFailure(errors, { retryAfterMs, ...token })
-  // On the way the request may have become a GET, and lost its token.
+  // A redirect may turn the request into a GET and drop its token.
   const from = response.redirected
     ? `${endpoint.href} redirects to ${response.url} (use that URL), which`
     : endpoint.href
@@ -108,10 +106,10 @@ export function createResponseFailure(endpoint: URL, response: Response, text: s
   return new RequestFailed(code, reason, { retryAfterMs, isForeign: true, ...token })
 }
 
-/** A page says it in its title. */
+/** The title of a page, or the text. */
 const wordsOf = (text: string) => /<title>([^<]*)/i.exec(text)?.[1] ?? text
 
-/** The gate of the server answers in plain text, so only the status says the code. */
+/** The server's gate answers in plain text, so the status determines the code. */
 function codeOfStatus(status: number): string {
   if (status === 401) return 'UNAUTHENTICATED'
   if (status === 403) return 'FORBIDDEN'

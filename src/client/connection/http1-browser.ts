@@ -2,7 +2,7 @@ interface Platform {
   performance: { getEntriesByName(name: string): readonly object[] }
 }
 
-/** Whether this is a browser that reaches the server over HTTP/1.1, as far as it tells. */
+/** Whether this browser uses HTTP/1.1, as far as it shows. */
 export function hasFewConnections({ protocol, href }: URL, platform: Platform = globalThis): boolean {
   if (!('location' in platform)) return false
   if (protocol === 'http:') return true

@@ -1,6 +1,6 @@
 import type { Sleep } from './sleep.ts'
 
-/** What tells `online`: a page or a worker of a browser. Other platforms tell nothing. */
+/** Source of `online` events: a page or worker of a browser. Other platforms have none. */
 export type Network = Pick<EventTarget, 'addEventListener' | 'removeEventListener'>
 
 export const platformNetwork: Network =
@@ -8,7 +8,7 @@ export const platformNetwork: Network =
     ? (globalThis as unknown as Network)
     : { addEventListener: () => {}, removeEventListener: () => {} }
 
-/** As `sleep`, but until the machine is in a network again at the latest; true: it ended for that. */
+/** Sleeps, but ends early and returns true when the machine is online again. */
 export async function sleepUntilOnline(
   { sleep, network }: { sleep: Sleep; network: Network },
   ms: number,

@@ -3,21 +3,21 @@ import type { Sleep } from './sleep.ts'
 import { runUserCallback } from './user-callbacks.ts'
 
 /**
- * Which streams of a client are without a connection, for pages that say so. A server may accept a connection and refuse the
- * stream a moment later, again and again: so an outage is over with a message, or when a connection stays open for `settledMs`.
+ * Tracks which streams of a client have no connection. A server may accept a connection and refuse the stream a moment later,
+ * so an outage ends with a message, or when a connection stays open for `settledMs`.
  */
 export interface Outages {
-  /** The outages of one stream. */
+  /** Tracks one stream. */
   ofStream(): StreamOutage
   /** The newest failure of a stream without a connection; null: every stream is connected. */
   current(): RequestFailed | null
-  /** Calls the listener after every change, until the function that it answers is called. */
+  /** Calls the listener after every change; the returned function unsubscribes. */
   onChange(listener: () => void): () => void
 }
 
 export interface StreamOutage {
   begins(failure: RequestFailed): void
-  /** There is a connection, and no message yet. */
+  /** The connection opened, but no message has arrived yet. */
   opens(): void
   ends(): void
 }

@@ -1,7 +1,6 @@
 /**
- * Variables of a subscription that can be sent again. Every message of Berth carries a cursor; `after` moves with it, in
- * place, on the very object that is sent again. Together with the server's order that makes each message arrive exactly
- * once. Subscribing again with the variables of the beginning, as graphql-ws does, would replay everything.
+ * Variables of a subscription that resumes. Every message carries a cursor; `after` moves with it in place, on the object that
+ * the next attempt sends. With the server's order each message arrives exactly once. The first variables would replay everything.
  */
 
 export interface Resumable {

@@ -1,9 +1,9 @@
 import type { Sleep } from './sleep.ts'
 
 /**
- * The one retry policy: 1, 2, 4 … seconds at most, each wait random between zero and that (full jitter), so that a
- * thousand clients of a restarted server do not come back in step. Only retryable errors are tried again, and only for
- * requests that are safe to repeat: a query, or a submission with an idempotency key.
+ * The retry policy: exponential backoff from 1 s with full jitter, so that the clients of a restarted server do not return at
+ * the same moment. Only retryable errors are retried, and only for requests that are safe to repeat: a query, or a submission
+ * with an idempotency key.
  */
 
 export interface Retry<T> {

@@ -1,8 +1,8 @@
-/** The servers of one installation: they share a database, so any of them continues what another began. */
+/** The servers of one installation. They share a database, so any of them can continue a stream. */
 export interface Servers {
-  /** The endpoint to ask now. */
+  /** The current endpoint. */
   endpoint(): URL
-  /** It did not answer: the next one is asked, unless that happened already. */
+  /** Switches to the next server if this one is still the current one. */
   failed(endpoint: URL): void
 }
 
@@ -27,9 +27,9 @@ export function createServers(urls: string | readonly string[]): Servers {
 function endpointOf(url: string): URL {
   const folder = `${url.trim().replace(/\/(graphql\/?)?$/, '')}/`
   const endpoint = URL.canParse('graphql', folder) ? new URL('graphql', folder) : null
-  // No client of HTTP takes them, and a message would show them.
+  // HTTP clients refuse credentials in URLs, and messages would show them.
   if (endpoint?.username || endpoint?.password)
-    throw new TypeError('The URL of a server must not have a user or password; a token says who you are')
+    throw new TypeError('The URL of a server must not contain a user or password; pass a token instead')
   if (endpoint && /^https?:$/.test(endpoint.protocol)) return endpoint
   throw new TypeError(`"${url}" is not the URL of a server, such as http://127.0.0.1:4000`)
 }

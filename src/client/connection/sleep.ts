@@ -1,4 +1,4 @@
-/** Waits, and ends early with the reason of the signal. Timers of the platform, so that browsers have it too. */
+/** Waits; rejects when the signal aborts. Works in browsers too. */
 export function sleepFor(ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     if (signal?.aborted) return reject(signal.reason)

@@ -1,22 +1,16 @@
-import { createClient, type SubscribePayload } from 'graphql-ws/client'
+import { type Client, createClient, type SubscribePayload } from 'graphql-ws/client'
 import { createFailure, type GraphqlError, RequestFailed } from './failure.ts'
 import type { Answer, Operation } from './http.ts'
 import type { Servers } from './servers.ts'
-import type { Open } from './streams.ts'
 import { bearerHeader, type Tokens } from './tokens.ts'
 
 /**
- * Subscriptions over one WebSocket that opens with the first stream and closes with the last. A broken connection ends
- * all of its streams with a failure; coming back is the work of streams.ts.
+ * Subscriptions over one WebSocket, which opens with the first stream and closes with the last. A broken connection ends all of
+ * its streams with a failure; streams.ts reconnects.
  *
- * A socket cannot be read slowly: from `unreadMax` messages on a stream leaves, and subscribes again from its cursor when
- * its reader has taken them. So a slow reader neither grows the heap nor holds back the other streams.
+ * A WebSocket has no backpressure for one stream: at `unreadMax` unread messages a stream unsubscribes, and resumes from its cursor
+ * when its reader has taken them. So a slow reader neither grows the heap nor delays other streams.
  */
-
-export interface SocketStreams {
-  subscribe: Open
-  close(): Promise<void>
-}
 
 interface SocketOptions {
   servers: Servers
@@ -30,99 +24,114 @@ const pingEveryMs = 10_000
 const pongWaitMs = 5_000
 const ackWaitMs = 15_000
 
-export function createSocketStreams({ servers, tokens, webSocket }: SocketOptions): SocketStreams {
-  const Socket = webSocket ?? globalThis.WebSocket
-  if (Socket === undefined)
-    throw new TypeError(
-      "There is no WebSocket here: use Node 22 or newer, give a class as `webSocket`, or `transports: ['sse', 'polling']`",
-    )
-  let endpoint = servers.endpoint()
-  let isWelcome = false
-  const unopened = new Set<() => void>()
-  let pongTimer: ReturnType<typeof setTimeout> | undefined
-  const client = createClient({
-    url: () => {
-      endpoint = servers.endpoint()
-      return endpoint.href.replace(/^http/, 'ws')
-    },
-    webSocketImpl: new Proxy(Socket as typeof WebSocket, { construct: connecting }),
-    connectionParams: async () => bearerHeader(await tokens.current()),
-    keepAlive: pingEveryMs,
-    connectionAckWaitTimeout: ackWaitMs,
-    retryAttempts: 0,
-    on: {
-      connecting: () => {
-        isWelcome = false
-      },
-      connected: () => {
-        isWelcome = true
-        for (const onOpen of unopened) onOpen()
-        unopened.clear()
-      },
-      ping: (received) => {
-        if (!received) pongTimer = setTimeout(() => client.terminate(), pongWaitMs)
-      },
-      pong: (received) => {
-        if (received) clearTimeout(pongTimer)
-      },
-      error: () => clearTimeout(pongTimer),
-      closed: () => clearTimeout(pongTimer),
-    },
-  })
+export class SocketStreams {
+  readonly #servers: Servers
+  readonly #client: Client
+  #endpoint: URL
+  /** The server has accepted the connection. */
+  #isWelcome = false
+  readonly #unopened = new Set<() => void>()
+  #pongTimer: ReturnType<typeof setTimeout> | undefined
 
-  function failureFrom(error: unknown): RequestFailed {
+  constructor({ servers, tokens, webSocket }: SocketOptions) {
+    const Socket = webSocket ?? globalThis.WebSocket
+    if (Socket === undefined)
+      throw new TypeError(
+        "This platform has no WebSocket: use Node 22 or newer, pass a class as `webSocket`, or set `transports: ['sse', 'polling']`",
+      )
+    this.#servers = servers
+    this.#endpoint = servers.endpoint()
+    this.#client = createClient({
+      url: () => {
+        this.#endpoint = servers.endpoint()
+        return this.#endpoint.href.replace(/^http/, 'ws')
+      },
+      webSocketImpl: new Proxy(Socket as typeof WebSocket, { construct: constructSocket }),
+      connectionParams: async () => bearerHeader(await tokens.current()),
+      keepAlive: pingEveryMs,
+      connectionAckWaitTimeout: ackWaitMs,
+      retryAttempts: 0,
+      on: {
+        connecting: () => {
+          this.#isWelcome = false
+        },
+        connected: () => this.#welcome(),
+        ping: (received) => {
+          if (!received) this.#pongTimer = setTimeout(() => this.#client.terminate(), pongWaitMs)
+        },
+        pong: (received) => {
+          if (received) clearTimeout(this.#pongTimer)
+        },
+        error: () => clearTimeout(this.#pongTimer),
+        closed: () => clearTimeout(this.#pongTimer),
+      },
+    })
+  }
+
+  async *subscribe<Result>(
+    operation: Operation,
+    signal: AbortSignal,
+    onOpen: () => void,
+  ): AsyncGenerator<Answer<Result>, void, void> {
+    for (let isLeft = true; isLeft; ) {
+      isLeft = false
+      const inbox = createInbox<Answer<Result>>(signal)
+      const leave = this.#client.subscribe<Result>(operation as SubscribePayload, {
+        next: (answer) => {
+          if (isLeft) return
+          inbox.put(answer as Answer<Result>)
+          if (inbox.size() < unreadMax) return
+          isLeft = true
+          inbox.end()
+          leave()
+        },
+        error: (error) => inbox.end(this.#toFailure(error)),
+        complete: () => inbox.end(),
+      })
+      // On a connection that is open already, only an answer shows that the server accepts the operation.
+      if (!this.#isWelcome) this.#unopened.add(onOpen)
+      try {
+        yield* inbox.taken()
+      } finally {
+        this.#unopened.delete(onOpen)
+        leave()
+      }
+    }
+  }
+
+  /** Waits for a connection in progress; if that fails, there is nothing to close. */
+  async close(): Promise<void> {
+    await Promise.allSettled([this.#client.dispose()])
+  }
+
+  #welcome(): void {
+    this.#isWelcome = true
+    for (const onOpen of this.#unopened) onOpen()
+    this.#unopened.clear()
+  }
+
+  #toFailure(error: unknown): RequestFailed {
     if (Array.isArray(error)) return createFailure(error as GraphqlError[])
     const { code, reason } = closeOf(error)
-    if (!isWelcome) servers.failed(endpoint)
+    if (!this.#isWelcome) this.#servers.failed(this.#endpoint)
     if (code === undefined) {
-      const what = isWelcome
-        ? `The connection to ${endpoint.origin} broke`
-        : `No WebSocket can be opened to ${endpoint.href}`
-      return new RequestFailed('UNREACHABLE', what, { cause: error })
+      const message = this.#isWelcome
+        ? `The connection to ${this.#endpoint.origin} broke`
+        : `No WebSocket can be opened to ${this.#endpoint.href}`
+      return new RequestFailed('UNREACHABLE', message, { cause: error })
     }
     const text = `The server closed the connection (${code}${reason ? `, ${reason}` : ''})`
     if (tokenCodes.has(code))
-      return new RequestFailed('UNAUTHENTICATED', text, { token: isWelcome ? 'ENDED' : 'EXPIRED' })
+      return new RequestFailed('UNAUTHENTICATED', text, { token: this.#isWelcome ? 'ENDED' : 'EXPIRED' })
     return new RequestFailed(fatalCodes.has(code) ? 'BAD_REQUEST' : 'UNREACHABLE', text)
-  }
-
-  return {
-    async *subscribe<Result>(operation: Operation, signal: AbortSignal, onOpen: () => void) {
-      for (let isLeft = true; isLeft; ) {
-        isLeft = false
-        const inbox = createInbox<Answer<Result>>(signal)
-        const leave = client.subscribe<Result>(operation as SubscribePayload, {
-          next: (answer) => {
-            if (isLeft) return
-            inbox.put(answer as Answer<Result>)
-            if (inbox.size() < unreadMax) return
-            isLeft = true
-            inbox.end()
-            leave()
-          },
-          error: (error) => inbox.end(failureFrom(error)),
-          complete: () => inbox.end(),
-        })
-        // On a connection that is open already, only an answer says that the server accepts the operation.
-        if (!isWelcome) unopened.add(onOpen)
-        try {
-          yield* inbox.taken()
-        } finally {
-          unopened.delete(onOpen)
-          leave()
-        }
-      }
-    },
-    // It waits for a connection that is being made, and rejects when that fails: then there is none to close.
-    close: async () => void (await Promise.allSettled([client.dispose()])),
   }
 }
 
 /**
- * A platform may refuse a connection in the constructor, as from a page of https to http. graphql-ws would wait for ever, so
- * the failure is told as that of any other connection.
+ * A platform may refuse a connection in the constructor, as from an https page to http. graphql-ws would wait forever, so the
+ * failure is reported like that of any other connection.
  */
-function connecting(Socket: typeof WebSocket, args: unknown[]): object {
+function constructSocket(Socket: typeof WebSocket, args: unknown[]): object {
   try {
     return Reflect.construct(Socket, args)
   } catch (error) {
@@ -132,10 +141,10 @@ function connecting(Socket: typeof WebSocket, args: unknown[]): object {
   }
 }
 
-/** 4401: no such token. 4403: it has expired, or what it permits has changed. */
+/** 4401: unknown token. 4403: expired token, or changed permissions. */
 const tokenCodes = new Set([4401, 4403])
 
-/** The same again would fail again: too large a message, and violations of the protocol. */
+/** Codes that a retry cannot fix: too large a message, and violations of the protocol. */
 const fatalCodes = new Set([1002, 1009, 4004, 4005, 4400, 4406, 4409, 4429])
 
 function closeOf(error: unknown): { code?: number; reason?: string } {
@@ -143,7 +152,7 @@ function closeOf(error: unknown): { code?: number; reason?: string } {
   return isClose ? (error as { code: number; reason?: string }) : {}
 }
 
-/** Messages between the one who puts and the one who takes; those before the end are taken before it is told. */
+/** A queue of messages; the reader takes all of them before it sees the end. */
 function createInbox<Message>(signal: AbortSignal) {
   const unread: Message[] = []
   let ended: { failure?: RequestFailed } | undefined

@@ -2,10 +2,9 @@ import type { Answer } from './http.ts'
 import type { Open } from './streams.ts'
 
 /**
- * Over HTTP/1.1 a browser makes six connections to a host, for all of its tabs together, and a stream of server-sent events
- * keeps one of them. So a page has at most `placesMax` such streams connected, and each of them leaves its connection
- * `stayMs` after a message: then those that wait have a place, and requests and other tabs a connection. The stream goes on
- * from its cursor at its next place. One without a cursor would lose messages, and keeps its place.
+ * Over HTTP/1.1 a browser opens six connections to a host for all of its tabs, and a stream of server-sent events occupies one.
+ * So a page connects at most `placesMax` streams, and each gives its place to a waiting stream `stayMs` after a message. It resumes
+ * from its cursor later. A stream without a cursor would lose messages, so it keeps its place.
  */
 
 const placesMax = 4
@@ -28,7 +27,7 @@ export function rotateStreams(open: Open, isNeeded: () => boolean): Open {
   }
 }
 
-/** Answers whether the stream is over. */
+/** Returns whether the stream is over. */
 async function* oneStay<Result>(
   connect: (stay: AbortSignal) => AsyncGenerator<Answer<Result>, void, void>,
   variables: unknown,
@@ -53,7 +52,7 @@ async function* oneStay<Result>(
 const hasCursor = (variables: unknown) =>
   typeof variables === 'object' && variables !== null && 'after' in variables && Boolean(variables.after)
 
-/** Gives so many places, in the order in which they are asked for, as the function that gives one back. */
+/** Grants places in order of request; the returned function releases the place. */
 function createPlaces(count: number): (signal: AbortSignal) => Promise<() => void> {
   const waiting: (() => void)[] = []
   let free = count

@@ -4,10 +4,9 @@ import type { Servers } from './servers.ts'
 import { bearerHeader, type Tokens } from './tokens.ts'
 
 /**
- * A subscription as server-sent events: a POST whose answer goes on. A reader that stops reading stops the server, by the
- * window of the connection. The server sends something at once, and then at least every 15 s: after silence of three times
- * that the connection is dead. If the beginning is missing, a proxy holds the stream back until its end: the failure is
- * `isSilent`, and another transport is right.
+ * A subscription as server-sent events: a POST with a streaming response, with backpressure by the window of the connection. The
+ * server sends a first byte at once, and then at least every 15 s; 45 s of silence mean a dead connection. Without a first byte
+ * a proxy holds the stream back: the failure is `isSilent`, and the stream uses another transport.
  */
 const beginningMsMax = 15_000
 const silenceMsMax = 45_000
@@ -102,7 +101,7 @@ async function* eventsOf(
   }
 }
 
-/** Lines that begin with a colon are comments, which keep the connection open. */
+/** Lines that start with a colon are keep-alive comments. */
 function parseEvent(text: string): SentEvent {
   const valuesOf = (field: string) =>
     text

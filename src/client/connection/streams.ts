@@ -8,11 +8,10 @@ import type { Sleep } from './sleep.ts'
 import type { Tokens } from './tokens.ts'
 
 /**
- * The messages of a subscription over as many connections, servers and transports as it takes, each exactly once; ends
- * when the server completes it. A server that is away, restarts, or has no database is asked again from the last cursor,
- * for ever: 1, 2, 4 … s with full jitter between the tries, and at once when the machine is in a network again. What cannot get
- * better ends the stream with its failure. An answer that is not of GraphQL ends a stream without a message, for its URL is
- * wrong; later it is of a proxy, and passes.
+ * Delivers each message of a subscription exactly once, over any number of connections, servers and transports, until the server
+ * completes it. If the server is unreachable, restarts or has no database, the stream resumes from its last cursor: it retries
+ * forever, with exponential backoff and at once when the machine is online again. A permanent failure ends the stream. A foreign
+ * answer is permanent before the first message (the URL is wrong) and temporary later (a proxy sent it).
  *
  * Transports are tried in their order: the next one after `triesPerTransport` failures in a row without a message. An outage
  * makes all of them fail, and a page over HTTP/1.1 has six connections for its requests and all of its SSE streams. So a stream
@@ -24,7 +23,7 @@ import type { Tokens } from './tokens.ts'
 export const transports = ['websocket', 'sse', 'polling'] as const
 export type Transport = (typeof transports)[number]
 
-/** Programs without types may name others. */
+/** Checks names from programs without types. */
 export function checkTransports(named: readonly Transport[]): readonly Transport[] {
   const unknown = named.find((name) => !transports.includes(name))
   if (named.length > 0 && unknown === undefined) return named
@@ -42,12 +41,12 @@ export type Open = <Result>(
   onOpen: () => void,
 ) => AsyncGenerator<Answer<Result>, void, void>
 
-/** The same messages by queries. They follow the variables, which move. */
+/** The same messages by queries, from the current `after` of the variables. */
 export type Poll<Result, Variables> = (variables: Variables, signal: AbortSignal) => AsyncGenerator<Result, void, void>
 
 export interface StreamOptions<Result, Variables> {
   signal?: AbortSignal | undefined
-  /** Without it the stream is never polled. */
+  /** Absent: the stream is never polled. */
   poll?: Poll<Result, Variables>
   /** The first message is that of `poll`: what is stored already. */
   startsWithPoll?: boolean
@@ -61,7 +60,7 @@ export interface Routes {
   tokens: Tokens
   sleep: Sleep
   network: Network
-  /** Of a clock that is never set. */
+  /** Monotonic. */
   nowMs: () => number
   outages: Outages
   /** SSE is not tried before this moment of `nowMs`. */
@@ -108,17 +107,17 @@ async function* keptUp<Result extends object, Variables extends Resumable>(
   const { closed } = routes
   const signal = options.signal ? AbortSignal.any([options.signal, closed]) : closed
   const moving = advancing(asked.variables)
-  const attempt = createAttempts(routes, { ...asked, variables: moving.variables }, options)
+  const attempts = new Attempts(routes, { ...asked, variables: moving.variables }, options)
   let failures = 0
   do
     try {
-      for await (const answer of attempt.open<Result>(signal, outage.opens)) {
+      for await (const answer of attempts.open<Result>(signal, outage.opens)) {
         failures = 0
         outage.ends()
         if (answer.data) moving.advance(answer.data)
         yield answer
       }
-      if (!attempt.wasCutShort()) return
+      if (!attempts.wasCutShort) return
     } catch (error) {
       if (!closed.aborted) await rest(error).catch(unlessClosed)
     }
@@ -128,17 +127,17 @@ async function* keptUp<Result extends object, Variables extends Resumable>(
     if (!closed.aborted) throw error
   }
 
-  /** Until the next try; throws what cannot get better. */
+  /** Waits before the next try; throws a permanent failure. */
   async function rest(error: unknown) {
-    if (!(error instanceof RequestFailed) || !(await attempt.mayRepeat(error, signal))) throw error
-    if (attempt.isLooking()) return
+    if (!(error instanceof RequestFailed) || !(await attempts.mayRepeat(error, signal))) throw error
+    if (attempts.isLooking) return
     outage.begins(error)
     const waitMs = Math.max(error.retryAfterMs, retryWaitMs(failures++))
     if (await sleptUnlessClosed(routes, waitMs, signal)) failures = 0
   }
 }
 
-/** true: it ended early, because the machine is in a network again. */
+/** Returns true if the sleep ended early because the machine is online again. */
 async function sleptUnlessClosed(routes: Routes, ms: number, signal: AbortSignal): Promise<boolean> {
   try {
     return await sleepUntilOnline(routes, ms, signal)
@@ -148,104 +147,129 @@ async function sleptUnlessClosed(routes: Routes, ms: number, signal: AbortSignal
   }
 }
 
-/** Where the next connection is opened. */
-function createAttempts<Result, Variables>(
-  routes: Routes,
-  operation: Asked<Variables>,
-  { poll, startsWithPoll = false }: StreamOptions<Result, Variables>,
-) {
-  const ladder = routes.transports.filter((transport) => transport !== 'polling' || poll)
-  const [best] = ladder
-  if (!best)
-    throw new TypeError('`transports` has only polling, and this subscription cannot be polled; add websocket or sse')
-  let rung = 0
-  let isStarting = startsWithPoll
-  /** The rung that was left to look for a better one, of which there is no message yet; null: none is looked for. */
-  let home: number | null = null
-  /** No better one was found. */
-  let isBack = false
+/** The transports of one stream: which one the next connection uses, and whether a failure allows another try. */
+class Attempts<Result, Variables> {
+  readonly #routes: Routes
+  readonly #operation: Asked<Variables>
+  readonly #poll: Poll<Result, Variables> | undefined
+  /** In order of preference. */
+  readonly #ladder: readonly Transport[]
+  readonly #best: Transport
+  #rung = 0
+  #isStarting: boolean
+  /** The rung to return to if the better transport that is being tried gives no message. */
+  #home: number | null = null
+  /** The search for a better transport failed. */
+  #isBack = false
   /** Since the last message. */
-  let hasLooked = false
-  let isServed = false
-  let tries = 0
-  let token: string | undefined
-  let isCutShort = false
+  #hasLooked = false
+  #isServed = false
+  #tries = 0
+  #token: string | undefined
+  #isCutShort = false
 
-  async function* polled(signal: AbortSignal): AsyncGenerator<Answer<Result>, void, void> {
-    const sinceMs = routes.nowMs()
-    for await (const data of poll?.(operation.variables, signal) ?? []) {
+  constructor(
+    routes: Routes,
+    operation: Asked<Variables>,
+    { poll, startsWithPoll = false }: StreamOptions<Result, Variables>,
+  ) {
+    this.#routes = routes
+    this.#operation = operation
+    this.#poll = poll
+    this.#isStarting = startsWithPoll
+    this.#ladder = routes.transports.filter((transport) => transport !== 'polling' || poll)
+    const [best] = this.#ladder
+    if (!best)
+      throw new TypeError('`transports` has only polling, and this subscription cannot be polled; add websocket or sse')
+    this.#best = best
+  }
+
+  async *open<R extends Result>(signal: AbortSignal, onOpen: () => void): AsyncGenerator<Answer<R>, void, void> {
+    this.#isCutShort = false
+    this.#token = await this.#routes.tokens.current(signal)
+    if (this.#isHeldBack()) this.#rung += 1
+    const transport = this.#isStarting ? 'polling' : (this.#ladder[this.#rung] ?? this.#best)
+    this.#isBack = this.#rung === this.#home
+    if (this.#isBack) this.#home = null
+    const leave = new AbortController()
+    const opened = () => (this.#startLooking() ? leave.abort() : onOpen())
+    const messages = this.#connect(transport, AbortSignal.any([signal, leave.signal]), opened)
+    try {
+      for await (const answer of messages as AsyncIterable<Answer<R>>) {
+        if (answer.errors) throw createFailure(answer.errors)
+        this.#tries = 0
+        this.#home = null
+        this.#hasLooked = false
+        this.#isServed = true
+        yield answer
+      }
+    } catch (error) {
+      if (signal.aborted || !leave.signal.aborted) throw error
+    }
+  }
+
+  /** The stream left its connection for a better transport. */
+  get wasCutShort(): boolean {
+    return this.#isCutShort
+  }
+
+  /** A failed search for a better transport is no outage, and the next try follows without a pause. */
+  get isLooking(): boolean {
+    return this.#home !== null
+  }
+
+  async mayRepeat(failure: RequestFailed, signal: AbortSignal): Promise<boolean> {
+    const { tokens, silence, nowMs } = this.#routes
+    if (failure.token) {
+      this.#home = null
+      return failure.token === 'ENDED' || (failure.token === 'EXPIRED' && tokens.renew(this.#token, signal))
+    }
+    if (failure.code === 'UNREACHABLE' || failure.code === 'TIMEOUT' || failure.isForeign) this.#tries++
+    if (failure.isSilent) {
+      this.#tries = triesPerTransport
+      silence.untilMs = nowMs() + silenceMs
+    }
+    if (this.#home !== null || this.#tries >= triesPerTransport) {
+      this.#tries = 0
+      this.#rung = (this.#rung + 1) % this.#ladder.length
+    }
+    return failure.retryable || (this.#isServed && failure.isForeign)
+  }
+
+  #connect(transport: Transport, signal: AbortSignal, onOpen: () => void): AsyncIterable<Answer<Result>> {
+    if (transport === 'polling') return this.#pollAnswers(signal)
+    const open = this.#routes[transport]
+    if (!open) throw new TypeError(`${transport} is not one of the transports`)
+    return open<Result>(this.#operation, signal, onOpen)
+  }
+
+  async *#pollAnswers(signal: AbortSignal): AsyncGenerator<Answer<Result>, void, void> {
+    const sinceMs = this.#routes.nowMs()
+    for await (const data of this.#poll?.(this.#operation.variables, signal) ?? []) {
       yield { data }
-      const isLong = routes.nowMs() - sinceMs > pollingMsMax
-      if (!isStarting && (best === 'polling' || (isBack && !isLong))) continue
-      if (!isStarting) home = rung
-      isStarting = false
-      isCutShort = true
-      rung = 0
+      const isLong = this.#routes.nowMs() - sinceMs > pollingMsMax
+      if (!this.#isStarting && (this.#best === 'polling' || (this.#isBack && !isLong))) continue
+      if (!this.#isStarting) this.#home = this.#rung
+      this.#isStarting = false
+      this.#isCutShort = true
+      this.#rung = 0
       return
     }
   }
 
-  const messagesOf = (transport: Transport, signal: AbortSignal, onOpen: () => void) =>
-    (transport === 'polling' ? polled(signal) : routes[transport]?.<Result>(operation, signal, onOpen)) ?? []
-
-  /** Polling follows SSE, and a proxy was found to hold SSE back. */
-  const isHeldBack = () =>
-    ladder[rung] === 'sse' && ladder[rung + 1] === 'polling' && routes.nowMs() < routes.silence.untilMs
-
-  /** A connection that opens on a lower rung shows that a server is there, so a better one may open too. */
-  function looksUp(): boolean {
-    if (rung === 0 || home !== null || hasLooked) return false
-    home = rung
-    rung = 0
-    hasLooked = true
-    isCutShort = true
-    return true
+  /** Polling follows SSE, and a proxy holds SSE back. */
+  #isHeldBack(): boolean {
+    const [transport, next] = this.#ladder.slice(this.#rung)
+    return transport === 'sse' && next === 'polling' && this.#routes.nowMs() < this.#routes.silence.untilMs
   }
 
-  return {
-    async *open<R extends Result>(signal: AbortSignal, onOpen: () => void): AsyncGenerator<Answer<R>, void, void> {
-      isCutShort = false
-      token = await routes.tokens.current(signal)
-      if (isHeldBack()) rung += 1
-      const transport = isStarting ? 'polling' : (ladder[rung] ?? best)
-      isBack = rung === home
-      if (isBack) home = null
-      const left = new AbortController()
-      const opened = () => (looksUp() ? left.abort() : onOpen())
-      const stay = AbortSignal.any([signal, left.signal])
-      const messages = messagesOf(transport, stay, opened)
-      try {
-        for await (const answer of messages as AsyncIterable<Answer<R>>) {
-          if (answer.errors) throw createFailure(answer.errors)
-          tries = 0
-          home = null
-          hasLooked = false
-          isServed = true
-          yield answer
-        }
-      } catch (error) {
-        if (signal.aborted || !left.signal.aborted) throw error
-      }
-    },
-    /** The connection was left for a better one. */
-    wasCutShort: () => isCutShort,
-    /** A better transport is only looked for, without a word and without a pause. */
-    isLooking: () => home !== null,
-    async mayRepeat(failure: RequestFailed, signal: AbortSignal): Promise<boolean> {
-      if (failure.token) {
-        home = null
-        return failure.token === 'ENDED' || (failure.token === 'EXPIRED' && routes.tokens.renew(token, signal))
-      }
-      if (failure.code === 'UNREACHABLE' || failure.code === 'TIMEOUT' || failure.isForeign) tries++
-      if (failure.isSilent) {
-        tries = triesPerTransport
-        routes.silence.untilMs = routes.nowMs() + silenceMs
-      }
-      if (home !== null || tries >= triesPerTransport) {
-        tries = 0
-        rung = (rung + 1) % ladder.length
-      }
-      return failure.retryable || (isServed && failure.isForeign)
-    },
+  /** A connection that opens on a lower rung shows that the server is reachable, so a better one may open too. */
+  #startLooking(): boolean {
+    if (this.#rung === 0 || this.#home !== null || this.#hasLooked) return false
+    this.#home = this.#rung
+    this.#rung = 0
+    this.#hasLooked = true
+    this.#isCutShort = true
+    return true
   }
 }

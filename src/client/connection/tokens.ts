@@ -1,14 +1,14 @@
 import { RequestFailed } from './failure.ts'
 
 /**
- * A token, or what gives one. The function is asked before every request and connection, so it keeps what it has;
- * `refused` is the token that the server refused last, for which it should fetch a fresh one.
+ * A token, or a function that returns one. It is called before every request and connection, so it should cache its token;
+ * `refused` is the token that the server refused last, and the function should fetch another.
  */
 export type TokenSource = string | ((refused: string | undefined) => string | Promise<string>)
 
 export interface Tokens {
   current(signal?: AbortSignal): Promise<string | undefined>
-  /** Whether there is another token than this refused one. */
+  /** Returns whether the source has another token than the refused one. */
   renew(refused: string | undefined, signal?: AbortSignal): Promise<boolean>
 }
 
@@ -17,7 +17,9 @@ export function createTokens(source: TokenSource | undefined): Tokens {
   const current = async (signal?: AbortSignal) => {
     const token = (await given(source, last, signal))?.trim()
     if (token && !/^[\x21-\x7e]+$/.test(token))
-      throw new RequestFailed('UNAUTHENTICATED', 'The token has characters that no token has', { token: 'REFUSED' })
+      throw new RequestFailed('UNAUTHENTICATED', 'The token contains characters that are not allowed in a token', {
+        token: 'REFUSED',
+      })
     return token || undefined
   }
   return {
@@ -29,7 +31,7 @@ export function createTokens(source: TokenSource | undefined): Tokens {
   }
 }
 
-/** A source that fails may work later, as a server may; one that throws a RequestFailed decides by itself. */
+/** A failed source is retried like an unreachable server, unless it throws a RequestFailed of its choice. */
 async function given(
   source: TokenSource | undefined,
   refused: string | undefined,
@@ -41,11 +43,11 @@ async function given(
   } catch (error) {
     signal?.throwIfAborted()
     if (error instanceof RequestFailed) throw error
-    throw new RequestFailed('UNREACHABLE', `There is no token: ${error}`, { cause: error })
+    throw new RequestFailed('UNREACHABLE', `The token source failed: ${error}`, { cause: error })
   }
 }
 
-/** A source may wait for a person, or for ever. */
+/** A source may wait for a person. */
 function unlessAborted<T>(work: T | Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   return new Promise((resolve, reject) => {
     const stop = () => reject(signal?.reason)

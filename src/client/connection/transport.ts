@@ -9,7 +9,7 @@ import type { Resumable } from './resume.ts'
 import { withAttempts } from './retry.ts'
 import { createServers } from './servers.ts'
 import { type Sleep, sleepFor } from './sleep.ts'
-import { createSocketStreams } from './sockets.ts'
+import { SocketStreams } from './sockets.ts'
 import { subscribeOverSse } from './sse.ts'
 import { rotateStreams } from './sse-rotation.ts'
 import {
@@ -50,19 +50,19 @@ export interface Connection {
     variables: Variables,
     options?: StreamOptions<Result, Variables>,
   ): AsyncGenerator<Result, void, void>
-  /** The answer to any document, errors included: for links and exchanges. Throws RequestFailed when there is none. */
+  /** The answer with its errors, for links and exchanges. Throws RequestFailed if no answer arrives. */
   ask<Result>(operation: Operation, signal?: AbortSignal): Promise<Answer<Result>>
-  /** As `subscribe`, with the whole answers: for links and exchanges. */
+  /** Like `subscribe`, with whole answers, for links and exchanges. */
   stream<Result extends object>(operation: Operation, signal?: AbortSignal): AsyncGenerator<Answer<Result>, void, void>
-  /** Why a stream is not served at the moment; null: every stream is. Streams reconnect by themselves. */
+  /** Why a stream is disconnected; null: every stream is connected. Streams reconnect by themselves. */
   outage(): RequestFailed | null
-  /** Calls the listener when `outage` has changed; the function that it answers ends that. */
+  /** Calls the listener when `outage` changes; the returned function unsubscribes. */
   onOutage(listener: () => void): () => void
   close(): Promise<void>
 }
 
 export interface RequestOptions {
-  /** Tries in all; above 1 only for requests that are safe to repeat. Default 1. */
+  /** Maximum number of tries; above 1 only for requests that are safe to repeat. Default 1. */
   attempts?: number
   signal?: AbortSignal | undefined
 }
@@ -71,7 +71,7 @@ export interface ConnectionOptions {
   /** URL of the server; or of several servers over one database, the next when one does not answer. */
   url: string | readonly string[]
   token?: TokenSource | undefined
-  /** In the order in which they are tried. Default: websocket, sse, polling. */
+  /** Tried in this order. Default: websocket, sse, polling. */
   transports?: readonly Transport[]
   /** The class to use instead of the platform's WebSocket. */
   webSocket?: unknown
@@ -84,12 +84,12 @@ export function openConnection({ url, token, webSocket, sleep = sleepFor, ...opt
   const tokens = createTokens(token)
   const http = createHttp(servers, tokens)
   const named = checkTransports(options.transports ?? transports)
-  const sockets = named.includes('websocket') ? createSocketStreams({ servers, tokens, webSocket }) : null
+  const sockets = named.includes('websocket') ? new SocketStreams({ servers, tokens, webSocket }) : null
   const closing = new AbortController()
   const outages = createOutages(sleep)
   const routes: Routes = {
     transports: named,
-    ...(sockets && { websocket: sockets.subscribe }),
+    ...(sockets && { websocket: (...asked) => sockets.subscribe(...asked) }),
     sse: rotateStreams(
       (operation, signal, onOpen) => subscribeOverSse({ servers, tokens, onOpen }, operation, signal),
       () => hasFewConnections(servers.endpoint()),
@@ -134,7 +134,7 @@ async function dataOf<Result extends object>(asked: Promise<Answer<Result>>): Pr
   return data
 }
 
-/** A failure that may pass, or data that is a refusal which allows a later try. */
+/** The wait before a retry of a retryable failure or refusal; null: do not retry. */
 function again(outcome: { result: object } | { error: unknown }): number | null {
   if ('error' in outcome) {
     const { error } = outcome

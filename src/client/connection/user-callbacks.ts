@@ -1,4 +1,4 @@
-/** Calls a function of the program. Its error is the program's: it neither ends a stream nor gets lost. */
+/** Calls a function of the program. Its error surfaces as uncaught and ends no stream. */
 export function runUserCallback(work: () => void): void {
   try {
     work()

@@ -19,19 +19,17 @@ import { type FollowJobOptions, followJob, type JobUpdate } from './events.ts'
 import { createIdempotencyKey } from './idempotency-key.ts'
 import { type TailOptions, type TailPart, tailJob } from './logs.ts'
 
-/** Submitting jobs and waiting for them, over networks that fail. */
-
 export interface Client extends Connection {
   /**
-   * Submits once, however often the request is sent: a call without `idempotencyKey` makes its own. Retryable refusals and
-   * failures are tried again; any other refusal is the answer.
+   * Submits exactly once: a call without `idempotencyKey` creates a key. Retries retryable refusals and failures; returns any
+   * other refusal.
    */
   submit(input: SubmitJobInput, options?: RequestOptions): Promise<SubmitJobAnswer>
   /** Submits the spec of a final job again, with the same retries. */
   retry(input: RetryJobInput, options?: RequestOptions): Promise<RetryJobAnswer>
   follow(jobId: string, options?: FollowJobOptions): AsyncGenerator<JobUpdate, void, void>
   tail(jobId: string, options?: TailOptions): AsyncGenerator<TailPart, void, void>
-  /** The job as it ended. Throws RequestFailed NOT_FOUND when there is no such job, or when it is deleted. */
+  /** The job as it ended. Throws RequestFailed NOT_FOUND if the job does not exist or is deleted. */
   wait(jobId: string, options?: { signal?: AbortSignal }): Promise<JobRowFragment>
 }
 

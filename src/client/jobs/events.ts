@@ -85,7 +85,7 @@ function createNews() {
 interface Snapshot {
   job: FollowedJobFragment
   events: JobEventRowFragment[]
-  /** After the newest event of the snapshot. */
+  /** Position after the newest event of the snapshot. */
   cursor: string
   isFinal: boolean
   /** Whether the snapshot has new events, or a new `progress` or `stateInfo`. */

@@ -5,13 +5,13 @@ import type { PublishArtifactInput } from '../generated/graphql.ts'
 import { PublishArtifactDocument, ReportProgressDocument, SaveClosureDocument } from '../generated/graphql.ts'
 
 /**
- * What a job says of itself, with the address and the token in its environment. All three may be repeated, so each is
- * tried again while the server is away: for `patienceMs`, and then the last failure is thrown.
+ * Calls of a job about itself, with the URL and token in its environment. All three are idempotent, so each is retried for
+ * `patienceMs` while the server is unreachable; then the last failure is thrown.
  */
 
 export interface Inside {
   reportProgress(report: ProgressReport): Promise<void>
-  /** Answers the id of the artifact. */
+  /** Returns the id of the artifact. */
   publishArtifact(artifact: PublishArtifactInput): Promise<string>
   saveClosure(closure: Record<string, unknown>): Promise<void>
 }
@@ -29,7 +29,7 @@ export interface Patience {
   monotonicMs(): number
 }
 
-/** The longest wait is this step of the retry policy, so that a server that is back is noticed soon. */
+/** Caps the backoff at this step, so that a job notices a restarted server soon. */
 const stepMax = 2
 
 export function createInside(connection: Connection, patience: Patience): Inside {

@@ -48,7 +48,7 @@ export async function* tailJob(
   }
 }
 
-/** `tail` by queries. Holes of a page come before its text; the start of a run is not told. */
+/** `tail` by queries. Gaps of a page come before its text; the start of a run is not reported. */
 async function* polled(
   connection: Connection,
   variables: TailSubscriptionVariables,

@@ -50,7 +50,7 @@ export class JobExecutor {
     return new JobExecutor(name, options)
   }
 
-  /** Of the server. */
+  /** The version of the server. */
   async getVersion(): Promise<string> {
     const { serverInfo } = await this.#client.request(ServerInfoDocument, {}, { attempts })
     return serverInfo.version
@@ -130,7 +130,7 @@ export class JobExecutor {
 
   async #identify(job: Job, nativeId: string): Promise<void> {
     const jobId = await this.#find(nativeId)
-    if (jobId === undefined) this.#enter(job, failedStatus(`Berth has no job ${nativeId} that you may see`))
+    if (jobId === undefined) this.#enter(job, failedStatus(`Job ${nativeId} not found`))
     else job.identify(jobId)
   }
 
@@ -158,7 +158,7 @@ export class JobExecutor {
       for (const status of toStatuses(update, job.status.state)) this.#enter(job, status)
   }
 
-  /** Updates that cannot come any more: the job is told to have failed, unless this executor was closed. */
+  /** Marks a job as failed if no further updates can arrive, unless this executor was closed. */
   #end(job: Job, error: unknown): void {
     if (this.#leave.signal.aborted) return
     this.#enter(job, failedStatus(error instanceof Error ? error.message : String(error)))

@@ -1,6 +1,6 @@
 import type { TimeInterval } from './time-interval.ts'
 
-/** What a job runs. Properties that are not given are left to the server. */
+/** The command and settings of a job. The server sets defaults for missing properties. */
 export interface JobSpecFields {
   name?: string | undefined
   executable?: string | undefined

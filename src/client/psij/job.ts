@@ -6,7 +6,7 @@ import { JobState } from './job-state.ts'
 import { JobStatus } from './job-status.ts'
 import type { TimeInterval } from './time-interval.ts'
 
-/** A function, or an object with the method of PSI/J. It must return quickly. */
+/** A function, or an object with PSI/J's method. The callback must return quickly. */
 export type JobStatusCallback =
   | ((job: Job, status: JobStatus) => void)
   | { jobStatusChanged(job: Job, status: JobStatus): void }
@@ -14,15 +14,15 @@ export type JobStatusCallback =
 /** The longest delay of the platform's timers; a longer one ends at once. */
 const timerMsMax = 2_147_483_647
 
-/** What a job needs of its JobExecutor. */
+/** The part of JobExecutor that a job uses. */
 export interface BoundExecutor {
   readonly name: string | undefined
   cancel(job: Job): Promise<void>
 }
 
-/** A job as the program sees it. Its executor alone moves its status, and never backwards. */
+/** A job of a program. Only its executor changes its status, and never backwards. */
 export class Job {
-  /** Of this object; the server's id is `nativeId`. */
+  /** The id of this object; `nativeId` is the id on the server. */
   readonly id: string = createIdempotencyKey()
   spec: JobSpec | undefined
   #status = new JobStatus({ state: JobState.NEW, time: null })
@@ -40,7 +40,7 @@ export class Job {
     return this.#status
   }
 
-  /** That which it was submitted or attached to. */
+  /** The executor that the job was submitted or attached to. */
   get executor(): BoundExecutor | undefined {
     return this.#executor
   }

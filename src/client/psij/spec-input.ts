@@ -2,7 +2,7 @@ import type { JobSpecInput } from '../generated/graphql.ts'
 import { InvalidJobException } from './exceptions.ts'
 import { JobAttributes, JobSpec, type ResourceSpecV1, resourceDefaults } from './job-spec.ts'
 
-/** A specification of PSI/J as the server's input. What is wrong for sure is refused here, before anything is sent. */
+/** Converts a PSI/J specification to the server's input, and refuses invalid fields before a request. */
 
 const durationSecondsDefault = 600
 

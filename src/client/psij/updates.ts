@@ -26,7 +26,7 @@ export function toStatuses(update: JobUpdate, current: JobState): JobStatus[] {
   for (const event of transitions)
     if (event.psijState && JobState.of(event.psijState).isGreaterThan(state))
       enter(statusOf(event, JobState.of(event.psijState)))
-  // What led here may not be kept any more.
+  // The event that led here may be deleted.
   const known = JobState.of(job.psijState)
   if (isFinal && known.isGreaterThan(state)) enter(endOf(job, known))
   return statuses

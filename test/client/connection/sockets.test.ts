@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { createServers } from '../../../src/client/connection/servers.ts'
-import { createSocketStreams } from '../../../src/client/connection/sockets.ts'
+import { SocketStreams } from '../../../src/client/connection/sockets.ts'
 import { createTokens } from '../../../src/client/connection/tokens.ts'
 import { createClient } from '../../../src/client/jobs/client.ts'
 import { AnsweringSocket } from '../../support/answering-socket.ts'
@@ -12,9 +12,9 @@ class RefusingSocket extends AnsweringSocket {
   }
 }
 
-it('a stream that is refused on a connection that was open already is never said to be open', async () => {
+it('a stream refused on an open connection never reports that it opened', async () => {
   const servers = createServers('http://127.0.0.1:1')
-  const sockets = createSocketStreams({ servers, tokens: createTokens(undefined), webSocket: RefusingSocket })
+  const sockets = new SocketStreams({ servers, tokens: createTokens(undefined), webSocket: RefusingSocket })
   const { signal } = new AbortController()
   const leave = new AbortController()
   let quiet: Promise<unknown> | undefined
@@ -39,7 +39,7 @@ it('a connection that the platform refuses at once fails like others, and the cl
     override subscribe() {}
   }
   const servers = createServers('http://127.0.0.1:1')
-  const sockets = createSocketStreams({ servers, tokens: createTokens(undefined), webSocket: InsecureSocket })
+  const sockets = new SocketStreams({ servers, tokens: createTokens(undefined), webSocket: InsecureSocket })
   const { signal } = new AbortController()
   for (let tries = 0; tries < 2; tries++)
     await expect(sockets.subscribe({ query: '{ a }' }, signal, () => {}).next()).rejects.toMatchObject({
@@ -50,13 +50,13 @@ it('a connection that the platform refuses at once fails like others, and the cl
   await sockets.close()
 })
 
-it('a platform without WebSockets needs one only where it is a transport', async () => {
+it('a platform without WebSocket needs other transports', async () => {
   const { WebSocket } = globalThis
   Reflect.deleteProperty(globalThis, 'WebSocket')
   try {
     const url = 'http://127.0.0.1:1'
     await createClient({ url, transports: ['sse', 'polling'] }).close()
-    expect(() => createClient({ url })).toThrow("or `transports: ['sse', 'polling']`")
+    expect(() => createClient({ url })).toThrow("or set `transports: ['sse', 'polling']`")
   } finally {
     globalThis.WebSocket = WebSocket
   }
