@@ -10,7 +10,7 @@ import { readDatabaseTime } from '../src/platform/database-time.ts'
 import { openDb } from '../src/platform/db.ts'
 import { createLog } from '../src/platform/log.ts'
 import { migrate } from '../src/platform/migrate.ts'
-import { createWakeups } from '../src/platform/wakeup.ts'
+import { Wakeups } from '../src/platform/wakeup.ts'
 
 /** A pool of many nodes with a long line. Its rows are copies of those that one submission made. */
 export interface LongQueue extends AsyncDisposable {
@@ -35,7 +35,7 @@ export async function openLongQueue(url: string, length: Length): Promise<LongQu
   const log = createLog('warn')
   await migrate(url, log)
   const db = openDb({ address: { url }, connectionsMax, log, applicationName: 'berth bench' })
-  const wakeups = createWakeups({ address: null, topics, clock: systemClock, log })
+  const wakeups = new Wakeups({ address: null, topics, clock: systemClock, log })
   const domain: Domain = {
     db,
     wakeups,

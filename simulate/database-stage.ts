@@ -16,7 +16,7 @@ import { openDb } from '../src/platform/db.ts'
 import { createLog } from '../src/platform/log.ts'
 import { migrate } from '../src/platform/migrate.ts'
 import { startPostgres } from '../src/platform/postgres/postgres.ts'
-import { createWakeups } from '../src/platform/wakeup.ts'
+import { Wakeups } from '../src/platform/wakeup.ts'
 import { plan } from '../src/scheduler/plan/plan.ts'
 import { createWorld } from '../src/scheduler/plan/world.ts'
 import { createStored } from '../src/scheduler/stored-pool.ts'
@@ -83,7 +83,7 @@ async function openStage(url: string, planned: PoolPlan): Promise<Stage & AsyncD
     db.sql.query(`CREATE OR REPLACE FUNCTION berth_now() RETURNS timestamptz LANGUAGE sql VOLATILE PARALLEL SAFE
       AS $$ SELECT to_timestamp(${nowMs} / 1000.0) $$`)
   await setTime()
-  const wakeups = createWakeups({ address: null, topics, clock: systemClock, log })
+  const wakeups = new Wakeups({ address: null, topics, clock: systemClock, log })
   const domain: Domain = { db, wakeups, log, clock: systemClock, time: ticking(() => nowMs), singleUser: true }
   const { admin, viewers } = await prepare(domain, planned)
   let epoch = 0

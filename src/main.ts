@@ -49,7 +49,7 @@ import { dataDirMode } from './platform/postgres/place.ts'
 import { type Postgres, startPostgres } from './platform/postgres/postgres.ts'
 import { ignoreUserSignals, onStopSignal } from './platform/signals.ts'
 import { isUnavailable, Unavailable } from './platform/tx.ts'
-import { createWakeups } from './platform/wakeup.ts'
+import { Wakeups } from './platform/wakeup.ts'
 import { createApprovalExpiry } from './scheduler/approval-expiry.ts'
 import { createPruner } from './scheduler/pruner.ts'
 import { createScheduler } from './scheduler/scheduler.ts'
@@ -123,7 +123,7 @@ async function build(start: Start): Promise<string> {
   const { ordinary: connectionsMax } = divideConnections(connections)
   const db = openDb({ address, connectionsMax, log, applicationName: 'berth', direct })
   down.push(() => db.close())
-  const wakeups = createWakeups({ address: direct ? db : null, topics, localTopics, clock, log })
+  const wakeups = new Wakeups({ address: direct ? db : null, topics, localTopics, clock, log })
   down.push(() => wakeups.stop())
   const migrations = await createMigrationWatch({ db, clock, log }, running.startAgain)
   wakeups.on('schema', migrations.wake)

@@ -7,55 +7,6 @@ import type { Db } from '../platform/db.ts'
 import type { Log } from '../platform/log.ts'
 import type { Sql, TransactionOptions } from '../platform/tx.ts'
 
-/**
- * One leader per key over any number of processes.
- *
- * **The epoch row is the truth** (scheduler_leader). Taking over adds one to the epoch, by compare-and-set, so one of
- * two contenders wins. Every decision of a leader begins with `fence`, which reads that row FOR SHARE with the epoch
- * the leader believes in: a take-over waits until the decision is committed, and a decision after a take-over is
- * refused. So a late or confused leader does no harm. `fence` also compares the holder: a failover to a standby that lost
- * the take-over gives the same epoch to another contender.
- *
- * **The lease is a second row** (scheduler_lease), renewed every 2 s; in the row of the epoch, renewals and decisions
- * would wait for each other. A lease older than 7 s of database time is free. So is a key without a holder: a clean
- * stop leaves it without one.
- *
- * **An advisory lock speeds up**, and never decides, because a frozen process keeps its lock. The leader of epoch e
- * holds the lock of (key, e) in the session of its dedicated connection. A contender that finds that lock free knows at
- * once that the leader's process or connection is gone, and does not wait for the lease. The lock of e + 1 is taken
- * *before* the epoch is, so there is never a new leader without its lock. Each epoch has its own lock, so an old leader
- * that thaws and releases its lock does not make the new one look dead. Only a contender that freezes between lock and
- * take-over blocks others; after two lease times its lock no longer counts.
- *
- * **Stepping down**: a renewal that fails, takes too long or finds another epoch, or a dedicated connection that
- * breaks, ends the leadership in this process; it then competes again with a new connection.
- *
- * A leader that freezes inside a transaction would hold the fence for ever: PostgreSQL ends such a session after 3 s
- * (`idle_in_transaction_session_timeout`, set in platform/connection on every connection).
- *
- * **A key that is bound to a data directory** may be competed for in several places, because the directory was copied
- * or moved. A contender in another place than the last leader always waits until the lease is too old: a clean restart
- * of the original then leaves no gap in which a copy could take its runs. A copy beside a living original logs a
- * warning.
- *
- * **A process that cannot serve the key** (`canServe`: it does not reach the backend of the pool) leaves a free key to
- * others for `courtesyMs`, and leads only if none of them takes it. A leader that cannot serve any more gives way if
- * there are others: it hands over and competes again on these terms. Behind a pooler it does not see the others, and
- * stays.
- *
- * The lease also stores the state of the leader's machine, at no extra cost.
- */
-export interface Leadership {
-  /** Starts to compete. */
-  start(): void
-  /** The epoch in which this process leads; null: it does not lead. */
-  readonly epoch: number | null
-  /** Soon lets another process lead if there is one; leads again if none of them takes the key. */
-  giveWay(): void
-  /** Hands over; all work of the leader must have ended before. Another process takes over within its poll. */
-  stop(): Promise<void>
-}
-
 export interface LeadershipOptions {
   address: Address
   key: string
@@ -68,7 +19,7 @@ export interface LeadershipOptions {
   direct: boolean
   clock: Clock
   log: Log
-  /** Asked before it takes the key. Absent: it always can. */
+  /** Called before this process takes the key. Absent: it always can. */
   canServe?: (() => Promise<boolean>) | undefined
   onGained(epoch: number): void
   /** Called once after every `onGained`, also on a clean stop. */
@@ -163,114 +114,167 @@ const courtesyMs = 5_000
  */
 const queryMsMax = 4_500
 
-export function createLeadership(options: LeadershipOptions): Leadership {
-  const { clock, log, key, direct, canServe, onGained, onLost } = options
-  const stopping = new AbortController()
-  let epoch: number | null = null
-  let givesWay = false
-  /** null: another process leads. */
-  let freeSinceMs: number | null = null
-  let running: Promise<void> | undefined
-  let copyLeads = false
+/**
+ * One leader per key over any number of processes.
+ *
+ * **The epoch row is the truth** (scheduler_leader). Taking over adds one to the epoch, by compare-and-set, so one of
+ * two contenders wins. Every decision of a leader begins with `fence`, which reads that row FOR SHARE with the epoch
+ * the leader believes in: a take-over waits until the decision is committed, and a decision after a take-over is
+ * refused. So a late or confused leader does no harm. `fence` also compares the holder: a failover to a standby that lost
+ * the take-over gives the same epoch to another contender.
+ *
+ * **The lease is a second row** (scheduler_lease), renewed every 2 s; in the row of the epoch, renewals and decisions
+ * would wait for each other. A lease older than 7 s of database time is free. So is a key without a holder: a clean
+ * stop leaves it without one.
+ *
+ * **An advisory lock speeds up**, and never decides, because a frozen process keeps its lock. The leader of epoch e
+ * holds the lock of (key, e) in the session of its dedicated connection. A contender that finds that lock free knows at
+ * once that the leader's process or connection is gone, and does not wait for the lease. The lock of e + 1 is taken
+ * *before* the epoch is, so there is never a new leader without its lock. Each epoch has its own lock, so an old leader
+ * that thaws and releases its lock does not make the new one look dead. Only a contender that freezes between lock and
+ * take-over blocks others; after two lease times its lock no longer counts.
+ *
+ * **Stepping down**: a renewal that fails, takes too long or finds another epoch, or a dedicated connection that
+ * breaks, ends the leadership in this process; it then competes again with a new connection.
+ *
+ * A leader that freezes inside a transaction would hold the fence for ever: PostgreSQL ends such a session after 3 s
+ * (`idle_in_transaction_session_timeout`, set in platform/connection on every connection).
+ *
+ * **A key that is bound to a data directory** may be competed for in several places, because the directory was copied
+ * or moved. A contender in another place than the last leader always waits until the lease is too old: a clean restart
+ * of the original then leaves no gap in which a copy could take its runs. A copy beside a living original logs a
+ * warning.
+ *
+ * **A process that cannot serve the key** (`canServe`: it does not reach the backend of the pool) leaves a free key to
+ * others for `courtesyMs`, and leads only if none of them takes it. A leader that cannot serve any more gives way if
+ * there are others: it hands over and competes again on these terms. Behind a pooler it does not see the others, and
+ * stays.
+ *
+ * The lease also stores the state of the leader's machine, at no extra cost.
+ */
+export class Leadership {
+  readonly #options: LeadershipOptions
+  readonly #stopping = new AbortController()
+  #epoch: number | null = null
+  #givesWay = false
+  /** Since when no process leads; null: another process does. */
+  #freeSinceMs: number | null = null
+  #running: Promise<void> | undefined
+  #copyLeads = false
 
-  async function run() {
-    while (!stopping.signal.aborted) {
+  constructor(options: LeadershipOptions) {
+    this.#options = options
+  }
+
+  /** null: this process does not lead. */
+  get epoch(): number | null {
+    return this.#epoch
+  }
+
+  start(): void {
+    this.#running ??= this.#run()
+  }
+
+  /** Soon lets another process lead if there is one; leads again if none of them takes the key. */
+  giveWay(): void {
+    this.#givesWay = this.#epoch !== null
+  }
+
+  /** Hands over. All work of the leader must have ended before; another process takes over within its poll. */
+  async stop(): Promise<void> {
+    this.#stopping.abort()
+    await this.#running
+  }
+
+  async #run() {
+    const { clock, log, key } = this.#options
+    while (!this.#stopping.signal.aborted) {
       const lost = new AbortController()
-      const client = connection(options, lost)
+      const client = createClient(this.#options, lost)
       try {
         await client.connect()
-        await compete(client, AbortSignal.any([stopping.signal, lost.signal]))
+        await this.#compete(client, AbortSignal.any([this.#stopping.signal, lost.signal]))
         if (lost.signal.aborted) throw lost.signal.reason
       } catch (error) {
-        log.warn({ err: error, key, epoch }, 'the connection of the leadership failed')
+        log.warn({ err: error, key, epoch: this.#epoch }, 'the connection of the leadership failed')
       }
-      const led = epoch
-      stepDown()
-      if (led !== null && (stopping.signal.aborted || givesWay)) await handOver(client, led)
-      givesWay = false
+      const led = this.#epoch
+      this.#stepDown()
+      if (led !== null && (this.#stopping.signal.aborted || this.#givesWay)) await this.#handOver(client, led)
+      this.#givesWay = false
       await disconnect(client)
-      await clock.sleep(reconnectMs, stopping.signal)
+      await clock.sleep(reconnectMs, this.#stopping.signal)
     }
   }
 
-  /** Returns when told to stop or to give way, or when another leads in our place. */
-  async function compete(client: pg.Client, signal: AbortSignal) {
+  /** Returns when this process stops, gives way, or lost the lead to another process. */
+  async #compete(client: pg.Client, signal: AbortSignal) {
+    const { clock, log, key, direct } = this.#options
     await ensureRows(client, key)
     while (!signal.aborted) {
+      const epoch = this.#epoch
       if (epoch !== null) {
-        if (givesWay && direct && (await hasRivals(client, key))) return log.info({ key, epoch }, 'gives way')
-        givesWay = false
-        if (!(await renew(client, options, epoch))) return log.warn({ key, epoch }, 'another process leads now')
-      } else await takeOver(client)
-      await clock.sleep(epoch === null ? competeMs : renewMs, signal)
+        if (this.#givesWay && direct && (await hasRivals(client, key))) return log.info({ key, epoch }, 'gives way')
+        this.#givesWay = false
+        if (!(await renew(client, this.#options, epoch))) return log.warn({ key, epoch }, 'another process leads now')
+      } else await this.#takeOver(client)
+      await clock.sleep(this.#epoch === null ? competeMs : renewMs, signal)
     }
   }
 
-  async function takeOver(client: pg.Client) {
+  async #takeOver(client: pg.Client) {
+    const { log, key, onGained } = this.#options
     let isFree = false
-    const taken = await tryTakeOver(client, options, () => {
+    const taken = await tryTakeOver(client, this.#options, () => {
       isFree = true
-      return mayTake()
+      return this.#mayTake()
     })
-    if (!isFree) freeSinceMs = null
-    tellCopy(taken === 'COPY')
+    if (!isFree) this.#freeSinceMs = null
+    this.#logCopy(taken === 'COPY')
     if (typeof taken !== 'number') return
-    epoch = taken
-    freeSinceMs = null
-    log.info({ key, epoch }, 'leads')
-    onGained(epoch)
+    this.#epoch = taken
+    this.#freeSinceMs = null
+    log.info({ key, epoch: taken }, 'leads')
+    onGained(taken)
   }
 
-  async function mayTake(): Promise<boolean> {
-    freeSinceMs ??= clock.monotonicMs()
-    if (canServe === undefined || clock.monotonicMs() - freeSinceMs >= courtesyMs) return true
+  async #mayTake(): Promise<boolean> {
+    const { clock, canServe } = this.#options
+    this.#freeSinceMs ??= clock.monotonicMs()
+    if (canServe === undefined || clock.monotonicMs() - this.#freeSinceMs >= courtesyMs) return true
     return canServe()
   }
 
-  function tellCopy(leads: boolean) {
-    if (leads && !copyLeads)
-      log.warn(
-        { key },
-        'another copy of this data directory leads the pool: its jobs run there, and not here while it lives',
-      )
-    copyLeads = leads
+  #logCopy(leads: boolean) {
+    const { log, key } = this.#options
+    if (leads && !this.#copyLeads)
+      log.warn({ key }, 'another copy of this data directory leads the pool; this one runs no job while that one lives')
+    this.#copyLeads = leads
   }
 
-  function stepDown() {
-    if (epoch === null) return
-    log.info({ key, epoch }, 'leads no more')
-    epoch = null
+  #stepDown() {
+    const { log, key, onLost } = this.#options
+    if (this.#epoch === null) return
+    log.info({ key, epoch: this.#epoch }, 'leads no more')
+    this.#epoch = null
     onLost()
   }
 
-  async function handOver(client: pg.Client, led: number) {
-    const release =
-      'UPDATE scheduler_leader SET holder = NULL, host = NULL WHERE pool = $1 AND epoch = $2 AND holder = $3'
+  async #handOver(client: pg.Client, led: number) {
+    const { log, key, holder } = this.#options
     await client
-      .query(release, [key, led, options.holder])
-      .catch((error: unknown) => log.warn({ err: error, key }, 'could not hand over; the lease runs out by itself'))
-  }
-
-  return {
-    start() {
-      running ??= run()
-    },
-    get epoch() {
-      return epoch
-    },
-    giveWay() {
-      givesWay = epoch !== null
-    },
-    async stop() {
-      stopping.abort()
-      await running
-    },
+      .query('UPDATE scheduler_leader SET holder = NULL, host = NULL WHERE pool = $1 AND epoch = $2 AND holder = $3', [
+        key,
+        led,
+        holder,
+      ])
+      .catch((error: unknown) => log.warn({ err: error, key }, 'could not hand over; the lease expires instead'))
   }
 }
 
 const connectionName = (key: string) => `berth leadership ${key}`
 
-function connection({ address, direct, key }: LeadershipOptions, lost: AbortController): pg.Client {
+function createClient({ address, direct, key }: LeadershipOptions, lost: AbortController): pg.Client {
   const client = createPgClient({ address, name: connectionName(key), statementMsMax: queryMsMax, direct })
   client.on('error', (error) => lost.abort(error))
   client.on('end', () => lost.abort(new Error('The connection ended')))

@@ -3,7 +3,7 @@ import { jobNotFound } from '../domain/errors.ts'
 import { isFinal, type JobState } from '../domain/state.ts'
 import type { Db } from '../platform/db.ts'
 import { heartbeatDueMs } from '../platform/heartbeat.ts'
-import { retryMs, steadily } from '../platform/steadily.ts'
+import { readIfAvailable, retryMs } from '../platform/read-if-available.ts'
 import { type FeedEvent, jobEventsAfter, markOf } from './event.ts'
 import {
   type FeedRooms,
@@ -141,7 +141,7 @@ export class JobStatusReader {
     this.#shared = this.#rooms.join()
     this.#job = this.#shared.ring.watch(jobId)
     while (!this.#signal.aborted) {
-      const opening = await steadily(log, () => readOpening(db, jobId))
+      const opening = await readIfAvailable(log, () => readOpening(db, jobId))
       if (opening === null) return this.#deleted()
       if (opening) return this.#beginWith(opening)
       await clock.sleep(retryMs, this.#signal)
@@ -211,7 +211,7 @@ export class JobStatusReader {
     // What comes after this moment is in the ring; if it was not ready yet, the database is asked once more.
     const ready = ring.start !== undefined
     const page = { jobId: this.#job.jobId, seq: this.#cursor, limit: messageEventsMax }
-    const events = await steadily(log, () => jobEventsAfter(db.sql, page))
+    const events = await readIfAvailable(log, () => jobEventsAfter(db.sql, page))
     if (events) this.#behind = !ready || events.length === messageEventsMax
     return events
   }
@@ -252,7 +252,7 @@ export class JobStatusReader {
     const { log, clock } = this.#rooms
     const wanted = { version: this.#cursor, toldMs: this.#toldMs }
     while (!this.#signal.aborted) {
-      const job = await steadily(log, () => this.#shared.rows.at(draft.jobId, wanted))
+      const job = await readIfAvailable(log, () => this.#shared.rows.at(draft.jobId, wanted))
       if (job === null) return this.#deleted()
       if (job) return { ...draft, job, instead: this.#reset('DELETED') }
       await clock.sleep(retryMs, this.#signal)

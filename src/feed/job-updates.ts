@@ -1,7 +1,7 @@
 import { maySee, type Viewer } from '../domain/access.ts'
 import type { JobRow } from '../domain/submission/stored-job.ts'
 import { heartbeatDueMs } from '../platform/heartbeat.ts'
-import { retryMs, steadily } from '../platform/steadily.ts'
+import { readIfAvailable, retryMs } from '../platform/read-if-available.ts'
 import {
   type FeedEntry,
   type FeedEvent,
@@ -95,8 +95,8 @@ export class JobUpdatesReader {
     const reset = range && this.#beginIn(range)
     if (reset) yield reset
     while (!this.#signal.aborted) {
-      const entries = await steadily(this.#rooms.log, () => this.#nextEntries())
-      const admitted = entries && (await steadily(this.#rooms.log, () => this.#admit(entries)))
+      const entries = await readIfAvailable(this.#rooms.log, () => this.#nextEntries())
+      const admitted = entries && (await readIfAvailable(this.#rooms.log, () => this.#admit(entries)))
       if (this.#shared.ring.isReplaced) yield* this.#beginAgain()
       else if (!entries || !admitted) await this.#wait(retryMs)
       else if (entries.length > 0) yield* withPages([...this.#send(entries, admitted)])
@@ -110,7 +110,7 @@ export class JobUpdatesReader {
   async #range(after?: number): Promise<FeedRange | undefined> {
     const { db, log, clock } = this.#rooms
     while (!this.#signal.aborted) {
-      const range = await steadily(log, () => feedRange(db.sql, after))
+      const range = await readIfAvailable(log, () => feedRange(db.sql, after))
       if (range) return range
       await clock.sleep(retryMs, this.#signal)
     }

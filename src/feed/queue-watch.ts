@@ -6,7 +6,7 @@ import { createBatcher } from '../platform/batch.ts'
 import { type Bell, createBell } from '../platform/bell.ts'
 import type { Clock } from '../platform/clock.ts'
 import { createLoop } from '../platform/loop.ts'
-import { steadily } from '../platform/steadily.ts'
+import { readIfAvailable } from '../platform/read-if-available.ts'
 import { stoppable } from '../platform/stoppable.ts'
 
 /**
@@ -120,7 +120,7 @@ function createHub(domain: Domain, pool: string | null): Hub {
   }
 
   async function look(signal: AbortSignal) {
-    await steadily(log, () => share(null))
+    await readIfAvailable(log, () => share(null))
     await clock.sleep(gapMs, signal)
   }
 

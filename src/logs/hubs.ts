@@ -1,5 +1,5 @@
 import { type Bell, createBell } from '../platform/bell.ts'
-import { holdBlock, letGoBlock } from '../platform/blocks.ts'
+import { holdBlock, releaseBlock } from '../platform/blocks.ts'
 import type { Clock, Time } from '../platform/clock.ts'
 import type { Db } from '../platform/db.ts'
 import type { Log } from '../platform/log.ts'
@@ -236,7 +236,7 @@ function extend(ring: Ring, chunks: readonly Chunk[], end: number) {
   while ((ring.bytes > ringBytesMax || ring.chunks.length > ringChunksMax) && ring.chunks.length > 1) {
     const oldest = ring.chunks.splice(0, 1)
     ring.bytes -= sizeOf(oldest)
-    freshOf(oldest).forEach(letGoBlock)
+    freshOf(oldest).forEach(releaseBlock)
   }
 }
 

@@ -1,5 +1,5 @@
 import type { Db } from '../platform/db.ts'
-import { sweep } from '../platform/sweep.ts'
+import { removeInBatches } from '../platform/remove-in-batches.ts'
 import type { Sql } from '../platform/tx.ts'
 import {
   type BytesChunk,
@@ -112,7 +112,7 @@ function segmentsOf(group: readonly BytesChunk[]): number[] {
 
 /** Removes the chunks of these jobs that were stored before a moment, null: all; answers how many. */
 export const expireLogs = (sql: Sql, jobIds: readonly string[], before: Date | null): Promise<number> =>
-  sweep(sql, expireSql, [jobIds, before ?? 'infinity'])
+  removeInBatches(sql, expireSql, [jobIds, before ?? 'infinity'])
 
 /** Only a run's beginning is removed: the chunks before the first one that is kept. */
 const expireSql = `

@@ -1,6 +1,6 @@
-import { holdBlock, letGoBlock } from '../platform/blocks.ts'
+import { holdBlock, releaseBlock } from '../platform/blocks.ts'
 import { heartbeatAt, heartbeatDueMs } from '../platform/heartbeat.ts'
-import { retryMs, steadily } from '../platform/steadily.ts'
+import { readIfAvailable, retryMs } from '../platform/read-if-available.ts'
 import { bytesOf, codesOf, type Passage, passage, passageOfLines } from './batch.ts'
 import type { CutOptions } from './cut.ts'
 import type { Hubs, HubsOptions, RunHub } from './hubs.ts'
@@ -100,7 +100,7 @@ export class TailReader {
     const { sql } = this.#rooms.db
     const { jobId } = this.#options
     while (!this.#signal.aborted) {
-      const opening = await steadily(this.#rooms.log, async () => {
+      const opening = await readIfAvailable(this.#rooms.log, async () => {
         const end = await logEnd(sql, jobId)
         const start = await startOf(sql, this.#options)
         const [state] = await readLogStates(sql, [{ jobId, run: start.run }])
@@ -133,12 +133,12 @@ export class TailReader {
   async #checkCursor(known: RunState): Promise<TailMessage | undefined> {
     const { jobId } = this.#options
     const place = { jobId, run: this.#cursor.run }
-    const states = await steadily(this.#rooms.log, () => readLogStates(this.#rooms.db.sql, [place]))
+    const states = await readIfAvailable(this.#rooms.log, () => readLogStates(this.#rooms.db.sql, [place]))
     if (!states) return this.#wait(retryMs)
     const [state] = states
     if (!state) return this.#last(this.#deleted())
     if (!isElsewhere(this.#cursor, state)) return this.#hub?.state === known ? this.#wait() : undefined
-    const end = await steadily(this.#rooms.log, () => logEnd(this.#rooms.db.sql, jobId))
+    const end = await readIfAvailable(this.#rooms.log, () => logEnd(this.#rooms.db.sql, jobId))
     if (!end) return this.#wait(retryMs)
     const start = { run: this.#options.run ?? 1, offset: 0 }
     this.#border = { start, end, closed: state.closed, beyond: true }
@@ -157,7 +157,7 @@ export class TailReader {
   async #content(state: RunState, log: LogState): Promise<TailMessage | undefined> {
     const shared = this.#hub?.chunksFrom(this.#cursor.offset) ?? null
     if (shared) this.#forgetPages()
-    const stored = shared ?? (await steadily(this.#rooms.log, () => this.#ownPage(log)))
+    const stored = shared ?? (await readIfAvailable(this.#rooms.log, () => this.#ownPage(log)))
     if (!stored) return this.#wait(retryMs)
     const [first] = stored
     if (first && first.gap !== null) return this.#gap(first)
@@ -179,7 +179,7 @@ export class TailReader {
   /** Output of a deleted job is missing like output that retention removed. */
   async #gap(gap: Gap): Promise<TailMessage | undefined> {
     const place = { jobId: this.#options.jobId, run: this.#cursor.run }
-    const states = await steadily(this.#rooms.log, () => readLogStates(this.#rooms.db.sql, [place]))
+    const states = await readIfAvailable(this.#rooms.log, () => readLogStates(this.#rooms.db.sql, [place]))
     if (!states) return this.#wait(retryMs)
     if (states[0] === null) return this.#last(this.#deleted())
     const message = gapMessage(this.#cursor, gap)
@@ -250,7 +250,7 @@ export class TailReader {
   /** Until the next message is asked for: then this one has been sent. */
   #holdFresh(bytes: readonly Buffer[]) {
     bytes.forEach(holdBlock)
-    this.#fresh.forEach(letGoBlock)
+    this.#fresh.forEach(releaseBlock)
     this.#fresh = bytes
   }
 

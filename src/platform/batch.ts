@@ -2,7 +2,7 @@ import { Unavailable } from './tx.ts'
 
 /**
  * Groups items that arrive together: during a batch, further items wait, and the next batch takes them all (up to
- * `max`). There is no timer: a single item runs at once, at the end of this turn of the event loop.
+ * `max`). Batches have no timer: a single item runs at once, at the end of this turn of the event loop.
  *
  * A batch that hangs does not block others: after `hangsAfterMs` the waiting items are refused as Unavailable, and so
  * is every new one until the batch ends. Nothing was done for a refused item.

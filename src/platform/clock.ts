@@ -10,7 +10,7 @@ export interface Clock {
   sleep(ms: number, signal?: Wake): Promise<void>
 }
 
-/** What ends a sleep: an AbortSignal, or something that costs less. */
+/** Ends a sleep: an AbortSignal, or something that costs less. */
 export interface Wake {
   readonly aborted: boolean
   addEventListener(type: 'abort', listener: () => void, options?: { once: boolean }): void

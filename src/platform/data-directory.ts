@@ -21,7 +21,7 @@ export async function identify(path: string, bootId: string): Promise<DataDirect
   return { id: await readOrMakeId(join(path, idFile)), place: `${bootId}:${dev}:${ino}` }
 }
 
-/** Of two processes that make the id at once one wins, and none reads half of it. */
+/** If two processes make the id at once, one wins, and neither reads half an id. */
 async function readOrMakeId(path: string): Promise<string> {
   const known = await read(path)
   if (known !== null) return known

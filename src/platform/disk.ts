@@ -16,7 +16,7 @@ export interface DiskWatch {
 
 export interface DiskWatchOptions {
   path: string
-  /** What is kept there, for the message. */
+  /** The data that is kept there, for the message. */
   holds: string
   clock: Clock
   log: Log

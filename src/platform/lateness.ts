@@ -10,7 +10,7 @@ export interface Lateness {
 const tickMs = 250
 /** A healthy process is late by some milliseconds. */
 const lateMs = 500
-/** Longer than every time limit of a statement: it may have been late at any moment of it. */
+/** Longer than every time limit of a statement: the process may have been late during such a statement. */
 const memoryMs = 10_000
 
 export function createLateness(nowMs: () => number): Lateness {

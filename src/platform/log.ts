@@ -1,12 +1,12 @@
 import { type DestinationStream, type LogFn, type Logger, levels, pino } from 'pino'
 import { createOutput } from './output.ts'
-import { createTroubles, type Trouble, troubleOf } from './troubles.ts'
+import { classifyTrouble, createTroubles, type Trouble } from './troubles.ts'
 
 export type Log = Pick<Logger, 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'child' | 'level' | 'isLevelEnabled'>
 
 export interface LogOptions {
   destination?: DestinationStream
-  /** How long a part of the server must be without trouble before the log reports the end of it. */
+  /** How long a part of the server must be without trouble before the log reports that the trouble is over. */
   quietMs?: number
 }
 
@@ -19,11 +19,11 @@ export function createLog(level: string, { destination, quietMs }: LogOptions = 
 
   function logMethod(this: Logger, args: Parameters<LogFn>, write: LogFn, level: number) {
     const [fields, message] = args as unknown[]
-    const trouble = troubleOf((fields as { err?: unknown } | null)?.err)
+    const trouble = classifyTrouble((fields as { err?: unknown } | null)?.err)
     if (!trouble) return write.apply(this, args)
     if (!troubles.begins(partOf(fields as object, message), trouble)) return
     const writeTrouble = level === levels.values['error'] ? this.warn : write
-    writeTrouble.call(this, told(fields as object, trouble), String(message))
+    writeTrouble.call(this, hideError(fields as object, trouble), String(message))
   }
 
   const redact = ['token', 'secret', 'password', '*.token', '*.secret', '*.password']
@@ -44,4 +44,4 @@ function partOf(fields: object, message: unknown): string {
 }
 
 /** The message instead of the stack, which would show where the server noticed the trouble, not its cause. */
-const told = ({ err: _, ...fields }: { err?: unknown }, { what }: Trouble) => ({ ...fields, trouble: what })
+const hideError = ({ err: _, ...fields }: { err?: unknown }, { what }: Trouble) => ({ ...fields, trouble: what })

@@ -9,7 +9,7 @@ import type { Db } from './db.ts'
 import type { Log } from './log.ts'
 import { createLoop, type Loop } from './loop.ts'
 import { sqlState } from './tx.ts'
-import { channelOf } from './wakeup.ts'
+import { nameChannel } from './wakeup.ts'
 
 /**
  * Brings a database to the schema of this version, inside this process.
@@ -20,7 +20,7 @@ import { channelOf } from './wakeup.ts'
  * script even if the process that sent it is dead, and until then no other process begins. A record that
  * `prisma migrate deploy` left unfinished is marked as rolled back, and the script runs.
  *
- * Refused, with what to do: PostgreSQL older than 15; a search_path that leads to another schema than public; a database
+ * Refuses, and says what to do: PostgreSQL older than 15; a search_path that leads to another schema than public; a database
  * with a migration that this version does not know (a newer version used it); a migration whose text differs from the one
  * that was applied.
  */
@@ -48,7 +48,7 @@ export async function migrate(url: string, log: Log, directory?: string): Promis
       log.info({ migration: migration.name }, 'migrated the database')
       isNew = true
     }
-    if (isNew) await client.query(`NOTIFY ${channelOf('schema')}`)
+    if (isNew) await client.query(`NOTIFY ${nameChannel('schema')}`)
   } finally {
     await disconnect(client)
   }

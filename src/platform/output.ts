@@ -44,7 +44,7 @@ export function createOutput(
   }
 }
 
-/** What is wrong with stderr cannot be reported anywhere. */
+/** An error of stderr cannot be reported anywhere. */
 const ignore = () => undefined
 
 /** Ends the process when its texts are written, or after a second. */

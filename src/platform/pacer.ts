@@ -1,6 +1,6 @@
 import type { Clock } from './clock.ts'
 
-/** What follows a pass may take long, and a caller may come back at once. */
+/** The work after a pass may take long, and a caller may come back at once. */
 const turnMsMax = 10
 
 /**

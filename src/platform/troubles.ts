@@ -13,7 +13,7 @@ export interface Troubles {
 }
 
 export interface Trouble {
-  /** What is in trouble, in a word. */
+  /** The thing in trouble, in a word. */
   kind: string
   /** The message. */
   what: string
@@ -73,7 +73,7 @@ export function createTroubles(tellOver: (over: TroubleOver) => void, quietMs = 
 const exhausted = /^(ENOSPC|EDQUOT|EROFS|EIO|EMFILE|ENFILE|ENOMEM|EAGAIN)$/
 
 /** null: a defect. */
-export function troubleOf(error: unknown): Trouble | null {
+export function classifyTrouble(error: unknown): Trouble | null {
   if (!(error instanceof Error)) return null
   const root = rootOf(error)
   if (root instanceof Outage) return { kind: 'outage', what: root.message }

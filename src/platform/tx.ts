@@ -227,8 +227,8 @@ export function endingTransaction<T>(
         ending.writes.catch(() => undefined) // if BEGIN fails, so do they, and no one waits for them
         return ending
       })
-      const [, { result, writes }] = await allOf([begun, working])
-      await allOf([writes, client.query('COMMIT')])
+      const [, { result, writes }] = await settleAll([begun, working])
+      await settleAll([writes, client.query('COMMIT')])
       return result
     } catch (error) {
       await client.query('ROLLBACK').catch(onError)
@@ -241,8 +241,8 @@ export function endingTransaction<T>(
   return withDatabaseRetries(tries, once, alsoRetry)
 }
 
-/** Waits for all of them, and throws the error of the first in order: later ones may have failed because of it. */
-export async function allOf<T extends readonly unknown[]>(
+/** Waits for all, and throws the error of the first in order: later ones may have failed as a consequence. */
+export async function settleAll<T extends readonly unknown[]>(
   parts: readonly [...{ [Part in keyof T]: Promise<T[Part]> }],
 ) {
   await Promise.allSettled(parts)

@@ -3,26 +3,7 @@ import type { Clock } from './clock.ts'
 import { type Address, createPgClient, disconnect } from './connection.ts'
 import type { Log } from './log.ts'
 
-/**
- * Wake-ups between rooms and processes. A wake-up says "look again" and carries no data; losing one costs at most one
- * poll. `poke` is called after a commit, never inside a transaction: a pending NOTIFY takes a global lock at commit.
- *
- * Listeners of this process are called directly. Other processes get a NOTIFY: the first at once, further ones of the
- * same topic at most every `gapMs`. One connection per process listens and sends, so the process recognises its own
- * notifications by their backend pid and ignores them. A NOTIFY gets a transaction id, so its commit would wait for the disk
- * for a wake-up that is worth nothing after a crash; this connection does not wait.
- */
-
 /** `Topic`: the valid names; another one does not compile. */
-export interface Wakeups<Topic extends string> {
-  poke(topic: Topic): void
-  /** Wakes other processes only. */
-  tell(topic: Topic): void
-  /** Calls `listener` at every wake-up of the topic; returns the function that removes it. */
-  on(topic: Topic, listener: () => void): () => void
-  stop(): Promise<void>
-}
-
 export interface WakeupOptions<Topic extends string> {
   /** null: this process neither sends nor listens (behind a transaction pooler); others find out by polling. */
   address: Address | null
@@ -34,8 +15,8 @@ export interface WakeupOptions<Topic extends string> {
 }
 
 const prefix = 'berth_'
-/** What PostgreSQL calls the topic. */
-export const channelOf = (topic: string) => `${prefix}${topic}`
+/** The name of a topic in PostgreSQL. */
+export const nameChannel = (topic: string) => `${prefix}${topic}`
 const gapMs = 15
 const reconnectMs = 500
 /** A notification that takes longer is lost, and the connection with it. */
@@ -43,64 +24,90 @@ const statementMsMax = 5_000
 /** A process that only listens would not notice that its connection is dead. */
 const probeMs = 10_000
 
-export function createWakeups<Topic extends string>({
-  address,
-  topics,
-  localTopics = [],
-  clock,
-  log,
-}: WakeupOptions<Topic>): Wakeups<Topic> {
-  const listeners = new Map<string, Set<() => void>>(topics.map((topic) => [topic, new Set()]))
-  const pending = new Map<string, 'sent' | 'again'>()
-  /** Sent together, in one transaction, at the end of this turn of the event loop. */
-  let due: string[] = []
-  const abort = new AbortController()
-  let client: pg.Client | undefined
+/**
+ * Wake-ups between rooms and processes. A wake-up says "look again" and carries no data; losing one costs at most one
+ * poll. Call `poke` after a commit, never inside a transaction: a pending NOTIFY takes a global lock at commit.
+ *
+ * Listeners of this process are called directly. Other processes get a NOTIFY: the first at once, further ones of the
+ * same topic at most every `gapMs`. One connection per process listens and sends, so the process recognises its own
+ * notifications by their backend pid and ignores them. The connection does not wait for the disk at commit: a wake-up is
+ * worth nothing after a crash.
+ */
+export class Wakeups<Topic extends string> {
+  readonly #options: WakeupOptions<Topic>
+  readonly #listeners: ReadonlyMap<string, Set<() => void>>
+  readonly #pending = new Map<string, 'sent' | 'again'>()
+  readonly #abort = new AbortController()
+  readonly #listening: Promise<void>
+  /** Topics that are sent together, in one transaction, at the end of this turn of the event loop. */
+  #due: string[] = []
+  #client: pg.Client | undefined
   /** A connection sends one statement at a time. */
-  let sending: Promise<unknown> = Promise.resolve()
+  #sending: Promise<unknown> = Promise.resolve()
 
-  const wakeLocal = (topic: string) => {
-    for (const listener of listeners.get(topic) ?? []) listener()
+  constructor(options: WakeupOptions<Topic>) {
+    this.#options = options
+    this.#listeners = new Map(options.topics.map((topic) => [topic, new Set()]))
+    this.#listening = options.address === null ? Promise.resolve() : this.#listen(options.address)
   }
 
-  function notify(topic: string) {
-    if (!client) return
-    if (pending.has(topic)) return void pending.set(topic, 'again')
-    pending.set(topic, 'sent')
-    if (due.push(topic) === 1) setImmediate(send)
-    void clock.sleep(gapMs, abort.signal).then(() => {
-      const again = pending.get(topic) === 'again'
-      pending.delete(topic)
-      if (again && !abort.signal.aborted) notify(topic)
+  /** Wakes the listeners of this process and of the others. */
+  poke(topic: Topic): void {
+    this.#wakeLocal(topic)
+    if (!this.#options.localTopics?.includes(topic)) this.notify(topic)
+  }
+
+  /** Wakes other processes only. */
+  notify(topic: string): void {
+    if (!this.#client) return
+    if (this.#pending.has(topic)) return void this.#pending.set(topic, 'again')
+    this.#pending.set(topic, 'sent')
+    if (this.#due.push(topic) === 1) setImmediate(() => this.#send())
+    const { signal } = this.#abort
+    void this.#options.clock.sleep(gapMs, signal).then(() => {
+      const again = this.#pending.get(topic) === 'again'
+      this.#pending.delete(topic)
+      if (again && !signal.aborted) this.notify(topic)
     })
   }
 
-  function send() {
-    const sent = due
-    due = []
-    sending = sending
-      .then(() => client?.query(sent.map((topic) => `NOTIFY ${channelOf(topic)}`).join(';')))
-      .catch((error) => log.debug({ err: error, topics: sent }, 'notifications were lost'))
+  /** Calls `listener` at every wake-up of the topic; returns the function that removes it. */
+  on(topic: Topic, listener: () => void): () => void {
+    const listeners = this.#listeners.get(topic)
+    if (!listeners) throw new Error(`Unknown wake-up topic ${topic}`)
+    listeners.add(listener)
+    return () => listeners.delete(listener)
   }
 
-  async function listen(to: Address) {
-    while (!abort.signal.aborted) {
-      const connection = createPgClient({ address: to, name: 'berth wakeup', statementMsMax, direct: true })
+  async stop(): Promise<void> {
+    this.#abort.abort()
+    await this.#listening
+  }
+
+  #wakeLocal(topic: string) {
+    for (const listener of this.#listeners.get(topic) ?? []) listener()
+  }
+
+  #send() {
+    const topics = this.#due
+    this.#due = []
+    this.#sending = this.#sending
+      .then(() => this.#client?.query(topics.map((topic) => `NOTIFY ${nameChannel(topic)}`).join(';')))
+      .catch((error) => this.#options.log.debug({ err: error, topics }, 'notifications were lost'))
+  }
+
+  async #listen(address: Address) {
+    const { clock, log } = this.#options
+    const { signal } = this.#abort
+    while (!signal.aborted) {
+      const connection = createPgClient({ address, name: 'berth wakeup', statementMsMax, direct: true })
       const lost = new AbortController()
       const leave = () => lost.abort()
       connection.on('error', leave)
       connection.on('end', leave)
-      abort.signal.addEventListener('abort', leave)
+      signal.addEventListener('abort', leave)
       try {
-        await connection.connect()
-        connection.on('notification', ({ channel, processId }) => {
-          if (processId !== connectionPid(connection)) wakeLocal(channel.slice(prefix.length))
-        })
-        await connection.query(
-          ['SET synchronous_commit TO off', ...topics.map((topic) => `LISTEN ${channelOf(topic)}`)].join(';'),
-        )
-        client = connection
-        for (const topic of topics) wakeLocal(topic) // notifications may have been missed before
+        await this.#subscribe(connection)
         while (!lost.signal.aborted) {
           await clock.sleep(probeMs, lost.signal)
           if (!lost.signal.aborted) connection.query('').catch(leave)
@@ -108,31 +115,24 @@ export function createWakeups<Topic extends string>({
       } catch (error) {
         log.warn({ err: error }, 'cannot listen for notifications; polling meanwhile')
       }
-      client = undefined
-      abort.signal.removeEventListener('abort', leave)
+      this.#client = undefined
+      signal.removeEventListener('abort', leave)
       await disconnect(connection)
-      await clock.sleep(reconnectMs, abort.signal)
+      await clock.sleep(reconnectMs, signal)
     }
   }
 
-  const listening = address === null ? Promise.resolve() : listen(address)
-
-  return {
-    poke(topic) {
-      wakeLocal(topic)
-      if (!localTopics.includes(topic)) notify(topic)
-    },
-    tell: notify,
-    on(topic, listener) {
-      const set = listeners.get(topic)
-      if (!set) throw new Error(`Unknown wake-up topic ${topic}`)
-      set.add(listener)
-      return () => set.delete(listener)
-    },
-    async stop() {
-      abort.abort()
-      await listening
-    },
+  async #subscribe(connection: pg.Client) {
+    const { topics } = this.#options
+    await connection.connect()
+    connection.on('notification', ({ channel, processId }) => {
+      if (processId !== connectionPid(connection)) this.#wakeLocal(channel.slice(prefix.length))
+    })
+    await connection.query(
+      ['SET synchronous_commit TO off', ...topics.map((topic) => `LISTEN ${nameChannel(topic)}`)].join(';'),
+    )
+    this.#client = connection
+    for (const topic of topics) this.#wakeLocal(topic) // notifications may have been missed before
   }
 }
 

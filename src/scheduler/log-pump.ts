@@ -1,7 +1,7 @@
 import type { Executor, Handle, LogChunk } from '../executors/executor.ts'
 import { type Appender, emptyLog, type LogHead, openLog } from '../logs/append.ts'
 import type { Chunk, LogPiece } from '../logs/chunk.ts'
-import { letGoBlock } from '../platform/blocks.ts'
+import { releaseBlock } from '../platform/blocks.ts'
 import type { Sql } from '../platform/tx.ts'
 
 /**
@@ -90,7 +90,7 @@ function createWriter(first: LogHead, { append, bytesMax, onStored, onFailed }: 
         told = onStored(from, stored)
       },
     })
-    for (const chunk of chunks) if (!('gap' in chunk)) letGoBlock(chunk.bytes)
+    for (const chunk of chunks) if (!('gap' in chunk)) releaseBlock(chunk.bytes)
     const stored = chunks.reduce((sum, chunk) => sum + sizeOf(chunk), 0)
     hold(-Math.min(stored, held))
     await told

@@ -273,7 +273,7 @@ export class Carrier {
     const signal = AbortSignal.any([this.#dropped, this.#lost.signal])
     const { jobId, number: run, runId } = this.#run
     const onStored = (from: number, chunks: readonly Chunk[]) => {
-      domain.wakeups.tell('log')
+      domain.wakeups.notify('log')
       return fresh?.tell({ jobId, run, runId, from, chunks })
     }
     const { executor } = this

@@ -1,5 +1,5 @@
 import type { Domain } from '../domain/domain.ts'
-import { createLeadership, type Leader } from '../domain/leadership.ts'
+import { type Leader, Leadership } from '../domain/leadership.ts'
 import type { Executor } from '../executors/executor.ts'
 import { createAppender } from '../logs/append.ts'
 import type { FreshOutput } from '../logs/fresh-output.ts'
@@ -56,7 +56,7 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
    */
   let ending: Promise<unknown> = Promise.resolve()
 
-  const leadership = createLeadership({
+  const leadership = new Leadership({
     address: domain.db,
     key: pool,
     holder,

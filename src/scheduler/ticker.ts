@@ -2,7 +2,7 @@ import type { Domain } from '../domain/domain.ts'
 import { Fenced, type Leader } from '../domain/leadership.ts'
 import type { Processed } from '../domain/queue/process-queue.ts'
 import { openQuestions } from '../domain/queue/questions.ts'
-import { allOf } from '../platform/tx.ts'
+import { settleAll } from '../platform/tx.ts'
 import type { Store } from './plan/leader-store.ts'
 import type { Snapshot } from './plan/model.ts'
 import { createPlanner } from './planner.ts'
@@ -58,7 +58,7 @@ export function createTicker({ domain, leader, store, publishEveryMs = publishMs
   }
 
   async function tick(): Promise<Processed> {
-    const [questions, world] = await allOf([openQuestions(domain, leader.pool), planner.hear()])
+    const [questions, world] = await settleAll([openQuestions(domain, leader.pool), planner.hear()])
     const asked = questions.some(({ kind }) => kind === 'PASS')
     goesOn = false
     const pass = world.state.settings.automatic || asked ? await decide(asked) : null

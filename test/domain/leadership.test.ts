@@ -1,6 +1,6 @@
 import pg from 'pg'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { createLeadership, Fenced, fence, type Leadership, leaseTtlMs, renewMs } from '../../src/domain/leadership.ts'
+import { Fenced, fence, Leadership, leaseTtlMs, renewMs } from '../../src/domain/leadership.ts'
 import { advisoryLocks } from '../../src/platform/advisory-locks.ts'
 import { type Clock, systemClock } from '../../src/platform/clock.ts'
 import { createLog, type Log } from '../../src/platform/log.ts'
@@ -38,7 +38,7 @@ interface Contending {
 function contend(holder: string, more: Contending = {}) {
   const { clock = systemClock, direct = true, place = null, log = createLog('silent'), canServe } = more
   const history: (number | null)[] = []
-  const leadership = createLeadership({
+  const leadership = new Leadership({
     address: database,
     key,
     holder,

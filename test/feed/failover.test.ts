@@ -7,7 +7,7 @@ import type { JobUpdatesMessage } from '../../src/feed/job-updates.ts'
 import { systemClock } from '../../src/platform/clock.ts'
 import { createLog } from '../../src/platform/log.ts'
 import type { Sql } from '../../src/platform/tx.ts'
-import { createWakeups, type Wakeups } from '../../src/platform/wakeup.ts'
+import { Wakeups } from '../../src/platform/wakeup.ts'
 import { machineTime } from '../support/clock.ts'
 import { createDatabase, type TestDatabase } from '../support/database.ts'
 import { addEvent, addJob, addUser } from '../support/factories.ts'
@@ -26,7 +26,7 @@ beforeAll(async () => {
 })
 afterAll(() => database.close())
 beforeEach(() => {
-  wakeups = createWakeups({ address: null, topics, clock: systemClock, log })
+  wakeups = new Wakeups({ address: null, topics, clock: systemClock, log })
   feed = createFeed({ db: database.db, wakeups, clock: systemClock, time: machineTime, log })
 })
 afterEach(async () => {

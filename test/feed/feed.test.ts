@@ -9,7 +9,7 @@ import type { JobStatusMessage } from '../../src/feed/job-status.ts'
 import type { Transitions } from '../../src/feed/message.ts'
 import { type Clock, systemClock, type Time } from '../../src/platform/clock.ts'
 import { createLog } from '../../src/platform/log.ts'
-import { createWakeups, type Wakeups } from '../../src/platform/wakeup.ts'
+import { Wakeups } from '../../src/platform/wakeup.ts'
 import { createFakeClock, laterHeartbeat, machineTime } from '../support/clock.ts'
 import { createDatabase, type TestDatabase } from '../support/database.ts'
 import { addEvent, addJob, addUser, finishJob } from '../support/factories.ts'
@@ -30,7 +30,7 @@ beforeAll(async () => {
 })
 afterAll(() => database.close())
 beforeEach(() => {
-  wakeups = createWakeups({ address: null, topics, clock: systemClock, log })
+  wakeups = new Wakeups({ address: null, topics, clock: systemClock, log })
   feed = createFeed({ db: database.db, wakeups, clock: systemClock, time: machineTime, log })
 })
 afterEach(async () => {
@@ -354,7 +354,7 @@ test.each(['jobStatus', 'jobUpdates'] as const)('a silent %s sleeps once per hea
 })
 
 test('without wake-ups the same arrives by the poll', async () => {
-  const deaf = createWakeups({ address: null, topics, clock: systemClock, log })
+  const deaf = new Wakeups({ address: null, topics, clock: systemClock, log })
   const polling = createFeed({ db: database.db, wakeups: deaf, clock: systemClock, time: machineTime, log })
   const jobId = await runningJob()
   const reading = collect(await polling.jobStatus({ viewer: ada, jobId }))

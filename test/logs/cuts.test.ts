@@ -11,7 +11,7 @@ import { type LogPage, readLog } from '../../src/logs/read.ts'
 import type { TailMessage } from '../../src/logs/tail-message.ts'
 import { systemClock } from '../../src/platform/clock.ts'
 import { createLog } from '../../src/platform/log.ts'
-import { createWakeups } from '../../src/platform/wakeup.ts'
+import { Wakeups } from '../../src/platform/wakeup.ts'
 import { machineTime } from '../support/clock.ts'
 import { addJob, finishJob, openUserDatabase } from '../support/factories.ts'
 import { append } from '../support/log.ts'
@@ -174,7 +174,7 @@ describe('whatever was written, wherever it is cut', () => {
   })
 
   test('a tail gives the same from every cursor that it handed out', async () => {
-    const wakeups = createWakeups({ address: null, topics: ['log'], clock: systemClock, log })
+    const wakeups = new Wakeups({ address: null, topics: ['log'], clock: systemClock, log })
     const fresh = createFreshOutput()
     const tail = createLogTail({ db: database.db, wakeups, clock: systemClock, time: machineTime, log, fresh })
     await fc.assert(

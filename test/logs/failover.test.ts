@@ -4,7 +4,7 @@ import { createLogTail, type LogTail } from '../../src/logs/follow.ts'
 import type { LogCursor } from '../../src/logs/stored.ts'
 import { systemClock } from '../../src/platform/clock.ts'
 import { createLog } from '../../src/platform/log.ts'
-import { createWakeups, type Wakeups } from '../../src/platform/wakeup.ts'
+import { Wakeups } from '../../src/platform/wakeup.ts'
 import { machineTime } from '../support/clock.ts'
 import { addJob, finishJob, openUserDatabase } from '../support/factories.ts'
 import { append, out, replaceRun, writeLog } from '../support/log.ts'
@@ -17,7 +17,7 @@ const log = createLog('error')
 const { database, userId } = await openUserDatabase()
 const { sql } = database.db
 beforeEach(() => {
-  wakeups = createWakeups({ address: null, topics: ['log'], clock: systemClock, log })
+  wakeups = new Wakeups({ address: null, topics: ['log'], clock: systemClock, log })
   tail = createLogTail({ db: database.db, wakeups, clock: systemClock, time: machineTime, log })
 })
 afterEach(async () => {

@@ -11,7 +11,7 @@ import type { FollowOptions, TailMessage } from '../../src/logs/tail-message.ts'
 import { type Clock, systemClock } from '../../src/platform/clock.ts'
 import { createLog } from '../../src/platform/log.ts'
 import type { Sql } from '../../src/platform/tx.ts'
-import { createWakeups, type Wakeups } from '../../src/platform/wakeup.ts'
+import { Wakeups } from '../../src/platform/wakeup.ts'
 import { createFakeClock, laterHeartbeat, machineTime } from '../support/clock.ts'
 import { addJob, addRun, endRun, finishJob, openUserDatabase } from '../support/factories.ts'
 import { append, err, out } from '../support/log.ts'
@@ -27,7 +27,7 @@ const all: LogStream[] = ['STDOUT', 'STDERR', 'SYSTEM']
 
 const { database, userId } = await openUserDatabase()
 beforeEach(() => {
-  wakeups = createWakeups({ address: null, topics: ['log'], clock: systemClock, log })
+  wakeups = new Wakeups({ address: null, topics: ['log'], clock: systemClock, log })
   tail = createLogTail({ db: database.db, wakeups, clock: systemClock, time: machineTime, log })
 })
 afterEach(async () => {
@@ -246,7 +246,7 @@ test('a deleted job resets and completes', async () => {
 })
 
 test('without wake-ups the same arrives by the poll', async () => {
-  const deaf = createWakeups({ address: null, topics: ['log'], clock: systemClock, log })
+  const deaf = new Wakeups({ address: null, topics: ['log'], clock: systemClock, log })
   const polling = createLogTail({ db: database.db, wakeups: deaf, clock: systemClock, time: machineTime, log })
   const { jobId, write, finish } = await newJob()
   const reading = collect(polling.follow({ jobId, streams, maxBatchBytes: 65_536 }))

@@ -4,7 +4,7 @@ import { createLogTail } from '../../src/logs/follow.ts'
 import { mergeChunks } from '../../src/logs/keep.ts'
 import { systemClock } from '../../src/platform/clock.ts'
 import { createLog } from '../../src/platform/log.ts'
-import { createWakeups } from '../../src/platform/wakeup.ts'
+import { Wakeups } from '../../src/platform/wakeup.ts'
 import { machineTime } from '../support/clock.ts'
 import { addJob, finishJob, openUserDatabase } from '../support/factories.ts'
 import { append, out } from '../support/log.ts'
@@ -37,7 +37,7 @@ async function storedJob(linesPerChunk: number) {
 /** The text; `meanwhile` is called when a first part of it was read. */
 async function read(jobId: string, meanwhile?: () => Promise<unknown>): Promise<string> {
   const log = createLog('silent')
-  const wakeups = createWakeups({ address: null, topics: ['log'], clock: systemClock, log })
+  const wakeups = new Wakeups({ address: null, topics: ['log'], clock: systemClock, log })
   const tail = createLogTail({ db: database.db, wakeups, clock: systemClock, time: machineTime, log })
   const parts: string[] = []
   for await (const message of tail.follow({ jobId, streams: ['STDOUT'], maxBatchBytes: 65_536 })) {

@@ -1,37 +1,37 @@
 import { expect, test } from 'vitest'
-import { blockBytes, holdBlock, letGoBlock, takeBlock } from '../../src/platform/blocks.ts'
+import { blockBytes, holdBlock, releaseBlock, takeBlock } from '../../src/platform/blocks.ts'
 
 test('a block is used again when its last holder has let it go', () => {
   const block = takeBlock()
   const part = block.subarray(100, 200)
   holdBlock(part)
-  letGoBlock(block)
+  releaseBlock(block)
   const other = takeBlock()
   expect(other.buffer).not.toBe(block.buffer)
-  letGoBlock(part)
+  releaseBlock(part)
   const again = takeBlock()
   expect(again.buffer).toBe(block.buffer)
   expect(again.length).toBe(blockBytes)
-  for (const each of [other, again]) letGoBlock(each)
+  for (const each of [other, again]) releaseBlock(each)
 })
 
 test('a block that was let go too often is not given to two', () => {
   const block = takeBlock()
-  letGoBlock(block)
-  letGoBlock(block)
+  releaseBlock(block)
+  releaseBlock(block)
   holdBlock(block)
-  letGoBlock(block)
+  releaseBlock(block)
   const [one, two] = [takeBlock(), takeBlock()]
   expect(one.buffer).not.toBe(two.buffer)
-  for (const each of [one, two]) letGoBlock(each)
+  for (const each of [one, two]) releaseBlock(each)
 })
 
 test('bytes that are in no block are never given away', () => {
   const bytes = Buffer.alloc(blockBytes)
   holdBlock(bytes)
-  letGoBlock(bytes)
-  letGoBlock(bytes)
+  releaseBlock(bytes)
+  releaseBlock(bytes)
   const block = takeBlock()
   expect(block.buffer).not.toBe(bytes.buffer)
-  letGoBlock(block)
+  releaseBlock(block)
 })

@@ -3,7 +3,7 @@ import pg from 'pg'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { systemClock, type Wake } from '../../src/platform/clock.ts'
 import { createLog } from '../../src/platform/log.ts'
-import { createWakeups, type Wakeups } from '../../src/platform/wakeup.ts'
+import { Wakeups } from '../../src/platform/wakeup.ts'
 import { createFakeClock } from '../support/clock.ts'
 import { createDatabase, type TestDatabase } from '../support/database.ts'
 import { createDoor } from '../support/outage.ts'
@@ -21,7 +21,7 @@ afterEach(async () => {
 })
 
 function create({ url = database.url, clock = systemClock }: { url?: string | null; clock?: typeof systemClock } = {}) {
-  const wakeups = createWakeups({
+  const wakeups = new Wakeups({
     address: url === null ? null : { url },
     topics: ['queue', 'feed'],
     clock,

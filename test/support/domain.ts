@@ -9,7 +9,7 @@ import { type Clock, systemClock } from '../../src/platform/clock.ts'
 import { type DatabaseTime, readDatabaseTime } from '../../src/platform/database-time.ts'
 import type { Db } from '../../src/platform/db.ts'
 import { createLog } from '../../src/platform/log.ts'
-import { createWakeups } from '../../src/platform/wakeup.ts'
+import { Wakeups } from '../../src/platform/wakeup.ts'
 import { createDatabase, type TestDatabase } from './database.ts'
 
 /** A domain over a test database, with a pool `sim` of one node (or those given) behind the default queue. */
@@ -59,7 +59,7 @@ export async function createTestDomain(
   { nodes = [simNode], clock = systemClock, notify = false, singleUser = true, pool = {} }: TestDomainOptions = {},
 ): Promise<TestDomain> {
   const log = createLog('silent')
-  const wakeups = createWakeups({ address: notify ? db : null, topics, clock, log })
+  const wakeups = new Wakeups({ address: notify ? db : null, topics, clock, log })
   const time = await readDatabaseTime(db.sql, systemClock)
   const domain: Domain = { db, wakeups, clock, time, log, singleUser }
   await applyPools(domain, {

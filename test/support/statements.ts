@@ -23,7 +23,8 @@ export interface Statement {
 }
 
 /** Files that make `Sql` or pass its statements on, or use a server before it has the schema: they have no statements over its tables. */
-const apart = /src\/(platform\/(db|tx|models|together|migrate|wakeup|postgres\/postgres)|graphql\/list-reads)\.ts$/
+const apart =
+  /src\/(platform\/(db|tx|models|combined-reads|migrate|wakeup|postgres\/postgres)|graphql\/rows\/list-reads)\.ts$/
 
 /** Every statement; throws with all statements whose text or rows the source does not tell. */
 export function statementsOf(program: Program): Statement[] {

@@ -1,4 +1,4 @@
-import { sweep } from '../../platform/sweep.ts'
+import { removeInBatches } from '../../platform/remove-in-batches.ts'
 import type { Sql } from '../../platform/tx.ts'
 import type { Domain } from '../domain.ts'
 import { holdingSql } from '../state.ts'
@@ -104,7 +104,7 @@ export async function jobsRunningSince(sql: Sql, before: Date): Promise<string[]
 const slotDaysKept = 31
 
 /** Removes slot reservations that ended long ago; their jobs do not need them. Returns how many. */
-export const expireSlots = ({ db }: Domain): Promise<number> => sweep(db.sql, expireSlotsSql, [slotDaysKept])
+export const expireSlots = ({ db }: Domain): Promise<number> => removeInBatches(db.sql, expireSlotsSql, [slotDaysKept])
 
 const expireSlotsSql = `
 DELETE FROM slot_reservation WHERE id IN (

@@ -1,4 +1,4 @@
-import { sweep } from '../../platform/sweep.ts'
+import { removeInBatches } from '../../platform/remove-in-batches.ts'
 import type { Sql } from '../../platform/tx.ts'
 import type { Domain } from '../domain.ts'
 import { executorsWhere, startsProcesses } from '../executors.ts'
@@ -103,7 +103,7 @@ ${[
 const keptDays = 31
 
 /** Removes rows that are older than every window; returns how many. */
-export const sweepUsageLedger = ({ db }: Domain): Promise<number> => sweep(db.sql, sweepSql, [keptDays])
+export const sweepUsageLedger = ({ db }: Domain): Promise<number> => removeInBatches(db.sql, sweepSql, [keptDays])
 
 const sweepSql = `
 DELETE FROM usage_ledger WHERE job_id IN (

@@ -1,5 +1,5 @@
 import { createBell } from '../../platform/bell.ts'
-import { sweep } from '../../platform/sweep.ts'
+import { removeInBatches } from '../../platform/remove-in-batches.ts'
 import { type Sql, Unavailable } from '../../platform/tx.ts'
 import type { Domain } from '../domain.ts'
 import { newId } from '../ids.ts'
@@ -111,7 +111,7 @@ export async function answerQuestion(sql: Sql, id: string, answer: unknown): Pro
 }
 
 /** Removes what servers that are gone have asked; returns how many. */
-export const forgetQuestions = ({ db }: Domain): Promise<number> => sweep(db.sql, forgetSql, [forgottenMs])
+export const forgetQuestions = ({ db }: Domain): Promise<number> => removeInBatches(db.sql, forgetSql, [forgottenMs])
 
 const forgetSql = `
 DELETE FROM question WHERE id IN (

@@ -1,4 +1,4 @@
-import { together } from '../../platform/together.ts'
+import { combineReads } from '../../platform/combined-reads.ts'
 import type { Sql } from '../../platform/tx.ts'
 import {
   type ApprovalNeed,
@@ -113,7 +113,7 @@ interface Group {
 /** Adds to the facts the quotas that may apply to the submissions, and what is used of them already. */
 async function measure({ domain, sql, memory }: Deciding, facts: GroupFacts, { items, payers }: Group): Promise<void> {
   const pools = new Set(facts.destinations.map(({ pool }) => pool))
-  const reads = together(sql)
+  const reads = combineReads(sql)
   const mayBlock = facts.rules.length > 0 || items.some(({ input }) => input.requiresApproval)
   const asksHardware = facts.rules.some(({ condition }) => condition.hardware != null)
   const [rules, limits, standing, blocked, hardware] = await Promise.all([
@@ -164,7 +164,7 @@ async function readFacts(domain: Domain, sql: Sql, items: readonly Submission[])
     sql,
     items.flatMap(({ input }) => (input.spec.dependsOn ?? []).map(({ jobId }) => jobId)),
   )
-  const reads = together(sql)
+  const reads = combineReads(sql)
   const users = items.map(({ viewer }) => viewer.userId)
   const foreign = items.flatMap(({ viewer, input }) => (viewer.level === 'ADMIN' ? (input.spec.account ?? []) : []))
   const reservationIds = items.flatMap(({ input }) => input.spec.capacityReservationId ?? [])

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import { sweep } from '../../platform/sweep.ts'
+import { removeInBatches } from '../../platform/remove-in-batches.ts'
 import type { Sql } from '../../platform/tx.ts'
 import type { Viewer } from '../access.ts'
 import type { Domain } from '../domain.ts'
@@ -92,7 +92,7 @@ export async function findKey({ db }: Domain, viewer: Viewer, key: string) {
 }
 
 /** Removes expired keys; returns how many. */
-export const sweepKeys = ({ db }: Domain): Promise<number> => sweep(db.sql, sweepSql)
+export const sweepKeys = ({ db }: Domain): Promise<number> => removeInBatches(db.sql, sweepSql)
 
 const sweepSql = `
 DELETE FROM idempotency_key WHERE (user_id, key) IN (

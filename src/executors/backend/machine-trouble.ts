@@ -1,4 +1,4 @@
-import { troubleOf } from '../../platform/troubles.ts'
+import { classifyTrouble } from '../../platform/troubles.ts'
 import { StartFailed } from '../executor.ts'
 import { isMissingFolder } from './file-errors.ts'
 
@@ -16,7 +16,7 @@ const words: Readonly<Record<string, string>> = {
 
 /** NODE_TROUBLE if the machine is at fault, else the same error. */
 export function blameMachine(error: unknown): unknown {
-  const message = words[troubleOf(error)?.kind ?? '']
+  const message = words[classifyTrouble(error)?.kind ?? '']
   return message ? new StartFailed('NODE_TROUBLE', message, { cause: error }) : error
 }
 

@@ -1,4 +1,4 @@
-import { blockBytes, letGoBlock, takeBlock } from '../../platform/blocks.ts'
+import { blockBytes, releaseBlock, takeBlock } from '../../platform/blocks.ts'
 import type { LogChunk } from '../executor.ts'
 
 /**
@@ -115,7 +115,7 @@ class SpoolReader {
   }
 
   close() {
-    letGoBlock(this.#block)
+    releaseBlock(this.#block)
   }
 
   /** All output that is there now. */

@@ -2,7 +2,7 @@ import { readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Clock } from '../../platform/clock.ts'
 import type { Log } from '../../platform/log.ts'
-import { Outage, troubleOf } from '../../platform/troubles.ts'
+import { classifyTrouble, Outage } from '../../platform/troubles.ts'
 import { spoolMissing } from '../backend/machine-trouble.ts'
 import { StartFailed } from '../executor.ts'
 import { type Journal, readJournal } from './journal.ts'
@@ -96,7 +96,7 @@ export class Presence {
       statSync(this.#runs)
       return null
     } catch (error) {
-      if (!(error instanceof Error) || troubleOf(error)) throw error
+      if (!(error instanceof Error) || classifyTrouble(error)) throw error
       return error
     }
   }

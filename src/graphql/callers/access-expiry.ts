@@ -3,7 +3,7 @@ import type { Domain } from '../../domain/domain.ts'
 import { readAliveRuns } from '../../domain/inside/run-tokens.ts'
 import { type Standing, standingsOf } from '../../domain/people/identity.ts'
 import { createLoop, type Loop } from '../../platform/loop.ts'
-import { steadily } from '../../platform/steadily.ts'
+import { readIfAvailable } from '../../platform/read-if-available.ts'
 
 /** EXPIRED: reconnect with a new token. CHANGED: reconnect with the same token. GONE: do not reconnect. */
 export type AccessEnd = 'EXPIRED' | 'CHANGED' | 'GONE'
@@ -68,14 +68,14 @@ export class AccessExpiry {
     const { db, log } = this.#domain
     const groups = [...Map.groupBy(people, ({ viewer }) => `${viewer.userId} ${viewer.token} ${viewer.level}`).values()]
     const viewers = groups.flatMap(([first]) => (first ? [first.viewer] : []))
-    const standings = await steadily(log, () => standingsOf(db.sql, viewers))
+    const standings = await readIfAvailable(log, () => standingsOf(db.sql, viewers))
     for (const [index, group] of groups.entries()) this.#apply(standings?.[index] ?? 'WELCOME', group)
   }
 
   async #checkRuns(runs: readonly Connection[]) {
     const { db, log } = this.#domain
     const ids = [...new Set(runs.map(({ viewer }) => viewer.userId))]
-    const alive = await steadily(log, () => readAliveRuns(db.sql, ids))
+    const alive = await readIfAvailable(log, () => readAliveRuns(db.sql, ids))
     if (!alive) return
     const aliveIds = new Set(alive.map((run) => run?.runId))
     const ended = runs.filter(({ viewer }) => !aliveIds.has(viewer.userId))

@@ -3,7 +3,7 @@ import type { Plugin } from 'graphql-yoga'
 import type { Viewer } from '../../domain/access.ts'
 import { readJob } from '../../domain/submission/stored-job.ts'
 import { createPacer } from '../../platform/pacer.ts'
-import { retryMs, steadily } from '../../platform/steadily.ts'
+import { readIfAvailable, retryMs } from '../../platform/read-if-available.ts'
 import type { Priced } from '../admission/admission.ts'
 import { limits } from '../caller-limits.ts'
 import { isUnavailableError, presentError, refusal, withFewErrors } from '../errors.ts'
@@ -188,7 +188,7 @@ const isOfJob = (message: unknown): message is MessageOfJob =>
 
 /** false: it is there, or the database does not answer. */
 async function isGone({ domain }: Rooms, { jobId }: MessageOfJob): Promise<boolean> {
-  return (await steadily(domain.log, () => readJob(domain, jobId))) === null
+  return (await readIfAvailable(domain.log, () => readJob(domain, jobId))) === null
 }
 
 interface Mapping<In, Out> {

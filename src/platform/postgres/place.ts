@@ -74,7 +74,7 @@ function findBinaries(): Binaries {
     const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string }
     return { directory: join(root, 'native'), version }
   } catch (error) {
-    throw new Error(`There is no PostgreSQL for this system (${name}): set DATABASE_URL to a server of yours`, {
+    throw new Error(`The package has no PostgreSQL for this system (${name}): set DATABASE_URL to your own server`, {
       cause: error,
     })
   }

@@ -96,7 +96,7 @@ export async function startPostgres(options: PostgresOptions): Promise<Postgres>
     }
   }
 
-  /** All callers are told until there is room again. */
+  /** Every caller gets this error until the disk has room again. */
   async function findOutOfRoom(): Promise<DiskFull | null> {
     isFull = await saysDiskFull(entrance.place)
     return outOfRoom()

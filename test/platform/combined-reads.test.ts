@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { together } from '../../src/platform/together.ts'
+import { combineReads } from '../../src/platform/combined-reads.ts'
 import type { Sql } from '../../src/platform/tx.ts'
 
 /** What PostgreSQL was asked, by the names of its statements. */
@@ -18,10 +18,10 @@ test('statements have names that PostgreSQL tells apart, however many reads they
   const { sql, names } = recorded()
   const long = 'a_read_with_a_name_of_some_length'
   for (const last of ['one', 'other']) {
-    const reads = together(sql)
+    const reads = combineReads(sql)
     await Promise.all([long, `${long}_${last}`].map((name) => reads.query('SELECT 1', [], name)))
   }
-  const short = together(sql)
+  const short = combineReads(sql)
   await Promise.all([short.query('SELECT 1', [], 'a'), short.query('SELECT 2', [], 'b')])
   expect(names.at(-1)).toBe('a_b')
   expect(new Set(names).size).toBe(3)

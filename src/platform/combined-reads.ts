@@ -8,7 +8,7 @@ import type { Sql } from './tx.ts'
  * that wait for it.
  */
 
-export function together(sql: Sql): Sql {
+export function combineReads(sql: Sql): Sql {
   let asked: Asked[] = []
 
   function send() {

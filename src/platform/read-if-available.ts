@@ -8,7 +8,7 @@ export const retryMs = 1_000
  * A read of a stream that survives a database that does not answer: the result is undefined, and the stream tries again
  * later. Every other error is thrown.
  */
-export async function steadily<T>(log: Log, read: () => Promise<T>): Promise<T | undefined> {
+export async function readIfAvailable<T>(log: Log, read: () => Promise<T>): Promise<T | undefined> {
   try {
     return await read()
   } catch (error) {
