@@ -207,7 +207,7 @@ export class Leadership {
     }
   }
 
-  /** Returns when this process stops, gives way, or lost the lead to another process. */
+  /** Returns when stopping, giving way, or when another process leads. */
   async #compete(client: pg.Client, signal: AbortSignal) {
     const { clock, log, key, direct } = this.#options
     await ensureRows(client, key)
