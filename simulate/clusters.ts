@@ -21,6 +21,8 @@ export interface Kind {
   /** Passes per quantum; null: no rotation and no bound per job, so that only the rule itself is tested. */
   quantumPasses: number | null
   passes: number
+  /** Shares count past use, by this half-life; default: they do not. */
+  halfLifePasses?: number
 }
 
 export interface Outcome {
@@ -30,6 +32,10 @@ export interface Outcome {
   mostPerQuantum: number
   broken: string[]
 }
+
+/** With a half-life shares go on changing, so the last hundred passes must be without evictions. */
+export const neverSettles = ({ quantumPasses, halfLifePasses }: Kind, { evicted }: Outcome): boolean =>
+  quantumPasses === null && evicted.slice(halfLifePasses === undefined ? -1 : -100).some((count) => count > 0)
 
 export interface Asks {
   of: Lane
@@ -49,12 +55,13 @@ const passMs = 72_000
 
 export const settle = (seed: number, kind: Kind): Outcome => settleJobs(someJobs(new Random(seed), kind.nodes), kind)
 
-export function settleJobs(jobs: readonly Asks[], { nodes, quantumPasses, passes }: Kind): Outcome {
+export function settleJobs(jobs: readonly Asks[], { nodes, quantumPasses, passes, halfLifePasses }: Kind): Outcome {
   const pool = new TestPool(
     range(0, nodes).map((i) => node(`n${i}`, { devices: gpus(v100) })),
     {
       rotationQuantumMs: quantumPasses === null ? -1 : quantumPasses * passMs,
       nonPreemptableFraction: nodes === 1 ? 1 : 0.25,
+      shareHalfLifeMs: halfLifePasses === undefined ? null : halfLifePasses * passMs,
       ...(quantumPasses === null && { maxPreemptionsPerJob: 1_000_000 }),
     },
   )
@@ -62,8 +69,8 @@ export function settleJobs(jobs: readonly Asks[], { nodes, quantumPasses, passes
   const evicted: number[] = []
   for (let pass = 0; pass < passes; pass++) {
     evicted.push(cluster.pass(pass))
-    pool.nowMs += passMs
-    if (quantumPasses === null && pass > arrivalsEnd && evicted.at(-1) === 0) break
+    pool.moveTime(passMs)
+    if (quantumPasses === null && halfLifePasses === undefined && pass > arrivalsEnd && evicted.at(-1) === 0) break
   }
   return cluster.outcome(evicted)
 }

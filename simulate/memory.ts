@@ -234,7 +234,7 @@ export class Memory {
         .map((job) => this.runningOf(job)),
       holds: [...this.holds.values()],
       preemptions: [...this.preemptions],
-      served: this.uses.map(({ account }) => account),
+      served: this.uses,
       decayedUse: this.#decayedUse(),
     }
   }

@@ -69,7 +69,7 @@ test('a new leader knows whose turn it is, and what accounts used', async () => 
   for (const id of ids.slice(0, 2)) await ends(id)
   await database.moveTime(60_000)
   const snapshot = await store.load()
-  expect(snapshot.served).toEqual(order)
+  expect(snapshot.served).toMatchObject(order.map((account) => ({ account, amounts: { cpu: 1_000, gpu: 0 } })))
   const { cpu = 0 } = snapshot.decayedUse.get(accounts[0] ?? '') ?? {}
   expect(cpu / 1_000).toBeCloseTo(0.25, 1)
   const { accounts: shares } = createWorld(snapshot).state.machines

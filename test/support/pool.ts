@@ -32,7 +32,16 @@ export class TestPool implements WorldView {
     }
     this.machines.accounts.setWeights(this.settings.weights)
     this.machines.accounts.setHalfLife(this.settings.shareHalfLifeMs)
+    this.machines.accounts.past.nowMs = this.nowMs
     this.machines.setNodes(nodes, this.nowMs)
+  }
+
+  /** Shares that count past use change by the time alone. */
+  moveTime(ms: number): void {
+    this.nowMs += ms
+    const { accounts } = this.machines
+    accounts.past.nowMs = this.nowMs
+    for (const account of accounts.due()) accounts.renew(account)
   }
 
   get nodes() {

@@ -111,6 +111,14 @@ export class Accounts {
     this.shares.delete(account)
   }
 
+  /** The account gets these amounts by a start; returns the function that takes its turn back. */
+  serve(account: string, amounts: ResourceAmounts): () => void {
+    const parts = resources.map((resource) =>
+      this.capacity[resource] > 0 ? amounts[resource] / this.capacity[resource] : 0,
+    )
+    return this.service.serve(account, { size: Math.max(...parts), weight: this.weightOf(account) })
+  }
+
   weightOf(account: string): number {
     return this.weights.get(account) ?? 1
   }

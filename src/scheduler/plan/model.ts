@@ -110,6 +110,12 @@ export interface LaneState {
   first: readonly Waiting[]
 }
 
+/** A start in the past. */
+export interface Served {
+  account: string
+  amounts: ResourceAmounts
+}
+
 export interface Snapshot {
   nowMs: number
   settings: PoolSettings
@@ -119,7 +125,7 @@ export interface Snapshot {
   holds: readonly Hold[]
   preemptions: readonly PastPreemption[]
   /** Accounts of the latest starts, the oldest first. */
-  served: readonly string[]
+  served: readonly Served[]
   /** What accounts held until now, decayed by the half-life of the pool; empty without one. */
   decayedUse: ReadonlyMap<string, ResourceAmounts>
 }

@@ -1,10 +1,10 @@
 /**
- * Whose turn it is among accounts with equal shares: the account that was served longest ago. Each start moves its
- * account back by one turn over its weight, so an account of weight 2 is served twice as often. An account that did not
- * wait for a while saves up no more than one turn of the pool.
+ * Turns of accounts with equal shares: the account that was served longest ago is first. Each start moves its account back
+ * by its size over the weight of the account. So accounts get equal parts also with jobs of different sizes, and an account
+ * of weight 2 gets twice as much. An account that did not wait for a while saves up no more than the largest start.
  */
 interface Served {
-  /** The turn after its last start; turns are counted from the first start that is known. */
+  /** The turn after its last start: the sum of sizes over weights, from the first start that is known. */
   turn: number
   /** The number of its last start. */
   start: number
@@ -16,6 +16,7 @@ export class ServiceOrder {
   private readonly served = new Map<string, Served>()
   private turn = 0
   private starts = 0
+  private largest = 0
 
   /** Negative: `a` was served longer ago. */
   compare(a: string, b: string): number {
@@ -28,15 +29,18 @@ export class ServiceOrder {
     return [...this.served.keys()].toSorted((a, b) => this.compare(a, b))
   }
 
-  /** Counts a start; returns the function that takes it back, if the account has not been served since. */
-  serve(account: string, weight: number): () => void {
+  /**
+   * Counts a start of this part of the pool; returns the function that takes it back, if the account has not been served
+   * since.
+   */
+  serve(account: string, { size, weight }: { size: number; weight: number }): () => void {
     const before = { served: this.served.get(account), turn: this.turn, starts: this.starts }
-    const saved = Math.max(0, 1 - 1 / weight)
-    const from = Math.max(this.turn - saved, before.served?.turn ?? 0)
+    this.largest = Math.max(this.largest, size)
+    const from = Math.max(this.turn - this.largest, before.served?.turn ?? 0)
     this.turn = Math.max(this.turn, from)
     this.starts += 1
     const start = this.starts
-    this.served.set(account, { turn: from + 1 / weight, start })
+    this.served.set(account, { turn: from + size / weight, start })
     return () => {
       if (this.served.get(account)?.start === start) {
         if (before.served) this.served.set(account, before.served)

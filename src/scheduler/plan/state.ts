@@ -1,7 +1,7 @@
 import { effectivePriority } from '../../domain/ageing.ts'
 import type { Lane } from '../../domain/lanes.ts'
 import type { Ceilings } from '../../domain/limits/in-use.ts'
-import { none } from '../../domain/machines/amounts.ts'
+import { amountsOf, none } from '../../domain/machines/amounts.ts'
 import { untouched } from '../../domain/machines/machines.ts'
 import type { FreeNode } from '../../domain/machines/placement.ts'
 import { memoryMs } from '../../domain/scheduling.ts'
@@ -55,10 +55,10 @@ export class PoolState implements WorldView {
     accounts.setWeights(snapshot.settings.weights)
     accounts.setHalfLife(snapshot.settings.shareHalfLifeMs)
     accounts.past.nowMs = snapshot.nowMs
-    for (const account of snapshot.served) accounts.service.serve(account, accounts.weightOf(account))
     for (const [account, use] of snapshot.decayedUse) accounts.past.put(account, use)
     this.machines.setRules(snapshot.settings.rules)
     this.machines.setNodes(snapshot.nodes, snapshot.nowMs)
+    for (const { account, amounts } of snapshot.served) accounts.serve(account, amounts)
     this.order = orderOf(this)
   }
 
@@ -89,7 +89,8 @@ export class PoolState implements WorldView {
       running: [...this.running.values()],
       holds: [...this.holds.values()],
       preemptions: this.preemptions,
-      served: accounts.service.accounts,
+      // In the order of their turns, which is all that a copy needs.
+      served: accounts.service.accounts.map((account) => ({ account, amounts: none })),
       decayedUse: accounts.decayedUses,
     }
   }
@@ -178,7 +179,7 @@ export class PoolState implements WorldView {
     const { accounts } = this.machines
     const takeBack = this.order.moving(account, () => {
       this.machines.add(run)
-      return accounts.service.serve(account, accounts.weightOf(account))
+      return accounts.serve(account, amountsOf(run.placements))
     })
     this.tookResources(run)
     return () => this.order.moving(account, takeBack)

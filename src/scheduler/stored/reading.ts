@@ -8,7 +8,7 @@ import { type StoredSettings, settingsOf } from '../../domain/scheduling.ts'
 import { holdingSql } from '../../domain/state.ts'
 import type { Sql } from '../../platform/tx.ts'
 import { windowSize } from '../plan/lane-window.ts'
-import type { Hold, LaneState, PastPreemption, PoolSettings, Running, Waiting } from '../plan/model.ts'
+import type { Hold, LaneState, PastPreemption, PoolSettings, Running, Served, Waiting } from '../plan/model.ts'
 
 /** What a leader plans with, read from the tables. These functions neither lock nor write rows. */
 
@@ -166,16 +166,21 @@ function runningOf({ gpuIds, placements, ...run }: RunRow): Running {
 /** Accounts that were served before these starts count as never served. */
 const servedMax = 10_000
 
-/** Accounts of the latest starts, the oldest first. Runs that were started together keep their order. */
-export async function readServed(sql: Sql, pool: string): Promise<string[]> {
-  const rows = await sql.query<{ account: string }>(
-    `SELECT l.account FROM (
+const requested = (amount: string) => `(l.shape->>'copies')::float8 * (l.shape->>'${amount}')::float8`
+
+/**
+ * The latest starts, the oldest first, with the amounts that they requested. Runs that were started together keep their
+ * order.
+ */
+export async function readServed(sql: Sql, pool: string): Promise<Served[]> {
+  const rows = await sql.query<ResourceAmounts & { account: string }>(
+    `SELECT l.account, ${requested('cpuMillis')} AS cpu, ${requested('memoryBytes')} AS memory, ${requested('gpu')} AS gpu FROM (
        SELECT job_id, scheduled_at FROM run WHERE pool = $1 AND scheduled_at IS NOT NULL
        ORDER BY scheduled_at DESC LIMIT ${servedMax}) r
      JOIN job j ON j.id = r.job_id JOIN lane l ON l.id = j.lane_id ORDER BY r.scheduled_at`,
     [pool],
   )
-  return rows.map(({ account }) => account)
+  return rows.map(({ account, ...amounts }) => ({ account, amounts }))
 }
 
 /** After ten half-lives a thousandth is left. */
@@ -191,8 +196,7 @@ export async function readDecayedUse(
 ): Promise<ReadonlyMap<string, ResourceAmounts>> {
   if (halfLifeMs === null) return new Map()
   const weightAt = (moment: string) => `exp(ln(2) * (${ms(moment)} - ${ms('clock.now')}) / $2)`
-  const sum = (amount: string) =>
-    `sum((l.shape->>'copies')::float8 * (l.shape->>'${amount}')::float8 * greatest(r.until - r.since, 0))`
+  const sum = (amount: string) => `sum(${requested(amount)} * greatest(r.until - r.since, 0))`
   const rows = await sql.query<ResourceAmounts & { account: string }>(
     `WITH clock AS MATERIALIZED (SELECT berth_now() AS now),
      used AS (

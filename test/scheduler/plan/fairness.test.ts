@@ -26,9 +26,20 @@ describe('equal accounts get the same', () => {
     expect(unfair(asked, ({ gpuSeconds }) => gpuSeconds, wholeNode)).toEqual([])
   })
 
-  test.each([1, 8, 128])('use with mixed sizes: 3 accounts on %i nodes', (nodes) => {
-    const asked = { nodes, accounts: alike(3), sizes: [1, 2, 4, 8], starts: 3_000, jitter: 0.01 }
-    expect(unfair(asked, ({ gpuSeconds }) => gpuSeconds, { within: 0.02, job: 0 })).toEqual([])
+  const mixed = [
+    ...[1, 8, 128].map((nodes) => ({ nodes, accounts: 3, job: 0 })),
+    { nodes: 1, accounts: 8, job: 0 },
+    // Their parts are a few of the largest jobs.
+    { nodes: 128, accounts: 8, job: 8 * 60 },
+    { nodes: 1, accounts: 500, job: 8 * 60 },
+    { nodes: 8, accounts: 500, job: 8 * 60 },
+    { nodes: 128, accounts: 500, job: 8 * 60 },
+  ]
+
+  test.each(mixed)('use with mixed sizes: $accounts accounts on $nodes nodes', ({ nodes, accounts, job }) => {
+    const starts = accounts === 3 ? 3_000 : 1_000
+    const asked = { nodes, accounts: alike(accounts), sizes: [1, 2, 4, 8], starts, jitter: 0.01 }
+    expect(unfair(asked, ({ gpuSeconds }) => gpuSeconds, { within: 0.02, job })).toEqual([])
   })
 
   test('starts of single GPUs: 500 accounts with 20 jobs each on 128 GPUs', () => {
@@ -68,6 +79,18 @@ describe('with a half-life', () => {
     expect(unfair(asked, ({ decayed }) => decayed, fivePercent)).toEqual([])
     const { halfLifeMs: _, ...forgetting } = asked
     expect(unfair(forgetting, ({ gpuSeconds }) => gpuSeconds, fivePercent)).not.toEqual([])
+  })
+
+  test('use with mixed sizes, where the share of the moment alone is off by more: 8 accounts on 8 nodes', () => {
+    const asked = {
+      nodes: 8,
+      accounts: alike(8),
+      sizes: [1, 2, 4, 8],
+      starts: 3_000,
+      jitter: 0.01,
+      halfLifeMs: hour / 6,
+    }
+    expect(unfair(asked, ({ gpuSeconds }) => gpuSeconds, { within: 0.02, job: 0 })).toEqual([])
   })
 
   test('an account that came late has caught up after five half-lives', () => {

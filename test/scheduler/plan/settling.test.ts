@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { type Asks, type Kind, settle, settleJobs } from '../../../simulate/clusters.ts'
+import { type Asks, type Kind, neverSettles, settle, settleJobs } from '../../../simulate/clusters.ts'
 import { lane, range } from '../../support/pool.ts'
 
 /** A few of the clusters that `npm run simulate -- preemption` tries; each failure names its seed. */
@@ -8,9 +8,10 @@ const rotating = { quantumPasses: 50, passes: 200 }
 
 function troubleIn(count: number, kind: Kind): string[] {
   return range(1, count + 1).flatMap((seed) => {
-    const { evicted, broken } = settle(seed, kind)
-    const isEndless = kind.quantumPasses === null && evicted.at(-1) !== 0
-    return [...broken, ...(isEndless ? ['never comes to rest'] : [])].map((what) => `seed ${seed}: ${what}`)
+    const outcome = settle(seed, kind)
+    return [...outcome.broken, ...(neverSettles(kind, outcome) ? ['never comes to rest'] : [])].map(
+      (what) => `seed ${seed}: ${what}`,
+    )
   })
 }
 
@@ -18,6 +19,12 @@ describe('preemption comes to rest', () => {
   test('strictly by shares: clusters of one node, of two nodes with jobs that stay', () => {
     expect(troubleIn(2000, { nodes: 1, ...strictAlone })).toEqual([])
     expect(troubleIn(300, { nodes: 2, ...strictAlone })).toEqual([])
+  })
+
+  test('strictly by shares that count past use', () => {
+    const remembering = { quantumPasses: null, passes: 400, halfLifePasses: 20 }
+    expect(troubleIn(200, { nodes: 1, ...remembering })).toEqual([])
+    expect(troubleIn(100, { nodes: 2, ...remembering })).toEqual([])
   })
 
   test('with rotation: nobody leaves more often than the bound, no room is made that nobody takes', () => {
