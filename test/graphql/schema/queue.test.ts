@@ -129,7 +129,7 @@ it('holds and shares are shown; of jobs that are not yours nothing', async () =>
     [jobs['top']],
   )
   await sql.query(
-    "INSERT INTO account_view VALUES ('sim', 'users.rosa', 0.5, 2, 1, 2) ON CONFLICT (pool, account) DO UPDATE SET occupancy = 0.5, weight = 2, running = 1, queued = 2",
+    "INSERT INTO account_view (pool, account, occupancy, weight, running, queued) VALUES ('sim', 'users.rosa', 0.5, 2, 1, 2) ON CONFLICT (pool, account) DO UPDATE SET occupancy = 0.5, weight = 2, running = 1, queued = 2",
   )
   const query = `{ pools { paused holds { id nodes waitingForVictims job { id } } accounts { account occupancy weight running queued }
     nodes { nodes { runs { nodes { job { id } } } devices { allocated job { id } } } } } node(id: "hold_1") { ... on Hold { nodes } } }`
