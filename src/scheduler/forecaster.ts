@@ -11,7 +11,7 @@ import { readFirst } from './stored/reading.ts'
 /**
  * Forecasts when waiting jobs start, in the process of the leader: it copies what the leader knows, completes it from
  * the database, plays it forward in short slices, and stores the result for all servers. So no reader computes anything,
- * and a forecast costs the same however many look. It takes at most 2 % of the time of the process.
+ * and a forecast costs the same however many look. The plays take at most 2 % of the time of the process.
  */
 export interface Forecaster {
   /** Makes one forecast, if jobs wait. */
