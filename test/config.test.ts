@@ -6,7 +6,7 @@ import { executorNames } from '../src/domain/executors.ts'
 const load = (yaml: string, env: Record<string, string> = {}) =>
   loadConfig({ argv: ['--config', 'berth.yaml'], env, readFile: () => yaml })
 
-/** What a refused configuration is told, one line per problem. */
+/** The lines of a refused configuration, one per problem. */
 function refusal(yaml: string, env: Record<string, string> = {}): string[] {
   try {
     load(yaml, env)

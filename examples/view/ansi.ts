@@ -6,7 +6,7 @@
 export interface Span {
   text: string
   className: string
-  /** A colour that is none of the sixteen. */
+  /** A colour outside the sixteen. */
   color?: string | undefined
 }
 export interface Line {

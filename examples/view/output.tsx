@@ -6,7 +6,7 @@ import { failureOf, type Trouble, TroubleBox } from './trouble.tsx'
 const linesMax = 2_000
 
 /**
- * The output of a job, live. Every byte comes once, also when connections are cut. It only grows, so no cache keeps it.
+ * The output of a job, live. Every byte comes once, also when connections are cut. Output only grows, so no cache keeps it.
  */
 export function Output({ client, jobId }: { client: Client; jobId: string }) {
   const { lines, isOver, trouble } = useTail(client, jobId)

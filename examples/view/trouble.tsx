@@ -1,7 +1,7 @@
 import { RequestFailed } from '@berth-jobs/berth/client'
 import { LogIn } from './log-in.tsx'
 
-/** What went wrong, as a person has to read it: what, why, and what to do. */
+/** An error as a person reads it: the failure, its reason, and the next step. */
 export interface Trouble {
   message: string
   /** Single fields that are wrong. */
@@ -34,7 +34,7 @@ export function troubleOf(answer: object): Trouble | null {
 
 const isProblem = (answer: object): answer is Problem => 'message' in answer && 'retryable' in answer
 
-/** Of an answer that never came. Apollo and urql wrap what the link and the exchange throw. */
+/** Describes a request without an answer. Apollo and urql wrap what the link and the exchange throw. */
 export function failureOf(error: Error & { networkError?: Error | undefined }): Trouble {
   const cause = error.networkError ?? error
   const { retryable: isPassing, code } = cause instanceof RequestFailed ? cause : { retryable: false, code: null }

@@ -15,7 +15,7 @@ import failure from './samples/failure.sh?raw'
 import progress from './samples/progress.sh?raw'
 import { type Trouble, TroubleBox } from './trouble.tsx'
 
-/** What both pages look like. Nothing here knows of GraphQL. */
+/** Components of both pages. Nothing here knows of GraphQL. */
 
 export function Frame({
   client,

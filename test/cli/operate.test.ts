@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { startServer, type TestServer } from '../support/server.ts'
 import { root } from '../support/sources.ts'
 
-/** What people who run a server do on the command line. Nobody leads its pool: what is submitted waits. */
+/** Commands for operators of a server. Nobody leads its pool: what is submitted waits. */
 let server: TestServer
 let dataDir: string
 

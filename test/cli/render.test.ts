@@ -98,7 +98,7 @@ describe('a view that is replaced', () => {
 describe('texts of other people', () => {
   const hostile = 'un\u200bseen\u{e0041}no\u001b[2J\u009b31m\u202egnp.exe\u2028\u007fberth: fine'
 
-  it('are said without control characters, on one line', () => {
+  it('are printed without control characters, on one line', () => {
     const said: string[] = []
     const stderr = new Writable({
       write(chunk, _encoding, done) {
@@ -174,12 +174,12 @@ describe('exit codes', () => {
     )
   })
 
-  it('what was not found is said to be listed where the command knows how', () => {
+  it('a missing object is followed by the command that lists such objects', () => {
     const problem = { __typename: 'NotFoundProblem', code: 'NOT_FOUND', message: 'no', retryable: false } as const
     expect([stopForProblem(problem, seeJobs).next, stopForProblem(problem).next]).toEqual([seeJobs, undefined])
   })
 
-  it('another program that answers is told by its address', () => {
+  it('a foreign answer is reported with its URL', () => {
     const { exitCode, next } = stopForFailure(new RequestFailed('BAD_REQUEST', 'no', { isForeign: true }))
     expect({ exitCode, next }).toMatchObject({ exitCode: 2, next: expect.stringContaining('set BERTH_URL') })
   })

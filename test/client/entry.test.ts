@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { importsOf, repository } from '../support/sources.ts'
 
-/** What the entries of the package pull in. A page of a browser has no Node. */
+/** The modules that the package entries import. A page of a browser has no Node. */
 
 const filesOf = new Map(repository.map((file) => [file.path, file]))
 

@@ -119,9 +119,9 @@ describe('job files of the EAI Toolkit', () => {
 
   it.each([
     ['{ mem: 1, resources: { memoryGib: 2 } }', 'mem and resources.memoryGib are the same field'],
-    ['options: { alphabits: { speed: 9 } }', 'options.alphabits.speed is not an option of a job'],
+    ['options: { alphabits: { speed: 9 } }', 'options.alphabits.speed is not a known option'],
     ['{ mem: 1, resources: 5 }', 'resources is not a YAML mapping'],
-    ['options: fast', 'options is not an option of a job'],
+    ['options: fast', 'options is not a known option'],
     ['environmentVars: [A]', 'environmentVars: A is not NAME=value'],
     ['environmentVars: { A: b }', 'environmentVars must be a list of texts'],
   ])('%s is refused', (file, told) => {

@@ -69,8 +69,8 @@ describe('the mode of a server', () => {
     await server.end()
   })
 
-  it('is refused when there are users of whom nobody could log in', async () => {
-    expect(await refused()).toMatch(/^auth: login is required.*no user could log in; set auth.bootstrapToken/)
+  it('is refused when no user could log in', async () => {
+    expect(await refused()).toMatch(/^auth: login is required.*no user can log in; set auth.bootstrapToken/)
   })
 
   it('has users with a bootstrap token, and listens where it is told', async () => {

@@ -43,10 +43,10 @@ export async function openPage(context: BrowserContext, url: string): Promise<Pa
   return page
 }
 
-/** What Chromium itself says of requests and connections that fail. */
+/** Messages of Chromium about failed requests and connections. */
 const ofNetwork = /^(Failed to load resource|WebSocket connection to|Access to fetch at)/
 
-/** What pages threw, and the warnings in their consoles. */
+/** Errors of the pages, and warnings in their consoles. */
 const complaints: Error[] = []
 export const demandNoComplaints = () => assert.deepEqual(complaints, [])
 

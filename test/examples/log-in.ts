@@ -4,7 +4,7 @@ import { demandNoComplaints, openAddress, photograph } from './drive.ts'
 
 export interface LogIn {
   browser: Browser
-  /** Of a server with users. */
+  /** URL of a server that requires login. */
   serverUrl: string
   /** The secret of an ADMIN. */
   secret: string

@@ -82,7 +82,7 @@ async function answered(asked: Promise<{ error?: Error | undefined }>) {
   if (error) throw error
 }
 
-/** As another page selects the same. */
+/** Another page selects the same fields. */
 const otherDocuments = [
   gql`query OtherList { jobs(first: 50) { pageInfo { endCursor } edges { cursor node { id version name } } } }`,
   gql`query OtherJob($id: ID!) { job(id: $id) { id version progress { fraction at } spec { executable resources { cpu } } labels { key } } }`,

@@ -17,7 +17,7 @@ const job = (version: number, state: string, text = '') => ({
 })
 const list = parse('{ jobs(first: 2) { nodes { __typename id version state } edges { node { __typename id } } } }')
 
-it('gives the newer value of every field that is older than what was seen', () => {
+it('replaces every field that is older than the newest seen value', () => {
   const fresh = createFreshResults()
   fresh.of({ query, variables: { n: 1 } }, job(2, 'RUNNING', 'new'))
   expect(fresh.of({ query, variables: { n: 1 } }, job(1, 'QUEUED', 'old')).data).toEqual(job(2, 'RUNNING', 'new'))
@@ -57,7 +57,7 @@ it('takes deleted jobs out of lists that arrive late', () => {
   expect(late.data.jobs).toEqual({ nodes: [], edges: [{ node: { ...node, id: 'job_2' } }] })
 })
 
-it('forgets what it saw when a stream begins anew: its database may have been restored', () => {
+it('clears its memory when a stream restarts: the database may be restored', () => {
   const fresh = createFreshResults()
   const updates = parse('subscription { jobUpdates { __typename } }')
   const reset = (reason: string, jobIds: string[]) => ({ jobUpdates: { __typename: 'StreamReset', reason, jobIds } })

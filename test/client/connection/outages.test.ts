@@ -9,7 +9,7 @@ import { createClient } from '../../../src/client/jobs/client.ts'
 import { AnsweringSocket } from '../../support/answering-socket.ts'
 import { until } from '../../support/until.ts'
 
-/** What a page is told while its client reconnects: that the streams are away, and once that they are back. */
+/** The outages that a page sees while its client reconnects: one start and one end. */
 
 const soon = () => new Promise<void>((resolve) => setImmediate(resolve))
 const never = () => new Promise<never>(() => {})

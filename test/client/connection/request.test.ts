@@ -60,7 +60,7 @@ describe('the URL of a server', () => {
     ['https://host/berth/graphql', 'https://host/berth'],
   ])('may be %j', (given, url) => expect(createClient({ url: given }).url).toBe(url))
 
-  it.each(['localhost:4000', '127.0.0.1', 'ftp://host', 'http://', ''])('%j is none, and the error says so', (url) =>
+  it.each(['localhost:4000', '127.0.0.1', 'ftp://host', 'http://', ''])('%j is refused with an error', (url) =>
     expect(() => createClient({ url })).toThrow(`"${url}" is not the URL of a server, such as http://`),
   )
 })
@@ -83,7 +83,7 @@ describe('transports', () => {
 })
 
 describe('a request', () => {
-  it('answers the data', async () => {
+  it('returns the data', async () => {
     const { client } = await serve(answered)
     expect(await client.request(document, { n: 1 })).toEqual({ answer: 42 })
   })
@@ -180,7 +180,7 @@ describe('a request', () => {
   })
 })
 
-describe('what is asked again', () => {
+describe('retries', () => {
   const page = (nodes: object[]) => ({
     body: {
       data: {

@@ -40,7 +40,7 @@ async function restore(jobId: string) {
   proxy.cut()
 }
 
-it.each<Transport>(['websocket', 'sse', 'polling'])('follow over %s begins anew', async (transport) => {
+it.each<Transport>(['websocket', 'sse', 'polling'])('follow over %s starts again', async (transport) => {
   const client = open([transport])
   const jobId = await changedJob()
   const updates = client.follow(jobId)
@@ -56,7 +56,7 @@ it.each<Transport>(['websocket', 'sse', 'polling'])('follow over %s begins anew'
   await client.close()
 })
 
-it('follow by pages begins anew after a cursor that was kept', async () => {
+it('follow by pages starts again from a stored cursor', async () => {
   const client = open(['polling'])
   const jobId = await changedJob()
   const first = client.follow(jobId)
@@ -70,7 +70,7 @@ it('follow by pages begins anew after a cursor that was kept', async () => {
   await client.close()
 })
 
-it.each<Transport>(['websocket', 'sse', 'polling'])('tail over %s begins anew', async (transport) => {
+it.each<Transport>(['websocket', 'sse', 'polling'])('tail over %s starts again', async (transport) => {
   const client = open([transport])
   const jobId = await server.submit()
   const { sql } = server.domain.db
@@ -107,14 +107,14 @@ const pages: Record<string, Subscribe> = {
   },
 }
 
-it.each(Object.entries(pages))('jobStatus of %s begins anew', async (_name, subscribe) => {
+it.each(Object.entries(pages))('jobStatus of %s starts again', async (_name, subscribe) => {
   const client = open()
   const jobId = await changedJob()
   const seen: (string | undefined)[] = []
   const leave = subscribe(client, jobId, (data) => seen.push(data?.jobStatus.__typename))
   await until(() => seen.length === 2, { what: 'the stream has begun' })
   await restore(jobId)
-  await until(() => seen.length >= 4, { what: 'the stream has begun anew' })
+  await until(() => seen.length >= 4, { what: 'the stream starts again' })
   expect(seen.slice(1, 4)).toEqual(['JobTransitions', 'StreamReset', 'JobTransitions'])
   leave()
   await client.close()

@@ -81,7 +81,7 @@ it('a stream that leaves while it waits takes no place', async () => {
   expect(seen).toEqual([1])
 })
 
-it('where connections are not scarce, every stream has one', async () => {
+it('with enough connections every stream has its own', async () => {
   const rotate = rotateStreams(open, () => false)
   const streams = Array.from({ length: 9 }, () => read(rotate))
   await vi.advanceTimersByTimeAsync(65_000)

@@ -84,7 +84,7 @@ describe.each<Transport>(['websocket', 'sse', 'polling'])('over %s', (transport)
     expect(await ended).toMatchObject({ done: true })
   })
 
-  it('what can be no token is refused before it is sent', async () => {
+  it('an invalid token is refused before it is sent', async () => {
     const client = open('a token of 5 €', transport)
     const failure = { code: 'UNAUTHENTICATED', message: expect.stringContaining('characters') }
     await expect(client.follow('job_1').next()).rejects.toMatchObject(failure)

@@ -11,7 +11,7 @@ import { type CuttingProxy, startProxy } from '../../support/proxy.ts'
 import { startServer, type TestServer } from '../../support/server.ts'
 import { until } from '../../support/until.ts'
 
-/** What the shipped client promises, over the real server: nothing missed, nothing repeated, whatever is cut. */
+/** The promises of the client over a real server: no message is missed or repeated, whichever connection breaks. */
 
 let server: TestServer
 let proxy: CuttingProxy

@@ -236,7 +236,7 @@ describe('attach', () => {
     expect(await jex.list()).not.toContain(job.nativeId)
   })
 
-  it('tells of each run the id that the backend gave this one', async () => {
+  it('reports for each run its id in the backend', async () => {
     const environment = [{ name: 'SIM_EXIT_CODE', value: '3' }]
     const retried = { executable: 'fail', executor: 'simulated', environment, retry: { maxAttempts: 2 } }
     const jobId = await berth.api.submit(retried)
