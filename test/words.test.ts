@@ -38,6 +38,17 @@ test('links between texts lead to files and headings that exist', () => {
   expect(broken).toEqual([])
 })
 
+test('files that the guides name exist', () => {
+  const texts = repository.filter(({ path }) => /^docs\/.*\.md$|^[A-Z]+\.md$/.test(path))
+  const exists = (name: string) => repository.some(({ path }) => path === name || path.endsWith(`/${name}`))
+  const missing = texts.flatMap(({ path, text }) =>
+    [...text.matchAll(/`([\w./-]+\.(?:ts|sh|c))`/g)].flatMap(([, name = '']) =>
+      /\b(NAME|NOUN|ROOM)\b/.test(name) || exists(name) ? [] : [`${path}: ${name}`],
+    ),
+  )
+  expect(missing).toEqual([])
+})
+
 test('every decision says situation, decision, price and what would change it', () => {
   const parts = ['**Situation.**', '**Decision.**', '**Price.**', '**What would change our mind.**']
   const decisions = repository.filter(({ path }) => /^docs\/decisions\/\d{4}-/.test(path))
