@@ -281,15 +281,15 @@ describe('documents', () => {
   })
 
   it('the published schema is the one the server has', async () => {
-    const { printedSchema } = await import('../src/graphql/published/print.ts')
-    expect(at('schema.graphql')?.text).toBe(printedSchema())
+    const { printPublishedSchema } = await import('../src/graphql/published/print.ts')
+    expect(at('schema.graphql')?.text).toBe(printPublishedSchema())
   })
 
   /** Of the last commit, where there is a repository; a package has none. */
   it('the schema breaks no client of the committed one', async () => {
-    const { changesSince, committedSchema } = await import('../src/graphql/published/schema-check.ts')
-    const before = committedSchema('HEAD')
-    expect(before === null ? [] : changesSince(before).breaking).toEqual([])
+    const { findSchemaChanges, readCommittedSchema } = await import('../src/graphql/published/schema-check.ts')
+    const before = readCommittedSchema('HEAD')
+    expect(before === null ? [] : findSchemaChanges(before).breaking).toEqual([])
   })
 
   it('the client’s documents are up to date', async () => {

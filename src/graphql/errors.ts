@@ -37,7 +37,7 @@ export const errorsMax = 20
 const messageCharactersMax = 1_000
 
 /** The body of an answer to a request that GraphQL never got. */
-export const errorBody = (code: ErrorCode, message: string, told: { retryAfterSeconds?: number } = {}) => ({
+export const buildErrorBody = (code: ErrorCode, message: string, told: { retryAfterSeconds?: number } = {}) => ({
   errors: [{ message, extensions: { code, requestId: randomUUID(), ...told } }],
 })
 
@@ -133,7 +133,7 @@ function told({ message, extensions }: GraphQLError, code: string): Description 
 }
 
 /** A result with as many errors as are told. */
-export function withFewErrors(result: ExecutionResult): ExecutionResult {
+export function limitErrors(result: ExecutionResult): ExecutionResult {
   const leftOut = (result.errors?.length ?? 0) - errorsMax
   if (!result.errors || leftOut <= 0) return result
   const extensions = { ...result.extensions, errorsLeftOut: leftOut }

@@ -9,7 +9,7 @@ import {
 } from 'graphql'
 
 /** The operation that is asked for; undefined: none has this name, or there is not exactly one to choose. */
-export function chosenOperation(
+export function findOperation(
   document: DocumentNode,
   name: string | null | undefined,
 ): OperationDefinitionNode | undefined {
@@ -21,14 +21,14 @@ export function chosenOperation(
       : undefined
 }
 
-export const fragmentsOf = (document: DocumentNode): ReadonlyMap<string, FragmentDefinitionNode> =>
+export const collectFragments = (document: DocumentNode): ReadonlyMap<string, FragmentDefinitionNode> =>
   new Map(
     document.definitions.flatMap((each) => (each.kind === Kind.FRAGMENT_DEFINITION ? [[each.name.value, each]] : [])),
   )
 
 /** The fields that an operation selects at its root, through fragments too. */
-export function rootFieldsOf(document: DocumentNode, operation: OperationDefinitionNode): readonly FieldNode[] {
-  const fragments = fragmentsOf(document)
+export function collectRootFields(document: DocumentNode, operation: OperationDefinitionNode): readonly FieldNode[] {
+  const fragments = collectFragments(document)
   const fields: FieldNode[] = []
   const sets = new Set([operation.selectionSet])
   for (const set of sets)
@@ -48,7 +48,7 @@ type Names = Map<string, Set<string>>
 const namesKnown = new WeakMap<readonly FieldNode[], Names>()
 
 /** The fields that may be selected below, each with the names under which it is. */
-export function namesBelow({ fieldNodes, fragments }: GraphQLResolveInfo): Names {
+export function collectNamesBelow({ fieldNodes, fragments }: GraphQLResolveInfo): Names {
   const known = namesKnown.get(fieldNodes)
   if (known) return known
   const names: Names = new Map()

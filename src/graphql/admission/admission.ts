@@ -12,43 +12,41 @@ import type { Plugin } from 'graphql-yoga'
 import { anonymous, type Viewer } from '../../domain/access.ts'
 import type { Log } from '../../platform/log.ts'
 import { limits } from '../caller-limits.ts'
-import { errorsMax, presentError, refusal, withFewErrors } from '../errors.ts'
+import { errorsMax, limitErrors, presentError, refusal } from '../errors.ts'
 import type { KeyedLimit } from '../keyed-limit.ts'
-import { chosenOperation, rootFieldsOf } from '../operation.ts'
+import { collectRootFields, findOperation } from '../operation.ts'
 import type { RequestContext } from '../rows/context.ts'
 import { computeCost, countSubmissions } from './cost.ts'
 import { parseDocument } from './parsed-documents.ts'
 import type { RateLimits } from './rate-limits.ts'
 import type { TrustedDocuments } from './trusted-documents.ts'
-import { coerceVariables, type Variables, withCoerced } from './variables.ts'
-
-/**
- * Whether a document is executed. The checks in their order: it is trusted, it is within its limits, this caller may
- * send it, it is valid, its cost, the rate limits of its user. They are hooks that the sockets run too (`getEnveloped`),
- * and no HTTP middleware, so the verdict is the same over HTTP, SSE and WebSocket. One exception: the text of a
- * document that is sent by its name is found before there is anything to parse, so the sockets find it themselves
- * (`TrustedDocuments.resolve`).
- *
- * Parsed and valid documents are remembered for all callers, so what depends on the caller is thrown, never stored.
- */
+import { applyCoercedVariables, coerceVariables, type Variables } from './variables.ts'
 
 export interface AdmissionRules {
   documents: TrustedDocuments
   rateLimits: RateLimits
   costInFlight: KeyedLimit
-  /** Whether callers who are logged in may ask for the schema; other callers never may. */
+  /** Whether authenticated callers may introspect the schema. Other callers never may. */
   introspection: boolean
 }
 
-/** The price of a subscription, for its first message. */
+/** The cost of a subscription, for its first message. */
 export interface Priced {
   cost?: number
 }
 
+/**
+ * Decides whether a document is executed. The checks have this order: it is trusted, within the limits of its shape, allowed for this
+ * caller, valid, within its cost, within the rate limits of its user. They are hooks, which sockets run too (`getEnveloped`), so
+ * the verdict is the same over HTTP, SSE and WebSocket. Sockets find the text of a named document themselves
+ * (`TrustedDocuments.resolve`).
+ *
+ * Parsed and valid documents are cached for all callers. Refusals that depend on the caller are thrown, and never cached.
+ */
 export function admissionPlugin(rules: AdmissionRules, log: Log): Plugin<RequestContext & Priced> {
   const { documents, introspection } = rules
-  const presented = (error: GraphQLError, viewer: Viewer) =>
-    presentError(introspection && viewer !== anonymous ? error : withoutSuggestion(error), log)
+  const present = (error: GraphQLError, viewer: Viewer) =>
+    presentError(introspection && viewer !== anonymous ? error : removeSuggestion(error), log)
   return {
     onRequestParse({ request, url }) {
       if (request.method !== 'GET') return
@@ -74,38 +72,38 @@ export function admissionPlugin(rules: AdmissionRules, log: Log): Plugin<Request
       }
     },
     onValidate({ context, addValidationRule }) {
-      if (!introspection) addValidationRule(noIntrospection)
+      if (!introspection) addValidationRule(forbidIntrospection)
       return ({ valid, result, setResult }) => {
         if (valid) return
-        const errors = result.map(withoutFrames).slice(0, errorsMax) as GraphQLError[]
+        const errors = result.map(releaseFrames).slice(0, errorsMax) as GraphQLError[]
         const { viewer } = context as RequestContext
-        setResult(errors.map((error) => withoutFrames(presented(validationFailed(error), viewer))))
+        setResult(errors.map((error) => releaseFrames(present(describeInvalid(error), viewer))))
       }
     },
     async onExecute({ args, setExecuteFn, setResultAndStopExecution }) {
-      const admitted = await admit(args, { rules, presented })
+      const admitted = await admit(args, { rules, present })
       if (!('cost' in admitted)) return setResultAndStopExecution(admitted)
       const { cost, values } = admitted
       const { viewer } = args.contextValue as RequestContext
       setExecuteFn((given: ExecutionArgs) =>
         rules.costInFlight
-          .run(viewer.userId, cost, () => execute(withCoerced(given, values)))
+          .run(viewer.userId, cost, () => execute(applyCoercedVariables(given, values)))
           .catch((error: unknown) => {
-            if (error instanceof GraphQLError) return { errors: [presented(error, viewer)] }
+            if (error instanceof GraphQLError) return { errors: [present(error, viewer)] }
             throw error
           }),
       )
       return {
         onExecuteDone({ result, setResult }) {
           if ('data' in result || 'errors' in result)
-            setResult(withFewErrors({ ...result, extensions: { ...result.extensions, cost } }))
+            setResult(limitErrors({ ...result, extensions: { ...result.extensions, cost } }))
         },
       }
     },
     async onSubscribe({ args, setResultAndStopExecution }) {
       const refusedFor = demandStream(args.contextValue)
       if (refusedFor) return setResultAndStopExecution({ errors: [presentError(refusedFor, log)] })
-      const admitted = await admit(args, { rules, presented })
+      const admitted = await admit(args, { rules, present })
       if (!('cost' in admitted)) return setResultAndStopExecution(admitted)
       const priced: Priced = args.contextValue
       priced.cost = admitted.cost
@@ -114,8 +112,8 @@ export function admissionPlugin(rules: AdmissionRules, log: Log): Plugin<Request
 }
 
 /**
- * Refuses a subscription over HTTP whose Accept has no type that can carry a stream, or that is larger than a socket's
- * message may be: its request is held as long as the stream is open.
+ * Refuses a subscription over HTTP whose Accept has no type for a stream, or that is larger than a socket's message may be:
+ * its request stays in memory while the stream is open.
  */
 function demandStream(context: object): GraphQLError | null {
   const { request, bodyBytes = 0 } = context as { request?: Request; bodyBytes?: number }
@@ -132,7 +130,7 @@ function demandStream(context: object): GraphQLError | null {
   )
 }
 
-/** Yoga would report a parameter that is not JSON as a failure of its own. */
+/** Yoga would report a parameter that is not JSON as an internal error. */
 function demandJson({ searchParams }: URL, name: string): void {
   try {
     JSON.parse(searchParams.get(name) || 'null')
@@ -143,23 +141,20 @@ function demandJson({ searchParams }: URL, name: string): void {
   }
 }
 
-/**
- * Until the stack of an error is read, V8 keeps its frames, and with them the request and its body. Errors of documents are
- * remembered, so theirs are read.
- */
-function withoutFrames<Failure extends Error>(error: Failure): Failure {
+/** V8 keeps the frames of an error, and so the request and its body, until its stack is read. Validation errors are cached. */
+function releaseFrames<Failure extends Error>(error: Failure): Failure {
   Reflect.get(error, 'stack')
   return error
 }
 
-/** What graphql-js says when it gives up, which it does not export. */
-const gaveUp = 'Validation aborted.'
+/** The message of graphql-js after too many errors. It exports no constant. */
+const abortedMessage = 'Validation aborted.'
 
-function validationFailed(error: GraphQLError): GraphQLError {
-  if (error.message === gaveUp)
+function describeInvalid(error: GraphQLError): GraphQLError {
+  if (error.message === abortedMessage)
     return refusal(
       'QUERY_TOO_COMPLEX',
-      'The document takes too long to validate: every two fields of the same name are compared, through all fragments; ' +
+      'The document takes too long to validate, because all fields of the same name are compared with each other; ' +
         'select each field once',
     )
   error.extensions['code'] ??= 'GRAPHQL_VALIDATION_FAILED'
@@ -167,14 +162,14 @@ function validationFailed(error: GraphQLError): GraphQLError {
   return error
 }
 
-/** Removes suggestions of names, which would tell the caller about the schema. */
-function withoutSuggestion(error: GraphQLError): GraphQLError {
+/** Suggestions of names would reveal the schema. */
+function removeSuggestion(error: GraphQLError): GraphQLError {
   const { nodes = null, source = null, positions = null, path = null, originalError = null, extensions } = error
   const message = error.message.replace(/ ?Did you mean .*$/s, '')
   return new GraphQLError(message, { nodes, source, positions, path, originalError, extensions })
 }
 
-function noIntrospection(context: ValidationContext): ASTVisitor {
+function forbidIntrospection(context: ValidationContext): ASTVisitor {
   return {
     Field(node) {
       if (!['__schema', '__type'].includes(node.name.value)) return
@@ -186,20 +181,20 @@ function noIntrospection(context: ValidationContext): ASTVisitor {
 
 interface Admission {
   rules: AdmissionRules
-  presented: (error: GraphQLError, viewer: Viewer) => GraphQLError
+  present: (error: GraphQLError, viewer: Viewer) => GraphQLError
 }
 
 interface Admitted {
   cost: number
-  /** The variables, coerced. */
+  /** The coerced variables. */
   values: Variables
 }
 
-/** What the operation costs and its variables, or the refusal in the form of a result. */
-async function admit(args: ExecutionArgs, { rules, presented }: Admission): Promise<Admitted | ExecutionResult> {
+/** Returns the cost and the variables, or a refusal as a result. */
+async function admit(args: ExecutionArgs, { rules, present }: Admission): Promise<Admitted | ExecutionResult> {
   const { schema, document, operationName, variableValues } = args
   const { viewer, facts } = args.contextValue as RequestContext
-  const refused = (errors: readonly GraphQLError[]) => ({ errors: errors.map((error) => presented(error, viewer)) })
+  const refused = (errors: readonly GraphQLError[]) => ({ errors: errors.map((error) => present(error, viewer)) })
   try {
     const operation = demandOperation(document, operationName)
     const coerced = await coerceVariables(schema, operation, variableValues ?? {})
@@ -208,7 +203,7 @@ async function admit(args: ExecutionArgs, { rules, presented }: Admission): Prom
     const costMax = viewer === anonymous ? limits.anonymousCostMax : limits.costMax
     const cost = computeCost({ schema, document, operation, values }, costMax)
     if (viewer === anonymous || facts.singleUser) return { cost, values }
-    const fields = operation.operation === 'mutation' ? rootFieldsOf(document, operation) : []
+    const fields = operation.operation === 'mutation' ? collectRootFields(document, operation) : []
     rules.rateLimits.spend(viewer, { cost, submissions: countSubmissions({ schema, fields, values }) })
     return { cost, values }
   } catch (error) {
@@ -217,9 +212,8 @@ async function admit(args: ExecutionArgs, { rules, presented }: Admission): Prom
   }
 }
 
-/** The operation that is asked for. */
 function demandOperation(document: DocumentNode, name: string | null | undefined): OperationDefinitionNode {
-  const operation = chosenOperation(document, name)
+  const operation = findOperation(document, name)
   if (operation) return operation
   throw new GraphQLError(
     name
@@ -229,11 +223,11 @@ function demandOperation(document: DocumentNode, name: string | null | undefined
   )
 }
 
-/** What a caller without a token may ask: fields of serverInfo, without variables, so nothing is coerced for it. */
+/** A caller without a token may read fields of serverInfo, without variables: nothing is coerced for it. */
 function demandLogInPage(document: DocumentNode): void {
   for (const operation of document.definitions) {
     if (operation.kind !== 'OperationDefinition') continue
-    const fields = rootFieldsOf(document, operation)
+    const fields = collectRootFields(document, operation)
     const allowed = fields.every(({ name }) => ['serverInfo', '__typename'].includes(name.value))
     if (!allowed || (operation.variableDefinitions ?? []).length > 0)
       throw refusal('UNAUTHENTICATED', 'Authentication required; log in and send a token')
@@ -242,10 +236,10 @@ function demandLogInPage(document: DocumentNode): void {
 
 const jobVerbs = ['reportProgress', 'publishArtifact', 'saveClosure'] as const
 
-/** What a run may ask, by its token; the schema itself is not among it. */
+/** The token of a run allows three mutations, and no introspection. */
 function demandJobVerbs(document: DocumentNode): void {
   const operations = document.definitions.filter((each) => each.kind === 'OperationDefinition')
-  const names = operations.flatMap((operation) => rootFieldsOf(document, operation).map(({ name }) => name.value))
+  const names = operations.flatMap((operation) => collectRootFields(document, operation).map(({ name }) => name.value))
   const denied = names.find((name) => ![...jobVerbs, '__typename'].includes(name))
   if (denied !== undefined)
     throw refusal('FORBIDDEN', `The token of a run permits only ${jobVerbs.join(', ')}, not ${denied}`)

@@ -13,10 +13,9 @@ import { InvalidInput, type Violation } from '../../domain/errors.ts'
 import { forbiddenText } from '../../domain/parse.ts'
 
 /**
- * Bounds of all arguments, checked before the resolver runs: no list is longer than its cap, and no text has what
- * PostgreSQL cannot store. They hold for literals and variables, over every transport. A violation is INVALID_INPUT
- * where the result has that member, else BAD_REQUEST. The entries of a bulk are not checked here: each is accepted or
- * refused by itself.
+ * Checks all arguments before the resolver runs: the length of each list, and texts that PostgreSQL cannot store. A violation
+ * is INVALID_INPUT if the result has that member, else BAD_REQUEST. The entries of a bulk are not checked here: each is
+ * accepted or refused on its own.
  */
 
 interface Cap {
@@ -24,33 +23,33 @@ interface Cap {
   bulk: boolean
 }
 
-/** The options of a list: its cap, and the description that says it. */
-export const atMost = (itemsMax: number, description: string) => capped({ itemsMax, bulk: false }, description)
+/** The options of a list argument: its cap, which the description names. */
+export const capList = (itemsMax: number, description: string) => describeCap({ itemsMax, bulk: false }, description)
 
-/** The same for a list whose entries each get a result of their own. */
-export const bulkOf = (itemsMax: number, description: string) => capped({ itemsMax, bulk: true }, description)
+/** The options of a list argument whose entries each get a result. */
+export const capBulk = (itemsMax: number, description: string) => describeCap({ itemsMax, bulk: true }, description)
 
-const capped = (cap: Cap, description: string) => ({
+const describeCap = (cap: Cap, description: string) => ({
   description: `${description}. At most ${cap.itemsMax.toLocaleString('en-US')}.`,
   extensions: { cap },
 })
 
-export const capOf = ({ extensions }: Field): Cap | undefined => extensions['cap'] as Cap | undefined
+export const readListCap = ({ extensions }: Field): Cap | undefined => extensions['cap'] as Cap | undefined
 
 type Field = GraphQLArgument | GraphQLInputField
 type Resolver = GraphQLFieldResolver<unknown, object>
 
 class BoundsPlugin<Types extends SchemaTypes> extends BasePlugin<Types> {
   override wrapResolve(resolver: Resolver, { kind, args }: PothosOutputFieldConfig<Types>): Resolver {
-    return kind === 'Subscription' || Object.keys(args).length === 0 ? resolver : bounded(resolver)
+    return kind === 'Subscription' || Object.keys(args).length === 0 ? resolver : checkFirst(resolver)
   }
 
   override wrapSubscribe(subscriber: Resolver | undefined): Resolver | undefined {
-    return subscriber && bounded(subscriber)
+    return subscriber && checkFirst(subscriber)
   }
 }
 
-const bounded =
+const checkFirst =
   (resolver: Resolver): Resolver =>
   (parent, args, context, info) => {
     demandBounds(args, info)
@@ -59,28 +58,28 @@ const bounded =
 
 function demandBounds(given: Record<string, unknown>, { parentType, fieldName }: GraphQLResolveInfo): void {
   const declared = parentType.getFields()[fieldName]?.args ?? []
-  // The path of a violation begins below `input`, as the domain's do.
-  const found = declared.flatMap((arg) => breaches(arg, given[arg.name], arg.name === 'input' ? [] : [arg.name]))
+  // Paths of violations begin below `input`, as in the domain.
+  const found = declared.flatMap((arg) => findViolations(arg, given[arg.name], arg.name === 'input' ? [] : [arg.name]))
   if (found.length > 0) throw new InvalidInput(found)
 }
 
-function breaches(field: Field, value: unknown, path: readonly string[]): Violation[] {
+function findViolations(field: Field, value: unknown, path: readonly string[]): Violation[] {
   const type = getNullableType(field.type)
-  if (!isListType(type) || !Array.isArray(value)) return breachesOfOne(type, value, path)
-  const { itemsMax = 0, bulk = false } = capOf(field) ?? {}
+  if (!isListType(type) || !Array.isArray(value)) return findItemViolations(type, value, path)
+  const { itemsMax = 0, bulk = false } = readListCap(field) ?? {}
   if (value.length > itemsMax)
     return [{ path, message: `Must have at most ${itemsMax.toLocaleString('en-US')} entries, not ${value.length}` }]
   const itemType = getNullableType(type.ofType)
-  return bulk ? [] : value.flatMap((item, index) => breachesOfOne(itemType, item, [...path, String(index)]))
+  return bulk ? [] : value.flatMap((item, index) => findItemViolations(itemType, item, [...path, String(index)]))
 }
 
-function breachesOfOne(type: GraphQLInputType, value: unknown, path: readonly string[]): Violation[] {
+function findItemViolations(type: GraphQLInputType, value: unknown, path: readonly string[]): Violation[] {
   if (value === null || value === undefined) return []
   if (!isInputObjectType(type)) return forbiddenText(value, path)
   const fields = type.getFields()
   return Object.entries(value).flatMap(([name, given]) => {
     const field = fields[name]
-    return field ? breaches(field, given, [...path, name]) : []
+    return field ? findViolations(field, given, [...path, name]) : []
   })
 }
 

@@ -11,10 +11,9 @@ import {
 } from 'graphql'
 
 /**
- * Coercion of values that are valid. graphql-js visits every field of an input type for every value, and a submission
- * leaves nearly all of its 60 fields out. Here a type is read once, and only the fields of a value are visited. For a
- * value that is not valid a GraphQLError is thrown, as scalars and enums do: graphql-js then coerces it again and says
- * what is wrong.
+ * Coerces valid values. graphql-js visits every field of an input type for every value, and a submission omits nearly all of
+ * its 60 fields. This reads a type once, and visits only the fields of a value. It throws a GraphQLError for an invalid
+ * value: graphql-js then coerces it again and names the problem.
  */
 export type Coerce = (value: unknown) => unknown
 
@@ -22,10 +21,10 @@ const invalid = () => new GraphQLError('The value is not valid')
 
 const coercers = new WeakMap<GraphQLInputType, Coerce>()
 
-export function coercerOf(type: GraphQLInputType): Coerce {
+export function getCoercer(type: GraphQLInputType): Coerce {
   const known = coercers.get(type)
   if (known) return known
-  const made = isNonNullType(type) ? nonNull(coercerOf(type.ofType)) : nullable(type)
+  const made = isNonNullType(type) ? nonNull(getCoercer(type.ofType)) : nullable(type)
   coercers.set(type, made)
   return made
 }
@@ -39,14 +38,14 @@ const nonNull =
 
 function nullable(type: Exclude<GraphQLInputType, GraphQLNonNull<GraphQLNullableType>>): Coerce {
   const coerce = isListType(type)
-    ? list(coercerOf(type.ofType))
+    ? list(getCoercer(type.ofType))
     : isInputObjectType(type)
       ? object(type)
       : leaf((value) => type.parseValue(value))
   return (value) => (value === null || value === undefined ? null : coerce(value))
 }
 
-/** A value that is no list stands for a list of one. */
+/** A single value becomes a list with this value. */
 const list =
   (item: Coerce): Coerce =>
   (value) =>
@@ -67,22 +66,22 @@ interface Fields {
 }
 
 function object(type: GraphQLInputObjectType): Coerce {
-  let fields: Fields | undefined // read at the first value: a type may contain itself
+  let fields: Fields | undefined // Read at the first value: a type may contain itself.
   return (value) => {
     if (typeof value !== 'object' || Array.isArray(value)) throw invalid()
-    fields ??= fieldsOf(type)
-    const values = coercedFields(fields, value as Readonly<Record<string, unknown>>)
-    if (type.isOneOf && !isOne(Object.values(values))) throw invalid()
+    fields ??= readFields(type)
+    const values = coerceFields(fields, value as Readonly<Record<string, unknown>>)
+    if (type.isOneOf && !hasOneValue(Object.values(values))) throw invalid()
     return values
   }
 }
 
-const isOne = (values: readonly unknown[]) => values.length === 1 && values[0] !== null
+const hasOneValue = (values: readonly unknown[]) => values.length === 1 && values[0] !== null
 
-function fieldsOf(type: GraphQLInputObjectType): Fields {
+function readFields(type: GraphQLInputObjectType): Fields {
   const fields = Object.values(type.getFields())
   return {
-    coercers: new Map(fields.map((field) => [field.name, coercerOf(field.type)])),
+    coercers: new Map(fields.map((field) => [field.name, getCoercer(field.type)])),
     defaults: fields.filter(({ defaultValue }) => defaultValue !== undefined),
     required: fields
       .filter(({ type, defaultValue }) => isNonNullType(type) && defaultValue === undefined)
@@ -90,7 +89,7 @@ function fieldsOf(type: GraphQLInputObjectType): Fields {
   }
 }
 
-function coercedFields({ coercers, defaults, required }: Fields, given: Readonly<Record<string, unknown>>) {
+function coerceFields({ coercers, defaults, required }: Fields, given: Readonly<Record<string, unknown>>) {
   const values: Record<string, unknown> = {}
   for (const { name, defaultValue } of defaults) values[name] = defaultValue
   for (const name of Object.keys(given)) {

@@ -18,24 +18,17 @@ import {
 } from 'graphql'
 import { argumentKibCost, limits } from '../caller-limits.ts'
 import { refusal } from '../errors.ts'
-import { fragmentsOf } from '../operation.ts'
+import { collectFragments } from '../operation.ts'
 
-/**
- * The cost of an operation by the weights of the schema: a field costs 1 or its `complexity`, more with long arguments,
- * and what is below a list counts once per node that may come. The plugin keeps the weights with the fields. Its own sum would coerce the
- * variables again, without a limit of errors, so the sum is made here from coerced variables. Every selection set is
- * counted once per type: fragments within fragments do not multiply the work.
- */
-
-interface Asked {
+interface Operation {
   schema: GraphQLSchema
   document: DocumentNode
   operation: OperationDefinitionNode
-  /** Coerced. */
+  /** The coerced variables. */
   values: Record<string, unknown>
 }
 
-/** `once`: below a list the field counts once for the list, and not for each of its nodes. */
+/** `once`: counts once per list, and not for each of its nodes. */
 type Weights = { field?: number; multiplier?: number; once?: number }
 type Complexity = number | Weights | ((args: Record<string, unknown>) => number | Weights)
 
@@ -44,12 +37,17 @@ interface Cost {
   once: number
 }
 
-const multiplierOfList = 10
+const listMultiplier = 10
 
-/** Refuses an operation that costs more than `costMax`. */
-export function computeCost(asked: Asked, costMax: number = limits.costMax): number {
-  const root = asked.schema.getRootType(asked.operation.operation)
-  const { each, once } = root ? costCounter(asked)(asked.operation.selectionSet, root) : nothing
+/**
+ * Computes the cost of an operation, and refuses it above `costMax`. A field costs 1 or its `complexity`, more with long arguments, and a
+ * selection below a list counts once per possible node. The Pothos plugin keeps the weights; its own sum would coerce the
+ * variables again without a limit of errors. Each selection set is counted once per type, so nested fragments do not
+ * multiply the work.
+ */
+export function computeCost(given: Operation, costMax: number = limits.costMax): number {
+  const root = given.schema.getRootType(given.operation.operation)
+  const { each, once } = root ? createCostCounter(given)(given.operation.selectionSet, root) : noCost
   const cost = each + once
   if (cost > costMax)
     throw refusal(
@@ -59,19 +57,19 @@ export function computeCost(asked: Asked, costMax: number = limits.costMax): num
   return cost
 }
 
-const nothing: Cost = { each: 0, once: 0 }
+const noCost: Cost = { each: 0, once: 0 }
 
-function costCounter({ schema, document, values }: Asked) {
-  const fragments = fragmentsOf(document)
+function createCostCounter({ schema, document, values }: Operation) {
+  const fragments = collectFragments(document)
   const known = new Map<SelectionSetNode, Map<GraphQLCompositeType, Cost>>()
-  const charactersOf = charactersCounter(values)
+  const countCharacters = createCharacterCounter(values)
 
-  function ofSet(set: SelectionSetNode, type: GraphQLCompositeType): Cost {
+  function countSet(set: SelectionSetNode, type: GraphQLCompositeType): Cost {
     const counted = known.get(set)?.get(type)
     if (counted !== undefined) return counted
-    const cost = { ...nothing }
+    const cost = { ...noCost }
     for (const selection of set.selections) {
-      const { each, once } = ofSelection(selection, type)
+      const { each, once } = countSelection(selection, type)
       cost.each += each
       cost.once += once
     }
@@ -80,60 +78,60 @@ function costCounter({ schema, document, values }: Asked) {
     return cost
   }
 
-  function ofSelection(selection: SelectionSetNode['selections'][number], type: GraphQLCompositeType): Cost {
-    if (selection.kind === Kind.FIELD) return ofField(selection, type)
+  function countSelection(selection: SelectionSetNode['selections'][number], type: GraphQLCompositeType): Cost {
+    if (selection.kind === Kind.FIELD) return countField(selection, type)
     const fragment = selection.kind === Kind.FRAGMENT_SPREAD ? fragments.get(selection.name.value) : selection
     const condition = fragment?.typeCondition && schema.getType(fragment.typeCondition.name.value)
-    return fragment ? ofSet(fragment.selectionSet, isCompositeType(condition) ? condition : type) : nothing
+    return fragment ? countSet(fragment.selectionSet, isCompositeType(condition) ? condition : type) : noCost
   }
 
-  function ofField(node: FieldNode, type: GraphQLCompositeType): Cost {
+  function countField(node: FieldNode, type: GraphQLCompositeType): Cost {
     const field = isObjectType(type) || isInterfaceType(type) ? type.getFields()[node.name.value] : undefined
     if (!field) return { each: 1, once: 0 } // __typename, introspection
     const isList = isListType(getNullableType(field.type))
-    const { field: own = 1, multiplier = isList ? multiplierOfList : 1, once = 0 } = weights(field, node, values)
+    const { field: own = 1, multiplier = isList ? listMultiplier : 1, once = 0 } = readWeights(field, node, values)
     const below = getNamedType(field.type)
-    const inside = node.selectionSet && isCompositeType(below) ? ofSet(node.selectionSet, below) : nothing
-    return { each: own + textCost(node) + multiplier * inside.each + inside.once, once }
+    const inside = node.selectionSet && isCompositeType(below) ? countSet(node.selectionSet, below) : noCost
+    return { each: own + countText(node) + multiplier * inside.each + inside.once, once }
   }
 
-  const textCost = ({ arguments: given = [] }: FieldNode) =>
-    argumentKibCost * Math.floor(given.reduce((sum, { value }) => sum + charactersOf(value), 0) / 1_024)
+  const countText = ({ arguments: given = [] }: FieldNode) =>
+    argumentKibCost * Math.floor(given.reduce((sum, { value }) => sum + countCharacters(value), 0) / 1_024)
 
-  return ofSet
+  return countSet
 }
 
-/** Counts the characters that an argument has. A variable is counted once, however many arguments use it. */
-function charactersCounter(values: Asked['values']): (node: ValueNode) => number {
+/** Counts the characters of arguments. A variable that several arguments use is visited once. */
+function createCharacterCounter(values: Operation['values']): (node: ValueNode) => number {
   const known = new Map<string, number>()
 
-  function ofVariable(name: string): number {
-    const counted = known.get(name) ?? charactersIn(values[name])
+  function countVariable(name: string): number {
+    const counted = known.get(name) ?? countValueCharacters(values[name])
     known.set(name, counted)
     return counted
   }
 
-  return function charactersOf(node: ValueNode): number {
+  return function countCharacters(node: ValueNode): number {
     switch (node.kind) {
       case Kind.VARIABLE:
-        return ofVariable(node.name.value)
+        return countVariable(node.name.value)
       case Kind.LIST:
-        return node.values.reduce((sum, each) => sum + charactersOf(each), 0)
+        return node.values.reduce((sum, each) => sum + countCharacters(each), 0)
       case Kind.OBJECT:
-        return node.fields.reduce((sum, each) => sum + charactersOf(each.value), 0)
+        return node.fields.reduce((sum, each) => sum + countCharacters(each.value), 0)
       default:
         return 'value' in node ? String(node.value).length : 0
     }
   }
 }
 
-function charactersIn(value: unknown): number {
+function countValueCharacters(value: unknown): number {
   if (typeof value === 'string') return value.length
   if (typeof value !== 'object' || value === null) return 0
-  return Object.entries(value).reduce((sum, [key, each]) => sum + key.length + charactersIn(each), 0)
+  return Object.entries(value).reduce((sum, [key, each]) => sum + key.length + countValueCharacters(each), 0)
 }
 
-function weights(field: GraphQLField<unknown, unknown>, node: FieldNode, values: Record<string, unknown>): Weights {
+function readWeights(field: GraphQLField<unknown, unknown>, node: FieldNode, values: Record<string, unknown>): Weights {
   const complexity = field.extensions['complexity'] as Complexity | undefined
   const weight = typeof complexity === 'function' ? complexity(getArgumentValues(field, node, values)) : complexity
   return typeof weight === 'object' ? weight : weight === undefined ? {} : { field: weight }
@@ -152,6 +150,6 @@ export function countSubmissions({ schema, fields, values }: Root): number {
   }, 0)
 }
 
-interface Root extends Pick<Asked, 'schema' | 'values'> {
+interface Root extends Pick<Operation, 'schema' | 'values'> {
   fields: readonly FieldNode[]
 }

@@ -2,7 +2,7 @@ import { type DocumentNode, GraphQLError, Kind, Lexer, parse, type SelectionSetN
 import { LRUCache } from 'lru-cache'
 import { limits } from '../caller-limits.ts'
 import { refusal } from '../errors.ts'
-import { fragmentsOf } from '../operation.ts'
+import { collectFragments } from '../operation.ts'
 
 /**
  * Caches of parsed documents by their text, and of their validation; the least recently used are evicted. Texts with syntax
@@ -27,10 +27,7 @@ export const countTokens = ({ tokenCount = limits.tokensMax }: DocumentNode): nu
 
 const tooComplex = (message: string) => refusal('QUERY_TOO_COMPLEX', message)
 
-/**
- * Parses a document, or refuses it for its size or shape. Needs no schema, so it comes before validation, whose cost
- * grows faster than the document.
- */
+/** Parses a document, or refuses it for its size or shape: the cost of validation grows faster than the document. */
 export function parseDocument(text: string): DocumentNode {
   const bytes = Buffer.byteLength(text)
   if (bytes > limits.documentBytesMax)
@@ -42,21 +39,21 @@ export function parseDocument(text: string): DocumentNode {
     checkShape(document)
     return document
   } catch (error) {
-    throw isSyntaxError(error) ? parseFailed(error) : error
+    throw isSyntaxError(error) ? describeSyntaxError(error) : error
   }
 }
 
 const isSyntaxError = (error: unknown): error is GraphQLError =>
   error instanceof GraphQLError && error.extensions['code'] === undefined
 
-const parseFailed = ({ message, source, positions }: GraphQLError) =>
+const describeSyntaxError = ({ message, source, positions }: GraphQLError) =>
   new GraphQLError(message, {
     source: source ?? null,
     positions: positions ?? null,
     extensions: { code: 'GRAPHQL_PARSE_FAILED', http: { spec: true, status: 400 } },
   })
 
-/** Before parsing: the parser recurses, so a document of nothing but braces would exhaust its stack. */
+/** Counts tokens before parsing: the parser recurses, and a document of braces would exhaust its stack. */
 function checkTokens(source: Source): void {
   const lexer = new Lexer(source)
   for (let tokens = 0; lexer.advance().kind !== TokenKind.EOF; tokens++)
@@ -70,7 +67,7 @@ interface Shape {
 }
 
 function checkShape(document: DocumentNode): void {
-  const measure = measurer(document)
+  const measure = createShapeMeasure(document)
   for (const definition of document.definitions) {
     if (definition.kind !== Kind.OPERATION_DEFINITION) continue
     const { depth, aliases, fields } = measure(definition.selectionSet)
@@ -83,13 +80,10 @@ function checkShape(document: DocumentNode): void {
   }
 }
 
-/**
- * Measures a selection set with its fragments; each set once, so that fragments within fragments do not multiply the
- * work.
- */
-function measurer(document: DocumentNode): (set: SelectionSetNode) => Shape {
-  const fragments = fragmentsOf(document)
-  // A set under measurement counts as nothing: a cycle of fragments is for validation to refuse.
+/** Measures a selection set with its fragments. Each set is measured once, so nested fragments do not multiply the work. */
+function createShapeMeasure(document: DocumentNode): (set: SelectionSetNode) => Shape {
+  const fragments = collectFragments(document)
+  // A set under measurement counts as empty: validation refuses cycles of fragments.
   const measured = new Map<SelectionSetNode, Shape>()
 
   function measure(set: SelectionSetNode): Shape {
@@ -113,7 +107,7 @@ function measurer(document: DocumentNode): (set: SelectionSetNode) => Shape {
       const fragment = fragments.get(selection.name.value)
       return fragment ? measure(fragment.selectionSet) : { depth: 0, aliases: 0, fields: 0 }
     }
-    // Introspection has a depth of its own, which graphql-js limits by a validation rule.
+    // A validation rule of graphql-js limits the depth of introspection.
     const introspects = selection.name.value.startsWith('__')
     const below = selection.selectionSet && !introspects ? measure(selection.selectionSet) : { depth: 0, aliases: 0 }
     return { depth: below.depth + 1, aliases: below.aliases + (selection.alias ? 1 : 0), fields: 1 }

@@ -1,17 +1,15 @@
 import type { ExecutionResult } from 'graphql'
 import type { RequestContext } from '../rows/context.ts'
 
-/**
- * Replayed events come in pages (feed/message.ts, `page`). The messages of a page are executed together with one context: its
- * loaders then read the users, runs and teams of all of them by one statement each, and not once for each event. A live
- * event has a context of its own.
- */
-
-/** Messages that are executed together, as many as are executed at a time. The reader has not taken their results yet. */
+/** Messages that are executed ahead of their reader, as many as are executed at a time. */
 const togetherMax = 32
 
 type Execute = (message: unknown, context: RequestContext, signal: AbortSignal) => Promise<ExecutionResult>
 
+/**
+ * Executes the messages of a page of replayed events (feed/message.ts, `page`) together with one context: its loaders read
+ * the users, runs and teams of all of them with one statement each. A live event has a context of its own.
+ */
 export function createReplayedPages(
   createContext: () => RequestContext,
   execute: Execute,
@@ -20,12 +18,12 @@ export function createReplayedPages(
 
   function begin(message: unknown, signal: AbortSignal) {
     const context = createContext()
-    const page = pageOf(message)
+    const page = readPage(message)
     const first = page.indexOf(message)
     begun.clear()
     for (const each of page.slice(first, first + togetherMax)) {
       const result = execute(each, context, signal)
-      result.catch(() => undefined) // It is thrown where the result is taken.
+      result.catch(() => undefined) // The reader of the result gets the error.
       begun.set(each, result)
     }
   }
@@ -38,7 +36,7 @@ export function createReplayedPages(
   }
 }
 
-const pageOf = (message: unknown): readonly unknown[] =>
+const readPage = (message: unknown): readonly unknown[] =>
   typeof message === 'object' && message !== null && 'page' in message && Array.isArray(message.page)
     ? message.page
     : [message]

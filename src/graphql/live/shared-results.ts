@@ -1,25 +1,14 @@
 import { createHash } from 'node:crypto'
 import { type ExecutionArgs, type ExecutionResult, Kind, type OperationDefinitionNode } from 'graphql'
 import type { Viewer } from '../../domain/access.ts'
-import { chosenOperation } from '../operation.ts'
-
-/**
- * Subscribers with the same document, the same variables and the same rights are shown the same by the same message, so
- * it is executed once for all of them. A subscriber never gets a result whose execution began before the one it got
- * last had ended: what it sees of a job is never older than what it saw before.
- */
-export interface SharedResults {
-  /** What one subscription remembers of the others' results. */
-  join(args: ExecutionArgs, viewer: Viewer): (message: unknown, run: Run) => Promise<ExecutionResult>
-}
+import { findOperation } from '../operation.ts'
 
 type Run = () => Promise<ExecutionResult>
 
-/** Results that are kept, the newest. */
 const resultsMax = 256
 
 interface Shared {
-  /** When its execution began. */
+  /** Logical time of the begin of the execution. */
   began: number
   result: Promise<Ended>
 }
@@ -29,57 +18,55 @@ interface Ended {
   ended: number
 }
 
-export function createSharedResults(): SharedResults {
-  const shared = new Map<string, Shared>()
-  let moments = 0
+/**
+ * Subscribers with the same document, variables and rights get the same result for a message, so it is executed once for all of
+ * them. A subscriber only gets a result whose execution began after its previous one had ended: it never sees a job go back.
+ */
+export class SharedResults {
+  readonly #shared = new Map<string, Shared>()
+  #moments = 0
 
-  function execute(run: Run): Shared {
-    moments += 1
-    return { began: moments, result: run().then((result) => ({ result, ended: ++moments })) }
-  }
-
-  function keep(key: string, made: Shared) {
-    shared.delete(key)
-    shared.set(key, made)
-    for (const oldest of shared.keys()) {
-      if (shared.size <= resultsMax) break
-      shared.delete(oldest)
+  /** Returns the execution of one subscription's messages. */
+  join(args: ExecutionArgs, viewer: Viewer): (message: unknown, run: Run) => Promise<ExecutionResult> {
+    const audience = computeAudience(args, viewer)
+    let seen = 0
+    return async (message, run) => {
+      const name = nameMessage(message)
+      const key = name && `${audience} ${name}`
+      const known = key ? this.#shared.get(key) : undefined
+      const result = known && known.began > seen ? await waitForSuccess(known) : undefined
+      const used = result ?? (await this.#execute(key, run))
+      seen = Math.max(seen, used.ended)
+      return used.result
     }
-    made.result.catch(() => shared.delete(key))
   }
 
-  function own(key: string | undefined, run: Run): Shared['result'] {
-    const made = execute(run)
-    if (key) keep(key, made)
-    return made.result
+  #execute(key: string | undefined, run: Run): Shared['result'] {
+    this.#moments += 1
+    const began = this.#moments
+    const result = run().then((executed) => ({ result: executed, ended: ++this.#moments }))
+    if (key) this.#keep(key, { began, result })
+    return result
   }
 
-  return {
-    join(args, viewer) {
-      const audience = audienceOf(args, viewer)
-      let seen = 0
-      return async (message, run) => {
-        const name = nameOf(message)
-        const key = name && `${audience} ${name}`
-        const known = key ? shared.get(key) : undefined
-        const result = known && known.began > seen ? await succeeded(known) : undefined
-        const used = result ?? (await own(key, run))
-        seen = Math.max(seen, used.ended)
-        return used.result
-      }
-    },
+  #keep(key: string, made: Shared) {
+    this.#shared.delete(key)
+    this.#shared.set(key, made)
+    const [oldest] = this.#shared.keys()
+    if (this.#shared.size > resultsMax && oldest !== undefined) this.#shared.delete(oldest)
+    made.result.catch(() => this.#shared.delete(key))
   }
 }
 
-/** undefined: it failed, perhaps because the subscriber that executed it left; the others try by themselves. */
-const succeeded = ({ result }: Shared): Promise<Ended | undefined> =>
+/** undefined: the execution failed, perhaps because its subscriber left. The others execute for themselves. */
+const waitForSuccess = ({ result }: Shared): Promise<Ended | undefined> =>
   result.then(
     (ended) => (ended.result.errors ? undefined : ended),
     () => undefined,
   )
 
-/** Equal for messages that say the same; undefined: it is not shared. */
-function nameOf(message: unknown): string | undefined {
+/** Equal for equal messages; undefined: not shared. */
+function nameMessage(message: unknown): string | undefined {
   if (isHeartbeat(message)) return `${JSON.stringify(message.cursor)} ${message.at.getTime()}`
   if (!isTransitions(message)) return undefined
   const { jobId, events, cursor, mark, phase, isFinal, job } = message
@@ -87,7 +74,6 @@ function nameOf(message: unknown): string | undefined {
   return [jobId, first, events.length, cursor, mark, phase, isFinal, job.version, job.toldAt?.getTime()].join(' ')
 }
 
-/** The job is in the variables or in the document. */
 const isHeartbeat = (message: unknown): message is { cursor: unknown; at: Date } =>
   typeof message === 'object' && message !== null && 'kind' in message && message.kind === 'heartbeat'
 
@@ -95,7 +81,7 @@ interface SharedMessage {
   jobId: string
   events: readonly { seq: number }[]
   cursor: number
-  /** Differs if a failover gave the same cursor again. */
+  /** Differs if a failover repeats a cursor. */
   mark?: string | undefined
   phase: string
   isFinal: boolean
@@ -105,10 +91,10 @@ interface SharedMessage {
 const isTransitions = (message: unknown): message is SharedMessage =>
   typeof message === 'object' && message !== null && 'kind' in message && message.kind === 'transitions'
 
-function audienceOf({ document, operationName, variableValues }: ExecutionArgs, viewer: Viewer): string {
+function computeAudience({ document, operationName, variableValues }: ExecutionArgs, viewer: Viewer): string {
   const text = document.loc?.source.body ?? ''
-  const operation = chosenOperation(document, operationName)
-  const start = operation && startVariable(operation, text)
+  const operation = findOperation(document, operationName)
+  const start = operation && findStartVariable(operation, text)
   const variables = Object.entries(variableValues ?? {}).filter(([name]) => name !== start)
   const { userId, level, permissions, granted, scopes } = viewer
   const rights = [userId, level, [...permissions], [...granted], scopes]
@@ -117,13 +103,16 @@ function audienceOf({ document, operationName, variableValues }: ExecutionArgs, 
     .digest('base64url')
 }
 
-/** The variable that says where the stream begins, if it says nothing else: it does not change what a message shows. */
-function startVariable({ selectionSet: { selections } }: OperationDefinitionNode, text: string): string | undefined {
+/** The variable that only sets the start of the stream: it does not change messages. */
+function findStartVariable(
+  { selectionSet: { selections } }: OperationDefinitionNode,
+  text: string,
+): string | undefined {
   const [field] = selections
   if (field?.kind !== Kind.FIELD) return undefined
   const after = field.arguments?.find(({ name }) => name.value === 'after')?.value
   if (after?.kind !== Kind.VARIABLE) return undefined
   const name = after.name.value
-  // Once where it is declared, and once where it is used.
+  // One declaration and one use.
   return [...text.matchAll(new RegExp(`\\$\\s*${name}\\b`, 'g'))].length === 2 ? name : undefined
 }

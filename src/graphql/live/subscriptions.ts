@@ -6,70 +6,62 @@ import { createPacer } from '../../platform/pacer.ts'
 import { readIfAvailable, retryMs } from '../../platform/read-if-available.ts'
 import type { Priced } from '../admission/admission.ts'
 import { limits } from '../caller-limits.ts'
-import { isUnavailableError, presentError, refusal, withFewErrors } from '../errors.ts'
+import { isUnavailableError, limitErrors, presentError, refusal } from '../errors.ts'
 import { KeyedLimit } from '../keyed-limit.ts'
 import { createContext, type RequestContext, type Rooms } from '../rows/context.ts'
 import { createLogTexts, keepTexts } from '../rows/log-text.ts'
 import { createReplayedPages } from './replayed-pages.ts'
-import { createSharedResults } from './shared-results.ts'
+import { SharedResults } from './shared-results.ts'
 import { SubscriptionDocuments } from './subscription-documents.ts'
 
 /**
  * Subscriptions of all transports.
  *
- * A person has at most `subscriptionsPerUserMax` of them open on this process, with bounded documents. The transport
- * learns of each that begins (`stays`), so what may stay open is decided by what was started, not by what the request said
- * it accepts.
+ * Subscriptions read over separate database connections (`Rooms.live`), so requests and the scheduler always find a connection. At
+ * most `eventsAtOnceMax` events are executed at a time: one event for a thousand readers does not block the event loop.
  *
- * Everything that a subscription reads goes over the database connections of `Rooms.live`: however many subscriptions
- * read, requests and the scheduler find a connection. At most `eventsAtOnceMax` events are executed at a time, so one
- * event for a thousand readers does not keep the event loop from everything else.
+ * The events of a subscription are executed one by one, each with a context of its own: the loaders of an older context would
+ * return old rows. Subscribers with the same rights and document share an execution (shared-results.ts), and a page of
+ * replayed events shares a context (replayed-pages.ts).
  *
- * A subscription's events are executed one by one, each with a context of its own: loaders remember what they read, and
- * would otherwise show every later event the rows of the first. Subscribers who are shown the same share the execution
- * (shared-results.ts).
+ * While the database is unavailable, a new subscription over SSE is refused by the status of its response. Over a WebSocket
+ * it waits: the stock client of graphql-ws does not retry a refused subscription.
  *
- * A page of replayed events is executed together, with one context, so that its loaders read once for all of them
- * (replayed-pages.ts).
- *
- * A subscription that begins while the database is unavailable is refused over SSE, by the status of its answer. Over a
- * WebSocket it waits: the stock client of graphql-ws does not retry a refused subscription.
- *
- * A job may be deleted while the fields of its event are read. Then the message says that instead: one with errors
- * would have no cursor.
+ * If a job is deleted while the fields of its event are read, the message says so: a result with errors has no cursor.
  */
 
-export interface Staying {
-  /** Called when a stream begins; `end` ends it. Absent: the transport ends its streams by itself. */
-  readonly stays?: (end: () => void) => void
-  /** It puts the text of logs into messages by itself (log-text.ts). */
-  readonly takesLogTexts?: boolean
-  /** The transport waits for the database with its client, as long as this is true; absent: it refuses the client. */
-  readonly isAwaited?: () => boolean
+/** How a transport carries a stream. */
+export interface StreamTransport {
+  /** Called when a stream begins; `end` ends it. Absent: the transport ends its streams. */
+  readonly onStreamStart?: (end: () => void) => void
+  /** The transport inserts the texts of logs into messages (log-text.ts). */
+  readonly insertsLogTexts?: boolean
+  /** While true, an unavailable database delays the subscription. Absent: it is refused. */
+  readonly clientWaits?: () => boolean
 }
 
 const eventsAtOnceMax = 32
-/** Events of all subscriptions in one turn of the event loop: sending one takes some 20 µs. */
+/** Events in one turn of the event loop: sending one takes about 20 µs. */
 const eventsPerTurnMax = 200
 
-export function subscriptionsPlugin(rooms: Rooms): Plugin<RequestContext & Staying> {
+export function subscriptionsPlugin(rooms: Rooms): Plugin<RequestContext & StreamTransport> {
   const live: Rooms = { ...rooms, domain: rooms.live, lists: { db: rooms.live.db, sqlOf: () => rooms.live.db.sql } }
   const open = new KeyedLimit(limits.subscriptionsPerUserMax)
   const documents = new SubscriptionDocuments(limits.subscriptionTokensPerUserMax)
   const executions = new KeyedLimit(eventsAtOnceMax)
-  const shared = createSharedResults()
+  const shared = new SharedResults()
   const pace = createPacer(eventsPerTurnMax, rooms.domain.clock)
 
   async function begin(args: ExecutionArgs, leave: () => void) {
-    const { viewer, stays, takesLogTexts = false, isAwaited, cost } = args.contextValue as Subscribing
-    const source = await openSource(live, { ...args, contextValue: createContext(live, viewer) }, isAwaited)
+    const { viewer, onStreamStart, insertsLogTexts = false, clientWaits, cost } = args.contextValue as Subscribing
+    const source = await openSource(live, { ...args, contextValue: createContext(live, viewer) }, clientWaits)
     if (!(Symbol.asyncIterator in source)) {
       leave()
       return source
     }
     let price: Priced | null = cost === undefined ? null : { cost }
     const share = shared.join(args, viewer)
-    const execution = { live, args: { ...args, contextValue: undefined }, viewer, takesLogTexts, executions }
+    const execution = { live, args: { ...args, contextValue: undefined }, viewer, insertsLogTexts, executions }
     const executed = createReplayedPages(
       () => createContext(live, viewer),
       (message, context, signal) => share(message, () => executeEvent(execution, message, { context, signal })),
@@ -85,7 +77,7 @@ export function subscriptionsPlugin(rooms: Rooms): Plugin<RequestContext & Stayi
       },
       leave,
     })
-    stays?.(() => void events.return())
+    onStreamStart?.(() => void events.return())
     return events
   }
 
@@ -130,83 +122,82 @@ interface Execution {
   live: Rooms
   args: ExecutionArgs
   viewer: Viewer
-  takesLogTexts: boolean
+  insertsLogTexts: boolean
   executions: KeyedLimit
 }
 
-type Subscribing = RequestContext & Staying & Priced
+type Subscribing = RequestContext & StreamTransport & Priced
 
-/** The messages; the errors of a refusal. */
-async function openSource({ domain }: Rooms, args: ExecutionArgs, isAwaited = () => false) {
+/** Opens the messages, or returns the errors of a refusal. */
+async function openSource({ domain }: Rooms, args: ExecutionArgs, clientWaits = () => false) {
   for (;;) {
     const source = await createSourceEventStream(args)
-    const missed = Symbol.asyncIterator in source ? undefined : source.errors?.find(isUnavailableError)
-    if (!missed || !isAwaited()) return source
-    domain.log.warn({ err: missed.originalError ?? missed }, 'a subscription waits for the database')
+    const unavailable = Symbol.asyncIterator in source ? undefined : source.errors?.find(isUnavailableError)
+    if (!unavailable || !clientWaits()) return source
+    domain.log.warn({ err: unavailable.originalError ?? unavailable }, 'a subscription waits for the database')
     await domain.clock.sleep(retryMs)
   }
 }
 
 interface Executing {
-  /** Read from first. */
   context: RequestContext
   signal: AbortSignal
 }
 
-/** A database that is away while an event's fields are read delays the event, as it delays the next one. */
+/** An unavailable database delays the event. */
 async function executeEvent(
   execution: Execution,
   message: unknown,
   { context, signal }: Executing,
 ): Promise<ExecutionResult> {
-  const { live, args, viewer, takesLogTexts, executions } = execution
+  const { live, args, viewer, insertsLogTexts, executions } = execution
   const { clock, log } = live.domain
   let rootValue: unknown = message
   for (let from = context; ; from = createContext(live, viewer)) {
-    const texts = takesLogTexts ? createLogTexts() : undefined
+    const texts = insertsLogTexts ? createLogTexts() : undefined
     const contextValue = { ...from, ...(texts && { logTexts: texts }) }
     const result = await executions.run('events', 1, () => execute({ ...args, rootValue, contextValue }))
-    const missed = result.errors?.find(isUnavailableError)
-    const ofDeleted =
-      !missed && result.errors && isOfJob(rootValue) && (await isGone(live, rootValue)) ? rootValue : null
-    if (ofDeleted) rootValue = ofDeleted.instead
-    else if (!missed || signal.aborted) return texts ? keepTexts(withFewErrors(result), texts) : withFewErrors(result)
+    const unavailable = result.errors?.find(isUnavailableError)
+    const deleted =
+      !unavailable && result.errors && isJobMessage(rootValue) && (await isDeleted(live, rootValue)) ? rootValue : null
+    if (deleted) rootValue = deleted.instead
+    else if (!unavailable || signal.aborted) return texts ? keepTexts(limitErrors(result), texts) : limitErrors(result)
     else {
-      log.warn({ err: missed.originalError ?? missed }, 'waiting for the database to read an event')
+      log.warn({ err: unavailable.originalError ?? unavailable }, 'waiting for the database to read an event')
       await clock.sleep(retryMs, signal)
     }
   }
 }
 
-interface MessageOfJob {
+interface JobMessage {
   jobId: string
   instead: object
 }
 
-const isOfJob = (message: unknown): message is MessageOfJob =>
+const isJobMessage = (message: unknown): message is JobMessage =>
   typeof message === 'object' && message !== null && 'jobId' in message && 'instead' in message
 
-/** false: it is there, or the database does not answer. */
-async function isGone({ domain }: Rooms, { jobId }: MessageOfJob): Promise<boolean> {
+/** false: the job exists, or the database is unavailable. */
+async function isDeleted({ domain }: Rooms, { jobId }: JobMessage): Promise<boolean> {
   return (await readIfAvailable(domain.log, () => readJob(domain, jobId))) === null
 }
 
 interface Mapping<In, Out> {
   map: (event: In, signal: AbortSignal) => Promise<Out>
-  /** Called once or more when it is over. */
+  /** Called at the end, once or more. */
   leave: () => void
 }
 
-/** Passes `return` straight to the source: a generator of our own would queue it behind the event it waits for. */
+/** Passes `return` to the source at once: an async generator would queue it behind the next event. */
 function mapEvents<In, Out>(
   source: AsyncIterable<In>,
   { map, leave }: Mapping<In, Out>,
 ): AsyncGenerator<Out, void, void> {
   const events = source[Symbol.asyncIterator]()
-  const left = new AbortController()
+  const ended = new AbortController()
   const end = async (): Promise<IteratorReturnResult<void>> => {
     leave()
-    left.abort()
+    ended.abort()
     await events.return?.()
     return { done: true, value: undefined }
   }
@@ -214,7 +205,7 @@ function mapEvents<In, Out>(
     async next() {
       try {
         const event = await events.next()
-        if (!event.done) return { done: false, value: await map(event.value, left.signal) }
+        if (!event.done) return { done: false, value: await map(event.value, ended.signal) }
       } catch (error) {
         await end()
         throw error

@@ -8,7 +8,7 @@ import type { ApprovalCondition } from '../../domain/control/approval-rules.ts'
 import { Forbidden, InvalidInput, NotFound } from '../../domain/errors.ts'
 import type { ApprovalRule } from '../../platform/generated/client.ts'
 import { Unavailable } from '../../platform/tx.ts'
-import { atMost } from '../admission/argument-bounds.ts'
+import { capList } from '../admission/argument-bounds.ts'
 import { readList, toConnection } from '../rows/connection.ts'
 import { approvalRulesListing } from '../rows/listings.ts'
 import { pageCost } from '../rows/page.ts'
@@ -96,7 +96,7 @@ const ConditionInput = builder.inputType('ApprovalConditionInput', {
     costAbove: t.float({ description: fieldWords.costAbove }),
     hardware: t.string({ description: fieldWords.hardware }),
     executor: t.string({ description: fieldWords.executor }),
-    levelNotIn: t.field({ type: [UserLevel], ...atMost(userLevels.length, fieldWords.levelNotIn.replace(/\.$/, '')) }),
+    levelNotIn: t.field({ type: [UserLevel], ...capList(userLevels.length, fieldWords.levelNotIn.replace(/\.$/, '')) }),
     jobsPerDayAbove: t.int({ description: fieldWords.jobsPerDayAbove }),
     firstJob: t.boolean({ description: fieldWords.firstJob }),
     name: t.string({ description: fieldWords.name }),
@@ -116,7 +116,7 @@ const CreateApprovalRuleInput = builder.inputType('CreateApprovalRuleInput', {
     enabled: t.boolean({ defaultValue: true, description: 'Whether the rule is evaluated.' }),
     exemptLevels: t.field({
       type: [UserLevel],
-      ...atMost(userLevels.length, 'User levels that the rule does not apply to'),
+      ...capList(userLevels.length, 'User levels that the rule does not apply to'),
     }),
     requiredLevel: t.field({
       type: UserLevel,
@@ -137,7 +137,7 @@ const UpdateApprovalRuleInput = builder.inputType('UpdateApprovalRuleInput', {
     enabled: t.boolean({ description: 'Whether the rule is evaluated.' }),
     exemptLevels: t.field({
       type: [UserLevel],
-      ...atMost(userLevels.length, 'User levels that the rule does not apply to'),
+      ...capList(userLevels.length, 'User levels that the rule does not apply to'),
     }),
     requiredLevel: t.field({ type: UserLevel, description: 'Lowest user level that may decide.' }),
     expiresAfterSeconds: t.int({ description: 'Seconds until an undecided request expires.' }),

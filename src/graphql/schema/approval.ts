@@ -11,7 +11,7 @@ import {
   VersionConflict,
 } from '../../domain/errors.ts'
 import { Unavailable } from '../../platform/tx.ts'
-import { bulkOf } from '../admission/argument-bounds.ts'
+import { capBulk } from '../admission/argument-bounds.ts'
 import { limits } from '../caller-limits.ts'
 import { readList, toConnection } from '../rows/connection.ts'
 import type { Bind } from '../rows/keyset.ts'
@@ -185,14 +185,14 @@ const RejectJobInput = builder.inputType('RejectJobInput', {
 const ApproveJobsInput = builder.inputType('ApproveJobsInput', {
   description: 'Approval decisions for several jobs.',
   fields: (t) => ({
-    decisions: t.field({ type: [ApproveJobInput], required: true, ...bulkOf(limits.decisionsMax, 'The decisions') }),
+    decisions: t.field({ type: [ApproveJobInput], required: true, ...capBulk(limits.decisionsMax, 'The decisions') }),
   }),
 })
 
 const RejectJobsInput = builder.inputType('RejectJobsInput', {
   description: 'Rejections of several jobs.',
   fields: (t) => ({
-    decisions: t.field({ type: [RejectJobInput], required: true, ...bulkOf(limits.decisionsMax, 'The decisions') }),
+    decisions: t.field({ type: [RejectJobInput], required: true, ...capBulk(limits.decisionsMax, 'The decisions') }),
   }),
 })
 

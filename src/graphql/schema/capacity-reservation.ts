@@ -1,7 +1,7 @@
 import { Forbidden, InvalidInput, NotFound } from '../../domain/errors.ts'
 import { createCapacityReservation, deleteCapacityReservation, nodesMax } from '../../domain/machines/reservations.ts'
 import { Unavailable } from '../../platform/tx.ts'
-import { atMost } from '../admission/argument-bounds.ts'
+import { capList } from '../admission/argument-bounds.ts'
 import { readList, toConnection } from '../rows/connection.ts'
 import { capacityReservationsListing } from '../rows/listings.ts'
 import { pageCost } from '../rows/page.ts'
@@ -56,7 +56,7 @@ const CreateCapacityReservationInput = builder.inputType('CreateCapacityReservat
     name: t.string({ required: true, description: 'Display name, unique in the pool.' }),
     pool: t.string({ required: true, description: 'The pool.' }),
     project: t.string({ required: true, description: 'Project whose jobs may use the reservation.' }),
-    nodes: t.stringList({ required: true, ...atMost(nodesMax, 'Names of the nodes, 1 or more') }),
+    nodes: t.stringList({ required: true, ...capList(nodesMax, 'Names of the nodes, 1 or more') }),
     startsAt: t.field({ type: 'DateTime', required: true, description: 'Start of the window.' }),
     endsAt: t.field({ type: 'DateTime', required: true, description: 'End of the window.' }),
     hard: t.boolean({

@@ -1,7 +1,7 @@
 import { labelsMax } from '../../domain/input.ts'
 import { holdingSql, isFinal, type JobState as JobStateName, jobStates, stateCategory } from '../../domain/state.ts'
 import { type JobFilter, nameGlob } from '../../feed/filter.ts'
-import { atMost } from '../admission/argument-bounds.ts'
+import { capList } from '../admission/argument-bounds.ts'
 import { limits } from '../caller-limits.ts'
 import type { Bind } from '../rows/keyset.ts'
 import type { JobOrderField } from '../rows/listings.ts'
@@ -19,16 +19,16 @@ const LabelFilter = builder.inputType('LabelFilter', {
 export const JobFilterInput = builder.inputType('JobFilter', {
   description: 'Filter for jobs. A job must match all fields, one entry of each list, and all labels.',
   fields: (t) => ({
-    ids: t.idList(atMost(limits.filterIdsMax, 'Jobs with these ids')),
-    states: t.field({ type: [JobState], ...atMost(jobStates.length, 'Jobs in one of these states') }),
+    ids: t.idList(capList(limits.filterIdsMax, 'Jobs with these ids')),
+    states: t.field({ type: [JobState], ...capList(jobStates.length, 'Jobs in one of these states') }),
     stateCategories: t.field({
       type: [StateCategory],
-      ...atMost(jobStates.length, 'Jobs in a state of one of these categories'),
+      ...capList(jobStates.length, 'Jobs in a state of one of these categories'),
     }),
     name: t.string({
       description: 'Glob on the job name: * matches any characters, ? matches one; at most 255 characters.',
     }),
-    labels: t.field({ type: [LabelFilter], ...atMost(labelsMax, 'Jobs with all of these labels') }),
+    labels: t.field({ type: [LabelFilter], ...capList(labelsMax, 'Jobs with all of these labels') }),
     user: t.id({ description: 'Jobs submitted by this user.' }),
     team: t.id({ description: 'Jobs of this team.' }),
     account: t.string({ description: 'Jobs charged to this account.' }),

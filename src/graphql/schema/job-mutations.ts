@@ -15,7 +15,7 @@ import {
 import { submit } from '../../domain/submission/start-now.ts'
 import { leftOut, type Submitted } from '../../domain/submission/submit.ts'
 import { Unavailable } from '../../platform/tx.ts'
-import { bulkOf } from '../admission/argument-bounds.ts'
+import { capBulk } from '../admission/argument-bounds.ts'
 import { limits } from '../caller-limits.ts'
 import { builder } from './builder.ts'
 import { bulkCost, submissionCost } from './bulk-cost.ts'
@@ -116,7 +116,7 @@ builder.mutationField('submitJobs', (t) =>
   t.field({
     type: SubmitJobsPayload,
     description: 'Submits up to 1,000 jobs; each succeeds or fails independently.',
-    args: { inputs: t.arg({ type: [SubmitJobInput], required: true, ...bulkOf(limits.bulkMax, 'The submissions') }) },
+    args: { inputs: t.arg({ type: [SubmitJobInput], required: true, ...capBulk(limits.bulkMax, 'The submissions') }) },
     complexity: ({ inputs }) => bulkCost(inputs, submissionCost(inputs)),
     extensions: { submissions: ({ inputs }: { inputs: readonly unknown[] }) => inputs.length },
     async resolve(_root, { inputs }, { domain, viewer }) {
@@ -167,7 +167,7 @@ builder.mutationField('cancelJob', (t) =>
 const CancelJobsInput = builder.inputType('CancelJobsInput', {
   description: 'The jobs to cancel.',
   fields: (t) => ({
-    jobIds: t.idList({ required: true, ...bulkOf(limits.bulkMax, 'The jobs') }),
+    jobIds: t.idList({ required: true, ...capBulk(limits.bulkMax, 'The jobs') }),
     reason: t.string({ description: 'Reason for the cancellation; at most 1,000 characters.' }),
   }),
 })

@@ -9,7 +9,7 @@ import {
   portsMax,
   variablesMax,
 } from '../../domain/input.ts'
-import { atMost } from '../admission/argument-bounds.ts'
+import { capList } from '../admission/argument-bounds.ts'
 import { builder } from './builder.ts'
 import { DependencyOn, NetworkIsolation, NetworkProtocol, OnDependencyFailure } from './enums.ts'
 
@@ -49,7 +49,7 @@ const InternalDnsInput = builder.inputType('InternalDnsInput', {
     ports: t.field({
       type: [InternalDnsPortInput],
       required: true,
-      ...atMost(portsMax, 'The reachable ports'),
+      ...capList(portsMax, 'The reachable ports'),
     }),
   }),
 })
@@ -73,7 +73,7 @@ const RetryInput = builder.inputType('RetryInput', {
   description: 'When a job is run again after its command failed. Retries wait 1, 2, 4 … s, five minutes at most.',
   fields: (t) => ({
     maxAttempts: t.int({ required: true, description: 'Maximum number of runs whose command failed.' }),
-    onExitCodes: t.intList(atMost(exitCodesMax, 'Exit codes that cause a retry (default: all except 0)')),
+    onExitCodes: t.intList(capList(exitCodesMax, 'Exit codes that cause a retry (default: all except 0)')),
   }),
 })
 
@@ -93,12 +93,12 @@ const ResourcesInput = builder.inputType('ResourcesInput', {
     gpuMemoryGib: t.int({ description: 'Minimum memory of each GPU in GiB.' }),
     gpuTensorCores: t.boolean({ description: 'Whether the GPUs must have tensor cores; default: no requirement.' }),
     cudaVersion: t.string({ description: 'CUDA version that the GPUs must support, e.g. 11.8.' }),
-    cpuModel: t.stringList(atMost(modelsMax, 'Filters on the processor model (a leading ! excludes)')),
-    gpuModel: t.stringList(atMost(modelsMax, 'Filters on the GPU model (a leading ! excludes)')),
+    cpuModel: t.stringList(capList(modelsMax, 'Filters on the processor model (a leading ! excludes)')),
+    gpuModel: t.stringList(capList(modelsMax, 'Filters on the GPU model (a leading ! excludes)')),
     infiniband: t.boolean({ description: 'Whether the nodes must have InfiniBand.' }),
     replicas: t.int({ description: 'Number of replicas, default 1; they start together.' }),
     replicaMasterPort: t.int({ description: 'Port of the first replica, announced to the other replicas.' }),
-    gpuIds: t.intList(atMost(gpuIdsMax, 'Physical ids of exactly these GPUs; only in a pool with one node')),
+    gpuIds: t.intList(capList(gpuIdsMax, 'Physical ids of exactly these GPUs; only in a pool with one node')),
     anyGpu: t.boolean({ description: 'Whether other GPUs may be used when those of `gpuIds` are busy.' }),
     nodeCount: t.int({ description: 'PSI/J: number of nodes.' }),
     processCount: t.int({ description: 'PSI/J: total number of processes.' }),
@@ -128,10 +128,10 @@ export const JobSpecInput = builder.inputType('JobSpecInput', {
     'What to run. Give `command`, or `executable` with `arguments`, or `handler`; none of them is required with an image.',
   fields: (t) => ({
     name: t.string({ description: 'Name, at most 255 characters.' }),
-    labels: t.field({ type: [LabelInput], ...atMost(labelsMax, 'Keys and values') }),
-    command: t.stringList(atMost(argumentsMax, 'Program and arguments, passed without expansion')),
+    labels: t.field({ type: [LabelInput], ...capList(labelsMax, 'Keys and values') }),
+    command: t.stringList(capList(argumentsMax, 'Program and arguments, passed without expansion')),
     executable: t.string({ description: 'Program to run; its arguments are in `arguments`.' }),
-    arguments: t.stringList(atMost(argumentsMax, `Arguments; \${NAME} references are expanded`)),
+    arguments: t.stringList(capList(argumentsMax, `Arguments; \${NAME} references are expanded`)),
     handler: t.string({
       description: 'Path of a module to run instead of a command, absolute or relative to the working directory.',
     }),
@@ -140,7 +140,7 @@ export const JobSpecInput = builder.inputType('JobSpecInput', {
     workdir: t.string({ description: 'Working directory: an absolute path or ~/…' }),
     environment: t.field({
       type: [EnvironmentVariableInput],
-      ...atMost(variablesMax, 'Environment variables in order (the last one of a name wins)'),
+      ...capList(variablesMax, 'Environment variables in order (the last one of a name wins)'),
     }),
     inheritEnvironment: t.boolean({
       defaultValue: true,
@@ -156,7 +156,7 @@ export const JobSpecInput = builder.inputType('JobSpecInput', {
       description:
         'Launcher that starts the processes of the job: single, multiple, mpirun or srun, if the executor has it.',
     }),
-    data: t.stringList(atMost(dataSetsMax, 'Data sets to mount in the container (each `source:/path/in/job`)')),
+    data: t.stringList(capList(dataSetsMax, 'Data sets to mount in the container (each `source:/path/in/job`)')),
     networkIsolation: t.field({ type: NetworkIsolation, description: 'Network traffic to block.' }),
     internalDns: t.field({ type: InternalDnsInput, description: 'DNS name for other jobs.' }),
     x11: t.field({ type: X11Input, description: 'X11 display.' }),
@@ -186,7 +186,7 @@ export const JobSpecInput = builder.inputType('JobSpecInput', {
     durationSeconds: t.float({ description: 'Expected duration of a run in seconds.' }),
     notBefore: t.field({ type: 'DateTime', description: 'Earliest start; a time in the past means now.' }),
     estimatedCost: t.float({ description: 'Your estimate of the cost: 0 … 10¹⁵.' }),
-    dependsOn: t.field({ type: [DependencyInput], ...atMost(dependenciesMax, 'Jobs that must end first') }),
+    dependsOn: t.field({ type: [DependencyInput], ...capList(dependenciesMax, 'Jobs that must end first') }),
     onDependencyFailure: t.field({
       type: OnDependencyFailure,
       defaultValue: 'CANCEL',

@@ -5,7 +5,7 @@ import { isAlive, psijState, stateCategory } from '../../domain/state.ts'
 import type { JobRow } from '../../domain/submission/stored-job.ts'
 import type { Dependency } from '../../platform/generated/client.ts'
 import { closureCost } from '../caller-limits.ts'
-import { namesBelow } from '../operation.ts'
+import { collectNamesBelow } from '../operation.ts'
 import { toConnection } from '../rows/connection.ts'
 import { eventsParent } from '../rows/listings.ts'
 import { pageCost } from '../rows/page.ts'
@@ -86,7 +86,7 @@ builder.node(JobRef, {
       type: JobSpecRef,
       description: 'The spec. One request returns up to 1 MiB of specs, or one spec of any size.',
       resolve: async ({ id, userId }, _args, { viewer, specs }, info) => ({
-        ...(await specs.load(id, Math.max(...[...namesBelow(info).values()].map(({ size }) => size)))),
+        ...(await specs.load(id, Math.max(...[...collectNamesBelow(info).values()].map(({ size }) => size)))),
         isOwner: userId === viewer.userId,
       }),
     }),

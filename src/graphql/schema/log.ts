@@ -3,7 +3,7 @@ import type { LogLine } from '../../logs/batch.ts'
 import { logStreams } from '../../logs/lines.ts'
 import { LogElsewhere, type LogGap, LogGone, type LogPage, readLog } from '../../logs/read.ts'
 import type { LogCursor } from '../../logs/stored.ts'
-import { atMost } from '../admission/argument-bounds.ts'
+import { capList } from '../admission/argument-bounds.ts'
 import { logLinesCost, logPageCost, logTextCost } from '../caller-limits.ts'
 import { refusal } from '../errors.ts'
 import { decodeCursor, encodeCursor, invalidCursor } from '../rows/cursor.ts'
@@ -143,7 +143,7 @@ builder.objectFields(JobRef, (t) => ({
       run: t.arg.int({ description: 'Number of the run; default: all runs.' }),
       streams: t.arg({
         type: [LogStream],
-        ...atMost(logStreams.length, 'Streams to include (default: STDOUT and STDERR)'),
+        ...capList(logStreams.length, 'Streams to include (default: STDOUT and STDERR)'),
       }),
     },
     async resolve({ id }, { first, ...start }, { domain }) {

@@ -1,7 +1,7 @@
 import { Forbidden, InvalidInput, NotFound } from '../../domain/errors.ts'
 import { addNode, devicesPerNode, removeNode, updateNode } from '../../domain/machines/node-changes.ts'
 import { Unavailable } from '../../platform/tx.ts'
-import { atMost } from '../admission/argument-bounds.ts'
+import { capList } from '../admission/argument-bounds.ts'
 import { builder } from './builder.ts'
 import { DeleteResult } from './delete-result.ts'
 import { PoolNodeState } from './pool.ts'
@@ -39,7 +39,7 @@ const DeviceInput = builder.inputType('DeviceInput', {
     model: t.string({ required: true, description: 'GPU model.' }),
     memoryGib: t.float({ required: true, description: 'GiB of memory per GPU.' }),
     tensorCores: t.boolean({ defaultValue: false, description: 'Whether they have tensor cores.' }),
-    cuda: t.stringList(atMost(2, 'Lowest and highest CUDA version (default: every version)')),
+    cuda: t.stringList(capList(2, 'Lowest and highest CUDA version (default: every version)')),
     count: t.int({ defaultValue: 1, description: 'Number of GPUs; they get consecutive indexes.' }),
   }),
 })
@@ -56,7 +56,7 @@ const AddNodeInput = builder.inputType('AddNodeInput', {
     memoryGib: t.int({ required: true, description: 'GiB of memory.' }),
     cpuModel: t.string({ description: 'Processor model, matched by `cpuModel` filters.' }),
     infiniband: t.boolean({ defaultValue: false, description: 'Whether it has InfiniBand.' }),
-    gpus: t.field({ type: [DeviceInput], ...atMost(devicesPerNode, 'Its GPUs') }),
+    gpus: t.field({ type: [DeviceInput], ...capList(devicesPerNode, 'Its GPUs') }),
   }),
 })
 

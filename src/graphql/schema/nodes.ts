@@ -1,5 +1,5 @@
 import { resolveNodes } from '@pothos/plugin-relay'
-import { atMost } from '../admission/argument-bounds.ts'
+import { capList } from '../admission/argument-bounds.ts'
 import { limits } from '../caller-limits.ts'
 import { typeOfId } from '../rows/typed-id.ts'
 import { builder } from './builder.ts'
@@ -11,7 +11,7 @@ builder.queryField('nodes', (t) =>
     nullable: { list: false, items: true },
     description:
       'The objects with these ids, in order, at most 100; null: the object does not exist, or you may not see it.',
-    args: { ids: t.arg.idList({ required: true, ...atMost(limits.nodesMax, 'Typed ids') }) },
+    args: { ids: t.arg.idList({ required: true, ...capList(limits.nodesMax, 'Typed ids') }) },
     complexity: ({ ids }) => ({ field: 1, multiplier: Math.min(ids.length, limits.nodesMax) }),
     async resolve(_root, { ids }, context, info) {
       const nodes = await resolveNodes(

@@ -1,6 +1,6 @@
 import { type LocalNumbers, type QueueNumbers, queueNumbers } from '../../domain/queue/queue.ts'
 import { isAlive, jobStates } from '../../domain/state.ts'
-import { atMost } from '../admission/argument-bounds.ts'
+import { capList } from '../admission/argument-bounds.ts'
 import { scanCost } from '../caller-limits.ts'
 import { countOf, toConnection } from '../rows/connection.ts'
 import { requestPage } from '../rows/keyset.ts'
@@ -138,7 +138,7 @@ QueueRef.implement({
         ...t.arg.connectionArgs(),
         states: t.arg({
           type: [JobState],
-          ...atMost(jobStates.length, 'Jobs in one of these states (default: all states that are not final)'),
+          ...capList(jobStates.length, 'Jobs in one of these states (default: all states that are not final)'),
         }),
         includeCompleted: t.arg.boolean({ description: 'Include final jobs, at the end.' }),
       },

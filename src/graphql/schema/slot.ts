@@ -9,7 +9,7 @@ import {
   slotsVisibleTo,
 } from '../../domain/submission/slots.ts'
 import { Unavailable } from '../../platform/tx.ts'
-import { atMost } from '../admission/argument-bounds.ts'
+import { capList } from '../admission/argument-bounds.ts'
 import { readList, toConnection } from '../rows/connection.ts'
 import type { RequestContext } from '../rows/context.ts'
 import type { Bind } from '../rows/keyset.ts'
@@ -82,7 +82,7 @@ builder.queryField('slotReservations', (t) =>
       ...t.arg.connectionArgs(),
       states: t.arg({
         type: [SlotReservationState],
-        ...atMost(slotStates.length, 'Reservations in one of these states'),
+        ...capList(slotStates.length, 'Reservations in one of these states'),
       }),
       userId: t.arg.id({ description: 'Reservations of this user.' }),
     },

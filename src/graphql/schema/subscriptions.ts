@@ -5,9 +5,9 @@ import type { JobStatusMessage } from '../../feed/job-status.ts'
 import type { JobUpdatesMessage } from '../../feed/job-updates.ts'
 import { logStreams } from '../../logs/lines.ts'
 import type { TailMessage } from '../../logs/tail-message.ts'
-import { atMost } from '../admission/argument-bounds.ts'
+import { capList } from '../admission/argument-bounds.ts'
 import { batchLinesCost, batchLinesMax, batchTextCost } from '../caller-limits.ts'
-import { namesBelow } from '../operation.ts'
+import { collectNamesBelow } from '../operation.ts'
 import type { RequestContext } from '../rows/context.ts'
 import { decodeCursor } from '../rows/cursor.ts'
 import { builder } from './builder.ts'
@@ -202,7 +202,7 @@ builder.subscriptionField('tail', (t) =>
       }),
       streams: t.arg({
         type: [LogStream],
-        ...atMost(logStreams.length, 'Streams to include (default: STDOUT and STDERR)'),
+        ...capList(logStreams.length, 'Streams to include (default: STDOUT and STDERR)'),
       }),
       maxBatchBytes: t.arg.int({
         defaultValue: batchBytes,
@@ -216,7 +216,7 @@ builder.subscriptionField('tail', (t) =>
       return context.logTail.follow({
         ...logStart(jobId, start),
         maxBatchBytes: maxBatchBytes ?? batchBytes,
-        ...(namesBelow(info).has('lines') && { linesMax: batchLinesMax }),
+        ...(collectNamesBelow(info).has('lines') && { linesMax: batchLinesMax }),
       })
     },
     resolve: (message: TailMessage, { jobId }) =>

@@ -2,7 +2,7 @@ import { seesPeople } from '../../domain/access.ts'
 import { Forbidden, InvalidInput, NotFound } from '../../domain/errors.ts'
 import { createTeam, deleteTeam, memberChangesMax, updateTeam } from '../../domain/people/teams.ts'
 import { Unavailable } from '../../platform/tx.ts'
-import { atMost } from '../admission/argument-bounds.ts'
+import { capList } from '../admission/argument-bounds.ts'
 import { readList, toConnection } from '../rows/connection.ts'
 import type { Bind } from '../rows/keyset.ts'
 import { teamsListing } from '../rows/listings.ts'
@@ -73,8 +73,8 @@ const UpdateTeamInput = builder.inputType('UpdateTeamInput', {
   fields: (t) => ({
     id: t.id({ required: true, description: 'The team.' }),
     name: t.string({ description: 'New name. Later submissions are charged to the account of the new name.' }),
-    addMembers: t.idList(atMost(memberChangesMax, 'Ids of users to add')),
-    removeMembers: t.idList(atMost(memberChangesMax, 'Ids of users to remove')),
+    addMembers: t.idList(capList(memberChangesMax, 'Ids of users to add')),
+    removeMembers: t.idList(capList(memberChangesMax, 'Ids of users to remove')),
   }),
 })
 

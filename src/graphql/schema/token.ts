@@ -2,7 +2,7 @@ import { demandOwn, tokenScopes } from '../../domain/access.ts'
 import { Forbidden, InvalidInput, NotFound } from '../../domain/errors.ts'
 import { createToken, revokeToken } from '../../domain/people/tokens.ts'
 import { Unavailable } from '../../platform/tx.ts'
-import { atMost } from '../admission/argument-bounds.ts'
+import { capList } from '../admission/argument-bounds.ts'
 import { readList, toConnection } from '../rows/connection.ts'
 import type { Bind } from '../rows/keyset.ts'
 import { tokensListing } from '../rows/listings.ts'
@@ -85,7 +85,7 @@ const CreateTokenInput = builder.inputType('CreateTokenInput', {
     userId: t.id({ description: 'The user of the token; default: you. Other users need the permission token.any.' }),
     scopes: t.field({
       type: [TokenScope],
-      ...atMost(tokenScopes.length, 'Scopes of the token (default: the scopes of your own credentials)'),
+      ...capList(tokenScopes.length, 'Scopes of the token (default: the scopes of your own credentials)'),
     }),
     expiresAt: t.field({
       type: 'DateTime',

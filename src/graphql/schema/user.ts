@@ -3,7 +3,7 @@ import { Forbidden, InvalidInput, NotFound } from '../../domain/errors.ts'
 import { teamsOfUserMax } from '../../domain/people/teams.ts'
 import { createUser, deleteUser, updateUser } from '../../domain/people/users.ts'
 import { Unavailable } from '../../platform/tx.ts'
-import { atMost } from '../admission/argument-bounds.ts'
+import { capList } from '../admission/argument-bounds.ts'
 import { readList, toConnection } from '../rows/connection.ts'
 import type { Bind } from '../rows/keyset.ts'
 import { usersListing } from '../rows/listings.ts'
@@ -133,10 +133,10 @@ builder.queryField('users', (t) =>
 const names = {
   displayName: 'Display name.',
   email: 'Email address.',
-  teams: atMost(teamsOfUserMax, 'Names of all teams of the user'),
+  teams: capList(teamsOfUserMax, 'Names of all teams of the user'),
   defaultTeam: 'Team for submissions that name no team; must be one of `teams`.',
-  allow: atMost(permissionsMax, 'Permissions in addition to those of the level'),
-  deny: atMost(permissionsMax, 'Permissions to deny; deny overrides allow'),
+  allow: capList(permissionsMax, 'Permissions in addition to those of the level'),
+  deny: capList(permissionsMax, 'Permissions to deny; deny overrides allow'),
   unixUser: 'Unix account that the jobs of the user run as.',
 } as const
 

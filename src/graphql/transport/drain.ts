@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import type { Clock } from '../../platform/clock.ts'
-import { errorBody } from '../errors.ts'
+import { buildErrorBody } from '../errors.ts'
 import { closeGradually } from './closing-streams.ts'
 import { sendJson } from './refused-bodies.ts'
 
@@ -84,5 +84,5 @@ function sendStopping(response: ServerResponse, message: string) {
 
 export function sendUnavailable(response: ServerResponse, message: string) {
   response.setHeader('cache-control', 'no-store')
-  sendJson(response, 503, errorBody('UNAVAILABLE', message))
+  sendJson(response, 503, buildErrorBody('UNAVAILABLE', message))
 }

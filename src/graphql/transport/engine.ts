@@ -5,7 +5,7 @@ import { type AdmissionRules, admissionPlugin } from '../admission/admission.ts'
 import { createDocumentCaches } from '../admission/parsed-documents.ts'
 import { limits } from '../caller-limits.ts'
 import { presentError } from '../errors.ts'
-import { type Staying, subscriptionsPlugin } from '../live/subscriptions.ts'
+import { type StreamTransport, subscriptionsPlugin } from '../live/subscriptions.ts'
 import { createContext, type RequestContext, type Rooms } from '../rows/context.ts'
 
 /** How a document becomes a result: admission, then execution, the same for HTTP, SSE and WebSocket. */
@@ -13,7 +13,7 @@ import { createContext, type RequestContext, type Rooms } from '../rows/context.
 export type GraphqlEngine = ReturnType<typeof createGraphqlEngine>
 
 /** What a transport knows of a request. */
-export interface Requester extends Staying {
+export interface Requester extends StreamTransport {
   viewer: Viewer
   /** Of a posted request. */
   bodyBytes?: number

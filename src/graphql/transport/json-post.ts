@@ -5,7 +5,7 @@ import { type GraphQLParams, processRegularResult } from 'graphql-yoga'
 import { anonymous } from '../../domain/access.ts'
 import type { TrustedDocuments } from '../admission/trusted-documents.ts'
 import { limits } from '../caller-limits.ts'
-import { errorBody } from '../errors.ts'
+import { buildErrorBody } from '../errors.ts'
 import { KeyedLimit, type Share } from '../keyed-limit.ts'
 import { type Exchange, sendCompressible } from './compression.ts'
 import type { GraphqlEngine, Requester } from './engine.ts'
@@ -58,13 +58,13 @@ export class PostHandler {
     const share = this.#bodyBytes.open(
       viewer === anonymous ? (exchange.request.socket.remoteAddress ?? '') : viewer.userId,
     )
-    const stays = (end: () => void) => {
+    const onStreamStart = (end: () => void) => {
       share.release()
-      requester.stays?.(end)
+      requester.onStreamStart?.(end)
     }
     try {
       const text = await readText(requester, share, exchange)
-      if (text !== null) await this.#waitIfLarge({ ...requester, stays }, exchange, text)
+      if (text !== null) await this.#waitIfLarge({ ...requester, onStreamStart }, exchange, text)
     } finally {
       share.release()
     }
@@ -144,7 +144,7 @@ function sendRefusal({ response }: Exchange, status: keyof typeof codes, message
   const isTemporary = status === 429
   const text = isTemporary ? `${message}; try again in ${retryAfterSeconds} s` : message
   if (isTemporary) response.setHeader('retry-after', String(retryAfterSeconds))
-  sendJson(response, status, errorBody(codes[status], text, isTemporary ? { retryAfterSeconds } : {}))
+  sendJson(response, status, buildErrorBody(codes[status], text, isTemporary ? { retryAfterSeconds } : {}))
 }
 
 const isObject = (value: unknown): value is Record<string, unknown> =>

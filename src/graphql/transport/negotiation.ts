@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { errorBody } from '../errors.ts'
+import { buildErrorBody } from '../errors.ts'
 import { sendJson } from './refused-bodies.ts'
 
 /** What a client may send, and what it may be answered with, by the headers of its request. */
@@ -15,7 +15,7 @@ export function negotiateContent(
   const { method, headers } = request
   if (method === 'OPTIONS') preflight(response, allowedHeaders)
   else if (method !== 'GET' && method !== 'POST') methodNotAllowed(response)
-  else if (!isAcceptable(request)) sendJson(response, 406, errorBody('BAD_REQUEST', notAcceptableText))
+  else if (!isAcceptable(request)) sendJson(response, 406, buildErrorBody('BAD_REQUEST', notAcceptableText))
   else {
     // Proxies hold streams back otherwise.
     if (headers.accept?.includes('text/event-stream')) response.setHeader('x-accel-buffering', 'no')
@@ -55,7 +55,7 @@ function methodNotAllowed(response: ServerResponse) {
   response.setHeader('allow', 'GET, POST, OPTIONS')
   const message =
     'Use GET or POST. The single connection mode of graphql-sse is not supported; open a connection for each stream'
-  sendJson(response, 405, errorBody('BAD_REQUEST', message))
+  sendJson(response, 405, buildErrorBody('BAD_REQUEST', message))
 }
 
 /** A browser that asks for a page by GET gets GraphiQL. */

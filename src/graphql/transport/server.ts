@@ -15,7 +15,7 @@ import { TrustedDocuments, type TrustedDocumentsConfig } from '../admission/trus
 import { limits } from '../caller-limits.ts'
 import { AccessExpiry } from '../callers/access-expiry.ts'
 import { type Authenticate, showsRunToken } from '../callers/authenticate.ts'
-import { errorBody, isUnavailableError, rateLimited } from '../errors.ts'
+import { buildErrorBody, isUnavailableError, rateLimited } from '../errors.ts'
 import { KeyedLimit } from '../keyed-limit.ts'
 import type { Rooms } from '../rows/context.ts'
 import { schema } from '../schema/schema.ts'
@@ -240,7 +240,7 @@ export class Server {
   async #execute(viewer: Viewer, request: IncomingMessage, response: ServerResponse) {
     cutStalledResponse(response, this.#keepAliveMs)
     response.once('close', this.#unsentBytes.watch(viewer.userId, request.socket, 'RESPONSE'))
-    const requester = { viewer, stays: (end: () => void) => this.#watchStream(viewer, response, end) }
+    const requester = { viewer, onStreamStart: (end: () => void) => this.#watchStream(viewer, response, end) }
     if (request.method === 'POST') await this.#posts.handle(requester, { request, response })
     else await this.#engine(request, response, requester)
   }
@@ -316,5 +316,5 @@ function sendUnauthenticated(response: ServerResponse, why: 'unknown' | 'expired
     why === 'expired' ? 'The token has expired; get a new one' : 'The token is unknown or revoked, or its run is over'
   response.setHeader('www-authenticate', 'Bearer error="invalid_token"')
   response.setHeader('cache-control', 'no-store')
-  sendJson(response, 401, errorBody('UNAUTHENTICATED', message))
+  sendJson(response, 401, buildErrorBody('UNAUTHENTICATED', message))
 }

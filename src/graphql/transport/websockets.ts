@@ -220,8 +220,8 @@ export class WebSockets {
           `A connection can carry at most ${limits.operationsPerSocketMax} operations at a time`,
         )
       const params = documents.resolve(payload as GraphQLParams, viewer)
-      const isAwaited = () => id in subscriptions && socket.readyState === socket.OPEN
-      return await startStream(await parseOperation(engine, { viewer, isAwaited, params }))
+      const clientWaits = () => id in subscriptions && socket.readyState === socket.OPEN
+      return await startStream(await parseOperation(engine, { viewer, clientWaits, params }))
     } catch (error) {
       return [presentError(error, log)]
     }
@@ -252,13 +252,13 @@ async function startStream(prepared: SocketArgs | GraphQLError[]): Promise<Socke
 interface Caller {
   viewer: Viewer
   /** Whether the client still waits for the operation. */
-  isAwaited: () => boolean
+  clientWaits: () => boolean
   params: GraphQLParams
 }
 
 async function parseOperation(engine: GraphqlEngine, caller: Caller): Promise<SocketArgs | GraphQLError[]> {
   const { params } = caller
-  const run = engine.getEnveloped({ ...caller, takesLogTexts: true })
+  const run = engine.getEnveloped({ ...caller, insertsLogTexts: true })
   const document = run.parse(params.query ?? '')
   const errors: readonly GraphQLError[] = run.validate(run.schema, document)
   if (errors.length > 0) return [...errors]

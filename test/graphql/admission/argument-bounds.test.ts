@@ -13,9 +13,9 @@ import {
 } from 'graphql'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { anonymous } from '../../../src/domain/access.ts'
-import { capOf } from '../../../src/graphql/admission/argument-bounds.ts'
+import { readListCap } from '../../../src/graphql/admission/argument-bounds.ts'
 import { limits } from '../../../src/graphql/caller-limits.ts'
-import { errorsMax, withFewErrors } from '../../../src/graphql/errors.ts'
+import { errorsMax, limitErrors } from '../../../src/graphql/errors.ts'
 import { schema } from '../../../src/graphql/schema/schema.ts'
 import { ask, type Json, type Result, send, transports } from '../../support/client.ts'
 import { cpuMs } from '../../support/cpu.ts'
@@ -83,7 +83,7 @@ it('refuses a body of more values than are allowed before it is parsed, on both 
 it('tells of many errors the first, and how many it leaves out', async () => {
   const { errors } = await ask(server.url, `{ jobs { ${'nothing '.repeat(90)}} }`)
   expect(errors).toHaveLength(errorsMax)
-  const result = withFewErrors({ data: {}, errors: Array(errorsMax + 7).fill(new GraphQLError('no')) })
+  const result = limitErrors({ data: {}, errors: Array(errorsMax + 7).fill(new GraphQLError('no')) })
   expect([result.errors?.length, result.extensions]).toEqual([errorsMax, { errorsLeftOut: 7 }])
 })
 
@@ -234,7 +234,7 @@ function lists(): List[] {
 describe('a list', () => {
   it('has a cap that its description tells, everywhere in the schema', () => {
     const uncapped = lists().filter(({ field }) => {
-      const cap = capOf(field)
+      const cap = readListCap(field)
       return !cap || !field.description?.includes(`At most ${cap.itemsMax.toLocaleString('en-US')}`)
     })
     expect(uncapped.map(({ name }) => name)).toEqual([])
@@ -243,7 +243,7 @@ describe('a list', () => {
   it.each(lists().map((list) => [list.name, list] as const))(
     '%s over its cap is refused',
     async (_name, { field, request }) => {
-      const { query, variables } = request((capOf(field)?.itemsMax ?? 0) + 1)
+      const { query, variables } = request((readListCap(field)?.itemsMax ?? 0) + 1)
       const result = await ask(server.url, query, variables)
       expect(JSON.stringify(result)).toMatch(/INVALID_INPUT|BAD_REQUEST/)
       expect(JSON.stringify(result)).not.toContain('INTERNAL')

@@ -16,7 +16,7 @@ import {
   parse,
 } from 'graphql'
 import { expect, test } from 'vitest'
-import { coercerOf } from '../../../src/graphql/admission/coercion.ts'
+import { getCoercer } from '../../../src/graphql/admission/coercion.ts'
 import { coerceVariables } from '../../../src/graphql/admission/variables.ts'
 import { schema as product } from '../../../src/graphql/schema/schema.ts'
 
@@ -39,7 +39,7 @@ function byGraphql(value: unknown, type = boxType): { coerced: unknown } | null 
 
 function byCoercer(value: unknown, type = boxType): { coerced: unknown } | null {
   try {
-    return { coerced: coercerOf(type)(value) }
+    return { coerced: getCoercer(type)(value) }
   } catch (error) {
     if (error instanceof GraphQLError) return null
     throw error

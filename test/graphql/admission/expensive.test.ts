@@ -6,7 +6,7 @@ import { anonymous, type Viewer } from '../../../src/domain/access.ts'
 import { computeCost } from '../../../src/graphql/admission/cost.ts'
 import { TrustedDocuments } from '../../../src/graphql/admission/trusted-documents.ts'
 import { argumentKibCost, checkCost, limits, questionCost, scanCost } from '../../../src/graphql/caller-limits.ts'
-import { chosenOperation } from '../../../src/graphql/operation.ts'
+import { findOperation } from '../../../src/graphql/operation.ts'
 import { createListReads } from '../../../src/graphql/rows/list-reads.ts'
 import { schema } from '../../../src/graphql/schema/schema.ts'
 import type { GraphqlEngine } from '../../../src/graphql/transport/engine.ts'
@@ -22,7 +22,7 @@ import { until } from '../../support/until.ts'
 
 function costIn(query: string, values: Record<string, unknown> = {}): number {
   const document = parse(query)
-  const operation = chosenOperation(document, null)
+  const operation = findOperation(document, null)
   if (!operation) throw new Error('The document has no operation')
   return computeCost({ schema, document, operation, values }, Number.POSITIVE_INFINITY)
 }

@@ -1,7 +1,7 @@
 import { type ExecutionArgs, type ExecutionResult, GraphQLSchema, parse } from 'graphql'
 import { expect, it } from 'vitest'
 import { anonymous } from '../../../src/domain/access.ts'
-import { createSharedResults } from '../../../src/graphql/live/shared-results.ts'
+import { SharedResults } from '../../../src/graphql/live/shared-results.ts'
 
 const document = parse(
   'subscription ($jobId: ID!, $after: Cursor) { jobStatus(jobId: $jobId, after: $after) { __typename } }',
@@ -9,7 +9,7 @@ const document = parse(
 const at = new Date('2026-01-01T00:00:00Z')
 
 function subscribers() {
-  const results = createSharedResults()
+  const results = new SharedResults()
   let executions = 0
   const run = async (): Promise<ExecutionResult> => ({ data: { execution: ++executions } })
   const join = (variableValues: Record<string, unknown>) => {

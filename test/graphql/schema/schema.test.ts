@@ -14,7 +14,7 @@ import {
   validate,
 } from 'graphql'
 import { describe, expect, it } from 'vitest'
-import { printedSchema } from '../../../src/graphql/published/print.ts'
+import { printPublishedSchema } from '../../../src/graphql/published/print.ts'
 import { schema } from '../../../src/graphql/schema/schema.ts'
 import { renderGraphiql, tour } from '../../../src/graphql/transport/graphiql.ts'
 import { root } from '../../support/sources.ts'
@@ -45,7 +45,7 @@ function undescribed(type: GraphQLNamedType): string[] {
 
 describe('the schema', () => {
   it('is the published one', () => {
-    expect(readFileSync(join(root, 'schema.graphql'), 'utf8')).toBe(printedSchema())
+    expect(readFileSync(join(root, 'schema.graphql'), 'utf8')).toBe(printPublishedSchema())
   })
 
   it('describes every type, field, argument, input field and enum value', () => {
