@@ -4,9 +4,9 @@ export interface Wait {
   refusal: () => Error
 }
 
-/** A part of what one key holds. */
+/** A part of the amount that one key holds. */
 export interface Share {
-  /** false: there is no room for the amount. */
+  /** false: the amount does not fit. */
   add(amount: number): boolean
   /** Gives back the whole share. A second call changes nothing. */
   release(): void

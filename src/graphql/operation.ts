@@ -8,7 +8,7 @@ import {
   visit,
 } from 'graphql'
 
-/** The operation that is asked for; undefined: none has this name, or there is not exactly one to choose. */
+/** undefined: no operation has this name, or the name is missing and there is not exactly one. */
 export function findOperation(
   document: DocumentNode,
   name: string | null | undefined,
@@ -26,7 +26,7 @@ export const collectFragments = (document: DocumentNode): ReadonlyMap<string, Fr
     document.definitions.flatMap((each) => (each.kind === Kind.FRAGMENT_DEFINITION ? [[each.name.value, each]] : [])),
   )
 
-/** The fields that an operation selects at its root, through fragments too. */
+/** The root fields of an operation, including those of fragments. */
 export function collectRootFields(document: DocumentNode, operation: OperationDefinitionNode): readonly FieldNode[] {
   const fragments = collectFragments(document)
   const fields: FieldNode[] = []
@@ -44,15 +44,15 @@ export function collectRootFields(document: DocumentNode, operation: OperationDe
 
 type Names = Map<string, Set<string>>
 
-/** Of the rows of a list, which have the same field. */
-const namesKnown = new WeakMap<readonly FieldNode[], Names>()
+/** Cached per field node, which all rows of a list share. */
+const cachedNames = new WeakMap<readonly FieldNode[], Names>()
 
-/** The fields that may be selected below, each with the names under which it is. */
+/** The fields that may be selected below a field, each with its names (aliases). */
 export function collectNamesBelow({ fieldNodes, fragments }: GraphQLResolveInfo): Names {
-  const known = namesKnown.get(fieldNodes)
+  const known = cachedNames.get(fieldNodes)
   if (known) return known
   const names: Names = new Map()
-  namesKnown.set(fieldNodes, names)
+  cachedNames.set(fieldNodes, names)
   const note = ({ name, alias = name }: FieldNode) => {
     names.set(name.value, (names.get(name.value) ?? new Set()).add(alias.value))
   }

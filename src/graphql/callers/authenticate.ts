@@ -13,26 +13,23 @@ export interface Credentials {
   ip: string | null
 }
 
-/** The viewer; `unknown`: the credentials are not valid, or not any more; `expired`: fresh ones are accepted. */
+/** `unknown`: the credentials are invalid or revoked. `expired`: a new token is accepted. */
 export type Identified = { viewer: Viewer } | 'unknown' | 'expired'
 
-/** Throws Unavailable if the database or the provider does not answer. */
+/** Throws Unavailable if the database or the provider is unreachable. */
 export type Authenticate = (credentials: Credentials) => Promise<Identified>
 
-/**
- * Single-user mode: every caller is the local user, with or without credentials, except a run that shows its token.
- * Once the mode has ended, every caller is refused.
- */
+/** Authenticates every caller as the local user, except a run that sends its token. After the mode has ended it refuses all. */
 export function createSingleUser(domain: Domain, viewer: Viewer, hasEnded: () => boolean): Authenticate {
-  const byRunToken = createByRunToken(domain)
+  const identifyRun = createRunIdentification(domain)
   return async ({ authorization, ip }) => {
-    if (hasEnded()) throw new Unavailable('Single-user mode has ended; the server starts again')
-    const secret = secretOf(authorization)
-    return secret !== undefined && isRunToken(secret) ? byRunToken(secret, ip) : { viewer: { ...viewer, ip } }
+    if (hasEnded()) throw new Unavailable('Single-user mode has ended; the server restarts')
+    const secret = readSecret(authorization)
+    return secret !== undefined && isRunToken(secret) ? identifyRun(secret, ip) : { viewer: { ...viewer, ip } }
   }
 }
 
-function createByRunToken(domain: Domain) {
+function createRunIdentification(domain: Domain) {
   const check = createRunTokenCheck(domain)
   return async (secret: string, ip: string | null): Promise<Identified> => {
     const run = await check(secret)
@@ -40,23 +37,23 @@ function createByRunToken(domain: Domain) {
   }
 }
 
-/** In `connection_init` the text may have characters that no header has, and that PostgreSQL cannot store. */
-const secretOf = (authorization: string | undefined) =>
+/** Texts of `connection_init` may contain characters that PostgreSQL cannot store. */
+const readSecret = (authorization: string | undefined) =>
   /^Bearer +([^\s\p{Cc}\p{Cs}]{1,8192})$/iu.exec(authorization ?? '')?.[1]
 
-/** Whether the caller shows the token of a run. */
-export function showsRunToken(authorization: string | undefined): boolean {
-  const secret = secretOf(authorization)
+/** Whether the credentials are the token of a run. */
+export function hasRunToken(authorization: string | undefined): boolean {
+  const secret = readSecret(authorization)
   return secret !== undefined && isRunToken(secret)
 }
 
-/** API tokens, tokens of runs, and JWTs where a provider is configured. A request without credentials is anonymous. */
+/** Accepts API tokens, tokens of runs and, with a provider, JWTs. A request without credentials is anonymous. */
 export function createAuthenticate(domain: Domain, oidc: OidcRules | null): Authenticate {
   const checkToken = createTokenCheck(domain)
-  const byRunToken = createByRunToken(domain)
+  const identifyRun = createRunIdentification(domain)
   const checkJwt = oidc && createJwtCheck(oidc, domain.time)
 
-  async function byToken(secret: string, ip: string | null): Promise<Identified> {
+  async function identifyByToken(secret: string, ip: string | null): Promise<Identified> {
     const checked = await checkToken(secret)
     if (checked === null) return 'unknown'
     if (checked.expired) return 'expired'
@@ -64,7 +61,11 @@ export function createAuthenticate(domain: Domain, oidc: OidcRules | null): Auth
     return { viewer: viewerOf(person, { scopes, ip, token: prefix, expiresAtMs: expiresAt?.getTime() ?? null }) }
   }
 
-  async function byJwt(check: NonNullable<typeof checkJwt>, jwt: string, ip: string | null): Promise<Identified> {
+  async function identifyByJwt(
+    check: NonNullable<typeof checkJwt>,
+    jwt: string,
+    ip: string | null,
+  ): Promise<Identified> {
     const verdict = await check(jwt)
     if (typeof verdict === 'string') return verdict
     const person = await personOf(domain, verdict.claims)
@@ -73,11 +74,11 @@ export function createAuthenticate(domain: Domain, oidc: OidcRules | null): Auth
 
   return async ({ authorization, ip }) => {
     if (authorization === undefined || authorization === '') return { viewer: anonymous }
-    const secret = secretOf(authorization)
+    const secret = readSecret(authorization)
     if (secret === undefined) return 'unknown'
-    if (isRunToken(secret)) return byRunToken(secret, ip)
-    return checkJwt && jwtForm.test(secret) ? byJwt(checkJwt, secret, ip) : byToken(secret, ip)
+    if (isRunToken(secret)) return identifyRun(secret, ip)
+    return checkJwt && jwtPattern.test(secret) ? identifyByJwt(checkJwt, secret, ip) : identifyByToken(secret, ip)
   }
 }
 
-const jwtForm = /^[\w-]+\.[\w-]+\.[\w-]*$/
+const jwtPattern = /^[\w-]+\.[\w-]+\.[\w-]*$/

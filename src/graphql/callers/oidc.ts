@@ -6,12 +6,6 @@ import type { Claims } from '../../domain/people/identity.ts'
 import type { Time } from '../../platform/clock.ts'
 import { Unavailable } from '../../platform/tx.ts'
 
-/**
- * Log-in by an OpenID provider: its JWTs are checked against the keys that it publishes (discovery, then JWKS, both
- * read when first needed). Only asymmetric signatures count: `none` and shared secrets are refused. A token of an
- * unknown key makes the keys be read again, so the provider may rotate them at any time.
- */
-
 export interface OidcRules {
   readonly issuer: string
   readonly audience: string
@@ -26,16 +20,20 @@ export interface OidcRules {
 export type JwtVerdict = { claims: Claims; expiresAtMs: number } | 'expired' | 'unknown'
 
 const algorithms = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256', 'ES384', 'ES512', 'EdDSA', 'Ed25519']
-const answerMsMax = 5_000
-/** A stranger's token of an unknown key makes us ask the provider; at most so often. */
+const responseMsMax = 5_000
+/** A forged token with an unknown key makes the server read the keys again, at most once in this time. */
 const keysCooldownMs = 1_000
 
 const discovery = z.object({ issuer: z.string(), jwks_uri: z.url() })
 
+/**
+ * Checks the JWTs of an OpenID provider against its published keys (discovery, then JWKS, read when first needed). Only
+ * asymmetric signatures are accepted. An unknown key makes the server read the keys again, so the provider can rotate them.
+ */
 export function createJwtCheck(rules: OidcRules, time: Time): (jwt: string) => Promise<JwtVerdict> {
   let keys: Promise<ReturnType<typeof createRemoteJWKSet>> | undefined
 
-  /** A provider that did not answer is asked again by the next caller. */
+  /** The next caller retries a failed read. */
   function readKeys() {
     keys ??= discoverKeys(rules.issuer).catch((error: unknown) => {
       keys = undefined
@@ -54,51 +52,51 @@ export function createJwtCheck(rules: OidcRules, time: Time): (jwt: string) => P
         requiredClaims: ['exp', 'sub'],
         currentDate: new Date(time.nowMs()),
       })
-      const claims = claimsOf(payload, rules)
+      const claims = readClaims(payload, rules)
       return claims ? { claims, expiresAtMs: Number(payload.exp) * 1_000 } : 'unknown'
     } catch (error) {
-      return verdictOf(error)
+      return describeFailure(error)
     }
   }
 }
 
 async function discoverKeys(issuer: string) {
   const url = `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`
-  const response = await fetch(url, { signal: AbortSignal.timeout(answerMsMax) })
-  if (!response.ok) throw new Error(`${url} answered ${response.status}`)
+  const response = await fetch(url, { signal: AbortSignal.timeout(responseMsMax) })
+  if (!response.ok) throw new Error(`${url} responded ${response.status}`)
   const found = discovery.parse(await response.json())
   if (found.issuer !== issuer) throw new Error(`${url} belongs to another issuer`)
-  return createRemoteJWKSet(new URL(found.jwks_uri), { timeoutDuration: answerMsMax, cooldownDuration: keysCooldownMs })
+  return createRemoteJWKSet(new URL(found.jwks_uri), {
+    timeoutDuration: responseMsMax,
+    cooldownDuration: keysCooldownMs,
+  })
 }
 
-function verdictOf(error: unknown): JwtVerdict {
+function describeFailure(error: unknown): JwtVerdict {
   if (error instanceof errors.JWTExpired) return 'expired'
-  const provider = error instanceof errors.JWKSTimeout || error instanceof errors.JWKSInvalid || !isJose(error)
+  const provider = error instanceof errors.JWKSTimeout || error instanceof errors.JWKSInvalid || !isTokenError(error)
   if (provider) throw new Unavailable('The OpenID provider does not respond', { cause: error })
   return 'unknown'
 }
 
-/**
- * Whether the error is about the token. Other errors, and a bare JOSEError, mean that the provider did not answer, or
- * answered badly.
- */
-const isJose = (error: unknown): boolean =>
+/** Whether the token is invalid. Every other error, and a bare JOSEError, is a failure of the provider. */
+const isTokenError = (error: unknown): boolean =>
   error instanceof errors.JOSEError && Object.getPrototypeOf(error) !== errors.JOSEError.prototype
 
-/** null: the token has no name or no subject that can be stored, or the provider says that the address is not verified. */
-function claimsOf(payload: JWTPayload, rules: OidcRules): Claims | null {
+/** null: the name or subject is missing or cannot be stored, or the email address is not verified. */
+function readClaims(payload: JWTPayload, rules: OidcRules): Claims | null {
   const { issuer, userClaim, levelClaim, levels, teamsClaim } = rules
-  const name = textOf(payload[userClaim])
-  const subject = textOf(payload.sub)
+  const name = readText(payload[userClaim])
+  const subject = readText(payload.sub)
   if (name === null || subject === null || (userClaim === 'email' && payload['email_verified'] === false)) return null
   return {
     issuer,
     subject,
     name,
-    displayName: textOf(payload['name']),
-    email: textOf(payload['email']),
-    level: levelClaim === null ? null : highest(listOf(payload[levelClaim]).flatMap((value) => levels[value] ?? [])),
-    teams: teamsClaim === null ? null : listOf(payload[teamsClaim]),
+    displayName: readText(payload['name']),
+    email: readText(payload['email']),
+    level: levelClaim === null ? null : highest(readTexts(payload[levelClaim]).flatMap((value) => levels[value] ?? [])),
+    teams: teamsClaim === null ? null : readTexts(payload[teamsClaim]),
   }
 }
 
@@ -106,9 +104,9 @@ const ladder = ['ADMIN', 'LEAD', 'RESEARCHER', 'VIEWER'] as const satisfies read
 const highest = (found: readonly UserLevel[]): UserLevel => ladder.find((level) => found.includes(level)) ?? 'VIEWER'
 
 const textMax = 255
-const textOf = (value: unknown): string | null =>
+const readText = (value: unknown): string | null =>
   typeof value === 'string' && value !== '' && value.length <= textMax && isText(value) ? value : null
-const listOf = (value: unknown): string[] =>
+const readTexts = (value: unknown): string[] =>
   (Array.isArray(value) ? value : [value]).filter((each): each is string => typeof each === 'string' && isText(each))
-/** Two subjects with lone surrogates would become one in PostgreSQL. */
+/** PostgreSQL would store different lone surrogates as one character. */
 const isText = (value: string) => forbiddenText(value, []).length === 0

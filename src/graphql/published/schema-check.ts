@@ -4,8 +4,8 @@ import { buildSchema, findBreakingChanges, findDangerousChanges } from 'graphql'
 import { printPublishedSchema } from './print.ts'
 
 /**
- * `node src/graphql/published/schema-check.ts [REVISION]`: what the schema would break for clients of the one that is committed there
- * (default: HEAD). Exit code 1 where it breaks something; dangerous changes are only printed.
+ * `node src/graphql/published/schema-check.ts [REVISION]` lists the changes since the schema of a revision (default: HEAD) that
+ * break clients, and dangerous ones. Exit code 1 for breaking changes.
  */
 
 export interface SchemaChanges {
@@ -13,15 +13,15 @@ export interface SchemaChanges {
   dangerous: string[]
 }
 
-/** A client that selects all of `before` must still be understood. */
+/** Compares the schema with an older one, for a client that selects all of it. */
 export function findSchemaChanges(before: string): SchemaChanges {
   const [old, now] = [buildSchema(before), buildSchema(printPublishedSchema())]
-  const told = (changes: readonly { type: string; description: string }[]) =>
+  const describe = (changes: readonly { type: string; description: string }[]) =>
     changes.map(({ type, description }) => `${type}: ${description}`)
-  return { breaking: told(findBreakingChanges(old, now)), dangerous: told(findDangerousChanges(old, now)) }
+  return { breaking: describe(findBreakingChanges(old, now)), dangerous: describe(findDangerousChanges(old, now)) }
 }
 
-/** schema.graphql as it was committed; null: there is no repository, or not such a revision. */
+/** Reads schema.graphql at a revision. null: the repository or the revision is missing. */
 export function readCommittedSchema(revision: string): string | null {
   const cwd = join(import.meta.dirname, '../../..')
   try {
@@ -35,7 +35,7 @@ export function readCommittedSchema(revision: string): string | null {
 if (import.meta.main) {
   const [revision = 'HEAD'] = process.argv.slice(2)
   const before = readCommittedSchema(revision)
-  if (before === null) throw new Error(`There is no schema.graphql at ${revision}`)
+  if (before === null) throw new Error(`schema.graphql is missing at ${revision}`)
   const { breaking, dangerous } = findSchemaChanges(before)
   for (const line of dangerous) process.stdout.write(`dangerous  ${line}\n`)
   for (const line of breaking) process.stdout.write(`breaking   ${line}\n`)

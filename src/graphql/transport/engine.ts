@@ -8,14 +8,11 @@ import { presentError } from '../errors.ts'
 import { type StreamTransport, subscriptionsPlugin } from '../live/subscriptions.ts'
 import { createContext, type RequestContext, type Rooms } from '../rows/context.ts'
 
-/** How a document becomes a result: admission, then execution, the same for HTTP, SSE and WebSocket. */
-
 export type GraphqlEngine = ReturnType<typeof createGraphqlEngine>
 
-/** What a transport knows of a request. */
+/** The caller of a request and its transport. */
 export interface Requester extends StreamTransport {
   viewer: Viewer
-  /** Of a posted request. */
   bodyBytes?: number
 }
 
@@ -25,6 +22,7 @@ export interface EngineOptions {
   admission: AdmissionRules
 }
 
+/** Executes documents after admission, in the same way for HTTP, SSE and WebSocket. */
 export function createGraphqlEngine({ schema, rooms, admission }: EngineOptions) {
   return createYoga<Requester, RequestContext>({
     schema,

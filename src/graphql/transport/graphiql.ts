@@ -4,13 +4,13 @@ import { gunzip, gzipSync } from 'node:zlib'
 import { renderGraphiQL } from '@graphql-yoga/render-graphiql'
 import { acceptsGzip, type Exchange } from './compression.ts'
 
-/** The page at GET /graphql for browsers: nine megabytes, so rendered and compressed once, at the first request. */
+/** The page of GraphiQL has nine megabytes: it is rendered and compressed once, at the first request. */
 interface Page {
   readonly gzipped: Buffer
   readonly headers: Readonly<Record<string, string>>
 }
 
-/** A first tour, in lines that fit the editor of a window of 1280 px. */
+/** The lines fit the editor in a window of 1280 px. */
 export const tour = `# Ctrl-Enter runs the operation at the cursor.
 # Everything has a description: hover, or docs.
 
@@ -59,8 +59,8 @@ subscription Watch {
 const variables = '{ "jobId": "job_…" }'
 
 /**
- * Runs before GraphiQL, which shows a stored tab only if the stored query and variables equal those of the tab. Otherwise
- * it opens an empty tab, and it never shows the variables of its first tab.
+ * Runs before GraphiQL. GraphiQL shows a stored tab only if the stored query and variables equal those of the tab; otherwise
+ * it opens an empty tab. It never shows the variables of its first tab.
  */
 const restoreTab = `
   const { tabs, activeTabIndex = 0 } = JSON.parse(localStorage.getItem('graphiql:tabState') ?? '{}')
@@ -71,7 +71,7 @@ const restoreTab = `
   for (const name of ['query', 'variables']) if (shown) localStorage.setItem('graphiql:' + name, shown[name] ?? '')
 `
 
-/** The token stays in this tab of the browser, and goes with every request, streams included. */
+/** Keeps the token in this tab of the browser, and sends it with every request and stream. */
 const sendToken = `
   const field = document.querySelector('#berth-token')
   const send = window.fetch
@@ -97,9 +97,9 @@ const tokenField = `
     #access input { width: 24em; margin: 0 8px; padding: 4px 8px; font: inherit }
   </style>
   <label id="access">Token <input id="berth-token" type="password" autocomplete="off" placeholder="of a user; Enter sends it" />
-    this server has users, and answers nothing without a token. It is kept in this tab alone.</label>`
+    this server requires a token. Only this tab keeps it.</label>`
 
-/** By whether the server is in single-user mode. */
+/** Key: single-user mode. */
 const pages = new Map<boolean, Page>()
 
 export async function sendGraphiql({ request, response }: Exchange, singleUser: boolean): Promise<void> {
@@ -127,18 +127,15 @@ export function renderGraphiql(singleUser: boolean): Page {
     gzipped: gzipSync(html),
     headers: {
       'content-type': 'text/html; charset=utf-8',
-      'content-security-policy': contentSecurityPolicy(html),
+      'content-security-policy': buildContentSecurityPolicy(html),
       'cache-control': 'no-cache',
       'referrer-policy': 'no-referrer',
     },
   }
 }
 
-/**
- * Only the scripts of this very page run, and it talks to this server alone. Its editor makes workers from blobs and
- * writes styles.
- */
-function contentSecurityPolicy(html: string): string {
+/** Allows the scripts of this page and requests to this server. The editor creates workers from blobs and writes styles. */
+function buildContentSecurityPolicy(html: string): string {
   const scripts = [...html.matchAll(/<script>([\s\S]*?)<\/script>/g)].map(
     ([, script = '']) => `'sha256-${createHash('sha256').update(script).digest('base64')}'`,
   )

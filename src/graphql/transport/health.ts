@@ -4,20 +4,20 @@ import type { Db } from '../../platform/db.ts'
 import type { DiskWatch } from '../../platform/disk.ts'
 import { sqlState, whyOverloaded } from '../../platform/tx.ts'
 
-/** What /readyz answers: whether this process can serve, and what an operator should look at. */
+/** The response of /readyz. */
 export interface Readiness {
   ready: boolean
-  /** read-only: a standby, or one that is being replaced. unknown: this server is too busy to find out. */
+  /** read-only: a standby, or being replaced. unknown: this server is overloaded. */
   database: 'ok' | 'full' | 'read-only' | 'unavailable' | 'unknown'
   migrations: 'ok' | 'pending' | 'unknown'
   warnings: string[]
 }
 
-/** Limit of the statements of a probe, which is shorter than that of other statements. */
+/** Shorter than the limit of other statements. */
 const limit = { statementMsMax: 2_000 }
 
-/** /readyz needs no login, and the check for space writes to the disk: one check answers all requests of this time. */
-const roomMs = 1_000
+/** /readyz needs no login, and the check for disk space writes: requests within this time share a check. */
+const spaceCheckMs = 1_000
 
 interface Process {
   disk: Pick<DiskWatch, 'findProblem'>
@@ -28,14 +28,14 @@ export function createReadiness(
   { db, clock, log }: Domain,
   { disk, isStarted = () => true }: Process,
 ): () => Promise<Readiness> {
-  let looked: { atMs: number; found: Promise<boolean> } | null = null
-  const findRoom = () => {
+  let last: { atMs: number; found: Promise<boolean> } | null = null
+  const checkSpace = () => {
     const nowMs = clock.monotonicMs()
-    if (looked === null || nowMs - looked.atMs > roomMs) looked = { atMs: nowMs, found: hasRoom(db) }
-    return looked.found
+    if (last === null || nowMs - last.atMs > spaceCheckMs) last = { atMs: nowMs, found: hasSpace(db) }
+    return last.found
   }
   return async () => {
-    const state = await readiness({ db, log, findRoom }, disk)
+    const state = await probe({ db, log, checkSpace }, disk)
     if (isStarted()) return state
     return { ...state, ready: false, warnings: [...state.warnings, 'the server is still starting'] }
   }
@@ -47,15 +47,15 @@ const problems = {
   'read-only': ['the database is read-only'],
 } as const
 
-type Probe = Pick<Domain, 'db' | 'log'> & { findRoom: () => Promise<boolean> }
+type Probe = Pick<Domain, 'db' | 'log'> & { checkSpace: () => Promise<boolean> }
 
-async function readiness({ db, log, findRoom }: Probe, disk: Pick<DiskWatch, 'findProblem'>): Promise<Readiness> {
+async function probe({ db, log, checkSpace }: Probe, disk: Pick<DiskWatch, 'findProblem'>): Promise<Readiness> {
   const problem = await disk.findProblem()
   const full = problem === null ? [] : [problem]
   try {
     const [row] = await db.transaction((sql) => sql.query<ProbeRow>(readinessSql, [leaseTtlMs]), limit)
     const migrated = row?.unfinished === 0
-    const database = row?.readOnly ? 'read-only' : await spaceOf(findRoom)
+    const database = row?.readOnly ? 'read-only' : await describeSpace(checkSpace)
     const leaderless = (row?.leaderless ?? []).map((pool) => `pool ${pool} has no scheduler: its jobs wait`)
     return {
       ready: migrated && database === 'ok',
@@ -78,15 +78,12 @@ interface ProbeRow {
   readOnly: boolean
 }
 
-const spaceOf = async (findRoom: Probe['findRoom']) => ((await findRoom()) ? 'ok' : 'full')
+const describeSpace = async (checkSpace: Probe['checkSpace']) => ((await checkSpace()) ? 'ok' : 'full')
 
 const isDiskFull = (error: unknown) => sqlState((error as Error).cause) === '53100'
 
-/**
- * Whether the database can write half a megabyte, wherever it is: the rows exceed the memory of the statement, so they
- * go through a file in its data directory that is gone with the statement.
- */
-async function hasRoom(db: Db): Promise<boolean> {
+/** Whether the database can write half a megabyte: the rows exceed `work_mem`, so PostgreSQL writes a temporary file. */
+async function hasSpace(db: Db): Promise<boolean> {
   try {
     await db.transaction((sql) => sql.query('SELECT count(*) FROM generate_series(1, 20000)'), {
       ...limit,

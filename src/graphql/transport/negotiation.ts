@@ -2,29 +2,27 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { buildErrorBody } from '../errors.ts'
 import { sendJson } from './refused-bodies.ts'
 
-/** What a client may send, and what it may be answered with, by the headers of its request. */
-
 const corsMaxAgeSeconds = 600
 
-/** false: the request was answered here, because it is a preflight, or accepts no type that the server sends. */
+/** false: the request has its response: a preflight, a wrong method, or an Accept without a type of the server. */
 export function negotiateContent(
   request: IncomingMessage,
   response: ServerResponse,
   allowedHeaders: readonly string[],
 ): boolean {
   const { method, headers } = request
-  if (method === 'OPTIONS') preflight(response, allowedHeaders)
-  else if (method !== 'GET' && method !== 'POST') methodNotAllowed(response)
+  if (method === 'OPTIONS') sendPreflight(response, allowedHeaders)
+  else if (method !== 'GET' && method !== 'POST') refuseMethod(response)
   else if (!isAcceptable(request)) sendJson(response, 406, buildErrorBody('BAD_REQUEST', notAcceptableText))
   else {
-    // Proxies hold streams back otherwise.
+    // Proxies buffer streams otherwise.
     if (headers.accept?.includes('text/event-stream')) response.setHeader('x-accel-buffering', 'no')
     return true
   }
   return false
 }
 
-/** Only origins that the gate lets through come this far. Never with credentials: there are no cookies to send. */
+/** The gate has checked the origin. Credentials are not allowed: the server has no cookies. */
 export function allowOrigin({ headers: { origin } }: IncomingMessage, response: ServerResponse) {
   response.setHeader('vary', 'Origin')
   if (origin === undefined) return
@@ -32,8 +30,8 @@ export function allowOrigin({ headers: { origin } }: IncomingMessage, response: 
   response.setHeader('access-control-expose-headers', 'retry-after')
 }
 
-/** What pages send: the login, traces, and the names by which Apollo's client introduces itself. */
-const headersOfPages = [
+/** Headers of pages: login, traces, and the name of Apollo's client. */
+const usualHeaders = [
   'authorization',
   'content-type',
   'traceparent',
@@ -42,27 +40,27 @@ const headersOfPages = [
   'apollographql-client-version',
 ]
 
-function preflight(response: ServerResponse, allowedHeaders: readonly string[]) {
+function sendPreflight(response: ServerResponse, allowedHeaders: readonly string[]) {
   response.writeHead(204, {
     'access-control-allow-methods': 'GET, POST',
-    'access-control-allow-headers': [...headersOfPages, ...allowedHeaders].join(', '),
+    'access-control-allow-headers': [...usualHeaders, ...allowedHeaders].join(', '),
     'access-control-max-age': String(corsMaxAgeSeconds),
   })
   response.end()
 }
 
-function methodNotAllowed(response: ServerResponse) {
+function refuseMethod(response: ServerResponse) {
   response.setHeader('allow', 'GET, POST, OPTIONS')
   const message =
     'Use GET or POST. The single connection mode of graphql-sse is not supported; open a connection for each stream'
   sendJson(response, 405, buildErrorBody('BAD_REQUEST', message))
 }
 
-/** A browser that asks for a page by GET gets GraphiQL. */
+/** text/html: a browser gets GraphiQL. */
 const isAcceptable = ({ method, headers: { accept } }: IncomingMessage) =>
   accept === undefined ||
   (method === 'GET' && accept.includes('text/html')) ||
   /(^|[\s,])(\*\/\*|application\/(\*|json|graphql-response\+json)|text\/(\*|event-stream))($|[\s,;])/i.test(accept)
 
 const notAcceptableText =
-  'Answers are application/graphql-response+json, application/json or text/event-stream; name one of them in Accept'
+  'Responses are application/graphql-response+json, application/json or text/event-stream; put one of them into Accept'

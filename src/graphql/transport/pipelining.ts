@@ -1,30 +1,29 @@
 import type { ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 
-/**
- * A client may send requests on one connection without waiting for the answers. They are carried out one after the other,
- * as they are answered, and the connection is not read while more than one is there. Node would begin all of them at
- * once: one connection could hold the server with ten thousands. Node's limit on the time of a request counts while it
- * waits, so a long body that is sent behind a stream is cut off, and the stream with it.
- */
 export type InOrder = (response: ServerResponse, work: () => Promise<void>) => Promise<void>
 
 interface Line {
   length: number
-  /** The last of them is answered. */
+  /** The last request has its response. */
   end: Promise<void>
 }
 
-/** With a single request its body is still to be read. With several, the bodies of all but the last are there. */
+/** The body of a single request must still be read. With several, only the body of the last may be incomplete. */
 const isFull = ({ length }: Line) => length > 1
 
+/**
+ * Executes the requests of a connection one after the other, in the order of their responses, and does not read the
+ * connection while more than one waits: Node would begin all of them, and one connection could hold the server with ten thousand.
+ * Limit: Node's timeout of a request includes its wait, so a long body behind a stream is cut, and the stream with it.
+ */
 export function createPipelines(): InOrder {
   const lines = new WeakMap<Socket, Line>()
 
   function begin(socket: Socket): Line {
     const line = { length: 0, end: Promise.resolve() }
     lines.set(socket, line)
-    // Node resumes it when a body is read.
+    // Node resumes the socket when a body is read.
     socket.on('resume', () => void (isFull(line) && socket.pause()))
     return line
   }
@@ -33,7 +32,7 @@ export function createPipelines(): InOrder {
     const { socket } = response.req
     const line = lines.get(socket) ?? begin(socket)
     line.length += 1
-    // At its event `resume`, Node reads on also if it was paused meanwhile, and a second pause has no effect.
+    // At its event `resume` Node continues to read even if the socket was paused meanwhile, and a second pause has no effect.
     if (isFull(line)) socket.pause().resume()
     const before = line.end
     const { promise, resolve: leave } = Promise.withResolvers<void>()

@@ -1,21 +1,21 @@
 import type { IncomingMessage } from 'node:http'
 import type { Share } from '../keyed-limit.ts'
 
-/** Reading what was posted: never more bytes than are allowed, and no JSON with more values than are allowed. */
 export type Body = { text: string } | 'too large' | 'too many values' | 'no room' | 'gone'
 
 export interface BodyLimits {
   bytesMax: number
   valuesMax: number
-  /** Of what all bodies of the sender may take that are read or worked on: a body that stops costs its sender nothing. */
+  /** Limits the bytes of all bodies of the sender: a stalled body stays in memory at no cost for its sender. */
   share: Share
 }
 
+/** Reads a body within its limits of bytes and JSON values. */
 export async function readBody(request: IncomingMessage, { valuesMax, ...limits }: BodyLimits): Promise<Body> {
   if (Number(request.headers['content-length'] ?? 0) > limits.bytesMax) return 'too large'
   const bytes = await readBytes(request, limits)
   if (!Buffer.isBuffer(bytes)) return bytes
-  return valuesIn(bytes) > valuesMax ? 'too many values' : { text: bytes.toString() }
+  return countValues(bytes) > valuesMax ? 'too many values' : { text: bytes.toString() }
 }
 
 function readBytes(
@@ -23,7 +23,7 @@ function readBytes(
   { bytesMax, share }: Omit<BodyLimits, 'valuesMax'>,
 ): Promise<Exclude<Body, { text: string }> | Buffer> {
   return new Promise((resolve) => {
-    const bytes = createBytes(bytesMax)
+    const bytes = createBuffer(bytesMax)
     const take = (piece: Buffer) => {
       if (bytes.length() + piece.length > bytesMax) refuse('too large')
       else if (share.add(piece.length)) bytes.add(piece)
@@ -41,8 +41,8 @@ function readBytes(
   })
 }
 
-/** Pieces are joined as they come. To keep a list of them costs hundreds of bytes for each, and a piece may be one byte. */
-function createBytes(bytesMax: number) {
+/** Joins pieces as they arrive: a list would cost hundreds of bytes for each, and a piece may be one byte. */
+function createBuffer(bytesMax: number) {
   let joined: Buffer = Buffer.alloc(0)
   let length = 0
   return {
@@ -63,10 +63,10 @@ function createBytes(bytesMax: number) {
 const [quote, comma, list, backslash, object] = Buffer.from('",[\\{')
 
 /**
- * How many values a JSON text may hold: its commas and opened brackets outside of texts. To parse 4 MiB of `{},{}`
- * takes half a second, and two million brackets longer; counting takes some milliseconds.
+ * Counts the values of a JSON text by its commas and opening brackets. Parsing 4 MiB of `{},{}` takes half a second; counting
+ * takes some milliseconds.
  */
-function valuesIn(json: Buffer): number {
+function countValues(json: Buffer): number {
   let values = 1
   let inText = false
   for (let i = 0; i < json.length; i++) {

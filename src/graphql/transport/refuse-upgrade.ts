@@ -6,19 +6,17 @@ export interface UpgradeRefusal {
   reason: string
 }
 
-/** How long a peer may take to read why it was refused. */
-const lastWordMsMax = 1_000
+/** Time for the peer to read the refusal. */
+const closeMsMax = 1_000
 
 /**
- * Answers an upgrade with a status and closes the connection for good. An upgraded socket belongs to no HTTP server any
- * more, so none of its time-outs hold: a peer that never closes its own half, or never reads, would keep the
- * connection.
+ * Refuses an upgrade with a status and closes the connection. The timeouts of the HTTP server do not cover upgraded sockets: a
+ * peer that never reads, or never closes its half, would keep the connection.
  */
 export function refuseUpgrade(socket: Duplex, { status, reason }: UpgradeRefusal): void {
-  const timer = setTimeout(() => socket.destroy(), lastWordMsMax)
+  const timer = setTimeout(() => socket.destroy(), closeMsMax)
   socket.once('close', () => clearTimeout(timer))
-  // What the peer still sends is thrown away: unread bytes would turn the end into a reset, and the answer might be
-  // lost.
+  // Drops further bytes: unread bytes would turn the end into a reset, and the response could be lost.
   socket.resume()
   socket.end(
     `HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Type: text/plain; charset=utf-8\r\nX-Content-Type-Options: nosniff\r\nContent-Length: ${Buffer.byteLength(reason)}\r\n\r\n${reason}`,

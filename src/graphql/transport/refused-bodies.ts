@@ -1,18 +1,11 @@
 import { type IncomingMessage, type OutgoingHttpHeaders, ServerResponse } from 'node:http'
 
-/**
- * Answers to requests whose body is not read to its end, such as refusals. Closing a connection whose peer still sends
- * resets it, and a peer that sends first and reads later loses the answer. So the answer is sent at once, the rest of
- * the body is dropped, and only then does the response end, and with it the connection if it must be closed. The peer
- * that sends more than the bounds is cut.
- */
-
 export interface UnreadBounds {
   bytesMax: number
   msMax: number
 }
 
-/** With its length, so that its end is seen before the response ends. */
+/** `end` adds the length, so that clients see the end of the text before the response ends. */
 export function sendText(response: ServerResponse, status: number, { type, text }: { type: string; text: string }) {
   response.statusCode = status
   response.setHeader('content-type', `${type}; charset=utf-8`)
@@ -23,10 +16,14 @@ export function sendJson(response: ServerResponse, status: number, body: unknown
   sendText(response, status, { type: 'application/json', text: `${JSON.stringify(body)}\n` })
 }
 
-/** The class of the responses of a server. */
+/**
+ * Responses to requests whose body is not read to its end, such as refusals. Closing a connection whose peer still sends
+ * resets it, and a peer that sends first and reads later loses the response. So the response is sent at once, the rest of the
+ * body is dropped, and then the response ends. A peer that exceeds the bounds is cut.
+ */
 export const createResponseClass = (bounds: UnreadBounds) =>
   class<Request extends IncomingMessage> extends ServerResponse<Request> {
-    /** A peer that is going to be cut is told not to send its next request after this one. */
+    /** Announces that the connection will close, so that the peer does not send its next request on it. */
     override writeHead(status: number, ...rest: unknown[]): this {
       if (isUnread(this.req) && !(announcedBytes(this.req) <= bounds.bytesMax)) this.shouldKeepAlive = false
       return super.writeHead(status, ...(rest as [OutgoingHttpHeaders]))

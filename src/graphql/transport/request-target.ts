@@ -1,8 +1,8 @@
 import type { IncomingMessage } from 'node:http'
 
 /**
- * Proxies may ask for a whole address, `GET http://host/path`. Then its host counts and the Host header does not (RFC
- * 9112, 3.2.2), also for the gate. A request with two Host headers has none: proxies differ in which one counts.
+ * Proxies may request a whole address, `GET http://host/path`. Its host replaces the Host header (RFC 9112, 3.2.2), also for
+ * the gate. Two Host headers are removed: proxies differ in which one counts.
  */
 export function normalizeTarget(request: IncomingMessage): void {
   const { url = '', headersDistinct } = request

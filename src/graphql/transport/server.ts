@@ -14,7 +14,7 @@ import { type RateLimitConfig, RateLimits } from '../admission/rate-limits.ts'
 import { TrustedDocuments, type TrustedDocumentsConfig } from '../admission/trusted-documents.ts'
 import { limits } from '../caller-limits.ts'
 import { AccessExpiry } from '../callers/access-expiry.ts'
-import { type Authenticate, showsRunToken } from '../callers/authenticate.ts'
+import { type Authenticate, hasRunToken } from '../callers/authenticate.ts'
 import { buildErrorBody, isUnavailableError, rateLimited } from '../errors.ts'
 import { KeyedLimit } from '../keyed-limit.ts'
 import type { Rooms } from '../rows/context.ts'
@@ -220,7 +220,7 @@ export class Server {
     const { singleUser, allowedHeaders } = this.#config
     if (!negotiateContent(request, response, allowedHeaders)) return
     // A job may run under another account: its token is checked instead.
-    const peerRefusal = showsRunToken(request.headers.authorization) ? null : await this.#checkPeer?.(request.socket)
+    const peerRefusal = hasRunToken(request.headers.authorization) ? null : await this.#checkPeer?.(request.socket)
     if (peerRefusal) return sendPlain(response, 403, peerRefusal)
     if (request.method === 'GET' && request.headers.accept?.includes('text/html'))
       return sendGraphiql({ request, response }, singleUser)
