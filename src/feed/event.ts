@@ -23,16 +23,16 @@ export interface FeedEvent {
   metadata: unknown
 }
 
-/** A job was deleted, and its events with it: the last that the feed says of it. */
+/** The deletion of a job and its events: the job's last entry in the feed. */
 export interface Deletion {
   jobId: string
   position: number
   facts: JobFacts
-  /** Its last state. */
+  /** Last state of the job. */
   moment: StateMoment
 }
 
-/** What has a position in the feed. */
+/** An entry of the feed: an event or a deletion. */
 export type FeedEntry = FeedEvent | Deletion
 
 export const isDeletion = (entry: FeedEntry): entry is Deletion => 'facts' in entry
@@ -42,7 +42,7 @@ export const isEvent = (entry: FeedEntry): entry is FeedEvent => !isDeletion(ent
 export const eventColumns = `e.job_id AS "jobId", e.seq, e.position, e.at, e.type, e.from_state AS "from", e.to_state AS "to",
   e.psij_state AS "psijState", e.reason, e.message, e.exit_code AS "exitCode", e.run, e.actor_id AS "actorId", e.metadata`
 
-/** Entries after a position, in order, with what shows whether the database still has the entries up to there. */
+/** Entries after a position, in order, and the last entry before, which shows whether the database lost entries. */
 export interface FeedPage {
   /** Newest position. */
   head: number
@@ -60,7 +60,7 @@ export async function readPage(sql: Sql, position: number, limit: number): Promi
   const before = all[all.length - entries.length - 1]
   return {
     head: rows[0]?.head ?? 0,
-    before: before && { position: before.position ?? 0, mark: markOf(before) },
+    before: before && { position: before.position ?? 0, mark: markEntry(before) },
     entries: entries.slice(0, limit),
   }
 }
@@ -117,10 +117,10 @@ export async function jobEventsAfter(
   return rows.length === 0 ? null : rows.filter((row): row is FeedEvent => row.seq !== null)
 }
 
-/** A position, with what tells it from the same position of another database, or of this one before it was restored. */
+/** A position, with a mark that differs in another database, or in this one before it was restored. */
 export interface FeedPosition {
   position: number
-  /** `markOf` the entry there; undefined: it is gone. */
+  /** Mark of the entry there; undefined: the entry is gone. */
   mark?: string | undefined
 }
 
@@ -132,7 +132,7 @@ const marks = new WeakMap<object, string>()
 type Marked = Pick<FeedEvent, 'jobId' | 'seq' | 'at'> | Pick<Deletion, 'jobId'>
 
 /** A hash, because a cursor also stands at events of jobs that its reader may not see. */
-export function markOf(event: Marked): string {
+export function markEntry(event: Marked): string {
   const known = marks.get(event)
   if (known !== undefined) return known
   const text = 'seq' in event ? `${event.jobId} ${event.seq} ${event.at.getTime()}` : `${event.jobId} deleted`
@@ -161,7 +161,7 @@ export async function feedRange(sql: Sql, position: number | null = null): Promi
   if (!row) return { head: 0, forgotten: 0, mark: undefined }
   const { head, forgotten, deleted, ...event } = row
   const entry = deleted !== null ? { jobId: deleted } : event.jobId !== null ? event : undefined
-  return { head, forgotten, mark: entry && markOf(entry) }
+  return { head, forgotten, mark: entry && markEntry(entry) }
 }
 
 type RangeRow = Pick<FeedRange, 'head' | 'forgotten'> & { deleted: string | null } & (

@@ -2,7 +2,7 @@ import type { JobState } from '../domain/state.ts'
 import type { Db } from '../platform/db.ts'
 import type { Sql } from '../platform/tx.ts'
 
-/** What never changes of a job. */
+/** Fields of a job that never change. */
 export interface JobFacts {
   id: string
   userId: string

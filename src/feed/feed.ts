@@ -16,7 +16,7 @@ import { createJobRows } from './rows.ts'
  */
 
 export interface Feed {
-  /** Throws NotFound when there is no such job for this viewer. */
+  /** Throws NotFound if the viewer sees no such job. */
   jobStatus(options: JobStatusOptions): Promise<AsyncGenerator<JobStatusMessage, void, void>>
   jobUpdates(options: JobUpdatesOptions): AsyncGenerator<JobUpdatesMessage, void, void>
   /** Newest position: read before a snapshot, it is where `jobUpdates` goes on from that snapshot. */

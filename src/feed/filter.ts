@@ -28,7 +28,7 @@ export interface JobFilter {
 /** Whether the event is a move; the others (priority, artifact, late report) leave the job as it was. */
 export const isMove = (event: FeedEvent): boolean => event.to !== null && event.to !== event.from
 
-export const momentOf = (state: JobState, at: Date): StateMoment => ({ state, finishedAt: isFinal(state) ? at : null })
+export const toMoment = (state: JobState, at: Date): StateMoment => ({ state, finishedAt: isFinal(state) ? at : null })
 
 /** The glob of a filter, or the refusal of one that is too long. */
 export function nameGlob(glob: string): Pattern {

@@ -4,7 +4,7 @@ import { isFinal, type JobState } from '../domain/state.ts'
 import type { Db } from '../platform/db.ts'
 import { heartbeatDueMs } from '../platform/heartbeat.ts'
 import { readIfAvailable, retryMs } from '../platform/read-if-available.ts'
-import { type FeedEvent, jobEventsAfter, markOf } from './event.ts'
+import { type FeedEvent, jobEventsAfter, markEntry } from './event.ts'
 import {
   type FeedRooms,
   type Heartbeat,
@@ -17,10 +17,10 @@ import {
 import type { WatchedJob } from './ring.ts'
 
 /**
- * The events of one job: first what is stored (REPLAY), beginning after a cursor or with the one event that led to the
- * current state, then what comes (LIVE). It ends with the event that ends the job; what is reported later is not
- * delivered. Progress, and why a run does not begin, are no events: they come as a message without events. If the database
- * lost events that were sent, the reader sends a reset and begins again.
+ * The events of one job: first the stored ones (REPLAY), after a cursor or from the event that led to the current state,
+ * then new ones (LIVE). The stream ends with the event that ends the job, and drops later reports. Progress and the reason
+ * why a run does not begin come as messages without events. If the database lost events that were sent, the reader sends
+ * a reset and begins again.
  */
 
 export type JobStatusMessage = Transitions | Reset | Heartbeat
@@ -51,14 +51,14 @@ export interface JobOpening {
   cursorAt: Date | null
 }
 
-/** Throws NotFound when there is no such job for this viewer. */
+/** Throws NotFound if the viewer sees no such job. */
 export async function openJob(db: Db, { viewer, jobId, after }: JobStatusOptions): Promise<JobOpening> {
   const job = await readOpening(db, jobId, after)
   if (!job || !maySee(viewer, job)) throw jobNotFound(jobId)
   return job
 }
 
-/** null: there is no such job. */
+/** null: the job does not exist. */
 async function readOpening(db: Db, jobId: string, after = 0): Promise<(JobOpening & { userId: string }) | null> {
   const [job] = await db.sql.query<JobOpening & { userId: string }>(openSql, [jobId, after], 'feed_open_job')
   return job ?? null
@@ -72,7 +72,7 @@ SELECT job.id AS "jobId", job.user_id AS "userId", job.version, job.state, job.t
 FROM job WHERE job.id = $1`
 
 function markAt({ jobId, cursorAt }: JobOpening, seq: number | undefined): string | undefined {
-  return seq === undefined || cursorAt === null ? undefined : markOf({ jobId, seq, at: cursorAt })
+  return seq === undefined || cursorAt === null ? undefined : markEntry({ jobId, seq, at: cursorAt })
 }
 
 type StatusStart = Pick<JobStatusOptions, 'after' | 'mark'> & { signal: AbortSignal }
@@ -89,7 +89,7 @@ export class JobStatusReader {
   /** The reader's cursor is at an event that this database does not have. */
   readonly #isOfOther: boolean
   #cursor: number
-  /** Of the cursor. */
+  /** Mark of the event at the cursor. */
   #mark: string | undefined
   #toldMs: number
   #lastSent: number
@@ -208,7 +208,7 @@ export class JobStatusReader {
   async #fromDatabase(): Promise<FeedEvent[] | null | undefined> {
     const { db, log } = this.#rooms
     const { ring } = this.#shared
-    // What comes after this moment is in the ring; if it was not ready yet, the database is asked once more.
+    // Later events are in the ring; if the ring was not ready yet, the database is read once more.
     const ready = ring.start !== undefined
     const page = { jobId: this.#job.jobId, seq: this.#cursor, limit: messageEventsMax }
     const events = await readIfAvailable(log, () => jobEventsAfter(db.sql, page))
@@ -225,7 +225,7 @@ export class JobStatusReader {
     const last = taken.at(-1)
     if (last) {
       this.#cursor = last.seq
-      this.#mark = markOf(last)
+      this.#mark = markEntry(last)
     }
     this.#behind ||= taken.length < events.length
     return this.#transitions(taken, taken.some(endsJob))

@@ -9,11 +9,11 @@ import {
   feedRange,
   isDeletion,
   isEvent,
-  markOf,
+  markEntry,
   readPage,
 } from './event.ts'
 import type { StateMoment } from './facts.ts'
-import { type CompiledFilter, compileFilter, isMove, type JobFilter, momentOf } from './filter.ts'
+import { type CompiledFilter, compileFilter, isMove, type JobFilter, toMoment } from './filter.ts'
 import {
   type FeedRooms,
   type Heartbeat,
@@ -43,7 +43,7 @@ export interface JobUpdatesOptions {
   mark?: string | undefined
 }
 
-/** What is sent of the entries of one read, with the jobs of the events. */
+/** The messages for the entries of one read, with the jobs of the events. */
 interface Admitted {
   entries: ReadonlySet<FeedEntry>
   rows: ReadonlyMap<string, JobRow>
@@ -63,7 +63,7 @@ export class JobUpdatesReader {
   /** Last position of the REPLAY. */
   #head = 0
   #cursor = 0
-  /** Of the cursor. */
+  /** Mark of the entry at the cursor. */
   #mark: string | undefined
   #lastSent: number
 
@@ -190,7 +190,7 @@ export class JobUpdatesReader {
       const isAdmitted = admitted.entries.has(entry)
       if (isAdmitted) together.push(entry)
       this.#cursor = entry.position ?? this.#cursor
-      this.#mark = markOf(entry)
+      this.#mark = markEntry(entry)
       const next = entries[index + 1]
       const goesOn = next && admitted.entries.has(next) && together.length < messageEventsMax
       if (together.length === 0 || (isAdmitted && goesOn && this.#continues(entry, next))) continue
@@ -250,5 +250,5 @@ function momentsAround(entry: FeedEntry, still: ReadonlyMap<FeedEvent, StateMome
   if (isDeletion(entry)) return [entry.moment]
   if (!isMove(entry)) return [still.get(entry)]
   const { from, to, at } = entry
-  return [from, to].map((state) => state ?? undefined).map((state) => state && momentOf(state, at))
+  return [from, to].map((state) => state ?? undefined).map((state) => state && toMoment(state, at))
 }

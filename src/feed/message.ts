@@ -19,13 +19,13 @@ export interface Transitions {
   /** Empty when only progress or stateInfo changed, or nothing is to be replayed. */
   events: readonly FeedEvent[]
   cursor: number
-  /** Of the event at `cursor`. */
+  /** Mark of the event at `cursor`. */
   mark?: string | undefined
   phase: 'REPLAY' | 'LIVE'
   isFinal: boolean
   /** At least as new as the events. */
   job: JobRow
-  /** What is said instead if the job is deleted while more of it is read. */
+  /** The message to send instead if the job is deleted before its fields are read. */
   instead: Reset | Heartbeat
   /** The messages of one read that are replayed: their fields are read together. */
   page?: readonly Transitions[]
@@ -61,7 +61,7 @@ export interface SharedReads {
   readonly moments: Moments
 }
 
-/** What a reader of the feed depends on. */
+/** Dependencies of a reader of the feed. */
 export interface FeedRooms {
   db: Db
   clock: Clock

@@ -3,11 +3,11 @@ import type { Db } from '../platform/db.ts'
 import type { Sql } from '../platform/tx.ts'
 import type { FeedEvent } from './event.ts'
 import type { StateMoment } from './facts.ts'
-import { momentOf } from './filter.ts'
+import { toMoment } from './filter.ts'
 
 /**
- * The state of jobs around events that are no moves. It never changes, so it is read once for all readers that get the
- * same event from the ring.
+ * The state of jobs around events that do not change it. The past does not change, so it is read once for all readers that
+ * get the same event from the ring.
  */
 export interface Moments {
   /** The state of each job just before each of these events; an event whose job is gone is missing. */
@@ -53,7 +53,7 @@ async function readMoments(sql: Sql, events: readonly FeedEvent[]): Promise<Map<
   return new Map(
     rows.flatMap(({ place, state, at }) => {
       const event = events[place - 1]
-      return event ? [[event, momentOf(state, at)] as const] : []
+      return event ? [[event, toMoment(state, at)] as const] : []
     }),
   )
 }

@@ -16,8 +16,8 @@ import { stoppable } from '../platform/stoppable.ts'
  *
  * The watchers of a pool in this process share a hub. It reads when jobs moved or a leader shows something else, and once a
  * second in case a wake-up was lost, but at most every `gapMs`; watchers that come meanwhile share the next read. So
- * the number of statements does not depend on the number of watchers: what each may see is cut from the same numbers in
- * memory. The database may be away: then nothing is sent until it is back. Without watchers there is no hub, no loop, no timer.
+ * the number of statements does not depend on the number of watchers: each gets its visible part of the same numbers in
+ * memory. The database may be away: then nothing is sent until it is back. A pool without watchers has neither hub nor timer.
  */
 
 export interface QueueWatch {
@@ -80,7 +80,7 @@ export function createQueueWatch(domain: Domain): QueueWatch {
   return {
     async watch(viewer, pool) {
       const first = await arrive(viewer, pool)
-      // The stream joins by itself: one that is left before its first snapshot was asked for must hold nothing.
+      // The stream joins when it is first read, so a stream that is closed before holds no place.
       return stoppable(async function* (signal) {
         open += 1
         const { hub, leave } = join(pool, viewer)

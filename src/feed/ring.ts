@@ -11,30 +11,30 @@ import {
   type FeedPosition,
   feedRange,
   isDeletion,
-  markOf,
+  markEntry,
   readPage,
 } from './event.ts'
 import type { JobRows } from './rows.ts'
 
 /**
- * The newest events and deletions, read once per process. One loop reads what has a position beyond the last one, at every
- * wake-up `feed` and every `pollMs`; a second one looks once a second which jobs have a new `told_at`: a change without an
- * event, of the progress or of the reason why a run does not begin. What either costs does not depend on the number of
- * readers or of watched jobs. Readers pull from the ring by cursor, and read pages of their own when they are behind it.
- * The ring begins at the feed's head once the database has told it (`start`): what a reader read before that may lack
- * events that the ring does not have either, so it reads once more.
+ * The newest events and deletions, read once per process. One loop reads entries beyond the last position, at every
+ * wake-up `feed` and every `pollMs`; a second one polls once a second for jobs with a new `told_at`: a change without an
+ * event, of the progress or of the reason why a run does not begin. The cost of both does not depend on the number of
+ * readers or of watched jobs. Readers pull from the ring by cursor, and read their own pages when they are behind it.
+ * The ring begins at the feed's head once that was read (`start`). A reader that read before may lack events that the ring
+ * lacks as well, so it reads once more.
  *
  * A failover to a standby that lost transactions, or a restored backup, gives positions a second time. So each read also
- * returns the head and the entry at the last known position. If they differ from what the ring has, the ring is `isReplaced`
+ * returns the head and the entry at the last known position. If they differ from the ring, the ring is `isReplaced`
  * and stops; its readers send a reset and go on with a new ring (feed.ts).
  */
 
-/** What the readers of one job share. */
+/** State that the readers of one job share. */
 export interface WatchedJob {
   readonly jobId: string
   /** Rung for a new event, a new `toldAt`, and the deletion of the job. */
   readonly bell: Bell
-  /** Its newest events since the first reader came, by seq. */
+  /** Newest events of the job since the first reader came, by seq. */
   readonly events: FeedEvent[]
   /** Time of the newest change without an event, as of the last look. */
   toldAt: Date | null
@@ -60,7 +60,7 @@ const pollMs = 1_000
 /** Events that the ring keeps, and that one read fetches. */
 const ringEventsMax = 4_096
 const readEventsMax = 1_000
-/** Between two reads at least. */
+/** Shortest pause between two reads. */
 const readGapMs = 5
 /** A change may become visible so much later than its `told_at`, which is taken before the commit. */
 const toldLateMsMax = 5_000
@@ -167,7 +167,7 @@ export class EventRing {
   #markAt(position: number | undefined): string | undefined {
     if (position === this.#last?.position) return this.#last?.mark
     const known = this.#entries.findLast((entry) => entry.position === position)
-    return known && markOf(known)
+    return known && markEntry(known)
   }
 
   #add(fresh: readonly FeedEntry[], range: { start: number; end: number }) {
@@ -175,7 +175,7 @@ export class EventRing {
     if (!last) return
     this.#entries.push(...fresh)
     range.end = last.position ?? range.end
-    this.#last = { position: range.end, mark: markOf(last) }
+    this.#last = { position: range.end, mark: markEntry(last) }
     const over = this.#entries.splice(0, Math.max(0, this.#entries.length - ringEventsMax))
     range.start = over.at(-1)?.position ?? range.start
     for (const { jobId } of fresh.filter(isDeletion)) this.#rooms.rows.forget(jobId)

@@ -4,11 +4,11 @@ import { type Chunk, type LogPiece, type NewChunk, packChunks } from './chunk.ts
 import { type LineState, noLines } from './lines.ts'
 
 /**
- * Writing a run's log. `openLog` answers the head: where the log ends and where its reader in the backend stands. A log
+ * Writes a run's log. `openLog` returns the head: the end of the log and the position of its reader in the backend. A log
  * has no row before its first append, so a run without output stores nothing. An appender puts pieces after a head and
- * answers the next one, in one statement that compares and sets the end: of two pumps that carry the same run one writes,
- * the other gets LogMoved, so no byte is stored twice. `seal` says that no byte will follow. The caller pokes the wake-up
- * topic `log` after the commit.
+ * returns the next head, in one statement that compares and sets the end: of two pumps that carry the same run, one writes
+ * and the other gets LogMoved, so no byte is stored twice. `sealLog` ends a log. The caller pokes the wake-up topic `log`
+ * after the commit.
  */
 
 export interface LogHead {
@@ -19,7 +19,7 @@ export interface LogHead {
   /** The executor's position, stored with the bytes before it. */
   readonly position: unknown
   readonly sealed: boolean
-  /** It has a row. */
+  /** Whether the log has a row. */
   readonly isStored: boolean
 }
 
@@ -256,7 +256,7 @@ const statements = {
 } as const satisfies Record<Waiting, object>
 
 /** Seals the logs of these runs: no byte will follow, and open lines end. */
-export async function seal(sql: Sql, runIds: readonly string[]): Promise<void> {
+export async function sealLog(sql: Sql, runIds: readonly string[]): Promise<void> {
   if (runIds.length === 0) return
   await sql.query(
     'UPDATE run_log SET sealed = true, line_state = ARRAY[line_state[1], 0, 0, 0] WHERE run_id = ANY($1::text[]) AND NOT sealed',

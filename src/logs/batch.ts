@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 import { hasStream } from './chunk.ts'
 import { type Cut, type CutOptions, cutBatch, type Slice, trim } from './cut.ts'
-import { type LinePart, type LogStream, lineParts, logStreams, streamCode, streamOf } from './lines.ts'
+import { decodeStream, type LinePart, type LogStream, lineParts, logStreams, streamCode } from './lines.ts'
 import type { Stored } from './stored.ts'
 
 /** One line, or a piece of it: pieces of a line have its number, and all but the last are `truncated`. */
@@ -32,19 +32,19 @@ export interface Passage {
   end: number
 }
 
-export const codesOf = (streams: readonly LogStream[]): ReadonlySet<number> =>
+export const encodeStreams = (streams: readonly LogStream[]): ReadonlySet<number> =>
   new Set(logStreams.filter((stream) => streams.includes(stream)).map((stream) => streamCode[stream]))
 
 /** A byte that is not UTF-8 becomes U+FFFD, which has three. */
 const replacementBytes = 3
-/** In JSON a control character is written like \u001b. */
+/** Bytes of a control character in JSON, such as \u001b. */
 const escapeBytes = 6
 /** Allows for invalid bytes that are not spread evenly. */
 const evenly = 0.98
 
 /** Cuts a passage; its text has at most `bytesMax` bytes too, where invalid ones grew to U+FFFD. */
 export function passage(stored: readonly Stored[], run: number, options: CutOptions): Passage {
-  const size = { of: ({ utf8 }: { utf8: Utf8 }) => bytesOf(utf8), ofByteMax: replacementBytes }
+  const size = { of: ({ utf8 }: { utf8: Utf8 }) => countBytes(utf8), ofByteMax: replacementBytes }
   const { cut, utf8 } = fitting(options, size, (smaller) => cutText(stored, smaller))
   let lines: readonly LogLine[] | undefined
   return {
@@ -67,16 +67,16 @@ export function passageOfLines(
   run: number,
   options: CutOptions & { linesMax: number },
 ): Passage {
-  const size = { of: ({ text }: Passage) => jsonBytesOf(text), ofByteMax: escapeBytes }
+  const size = { of: ({ text }: Passage) => countJsonBytes(text), ofByteMax: escapeBytes }
   return fitting(options, size, (smaller) => cutLines(stored, run, smaller))
 }
 
-/** Between the quotes. */
-export const jsonBytesOf = (text: string): number => Buffer.byteLength(JSON.stringify(text)) - 2
+/** Bytes of a text in JSON, without the quotes. */
+export const countJsonBytes = (text: string): number => Buffer.byteLength(JSON.stringify(text)) - 2
 
 interface Size<Whole> {
   of: (whole: Whole) => number
-  /** Of one stored byte. */
+  /** Largest size of one stored byte. */
   ofByteMax: number
 }
 
@@ -122,7 +122,7 @@ function utf8Of(slices: readonly Slice[]): Utf8 {
   return [isUtf8(bytes) ? bytes : Buffer.from(bytes.toString())]
 }
 
-export const bytesOf = (utf8: Utf8): number => utf8.reduce((sum, part) => sum + part.length, 0)
+export const countBytes = (utf8: Utf8): number => utf8.reduce((sum, part) => sum + part.length, 0)
 
 /** One part is not copied. */
 const joined = (parts: readonly Buffer[]) => (parts.length === 1 && parts[0] ? parts[0] : Buffer.concat(parts))
@@ -175,7 +175,7 @@ function collectLines(
 
   function begin({ code, line: number }: LinePart, at: Date): OpenLine | undefined {
     if (lines.length >= linesMax) return undefined
-    const line = { number, at, stream: streamOf(code), text: '', truncated: false, run }
+    const line = { number, at, stream: decodeStream(code), text: '', truncated: false, run }
     const begun: OpenLine = { line, parts: [], size: 0 }
     lines.push(line)
     open.set(code, begun)

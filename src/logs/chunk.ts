@@ -6,7 +6,7 @@ export const logChunkBytesMax = 262_144
 
 export type GapReason = 'LOST' | 'OVER_LIMIT' | 'NOT_VISIBLE' | 'DISK_FULL'
 
-/** What an executor hands over: output, or how much of it cannot be had. */
+/** A piece from an executor: output, or the size of output that is lost. */
 export type LogPiece = { stream: LogStream; bytes: Uint8Array } | { gap: GapReason; bytes: number }
 
 interface Place {

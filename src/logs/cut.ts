@@ -14,7 +14,7 @@ export interface CutOptions {
   codes: ReadonlySet<number>
   /** Selected bytes at most; at least 1,024. */
   bytesMax: number
-  /** What follows the last of the chunks in this run: stored bytes, bytes that are yet to come, nothing for ever. */
+  /** MORE: stored bytes follow the last chunk. OPEN: bytes may still come. END: the run's log ends here. */
   follows: 'MORE' | 'OPEN' | 'END'
   /** LINES: hold back a line that has no end yet. ALL: show it. BYTES: show what is incomplete as well. */
   upTo: 'LINES' | 'ALL' | 'BYTES'
@@ -38,7 +38,7 @@ const holdBytesMax = 65_536
 const escapeBytesMax = 64
 const newline = 10
 
-/** Cuts a batch out of chunks of which the first holds `from` and is no gap. */
+/** Cuts a batch out of chunks. The first one holds `from` and is not a gap. */
 export function cutBatch(stored: readonly Stored[], options: CutOptions): Cut {
   const { chunks, end, gapFollows } = upToGap(stored)
   const { slices, full } = take(chunks, options)

@@ -2,7 +2,7 @@ import type { Chunk } from './chunk.ts'
 
 /**
  * Output that this process has just stored. Readers in the same process take it from here instead of reading it back; all
- * others, and readers that missed some, read the table. It is told after the commit, so nothing is shown that is not stored.
+ * others, and readers that missed some, read the table. Output comes here after its commit, so readers see only stored bytes.
  */
 export interface FreshChunks {
   readonly jobId: string
@@ -11,14 +11,14 @@ export interface FreshChunks {
   readonly runId: string
   /** Where the log ended before. */
   readonly from: number
-  /** What was stored from there on, without a hole; empty if a stored gap grew instead. */
+  /** The chunks stored from there on, without a hole; empty if a stored gap grew instead. */
   readonly chunks: readonly Chunk[]
 }
 
 export interface FreshOutput {
   /** Resolves when a reader is close behind, or soon: one that falls behind reads the table, which costs all more. */
   tell(fresh: FreshChunks): Promise<unknown>
-  /** Answers the function that removes the listener. */
+  /** Returns the function that removes the listener. */
   on(listener: Listener): () => void
 }
 

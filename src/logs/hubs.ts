@@ -8,16 +8,16 @@ import type { Wakeups } from '../platform/wakeup.ts'
 import type { Passage } from './batch.ts'
 import { type BytesChunk, type Chunk, type ChunkRow, chunkColumns, readChunk } from './chunk.ts'
 import type { FreshChunks, FreshOutput } from './fresh-output.ts'
-import { freshOf, type RunState, readLogStates, type Stored } from './stored.ts'
+import { type RunState, readLogStates, type Stored, toFresh } from './stored.ts'
 
 /**
- * What the readers of one run share. A hub knows how far the run's log is (`state`, undefined until the first look,
+ * State that the readers of one run share. A hub knows the end of the run's log (`state`: undefined before the first read,
  * null when the job is gone) and keeps its newest chunks in a ring; readers that follow live take them from there, and
- * those that are behind read pages of their own. One loop looks at all hubs of the process with one statement, and
+ * those that are behind read their own pages. One loop reads the state of all hubs of the process with one statement, and
  * fetches new chunks of all with one more, at every wake-up `log` and every `pollMs`: the number of statements does not
- * depend on the number of readers. Output that this process stores is put into the rings without a look (fresh-output.ts).
- * Chunks are fetched only for runs with a waiting reader; the other rings only move their end. Without readers there is no
- * hub, no loop, no timer. A look may find a shorter log or another run, after a failover to a standby that lost
+ * depend on the number of readers. Output that this process stores goes into the rings without a read (fresh-output.ts).
+ * Chunks are fetched only for runs with a waiting reader; the other rings only move their end. A run without
+ * readers has neither hub nor timer. A read may find a shorter log or another run, after a failover to a standby that lost
  * transactions: then the ring begins again.
  */
 
@@ -211,7 +211,7 @@ CROSS JOIN LATERAL (
   SELECT * FROM log_chunk WHERE run_id = w.run_id AND start_offset >= w.from_offset ORDER BY start_offset LIMIT $3
 ) c ORDER BY w.place, c.start_offset LIMIT $4`
 
-/** New chunks that reach from the ring's end to the log's end join it; otherwise it starts anew, empty, at the end. */
+/** New chunks that reach from the ring's end to the log's end join it; otherwise the ring starts again, empty, at the end. */
 function advanceRing(hub: SharedHub, state: RunState | null, fetched: readonly Chunk[]) {
   const end = state?.log?.end ?? 0
   const runId = state?.log?.runId ?? null
@@ -232,11 +232,11 @@ function extend(ring: Ring, chunks: readonly Chunk[], end: number) {
   ring.chunks.push(...chunks)
   ring.bytes += sizeOf(chunks)
   ring.end = end
-  freshOf(chunks).forEach(holdBlock)
+  toFresh(chunks).forEach(holdBlock)
   while ((ring.bytes > ringBytesMax || ring.chunks.length > ringChunksMax) && ring.chunks.length > 1) {
     const oldest = ring.chunks.splice(0, 1)
     ring.bytes -= sizeOf(oldest)
-    freshOf(oldest).forEach(releaseBlock)
+    toFresh(oldest).forEach(releaseBlock)
   }
 }
 

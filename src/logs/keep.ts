@@ -35,7 +35,7 @@ export async function unmergedLogs(sql: Sql, jobIds: readonly string[]): Promise
   return rows.map(({ id }) => id)
 }
 
-/** Merges the small chunks of a sealed run; answers how many chunks it has fewer now. Safe at any time, and twice. */
+/** Merges the small chunks of a sealed run; returns how many chunks fewer it has now. Safe at any time, and twice. */
 export async function mergeChunks(db: Db, runId: string): Promise<number> {
   let from = 0
   let saved = 0
@@ -110,7 +110,7 @@ function segmentsOf(group: readonly BytesChunk[]): number[] {
   return merged
 }
 
-/** Removes the chunks of these jobs that were stored before a moment, null: all; answers how many. */
+/** Removes the chunks of these jobs that were stored before a moment, null: all; returns how many. */
 export const expireLogs = (sql: Sql, jobIds: readonly string[], before: Date | null): Promise<number> =>
   removeInBatches(sql, expireSql, [jobIds, before ?? 'infinity'])
 

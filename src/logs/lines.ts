@@ -9,7 +9,7 @@ export type LogStream = (typeof logStreams)[number]
 
 /** Code of a stream in `segments` and place in LineState. */
 export const streamCode = { STDOUT: 1, STDERR: 2, SYSTEM: 3 } as const satisfies Record<LogStream, number>
-export const streamOf = (code: number): LogStream => logStreams[code - 1] ?? 'SYSTEM'
+export const decodeStream = (code: number): LogStream => logStreams[code - 1] ?? 'SYSTEM'
 
 /** Next line number, then the number of the open line of stdout, stderr and system; 0: none is open. */
 export type LineState = readonly number[]
@@ -42,9 +42,9 @@ export interface LinePart {
   /** Offset of the first byte. */
   offset: number
   bytes: Buffer
-  /** Its first byte is the line's first. */
+  /** Whether the first byte begins a line. */
   begins: boolean
-  /** Its last byte is the "\n". */
+  /** Whether the last byte is the "\n". */
   ends: boolean
 }
 

@@ -1,5 +1,5 @@
 import type { Sql } from '../platform/tx.ts'
-import { codesOf, jsonBytesOf, type LogLine, passageOfLines } from './batch.ts'
+import { countJsonBytes, encodeStreams, type LogLine, passageOfLines } from './batch.ts'
 import { lastLinesStart } from './last-lines.ts'
 import type { LogStream } from './lines.ts'
 import {
@@ -61,9 +61,10 @@ export const pageGapsMax = 1_000
 /** A page with less room than this left is full. */
 const roomBytesMin = 8_192
 
-export async function startOf(sql: Sql, { jobId, after, lastLines, run, streams }: LogStart): Promise<LogCursor> {
+export async function toStart(sql: Sql, { jobId, after, lastLines, run, streams }: LogStart): Promise<LogCursor> {
   if (after) return after
-  if (lastLines !== undefined) return lastLinesStart(sql, { jobId, run, codes: codesOf(streams), lines: lastLines })
+  if (lastLines !== undefined)
+    return lastLinesStart(sql, { jobId, run, codes: encodeStreams(streams), lines: lastLines })
   return { run: run ?? 1, offset: 0 }
 }
 
@@ -76,8 +77,11 @@ export const gapMessage = (cursor: LogCursor, { end, gap }: Gap): LogGap => ({
   cursor: { ...cursor, offset: end },
 })
 
-/** What follows the chunks that were read. */
-export function whatFollows(stored: readonly Stored[], log: NonNullable<RunState['log']>): 'MORE' | 'OPEN' | 'END' {
+/** Whether more chunks are stored (MORE), may come (OPEN), or the log has ended (END). */
+export function findContinuation(
+  stored: readonly Stored[],
+  log: NonNullable<RunState['log']>,
+): 'MORE' | 'OPEN' | 'END' {
   if ((stored.at(-1)?.end ?? 0) < log.end) return 'MORE'
   return log.sealed ? 'END' : 'OPEN'
 }
@@ -88,8 +92,8 @@ export function whatFollows(stored: readonly Stored[], log: NonNullable<RunState
  */
 export async function readLog(sql: Sql, options: LogStart & { linesMax: number }): Promise<LogPage> {
   const { jobId, run: only, linesMax } = options
-  const codes = codesOf(options.streams)
-  const page: LogPage = { text: '', lines: [], gaps: [], cursor: await startOf(sql, options), isFinal: false }
+  const codes = encodeStreams(options.streams)
+  const page: LogPage = { text: '', lines: [], gaps: [], cursor: await toStart(sql, options), isFinal: false }
   let searched = 0
   for (;;) {
     const { offset } = page.cursor
@@ -111,10 +115,10 @@ export async function readLog(sql: Sql, options: LogStart & { linesMax: number }
 
 function roomLeft({ text, gaps }: LogPage, searched: number): number {
   const isFull = gaps.length >= pageGapsMax || (text !== '' && searched >= searchBytesMax)
-  return isFull ? 0 : pageTextBytesMax - jsonBytesOf(text)
+  return isFull ? 0 : pageTextBytesMax - countJsonBytes(text)
 }
 
-/** Answers how many bytes were read; those that are passed over without reading do not count. */
+/** Returns how many bytes were read; skipped bytes do not count. */
 async function readOn(sql: Sql, page: LogPage, room: Room): Promise<number> {
   const { runId, end } = room.log
   const { text } = page
@@ -149,7 +153,7 @@ function addTo(page: LogPage, stored: readonly Stored[], { log, codes, room, lin
     return true
   }
   const { run, offset } = page.cursor
-  const follows = whatFollows(stored, log)
+  const follows = findContinuation(stored, log)
   const add = (upTo: 'ALL' | 'BYTES') => {
     const left = linesMax - page.lines.length
     const part = passageOfLines(stored, run, { from: offset, codes, bytesMax: room, follows, upTo, linesMax: left })

@@ -11,10 +11,10 @@ export type Gap = Omit<GapChunk, 'gap' | 'lineState' | 'at'> & { gap: GapReason 
 export type Stored = BytesChunk | Gap
 
 /** Bytes of these that may be in blocks. */
-export const freshOf = (stored: readonly Stored[]): Buffer[] =>
+export const toFresh = (stored: readonly Stored[]): Buffer[] =>
   stored.flatMap((item) => (item.gap === null && item.fresh ? [item.fresh] : []))
 
-/** What is stored from offset `from` of a run on, the first item being the one that `from` lies in. */
+/** Stored chunks of a run from the one that holds offset `from` on. */
 export async function readStored(
   sql: Sql,
   { runId, from, end }: { runId: string; from: number; end: number },
@@ -38,8 +38,8 @@ WHERE c.run_id = $1 AND c.start_offset >= (SELECT at FROM first)
 ORDER BY c.start_offset LIMIT $4`
 
 /**
- * Where the next output of these streams lies, or the next gap, from the end of what was read on; else the end. A reader of
- * a stream with little output passes over the others without reading them.
+ * Offset of the next output of these streams, or of the next gap; else the end. A reader of a stream with little output
+ * skips the other streams without reading them.
  */
 export async function nextOutput(
   sql: Sql,

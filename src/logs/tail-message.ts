@@ -2,7 +2,7 @@ import type { LogLine, Utf8 } from './batch.ts'
 import type { LogGap, LogStart } from './read.ts'
 import type { LogCursor } from './stored.ts'
 
-/** What a tail says. Every message carries the cursor to resume at. */
+/** A message of a tail. Every message carries the cursor to resume at. */
 export type TailMessage =
   | {
       kind: 'batch'

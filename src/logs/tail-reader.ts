@@ -1,12 +1,11 @@
 import { holdBlock, releaseBlock } from '../platform/blocks.ts'
 import { heartbeatAt, heartbeatDueMs } from '../platform/heartbeat.ts'
 import { readIfAvailable, retryMs } from '../platform/read-if-available.ts'
-import { bytesOf, codesOf, type Passage, passage, passageOfLines } from './batch.ts'
+import { countBytes, encodeStreams, type Passage, passage, passageOfLines } from './batch.ts'
 import type { CutOptions } from './cut.ts'
 import type { Hubs, HubsOptions, RunHub } from './hubs.ts'
-import { gapMessage, startOf, whatFollows } from './read.ts'
+import { findContinuation, gapMessage, toStart } from './read.ts'
 import {
-  freshOf,
   type Gap,
   isElsewhere,
   isLogOver,
@@ -18,6 +17,7 @@ import {
   readStored,
   runMark,
   type Stored,
+  toFresh,
 } from './stored.ts'
 import type { FollowOptions, TailMessage, TailReset } from './tail-message.ts'
 
@@ -28,7 +28,7 @@ const openLineMs = 50
 /** Batches that readers of a hub share at most. */
 const sharedPassagesMax = 8
 
-/** What is known of the log when the reader comes: the border between REPLAY and LIVE. */
+/** The log when the reader comes: the border between REPLAY and LIVE. */
 interface Opening {
   start: LogCursor
   end: LogCursor
@@ -56,7 +56,7 @@ export class TailReader {
   #page: Stored[] = []
   /** The page after it, which is read while a batch is on its way. */
   #ahead: { from: number; page: Promise<Stored[]> } | undefined
-  /** Of the message that was taken last. */
+  /** Output of the message that was taken last. */
   #fresh: readonly Buffer[] = []
   #heldSince: number | undefined
   #lastSent: number
@@ -66,7 +66,7 @@ export class TailReader {
     this.#rooms = rooms
     this.#options = options
     this.#signal = signal
-    this.#codes = codesOf(options.streams)
+    this.#codes = encodeStreams(options.streams)
     this.#bytesMax = Math.min(batchBytesMax, Math.max(batchBytesMin, options.maxBatchBytes))
     this.#cursor = { run: options.run ?? 1, offset: 0 }
     this.#lastSent = rooms.clock.monotonicMs()
@@ -102,7 +102,7 @@ export class TailReader {
     while (!this.#signal.aborted) {
       const opening = await readIfAvailable(this.#rooms.log, async () => {
         const end = await logEnd(sql, jobId)
-        const start = await startOf(sql, this.#options)
+        const start = await toStart(sql, this.#options)
         const [state] = await readLogStates(sql, [{ jobId, run: start.run }])
         const beyond = state != null && isElsewhere(start, state)
         return { start: beyond ? this.#cursor : start, end, closed: state?.closed ?? true, beyond }
@@ -162,18 +162,18 @@ export class TailReader {
     const [first] = stored
     if (first && first.gap !== null) return this.#gap(first)
     const waited = this.#heldMs() >= openLineMs
-    const part = this.#cut(stored, { follows: whatFollows(stored, log), share: shared !== null, waited })
+    const part = this.#cut(stored, { follows: findContinuation(stored, log), share: shared !== null, waited })
     // A change during the read of the page rang its bell before the reader waited for it.
     if (part.end === this.#cursor.offset) return this.#hub?.state === state ? this.#hold(waited) : undefined
     this.#heldSince = undefined
-    this.#holdFresh(freshOf(stored.filter(({ start }) => start < part.end)))
+    this.#holdFresh(toFresh(stored.filter(({ start }) => start < part.end)))
     const over = isLogOver(state, part.end, this.#options.run)
     const message = this.#batch(part, over)
     this.#cursor = message.cursor
     if (over) return this.#last(message)
     if (shared) this.#hub?.took(part.end)
     else this.#readAhead(log)
-    return bytesOf(part.utf8) === 0 ? undefined : message
+    return countBytes(part.utf8) === 0 ? undefined : message
   }
 
   /** Output of a deleted job is missing like output that retention removed. */
@@ -259,7 +259,7 @@ export class TailReader {
     this.#ahead = undefined
   }
 
-  /** A reader that has waited sends what there is; if there is nothing, it waits for more. */
+  /** A reader that has waited sends the text it has; without text it waits for more. */
   async #hold(waited: boolean): Promise<undefined> {
     this.#heldSince ??= this.#rooms.clock.monotonicMs()
     return waited ? this.#wait() : this.#wait(Math.max(0, openLineMs - this.#heldMs()))

@@ -9,7 +9,7 @@ import { fence, type Leader } from '../domain/leadership.ts'
 import { lockPool } from '../domain/limits/limits.ts'
 import { isFinal, type JobState } from '../domain/state.ts'
 import type { Handle } from '../executors/executor.ts'
-import { seal } from '../logs/append.ts'
+import { sealLog } from '../logs/append.ts'
 import { createBatcher } from '../platform/batch.ts'
 import type { Sql } from '../platform/tx.ts'
 import { rebookReported } from './allocation-moves.ts'
@@ -112,7 +112,7 @@ async function writeRound(
   }
   await storeFacts(sql, facts)
   await storeLosses({ sql, leader }, reports, moves)
-  await seal(sql, over)
+  await sealLog(sql, over)
   await transition(
     sql,
     moves.flatMap((steps) => steps[0] ?? []),

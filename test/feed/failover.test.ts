@@ -167,7 +167,7 @@ test('a jobStatus after the last stream has ended shows what the database has', 
   await status.return()
 })
 
-test('events that retention or a deletion removed are no loss', async () => {
+test('removal of events by retention or deletion does not count as a loss', async () => {
   const jobId = await queuedJob()
   const goneId = await queuedJob()
   await sequence()

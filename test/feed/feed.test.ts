@@ -119,7 +119,7 @@ test('jobStatus of a finished job completes at once, with or without something t
   expect(nothing).toMatchObject([{ events: [], cursor: 4, phase: 'REPLAY', isFinal: true }])
 })
 
-test('a job that is not there, or not theirs, is not found', async () => {
+test('a missing job, or a job of another user, is not found', async () => {
   const jobId = await runningJob()
   await expect(feed.jobStatus({ viewer: bob, jobId })).rejects.toBeInstanceOf(NotFound)
   await expect(feed.jobStatus({ viewer: ada, jobId: 'job_none' })).rejects.toBeInstanceOf(NotFound)
@@ -158,7 +158,7 @@ test('a deleted job resets and completes', async () => {
   expect(await collect(stream)).toEqual([{ kind: 'reset', reason: 'DELETED', jobIds: [jobId], cursor: 3, mark }])
 })
 
-test('jobUpdates tells deletions to those who could see the job, once and after its events', async () => {
+test('jobUpdates reports a deletion to the viewers of the job, once and after its events', async () => {
   const { position: after } = await feed.head()
   const [kept, mine, other, hers] = [
     await runningJob(ada, { name: 'gone-0' }),
@@ -177,7 +177,7 @@ test('jobUpdates tells deletions to those who could see the job, once and after 
   expect((await live.next()).value).toMatchObject(told)
   await live.return()
 
-  // A reader that comes later is told as well, and sees no event of a job that is gone.
+  // A later reader gets the deletion as well, and sees no event of a deleted job.
   const late = feed.jobUpdates({ viewer: ada, after })
   expect(await transitions(late)).toMatchObject({ jobId: kept, events: [{ seq: 1 }, { seq: 2 }, { seq: 3 }] })
   const gone: string[] = []
@@ -200,7 +200,7 @@ test('a filter of states admits the deletion of a job by its last state', async 
   await final.return()
 })
 
-test('a cursor beyond retention, or beyond the job, resets and goes on from what there is', async () => {
+test('a cursor beyond retention, or beyond the job, resets and goes on with the stored events', async () => {
   const jobId = await runningJob()
   await addEvent(database.db.sql, jobId, { type: 'PRIORITY_CHANGED' })
   await database.db.sql.query('DELETE FROM event WHERE job_id = $1 AND seq < 3', [jobId])
@@ -299,7 +299,7 @@ test('jobUpdates older than retention resets', async () => {
   await stream.return()
 })
 
-test('jobUpdates after a position that has another event now begins anew', async () => {
+test('jobUpdates after a position that has another event now starts again', async () => {
   await runningJob()
   const { position, mark } = await feed.head()
   await runningJob()
@@ -383,7 +383,7 @@ test('an outage of the database only delays', async () => {
   await Promise.all([status.return(), updates.return()])
 })
 
-test('readers that leave leave nothing behind, however they wait', async () => {
+test('readers that leave release everything, however they wait', async () => {
   const jobId = await runningJob()
   const streams = [
     ...(await Promise.all(Array.from({ length: 20 }, () => feed.jobStatus({ viewer: ada, jobId, after: 3 })))),

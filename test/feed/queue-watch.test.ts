@@ -76,7 +76,7 @@ it('sends at most four snapshots a second, and one at least every 15 seconds', a
   const jobId = await server.submit()
   await pass(200)
   expect(arrived).toBeUndefined()
-  await until(() => pass(250).then(() => arrived), { what: 'the change is told' })
+  await until(() => pass(250).then(() => arrived), { what: 'the change is sent' })
   await waiting
   expect(arrived?.depth).toBe(depth + 1)
 
@@ -125,7 +125,7 @@ it('sends a snapshot when nothing but what a job waits for has changed', async (
   await cancelJob(domain, admin, { jobId })
 })
 
-it('a stream that is left before its first snapshot holds nothing', async () => {
+it('a stream that is closed before its first snapshot releases everything', async () => {
   const clock = createFakeClock()
   const watch = createQueueWatch({ ...server.domain, clock })
   const stream = await watch.watch(server.admin, null)

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { LogMoved, openLog, seal } from '../../src/logs/append.ts'
+import { LogMoved, openLog, sealLog } from '../../src/logs/append.ts'
 import { logChunkBytesMax } from '../../src/logs/chunk.ts'
 import { readLog } from '../../src/logs/read.ts'
 import { addJob, addRun, endRun, openUserDatabase } from '../support/factories.ts'
@@ -25,7 +25,7 @@ test('opening a log twice answers where it stands', async () => {
   expect(next).toMatchObject({ end: 7, lineState: [4, 2, 3, 0], position: { out: 6, err: 1 } })
 })
 
-test('of many pumps at one head exactly one writes', async () => {
+test('exactly one of many pumps at one head writes', async () => {
   const { sql, head, read } = await newLog()
   const pumps = Array.from({ length: 12 }, (_, pump) =>
     append(sql, head, { pieces: [out(`pump ${pump}\n`)], position: pump, bytesMax }),
@@ -39,8 +39,8 @@ test('of many pumps at one head exactly one writes', async () => {
 test('nothing is appended to a sealed log, whose open lines have ended', async () => {
   const { sql, runId, head } = await newLog()
   const next = await append(sql, head, { pieces: [out('a\nb')], position: null, bytesMax })
-  await seal(sql, [runId])
-  await seal(sql, [runId])
+  await sealLog(sql, [runId])
+  await sealLog(sql, [runId])
   await expect(append(sql, next, { pieces: [out('c')], position: null, bytesMax })).rejects.toBeInstanceOf(LogMoved)
   expect(await openLog(sql, runId)).toMatchObject({ sealed: true, lineState: [3, 0, 0, 0] })
 })
@@ -126,7 +126,7 @@ test.each(['LOST', 'NOT_VISIBLE', 'DISK_FULL'] as const)('a gap says why: %s', a
 test('runs of a job follow each other under one cursor', async () => {
   const { sql, jobId, runId, head, read } = await newLog()
   await append(sql, head, { pieces: [out('first\n')], position: null, bytesMax })
-  await seal(sql, [runId])
+  await sealLog(sql, [runId])
   await endRun(sql, runId)
   const second = await addRun(sql, { jobId, number: 2 })
   await append(sql, await openLog(sql, second), {

@@ -94,7 +94,7 @@ test('an append that the database refuses fails alone', async () => {
   expect(texts).toEqual(['text\n', 'text\n', '', 'text\n', 'text\n'])
 })
 
-test('of the pumps of many processes at the heads of many logs exactly one writes each', async () => {
+test('exactly one pump of many processes writes at each head', async () => {
   const appenders = Array.from({ length: 4 }, () => createAppender(database.db.sql))
   const runs = await newRuns(20)
   const pumps = appenders.flatMap((append, n) =>

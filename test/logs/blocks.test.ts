@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { LogChunk } from '../../src/executors/executor.ts'
-import { createAppender, seal } from '../../src/logs/append.ts'
+import { createAppender, sealLog } from '../../src/logs/append.ts'
 import { createLogTail } from '../../src/logs/follow.ts'
 import { createFreshOutput } from '../../src/logs/fresh-output.ts'
 import { createBell } from '../../src/platform/bell.ts'
@@ -71,6 +71,6 @@ test('a batch stays as it is while its reader has it, however much is stored mea
   await pumpLog({ sql: db.sql, append, executor, runId, isFresh: true, handle: '', bytesMax: 2 ** 34, onStored }, never)
   await reader
   expect(read).toBe(size)
-  await seal(db.sql, [runId])
+  await sealLog(db.sql, [runId])
   await finishJob(db.sql, jobId)
 })

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { type LogHead, openLog, seal } from '../../src/logs/append.ts'
+import { type LogHead, openLog, sealLog } from '../../src/logs/append.ts'
 import { lineBytesMax } from '../../src/logs/batch.ts'
 import type { Chunk, LogPiece } from '../../src/logs/chunk.ts'
 import { begun } from '../../src/logs/cut.ts'
@@ -37,14 +37,14 @@ async function newLog(fresh?: FreshOutput) {
       head = await append(sql, head, { pieces, position: null, bytesMax: 2 ** 34, onStored })
     },
     finish: async () => {
-      await seal(sql, [runId])
+      await sealLog(sql, [runId])
       await finishJob(sql, jobId)
     },
   }
 }
 
 /**
- * What a text is made of: words of every width, line ends, escape sequences whole and broken, bytes that are no text.
+ * Pieces of a text: words of every width, line ends, escape sequences whole and broken, invalid bytes.
  */
 const atoms: Buffer[] = [
   'a',
@@ -79,7 +79,7 @@ interface Expected {
   lines: { number: number; stream: LogStream; text: string }[]
 }
 
-/** What a log says, from its definition: byte by byte. */
+/** The expected text of a log, byte by byte from its definition. */
 function expected(pieces: readonly { stream: LogStream; bytes: Buffer }[], streams: readonly LogStream[]): Expected {
   const open = new Map<LogStream, { number: number; stream: LogStream; bytes: number[] }>()
   const lines: { number: number; stream: LogStream; bytes: number[] }[] = []
@@ -148,7 +148,7 @@ describe('whatever was written, wherever it is cut', () => {
     )
   })
 
-  test('of one stream, a page after every write gives the same text, and whole characters in every page', async () => {
+  test('one stream: a page after every write gives the same text, and whole characters in every page', async () => {
     await fc.assert(
       fc.asyncProperty(single, fc.integer({ min: 1, max: 20 }), async ({ stream, parts }, linesMax) => {
         const { jobId, write, finish } = await newLog()

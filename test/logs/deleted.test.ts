@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { seal } from '../../src/logs/append.ts'
+import { sealLog } from '../../src/logs/append.ts'
 import { createLogTail } from '../../src/logs/follow.ts'
 import { LogGone, readLog } from '../../src/logs/read.ts'
 import { systemClock } from '../../src/platform/clock.ts'
@@ -16,7 +16,7 @@ test('a job that is deleted while its output is replayed resets too', async () =
   const { sql } = database.db
   const { jobId, runId } = await addJob(sql, userId)
   await writeLog(sql, jobId, Array(8).fill(out(`${'x'.repeat(99)}\n`.repeat(2_500))))
-  await seal(sql, [runId])
+  await sealLog(sql, [runId])
   await finishJob(sql, jobId)
   const wakeups = { on: () => () => undefined }
   const tail = createLogTail({
@@ -35,6 +35,6 @@ test('a job that is deleted while its output is replayed resets too', async () =
   expect(rest.slice(0, -1).every(({ kind }) => kind === 'batch')).toBe(true)
 })
 
-test('a page of a deleted job is none, and not the last one', async () => {
+test('a page of a deleted job is null, and is not the last page', async () => {
   await expect(readLog(database.db.sql, { jobId: 'job_gone', streams, linesMax: 1 })).rejects.toThrow(LogGone)
 })

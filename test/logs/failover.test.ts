@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { type LogHead, openLog, seal } from '../../src/logs/append.ts'
+import { type LogHead, openLog, sealLog } from '../../src/logs/append.ts'
 import { createLogTail, type LogTail } from '../../src/logs/follow.ts'
 import type { LogCursor } from '../../src/logs/stored.ts'
 import { systemClock } from '../../src/platform/clock.ts'
@@ -82,7 +82,7 @@ test('a reader whose cursor is beyond the last look of this process waits for th
   await write('third\n')
   const late = follow({ jobId, after: { run: 1, offset: 19 } })
   const next = late.next()
-  await seal(sql, [runId])
+  await sealLog(sql, [runId])
   await finishJob(sql, jobId)
   wakeups.poke('log')
   expect((await next).value).toMatchObject({ kind: 'batch', isFinal: true, startOffset: 19 })

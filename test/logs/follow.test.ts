@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { type LogHead, openLog, seal } from '../../src/logs/append.ts'
+import { type LogHead, openLog, sealLog } from '../../src/logs/append.ts'
 import type { Chunk, LogPiece } from '../../src/logs/chunk.ts'
 import { createLogTail, type LogTail } from '../../src/logs/follow.ts'
 import { createFreshOutput } from '../../src/logs/fresh-output.ts'
@@ -41,7 +41,7 @@ async function newJob() {
   const { jobId, runId } = await addJob(sql, userId)
   const pump = await startPump(runId)
   const finish = async () => {
-    await pump.seal()
+    await pump.sealLog()
     await finishJob(sql, jobId)
     wakeups.poke('log')
   }
@@ -56,8 +56,8 @@ async function startPump(runId: string) {
       head = await append(sql, head, { pieces, position: null, bytesMax: 2 ** 34 })
       wakeups.poke('log')
     },
-    async seal() {
-      await seal(sql, [runId])
+    async sealLog() {
+      await sealLog(sql, [runId])
       wakeups.poke('log')
     },
   }
@@ -84,7 +84,7 @@ async function nextBatch(stream: AsyncGenerator<TailMessage, void, void>) {
 }
 
 test('replays, follows, changes runs, and ends with exactly one final batch', async () => {
-  const { jobId, runId, write, seal: sealFirst } = await newJob()
+  const { jobId, runId, write, sealLog: sealFirst } = await newJob()
   await write(out('stored\n'))
   const stream = follow({ jobId })
   expect(await nextBatch(stream)).toMatchObject({ text: 'stored\n', phase: 'REPLAY', startOffset: 0, endOffset: 7 })
@@ -95,7 +95,7 @@ test('replays, follows, changes runs, and ends with exactly one final batch', as
   const second = await addRun(database.db.sql, { jobId, number: 2 })
   const pump = await startPump(second)
   await pump.write(out('again\n'))
-  await pump.seal()
+  await pump.sealLog()
   await finishJob(database.db.sql, jobId)
   wakeups.poke('log')
   const messages = await rest
@@ -105,7 +105,7 @@ test('replays, follows, changes runs, and ends with exactly one final batch', as
   expect(messages.at(-1)).toMatchObject({ kind: 'batch', isFinal: true, phase: 'LIVE' })
 })
 
-test('takes what this process stores without a look, and looks when it missed some', async () => {
+test('takes output of this process without a read, and reads when it missed some', async () => {
   const fresh = createFreshOutput()
   const deaf: Pick<Wakeups<'log'>, 'on'> = { on: () => () => true }
   let looks = 0
@@ -139,7 +139,7 @@ test('takes what this process stores without a look, and looks when it missed so
   await stream.return()
 })
 
-test('goes on over a byte that is not UTF-8 and much more output, and says what the log says', async () => {
+test('goes on over a byte that is not UTF-8 and much more output, and shows the text of the log', async () => {
   const { jobId, write, finish } = await newJob()
   const stream = follow({ jobId })
   await write(out(Buffer.concat([Buffer.from([0xe9]), Buffer.alloc(70_000, 'x')])))
@@ -163,7 +163,7 @@ test('a closed job without a log ends with an empty final batch; so does a finis
 })
 
 test('one run only: final when that run is sealed', async () => {
-  const { jobId, runId, write, seal: sealFirst } = await newJob()
+  const { jobId, runId, write, sealLog: sealFirst } = await newJob()
   await write(out('first\n'))
   await sealFirst()
   await endRun(database.db.sql, runId)
@@ -205,7 +205,7 @@ test('a line without an end is shown however time passes between two looks at th
   }
 })
 
-test('gaps and retention are told, never skipped', async () => {
+test('gaps and retention are reported, never skipped', async () => {
   const { jobId, write, finish } = await newJob()
   await write(out('old\n'))
   await database.db.sql.query(
@@ -304,7 +304,7 @@ test('a silent tail sleeps once per heartbeat, for 15 s', async () => {
   expect(beat).toEqual({ afterMs: 15_000, sleeps: [14_999.5] })
 })
 
-test('readers that leave leave nothing behind, and statements do not grow with readers', async () => {
+test('readers that leave release everything, and statements do not grow with readers', async () => {
   const { jobId, write, finish } = await newJob()
   const counted = countStatements()
   const open = async (count: number) => {

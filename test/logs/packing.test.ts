@@ -13,7 +13,7 @@ test('chunks of every size are Zstandard and read as they were written, and a li
       const bytes = Buffer.alloc(size, fill, 'latin1')
       const { chunks } = packChunks({ end: 7, lineState: noLines }, [{ stream: 'STDOUT', bytes }])
       const [chunk] = chunks
-      if (!chunk || chunk.gap !== null) throw new Error('There is no chunk')
+      if (!chunk || chunk.gap !== null) throw new Error('The table has no chunk')
       expect(zstdDecompressSync(chunk.data)).toEqual(bytes)
       const { start, end, segments, data } = chunk
       const row = { start_offset: start, end_offset: end, at: new Date(), line_state: [], segments, data, gap: null }

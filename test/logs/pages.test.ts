@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { openLog, seal } from '../../src/logs/append.ts'
+import { openLog, sealLog } from '../../src/logs/append.ts'
 import { createLogTail } from '../../src/logs/follow.ts'
 import { mergeChunks } from '../../src/logs/keep.ts'
 import { systemClock } from '../../src/platform/clock.ts'
@@ -29,7 +29,7 @@ async function storedJob(linesPerChunk: number) {
     const pieces = [out(lines.slice(at, at + linesPerChunk).join(''))]
     head = await append(sql, head, { pieces, position: null, bytesMax: 2 ** 34 })
   }
-  await seal(sql, [runId])
+  await sealLog(sql, [runId])
   await finishJob(sql, jobId)
   return { jobId, runId }
 }

@@ -1,11 +1,11 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { codesOf, type Passage, passage, passageOfLines } from '../../src/logs/batch.ts'
+import { encodeStreams, type Passage, passage, passageOfLines } from '../../src/logs/batch.ts'
 import { type BytesChunk, type LogPiece, packChunks, readChunk } from '../../src/logs/chunk.ts'
 import type { CutOptions } from '../../src/logs/cut.ts'
 import { type LogStream, noLines } from '../../src/logs/lines.ts'
 
-/** Text, line ends, beginnings of characters and escape sequences, bytes that are no UTF-8 at all. */
+/** Text, line ends, beginnings of characters and escape sequences, invalid UTF-8. */
 const units = [
   ...['x', '\n', 'line\n', '€', '\u001b[31m', '\u001b]0;'].map((text) => Buffer.from(text)),
   ...[[0xe9], [0xff], [0xe2, 0x82], [0x80]].map((bytes) => Buffer.from(bytes)),
@@ -51,7 +51,7 @@ function readAll({ appends, bytesMax, page }: Log, streams: readonly LogStream[]
   for (let from = 0; from < end; from = parts.at(-1)?.end ?? end) {
     const stored = chunks.filter((chunk) => chunk.end > from && chunk.start < from + page)
     const follows = (stored.at(-1)?.end ?? 0) < end ? 'MORE' : 'END'
-    const options = { from, codes: codesOf(streams), bytesMax, follows } as const
+    const options = { from, codes: encodeStreams(streams), bytesMax, follows } as const
     const part = cutter(stored, { ...options, upTo: 'ALL' })
     parts.push(part.end > from ? part : cutter(stored, { ...options, upTo: 'BYTES' }))
     expect(parts.at(-1)?.end).toBeGreaterThan(from)

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { openLog, seal } from '../../src/logs/append.ts'
+import { openLog, sealLog } from '../../src/logs/append.ts'
 import type { LogPiece } from '../../src/logs/chunk.ts'
 import { pageGapsMax, readLog } from '../../src/logs/read.ts'
 import type { Sql } from '../../src/platform/tx.ts'
@@ -17,7 +17,7 @@ async function logOf(appends: readonly (readonly LogPiece[])[]): Promise<string>
   const { jobId, runId } = await addJob(sql, userId)
   let head = await openLog(sql, runId)
   for (const pieces of appends) head = await append(sql, head, { pieces, position: null, bytesMax: 2 ** 34 })
-  await seal(sql, [runId])
+  await sealLog(sql, [runId])
   await finishJob(sql, jobId)
   return jobId
 }

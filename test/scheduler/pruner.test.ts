@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { expireEvents } from '../../src/domain/jobs/retention.ts'
-import { openLog, seal } from '../../src/logs/append.ts'
+import { openLog, sealLog } from '../../src/logs/append.ts'
 import { createLog } from '../../src/platform/log.ts'
 import type { Sql } from '../../src/platform/tx.ts'
 import { pruneOnce, type Retention } from '../../src/scheduler/pruner.ts'
@@ -19,7 +19,7 @@ async function write(sql: Sql, runId: string, lines: readonly string[]): Promise
 }
 
 async function finish(sql: Sql, { jobId, runId }: { jobId: string; runId: string }): Promise<void> {
-  await seal(sql, [runId])
+  await sealLog(sql, [runId])
   await finishJob(sql, jobId)
 }
 

@@ -7,7 +7,7 @@ import { ledSql } from '../../domain/leadership.ts'
 import { readVisibleQuotas } from '../../domain/limits/quotas.ts'
 import { maySeeSlot, readSlots } from '../../domain/submission/slots.ts'
 import { type JobRow, readJob } from '../../domain/submission/stored-job.ts'
-import { eventColumns, type FeedEvent, markOf } from '../../feed/event.ts'
+import { eventColumns, type FeedEvent, markEntry } from '../../feed/event.ts'
 import { logEnds } from '../../logs/stored.ts'
 import type { Device, Run } from '../../platform/generated/client.ts'
 import type { Sql } from '../../platform/tx.ts'
@@ -242,7 +242,7 @@ async function readMarks({ db }: Domain, ids: readonly string[]): Promise<(strin
       [jobIds, seqs],
     ),
   )
-  return events.map((event) => event && markOf(event))
+  return events.map((event) => event && markEntry(event))
 }
 
 /** Keys have two parts, which Prisma would turn into one OR per event. */

@@ -1,4 +1,4 @@
-import { type FeedEvent, type FeedPosition, markOf } from '../../feed/event.ts'
+import { type FeedEvent, type FeedPosition, markEntry } from '../../feed/event.ts'
 import { refusal } from '../errors.ts'
 import { decodeCursor, encodeCursor, filterHash, invalidCursor } from '../rows/cursor.ts'
 import { eventsListing } from '../rows/listings.ts'
@@ -22,7 +22,7 @@ export interface SeqPosition {
 export const seqCursor = ({ jobId, seq, mark }: SeqPosition): string =>
   encodeCursor('seq', { j: jobId, s: seq, m: mark })
 
-export const eventCursor = (event: FeedEvent): string => seqCursor({ ...event, mark: markOf(event) })
+export const eventCursor = (event: FeedEvent): string => seqCursor({ ...event, mark: markEntry(event) })
 
 /** After the event that made the job what it is at this version. */
 export async function cursorAt({ id, version }: AtVersion, load: Loaders): Promise<string> {

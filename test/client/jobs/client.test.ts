@@ -4,7 +4,7 @@ import { type Client, createClient } from '../../../src/client/jobs/client.ts'
 import type { JobUpdate } from '../../../src/client/jobs/events.ts'
 import { cancelJob } from '../../../src/domain/control/cancel.ts'
 import { setJobPriority } from '../../../src/domain/control/priority.ts'
-import { openLog, seal } from '../../../src/logs/append.ts'
+import { openLog, sealLog } from '../../../src/logs/append.ts'
 import { data } from '../../support/client.ts'
 import { append } from '../../support/log.ts'
 import { type CuttingProxy, startProxy } from '../../support/proxy.ts'
@@ -224,7 +224,7 @@ async function logged(begin: string) {
   }
   const close = async (text: string) => {
     await add(text)
-    await seal(sql, [runId])
+    await sealLog(sql, [runId])
     await cancel(jobId)
     server.domain.wakeups.poke('log')
   }

@@ -6,7 +6,7 @@ import { cancelJob } from '../../../src/domain/control/cancel.ts'
 import { deleteJob } from '../../../src/domain/control/remove.ts'
 import { createContext, type Rooms } from '../../../src/graphql/rows/context.ts'
 import { eventsParent } from '../../../src/graphql/rows/listings.ts'
-import { openLog, seal } from '../../../src/logs/append.ts'
+import { openLog, sealLog } from '../../../src/logs/append.ts'
 import {
   ask,
   data,
@@ -107,7 +107,7 @@ describe.each(Object.entries(live))('over %s', (_name, open) => {
     server.domain.wakeups.poke('log')
     const first = await next(stream)
     expect(first).toMatchObject({ text: 'héllo\n', lines: [{ number: 1, text: 'héllo' }], isFinal: false })
-    await seal(sql, [job.currentRun.id])
+    await sealLog(sql, [job.currentRun.id])
     await cancel(jobId)
     server.domain.wakeups.poke('log')
     expect((await rest(stream as Stream & AsyncIterable<Result>)).at(-1)).toMatchObject({ text: '', isFinal: true })

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { newId } from '../../../src/domain/ids.ts'
 import { isFinal, type JobState, jobStates, stateCategory } from '../../../src/domain/state.ts'
 import { readFacts } from '../../../src/feed/facts.ts'
-import { compileFilter, type JobFilter, momentOf } from '../../../src/feed/filter.ts'
+import { compileFilter, type JobFilter, toMoment } from '../../../src/feed/filter.ts'
 import type { JobOrderField } from '../../../src/graphql/rows/listings.ts'
 import { filterSql } from '../../../src/graphql/schema/job-filter.ts'
 import '../../../src/graphql/schema/schema.ts' // the module of the filter is a part of it
@@ -137,7 +137,7 @@ test('what a list admits, its stream admits', async () => {
     const { admitsJob, admitsMoment } = compileFilter(filter)
     const admitted = kept.filter(({ id, state, finishedAt }) => {
       const known = facts.get(id)
-      return known !== undefined && admitsJob(known) && admitsMoment(momentOf(state, finishedAt))
+      return known !== undefined && admitsJob(known) && admitsMoment(toMoment(state, finishedAt))
     })
     return admitted.map(({ id }) => id).sort()
   }
