@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, describe, expect, test } from 'vitest'
-import { createEngine } from '../../src/executors/container/engine.ts'
+import { Engine } from '../../src/executors/container/engine.ts'
 import { ensureNetworks } from '../../src/executors/container/network.ts'
 import { systemClock } from '../../src/platform/clock.ts'
 import { type Api, openServer } from '../support/api.ts'
@@ -110,7 +110,7 @@ describe.skipIf(conf === undefined)('on Slurm', async () => {
 
 describe.skipIf(engineAddress === undefined)('in a container', async () => {
   if (engineAddress === undefined) return
-  const engine = createEngine(engineAddress, systemClock)
+  const engine = new Engine(engineAddress, systemClock)
   await ensureNetworks(engine)
   const { IPAM: addresses } = await engine.get<{ IPAM: { Config: { Gateway: string }[] } }>('/networks/berth')
   // The server listens on loopback alone.

@@ -4,12 +4,12 @@ import { parseSubmission } from '../../src/domain/input.ts'
 import type { JobSpec } from '../../src/domain/spec.ts'
 import { normalise } from '../../src/domain/submission/normalise.ts'
 import { route } from '../../src/domain/submission/routing.ts'
-import { bodyOf } from '../../src/executors/container/create.ts'
+import { makeRequest } from '../../src/executors/container/create.ts'
 import type { RunSpec } from '../../src/executors/executor.ts'
-import { networkObjectsOf } from '../../src/executors/kubernetes/network.ts'
+import { makeNetworkObjects } from '../../src/executors/kubernetes/network.ts'
 import { nodeLabels } from '../../src/executors/kubernetes/placement.ts'
-import { podOf } from '../../src/executors/kubernetes/pod.ts'
-import { commandScript } from '../../src/executors/kubernetes/script.ts'
+import { makePod } from '../../src/executors/kubernetes/pod.ts'
+import { makeCommandScript } from '../../src/executors/kubernetes/script.ts'
 import { destinationOf } from '../support/destination.ts'
 import { runOf } from './runs.ts'
 
@@ -117,7 +117,7 @@ const mountsOf = ({ spec: { data } }: RunSpec) =>
 const askedOf: Record<string, (run: RunSpec) => Promise<unknown>> = {
   async container(run) {
     const image = { id: run.spec.image ?? 'i', environment: { A: 'image' }, command: [], shell: ['/bin/sh'] }
-    return bodyOf(run, {
+    return makeRequest(run, {
       image: { ...image, workdir: '/', user: '', volumes: [] },
       account: null,
       mounts: mountsOf(run),
@@ -136,9 +136,9 @@ const askedOf: Record<string, (run: RunSpec) => Promise<unknown>> = {
     const images = { image: 'i', x11Image: 'x', imagePullSecrets: [] }
     const made = { owner: 'us', ...images, secret, nodes, nowMs: 0 }
     return [
-      podOf({ ...made, run, mounts: mountsOf(run) }, 0),
-      networkObjectsOf(run, 'us', secret),
-      commandScript(run, { passed: { PASSED: 'x' } }),
+      makePod({ ...made, run, mounts: mountsOf(run) }, 0),
+      makeNetworkObjects(run, 'us', secret),
+      makeCommandScript(run, { passed: { PASSED: 'x' } }),
     ]
   },
 }

@@ -1,18 +1,31 @@
 import type { Clock } from '../../platform/clock.ts'
 import type { ExecutorDescription } from '../executor.ts'
+import { isBackendError } from './unreachable.ts'
 
-/** A server that starts does not wait for a backend that is frozen. */
+/** A starting server does not wait longer for a frozen backend. */
 const answerMsMax = 5_000
 
-export const unavailable = (message: string): ExecutorDescription => ({ version: null, available: false, message })
+interface Describing {
+  clock: Clock
+  /** What is unreachable if `read` fails, such as `Cluster`. */
+  name: string
+  address: string
+  read(): Promise<ExecutorDescription>
+}
 
-/** What the backend tells of itself; `silent`: why it counts as unavailable if it does not answer soon. */
-export async function describedSoon(
-  clock: Clock,
-  asked: Promise<ExecutorDescription>,
-  silent: string,
-): Promise<ExecutorDescription> {
+/** Describes an unreachable backend as unavailable. */
+export async function describeBackend({ clock, name, address, read }: Describing): Promise<ExecutorDescription> {
   const late = new AbortController()
-  const unanswered = clock.sleep(answerMsMax, late.signal).then(() => unavailable(silent))
-  return Promise.race([asked, unanswered]).finally(() => late.abort())
+  const unavailable = (why: string) => ({ version: null, available: false, message: `${name} unreachable: ${why}` })
+  const timeout = clock
+    .sleep(answerMsMax, late.signal)
+    .then(() => unavailable(`no answer from ${address} within ${answerMsMax / 1000} s`))
+  try {
+    return await Promise.race([read(), timeout])
+  } catch (error) {
+    if (!isBackendError(error)) throw error
+    return unavailable(error.message)
+  } finally {
+    late.abort()
+  }
 }

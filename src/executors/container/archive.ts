@@ -1,6 +1,7 @@
-import { type Engine, EngineError, isNotFound } from './engine.ts'
+import { BackendRefused } from '../backend/unreachable.ts'
+import { type Engine, isNotFound } from './engine.ts'
 
-/** Files of a container as archives of tar, by which the engine takes and gives them. */
+/** Tar archives, in which the engine exchanges files of a container. */
 
 export interface ArchivedFile {
   /** Absolute. */
@@ -11,7 +12,7 @@ export interface ArchivedFile {
 
 const blockBytes = 512
 
-/** For the root of a container. */
+/** An archive to unpack at the root of a container. */
 export function archive(files: readonly ArchivedFile[]): Uint8Array {
   const blocks = files.flatMap(({ path, mode, content = new Uint8Array() }) => [
     header(path.slice(1), mode, content.length),
@@ -41,13 +42,13 @@ function header(name: string, mode: number, size: number): Buffer {
   return block
 }
 
-/** Bytes of a file that are read. */
+/** Maximum bytes that are read of a file. */
 const fileBytesMax = 64
 
-/** The text of a small file of a container, also of one that is over; null: there is no such file. */
+/** The text of a small file; null: the file does not exist. The container may be over. */
 export async function readFile(engine: Engine, container: string, path: string): Promise<string | null> {
   try {
-    const found = await engine.beginning(`/containers/${container}/archive`, { path }, blockBytes + fileBytesMax)
+    const found = await engine.readBeginning(`/containers/${container}/archive`, { path }, blockBytes + fileBytesMax)
     const size = Number.parseInt(found.toString('latin1', 124, 135), 8)
     return found.toString('utf8', blockBytes, blockBytes + size)
   } catch (error) {
@@ -56,19 +57,19 @@ export async function readFile(engine: Engine, container: string, path: string):
   }
 }
 
-/** `os.ModeDir` of Go, in which the engines are written. */
+/** `os.ModeDir` of Go; the engines are written in Go. */
 const directoryBit = 2 ** 31
 
 /** Follows links. */
 export async function isDirectory(engine: Engine, container: string, path: string): Promise<boolean> {
-  const asked = `/containers/${container}/archive`
+  const archivePath = `/containers/${container}/archive`
   try {
-    const headers = await engine.head(asked, { path: `${path}/.` })
+    const headers = await engine.readHeaders(archivePath, { path: `${path}/.` })
     const stat = Buffer.from(String(headers?.['x-docker-container-path-stat'] ?? ''), 'base64').toString()
     return headers !== null && JSON.parse(stat).mode >= directoryBit
   } catch (error) {
-    // Docker answers 500 for a path through a file.
-    if (error instanceof EngineError && (await engine.has(asked, { path }))) return false
+    // Docker answers 500 for a path that leads through a file.
+    if (error instanceof BackendRefused && (await engine.has(archivePath, { path }))) return false
     throw error
   }
 }

@@ -11,64 +11,64 @@ import { displayPipe, displayVariables } from '../process/display.ts'
 import { buildArgv, buildEnvironment, type Environment } from '../process/environment.ts'
 import { buildLauncherEnvironment } from '../process/launchers.ts'
 import { childFunctions, jobScript, rankLauncher, readScript } from '../process/scripts.ts'
-import { begunFileOf } from './begun-file.ts'
-import { containerNameOf, displayNameOf } from './handle.ts'
+import { containerName, displayName } from './containers.ts'
 import type { Image } from './image.ts'
 import { labels as labelNames } from './labels.ts'
 import { createMountCheck, type MountCheck } from './mount-check.ts'
-import { networkOf } from './network.ts'
+import { networkConfig } from './network.ts'
+import { notePath } from './note-file.ts'
 import type { RunFile } from './run-files.ts'
 
-/** The request by which the engine makes the container of a run. */
+/** The request that creates the container of a run. */
 
-export interface Making {
+export interface RequestParts {
   image: Image
   /** null: the user of the image. */
   account: Account | null
   mounts: readonly Mount[]
   labels: Readonly<Record<string, string>>
   files: readonly RunFile[]
-  /** Variables of the server that jobs may have. */
+  /** Variables of the server that jobs inherit. */
   passed: Environment
-  /** The engine has an init program, for images without a shell. */
+  /** The engine has an init program; images without a shell use it. */
   hasInit: boolean
   isPodman: boolean
-  /** Processors of the engine, which refuses a container with more; null: unknown. */
+  /** Processors of the engine, which refuses containers with more; null: unknown. */
   cpusMax: number | null
   /** Bytes of output that the engine keeps of a container. */
   logBytesMax: number
   /** Directory of the machine's InfiniBand devices. */
   infinibandDir: string
-  /** How long after its maximum run time a run is ended by its container, in case no server did. */
+  /** How long after its maximum run time a container ends its run, in case no server did. */
   deadlineSlackSeconds: number
 }
 
-export interface Made {
+export interface ContainerRequest {
   body: unknown
-  /** Must exist in the container; null: the job names none, or the check of the mounts enters it. */
+  /** Must exist in the container; null: the job has no workdir, or the mount check enters it. */
   workdir: string | null
-  /** null: it has no mounts to check. */
+  /** null: no mount needs a check. */
   check: MountCheck | null
-  /** Its first process is that of init.sh, and may be unable to make a file. */
-  needsBegunFile: boolean
+  /** Its first process is init.sh, which may lack the right to create the note file. */
+  needsNoteFile: boolean
 }
 
 /** Maximum processes of one container: stops a fork bomb before the machine does. */
 const pidsMax = 32_768
 const launchers = ['single', 'multiple', 'mpirun'] as const
 
-export async function bodyOf(run: RunSpec, making: Making): Promise<Made> {
+export async function makeRequest(run: RunSpec, making: RequestParts): Promise<ContainerRequest> {
   const { spec, gpuIds } = run
   const { image, account, files, labels, mounts } = making
   const environment = environmentFor(run, making)
   const { memoryBytes } = machineAmountsOf(spec.resources)
-  const display = spec.x11 ? displayNameOf(containerNameOf(run.runId)) : null
+  const display = spec.x11 ? displayName(containerName(run.runId)) : null
   const { command, workdir, check } = entranceOf(run, environment, making)
   const body = {
     Image: image.id,
     Entrypoint: [],
     Cmd: command,
-    // The engine would make the workdir of the image as root.
+    // The engine would create the workdir of the image as root.
     ...(check && isInData(image.workdir, mounts) && { WorkingDir: '/' }),
     // A health check of the image would run beside the job, perhaps before its mounts are checked.
     Healthcheck: { Test: ['NONE'] },
@@ -86,43 +86,43 @@ export async function bodyOf(run: RunSpec, making: Making): Promise<Made> {
     HostConfig: {
       Init: image.shell === null && making.hasInit,
       Binds: files.map(({ source, target }) => `${source}:${target}:ro`),
-      // The engine makes no folder for a source that is not there, as it does for Binds.
+      // Unlike with Binds, the engine does not create a missing source.
       Mounts: mounts.map(({ source, target }) => ({ Type: 'bind', Source: source, Target: target })),
       ...(display !== null && { VolumesFrom: [`${display}:ro`] }),
       NanoCpus: nanoCpus(run, making),
       Memory: memoryBytes,
       MemorySwap: memoryBytes,
       PidsLimit: pidsMax,
-      // Where the engine maps users (userns-remap), an account of the machine would be another one in its container.
+      // With userns-remap, an account of the machine would be another one in its container.
       ...(account && { UsernsMode: 'host' }),
       GroupAdd: account ? await groupsOf(account) : [],
       SecurityOpt: ['no-new-privileges'],
       LogConfig: logConfigOf(making),
       DeviceRequests: gpuIds.length > 0 ? [{ DeviceIDs: gpuIds.map(String), Capabilities: [['gpu']] }] : [],
       ...(spec.resources.infiniband && (await infiniband(making.infinibandDir))),
-      ...networkOf(spec).host,
+      ...networkConfig(spec).host,
     },
-    NetworkingConfig: networkOf(spec).networking,
+    NetworkingConfig: networkConfig(spec).networking,
   }
   return {
     body,
     check,
     workdir,
-    needsBegunFile: (image.shell !== null || check !== null) && !isRoot(making),
+    needsNoteFile: (image.shell !== null || check !== null) && !isRoot(making),
   }
 }
 
-interface Entrance extends Pick<Made, 'workdir' | 'check'> {
+interface Entrance extends Pick<ContainerRequest, 'workdir' | 'check'> {
   command: readonly string[]
 }
 
-/** The check of the mounts goes first, and enters a workdir among them. */
-function entranceOf(run: RunSpec, environment: Environment, making: Making): Entrance {
+/** The mount check runs first, and enters a workdir inside a mount. */
+function entranceOf(run: RunSpec, environment: Environment, making: RequestParts): Entrance {
   const { image, mounts } = making
   const given = workdirOf(run.spec.workdir, homeOf(environment, making))
   const workdir = given ?? image.workdir
   const command = commandOf(run, { environment, making, image, workdir })
-  const check = createMountCheck(run.runId, mounts)
+  const check = createMountCheck(mounts)
   if (check === null) return { command, workdir: given, check }
   const isEntered = isInData(workdir, mounts)
   return { command: check.argv(command, isEntered ? workdir : null), workdir: isEntered ? null : given, check }
@@ -131,23 +131,23 @@ function entranceOf(run: RunSpec, environment: Environment, making: Making): Ent
 const isInData = (path: string, mounts: readonly Mount[]) =>
   mounts.some(({ target }) => isInside(resolve(path), target))
 
-/** Docker's `local` keeps bytes, where `json-file` replaces those that are not UTF-8, and characters that its records cut. */
-const logConfigOf = ({ logBytesMax, isPodman }: Making) => ({
+/** Docker's `local` keeps all bytes; `json-file` replaces invalid UTF-8 and characters that its records cut. */
+const logConfigOf = ({ logBytesMax, isPodman }: RequestParts) => ({
   Type: isPodman ? 'json-file' : 'local',
   Config: { 'max-size': String(logBytesMax), 'max-file': '1', ...(!isPodman && { compress: 'false' }) },
 })
 
-/** A pool may declare more processors than the machine has: then a job is planned with them and gets all that there are. */
-function nanoCpus({ spec: { resources } }: RunSpec, { cpusMax }: Making): number {
+/** A pool may declare more processors than the machine has: then its job gets all processors of the machine. */
+function nanoCpus({ spec: { resources } }: RunSpec, { cpusMax }: RequestParts): number {
   const { cpuMillis } = machineAmountsOf(resources)
   return Math.min(cpuMillis, (cpusMax ?? Number.POSITIVE_INFINITY) * 1000) * 1e6
 }
 
-/** Where NVIDIA's runtime is that of all containers, it would give all GPUs to an image that says so, as those for CUDA do. */
+/** As the default runtime, NVIDIA's gives all GPUs to an image that asks for them, as CUDA images do. */
 const withoutGpus = { NVIDIA_VISIBLE_DEVICES: 'void' }
 
 /** The variables of the image are the lowest layer; `inheritEnvironment: false` leaves them out. */
-function environmentFor(run: RunSpec, making: Making): Environment {
+function environmentFor(run: RunSpec, making: RequestParts): Environment {
   const { image, passed, files } = making
   const { launcher } = run.spec
   const inherited = run.spec.inheritEnvironment ? { ...passed, ...image.environment } : {}
@@ -166,34 +166,35 @@ function environmentFor(run: RunSpec, making: Making): Environment {
   )
 }
 
-/** Seconds after which a container ends its run by itself; 0: never. */
-const limitOf = ({ maxRunTimeSeconds }: RunSpec['spec'], { deadlineSlackSeconds }: Making) =>
+/** Seconds after which a container ends its run; 0: never. */
+const limitOf = ({ maxRunTimeSeconds }: RunSpec['spec'], { deadlineSlackSeconds }: RequestParts) =>
   maxRunTimeSeconds > 0 ? Math.ceil(maxRunTimeSeconds + deadlineSlackSeconds) : 0
-/** Between TERM and KILL of a container that ends its run by itself. */
+/** Grace period of a container that ends its run. */
 const fallbackGraceSeconds = 10
 
 export const initScript = childFunctions + readScript(import.meta.dirname, 'init.sh')
 
-/** The engine adds the variables of the image; a name without a value removes one. */
+/** The engine adds the variables of the image; a name without a value removes a variable. */
 const namesToDrop = (environment: Environment, image: Image) =>
   Object.keys(image.environment).filter((name) => environment[name] === undefined)
 
-const isRoot = ({ account, image: { user } }: Making) => account === null && /^(0|root|)(:.*)?$/.test(user)
+const isRoot = ({ account, image: { user } }: RequestParts) => account === null && /^(0|root|)(:.*)?$/.test(user)
 
-const homeOf = (environment: Environment, making: Making) => environment['HOME'] ?? (isRoot(making) ? '/root' : '/')
+const homeOf = (environment: Environment, making: RequestParts) =>
+  environment['HOME'] ?? (isRoot(making) ? '/root' : '/')
 
 function workdirOf(given: string | null, home: string): string | null {
   return given === null ? null : given === '~' ? home : given.replace(/^~\//, `${home}/`)
 }
 
 interface Commanding {
-  making: Making
+  making: RequestParts
   environment: Environment
   image: Image
   workdir: string
 }
 
-/** The command of the job, wrapped in what its launcher, scripts, files and workdir need, from the inside out. */
+/** The command of the job, wrapped from the inside out for its launcher, scripts, files and workdir. */
 function commandOf(run: RunSpec, { environment, making, image, workdir }: Commanding): readonly string[] {
   const { spec } = run
   const given = buildArgv(run, environment)
@@ -224,28 +225,28 @@ function commandOf(run: RunSpec, { environment, making, image, workdir }: Comman
   const entered = spec.workdir === null ? piped : [...shell('a workdir'), '-c', enter, 'berth', workdir, ...piped]
   if (image.shell === null && spec.x11 === null) return entered
   const limits = [String(limitOf(spec, making)), String(fallbackGraceSeconds)]
-  const own = [...limits, spec.x11 ? displayPipe : '', begunFileOf(run.runId)]
+  const own = [...limits, spec.x11 ? displayPipe : '', notePath]
   return [...shell('x11'), '-c', initScript, 'berth', ...own, ...entered]
 }
 
 const enter = 'cd -- "$1" || exit 126; shift; exec "$@"'
 
 function launched({ spec: { launcher, resources } }: RunSpec, argv: readonly string[]): readonly string[] {
-  if (argv.length === 0) throw new StartFailed('BAD_SPEC', 'There is no command, and the image has none')
+  if (argv.length === 0) throw new StartFailed('BAD_SPEC', 'command: neither the job nor its image has a command')
   if (launcher === 'mpirun') return ['mpirun', '-n', String(processCountOf(resources)), ...argv]
   if (launchers.some((known) => known === launcher)) return argv
-  throw new StartFailed('BAD_SPEC', `launcher ${launcher} is none of ${launchers.join(', ')}`)
+  throw new StartFailed('BAD_SPEC', `launcher ${launcher}: the executor container supports ${launchers.join(', ')}`)
 }
 
 const execute = promisify(execFile)
 
-/** All groups of the account on this machine, so that shared data can be read. */
+/** All groups of the account on this machine: shared data may need them. */
 async function groupsOf({ name }: Account): Promise<string[]> {
   const { stdout } = await execute('id', ['-G', '--', name])
   return stdout.trim().split(/\s+/)
 }
 
-/** All devices of the machine, and the right to lock the memory that they write to. */
+/** All devices of the machine, and the right to lock memory for them. */
 async function infiniband(directory: string): Promise<{ Devices: unknown[]; CapAdd: string[] }> {
   const names = await readdir(directory).catch(() => [])
   if (names.length === 0)

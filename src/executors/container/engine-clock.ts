@@ -1,20 +1,20 @@
 import { readFile } from 'node:fs/promises'
 import { uptime } from 'node:os'
 import type { Time } from '../../platform/clock.ts'
-import { demandWhole, type Engine } from './engine.ts'
+import type { Engine } from './engine.ts'
 import type { Inspected } from './observation.ts'
 
 /** Converts moments of the engine's clock to database time, by the engine's present time. */
 export async function readEngineTime(engine: Engine, time: Time): Promise<(engineMs: number) => Date> {
   const { SystemTime: now } = await engine.get<{ SystemTime: string }>('/info')
-  demandWhole(!Number.isNaN(Date.parse(now)), '/info')
+  engine.checkAnswer(!Number.isNaN(Date.parse(now)), '/info')
   const aheadMs = Date.parse(now) - time.nowMs()
   return (engineMs) => new Date(engineMs - aheadMs)
 }
 
 /**
- * When a container began, from seconds since the machine started, so that setting a clock does not change it. null: its
- * process is over or not of this machine.
+ * When a container began, computed from the time since the machine started, which setting a clock does not change. null: its
+ * process is over or runs on another machine.
  */
 export async function readStart({ State: { Pid: pid } }: Inspected, time: Time): Promise<Date | null> {
   if (pid <= 0) return null
@@ -24,7 +24,7 @@ export async function readStart({ State: { Pid: pid } }: Inspected, time: Time):
   return new Date(time.nowMs() - (uptime() - Number(ticks) / ticksPerSecond) * 1000)
 }
 
-/** Counted from the state of the process, the first field behind its name. */
+/** Index after the name of the process. */
 const fieldOfStart = 19
 /** Linux shows 100 to user space, for every tick rate of the kernel. */
 const ticksPerSecond = 100

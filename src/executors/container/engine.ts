@@ -1,70 +1,19 @@
 import { existsSync } from 'node:fs'
 import { readdir, readFile, writeFile } from 'node:fs/promises'
-import {
-  type ClientRequest,
-  type IncomingHttpHeaders,
-  type IncomingMessage,
-  request as open,
-  type RequestOptions,
-} from 'node:http'
+import { type IncomingHttpHeaders, type IncomingMessage, request as open, type RequestOptions } from 'node:http'
 import { join } from 'node:path'
-import { text } from 'node:stream/consumers'
 import type { Clock } from '../../platform/clock.ts'
-import { beginningOf, parsedJson } from '../backend/json-answer.ts'
+import { HttpClient, type HttpRequest, parseJson, pathWithQuery, type Query } from '../backend/http-client.ts'
+import { BackendRefused, BackendUnreachable } from '../backend/unreachable.ts'
 
 /**
- * The Docker Engine API of dockerd and `podman system service`: HTTP over a Unix socket, or TCP. Only requests and
- * answers; the other files of this folder say what a container means to Berth.
- *
- * An engine may be away or frozen, and another program may answer in its place: the beginning of every answer, and all of
- * an answer that is read whole, are waited for `answerMsMax`. A failure is an `EngineAway`, which says nothing about a
- * container; an `EngineError` is a refusal by the engine.
+ * The Docker Engine API of dockerd and `podman system service`: HTTP over a Unix socket, or TCP. The other files of this
+ * folder interpret the answers.
  */
-
-export interface Engine {
-  /** Its address, for people. */
-  readonly address: string
-  get<T>(path: string, query?: Query): Promise<T>
-  /** null: the answer was empty. */
-  post<T>(path: string, query?: Query, body?: unknown): Promise<T | null>
-  /** Sends an archive. */
-  put(path: string, query: Query, archive: Uint8Array): Promise<void>
-  delete(path: string, query?: Query): Promise<void>
-  /** Whether there is such an object. */
-  has(path: string, query?: Query): Promise<boolean>
-  /** The headers of an answer; null: there is no such object. */
-  head(path: string, query?: Query): Promise<IncomingHttpHeaders | null>
-  /** The first bytes of an answer. */
-  beginning(path: string, query: Query, bytes: number): Promise<Buffer>
-  /** A continuous answer, read piece by piece; throws if the engine closes it in the middle. */
-  stream(path: string, signal: AbortSignal, query?: Query): Promise<IncomingMessage>
-  /** Like `stream`, for a request with an effect. */
-  work(path: string, signal: AbortSignal, query?: Query): Promise<IncomingMessage>
-  /** An answer of Podman's own API; null: this version has none. */
-  podman<T>(path: string): Promise<T | null>
-  close(): void
-}
-
-export type Query = Readonly<Record<string, string | number | boolean>>
-
-/** The engine refused the request. */
-export class EngineError extends Error {
-  override name = 'EngineError'
-  readonly status: number
-  constructor(status: number, message: string) {
-    super(message)
-    this.status = status
-  }
-}
-
-/** The engine did not answer, or not in a way that says anything about a container. */
-export class EngineAway extends Error {
-  override name = 'EngineAway'
-}
 
 type Environment = Readonly<Record<string, string | undefined>>
 
-/** Sockets of engines on a machine, in the order in which they are tried. */
+/** Sockets of engines on a machine, in the order in which Berth tries them. */
 const sockets = ({ XDG_RUNTIME_DIR: runtime }: Environment) => [
   '/var/run/docker.sock',
   '/run/podman/podman.sock',
@@ -72,9 +21,8 @@ const sockets = ({ XDG_RUNTIME_DIR: runtime }: Environment) => [
 ]
 
 /**
- * The engine that the environment names, or else the first one whose socket exists. Where an engine may have containers
- * of runs, it stays the one, because its socket is away while it is restarted, and another engine would say that the
- * containers are gone. A file in the directory of the orders names it.
+ * The engine that the environment names, or the first one whose socket exists. A pool with containers keeps its engine, which
+ * the file `.engine` names: during a restart its socket is missing, and another engine would report the containers as gone.
  */
 export async function findEngine(environment: Environment, orders: string): Promise<string> {
   if (environment['DOCKER_HOST']) return environment['DOCKER_HOST']
@@ -84,106 +32,68 @@ export async function findEngine(environment: Environment, orders: string): Prom
   if (earlier !== '') return earlier
   const [first = '', ...others] = sockets(environment)
   const address = `unix://${[first, ...others].find((each) => existsSync(each)) ?? first}`
-  // Without the file, as on a full disk, the next server chooses by itself.
+  // Without the file, as on a full disk, the next server chooses again.
   await writeFile(path, address, { mode: 0o600 }).catch(() => null)
   return address
 }
 
 const noAddress = 'is no address of a container engine; set container.engine, for example to unix:///run/docker.sock'
-const answerMsMax = 30_000
 const requestPathMax = 8_192
-/** Of a proxy before the engine, or of an engine that starts. (500 is also what engines say of a job that is wrong.) */
-const cannotServe: ReadonlySet<number> = new Set([502, 503, 504])
-
+/** From a proxy, or an engine that is starting. (Engines also answer 500 to a bad request of a job.) */
+const unavailable: ReadonlySet<number> = new Set([502, 503, 504])
 const podmanPrefix = '/v4.0.0/libpod'
-
-type Target = Pick<RequestOptions, 'socketPath' | 'host' | 'port'>
+const versionDefault = '1.41'
 
 /** `unix:///run/docker.sock`, or `tcp://127.0.0.1:2375`. null: neither; DOCKER_HOST may have `ssh://…`, for example. */
-function targetOf(address: string): Target | null {
+function parseAddress(address: string): RequestOptions | null {
   const [, socketPath] = address.match(/^unix:\/\/(\/.+)$/) ?? []
   if (socketPath !== undefined) return { socketPath }
   const url = URL.canParse(address) ? new URL(address) : null
   return url?.protocol === 'tcp:' && url.hostname ? { host: url.hostname, port: url.port || 2375 } : null
 }
 
-interface Sent {
-  method: string
-  path: string
-  query?: Query | undefined
-  body?: unknown
-  signal?: AbortSignal
-}
+type EngineRequest = Omit<HttpRequest, 'body' | 'headers'> & { body?: unknown }
 
-export function createEngine(address: string, clock: Clock): Engine {
-  const target = targetOf(address)
-  const closing = new AbortController()
-  let version: string | null = null
+export class Engine {
+  /** For messages. */
+  readonly address: string
+  readonly #target: RequestOptions | null
+  readonly #http: HttpClient
+  /** The newest API version of the engine; read again after a failure, because the engine may have been updated. */
+  #version: string | null = null
 
-  /** The newest API version of the engine; asked again after a failure, because the engine may be updated meanwhile. */
-  async function prefix(): Promise<string> {
-    if (version === null) {
-      const answer = await send('', { method: 'GET', path: '/_ping' })
-      answer.resume()
-      version = String(answer.headers['api-version'] ?? '1.41')
-    }
-    return `/v${version}`
+  constructor(address: string, clock: Clock) {
+    this.address = address
+    this.#target = parseAddress(address)
+    this.#http = new HttpClient('container engine', clock)
   }
 
-  function send(versioned: string, { method, path, query = {}, body, signal }: Sent): Promise<IncomingMessage> {
-    const search = new URLSearchParams(Object.entries(query).map(([name, value]) => [name, String(value)])).toString()
-    if (target === null) return Promise.reject(new EngineAway(`${address} ${noAddress}`))
-    const full = `${versioned}${path}${search && `?${search}`}`
-    if (full.length > requestPathMax) throw new Error(`A request to the container engine is too long: ${full.length}`)
-    const isArchive = body instanceof Uint8Array
-    const sent = isArchive || body === undefined ? body : JSON.stringify(body)
-    const type = isArchive ? 'application/x-tar' : 'application/json'
-    const headers = sent === undefined ? {} : { 'content-type': type, 'content-length': Buffer.byteLength(sent) }
-    const signals = AbortSignal.any(signal ? [signal, closing.signal] : [closing.signal])
-    return new Promise((resolve, reject) => {
-      const away = (cause: Error) => reject(new EngineAway(`${address}: ${cause.message}`, { cause }))
-      const request = open({ ...target, method, path: full, headers, signal: signals, agent: false })
-      const answered = new AbortController()
-      void limit(request, clock, answered.signal)
-      request.on('error', (error) => {
-        answered.abort()
-        away(error)
-      })
-      request.on('response', (response) => {
-        answered.abort()
-        resolve(response)
-      })
-      request.end(sent)
-    })
+  async get<T>(path: string, query?: Query): Promise<T> {
+    return this.#http.readJson<T>(await this.#request({ method: 'GET', path, query }), path)
   }
 
-  async function answerOf(sent: Sent): Promise<IncomingMessage> {
-    const response = await send(await prefix(), sent)
-    const status = response.statusCode ?? 0
-    if (status < 400) return response
-    if (status === 400) version = null
-    const body = await bodyOf(response)
-    // Another program has its own pages for what it does not have.
-    if (status === 404 && body !== '' && parsedJson(body) === undefined) throw foreign(sent.path, body)
-    const message = messageOf(body) || `${sent.method} ${sent.path}: ${status}`
-    throw cannotServe.has(status) ? new EngineAway(`${address}: ${message}`) : new EngineError(status, message)
+  /** null: the answer was empty. */
+  async post<T>(path: string, query?: Query, body?: unknown): Promise<T | null> {
+    return this.#requestJson<T>({ method: 'POST', path, query, body })
   }
 
-  async function bodyOf(response: IncomingMessage): Promise<string> {
-    const read = new AbortController()
-    void limit(response, clock, read.signal)
+  async putArchive(path: string, query: Query, archive: Uint8Array): Promise<void> {
+    await this.#requestJson({ method: 'PUT', path, query, body: archive })
+  }
+
+  async delete(path: string, query?: Query): Promise<void> {
+    await this.#requestJson({ method: 'DELETE', path, query })
+  }
+
+  /** Whether the object exists. */
+  async has(path: string, query?: Query): Promise<boolean> {
+    return (await this.readHeaders(path, query)) !== null
+  }
+
+  /** null: the object does not exist. */
+  async readHeaders(path: string, query?: Query): Promise<IncomingHttpHeaders | null> {
     try {
-      return await text(response)
-    } catch (cause) {
-      throw new EngineAway(`${address} left in the middle of an answer`, { cause })
-    } finally {
-      read.abort()
-    }
-  }
-
-  async function head(path: string, query?: Query): Promise<IncomingHttpHeaders | null> {
-    try {
-      const answer = await answerOf({ method: 'HEAD', path, query })
+      const answer = await this.#request({ method: 'HEAD', path, query })
       answer.resume()
       return answer.headers
     } catch (error) {
@@ -192,93 +102,104 @@ export function createEngine(address: string, clock: Clock): Engine {
     }
   }
 
-  async function beginning(path: string, query: Query, bytes: number): Promise<Buffer> {
-    const response = await answerOf({ method: 'GET', path, query })
-    const read = new AbortController()
-    void limit(response, clock, read.signal)
-    const pieces: Buffer[] = []
-    try {
+  async readBeginning(path: string, query: Query, bytes: number): Promise<Buffer> {
+    const response = await this.#request({ method: 'GET', path, query })
+    return this.#http.limited(response, async () => {
+      let read = Buffer.alloc(0)
       for await (const piece of response as AsyncIterable<Buffer>) {
-        pieces.push(piece)
-        if (pieces.reduce((total, each) => total + each.length, 0) >= bytes) break
+        read = Buffer.concat([read, piece])
+        if (read.length >= bytes) break
       }
-      return Buffer.concat(pieces).subarray(0, bytes)
-    } catch (cause) {
-      throw new EngineAway(`${address} left in the middle of an answer`, { cause })
-    } finally {
-      read.abort()
+      return read.subarray(0, bytes)
+    })
+  }
+
+  /** A continuous answer; throws if the engine closes it in the middle. */
+  getStream(path: string, signal: AbortSignal, query?: Query): Promise<IncomingMessage> {
+    return this.#request({ method: 'GET', path, query, signal })
+  }
+
+  postStream(path: string, signal: AbortSignal, query?: Query): Promise<IncomingMessage> {
+    return this.#request({ method: 'POST', path, query, signal })
+  }
+
+  /** An answer of Podman's own API; null: this version has no such path. */
+  async getFromPodman<T>(path: string): Promise<T | null> {
+    const response = await this.#send(podmanPrefix, { method: 'GET', path })
+    const body = await this.#http.readText(response)
+    return (response.statusCode ?? 0) < 400 ? ((parseJson(body) ?? null) as T | null) : null
+  }
+
+  /** Throws BackendUnreachable unless the answer has the fields that every answer to this path has. */
+  checkAnswer(isWhole: boolean, path: string): void {
+    if (!isWhole) throw this.#http.foreign(path, '')
+  }
+
+  close(): void {
+    this.#http.close()
+  }
+
+  async #prefix(): Promise<string> {
+    if (this.#version === null) {
+      const answer = await this.#send('', { method: 'GET', path: '/_ping' })
+      answer.resume()
+      this.#version = String(answer.headers['api-version'] ?? versionDefault)
     }
+    return `/v${this.#version}`
   }
 
-  async function json<T>(sent: Sent): Promise<T | null> {
-    const body = await bodyOf(await answerOf(sent))
-    if (body.trim() === '') return null
-    const answer = parsedJson(body)
-    if (answer === undefined) throw foreign(sent.path, body)
-    return answer as T
+  async #send(prefix: string, { body, ...request }: EngineRequest): Promise<IncomingMessage> {
+    if (this.#target === null) throw new BackendUnreachable(`${this.address} ${noAddress}`)
+    const path = prefix + request.path
+    const { length } = pathWithQuery({ ...request, path })
+    if (length > requestPathMax) throw new Error(`A request to the container engine is too long: ${length}`)
+    const isArchive = body instanceof Uint8Array
+    const sent = isArchive || body === undefined ? body : JSON.stringify(body)
+    const headers = sent === undefined ? {} : { 'content-type': isArchive ? 'application/x-tar' : 'application/json' }
+    const server = { address: this.address, open, options: { ...this.#target, agent: false } }
+    return this.#http.send(server, { ...request, path, headers, body: sent })
   }
 
-  return {
-    address,
-    async get<T>(path: string, query?: Query) {
-      const answer = await json<T>({ method: 'GET', path, query })
-      if (answer === null) throw foreign(path, '')
-      return answer
-    },
-    post: (path, query, body) => json({ method: 'POST', path, query, body }),
-    async put(path, query, archive) {
-      await json({ method: 'PUT', path, query, body: archive })
-    },
-    async delete(path, query) {
-      await json({ method: 'DELETE', path, query })
-    },
-    has: async (path, query) => (await head(path, query)) !== null,
-    head,
-    beginning,
-    stream: (path, signal, query) => answerOf({ method: 'GET', path, query, signal }),
-    work: (path, signal, query) => answerOf({ method: 'POST', path, query, signal }),
-    async podman<T>(path: string) {
-      const response = await send(podmanPrefix, { method: 'GET', path })
-      const body = await bodyOf(response)
-      return (response.statusCode ?? 0) < 400 ? ((parsedJson(body) ?? null) as T | null) : null
-    },
-    close: () => closing.abort(),
+  async #request(request: EngineRequest): Promise<IncomingMessage> {
+    const response = await this.#send(await this.#prefix(), request)
+    const status = response.statusCode ?? 0
+    if (status < 400) return response
+    if (status === 400) this.#version = null
+    const body = await this.#http.readText(response)
+    // A proxy answers 404 with its own page.
+    if (status === 404 && body !== '' && parseJson(body) === undefined) throw this.#http.foreign(request.path, body)
+    const message = readMessage(body) || `${request.method} ${request.path}: ${status}`
+    if (unavailable.has(status)) throw new BackendUnreachable(`${this.address}: ${message}`)
+    throw new BackendRefused(status, message)
   }
-}
 
-/** Ends a request that is not answered, or an answer that stops in its middle. */
-async function limit(message: ClientRequest | IncomingMessage, clock: Clock, answered: AbortSignal): Promise<void> {
-  await clock.sleep(answerMsMax, answered)
-  if (!answered.aborted) message.destroy(new Error(`no answer within ${answerMsMax / 1000} s`))
+  async #requestJson<T>(request: EngineRequest): Promise<T | null> {
+    const body = await this.#http.readText(await this.#request(request))
+    const answer = parseJson(body)
+    if (answer === undefined && body.trim() !== '') throw this.#http.foreign(request.path, body)
+    return (answer ?? null) as T | null
+  }
 }
 
 /** `{"message": "…"}` of Docker, `{"message": …, "cause": …}` of Podman. */
-function messageOf(body: string): string {
-  const { message = body.trim() } = (parsedJson(body) as { message?: unknown } | null | undefined) ?? {}
+function readMessage(body: string): string {
+  const { message = body.trim() } = (parseJson(body) as { message?: unknown } | null | undefined) ?? {}
   return String(message)
 }
 
-const foreign = (path: string, body: string) =>
-  new EngineAway(`The answer to ${path} did not come from a container engine: ${beginningOf(body)}`)
-
-/** Throws EngineAway unless the answer has what each answer to this path has. */
-export function demandWhole(isWhole: boolean, path: string): void {
-  if (!isWhole) throw foreign(path, '')
-}
-
-export const isNotFound = (error: unknown) => error instanceof EngineError && error.status === 404
-/** Something is there already, or is not in the state that the request needs. */
-export const isEngineConflict = (error: unknown) => error instanceof EngineError && error.status === 409
+export const isNotFound = (error: unknown) => error instanceof BackendRefused && error.status === 404
+/** The name is taken, or the object is not in the state that the request needs. */
+export const isEngineConflict = (error: unknown) => error instanceof BackendRefused && error.status === 409
 
 export interface EngineVersion {
   Version: string
-  /** By the names of Go: amd64, arm64. */
+  /** Go's name, such as amd64 or arm64. */
   Arch: string
   Components?: readonly { Name: string }[] | null
 }
 
-export const isOfPodman = ({ Components: components }: EngineVersion): boolean =>
+export const isPodmanVersion = ({ Components: components }: EngineVersion): boolean =>
   components?.some(({ Name: name }) => name.startsWith('Podman')) ?? false
 
 export const isPodman = async (engine: Engine): Promise<boolean> =>
-  isOfPodman(await engine.get<EngineVersion>('/version'))
+  isPodmanVersion(await engine.get<EngineVersion>('/version'))

@@ -1,17 +1,18 @@
 import { normaliseTarget } from '../backend/data-mounts.ts'
+import { BackendUnreachable } from '../backend/unreachable.ts'
 import { StartFailed } from '../executor.ts'
-import { type Engine, EngineAway, isNotFound } from './engine.ts'
-import { look, newLookName, removeNamed } from './handle.ts'
+import { type Containers, newLookName } from './containers.ts'
+import { type Engine, isNotFound } from './engine.ts'
 import { labels } from './labels.ts'
-import { createPulls, type PullOptions, type PullWaiter } from './pull.ts'
+import { type PullOptions, Pulls, type PullWaiter } from './pull.ts'
 
-/** The facts of an image that decide on its containers. */
+/** Facts of an image that its containers depend on. */
 export interface Image {
   id: string
   environment: Readonly<Record<string, string>>
-  /** Command of a job that names none. */
+  /** Command of a job without a command. */
   command: readonly string[]
-  /** A shell that can wrap the command; null: the image has none. */
+  /** A shell that can wrap the command; null: the image has no shell. */
   shell: readonly string[] | null
   workdir: string
   user: string
@@ -31,95 +32,89 @@ interface InspectedImage {
   } | null
 }
 
-/** Maximum images whose shells are remembered. */
+/** Maximum images whose shells are cached. */
 const imagesMax = 1_000
 
-export interface Images {
-  /** The image of this name; pulled if the engine does not have it. Throws StartFailed. */
-  find(name: string, waiting: PullWaiter): Promise<Image>
-}
-
 interface ImagesOptions extends PullOptions {
+  containers: Containers
   owner: string
 }
 
-export function createImages({ engine, owner, ...options }: ImagesOptions): Images {
-  const pulls = createPulls({ engine, ...options })
-  const shells = new Map<string, readonly string[] | null>()
+export class Images {
+  readonly #engine: Engine
+  readonly #options: ImagesOptions
+  readonly #pulls: Pulls
+  readonly #shells = new Map<string, readonly string[] | null>()
 
-  async function inspect(name: string): Promise<InspectedImage | null> {
+  constructor(options: ImagesOptions) {
+    this.#engine = options.engine
+    this.#options = options
+    this.#pulls = new Pulls(options)
+  }
+
+  /** Pulls the image if the engine does not have it. Throws StartFailed. */
+  async find(name: string, waiter: PullWaiter): Promise<Image> {
+    if (!isReference(name)) throw new StartFailed('BAD_SPEC', `image: ${name} is not the name of an image`)
+    let found = await this.#inspect(name)
+    if (!found) {
+      await this.#pulls.pull(name, waiter)
+      found = await this.#inspect(name)
+    }
+    if (!found) throw new StartFailed('START_FAILED', `Pull of ${name} succeeded, but the image is missing`)
+    const config = found.Config ?? {}
+    return {
+      id: found.Id,
+      environment: Object.fromEntries((config.Env ?? []).map(parseVariable)),
+      command: [...(config.Entrypoint ?? []), ...(config.Cmd ?? [])],
+      shell: await this.#findShell(found.Id),
+      workdir: config.WorkingDir || '/',
+      user: config.User ?? '',
+      volumes: Object.keys(config.Volumes ?? {}).map(normaliseTarget),
+    }
+  }
+
+  async #inspect(name: string): Promise<InspectedImage | null> {
     try {
-      return await engine.get<InspectedImage>(`/images/${name}/json`)
+      return await this.#engine.get<InspectedImage>(`/images/${name}/json`)
     } catch (error) {
       if (isNotFound(error)) return null
       throw error
     }
   }
 
-  async function shellOf(id: string): Promise<readonly string[] | null> {
-    const known = shells.get(id)
+  async #findShell(id: string): Promise<readonly string[] | null> {
+    const known = this.#shells.get(id)
     if (known !== undefined) return known
-    const found = await findShell(engine, owner, id)
-    if (shells.size >= imagesMax) shells.clear()
-    shells.set(id, found)
+    const found = await this.#lookForShell(id)
+    if (this.#shells.size >= imagesMax) this.#shells.clear()
+    this.#shells.set(id, found)
     return found
   }
 
-  return {
-    async find(name, { unwanted, tell }) {
-      if (!isReference(name)) throw new StartFailed('BAD_SPEC', `image: ${name} is not the name of an image`)
-      let found = await inspect(name)
-      if (!found) {
-        await pulls.pull(name, { unwanted, tell })
-        found = await inspect(name)
-      }
-      if (!found) throw new StartFailed('START_FAILED', `The container engine pulled ${name}, and does not have it`)
-      const {
-        Env: env,
-        Entrypoint: entrypoint,
-        Cmd: cmd,
-        WorkingDir: workdir,
-        User: user,
-        Volumes: volumes,
-      } = found.Config ?? {}
-      return {
-        id: found.Id,
-        environment: Object.fromEntries((env ?? []).map(variableOf)),
-        command: [...(entrypoint ?? []), ...(cmd ?? [])],
-        shell: await shellOf(found.Id),
-        workdir: workdir || '/',
-        user: user ?? '',
-        volumes: Object.keys(volumes ?? {}).map(normaliseTarget),
-      }
-    },
+  /** Prefers bash. Looks into a container that is never started; if this server dies meanwhile, the next one removes it. */
+  async #lookForShell(imageId: string): Promise<readonly string[] | null> {
+    const { containers, owner } = this.#options
+    const name = newLookName()
+    const body = { Image: imageId, Cmd: ['true'], Entrypoint: [], Labels: { [labels.owner]: owner } }
+    await this.#engine.post('/containers/create', { name }, body)
+    try {
+      const has = (path: string) => this.#engine.has(`/containers/${name}/archive`, { path })
+      if (await has('/bin/bash')) return ['/bin/bash', '--posix']
+      if (await has('/bin/sh')) return ['/bin/sh']
+      // The engine answers alike for a missing path and a missing container, which `docker container prune` may remove.
+      if (await containers.inspect(name)) return null
+      throw new BackendUnreachable(`${this.#engine.address}: the container ${name} was removed during a look into it`)
+    } finally {
+      await containers.remove(name)
+    }
   }
 }
 
 const referencePattern = /^[A-Za-z0-9][\w.:/@-]*$/
-/** The name becomes a part of a path: another one would be another question to the engine. */
+/** The name becomes part of a request's path, which must not lead elsewhere. */
 const isReference = (name: string) => referencePattern.test(name) && !name.split('/').some((part) => /^\.*$/.test(part))
 
-const variableOf = (text: string): [string, string] => {
+const parseVariable = (text: string): [string, string] => {
   const end = text.indexOf('=')
   return end < 0 ? [text, ''] : [text.slice(0, end), text.slice(end + 1)]
-}
-
-/**
- * bash if the image has it. The shell is looked for in a container that is never started. If this server dies meanwhile,
- * the next leader removes it, as it does with what is left of runs.
- */
-async function findShell(engine: Engine, owner: string, imageId: string): Promise<readonly string[] | null> {
-  const name = newLookName()
-  const body = { Image: imageId, Cmd: ['true'], Entrypoint: [], Labels: { [labels.owner]: owner } }
-  await engine.post('/containers/create', { name }, body)
-  try {
-    const has = (path: string) => engine.has(`/containers/${name}/archive`, { path })
-    if (await has('/bin/bash')) return ['/bin/bash', '--posix']
-    if (await has('/bin/sh')) return ['/bin/sh']
-    // The engine says the same of a missing path and of a missing container.
-    if (await look(engine, name)) return null
-    throw new EngineAway(`${engine.address}: the container ${name} was removed while it was looked into`)
-  } finally {
-    await removeNamed(engine, name)
-  }
 }

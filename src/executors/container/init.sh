@@ -1,27 +1,21 @@
 # The first process of a container whose image has a shell: runs the command as its child and exits with its exit code.
 # The kernel delivers a signal to a first process only if it has a handler, so a command alone would not receive TERM.
-# TERM is for all processes of the container. Messages of the shell about its child are not output of the job.
+# TERM goes to all processes of the container. Messages of the shell about its child are not output of the job.
 #
-# limit: seconds after which the run is ended if no server does it; 0: it has no maximum run time. display: the pipe that
-# tells the X11 display of the run that this process is alive (display.sh); '': it has none. begun: the file that has the code
-# of the command once it has begun (begun.ts). A container that another program starts again only tells that code. A note
-# beside the code says that the command ended, and whether TERM came before that (engine-stop.ts).
+# limit: seconds after which the run ends if no server ends it; 0: no maximum run time. display: the pipe that tells the X11
+# display of the run that this process is alive (display.sh); '': no display. note: the file for the end (note-file.ts).
 
-limit=$1 grace=$2 display=$3 begun=$4
+limit=$1 grace=$2 display=$3 note=$4
 shift 4
 asked=
 trap 'caught=yes; asked=" TERM"; kill -TERM -1' TERM
 exec 9>&2 2>/dev/null
-if [ -s "$begun" ]; then
-  read -r code note <"$begun"
-  exit "$code"
-fi
-echo 137 >"$begun"
+echo >"$note"
 if [ -n "$display" ]; then
   exec 8<>"$display"
   echo >&8
 fi
-# A stop sends TERM as soon as this process has a child, so nothing else may be one before. `env` would take a command with
+# A stop sends TERM as soon as this process has a child, so the command must be the first one. `env` would take a command with
 # `-` or `=` for an option or a variable.
 (
   trap - INT QUIT
@@ -35,5 +29,5 @@ if [ "$limit" -gt 0 ]; then
   (trap '' TERM; sleep "$limit" || exit; kill -TERM -1; sleep "$grace"; kill -KILL -1) >/dev/null 9>&- &
 fi
 await "$child"
-echo "$code ended$asked" >"$begun"
+echo "ended$asked" >"$note"
 exit "$code"

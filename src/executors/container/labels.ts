@@ -1,12 +1,12 @@
-/** Labels by which the containers of runs are found and read. */
+/** Labels of containers. */
 export const labels = {
   owner: 'berth.owner',
   run: 'berth.run',
   job: 'berth.job',
   name: 'berth.name',
-  /** Seconds after which the container ends its run by itself. */
+  /** Seconds after which the container ends its run. */
   limit: 'berth.limit',
-  /** On the container of a job: the name of the container of its X11 display. */
+  /** Name of the container of the job's X11 display. */
   display: 'berth.display',
   /** On a container whose first program compares its mounts (mount-check.ts). */
   mountsChecked: 'berth.mounts-checked',

@@ -2,18 +2,18 @@ import { randomUUID } from 'node:crypto'
 import type { Mount } from '../backend/data-mounts.ts'
 import { StartFailed } from '../executor.ts'
 import { readFile } from './archive.ts'
-import { begunFileOf } from './begun-file.ts'
 import type { Engine } from './engine.ts'
 import { labels } from './labels.ts'
+import { notePath } from './note-file.ts'
 import type { Inspected } from './observation.ts'
 
 /**
- * The first program of a container with checked mounts (mount-check.c): it compares each mounted folder with the one that
- * the server opened (executors/backend/data-mounts.ts), and becomes the command only if they are the same. The engine resolves the source
- * path by itself at the start, so a job can exchange the folder for a link to / after the check of the server.
+ * The first program of a container with checked mounts (mount-check.c). It compares each mounted folder with the one that the
+ * server opened (../backend/data-mounts.ts), and becomes the command only if they are the same: the engine resolves the source
+ * path again at the start, when another job may have replaced the folder by a link to /.
  *
- * It is in the root of the container under a name that no image can know, runs as the account of the job before any program
- * of the image, and writes a refusal to the begun file (begun.ts).
+ * Its name is random, so no image can replace it. It runs as the account of the job before any program of the image, and writes
+ * a refusal to the note file (note-file.ts).
  */
 export interface MountCheck {
   /** Path of the program in the container. */
@@ -22,26 +22,25 @@ export interface MountCheck {
   argv(command: readonly string[], workdir: string | null): readonly string[]
 }
 
-/** null: there is nothing to compare. */
-export function createMountCheck(runId: string, mounts: readonly Mount[]): MountCheck | null {
+/** null: no mount needs a check. */
+export function createMountCheck(mounts: readonly Mount[]): MountCheck | null {
   const pairs = mounts.flatMap(({ target, identity }) => (identity === null ? [] : [target, identity]))
   if (pairs.length === 0) return null
   const path = `/.berth-mount-check-${randomUUID()}`
   return {
     path,
-    argv: (command, workdir) => [path, begunFileOf(runId), workdir ?? '.', ...pairs, '--', ...command],
+    argv: (command, workdir) => [path, notePath, workdir ?? '.', ...pairs, '--', ...command],
   }
 }
 
 /** The exit code of a refusal. */
 const refused = 125
 
-/** The refusal of a container that is over; null: its command began. */
+/** null: the command began. */
 export async function readRefusal(engine: Engine, found: Inspected): Promise<StartFailed | null> {
-  const runId = found.Config.Labels?.[labels.run]
-  if (found.State.ExitCode !== refused || runId === undefined) return null
+  if (found.State.ExitCode !== refused) return null
   if (found.Config.Labels?.[labels.mountsChecked] === undefined) return null
-  const why = await readFile(engine, found.Id, begunFileOf(runId))
+  const why = await readFile(engine, found.Id, notePath)
   if (why === 'mount\n')
     return new StartFailed(
       'START_FAILED',

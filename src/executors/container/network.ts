@@ -1,15 +1,15 @@
 import type { JobSpec } from '../../domain/spec.ts'
+import { BackendRefused } from '../backend/unreachable.ts'
 import { StartFailed } from '../executor.ts'
-import { type Engine, EngineError, isEngineConflict, isPodman } from './engine.ts'
+import { type Engine, isEngineConflict, isPodman } from './engine.ts'
 
 /**
  * Networks of containers, made when the first job needs them.
  *
- * - `berth`: of all jobs. They reach each other, and a job with internalDns by its name.
- * - `berth-in`: of jobs that nothing may reach (networkIsolation IN). They reach the world, but not each other, and the jobs
- *   of `berth` neither.
- * - none: OUT and ALL. A job that may not send is not reached either: what the engine offers between networks would still
- *   let it reach this machine.
+ * - `berth`: all jobs. They reach each other, and a job with internalDns by its name.
+ * - `berth-in`: jobs with networkIsolation IN. They reach the world, but neither each other nor the jobs of `berth`.
+ * - none: jobs with OUT or ALL. A job that may not send cannot be reached either: every network of the engine would let it
+ *   reach this machine.
  */
 const shared = 'berth'
 const unreachable = 'berth-in'
@@ -29,7 +29,7 @@ interface Network {
   networking: unknown
 }
 
-export function networkOf(spec: JobSpec): Network {
+export function networkConfig(spec: JobSpec): Network {
   switch (spec.networkIsolation) {
     case 'OUT':
     case 'ALL':
@@ -43,22 +43,22 @@ export function networkOf(spec: JobSpec): Network {
   }
 }
 
-/** Makes those that are missing. Of a name that several networks have, the engine knows none: the first one stays. */
+/** Makes missing networks and removes duplicates, whose name the engine cannot resolve. */
 export async function ensureNetworks(engine: Engine): Promise<void> {
   for (const network of networks)
-    if (!(await isSettled(engine, network.Name))) {
+    if (!(await removeDuplicates(engine, network.Name))) {
       await make(engine, network)
-      await isSettled(engine, network.Name)
+      await removeDuplicates(engine, network.Name)
     }
 }
 
 /**
- * Podman's networks have names only with a plugin for DNS. Without it Podman leaves names out without a word. Under CNI a
- * network has the plugins of the time when it was made. Netavark says that there is DNS also where aardvark-dns is missing.
+ * Whether containers find each other by name. Podman needs a DNS plugin for that and does not report that it is missing. Under
+ * CNI a network has the plugins of the time when it was made. Netavark reports DNS even without aardvark-dns.
  */
 export async function hasNames(engine: Engine): Promise<boolean> {
   if (!(await isPodman(engine))) return true
-  const network = await engine.podman<{ dns_enabled?: boolean }>(`/networks/${shared}/json`)
+  const network = await engine.getFromPodman<{ dns_enabled?: boolean }>(`/networks/${shared}/json`)
   return network?.dns_enabled !== false
 }
 
@@ -69,10 +69,10 @@ interface Found {
 }
 
 /**
- * Whether there is one. Docker looks for duplicates before it makes a network, so two requests at the same time make
- * two; what comes later has no container yet.
+ * Whether the network exists. Two requests at the same time make two networks of one name; the later one has no container
+ * yet.
  */
-async function isSettled(engine: Engine, name: string): Promise<boolean> {
+async function removeDuplicates(engine: Engine, name: string): Promise<boolean> {
   const listed = await engine.get<Found[]>('/networks', { filters: JSON.stringify({ name: [name] }) })
   const [first, ...others] = listed.filter(({ Name }) => Name === name).toSorted(byAge)
   for (const { Id: id } of others) await engine.delete(`/networks/${id}`).catch(unlessRefused)
@@ -82,18 +82,18 @@ async function isSettled(engine: Engine, name: string): Promise<boolean> {
 const byAge = (one: Found, other: Found) =>
   Date.parse(one.Created) - Date.parse(other.Created) || (one.Id < other.Id ? -1 : 1)
 
-/** Another process removed it, or a container is in it. */
+/** A refusal: another process removed the network, or a container uses it. */
 function unlessRefused(error: unknown): void {
-  if (!(error instanceof EngineError)) throw error
+  if (!(error instanceof BackendRefused)) throw error
 }
 
-/** It is the same network for all jobs, so no job is to blame. */
+/** A failure is trouble of the node, because all jobs share the network. */
 async function make(engine: Engine, network: (typeof networks)[number]): Promise<void> {
   try {
     await engine.post('/networks/create', {}, network)
   } catch (error) {
     if (isEngineConflict(error)) return
-    if (!(error instanceof EngineError)) throw error
+    if (!(error instanceof BackendRefused)) throw error
     const message = `The container engine cannot make the network ${network.Name}: ${error.message}`
     throw new StartFailed('NODE_TROUBLE', message, { cause: error })
   }

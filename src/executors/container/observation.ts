@@ -21,7 +21,7 @@ export interface Inspected {
 
 type Phase = 'waits' | 'runs' | 'over'
 
-/** Every state of Docker, and those that only Podman has. */
+/** All states of Docker and Podman. */
 const phases: Readonly<Record<string, Phase>> = {
   created: 'waits',
   configured: 'waits',
@@ -29,7 +29,6 @@ const phases: Readonly<Record<string, Phase>> = {
   running: 'runs',
   paused: 'runs',
   stopping: 'runs',
-  // Its command has ended, and does not begin again (init.sh).
   restarting: 'over',
   removing: 'over',
   exited: 'over',
@@ -37,34 +36,34 @@ const phases: Readonly<Record<string, Phase>> = {
   dead: 'over',
 }
 
-/** Throws for a state that this version does not know: a guess could end or repeat a run. */
+/** Throws for an unknown state: a guess could end or repeat a run. */
 export function phaseOf(status: string): Phase {
   const phase = phases[status.toLowerCase()]
   if (!phase) throw new Error(`The container engine has an unknown state: ${status}`)
   return phase
 }
 
-/** Exit codes of a command that could not be executed; the engine knows them before any process ran. */
+/** Exit codes of a command that could not be executed: the engine sets them although no process ran. */
 const notExecuted: readonly number[] = [126, 127]
 const hasNoCommand = ({ Error: error, ExitCode: code }: Inspected['State']) =>
   error !== '' && notExecuted.includes(code)
 
-/** Created, and no process of it ever began: it was not started yet, or the engine could not start it. */
+/** No process of the container ever began. */
 export const isUnstarted = ({ State: state }: Inspected) => phaseOf(state.Status) === 'waits' && !hasNoCommand(state)
 
 export interface Known {
-  /** A signal of `stop` was sent before it ended. */
+  /** `stop` sent a signal before the end. */
   stopped: boolean
   /** Converts a moment of the engine's clock to database time. */
   toTime(engineMs: number): Date
   startedAt: Date | null
 }
 
-/** Whether an observation has a moment that only the clock of the engine tells. */
+/** Whether an observation contains a moment of the engine's clock. */
 export const needsEngineTime = (inspected: Inspected, startedAt: Date | null): boolean =>
   !isUnstarted(inspected) && (startedAt === null || phaseOf(inspected.State.Status) !== 'runs')
 
-export function observationOf(inspected: Inspected, known: Known): Observation {
+export function observeContainer(inspected: Inspected, known: Known): Observation {
   const { State: state, Id: nativeId } = inspected
   switch (phaseOf(state.Status)) {
     case 'waits':
@@ -73,12 +72,14 @@ export function observationOf(inspected: Inspected, known: Known): Observation {
     case 'runs':
       return { state: 'running', nativeId, ...begun(inspected, known), ...addressOf(inspected) }
     case 'over':
-      return isTakenAway(state, known) ? { state: 'gone', info: 'Its container was removed' } : endOf(inspected, known)
+      return isBeingRemoved(state, known)
+        ? { state: 'gone', info: 'Its container was removed' }
+        : endOf(inspected, known)
   }
 }
 
-/** To remove a container that runs, the engine says that it removes it, kills it, and then removes it. */
-const isTakenAway = ({ Status: status, ExitCode: code, OOMKilled: isOom }: Inspected['State'], { stopped }: Known) =>
+/** To remove a running container, the engine sets `removing`, kills the container, and then removes it. */
+const isBeingRemoved = ({ Status: status, ExitCode: code, OOMKilled: isOom }: Inspected['State'], { stopped }: Known) =>
   status === 'removing' && code === 137 && !isOom && !stopped
 
 function endOf(inspected: Inspected, known: Known): Ended {
@@ -98,12 +99,12 @@ function endOf(inspected: Inspected, known: Known): Ended {
   }
 }
 
-/** The beginning is read from the kernel, in hundredths of a second; the end is told by the engine. */
+/** The start comes from the kernel in hundredths of a second, the end from the engine. */
 const noEarlier = (end: Date, start: Date | undefined): Date => (start && start > end ? start : end)
 
 /**
- * A signal that Berth did not send, when the time of the run was over, came from the container itself. The time counts from the
- * creation: a busy engine notes the start seconds after the process began.
+ * A signal after the maximum run time that Berth did not send came from the container itself. The time counts from the creation,
+ * because a busy engine notes the start seconds late.
  */
 function causeOf(
   { Created: created, State: state, Config: { Labels: given } }: Inspected,
@@ -116,7 +117,7 @@ function causeOf(
   return isOverdue && signal !== null && !stopped ? { cause: 'MAX_RUN_TIME' } : {}
 }
 
-/** The engine writes year 1 for an event that did not happen. */
+/** The engine reports year 1 for an event that did not happen. */
 function begun({ State: { StartedAt: started } }: Inspected, { startedAt, toTime }: Known): { startedAt?: Date } {
   const startedMs = Date.parse(started)
   if (startedAt) return { startedAt }

@@ -3,13 +3,12 @@ import type { LogChunk, LogStreamName } from '../executor.ts'
 
 /**
  * Output of a container: frames of eight bytes (stream, three zeros, length) and their payload. The engine keeps the
- * order, but may cut the same bytes into other frames, so the position counts payload only. A later read begins at the
- * start and skips the bytes that were read: the alternative, the times of lines, would lose output after the engine's
- * clock was set back.
+ * order, but may cut the same bytes into other frames, so the position counts payload only. A later read starts over and skips
+ * the bytes that were read: reading by the times of lines would lose output when the engine's clock is set back.
  */
 export interface PayloadPosition {
   bytes: number
-  /** The rest was lost, and its gap was told. */
+  /** The rest was lost, and its gap was reported. */
   lost?: boolean
 }
 
@@ -18,7 +17,7 @@ const headerBytes = 8
 const chunkBytesMax = 65_536
 const streams: Readonly<Record<number, LogStreamName>> = { 0: 'STDOUT', 1: 'STDOUT', 2: 'STDERR', 3: 'SYSTEM' }
 
-export function bytePositionOf(from: unknown): PayloadPosition {
+export function parsePosition(from: unknown): PayloadPosition {
   if (from === null) return { bytes: 0 }
   const { bytes, lost } = from as Partial<PayloadPosition>
   if (!Number.isSafeInteger(bytes))
@@ -26,8 +25,8 @@ export function bytePositionOf(from: unknown): PayloadPosition {
   return { bytes: Number(bytes), ...(lost === true && { lost }) }
 }
 
-/** Output after `at`, which advances with every byte. Returns the total payload that the engine has. */
-export async function* payload(
+/** Output after `at`, which advances with every byte. Returns the number of payload bytes that the engine has. */
+export async function* readPayload(
   response: IncomingMessage,
   at: PayloadPosition,
   { dropsNewlines = false } = {},
@@ -92,21 +91,21 @@ class Frames {
   }
 }
 
-/** Docker keeps a longer line as several records, each in a frame. */
+/** Docker splits a longer line into several records, each in a frame. */
 const recordBytesMax = 16_384
 const newline = Buffer.from('\n')
 
 /**
  * Restores newlines. Docker before version 23 stores output exactly (log driver `local`), but reads the last record of a long
- * line without its newline, and leaves that record out where it is empty. Two cases cannot be told apart: a long line at the
- * end of the output gets a newline, and a line whose length is a multiple of the record size is joined with a long one after it.
+ * line without its newline, and skips that record if it is empty. Two cases are ambiguous: a long line at the end of the output
+ * gets a newline, and a line whose length is a multiple of the record size is joined with a long line after it.
  */
 class Records {
   #parts: Buffer[] = []
   /** Streams in the middle of a long line. */
   readonly #open = new Set<LogStreamName>()
 
-  /** The record with its newlines; empty until it is whole. */
+  /** The record with its newlines; empty until the record is complete. */
   restore({ stream, bytes, isEnd }: Part): Buffer {
     this.#parts.push(bytes)
     if (!isEnd) return Buffer.alloc(0)

@@ -1,43 +1,35 @@
 import type { IncomingMessage } from 'node:http'
 import { createInterface } from 'node:readline'
 import type { Clock } from '../../platform/clock.ts'
+import { BackendRefused, BackendUnreachable } from '../backend/unreachable.ts'
 import { StartFailed } from '../executor.ts'
-import { type Engine, EngineAway, EngineError } from './engine.ts'
-import { demandOtherMachine } from './registry.ts'
-
-/**
- * Pulls images, each once for any number of runs that wait for it. A registry that is unreachable or overloaded is asked again
- * after growing pauses, and the runs wait; another refusal fails the start at once.
- */
-export interface Pulls {
-  /** Throws StartFailed. */
-  pull(name: string, waiting: PullWaiter): Promise<void>
-}
+import type { Engine } from './engine.ts'
+import { refuseOwnMachine } from './registry.ts'
 
 export interface PullWaiter {
   unwanted: AbortSignal | undefined
-  /** Gets the reason of the wait. */
+  /** Reports why the start waits. */
   tell(info: string): void
 }
 
 export interface PullOptions {
   engine: Engine
-  /** Registries on this machine that may be asked. */
+  /** Registries on this machine that jobs may name. */
   registries: readonly string[]
-  /** Images that may be pulled from any registry. */
+  /** Images of the configuration, which may be pulled from any registry. */
   ofConfiguration: readonly string[]
   clock: Clock
 }
 
-/** A pull without progress for this long is given up. */
+/** A pull without progress for this long fails. */
 const silenceMsMax = 300_000
-/** A registry in trouble is asked for this long. */
+/** Retries of a registry in trouble end after this. */
 const troubleMsMax = 600_000
 const pauseMsMin = 1_000
 const pauseMsMax = 60_000
 
 class PullFailed extends StartFailed {
-  /** The registry may answer later. */
+  /** A retry may succeed. */
   readonly isTrouble: boolean
   constructor(name: string, why: string, cause: unknown) {
     super('START_FAILED', `The image ${name} cannot be pulled: ${why}`, { cause })
@@ -54,32 +46,59 @@ const troublePattern =
 interface Pull {
   done: Promise<void>
   waiting: Set<PullWaiter>
-  /** The reason of its last failure; null: none yet. */
+  /** Last failure; null: it has not failed. */
   trouble: string | null
-  end(): void
+  abort(): void
 }
 
-export function createPulls({ engine, registries, ofConfiguration, clock }: PullOptions): Pulls {
-  const pulls = new Map<string, Pull>()
+/**
+ * Pulls each image once for all runs that wait for it. Unreachable or overloaded registries are retried after growing pauses;
+ * another refusal fails the start at once.
+ */
+export class Pulls {
+  readonly #options: PullOptions
+  readonly #pulls = new Map<string, Pull>()
 
-  function begin(name: string): Pull {
-    const abort = new AbortController()
-    const isOver = () => pulls.get(name) === pulling && pulls.delete(name)
-    const pulling: Pull = {
+  constructor(options: PullOptions) {
+    this.#options = options
+  }
+
+  /** Throws StartFailed. */
+  async pull(name: string, waiter: PullWaiter): Promise<void> {
+    const { unwanted, tell } = waiter
+    const { ofConfiguration, registries } = this.#options
+    unwanted?.throwIfAborted()
+    if (!ofConfiguration.includes(name)) await refuseOwnMachine(name, registries)
+    const pull = this.#pulls.get(name) ?? this.#begin(name)
+    pull.waiting.add(waiter)
+    tell(pull.trouble ?? `Pulling the image ${name}`)
+    const leave = () => {
+      pull.waiting.delete(waiter)
+      if (pull.waiting.size === 0) pull.abort()
+    }
+    unwanted?.addEventListener('abort', leave, { once: true })
+    await pull.done.finally(() => unwanted?.removeEventListener('abort', leave))
+  }
+
+  #begin(name: string): Pull {
+    const aborted = new AbortController()
+    const remove = () => this.#pulls.get(name) === pull && this.#pulls.delete(name)
+    const pull: Pull = {
       done: Promise.resolve(),
       waiting: new Set(),
       trouble: null,
-      end() {
-        isOver()
-        abort.abort()
+      abort() {
+        remove()
+        aborted.abort()
       },
     }
-    pulling.done = pullPatiently(name, pulling, abort.signal).finally(isOver)
-    pulls.set(name, pulling)
-    return pulling
+    pull.done = this.#pullWithRetries(name, pull, aborted.signal).finally(remove)
+    this.#pulls.set(name, pull)
+    return pull
   }
 
-  async function pullPatiently(name: string, pulling: Pull, signal: AbortSignal): Promise<void> {
+  async #pullWithRetries(name: string, pull: Pull, signal: AbortSignal): Promise<void> {
+    const { engine, clock } = this.#options
     const sinceMs = clock.monotonicMs()
     for (let pauseMs = pauseMsMin; ; pauseMs = Math.min(2 * pauseMs, pauseMsMax))
       try {
@@ -87,32 +106,15 @@ export function createPulls({ engine, registries, ofConfiguration, clock }: Pull
       } catch (error) {
         const isOver = signal.aborted || clock.monotonicMs() - sinceMs > troubleMsMax
         if (isOver || !(error instanceof PullFailed && error.isTrouble)) throw error
-        pulling.trouble = `${error.message}; the next try is in ${pauseMs / 1000} s`
-        for (const { tell } of pulling.waiting) tell(pulling.trouble)
+        pull.trouble = `${error.message}; the next try is in ${pauseMs / 1000} s`
+        for (const { tell } of pull.waiting) tell(pull.trouble)
         await clock.sleep(pauseMs, signal)
       }
-  }
-
-  return {
-    async pull(name, waiting) {
-      const { unwanted, tell } = waiting
-      unwanted?.throwIfAborted()
-      if (!ofConfiguration.includes(name)) await demandOtherMachine(name, registries)
-      const pulling = pulls.get(name) ?? begin(name)
-      pulling.waiting.add(waiting)
-      tell(pulling.trouble ?? `Pulling the image ${name}`)
-      const leave = () => {
-        pulling.waiting.delete(waiting)
-        if (pulling.waiting.size === 0) pulling.end()
-      }
-      unwanted?.addEventListener('abort', leave, { once: true })
-      await pulling.done.finally(() => unwanted?.removeEventListener('abort', leave))
-    },
   }
 }
 
 /** A name without a tag means the newest image; the engine would pull all tags. */
-export function pullQueryOf(name: string): { fromImage: string; tag?: string } {
+export function makePullQuery(name: string): { fromImage: string; tag?: string } {
   const hasTag = name.includes('@') || /:[^/]+$/.test(name)
   return hasTag ? { fromImage: name } : { fromImage: name, tag: 'latest' }
 }
@@ -122,35 +124,35 @@ async function pullImage(engine: Engine, clock: Clock, name: string, unwanted: A
   const refuse = (why: string, cause?: unknown) => new PullFailed(name, why, cause)
   try {
     const signal = AbortSignal.any([silence.signal, unwanted])
-    const response = await engine.work('/images/create', signal, pullQueryOf(name))
-    const problem = await lastProblem(response, clock, silence)
+    const response = await engine.postStream('/images/create', signal, makePullQuery(name))
+    const problem = await readProblem(response, clock, silence)
     if (problem) throw refuse(problem)
   } catch (error) {
     if (silence.signal.aborted) throw refuse(`timeout: no progress for ${silenceMsMax / 1000} s`, error)
-    if (error instanceof EngineError) throw refuse(error.message, error)
-    if (error instanceof EngineAway || error instanceof PullFailed) throw error
-    throw new EngineAway(`${engine.address} left in the middle of a pull`, { cause: error })
+    if (error instanceof BackendRefused) throw refuse(error.message, error)
+    if (error instanceof BackendUnreachable || error instanceof PullFailed) throw error
+    throw new BackendUnreachable(`${engine.address} closed the connection in the middle of a pull`, { cause: error })
   }
 }
 
 /** The engine answers 200 at once, and reports failures in a line of its progress. */
-async function lastProblem(response: IncomingMessage, clock: Clock, silence: AbortController): Promise<string | null> {
+async function readProblem(response: IncomingMessage, clock: Clock, silence: AbortController): Promise<string | null> {
   let problem: string | null = null
-  let heard = new AbortController()
-  const listen = () => {
-    heard.abort()
-    heard = new AbortController()
-    const { signal } = heard
+  let progress = new AbortController()
+  const restartTimeout = () => {
+    progress.abort()
+    progress = new AbortController()
+    const { signal } = progress
     void clock.sleep(silenceMsMax, signal).then(() => signal.aborted || silence.abort())
   }
-  listen()
+  restartTimeout()
   try {
     for await (const line of createInterface({ input: response })) {
-      listen()
+      restartTimeout()
       if (line.trim() !== '') problem = JSON.parse(line).error ?? problem
     }
   } finally {
-    heard.abort()
+    progress.abort()
   }
   return problem
 }

@@ -3,12 +3,12 @@ import { BlockList, isIP } from 'node:net'
 import { StartFailed } from '../executor.ts'
 
 /**
- * The name of an image makes the engine connect to its registry, so it could probe ports of this machine, or the metadata
- * service of a cloud. Such a registry is asked only if the configuration names it (`container.registries`). A name may resolve to another address when the engine asks, and a registry may redirect the engine: this
- * hides no service from an author of registries.
+ * Refuses an image whose registry is an address of this machine or link-local, unless `container.registries` names it: a pull
+ * could probe ports of this machine or the metadata service of a cloud. Limits: the name may resolve to another address when
+ * the engine connects, and a registry may redirect the engine.
  */
-export async function demandOtherMachine(image: string, allowed: readonly string[]): Promise<void> {
-  const registry = registryOf(image)
+export async function refuseOwnMachine(image: string, allowed: readonly string[]): Promise<void> {
+  const registry = registryOfImage(image)
   if (registry === null || allowed.includes(registry)) return
   const host = registry.replace(/:\d+$/, '')
   const addresses = isIP(host) ? [host] : await resolve(host)
@@ -19,8 +19,8 @@ export async function demandOtherMachine(image: string, allowed: readonly string
   )
 }
 
-/** null: the default registry of the engine. */
-function registryOf(image: string): string | null {
+/** null: the engine's default registry. */
+function registryOfImage(image: string): string | null {
   const [first = '', ...rest] = image.split('/')
   return rest.length > 0 && (/[.:]/.test(first) || first === 'localhost') ? first : null
 }

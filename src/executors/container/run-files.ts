@@ -4,7 +4,7 @@ import type { Account } from '../accounts/account.ts'
 import type { Handle, RunSpec } from '../executor.ts'
 import { buildNodeFile } from '../process/launchers.ts'
 
-/** A file of a run on this machine, where its container sees it, and the variable that names it there. */
+/** A file of a run on this machine; `target`: its path in the container, which `variable` names there. */
 export interface RunFile {
   source: string
   target: string
@@ -13,26 +13,26 @@ export interface RunFile {
 }
 
 const kinds = [
-  { suffix: 'closure', target: '/run/berth-closure.json', variable: 'BERTH_CLOSURE', textOf: closureOf },
+  {
+    suffix: 'closure',
+    target: '/run/berth-closure.json',
+    variable: 'BERTH_CLOSURE',
+    textOf: ({ closure }: RunSpec) => closure,
+  },
   { suffix: 'nodes', target: '/run/berth-nodes', variable: 'PSIJ_NODEFILE', textOf: buildNodeFile },
 ] as const
 
-/** What an earlier run of the job saved. */
-function closureOf({ closure }: RunSpec): string | null {
-  return closure
-}
-
 const pathOf = (directory: string, handle: Handle, suffix: string) => join(resolve(directory), `${handle}.${suffix}`)
 
-export const runFilesOf = (directory: string, handle: Handle, run: RunSpec): RunFile[] =>
+export const listFilesOfRun = (directory: string, handle: Handle, run: RunSpec): RunFile[] =>
   kinds.flatMap(({ suffix, target, variable, textOf }) => {
     const text = textOf(run)
     return text === null ? [] : [{ source: pathOf(directory, handle, suffix), target, variable, text }]
   })
 
 /**
- * Writes them before the container is made. Their folder belongs to the server; in the container only the account of the
- * job reads them, or, where the image chooses the user, whatever runs there, which is the job.
+ * Writes the files before the container is created. Their folder is private to the server; in the container only the account
+ * of the job reads them, or everyone there if the image chooses the user.
  */
 export async function writeRunFiles(files: readonly RunFile[], account: Account | null): Promise<void> {
   for (const { source, text } of files) {

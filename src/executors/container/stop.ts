@@ -2,93 +2,79 @@ import { readFile } from 'node:fs/promises'
 import { uptime } from 'node:os'
 import type { Clock } from '../../platform/clock.ts'
 import type { Log } from '../../platform/log.ts'
-import { createKills } from '../backend/pending-kills.ts'
+import { RequestedStops } from '../backend/requested-stops.ts'
+import { BackendRefused } from '../backend/unreachable.ts'
 import type { Handle } from '../executor.ts'
-import { type Engine, EngineError } from './engine.ts'
-import { containerNameOf, type LookFor, runIdOf } from './handle.ts'
+import type { Containers } from './containers.ts'
+import type { Engine } from './engine.ts'
 import { phaseOf } from './observation.ts'
-import { openStops } from './requested-stops.ts'
 
 /**
- * Ends a container: sends TERM to its first process, which passes it to all others (init.sh), and records when KILL is
- * due. This server or the next one sends KILL. When the first process ends, the kernel ends all other processes of the
- * container.
+ * Ends a container: sends TERM to its first process, which passes it to all others (init.sh), and KILL after the grace period.
+ * When the first process ends, the kernel ends all other processes of the container.
  */
-
-export interface Stopper {
-  stop(handle: Handle, graceMs: number): Promise<void>
-  /** Whether a stop was requested. */
-  isAsked(handle: Handle): Promise<boolean>
-  /** The container is over: KILL is not due any more. */
-  isOver(handle: Handle): void
-  forget(handle: Handle): Promise<void>
-}
 
 /** Maximum wait until the first process of a container can take signals. */
 const readyMsMax = 2_000
-const readyLookMs = 20
+const readyPollMs = 20
 
-interface StopOptions {
+interface StopperOptions {
   engine: Engine
-  lookFor: LookFor
-  /** Directory of the records. */
+  containers: Containers
   directory: string
   clock: Clock
   log: Log
   closing: AbortSignal
 }
 
-export async function createStopper(options: StopOptions): Promise<Stopper> {
-  const { engine, lookFor, directory, clock, log, closing } = options
-  const stops = await openStops(directory)
-  const kills = createKills({ kill: (handle) => send(handle, 'KILL'), clock, log, closing })
+export class ContainerStopper {
+  readonly stops: RequestedStops
+  readonly #engine: Engine
+  readonly #containers: Containers
+  readonly #clock: Clock
 
-  /** Before the first process has a child, it takes no signal, and the kernel drops TERM. */
-  async function signalWhenReady(handle: Handle, pid: number): Promise<void> {
-    for (let waitedMs = 0; waitedMs < readyMsMax && (await isAlone(pid)); waitedMs += readyLookMs)
-      await clock.sleep(readyLookMs)
-    await send(handle, 'TERM')
+  constructor({ engine, containers, ...options }: StopperOptions) {
+    this.#engine = engine
+    this.#containers = containers
+    this.#clock = options.clock
+    // A container does not outlive its machine, and setting a clock does not change the time since its start.
+    const nowMs = () => uptime() * 1000
+    this.stops = new RequestedStops({ ...options, nowMs, kill: (handle) => this.#signal(handle, 'KILL') })
   }
 
-  /** A container that is over cannot be signalled; that is no error. One that was paused would not end. */
-  async function send(handle: Handle, signal: 'TERM' | 'KILL'): Promise<void> {
-    const present = await lookFor(handle)
-    if (present?.State.Status === 'paused') await engine.post(`/containers/${handle}/unpause`)
+  async stop(handle: Handle, graceMs: number): Promise<void> {
+    const found = await this.#containers.find(handle)
+    if (!found || phaseOf(found.State.Status) === 'over') return
+    const [recorded] = await Promise.allSettled([this.stops.record(handle, graceMs)])
+    if (graceMs > 0) await this.#terminate(handle, found.State.Pid)
+    this.stops.planKill(handle, (await this.stops.leftMs(handle)) ?? graceMs)
+    // A job that fills the disk is stopped nevertheless. The caller retries until the next server would know of the stop.
+    if (recorded.status === 'rejected') throw recorded.reason
+  }
+
+  /** A first process without a child has no handler yet, and the kernel drops TERM. */
+  async #terminate(handle: Handle, pid: number): Promise<void> {
+    for (let waitedMs = 0; waitedMs < readyMsMax && (await hasNoChild(pid)); waitedMs += readyPollMs)
+      await this.#clock.sleep(readyPollMs)
+    await this.#signal(handle, 'TERM')
+  }
+
+  /** A paused container would not end. A container that is over cannot be signalled, which is not an error. */
+  async #signal(handle: Handle, signal: 'TERM' | 'KILL'): Promise<void> {
+    const present = await this.#containers.find(handle)
+    if (present?.State.Status === 'paused') await this.#engine.post(`/containers/${handle}/unpause`)
     try {
-      await engine.post(`/containers/${handle}/kill`, { signal })
+      await this.#engine.post(`/containers/${handle}/kill`, { signal })
     } catch (error) {
-      const found = error instanceof EngineError ? await lookFor(handle) : null
-      if (!(error instanceof EngineError) || (found && phaseOf(found.State.Status) !== 'over')) throw error
+      if (!(error instanceof BackendRefused)) throw error
+      const found = await this.#containers.find(handle)
+      if (found && phaseOf(found.State.Status) !== 'over') throw error
     }
-  }
-
-  const killWhenDue = (handle: Handle, killUp: number) => kills.plan(handle, Math.max(0, killUp - uptime()) * 1000)
-
-  for (const runId of await stops.list()) killWhenDue(containerNameOf(runId), (await stops.read(runId)) ?? 0)
-
-  return {
-    async stop(handle, graceMs) {
-      const found = await lookFor(handle)
-      if (!found || phaseOf(found.State.Status) === 'over') return
-      const runId = runIdOf(handle)
-      const killUp = uptime() + graceMs / 1000
-      const [recorded] = await Promise.allSettled([stops.record(runId, killUp)])
-      if (graceMs > 0) await signalWhenReady(handle, found.State.Pid)
-      killWhenDue(handle, (await stops.read(runId)) ?? killUp)
-      // A job that fills the disk is stopped all the same. The caller tries again, until the next server would know.
-      if (recorded.status === 'rejected') throw recorded.reason
-    },
-    isAsked: async (handle) => (await stops.read(runIdOf(handle))) !== null,
-    isOver: kills.isOver,
-    async forget(handle) {
-      kills.isOver(handle)
-      await stops.forget(runIdOf(handle))
-    },
   }
 }
 
-/** Whether a process has no child; false for a process that cannot be seen from here. */
-async function isAlone(pid: number): Promise<boolean> {
+/** false also for a process that is not visible here. */
+async function hasNoChild(pid: number): Promise<boolean> {
   const children = await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8').catch(() => null)
   return children === ''
 }

@@ -10,12 +10,12 @@ interface Info {
 }
 
 /**
- * Limits of containers that the engine ignores, which it tells before any container asks for one. Podman says yes to all of
- * dockerd's questions; rootless it has only the controllers of cgroups that its account was given.
+ * Limits that the engine ignores. Podman's answer to dockerd's fields is always yes; rootless it has only the cgroup
+ * controllers that its account was given.
  */
 export async function readUnenforced(engine: Engine, isPodman: boolean): Promise<readonly Limit[]> {
   if (isPodman) {
-    const info = await engine.podman<{ host?: { cgroupControllers?: readonly string[] | null } }>('/info')
+    const info = await engine.getFromPodman<{ host?: { cgroupControllers?: readonly string[] | null } }>('/info')
     const controllers = info?.host?.cgroupControllers
     return controllers ? limits.filter((name) => !controllers.includes(name)) : []
   }

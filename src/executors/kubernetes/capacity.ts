@@ -3,14 +3,12 @@ import type { ClusterApi } from './cluster.ts'
 import { podLabels } from './names.ts'
 import type { Container, Node, Pod, Taint } from './objects.ts'
 import { gpuResource, nodeLabels, tensorCoresSince } from './placement.ts'
-import { ceilingOf, floorOf, milli } from './quantity.ts'
-
-/** Nodes of the cluster as nodes of the pool: what a node can give to pods, and what pods of others hold of it. */
+import { milli, roundDown, roundUp } from './quantity.ts'
 
 const mib = 2 ** 20
 
-/** `owner`: the label of this pool's own pods. */
-export function capacityOf(nodes: readonly Node[], pods: readonly Pod[], owner: string): BackendNode[] {
+/** Nodes of the cluster with their capacity, and the amounts that pods of others hold. `owner`: label of this pool's pods. */
+export function listNodes(nodes: readonly Node[], pods: readonly Pod[], owner: string): BackendNode[] {
   const others = Map.groupBy(
     pods.filter(({ metadata }) => metadata.labels?.[podLabels.owner] !== owner),
     ({ spec }) => spec.nodeName ?? '',
@@ -27,12 +25,12 @@ export function capacityOf(nodes: readonly Node[], pods: readonly Pod[], owner: 
     return {
       name: node.metadata.name,
       state: stateOf(node),
-      cpuMillis: floorOf(allocatable['cpu'] ?? 0, milli),
-      memoryBytes: floorOf(allocatable['memory'] ?? 0),
+      cpuMillis: roundDown(allocatable['cpu'] ?? 0, milli),
+      memoryBytes: roundDown(allocatable['memory'] ?? 0),
       cpuModel: own[nodeLabels.cpuModel] ?? '',
       infiniband: own[nodeLabels.infiniband] === 'true',
       gpuJobsOnly: node.spec.taints?.some(isOfGpus) === true,
-      gpus: Array.from({ length: floorOf(allocatable[gpuResource] ?? 0) }, () => gpu),
+      gpus: Array.from({ length: roundDown(allocatable[gpuResource] ?? 0) }, () => gpu),
       heldByOthers: heldBy(others.get(node.metadata.name) ?? []),
     }
   })
@@ -45,35 +43,34 @@ function cudaVersionOf(labels: Readonly<Record<string, string>>): string | null 
 
 const readiness = ({ status }: Node) => status.conditions?.find(({ type }) => type === 'Ready')?.status
 
-/** Its kubelet does not answer. One that says that it is not ready still tells the truth of its pods. */
-const isSilent = (node: Node) => readiness(node) === 'Unknown'
+/** A kubelet that reports that it is not ready still reports its pods correctly. */
+const isUnreachable = (node: Node) => readiness(node) === 'Unknown'
 
-/** The names of the nodes that do not answer. */
-export async function readSilent(cluster: ClusterApi): Promise<ReadonlySet<string>> {
+export async function readUnreachableNodes(cluster: ClusterApi): Promise<ReadonlySet<string>> {
   const { items } = await cluster.list<Node>('/api/v1/nodes')
-  return new Set(items.filter(isSilent).map(({ metadata }) => metadata.name))
+  return new Set(items.filter(isUnreachable).map(({ metadata }) => metadata.name))
 }
 
 function stateOf(node: Node): BackendNode['state'] {
-  if (isSilent(node)) return 'LOST'
+  if (isUnreachable(node)) return 'LOST'
   const isOpen = readiness(node) === 'True' && node.spec.unschedulable !== true
   return isOpen && !node.spec.taints?.some(keepsRunsAway) ? 'READY' : 'CORDONED'
 }
 
 const keepsPodsAway = ({ effect }: Taint) => effect !== 'PreferNoSchedule'
-/** Runs with GPUs tolerate the taint of GPU nodes; no run tolerates any other. */
+/** Runs with GPUs tolerate only the taint of GPU nodes; other runs tolerate no taint. */
 const isOfGpus = (taint: Taint) => keepsPodsAway(taint) && taint.key === gpuResource
 const keepsRunsAway = (taint: Taint) => keepsPodsAway(taint) && taint.key !== gpuResource
 
-/** Requests are what the scheduler of the cluster counts. */
+/** The scheduler of the cluster counts requests. */
 function heldBy(pods: readonly Pod[]): BackendNode['heldByOthers'] {
   const sum = (name: string, unit = 1) => pods.reduce((total, pod) => total + requestOf(pod, name, unit), 0)
   return { cpuMillis: sum('cpu', milli), memoryBytes: sum('memory'), gpus: sum(gpuResource) }
 }
 
-/** Init containers run one after the other, in front of the others; sidecars among them go on. */
+/** Init containers run one after the other before the others; sidecars among them continue. */
 function requestOf({ spec }: Pod, name: string, unit: number): number {
-  const amount = (requests: Container['resources'] = {}) => ceilingOf(requests.requests?.[name] ?? 0, unit)
+  const amount = (requests: Container['resources'] = {}) => roundUp(requests.requests?.[name] ?? 0, unit)
   let sidecars = 0
   let first = 0
   for (const { restartPolicy, resources } of spec.initContainers ?? []) {
@@ -83,7 +80,6 @@ function requestOf({ spec }: Pod, name: string, unit: number): number {
   const together = spec.containers.reduce((total, { resources }) => total + amount(resources), sidecars)
   const ofPod = spec.resources?.requests?.[name]
   return (
-    (ofPod === undefined ? Math.max(first, together) : ceilingOf(ofPod, unit)) +
-    ceilingOf(spec.overhead?.[name] ?? 0, unit)
+    (ofPod === undefined ? Math.max(first, together) : roundUp(ofPod, unit)) + roundUp(spec.overhead?.[name] ?? 0, unit)
   )
 }

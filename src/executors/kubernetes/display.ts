@@ -14,16 +14,15 @@ import {
 import type { ContainerStatus, Pod } from './objects.ts'
 
 /**
- * The X11 display of a pod (../process/display.ts): a second container, which shares the folder of the socket with that of the
- * job. It requests nothing of the node, so a pod needs no more room than its job, and takes its processor time from the
- * share of the pod when the node is busy. A sidecar of newer clusters (an init container that restarts) would start it
- * first; here the job waits for it, which all versions can do.
+ * The X11 display of a pod (../process/display.ts): a second container that shares the folder of the socket with the container of
+ * the job. It requests no resources, so a pod needs no more room than its job, and shares the processor time of the pod on a
+ * busy node. The job waits for the display: only newer clusters could start it first, as a sidecar.
  */
 
 const displayName = 'display'
-/** The kubelet makes one `$` of two. */
+/** The kubelet replaces `$$` by `$`. */
 const script = displayScript.replaceAll('$$', () => '$$$$')
-/** What display.sh writes into the termination message when the display answers. */
+/** Written by display.sh into the termination message when the display is ready. */
 const ready = 'READY'
 
 export const displayVolume = {
@@ -31,7 +30,7 @@ export const displayVolume = {
   mount: { name: displayName, mountPath: displayFolder, readOnly: true },
 }
 
-export function displayContainerOf({ gpu }: NonNullable<JobSpec['x11']>, image: string | undefined): unknown {
+export function makeDisplayContainer({ gpu }: NonNullable<JobSpec['x11']>, image: string | undefined): unknown {
   const { cpuMillis, memoryMib } = displayLimits
   return {
     name: displayName,
@@ -52,24 +51,24 @@ export function displayContainerOf({ gpu }: NonNullable<JobSpec['x11']>, image: 
 }
 
 const visible = 'NVIDIA_VISIBLE_DEVICES'
-/** The GPUs that the pod requests go to one container, so the display sees all of the node, and is told which one to use. */
+/** A pod has its GPUs in one container only, so the display sees all GPUs of the node and gets the id of the one to use. */
 const withAllGpus = [
   { name: visible, value: 'all' },
   { name: 'NVIDIA_DRIVER_CAPABILITIES', value: displayCapabilities.join() },
 ]
 
-/** undefined: the pod has no display, or its node has not told of it yet. */
+/** undefined: the pod has no display, or its node has not reported it yet. */
 const statusOf = ({ status }: Pod): ContainerStatus | undefined =>
   status.containerStatuses?.find(({ name }) => name === displayName)
 
 export type DisplayState =
-  /** It answers, or did. */
+  /** Ready now, or before it ended. */
   | { kind: 'up'; startedAt: string | null }
   | { kind: 'waits'; waiting: { reason?: string; message?: string } }
   | { kind: 'failed'; message: string }
 
-/** null: the pod has none. */
-export function displayOf(pod: Pod): DisplayState | null {
+/** null: the pod has no display. */
+export function getDisplayState(pod: Pod): DisplayState | null {
   if (!pod.spec.containers.some(({ name }) => name === displayName)) return null
   const { started, state: { running, terminated, waiting = {} } = {} } = statusOf(pod) ?? {}
   const wasReady = terminated?.message?.startsWith(ready) === true
@@ -80,8 +79,8 @@ export function displayOf(pod: Pod): DisplayState | null {
   return { kind: 'failed', message: describeDisplayFailure(why) }
 }
 
-/** What the user of a run that is over should know of its display; null: nothing. */
-export function displayLossOf(pod: Pod): string | null {
+/** Information for the user of an ended run whose display was lost; null: it was not lost. */
+export function explainDisplayLoss(pod: Pod): string | null {
   const ended = statusOf(pod)?.state?.terminated
   if (!ended || ended.exitCode === 0) return null
   return describeLostDisplay(describeDisplayEnd(ended.exitCode, ended.reason === 'OOMKilled'))

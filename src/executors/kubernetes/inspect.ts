@@ -1,38 +1,24 @@
 import type { Clock, Time } from '../../platform/clock.ts'
 import type { Log } from '../../platform/log.ts'
+import { BackendUnreachable } from '../backend/unreachable.ts'
 import { type Handle, isOver, type Observation } from '../executor.ts'
-import { readSilent } from './capacity.ts'
-import { type ClusterApi, ClusterAway, clusterAway } from './cluster.ts'
+import { readUnreachableNodes } from './capacity.ts'
+import { type ClusterApi, clusterUnreachable, unlessAbsent } from './cluster.ts'
 import type { OutputState, PodName } from './logs.ts'
-import { annotations, isPodHandle, selectorOf } from './names.ts'
+import { annotations, isPodHandle, selectRuns } from './names.ts'
 import type { Notice, Pod, Secret } from './objects.ts'
-import { addressToBegin, hasBegunTogether, mustEndTogether, runObservation, whyToGiveUp } from './observation.ts'
+import { addressToBegin, explainGiveUp, hasBegunTogether, mustEndTogether, observeRun } from './observation.ts'
 import {
-  containerOf,
+  getContainerState,
+  interpretPod,
   type Part,
-  partOf,
   podIsOver,
   type Surroundings,
   stoppedBeforeItBegan,
   UnknownState,
 } from './pod-state.ts'
-import { podsMade, readPods, replicaOf } from './pods.ts'
-import { type PodStopper, unlessGone } from './stop.ts'
-
-/**
- * The present state of runs: one list of pods for all of them. A run without pods was withdrawn before it began, or is
- * gone; the Secrets of such runs tell, by another list.
- */
-
-export interface Inspector {
-  inspect(handles: readonly Handle[]): Promise<readonly Observation[]>
-  /** The pods of a run that have, or will have, output. */
-  podsOf(handle: Handle, signal: AbortSignal): Promise<readonly PodName[]>
-  outputState(handle: Handle, replica: number): Promise<OutputState>
-  /** Whether it was over when it was inspected last. */
-  isOver(handle: Handle): boolean
-  forget(handle: Handle): void
-}
+import { countPods, getReplica, readPods } from './pods.ts'
+import type { PodStopper } from './stop.ts'
 
 interface InspectorOptions {
   cluster: ClusterApi
@@ -42,182 +28,197 @@ interface InspectorOptions {
   log: Log
 }
 
-/** How long nodes are taken as they were, and what the cluster does for pods that wait. */
 const nodesFreshMs = 10_000
 const noticesFreshMs = 1_000
-const awayPauseMs = 1_000
-/** Of the replicas that are left when one has failed. */
+const retryMs = 1_000
+/** Grace period of the replicas that are left when one has failed. */
 const peersGraceMs = 30_000
 
-/** The pods of a run, and in the same order what each of them means. */
+/** The pods of a run, and in the same order the meaning of each. */
 interface Together {
   pods: readonly Pod[]
   parts: readonly Part[]
   replicas: number
 }
 
-export function createInspector(options: InspectorOptions): Inspector {
-  const { cluster, stopper, clock, time, log } = options
-  /** The last observation of each run that is not forgotten; after the end it does not change. */
-  const seen = new Map<Handle, Observation>()
-  const silentNodes = remembered(clock, nodesFreshMs, () => readSilent(cluster))
-  const doing = remembered(clock, noticesFreshMs, () => readDoing(cluster))
+/**
+ * The present state of runs: one list of pods for all of them. The Secret of a run without pods tells whether the run was
+ * withdrawn before it began, or is gone.
+ */
+export class Inspector {
+  readonly #options: InspectorOptions
+  readonly #cluster: ClusterApi
+  /** The last observation of each run that is not forgotten; it does not change after the end. */
+  readonly #seen = new Map<Handle, Observation>()
+  readonly #readUnreachable: () => Promise<ReadonlySet<string>>
+  readonly #readNotices: () => Promise<ReadonlyMap<string, string>>
 
-  async function inspect(handles: readonly Handle[]): Promise<readonly Observation[]> {
-    const asked = handles.filter((handle) => isPodHandle(handle) && !isKept(seen.get(handle)))
-    if (asked.length > 0)
-      try {
-        await look(asked)
-      } catch (error) {
-        if (!(error instanceof ClusterAway)) throw error
-        for (const handle of asked) if (!seen.has(handle)) seen.set(handle, { state: 'starting', info: clusterAway })
-      }
-    return handles.map((handle) => seen.get(handle) ?? notThere)
+  constructor(options: InspectorOptions) {
+    const { cluster, clock } = options
+    this.#options = options
+    this.#cluster = cluster
+    this.#readUnreachable = cached(clock, nodesFreshMs, () => readUnreachableNodes(cluster))
+    this.#readNotices = cached(clock, noticesFreshMs, () => readNotices(cluster))
   }
 
-  async function look(handles: readonly Handle[]): Promise<void> {
-    const pods = await readPods(cluster, handles)
-    const known = await readKnown([...pods.values()].flat())
+  async inspect(handles: readonly Handle[]): Promise<readonly Observation[]> {
+    const open = handles.filter((handle) => isPodHandle(handle) && this.#seen.get(handle)?.state !== 'ended')
+    if (open.length > 0)
+      try {
+        await this.#inspectAll(open)
+      } catch (error) {
+        if (!(error instanceof BackendUnreachable)) throw error
+        const unknown: Observation = { state: 'starting', info: clusterUnreachable }
+        for (const handle of open) if (!this.#seen.has(handle)) this.#seen.set(handle, unknown)
+      }
+    return handles.map((handle) => this.#seen.get(handle) ?? missing)
+  }
+
+  /** The pods of a run that have, or will have, output. */
+  async listPods(handle: Handle, signal: AbortSignal): Promise<readonly PodName[]> {
+    while (!signal.aborted && isPodHandle(handle))
+      try {
+        const pods = (await readPods(this.#cluster, [handle])).get(handle) ?? []
+        return pods.map((pod) => ({ name: pod.metadata.name, replica: getReplica(pod) }))
+      } catch (error) {
+        if (!(error instanceof BackendUnreachable)) throw error
+        await this.#options.clock.sleep(retryMs, signal)
+      }
+    return []
+  }
+
+  async readOutputState(handle: Handle, replica: number): Promise<OutputState> {
+    try {
+      const pods = (await readPods(this.#cluster, [handle])).get(handle) ?? []
+      return findOutputState(interpretAll(pods, await this.#readSurroundings(pods)), replica)
+    } catch (error) {
+      if (error instanceof BackendUnreachable || error instanceof UnknownState) return 'WAITS'
+      throw error
+    }
+  }
+
+  /** By the last inspection. */
+  isOver(handle: Handle): boolean {
+    return isOver(this.#seen.get(handle))
+  }
+
+  forget(handle: Handle): void {
+    this.#seen.delete(handle)
+  }
+
+  async #inspectAll(handles: readonly Handle[]): Promise<void> {
+    const pods = await readPods(this.#cluster, handles)
+    const known = await this.#readSurroundings([...pods.values()].flat())
     const without = handles.filter((handle) => !pods.has(handle))
-    const withdrawn = without.length > 0 ? await readWithdrawn(without) : new Set<Handle>()
+    const withdrawn = without.length > 0 ? await this.#readWithdrawn(without) : new Set<Handle>()
     for (const handle of handles) {
       const own = pods.get(handle)
-      if (own) seen.set(handle, await observe(handle, own, known))
-      else seen.set(handle, withdrawn.has(handle) ? stoppedBeforeItBegan : notThere)
+      if (own) this.#seen.set(handle, await this.#observe(handle, own, known))
+      else this.#seen.set(handle, withdrawn.has(handle) ? stoppedBeforeItBegan : missing)
     }
   }
 
-  /** What a pod alone does not tell; asked only if some pod needs it. */
-  async function readKnown(pods: readonly Pod[]): Promise<Surroundings> {
-    const waits = pods.some((pod) => pod.spec.nodeName !== undefined && containerOf(pod)?.waiting)
-    const isPlaced = pods.some((pod) => pod.spec.nodeName !== undefined && !containerOf(pod)?.terminated)
-    const nowMs = time.nowMs()
+  /** Facts that are not in a pod; read only if some pod needs them. */
+  async #readSurroundings(pods: readonly Pod[]): Promise<Surroundings> {
+    const placed = pods.filter(({ spec }) => spec.nodeName !== undefined).map(getContainerState)
+    const nowMs = this.#options.time.nowMs()
     return {
-      toTime: (iso) => new Date(Math.min(nowMs, Date.parse(iso) - cluster.aheadMs())),
+      toTime: (iso) => new Date(Math.min(nowMs, Date.parse(iso) - this.#cluster.aheadMs)),
       nowMs,
-      silent: isPlaced ? await silentNodes() : new Set(),
-      doing: waits ? await doing() : new Map(),
+      unreachable: placed.some((state) => !state?.terminated) ? await this.#readUnreachable() : new Set(),
+      notices: placed.some((state) => state?.waiting) ? await this.#readNotices() : new Map(),
     }
   }
 
-  async function observe(handle: Handle, found: readonly Pod[], known: Surroundings): Promise<Observation> {
+  async #observe(handle: Handle, found: readonly Pod[], known: Surroundings): Promise<Observation> {
     try {
-      const together = togetherOf(await giveUp(togetherOf(found, known), known), known)
-      await endWhatMustEnd(handle, together)
+      const together = interpretAll(await this.#giveUp(interpretAll(found, known), known), known)
+      await this.#endPods(handle, together)
       const address = addressToBegin(together.parts, together)
-      return observationOf({ ...together, pods: await beginTogether(together.pods, address) })
+      return observe({ ...together, pods: await this.#beginTogether(together.pods, address) })
     } catch (err) {
       if (!(err instanceof UnknownState)) throw err
-      log.error({ err, run: handle }, 'the cluster shows a state that this version does not know; nothing is concluded')
-      return seen.get(handle) ?? { state: 'starting', info: err.message }
+      this.#options.log.error({ err, run: handle }, 'the cluster reports an unknown state; the run keeps its state')
+      return this.#seen.get(handle) ?? { state: 'starting', info: err.message }
     }
   }
 
-  async function endWhatMustEnd(handle: Handle, { pods, parts, replicas }: Together): Promise<void> {
-    for (const pod of pods) if (!podIsOver(pod)) await stopper.enforce(pod)
+  async #endPods(handle: Handle, { pods, parts, replicas }: Together): Promise<void> {
+    const { stopper } = this.#options
+    for (const pod of pods) if (!podIsOver(pod)) await stopper.deleteOverdue(pod)
     if (!mustEndTogether(parts, { pods, replicas })) return
-    // The pod that failed stays, because it tells why.
+    // The failed pod stays, because it has the cause.
     const peers = pods.filter((_, index) => parts[index]?.kind === 'runs' || parts[index]?.kind === 'waits')
     await stopper.stopPeers(handle, peers, peersGraceMs)
   }
 
-  /** The pods stay, and tell why, until the end of the run is stored. */
-  async function giveUp(together: Together, known: Surroundings): Promise<readonly Pod[]> {
+  /** The pods stay until the end of the run is stored, because they have the cause. */
+  async #giveUp(together: Together, known: Surroundings): Promise<readonly Pod[]> {
     const { pods } = together
-    const why = whyToGiveUp(together, known)
-    const isTold = pods.some(({ metadata }) => metadata.annotations?.[annotations.givenUp] !== undefined)
-    return why === null || isTold
-      ? pods
-      : changed(pods, () => ({ metadata: { annotations: { [annotations.givenUp]: why } } }))
+    const why = explainGiveUp(together, known)
+    const isNoted = pods.some(({ metadata }) => metadata.annotations?.[annotations.givenUp] !== undefined)
+    if (why === null || isNoted) return pods
+    return this.#patchAll(pods, () => ({ metadata: { annotations: { [annotations.givenUp]: why } } }))
   }
 
-  /** Lets the commands begin in pods that have not been told to; `address` null: not all pods of the run are up. */
-  async function beginTogether(pods: readonly Pod[], address: string | null): Promise<readonly Pod[]> {
+  /** Tells the pods of a run to begin; `address` null: not all of them are up. */
+  async #beginTogether(pods: readonly Pod[], address: string | null): Promise<readonly Pod[]> {
     if (address === null) return pods
     const upMs = Math.max(...pods.map(runsSinceMs))
-    return changed(pods, (pod) => {
-      const isTold = pod.metadata.annotations?.[annotations.begin] !== undefined
-      return isTold ? null : beginOf(pod, address, upMs)
+    return this.#patchAll(pods, (pod) => {
+      const isNoted = pod.metadata.annotations?.[annotations.begin] !== undefined
+      return isNoted ? null : makeBeginPatch(pod, address, upMs)
     })
   }
 
-  /** `changeOf`: null leaves the pod as it is. */
-  function changed(pods: readonly Pod[], changeOf: (pod: Pod) => unknown): Promise<readonly Pod[]> {
+  /** `makePatch`: null leaves the pod unchanged. */
+  #patchAll(pods: readonly Pod[], makePatch: (pod: Pod) => unknown): Promise<readonly Pod[]> {
     return Promise.all(
       pods.map(async (pod) => {
-        const change = changeOf(pod)
-        if (change === null) return pod
-        return (await cluster.patch<Pod>(`pods/${pod.metadata.name}`, change).catch(unlessGone)) ?? pod
+        const patch = makePatch(pod)
+        if (patch === null) return pod
+        return (await this.#cluster.patch<Pod>(`pods/${pod.metadata.name}`, patch).catch(unlessAbsent)) ?? pod
       }),
     )
   }
 
-  async function readWithdrawn(handles: readonly Handle[]): Promise<ReadonlySet<Handle>> {
-    const { items } = await cluster.list<Secret>('secrets', { labelSelector: selectorOf(handles) })
+  async #readWithdrawn(handles: readonly Handle[]): Promise<ReadonlySet<Handle>> {
+    const { items } = await this.#cluster.list<Secret>('secrets', { labelSelector: selectRuns(handles) })
     const isWithdrawn = ({ metadata }: Secret) => metadata.annotations?.[annotations.withdrawn] !== undefined
     return new Set(items.filter(isWithdrawn).map(({ metadata }) => metadata.name))
   }
-
-  return {
-    inspect,
-    async podsOf(handle, signal) {
-      while (!signal.aborted && isPodHandle(handle))
-        try {
-          const pods = (await readPods(cluster, [handle])).get(handle) ?? []
-          return pods.map((pod) => ({ name: pod.metadata.name, replica: replicaOf(pod) }))
-        } catch (error) {
-          if (!(error instanceof ClusterAway)) throw error
-          await clock.sleep(awayPauseMs, signal)
-        }
-      return []
-    },
-    async outputState(handle, replica) {
-      try {
-        const pods = (await readPods(cluster, [handle])).get(handle) ?? []
-        return outputOf(togetherOf(pods, await readKnown(pods)), replica)
-      } catch (error) {
-        if (error instanceof ClusterAway || error instanceof UnknownState) return 'WAITS'
-        throw error
-      }
-    },
-    isOver: (handle) => isOver(seen.get(handle)),
-    forget: (handle) => void seen.delete(handle),
-  }
 }
 
-const notThere: Observation = { state: 'gone', info: 'Its pod is not there' }
+const missing: Observation = { state: 'gone', info: 'Its pod does not exist' }
 
-/** It cannot change any more. */
-const isKept = (observation: Observation | undefined) => observation?.state === 'ended'
-
-function togetherOf(pods: readonly Pod[], known: Surroundings): Together {
-  return { pods, parts: pods.map((pod) => partOf(pod, known)), replicas: podsMade(pods) }
+function interpretAll(pods: readonly Pod[], known: Surroundings): Together {
+  return { pods, parts: pods.map((pod) => interpretPod(pod, known)), replicas: countPods(pods) }
 }
 
-const observationOf = ({ pods, parts, replicas }: Together): Observation =>
-  runObservation(parts, { pods, replicas, nativeId: pods.map(({ metadata }) => metadata.name).join(' ') })
+const observe = ({ pods, parts, replicas }: Together): Observation =>
+  observeRun(parts, { pods, replicas, nativeId: pods.map(({ metadata }) => metadata.name).join(' ') })
 
-/** A command that waits for a pod that is lost never begins. */
-function outputOf(together: Together, replica: number): OutputState {
+/** A command that waits for a lost pod never begins. */
+function findOutputState(together: Together, replica: number): OutputState {
   const { pods, parts } = together
-  const index = pods.findIndex((pod) => replicaOf(pod) === replica)
+  const index = pods.findIndex((pod) => getReplica(pod) === replica)
   const [pod, kind] = [pods[index], parts[index]?.kind]
   if (!pod) return 'GONE'
-  if (kind === 'failed' || kind === 'alone' || (kind === 'waits' && isOver(observationOf(together)))) return 'NONE'
-  const { terminated, running } = containerOf(pod) ?? {}
+  if (kind === 'failed' || kind === 'alone' || (kind === 'waits' && isOver(observe(together)))) return 'NONE'
+  const { terminated, running } = getContainerState(pod) ?? {}
   if (kind === 'over') return (terminated ?? running) ? 'OVER' : 'GONE'
   if (kind === 'gone') return terminated ? 'OVER' : 'GONE'
   const runs = kind === 'runs' || (kind === 'unreachable' && running !== undefined)
   return runs && hasBegunTogether(together) ? 'GOES_ON' : 'WAITS'
 }
 
-const runsSinceMs = (pod: Pod) => Date.parse(containerOf(pod)?.running?.startedAt ?? '')
+const runsSinceMs = (pod: Pod) => Date.parse(getContainerState(pod)?.running?.startedAt ?? '')
 
 /**
- * The pod was active while it waited for the last one, which costs the run none of its time. The same for every server
- * and at every look: the API server refuses a deadline that is later than the one before.
+ * Extends the deadline of a pod by the time that it waited for the last pod. The result is the same for every server at any
+ * time, because the API server refuses to extend a deadline twice.
  */
-function beginOf({ metadata, status }: Pod, address: string, upMs: number): unknown {
+function makeBeginPatch({ metadata, status }: Pod, address: string, upMs: number): unknown {
   const seconds = metadata.annotations?.[annotations.deadline]
   const waitedMs = Math.max(0, upMs - Date.parse(status.startTime ?? ''))
   return {
@@ -226,24 +227,24 @@ function beginOf({ metadata, status }: Pod, address: string, upMs: number): unkn
   }
 }
 
-/** Notices about pods except those of what went well, and of what a pod without a node tells itself. */
+/** Excludes notices of success, and those that only repeat a pod without a node. */
 const ofWaiting = ['Scheduled', 'FailedScheduling', 'Pulled', 'Created', 'Started', 'Killing']
   .map((reason) => `reason!=${reason}`)
   .join()
 
-/** What the kubelets say that they do, or cannot do, by the uid of the pod; the newest counts. */
-async function readDoing(cluster: ClusterApi): Promise<ReadonlyMap<string, string>> {
+/** The newest notice about each pod, by the pod's uid. */
+async function readNotices(cluster: ClusterApi): Promise<ReadonlyMap<string, string>> {
   const { items } = await cluster.list<Notice>('events', { fieldSelector: `involvedObject.kind=Pod,${ofWaiting}` })
-  const inOrder = items.toSorted((a, b) => momentOf(a).localeCompare(momentOf(b)))
+  const inOrder = items.toSorted((a, b) => getMoment(a).localeCompare(getMoment(b)))
   return new Map(
     inOrder.map(({ involvedObject, reason = '', message = reason }) => [involvedObject.uid ?? '', message]),
   )
 }
 
-const momentOf = ({ lastTimestamp, eventTime }: Notice) => lastTimestamp ?? eventTime ?? ''
+const getMoment = ({ lastTimestamp, eventTime }: Notice) => lastTimestamp ?? eventTime ?? ''
 
-/** Asks again after a while; several questions at once are one. */
-function remembered<T>(clock: Clock, freshMs: number, read: () => Promise<T>): () => Promise<T> {
+/** Reads again when the value is older than `freshMs`; concurrent callers share one read. */
+function cached<T>(clock: Clock, freshMs: number, read: () => Promise<T>): () => Promise<T> {
   let last: { atMs: number; value: Promise<T> } | null = null
   return () => {
     if (last === null || clock.monotonicMs() - last.atMs > freshMs) {

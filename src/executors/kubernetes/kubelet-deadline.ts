@@ -1,20 +1,19 @@
 import type { Pod } from './objects.ts'
 
 /**
- * The deadline of the kubelet. It says that a pod is out of time, and ends the container then. Some versions (seen with
- * 1.20) never say that it ended: after its grace it has.
+ * The deadline of the kubelet, which reports that a pod is out of time and ends the container. Some versions (seen with 1.20)
+ * never report that end, so the container counts as ended after its grace period.
  */
 
 export const isOutOfTime = ({ status }: Pod) => status.reason === 'DeadlineExceeded'
 
-/** More than the kubelet takes beyond the grace, and than the API server takes to tell. */
+/** Longer than the kubelet exceeds the grace period and the API server delays the report. */
 const slackMs = 10_000
 
-/** Whether the kubelet has ended the container of a pod of which it said that it is out of time. */
-export function isEndedByNow(pod: Pod, { toTime, nowMs }: { toTime(iso: string): Date; nowMs: number }): boolean {
-  // Its name as a writer differs between distributions. Who writes later makes the wait longer, and no more than that.
-  const toldMs = (pod.metadata.managedFields ?? []).flatMap(({ time }) => (time ? [toTime(time).getTime()] : []))
-  if (toldMs.length === 0) return false
+export function hasKubeletEndedPod(pod: Pod, { toTime, nowMs }: { toTime(iso: string): Date; nowMs: number }): boolean {
+  // The kubelet's name as a writer differs between distributions. Later writes only extend the wait.
+  const writtenMs = (pod.metadata.managedFields ?? []).flatMap(({ time }) => (time ? [toTime(time).getTime()] : []))
+  if (writtenMs.length === 0) return false
   const graceMs = (pod.spec.terminationGracePeriodSeconds ?? 0) * 1_000
-  return nowMs > Math.max(...toldMs) + graceMs + slackMs
+  return nowMs > Math.max(...writtenMs) + graceMs + slackMs
 }

@@ -1,46 +1,45 @@
 /**
- * The output of a pod as the kubelet gives it with `timestamps=true`: entries of `STAMP CONTENT`, one per write of the
- * container runtime. An entry ends with a line feed of the job, or, if the line was longer than the runtime's buffer or
- * went on later, with the stamp of the next entry.
+ * The output of a pod with `timestamps=true`: entries of `STAMP CONTENT`, one per write of the container runtime. An entry ends
+ * with a line feed of the job, or with the stamp of the next entry if the line exceeded the runtime's buffer or continued later.
  *
- * A stamp in the middle of a line may be one of the runtime if it is less than a day from that of the entry that it would
- * end: earlier as well, because stdout and stderr are stamped apart and written in any order. But a job may print such a
- * stamp itself. So it is a doubt until the same output without stamps shows whether the job wrote it (plain-output.ts).
+ * A stamp in the middle of a line may be the runtime's if it is less than a day before or after the stamp of its entry, because
+ * stdout and stderr are stamped separately. A job may print such a stamp too, so it is a doubt until the same output without
+ * stamps shows whether the job wrote it (plain-output.ts).
  */
 
-/** Content of one entry, or a piece of it. */
+/** One entry or a piece of it. */
 export interface Piece {
   at: string
   content: string
-  /** The entry begins; further pieces of it follow. */
+  /** The entry begins here; further pieces follow. */
   isFirst: boolean
 }
 
 const stamp = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{9}(?:Z|[+-]\d\d:\d\d) /g
 const stampAtStart = new RegExp(`^${stamp.source}`)
-/** What a stamp looks like, to see that the end of a piece may be the beginning of one. */
+/** Shapes of a stamp, to recognise the beginning of a stamp at the end of a piece. */
 const shapes = ['Z ', '+00:00 ', '-00:00 '].map((zone) => `0000-00-00T00:00:00.000000000${zone}`)
 const stampLengthMax = 36
 const dayMs = 86_400_000
 const beforeBytes = 64
 
-/** A stamp in the middle of a line: of the runtime, or of the job. */
+/** A stamp in the middle of a line, of the runtime or the job. */
 export interface Doubt {
-  /** Bytes of content in front of it, since the first byte of the answer. */
+  /** Bytes of content before the stamp, since the first byte of the answer. */
   offset: number
-  /** The last bytes in front of it. */
+  /** The last bytes before the stamp. */
   before: string
   text: string
 }
 
-/** The kubelet sent other text than entries: a message of its own, such as that the log file is gone. */
+/** The kubelet sent a message instead of entries, such as that the log file is gone. */
 export class ForeignText extends Error {
   override name = 'ForeignText'
 }
 
-/** Cuts what arrives into pieces of entries; `latin1` text, so a character is a byte. */
+/** Cuts the answer into pieces of entries. `latin1` text: a character is a byte. */
 export class Entries {
-  /** Nothing more is read until it is settled. */
+  /** Reading stops until the doubt is settled. */
   doubt: Doubt | null = null
   #rest = ''
   #at = ''
@@ -73,7 +72,7 @@ export class Entries {
     this.#isOfJob = isOfJob
   }
 
-  /** Pieces of what was added, up to its end or to a doubt. */
+  /** Pieces of the added text, up to its end or a doubt. */
   *read(): Generator<Piece> {
     while (this.#rest !== '') {
       const piece = this.#inLine ? this.#goOn() : this.#enter()
@@ -112,7 +111,7 @@ export class Entries {
     return isOfJob ? this.#take(text.length) : this.#begin(text)
   }
 
-  /** What was held back because it could have been the beginning of a stamp. */
+  /** Text that was held back because a stamp could have begun there. */
   *finish(): Generator<Piece> {
     if (this.#inLine && this.#rest !== '') yield this.#take(this.#rest.length)
   }
@@ -131,7 +130,7 @@ function couldBecomeStamp(text: string): boolean {
   return shapes.some((full) => full.startsWith(shape) && full.length > shape.length)
 }
 
-/** Length of the longest end of the text that a stamp could begin with. */
+/** Length of the longest suffix that could begin a stamp. */
 function heldBack(text: string): number {
   for (let length = Math.min(text.length, stampLengthMax - 1); length > 0; length--)
     if (couldBecomeStamp(text.slice(-length))) return length

@@ -1,19 +1,21 @@
 import type { Clock } from '../../platform/clock.ts'
 import type { Log } from '../../platform/log.ts'
-import { cutWhenOver } from '../backend/run-end-watch.ts'
+import { readErrorCode } from '../backend/file-errors.ts'
+import { abortWhenOver } from '../backend/run-end-watch.ts'
+import { isBackendError } from '../backend/unreachable.ts'
 import type { Handle, LogChunk } from '../executor.ts'
-import { type ClusterApi, ClusterAway, ClusterError } from './cluster.ts'
+import type { ClusterApi } from './cluster.ts'
 import { ForeignText } from './log-entries.ts'
-import { podNameOf } from './names.ts'
-import { logBeginning, outputAfter, type PodPosition, positionOf } from './output.ts'
+import { makePodName } from './names.ts'
+import { logBeginning, type PodPosition, parsePosition, readOutputAfter } from './output.ts'
 import { containerName } from './pod.ts'
 
 /**
- * Follows the output of the pods of a run. The kubelet merges stdout and stderr, so all output is STDOUT. A connection
- * that is lost is made again and read from the first byte that the kubelet has, up to the stored position: at most the
- * 10 MiB of its newest file. What the kubelet rotated away in the meantime is a gap, and so is the rest of a pod that was
- * removed meanwhile. A position does not tell whether there was more: a pod that is not there from the first look on has a
- * gap, also if all was read, and a run that is gone without a pod and a position has one.
+ * Follows the output of the pods of a run. The kubelet merges stdout and stderr, so all output is STDOUT. After a lost
+ * connection the output is read again from the kubelet's first byte up to the stored position: at most the 10 MiB of its newest
+ * file. Output that was rotated away meanwhile is a gap, and so is the rest of a removed pod. A position does not tell whether
+ * there was more: a pod that is missing from the first look on has a gap even if all was read, and so has a run without a pod
+ * and a position.
  */
 
 export interface Reading {
@@ -21,30 +23,30 @@ export interface Reading {
   clock: Clock
   log: Log
   signal: AbortSignal
-  stateOf(replica: number): Promise<OutputState>
-  /** Whether the run was over when it was inspected last. */
+  readState(replica: number): Promise<OutputState>
+  /** By the last inspection. */
   isOver(): boolean
 }
 
 /**
- * WAITS: its command is not known to have begun. OVER: its output is complete. GONE: its output went with it. NONE: its
- * command never began.
+ * WAITS: the command has not begun, as far as known. OVER: the output is complete. GONE: the output was removed with the pod.
+ * NONE: the command never began.
  */
 export type OutputState = 'WAITS' | 'GOES_ON' | 'OVER' | 'GONE' | 'NONE'
 
 interface Position {
-  /** By the number of the replica. */
+  /** By replica. */
   pods: Readonly<Record<string, PodPosition>>
 }
 
 const pauseMs = 250
-/** The output of a pod that is over, on a node that does not answer, is given up after this. */
+/** The output of an ended pod on an unreachable node is given up after this. */
 const unreadableMsMax = 600_000
 
-export function podPositionsOf(from: unknown): Position {
+export function parsePositions(from: unknown): Position {
   const { pods } = (from ?? { pods: {} }) as Partial<Position>
   if (pods === undefined) throw new Error(`Not a log position of the executor kubernetes: ${JSON.stringify(from)}`)
-  return { pods: Object.fromEntries(Object.entries(pods).map(([replica, at]) => [replica, positionOf(at)])) }
+  return { pods: Object.fromEntries(Object.entries(pods).map(([replica, at]) => [replica, parsePosition(at)])) }
 }
 
 export interface PodName {
@@ -52,16 +54,16 @@ export interface PodName {
   replica: number
 }
 
-/** With the pods that had output and are not there any more. */
-export function withRemoved(pods: readonly PodName[], { pods: positions }: Position, handle: Handle): PodName[] {
+/** Adds the pods that had output and were removed. */
+export function addRemovedPods(pods: readonly PodName[], { pods: positions }: Position, handle: Handle): PodName[] {
   const removed = Object.keys(positions)
     .map(Number)
     .filter((replica) => !pods.some((pod) => pod.replica === replica))
-  return [...pods, ...removed.map((replica) => ({ name: podNameOf(handle, replica), replica }))]
+  return [...pods, ...removed.map((replica) => ({ name: makePodName(handle, replica), replica }))]
 }
 
-/** Output of all pods, each in its order; pieces of several pods take turns as they come. */
-export async function* logsOf(pods: readonly PodName[], from: Position, reading: Reading): AsyncGenerator<LogChunk> {
+/** Output of all pods, each in order; pieces of several pods are interleaved as they arrive. */
+export async function* readLogs(pods: readonly PodName[], from: Position, reading: Reading): AsyncGenerator<LogChunk> {
   let position = from
   const readers = new Map(
     pods.map((pod) => [pod.replica, podLog(pod, from.pods[pod.replica] ?? logBeginning, reading)] as const),
@@ -86,11 +88,11 @@ type PodChunk = { at: PodPosition } & (
 
 async function* podLog(pod: PodName, from: PodPosition, reading: Reading): AsyncGenerator<PodChunk> {
   const { clock, signal } = reading
-  const isTooLong = patienceFor(clock, unreadableMsMax)
+  const isTooLong = createTimeout(clock, unreadableMsMax)
   let last: Read = { at: from, end: 'CUT_OFF' }
   let hasBegun = false
   while (!signal.aborted) {
-    const state = await reading.stateOf(pod.replica)
+    const state = await reading.readState(pod.replica)
     if (state === 'NONE') return
     hasBegun ||= last.at.at !== ''
     if (state === 'GONE') return yield* hasBegun ? restOf(last) : []
@@ -104,11 +106,11 @@ async function* podLog(pod: PodName, from: PodPosition, reading: Reading): Async
   }
 }
 
-/** Whether something has been so, each time that it was asked, for longer than this. */
-function patienceFor(clock: Clock, maxMs: number): (isSo: boolean) => boolean {
+/** Whether a condition held at every call for longer than `maxMs`. */
+function createTimeout(clock: Clock, maxMs: number): (holds: boolean) => boolean {
   let sinceMs: number | null = null
-  return (isSo) => {
-    sinceMs = isSo ? (sinceMs ?? clock.monotonicMs()) : null
+  return (holds) => {
+    sinceMs = holds ? (sinceMs ?? clock.monotonicMs()) : null
     return sinceMs !== null && clock.monotonicMs() - sinceMs > maxMs
   }
 }
@@ -116,13 +118,13 @@ function patienceFor(clock: Clock, maxMs: number): (isSo: boolean) => boolean {
 interface Read {
   at: PodPosition
   /**
-   * READ: the kubelet ended the answer by itself, so there is no more output now. MOVED: the position must be looked for
-   * in an answer that ends.
+   * READ: the kubelet ended the answer, so there is no more output now. MOVED: the position must be searched in an answer that
+   * ends.
    */
   end: 'READ' | 'MOVED' | 'CUT_OFF'
 }
 
-/** What a pod that is not there any more had beyond that. */
+/** The gap of a removed pod. */
 function* restOf({ end }: Read): Generator<PodChunk, void> {
   if (end !== 'READ') yield { gap: 'LOST', bytes: 0, at: logBeginning }
 }
@@ -135,14 +137,14 @@ interface Once {
 async function* readOnce(pod: PodName, { at, follow }: Once, reading: Reading): AsyncGenerator<PodChunk, Read> {
   const { cluster, log, signal } = reading
   const over = new AbortController()
-  if (follow) void cutWhenOver(over, reading.clock, reading.isOver)
+  if (follow) void abortWhenOver(over, reading.clock, reading.isOver)
   const either = AbortSignal.any([signal, over.signal])
   const open = (timestamps: boolean) =>
-    cluster.stream(`pods/${pod.name}/log`, either, { container: containerName, timestamps, follow })
+    cluster.getStream(`pods/${pod.name}/log`, either, { container: containerName, timestamps, follow })
   let now = at
   try {
     const answer = await open(true)
-    for await (const read of outputAfter(answer, at, { follows: follow, openPlain: () => open(false) })) {
+    for await (const read of readOutputAfter(answer, at, { follows: follow, openPlain: () => open(false) })) {
       if (read === 'MOVED') return { at, end: 'MOVED' }
       now = read === 'LOST' ? logBeginning : read.next
       if (read === 'LOST') yield { gap: 'LOST', bytes: 0, at: now }
@@ -150,19 +152,16 @@ async function* readOnce(pod: PodName, { at, follow }: Once, reading: Reading): 
     }
     return { at: now, end: 'READ' }
   } catch (err) {
-    if (!isOrdinary(err) && !either.aborted) throw err
-    if (!signal.aborted) log.debug({ err, pod: pod.name }, 'output was cut off; reading on')
+    if (!isExpected(err) && !either.aborted) throw err
+    if (!signal.aborted) log.debug({ err, pod: pod.name }, 'output was cut off; reconnecting')
     return { at: now, end: 'CUT_OFF' }
   } finally {
     over.abort()
   }
 }
 
-const isOrdinary = (error: unknown) =>
-  error instanceof ClusterAway || error instanceof ClusterError || error instanceof ForeignText || isCutOff(error)
+const isExpected = (error: unknown) => isBackendError(error) || error instanceof ForeignText || isCutOff(error)
 
 /** The connection broke in the middle of the answer. */
 const isCutOff = (error: unknown) =>
-  error instanceof Error && ['ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'ERR_STREAM_PREMATURE_CLOSE'].includes(codeOf(error))
-
-const codeOf = (error: Error): string => String((error as NodeJS.ErrnoException).code ?? '')
+  ['ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'ERR_STREAM_PREMATURE_CLOSE'].includes(String(readErrorCode(error)))

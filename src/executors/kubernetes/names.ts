@@ -2,8 +2,8 @@ import type { RunSpec } from '../executor.ts'
 import { type Handle, StartFailed } from '../executor.ts'
 
 /**
- * Names and labels. A handle is the name that all objects of a run share: its Secret and its headless Service have that
- * name, its pods the name and the number of the replica.
+ * Names and labels. A handle is the name of the Secret and the headless Service of a run; its pods add the number of the
+ * replica.
  */
 
 export const podLabels = {
@@ -16,28 +16,28 @@ export const podLabels = {
   replica: 'berth/replica',
   /** How many pods the run has. */
   replicas: 'berth/replicas',
-  /** The internal name by which Services find a pod. */
+  /** Internal DNS name. */
   dns: 'berth/dns',
 } as const
 
 export const annotations = {
-  /** On a pod: database time when it was asked for; its run did not begin before. */
+  /** On a pod: database time of its request; its run did not begin before. */
   asked: 'berth/asked',
-  /** On a pod: the grace of the requested stop, in ms. */
+  /** On a pod: the grace period of the requested stop, in ms. */
   stop: 'berth/stop',
-  /** On a pod: the stop is that of the whole run, and not of the peers of a pod that failed or is lost. */
+  /** On a pod: the stop is for the whole run, not only for the peers of a pod that failed or is lost. */
   stopRun: 'berth/stop-run',
-  /** On a pod: database time after which it is deleted if it still runs. */
+  /** On a pod: database time after which a running pod is deleted. */
   stopBy: 'berth/stop-by',
-  /** On each pod of a run with several: the address of the first one. Set when all of them run: the commands may begin. */
+  /** On each of several pods: the address of the first pod. Set when all of them run: the commands may begin. */
   begin: 'berth/begin',
-  /** On each pod of a run with several: why the run was given up before its commands began. */
+  /** On each of several pods: why the run was given up before its commands began. */
   givenUp: 'berth/given-up',
-  /** On each pod of a run with several: its `activeDeadlineSeconds`, set when the commands begin and counted from there. */
+  /** On each of several pods: `activeDeadlineSeconds`, set when the commands begin and counted from there. */
   deadline: 'berth/deadline',
   /** On a Secret: the run was stopped before its command began. */
   withdrawn: 'berth/withdrawn',
-  /** On a Secret: all pods of the run were made, so one that is missing is lost and not made again. */
+  /** On a Secret: all pods of the run were made, so a missing pod is lost and not made again. */
   made: 'berth/made',
 } as const
 
@@ -45,8 +45,8 @@ export const manager = 'berth'
 
 const handlesInSelector = 20
 
-/** Objects of these runs; of many runs, all objects of Berth in the namespace. */
-export const selectorOf = (handles: readonly Handle[]): string =>
+/** Selects the objects of these runs; for many runs, all objects of Berth in the namespace. */
+export const selectRuns = (handles: readonly Handle[]): string =>
   handles.length <= handlesInSelector
     ? `${podLabels.handle} in (${handles.join(',')})`
     : `${podLabels.managedBy}=${manager},${podLabels.handle}`
@@ -56,31 +56,26 @@ const handlePattern = /^berth-[a-z0-9-]{1,56}$/
 /** Only valid handles become paths of requests. */
 export const isPodHandle = (handle: Handle) => handlePattern.test(handle)
 
-const nameOf = (runId: string) => `berth-${runId.toLowerCase().replaceAll('_', '-')}`
-
-/** Whether an object with this name can be of the run. */
-export const isNamedAfter = (name: string, runId: string) => nameOf(runId) === name
-
-export function handleOf(runId: string): Handle {
-  const handle = nameOf(runId)
+export function makeHandle(runId: string): Handle {
+  const handle = `berth-${runId.toLowerCase().replaceAll('_', '-')}`
   if (!isPodHandle(handle)) throw new StartFailed('BAD_SPEC', `Not the id of a run: ${runId}`)
   return handle
 }
 
-export const podNameOf = (handle: Handle, replica: number) => `${handle}-${replica}`
+export const makePodName = (handle: Handle, replica: number) => `${handle}-${replica}`
 
-/** null: it is not the name of a pod of a run. */
-export function replicaOfName(name: string): { handle: Handle; replica: number } | null {
+/** null: not the name of a pod of a run. */
+export function parsePodName(name: string): { handle: Handle; replica: number } | null {
   const [, handle = '', replica] = name.match(/^(.+)-(\d{1,9})$/) ?? []
   return isPodHandle(handle) ? { handle, replica: Number(replica) } : null
 }
 
-export function labelsOf({ runId, jobId, spec }: RunSpec, owner: string): Record<string, string> {
+export function makeLabels({ runId, jobId, spec }: RunSpec, owner: string): Record<string, string> {
   const name = labelValue(spec.name ?? '')
   return {
     [podLabels.managedBy]: manager,
     [podLabels.owner]: owner,
-    [podLabels.handle]: handleOf(runId),
+    [podLabels.handle]: makeHandle(runId),
     [podLabels.run]: runId,
     [podLabels.job]: jobId,
     ...(name !== '' && { [podLabels.name]: name }),
@@ -89,7 +84,7 @@ export function labelsOf({ runId, jobId, spec }: RunSpec, owner: string): Record
 
 const labelLengthMax = 63
 
-/** The text with the characters that a label cannot have replaced by `-`. */
+/** Replaces characters that a label cannot have by `-`. */
 const labelValue = (text: string) =>
   text
     .replaceAll(/[^A-Za-z0-9_.-]/g, '-')

@@ -1,16 +1,15 @@
 import { copiesOf } from '../../domain/spec.ts'
 import type { RunSpec } from '../executor.ts'
-import { handleOf, labelsOf, podLabels } from './names.ts'
+import { makeHandle, makeLabels, podLabels } from './names.ts'
 import type { Secret } from './objects.ts'
-import { ownedBy } from './pod.ts'
+import { makeOwnerReference } from './pod.ts'
 
 /**
- * What a run needs in the network besides its pods; made before them, so no pod runs without its isolation.
+ * Network objects of a run. They are made before its pods, so no pod runs without its isolation.
  *
  * - A headless Service: names of replicas, `<pod>.<handle>`.
  * - A Service for internal DNS, with the name of the job and its ports.
- * - A NetworkPolicy for isolation. The replicas of a run reach each other nevertheless. The cluster's network must
- *   enforce policies; not all do.
+ * - A NetworkPolicy for isolation; the replicas of a run still reach each other. Not every cluster network enforces policies.
  */
 
 export interface NetworkObject {
@@ -20,16 +19,16 @@ export interface NetworkObject {
 
 const dnsPort = 53
 
-export function networkObjectsOf(run: RunSpec, owner: string, secret: Secret): NetworkObject[] {
+export function makeNetworkObjects(run: RunSpec, owner: string, secret: Secret): NetworkObject[] {
   const { spec } = run
   const selector = { [podLabels.run]: run.runId }
-  const metadata = { labels: labelsOf(run, owner), ownerReferences: [ownedBy(secret)] }
+  const metadata = { labels: makeLabels(run, owner), ownerReferences: [makeOwnerReference(secret)] }
   const hasReplicas = copiesOf(spec.resources) > 1
   const objects: NetworkObject[] = []
   if (hasReplicas)
     objects.push({
       path: 'services',
-      body: service({ ...metadata, name: handleOf(run.runId) }, { selector, clusterIP: 'None' }),
+      body: service({ ...metadata, name: makeHandle(run.runId) }, { selector, clusterIP: 'None' }),
     })
   if (spec.internalDns !== null)
     objects.push({
@@ -42,7 +41,7 @@ export function networkObjectsOf(run: RunSpec, owner: string, secret: Secret): N
       body: {
         apiVersion: 'networking.k8s.io/v1',
         kind: 'NetworkPolicy',
-        metadata: { ...metadata, name: handleOf(run.runId) },
+        metadata: { ...metadata, name: makeHandle(run.runId) },
         spec: {
           podSelector: { matchLabels: selector },
           ...closed(spec.networkIsolation, hasReplicas ? selector : null),
@@ -68,7 +67,7 @@ const portsOf = ({ ports }: NonNullable<RunSpec['spec']['internalDns']>) =>
     protocol,
   }))
 
-/** A direction without rules is closed; `peers`: pods that are let through. Replicas find each other by DNS. */
+/** A direction without rules is closed, except for `peers` and for DNS, by which replicas find each other. */
 function closed(isolation: 'IN' | 'OUT' | 'ALL', peers: Readonly<Record<string, string>> | null) {
   const others = peers === null ? [] : [{ podSelector: { matchLabels: peers } }]
   const ingress = { policyTypes: ['Ingress'], ingress: others.map((from) => ({ from: [from] })) }

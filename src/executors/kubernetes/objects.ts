@@ -1,4 +1,4 @@
-/** Objects of the API, as far as Berth reads them. */
+/** Fields of API objects that Berth reads. */
 
 export interface Metadata {
   name: string
@@ -7,7 +7,7 @@ export interface Metadata {
   labels?: Readonly<Record<string, string>>
   annotations?: Readonly<Record<string, string>>
   deletionTimestamp?: string
-  /** When each of its writers changed it last. */
+  /** Time of the last change of each writer. */
   managedFields?: readonly { time?: string }[]
 }
 
@@ -21,7 +21,7 @@ export interface Condition {
 
 export interface ContainerStatus {
   name: string
-  /** Its startup probe has succeeded, and it runs. */
+  /** The startup probe succeeded, and the container runs. */
   started?: boolean
   state?: {
     waiting?: { reason?: string; message?: string }
@@ -38,9 +38,8 @@ export interface ContainerStatus {
 
 export interface Container {
   name?: string
-  command?: readonly string[]
   resources?: Resources
-  /** Of an init container: it runs beside those of the pod. */
+  /** Marks an init container as a sidecar. */
   restartPolicy?: 'Always'
 }
 
@@ -54,12 +53,11 @@ export interface Pod {
     nodeName?: string
     containers: readonly Container[]
     initContainers?: readonly Container[]
-    /** Of the whole pod, in place of the sum of its containers. */
+    /** Replaces the sum of the containers. */
     resources?: Resources
-    /** What the runtime needs besides. */
+    /** Overhead of the runtime. */
     overhead?: Readonly<Record<string, string>>
     terminationGracePeriodSeconds?: number
-    volumes?: readonly { secret?: { secretName?: string } }[]
   }
   status: {
     phase?: string
@@ -72,7 +70,7 @@ export interface Pod {
   }
 }
 
-/** Only its metadata is read: the data of a Secret are of no interest. */
+/** Berth does not read the data of a Secret. */
 export interface Secret {
   metadata: Metadata
 }

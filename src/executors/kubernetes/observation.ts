@@ -1,24 +1,24 @@
 import type { BackendPlacement, Ended, Observation } from '../executor.ts'
 import { annotations } from './names.ts'
 import type { Pod } from './objects.ts'
-import { type Part, type Surroundings, scheduledOf } from './pod-state.ts'
-import { replicaOf } from './pods.ts'
+import { getScheduledCondition, type Part, type Surroundings } from './pod-state.ts'
+import { getReplica } from './pods.ts'
 
-/** What the pods of a run mean together: each is a part (part.ts), and the run is what its parts are together. */
+/** Combines the meanings of the pods of a run (pod-state.ts). */
 
-/** A run of several pods is given up if some have a node and, for this long, no other one got one. */
+/** A run of several pods is given up if some have a node and no other one gets a node for this long. */
 const placedInPartMsMax = 600_000
 
 export interface Observed {
   pods: readonly Pod[]
   /** Number of pods that the run has. */
   replicas: number
-  /** For people: namespace and name. */
+  /** For people. */
   nativeId: string
 }
 
-/** The run ends when all of its pods are over; what one of them lost is lost to all. */
-export function runObservation(parts: readonly Part[], observed: Observed): Observation {
+/** The run ends when all of its pods are over; the loss of one pod is the loss of the run. */
+export function observeRun(parts: readonly Part[], observed: Observed): Observation {
   const { pods, nativeId } = observed
   const placements = pods.flatMap((pod) => placementOf(pod))
   const silent = parts.find((part) => part.kind === 'unreachable')
@@ -27,11 +27,12 @@ export function runObservation(parts: readonly Part[], observed: Observed): Obse
   const runs = parts.filter((part) => part.kind === 'runs')
   const waits = parts.find((part) => part.kind === 'waits')
   if (loss && !mustEndTogether(parts, observed)) return loss
-  // Its peers are being ended.
+  // The peers of the lost pod are being ended.
   if (loss) return hasBegunTogether(observed) ? { state: 'running', nativeId, placements } : starting(nativeId, loss)
   if (waits) return starting(nativeId, waits)
   if (runs.length === 0) return { ...endOfAll(parts), nativeId, placements }
-  if (!hasBegunTogether(observed)) return starting(nativeId, { info: 'Its pods are about to begin together' })
+  if (!hasBegunTogether(observed))
+    return starting(nativeId, { info: 'The pods of the run are about to begin together' })
   const ip = pods[0]?.status.podIP
   const startedAt = new Date(Math.max(...runs.map((run) => run.startedAt.getTime())))
   return { state: 'running', startedAt, nativeId, placements, ...(ip && { ip }) }
@@ -39,11 +40,11 @@ export function runObservation(parts: readonly Part[], observed: Observed): Obse
 
 type Loss = Extract<Observation, { state: 'failed' | 'gone' }>
 
-/** A pod that was lost, or that cannot begin. A pod that is missing after the stop of the run was removed by that. */
+/** A pod that was lost, or that cannot begin. The stop of a run may remove pods, which is not a loss. */
 function lossOf(parts: readonly Part[], gang: Gang): Loss | null {
   const { pods, replicas } = gang
-  const why = whyGivenUp(parts, gang)
-  // A pod that waited in vain may have ended in the moment in which the others were told to begin.
+  const why = readGiveUp(parts, gang)
+  // A pod may give up its wait at the moment when the others begin.
   if (why !== null && hasBegunTogether(gang)) return { state: 'gone', info: why }
   if (why !== null) return { state: 'failed', reason: 'NOT_TOGETHER', message: why }
   for (const part of parts)
@@ -54,52 +55,52 @@ function lossOf(parts: readonly Part[], gang: Gang): Loss | null {
   return parts.length < replicas && !isStopped ? { state: 'gone', info: 'A pod was deleted' } : null
 }
 
-/** null: it is not given up. */
-function whyGivenUp(parts: readonly Part[], { pods }: Gang): string | null {
-  const told = pods.map(({ metadata }) => metadata.annotations?.[annotations.givenUp]).find(Boolean)
-  return told ?? parts.find((part) => part.kind === 'alone')?.info ?? null
+/** null: the run was not given up. */
+function readGiveUp(parts: readonly Part[], { pods }: Gang): string | null {
+  const noted = pods.map(({ metadata }) => metadata.annotations?.[annotations.givenUp]).find(Boolean)
+  return noted ?? parts.find((part) => part.kind === 'alone')?.info ?? null
 }
 
 /**
- * Why a run of several pods is to be given up: those that have a node keep its resources from everything else, and wait
- * for pods that get none. null: it is not.
+ * Why to give up a run of several pods: some hold resources of their nodes while they wait for pods that get no node. null: go
+ * on waiting.
  */
-export function whyToGiveUp(gang: Gang, { toTime, nowMs }: Pick<Surroundings, 'toTime' | 'nowMs'>): string | null {
+export function explainGiveUp(gang: Gang, { toTime, nowMs }: Pick<Surroundings, 'toTime' | 'nowMs'>): string | null {
   const { pods, replicas } = gang
   const waiting = pods.find(({ spec }) => spec.nodeName === undefined)
   const placed = pods.flatMap((pod) =>
-    scheduledOf(pod)?.status === 'True' ? (scheduledOf(pod)?.lastTransitionTime ?? []) : [],
+    getScheduledCondition(pod)?.status === 'True' ? (getScheduledCondition(pod)?.lastTransitionTime ?? []) : [],
   )
   if (!waiting || placed.length === 0 || hasBegunTogether(gang) || isStopOrdered(gang)) return null
   if (nowMs - Math.max(...placed.map((at) => toTime(at).getTime())) < placedInPartMsMax) return null
   const seconds = placedInPartMsMax / 1000
-  const why = scheduledOf(waiting)?.message ?? 'its scheduler does not say why'
+  const why = getScheduledCondition(waiting)?.message ?? 'its scheduler gives no reason'
   return `The cluster placed ${placed.length} of ${replicas} pods, and no other one within ${seconds} s: ${why}`
 }
 
 const starting = (nativeId: string, { info, message }: { info?: string; message?: string }): Observation => {
-  const told = info ?? message
-  return { state: 'starting', nativeId, ...(told && { info: told }) }
+  const why = info ?? message
+  return { state: 'starting', nativeId, ...(why && { info: why }) }
 }
 
 type Gang = Pick<Observed, 'pods' | 'replicas'>
 
-/** Whether a command may have begun: with several pods, one of them has been told to begin. */
+/** Whether a command may have begun. */
 export const hasBegunTogether = ({ pods, replicas }: Gang): boolean =>
   replicas === 1 || pods.some(({ metadata }) => metadata.annotations?.[annotations.begin] !== undefined)
 
-/** The address of the first pod, if all pods run and wait for it. */
+/** The address of the first pod if all pods run and wait to begin; null: otherwise. */
 export function addressToBegin(parts: readonly Part[], { pods, replicas }: Gang) {
-  const isWanted = whyGivenUp(parts, { pods, replicas }) === null && !isStopOrdered({ pods })
+  const isWanted = readGiveUp(parts, { pods, replicas }) === null && !isStopOrdered({ pods })
   const areUp = replicas > 1 && parts.length === replicas && isWanted && parts.every(({ kind }) => kind === 'runs')
-  const first = pods.find((pod) => replicaOf(pod) === 0)
+  const first = pods.find((pod) => getReplica(pod) === 0)
   return areUp ? (first?.status.podIP ?? null) : null
 }
 
 const placementOf = ({ spec: { nodeName } }: Pod): BackendPlacement[] =>
   nodeName === undefined ? [] : [{ node: nodeName, gpuIds: [] }]
 
-/** The end of the replica that failed first by itself, else of the one that ended last. */
+/** The end of the replica that failed first without a stop; without a failure, of the last replica. */
 function endOfAll(parts: readonly Part[]): Ended {
   const ends = parts.flatMap((part) => (part.kind === 'over' ? [part.ended] : [])).toSorted(byEnd)
   const failed = ends.find(({ exitCode, stopped }) => exitCode !== 0 && !stopped) ?? ends.find(isFailure)
@@ -113,9 +114,9 @@ const byEnd = (a: Ended, b: Ended) => (a.finishedAt?.getTime() ?? 0) - (b.finish
 const isFailure = ({ exitCode }: Ended) => exitCode !== 0
 
 /**
- * A replica failed or is lost, and others must end before the run is over. If nothing runs and no command was told to
- * begin, none can begin any more, so the loss is told at once: to end pods that wait would mark the run as stopped, and
- * its cause would be lost. A run whose stop was ordered keeps that mark as its end.
+ * A replica failed or is lost, and others must end before the run is over. If nothing runs and the pods were not told to begin,
+ * no command can begin, so the loss is the end: a stop of the waiting pods would hide its cause. A run whose stop was ordered
+ * ends as stopped.
  */
 export function mustEndTogether(parts: readonly Part[], gang: Gang): boolean {
   const runs = parts.some(({ kind }) => kind === 'runs')

@@ -2,15 +2,14 @@ import { Entries, type Piece } from './log-entries.ts'
 import { PlainOutput } from './plain-output.ts'
 
 /**
- * Finds a position in the output of a pod again. The stamps of entries locate it after a connection was lost and after
- * the kubelet has rotated its file; counting bytes alone would repeat or lose output then. Stamps need not grow: stdout
- * and stderr are stamped apart, and clocks are set. So the file is told by its first stamp, and a position by its stamp
- * and how many entries with that stamp came before.
+ * Finds a position in the output of a pod again, after a lost connection or after the kubelet rotated its file; a count of bytes
+ * alone would repeat or lose output. Stamps need not increase: stdout and stderr are stamped separately, and clocks are set. So
+ * the first stamp identifies the file, and a position is a stamp and the number of earlier entries with the same stamp.
  */
 
 /** The last byte that was read: the `bytes`-th of the `seen`-th entry with the stamp `at`. */
 export interface PodPosition {
-  /** Stamp of the first entry of the file that was read. */
+  /** Stamp of the first entry of the file. */
   first: string
   at: string
   seen: number
@@ -30,8 +29,8 @@ export interface PodChunk {
 }
 
 /**
- * MOVED: the file is another one than that of the position, which may be in it nevertheless; it must be looked for in an
- * answer that ends. LOST: it is not in the file any more, and all of the file is new, because files are rotated in order.
+ * MOVED: the file was rotated; the position may be in the new one, and must be searched in an answer that ends. LOST: the
+ * position was rotated away, so all of the file is new.
  */
 export type Resumed = PodChunk | 'MOVED' | 'LOST'
 
@@ -41,8 +40,8 @@ interface Answering {
   openPlain(): Promise<AsyncIterable<Buffer>>
 }
 
-/** Output after `from`, out of an answer that begins with the first byte that the kubelet has. */
-export async function* outputAfter(
+/** Output after `from` in an answer that begins with the kubelet's first byte. */
+export async function* readOutputAfter(
   answer: AsyncIterable<Buffer>,
   from: PodPosition,
   { follows, openPlain }: Answering,
@@ -60,14 +59,14 @@ export async function* outputAfter(
   if (place.isSearching && place.file !== '') yield 'LOST'
 }
 
-/** Follows the entries to the position, and collects what comes after it. */
+/** Follows the entries to the position, and collects the output after it. */
 class Place {
   isSearching: boolean
   /** The first stamp of the answer. */
   file = ''
   readonly #from: PodPosition
   readonly #counts = new Map<string, number>()
-  /** Of the present entry. */
+  /** Position in the present entry. */
   #now = logBeginning
   #isAtFrom = false
   #collected: string[] = []
@@ -125,7 +124,7 @@ class Place {
   }
 }
 
-export function positionOf(from: unknown): PodPosition {
+export function parsePosition(from: unknown): PodPosition {
   const { first, at, seen, bytes } = from as Partial<PodPosition>
   const isOne = typeof first === 'string' && typeof at === 'string' && Number.isSafeInteger(seen)
   if (isOne && Number.isSafeInteger(bytes)) return from as PodPosition

@@ -4,10 +4,9 @@ import { manager, podLabels } from './names.ts'
 import type { Node } from './objects.ts'
 
 /**
- * Where the scheduler of the cluster may place a run. Filters of a job speak of models; the cluster knows labels of nodes,
- * which GPU feature discovery and node feature discovery set. A filter becomes the values of the label that match, so it
- * holds for nodes that join later with the same values. A filter that only excludes models also admits nodes without the
- * label, so it becomes the values that do not match.
+ * Where the scheduler of the cluster may place a run. A job filters by models; nodes have labels, which GPU feature discovery and
+ * node feature discovery set. A filter becomes the values of the label that match, so it also admits later nodes with the same
+ * values. A filter that only excludes models admits nodes without the label, so it becomes the values that do not match.
  */
 
 export const nodeLabels = {
@@ -17,7 +16,7 @@ export const nodeLabels = {
   gpuModel: 'nvidia.com/gpu.product',
   /** MiB of one GPU. */
   gpuMemory: 'nvidia.com/gpu.memory',
-  /** Of the compute capability; tensor cores came with 7. */
+  /** Major compute capability; since 7 GPUs have tensor cores. */
   gpuCompute: 'nvidia.com/gpu.compute.major',
   cudaMajor: 'nvidia.com/cuda.runtime.major',
   cudaMinor: 'nvidia.com/cuda.runtime.minor',
@@ -32,11 +31,10 @@ interface Requirement {
   values: readonly string[]
 }
 
-/** Whether the labels of nodes decide where such a job may run. */
 export const asksForLabels = (shape: Shape): boolean => shape.cpuModel.length > 0 || shape.gpuModel.length > 0
 
 /** null: anywhere. */
-export function nodeAffinityOf(shape: Shape, nodes: readonly Node[]): unknown {
+export function makeNodeAffinity(shape: Shape, nodes: readonly Node[]): unknown {
   const all = [
     ...matching('resources.cpuModel', { key: nodeLabels.cpuModel, filters: shape.cpuModel, nodes }),
     ...matching('resources.gpuModel', { key: nodeLabels.gpuModel, filters: shape.gpuModel, nodes }),
@@ -67,15 +65,15 @@ function matching(field: string, { key, filters, nodes }: Filtered): Requirement
   }
   const values = known.filter((value) => matchesAll(filters, value))
   if (values.length > 0) return [isOneOf(key, values)]
-  const there = known.length > 0 ? `nodes have ${known.join(', ')}` : 'no node has it'
+  const there = known.length > 0 ? `nodes have ${known.join(', ')}` : 'no node has the label'
   throw new StartFailed('START_FAILED', `${field} ${filters.join(', ')}: no label ${key} matches; ${there}`)
 }
 
-/** A newer major version, or the same with a minor version that is not older: one of the terms must hold. */
+/** A newer major version, or the same major with at least the minor version: one term must hold. */
 function cudaTerms(version: string | null): Requirement[][] {
   if (version === null) return [[]]
   const [major = 0, minor = 0, ...patch] = version.split('.').map(Number)
-  // The labels have no patch level. Every minor version is at least 0, and a value of a label cannot be negative.
+  // The labels have no patch level, and a value cannot be negative, so a minor version of 0 needs no condition.
   const least = patch.some((part) => part > 0) ? minor + 1 : minor
   const same = [
     isOneOf(nodeLabels.cudaMajor, [String(major)]),
@@ -85,10 +83,9 @@ function cudaTerms(version: string | null): Requirement[][] {
 }
 
 /**
- * Keeps other runs of Berth away from the nodes of an exclusive one, and it from theirs; and the pods of a run that asks
- * for several nodes from each other.
+ * Keeps an exclusive run and other runs of Berth on different nodes, and the pods of a run with several nodes apart.
  */
-export function podAntiAffinityOf({ runId, spec: { resources } }: RunSpec) {
+export function makePodAntiAffinity({ runId, spec: { resources } }: RunSpec) {
   const apart = (operator: 'In' | 'NotIn') => ({
     topologyKey: nodeLabels.hostname,
     labelSelector: {

@@ -1,22 +1,21 @@
 import { type Doubt, ForeignText } from './log-entries.ts'
 
 /**
- * The output of a pod without stamps, from the first byte that the kubelet has: opened at the first doubt, and read
- * forward only.
+ * The output of a pod without stamps, from the kubelet's first byte. It is opened at the first doubt, and read forward only.
  */
 export class PlainOutput {
   readonly #open: () => Promise<AsyncIterable<Buffer>>
   #answer: AsyncIterator<Buffer> | null = null
   /** `latin1`, so a character is a byte. */
   #text = ''
-  /** Bytes in front of the text. */
+  /** Bytes before the text. */
   #passed = 0
 
   constructor(open: () => Promise<AsyncIterable<Buffer>>) {
     this.#open = open
   }
 
-  /** Whether the job wrote the stamp. The bytes in front of it show that both answers are of the same file. */
+  /** Whether the job wrote the stamp. The bytes before it prove that both answers have the same file. */
   async has({ offset, before, text }: Doubt): Promise<boolean> {
     const expected = before + text
     do {

@@ -1,24 +1,24 @@
 import { signalFromExitCode } from '../backend/exit-code.ts'
 import type { Ended, StartFailed } from '../executor.ts'
-import { displayLossOf, displayOf } from './display.ts'
-import { isEndedByNow, isOutOfTime } from './kubelet-deadline.ts'
+import { explainDisplayLoss, getDisplayState } from './display.ts'
+import { hasKubeletEndedPod, isOutOfTime } from './kubelet-deadline.ts'
 import { annotations } from './names.ts'
 import type { Pod } from './objects.ts'
 import { containerName } from './pod.ts'
 
 /**
- * What one pod means. Every phase and reason that decides something is in a table; one that no table has is an
- * UnknownState, because a guess could end or repeat a run.
+ * The meaning of one pod. Every phase and reason that decides something is in a table; another one is an UnknownState, because a
+ * guess could end or repeat a run.
  */
 
 export interface Surroundings {
-  /** Converts a moment of the cluster, which tells whole seconds, rounded down, to database time. */
+  /** Converts a moment of the cluster, in whole seconds rounded down, to database time. */
   toTime(iso: string): Date
   nowMs: number
-  /** Nodes that do not answer. */
-  silent: ReadonlySet<string>
-  /** What the cluster says it does for a pod that waits, by the pod's uid. */
-  doing: ReadonlyMap<string, string>
+  /** Names of unreachable nodes. */
+  unreachable: ReadonlySet<string>
+  /** The newest notice about a waiting pod, by the pod's uid. */
+  notices: ReadonlyMap<string, string>
 }
 
 export class UnknownState extends Error {
@@ -28,10 +28,9 @@ export class UnknownState extends Error {
 type Failure = { kind: 'failed'; reason: StartFailed['reason']; message: string }
 type Gone = { kind: 'gone'; info: string; cause?: 'PREEMPTED' }
 type Over = { kind: 'over'; ended: Ended }
-/** It waited for the other pods of its run for as long as a pod does. */
+/** The pod gave up waiting for the other pods of its run. */
 type Alone = { kind: 'alone'; info: string }
 
-/** What one pod means. */
 export type Part =
   | { kind: 'waits'; info?: string }
   | { kind: 'runs'; startedAt: Date }
@@ -41,7 +40,7 @@ export type Part =
   | Gone
   | Failure
 
-/** An image that cannot be pulled for this long fails the start; the kubelet would try for ever. */
+/** An image that cannot be pulled for this long fails the start; the kubelet would retry forever. */
 const pullMsMax = 600_000
 const secondMs = 1_000
 /** More than the rounding of three moments to seconds. */
@@ -64,7 +63,7 @@ type Meaning =
   | 'NOT_STARTED'
   | 'BAD_SPEC'
 
-/** Reasons of a pod: the kubelet or a controller ended it or refused it. */
+/** Reasons why the kubelet or a controller ended or refused a pod. */
 const podReasons: Readonly<Record<string, Meaning>> = {
   DeadlineExceeded: 'MAX_RUN_TIME',
   Evicted: 'GONE',
@@ -96,16 +95,16 @@ const podReasons: Readonly<Record<string, Meaning>> = {
   ),
 }
 
-/** The kubelet evicts a pod that writes more than it may with the same reason as one that others push out; its text tells. */
+/** Only the message distinguishes the eviction of a pod that writes too much from other evictions. */
 const overStorage = /exceed(s|ed) (the total limit|the limit|its local ephemeral storage limit)/
 
-/** The kubelet says `OutOf` with the name of the resource that its node does not have, such as `OutOfnvidia.com/gpu`. */
+/** The kubelet reports `OutOf` and the name of the missing resource, such as `OutOfnvidia.com/gpu`. */
 function meaningOfPod({ status: { reason = '', message = '' } }: Pod): Meaning | undefined {
   if (reason === 'Evicted' && overStorage.test(message)) return 'OVER_STORAGE'
   return podReasons[reason] ?? (reason.startsWith('OutOf') ? 'NOT_STARTED' : undefined)
 }
 
-/** Reasons of a container that is over. */
+/** Reasons of the end of a container. */
 const endReasons: Readonly<Record<string, Meaning>> = {
   Completed: 'EXIT',
   Error: 'EXIT',
@@ -116,7 +115,7 @@ const endReasons: Readonly<Record<string, Meaning>> = {
   ContainerStatusUnknown: 'GONE',
 }
 
-/** Reasons of a container that waits; any other is shown and waited for. */
+/** Reasons of a waiting container; for any other reason the run waits. */
 const waitReasons: Readonly<Record<string, 'PULL' | 'BAD_SPEC' | 'NOT_STARTED'>> = {
   ErrImagePull: 'PULL',
   ImagePullBackOff: 'PULL',
@@ -125,65 +124,66 @@ const waitReasons: Readonly<Record<string, 'PULL' | 'BAD_SPEC' | 'NOT_STARTED'>>
   ErrImageNeverPull: 'NOT_STARTED',
 }
 
-/** Why the cluster deletes a pod, as newer versions tell it. */
+/** Reasons of newer versions for the deletion of a pod. */
 const disruptions: Readonly<Record<string, 'GONE' | 'PREEMPTED'>> = {
   PreemptionByScheduler: 'PREEMPTED',
   PreemptionByKubeScheduler: 'PREEMPTED',
 }
 
-export function partOf(pod: Pod, surroundings: Surroundings): Part {
+export function interpretPod(pod: Pod, surroundings: Surroundings): Part {
   const known = { ...surroundings, toTime: nodeTimeOf(pod, surroundings) }
   const phase = phaseOf(pod)
-  const container = containerOf(pod)
+  const container = getContainerState(pod)
   const node = pod.spec.nodeName
-  if (phase === 'Unknown') return { kind: 'unreachable', info: `Node ${node} does not answer` }
+  if (phase === 'Unknown') return { kind: 'unreachable', info: `Node ${node} is unreachable` }
   if (container?.terminated) return endOf(pod, container.terminated, known)
   const isOver = podIsOver(pod)
   const isEnding = isOver && container?.running !== undefined && isOutOfTime(pod)
   if (isOver && !isEnding) return withoutContainer(pod)
-  if (node !== undefined && known.silent.has(node)) return { kind: 'unreachable', info: `Node ${node} does not answer` }
-  if (isEnding && isEndedByNow(pod, surroundings)) return withoutContainer(pod)
+  if (node !== undefined && known.unreachable.has(node))
+    return { kind: 'unreachable', info: `Node ${node} is unreachable` }
+  if (isEnding && hasKubeletEndedPod(pod, surroundings)) return withoutContainer(pod)
   if (container?.running) return withDisplay(pod, container.running, known)
   return waitOf(pod, container?.waiting ?? {}, known)
 }
 
 /**
- * Converts a moment that the kubelet tells. It took the pod after the API server noted the node, so one that took it
- * before has a clock that is slow, by that much at least: the run would seem to be over its time when it begins. A moment
- * that this puts after now was told when the clock had been corrected.
+ * Converts a moment of the kubelet. The kubelet takes a pod after the API server notes the node: if its moments say otherwise, its
+ * clock is slow by at least the difference, and the run would seem to exceed its maximum run time at once. A moment that would
+ * be in the future is from a corrected clock.
  */
 function nodeTimeOf(pod: Pod, { toTime, nowMs }: Pick<Surroundings, 'toTime' | 'nowMs'>): Surroundings['toTime'] {
-  const placed = scheduledOf(pod)
+  const placed = getScheduledCondition(pod)
   const { startTime } = pod.status
   if (placed?.status !== 'True' || !placed.lastTransitionTime || startTime === undefined) return toTime
   const slowMs = Math.max(0, Date.parse(placed.lastTransitionTime) - Date.parse(startTime))
   return (iso) => {
-    const told = toTime(iso)
-    const movedMs = told.getTime() + slowMs
-    return movedMs > nowMs + roundedMsMax ? told : new Date(Math.min(nowMs, movedMs))
+    const reported = toTime(iso)
+    const movedMs = reported.getTime() + slowMs
+    return movedMs > nowMs + roundedMsMax ? reported : new Date(Math.min(nowMs, movedMs))
   }
 }
 
-/** The command begins when the display answers. */
+/** The command begins when the display is ready. */
 function withDisplay(pod: Pod, running: { startedAt: string }, known: Surroundings): Part {
-  const display = displayOf(pod)
+  const display = getDisplayState(pod)
   if (display === null || display.kind === 'up') return { kind: 'runs', startedAt: beganAt(pod, running, known) }
   if (display.kind === 'failed') return { kind: 'failed', reason: 'START_FAILED', message: display.message }
   const part = waitOf(pod, display.waiting, known)
-  // The image is the administrator's, so the job is not to blame for its name.
+  // An invalid image of displays is the administrator's fault.
   return part.kind === 'failed'
     ? { ...part, reason: 'START_FAILED', message: `The X11 display cannot start: ${part.message}` }
     : part
 }
 
-/** The image of a display may be pulled after the supervisor of the job has begun to wait for it. */
+/** The supervisor of the job may start long before the display. */
 function beganAt(pod: Pod, running: { startedAt: string }, { toTime }: Surroundings): Date {
-  const display = displayOf(pod)
+  const display = getDisplayState(pod)
   const own = bornAt(pod, running.startedAt, toTime)
   return display?.kind === 'up' && display.startedAt ? later(own, toTime(display.startedAt)) : own
 }
 
-/** A pod that began in the second in which it was asked for began after that. */
+/** A pod cannot begin before its request, although whole seconds may say so. */
 function bornAt({ metadata }: Pod, startedAt: string, toTime: Surroundings['toTime']): Date {
   const asked = metadata.annotations?.[annotations.asked]
   return asked === undefined ? toTime(startedAt) : later(toTime(startedAt), new Date(asked))
@@ -195,23 +195,23 @@ function phaseOf({ status, metadata }: Pod): Phase {
   return phase
 }
 
-export const containerOf = ({ status }: Pod) =>
+export const getContainerState = ({ status }: Pod) =>
   status.containerStatuses?.find(({ name }) => name === containerName)?.state
 
 /** The command may have begun, so deleting the pod could lose output. */
 export function hasBegun(pod: Pod): boolean {
-  const state = containerOf(pod)
+  const state = getContainerState(pod)
   return Boolean(state?.running ?? state?.terminated)
 }
 
-/** Its command cannot begin before something changes: it has no node or no image. */
+/** The pod has no node or no image. */
 export const cannotBegin = (pod: Pod) =>
-  pod.spec.nodeName === undefined || waitReasons[containerOf(pod)?.waiting?.reason ?? ''] !== undefined
+  pod.spec.nodeName === undefined || waitReasons[getContainerState(pod)?.waiting?.reason ?? ''] !== undefined
 
 export const podIsOver = (pod: Pod) =>
-  Boolean(containerOf(pod)?.terminated) || pod.status.phase === 'Failed' || pod.status.phase === 'Succeeded'
+  Boolean(getContainerState(pod)?.terminated) || pod.status.phase === 'Failed' || pod.status.phase === 'Succeeded'
 
-type Terminated = NonNullable<ReturnType<typeof containerOf>>['terminated'] & object
+type Terminated = NonNullable<ReturnType<typeof getContainerState>>['terminated'] & object
 
 function endOf(pod: Pod, terminated: Terminated, known: Surroundings): Part {
   const words = (terminated.message ?? '').split('\n')
@@ -221,15 +221,15 @@ function endOf(pod: Pod, terminated: Terminated, known: Surroundings): Part {
   const wasStopped = words.includes('STOPPED') || isEndedByStop(pod, terminated)
   if (why === 'BAD_SPEC')
     return withdrawnOf(pod) ?? { kind: 'failed', reason: 'BAD_SPEC', message: `The container cannot start: ${info}` }
-  const told = words.flatMap((word) => beforeCommand.get(word) ?? [])[0]
-  if (told) return told
+  const neverRan = words.flatMap((word) => beforeCommand.get(word) ?? [])[0]
+  if (neverRan) return neverRan
   const neverBegan = terminated.startedAt ? null : withdrawnOf(pod)
   if (neverBegan) return neverBegan
   const isByOthers = terminated.exitCode !== 0 && !wasStopped && why !== 'PREEMPTED'
   const deletion = isByOthers ? deletionOf(pod) : null
   if (deletion) return deletion
   if (why === 'GONE' || why === 'PREEMPTED') return goneFor(why, info)
-  const more = why === 'OVER_STORAGE' ? info : displayLossOf(pod)
+  const more = why === 'OVER_STORAGE' ? info : explainDisplayLoss(pod)
   const causes = { OOM_KILLED: 'OOM_KILLED', MAX_RUN_TIME: 'MAX_RUN_TIME' } as const
   const cause = words.includes('MAX_RUN_TIME') ? 'MAX_RUN_TIME' : causes[why as keyof typeof causes]
   return {
@@ -257,23 +257,23 @@ function momentsOf(pod: Pod, terminated: Terminated, known: Surroundings): Pick<
 const earlier = (one: Date, other: Date | null) => (other !== null && other < one ? other : one)
 const later = (one: Date, other: Date) => (other > one ? other : one)
 
-/** What the supervisor says last: how long it lived, in hundredths of a second. */
+/** The last word of the supervisor: its lifetime in hundredths of a second. */
 const lifePattern = /^RAN (\d{1,12})$/
 
-/** The job could say that as well, so it counts only within the seconds that the kubelet tells. */
+/** The job could write that too, so it counts only within the whole seconds of the kubelet. */
 function endedAt(pod: Pod, { message = '', startedAt, finishedAt }: Terminated, { toTime }: Surroundings): Date {
-  const told = message
+  const lifetime = message
     .split('\n')
     .findLast((word) => lifePattern.test(word))
     ?.match(lifePattern)?.[1]
   const end = finishedAt ?? ''
-  if (told === undefined || !startedAt) return toTime(end)
+  if (lifetime === undefined || !startedAt) return toTime(end)
   const bySecondsMs = Date.parse(end) - Date.parse(startedAt)
-  const livedMs = Math.max(bySecondsMs - secondMs, Math.min(bySecondsMs + secondMs, Number(told) * 10))
+  const livedMs = Math.max(bySecondsMs - secondMs, Math.min(bySecondsMs + secondMs, Number(lifetime) * 10))
   return new Date(bornAt(pod, startedAt, toTime).getTime() + Math.max(0, livedMs))
 }
 
-/** What the supervisor says if the command never began. */
+/** Words of the supervisor of a command that never began. */
 const beforeCommand: ReadonlyMap<string, Part> = new Map<string, Part>([
   [
     'WORKDIR_NOT_FOUND',
@@ -283,10 +283,10 @@ const beforeCommand: ReadonlyMap<string, Part> = new Map<string, Part>([
       message: 'The workdir does not exist in the container; name a directory of the image, such as /',
     },
   ],
-  ['NOT_TOGETHER', { kind: 'alone', info: 'Its pods did not all run within three hours' }],
+  ['NOT_TOGETHER', { kind: 'alone', info: 'Not all pods of the run were running within three hours' }],
   [
     'NO_DISPLAY',
-    { kind: 'failed', reason: 'START_FAILED', message: 'Its X11 display did not start within three hours' },
+    { kind: 'failed', reason: 'START_FAILED', message: 'The X11 display did not start within three hours' },
   ],
 ])
 
@@ -298,20 +298,20 @@ function meaningOfEnd(pod: Pod, { reason = '' }: Terminated): Meaning {
   return meaning
 }
 
-/** Another program than Berth ended the run: a drain, the preemption of the cluster, a person. */
+/** A drain, a preemption or a person ended the run. */
 function deletionOf({ metadata, status: { conditions } }: Pod): Gone | null {
   const disruption = conditions?.find(({ type, status }) => type === 'DisruptionTarget' && status === 'True')
   if (disruption) return goneFor(disruptions[disruption.reason ?? ''] ?? 'GONE', disruption.message ?? 'Disrupted')
-  return metadata.deletionTimestamp === undefined ? null : goneFor('GONE', 'Its pod was deleted')
+  return metadata.deletionTimestamp === undefined ? null : goneFor('GONE', 'The pod was deleted')
 }
 
-/** A pod whose command has not begun; the kubelet may begin it meanwhile, and ends it then. */
+/** Berth deletes a pod whose command has not begun; the kubelet may begin the command meanwhile, and ends it. */
 const isDeletedByStop = ({ metadata: { deletionTimestamp, annotations: given = {} } }: Pod): boolean =>
   deletionTimestamp !== undefined && given[annotations.stop] !== undefined
 
 const isEndedByStop = (pod: Pod, { exitCode }: Terminated) => exitCode !== 0 && isDeletedByStop(pod)
 
-/** Berth deletes a pod whose command has not begun. Since 1.27 the kubelet shows it as failed before it goes. */
+/** Since 1.27 the kubelet shows a deleted pod as failed before it is removed. */
 const withdrawnOf = (pod: Pod): Over | null =>
   isDeletedByStop(pod) ? { kind: 'over', ended: stoppedBeforeItBegan } : null
 
@@ -329,7 +329,7 @@ function withoutContainer(pod: Pod): Part {
   const meaning = meaningOfPod(pod)
   switch (meaning) {
     case 'MAX_RUN_TIME':
-      if (containerOf(pod)?.waiting)
+      if (getContainerState(pod)?.waiting)
         return { kind: 'failed', reason: 'START_FAILED', message: `${info} before its command began` }
       return { kind: 'over', ended: { state: 'ended', ...codeOf(137), stopped: false, cause: 'MAX_RUN_TIME' } }
     case 'OVER_STORAGE':
@@ -352,12 +352,12 @@ function withoutContainer(pod: Pod): Part {
 function waitOf(pod: Pod, waiting: { reason?: string; message?: string }, known: Surroundings): Part {
   const { metadata, spec, status } = pod
   const deletion = deletionOf(pod)
-  if (deletion) return { kind: 'waits', info: 'Its pod is being deleted' }
+  if (deletion) return { kind: 'waits', info: 'The pod is being deleted' }
   if (spec.nodeName === undefined) {
-    return { kind: 'waits', info: scheduledOf(pod)?.message ?? 'Waiting for the scheduler of the cluster' }
+    return { kind: 'waits', info: getScheduledCondition(pod)?.message ?? 'Waiting for the scheduler of the cluster' }
   }
   const { reason = 'ContainerCreating', message } = waiting
-  const info = message ? `${reason}: ${message}` : (known.doing.get(metadata.uid) ?? `${reason} on ${spec.nodeName}`)
+  const info = message ? `${reason}: ${message}` : (known.notices.get(metadata.uid) ?? `${reason} on ${spec.nodeName}`)
   const meaning = waitReasons[reason]
   const waitedMs = status.startTime === undefined ? 0 : known.nowMs - known.toTime(status.startTime).getTime()
   if (meaning === 'BAD_SPEC') return { kind: 'failed', reason: 'BAD_SPEC', message: info }
@@ -366,4 +366,4 @@ function waitOf(pod: Pod, waiting: { reason?: string; message?: string }, known:
   return { kind: 'waits', info }
 }
 
-export const scheduledOf = ({ status }: Pod) => status.conditions?.find(({ type }) => type === 'PodScheduled')
+export const getScheduledCondition = ({ status }: Pod) => status.conditions?.find(({ type }) => type === 'PodScheduled')

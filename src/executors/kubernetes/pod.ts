@@ -3,19 +3,19 @@ import type { Mount } from '../backend/data-mounts.ts'
 import type { RunSpec } from '../executor.ts'
 import { displayFolder, displayPipe } from '../process/display.ts'
 import { childFunctions, readScript } from '../process/scripts.ts'
-import { displayContainerOf, displayVolume } from './display.ts'
-import { annotations, handleOf, labelsOf, podLabels, podNameOf } from './names.ts'
-import type { Node, Pod, Secret } from './objects.ts'
-import { gpuResource, nodeAffinityOf, podAntiAffinityOf } from './placement.ts'
+import { displayVolume, makeDisplayContainer } from './display.ts'
+import { annotations, makeHandle, makeLabels, makePodName, podLabels } from './names.ts'
+import type { Node, Secret } from './objects.ts'
+import { gpuResource, makeNodeAffinity, makePodAntiAffinity } from './placement.ts'
 
-/** One pod of a run: a replica, or one of the nodes of a job with `nodeCount`. */
+/** One pod of a run: a replica, or one node of a job with `nodeCount`. */
 
 export interface PodOptions {
   /** Label of all objects of this installation and pool. */
   owner: string
   /** Image of jobs that name none. */
   image: string
-  /** Of X11 displays; undefined: jobs have none. */
+  /** Image of X11 displays; undefined: jobs cannot have displays. */
   x11Image: string | undefined
   imagePullSecrets: readonly string[]
 }
@@ -33,48 +33,47 @@ export interface PodParts extends PodOptions {
 export const containerName = 'job'
 export const commandKey = 'command'
 export const closureKey = 'closure'
-/** Where a pod has the files of its Secret. */
+/** Folder of a pod with the files of its Secret. */
 export const runDirectory = '/berth/run'
 
 export const superviseScript = childFunctions + readScript(import.meta.dirname, 'supervise.sh')
-/** Between TERM and KILL of a pod that others delete. */
+/** Grace period of a pod that others delete. */
 const fallbackGraceSeconds = 30
 /**
- * `activeDeadlineSeconds` counts from before the image is pulled, and holds if a job ended the watch of its supervisor:
- * the pull may take this long without costing the run any of its time.
+ * Time for the pull of an image, from which `activeDeadlineSeconds` counts. That deadline ends a job that killed the watch of
+ * its supervisor.
  */
 const pullSecondsMax = 3_600
 /**
- * A pod that runs waits this long for the other pods of its run, also if no server lives. It counts from its own start,
- * so it is longer than the placement of the last pod and its pull together.
+ * A pod waits this long for the other pods of its run, even without a server. The time counts from the start of the pod, so it
+ * covers the placement of the last pod and its pull.
  */
 const togetherSecondsMax = 3 * pullSecondsMax
 const infinibandDirectory = '/dev/infiniband'
 const ordersDirectory = '/berth/orders'
-/** Where pods have mounts beside the data of the job. */
+/** Mounts of a pod beside the data of the job. */
 export const podFolders = [runDirectory, ordersDirectory, displayFolder]
 
-export function podOf(made: PodParts, replica: number): unknown {
+export function makePod(made: PodParts, replica: number): unknown {
   const { run, secret, image, imagePullSecrets } = made
   const { spec } = run
-  const handle = handleOf(run.runId)
+  const handle = makeHandle(run.runId)
   const { maxRunTimeSeconds } = spec
   const deadline = Math.ceil(maxRunTimeSeconds) + pullSecondsMax
   const hasDeadline = maxRunTimeSeconds > 0
   const volumes = volumesOf(made)
   const { copies, gpu } = shapeOf(spec.resources)
-  const patience = togetherSecondsMax
   const pipe = spec.x11 ? displayPipe : ''
   const [limit, grace] = [Math.ceil(maxRunTimeSeconds * 100), Math.ceil(run.graceMs / 10)]
-  const own = [limit, grace, replica, copies, patience, pipe]
-  const display = spec.x11 ? [displayContainerOf(spec.x11, made.x11Image)] : []
+  const own = [limit, grace, replica, copies, togetherSecondsMax, pipe]
+  const display = spec.x11 ? [makeDisplayContainer(spec.x11, made.x11Image)] : []
   return {
     apiVersion: 'v1',
     kind: 'Pod',
     metadata: {
-      name: podNameOf(handle, replica),
+      name: makePodName(handle, replica),
       labels: {
-        ...labelsOf(run, made.owner),
+        ...makeLabels(run, made.owner),
         [podLabels.replica]: String(replica),
         [podLabels.replicas]: String(copies),
         ...(spec.internalDns !== null && { [podLabels.dns]: spec.internalDns.name }),
@@ -83,7 +82,7 @@ export function podOf(made: PodParts, replica: number): unknown {
         [annotations.asked]: new Date(made.nowMs).toISOString(),
         ...(hasDeadline && copies > 1 && { [annotations.deadline]: String(deadline) }),
       },
-      ownerReferences: [ownedBy(secret)],
+      ownerReferences: [makeOwnerReference(secret)],
     },
     spec: {
       restartPolicy: 'Never',
@@ -91,7 +90,7 @@ export function podOf(made: PodParts, replica: number): unknown {
       enableServiceLinks: false,
       terminationGracePeriodSeconds: fallbackGraceSeconds,
       ...(hasDeadline && copies === 1 && { activeDeadlineSeconds: deadline }),
-      ...(copies > 1 && { hostname: podNameOf(handle, replica), subdomain: handle }),
+      ...(copies > 1 && { hostname: makePodName(handle, replica), subdomain: handle }),
       ...(run.queueNative['priorityClass'] && { priorityClassName: run.queueNative['priorityClass'] }),
       imagePullSecrets: imagePullSecrets.map((name) => ({ name })),
       ...placementOf(made),
@@ -115,17 +114,16 @@ export function podOf(made: PodParts, replica: number): unknown {
   }
 }
 
-/** How many pods the run has, as this one was told; null: an older version did not tell it. */
-export function copiesInCommand({ spec }: Pod): number | null {
-  const [, , , , , , , copies] = spec.containers.find(({ name }) => name === containerName)?.command ?? []
-  return copies === undefined ? null : Number(copies)
-}
-
-/** Where NVIDIA's runtime is that of all containers, it would give all GPUs to an image that says so, as those for CUDA do. */
+/** As the default runtime, NVIDIA's gives all GPUs to an image that asks for them, as CUDA images do. */
 const withoutGpus = [{ name: 'NVIDIA_VISIBLE_DEVICES', value: 'void' }]
 
-/** When the Secret of a run goes, all of its objects go. */
-export const ownedBy = ({ metadata: { name, uid } }: Secret) => ({ apiVersion: 'v1', kind: 'Secret', name, uid })
+/** The deletion of the Secret of a run deletes all of its objects. */
+export const makeOwnerReference = ({ metadata: { name, uid } }: Secret) => ({
+  apiVersion: 'v1',
+  kind: 'Secret',
+  name,
+  uid,
+})
 
 function resourcesOf({ spec }: RunSpec) {
   const { cpuMillis, memoryBytes, gpu } = shapeOf(spec.resources)
@@ -139,11 +137,11 @@ function resourcesOf({ spec }: RunSpec) {
 
 function placementOf({ run, nodes }: PodParts) {
   const shape = shapeOf(run.spec.resources)
-  const nodeAffinity = nodeAffinityOf(shape, nodes)
+  const nodeAffinity = makeNodeAffinity(shape, nodes)
   return {
     affinity: {
       ...(nodeAffinity !== null && { nodeAffinity }),
-      ...podAntiAffinityOf(run),
+      ...makePodAntiAffinity(run),
     },
     ...(shape.gpu > 0 && { tolerations: [{ key: gpuResource, operator: 'Exists' }] }),
   }
@@ -175,8 +173,8 @@ function volumesOf({ run, secret, mounts }: PodParts): Volume[] {
 }
 
 /**
- * Below a root the kubelet resolves the way itself and refuses one that leads out, so a symbolic link that is changed
- * after Berth looked gains nothing.
+ * Below a root the kubelet resolves the path itself and refuses one that leads out, so a symbolic link that changes after the
+ * check gains nothing.
  */
 function dataVolume({ source, target, below }: Mount, index: number): Volume {
   const name = `data-${index}`

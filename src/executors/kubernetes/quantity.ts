@@ -1,4 +1,4 @@
-/** Amounts of the API: `100m`, `1.5Gi`, `2e3`. */
+/** Amounts in the API, such as `100m`, `1.5Gi` or `2e3`. */
 
 const factors: Readonly<Record<string, number>> = {
   n: 1e-9,
@@ -21,19 +21,19 @@ const factors: Readonly<Record<string, number>> = {
 
 export type Quantity = string | number
 
-function amountOf(quantity: Quantity): number {
+function parseQuantity(quantity: Quantity): number {
   const [, digits = '', unit = ''] = String(quantity).match(/^([+-]?[\d.]+(?:[eE][+-]?\d+)?)([numkKMGTPE]?i?)$/) ?? []
   const factor = factors[unit]
   if (digits === '' || factor === undefined) throw new Error(`Not a quantity of Kubernetes: ${quantity}`)
   return Number(digits) * factor
 }
 
-/** Rounds against errors of the binary fraction only: 0.1 is 100, not 100.00000000000001. */
+/** Removes errors of binary fractions: 0.1 is 100 milli, not 100.00000000000001. */
 const exact = (value: number) => Number(value.toPrecision(15))
 
-/** What a node has: rounded down. */
-export const floorOf = (quantity: Quantity, unit = 1) => Math.floor(exact(amountOf(quantity) / unit))
-/** What a pod holds: rounded up. */
-export const ceilingOf = (quantity: Quantity, unit = 1) => Math.ceil(exact(amountOf(quantity) / unit))
+/** For amounts that a node has. */
+export const roundDown = (quantity: Quantity, unit = 1) => Math.floor(exact(parseQuantity(quantity) / unit))
+/** For amounts that a pod holds. */
+export const roundUp = (quantity: Quantity, unit = 1) => Math.ceil(exact(parseQuantity(quantity) / unit))
 
 export const milli = 1e-3

@@ -2,12 +2,12 @@ import { type RunSpec, StartFailed } from '../executor.ts'
 import { defaultVariables } from '../process/environment.ts'
 
 /**
- * The script that becomes the command of a run, in the run's Secret: arguments and values of variables are not in the
- * pod, which more people may read. Its arguments are the number of the replica and the address of the first one.
+ * The script that becomes the command of a run, in the run's Secret, because more people may read the pod. Arguments of the script:
+ * the number of the replica and the address of the first one.
  *
- * The variables of the image are known in the pod only, so `${NAME}` becomes the value that the job sets before, or a
- * reference to the variable of the image. `env` sets the variables in the last step: a shell would lose names that are
- * invalid for it, and LD_PRELOAD or IFS would change how it works.
+ * The variables of the image are known in the pod only, so `${NAME}` becomes the value that the job sets before, or a reference
+ * to the variable of the image. `env` sets the variables in the last step: a shell would drop names that it cannot have, and
+ * LD_PRELOAD or IFS would change its behaviour.
  */
 
 /** Parts of a word of the script. */
@@ -17,16 +17,16 @@ type Word = readonly Part[]
 const reference = /\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g
 
 export interface ScriptOptions {
-  /** Variables of the server that jobs may have if their image does not set them. */
+  /** Variables of the server that jobs get if their image does not set them. */
   passed: Readonly<Record<string, string>>
 }
 
-export function commandScript(run: RunSpec, { passed }: ScriptOptions): string {
+export function makeCommandScript(run: RunSpec, { passed }: ScriptOptions): string {
   const { spec } = run
   const variables = variablesOf(run, passed)
   const argv = argvOf(run, variables)
   if (argv.length === 0)
-    throw new StartFailed('BAD_SPEC', 'command: the executor kubernetes needs one; it cannot see that of the image')
+    throw new StartFailed('BAD_SPEC', 'command: required; the executor kubernetes cannot read the command of the image')
   const assigned = [...variables].map(([name, value]) => quoted([{ text: `${name}=` }, ...value]))
   const env = spec.inheritEnvironment ? 'env' : 'env -i'
   const home = variables.get('HOME') ?? (spec.inheritEnvironment ? [{ variable: 'HOME' }] : [])
@@ -37,7 +37,7 @@ export function commandScript(run: RunSpec, { passed }: ScriptOptions): string {
   ].join('\n')
 }
 
-/** The last assignment of a name wins, and `${NAME}` is the value so far. */
+/** The last assignment of a name wins; `${NAME}` is the value so far. */
 function variablesOf({ spec, injected }: RunSpec, passed: ScriptOptions['passed']): Map<string, Word> {
   const variables = new Map<string, Word>()
   for (const [name, value] of Object.entries(defaultVariables))
@@ -71,7 +71,7 @@ function expand(text: string, lookUp: (name: string) => Word): Word {
   return [...parts, { text: text.slice(from) }]
 }
 
-/** One word of the shell, whatever the parts have in them. */
+/** One word of the shell. */
 const quoted = (word: Word): string => word.map(quotedPart).join('') || "''"
 
 function quotedPart(part: Part): string {
@@ -80,7 +80,7 @@ function quotedPart(part: Part): string {
   return part.text === '' ? '' : `'${part.text.replaceAll("'", "'\\''")}'`
 }
 
-/** The runtime itself would make the directory. */
+/** The runtime would create a missing directory. */
 function enter(workdir: string, home: string): string {
   const path =
     workdir === '~'

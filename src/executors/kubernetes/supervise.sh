@@ -2,25 +2,23 @@
 # a first process only if it has a handler, so a command alone would not receive TERM. Messages of the shell about its
 # child are not output of the job.
 #
-# The kubelet writes the order to stop into $orders/stop, in milliseconds of grace, which counts from TERM. TERM and KILL are
-# for all processes of the pod. What happened besides the exit code goes into the termination message, a line each; the last
-# one is how long this process lived, because Kubernetes tells whole seconds.
+# The kubelet writes the order to stop into $orders/stop: milliseconds of grace after TERM. TERM and KILL go to all processes of
+# the pod. The termination message has a line for each event besides the exit code; its last line is the lifetime of this
+# process, because Kubernetes reports whole seconds.
 #
-# The maximum run time is kept here, so it needs neither a server nor a kubelet that is fast. A server orders the stop as
-# well, up to a second too early, because it counts from a whole second: an order of the last two seconds waits for the maximum.
+# The maximum run time is kept here, so it needs neither a server nor a fast kubelet. A server orders the stop as well, up to a
+# second too early, because it counts from a whole second: an order in the last two seconds waits for the maximum.
 #
 # With several pods the command waits for $orders/begin, which has the address of the first pod as soon as all of them run.
-# With an X11 display it waits for the pipe that tells that the display answers. The pipe stays open, so the display knows
-# when this process ends (display.sh). A display on a GPU asks for the first one of the job, because a pod has its GPUs in one
-# container only.
+# With an X11 display it waits for the pipe of the display. The pipe stays open, so the display notices the end of this process
+# (display.sh). This process tells a display on a GPU the first GPU of the job, because a pod has its GPUs in one container only.
 #
-# limit: the maximum run time; 0: it has none. grace: between TERM and KILL then; both in hundredths of a second. copies: pods
-# of the run. patience: seconds that the command waits for the other pods and the display. display: its pipe; '': the run
-# has none.
+# limit: the maximum run time; 0: unlimited. grace: its grace period; both in hundredths of a second. copies: pods of the run.
+# patience: seconds that the command waits for the other pods and the display. display: its pipe; '': no display.
 
 orders=/berth/orders limit=$1 grace=$2 replica=$3 copies=$4 patience=$5 display=$6 first=localhost
 say() { echo "$1" >>/dev/termination-log; }
-# In hundredths of a second, because no clock that is set may change it. The digits after the point are no octal number.
+# Hundredths of a second since the machine started. The leading 1 keeps the digits after the point from being octal.
 look_at_clock() {
   read -r now _ </proc/uptime
   now=$((${now%.*} * 100 + 1${now#*.} - 100))
@@ -38,7 +36,7 @@ born=$now
 trap 'exit 143' TERM
 end_if_stopped
 
-# $1: what is told if the patience is over.
+# $1: the word for the termination message when the patience is over.
 wait_a_second() {
   [ "$patience" -gt 0 ] || { say "$1"; exit 143; }
   patience=$((patience - 1))
@@ -72,8 +70,8 @@ trap 'caught=yes; kill -TERM -1' TERM
 ) &
 child=$!
 
-# Ignored signals stay ignored in the children, so TERM to all does not end the sleep. A look costs a process, so there is
-# one a second until an order is near or given. A sleep that knows whole seconds only refuses the shorter ones.
+# Children inherit ignored signals, so TERM to all does not end the sleep. A look costs a process, so it happens once a second
+# until an order is near or given. Some versions of sleep accept whole seconds only.
 (
   trap '' TERM
   asked= pause=1 short=0.1

@@ -4,12 +4,11 @@ import type { Handle } from '../executor.ts'
 import type { ClusterApi } from './cluster.ts'
 import { manager, podLabels } from './names.ts'
 import type { Metadata, Pod } from './objects.ts'
-import { containerOf } from './pod-state.ts'
+import { getContainerState } from './pod-state.ts'
 
 /**
- * Names the runs whose pods change. Begins with a list and goes on from its version; after any error, such as a version
- * that the API server does not have any more (410 Gone), with another list. A watch is only a hint: all runs are
- * inspected every few seconds anyway, so a watch that dies in silence loses nothing.
+ * Yields the runs whose pods change. Starts with a list and watches from its version; after any error, such as 410 Gone, it lists
+ * again. A watch is only a hint: all runs are inspected every few seconds anyway.
  */
 
 interface Watching {
@@ -19,11 +18,11 @@ interface Watching {
   signal: AbortSignal
 }
 
-/** Between two connections, whatever the API server does. */
+/** Pause between two connections. */
 const pauseMs = 1_000
-/** The API server ends a watch after this; a new one goes on. */
+/** The API server ends a watch after this; another one continues. */
 const watchSeconds = 240
-/** A watch that the API server has not ended by now is dead. */
+/** A watch that goes on for longer is dead. */
 const watchMsMax = 270_000
 const ownPods = `${podLabels.managedBy}=${manager},${podLabels.handle}`
 
@@ -32,7 +31,7 @@ type Change =
   | { type: 'BOOKMARK'; object: { metadata: Metadata } }
   | { type: 'ERROR'; object: { message?: string } }
 
-/** What was seen last of each pod, by its name. */
+/** The last digest of each pod, by its name. */
 type Seen = Map<string, { handle: Handle; digest: string }>
 
 export async function* watchPods({ cluster, clock, log, signal }: Watching): AsyncGenerator<Handle> {
@@ -49,7 +48,7 @@ export async function* watchPods({ cluster, clock, log, signal }: Watching): Asy
     }
 }
 
-/** Returns the version that was reached when the API server ended the watch. */
+/** Returns the version at which the API server ended the watch. */
 async function* changesSince(
   version: string,
   seen: Seen,
@@ -61,7 +60,7 @@ async function* changesSince(
   const query = { watch: true, allowWatchBookmarks: true, labelSelector: ownPods, timeoutSeconds: watchSeconds }
   let reached = version
   try {
-    for await (const line of linesOf(await cluster.stream('pods', either, { ...query, resourceVersion: version }))) {
+    for await (const line of linesOf(await cluster.getStream('pods', either, { ...query, resourceVersion: version }))) {
       const change: Change = JSON.parse(line)
       if (change.type === 'ERROR') throw new Error(`The watch from version ${reached} failed: ${change.object.message}`)
       reached = change.object.metadata.resourceVersion
@@ -73,7 +72,7 @@ async function* changesSince(
   return reached
 }
 
-/** Whole lines: one that was cut off in the middle is none. */
+/** Complete lines only. */
 async function* linesOf(answer: AsyncIterable<Buffer>): AsyncGenerator<string> {
   const decoder = new TextDecoder()
   let rest = ''
@@ -84,7 +83,7 @@ async function* linesOf(answer: AsyncIterable<Buffer>): AsyncGenerator<string> {
   }
 }
 
-/** Also of pods that are not there any more: their deletion fell between two watches. */
+/** Includes pods that were deleted between two watches. */
 function* newsOfList(seen: Seen, listed: readonly Pod[]): Generator<Handle> {
   const names = new Set(listed.map(({ metadata }) => metadata.name))
   for (const [name, { handle }] of [...seen]) {
@@ -113,12 +112,12 @@ function* untilAborted<T>(signal: AbortSignal, items: Iterable<T>): Generator<T>
   }
 }
 
-/** What of a pod decides the state of its run. */
+/** The fields of a pod that decide the state of its run. */
 const digestOf = (pod: Pod) =>
   JSON.stringify([
     pod.status.phase,
     pod.status.reason,
     pod.spec.nodeName,
-    containerOf(pod),
+    getContainerState(pod),
     pod.metadata.deletionTimestamp,
   ])

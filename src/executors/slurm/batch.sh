@@ -1,25 +1,25 @@
-# The batch script of a run; Slurm runs it on the first node of the job. It has no argument and no secret: the command
-# and its environment are in the file `job` of the directory of the run, which only the account of the run may enter.
-# Two lines in front of it set `dir` and `blocks`.
+# The batch script of a run; Slurm runs it on the first node of the job. It has no argument and no secret: the command and its
+# environment are in the file `job` of the directory of the run, which only the account of the run may enter. Two lines before
+# the script set `dir` and `blocks`.
 #
-# Everything it has to say is a symbolic link in that directory. A link is made whole or not at all, by one machine
-# only, also on a network file system, and needs no room on a full disk. Its text is the record:
+# The script reports by symbolic links in that directory. A link is created atomically, by one machine only, also on a network
+# file system, and needs no room on a full disk. The text of a link is the record:
 #   claim job ID NODE     this Slurm job runs the run. A second Slurm job of the same run finds the link and ends. Berth
-#                         makes it too (`void`, `refused …`) for a run that must not start any more.
-#   begun NODES GPUS MS   the command begins now; MS: the clock of this node, in milliseconds since 1970. Times of Slurm are
-#                         of the clocks of the cluster, those of the links are of the clock of the file system
-#   again NODE            Slurm began the same job once more, so it had ended the run. The script does nothing then
-#   full.STREAM.N SIZE    output was lost when SIZE bytes of the stream were kept: the disk was full
-#   over.STREAM BYTES     the stream was over its limit, and so many bytes of it were not kept
-#   exit CODE WHY USED    the command is over, and its output is in the files; WHY: `term`, a TERM came before, `late`, it
-#                         came when the time of the Slurm job was over, or -. USED: microseconds of processor time and
-#                         the peak of memory in bytes, each - if it is not known
+#                         creates it too (`void`, `refused …`) for a run that must not start any more.
+#   begun NODES GPUS MS   the command begins now; MS: the clock of this node, in milliseconds since 1970. Slurm's times are of
+#                         the clocks of the cluster, those of the links of the clock of the file system
+#   again NODE            Slurm requeued the job, so it had ended the run. The script does nothing then
+#   full.STREAM.N SIZE    output was lost after SIZE bytes of the stream: the disk was full
+#   over.STREAM BYTES     the stream exceeded its limit; BYTES of it were dropped
+#   exit CODE WHY USED    the command ended, and its output is in the files; WHY: `term`, after a TERM; `late`, after a TERM at
+#                         the time limit of the Slurm job; or -. USED: microseconds of processor time and the peak of memory
+#                         in bytes, each - if unknown
 #   exit failed REASON …  the command cannot begin
-# The script ends with the recorded exit code. The job can write records as well, so where Slurm says another code, or that
-# the job runs, Slurm counts (observation.ts).
+# The script ends with the recorded exit code. The job can write records too, so Slurm counts where it reports another code, or
+# a running job (observation.ts).
 #
-# TERM is a request to end: it goes on to the command. USR1 asks for its KILL. Both come from `scancel --batch`, which
-# leaves the readers of the output alone, so the last bytes are kept.
+# TERM is a request to end, and passed on to the command. USR1 requests its KILL. Both come from `scancel --batch`, which does
+# not signal the readers of the output, so the last bytes are kept.
 
 PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin:$PATH
 pid='' term=- caught='' killed='' started=0 limit=0 forward=yes cpu=- memory=- ticks=0
@@ -33,7 +33,7 @@ uptime() {
   up=${up%.*}
 }
 
-# Slurm begins to count a little earlier than this script.
+# Slurm's time starts a little earlier than this script.
 asked_to_end() {
   uptime
   if [ "$limit" -gt 0 ] && [ $((up - started + 5)) -ge "$limit" ]; then term=late; else term=term; fi
@@ -47,15 +47,15 @@ signal_command() {
   kill "-$1" "-$pid" || kill "-$1" "$pid"
 }
 
-# Processor time of the children of this script that are over, in hundredths of a second.
+# Processor time of ended children of this script, in hundredths of a second.
 children() {
   read -r stat </proc/$$/stat || return
   set -- ${stat##*) }
   ticks=$((${14} + ${15} - ticks))
 }
 
-# What the job used. Its cgroup knows, if Slurm made one; without it the time of the command and of what it waited for is
-# known, unless srun started it elsewhere. This script sees one node only.
+# Resources that the job used: from its cgroup if Slurm made one, otherwise the processor time of the command and of children that
+# it waited for, unless srun started it elsewhere. This script sees one node only.
 measure() {
   [ "${SLURM_JOB_NUM_NODES:-2}" -eq 1 ] || return 0
   [ -z "$forward" ] || { children && cpu=$((ticks * 10000)); }
@@ -71,7 +71,7 @@ measure() {
   done </proc/self/cgroup
 }
 
-# A directory that was removed takes no record any more.
+# A removed directory accepts no record.
 record() {
   until ln -s "$2" "$dir/$1" || [ -L "$dir/$1" ] || ! [ -d "$dir" ]; do sleep 1; done
 }
@@ -103,7 +103,7 @@ keep() {
   done
 }
 
-# One line for each process: the node that it runs on. $1: processes, $2: how many of them on each node.
+# One line for each process: its node. $1: processes, $2: processes per node.
 write_nodes() {
   left=$1
   scontrol show hostnames "$SLURM_JOB_NODELIST" | while read -r node; do
@@ -120,8 +120,8 @@ write_nodes() {
 claim="job $SLURM_JOB_ID $SLURMD_NODENAME"
 if ! ln -s "$claim" "$dir/claim"; then
   taken=$(readlink "$dir/claim")
-  # A network file system may say that the link is there when it has just made it. A controller that crashed may begin a
-  # job once more that it had forgotten to have begun.
+  # A network file system may report that the link exists after it has just created it. A crashed controller may begin a job
+  # again.
   if [ "$taken" != "$claim" ] || [ -L "$dir/begun" ]; then
     [ "${taken%"${taken#job * }"}" != "job $SLURM_JOB_ID " ] || record again "$SLURMD_NODENAME"
     exit 0
@@ -141,7 +141,7 @@ fi
 [ "$processes" -eq 1 ] || write_nodes "$processes" "$per_node"
 mkfifo -m 600 "$dir/pipe.out" "$dir/pipe.err" "$dir/pipe.kept" ||
   fail START_FAILED "Cannot make pipes in $dir on $SLURMD_NODENAME"
-# The third pipe is closed when both readers are over.
+# The third pipe closes when both readers end.
 keep stdout 5>"$dir/pipe.kept" <"$dir/pipe.out" &
 readers=$!
 keep stderr 5>"$dir/pipe.kept" <"$dir/pipe.err" &
@@ -166,9 +166,9 @@ exec 3>&- 4>&-
 await "$pid"
 measure
 signal_command KILL
-# A process that left the group of the command may hold the pipes open: it gets two seconds. Then this script ends, and
-# the `cat` of a held pipe lives as long as its holder. A signal to all processes of the job ends `timeout` too: it begins
-# again. Without a holder no process is left: where Slurm tracks processes by cgroups, it waits a second or more for one.
+# A process that left the group of the command may hold the pipes open: it gets two seconds. Then this script ends, and the `cat`
+# of a held pipe lives as long as that process. A signal to all processes of the job ends `timeout` too, which is repeated. No
+# process may be left otherwise: with cgroups, Slurm would wait a second or more for it.
 tries=0
 until timeout 2 cat <&5; do
   if [ $? -eq 124 ] || [ "$tries" -eq 3 ]; then

@@ -2,9 +2,9 @@ import type { Log } from '../../platform/log.ts'
 import type { BackendGpu, BackendNode } from '../executor.ts'
 import { infinibandFeature, untypedGpu } from './options.ts'
 import type { SlurmJob } from './squeue-output.ts'
-import { nodeStateOf } from './state-tables.ts'
+import { parseNodeState } from './state-tables.ts'
 
-/** Nodes of the cluster from one `sinfo`, which lists a node once for each of its partitions. */
+/** Nodes of the cluster, from `sinfo`, which lists a node once for each of its partitions. */
 
 const separator = '\x1f'
 const fields = [
@@ -29,7 +29,7 @@ interface Held {
 
 const mebibyte = 1024 ** 2
 
-/** `ours`: jobs of Berth that run. The rest of what is allocated belongs to others. */
+/** `ours`: running jobs of Berth; other allocations belong to others. */
 export function parseNodes(text: string, ours: readonly SlurmJob[], log: Log): BackendNode[] {
   const held = heldByNode(ours)
   const nodes = new Map(
@@ -37,8 +37,8 @@ export function parseNodes(text: string, ours: readonly SlurmJob[], log: Log): B
       const [name = '', state = '', cpus = '', memory = '', allocated = '', gres = '', used = '', features] =
         line.split(separator)
       if (features === undefined) return []
-      const known = nodeStateOf(state)
-      if (known === null) log.error({ node: name, state }, 'Slurm has an unknown state of a node; it is CORDONED')
+      const known = parseNodeState(state)
+      if (known === null) log.error({ node: name, state }, 'Slurm reports an unknown state of a node; it is CORDONED')
       // Allocated, idle, other, all.
       const [busy = 0, , , all = 0] = cpus.split('/').map(Number)
       const mine = held.get(name) ?? { cpus: 0, memoryBytes: 0, gpus: 0 }
@@ -73,7 +73,7 @@ export function parseGpuTypes(text: string): ReadonlyMap<string, readonly string
 
 const left = (all: number, ours: number) => Math.max(0, all - Math.floor(ours))
 
-/** Slurm tells what a job has on all its nodes together; Berth asks for the same on each. */
+/** Slurm reports the sum over all nodes of a job; Berth requests the same on each. */
 function heldByNode(jobs: readonly SlurmJob[]): Map<string, Held> {
   const byNode = new Map<string, Held>()
   for (const { nodes, held } of jobs)
@@ -88,7 +88,7 @@ function heldByNode(jobs: readonly SlurmJob[]): Map<string, Held> {
   return byNode
 }
 
-/** `gpu:a100:2(S:0-1),gpu:1,craynetwork:4`: one entry for each GPU. Slurm reports only its type. */
+/** `gpu:a100:2(S:0-1),gpu:1,craynetwork:4`: one entry for each GPU. Slurm reports only the type. */
 function parseGres(text: string): BackendGpu[] {
   const entries = text.replaceAll(/\([^)]*\)/g, '').split(',')
   return entries.flatMap((entry) => {
@@ -104,7 +104,7 @@ function parseGres(text: string): BackendGpu[] {
   })
 }
 
-/** Minutes of `1-00:00:00`, `5:00`, `infinite`; null: no limit. */
+/** Minutes of `1-00:00:00`, `5:00`, `infinite`; null: unlimited. */
 export function parseMinutes(text: string): number | null {
   const [, days = '0', hours = '0', minutes, seconds] = text.match(/^(?:(\d+)-)?(?:(\d+):)??(\d+):(\d+)$/) ?? []
   if (minutes === undefined || seconds === undefined) return null

@@ -4,10 +4,10 @@ import { type RunSpec, StartFailed } from '../executor.ts'
 import { buildArgv, buildEnvironment, carryEnvironment, type Environment } from '../process/environment.ts'
 import { buildRootEnvironment } from '../process/launchers.ts'
 import { fileBlockBytes, jobScript, pathCheck, rankLauncher } from '../process/scripts.ts'
-import { type ClusterLimits, cpusPerTaskOf, minutesOf, tasksOf } from './options.ts'
-import { batchScript, enterScript, quoted, rankScript } from './scripts.ts'
+import { type ClusterLimits, countTasks, cpusPerTask, limitMinutes } from './options.ts'
+import { batchScript, enterScript, quoteWord, rankScript } from './scripts.ts'
 
-/** What Slurm runs for a run: the batch script, and the file `job` that it reads in the directory of the run. */
+/** The batch script of a run, and the file `job` that the script reads in the directory of the run. */
 
 export interface Commanding {
   directory: string
@@ -20,22 +20,22 @@ export interface Commanding {
 /** Name of the file that BERTH_CLOSURE names. */
 export const closureFile = 'closure.json'
 
-/** Without a secret: Slurm keeps it, and may show it to others. */
-export function batchScriptOf(directory: string, streamBytesMax: number): string {
+/** Contains no secret, because Slurm may show it to others. */
+export function makeBatchScript(directory: string, streamBytesMax: number): string {
   // One byte more than is stored, so that a stream over its limit is recognised.
   const blocks = Math.ceil((streamBytesMax + 1) / fileBlockBytes)
-  return `#!/bin/sh\ndir=${quoted(directory)} blocks=${blocks}\n${batchScript}`
+  return `#!/bin/sh\ndir=${quoteWord(directory)} blocks=${blocks}\n${batchScript}`
 }
 
 /** Assignments, and the command as the arguments of the script that reads it. */
-export function jobFileOf(run: RunSpec, commanding: Commanding): string {
+export function makeJobFile(run: RunSpec, commanding: Commanding): string {
   const { spec } = run
   const environment = environmentFor(run, commanding)
   const home = commanding.account?.environment['HOME'] ?? commanding.environment['HOME'] ?? '/'
   const workdir = workdirOf(spec.workdir, home)
   const path = (given: string | null) => (given === null ? '' : resolve(workdir, given))
   const streams = [path(spec.stdinPath), path(spec.stdoutPath), path(spec.stderrPath)]
-  const { total, perNode } = tasksOf(spec.resources)
+  const { total, perNode } = countTasks(spec.resources)
   const carried = carryEnvironment(environment, [])
   const assigned = {
     workdir,
@@ -44,15 +44,15 @@ export function jobFileOf(run: RunSpec, commanding: Commanding): string {
     err: streams[2] ?? '',
     processes: String(total),
     per_node: String(perNode),
-    limit: String(minutesOf(run, commanding.limits) * 60),
-    // srun ends its processes at once when it gets TERM; they get it from Slurm instead.
+    limit: String(limitMinutes(run, commanding.limits) * 60),
+    // srun would end its processes at once when it gets TERM; Slurm signals them instead.
     forward: usesSrun(run) ? '' : 'yes',
     path_check: pathCheck,
   }
   const words = wordsOf(run, { environment, path, streams, step: carried.step.at(-1) ?? '' })
   return [
-    ...Object.entries(assigned).map(([name, value]) => `${name}=${quoted(value)}`),
-    ...Object.entries(carried.environment).map(([name, value]) => `export ${name}=${quoted(value)}`),
+    ...Object.entries(assigned).map(([name, value]) => `${name}=${quoteWord(value)}`),
+    ...Object.entries(carried.environment).map(([name, value]) => `export ${name}=${quoteWord(value)}`),
     `set -- ${words.join(' ')}`,
     '',
   ].join('\n')
@@ -62,7 +62,7 @@ export function environmentFor(
   run: RunSpec,
   { directory, account, environment, inheritNames }: Commanding,
 ): Environment {
-  const { total } = tasksOf(run.spec.resources)
+  const { total } = countTasks(run.spec.resources)
   const { MASTER_ADDR: _, ...injected } = run.injected
   const own = {
     ...injected,
@@ -81,9 +81,9 @@ export function environmentFor(
 const workdirOf = (given: string | null, home: string) =>
   given === null || given === '~' ? home : given.replace(/^~\//, `${home}/`)
 
-/** Whether srun starts the processes: it alone reaches other nodes. */
+/** Only srun reaches other nodes. */
 const usesSrun = ({ spec }: RunSpec) =>
-  spec.launcher === 'srun' || (spec.launcher === 'multiple' && tasksOf(spec.resources).nodes > 1)
+  spec.launcher === 'srun' || (spec.launcher === 'multiple' && countTasks(spec.resources).nodes > 1)
 
 interface Wording {
   environment: Environment
@@ -97,35 +97,42 @@ interface Wording {
 function wordsOf(run: RunSpec, { environment, path, streams, step }: Wording): string[] {
   const { spec } = run
   const argv = buildArgv(run, environment)
-  if (argv.length === 0) throw new StartFailed('BAD_SPEC', 'There is no command')
+  if (argv.length === 0) throw new StartFailed('BAD_SPEC', 'command: required')
   const scripts = [path(spec.preLaunch), path(spec.postLaunch)]
   const hasScripts = scripts.some((script) => script !== '')
-  const ranks = spec.launcher === 'multiple' && !usesSrun(run) ? tasksOf(spec.resources).total : 1
+  const ranks = spec.launcher === 'multiple' && !usesSrun(run) ? countTasks(spec.resources).total : 1
   const around = (body: readonly string[]) => [
     '$sourcing',
     '-c',
-    ...[rankLauncher, 'berth', streams[0] ?? '', ...scripts, String(ranks)].map(quoted),
+    ...[rankLauncher, 'berth', streams[0] ?? '', ...scripts, String(ranks)].map(quoteWord),
     ...body,
   ]
-  const enter = (body: readonly string[]) => ['/bin/sh', '-c', quoted(enterScript), 'berth', quoted(step), ...body]
+  const enter = (body: readonly string[]) => [
+    '/bin/sh',
+    '-c',
+    quoteWord(enterScript),
+    'berth',
+    quoteWord(step),
+    ...body,
+  ]
   const launched = launchedBy(run, argv, streams[0] ?? '')
   const ranked = ranks > 1 ? around(enter(launched)) : enter(launched)
-  // A shell with the environment of the job reads the scripts; without scripts there is no such shell.
+  // Only scripts need a shell with the environment of the job.
   const sourced = hasScripts ? enter(around(launched)) : ranked
   if (streams.every((each) => each === '')) return sourced
-  return ['/bin/sh', '-c', ...[jobScript, 'berth', ...streams].map(quoted), ...sourced]
+  return ['/bin/sh', '-c', ...[jobScript, 'berth', ...streams].map(quoteWord), ...sourced]
 }
 
 function launchedBy(run: RunSpec, argv: readonly string[], stdin: string): string[] {
   const { launcher, resources } = run.spec
-  const { total, nodes } = tasksOf(resources)
-  const words = argv.map(quoted)
+  const { total, nodes } = countTasks(resources)
+  const words = argv.map(quoteWord)
   if (launcher === 'mpirun') return ['mpirun', '-n', String(total), ...words]
   if (usesSrun(run)) {
-    const amounts = [`--nodes=${nodes}`, `--ntasks=${total}`, `--cpus-per-task=${cpusPerTaskOf(resources)}`]
-    const rank = launcher === 'multiple' ? ['/bin/sh', '-c', ...[rankScript, 'berth', stdin].map(quoted)] : []
+    const amounts = [`--nodes=${nodes}`, `--ntasks=${total}`, `--cpus-per-task=${cpusPerTask(resources)}`]
+    const rank = launcher === 'multiple' ? ['/bin/sh', '-c', ...[rankScript, 'berth', stdin].map(quoteWord)] : []
     return ['"$srun"', '--export=ALL', '--kill-on-bad-exit=0', ...amounts, ...rank, ...words]
   }
-  // `env` takes an argument with "=" for a variable.
+  // `env` would take an argument with "=" for a variable.
   return argv[0]?.includes('=') ? ['/usr/bin/nice', '-n', '0', ...words] : words
 }

@@ -1,48 +1,39 @@
 import { type ChildProcess, spawn } from 'node:child_process'
+import { readErrorCode } from '../backend/file-errors.ts'
+import { BackendRefused, BackendUnreachable } from '../backend/unreachable.ts'
 
-/**
- * The commands of Slurm. They say what went wrong in words only: a few of these words mean that the controller does not
- * answer (`SlurmAway`), which says nothing about a job; all others are a refusal (`SlurmRefused`).
- */
-
-export class SlurmAway extends Error {
-  override name = 'SlurmAway'
-}
-
-export class SlurmRefused extends Error {
-  override name = 'SlurmRefused'
-}
-
-export interface Asked {
-  /** Put in front of the command line: the change to another account. */
+/** One command of Slurm. */
+export interface SlurmCommand {
+  /** Prefix of the command line: the change to another account. */
   as?: readonly string[]
   command: 'sbatch' | 'squeue' | 'scancel' | 'scontrol' | 'sinfo'
   args: readonly string[]
   input?: string
-  /** Maximum wait. The command tries for 9 s by itself to reach a controller. */
+  /** Maximum wait. The command itself tries for 9 s to reach a controller. */
   timeoutMs: number
 }
 
-export type Slurm = (asked: Asked) => Promise<string>
+/** Returns the output. Throws BackendRefused, or BackendUnreachable if the controller does not answer. */
+export type Slurm = (command: SlurmCommand) => Promise<string>
 
-/** What a command has begun may hold its output open. After its end it is read until it is silent for this long. */
+/** Children of a command may hold its output open: after its end the output is read until it is quiet for this long. */
 const quietMs = 500
-/** Of output, as large as that of a cluster with hundreds of thousands of jobs. */
+/** Maximum output; a cluster with hundreds of thousands of jobs has as much. */
 const charsMax = 2 ** 26
 
-/** Variables of the server that the commands get. A job must not inherit any other by way of sbatch. */
+/** Variables of the server for the commands; a job would inherit others through sbatch. */
 const passed = ['PATH', 'SLURM_CONF'] as const
 
-/** Moments in seconds since 1970, and messages as this file knows them. */
+/** Moments in seconds since 1970, and messages in English. */
 const fixed = { SLURM_TIME_FORMAT: '%s', LC_ALL: 'C' }
 
 export function createSlurm(environment: Readonly<Record<string, string | undefined>>): Slurm {
   const own = Object.fromEntries(passed.flatMap((name) => (environment[name] ? [[name, environment[name]]] : [])))
-  return (asked) => run(asked, { ...own, ...fixed })
+  return (command) => run(command, { ...own, ...fixed })
 }
 
-/** A script of the site may stand for a command: it has a group of its own, so that all that it began ends with it. */
-async function run({ as = [], command, args, input = '', timeoutMs }: Asked, env: Record<string, string>) {
+/** A site may replace a command by a script: its process group ends the children of the script too. */
+async function run({ as = [], command, args, input = '', timeoutMs }: SlurmCommand, env: Record<string, string>) {
   const [file = command, ...rest] = [...as, command, ...args]
   const child = spawn(file, rest, { env, cwd: '/', stdio: 'pipe', detached: true })
   const limit = setTimeout(() => killGroup(child), timeoutMs)
@@ -50,19 +41,19 @@ async function run({ as = [], command, args, input = '', timeoutMs }: Asked, env
     child.once('error', reject)
     child.once('close', resolve)
   })
-  const output = outputOf(child)
+  const output = collectOutput(child)
   try {
-    // A command that ends early does not read its input. A process that could not be made has none.
+    // A command that ends early does not read its input.
     child.stdin?.on('error', () => undefined).end(input)
     const code = await ended
-    if (code !== 0) throw failureOf(command, code, output.err())
-    if (output.isCut() && command !== 'scancel') throw new SlurmAway(`The answer of ${command} was cut off`)
+    if (code !== 0) throw explainFailure(command, code, output.err())
+    if (output.isCutOff() && command !== 'scancel') throw new BackendUnreachable(`The answer of ${command} was cut off`)
     return output.out()
   } catch (cause) {
     const { code, syscall } = cause as NodeJS.ErrnoException
     if (!syscall?.startsWith('spawn')) throw cause
     const why = code === 'ENOENT' ? `There is no ${file} in the PATH of the server` : `${file} cannot be run: ${code}`
-    throw new SlurmAway(why, { cause })
+    throw new BackendUnreachable(why, { cause })
   } finally {
     clearTimeout(limit)
   }
@@ -72,18 +63,18 @@ function killGroup({ pid }: ChildProcess): void {
   try {
     if (pid !== undefined) process.kill(-pid, 'SIGKILL')
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error
+    if (readErrorCode(error) !== 'ESRCH') throw error
   }
 }
 
 interface Output {
   out(): string
   err(): string
-  /** A process that the command left behind held its output open, and the last line of it has no end. */
-  isCut(): boolean
+  /** A child of the command held its output open, and the last line has no end. */
+  isCutOff(): boolean
 }
 
-function outputOf(child: ChildProcess): Output {
+function collectOutput(child: ChildProcess): Output {
   const texts = { out: '', err: '' }
   let hasEnded = false
   let isClosed = false
@@ -112,18 +103,21 @@ function outputOf(child: ChildProcess): Output {
   return {
     out: () => texts.out,
     err: () => texts.err,
-    isCut: () => isClosed && !texts.out.endsWith('\n'),
+    isCutOff: () => isClosed && !texts.out.endsWith('\n'),
   }
 }
 
-const awayWords =
+/** Messages of an unreachable controller: Slurm has no other sign of it. */
+const unreachableWords =
   /unable to contact|communication|connection|connect failure|timed out|zero bytes|temporarily|try again|munge|authentication|protocol|backup|standby|configuration source|configuration file|slurm_conf|in standby/i
 
-/** The words of Slurm itself: in front of them are those of a plugin of the site, such as why it refuses a job. */
+/** Slurm's own message, after the messages of the site's plugins. */
 const submissionFailed = /^sbatch: error: Batch job submission failed: (.*)/m
 
-function failureOf(command: string, code: number | null, err: string): Error {
+function explainFailure(command: string, code: number | null, err: string): Error {
   const message = err.replaceAll(/^\w+: (error|fatal): /gm, '').trim() || `${command} ended with ${code ?? 'KILL'}`
   const [, cause = err] = err.match(submissionFailed) ?? []
-  return code === null || awayWords.test(cause) ? new SlurmAway(message) : new SlurmRefused(message)
+  return code === null || unreachableWords.test(cause)
+    ? new BackendUnreachable(message)
+    : new BackendRefused(code, message)
 }

@@ -1,5 +1,5 @@
-# Becomes the command of a run with the environment of the job: the variables that the first argument refers to, and
-# those that Slurm has set for this node, which the job needs to find its other processes and its GPUs.
+# Executes the command of a run with the environment of the job: the variables that the first argument refers to, and Slurm's
+# variables for this node, by which the job finds its other processes and its GPUs.
 
 step=$1
 shift

@@ -5,63 +5,69 @@ import { unlessCode, unlessMissing } from '../backend/file-errors.ts'
 import type { Handle } from '../executor.ts'
 import type { Layout } from './layout.ts'
 import type { Queue } from './squeue.ts'
-import type { SlurmJob } from './squeue-output.ts'
 import { isJobAlive } from './state-tables.ts'
 
+/** Suffix of the name of such a link. */
+export const forgottenSuffix = '.over'
+/** A Slurm job ends sooner than this after the end of its run, unless the job wrote the record of that end itself. */
+const runningMsMax = 20_000
+
 /**
- * Runs that were forgotten, until Slurm shows no living job of them: a job can write the record of its own end and go
- * on. Each is a link in the folder of the server, whose text is the account, so the next server knows them too.
+ * Forgotten runs, until Slurm reports no living job of them: a job can record its own end and continue. Each run is a link in
+ * the folder of the server, whose text is the account, so the next server knows it too.
  */
-export interface Forgotten {
-  add(handle: Handle, uid: number): Promise<void>
-  /** Of those that this server has added or read. */
-  has(handle: Handle): boolean
-  /** Runs that were forgotten long ago, and of which Slurm has a job that goes on. */
-  outlived(): Promise<readonly Handle[]>
-}
-
-/** The end of the name of such a link. */
-export const forgottenEnd = '.over'
-/** A job of Slurm is over sooner than this after the end of its run, unless the record of that end was of its command. */
-const outlivedMs = 20_000
-
-export function createForgotten({ own }: Pick<Layout, 'own'>, queue: Queue, clock: Clock): Forgotten {
-  const pathOf = (handle: Handle) => join(own, handle + forgottenEnd)
+export class ForgottenRuns {
+  readonly #own: string
+  readonly #queue: Pick<Queue, 'read' | 'last'>
+  readonly #clock: Clock
   /** When each was forgotten, or read by this server. */
-  const known = new Map<Handle, number>()
+  readonly #sinceMs = new Map<Handle, number>()
 
-  async function readThoseOfOthers(): Promise<void> {
-    const uids: number[] = []
-    for (const name of (await unlessMissing(readdir(own))) ?? []) {
-      const handle = name.slice(0, -forgottenEnd.length)
-      if (!name.endsWith(forgottenEnd) || known.has(handle)) continue
-      known.set(handle, clock.monotonicMs())
-      uids.push(Number(await unlessMissing(readlink(pathOf(handle)))))
-    }
-    if (uids.length > 0) await queue.look(uids)
+  constructor({ own }: Pick<Layout, 'own'>, queue: Pick<Queue, 'read' | 'last'>, clock: Clock) {
+    this.#own = own
+    this.#queue = queue
+    this.#clock = clock
   }
 
-  return {
-    async add(handle, uid) {
-      known.set(handle, clock.monotonicMs())
-      await unlessCode('EEXIST', symlink(String(uid), pathOf(handle)))
-    },
-    has: (handle) => known.has(handle),
-    async outlived() {
-      await readThoseOfOthers()
-      const { byRun, beganMs = 0 } = queue.last ?? {}
-      const outlived: Handle[] = []
-      for (const [handle, sinceMs] of known) {
-        if (beganMs - sinceMs <= outlivedMs) continue
-        const alive = byRun?.get(handle)?.filter(({ state }) => isJobAlive(state)) ?? []
-        if (alive.some(goesOn)) outlived.push(handle)
-        if (alive.length > 0) continue
-        known.delete(handle)
-        await rm(pathOf(handle), { force: true })
-      }
-      return outlived
-    },
+  async add(handle: Handle, uid: number): Promise<void> {
+    this.#sinceMs.set(handle, this.#clock.monotonicMs())
+    await unlessCode('EEXIST', symlink(String(uid), this.#path(handle)))
+  }
+
+  /** Knows the runs that this server has added or read. */
+  has(handle: Handle): boolean {
+    return this.#sinceMs.has(handle)
+  }
+
+  /** Runs that were forgotten long ago and have a running job in Slurm. */
+  async listRunning(): Promise<readonly Handle[]> {
+    await this.#readLinks()
+    const { byRun, beganMs = 0 } = this.#queue.last ?? {}
+    const running: Handle[] = []
+    for (const [handle, sinceMs] of this.#sinceMs) {
+      if (beganMs - sinceMs <= runningMsMax) continue
+      const alive = byRun?.get(handle)?.filter(({ state }) => isJobAlive(state)) ?? []
+      if (alive.some(({ state }) => state !== 'COMPLETING')) running.push(handle)
+      if (alive.length > 0) continue
+      this.#sinceMs.delete(handle)
+      await rm(this.#path(handle), { force: true })
+    }
+    return running
+  }
+
+  /** Adds the runs of other servers. */
+  async #readLinks(): Promise<void> {
+    const uids: number[] = []
+    for (const name of (await unlessMissing(readdir(this.#own))) ?? []) {
+      const handle = name.slice(0, -forgottenSuffix.length)
+      if (!name.endsWith(forgottenSuffix) || this.#sinceMs.has(handle)) continue
+      this.#sinceMs.set(handle, this.#clock.monotonicMs())
+      uids.push(Number(await unlessMissing(readlink(this.#path(handle)))))
+    }
+    if (uids.length > 0) await this.#queue.read(uids)
+  }
+
+  #path(handle: Handle): string {
+    return join(this.#own, handle + forgottenSuffix)
   }
 }
-
-const goesOn = ({ state }: SlurmJob): boolean => state !== 'COMPLETING'

@@ -1,12 +1,12 @@
-/** More nodes than any cluster of Slurm has, and more characters than a name of a host has. */
+/** Limits above those of any cluster and host name. */
 const nodesMax = 16_384
 const nameMax = 253
 /** Brackets in one name. */
 const dimensionsMax = 5
 
 /**
- * The nodes of a list in Slurm's form: `n[1-3,07],gpu1` is n1, n2, n3, n07, gpu1. A job can write such a list into its
- * records, so one that stands for billions of nodes ends at the limit.
+ * The nodes of a list in Slurm's form: `n[1-3,07],gpu1` is n1, n2, n3, n07, gpu1. A job can record a list of billions of nodes,
+ * so the result is limited.
  */
 export const expandHostlist = (list: string): string[] =>
   namesIn(list)
@@ -18,7 +18,7 @@ function* namesIn(list: string): Generator<string> {
   for (const entry of splitOutside(list)) yield* expand(entry)
 }
 
-/** At commas outside of brackets. */
+/** Splits at commas outside of brackets. */
 const splitOutside = (list: string): string[] => list.match(/(?:\[[^\]]*\]?|[^,[])+/g) ?? []
 
 function* expand(entry: string): Generator<string> {
@@ -30,7 +30,7 @@ function* expand(entry: string): Generator<string> {
     for (const number of numbers(range)) for (const rest of rests) yield before + number + rest
 }
 
-/** One at least: what stands for nothing would cost time without end. */
+/** At least one number, because empty ranges could be repeated without end. */
 function* numbers(range: string): Generator<string> {
   const [first = '', last = first] = range.split('-')
   yield first

@@ -1,16 +1,16 @@
 import { readFile, realpath } from 'node:fs/promises'
 import { unlessMissing } from '../backend/file-errors.ts'
 
-/** Whether a whole file system is mounted at this path. Linux lists its mounts; elsewhere none is known. */
-export async function isPlaceOfMount(path: string): Promise<boolean> {
+/** Whether a whole file system is mounted at this path; false on systems other than Linux. */
+export async function isMountPoint(path: string): Promise<boolean> {
   const real = await realpath(path)
   const mounts = await unlessMissing(readFile('/proc/self/mountinfo', 'utf8'))
   return mounts !== null && isWholeMount(mounts, real)
 }
 
 /**
- * Whether the upper mount at this path, in the text of /proc/self/mountinfo, shows a whole file system or a subvolume of
- * btrfs; false: a folder of one is bound there.
+ * Whether the topmost mount at this path, in the text of /proc/self/mountinfo, is a whole file system or a subvolume of btrfs;
+ * false: a bound folder.
  */
 export function isWholeMount(mounts: string, path: string): boolean {
   const fields = mounts.split('\n').map((line) => line.split(' ').map(unescaped))

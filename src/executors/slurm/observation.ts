@@ -2,70 +2,75 @@ import { signalFromExitCode } from '../backend/exit-code.ts'
 import { type BackendPlacement, type Ended, isOver, type Observation } from '../executor.ts'
 import type { Records } from './run-files.ts'
 import type { SlurmJob } from './squeue-output.ts'
-import { isJobAlive, jobPhaseOf, type Phase } from './state-tables.ts'
+import { isJobAlive, type Phase, phaseOfJob } from './state-tables.ts'
 
 /**
- * The state of a run by what its batch script recorded and what Slurm says. Slurm tells why a run waits, and how one
- * ended that could not record it. The job can write any record, so a run is over only when Slurm agrees: none of its jobs
- * runs. Pure.
+ * The state of a run, from the records of its batch script and from Slurm's report. Slurm reports why a run waits, and how a run
+ * without records ended. The job can write any record, so a run is over only when Slurm reports that none of its jobs runs. Pure.
  */
 
 export interface Facts {
-  /** null: its directory cannot be seen. */
+  /** null: the directory is not visible. */
   records: Records | null
-  /** Slurm's jobs of this run, the oldest first; null: Slurm does not answer. */
+  /** Slurm's jobs of this run, the oldest first; null: Slurm is unreachable. */
   jobs: readonly SlurmJob[] | null
   /** A stop was requested. */
   stopped: boolean
-  /** Slurm has said for long that the run is over; a record that is not seen by now will not be. */
+  /** Slurm has reported the end of the run for so long that no further record will appear. */
   isSettled: boolean
-  /** A record that it has begun was there before Slurm was asked. */
+  /** The record of the begin was there before the query of Slurm. */
   hadBegun: boolean
-  /** Its directory is not there, and the file system is. */
+  /** The directory is missing, and the file system is mounted. */
   isRemoved: boolean
-  /** null: the clocks have not been compared yet. */
+  /** null: the clocks were not compared yet. */
   toTime: ((fileMs: number) => Date) | null
 }
 
-/** Slurm has no job of the run, and none has begun. */
+/** Slurm has no job of the run, and no job has begun. */
 export type Unsubmitted = { state: 'unsubmitted' }
 
 const TERM = 15
 const KILL = 9
-const awayInfo = 'Slurm does not answer'
+const unreachableInfo = 'Slurm is unreachable'
 
 /** A record says that the run is over, or that it never begins. */
 export const saysOver = ({ claim, exit, failed }: Records): boolean =>
   exit !== null || failed !== null || (claim !== null && claim.by !== 'job')
 
-/** A COMPLETING job has left its resources to Slurm, which ends what is left of it. */
+/** A COMPLETING job has ended, and Slurm cleans up. */
 export const isRunning = (job: SlurmJob): boolean =>
-  isAlive(job) && job.state !== 'COMPLETING' && jobPhaseOf(job.state) !== 'waits'
+  isAlive(job) && job.state !== 'COMPLETING' && phaseOfJob(job.state) !== 'waits'
 
 /**
- * Slurm may have ended the run: the batch script got a TERM, or the command died by a TERM or KILL. Signals of Slurm reach
- * the command and the script in any order, so the script may have recorded the end before it got one.
+ * Slurm may have ended the run: the batch script got TERM, or the command died by TERM or KILL. Slurm's signals reach command and
+ * script in any order, so the script may record the end before it gets one.
  */
-const mayBeOfSlurm = ({ code, why }: NonNullable<Records['exit']>): boolean =>
+const mayBeEndedBySlurm = ({ code, why }: NonNullable<Records['exit']>): boolean =>
   code !== 0 && (why !== null || code === 128 + TERM || code === 128 + KILL)
 
-export function conclude(facts: Facts): Observation | Unsubmitted {
-  const verdict = byRecords(facts)
+export function concludeState(facts: Facts): Observation | Unsubmitted {
+  const verdict = judgeRecords(facts)
   const { records, jobs } = facts
   if (verdict.state === 'unsubmitted' || !isOver(verdict) || records === null) return verdict
-  return jobs === null || jobs.some(isRunning) ? notOver(facts, records) : verdict
+  return jobs === null || jobs.some(isRunning) ? unconfirmed(facts, records) : verdict
 }
 
-/** Its records say that it is over, and Slurm does not, or does not answer. */
-function notOver(facts: Facts, records: Records): Observation {
+/** The records report an end that Slurm does not confirm. */
+function unconfirmed(facts: Facts, records: Records): Observation {
   const job = facts.jobs?.find(isRunning)
   const nativeId = records.claim?.by === 'job' ? records.claim.id : job?.id
   const known = nativeId === undefined ? {} : { nativeId }
-  if (records.begun === null) return { state: 'starting', ...known, ...(facts.jobs === null && { info: awayInfo }) }
-  return { state: 'running', ...known, ...timesOf({ ...records, exit: null }, facts), ...placed(records, job) }
+  if (records.begun === null)
+    return { state: 'starting', ...known, ...(facts.jobs === null && { info: unreachableInfo }) }
+  return {
+    state: 'running',
+    ...known,
+    ...recordedTimes({ ...records, exit: null }, facts),
+    ...placements(records, job),
+  }
 }
 
-function byRecords(facts: Facts): Observation | Unsubmitted {
+function judgeRecords(facts: Facts): Observation | Unsubmitted {
   const { records, jobs, stopped } = facts
   if (records === null) return unseen(facts)
   if (records.failed) return { state: 'failed', ...records.failed }
@@ -74,69 +79,70 @@ function byRecords(facts: Facts): Observation | Unsubmitted {
     case undefined:
       return unclaimed(facts)
     case 'void':
-      return stopped ? signalled(TERM, true) : { state: 'gone', info: 'It was given up before Slurm started it' }
+      return stopped ? endBySignal(TERM, true) : { state: 'gone', info: 'The run was given up before Slurm started it' }
     case 'refused':
       return { state: 'failed', reason: claim.reason, message: claim.message }
     case 'job':
-      return ofJob(facts, records, { id: claim.id, job: jobs?.find(({ id }) => id === claim.id) })
+      return judgeJob(facts, records, { id: claim.id, job: jobs?.find(({ id }) => id === claim.id) })
     default:
       return claim satisfies never
   }
 }
 
-/** Its directory was removed, or cannot be read now. */
+/** The directory was removed, or cannot be read now. */
 function unseen({ jobs, isSettled, isRemoved, stopped }: Facts): Observation {
-  // A run that was forgotten leaves a job that Slurm still cleans up after.
+  // Slurm still cleans up after the job of a forgotten run.
   const alive = jobs?.find((job) => isAlive(job) && job.state !== 'COMPLETING')
-  if (alive) return jobPhaseOf(alive.state) === 'runs' ? running(alive) : waiting(alive)
-  if (isRemoved) return { state: 'gone', info: 'Its directory was removed' }
+  if (alive) return phaseOfJob(alive.state) === 'runs' ? running(alive) : waiting(alive)
+  if (isRemoved) return { state: 'gone', info: 'The directory of the run was removed' }
   const [job] = jobs ?? []
-  if (job && isSettled) return byStatus(job, phaseOf(job), stopped)
+  if (job && isSettled) return endByStatus(job, phaseOf(job), stopped)
   return job ? { state: 'running', nativeId: job.id } : { state: 'starting', info: unreadInfo }
 }
 
-const unreadInfo = 'Its directory cannot be read now, and Slurm does not show its job'
+const unreadInfo = 'The directory of the run cannot be read now, and Slurm does not show its job'
 
 function unclaimed({ jobs, isSettled, records }: Facts): Observation | Unsubmitted {
-  if (jobs === null) return { state: 'starting', info: awayInfo }
+  if (jobs === null) return { state: 'starting', info: unreachableInfo }
   const alive = jobs.find(isAlive)
   if (alive) return waiting(alive)
   const last = jobs.at(-1)
   if (!last) return { state: 'unsubmitted' }
   // The record of the claim may not be visible yet.
   if (!isSettled) return { state: 'starting', nativeId: last.id }
-  // One that has nodes was cancelled by Slurm, for its prolog failed: without `--no-requeue` it would wait again.
-  if (jobPhaseOf(last.state) === 'cancelled' && last.nodes.length === 0)
-    return { ...signalled(TERM, false), nativeId: last.id, info: cancelledInfo }
+  // A cancelled job with nodes had a prolog that failed; `--no-requeue` prevents another attempt.
+  if (phaseOfJob(last.state) === 'cancelled' && last.nodes.length === 0)
+    return { ...endBySignal(TERM, false), nativeId: last.id, info: cancelledInfo }
   const where = last.nodes.join(', ')
   const uid = records?.uid ?? ''
   const message = `Slurm job ${last.id} ended as ${last.state} on ${where} without a trace: did the prolog fail, does the node see the shared directory, and may the account with uid ${uid} write there?`
   return { state: 'failed', reason: 'START_FAILED', message }
 }
 
-const cancelledInfo = 'It was cancelled in Slurm'
+const cancelledInfo = 'The job was cancelled in Slurm'
 
 interface Own {
   id: string
-  /** undefined: Slurm has forgotten it, or does not answer. */
+  /** undefined: Slurm has forgotten it, or is unreachable. */
   job: SlurmJob | undefined
 }
 
-function ofJob(facts: Facts, records: Records, { id, job }: Own): Observation {
+function judgeJob(facts: Facts, records: Records, { id, job }: Own): Observation {
   const { jobs, stopped } = facts
   const phase = lastPhaseOf(facts, records, job)
   const isDone = job === undefined ? jobs !== null : phase === 'requeued' || !isAlive(job)
-  const known = { nativeId: id, ...timesOf(records, facts), ...placed(records, job) }
+  const known = { nativeId: id, ...recordedTimes(records, facts), ...placements(records, job) }
   if (records.exit) {
-    if (stopped || isDone || !mayBeOfSlurm(records.exit)) return byRecord(records.exit, { job, phase, stopped, known })
+    if (stopped || isDone || !mayBeEndedBySlurm(records.exit))
+      return endByRecord(records.exit, { job, phase, stopped, known })
     return { ...known, state: 'running' }
   }
   if (!isDone) return records.begun ? { state: 'running', ...known } : { state: 'starting', nativeId: id }
-  const ending = { ...known, ...endOf(job, facts) }
+  const ending = { ...known, ...finishedByNode(job, facts) }
   if (isLoss(phase)) return lost(job, phase, ending)
   if (!facts.isSettled) return records.begun ? { state: 'running', ...known } : { state: 'starting', nativeId: id }
-  if (job) return { ...byStatus(job, phase, stopped), ...ending }
-  if (stopped) return { ...signalled(KILL, true), ...known }
+  if (job) return { ...endByStatus(job, phase, stopped), ...ending }
+  if (stopped) return { ...endBySignal(KILL, true), ...known }
   return { state: 'gone', info: `Slurm has forgotten job ${id}, which left no exit code` }
 }
 
@@ -147,23 +153,23 @@ interface Ending {
   known: Partial<Ended>
 }
 
-function byRecord(exit: NonNullable<Records['exit']>, { job, phase, stopped, known }: Ending): Observation {
+function endByRecord(exit: NonNullable<Records['exit']>, { job, phase, stopped, known }: Ending): Observation {
   const { why, usage } = exit
-  const code = (job && codeOfSlurm(job, phase)) ?? exit.code
+  const code = (job && slurmExitCode(job, phase)) ?? exit.code
   const signal = signalFromExitCode(code)
-  const info = code === exit.code ? {} : { info: `Its record says exit code ${exit.code}; Slurm says ${code}` }
+  const info = code === exit.code ? {} : { info: `The job recorded exit code ${exit.code}; Slurm reports ${code}` }
   const ended: Ended = { ...known, state: 'ended', exitCode: code, signal, stopped, usage, ...info }
   if (stopped || code === 0) return ended
-  if (mayBeOfSlurm(exit) && isLoss(phase)) return lost(job, phase, known)
+  if (mayBeEndedBySlurm(exit) && isLoss(phase)) return lost(job, phase, known)
   if (phase === 'out of memory') return { ...ended, cause: 'OOM_KILLED' }
   return phase === 'time over' || why === 'late' ? { ...ended, ...timeOver } : ended
 }
 
 /**
- * The exit code of the batch script, which is the recorded one unless the job wrote that record. null: Slurm does not know
- * it, because a signal ended the script, or Slurm ended the job. While a job is COMPLETING, 0 may mean not known yet.
+ * Slurm's exit code of the batch script, which differs from the recorded one only if the job wrote the record. null: unknown,
+ * because a signal ended the script, or Slurm ended the job. While a job is COMPLETING, 0 may mean unknown.
  */
-function codeOfSlurm(job: SlurmJob, phase: Phase | Loss | null): number | null {
+function slurmExitCode(job: SlurmJob, phase: Phase | Loss | null): number | null {
   if ((job.status & 0x7f) !== 0) return null
   const code = job.status >> 8
   return phase === 'over' || (job.state === 'COMPLETING' && code > 0) ? code : null
@@ -178,9 +184,8 @@ const isLoss = (phase: Phase | Loss | null): phase is Loss =>
 const startedMsMax = 1_000
 
 /**
- * A controller that crashed forgets what it did last. It may not know the job any more, and ends it with a TERM; or it
- * takes the job for one that waits, ends the run, and begins the job once more. The node may refuse that, and then the
- * job is CANCELLED, with a start after that of the run.
+ * A crashed controller loses its last changes. It may not know the job, and end it with TERM; or it takes the job for a waiting
+ * one, ends the run, and begins the job again. If the node refuses that, the job is CANCELLED with a later start than the run's.
  */
 function lastPhaseOf({ jobs, hadBegun }: Facts, { begun, exit, again }: Records, job: SlurmJob | undefined) {
   if (job === undefined) return jobs !== null && exit?.why === 'term' ? 'forgotten' : null
@@ -191,30 +196,27 @@ function lastPhaseOf({ jobs, hadBegun }: Facts, { begun, exit, again }: Records,
 }
 
 /**
- * A run that has begun is over when Slurm has put its job back: the batch script does nothing when it begins anew, so what
- * Slurm says of it then says nothing of the run. While the job is COMPLETING, processes of the run may be left.
+ * A requeued job ends its run: the batch script does nothing when it begins again, so Slurm's later states do not concern the
+ * run. While the job is COMPLETING, processes of the run may be left.
  */
 const phaseOf = ({ state, restarts }: SlurmJob): Phase | 'requeued' | null =>
-  restarts > 0 && state !== 'COMPLETING' ? 'requeued' : jobPhaseOf(state)
+  restarts > 0 && state !== 'COMPLETING' ? 'requeued' : phaseOfJob(state)
 
-/** By the wait status that Slurm has of the batch script. */
-function byStatus(job: SlurmJob, phase: Phase | Loss | null, stopped: boolean): Observation {
+/** The end by Slurm's wait status of the batch script. */
+function endByStatus(job: SlurmJob, phase: Phase | Loss | null, stopped: boolean): Observation {
   if (isLoss(phase)) return lost(job, phase)
   const signal = job.status & 0x7f || (stopped || phase !== 'over' ? KILL : 0)
-  const ended = { ...(signal > 0 ? signalled(signal, stopped) : exited(job.status >> 8)), nativeId: job.id }
+  const ended = { ...(signal > 0 ? endBySignal(signal, stopped) : endWithCode(job.status >> 8)), nativeId: job.id }
   if (phase === 'cancelled' && !stopped) return { ...ended, info: cancelledInfo }
   if (phase === 'out of memory') return { ...ended, cause: 'OOM_KILLED' }
   if (phase === 'time over') return { ...ended, ...timeOver }
-  return stopped
-    ? ended
-    : { ...ended, info: 'Its own record of the end is not visible; the exit code is that of Slurm' }
+  return stopped ? ended : { ...ended, info: 'The record of the end is not visible; the exit code is from Slurm' }
 }
 
-/** The limit may be that of the partition, or another one that an operator set. */
-const timeOver = { cause: 'MAX_RUN_TIME', info: 'Slurm ended it at the time limit of its job' } as const
+const timeOver = { cause: 'MAX_RUN_TIME', info: 'Slurm ended the job at its time limit' } as const
 
-const exited = (exitCode: number): Ended => ({ state: 'ended', exitCode, signal: null, stopped: false })
-const signalled = (signal: number, stopped: boolean): Ended => ({
+const endWithCode = (exitCode: number): Ended => ({ state: 'ended', exitCode, signal: null, stopped: false })
+const endBySignal = (signal: number, stopped: boolean): Ended => ({
   state: 'ended',
   exitCode: 128 + signal,
   signal,
@@ -225,8 +227,8 @@ function lost(job: SlurmJob | undefined, phase: Loss, { finishedAt }: Partial<En
   const gone = { state: 'gone', ...(finishedAt && { finishedAt }) } as const
   if (phase === 'preempted') return { ...gone, cause: 'PREEMPTED', info: 'Slurm took its nodes for another job' }
   if (phase === 'requeued')
-    return { ...gone, cause: 'PREEMPTED', info: 'Slurm ended it and put its job back into the queue' }
-  if (phase === 'forgotten') return { ...gone, info: 'The controller of Slurm had forgotten its job, and ended it' }
+    return { ...gone, cause: 'PREEMPTED', info: 'Slurm ended the job and put it back into the queue' }
+  if (phase === 'forgotten') return { ...gone, info: 'The controller of Slurm lost the job, and ended it' }
   const where = job?.nodes.length ? ` (${job.nodes.join(', ')})` : ''
   return { ...gone, info: `Slurm lost its node${where}${job ? `: ${job.state}` : ''}` }
 }
@@ -236,7 +238,7 @@ const isAlive = ({ state }: SlurmJob): boolean => isJobAlive(state)
 const waiting = (job: SlurmJob): Observation => ({
   state: 'starting',
   nativeId: job.id,
-  ...(jobPhaseOf(job.state) === 'waits' && job.reason !== 'None' && { info: `Slurm: ${job.reason}` }),
+  ...(phaseOfJob(job.state) === 'waits' && job.reason !== 'None' && { info: `Slurm: ${job.reason}` }),
 })
 
 const running = (job: SlurmJob): Observation => ({
@@ -245,20 +247,20 @@ const running = (job: SlurmJob): Observation => ({
   placements: job.nodes.map((node) => ({ node, gpuIds: [] })),
 })
 
-function timesOf({ begun, exit }: Records, { toTime }: Facts): { startedAt?: Date; finishedAt?: Date } {
+function recordedTimes({ begun, exit }: Records, { toTime }: Facts): { startedAt?: Date; finishedAt?: Date } {
   if (toTime === null) return {}
   return { ...(begun && { startedAt: toTime(begun.atMs) }), ...(exit && { finishedAt: toTime(exit.atMs) }) }
 }
 
-/** When Slurm ended a run that recorded no end. Its batch script compared the clocks when it began. */
-function endOf(job: SlurmJob | undefined, { records, toTime }: Facts): { finishedAt?: Date } {
+/** When Slurm ended a run without a record of its end. The record of the begin compares the clocks. */
+function finishedByNode(job: SlurmJob | undefined, { records, toTime }: Facts): { finishedAt?: Date } {
   const { begun } = records ?? {}
   if (!toTime || !job?.endMs || !begun?.nodeMs) return {}
   return { finishedAt: toTime(job.endMs + begun.atMs - begun.nodeMs) }
 }
 
-/** Slurm tells the first node which GPUs it has, and Berth nothing of the others. */
-function placed({ begun }: Records, job: SlurmJob | undefined): { placements?: readonly BackendPlacement[] } {
+/** Only the GPUs of the first node are known. */
+function placements({ begun }: Records, job: SlurmJob | undefined): { placements?: readonly BackendPlacement[] } {
   const nodes = begun?.nodes ?? job?.nodes ?? []
   if (nodes.length === 0) return {}
   return { placements: nodes.map((node, at) => ({ node, gpuIds: at === 0 ? (begun?.gpuIds ?? []) : [] })) }

@@ -1,11 +1,12 @@
 import type { Clock, Time } from '../../platform/clock.ts'
 import type { Log } from '../../platform/log.ts'
+import type { RequestedStops } from '../backend/requested-stops.ts'
 import { type Handle, isOver, type Observation } from '../executor.ts'
-import type { Forgotten } from './forgotten.ts'
+import type { ForgottenRuns } from './forgotten.ts'
 import { type Layout, SharedDirTrouble } from './layout.ts'
-import { conclude, type Facts, isRunning, saysOver } from './observation.ts'
+import { concludeState, type Facts, isRunning, saysOver } from './observation.ts'
 import {
-  directoryOf,
+  findRunDirectory,
   isRemoved,
   type Records,
   type RunDirectory,
@@ -14,91 +15,92 @@ import {
   takeClaim,
 } from './run-files.ts'
 import type { Queue, QueueSnapshot } from './squeue.ts'
-import { isJobAlive, jobPhaseOf } from './state-tables.ts'
+import { isJobAlive, phaseOfJob } from './state-tables.ts'
 import type { JobStopper } from './stop.ts'
-
-/**
- * The states of runs, from their records and from what Slurm says of them (observation.ts). Slurm is asked for all runs
- * at once, and not for a run that a record says has begun.
- */
-
-export interface Observer {
-  inspect(handles: readonly Handle[]): Promise<readonly Observation[]>
-  /** The present state of a run whose output is read; Slurm is asked rarely. */
-  follow(handle: Handle, records: Records | null): Promise<Observation | undefined>
-  /** null: its directory is not there, or cannot be read now. */
-  readOf(handle: Handle): Promise<Records | null>
-  /** Slurm has just taken it. */
-  submitted(handle: Handle, nativeId: string): void
-  forget(handle: Handle): void
-}
 
 interface ObserverOptions {
   layout: Layout
-  queue: Queue
-  forgotten: Pick<Forgotten, 'has'>
-  stopper: Pick<JobStopper, 'isAsked' | 'isOver' | 'cancel'>
+  queue: Pick<Queue, 'read'>
+  forgotten: Pick<ForgottenRuns, 'has'>
+  stopper: Pick<JobStopper, 'cancel'> & { stops: Pick<RequestedStops, 'isRequested' | 'cancelKill'> }
   clock: Clock
   time: Time
   log: Log
-  /** The state of a run is another one. */
-  onNews(handle: Handle): void
+  onChange(handle: Handle): void
 }
 
-/** Slurm is not asked again for a run so soon, unless that has ended. */
+/** Slurm is not asked again for a run within this time, unless the run has ended. */
 const recentMs = 1_000
-/** The clocks are compared at most this often. */
+/** Minimum time between two comparisons of the clocks. */
 const compareMs = 1_000
-/** How long a record of the batch script may take to be seen here, after Slurm says that the run is over. */
+/** Maximum delay until a record of the batch script is visible here, after Slurm reports the end of the run. */
 const settleMsMax = 15_000
-/** A job that runs for this long after the record of its end is cancelled in Slurm: it wrote that record itself. */
+/** A job that runs for this long after the record of its end wrote that record itself, and is cancelled in Slurm. */
 const overrunMsMax = 10_000
-/** The end of a run that recorded none is looked for this often, unless it is inspected anyway. */
+/** Minimum interval of looks for the end of a run that recorded none, unless it is inspected anyway. */
 const observedMsMax = 10_000
 
-export function createObserver(options: ObserverOptions): Observer {
-  const { layout, queue, forgotten, stopper, clock, time, log, onNews } = options
-  /** The last observation of each run that is not forgotten; a final one does not change. */
-  const seen = new Map<Handle, Observation>()
-  /** Since when Slurm says that a run is over which has not recorded that. */
-  const unsettled = new Map<Handle, number>()
-  /** Since when a run has a record of its end, while Slurm says that its job runs. */
-  const overrunning = new Map<Handle, number>()
-  /** When a run was last observed. */
-  const observedMs = new Map<Handle, number>()
-  /** When Slurm, or a new record, last said how a run is. */
-  const askedMs = new Map<Handle, number>()
-  /** How far the clock of the file system is ahead of the time of the database; null: not known yet. */
-  let aheadMs: number | null = null
-  let comparedMs = Number.NEGATIVE_INFINITY
-  let comparison = Promise.resolve()
+/** Slurm's report on all runs, for one of them. */
+type Answer = QueueSnapshot & Pick<Facts, 'hadBegun'>
 
-  async function inspect(handles: readonly Handle[]): Promise<readonly Observation[]> {
-    const records = await Promise.all(handles.map(readOf))
-    const isAsked = handles.some((handle, at) => needsAnswer(handle, records[at] ?? null))
-    const snapshot = isAsked ? await queue.look(records.flatMap((each) => each?.uid ?? [])) : null
-    if (isAsked && snapshot === null) unsettled.clear()
-    // A batch script that ended while Slurm was asked has left its record since.
-    const fresh = isAsked ? await Promise.all(handles.map(readOf)) : records
-    if (fresh.some((each) => each?.begun)) await compareClocks()
+interface Seen {
+  /** The last observation; a final one does not change. */
+  observation: Observation
+  observedMs: number
+}
+
+/**
+ * The states of runs, from their records and from Slurm's report (observation.ts). One query asks Slurm for all runs; none is
+ * needed while a new record says that a run has begun.
+ */
+export class Observer {
+  readonly #options: ObserverOptions
+  readonly #seen = new Map<Handle, Seen>()
+  /** Since when Slurm reports the end of a run that has not recorded it. */
+  readonly #unsettled = new Map<Handle, number>()
+  /** Since when Slurm reports a running job of a run that recorded its end. */
+  readonly #overrunning = new Map<Handle, number>()
+  /** When Slurm or a new record last reported the state of a run. */
+  readonly #answeredMs = new Map<Handle, number>()
+  /** How far the clock of the file system is ahead of the database; null: not known yet. */
+  #aheadMs: number | null = null
+  #comparedMs = Number.NEGATIVE_INFINITY
+  #comparison = Promise.resolve()
+
+  constructor(options: ObserverOptions) {
+    this.#options = options
+  }
+
+  async inspect(handles: readonly Handle[]): Promise<readonly Observation[]> {
+    const records = await Promise.all(handles.map((handle) => this.readRecords(handle)))
+    const needsAnswer = handles.some((handle, at) => this.#needsAnswer(handle, records[at] ?? null))
+    const uids = records.flatMap((each) => each?.uid ?? [])
+    const snapshot = needsAnswer ? await this.#options.queue.read(uids) : null
+    if (needsAnswer && snapshot === null) this.#unsettled.clear()
+    // A batch script that ended during the query has left its record.
+    const fresh = needsAnswer ? await Promise.all(handles.map((handle) => this.readRecords(handle))) : records
+    if (fresh.some((each) => each?.begun)) await this.#compareClocks()
     return Promise.all(
       handles.map((handle, at) => {
         const hadBegun = records[at]?.begun != null
-        return observe(handle, fresh[at] ?? null, snapshot && { ...snapshot, hadBegun })
+        return this.#observe(handle, fresh[at] ?? null, snapshot && { ...snapshot, hadBegun })
       }),
     )
   }
 
-  function needsAnswer(handle: Handle, records: Records | null): boolean {
-    if (isOver(seen.get(handle))) return false
-    return records === null || saysOver(records) || !isRecent(handle)
+  /** The present state of a run whose output is read; asks Slurm rarely. */
+  async follow(handle: Handle, records: Records | null): Promise<Observation | undefined> {
+    const seen = this.#seen.get(handle)
+    const isOld = this.#nowMs() - (seen?.observedMs ?? 0) > observedMsMax
+    if (isOld || (records && saysOver(records))) return (await this.inspect([handle]))[0]
+    if (seen?.observation.state === 'starting' && records?.begun) await this.#observeBegun(handle, records)
+    return this.#seen.get(handle)?.observation
   }
 
-  const isRecent = (handle: Handle) =>
-    clock.monotonicMs() - (askedMs.get(handle) ?? Number.NEGATIVE_INFINITY) < recentMs
-
-  async function readOf(handle: Handle): Promise<Records | null> {
-    const files = directoryOf(layout, handle)
+  /** null: the directory of the run is missing, or cannot be read now. */
+  async readRecords(handle: Handle): Promise<Records | null> {
+    const { layout, log } = this.#options
+    const files = findRunDirectory(layout, handle)
     if (!files) return null
     try {
       return await readRecords(files)
@@ -108,143 +110,142 @@ export function createObserver(options: ObserverOptions): Observer {
     }
   }
 
-  async function observe(handle: Handle, records: Records | null, snapshot: Answer | null): Promise<Observation> {
-    const last = seen.get(handle)
-    if (last && isOver(last)) return last
-    const files = directoryOf(layout, handle)
-    if (!files || forgotten.has(handle)) return { state: 'gone' }
-    if (snapshot !== null) askedMs.set(handle, clock.monotonicMs())
-    else if (last && records && !records.claim && isRecent(handle)) return last
-    const facts = await factsOf(files, records, snapshot)
-    await endOverrun(handle, facts)
-    // Without an answer of Slurm a directory that is not seen means nothing.
-    const verdict = records === null && snapshot === null ? (last ?? unseen) : conclude(facts)
-    const observation: Observation = verdict.state === 'unsubmitted' ? await unsubmitted(handle, snapshot) : verdict
-    return keep(handle, observation)
+  /** Slurm has taken the submission of the run. */
+  noteSubmission(handle: Handle, nativeId: string): void {
+    this.#answeredMs.set(handle, this.#nowMs())
+    this.#keep(handle, { state: 'starting', nativeId })
   }
 
-  async function factsOf(files: RunDirectory, records: Records | null, snapshot: Answer | null): Promise<Facts> {
+  forget(handle: Handle): void {
+    for (const known of [this.#seen, this.#unsettled, this.#overrunning, this.#answeredMs]) known.delete(handle)
+  }
+
+  #nowMs(): number {
+    return this.#options.clock.monotonicMs()
+  }
+
+  #needsAnswer(handle: Handle, records: Records | null): boolean {
+    if (isOver(this.#seen.get(handle)?.observation)) return false
+    return records === null || saysOver(records) || !this.#isRecent(handle)
+  }
+
+  #isRecent(handle: Handle): boolean {
+    return this.#nowMs() - (this.#answeredMs.get(handle) ?? Number.NEGATIVE_INFINITY) < recentMs
+  }
+
+  async #observe(handle: Handle, records: Records | null, snapshot: Answer | null): Promise<Observation> {
+    const { layout, forgotten } = this.#options
+    const last = this.#seen.get(handle)?.observation
+    if (last && isOver(last)) return last
+    const files = findRunDirectory(layout, handle)
+    if (!files || forgotten.has(handle)) return { state: 'gone' }
+    if (snapshot !== null) this.#answeredMs.set(handle, this.#nowMs())
+    else if (last && records && !records.claim && this.#isRecent(handle)) return last
+    const facts = await this.#collectFacts(files, records, snapshot)
+    await this.#endOverrun(handle, facts)
+    // Without Slurm's answer an invisible directory proves nothing.
+    const verdict = records === null && snapshot === null ? (last ?? unseen) : concludeState(facts)
+    return this.#keep(handle, verdict.state === 'unsubmitted' ? await this.#refuseLost(files, snapshot) : verdict)
+  }
+
+  async #collectFacts(files: RunDirectory, records: Records | null, snapshot: Answer | null): Promise<Facts> {
+    const { layout, stopper } = this.#options
     const handle = files.runId
     const jobs = snapshot?.byRun.get(handle)?.filter(({ uid }) => records === null || uid === records.uid) ?? []
-    reportUnknown(jobs)
+    this.#logUnknownStates(jobs)
+    const aheadMs = this.#aheadMs
     return {
       records,
       jobs: snapshot && jobs,
-      stopped: await stopper.isAsked(handle),
-      isSettled: isSettled(handle, snapshot),
+      stopped: await stopper.stops.isRequested(handle),
+      isSettled: this.#isSettled(handle, snapshot),
       hadBegun: snapshot?.hadBegun ?? false,
       isRemoved: records === null && (await isRemoved(layout, files)),
-      toTime: toTime(),
+      toTime: aheadMs === null ? null : (fileMs) => new Date(fileMs - aheadMs),
     }
   }
 
-  /** A controller or a node that is slow is given time, though a cancellation would not change the recorded end. */
-  async function endOverrun(handle: Handle, { records, jobs }: Facts): Promise<void> {
+  /** Waits for a slow controller or node first, though a cancellation would not change the recorded end. */
+  async #endOverrun(handle: Handle, { records, jobs }: Facts): Promise<void> {
+    const { log, stopper } = this.#options
     if (jobs === null) return
-    if (records === null || !saysOver(records) || !jobs.some(isRunning)) return void overrunning.delete(handle)
-    const nowMs = clock.monotonicMs()
-    const sinceMs = overrunning.get(handle) ?? nowMs
-    overrunning.set(handle, sinceMs)
-    if (nowMs - sinceMs < overrunMsMax) return
-    overrunning.set(handle, nowMs)
-    log.warn({ run: handle }, 'a run goes on in Slurm after the record of its end; its job is cancelled')
+    if (records === null || !saysOver(records) || !jobs.some(isRunning)) return void this.#overrunning.delete(handle)
+    const sinceMs = this.#overrunning.get(handle) ?? this.#nowMs()
+    this.#overrunning.set(handle, sinceMs)
+    if (this.#nowMs() - sinceMs < overrunMsMax) return
+    this.#overrunning.set(handle, this.#nowMs())
+    log.warn({ run: handle }, 'a run continues in Slurm after the record of its end; its job is cancelled')
     await stopper.cancel(handle).catch((err) => log.warn({ err, run: handle }, 'the job cannot be cancelled now'))
   }
 
-  function toTime(): Facts['toTime'] {
-    const byMs = aheadMs
-    return byMs === null ? null : (fileMs) => new Date(fileMs - byMs)
+  async #observeBegun(handle: Handle, records: Records): Promise<void> {
+    await this.#compareClocks()
+    this.#answeredMs.set(handle, this.#nowMs())
+    await this.#observe(handle, records, null)
   }
 
-  async function observeBegun(handle: Handle, records: Records): Promise<void> {
-    await compareClocks()
-    askedMs.set(handle, clock.monotonicMs())
-    await observe(handle, records, null)
-  }
-
-  function keep(handle: Handle, observation: Observation): Observation {
-    const last = seen.get(handle)
-    seen.set(handle, observation)
-    observedMs.set(handle, clock.monotonicMs())
+  #keep(handle: Handle, observation: Observation): Observation {
+    const { stopper, onChange } = this.#options
+    const last = this.#seen.get(handle)?.observation
+    this.#seen.set(handle, { observation, observedMs: this.#nowMs() })
     if (isOver(observation)) {
-      unsettled.delete(handle)
-      stopper.isOver(handle)
+      this.#unsettled.delete(handle)
+      stopper.stops.cancelKill(handle)
     }
-    if (last?.state !== observation.state) onNews(handle)
+    if (last?.state !== observation.state) onChange(handle)
     return observation
   }
 
-  /** Counts from when Slurm first said so here, and anew after it was silent. */
-  function isSettled(handle: Handle, snapshot: QueueSnapshot | null): boolean {
+  /** The time counts from Slurm's first report here, and starts over after Slurm was unreachable. */
+  #isSettled(handle: Handle, snapshot: QueueSnapshot | null): boolean {
     if (snapshot === null) return false
     if (snapshot.byRun.get(handle)?.some(({ state }) => isJobAlive(state))) {
-      unsettled.delete(handle)
+      this.#unsettled.delete(handle)
       return false
     }
-    const sinceMs = unsettled.get(handle) ?? clock.monotonicMs()
-    unsettled.set(handle, sinceMs)
-    return clock.monotonicMs() - sinceMs >= settleMsMax
+    const sinceMs = this.#unsettled.get(handle) ?? this.#nowMs()
+    this.#unsettled.set(handle, sinceMs)
+    return this.#nowMs() - sinceMs >= settleMsMax
   }
 
-  function reportUnknown(jobs: readonly { id: string; state: string }[]): void {
+  #logUnknownStates(jobs: readonly { id: string; state: string }[]): void {
     for (const { id, state } of jobs)
-      if (jobPhaseOf(state) === null)
-        log.error({ job: id, state }, 'Slurm has an unknown state of a job; nothing is concluded')
+      if (phaseOfJob(state) === null)
+        this.#options.log.error({ job: id, state }, 'Slurm reports an unknown state of a job; its run keeps its state')
   }
 
-  /** All that come during a comparison wait for it. */
-  function compareClocks(): Promise<void> {
-    if (clock.monotonicMs() - comparedMs >= compareMs) {
-      comparedMs = clock.monotonicMs()
-      comparison = compareNow()
+  /** Concurrent callers share one comparison. */
+  #compareClocks(): Promise<void> {
+    if (this.#nowMs() - this.#comparedMs >= compareMs) {
+      this.#comparedMs = this.#nowMs()
+      this.#comparison = this.#readAheadMs()
     }
-    return comparison
+    return this.#comparison
   }
 
-  /** A folder that is full or read-only cannot tell its time: then it is as far ahead as before. */
-  async function compareNow(): Promise<void> {
+  /** A full or read-only folder cannot report its time: the last difference stays. */
+  async #readAheadMs(): Promise<void> {
+    const { layout, time, log } = this.#options
     try {
-      aheadMs = (await readFileClock(layout)) - time.nowMs()
+      this.#aheadMs = (await readFileClock(layout)) - time.nowMs()
     } catch (error) {
-      const err = layout.blame(error)
+      const err = layout.explainError(error)
       if (!(err instanceof SharedDirTrouble)) throw error
       log.debug({ err }, 'the clock of the shared folder cannot be read now')
     }
   }
 
-  /** Slurm lost the job before it began: after a cold start of its controller, for example. */
-  async function unsubmitted(handle: Handle, snapshot: QueueSnapshot | null): Promise<Observation> {
-    const files = directoryOf(layout, handle)
-    if (!files || !snapshot || !isSettled(handle, snapshot))
-      return { state: 'starting', info: 'Slurm does not have it yet' }
+  /** Slurm lost the job before it began, for example in a cold start of its controller. */
+  async #refuseLost(files: RunDirectory, snapshot: QueueSnapshot | null): Promise<Observation> {
+    if (!snapshot || !this.#isSettled(files.runId, snapshot))
+      return { state: 'starting', info: 'Slurm does not have the job yet' }
     const message = 'Slurm has lost the job before it began'
     await takeClaim(files, { by: 'refused', reason: 'START_FAILED', message })
     return { state: 'starting', info: message }
   }
-
-  return {
-    inspect,
-    readOf,
-    async follow(handle, records) {
-      const isOld = clock.monotonicMs() - (observedMs.get(handle) ?? 0) > observedMsMax
-      if (isOld || (records && saysOver(records))) return (await inspect([handle]))[0]
-      if (seen.get(handle)?.state === 'starting' && records?.begun) await observeBegun(handle, records)
-      return seen.get(handle)
-    },
-    submitted(handle, nativeId) {
-      askedMs.set(handle, clock.monotonicMs())
-      keep(handle, { state: 'starting', nativeId })
-    },
-    forget(handle) {
-      for (const known of [seen, observedMs, unsettled, overrunning, askedMs]) known.delete(handle)
-    },
-  }
 }
-
-/** What Slurm says of all runs, for one of them. */
-type Answer = QueueSnapshot & Pick<Facts, 'hadBegun'>
 
 const unseen: Observation = {
   state: 'starting',
-  info: 'Slurm does not answer, and the shared directory does not have it',
+  info: 'Slurm is unreachable, and the run has no visible directory in sharedDir',
 }

@@ -2,15 +2,15 @@ import { readlink, rm, symlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Clock } from '../../platform/clock.ts'
 import { unlessMissing } from '../backend/file-errors.ts'
-import { type Slurm, SlurmAway, SlurmRefused } from './commands.ts'
-import { clusterName, type Layout, SharedDirTrouble } from './layout.ts'
+import { BackendRefused, BackendUnreachable } from '../backend/unreachable.ts'
+import type { Slurm } from './commands.ts'
+import { clusterLink, type Layout, SharedDirTrouble } from './layout.ts'
 
 /**
- * The commands of Slurm, as long as they reach the cluster that has the runs of the pool. Another one, after a change of
- * SLURM_CONF, answers as well: it says of every run that there is no such job, has other nodes, and other jobs under the
- * ids of these. So before a command the controller is asked for the name of its cluster, and one with another name
- * counts as no answer. The name is the text of a link in the folder of the pool; a pool without runs takes any cluster.
- * A controller that lost its state has its old name: it ends the jobs that it does not know itself.
+ * Wraps the commands of Slurm so that they reach only the cluster that has the runs of the pool. After a change of SLURM_CONF
+ * another cluster could answer, which has no job of these runs, other nodes, and other jobs with the same ids. So the name of the
+ * cluster is read before a command, and a cluster with another name counts as unreachable. The name is the text of a link in the
+ * folder of the pool; a pool without runs accepts any cluster.
  */
 
 interface OneClusterOptions {
@@ -20,12 +20,12 @@ interface OneClusterOptions {
   clock: Clock
 }
 
-/** Shorter than the time after which it counts that Slurm does not have a job. */
+/** Shorter than the time after which a job that Slurm does not have counts as missing. */
 const freshMs = 5_000
 const answerMsMax = 15_000
 
-export function ofOneCluster({ slurm, layout, hasRuns, clock }: OneClusterOptions): Slurm {
-  const path = join(layout.own, clusterName)
+export function checkClusterName({ slurm, layout, hasRuns, clock }: OneClusterOptions): Slurm {
+  const path = join(layout.own, clusterLink)
   let checkedMs = Number.NEGATIVE_INFINITY
   let checking: Promise<void> | null = null
 
@@ -39,37 +39,37 @@ export function ofOneCluster({ slurm, layout, hasRuns, clock }: OneClusterOption
     const recorded = await unlessMissing(readlink(path))
     if (recorded === name) return
     if (recorded !== null && (await hasRuns()))
-      throw new SlurmAway(
-        `this is the cluster ${name}, and the runs of the pool are in the cluster ${recorded}: let SLURM_CONF lead there; if it is the same cluster under a new name, remove ${path}`,
+      throw new BackendUnreachable(
+        `this is the cluster ${name}, and the runs of the pool are in the cluster ${recorded}: point SLURM_CONF to that cluster; if the cluster was renamed, remove ${path}`,
       )
     await rm(path, { force: true })
     await symlink(name, path)
   }
 
-  /** A folder that cannot be used now tells nothing of clusters. */
+  /** An unusable folder says nothing about clusters. */
   function unlessTrouble(error: unknown): void {
-    if (!(layout.blame(error) instanceof SharedDirTrouble)) throw error
+    if (!(layout.explainError(error) instanceof SharedDirTrouble)) throw error
   }
 
-  return async (asked) => {
+  return async (command) => {
     if (clock.monotonicMs() - checkedMs >= freshMs) {
       checking ??= check().finally(() => {
         checking = null
       })
       await checking
     }
-    return slurm(asked)
+    return slurm(command)
   }
 }
 
-/** null: it does not tell. */
+/** null: unknown. */
 async function readName(slurm: Slurm): Promise<string | null> {
   try {
     const text = await slurm({ command: 'scontrol', args: ['show', 'config'], timeoutMs: answerMsMax })
     return text.match(/^ClusterName\s*=\s*(\S+)/m)?.[1] ?? null
   } catch (error) {
     const { code } = ((error as Error).cause ?? {}) as NodeJS.ErrnoException
-    if (error instanceof SlurmRefused || code === 'ENOENT') return null
+    if (error instanceof BackendRefused || code === 'ENOENT') return null
     throw error
   }
 }

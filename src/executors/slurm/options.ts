@@ -3,21 +3,20 @@ import { matchesAll } from '../../domain/shape.ts'
 import { processCountOf, type Resources } from '../../domain/spec.ts'
 import { type RunSpec, StartFailed } from '../executor.ts'
 
-/** The options of sbatch for a run. None of them has a secret: every account can read them. */
+/** The options of sbatch for a run. They contain no secret, because every account can read them. */
 
-/** What decides about them beside the run. */
 export interface ClusterLimits {
-  /** Time after its maximum run time at which a run is ended by Slurm, if no server did it. */
+  /** How long after its maximum run time Slurm ends a run, in case no server did. */
   deadlineSlackSeconds: number
-  /** The longest time of a partition in minutes; null: it has no limit, or is not known. */
+  /** The longest time of a partition in minutes; null: unlimited or unknown. */
   minutesMax(partition: string): number | null
-  /** The types of the GPUs of a partition, or `untypedGpu`; null: Slurm has not told them yet. */
+  /** The types of the GPUs of a partition, or `untypedGpu`; null: Slurm has not reported them yet. */
   gpuTypes(partition: string): readonly string[] | null
 }
 
 /**
- * Options that a job may set by custom attributes `slurm.NAME`. None of them changes how much the job gets, so approvals,
- * quotas and costs see all of it, and none reaches another person.
+ * Options that a job may set by custom attributes `slurm.NAME`. None of them changes the amounts of the job, which approvals,
+ * quotas and costs count, and none affects another person.
  */
 const ofJobs = words(
   `acctg-freq batch begin constraint contiguous cpu-freq deadline delay-boot dependency distribution exclude gpu-bind
@@ -38,7 +37,7 @@ const insteads: readonly (readonly [string, string])[] = [
   ['nodes ntasks ntasks-per-node', 'nodeCount, processCount and processesPerNode'],
   ['exclusive', 'exclusiveNodeUse'],
 ]
-/** What a job uses instead of an option that it may not set. */
+/** Alternatives to options that a job may not set. */
 const insteadOf: Readonly<Record<string, string>> = {
   ...Object.fromEntries([...ofOperators].map((name) => [name, 'the operator may set it by queues[].native'])),
   ...Object.fromEntries(
@@ -58,7 +57,7 @@ function words(text: string): ReadonlySet<string> {
 
 const prefix = 'slurm.'
 export const optionRules: OptionRules = { attributes: [...ofJobs].toSorted(), insteadOf }
-/** Model of GPUs to which Slurm gives no type: it cannot be asked for them alone. */
+/** Model of GPUs without a type, which cannot be requested by type. */
 export const untypedGpu = 'gpu'
 /** The feature of nodes with InfiniBand. */
 export const infinibandFeature = 'infiniband'
@@ -69,16 +68,16 @@ interface Tasks {
   nodes: number
 }
 
-/** As the whole of Berth counts them: without nodeCount and processesPerNode, all processes are on one node. */
-export function tasksOf(r: Resources): Tasks {
+/** Without nodeCount and processesPerNode, all processes are on one node, as everywhere in Berth. */
+export function countTasks(r: Resources): Tasks {
   const total = processCountOf(r)
   const perNode = r.nodeCount === null ? Math.min(r.processesPerNode ?? total, total) : (r.processesPerNode ?? 1)
   return { total, perNode, nodes: r.nodeCount ?? Math.ceil(total / perNode) }
 }
 
-export const partitionOf = ({ queueNative, spec }: RunSpec) => queueNative['partition'] ?? spec.queue
+export const choosePartition = ({ queueNative, spec }: RunSpec) => queueNative['partition'] ?? spec.queue
 
-export function optionsOf(run: RunSpec, limits: ClusterLimits): string[] {
+export function makeOptions(run: RunSpec, limits: ClusterLimits): string[] {
   const { spec, queueNative, reservationNativeId } = run
   const own = new Map<string, string | true>([
     ['job-name', spec.name ?? run.jobId],
@@ -88,11 +87,11 @@ export function optionsOf(run: RunSpec, limits: ClusterLimits): string[] {
     ['input', '/dev/null'],
     ['output', '/dev/null'],
     ['error', '/dev/null'],
-    ['partition', partitionOf(run)],
-    ['time', String(minutesOf(run, limits))],
+    ['partition', choosePartition(run)],
+    ['time', String(limitMinutes(run, limits))],
     ...(spec.project === null ? [] : [['account', spec.project] as const]),
     ...(reservationNativeId === null ? [] : [['reservation', reservationNativeId] as const]),
-    ...amountsOf(spec.resources, limits.gpuTypes(partitionOf(run))),
+    ...amountsOf(spec.resources, limits.gpuTypes(choosePartition(run))),
   ])
   const operator = Object.entries(queueNative).filter(([name]) => name !== 'partition')
   for (const [name, value] of operator) own.set(...givenByOperator(name, value))
@@ -107,32 +106,32 @@ function givenByOperator(name: string, value: unknown): Option {
   const where = `queues[].native.${name}`
   if (ofJobs.has(name) || ofOperators.has(name)) return given(where, name, value)
   const all = [...ofJobs, ...ofOperators].toSorted().join(', ')
-  throw refused(`${where}: ${name} is not an option that the operator may set; use one of ${all}`)
+  throw refuseSpec(`${where}: ${name} is not an option for operators; use one of ${all}`)
 }
 
 function givenByJob(attribute: string, value: unknown): Option {
   const name = attribute.slice(prefix.length)
   const refusal = refuseOption(attribute, name, optionRules)
-  if (refusal !== null) throw refused(refusal)
+  if (refusal !== null) throw refuseSpec(refusal)
   return given(attribute, name, value)
 }
 
-/** '': the option is left out, because it was switched off. */
+/** '': the option is switched off. */
 function given(where: string, name: string, value: unknown): Option {
   if (!isOptionValue(value))
-    throw refused(`${where}: ${JSON.stringify(value)} must be one line of text, a number, true or false`)
+    throw refuseSpec(`${where}: ${JSON.stringify(value)} must be one line of text, a number, true or false`)
   if (typeof value === 'boolean') return [name, value ? true : '']
   return [name, String(value)]
 }
 
 function amountsOf(r: Resources, gpuTypes: readonly string[] | null): [string, string | true][] {
-  const { total, perNode, nodes } = tasksOf(r)
+  const { total, perNode, nodes } = countTasks(r)
   const isPerProcess = r.cpuCoresPerProcess !== null || r.gpuCoresPerProcess !== null
   const gpus = isPerProcess ? perNode * (r.gpuCoresPerProcess ?? 0) : r.gpu
   const options: [string, string | true][] = [
     ['nodes', String(nodes)],
     ['ntasks', String(total)],
-    ['cpus-per-task', String(cpusPerTaskOf(r))],
+    ['cpus-per-task', String(cpusPerTask(r))],
     ['mem', `${Math.ceil(r.memoryBytes / 1024 ** 2)}M`],
   ]
   if (nodes > 1) options.push(['ntasks-per-node', String(perNode)])
@@ -142,40 +141,40 @@ function amountsOf(r: Resources, gpuTypes: readonly string[] | null): [string, s
   return options
 }
 
-/** Slurm gives whole processors, and at least one to each process. */
-export function cpusPerTaskOf(r: Resources): number {
+/** Slurm allocates whole processors, at least one to each process. */
+export function cpusPerTask(r: Resources): number {
   if (r.cpuCoresPerProcess !== null || r.gpuCoresPerProcess !== null) return Math.ceil(r.cpuCoresPerProcess ?? 1)
-  return Math.max(1, Math.ceil(r.cpu / tasksOf(r).perNode))
+  return Math.max(1, Math.ceil(r.cpu / countTasks(r).perNode))
 }
 
-/** The type of a GPU of Slurm is what Berth calls its model. A job names one type, or takes any. */
+/** Slurm's type of a GPU is Berth's model. A job names one type, or takes any. */
 function gpusOf(filters: readonly string[], types: readonly string[] | null, count: number): string {
   const matching = types?.filter((type) => matchesAll(filters, type)) ?? []
   const typed = matching.filter((type) => type !== untypedGpu)
   const named = typed.filter((type) => filters.some((filter) => filter.toLowerCase() === type.toLowerCase()))
   const isAny = named.length === 0 && matching.length > 0 && matching.length === types?.length
   if (filters.length === 0 || isAny) return `gpu:${count}`
-  // What Slurm does not have yet is asked for as it is written.
+  // A type that Slurm does not have is requested as it is written.
   const [type = '', ...others] = matching.length === 0 ? filters : named.length > 0 ? named : typed
   if (others.length === 0 && type !== untypedGpu && /^[\w.-]+$/.test(type)) return `gpu:${type}:${count}`
   const given = `resources.gpuModel ${filters.join(', ')}`
-  if (types === null) throw new StartFailed('NODE_TROUBLE', `${given}: Slurm has not told its types of GPUs yet`)
-  throw refused(`${given}: Slurm takes one type of GPU, and of ${namesOf(types)} this matches ${namesOf(matching)}`)
+  if (types === null) throw new StartFailed('NODE_TROUBLE', `${given}: Slurm has not reported its types of GPUs yet`)
+  throw refuseSpec(`${given}: Slurm takes one type of GPU, and of ${namesOf(types)} this matches ${namesOf(matching)}`)
 }
 
 const namesOf = (types: readonly string[]) =>
   types.map((type) => (type === untypedGpu ? 'GPUs without a type' : type)).join(', ') || 'none'
 
 /**
- * Minutes, rounded up. Only a fallback: the server ends the run exactly. A partition never starts a job that asks for
- * more than its limit, so the limit of the partition is the most that is asked for. 0: no limit.
+ * Minutes, rounded up, as a fallback: the server ends the run exactly. A partition never starts a job above its limit, so that is
+ * the maximum. 0: unlimited.
  */
-export function minutesOf(run: RunSpec, { deadlineSlackSeconds, minutesMax }: ClusterLimits): number {
+export function limitMinutes(run: RunSpec, { deadlineSlackSeconds, minutesMax }: ClusterLimits): number {
   const { maxRunTimeSeconds } = run.spec
   const asked = maxRunTimeSeconds > 0 ? Math.ceil((maxRunTimeSeconds + deadlineSlackSeconds) / 60) : 0
-  const most = minutesMax(partitionOf(run))
+  const most = minutesMax(choosePartition(run))
   if (most === null) return asked
   return asked === 0 ? most : Math.min(asked, most)
 }
 
-const refused = (message: string) => new StartFailed('BAD_SPEC', message)
+const refuseSpec = (message: string) => new StartFailed('BAD_SPEC', message)

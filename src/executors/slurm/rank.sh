@@ -1,4 +1,4 @@
-# One process of the launcher `multiple` over several nodes: srun starts it, and it finds its number as on one machine.
+# One process of the launcher `multiple` over several nodes, started by srun; its number is in BERTH_RANK as on one machine.
 
 BERTH_RANK=$SLURM_PROCID
 export BERTH_RANK

@@ -5,16 +5,17 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { switchToOwner } from '../accounts/account.ts'
 import { unlessCode, unlessMissing } from '../backend/file-errors.ts'
+import { isStopFile } from '../backend/requested-stops.ts'
 import type { Loss, Spool } from '../backend/spool-reader.ts'
 import type { Handle, RunUsage, StartFailed } from '../executor.ts'
-import { forgottenEnd } from './forgotten.ts'
+import { forgottenSuffix } from './forgotten.ts'
 import { expandHostlist } from './hostlist.ts'
-import { clusterName, type Layout, SharedDirTrouble } from './layout.ts'
+import { clusterLink, type Layout, SharedDirTrouble } from './layout.ts'
 
 /**
- * The directory of a run, below `sharedDir`. It belongs to the account of the run, so the job can change all that is in
- * it: nothing there is followed, and a file is read only if it is an ordinary one of that account. What stands above it
- * belongs to the server. batch.sh says what the links mean.
+ * The directory of a run, below `sharedDir`. Its account is that of the run, so the job can change all of its content: links are
+ * not followed, and a file is read only if it is an ordinary file of that account. The folders above belong to the server.
+ * batch.sh explains the links.
  */
 
 export interface RunDirectory {
@@ -23,22 +24,22 @@ export interface RunDirectory {
 }
 
 /** null: not a valid run id. Ids become paths only here. */
-export const directoryOf = ({ runs }: Layout, runId: string): RunDirectory | null =>
+export const findRunDirectory = ({ runs }: Layout, runId: string): RunDirectory | null =>
   /^[A-Za-z0-9_-]{1,128}$/.test(runId) ? { runId, directory: join(runs, runId) } : null
 
 export type RunClaim =
   | { by: 'job'; id: string; node: string }
-  /** The run does not start any more, because it was stopped before. */
+  /** The run was stopped before it began, and never begins. */
   | { by: 'void' }
   | { by: 'refused'; reason: StartFailed['reason']; message: string }
 
-/** Moments are those of the clock of the file system. */
+/** Moments are of the clock of the file system. */
 export interface Records {
   uid: number
   claim: RunClaim | null
   begun: Begun | null
   exit: { atMs: number; code: number; why: 'term' | 'late' | null; usage: RunUsage } | null
-  /** Slurm has begun its job a second time, in which the batch script does nothing. */
+  /** Slurm began the job a second time; the batch script did nothing then. */
   again: boolean
   /** Why the command did not begin. */
   failed: { reason: StartFailed['reason']; message: string } | null
@@ -47,13 +48,13 @@ export interface Records {
 
 interface Begun {
   atMs: number
-  /** The same moment by the clock of the node; null: a run of an older version did not tell it. */
+  /** The same moment by the clock of the node; null: the job changed the record. */
   nodeMs: number | null
   nodes: readonly string[]
   gpuIds: readonly number[]
 }
 
-/** null: there is no such directory, or it cannot be seen from here. */
+/** null: the directory is missing, or not visible on this machine. */
 export async function readRecords({ directory }: RunDirectory): Promise<Records | null> {
   const owner = await unlessMissing(lstat(directory))
   const names = owner && (await unlessMissing(list(directory)))
@@ -75,21 +76,21 @@ export async function readRecords({ directory }: RunDirectory): Promise<Records 
   }
 }
 
-/** Of entries of the directory of a run: its job may make any number of them. */
+/** Maximum entries of the directory of a run that are read: a job may make any number. */
 const namesMax = 4_096
-/** Of records of lost output. */
+/** Maximum records of lost output. */
 const lossesMax = 1_000
 
-/** The listing asks a network file system for news; looking for one name might be answered from memory. */
+/** A listing reads fresh data from a network file system; a look-up of one name may be cached. */
 async function list(directory: string): Promise<Set<string>> {
   const names = new Set<string>()
   for await (const { name } of await opendir(directory)) if (names.add(name).size === namesMax) break
   return names
 }
 
-/** null: there is no such link. */
+/** null: the link does not exist. */
 const readText = (path: string) => unlessCode('EINVAL', unlessMissing(readlink(path)))
-/** The job may write anything else there; then Slurm tells how it ended. */
+/** For any other text, which the job may write, Slurm's exit code counts. */
 const isExit = /^(1?\d?\d|2[0-4]\d|25[0-5])( |$)/
 const isGpuId = /^\d{1,4}$/
 
@@ -115,7 +116,7 @@ function parseExit(text: string) {
   return { code: Number(code), why: whys.find((known) => known === why) ?? null, usage: usageOf(cpu, memory) }
 }
 
-/** What is not a number was not known. */
+/** An amount that is not a number is unknown. */
 function usageOf(cpu = '-', memory = '-'): RunUsage {
   const isKnown = (amount: string) => /^\d+$/.test(amount)
   return {
@@ -126,7 +127,7 @@ function usageOf(cpu = '-', memory = '-'): RunUsage {
 
 const textAfter = (text: string, words: number) => text.split(' ').slice(words).join(' ')
 
-/** Not NODE_TROUBLE, which has no limit of attempts: a job could write it. */
+/** Without NODE_TROUBLE, which has unlimited retries: a job can write the reason. */
 const reasons = ['BAD_SPEC', 'WORKDIR_NOT_FOUND'] as const
 const reasonOf = (word: string): StartFailed['reason'] => reasons.find((reason) => reason === word) ?? 'START_FAILED'
 
@@ -137,7 +138,7 @@ async function readLosses(names: readonly string[], read: (name: string) => Prom
       ? [{ name, word, stream, number: Number(number ?? 0) } as const]
       : []
   })
-  // The earliest of them, so that a later look counts the same ones.
+  // The earliest, so that a later read counts the same ones.
   const first = marks.toSorted((one, other) => one.number - other.number).slice(0, lossesMax)
   const losses = first.map(async ({ name, word, stream }): Promise<readonly Loss[]> => {
     const text = (await read(name)) ?? ''
@@ -151,7 +152,7 @@ async function readLosses(names: readonly string[], read: (name: string) => Prom
   return (await Promise.all(losses)).flat().toSorted((one, other) => order(one) - order(other))
 }
 
-/** false: something else has the claim. A message longer than a link can be is cut. */
+/** false: the claim is taken. A message is cut to the length of a link. */
 export async function takeClaim(
   { directory }: RunDirectory,
   claim: Exclude<RunClaim, { by: 'job' }>,
@@ -161,29 +162,29 @@ export async function takeClaim(
   return (await unlessCode('EEXIST', symlink(text, join(directory, 'claim')))) !== null
 }
 
-/** Takes care that a run never begins, and removes its directory. false: it has begun, or failed. */
+/** Prevents a run from beginning, and removes its directory. false: the run has begun, or failed. */
 export async function giveUpRun(layout: Layout, files: RunDirectory): Promise<boolean> {
   const isTaken = await unlessMissing(takeClaim(files, { by: 'void' }))
   if (isTaken === false && (await readRecords(files))?.claim?.by !== 'void') return false
-  if (isTaken === null) await layout.demand()
+  if (isTaken === null) await layout.checkReadable()
   await removeRun(files)
   return true
 }
 
-/** Whether the directory of a run was removed; false also if that cannot be said now. */
+/** Whether the directory of a run was removed; false also if that is unknown now. */
 export async function isRemoved(layout: Layout, { directory }: RunDirectory): Promise<boolean> {
   try {
-    await layout.demand()
+    await layout.checkReadable()
     return (await unlessMissing(lstat(directory))) === null
   } catch (error) {
-    if (layout.blame(error) instanceof SharedDirTrouble) return false
+    if (layout.explainError(error) instanceof SharedDirTrouble) return false
     throw error
   }
 }
 
 /**
- * Removes the directory of a run. What is in it belongs to the account of the run, which may change it meanwhile, so a
- * process of that account removes it: a link that appears in the middle leads nowhere.
+ * Removes the directory of a run. The job may change its content meanwhile, so a process of the job's account removes the
+ * content: a link that appears cannot lead to files of another account.
  */
 export async function removeRun({ directory }: RunDirectory): Promise<void> {
   const owner = await unlessMissing(lstat(directory))
@@ -194,30 +195,30 @@ export async function removeRun({ directory }: RunDirectory): Promise<void> {
   await unlessMissing(rmdir(directory))
 }
 
-/** The job may have left directories that its own account may not change. */
+/** The job may have left directories that its account may not change. */
 const emptyScript = 'find "$1" -mindepth 1 -delete || { chmod -R u+rwX "$1"; find "$1" -mindepth 1 -delete; }'
 const run = promisify(execFile)
 
-/** The longest time for which a server may still be writing a draft. */
+/** A server may be writing a draft for this long. */
 const draftMsMax = 3_600_000
 
-/** Removes what servers that were killed left of their work, such as a run with its token that was not there as a whole. */
+/** Removes drafts of killed servers, such as an unfinished directory of a run with its token. */
 export async function removeDrafts(layout: Layout): Promise<void> {
   const names = (await unlessMissing(readdir(layout.own))) ?? []
   const nowMs = names.length > 0 ? await readFileClock(layout) : 0
   for (const name of names) {
     const path = join(layout.own, name)
-    const isDraft = !name.endsWith('.stop') && !name.endsWith(forgottenEnd) && name !== clusterName
+    const isDraft = !isStopFile(name) && !name.endsWith(forgottenSuffix) && name !== clusterLink
     const writtenMs = isDraft ? (await unlessMissing(lstat(path)))?.mtimeMs : undefined
     if (writtenMs !== undefined && nowMs - writtenMs > draftMsMax) await rm(path, { recursive: true, force: true })
   }
 }
 
 /**
- * Reads the two files anew each time, because an open file of a network file system may show old news. No more than
- * `bytesMax` of each: the job may have made a file of any size in its place.
+ * Opens the two files for each read, because an open file of a network file system may show old data. Reads at most `bytesMax` of
+ * each, because the job may have made a file of any size.
  */
-export function spoolOf({ directory }: RunDirectory, uid: number, bytesMax: number): Spool {
+export function openSpool({ directory }: RunDirectory, uid: number, bytesMax: number): Spool {
   const paths = { out: join(directory, 'stdout'), err: join(directory, 'stderr') }
   return {
     async read(stream, buffer, at) {
@@ -232,7 +233,7 @@ export function spoolOf({ directory }: RunDirectory, uid: number, bytesMax: numb
   }
 }
 
-/** null: there is none, or it is not an ordinary file of the account that this may read. */
+/** null: the file is missing, or not an ordinary readable file of the account. */
 async function openOwn(path: string, uid: number): Promise<FileHandle | null> {
   const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants
   const isOwn = (file: Stats) => file.isFile() && file.uid === uid

@@ -6,50 +6,57 @@ import { type AccountRules, oneUser } from '../accounts/account.ts'
 import { type Alarm, Alarms } from '../backend/alarms.ts'
 import { unlessMissing } from '../backend/file-errors.ts'
 import { followSpool } from '../backend/spool-reader.ts'
-import { type Executor, type Handle, isOver, type LogChunk } from '../executor.ts'
-import { fileBlockBytes } from '../process/scripts.ts'
-import { createCluster } from './cluster.ts'
-import { createSlurm } from './commands.ts'
-import { createForgotten } from './forgotten.ts'
-import { createLayout, SharedDirTrouble } from './layout.ts'
-import { createObserver } from './observer.ts'
-import { ofOneCluster } from './one-cluster.ts'
 import {
-  directoryOf,
+  type BackendNode,
+  type Executor,
+  type ExecutorDescription,
+  type Handle,
+  isOver,
+  type LogChunk,
+  type Observation,
+} from '../executor.ts'
+import { fileBlockBytes } from '../process/scripts.ts'
+import { Cluster } from './cluster.ts'
+import { createSlurm } from './commands.ts'
+import { ForgottenRuns } from './forgotten.ts'
+import { Layout, SharedDirTrouble } from './layout.ts'
+import { Observer } from './observer.ts'
+import { checkClusterName } from './one-cluster.ts'
+import {
+  findRunDirectory,
   giveUpRun,
+  openSpool,
   type RunDirectory,
   readRecords,
   removeDrafts,
   removeRun,
-  spoolOf,
 } from './run-files.ts'
-import { createQueue } from './squeue.ts'
-import { jobPhaseOf } from './state-tables.ts'
-import { createJobStopper } from './stop.ts'
-import { createSubmit } from './submit.ts'
+import { Queue } from './squeue.ts'
+import { phaseOfJob } from './state-tables.ts'
+import { JobStopper } from './stop.ts'
+import { Submitter } from './submit.ts'
 
 /**
- * Runs as jobs of a Slurm cluster. A handle is the run's id. What a run did is recorded by its batch script (batch.sh)
- * in its directory on a file system that the cluster and the server share, so it is known without accounting, and after
- * Slurm has forgotten the job. Slurm is asked by its commands, once for all runs; while it does not answer, runs keep
- * the state that they had.
+ * Runs as jobs of a Slurm cluster. A handle is the run's id. The batch script of a run (batch.sh) records it in a directory on a
+ * file system that the cluster and the server share, so its end is known without accounting, and after Slurm has forgotten the
+ * job. One Slurm command asks for all runs; while Slurm is unreachable, runs keep their state.
  */
 
 export interface SlurmOptions {
-  /** The same path on the cluster and here. */
+  /** The same path on the cluster and on this machine. */
   sharedDir: string
   pool: string
-  /** Whether the pool has runs that this executor started and that are not over, with all of their output stored. */
+  /** Whether the pool has runs of this executor that are not over or whose output is not completely stored. */
   hasRuns(): Promise<boolean>
-  /** Partition of each submission queue of the pool; empty: all partitions are of the pool. */
+  /** Partition of each submission queue of the pool; empty: the pool has all partitions. */
   queues?: Readonly<Record<string, string>>
-  /** Environment of the server; a job inherits the fixed list of it, and `inheritNames`. */
+  /** Environment of the server; a job inherits a fixed list of it, and `inheritNames`. */
   environment: Readonly<Record<string, string | undefined>>
   inheritNames?: readonly string[]
   accounts?: AccountRules
   /** Bytes of each output stream that are kept. */
   logBytesMax?: number
-  /** Time after its maximum run time at which a run is ended by Slurm, if no server did it. */
+  /** How long after its maximum run time Slurm ends a run, in case no server did. */
   deadlineSlackSeconds?: number
   clock: Clock
   time: Time
@@ -61,70 +68,107 @@ const pollMsMin = 100
 const pollMsMax = 1_000
 
 export async function createSlurmExecutor(options: SlurmOptions): Promise<Executor> {
-  const { environment, inheritNames = [], accounts = oneUser, queues = {}, clock, time, log } = options
-  const streamBytesMax = options.logBytesMax ?? streamBytesDefault
-  // The limit may have been higher when a run began.
-  const spoolBytesMax = Math.max(streamBytesMax + fileBlockBytes, streamBytesDefault)
-  const layout = createLayout(options.sharedDir, options.pool, options.hasRuns)
-  const slurm = ofOneCluster({ slurm: createSlurm(environment), layout, hasRuns: options.hasRuns, clock })
-  const queue = createQueue(slurm, clock, log)
-  const closing = new AbortController()
-  const either = (signal: AbortSignal) => AbortSignal.any([signal, closing.signal])
-  const cluster = await createCluster({ slurm, queue, layout, queues, accounts, log })
-  const { minutesMax, gpuTypes } = cluster
-  const submit = createSubmit({
-    slurm,
-    queue,
-    layout,
-    accounts,
-    environment,
-    inheritNames,
-    limits: { deadlineSlackSeconds: options.deadlineSlackSeconds ?? 10, minutesMax, gpuTypes },
-    streamBytesMax,
-    clock,
-    onSubmitted(handle, nativeId) {
-      observer.submitted(handle, nativeId)
-    },
-  })
-  const alarms = new Alarms(clock)
-  const onEnd = (handle: Handle) => alarms.ring(handle)
-  const stopper = createJobStopper({ slurm, queue, layout, clock, time, log, closing: closing.signal, onEnd })
-  const forgotten = createForgotten(layout, queue, clock)
-  const observer = createObserver({ layout, queue, forgotten, stopper, clock, time, log, onNews: onEnd })
-  const { inspect, readOf } = observer
+  const executor = new SlurmExecutor(options)
+  await executor.open()
+  return executor
+}
 
-  try {
-    await layout.demandWritable()
-    await stopper.resume()
-  } catch (error) {
-    const err = layout.blame(error)
-    if (!(err instanceof SharedDirTrouble)) throw error
-    log.error({ pool: options.pool, problem: err.message }, 'the shared folder cannot be used; jobs of this pool wait')
+class SlurmExecutor implements Executor {
+  readonly name = 'slurm'
+  readonly #options: SlurmOptions
+  readonly #streamBytesMax: number
+  readonly #layout: Layout
+  readonly #queue: Queue
+  readonly #cluster: Cluster
+  readonly #submitter: Submitter
+  readonly #stopper: JobStopper
+  readonly #forgotten: ForgottenRuns
+  readonly #observer: Observer
+  readonly #alarms: Alarms
+  readonly #closing = new AbortController()
+
+  constructor(options: SlurmOptions) {
+    const { environment, inheritNames = [], accounts = oneUser, queues = {}, hasRuns, clock, time, log } = options
+    const closing = this.#closing.signal
+    this.#options = options
+    this.#streamBytesMax = options.logBytesMax ?? streamBytesDefault
+    const layout = new Layout(options.sharedDir, options.pool, hasRuns)
+    const slurm = checkClusterName({ slurm: createSlurm(environment), layout, hasRuns, clock })
+    const queue = new Queue(slurm, clock, log)
+    const cluster = new Cluster({ slurm, queue, layout, queues, accounts, log })
+    const forgotten = new ForgottenRuns(layout, queue, clock)
+    this.#alarms = new Alarms(clock)
+    const ring = (handle: Handle) => this.#alarms.ring(handle)
+    const stopper = new JobStopper({ slurm, queue, layout, clock, time, log, closing, onEnd: ring })
+    this.#layout = layout
+    this.#queue = queue
+    this.#cluster = cluster
+    this.#stopper = stopper
+    this.#forgotten = forgotten
+    this.#observer = new Observer({ layout, queue, forgotten, stopper, clock, time, log, onChange: ring })
+    this.#submitter = new Submitter({
+      slurm,
+      queue,
+      layout,
+      accounts,
+      environment,
+      inheritNames,
+      limits: {
+        deadlineSlackSeconds: options.deadlineSlackSeconds ?? 10,
+        minutesMax: (partition) => cluster.minutesMax(partition),
+        gpuTypes: (partition) => cluster.gpuTypes(partition),
+      },
+      streamBytesMax: this.#streamBytesMax,
+      clock,
+      onSubmitted: (handle, nativeId) => this.#observer.noteSubmission(handle, nativeId),
+    })
   }
 
-  async function find(runId: string): Promise<Handle | null> {
-    const files = directoryOf(layout, runId)
+  async open(): Promise<void> {
+    const { pool, log } = this.#options
+    await this.#cluster
+      .readLimits()
+      .catch((err) => log.warn({ err }, 'Slurm is unreachable; the limits of its partitions are unknown'))
+    try {
+      await this.#layout.checkWritable()
+      await this.#stopper.resume()
+    } catch (error) {
+      const err = this.#layout.explainError(error)
+      if (!(err instanceof SharedDirTrouble)) throw error
+      log.error({ pool, problem: err.message }, 'the shared folder cannot be used; jobs of this pool wait')
+    }
+  }
+
+  start: Executor['start'] = (run, unwanted, tell) => this.#submitter.start(run, unwanted, tell)
+
+  async find(runId: string): Promise<Handle | null> {
+    const files = findRunDirectory(this.#layout, runId)
     if (!files) return null
-    await layout.demand()
+    await this.#layout.checkReadable()
     const records = await readRecords(files)
     if (!records) return null
     if (records.claim) return runId
-    // While Slurm does not answer: if it has the run, that ends without its directory.
-    if ((await queue.look([records.uid]))?.byRun.has(runId)) return runId
-    return (await giveUpRun(layout, files)) ? null : runId
+    // If Slurm is unreachable and has the run, the job ends without its directory.
+    if ((await this.#queue.read([records.uid]))?.byRun.has(runId)) return runId
+    return (await giveUpRun(this.#layout, files)) ? null : runId
   }
 
-  /** Ends after the last byte. Its run's directory is watched where that works, and looked at where it does not. */
-  async function* logs(handle: Handle, from: unknown, given: AbortSignal): AsyncGenerator<LogChunk> {
-    const files = directoryOf(layout, handle)
+  inspect(handles: readonly Handle[]): Promise<readonly Observation[]> {
+    return this.#observer.inspect(handles)
+  }
+
+  /** Watches the directory of the run if possible, and polls it otherwise. */
+  async *logs(handle: Handle, from: unknown, given: AbortSignal): AsyncGenerator<LogChunk> {
+    const observer = this.#observer
+    const files = findRunDirectory(this.#layout, handle)
     if (!files) return
-    const signal = either(given)
-    using alarm = alarms.of(handle)
-    const watcher = watchDirectory(files, alarm)
-    let records = await readOf(handle)
+    const signal = this.#orClosing(given)
+    using alarm = this.#alarms.of(handle)
+    const watcher = this.#watchDirectory(files, alarm)
+    let records = await observer.readRecords(handle)
     let pauseMs = pollMsMin
     const isFinal = async () => {
-      records = (await readOf(handle)) ?? records
+      records = (await observer.readRecords(handle)) ?? records
       return isOver(await observer.follow(handle, records))
     }
     const wait = async () => {
@@ -133,22 +177,18 @@ export async function createSlurmExecutor(options: SlurmOptions): Promise<Execut
     }
     try {
       while (records === null && !signal.aborted) {
-        const state = (await inspect([handle]))[0]
+        const state = (await observer.inspect([handle]))[0]
         if (state?.state === 'gone') return
         if (isOver(state)) return yield { gap: 'NOT_VISIBLE', bytes: 0, next: from ?? { out: 0, err: 0 } }
         await wait()
-        records = await readOf(handle)
+        records = await observer.readRecords(handle)
       }
       if (records === null) return
+      // The limit may have been higher when the run began.
+      const bytesMax = Math.max(this.#streamBytesMax + fileBlockBytes, streamBytesDefault)
+      const spool = openSpool(files, records.uid, bytesMax)
       const losses = () => records?.losses ?? []
-      for await (const chunk of followSpool({
-        spool: spoolOf(files, records.uid, spoolBytesMax),
-        from,
-        losses,
-        signal,
-        isOver: isFinal,
-        wait,
-      })) {
+      for await (const chunk of followSpool({ spool, from, losses, signal, isOver: isFinal, wait })) {
         pauseMs = pollMsMin
         yield chunk
       }
@@ -157,58 +197,71 @@ export async function createSlurmExecutor(options: SlurmOptions): Promise<Execut
     }
   }
 
-  function watchDirectory({ directory }: RunDirectory, alarm: Alarm): FSWatcher | null {
+  stop(handle: Handle, graceMs: number): Promise<void> {
+    return this.#stopper.stop(handle, graceMs)
+  }
+
+  watch(signal: AbortSignal): AsyncGenerator<Handle> {
+    return this.#alarms.keys(this.#orClosing(signal))
+  }
+
+  async forget(handle: Handle): Promise<void> {
+    const files = findRunDirectory(this.#layout, handle)
+    if (!files) return
+    const records = await readRecords(files)
+    const isQueued = this.#queue.last?.byRun.get(handle)?.some(({ state }) => phaseOfJob(state) === 'waits') ?? false
+    if (records && isQueued) await this.#stopper.cancel(handle)
+    if (records) await this.#forgotten.add(handle, records.uid)
+    await removeRun(files)
+    await this.#stopper.stops.forget(handle)
+    this.#observer.forget(handle)
+  }
+
+  async list(): Promise<{ runId: string; handle: Handle }[]> {
+    const runIds = (await unlessMissing(readdir(this.#layout.runs))) ?? []
+    return runIds.map((runId) => ({ runId, handle: runId }))
+  }
+
+  sweep(): Promise<void> {
+    return removeDrafts(this.#layout)
+  }
+
+  async capacity(): Promise<readonly BackendNode[]> {
+    const nodes = await this.#cluster.capacity()
+    await this.#stopper.resume()
+    for (const run of await this.#forgotten.listRunning()) {
+      this.#options.log.warn({ run }, 'an ended run continues in Slurm; its job is cancelled')
+      await this.#stopper.cancel(run)
+    }
+    return nodes
+  }
+
+  describe(): Promise<ExecutorDescription> {
+    return this.#cluster.describe()
+  }
+
+  async close(): Promise<void> {
+    this.#closing.abort()
+  }
+
+  #orClosing(signal: AbortSignal): AbortSignal {
+    return AbortSignal.any([signal, this.#closing.signal])
+  }
+
+  #watchDirectory({ directory }: RunDirectory, alarm: Alarm): FSWatcher | null {
+    const { log } = this.#options
     try {
       const watcher = watch(directory, { persistent: false }, (_, name) => {
-        if (name === null || news.test(name)) alarm.ring()
+        if (name === null || relevant.test(name)) alarm.ring()
       })
-      watcher.on('error', (err) => log.debug({ err, directory }, 'a watch ended; looking meanwhile'))
+      watcher.on('error', (err) => log.debug({ err, directory }, 'the watch of a directory ended; polling'))
       return watcher
     } catch (err) {
-      log.debug({ err, directory }, 'a directory cannot be watched; looking at it')
+      log.debug({ err, directory }, 'a directory cannot be watched; polling')
       return null
     }
   }
-
-  return {
-    name: 'slurm',
-    start: submit,
-    find,
-    inspect,
-    logs,
-    stop: (handle, graceMs) => stopper.stop(handle, graceMs),
-    watch: (signal) => alarms.keys(either(signal)),
-    async forget(handle) {
-      const files = directoryOf(layout, handle)
-      if (!files) return
-      const records = await readRecords(files)
-      const others = queue.last?.byRun.get(handle)?.some(({ state }) => jobPhaseOf(state) === 'waits') ?? false
-      if (records && others) await stopper.cancel(handle)
-      if (records) await forgotten.add(handle, records.uid)
-      await removeRun(files)
-      await stopper.forget(handle)
-      observer.forget(handle)
-    },
-    async list() {
-      const runIds = (await unlessMissing(readdir(layout.runs))) ?? []
-      return runIds.map((runId) => ({ runId, handle: runId }))
-    },
-    sweep: () => removeDrafts(layout),
-    async capacity() {
-      const nodes = await cluster.capacity()
-      await stopper.resume()
-      for (const run of await forgotten.outlived()) {
-        log.warn({ run }, 'a run that is over goes on in Slurm; it is cancelled there')
-        await stopper.cancel(run)
-      }
-      return nodes
-    },
-    describe: cluster.describe,
-    async close() {
-      closing.abort()
-    },
-  }
 }
 
-/** Files that say something new: not those that come and go while a job begins. */
-const news = /^(begun|exit|again|stdout|stderr|full|over)/
+/** Excludes files that appear and disappear while a job begins. */
+const relevant = /^(begun|exit|again|stdout|stderr|full|over)/

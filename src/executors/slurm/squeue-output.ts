@@ -7,22 +7,22 @@ export interface SlurmJob {
   runId: string
   uid: number
   state: string
-  /** Why it waits. */
+  /** Why the job waits. */
   reason: string
   nodes: readonly string[]
   /** The wait status of the batch script; 0 until it is over. */
   status: number
-  /** When it began, the last time, by the clock of Slurm; null: Slurm does not know. */
+  /** Last start by the clock of Slurm; null: unknown. */
   startMs: number | null
-  /** When it ended, by the clock of Slurm, or will end at the latest; null: Slurm does not know. */
+  /** End, or latest possible end, by the clock of Slurm; null: unknown. */
   endMs: number | null
-  /** How often Slurm began it anew. */
+  /** How often Slurm requeued the job. */
   restarts: number
-  /** Of all its nodes together. */
+  /** Sum over all nodes. */
   held: { cpus: number; memoryBytes: number; gpus: number }
 }
 
-// Comments and reasons are free text of any user: the separator is a character that has no place in a command line.
+// Comments and reasons are free text of any user, which does not contain the separator.
 const separator = '\x1f'
 const fields = [
   'JobID',
@@ -40,7 +40,7 @@ const fields = [
 
 export const queueFormat = fields.map((name) => `${name}:${separator}`).join(',')
 
-/** Lines that are not whole, of a comment with a newline in it, belong to no run of Berth. */
+/** Skips incomplete lines, which come from comments with newlines and do not belong to Berth. */
 export function parseQueue(text: string): SlurmJob[] {
   return text.split('\n').flatMap((line) => {
     const [

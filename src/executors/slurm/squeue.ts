@@ -1,65 +1,68 @@
 import type { Clock } from '../../platform/clock.ts'
 import type { Log } from '../../platform/log.ts'
-import { type Slurm, SlurmAway } from './commands.ts'
+import { BackendUnreachable } from '../backend/unreachable.ts'
+import type { Slurm } from './commands.ts'
 import { parseQueue, queueFormat, type SlurmJob } from './squeue-output.ts'
 
-/** What Slurm knew at a moment: the jobs of each run, the oldest first. */
+/** The jobs of each run, the oldest first. */
 export interface QueueSnapshot {
-  /** When it was asked, on the monotonic clock. */
+  /** Start of the query, on the monotonic clock. */
   beganMs: number
   byRun: ReadonlyMap<string, readonly SlurmJob[]>
 }
 
-export interface Queue {
-  /** Asked after this call. null: Slurm does not answer, so nothing is known. */
-  look(uids: Iterable<number>): Promise<QueueSnapshot | null>
-  /** The last answer. */
-  readonly last: QueueSnapshot | null
-}
-
 const answerMsMax = 15_000
-/** A controller that did not answer is left alone for this long. */
-const awayMs = 2_000
+/** An unreachable controller is left alone for this long. */
+const pauseMs = 2_000
 
-/** Asks once for all that want to know: who comes during a question waits for the next one. */
-export function createQueue(slurm: Slurm, clock: Clock, log: Log): Queue {
-  const users = new Set<number>([process.getuid?.() ?? 0])
-  let last: QueueSnapshot | null = null
-  let asking: Promise<unknown> = Promise.resolve()
-  let next: Promise<QueueSnapshot | null> | null = null
-  let awaySinceMs: number | null = null
+/** Reads the queue of Slurm once for all callers: those that come during a query share the next one. */
+export class Queue {
+  readonly #slurm: Slurm
+  readonly #clock: Clock
+  readonly #log: Log
+  readonly #users = new Set<number>([process.getuid?.() ?? 0])
+  #last: QueueSnapshot | null = null
+  #present: Promise<unknown> = Promise.resolve()
+  #next: Promise<QueueSnapshot | null> | null = null
+  #unreachableMs: number | null = null
 
-  async function ask(): Promise<QueueSnapshot | null> {
-    const beganMs = clock.monotonicMs()
-    if (awaySinceMs !== null && beganMs - awaySinceMs < awayMs) return null
-    const args = ['--noheader', '--states=all', `--user=${[...users].join(',')}`, `--Format=${queueFormat}`]
-    try {
-      const jobs = parseQueue(await slurm({ command: 'squeue', args, timeoutMs: answerMsMax }))
-      awaySinceMs = null
-      last = { beganMs, byRun: Map.groupBy(jobs.toSorted(byAge), ({ runId }) => runId) }
-      return last
-    } catch (err) {
-      if (!(err instanceof SlurmAway)) throw err
-      awaySinceMs = clock.monotonicMs()
-      log.warn({ err }, 'Slurm does not answer; nothing is concluded about its runs')
-      return null
-    }
+  constructor(slurm: Slurm, clock: Clock, log: Log) {
+    this.#slurm = slurm
+    this.#clock = clock
+    this.#log = log
   }
 
-  return {
-    get last() {
-      return last
-    },
-    look(uids) {
-      for (const uid of uids) users.add(uid)
-      next ??= asking.then(() => {
-        const asked = ask()
-        next = null
-        asking = asked.catch(() => undefined)
-        return asked
-      })
-      return next
-    },
+  get last(): QueueSnapshot | null {
+    return this.#last
+  }
+
+  /** A query that begins after this call, also for the jobs of these users. null: Slurm is unreachable. */
+  read(uids: Iterable<number>): Promise<QueueSnapshot | null> {
+    for (const uid of uids) this.#users.add(uid)
+    this.#next ??= this.#present.then(() => {
+      const query = this.#query()
+      this.#next = null
+      this.#present = query.catch(() => undefined)
+      return query
+    })
+    return this.#next
+  }
+
+  async #query(): Promise<QueueSnapshot | null> {
+    const beganMs = this.#clock.monotonicMs()
+    if (this.#unreachableMs !== null && beganMs - this.#unreachableMs < pauseMs) return null
+    const args = ['--noheader', '--states=all', `--user=${[...this.#users].join(',')}`, `--Format=${queueFormat}`]
+    try {
+      const jobs = parseQueue(await this.#slurm({ command: 'squeue', args, timeoutMs: answerMsMax }))
+      this.#unreachableMs = null
+      this.#last = { beganMs, byRun: Map.groupBy(jobs.toSorted(byAge), ({ runId }) => runId) }
+      return this.#last
+    } catch (err) {
+      if (!(err instanceof BackendUnreachable)) throw err
+      this.#unreachableMs = this.#clock.monotonicMs()
+      this.#log.warn({ err }, 'Slurm is unreachable; its runs keep their state')
+      return null
+    }
   }
 }
 

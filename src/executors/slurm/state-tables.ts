@@ -1,19 +1,19 @@
 /**
- * Every state of a Slurm job, and of a node, in the words of Berth. Both tables are complete for Slurm 20.11 to 25.11;
- * a word that is not here is reported in the log, and nothing is concluded from it.
+ * The meaning of each state of a Slurm job, and of a node. Both tables are complete for Slurm 20.11 to 25.11; another state is
+ * logged, and its run keeps its state.
  */
 
 export type Phase =
-  /** It has not begun, and may. */
+  /** The job has not begun, and may begin. */
   | 'waits'
   | 'runs'
-  /** It is over by itself: the exit code tells how. */
+  /** The exit code counts. */
   | 'over'
   | 'cancelled'
   | 'time over'
   | 'out of memory'
   | 'preempted'
-  /** Its node, or the start on it, failed. */
+  /** The node, or the start on it, failed. */
   | 'node lost'
 
 const phases: Readonly<Record<string, Phase>> = {
@@ -48,12 +48,12 @@ const phases: Readonly<Record<string, Phase>> = {
   RECONFIG_FAIL: 'node lost',
 }
 
-/** null: a word that this version does not know. */
-export const jobPhaseOf = (state: string): Phase | null => phases[state] ?? null
+/** null: unknown. */
+export const phaseOfJob = (state: string): Phase | null => phases[state] ?? null
 
-/** A word that this version does not know counts: nothing may be concluded from it. */
+/** An unknown state counts as alive. */
 export function isJobAlive(state: string): boolean {
-  const phase = jobPhaseOf(state)
+  const phase = phaseOfJob(state)
   return phase === null || phase === 'waits' || phase === 'runs'
 }
 
@@ -90,8 +90,8 @@ const nodeStates: Readonly<Record<string, NodeState>> = {
   unknown: 'LOST',
 }
 
-/** `idle`, `mixed-`, `down*`: a word, and signs behind it. `*`: the node does not answer. null: an unknown word. */
-export function nodeStateOf(text: string): NodeState | null {
+/** `idle`, `mixed-`, `down*`: a word and flags. `*`: the node is unreachable. null: unknown. */
+export function parseNodeState(text: string): NodeState | null {
   const [, word = '', signs = ''] = text.toLowerCase().match(/^([a-z_]+)(.*)$/) ?? []
   const state = nodeStates[word] ?? null
   if (state === 'READY' && signs.includes('*')) return 'LOST'

@@ -1,40 +1,27 @@
 import type { Clock, Time } from '../../platform/clock.ts'
 import type { Log } from '../../platform/log.ts'
-import { createKills } from '../backend/pending-kills.ts'
+import { RequestedStops } from '../backend/requested-stops.ts'
+import { BackendRefused, BackendUnreachable } from '../backend/unreachable.ts'
 import type { Handle } from '../executor.ts'
-import { type Slurm, SlurmAway } from './commands.ts'
+import type { Slurm } from './commands.ts'
 import type { Layout } from './layout.ts'
 import { isRunning, saysOver } from './observation.ts'
-import { createStopRecords } from './requested-stops.ts'
-import { directoryOf, type Records, readRecords, takeClaim } from './run-files.ts'
+import { findRunDirectory, type Records, readRecords, takeClaim } from './run-files.ts'
 import type { Queue } from './squeue.ts'
 import type { SlurmJob } from './squeue-output.ts'
 
 /**
- * Ends a run. A run that has not begun never begins, whatever Slurm does: the server takes the claim that its batch
- * script would have taken. A run that has begun gets TERM, and KILL after its grace, from this server or the next one.
+ * Ends a run. A run that has not begun never begins: the server takes the claim before its batch script. A run that has begun
+ * gets TERM, and KILL after its grace period, from this server or the next one.
  *
- * Signals go to the batch script, which passes them on to the command, and to the processes that srun has started. The
- * whole Slurm job is killed only if that did not end it, because then the last output is lost. A record of the end does not
- * spare it: the job can write that.
+ * Signals go to the batch script, which passes them on to the command, and to the processes that srun has started. The whole
+ * Slurm job is killed only if that does not end it, because its last output would be lost. A record of the end does not prevent
+ * the KILL, because the job can write it.
  */
 
-export interface JobStopper {
-  stop(handle: Handle, graceMs: number): Promise<void>
-  /** Whether a stop was requested. */
-  isAsked(handle: Handle): Promise<boolean>
-  /** The run is over, so no KILL is needed. */
-  isOver(handle: Handle): void
-  /** Takes Slurm's jobs of this run out of its queue. */
-  cancel(handle: Handle): Promise<void>
-  forget(handle: Handle): Promise<void>
-  /** Plans the stops that earlier servers were asked for; once, when the shared folder can be read. */
-  resume(): Promise<void>
-}
-
-interface StopOptions {
+interface StopperOptions {
   slurm: Slurm
-  queue: Queue
+  queue: Pick<Queue, 'read'>
   layout: Layout
   clock: Clock
   time: Time
@@ -43,111 +30,112 @@ interface StopOptions {
   onEnd(handle: Handle): void
 }
 
-/** Without an answer scancel itself waits 5 s before its next try; a new scancel is faster. */
+/** An unanswered scancel waits 5 s before its own retry; a new scancel is faster. */
 const answerMsMax = 5_000
-const lookMs = 200
-/** Time for the batch script to keep the last output, before the whole Slurm job is killed. */
+const pollMs = 200
+/** Time for the batch script to write the last output, before the whole Slurm job is killed. */
 const lastOutputMs = 5_000
 
-export function createJobStopper(options: StopOptions): JobStopper {
-  const { slurm, queue, layout, clock, time, log, closing } = options
-  const stops = createStopRecords(layout, time)
-  const kills = createKills({ kill, clock, log, closing })
-  let isResumed = false
+export class JobStopper {
+  readonly stops: RequestedStops
+  readonly #options: StopperOptions
+  #isResumed = false
 
-  const recordsOf = async (handle: Handle): Promise<Records | null> => {
-    const files = directoryOf(layout, handle)
-    return files && readRecords(files)
+  constructor(options: StopperOptions) {
+    this.#options = options
+    this.stops = new RequestedStops({
+      ...options,
+      directory: options.layout.own,
+      nowMs: () => options.time.nowMs(),
+      kill: (handle, over) => this.#kill(handle, over),
+      onPlanned: (handle, over) => void this.#reportEnd(handle, over),
+    })
   }
 
-  async function scancel(args: readonly string[]): Promise<void> {
-    try {
-      await slurm({ command: 'scancel', args, timeoutMs: answerMsMax })
-    } catch (error) {
-      // A refusal: there is no such job any more, or it has no such step.
-      if (error instanceof SlurmAway) throw error
+  async stop(handle: Handle, graceMs: number): Promise<void> {
+    const { layout, onEnd } = this.#options
+    const files = findRunDirectory(layout, handle)
+    const records = files && (await readRecords(files))
+    const isDone = records === null || saysOver(records)
+    if (isDone && (await this.#findJobs(handle)).length === 0) return
+    const leftMs = await this.stops.record(handle, graceMs)
+    if (files && records && !records.claim && (await takeClaim(files, { by: 'void' }))) {
+      onEnd(handle)
+      return this.cancel(handle)
+    }
+    this.stops.planKill(handle, leftMs)
+    for (const job of leftMs > 0 ? await this.#findJobs(handle) : []) {
+      if (isSuspended(job)) throw new Error(`Slurm has suspended job ${job.id}: it gets TERM when it continues`)
+      await this.#signal(job.id, 'TERM')
     }
   }
 
-  /** `--batch`: to the batch script alone. Without it: to all that srun has started. */
-  async function signal(jobId: string, name: 'TERM' | 'KILL'): Promise<void> {
-    await scancel(['--batch', `--signal=${name === 'KILL' ? 'USR1' : name}`, jobId])
-    if (name === 'TERM') await scancel([`--signal=${name}`, jobId])
+  /** Cancels the Slurm jobs of a run. */
+  async cancel(handle: Handle): Promise<void> {
+    const jobs = (await this.#options.queue.read([]))?.byRun.get(handle) ?? []
+    if (jobs.length > 0) await this.#scancel(jobs.map(({ id }) => id))
   }
 
-  /**
-   * The jobs of the run that run; more than one only if its submission was repeated. They are found by their comment: the
-   * job can change the record of its id, and a controller that crashed gives the ids of lost jobs to others.
-   */
-  async function jobsOf(handle: Handle): Promise<readonly SlurmJob[]> {
-    const records = await recordsOf(handle)
-    const snapshot = await queue.look(records ? [records.uid] : [])
-    if (!snapshot) throw new SlurmAway('Slurm does not answer: its job cannot be signalled now')
-    const jobs = snapshot.byRun.get(handle)?.filter(isRunning) ?? []
-    return jobs.filter(({ uid }) => records === null || uid === records.uid)
+  /** Plans the KILLs that earlier servers recorded: once, as soon as the shared folder can be read. */
+  async resume(): Promise<void> {
+    if (!this.#isResumed) await this.stops.resume()
+    this.#isResumed = true
   }
 
-  function killWhenDue(handle: Handle, leftMs: number): void {
-    void attend(handle, kills.plan(handle, leftMs))
+  async #kill(handle: Handle, over: AbortSignal): Promise<void> {
+    const jobs = (await this.#findJobs(handle)).filter((job) => !isSuspended(job))
+    for (const { id } of jobs) await this.#signal(id, 'KILL')
+    if (jobs.length > 0) await this.#options.clock.sleep(lastOutputMs, over)
+    if (over.aborted) return
+    for (const { id } of await this.#findJobs(handle)) await this.#scancel(['--full', '--signal=KILL', id])
   }
 
-  /** Watches for the end of the run, so that it is reported at once. */
-  async function attend(handle: Handle, signal: AbortSignal): Promise<void> {
-    while (!signal.aborted && !(await hasEnded(handle))) await clock.sleep(lookMs, signal)
-    if (!signal.aborted) options.onEnd(handle)
+  /** Polls the end of a stopped run, so that it is reported at once. */
+  async #reportEnd(handle: Handle, over: AbortSignal): Promise<void> {
+    const { clock, onEnd } = this.#options
+    while (!over.aborted && !(await this.#hasEnded(handle))) await clock.sleep(pollMs, over)
+    if (!over.aborted) onEnd(handle)
   }
 
-  async function hasEnded(handle: Handle): Promise<boolean> {
-    const records = await recordsOf(handle).catch((err) =>
-      log.debug({ err, run: handle }, 'a directory cannot be read now'),
+  async #hasEnded(handle: Handle): Promise<boolean> {
+    const records = await this.#readRecords(handle).catch((err) =>
+      this.#options.log.debug({ err, run: handle }, 'the directory of a run cannot be read now'),
     )
     return Boolean(records?.exit || records?.failed)
   }
 
-  async function kill(handle: Handle, over: AbortSignal): Promise<void> {
-    const jobs = (await jobsOf(handle)).filter((job) => !isSuspended(job))
-    for (const { id } of jobs) await signal(id, 'KILL')
-    if (jobs.length > 0) await clock.sleep(lastOutputMs, over)
-    if (over.aborted) return
-    for (const { id } of await jobsOf(handle)) await scancel(['--full', '--signal=KILL', id])
+  /**
+   * The running Slurm jobs of a run; several only if its submission was repeated. Their comment identifies them: the job can
+   * change the record of its id, and a controller that crashed reuses the ids of lost jobs.
+   */
+  async #findJobs(handle: Handle): Promise<readonly SlurmJob[]> {
+    const records = await this.#readRecords(handle)
+    const snapshot = await this.#options.queue.read(records ? [records.uid] : [])
+    if (!snapshot) throw new BackendUnreachable('Slurm is unreachable: the job cannot be signalled now')
+    const jobs = snapshot.byRun.get(handle)?.filter(isRunning) ?? []
+    return jobs.filter(({ uid }) => records === null || uid === records.uid)
   }
 
-  async function cancel(handle: Handle): Promise<void> {
-    const jobs = (await queue.look([]))?.byRun.get(handle) ?? []
-    if (jobs.length > 0) await scancel(jobs.map(({ id }) => id))
+  async #readRecords(handle: Handle): Promise<Records | null> {
+    const files = findRunDirectory(this.#options.layout, handle)
+    return files && readRecords(files)
   }
 
-  return {
-    async stop(handle, graceMs) {
-      const files = directoryOf(layout, handle)
-      const records = files && (await readRecords(files))
-      const isDone = records === null || saysOver(records)
-      if (isDone && (await jobsOf(handle)).length === 0) return
-      const leftMs = await stops.record(handle, graceMs)
-      if (files && records && !records.claim && (await takeClaim(files, { by: 'void' }))) {
-        options.onEnd(handle)
-        return cancel(handle)
-      }
-      killWhenDue(handle, leftMs)
-      for (const job of leftMs > 0 ? await jobsOf(handle) : []) {
-        if (isSuspended(job)) throw new Error(`Slurm has suspended job ${job.id}: it gets TERM when it goes on`)
-        await signal(job.id, 'TERM')
-      }
-    },
-    isAsked: async (handle) => (await stops.read(handle)) !== null,
-    isOver: kills.isOver,
-    cancel,
-    async forget(handle) {
-      kills.isOver(handle)
-      await stops.forget(handle)
-    },
-    async resume() {
-      if (isResumed) return
-      for (const runId of await stops.list()) killWhenDue(runId, (await stops.read(runId)) ?? 0)
-      isResumed = true
-    },
+  /** `--batch` signals only the batch script; without it scancel signals all processes that srun has started. */
+  async #signal(jobId: string, name: 'TERM' | 'KILL'): Promise<void> {
+    await this.#scancel(['--batch', `--signal=${name === 'KILL' ? 'USR1' : name}`, jobId])
+    if (name === 'TERM') await this.#scancel([`--signal=${name}`, jobId])
+  }
+
+  async #scancel(args: readonly string[]): Promise<void> {
+    try {
+      await this.#options.slurm({ command: 'scancel', args, timeoutMs: answerMsMax })
+    } catch (error) {
+      // A refusal: the job or its step does not exist any more.
+      if (!(error instanceof BackendRefused)) throw error
+    }
   }
 }
 
-/** scancel waits for such a job to go on, with any signal but a KILL to all of it. */
+/** scancel waits until such a job continues, unless it kills all of the job. */
 const isSuspended = ({ state }: SlurmJob) => state === 'SUSPENDED'

@@ -2,29 +2,20 @@ import { chown, lchown, mkdtemp, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Clock } from '../../platform/clock.ts'
 import { type Account, type AccountRules, findAccount, switchToAccount } from '../accounts/account.ts'
-import { beginningOf } from '../backend/json-answer.ts'
+import { readErrorCode } from '../backend/file-errors.ts'
+import { retryStart, type StartWait } from '../backend/start-retry.ts'
+import { BackendRefused, BackendUnreachable, isBackendError, shorten } from '../backend/unreachable.ts'
 import { type Executor, type Handle, type RunSpec, StartFailed } from '../executor.ts'
-import { batchScriptOf, closureFile, jobFileOf } from './command.ts'
-import { type Slurm, SlurmAway, SlurmRefused } from './commands.ts'
+import { closureFile, makeBatchScript, makeJobFile } from './command.ts'
+import type { Slurm, SlurmCommand } from './commands.ts'
 import { type Layout, SharedDirTrouble } from './layout.ts'
-import { type ClusterLimits, optionsOf, partitionOf } from './options.ts'
-import { directoryOf, giveUpRun, type Records, type RunDirectory, readRecords, removeRun } from './run-files.ts'
+import { type ClusterLimits, choosePartition, makeOptions } from './options.ts'
+import { findRunDirectory, giveUpRun, type Records, type RunDirectory, readRecords, removeRun } from './run-files.ts'
 import type { Queue } from './squeue.ts'
-
-/**
- * Submits a run to Slurm. The order of things makes every moment of a crash harmless: the directory of the run is
- * complete before Slurm hears of it, and a submission whose answer was lost is looked for by its comment, and by the
- * claim of its batch script, before there is another one. If there are two in the end, the claim lets one of them begin.
- *
- * The server that makes the directory submits; others find the directory, and look for the submission for `othersMs`.
- * What was submitted counts as it is: whether the run could be submitted now is asked only if it was not.
- *
- * While the shared folder cannot be used, only Slurm knows whether the run was submitted; otherwise nothing of it exists.
- */
 
 export interface SubmitOptions {
   slurm: Slurm
-  queue: Queue
+  queue: Pick<Queue, 'read'>
   layout: Layout
   accounts: AccountRules
   environment: Readonly<Record<string, string | undefined>>
@@ -32,79 +23,120 @@ export interface SubmitOptions {
   limits: ClusterLimits
   streamBytesMax: number
   clock: Clock
-  /** Slurm has just taken the submission, as the job with this id. */
+  /** Slurm has taken the submission as the job with this id. */
   onSubmitted(handle: Handle, nativeId: string): void
 }
 
 const answerMsMax = 60_000
 const othersMs = 5_000
-const lookMs = 200
-/** How long a start waits for a controller that does not answer. */
-const awayMsMax = 60_000
-const awayPauseMs = 1_000
-/** After a refusal that may pass by itself. */
+const pollMs = 200
+/** Pause after a refusal that may pass. */
 const closedPauseMs = 10_000
-/** A controller that takes longer is told. */
+/** A slower controller is reported as the reason of the wait. */
 const slowMs = 3_000
 
-const silent = 'Slurm does not answer'
+const unreachable = 'Slurm is unreachable'
 const slow = `Slurm has not answered for ${slowMs / 1000} s`
 
-/** The signal says that the start is not wanted any more: another server may have to submit the run, so it is left as it is. */
-export type Submit = Executor['start']
+/** How a start waits. */
+interface Waiting {
+  /** The start is not wanted any more. Another server may have to submit the run, so it is left as it is. */
+  unwanted: AbortSignal | undefined
+  tell: ((info: string) => void) | undefined
+}
 
-export function createSubmit(options: SubmitOptions): Submit {
-  const { slurm, queue, layout, accounts, clock } = options
-  const underWay = new Map<string, Promise<Handle>>()
+interface Prepared {
+  /** Files of the run by name. */
+  texts: Readonly<Record<string, string>>
+  account: Account | null
+}
 
-  async function start(run: RunSpec, waiting: Waiting): Promise<Handle> {
-    const { unwanted, tell } = waiting
-    for (;;)
-      try {
-        return await submitOnce(run, waiting)
-      } catch (error) {
-        const cause = layout.blame(error)
-        if (!(cause instanceof SharedDirTrouble)) throw cause
-        const isKnown = await slurmKnows(run)
-        if (isKnown) return run.runId
-        if (isKnown === false) throw new StartFailed('NODE_TROUBLE', cause.message, { cause })
-        tell?.(`${cause.message}. Slurm does not answer either`)
-        await clock.sleep(awayPauseMs, unwanted)
-        unwanted?.throwIfAborted()
-      }
+interface Submission extends Prepared {
+  files: RunDirectory
+  sbatch: SlurmCommand
+  partition: string
+}
+
+/**
+ * Submits a run to Slurm. A crash is harmless at every moment: the directory of the run is complete before the submission, and a
+ * submission whose answer was lost is found by its comment and by the claim of its batch script before it is repeated. If two
+ * submissions exist in the end, the claim lets one of them begin.
+ *
+ * The server that makes the directory submits the run; others find the directory and look for the submission for `othersMs`. An
+ * existing submission counts even if the run could not be submitted now.
+ *
+ * While the shared folder cannot be used, only Slurm knows whether the run was submitted.
+ */
+export class Submitter {
+  readonly #options: SubmitOptions
+  readonly #starts = new Map<string, Promise<Handle>>()
+
+  constructor(options: SubmitOptions) {
+    this.#options = options
   }
 
-  async function submitOnce(run: RunSpec, { unwanted, tell }: Waiting): Promise<Handle> {
-    const files = directoryOf(layout, run.runId)
-    if (!files) throw new StartFailed('BAD_SPEC', `Not the id of a run: ${run.runId}`)
-    await layout.demand()
-    const records = await readRecords(files)
-    if (isBinding(records)) return run.runId
-    const isThere = isUsable(records)
-    if (isThere && (await isSubmitted(files, unwanted))) return run.runId
-    const order = await orderOf(run, files, unwanted)
-    if (order === null) return run.runId
-    const makeReady = () => prepare(layout, files, order)
-    const isReady = await makeReady()
-    if (!isReady && !isThere && (await isSubmitted(files, unwanted))) return run.runId
-    await submit({ files, asked: order.asked, partition: partitionOf(run), makeReady, unwanted, tell }, isReady)
+  /** Starts of one run take turns. */
+  start: Executor['start'] = (run, unwanted, tell) => {
+    const begin = () => this.#start(run, { unwanted, tell })
+    const begun = (this.#starts.get(run.runId) ?? Promise.resolve()).then(begin, begin).finally(() => {
+      if (this.#starts.get(run.runId) === begun) this.#starts.delete(run.runId)
+    })
+    this.#starts.set(run.runId, begun)
+    return begun
+  }
+
+  async #start(run: RunSpec, waiting: Waiting): Promise<Handle> {
+    const { unwanted: signal, tell } = waiting
+    const attempt = () => this.#submitOnce(run, waiting)
+    const judge = (error: unknown) => this.#judgeTrouble(error, run, signal)
+    await retryStart({ clock: this.#options.clock, signal, tell, attempt, judge })
     return run.runId
   }
 
-  /** null: it cannot be submitted as it is now, but an earlier submission has begun. */
-  async function orderOf(
-    run: RunSpec,
-    files: RunDirectory,
-    unwanted: AbortSignal | undefined,
-  ): Promise<(Prepared & { asked: Parameters<Slurm>[0] }) | null> {
+  /** Waits while neither the shared folder nor Slurm tells whether the run was submitted. */
+  async #judgeTrouble(error: unknown, run: RunSpec, unwanted: AbortSignal | undefined): Promise<StartWait | null> {
+    const cause = this.#options.layout.explainError(error)
+    if (!(cause instanceof SharedDirTrouble)) throw cause
+    const isSubmitted = await this.#isInQueue(run)
+    if (isSubmitted) return null
+    if (isSubmitted === false) throw new StartFailed('NODE_TROUBLE', cause.message, { cause })
+    unwanted?.throwIfAborted()
+    return { info: `${cause.message}. ${unreachable} too` }
+  }
+
+  async #submitOnce(run: RunSpec, waiting: Waiting): Promise<void> {
+    const { layout } = this.#options
+    const files = findRunDirectory(layout, run.runId)
+    if (!files) throw new StartFailed('BAD_SPEC', `Not the id of a run: ${run.runId}`)
+    await layout.checkReadable()
+    const records = await readRecords(files)
+    if (isBinding(records)) return
+    const exists = isUsable(records)
+    if (exists && (await this.#waitForSubmission(files, waiting.unwanted))) return
+    const submission = await this.#prepare(run, files, waiting.unwanted)
+    if (submission === null) return
+    const isMade = await makeDirectory(layout, submission)
+    if (!isMade && !exists && (await this.#waitForSubmission(files, waiting.unwanted))) return
+    await this.#submit(submission, waiting, isMade)
+  }
+
+  /** null: the run cannot be submitted as it is now, but an earlier submission has begun. */
+  async #prepare(run: RunSpec, files: RunDirectory, unwanted: AbortSignal | undefined): Promise<Submission | null> {
+    const { accounts, layout, limits, streamBytesMax } = this.#options
+    const { directory } = files
     try {
       const account = await findAccount(run.unixUser, accounts)
-      const args = ['--parsable', ...optionsOf(run, options.limits)]
-      const job = jobFileOf(run, { ...options, directory: files.directory, account })
+      const job = makeJobFile(run, { ...this.#options, directory, account })
       const closure = run.closure === null ? {} : { [closureFile]: run.closure }
-      const input = batchScriptOf(files.directory, options.streamBytesMax)
-      const asked = { as: switchToAccount(account), command: 'sbatch', args, input, timeoutMs: answerMsMax } as const
-      return { texts: { job, stdout: '', stderr: '', ...closure }, account, asked }
+      const sbatch: SlurmCommand = {
+        as: switchToAccount(account),
+        command: 'sbatch',
+        args: ['--parsable', ...makeOptions(run, limits)],
+        input: makeBatchScript(directory, streamBytesMax),
+        timeoutMs: answerMsMax,
+      }
+      const texts = { job, stdout: '', stderr: '', ...closure }
+      return { files, texts, account, sbatch, partition: choosePartition(run) }
     } catch (error) {
       unwanted?.throwIfAborted()
       if (!(error instanceof StartFailed) || (await giveUpRun(layout, files))) throw error
@@ -112,122 +144,95 @@ export function createSubmit(options: SubmitOptions): Submit {
     }
   }
 
-  /** null: Slurm does not answer. */
-  async function slurmKnows({ runId, unixUser }: RunSpec): Promise<boolean | null> {
+  /** null: Slurm is unreachable. */
+  async #isInQueue({ runId, unixUser }: RunSpec): Promise<boolean | null> {
+    const { accounts, queue } = this.#options
     const account = await findAccount(unixUser, accounts)
-    const found = await queue.look(account ? [account.uid] : [])
+    const found = await queue.read(account ? [account.uid] : [])
     return found?.byRun.has(runId) ?? null
   }
 
-  /** Before each try but the first of a new directory: another server may have given the run up meanwhile. */
-  async function submit(
-    { files, asked, partition, makeReady, unwanted, tell }: Submission,
-    wasMade: boolean,
-  ): Promise<void> {
-    for (let [isReady, sinceMs] = [wasMade, clock.monotonicMs()]; ; isReady = false) {
-      unwanted?.throwIfAborted()
-      if (!isReady) await makeReady()
-      const failure = await whileTelling(tell, () => sbatch(files, asked))
-      if (failure === null || (await isKnown(files))) return
-      if (failure instanceof SlurmRefused) {
-        tell?.(`Slurm does not take it now in its partition ${partition}: ${inOneLine(failure)}`)
-        await clock.sleep(closedPauseMs, unwanted)
-        sinceMs = clock.monotonicMs()
-        continue
-      }
-      if (clock.monotonicMs() - sinceMs > awayMsMax && !unwanted?.aborted) return giveUp(files, failure)
-      tell?.(`${silent}: ${failure.message}`)
-      await clock.sleep(awayPauseMs, unwanted)
-    }
+  /** Each retry makes sure of the directory: another server may have given the run up meanwhile. */
+  async #submit(submission: Submission, { unwanted, tell }: Waiting, isMade: boolean): Promise<void> {
+    const { clock, layout } = this.#options
+    let isReady = isMade
+    await retryStart({
+      clock,
+      signal: unwanted,
+      tell,
+      attempt: async () => {
+        unwanted?.throwIfAborted()
+        if (!isReady) await makeDirectory(layout, submission)
+        isReady = false
+        await this.#reportSlowness(tell, () => this.#sbatch(submission))
+      },
+      judge: (error, isLate) => this.#judgeFailure(error, submission, isLate && !unwanted?.aborted),
+    })
   }
 
-  /** The command itself says nothing for as long as it tries to reach the controller. */
-  async function whileTelling<T>(tell: Waiting['tell'], work: () => Promise<T>): Promise<T> {
+  /** Slurm may have taken the submission before it became unreachable: only a run that can never begin is given up. */
+  async #judgeFailure(cause: unknown, { files, partition }: Submission, isLate: boolean): Promise<StartWait | null> {
+    if (!isBackendError(cause)) throw cause
+    if (await this.#isSubmitted(files)) return null
+    if (cause instanceof BackendRefused) {
+      const info = `Slurm does not accept the job now in its partition ${partition}: ${joinLines(cause)}`
+      return { info, pauseMs: closedPauseMs, isReachable: true }
+    }
+    const info = `${unreachable}: ${cause.message}`
+    if (!isLate) return { info }
+    if (await giveUpRun(this.#options.layout, files)) throw new StartFailed('NODE_TROUBLE', info, { cause })
+    return null
+  }
+
+  /** The command itself prints nothing while it tries to reach the controller. */
+  async #reportSlowness<T>(tell: Waiting['tell'], work: () => Promise<T>): Promise<T> {
     const answered = new AbortController()
     const { signal } = answered
-    void clock.sleep(slowMs, signal).then(() => signal.aborted || tell?.(slow))
+    void this.#options.clock.sleep(slowMs, signal).then(() => signal.aborted || tell?.(slow))
     return work().finally(() => answered.abort())
   }
 
-  /** null: it was submitted. */
-  async function sbatch(files: RunDirectory, asked: Parameters<Slurm>[0]): Promise<SlurmAway | SlurmRefused | null> {
+  async #sbatch({ files, sbatch }: Submission): Promise<void> {
+    const { slurm, layout, onSubmitted } = this.#options
     try {
-      const answer = await slurm(asked)
-      const nativeId = idIn(answer)
-      if (nativeId === null) return new SlurmAway(`sbatch told no id of a job: ${beginningOf(answer)}`)
-      options.onSubmitted(files.runId, nativeId)
-      return null
+      const answer = await slurm(sbatch)
+      const nativeId = parseJobId(answer)
+      if (nativeId === null) throw new BackendUnreachable(`sbatch printed no job id: ${shorten(answer)}`)
+      onSubmitted(files.runId, nativeId)
     } catch (cause) {
-      if (cause instanceof SlurmAway) return cause
-      if (!(cause instanceof SlurmRefused)) throw cause
-      if (closed.test(cause.message)) return cause
-      // An earlier try may have begun it.
-      if (!(await giveUpRun(layout, files))) return null
-      throw new StartFailed(refusalOf(cause.message), `Slurm refused: ${inOneLine(cause)}`, { cause })
+      if (!(cause instanceof BackendRefused) || closed.test(cause.message)) throw cause
+      // An earlier submission may have begun.
+      if (await giveUpRun(layout, files))
+        throw new StartFailed(chooseReason(cause.message), `Slurm refused: ${joinLines(cause)}`, { cause })
     }
   }
 
-  /** Slurm may have taken the submission before it fell silent: only a run that can never begin is given up. */
-  async function giveUp(files: RunDirectory, cause: SlurmAway): Promise<void> {
-    if (await giveUpRun(layout, files)) throw new StartFailed('NODE_TROUBLE', `${silent}: ${cause.message}`, { cause })
-  }
-
   /** Waits for the submission of another server. */
-  async function isSubmitted(files: RunDirectory, unwanted: AbortSignal | undefined): Promise<boolean> {
+  async #waitForSubmission(files: RunDirectory, unwanted: AbortSignal | undefined): Promise<boolean> {
+    const { clock } = this.#options
     const sinceMs = clock.monotonicMs()
-    for (; clock.monotonicMs() - sinceMs < othersMs && !unwanted?.aborted; await clock.sleep(lookMs, unwanted))
-      if (await isKnown(files)) return true
+    for (; clock.monotonicMs() - sinceMs < othersMs && !unwanted?.aborted; await clock.sleep(pollMs, unwanted))
+      if (await this.#isSubmitted(files)) return true
     return false
   }
 
-  /**
-   * Unknown while Slurm does not answer; a submission would not be answered either. A job of Slurm without the directory
-   * does not run.
-   */
-  async function isKnown(files: RunDirectory): Promise<boolean> {
+  /** false also while Slurm is unreachable. A Slurm job without the directory does not run. */
+  async #isSubmitted(files: RunDirectory): Promise<boolean> {
     const records = await readRecords(files)
     if (records === null || records.claim) return isBinding(records)
-    const jobs = (await queue.look([records.uid]))?.byRun.get(files.runId)
+    const jobs = (await this.#options.queue.read([records.uid]))?.byRun.get(files.runId)
     return jobs !== undefined && jobs.length > 0
   }
-
-  return (run, unwanted, tell) => {
-    const begin = () => start(run, { unwanted, tell })
-    const begun = (underWay.get(run.runId) ?? Promise.resolve()).then(begin, begin).finally(() => {
-      if (underWay.get(run.runId) === begun) underWay.delete(run.runId)
-    })
-    underWay.set(run.runId, begun)
-    return begun
-  }
-}
-
-/** How a start waits. */
-interface Waiting {
-  unwanted: AbortSignal | undefined
-  tell: ((info: string) => void) | undefined
-}
-
-interface Submission extends Waiting {
-  files: RunDirectory
-  asked: Parameters<Slurm>[0]
-  partition: string
-  makeReady(): Promise<boolean>
 }
 
 /** A run that was given up is submitted again. */
 const isBinding = (records: Records | null) => records?.claim != null && records.claim.by !== 'void'
 
-/** Its directory may be submitted: it is there, and its run was not given up. */
+/** The directory exists, and its run was not given up. */
 const isUsable = (records: Records | null) => records !== null && records.claim?.by !== 'void'
 
-interface Prepared {
-  /** Its files by name. */
-  texts: Readonly<Record<string, string>>
-  account: Account | null
-}
-
-/** false: the directory is there. It appears whole: it is made under another name. */
-async function prepare(layout: Layout, files: RunDirectory, prepared: Prepared): Promise<boolean> {
+/** Makes the directory of a run under another name and renames it. false: the directory exists. */
+async function makeDirectory(layout: Layout, { files, ...prepared }: Submission): Promise<boolean> {
   const records = await readRecords(files)
   if (isUsable(records)) return false
   let fresh = ''
@@ -239,9 +244,9 @@ async function prepare(layout: Layout, files: RunDirectory, prepared: Prepared):
     return true
   } catch (error) {
     if (fresh !== '') await rm(fresh, { recursive: true, force: true })
-    if (['ENOTEMPTY', 'EEXIST'].includes((error as NodeJS.ErrnoException).code ?? '')) return false
-    await layout.demandWritable()
-    const cause = layout.blame(error)
+    if (['ENOTEMPTY', 'EEXIST'].includes(String(readErrorCode(error)))) return false
+    await layout.checkWritable()
+    const cause = layout.explainError(error)
     throw cause instanceof SharedDirTrouble ? new StartFailed('NODE_TROUBLE', cause.message, { cause }) : cause
   }
 }
@@ -256,18 +261,18 @@ async function fill(directory: string, { texts, account }: Prepared): Promise<vo
 }
 
 /**
- * What `--parsable` prints: the id, and behind a semicolon the name of the cluster. A script of the site that stands for
- * sbatch may print other lines. null: there is no id.
+ * `--parsable` prints the id, a semicolon and the name of the cluster. A site's own script in place of sbatch may print other
+ * lines. null: no id.
  */
-const idIn = (answer: string) => [...answer.matchAll(/^(\d+)(?:;\S*)?$/gm)].at(-1)?.[1] ?? null
+const parseJobId = (answer: string) => [...answer.matchAll(/^(\d+)(?:;\S*)?$/gm)].at(-1)?.[1] ?? null
 
-const inOneLine = ({ message }: Error) => message.replaceAll('\n', ' ')
+const joinLines = ({ message }: Error) => message.replaceAll('\n', ' ')
 
-/** Words of Slurm for what it takes later: the partition is closed, or one of its limits of submissions is reached. */
+/** Slurm's messages for a closed partition, and for a limit of submissions: it may accept the job later. */
 const closed = /partition not available|SubmitJob/
 
-/** Words of Slurm for what will be refused again, however often it is asked. */
+/** Slurm's messages for a job that it would refuse again. */
 const badSpec =
   /invalid|violates|not available|can not be satisfied|cannot be satisfied|unrecognized|illegal|not permitted|does not look like/i
 
-const refusalOf = (message: string) => (badSpec.test(message) ? 'BAD_SPEC' : 'START_FAILED')
+const chooseReason = (message: string) => (badSpec.test(message) ? 'BAD_SPEC' : 'START_FAILED')

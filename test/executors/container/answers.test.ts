@@ -142,7 +142,7 @@ it.each([502, 503, 504])('a start waits while the engine, or a proxy before it, 
   await Promise.race([starting, until(() => told.length > 0, { what: 'it is told' })])
   engine.broken = null
   expect(await starting).toBe(handle)
-  expect(told).toContain('The container engine does not answer')
+  expect(told).toContain('The container engine is unreachable')
 })
 
 it('a start waits in the queue while the disk of the engine is full', async () => {

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createContainerExecutor } from '../../../src/executors/container/container.ts'
-import { createEngine, isPodman } from '../../../src/executors/container/engine.ts'
+import { Engine, isPodman } from '../../../src/executors/container/engine.ts'
 import { hasNames } from '../../../src/executors/container/network.ts'
 import type { Executor } from '../../../src/executors/executor.ts'
 import { systemClock } from '../../../src/platform/clock.ts'
@@ -23,7 +23,7 @@ const image = 'localhost/bb:1'
 if (engine === undefined)
   process.stderr.write('SKIPPED: the executor container; "npm run test:executors" runs it with real engines\n')
 
-const asked = () => createEngine(engine ?? '', systemClock)
+const asked = () => new Engine(engine ?? '', systemClock)
 
 const open = (directory: string) =>
   createContainerExecutor({
@@ -231,34 +231,6 @@ describe.skipIf(engine === undefined)(`with ${engine}`, () => {
       engine.close()
     })
 
-    it.each([null, 'nobody'])(
-      'that another program starts again has one command and its end, as %s',
-      async (unixUser) => {
-        const engine = asked()
-        const command = sh('trap "exit 5" TERM; echo begun; while :; do sleep 0.1; done')
-        const handle = await start(command, { unixUser })
-        await read(executor, handle, { enough: ({ out }) => out === 'begun\n' })
-        await engine.post(`/containers/${handle}/restart`, { t: 10 })
-        expect(await untilEnded(executor, handle)).toMatchObject({ exitCode: 5, stopped: false })
-        await engine.post(`/containers/${handle}/start`)
-        expect(await read(executor, handle)).toMatchObject({ out: 'begun\n' })
-        engine.close()
-      },
-    )
-
-    it('of an image that was made of the container of a run runs its command', async () => {
-      const engine = asked()
-      const handle = await start(sh('echo first; exit 3'))
-      await untilEnded(executor, handle)
-      const repo = 'localhost/berth-of-a-run'
-      await engine.post('/commit', { container: handle, repo, tag: '1' }, {})
-      const second = await start({ ...sh('echo second'), image: `${repo}:1` })
-      expect(await read(executor, second)).toMatchObject({ out: 'second\n' })
-      await executor.forget?.(second)
-      await engine.delete(`/images/${repo}:1`)
-      engine.close()
-    })
-
     it.runIf(process.getuid?.() === 0)('reads its closure and writes data as its account on the machine', async () => {
       const shared = join(directory, 'shared')
       await mkdir(shared)
@@ -267,18 +239,6 @@ describe.skipIf(engine === undefined)(`with ${engine}`, () => {
       const command = sh('cat "$BERTH_CLOSURE"; echo >/shared/made', { data: ['data/shared:/shared'] })
       expect(await finish(command, { unixUser: 'nobody', closure: '{"a":1}' })).toMatchObject({ out: '{"a":1}' })
       expect((await stat(join(shared, 'made'))).uid).toBe(65534)
-    })
-
-    it('that the engine is told to start always has one command and its end', async () => {
-      const engine = asked()
-      if (await isPodman(engine)) return
-      const handle = await start(sh('echo begun; sleep 2; exit 6'))
-      await engine.post(`/containers/${handle}/update`, {}, { RestartPolicy: { Name: 'always' } })
-      expect(await untilEnded(executor, handle)).toMatchObject({ exitCode: 6, stopped: false })
-      expect(await read(executor, handle)).toMatchObject({ out: 'begun\n' })
-      await executor.forget?.(handle)
-      expect(await observe(executor, handle)).toMatchObject({ state: 'gone' })
-      engine.close()
     })
 
     it('runs as the account of its user', async () => {
@@ -297,7 +257,7 @@ describe.skipIf(engine === undefined)('a run of several processes', () => {
     expect((await read(executor, handle)).out).toBe('n1\nn1\nn1\n')
     await executor.forget?.(handle)
     await executor.close()
-    expect(await readdir(join(directory, 'stops'))).toEqual(['.orders'])
+    expect(await readdir(join(directory, 'stops'))).toEqual([])
     await rm(directory, { recursive: true })
   })
 })
@@ -314,7 +274,7 @@ describe.skipIf(engine === undefined)('a closure', () => {
     expect((await read(executor, handle)).out).toBe('{"step":3}')
     await executor.forget?.(handle)
     await executor.close()
-    expect(await readdir(join(directory, 'stops'))).toEqual(['.orders'])
+    expect(await readdir(join(directory, 'stops'))).toEqual([])
     await rm(directory, { recursive: true })
   })
 })

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { json } from 'node:stream/consumers'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { displayBodyOf } from '../../../src/executors/container/display.ts'
+import { makeDisplayBody } from '../../../src/executors/container/display.ts'
 import type { Executor } from '../../../src/executors/executor.ts'
 import { fastClock } from '../cluster-server.ts'
 import { observe, runOf } from '../runs.ts'
@@ -161,12 +161,12 @@ describe('a job with a display', () => {
   })
 
   it('on a GPU has one that is given the first of its GPUs', () => {
-    expect(displayBodyOf(withDisplay(true, [5, 2]), 'display', {})).toMatchObject({
+    expect(makeDisplayBody(withDisplay(true, [5, 2]), 'display', {})).toMatchObject({
       Cmd: expect.arrayContaining(['0']),
       Env: [],
       HostConfig: { DeviceRequests: [{ DeviceIDs: ['5'], Capabilities: [['gpu', 'graphics', 'display', 'utility']] }] },
     })
-    expect(displayBodyOf(withDisplay(true, [5]), 'display', {})).not.toHaveProperty('HostConfig.CapDrop')
+    expect(makeDisplayBody(withDisplay(true, [5]), 'display', {})).not.toHaveProperty('HostConfig.CapDrop')
   })
 
   it('needs a shell in its image, whose first process tells the display when it ends', async () => {
@@ -205,7 +205,7 @@ describe('a job with a display', () => {
 describe('a display', () => {
   it.each([
     ['exits', 'The X11 display did not start: exit code 127: /bin/sh: Xvfb: not found'],
-    ['is silent', 'The X11 display did not start: it does not answer within 60 s: /bin/sh: Xvfb: not found'],
+    ['is silent', 'The X11 display did not start: it is not ready within 60 s: /bin/sh: Xvfb: not found'],
     ['cannot start', 'The X11 display did not start: no runtime'],
   ] as const)(
     'that %s fails the start of its job, which is not to blame, and nothing is left',

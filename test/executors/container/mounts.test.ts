@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createContainerExecutor } from '../../../src/executors/container/container.ts'
-import { createEngine, type Engine } from '../../../src/executors/container/engine.ts'
+import { Engine } from '../../../src/executors/container/engine.ts'
 import type { Executor } from '../../../src/executors/executor.ts'
 import { systemClock } from '../../../src/platform/clock.ts'
 import { createLog } from '../../../src/platform/log.ts'
@@ -52,7 +52,7 @@ describe.skipIf(address === '')(`data mounts with ${address}`, () => {
     await writeFile(join(root, 'x', 'own'), 'own')
     await symlink(outside, join(root, 'link'))
     await new Promise<void>((resolve) => proxy.listen(join(directory, 'proxy.sock'), resolve))
-    engine = createEngine(address, systemClock)
+    engine = new Engine(address, systemClock)
     executor = await createContainerExecutor({
       engine: `unix://${join(directory, 'proxy.sock')}`,
       directory: join(directory, 'stops'),

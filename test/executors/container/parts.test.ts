@@ -5,20 +5,15 @@ import { dirname, join } from 'node:path'
 import { Readable } from 'node:stream'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { BackendRefused, BackendUnreachable } from '../../../src/executors/backend/unreachable.ts'
 import { createContainerExecutor } from '../../../src/executors/container/container.ts'
-import { bodyOf } from '../../../src/executors/container/create.ts'
-import {
-  createEngine,
-  type Engine,
-  EngineAway,
-  EngineError,
-  findEngine,
-} from '../../../src/executors/container/engine.ts'
+import { makeRequest } from '../../../src/executors/container/create.ts'
+import { Engine, findEngine } from '../../../src/executors/container/engine.ts'
 import type { Image } from '../../../src/executors/container/image.ts'
 import { ensureNetworks } from '../../../src/executors/container/network.ts'
-import { type Inspected, isUnstarted, observationOf, phaseOf } from '../../../src/executors/container/observation.ts'
-import { bytePositionOf, payload } from '../../../src/executors/container/output.ts'
-import { pullQueryOf } from '../../../src/executors/container/pull.ts'
+import { type Inspected, isUnstarted, observeContainer, phaseOf } from '../../../src/executors/container/observation.ts'
+import { parsePosition, readPayload } from '../../../src/executors/container/output.ts'
+import { makePullQuery } from '../../../src/executors/container/pull.ts'
 import { systemClock } from '../../../src/platform/clock.ts'
 import { createLog } from '../../../src/platform/log.ts'
 import { machineTime } from '../../support/clock.ts'
@@ -35,8 +30,8 @@ function frame(stream: number, text: string | Buffer): Buffer {
 
 async function readAll(pieces: readonly Buffer[], from: unknown, reads = {}) {
   const read = { out: '', err: '', next: from }
-  const response = Readable.from(pieces) as unknown as Parameters<typeof payload>[0]
-  for await (const chunk of payload(response, bytePositionOf(from), reads)) {
+  const response = Readable.from(pieces) as unknown as Parameters<typeof readPayload>[0]
+  for await (const chunk of readPayload(response, parsePosition(from), reads)) {
     if ('gap' in chunk) throw new Error('a gap')
     read[chunk.stream === 'STDERR' ? 'err' : 'out'] += Buffer.from(chunk.bytes).toString()
     read.next = chunk.next
@@ -110,7 +105,7 @@ describe('output', () => {
   })
 
   it('goes on at positions of its own alone', () => {
-    expect(() => bytePositionOf({ out: 1 })).toThrow(/Not a log position of the executor container/)
+    expect(() => parsePosition({ out: 1 })).toThrow(/Not a log position of the executor container/)
   })
 })
 
@@ -132,7 +127,7 @@ describe('states', () => {
     NetworkSettings: { Networks: { berth: { IPAddress: '172.18.0.2' } } },
   })
   const seen = (state: Partial<Inspected['State']>, stopped = false) =>
-    observationOf(inspected(state), { stopped, toTime: (ms) => new Date(ms + 1_000), startedAt: null })
+    observeContainer(inspected(state), { stopped, toTime: (ms) => new Date(ms + 1_000), startedAt: null })
 
   it('of the engine become ours', () => {
     expect(seen({ Status: 'created', StartedAt: '0001-01-01T00:00:00Z' })).toEqual({ state: 'starting' })
@@ -150,15 +145,15 @@ describe('states', () => {
   it('of a container have an end that is not before its beginning, which is known by another clock', () => {
     const startedAt = new Date('2026-01-01T00:00:02.004Z')
     const known = { stopped: false, toTime: (ms: number) => new Date(ms), startedAt }
-    expect(observationOf(inspected({ ExitCode: 0 }), known)).toMatchObject({ startedAt, finishedAt: startedAt })
+    expect(observeContainer(inspected({ ExitCode: 0 }), known)).toMatchObject({ startedAt, finishedAt: startedAt })
   })
 
   it('of a container that ended itself after its maximum is that, however late the engine noted its start', () => {
     const ended = inspected({ ExitCode: 143, StartedAt: '2026-01-01T00:00:03Z', FinishedAt: '2026-01-01T00:00:13Z' })
     const limited = { ...ended, Config: { Labels: { 'berth.limit': '13' } } }
     const known = { stopped: false, toTime: (ms: number) => new Date(ms), startedAt: null }
-    expect(observationOf(limited, known)).toMatchObject({ cause: 'MAX_RUN_TIME' })
-    expect(observationOf(ended, known)).not.toHaveProperty('cause')
+    expect(observeContainer(limited, known)).toMatchObject({ cause: 'MAX_RUN_TIME' })
+    expect(observeContainer(ended, known)).not.toHaveProperty('cause')
   })
 
   it('are told in moments of the database', () => {
@@ -196,12 +191,12 @@ describe('the description of a container', () => {
 
   it('keeps GPUs out of a job without any, whatever its image and the job say', async () => {
     const environment = [{ name: 'NVIDIA_VISIBLE_DEVICES', value: '0' }]
-    const without = await bodyOf(runOf({ command: ['true'], environment }), { ...making, ...limits })
+    const without = await makeRequest(runOf({ command: ['true'], environment }), { ...making, ...limits })
     expect(without.body).toMatchObject({
       Env: ['PYTHONUNBUFFERED=1', 'NVIDIA_VISIBLE_DEVICES=void'],
       HostConfig: { DeviceRequests: [] },
     })
-    const one = await bodyOf(runOf({ command: ['true'] }, { gpuIds: [3] }), { ...making, ...limits })
+    const one = await makeRequest(runOf({ command: ['true'] }, { gpuIds: [3] }), { ...making, ...limits })
     expect(one.body).toMatchObject({
       Env: ['PYTHONUNBUFFERED=1', 'NVIDIA_VISIBLE_DEVICES=all'],
       HostConfig: { DeviceRequests: [{ DeviceIDs: ['3'] }] },
@@ -215,11 +210,13 @@ describe('the description of a container', () => {
       [8, 5e9],
       [2, 2e9],
     ] as const)
-      expect((await bodyOf(run, { ...making, ...limits, cpusMax })).body).toMatchObject({ HostConfig: { NanoCpus } })
+      expect((await makeRequest(run, { ...making, ...limits, cpusMax })).body).toMatchObject({
+        HostConfig: { NanoCpus },
+      })
   })
 
   it('switches off the health check of the image, which could run before the mounts are checked', async () => {
-    const { body } = await bodyOf(runOf({ command: ['true'] }), { ...making, ...limits })
+    const { body } = await makeRequest(runOf({ command: ['true'] }), { ...making, ...limits })
     expect(body).toMatchObject({ Healthcheck: { Test: ['NONE'] } })
   })
 
@@ -227,7 +224,7 @@ describe('the description of a container', () => {
     const run = runOf({ command: ['true'], launcher: 'mpirun' })
     const own = 'OMPI_MCA_rmaps_base_oversubscribe'
     const namesOf = async (given: Partial<Image>) => {
-      const { body } = await bodyOf(run, { ...making, ...limits, image: { ...image, ...given } })
+      const { body } = await makeRequest(run, { ...making, ...limits, image: { ...image, ...given } })
       return (body as { Env: string[] }).Env
     }
     expect(await namesOf({})).toEqual(expect.arrayContaining([`${own}=1`, 'OMPI_ALLOW_RUN_AS_ROOT=1']))
@@ -258,11 +255,11 @@ describe('an engine that is away', () => {
     const run = runOf({ command: ['true'] })
     await expect(executor.start(run)).rejects.toMatchObject({
       reason: 'BACKEND_AWAY',
-      message: expect.stringContaining(`does not answer at unix://${directory}/none.sock`),
+      message: expect.stringContaining(`unix://${directory}/none.sock`),
     })
     expect(nowMs).toBeGreaterThan(60_000)
     expect(await executor.inspect([`berth-${run.runId}`])).toEqual([
-      { state: 'starting', info: 'The container engine does not answer' },
+      { state: 'starting', info: 'The container engine is unreachable' },
     ])
     expect(await executor.describe()).toMatchObject({ available: false, message: expect.stringContaining('none.sock') })
     await executor.close()
@@ -276,7 +273,7 @@ describe('names', () => {
     ['ubuntu:22.04', { fromImage: 'ubuntu:22.04' }],
     ['host:5000/team/image', { fromImage: 'host:5000/team/image', tag: 'latest' }],
     ['image@sha256:0123', { fromImage: 'image@sha256:0123' }],
-  ])('the image %s is pulled with one tag', (name, query) => expect(pullQueryOf(name)).toEqual(query))
+  ])('the image %s is pulled with one tag', (name, query) => expect(makePullQuery(name)).toEqual(query))
 
   it('of engines come from the environment, and stay while there may be containers', async () => {
     const directory = await mkdtemp(join(tmpdir(), 'berth-engine-'))
@@ -298,14 +295,14 @@ describe('names', () => {
   it.each(['ssh://ann@host', '/var/run/docker.sock', 'unix://docker.sock', 'fd://'])(
     'of engines that are none, as %s in DOCKER_HOST, leave the server alone',
     async (address) => {
-      const asked = createEngine(address, systemClock).get('/version')
-      await expect(asked).rejects.toThrow(EngineAway)
+      const asked = new Engine(address, systemClock).get('/version')
+      await expect(asked).rejects.toThrow(BackendUnreachable)
       await expect(asked).rejects.toThrow(`${address} is no address of a container engine; set container.engine`)
     },
   )
 
   it('of engines may have spaces', async () => {
-    await expect(createEngine('unix:///no such/docker.sock', systemClock).get('/version')).rejects.toThrow(
+    await expect(new Engine('unix:///no such/docker.sock', systemClock).get('/version')).rejects.toThrow(
       'ENOENT /no such/docker.sock',
     )
   })
@@ -333,7 +330,7 @@ describe('networks', () => {
       async delete(path: string) {
         await pause()
         const at = networks.findIndex(({ Id }) => path === `/networks/${Id}`)
-        if (at < 0) throw new EngineError(404, 'no such network')
+        if (at < 0) throw new BackendRefused(404, 'no such network')
         networks.splice(at, 1)
       },
     } as unknown as Engine

@@ -1,10 +1,9 @@
-import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { EngineAway } from '../../../src/executors/container/engine.ts'
 import { type Executor, StartFailed } from '../../../src/executors/executor.ts'
 import { systemClock } from '../../../src/platform/clock.ts'
 import { until } from '../../support/until.ts'
@@ -271,12 +270,6 @@ describe('a start without a place for its files', () => {
   })
 })
 
-it('a start notes the id of its container, which tells it from its copies', async () => {
-  Object.assign(engine, { hasImage: true, create: (response: ServerResponse) => void response.end('{"Id":"made"}') })
-  const handle = await executor.start(runOf({ command: ['true'] }))
-  expect(await readFile(join(directory, 'stops', `${handle}.order`), 'utf8')).toBe('made')
-})
-
 describe('a start that fails', () => {
   const run = runOf({ command: ['true'] }, { closure: '{}' })
   const left = async () => (await readdir(join(directory, 'stops'))).filter((file) => file.endsWith('.closure'))
@@ -333,7 +326,7 @@ describe('a container that looks into an image', () => {
       engine.looksAreRemoved = false
     })
     await until(() => engine.frozen, { what: 'it is ordered' })
-    expect(told).toEqual(['The container engine does not answer'])
+    expect(told).toEqual(['The container engine is unreachable'])
     expect(engine.looks).toHaveLength(2)
     await engine.close()
     unwanted.abort()
@@ -346,29 +339,6 @@ describe('a run while the engine is away', () => {
   it('has no container if no order is noted', async () => {
     await engine.close()
     expect(await executor.find('one')).toBeNull()
-    engine = await startEngine()
-  })
-
-  it('may have one in a directory of a version that noted none, until all containers are noted', async () => {
-    await mkdir(join(directory, 'old'))
-    await executor.close()
-    executor = await open('old')
-    await engine.close()
-    await expect(executor.find('one')).rejects.toBeInstanceOf(EngineAway)
-    engine = await startEngine()
-    engine.hasImage = true
-    const unwanted = new AbortController()
-    const starting = begin(unwanted)
-    await until(() => engine.frozen, { what: 'the engine has the order' })
-    await engine.close()
-    unwanted.abort()
-    await starting
-    for (const when of ['at once', 'after a restart']) {
-      expect(await executor.find('one'), when).toBeNull()
-      await expect(executor.find('earlier'), when).rejects.toBeInstanceOf(EngineAway)
-      await executor.close()
-      executor = await open('old')
-    }
     engine = await startEngine()
   })
 })

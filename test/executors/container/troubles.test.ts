@@ -19,7 +19,7 @@ beforeEach(async () => {
   directory = await mkdtemp(join(tmpdir(), 'berth-container-troubles-'))
   engine = await startEngine()
   executor = await openOverEngine(directory, { image: 'i', clock: fastClock(100) })
-  await noteMade('abc')
+  await writeFile(join(directory, 'stops', `${handle}.order`), '')
 })
 afterEach(async () => {
   await executor.close()
@@ -28,9 +28,6 @@ afterEach(async () => {
 })
 
 const handle = 'berth-one'
-/** As a start leaves it. */
-const noteMade = (id: string) => writeFile(join(directory, 'stops', `${handle}.order`), id)
-
 /** Output as the engine frames it. */
 function frame(text: string): Buffer {
   const header = Buffer.from([1, 0, 0, 0, 0, 0, 0, text.length])
@@ -66,26 +63,13 @@ async function startEngine() {
     ignoresTerm: false,
     isPaused: false,
     isRemoved: false,
-    name: handle,
-    /** The engine renames nothing. */
-    isNameTaken: false,
-    /** Containers that have the labels of the run. */
-    labelled: 1,
   }
-  const isMissing = (path: string) => path.includes(handle) && (state.isRemoved || state.name !== handle)
+  const isMissing = (path: string) => path.includes(handle) && state.isRemoved
   const runs = () => !state.signals.includes(state.ignoresTerm ? 'KILL' : 'TERM')
   const inspected = () => (runs() ? inspectedAs(state.isPaused ? 'paused' : 'running', 0) : inspectedAs('exited', 143))
-  const listed = () =>
-    Array(state.isRemoved ? 0 : state.labelled).fill({
-      Id: 'abc',
-      Names: [`/${state.name}`],
-      Labels: { 'berth.run': 'one' },
-      State: inspected().State.Status,
-    })
+  const listed = () => (state.isRemoved ? [] : [{ Names: [`/${handle}`], State: inspected().State.Status }])
   function act({ pathname, searchParams }: URL, response: ServerResponse): void {
     const [verb] = pathname.split('/').slice(-1)
-    if (verb === 'rename' && state.isNameTaken) response.statusCode = 409
-    else if (verb === 'rename') state.name = searchParams.get('name') ?? ''
     if (verb === 'unpause') state.isPaused = false
     if (verb === 'kill' && state.isPaused) response.statusCode = 409
     else if (verb === 'kill') state.signals.push(searchParams.get('signal') ?? '')
@@ -113,14 +97,14 @@ async function startEngine() {
 }
 
 test('it is stopped though the stop cannot be recorded, and the caller is told to try again', async () => {
-  await mkdir(join(directory, 'stops', `one.${process.pid}`))
+  await mkdir(join(directory, 'stops', `${handle}.${process.pid}.0`))
   await expect(executor.stop(handle, 600_000)).rejects.toThrow(/EISDIR/)
   expect(engine.signals).toEqual(['TERM'])
   expect(await observe(executor, handle)).toMatchObject({ state: 'ended', exitCode: 143, stopped: true })
 })
 
 test('it is killed in time though the record of its stop can be neither read nor written', async () => {
-  await mkdir(join(directory, 'stops', 'one'))
+  await mkdir(join(directory, 'stops', `${handle}.stop`))
   engine.ignoresTerm = true
   await expect(executor.stop(handle, 100)).rejects.toThrow(/EISDIR/)
   await until(() => engine.signals.includes('KILL'), { what: 'it is killed' })
@@ -131,67 +115,15 @@ test('an answer that stops in its middle is given up, and concludes nothing', as
   engine.breaksOff = true
   expect(await observe(executor, handle)).toMatchObject({
     state: 'starting',
-    info: expect.stringContaining('does not answer'),
+    info: expect.stringContaining('unreachable'),
   })
   engine.breaksOff = false
   expect(await observe(executor, handle)).toMatchObject({ state: 'running' })
 })
 
-test('it gets its name back when another program took it away, and is the same run', async () => {
-  engine.name = 'other'
-  expect(await observe(executor, handle)).toMatchObject({ state: 'running', nativeId: 'abc' })
-  expect(engine.name).toBe(handle)
-})
-
-test('it is stopped, and killed in time, under another name', async () => {
-  Object.assign(engine, { name: 'other', ignoresTerm: true })
-  await executor.stop(handle, 100)
-  engine.name = 'another'
-  await until(() => engine.signals.includes('KILL'), { what: 'it is killed' })
-  expect(engine.signals).toEqual(['TERM', 'KILL'])
-})
-
-test('it is found and not started again, and removed in the end, under another name', async () => {
-  engine.name = 'other'
-  expect(await executor.find('one')).toBe(handle)
-  engine.name = 'other'
-  expect(await executor.start(runOf({}, { runId: 'one' }))).toBe(handle)
-  engine.name = 'other'
-  expect(await executor.list?.()).toEqual([{ runId: 'one', handle }])
-  await executor.forget?.(handle)
-  expect(engine.isRemoved).toBe(true)
-})
-
 test('it is not listed where its order is not: a server elsewhere has a directory of the same path', async () => {
   await rm(join(directory, 'stops', `${handle}.order`))
   expect(await executor.list?.()).toEqual([])
-})
-
-test('nothing is concluded while the engine does not give it its name back', async () => {
-  Object.assign(engine, { name: 'other', isNameTaken: true })
-  expect(await executor.inspect([handle, 'berth-two'])).toMatchObject([{ state: 'starting' }, { state: 'gone' }])
-  await expect(executor.stop(handle, 600_000)).rejects.toThrow(/does not get its name back/)
-  engine.isNameTaken = false
-  expect(await observe(executor, handle)).toMatchObject({ state: 'running' })
-  Object.assign(engine, { name: 'other', isNameTaken: true })
-  expect(await observe(executor, handle)).toMatchObject({ state: 'running' })
-})
-
-test('a copy of it is not the run, and is not removed', async () => {
-  await observe(executor, handle)
-  await noteMade('original')
-  engine.name = 'copy'
-  expect(await observe(executor, handle)).toMatchObject({ state: 'gone' })
-  await executor.forget?.(handle)
-  expect(await observe(executor, handle)).toMatchObject({ state: 'gone' })
-  expect(engine).toMatchObject({ name: 'copy', isRemoved: false })
-})
-
-test.each([0, 2])('it is gone when %i containers have its labels and none its name', async (labelled) => {
-  await noteMade('')
-  Object.assign(engine, { labelled, name: 'other' })
-  expect(await observe(executor, handle)).toMatchObject({ state: 'gone' })
-  expect(engine.name).toBe('other')
 })
 
 test('it goes on when it is stopped while it is paused', async () => {
@@ -259,7 +191,7 @@ test('a container of another program under its name is not it, is left alone, an
   expect(await observe(executor, handle)).toMatchObject({ state: 'gone' })
   await expect(executor.start(runOf({ command: ['true'] }, { runId: 'one' }))).rejects.toMatchObject({
     reason: 'START_FAILED',
-    message: expect.stringContaining('not of this pool'),
+    message: expect.stringContaining('belongs to another pool'),
   })
   await executor.forget?.(handle)
   expect(asked.filter((each) => each.startsWith('DELETE') && each.endsWith(handle))).toEqual([])

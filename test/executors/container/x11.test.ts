@@ -7,8 +7,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createContainerExecutor } from '../../../src/executors/container/container.ts'
-import { createEngine, type Engine } from '../../../src/executors/container/engine.ts'
-import { inspectNamed } from '../../../src/executors/container/handle.ts'
+import { Containers } from '../../../src/executors/container/containers.ts'
+import { Engine } from '../../../src/executors/container/engine.ts'
 import type { Executor } from '../../../src/executors/executor.ts'
 import { systemClock } from '../../../src/platform/clock.ts'
 import { createLog } from '../../../src/platform/log.ts'
@@ -49,7 +49,7 @@ describe.skipIf(address === undefined || !hasServer)(`an X11 display with ${addr
       log: createLog('warn'),
     })
   beforeAll(async () => {
-    engine = createEngine(address ?? '', systemClock)
+    engine = new Engine(address ?? '', systemClock)
     directory = await mkdtemp(join(tmpdir(), 'berth-x11-'))
     executor = await open()
   })
@@ -60,7 +60,7 @@ describe.skipIf(address === undefined || !hasServer)(`an X11 display with ${addr
     await rm(directory, { recursive: true })
   })
 
-  const display = (handle: string) => inspectNamed(engine, `${handle}.x11`)
+  const display = (handle: string) => new Containers(engine, '', systemClock).inspect(`${handle}.x11`)
   const volumes = async () => (await engine.get<{ Volumes: unknown[] | null }>('/volumes')).Volumes?.length ?? 0
   async function finish(spec: Spec, run: Parameters<typeof runOf>[1] = {}) {
     const handle = await executor.start(runOf(spec, run))

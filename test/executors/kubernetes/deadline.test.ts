@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { annotations } from '../../../src/executors/kubernetes/names.ts'
 import type { Pod } from '../../../src/executors/kubernetes/objects.ts'
-import { partOf } from '../../../src/executors/kubernetes/pod-state.ts'
+import { interpretPod } from '../../../src/executors/kubernetes/pod-state.ts'
 
 const toldAt = '2026-01-01T01:00:00Z'
 
@@ -22,11 +22,11 @@ const pod: Pod = {
   },
 }
 
-const known = (seconds: number, silent: readonly string[] = []) => ({
+const known = (seconds: number, unreachable: readonly string[] = []) => ({
   toTime: (iso: string) => new Date(iso),
   nowMs: Date.parse(toldAt) + seconds * 1_000,
-  silent: new Set(silent),
-  doing: new Map<string, string>(),
+  unreachable: new Set(unreachable),
+  notices: new Map<string, string>(),
 })
 
 describe('the time of a command', () => {
@@ -49,7 +49,7 @@ describe('the time of a command', () => {
     ['says no number', 'RAN -1', '05.000'],
     ['says nothing', '', '05.000'],
   ])('ends within the seconds that the kubelet tells if its supervisor %s', (_, said, end) => {
-    expect(partOf(ended(said), known(0))).toMatchObject({
+    expect(interpretPod(ended(said), known(0))).toMatchObject({
       kind: 'over',
       ended: { startedAt: moment('01'), finishedAt: moment(end) },
     })
@@ -62,8 +62,8 @@ describe('the time of a command', () => {
       ...asked,
       status: { phase: 'Running', containerStatuses: [{ name: 'job', state: { running } }] },
     }
-    expect(partOf(runs, known(0))).toEqual({ kind: 'runs', startedAt: moment('01.400') })
-    expect(partOf(asked, known(0))).toMatchObject({
+    expect(interpretPod(runs, known(0))).toEqual({ kind: 'runs', startedAt: moment('01.400') })
+    expect(interpretPod(asked, known(0))).toMatchObject({
       ended: { startedAt: moment('01.400'), finishedAt: moment('05.650') },
     })
   })
@@ -71,19 +71,22 @@ describe('the time of a command', () => {
 
 describe('a container of which the kubelet never says that it ended', () => {
   test('runs while it may still be ended', () => {
-    expect(partOf(pod, known(39))).toMatchObject({ kind: 'runs' })
+    expect(interpretPod(pod, known(39))).toMatchObject({ kind: 'runs' })
   })
 
   test('is over after its grace', () => {
-    expect(partOf(pod, known(41))).toMatchObject({ kind: 'over', ended: { exitCode: 137, cause: 'MAX_RUN_TIME' } })
+    expect(interpretPod(pod, known(41))).toMatchObject({
+      kind: 'over',
+      ended: { exitCode: 137, cause: 'MAX_RUN_TIME' },
+    })
   })
 
-  test('is not over on a node that does not answer', () => {
-    expect(partOf(pod, known(41, ['n1']))).toMatchObject({ kind: 'unreachable' })
+  test('is not over on an unreachable node', () => {
+    expect(interpretPod(pod, known(41, ['n1']))).toMatchObject({ kind: 'unreachable' })
   })
 
   test('is not over when it is not known since when it should end', () => {
     const { managedFields: _, ...metadata } = pod.metadata
-    expect(partOf({ ...pod, metadata }, known(41))).toMatchObject({ kind: 'runs' })
+    expect(interpretPod({ ...pod, metadata }, known(41))).toMatchObject({ kind: 'runs' })
   })
 })

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { podLabels } from '../../../src/executors/kubernetes/names.ts'
 import type { ContainerStatus, Pod } from '../../../src/executors/kubernetes/objects.ts'
-import { runObservation } from '../../../src/executors/kubernetes/observation.ts'
-import { podOf as describedPod } from '../../../src/executors/kubernetes/pod.ts'
-import { partOf, type Surroundings } from '../../../src/executors/kubernetes/pod-state.ts'
+import { observeRun } from '../../../src/executors/kubernetes/observation.ts'
+import { makePod as describedPod } from '../../../src/executors/kubernetes/pod.ts'
+import { interpretPod, type Surroundings } from '../../../src/executors/kubernetes/pod-state.ts'
 import { displayScript } from '../../../src/executors/process/display.ts'
 import { runOf } from '../runs.ts'
 
@@ -12,8 +12,8 @@ import { runOf } from '../runs.ts'
 const known: Surroundings = {
   toTime: (iso) => new Date(iso),
   nowMs: Date.parse('2026-01-01T01:00:00Z'),
-  silent: new Set(),
-  doing: new Map(),
+  unreachable: new Set(),
+  notices: new Map(),
 }
 
 type State = NonNullable<ContainerStatus['state']>
@@ -36,7 +36,7 @@ function seen(job: State, display: Omit<ContainerStatus, 'name'> | null, startTi
       containerStatuses: [{ name: 'job', state: job }, ...(display ? [{ name: 'display', ...display }] : [])],
     },
   }
-  return runObservation([partOf(pod, known)], { pods: [pod], replicas: 1, nativeId: 'p' })
+  return observeRun([interpretPod(pod, known)], { pods: [pod], replicas: 1, nativeId: 'p' })
 }
 
 const later: State = { running: { startedAt: '2026-01-01T00:00:05Z' } }

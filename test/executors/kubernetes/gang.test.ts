@@ -45,7 +45,7 @@ const handle = 'berth-run-1'
 const ago = (seconds: number) => new Date(Date.now() - seconds * 1000).toISOString()
 const running = { running: { startedAt: ago(3_000) } }
 
-function podOf(replica: number, spec: Partial<Pod['spec']>, status: Pod['status']): Pod {
+function makePod(replica: number, spec: Partial<Pod['spec']>, status: Pod['status']): Pod {
   const labels = {
     [podLabels.handle]: handle,
     [podLabels.replica]: String(replica),
@@ -56,7 +56,7 @@ function podOf(replica: number, spec: Partial<Pod['spec']>, status: Pod['status'
 }
 
 const placed = (replica: number, secondsAgo: number, state: ContainerStatus['state'] = running): Pod =>
-  podOf(
+  makePod(
     replica,
     { nodeName: 'n1' },
     {
@@ -68,7 +68,7 @@ const placed = (replica: number, secondsAgo: number, state: ContainerStatus['sta
   )
 
 const nowhere = (replica: number): Pod =>
-  podOf(
+  makePod(
     replica,
     {},
     {
@@ -135,7 +135,7 @@ test('it never began if a node falls silent before, and does not begin after it 
   ]
   expect(await observe(executor, handle)).toEqual({
     state: 'unreachable',
-    info: 'Node n1 does not answer',
+    info: 'Node n1 is unreachable',
     neverBegan: true,
   })
   await executor.stop(handle, 30_000)

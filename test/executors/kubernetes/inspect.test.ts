@@ -47,7 +47,7 @@ const handle = 'berth-run-1'
 type Status = Pod['status']
 type State = NonNullable<NonNullable<Status['containerStatuses']>[number]['state']>
 
-function podOf(
+function makePod(
   state: State,
   { replica = 0, replicas = 1, ...more }: Partial<Status> & { replica?: number; replicas?: number } = {},
 ): Pod {
@@ -70,10 +70,10 @@ const node = (ready: 'True' | 'False' | 'Unknown') => ({
 })
 const waiting: State = { waiting: { reason: 'ContainerCreating' } }
 
-test('a pod that waits on a node that does not answer is unreachable, and not starting for ever', async () => {
-  server.items['pods'] = [podOf(waiting)]
+test('a pod that waits on an unreachable node is unreachable, and not starting for ever', async () => {
+  server.items['pods'] = [makePod(waiting)]
   server.items['nodes'] = [node('Unknown')]
-  expect(await observe(executor, handle)).toMatchObject({ state: 'unreachable', info: 'Node n1 does not answer' })
+  expect(await observe(executor, handle)).toMatchObject({ state: 'unreachable', info: 'Node n1 is unreachable' })
 })
 
 test.each([
@@ -82,7 +82,7 @@ test.each([
 ] as const)(
   'a pod without an image, whose node is ready: %s, is deleted with a grace of %i s',
   async (ready, grace) => {
-    const pod = podOf({ waiting: { reason: 'ImagePullBackOff' } })
+    const pod = makePod({ waiting: { reason: 'ImagePullBackOff' } })
     server.items['pods'] = [pod]
     server.items['secrets'] = [{ metadata: { name: handle } }]
     server.items['nodes'] = [node(ready)]
@@ -104,7 +104,7 @@ test.each([
 )
 
 test('a node that says that it is not ready still tells the truth of its pods', async () => {
-  server.items['pods'] = [podOf({ running: { startedAt: '2026-01-01T00:00:00Z' } }, { phase: 'Running' })]
+  server.items['pods'] = [makePod({ running: { startedAt: '2026-01-01T00:00:00Z' } }, { phase: 'Running' })]
   server.items['nodes'] = [node('False')]
   expect(await observe(executor, handle)).toMatchObject({ state: 'running' })
   expect(await executor.capacity?.()).toMatchObject([{ state: 'CORDONED' }])
@@ -134,7 +134,7 @@ test('a pod that waits says what the kubelet told last of it', async () => {
     message: `${reason} ${uid}`,
     lastTimestamp: `2026-01-01T00:00:0${second}Z`,
   })
-  server.items['pods'] = [podOf(waiting)]
+  server.items['pods'] = [makePod(waiting)]
   server.items['nodes'] = [node('True')]
   server.items['events'] = [told('u0', 'FailedMount', 5), told('u0', 'Pulling', 3), told('u1', 'Pulling', 9)]
   expect(await observe(executor, handle)).toMatchObject({ state: 'starting', info: 'FailedMount u0' })
@@ -144,7 +144,7 @@ test('a pod that waits says what the kubelet told last of it', async () => {
 const onSlowNode = (state: State, phase = 'Running') => {
   const ago = (seconds: number) => new Date(Date.now() - seconds * 1_000).toISOString().replace(/\.\d+/, '')
   const slowSeconds = 7_200
-  return podOf(state, {
+  return makePod(state, {
     phase,
     startTime: ago(slowSeconds + 9),
     conditions: [{ type: 'PodScheduled', status: 'True', lastTransitionTime: ago(10) }],
@@ -181,7 +181,7 @@ test('the end of a pod is as told when the clock of its node was corrected while
 test('the start of a run stays where it was while the clock of the API server is an hour ahead', async () => {
   server.items['nodes'] = [node('True')]
   const startedAt = new Date(Date.now() + 3_590_000).toISOString()
-  server.items['pods'] = [podOf({ running: { startedAt } }, { phase: 'Running' })]
+  server.items['pods'] = [makePod({ running: { startedAt } }, { phase: 'Running' })]
   const starts = new Set<number | undefined>()
   for (const aheadMs of [3_600_000, 3_599_100, 3_601_000]) {
     server.answers = (_, response) => {
@@ -204,7 +204,7 @@ test('an image that cannot be pulled has its ten minutes on a node with a slow c
 test('output ends with its pod, though the connection of the follower stays open', async () => {
   const fast = await openExecutor(fastClock(100))
   server.items['nodes'] = [node('True')]
-  server.items['pods'] = [podOf({ running: { startedAt: '2026-01-01T00:00:00Z' } }, { phase: 'Running' })]
+  server.items['pods'] = [makePod({ running: { startedAt: '2026-01-01T00:00:00Z' } }, { phase: 'Running' })]
   let followers = 0
   const line = (text: string, second: number) => `2026-01-01T00:00:0${second}.000000000Z ${text}\n`
   server.answers = (request, response) => {
@@ -218,7 +218,7 @@ test('output ends with its pod, though the connection of the follower stays open
   const reading = read(fast, handle)
   await until(() => followers > 0, { what: 'the output is followed' })
   const terminated = { exitCode: 0, reason: 'Completed', finishedAt: '2026-01-01T00:00:02Z' }
-  server.items['pods'] = [podOf({ terminated }, { phase: 'Succeeded' })]
+  server.items['pods'] = [makePod({ terminated }, { phase: 'Succeeded' })]
   expect(await observe(fast, handle)).toMatchObject({ state: 'ended' })
   expect((await reading).out).toBe('first\nlast\n')
   await fast.close()
@@ -251,7 +251,7 @@ test.each<[string, State, object[]]>([
   ['whose command has not begun', waiting, []],
 ])('output of a pod %s and is removed before any of it can be read', async (_, state, expected) => {
   server.items['nodes'] = [node('True')]
-  server.items['pods'] = [podOf(state, { phase: 'Running' })]
+  server.items['pods'] = [makePod(state, { phase: 'Running' })]
   server.answers = (request, response) => {
     if (!request.url?.includes('/log?')) return false
     server.items['pods'] = []
@@ -263,7 +263,7 @@ test.each<[string, State, object[]]>([
 
 test('output of a pod that was read and then cut off has a gap, though its beginning was not seen', async () => {
   server.items['nodes'] = [node('True')]
-  server.items['pods'] = [podOf(waiting, { phase: 'Pending' })]
+  server.items['pods'] = [makePod(waiting, { phase: 'Pending' })]
   server.answers = (request, response) => {
     if (!request.url?.includes('/log?')) return false
     response.write('2026-01-01T00:00:01.000000000Z hello\n')
@@ -278,7 +278,7 @@ test('output of a pod that was read and then cut off has a gap, though its begin
 
 test('output of a pod that runs on a silent node and is removed has a gap', async () => {
   server.items['nodes'] = [node('Unknown')]
-  server.items['pods'] = [podOf({ running: { startedAt: '2026-01-01T00:00:00Z' } }, { phase: 'Running' })]
+  server.items['pods'] = [makePod({ running: { startedAt: '2026-01-01T00:00:00Z' } }, { phase: 'Running' })]
   server.answers = (request, response) => {
     if (!request.url?.includes('/log?')) return false
     server.items['pods'] = []
@@ -293,7 +293,7 @@ test('the deadline of a pod that waits for the other pods of its run counts from
   server.items['pods'] = ['00:00:00', '02:00:00'].map((at, replica) => {
     const [startTime, startedAt] = [`2026-01-01T${at}Z`, `2026-01-01T${at.slice(0, -2)}09Z`]
     const status = { phase: 'Running', podIP: '10.0.0.9', startTime }
-    const pod = podOf({ running: { startedAt } }, { replica, replicas: 2, ...status })
+    const pod = makePod({ running: { startedAt } }, { replica, replicas: 2, ...status })
     return { ...pod, metadata: { ...pod.metadata, annotations: { [annotations.deadline]: '100' } } }
   })
   await observe(executor, handle)
@@ -303,57 +303,4 @@ test('the deadline of a pod that waits for the other pods of its run counts from
     spec: { activeDeadlineSeconds },
   })
   expect(Object.fromEntries(told)).toEqual({ [`${handle}-0`]: begin(7_309), [`${handle}-1`]: begin(109) })
-})
-
-/** As the executor made it, after another program has taken the labels away. */
-const withoutLabels = (pod: Pod, replicas = 1): Pod => ({
-  ...pod,
-  metadata: { ...pod.metadata, labels: {} },
-  spec: {
-    ...pod.spec,
-    containers: [{ name: 'job', command: ['/bin/sh', '-c', '', 'berth', '0', '30', '0', String(replicas)] }],
-    volumes: [{ secret: { secretName: handle } }],
-  },
-})
-const onReadyNode = { startedAt: '2026-01-01T00:00:00Z' }
-
-test('a pod whose labels another program removes is the same run, with its output and its end', async () => {
-  server.items['nodes'] = [node('True')]
-  server.items['pods'] = [withoutLabels(podOf({ running: onReadyNode }, { phase: 'Running' }))]
-  expect(await observe(executor, handle)).toMatchObject({ state: 'running', nativeId: `${handle}-0` })
-  await executor.stop(handle, 5_000)
-  expect(server.patches.map(({ path }) => path.split('/').at(-1))).toEqual([`${handle}-0`])
-  const terminated = { exitCode: 3, reason: 'Error', finishedAt: '2026-01-01T00:00:02Z' }
-  server.items['pods'] = [withoutLabels(podOf({ terminated }, { phase: 'Failed' }))]
-  server.answers = (request, response) => {
-    if (!request.url?.includes('/log?')) return false
-    response.end('2026-01-01T00:00:01.000000000Z hello\n')
-    return true
-  }
-  expect(await observe(executor, handle)).toMatchObject({ state: 'ended', exitCode: 3 })
-  expect((await read(executor, handle)).out).toBe('hello\n')
-  await executor.forget?.(handle)
-  expect(server.items['pods']).toEqual([])
-})
-
-test('a run of several pods waits for one whose labels another program removes', async () => {
-  server.items['nodes'] = [node('True')]
-  const pods = [0, 1].map((replica) =>
-    podOf({ running: onReadyNode }, { phase: 'Running', podIP: `10.0.0.${replica}`, replica, replicas: 2 }),
-  )
-  for (const without of [[0], [1], [0, 1]]) {
-    server.items['pods'] = pods.map((pod, replica) => (without.includes(replica) ? withoutLabels(pod, 2) : pod))
-    expect(await observe(executor, handle)).toMatchObject({ state: 'running', ip: '10.0.0.0' })
-  }
-})
-
-test('a pod with the labels or the name of a run that is not made for it is none of the run', async () => {
-  server.items['nodes'] = [node('True')]
-  const pod = podOf({ running: onReadyNode }, { phase: 'Running' })
-  const copy = { ...pod, metadata: { ...pod.metadata, name: 'copy' } }
-  const stranger = { ...pod, metadata: { ...pod.metadata, labels: {} } }
-  for (const other of [copy, stranger]) {
-    server.items['pods'] = [other]
-    expect(await observe(executor, handle)).toMatchObject({ state: 'gone' })
-  }
 })

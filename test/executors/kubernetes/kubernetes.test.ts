@@ -129,19 +129,6 @@ describe.skipIf(kubeconfig === undefined)('with a cluster', () => {
       expect(await readFile(join(directory, 'began'), 'utf8')).toBe('x\n')
     })
 
-    it('whose labels another program removes is the same run, and is stopped', async () => {
-      const handle = await start(sh('echo first; exec sleep 600'))
-      await untilState(executor, handle, 'running')
-      const labels = Object.keys(JSON.parse(await fieldOf('pod', `${handle}-0`, '.metadata.labels')))
-      await kubectl('label', 'pod', `${handle}-0`, ...labels.map((label) => `${label}-`))
-      expect(await observe(executor, handle)).toMatchObject({ state: 'running' })
-      await executor.stop(handle, 5_000)
-      expect((await read(executor, handle)).out).toBe('first\n')
-      expect(await untilEnded(executor, handle)).toMatchObject({ exitCode: 143, stopped: true })
-      await executor.forget?.(handle)
-      await until(async () => !(await kubectl('get', 'pods', '-o', 'name')).includes(handle), { what: 'it is removed' })
-    })
-
     it('has its Services and its policy, and leaves nothing', async () => {
       const ports = [1, 2].map((port) => ({ port, targetPort: 80, protocol: 'TCP' as const }))
       const spec = { internalDns: { name: 'dns-users-test-web', ports }, networkIsolation: 'IN' as const }

@@ -1,11 +1,11 @@
 import { expect, it } from 'vitest'
-import { networkObjectsOf } from '../../../src/executors/kubernetes/network.ts'
+import { makeNetworkObjects } from '../../../src/executors/kubernetes/network.ts'
 import { resourcesOf, runOf } from '../runs.ts'
 
 /** What a run asks of the network of its cluster. */
 
 const secret = { metadata: { name: 's', uid: 'u', resourceVersion: '1' } }
-const objectsOf = (...run: Parameters<typeof runOf>) => networkObjectsOf(runOf(...run), 'us', secret)
+const objectsOf = (...run: Parameters<typeof runOf>) => makeNetworkObjects(runOf(...run), 'us', secret)
 
 it.each([
   ['IN', { policyTypes: ['Ingress'], ingress: [] }],

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { logBeginning, outputAfter, type PodPosition } from '../../../src/executors/kubernetes/output.ts'
+import { logBeginning, type PodPosition, readOutputAfter } from '../../../src/executors/kubernetes/output.ts'
 
 /** How the log of a pod becomes the output of its job. */
 
@@ -18,7 +18,7 @@ async function readAll(text: string, from: PodPosition, { size = 65_536, follows
     isLost: false,
     hasMoved: false,
   }
-  for await (const chunk of outputAfter(cutInto(text, size), from, {
+  for await (const chunk of readOutputAfter(cutInto(text, size), from, {
     follows,
     openPlain: async () => cutInto(plain, size),
   })) {

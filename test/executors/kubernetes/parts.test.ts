@@ -2,13 +2,13 @@ import { execFileSync } from 'node:child_process'
 import { describe, expect, it } from 'vitest'
 import { shapeOf } from '../../../src/domain/shape.ts'
 import type { RunSpec } from '../../../src/executors/executor.ts'
-import { capacityOf } from '../../../src/executors/kubernetes/capacity.ts'
-import { annotations, handleOf, podLabels } from '../../../src/executors/kubernetes/names.ts'
+import { listNodes } from '../../../src/executors/kubernetes/capacity.ts'
+import { annotations, makeHandle, podLabels } from '../../../src/executors/kubernetes/names.ts'
 import type { Node, Pod } from '../../../src/executors/kubernetes/objects.ts'
-import { nodeAffinityOf, nodeLabels } from '../../../src/executors/kubernetes/placement.ts'
-import { podOf as describedPod } from '../../../src/executors/kubernetes/pod.ts'
-import { ceilingOf, floorOf, milli } from '../../../src/executors/kubernetes/quantity.ts'
-import { commandScript } from '../../../src/executors/kubernetes/script.ts'
+import { makeNodeAffinity, nodeLabels } from '../../../src/executors/kubernetes/placement.ts'
+import { makePod as describedPod } from '../../../src/executors/kubernetes/pod.ts'
+import { milli, roundDown, roundUp } from '../../../src/executors/kubernetes/quantity.ts'
+import { makeCommandScript } from '../../../src/executors/kubernetes/script.ts'
 import { resourcesOf, runOf } from '../runs.ts'
 
 /** What needs no cluster: how its answers are read, and what it is asked for. */
@@ -17,7 +17,7 @@ describe('the script of a run', () => {
   const output = (run: Parameters<typeof runOf>, environment: Record<string, string> = {}) =>
     execFileSync(
       '/bin/sh',
-      ['-c', commandScript(runOf(...run), { passed: { PASSED: 'server $x' } }), 'berth', '5', 'ip'],
+      ['-c', makeCommandScript(runOf(...run), { passed: { PASSED: 'server $x' } }), 'berth', '5', 'ip'],
       {
         env: { PATH: '/usr/bin:/bin', ...environment },
         encoding: 'utf8',
@@ -106,12 +106,12 @@ describe('amounts', () => {
     ['0.1', 100],
     ['1500u', 1],
     ['1e3', 1_000_000],
-  ])('%s of processors', (quantity, millis) => expect(floorOf(quantity, milli)).toBe(millis))
+  ])('%s of processors', (quantity, millis) => expect(roundDown(quantity, milli)).toBe(millis))
 
   it('of memory', () => {
-    expect(floorOf('24632892Ki')).toBe(24_632_892 * 1024)
-    expect(ceilingOf('0.5')).toBe(1)
-    expect(() => floorOf('many')).toThrow('Not a quantity of Kubernetes: many')
+    expect(roundDown('24632892Ki')).toBe(24_632_892 * 1024)
+    expect(roundUp('0.5')).toBe(1)
+    expect(() => roundDown('many')).toThrow('Not a quantity of Kubernetes: many')
   })
 
   it('of a node are what it gives, minus what others hold', () => {
@@ -143,7 +143,7 @@ describe('amounts', () => {
       node('c', { taints: [taint] }),
       node('d', {}, 'Unknown'),
     ]
-    const capacity = capacityOf(nodes, [pod('us'), pod('them')], 'us')
+    const capacity = listNodes(nodes, [pod('us'), pod('them')], 'us')
     expect(capacity.map(({ state }) => state)).toEqual(['READY', 'CORDONED', 'CORDONED', 'LOST'])
     expect(capacity[0]).toMatchObject({
       cpuMillis: 4_000,
@@ -174,11 +174,11 @@ describe('labels of nodes', () => {
     [{ [cudaMajor]: '11' }, { tensorCores: false, cudaVersion: null }],
     [{ [cudaMajor]: 'x', [cudaMinor]: '1' }, { cudaVersion: null }],
   ])('%j tell the tensor cores and the CUDA version of GPUs', (labels, gpu) =>
-    expect(capacityOf([node(labels)], [], 'us')[0]?.gpus).toMatchObject([gpu]),
+    expect(listNodes([node(labels)], [], 'us')[0]?.gpus).toMatchObject([gpu]),
   )
 
   const terms = (resources: Parameters<typeof resourcesOf>[0], ...labels: Record<string, string>[]) => {
-    const affinity = nodeAffinityOf(shapeOf(resourcesOf(resources)), labels.map(node)) as null | {
+    const affinity = makeNodeAffinity(shapeOf(resourcesOf(resources)), labels.map(node)) as null | {
       requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: { matchExpressions: object[] }[] }
     }
     const found = affinity?.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms ?? []
@@ -220,7 +220,7 @@ describe('what a pod of others holds', () => {
       spec: { nodeName: 'n', containers: [], ...spec },
       status: {},
     }
-    return capacityOf([node], [pod], 'us')[0]?.heldByOthers.cpuMillis
+    return listNodes([node], [pod], 'us')[0]?.heldByOthers.cpuMillis
   }
   const sidecar = asks('500m', { restartPolicy: 'Always' })
 
@@ -240,7 +240,7 @@ describe('what a pod of others holds', () => {
 
 describe('names', () => {
   it('of runs are names of Kubernetes', () => {
-    expect(handleOf('run_01ab')).toBe('berth-run-01ab')
-    expect(() => handleOf('../secrets')).toThrow(/Not the id of a run/)
+    expect(makeHandle('run_01ab')).toBe('berth-run-01ab')
+    expect(() => makeHandle('../secrets')).toThrow(/Not the id of a run/)
   })
 })

@@ -1,22 +1,22 @@
 import { describe, expect, it } from 'vitest'
 import { annotations, podLabels } from '../../../src/executors/kubernetes/names.ts'
 import type { Pod } from '../../../src/executors/kubernetes/objects.ts'
-import { addressToBegin, mustEndTogether, runObservation } from '../../../src/executors/kubernetes/observation.ts'
-import { type Part, partOf, type Surroundings } from '../../../src/executors/kubernetes/pod-state.ts'
+import { addressToBegin, mustEndTogether, observeRun } from '../../../src/executors/kubernetes/observation.ts'
+import { interpretPod, type Part, type Surroundings } from '../../../src/executors/kubernetes/pod-state.ts'
 
 /** What one pod means, and what the pods of a run mean together. */
 
 const known: Surroundings = {
   toTime: (iso) => new Date(iso),
   nowMs: Date.parse('2026-01-01T00:00:30Z'),
-  silent: new Set(['dark']),
-  doing: new Map([['uid', 'Pulling image "x"']]),
+  unreachable: new Set(['dark']),
+  notices: new Map([['uid', 'Pulling image "x"']]),
 }
 
 type Status = Pod['status']
 type State = NonNullable<NonNullable<Status['containerStatuses']>[number]['state']>
 
-function podOf(status: Status, { state, ...spec }: Partial<Pod['spec']> & { state?: State } = {}): Pod {
+function makePod(status: Status, { state, ...spec }: Partial<Pod['spec']> & { state?: State } = {}): Pod {
   return {
     metadata: { name: 'p', uid: 'uid', resourceVersion: '1' },
     spec: { nodeName: 'n1', containers: [], ...spec },
@@ -27,13 +27,14 @@ function podOf(status: Status, { state, ...spec }: Partial<Pod['spec']> & { stat
 const terminated = (exitCode: number, reason = exitCode === 0 ? 'Completed' : 'Error', message = '') => ({
   state: { terminated: { exitCode, reason, message, finishedAt: '2026-01-01T00:00:02Z' } },
 })
-const seen = (pod: Pod, replicas = 1) => runObservation([partOf(pod, known)], { pods: [pod], replicas, nativeId: 'p' })
+const seen = (pod: Pod, replicas = 1) =>
+  observeRun([interpretPod(pod, known)], { pods: [pod], replicas, nativeId: 'p' })
 
 describe('states', () => {
   it.each<[string, Pod, object]>([
     [
       'not scheduled',
-      podOf(
+      makePod(
         { phase: 'Pending', conditions: [{ type: 'PodScheduled', status: 'False', message: '0/1 nodes' }] },
         { nodeName: undefined as never },
       ),
@@ -41,17 +42,17 @@ describe('states', () => {
     ],
     [
       'pulling',
-      podOf({ phase: 'Pending' }, { state: { waiting: { reason: 'ContainerCreating' } } }),
+      makePod({ phase: 'Pending' }, { state: { waiting: { reason: 'ContainerCreating' } } }),
       { state: 'starting', info: 'Pulling image "x"' },
     ],
     [
       'backing off',
-      podOf({ phase: 'Pending' }, { state: { waiting: { reason: 'ImagePullBackOff', message: 'no such image' } } }),
+      makePod({ phase: 'Pending' }, { state: { waiting: { reason: 'ImagePullBackOff', message: 'no such image' } } }),
       { state: 'starting', info: 'ImagePullBackOff: no such image' },
     ],
     [
       'backing off for long',
-      podOf(
+      makePod(
         { phase: 'Pending', startTime: '2025-12-31T00:00:00Z' },
         { state: { waiting: { reason: 'ErrImagePull' } } },
       ),
@@ -59,49 +60,49 @@ describe('states', () => {
     ],
     [
       'a wrong image',
-      podOf({ phase: 'Pending' }, { state: { waiting: { reason: 'InvalidImageName' } } }),
+      makePod({ phase: 'Pending' }, { state: { waiting: { reason: 'InvalidImageName' } } }),
       { state: 'failed', reason: 'BAD_SPEC' },
     ],
     [
       'running',
-      podOf({ phase: 'Running', podIP: '10.0.0.1' }, { state: { running: { startedAt: '2026-01-01T00:00:01Z' } } }),
+      makePod({ phase: 'Running', podIP: '10.0.0.1' }, { state: { running: { startedAt: '2026-01-01T00:00:01Z' } } }),
       { state: 'running', ip: '10.0.0.1', placements: [{ node: 'n1', gpuIds: [] }] },
     ],
     [
       'on a silent node',
-      podOf({ phase: 'Running' }, { nodeName: 'dark', state: { running: { startedAt: '2026-01-01T00:00:01Z' } } }),
+      makePod({ phase: 'Running' }, { nodeName: 'dark', state: { running: { startedAt: '2026-01-01T00:00:01Z' } } }),
       { state: 'unreachable' },
     ],
-    ['unknown to its node', podOf({ phase: 'Unknown' }), { state: 'unreachable' }],
+    ['unknown to its node', makePod({ phase: 'Unknown' }), { state: 'unreachable' }],
     [
       'ended',
-      podOf({ phase: 'Succeeded' }, terminated(0)),
+      makePod({ phase: 'Succeeded' }, terminated(0)),
       { state: 'ended', exitCode: 0, signal: null, stopped: false },
     ],
-    ['ended before the phase says so', podOf({ phase: 'Running' }, terminated(7)), { state: 'ended', exitCode: 7 }],
+    ['ended before the phase says so', makePod({ phase: 'Running' }, terminated(7)), { state: 'ended', exitCode: 7 }],
     [
       'stopped',
-      podOf({ phase: 'Failed' }, terminated(143, 'Error', 'STOPPED\n')),
+      makePod({ phase: 'Failed' }, terminated(143, 'Error', 'STOPPED\n')),
       { state: 'ended', exitCode: 143, signal: 15, stopped: true },
     ],
     [
       'out of memory',
-      podOf({ phase: 'Failed' }, terminated(137, 'OOMKilled')),
+      makePod({ phase: 'Failed' }, terminated(137, 'OOMKilled')),
       { state: 'ended', cause: 'OOM_KILLED' },
     ],
     [
       'out of time by its supervisor',
-      podOf({ phase: 'Failed' }, terminated(143, 'Error', 'MAX_RUN_TIME\n')),
+      makePod({ phase: 'Failed' }, terminated(143, 'Error', 'MAX_RUN_TIME\n')),
       { state: 'ended', cause: 'MAX_RUN_TIME' },
     ],
     [
       'out of time by the kubelet',
-      podOf({ phase: 'Failed', reason: 'DeadlineExceeded' }),
+      makePod({ phase: 'Failed', reason: 'DeadlineExceeded' }),
       { state: 'ended', exitCode: 137, cause: 'MAX_RUN_TIME' },
     ],
     [
       'out of time by the kubelet, which has not ended it yet',
-      podOf(
+      makePod(
         { phase: 'Failed', reason: 'DeadlineExceeded' },
         { state: { running: { startedAt: '2026-01-01T00:00:01Z' } } },
       ),
@@ -109,7 +110,7 @@ describe('states', () => {
     ],
     [
       'out of time by the kubelet on a node that went silent',
-      podOf(
+      makePod(
         { phase: 'Failed', reason: 'DeadlineExceeded' },
         { nodeName: 'dark', state: { running: { startedAt: '2026-01-01T00:00:01Z' } } },
       ),
@@ -117,22 +118,22 @@ describe('states', () => {
     ],
     [
       'out of time before its command began',
-      podOf({ phase: 'Failed', reason: 'DeadlineExceeded' }, { state: { waiting: { reason: 'ContainerCreating' } } }),
+      makePod({ phase: 'Failed', reason: 'DeadlineExceeded' }, { state: { waiting: { reason: 'ContainerCreating' } } }),
       { state: 'failed', reason: 'START_FAILED' },
     ],
     [
       'without its directory',
-      podOf({ phase: 'Failed' }, terminated(126, 'Error', 'WORKDIR_NOT_FOUND\n')),
+      makePod({ phase: 'Failed' }, terminated(126, 'Error', 'WORKDIR_NOT_FOUND\n')),
       { state: 'failed', reason: 'WORKDIR_NOT_FOUND' },
     ],
     [
       'without a shell',
-      podOf({ phase: 'Failed' }, terminated(128, 'StartError', 'no /bin/sh')),
+      makePod({ phase: 'Failed' }, terminated(128, 'StartError', 'no /bin/sh')),
       { state: 'failed', reason: 'BAD_SPEC' },
     ],
     [
       'evicted',
-      podOf({ phase: 'Failed', reason: 'Evicted', message: 'low on memory' }),
+      makePod({ phase: 'Failed', reason: 'Evicted', message: 'low on memory' }),
       { state: 'gone', info: 'Evicted: low on memory' },
     ],
     ...[
@@ -143,13 +144,13 @@ describe('states', () => {
       const status = { phase: 'Failed', reason: 'Evicted', message }
       const expected = { state: 'ended', exitCode: 137, info: expect.stringContaining(message) }
       return [
-        [`over its storage: ${message}`, podOf(status), expected],
-        [`over its storage, with its container: ${message}`, podOf(status, terminated(137)), expected],
+        [`over its storage: ${message}`, makePod(status), expected],
+        [`over its storage, with its container: ${message}`, makePod(status, terminated(137)), expected],
       ]
     }),
     [
       'evicted for others, with the words of 1.20',
-      podOf({
+      makePod({
         phase: 'Failed',
         reason: 'Evicted',
         message:
@@ -159,7 +160,7 @@ describe('states', () => {
     ],
     [
       'preempted',
-      podOf(
+      makePod(
         {
           phase: 'Failed',
           conditions: [{ type: 'DisruptionTarget', status: 'True', reason: 'PreemptionByScheduler' }],
@@ -171,7 +172,7 @@ describe('states', () => {
     ...['OutOfcpu', 'OutOfnvidia.com/gpu', 'OutOfephemeral-storage', 'TopologyAffinityError', 'TaintToleration'].map(
       (reason): [string, Pod, object] => [
         `refused by its node: ${reason}`,
-        podOf({ phase: 'Failed', reason, message: 'Pod was rejected' }),
+        makePod({ phase: 'Failed', reason, message: 'Pod was rejected' }),
         { state: 'failed', reason: 'START_FAILED', message: `${reason}: Pod was rejected` },
       ],
     ),
@@ -182,9 +183,9 @@ describe('states', () => {
       ...pod,
       metadata: { ...pod.metadata, deletionTimestamp: '2026-01-01T00:00:00Z' },
     })
-    expect(seen(deleted(podOf({ phase: 'Failed' }, terminated(143))))).toMatchObject({ state: 'gone' })
-    expect(seen(deleted(podOf({ phase: 'Succeeded' }, terminated(0))))).toMatchObject({ state: 'ended' })
-    expect(seen(deleted(podOf({ phase: 'Failed' }, terminated(143, 'Error', 'STOPPED'))))).toMatchObject({
+    expect(seen(deleted(makePod({ phase: 'Failed' }, terminated(143))))).toMatchObject({ state: 'gone' })
+    expect(seen(deleted(makePod({ phase: 'Succeeded' }, terminated(0))))).toMatchObject({ state: 'ended' })
+    expect(seen(deleted(makePod({ phase: 'Failed' }, terminated(143, 'Error', 'STOPPED'))))).toMatchObject({
       stopped: true,
     })
   })
@@ -201,8 +202,8 @@ describe('states', () => {
     const { state } = terminated(143)
     const began = { state: { terminated: { ...state.terminated, startedAt: '2026-01-01T00:00:01Z' } } }
     const end = { state: 'ended', exitCode: 143, stopped: true }
-    expect(seen(stopped(podOf({ phase: 'Failed' }, began)))).toMatchObject(end)
-    expect(seen(stopped(podOf({ phase: 'Failed' }, terminated(128, 'StartError', 'killed'))))).toMatchObject(end)
+    expect(seen(stopped(makePod({ phase: 'Failed' }, began)))).toMatchObject(end)
+    expect(seen(stopped(makePod({ phase: 'Failed' }, terminated(128, 'StartError', 'killed'))))).toMatchObject(end)
   })
 
   // Since 1.27; the moments are null.
@@ -211,9 +212,9 @@ describe('states', () => {
   }
   const conditions = (reason: string) => [{ type: 'DisruptionTarget', status: 'True' as const, reason }]
   it.each<[string, Pod]>([
-    ['shown as not located', podOf({ phase: 'Failed' }, unlocated)],
-    ['shown as waiting', podOf({ phase: 'Failed' }, { state: { waiting: { reason: 'PodInitializing' } } })],
-    ['shown without containers', podOf({ phase: 'Failed' })],
+    ['shown as not located', makePod({ phase: 'Failed' }, unlocated)],
+    ['shown as waiting', makePod({ phase: 'Failed' }, { state: { waiting: { reason: 'PodInitializing' } } })],
+    ['shown without containers', makePod({ phase: 'Failed' })],
   ])('of a pod that is deleted before it began, %s, are those of its stop, or gone', (_, pod) => {
     const metadata = { ...pod.metadata, deletionTimestamp: '2026-01-01T00:00:00Z' }
     const stopped = { ...metadata, annotations: { [annotations.stop]: '0' } }
@@ -225,29 +226,29 @@ describe('states', () => {
 
   it('of a pod whose node was deleted are gone, though its container runs for all that is known', () => {
     const state = { running: { startedAt: '2026-01-01T00:00:01Z' } }
-    const orphan = podOf({ phase: 'Failed', conditions: conditions('DeletionByPodGC') }, { state })
+    const orphan = makePod({ phase: 'Failed', conditions: conditions('DeletionByPodGC') }, { state })
     expect(seen(orphan)).toMatchObject({ state: 'gone' })
   })
 
   it('of a pod that the kubelet ends for a critical one are a preemption', () => {
     const status = { phase: 'Failed', reason: 'Preempting', conditions: conditions('TerminationByKubelet') }
-    expect(seen(podOf(status, terminated(137)))).toMatchObject({ state: 'gone', cause: 'PREEMPTED' })
+    expect(seen(makePod(status, terminated(137)))).toMatchObject({ state: 'gone', cause: 'PREEMPTED' })
   })
 
   it.each([
-    podOf({ phase: 'Melted' }),
-    podOf({ phase: 'Failed', reason: 'Melted' }),
-    podOf({ phase: 'Failed' }, terminated(1, 'Melted')),
-  ])('that nobody knows are loud', (pod) => expect(() => partOf(pod, known)).toThrow(/unknown/))
+    makePod({ phase: 'Melted' }),
+    makePod({ phase: 'Failed', reason: 'Melted' }),
+    makePod({ phase: 'Failed' }, terminated(1, 'Melted')),
+  ])('that nobody knows are loud', (pod) => expect(() => interpretPod(pod, known)).toThrow(/unknown/))
 
   it('of replicas are one: the first failure counts, and a missing pod is gone', () => {
-    const begun = podOf({})
+    const begun = makePod({})
     const pods = [{ ...begun, metadata: { ...begun.metadata, annotations: { [annotations.begin]: '10.0.0.1' } } }]
     const over = (exitCode: number, second: number, stopped = false): Part => ({
       kind: 'over',
       ended: { state: 'ended', exitCode, signal: null, stopped, finishedAt: new Date(`2026-01-01T00:00:0${second}Z`) },
     })
-    const all = (parts: Part[], replicas = parts.length) => runObservation(parts, { pods, replicas, nativeId: 'p' })
+    const all = (parts: Part[], replicas = parts.length) => observeRun(parts, { pods, replicas, nativeId: 'p' })
     expect(all([over(0, 1), over(0, 2)])).toMatchObject({ state: 'ended', exitCode: 0 })
     expect(all([over(143, 1, true), over(3, 2), over(4, 3)])).toMatchObject({ exitCode: 3, stopped: false })
     expect(all([over(0, 1), { kind: 'waits' }])).toMatchObject({ state: 'starting' })
@@ -259,10 +260,10 @@ describe('states', () => {
     const runs: Part = { kind: 'runs', startedAt: new Date(0) }
     const failed: Part = { kind: 'failed', reason: 'BAD_SPEC', message: 'no such image' }
     const waits: Part = { kind: 'waits', info: '0/1 nodes' }
-    const pod = podOf({ podIP: '10.0.0.1' })
+    const pod = makePod({ podIP: '10.0.0.1' })
     const first = { ...pod, metadata: { ...pod.metadata, labels: { [podLabels.replica]: '0' } } }
     const told = { ...first, metadata: { ...first.metadata, annotations: { [annotations.begin]: '10.0.0.1' } } }
-    const of = (parts: Part[], pods: Pod[], replicas = 2) => runObservation(parts, { pods, replicas, nativeId: 'p' })
+    const of = (parts: Part[], pods: Pod[], replicas = 2) => observeRun(parts, { pods, replicas, nativeId: 'p' })
     expect(addressToBegin([runs, waits], { pods: [first], replicas: 2 })).toBeNull()
     expect(addressToBegin([runs, runs], { pods: [first], replicas: 2 })).toBe('10.0.0.1')
     expect(addressToBegin([runs], { pods: [first], replicas: 1 })).toBeNull()
@@ -280,9 +281,9 @@ describe('states', () => {
   it('of replicas that were stopped before they began is that of the stop, though a pod that waited is removed', () => {
     const over: Part = { kind: 'over', ended: { state: 'ended', exitCode: 143, signal: 15, stopped: true } }
     const runs: Part = { kind: 'runs', startedAt: new Date(0) }
-    const pod = podOf({})
+    const pod = makePod({})
     const stopped = { ...pod, metadata: { ...pod.metadata, annotations: { [annotations.stopRun]: 'yes' } } }
-    const of = (part: Part, one: Pod) => runObservation([part], { pods: [one], replicas: 2, nativeId: 'p' })
+    const of = (part: Part, one: Pod) => observeRun([part], { pods: [one], replicas: 2, nativeId: 'p' })
     expect(of(runs, stopped)).toMatchObject({ state: 'starting' })
     expect(of(over, stopped)).toMatchObject({ state: 'ended', stopped: true })
     expect(of(over, pod)).toMatchObject({ state: 'gone' })
@@ -297,11 +298,11 @@ describe('states', () => {
     ['waits, gone', [waits, gone], { state: 'gone', info: 'drained' }],
     ['waits, deleted', [waits], { state: 'gone', info: 'A pod was deleted' }],
   ])('of replicas that cannot begin are a loss at once, which ends no peer first: %s', (_, parts, expected) => {
-    const pod = podOf({})
+    const pod = makePod({})
     const stopped = { ...pod, metadata: { ...pod.metadata, annotations: { [annotations.stop]: '0' } } }
     expect(mustEndTogether(parts, { pods: [pod], replicas: 2 })).toBe(false)
-    expect(runObservation(parts, { pods: [pod], replicas: 2, nativeId: 'p' })).toMatchObject(expected)
+    expect(observeRun(parts, { pods: [pod], replicas: 2, nativeId: 'p' })).toMatchObject(expected)
     expect(mustEndTogether(parts, { pods: [stopped], replicas: 2 })).toBe(true)
-    expect(runObservation(parts, { pods: [stopped], replicas: 2, nativeId: 'p' })).toMatchObject({ state: 'starting' })
+    expect(observeRun(parts, { pods: [stopped], replicas: 2, nativeId: 'p' })).toMatchObject({ state: 'starting' })
   })
 })

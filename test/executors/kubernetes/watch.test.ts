@@ -3,7 +3,8 @@ import type { ServerResponse } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { type ClusterApi, ClusterAway, createClusterApi } from '../../../src/executors/kubernetes/cluster.ts'
+import { BackendUnreachable } from '../../../src/executors/backend/unreachable.ts'
+import { ClusterApi } from '../../../src/executors/kubernetes/cluster.ts'
 import { createKubernetesExecutor } from '../../../src/executors/kubernetes/kubernetes.ts'
 import { podLabels } from '../../../src/executors/kubernetes/names.ts'
 import type { Pod } from '../../../src/executors/kubernetes/objects.ts'
@@ -41,7 +42,7 @@ beforeEach(async () => {
       return fast.sleep(ms, signal)
     },
   }
-  cluster = createClusterApi({ kubeconfig: server.kubeconfig, environment: {} }, { clock, time: machineTime })
+  cluster = new ClusterApi({ kubeconfig: server.kubeconfig, environment: {} }, { clock, time: machineTime })
   abort = new AbortController()
   watching = Promise.resolve()
   named = []
@@ -63,7 +64,7 @@ function begin(): void {
   watching = watch()
 }
 
-const podOf = (name: string, version: number, phase = 'Running'): Pod => ({
+const makePod = (name: string, version: number, phase = 'Running'): Pod => ({
   metadata: {
     name: `${name}-0`,
     uid: name,
@@ -83,7 +84,7 @@ const watches = (count: number) => until(() => server.watchedFrom.length >= coun
 /** The pod changes while no watch tells it. */
 function change(name: string, phase: string): void {
   server.version += 10
-  server.items['pods'] = [podOf(name, server.version, phase)]
+  server.items['pods'] = [makePod(name, server.version, phase)]
 }
 
 test.each<[string, (response: ServerResponse) => void]>([
@@ -95,12 +96,12 @@ test.each<[string, (response: ServerResponse) => void]>([
   [
     'a cut in the middle of a line',
     (response) => {
-      response.write(line('MODIFIED', podOf('berth-a', 2, 'Succeeded')).slice(0, 40))
+      response.write(line('MODIFIED', makePod('berth-a', 2, 'Succeeded')).slice(0, 40))
       setTimeout(() => response.destroy(), 20)
     },
   ],
 ])('after %s the pods are listed again, and what changed meanwhile is named', async (_, misbehave) => {
-  server.items['pods'] = [podOf('berth-a', 1)]
+  server.items['pods'] = [makePod('berth-a', 1)]
   server.watches.push((response) => {
     change('berth-a', 'Failed')
     misbehave(response)
@@ -114,7 +115,7 @@ test.each<[string, (response: ServerResponse) => void]>([
 })
 
 test('a version that is gone at once (410) is no error: the pods are listed again, with pauses', async () => {
-  server.items['pods'] = [podOf('berth-a', 1)]
+  server.items['pods'] = [makePod('berth-a', 1)]
   server.answers = (request, response) => {
     if (!request.url?.includes('watch=true')) return false
     server.watchedFrom.push('')
@@ -125,17 +126,18 @@ test('a version that is gone at once (410) is no error: the pods are listed agai
   await watches(5)
   expect(pauses).toBeGreaterThanOrEqual(4)
   server.answers = () => false
-  server.watches.push((response) => response.write(line('MODIFIED', podOf('berth-a', 2, 'Succeeded'))))
+  server.watches.push((response) => response.write(line('MODIFIED', makePod('berth-a', 2, 'Succeeded'))))
   await are('berth-a', 'berth-a')
 })
 
 test('a watch that ends goes on from where it was, bookmarks included, and without hurry', async () => {
   server.watches.push(
     (response) =>
-      response.end(line('ADDED', podOf('berth-a', 5)) + line('BOOKMARK', { metadata: { resourceVersion: '9' } })),
+      response.end(line('ADDED', makePod('berth-a', 5)) + line('BOOKMARK', { metadata: { resourceVersion: '9' } })),
     // Half of a line at the end is no event.
-    (response) => response.end(line('ADDED', podOf('berth-b', 12)) + line('ADDED', podOf('berth-c', 13)).slice(0, 30)),
-    (response) => response.end(line('ADDED', podOf('berth-c', 13))),
+    (response) =>
+      response.end(line('ADDED', makePod('berth-b', 12)) + line('ADDED', makePod('berth-c', 13)).slice(0, 30)),
+    (response) => response.end(line('ADDED', makePod('berth-c', 13))),
     ...Array.from({ length: 10 }, () => (response: ServerResponse) => void response.end()),
   )
   begin()
@@ -147,9 +149,9 @@ test('a watch that ends goes on from where it was, bookmarks included, and witho
 })
 
 test('a pod that was removed between two watches is named', async () => {
-  server.items['pods'] = [podOf('berth-a', 1), podOf('berth-b', 1)]
+  server.items['pods'] = [makePod('berth-a', 1), makePod('berth-b', 1)]
   server.watches.push((response) => {
-    server.items['pods'] = [podOf('berth-b', 1)]
+    server.items['pods'] = [makePod('berth-b', 1)]
     response.destroy()
   })
   begin()
@@ -157,7 +159,7 @@ test('a pod that was removed between two watches is named', async () => {
 })
 
 test('a watch that is silent for ever is given up', async () => {
-  server.items['pods'] = [podOf('berth-a', 1)]
+  server.items['pods'] = [makePod('berth-a', 1)]
   server.watches.push(() => change('berth-a', 'Failed'))
   begin()
   await are('berth-a', 'berth-a')
@@ -168,7 +170,7 @@ test('an answer that stops in its middle is given up', async () => {
     response.writeHead(200).write('{"metadata":')
     return true
   }
-  await expect(cluster.list('pods')).rejects.toThrow(ClusterAway)
+  await expect(cluster.list('pods')).rejects.toThrow(BackendUnreachable)
 })
 
 test('an API server that answers nothing does not hold up the start of a server', async () => {
@@ -193,7 +195,10 @@ test('an API server that answers nothing does not hold up the start of a server'
     log,
   }
   const executor = await createKubernetesExecutor({ ...options, clock: counting })
-  expect(await executor.describe()).toMatchObject({ available: false, message: expect.stringContaining('is silent') })
+  expect(await executor.describe()).toMatchObject({
+    available: false,
+    message: expect.stringContaining('no answer from'),
+  })
   expect(waitedMs).toBe(5_000)
   await executor.close()
 })

@@ -14,7 +14,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import type { Account } from '../../../src/executors/accounts/account.ts'
-import { batchScriptOf, jobFileOf } from '../../../src/executors/slurm/command.ts'
+import { makeBatchScript, makeJobFile } from '../../../src/executors/slurm/command.ts'
 import { until } from '../../support/until.ts'
 import { runOf } from '../runs.ts'
 
@@ -52,8 +52,8 @@ const isAlive = (pid: number) => signal(pid, 0)
 /** Begins a batch script whose command is the text. */
 function begin(text: string, [shell = '', ...args] = plain) {
   const run = runOf({ command: ['/bin/sh', '-c', text], workdir: directory })
-  writeFileSync(pathOf('job'), jobFileOf(run, { ...commanding, directory }))
-  const script = spawn(shell, [...args, '-c', batchScriptOf(directory, 1000)], {
+  writeFileSync(pathOf('job'), makeJobFile(run, { ...commanding, directory }))
+  const script = spawn(shell, [...args, '-c', makeBatchScript(directory, 1000)], {
     detached: true,
     env: { PATH: process.env['PATH'], ...slurms },
     stdio: 'ignore',
@@ -73,8 +73,8 @@ function pidsIn(session: number, name = ''): number[] {
 it('has no secret, and any text of the job arrives as it is', () => {
   const environment = [{ name: 'SECRET', value: "it's\n$(x) `y`" }]
   const run = runOf({ command: ['printf', '%s|', 'a b', "'", '$HOME', '', 'x\ny'], environment })
-  expect(batchScriptOf('/s/run', 1000)).not.toContain('SECRET')
-  writeFileSync(pathOf('job'), jobFileOf(run, commanding))
+  expect(makeBatchScript('/s/run', 1000)).not.toContain('SECRET')
+  writeFileSync(pathOf('job'), makeJobFile(run, commanding))
   const shown = execFileSync('/bin/sh', ['-c', `. ${directory}/job; printenv; "$@"`], { encoding: 'utf8' })
   expect(shown).toContain("=SECRET=it's\n$(x) `y`\n")
   expect(shown).toMatch(/\na b\|'\|\$HOME\|\|x\ny\|$/)
@@ -85,7 +85,7 @@ it('lets Open MPI run as root where the job does; how many ranks a node takes is
   const variables = (account: Account | null, own: { name: string; value: string }[] = []) => {
     const environment = [{ name: 'PATH', value: `${directory}:/usr/bin:/bin` }, ...own]
     const run = runOf({ command: ['hello'], launcher: 'mpirun', environment })
-    writeFileSync(pathOf('job'), jobFileOf(run, { ...commanding, account, directory }))
+    writeFileSync(pathOf('job'), makeJobFile(run, { ...commanding, account, directory }))
     const shown = execFileSync('/bin/sh', ['-c', `. ${directory}/job; "$@"`], { encoding: 'utf8' })
     return shown.split('\n').filter((line) => /^(OMPI|PRTE)_/.test(line))
   }
@@ -97,7 +97,7 @@ it('lets Open MPI run as root where the job does; how many ranks a node takes is
 })
 
 it('is a script of a plain shell', () => {
-  execFileSync('/bin/sh', ['-n'], { input: batchScriptOf("/it's here", 1000) })
+  execFileSync('/bin/sh', ['-n'], { input: makeBatchScript("/it's here", 1000) })
 })
 
 it('leaves no process behind, for which Slurm would wait', async () => {

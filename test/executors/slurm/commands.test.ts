@@ -2,7 +2,8 @@ import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import { createSlurm, SlurmAway, SlurmRefused } from '../../../src/executors/slurm/commands.ts'
+import { BackendRefused, BackendUnreachable } from '../../../src/executors/backend/unreachable.ts'
+import { createSlurm } from '../../../src/executors/slurm/commands.ts'
 import { until } from '../../support/until.ts'
 
 /** Commands of Slurm that are scripts of a site, and misbehave. */
@@ -31,7 +32,7 @@ const isAlive = (pid: number) => {
 
 it('one that hangs is given up with all that it began, also if that holds its output', async () => {
   const pids = join(directory, 'pids')
-  await expect(ask(`sleep 600 & echo $! >${pids}; wait`, { timeoutMs: 500 })).rejects.toThrow(SlurmAway)
+  await expect(ask(`sleep 600 & echo $! >${pids}; wait`, { timeoutMs: 500 })).rejects.toThrow(BackendUnreachable)
   const sleeper = Number(await readFile(pids, 'utf8'))
   await until(() => !isAlive(sleeper), { what: 'what it began has ended' })
 })
@@ -41,13 +42,13 @@ it('one that leaves a process behind is over when it ends', async () => {
 })
 
 it('one that cannot be executed says nothing of a job', async () => {
-  await expect(ask('echo 7', { mode: 0o644 })).rejects.toThrow(SlurmAway)
+  await expect(ask('echo 7', { mode: 0o644 })).rejects.toThrow(BackendUnreachable)
 })
 
 it('one that reads nothing is no more than that', async () => {
   expect(await ask('exec <&-; sleep 0.2; echo 7', { input: 'x'.repeat(10_000_000) })).toBe('7\n')
   await expect(ask('echo "sbatch: error: Batch job submission failed: Invalid account" >&2; exit 1')).rejects.toThrow(
-    SlurmRefused,
+    BackendRefused,
   )
 })
 
@@ -61,7 +62,7 @@ it.each(['', 'printf 12345; '])('an answer that does not come whole is none: "%s
 })
 
 it('an answer without end is given up before it fills the memory', async () => {
-  await expect(ask('exec yes', { timeoutMs: 600_000 })).rejects.toThrow(SlurmAway)
+  await expect(ask('exec yes', { timeoutMs: 600_000 })).rejects.toThrow(BackendUnreachable)
 })
 
 it('a process that cannot be made says nothing of a job', async () => {
@@ -71,8 +72,8 @@ it('a process that cannot be made says nothing of a job', async () => {
 })
 
 it.each([
-  ['Correct the connection and try again.', 'Unspecified error', SlurmRefused],
-  ['The backup of the account is over', 'Unable to contact slurm controller (connect failure)', SlurmAway],
+  ['Correct the connection and try again.', 'Unspecified error', BackendRefused],
+  ['The backup of the account is over', 'Unable to contact slurm controller (connect failure)', BackendUnreachable],
 ])('what a plugin of the site prints does not count: %j, %j', async (remark, cause, kind) => {
   const lines = [remark, `Batch job submission failed: ${cause}`].map((line) => `sbatch: error: ${line}`)
   await expect(ask(`printf '%s\\n' ${lines.map((line) => `'${line}'`).join(' ')} >&2; exit 1`)).rejects.toThrow(kind)

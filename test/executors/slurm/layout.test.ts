@@ -4,24 +4,22 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { createLayout } from '../../../src/executors/slurm/layout.ts'
+import { Layout } from '../../../src/executors/slurm/layout.ts'
 import { isWholeMount } from '../../../src/executors/slurm/mounts.ts'
 import { mountSmallDisk } from '../../support/small-disk.ts'
 
 /** The folders of a pool, and a `sharedDir` that is there without its file system. */
 
-const layoutOf = (sharedDir: string, hasRuns = false) => createLayout(sharedDir, 'cluster', async () => hasRuns)
+const layoutOf = (sharedDir: string, hasRuns = false) => new Layout(sharedDir, 'cluster', async () => hasRuns)
 const told = (words: string) => ({ message: expect.stringContaining(words) })
 
 it('a pool does not begin in the place of a mount: without the mount it would be an empty folder', async (test) => {
   await using disk = (await mountSmallDisk(1)) ?? test.skip()
-  await expect(layoutOf(disk.path).demand()).rejects.toMatchObject(
-    told(`${disk.path} is where a file system is mounted`),
-  )
+  await expect(layoutOf(disk.path).checkReadable()).rejects.toMatchObject(told(`${disk.path} is a mount point`))
   expect(await readdir(disk.path)).toEqual([])
   const inside = join(disk.path, 'shared')
   await mkdir(inside)
-  await layoutOf(inside).demand()
+  await layoutOf(inside).checkReadable()
   expect(await readdir(inside)).toEqual(['cluster'])
 })
 
@@ -29,7 +27,7 @@ it('a pool that has its folders in the place of a mount keeps them', async (test
   await using disk = (await mountSmallDisk(1)) ?? test.skip()
   await mkdir(join(disk.path, 'cluster', 'server'), { recursive: true })
   const layout = layoutOf(disk.path, true)
-  await layout.demandWritable()
+  await layout.checkWritable()
   expect(await readdir(layout.runs)).toEqual([])
 })
 
@@ -39,7 +37,7 @@ it('a pool begins in a folder that is bound', async (test) => {
   for (const path of [folder, bound]) await mkdir(path)
   await promisify(execFile)('mount', ['--bind', folder, bound])
   try {
-    await layoutOf(bound).demand()
+    await layoutOf(bound).checkReadable()
     expect(await readdir(folder)).toEqual(['cluster'])
   } finally {
     await promisify(execFile)('umount', ['--lazy', bound])
@@ -49,12 +47,12 @@ it('a pool begins in a folder that is bound', async (test) => {
 it('nothing is made for a pool that has runs: its folders are somewhere else', async () => {
   const sharedDir = await mkdtemp(join(tmpdir(), 'berth-layout-'))
   const layout = layoutOf(sharedDir, true)
-  await expect(layout.demand()).rejects.toMatchObject(
+  await expect(layout.checkReadable()).rejects.toMatchObject(
     told('has no folder cluster/server, but the pool has runs: mount'),
   )
   expect(await readdir(sharedDir)).toEqual([])
   await mkdir(join(sharedDir, 'cluster', 'server'), { recursive: true })
-  await layout.demand()
+  await layout.checkReadable()
   await rm(sharedDir, { recursive: true })
 })
 
@@ -71,7 +69,7 @@ describe('folders that another account controls', () => {
     sharedDir = await mkdtemp(join(tmpdir(), 'berth-layout-'))
   })
   afterEach(() => rm(sharedDir, { recursive: true }))
-  const demand = () => layoutOf(sharedDir).demandWritable()
+  const demand = () => layoutOf(sharedDir).checkWritable()
 
   it.runIf(isRoot).each<[string, () => Promise<unknown>, string]>([
     ['its folder', () => foreign('cluster'), `cluster belongs to uid ${other}, not to uid 0`],
@@ -120,7 +118,9 @@ describe('folders that another account controls', () => {
   it('sharedDir in a folder where all may replace it is refused', async () => {
     await mkdir(path('in'))
     await chmod(sharedDir, 0o777)
-    await expect(layoutOf(path('in')).demand()).rejects.toMatchObject(told('in which every account can replace it'))
+    await expect(layoutOf(path('in')).checkReadable()).rejects.toMatchObject(
+      told('in which every account can replace it'),
+    )
   })
 })
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { conclude, type Facts } from '../../../src/executors/slurm/observation.ts'
+import { concludeState, type Facts } from '../../../src/executors/slurm/observation.ts'
 import type { Records } from '../../../src/executors/slurm/run-files.ts'
 import type { SlurmJob } from '../../../src/executors/slurm/squeue-output.ts'
 
@@ -88,9 +88,9 @@ describe('a run', () => {
       { state: 'running' },
     ],
     [
-      'whose record says 0 where Slurm says 3',
+      'whose record says 0 where Slurm reports 3',
       { records: records({ exit: exit(0) }), jobs: [job('FAILED', { status: 3 << 8 })] },
-      { state: 'ended', exitCode: 3, info: 'Its record says exit code 0; Slurm says 3' },
+      { state: 'ended', exitCode: 3, info: 'The job recorded exit code 0; Slurm reports 3' },
     ],
     [
       'whose record says 3 where Slurm says 0',
@@ -143,7 +143,7 @@ describe('a run', () => {
     [
       'killed for its time',
       { jobs: [job('TIMEOUT', { status: 15 })] },
-      { state: 'ended', exitCode: 143, cause: 'MAX_RUN_TIME', info: 'Slurm ended it at the time limit of its job' },
+      { state: 'ended', exitCode: 143, cause: 'MAX_RUN_TIME', info: 'Slurm ended the job at its time limit' },
     ],
     [
       'out of memory',
@@ -173,7 +173,7 @@ describe('a run', () => {
     [
       'that Slurm had forgotten, and ended',
       { records: records({ exit: exit(143, 'term') }), jobs: [] },
-      { state: 'gone', info: 'The controller of Slurm had forgotten its job, and ended it' },
+      { state: 'gone', info: 'The controller of Slurm lost the job, and ended it' },
     ],
     [
       'of which Slurm has forgotten that it began',
@@ -216,7 +216,7 @@ describe('a run', () => {
     [
       'without a mounted folder, that Slurm does not show',
       { records: null, jobs: [] },
-      { state: 'starting', info: 'Its directory cannot be read now, and Slurm does not show its job' },
+      { state: 'starting', info: 'The directory of the run cannot be read now, and Slurm does not show its job' },
     ],
     ['that was forgotten', { records: null, isRemoved: true, jobs: [job('COMPLETED')] }, { state: 'gone' }],
     [
@@ -232,10 +232,10 @@ describe('a run', () => {
     [
       'cancelled by another while it waited',
       { records: records({ claim: null, begun: null }), jobs: [job('CANCELLED', { nodes: [] })] },
-      { state: 'ended', signal: 15, info: 'It was cancelled in Slurm' },
+      { state: 'ended', signal: 15, info: 'The job was cancelled in Slurm' },
     ],
   ])('%s', (_, facts, observation) => {
-    expect(conclude({ ...base, ...facts })).toMatchObject(observation)
+    expect(concludeState({ ...base, ...facts })).toMatchObject(observation)
   })
 
   it.each<[string, Partial<Facts>, number | undefined]>([
@@ -247,7 +247,7 @@ describe('a run', () => {
     ['of which Slurm does not know the end', { jobs: [job('CANCELLED', { endMs: null })] }, undefined],
     ['that never began', { records: records({ begun: null }), jobs: [job('CANCELLED')] }, undefined],
   ])('%s by the clock of the file system', (_, facts, finishedMs) => {
-    const observation = conclude({ ...base, ...facts })
+    const observation = concludeState({ ...base, ...facts })
     const finishedAt = 'finishedAt' in observation ? observation.finishedAt : undefined
     expect(finishedAt?.getTime()).toBe(finishedMs)
   })

@@ -2,9 +2,9 @@ import { lutimes, mkdir, mkdtemp, readdir, rm, symlink } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import { createForgotten, type Forgotten } from '../../../src/executors/slurm/forgotten.ts'
-import { createLayout, type Layout } from '../../../src/executors/slurm/layout.ts'
-import { createObserver, type Observer } from '../../../src/executors/slurm/observer.ts'
+import { ForgottenRuns } from '../../../src/executors/slurm/forgotten.ts'
+import { Layout } from '../../../src/executors/slurm/layout.ts'
+import { Observer } from '../../../src/executors/slurm/observer.ts'
 import { removeDrafts } from '../../../src/executors/slurm/run-files.ts'
 import type { Queue, QueueSnapshot } from '../../../src/executors/slurm/squeue.ts'
 import { parseQueue } from '../../../src/executors/slurm/squeue-output.ts'
@@ -18,15 +18,15 @@ let sharedDir: string
 let layout: Layout
 let clock: FakeClock
 let observer: Observer
-let forgotten: Forgotten
-/** null: Slurm does not answer. */
+let forgotten: ForgottenRuns
+/** null: Slurm is unreachable. */
 let snapshot: QueueSnapshot | null
 const cancelled: string[] = []
-const queue: Queue = {
+const queue: Pick<Queue, 'read' | 'last'> = {
   get last() {
     return snapshot
   },
-  look: async () => snapshot,
+  read: async () => snapshot,
 }
 const nothing: QueueSnapshot = { beganMs: 0, byRun: new Map() }
 /** The clock of the file system is this far ahead. */
@@ -35,24 +35,23 @@ const time = { nowMs: () => Date.now() - skewMs } as Time
 
 beforeEach(async () => {
   sharedDir = await mkdtemp(join(tmpdir(), 'berth-observer-'))
-  layout = createLayout(sharedDir, 'cluster', async () => false)
-  await layout.demand()
+  layout = new Layout(sharedDir, 'cluster', async () => false)
+  await layout.checkReadable()
   clock = createFakeClock()
   snapshot = null
-  forgotten = createForgotten(layout, queue, clock)
-  observer = createObserver({
+  forgotten = new ForgottenRuns(layout, queue, clock)
+  observer = new Observer({
     layout,
     queue,
     forgotten,
     stopper: {
-      isAsked: async () => false,
-      isOver: () => undefined,
+      stops: { isRequested: async () => false, cancelKill: () => undefined },
       cancel: async (handle) => void cancelled.push(handle),
     },
     clock,
     time,
     log: createLog('silent'),
-    onNews: () => undefined,
+    onChange: () => undefined,
   })
 })
 afterEach(() => rm(sharedDir, { recursive: true }))
@@ -110,21 +109,21 @@ it.each([
 
 it('a run that is over and goes on in Slurm is named, once its job had time to end, also by the next server', async () => {
   await forgotten.add('run_a', 0)
-  for (const forgetful of [forgotten, createForgotten(layout, queue, clock)]) {
+  for (const forgetful of [forgotten, new ForgottenRuns(layout, queue, clock)]) {
     shows('RUNNING')
-    expect(await forgetful.outlived()).toEqual([])
+    expect(await forgetful.listRunning()).toEqual([])
     await clock.advance(30_000)
-    expect(await forgetful.outlived()).toEqual([])
+    expect(await forgetful.listRunning()).toEqual([])
     shows('COMPLETING')
-    expect(await forgetful.outlived()).toEqual([])
+    expect(await forgetful.listRunning()).toEqual([])
     shows('RUNNING')
-    expect(await forgetful.outlived()).toEqual(['run_a'])
+    expect(await forgetful.listRunning()).toEqual(['run_a'])
   }
   await lutimes(join(layout.own, 'run_a.over'), 0, 0)
   await removeDrafts(layout)
   expect(await readdir(layout.own)).toEqual(['run_a.over'])
   shows('CANCELLED')
-  expect(await forgotten.outlived()).toEqual([])
+  expect(await forgotten.listRunning()).toEqual([])
   expect(await readdir(layout.own)).toEqual([])
 })
 

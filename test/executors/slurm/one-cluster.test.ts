@@ -2,9 +2,10 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import { type Asked, type Slurm, SlurmAway, SlurmRefused } from '../../../src/executors/slurm/commands.ts'
-import { createLayout } from '../../../src/executors/slurm/layout.ts'
-import { ofOneCluster } from '../../../src/executors/slurm/one-cluster.ts'
+import { BackendRefused, BackendUnreachable } from '../../../src/executors/backend/unreachable.ts'
+import type { Slurm, SlurmCommand } from '../../../src/executors/slurm/commands.ts'
+import { Layout } from '../../../src/executors/slurm/layout.ts'
+import { checkClusterName } from '../../../src/executors/slurm/one-cluster.ts'
 import { createFakeClock, type FakeClock } from '../../support/clock.ts'
 
 /** A server whose SLURM_CONF leads to another cluster than before. */
@@ -14,7 +15,7 @@ let clock: FakeClock
 let name: string
 let hasRuns: boolean
 let failure: Error | null
-let asked: Asked['command'][]
+let asked: SlurmCommand['command'][]
 
 beforeEach(async () => {
   sharedDir = await mkdtemp(join(tmpdir(), 'berth-one-cluster-'))
@@ -27,15 +28,15 @@ beforeEach(async () => {
 afterEach(() => rm(sharedDir, { recursive: true, force: true }))
 
 async function open(): Promise<Slurm> {
-  const layout = createLayout(sharedDir, 'pool', async () => false)
-  await layout.demand()
+  const layout = new Layout(sharedDir, 'pool', async () => false)
+  await layout.checkReadable()
   const slurm: Slurm = async ({ command }) => {
     asked.push(command)
     if (command !== 'scontrol') return 'an answer'
     if (failure) throw failure
     return `Configuration data as of now\nClusterName             = ${name}\nCommunicationParameters = (null)\n`
   }
-  return ofOneCluster({ slurm, layout, hasRuns: async () => hasRuns, clock })
+  return checkClusterName({ slurm, layout, hasRuns: async () => hasRuns, clock })
 }
 const queue = { command: 'squeue', args: [], timeoutMs: 1_000 } as const
 
@@ -46,7 +47,7 @@ it('another cluster does not answer for the runs of a pool, also after a restart
   await clock.advance(5_000)
   for (const each of [slurm, await open()]) {
     const refused = each(queue)
-    await expect(refused).rejects.toThrow(SlurmAway)
+    await expect(refused).rejects.toThrow(BackendUnreachable)
     await expect(refused).rejects.toThrow('this is the cluster two, and the runs of the pool are in the cluster one')
   }
   expect(asked.filter((command) => command === 'squeue')).toHaveLength(1)
@@ -72,15 +73,18 @@ it('the name is asked for once in a while, and at once for all', async () => {
 })
 
 it.each([
-  ['is not there', new SlurmAway('There is no scontrol', { cause: Object.assign(new Error(), { code: 'ENOENT' }) })],
-  ['may not be used', new SlurmRefused('Access denied')],
+  [
+    'is not there',
+    new BackendUnreachable('There is no scontrol', { cause: Object.assign(new Error(), { code: 'ENOENT' }) }),
+  ],
+  ['may not be used', new BackendRefused(1, 'Access denied')],
 ])('a scontrol that %s tells nothing of clusters', async (_, error) => {
   failure = error
   expect(await (await open())(queue)).toBe('an answer')
 })
 
 it('a controller that does not answer is not asked for anything else', async () => {
-  failure = new SlurmAway('Unable to contact slurm controller')
+  failure = new BackendUnreachable('Unable to contact slurm controller')
   await expect((await open())(queue)).rejects.toThrow('Unable to contact')
   expect(asked).toEqual(['scontrol'])
 })

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { nodesFormat, parseGpuTypes, parseMinutes, parseNodes } from '../../../src/executors/slurm/capacity.ts'
 import { expandHostlist } from '../../../src/executors/slurm/hostlist.ts'
-import { minutesOf, optionRules, optionsOf, tasksOf } from '../../../src/executors/slurm/options.ts'
+import { countTasks, limitMinutes, makeOptions, optionRules } from '../../../src/executors/slurm/options.ts'
 import { parseQueue, type SlurmJob } from '../../../src/executors/slurm/squeue-output.ts'
-import { jobPhaseOf, nodeStateOf } from '../../../src/executors/slurm/state-tables.ts'
+import { parseNodeState, phaseOfJob } from '../../../src/executors/slurm/state-tables.ts'
 import { createLog } from '../../../src/platform/log.ts'
 import { resourcesOf, runOf } from '../runs.ts'
 
@@ -117,11 +117,11 @@ describe('nodes', () => {
   })
 })
 
-it('words that are not known conclude nothing', () => {
-  expect(jobPhaseOf('NEW_IN_99')).toBeNull()
-  expect(nodeStateOf('new_in_99')).toBeNull()
-  expect(nodeStateOf('mixed-')).toBe('READY')
-  expect(nodeStateOf('idle$')).toBe('CORDONED')
+it('words that are not known concludeState nothing', () => {
+  expect(phaseOfJob('NEW_IN_99')).toBeNull()
+  expect(parseNodeState('new_in_99')).toBeNull()
+  expect(parseNodeState('mixed-')).toBe('READY')
+  expect(parseNodeState('idle$')).toBe('CORDONED')
 })
 
 describe('options', () => {
@@ -136,7 +136,7 @@ describe('options', () => {
     ['mixed', ['gpu', 'h100']],
     ['plain', ['gpu']],
   ])
-  const optionsFor = (...run: Parameters<typeof runOf>) => optionsOf(runOf(...run), limits)
+  const optionsFor = (...run: Parameters<typeof runOf>) => makeOptions(runOf(...run), limits)
 
   it('say what the job asks for, and that Slurm does not requeue it', () => {
     const resources = resourcesOf({ nodeCount: 2, processesPerNode: 2, cpuCoresPerProcess: 3, gpuCoresPerProcess: 1 })
@@ -194,7 +194,7 @@ describe('options', () => {
     expect(optionsFor({}, { queueNative: { 'cpus-per-gpu': '4', 'mail-user': 'ops' } })).toEqual(
       expect.arrayContaining(['--cpus-per-gpu=4', '--mail-user=ops']),
     )
-    expect(() => optionsFor({}, { queueNative: { uid: '0' } })).toThrow(/native.uid: uid is not an option that the op/)
+    expect(() => optionsFor({}, { queueNative: { uid: '0' } })).toThrow(/native.uid: uid is not an option for op/)
   })
 
   it.each([
@@ -218,7 +218,7 @@ describe('options', () => {
     [['a', 'h'], 'default', 'BAD_SPEC', /this matches none/],
     [['!h100'], 'mixed', 'BAD_SPEC', /of GPUs without a type, h100 this matches GPUs without a type/],
     [['gpu'], 'mixed', 'BAD_SPEC', /this matches GPUs without a type/],
-    [['!h100'], 'not told yet', 'NODE_TROUBLE', /Slurm has not told its types of GPUs yet/],
+    [['!h100'], 'not told yet', 'NODE_TROUBLE', /Slurm has not reported its types of GPUs yet/],
   ])('for GPUs like %j in the partition %s are refused as %s', (gpuModel, queue, reason, message) => {
     const ask = () => optionsFor({ queue, resources: resourcesOf({ gpu: 1, gpuModel }) })
     expect(ask).toThrow(expect.objectContaining({ reason, message: expect.stringMatching(message) }))
@@ -236,7 +236,7 @@ describe('options', () => {
       { total: 4, perNode: 2, nodes: 2 },
     ],
   ])('%j are %j', (amounts, tasks) => {
-    expect(tasksOf(resourcesOf(amounts))).toEqual(tasks)
+    expect(countTasks(resourcesOf(amounts))).toEqual(tasks)
   })
 
   it.each([
@@ -245,6 +245,6 @@ describe('options', () => {
     [0, 'short', 5],
     [3600, 'short', 5],
   ])('a maximum of %i s in %s asks for %i minutes', (maxRunTimeSeconds, queue, minutes) => {
-    expect(minutesOf(runOf({ maxRunTimeSeconds, queue }), limits)).toBe(minutes)
+    expect(limitMinutes(runOf({ maxRunTimeSeconds, queue }), limits)).toBe(minutes)
   })
 })

@@ -7,8 +7,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { createLayout } from '../../../src/executors/slurm/layout.ts'
-import { readRecords, removeDrafts, removeRun, spoolOf } from '../../../src/executors/slurm/run-files.ts'
+import { Layout } from '../../../src/executors/slurm/layout.ts'
+import { openSpool, readRecords, removeDrafts, removeRun } from '../../../src/executors/slurm/run-files.ts'
 
 /** The records of a run whose job writes into its directory what it likes, because that belongs to its account. */
 
@@ -47,7 +47,7 @@ it('a job cannot blame a node, which would start it again without a limit', asyn
 })
 
 describe('output', () => {
-  const spoolOfRun = (bytesMax = 100) => spoolOf({ runId: 'run_a', directory }, process.getuid?.() ?? 0, bytesMax)
+  const spoolOfRun = (bytesMax = 100) => openSpool({ runId: 'run_a', directory }, process.getuid?.() ?? 0, bytesMax)
   const path = () => join(directory, 'stdout')
   const readAt = (at: number, bytesMax?: number) => spoolOfRun(bytesMax).read('out', Buffer.alloc(64), at)
 
@@ -119,8 +119,8 @@ it.runIf(isRoot)('a run whose job closed its directories is removed', async () =
 })
 
 it('what killed servers left of their work is removed after an hour', async () => {
-  const layout = createLayout(directory, 'pool', async () => false)
-  await layout.demand()
+  const layout = new Layout(directory, 'pool', async () => false)
+  await layout.checkReadable()
   const path = (name: string) => join(layout.own, name)
   for (const name of ['run_a.Ab12Cd', 'run_b.Ef34Gh']) {
     await mkdir(path(name))

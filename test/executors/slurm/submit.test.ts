@@ -3,20 +3,20 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { oneUser } from '../../../src/executors/accounts/account.ts'
+import { BackendRefused, BackendUnreachable } from '../../../src/executors/backend/unreachable.ts'
 import { StartFailed } from '../../../src/executors/executor.ts'
-import { SlurmAway, SlurmRefused } from '../../../src/executors/slurm/commands.ts'
-import { createLayout, type Layout } from '../../../src/executors/slurm/layout.ts'
-import { directoryOf, readRecords } from '../../../src/executors/slurm/run-files.ts'
+import { Layout } from '../../../src/executors/slurm/layout.ts'
+import { findRunDirectory, readRecords } from '../../../src/executors/slurm/run-files.ts'
 import { createSlurmExecutor } from '../../../src/executors/slurm/slurm.ts'
 import type { SlurmJob } from '../../../src/executors/slurm/squeue-output.ts'
-import { createSubmit, type Submit } from '../../../src/executors/slurm/submit.ts'
+import { Submitter } from '../../../src/executors/slurm/submit.ts'
 import { systemClock } from '../../../src/platform/clock.ts'
 import { createLog } from '../../../src/platform/log.ts'
 import { createFakeClock, type FakeClock, machineTime } from '../../support/clock.ts'
 import { until } from '../../support/until.ts'
 import { resourcesOf, runOf } from '../runs.ts'
 
-/** Two servers over one shared directory, while Slurm does not answer. */
+/** Two servers over one shared directory, while Slurm is unreachable. */
 
 const noRuns = async () => false
 let sharedDir: string
@@ -24,16 +24,16 @@ let layout: Layout
 
 beforeEach(async () => {
   sharedDir = await mkdtemp(join(tmpdir(), 'berth-submit-'))
-  layout = createLayout(sharedDir, 'cluster', noRuns)
+  layout = new Layout(sharedDir, 'cluster', noRuns)
 })
 afterEach(() => rm(sharedDir, { recursive: true }))
 
 interface Server {
   clock: FakeClock
-  submit: Submit
+  submit: Submitter['start']
   /** Slurm takes its submissions. */
   answers: boolean
-  /** The runs that Slurm shows; null: it does not answer. */
+  /** The runs that Slurm shows; null: it is unreachable. */
   shows: readonly string[] | null
   /** It answers after this. */
   thinks: Promise<void>
@@ -56,16 +56,16 @@ function openServer(given: Given = {}): Server {
   const server = { clock, answers, shows, thinks: Promise.resolve(), asked: 0, taken: 0, prints, refuses, told }
   const look = async () =>
     server.shows && { beganMs: 0, byRun: new Map(server.shows.map((runId) => [runId, [{} as SlurmJob]])) }
-  const submit = createSubmit({
+  const submitter = new Submitter({
     slurm: async () => {
       server.asked++
       await server.thinks
-      if (!server.answers) throw new SlurmAway('Unable to contact slurm controller')
-      if (server.refuses !== null) throw new SlurmRefused(server.refuses)
+      if (!server.answers) throw new BackendUnreachable('Unable to contact slurm controller')
+      if (server.refuses !== null) throw new BackendRefused(1, server.refuses)
       server.taken++
       return server.prints
     },
-    queue: { last: null, look },
+    queue: { read: look },
     layout,
     accounts: oneUser,
     environment: {},
@@ -75,13 +75,13 @@ function openServer(given: Given = {}): Server {
     clock,
     onSubmitted: (_, nativeId) => told.push(nativeId),
   })
-  return Object.assign(server, { submit })
+  return Object.assign(server, { submit: submitter.start })
 }
 
 const order = () => runOf({ command: ['true'] })
 
 const filesOf = (runId: string) => {
-  const files = directoryOf(layout, runId)
+  const files = findRunDirectory(layout, runId)
   if (!files) throw new Error(`No id of a run: ${runId}`)
   return files
 }
@@ -157,7 +157,7 @@ it('a start tells that it waits for Slurm', async () => {
   const told: string[] = []
   const start = server.submit(order(), undefined, (info) => told.push(info))
   await asks(server)
-  expect(told).toContain('Slurm does not answer: Unable to contact slurm controller')
+  expect(told).toContain('Slurm is unreachable: Unable to contact slurm controller')
   server.answers = true
   expect(await ends(server, start)).toMatchObject({ status: 'fulfilled' })
 })
@@ -188,7 +188,7 @@ it.each([
   const told: string[] = []
   const start = server.submit(runOf({ command: ['true'], queue: 'night' }), undefined, (info) => told.push(info))
   for (let tries = 0; tries < 20; tries++) await asks(server)
-  expect(told).toContain(`Slurm does not take it now in its partition night: ${refusal.replace('\n', ' ')}`)
+  expect(told).toContain(`Slurm does not accept the job now in its partition night: ${refusal.replace('\n', ' ')}`)
   server.refuses = null
   expect(await ends(server, start)).toMatchObject({ status: 'fulfilled' })
 })
@@ -314,7 +314,7 @@ describe('a directory of a run that cannot be read', () => {
   }
 
   it('does not end a run that Slurm has', async () => {
-    await layout.demand()
+    await layout.checkReadable()
     const run = order()
     await makeUnreadable(run.runId)
     expect(await openServer({ shows: [run.runId] }).submit(run)).toBe(run.runId)
@@ -335,12 +335,12 @@ describe('a shared folder that is away', () => {
   const away = () => rename(sharedDir, `${sharedDir}.away`)
   const back = () => rename(`${sharedDir}.away`, sharedDir)
   const missing = expect.stringMatching(
-    /^sharedDir of pool cluster: \/.* is not there.*: mount the file system .*ENOENT/,
+    /^sharedDir of pool cluster: \/.* does not exist.*: mount the file system .*ENOENT/,
   )
 
   it('lets jobs wait, with its path and what to do', async () => {
     const server = openServer({ answers: true, shows: [] })
-    await layout.demand()
+    await layout.checkReadable()
     await away()
     const run = order()
     expect(await ends(server, server.submit(run))).toMatchObject({
@@ -370,7 +370,7 @@ describe('a shared folder that is away', () => {
 
   it('is not made by the server', async () => {
     await away()
-    await expect(layout.demand()).rejects.toMatchObject({ message: missing })
+    await expect(layout.checkReadable()).rejects.toMatchObject({ message: missing })
     await expect(readdir(sharedDir)).rejects.toMatchObject({ code: 'ENOENT' })
     await back()
   })
@@ -391,7 +391,9 @@ describe('a shared folder that is away', () => {
   it('that is a file is told as one', async () => {
     await rename(sharedDir, `${sharedDir}.away`)
     await writeFile(sharedDir, '')
-    await expect(layout.demand()).rejects.toMatchObject({ message: expect.stringContaining('is not a folder: name') })
+    await expect(layout.checkReadable()).rejects.toMatchObject({
+      message: expect.stringContaining('is not a folder: name'),
+    })
     await rm(sharedDir)
     await back()
   })

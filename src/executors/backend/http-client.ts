@@ -1,0 +1,129 @@
+import type { ClientRequest, IncomingMessage, request as openHttp, RequestOptions } from 'node:http'
+import { text } from 'node:stream/consumers'
+import type { Clock } from '../../platform/clock.ts'
+import { BackendUnreachable, shorten } from './unreachable.ts'
+
+/**
+ * HTTP requests to a backend that may be down, frozen or behind a proxy. The head of an answer, and the body of one that is
+ * read whole, must arrive within `answerMsMax`. Every failure is a BackendUnreachable.
+ */
+
+export interface HttpServer {
+  /** For messages. */
+  address: string
+  open: typeof openHttp
+  options: RequestOptions
+}
+
+export type Query = Readonly<Record<string, string | number | boolean>>
+
+export interface HttpRequest {
+  method: string
+  path: string
+  query?: Query | undefined
+  headers?: Readonly<Record<string, string>>
+  body?: string | Uint8Array | undefined
+  /** Aborts a continuous answer. */
+  signal?: AbortSignal | undefined
+}
+
+const answerMsMax = 30_000
+/** An idle connection is probed, so that a vanished peer is noticed. */
+const keepAliveMs = 15_000
+
+export class HttpClient {
+  /** Name of the backend, for messages. */
+  readonly #name: string
+  readonly #clock: Clock
+  readonly #closing = new AbortController()
+
+  constructor(name: string, clock: Clock) {
+    this.#name = name
+    this.#clock = clock
+  }
+
+  /** Resolves with the head of the answer. */
+  send({ address, open, options }: HttpServer, request: HttpRequest): Promise<IncomingMessage> {
+    const { method, headers, body, signal } = request
+    const length = body === undefined ? {} : { 'content-length': Buffer.byteLength(body) }
+    const signals = AbortSignal.any(signal ? [signal, this.#closing.signal] : [this.#closing.signal])
+    return new Promise((resolve, reject) => {
+      const all = {
+        ...options,
+        method,
+        path: pathWithQuery(request),
+        headers: { ...headers, ...length },
+        signal: signals,
+      }
+      const sent = open(all)
+      const arrived = this.#limit(sent)
+      sent.on('socket', (socket) => socket.setKeepAlive(true, keepAliveMs))
+      sent.on('error', (cause) => {
+        arrived()
+        reject(new BackendUnreachable(`${address}: ${cause.message}`, { cause }))
+      })
+      sent.on('response', (response) => {
+        arrived()
+        resolve(response)
+      })
+      sent.end(body)
+    })
+  }
+
+  async readText(response: IncomingMessage): Promise<string> {
+    return this.limited(response, () => text(response))
+  }
+
+  /** Fails when `read` has not finished with the answer within the time limit, or the answer is cut off. */
+  async limited<T>(response: IncomingMessage, read: () => Promise<T>): Promise<T> {
+    const finished = this.#limit(response)
+    try {
+      return await read()
+    } catch (cause) {
+      throw new BackendUnreachable(`The ${this.#name} closed the connection in the middle of an answer`, { cause })
+    } finally {
+      finished()
+    }
+  }
+
+  /** The JSON of an answer that must have some. */
+  async readJson<T>(response: IncomingMessage, path: string): Promise<T> {
+    const body = await this.readText(response)
+    const value = parseJson(body)
+    if (value === undefined || value === null) throw this.foreign(path, body)
+    return value as T
+  }
+
+  /** The answer came from something other than the backend, such as a proxy. */
+  foreign(path: string, answer: unknown): BackendUnreachable {
+    const shown = shorten(typeof answer === 'string' ? answer : JSON.stringify(answer))
+    return new BackendUnreachable(`The answer to ${path} did not come from the ${this.#name}: ${shown}`)
+  }
+
+  close(): void {
+    this.#closing.abort()
+  }
+
+  /** Destroys the message after the time limit, unless the returned function is called before. */
+  #limit(message: ClientRequest | IncomingMessage): () => void {
+    const done = new AbortController()
+    const late = new Error(`no answer within ${answerMsMax / 1000} s`)
+    void this.#clock.sleep(answerMsMax, done.signal).then(() => done.signal.aborted || message.destroy(late))
+    return () => done.abort()
+  }
+}
+
+export function pathWithQuery({ path, query = {} }: Pick<HttpRequest, 'path' | 'query'>): string {
+  const search = new URLSearchParams(Object.entries(query).map(([name, value]) => [name, String(value)])).toString()
+  return search ? `${path}?${search}` : path
+}
+
+/** undefined: the text is not JSON. */
+export function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined
+    throw error
+  }
+}

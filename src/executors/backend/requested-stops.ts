@@ -1,0 +1,133 @@
+import { readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Clock } from '../../platform/clock.ts'
+import type { Log } from '../../platform/log.ts'
+import type { Handle } from '../executor.ts'
+import { unlessMissing } from './file-errors.ts'
+
+/**
+ * Requested stops, and the KILL that each one needs after its grace period. A stop is a file, so the next server knows it and
+ * sends the KILL; a stop that cannot be written counts in this process. The earliest KILL of several stops counts. KILL is
+ * retried until it was sent or the run is over.
+ */
+
+interface RequestedStopsOptions {
+  directory: string
+  /** A clock that every server of the directory shares. */
+  nowMs(): number
+  kill(handle: Handle, over: AbortSignal): Promise<void>
+  /** Called when a KILL is planned; the signal aborts when the run is over. */
+  onPlanned?(handle: Handle, over: AbortSignal): void
+  clock: Clock
+  log: Log
+  closing: AbortSignal
+}
+
+interface Stop {
+  dueMs: number
+  graceMs: number
+}
+
+const retryMs = 1_000
+const suffix = '.stop'
+
+export const isStopFile = (name: string) => name.endsWith(suffix)
+
+export class RequestedStops {
+  readonly #options: RequestedStopsOptions
+  readonly #unwritten = new Map<Handle, Stop>()
+  readonly #kills = new Map<Handle, AbortController>()
+  #drafts = 0
+
+  constructor(options: RequestedStopsOptions) {
+    this.#options = options
+  }
+
+  /** Records the stop. Returns the time that is left until KILL. Throws if it cannot be written; it counts nevertheless. */
+  async record(handle: Handle, graceMs: number): Promise<number> {
+    const fresh = { dueMs: this.#options.nowMs() + graceMs, graceMs }
+    const unwritten = this.#unwritten.get(handle)
+    const stop = unwritten && this.#left(unwritten) <= graceMs ? unwritten : fresh
+    // Kept before the file is read: a file that cannot be read must not prevent the stop.
+    this.#unwritten.set(handle, stop)
+    const written = await this.#readFile(handle)
+    if (written && this.#left(written) <= this.#left(stop)) this.#unwritten.delete(handle)
+    else await this.#write(handle, stop)
+    return (await this.leftMs(handle)) ?? graceMs
+  }
+
+  /** Time until KILL is due; null: no stop was requested. */
+  async leftMs(handle: Handle): Promise<number | null> {
+    const stop = this.#unwritten.get(handle) ?? (await this.#readFile(handle))
+    return stop && this.#left(stop)
+  }
+
+  async isRequested(handle: Handle): Promise<boolean> {
+    return (await this.leftMs(handle)) !== null
+  }
+
+  /** Replaces an earlier plan for the run. */
+  planKill(handle: Handle, leftMs: number): void {
+    const { closing, onPlanned } = this.#options
+    this.cancelKill(handle)
+    const over = new AbortController()
+    this.#kills.set(handle, over)
+    const signal = AbortSignal.any([over.signal, closing])
+    void this.#killLater(handle, leftMs, signal)
+    onPlanned?.(handle, signal)
+  }
+
+  /** The run is over. */
+  cancelKill(handle: Handle): void {
+    this.#kills.get(handle)?.abort()
+    this.#kills.delete(handle)
+  }
+
+  async forget(handle: Handle): Promise<void> {
+    this.cancelKill(handle)
+    this.#unwritten.delete(handle)
+    await rm(this.#path(handle), { force: true })
+  }
+
+  /** Plans the KILLs of stops that earlier servers recorded. */
+  async resume(): Promise<void> {
+    for (const name of await readdir(this.#options.directory)) {
+      const handle = name.slice(0, -suffix.length)
+      if (isStopFile(name)) this.planKill(handle, (await this.leftMs(handle)) ?? 0)
+    }
+  }
+
+  async #killLater(handle: Handle, leftMs: number, signal: AbortSignal): Promise<void> {
+    const { kill, clock, log } = this.#options
+    await clock.sleep(leftMs, signal)
+    while (!signal.aborted)
+      try {
+        return await kill(handle, signal)
+      } catch (err) {
+        if (signal.aborted) return
+        log.warn({ err, run: handle }, 'KILL of a run failed; retrying')
+        await clock.sleep(retryMs, signal)
+      }
+  }
+
+  #path(handle: Handle): string {
+    return join(this.#options.directory, handle + suffix)
+  }
+
+  /** A clock that was set back does not extend the grace period. */
+  #left({ dueMs, graceMs }: Stop): number {
+    return Math.min(graceMs, Math.max(0, dueMs - this.#options.nowMs()))
+  }
+
+  async #readFile(handle: Handle): Promise<Stop | null> {
+    const text = await unlessMissing(readFile(this.#path(handle), 'utf8'))
+    return text === null ? null : JSON.parse(text)
+  }
+
+  async #write(handle: Handle, stop: Stop): Promise<void> {
+    const draft = join(this.#options.directory, `${handle}.${process.pid}.${this.#drafts++}`)
+    await writeFile(draft, JSON.stringify(stop), { mode: 0o600 })
+    await rename(draft, this.#path(handle))
+    this.#unwritten.delete(handle)
+  }
+}

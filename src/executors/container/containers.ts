@@ -1,0 +1,118 @@
+import { randomUUID } from 'node:crypto'
+import type { Clock } from '../../platform/clock.ts'
+import { BackendRefused } from '../backend/unreachable.ts'
+import type { Handle } from '../executor.ts'
+import { type Engine, isEngineConflict, isNotFound } from './engine.ts'
+import { labels } from './labels.ts'
+import type { Inspected } from './observation.ts'
+
+/** A handle is the name of the container, which contains the id of its run. */
+export const containerName = (runId: string): Handle => `berth-${runId}`
+/** Name of a container that never runs: Berth creates it to look into an image. */
+export const newLookName = (): string => `berth-look-${randomUUID()}`
+export const isLookName = (handle: Handle) => handle.startsWith('berth-look-')
+/** Name of the container with the X11 display of a run; this name is not a handle. */
+export const displayName = (handle: Handle) => `${handle}.x11`
+/** The handle of the run of a container or of its display. */
+export const handleFromName = (name: string): Handle => name.replace(/\.x11$/, '')
+export const runIdFromHandle = (handle: Handle) => handle.slice('berth-'.length)
+/** Only valid handles become paths of requests. */
+export const isHandle = (handle: Handle) => /^berth-[A-Za-z0-9_-]{1,128}$/.test(handle)
+
+/** Podman shows a new container with this delay. */
+const shownMs = 100
+
+export interface NamedBody {
+  name: string
+  body: unknown
+}
+
+interface Summary {
+  Names: readonly string[]
+  State: string
+}
+
+/** The containers of one pool. */
+export class Containers {
+  readonly #engine: Engine
+  readonly #owner: string
+  readonly #clock: Clock
+
+  constructor(engine: Engine, owner: string, clock: Clock) {
+    this.#engine = engine
+    this.#owner = owner
+    this.#clock = clock
+  }
+
+  /** The container of a run; null: it does not exist. */
+  async find(handle: Handle): Promise<Inspected | null> {
+    const found = isHandle(handle) ? await this.inspect(handle) : null
+    // A server over a copy of the database has runs with the same names.
+    return found?.Config.Labels?.[labels.owner] === this.#owner ? found : null
+  }
+
+  /** A container of any pool; null: no container has this name. */
+  async inspect(name: string): Promise<Inspected | null> {
+    const path = `/containers/${name}/json`
+    try {
+      const found = await this.#engine.get<Inspected>(path)
+      this.#engine.checkAnswer(found.State?.Status !== undefined, path)
+      return found
+    } catch (error) {
+      if (isNotFound(error)) return null
+      throw error
+    }
+  }
+
+  /** The state of each run's container; null: the run has only the container of its display. */
+  async list(): Promise<ReadonlyMap<Handle, string | null>> {
+    const path = '/containers/json'
+    const filters = JSON.stringify({ label: [`${labels.owner}=${this.#owner}`] })
+    const found = await this.#engine.get<readonly Summary[]>(path, { all: true, filters })
+    this.#engine.checkAnswer(Array.isArray(found), path)
+    const listed = new Map<Handle, string | null>()
+    for (const { Names: names, State: state } of found) {
+      const name = names[0]?.replace(/^\//, '') ?? ''
+      const handle = handleFromName(name)
+      if (name === handle) listed.set(handle, state)
+      else if (!listed.has(handle)) listed.set(handle, null)
+    }
+    return listed
+  }
+
+  /** false: the name is taken. */
+  async create({ name, body }: NamedBody): Promise<boolean> {
+    try {
+      await this.#engine.post('/containers/create', { name }, body)
+      return true
+    } catch (error) {
+      if (isEngineConflict(error)) return false
+      // Podman answers 500 if the name is taken.
+      await this.#clock.sleep(shownMs)
+      if (error instanceof BackendRefused && (await this.inspect(name))) return false
+      throw error
+    }
+  }
+
+  /** Removes a container and its unnamed volumes. */
+  async remove(name: string): Promise<void> {
+    try {
+      await this.#engine.delete(`/containers/${name}`, { force: true, v: true })
+    } catch (error) {
+      // A conflict: the engine is removing it already.
+      if (!isNotFound(error) && !isEngineConflict(error)) throw error
+    }
+  }
+
+  /** false: the container was started meanwhile. */
+  async removeUnstarted(handle: Handle): Promise<boolean> {
+    try {
+      await this.#engine.delete(`/containers/${handle}`, { v: true })
+      return true
+    } catch (error) {
+      if (isEngineConflict(error)) return false
+      if (isNotFound(error)) return true
+      throw error
+    }
+  }
+}
