@@ -3,7 +3,7 @@ import type { ClusterApi } from './cluster.ts'
 import { podLabels } from './names.ts'
 import type { Container, Node, Pod, Taint } from './objects.ts'
 import { gpuResource, nodeLabels, tensorCoresSince } from './placement.ts'
-import { milli, roundDown, roundUp } from './quantity.ts'
+import { ceilQuantity, floorQuantity, milli } from './quantity.ts'
 
 const mib = 2 ** 20
 
@@ -25,12 +25,12 @@ export function listNodes(nodes: readonly Node[], pods: readonly Pod[], owner: s
     return {
       name: node.metadata.name,
       state: stateOf(node),
-      cpuMillis: roundDown(allocatable['cpu'] ?? 0, milli),
-      memoryBytes: roundDown(allocatable['memory'] ?? 0),
+      cpuMillis: floorQuantity(allocatable['cpu'] ?? 0, milli),
+      memoryBytes: floorQuantity(allocatable['memory'] ?? 0),
       cpuModel: own[nodeLabels.cpuModel] ?? '',
       infiniband: own[nodeLabels.infiniband] === 'true',
       gpuJobsOnly: node.spec.taints?.some(isOfGpus) === true,
-      gpus: Array.from({ length: roundDown(allocatable[gpuResource] ?? 0) }, () => gpu),
+      gpus: Array.from({ length: floorQuantity(allocatable[gpuResource] ?? 0) }, () => gpu),
       heldByOthers: heldBy(others.get(node.metadata.name) ?? []),
     }
   })
@@ -70,7 +70,7 @@ function heldBy(pods: readonly Pod[]): BackendNode['heldByOthers'] {
 
 /** Init containers run one after the other before the others; sidecars among them continue. */
 function requestOf({ spec }: Pod, name: string, unit: number): number {
-  const amount = (requests: Container['resources'] = {}) => roundUp(requests.requests?.[name] ?? 0, unit)
+  const amount = (requests: Container['resources'] = {}) => ceilQuantity(requests.requests?.[name] ?? 0, unit)
   let sidecars = 0
   let first = 0
   for (const { restartPolicy, resources } of spec.initContainers ?? []) {
@@ -80,6 +80,7 @@ function requestOf({ spec }: Pod, name: string, unit: number): number {
   const together = spec.containers.reduce((total, { resources }) => total + amount(resources), sidecars)
   const ofPod = spec.resources?.requests?.[name]
   return (
-    (ofPod === undefined ? Math.max(first, together) : roundUp(ofPod, unit)) + roundUp(spec.overhead?.[name] ?? 0, unit)
+    (ofPod === undefined ? Math.max(first, together) : ceilQuantity(ofPod, unit)) +
+    ceilQuantity(spec.overhead?.[name] ?? 0, unit)
   )
 }

@@ -7,8 +7,8 @@ import type { Handle, LogChunk } from '../executor.ts'
 import type { ClusterApi } from './cluster.ts'
 import { ForeignText } from './log-entries.ts'
 import { makePodName } from './names.ts'
-import { logBeginning, type PodPosition, parsePosition, readOutputAfter } from './output.ts'
-import { containerName } from './pod.ts'
+import { logBeginning, type PodPosition, parsePodPosition, readOutputAfter } from './output.ts'
+import { jobContainer } from './pod.ts'
 
 /**
  * Follows the output of the pods of a run. The kubelet merges stdout and stderr, so all output is STDOUT. After a lost
@@ -46,7 +46,7 @@ const unreadableMsMax = 600_000
 export function parsePositions(from: unknown): Position {
   const { pods } = (from ?? { pods: {} }) as Partial<Position>
   if (pods === undefined) throw new Error(`Not a log position of the executor kubernetes: ${JSON.stringify(from)}`)
-  return { pods: Object.fromEntries(Object.entries(pods).map(([replica, at]) => [replica, parsePosition(at)])) }
+  return { pods: Object.fromEntries(Object.entries(pods).map(([replica, at]) => [replica, parsePodPosition(at)])) }
 }
 
 export interface PodName {
@@ -140,7 +140,7 @@ async function* readOnce(pod: PodName, { at, follow }: Once, reading: Reading): 
   if (follow) void abortWhenOver(over, reading.clock, reading.isOver)
   const either = AbortSignal.any([signal, over.signal])
   const open = (timestamps: boolean) =>
-    cluster.getStream(`pods/${pod.name}/log`, either, { container: containerName, timestamps, follow })
+    cluster.getStream(`pods/${pod.name}/log`, either, { container: jobContainer, timestamps, follow })
   let now = at
   try {
     const answer = await open(true)

@@ -124,7 +124,7 @@ class Place {
   }
 }
 
-export function parsePosition(from: unknown): PodPosition {
+export function parsePodPosition(from: unknown): PodPosition {
   const { first, at, seen, bytes } = from as Partial<PodPosition>
   const isOne = typeof first === 'string' && typeof at === 'string' && Number.isSafeInteger(seen)
   if (isOne && Number.isSafeInteger(bytes)) return from as PodPosition

@@ -4,7 +4,7 @@ import { explainDisplayLoss, getDisplayState } from './display.ts'
 import { hasKubeletEndedPod, isOutOfTime } from './kubelet-deadline.ts'
 import { annotations } from './names.ts'
 import type { Pod } from './objects.ts'
-import { containerName } from './pod.ts'
+import { jobContainer } from './pod.ts'
 
 /**
  * The meaning of one pod. Every phase and reason that decides something is in a table; another one is an UnknownState, because a
@@ -196,7 +196,7 @@ function phaseOf({ status, metadata }: Pod): Phase {
 }
 
 export const getContainerState = ({ status }: Pod) =>
-  status.containerStatuses?.find(({ name }) => name === containerName)?.state
+  status.containerStatuses?.find(({ name }) => name === jobContainer)?.state
 
 /** The command may have begun, so deleting the pod could lose output. */
 export function hasBegun(pod: Pod): boolean {

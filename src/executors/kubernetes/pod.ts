@@ -30,7 +30,7 @@ export interface PodParts extends PodOptions {
   nowMs: number
 }
 
-export const containerName = 'job'
+export const jobContainer = 'job'
 export const commandKey = 'command'
 export const closureKey = 'closure'
 /** Folder of a pod with the files of its Secret. */
@@ -97,7 +97,7 @@ export function makePod(made: PodParts, replica: number): unknown {
       volumes: volumes.map(({ volume }) => volume),
       containers: [
         {
-          name: containerName,
+          name: jobContainer,
           image: spec.image ?? image,
           command: ['/bin/sh', '-c', superviseScript, 'berth', ...own.map(String)],
           ...(gpu === 0 && { env: withoutGpus }),

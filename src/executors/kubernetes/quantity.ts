@@ -32,8 +32,8 @@ function parseQuantity(quantity: Quantity): number {
 const exact = (value: number) => Number(value.toPrecision(15))
 
 /** For amounts that a node has. */
-export const roundDown = (quantity: Quantity, unit = 1) => Math.floor(exact(parseQuantity(quantity) / unit))
+export const floorQuantity = (quantity: Quantity, unit = 1) => Math.floor(exact(parseQuantity(quantity) / unit))
 /** For amounts that a pod holds. */
-export const roundUp = (quantity: Quantity, unit = 1) => Math.ceil(exact(parseQuantity(quantity) / unit))
+export const ceilQuantity = (quantity: Quantity, unit = 1) => Math.ceil(exact(parseQuantity(quantity) / unit))
 
 export const milli = 1e-3

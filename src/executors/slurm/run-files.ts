@@ -218,7 +218,7 @@ export async function removeDrafts(layout: Layout): Promise<void> {
  * Opens the two files for each read, because an open file of a network file system may show old data. Reads at most `bytesMax` of
  * each, because the job may have made a file of any size.
  */
-export function openSpool({ directory }: RunDirectory, uid: number, bytesMax: number): Spool {
+export function openRunSpool({ directory }: RunDirectory, uid: number, bytesMax: number): Spool {
   const paths = { out: join(directory, 'stdout'), err: join(directory, 'stderr') }
   return {
     async read(stream, buffer, at) {

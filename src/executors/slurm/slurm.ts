@@ -25,7 +25,7 @@ import { checkClusterName } from './one-cluster.ts'
 import {
   findRunDirectory,
   giveUpRun,
-  openSpool,
+  openRunSpool,
   type RunDirectory,
   readRecords,
   removeDrafts,
@@ -186,7 +186,7 @@ class SlurmExecutor implements Executor {
       if (records === null) return
       // The limit may have been higher when the run began.
       const bytesMax = Math.max(this.#streamBytesMax + fileBlockBytes, streamBytesDefault)
-      const spool = openSpool(files, records.uid, bytesMax)
+      const spool = openRunSpool(files, records.uid, bytesMax)
       const losses = () => records?.losses ?? []
       for await (const chunk of followSpool({ spool, from, losses, signal, isOver: isFinal, wait })) {
         pauseMs = pollMsMin

@@ -7,7 +7,7 @@ import { annotations, makeHandle, podLabels } from '../../../src/executors/kuber
 import type { Node, Pod } from '../../../src/executors/kubernetes/objects.ts'
 import { makeNodeAffinity, nodeLabels } from '../../../src/executors/kubernetes/placement.ts'
 import { makePod as describedPod } from '../../../src/executors/kubernetes/pod.ts'
-import { milli, roundDown, roundUp } from '../../../src/executors/kubernetes/quantity.ts'
+import { ceilQuantity, floorQuantity, milli } from '../../../src/executors/kubernetes/quantity.ts'
 import { makeCommandScript } from '../../../src/executors/kubernetes/script.ts'
 import { resourcesOf, runOf } from '../runs.ts'
 
@@ -106,12 +106,12 @@ describe('amounts', () => {
     ['0.1', 100],
     ['1500u', 1],
     ['1e3', 1_000_000],
-  ])('%s of processors', (quantity, millis) => expect(roundDown(quantity, milli)).toBe(millis))
+  ])('%s of processors', (quantity, millis) => expect(floorQuantity(quantity, milli)).toBe(millis))
 
   it('of memory', () => {
-    expect(roundDown('24632892Ki')).toBe(24_632_892 * 1024)
-    expect(roundUp('0.5')).toBe(1)
-    expect(() => roundDown('many')).toThrow('Not a quantity of Kubernetes: many')
+    expect(floorQuantity('24632892Ki')).toBe(24_632_892 * 1024)
+    expect(ceilQuantity('0.5')).toBe(1)
+    expect(() => floorQuantity('many')).toThrow('Not a quantity of Kubernetes: many')
   })
 
   it('of a node are what it gives, minus what others hold', () => {

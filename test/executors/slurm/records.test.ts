@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { Layout } from '../../../src/executors/slurm/layout.ts'
-import { openSpool, readRecords, removeDrafts, removeRun } from '../../../src/executors/slurm/run-files.ts'
+import { openRunSpool, readRecords, removeDrafts, removeRun } from '../../../src/executors/slurm/run-files.ts'
 
 /** The records of a run whose job writes into its directory what it likes, because that belongs to its account. */
 
@@ -47,7 +47,7 @@ it('a job cannot blame a node, which would start it again without a limit', asyn
 })
 
 describe('output', () => {
-  const spoolOfRun = (bytesMax = 100) => openSpool({ runId: 'run_a', directory }, process.getuid?.() ?? 0, bytesMax)
+  const spoolOfRun = (bytesMax = 100) => openRunSpool({ runId: 'run_a', directory }, process.getuid?.() ?? 0, bytesMax)
   const path = () => join(directory, 'stdout')
   const readAt = (at: number, bytesMax?: number) => spoolOfRun(bytesMax).read('out', Buffer.alloc(64), at)
 
