@@ -14,18 +14,16 @@ import type { HomeDirectory } from './executors/local/presence.ts'
 import { createSimulatedExecutor } from './executors/simulated/simulated.ts'
 import { createSlurmExecutor } from './executors/slurm/slurm.ts'
 
-/** The executors of a pool, made of the configuration. */
-
 interface ExecutorParts {
   pool: PoolConfig
   config: Config
   domain: Domain
   accounts: AccountRules
-  /** The data directory of the server, by its id. */
+  /** Id of the server's data directory. */
   dataDirectory: HomeDirectory
 }
 
-const common = ({ pool, config, accounts, domain: { clock, time, log } }: ExecutorParts) => ({
+const commonOptions = ({ pool, config, accounts, domain: { clock, time, log } }: ExecutorParts) => ({
   environment: config.serverEnvironment,
   inheritNames: pool.inheritedEnvironment,
   accounts,
@@ -35,27 +33,27 @@ const common = ({ pool, config, accounts, domain: { clock, time, log } }: Execut
   log,
 })
 
-const processesOf = (name: 'local' | 'handler', parts: ExecutorParts) =>
+const createProcessExecutor = (name: 'local' | 'handler', parts: ExecutorParts) =>
   createLocalExecutor({
-    ...common(parts),
+    ...commonOptions(parts),
     spoolDir: join(parts.config.dataDir, name, parts.pool.name),
     dataDirectory: parts.dataDirectory,
     hasGpus: parts.pool.nodes?.some((node) => node.devices.length > 0) ?? false,
   })
 
 const createExecutor: Readonly<Record<ExecutorName, (parts: ExecutorParts) => Promise<Executor>>> = {
-  local: (parts) => processesOf('local', parts),
-  handler: async (parts) => createHandlerExecutor(await processesOf('handler', parts)),
+  local: (parts) => createProcessExecutor('local', parts),
+  handler: async (parts) => createHandlerExecutor(await createProcessExecutor('handler', parts)),
   container: (parts) =>
     createContainerExecutor({
-      ...common(parts),
+      ...commonOptions(parts),
       ...parts.config.container,
       directory: join(parts.config.dataDir, 'container', parts.pool.name),
       dataRoots: parts.config.dataRoots,
     }),
   slurm: (parts) =>
     createSlurmExecutor({
-      ...common(parts),
+      ...commonOptions(parts),
       sharedDir: parts.pool.sharedDir ?? '',
       pool: parts.pool.name,
       hasRuns: () => hasUnreadRuns(parts.domain, parts.pool.name, 'slurm'),
@@ -67,12 +65,12 @@ const createExecutor: Readonly<Record<ExecutorName, (parts: ExecutorParts) => Pr
     }),
   kubernetes: (parts) =>
     createKubernetesExecutor({
-      ...common(parts),
+      ...commonOptions(parts),
       ...parts.config.kubernetes,
       installation: `${parts.config.server.publicUrl} ${parts.pool.name}`,
       dataRoots: parts.config.dataRoots,
     }),
-  simulated: (parts) => createSimulatedExecutor({ ...common(parts), dataDir: parts.config.dataDir }),
+  simulated: (parts) => createSimulatedExecutor({ ...commonOptions(parts), dataDir: parts.config.dataDir }),
 }
 
 export async function createExecutors(parts: ExecutorParts): Promise<ReadonlyMap<string, Executor>> {
@@ -88,18 +86,18 @@ export interface Reporting {
   accounts: AccountRules
 }
 
-/** Stores what the pool says of its executors in `System.executors`, if it has changed since the last call. */
-export function reporterOf({ domain, pool, executors, accounts }: Reporting): () => Promise<void> {
+/** Stores the descriptions of the pool's executors for `System.executors` if they have changed. */
+export function createReporter({ domain, pool, executors, accounts }: Reporting): () => Promise<void> {
   let stored: string | undefined
   return async () => {
-    const report = await reportOf(executors, accounts)
+    const report = await readReport(executors, accounts)
     const text = JSON.stringify(report)
     if (text !== stored) await reportPool(domain, pool, report)
     stored = text
   }
 }
 
-async function reportOf(executors: ReadonlyMap<string, Executor>, accounts: AccountRules): Promise<PoolReport> {
+async function readReport(executors: ReadonlyMap<string, Executor>, accounts: AccountRules): Promise<PoolReport> {
   const described = await Promise.all(
     [...executors].map(async ([name, executor]) => {
       const { unenforced = [], ...described } = await executor.describe()

@@ -2,12 +2,12 @@ import { createBell } from '../../platform/bell.ts'
 import type { Clock } from '../../platform/clock.ts'
 
 /**
- * Waits for news of one key or of all keys; news that comes before the wait ends it at once. Each waiter has its own
- * alarm, and news without a waiter is dropped: an alarm says "look again", never what happened.
+ * Waits for changes of one key or of all keys; a change before the wait ends it at once. Each waiter has an alarm, and a change
+ * without a waiter is dropped: an alarm says that something changed, not what.
  */
 
 export interface Alarm extends Disposable {
-  /** Waits for news, for `ms`, or for the signal. */
+  /** Waits for a change, for `ms`, or for the signal. */
   wait(ms: number, signal: AbortSignal): Promise<void>
   ring(): void
 }
@@ -28,7 +28,6 @@ function createAlarm(clock: Clock, onDispose: () => void = () => undefined): Ala
   }
 }
 
-/** News by key. */
 export class Alarms {
   readonly #clock: Clock
   readonly #byKey = new Map<string, Set<Alarm>>()
@@ -55,19 +54,19 @@ export class Alarms {
     return alarm
   }
 
-  /** Keys in the order of their news, each once until it is taken. */
+  /** Keys in the order of their changes, each once until it is yielded. */
   async *keys(signal: AbortSignal): AsyncGenerator<string> {
-    const news = new Set<string>()
+    const changed = new Set<string>()
     const alarm = createAlarm(this.#clock)
     const listener = (key: string) => {
-      news.add(key)
+      changed.add(key)
       alarm.ring()
     }
     this.#listeners.add(listener)
     try {
       while (!signal.aborted) {
-        for (const key of news) {
-          news.delete(key)
+        for (const key of changed) {
+          changed.delete(key)
           yield key
         }
         await alarm.wait(longWaitMs, signal)

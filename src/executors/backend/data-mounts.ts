@@ -7,12 +7,12 @@ import { type Account, switchToAccount } from '../accounts/account.ts'
 import { StartFailed } from '../executor.ts'
 
 /**
- * The mounts of a job's `data`: `name/sub/dir:/path/in/job` below a root of the configuration, or an absolute path
- * below one. Each source is opened, and the open folder is checked: it lies below a root after all symbolic links, and the
- * account of the job can enter it. A job may exchange the path of the folder afterwards, so a backend compares the identity
- * of the mounted folder before the command starts. The folders stay open until then, so that their identities are not reused.
+ * The mounts of a job's `data`: `name/sub/dir:/path/in/job` below a root of the configuration, or an absolute path below a root.
+ * Each source is opened, and the open folder is checked: it is below a root after all symbolic links, and the account of the job
+ * can enter it. A job may replace the folder afterwards, so a backend compares the identity of the mounted folder before the
+ * command starts. The folders stay open until then, so that their identities are not reused.
  *
- * Without roots and with one user every directory of the machine may be mounted, because that user can read it anyway.
+ * Without roots and with one user, every directory of the machine may be mounted, because that user can read it anyway.
  */
 export interface DataRoots {
   /** Paths by name. */
@@ -25,9 +25,9 @@ export interface Mount {
   source: string
   /** Normalised. */
   target: string
-  /** The root that it lies under, and the way from there; null: there are no roots. */
+  /** The root and the path below it; null: any directory may be mounted. */
   below: { root: string; way: string } | null
-  /** `device:inode` of the folder that was checked; null: any folder may be mounted, or this system has no /proc. */
+  /** `device:inode` of the folder that was checked; null: any directory may be mounted, or this system has no /proc. */
   identity: string | null
 }
 
@@ -36,13 +36,13 @@ export interface OpenMounts extends AsyncDisposable {
 }
 
 export interface DataRules extends DataRoots {
-  /** Must be able to enter each source; null: the server's own. */
+  /** The account that must be able to enter each source; null: the server's account. */
   account: Account | null
-  /** Paths in the job at which the backend mounts files of its own. */
+  /** Paths in the job where the backend mounts its files. */
   reserved: readonly string[]
 }
 
-/** Throws StartFailed. The caller disposes of them when the backend has mounted them. */
+/** Throws StartFailed. The caller disposes of the mounts when the backend has mounted them. */
 export async function openMounts(data: readonly string[], rules: DataRules): Promise<OpenMounts> {
   const entries = data.map(parse)
   for (const entry of entries) demandApart(entry, entries, rules.reserved)
@@ -83,12 +83,12 @@ export const normaliseTarget = (path: string): string => joinInJob(path, '.').re
 const refuse = ({ text }: Entry, why: string) => new StartFailed('BAD_SPEC', `data ${text}: ${why}`)
 
 /** Every engine mounts these in each job. */
-const ofEngines = ['/proc', '/sys', '/dev/pts', '/etc/hosts', '/etc/hostname', '/etc/resolv.conf', '/run/secrets']
+const engineMounts = ['/proc', '/sys', '/dev/pts', '/etc/hosts', '/etc/hostname', '/etc/resolv.conf', '/run/secrets']
 
-/** For a mount inside another one, the engine would make a folder of root in the outer source. */
+/** For a mount inside another one, the engine would create a folder of root in the outer source. */
 function demandApart(entry: Entry, entries: readonly Entry[], reserved: readonly string[]): void {
   const others = entries.filter((other) => other !== entry).map(({ target }) => target)
-  const inner = [...others, ...ofEngines, ...reserved].find((path) => isInside(path, entry.target))
+  const inner = [...others, ...engineMounts, ...reserved].find((path) => isInside(path, entry.target))
   if (inner !== undefined)
     throw refuse(entry, `${inner} is mounted too, and would lie inside ${entry.target}; choose targets side by side`)
 }
@@ -100,14 +100,14 @@ export const isInside = (path: string, folder: string): boolean =>
 async function openEntry(entry: Entry, rules: DataRules, folders: FileHandle[]): Promise<Opened> {
   const { given, target } = entry
   const isAny = !rules.hasUsers && Object.keys(rules.roots).length === 0
-  const path = isAbsolute(given) ? given : pathOf(given, rules.roots)
-  if (path === null) throw refuse(entry, `there is no data root ${given.split('/')[0]}; ${known(rules.roots)}`)
-  // The same words for a path that does not exist and for one elsewhere, so that no answer tells what exists.
+  const path = isAbsolute(given) ? given : resolveSource(given, rules.roots)
+  if (path === null) throw refuse(entry, `the data root ${given.split('/')[0]} does not exist; ${known(rules.roots)}`)
+  // The same message for a missing path and a path elsewhere, so that it does not reveal which paths exist.
   const notFound = refuse(entry, isAny ? `${path} is not a directory` : notBelow(path, rules))
   const folder = await openFolder(path).catch(() => null)
   if (folder === null) throw notFound
   folders.push(folder.handle)
-  const below = isAny ? null : await rootOf(folder.source, rules.roots)
+  const below = isAny ? null : await findRoot(folder.source, rules.roots)
   if (!isAny && !below) throw notFound
   const { source } = folder
   if (source.includes(':')) throw refuse(entry, `${source} has a colon, which a mount cannot have`)
@@ -120,17 +120,17 @@ const notBelow = (path: string, { roots, account }: DataRules) =>
   `${path} is not a directory below a data root${account ? ` that the account ${account.name} can enter` : ''}; ${known(roots)}`
 
 const hasProc = process.platform === 'linux'
-/** O_PATH of Linux, which needs no right to read the folder. */
+/** O_PATH of Linux, which does not need the right to read the folder. */
 const openPath = 0o10000000
 
-/** The folder and its path without links, both of the same moment where the system can say so. */
+/** The folder and its path without links, read atomically if the system can do that. */
 async function openFolder(path: string): Promise<{ handle: FileHandle; source: string }> {
   const source = hasProc ? path : await realpath(path)
   const handle = await open(source, constants.O_DIRECTORY | (hasProc ? openPath : constants.O_RDONLY))
   return { handle, source: hasProc ? await readlink(`/proc/self/fd/${handle.fd}`) : source }
 }
 
-/** The account enters the folders by its own rights, and finds the same ones. */
+/** A process of the account must enter the same folders. */
 async function demandAccess(opened: readonly Opened[], account: Account, rules: DataRules): Promise<void> {
   const entered = await enter(
     opened.map(({ mount }) => mount.source),
@@ -147,7 +147,7 @@ async function enter(sources: readonly string[], account: Account): Promise<Read
   const [command = '', ...args] = [...switchToAccount(account), 'stat', '-L', '-c', '%d:%i %n', '--', ...paths]
   const options = { cwd: '/', env: { PATH: '/usr/bin:/bin', LC_ALL: 'C' }, maxBuffer: 2 ** 24 }
   const printed = await new Promise<string>((resolve, reject) => {
-    // The exit code tells that some folder cannot be entered; the output tells which.
+    // A failure means that some folder cannot be entered; the output names the others.
     execFile(command, args, options, (error, stdout) =>
       error && typeof error.code !== 'number' ? reject(error) : resolve(stdout),
     )
@@ -155,20 +155,22 @@ async function enter(sources: readonly string[], account: Account): Promise<Read
   return new Set(printed.split('\n'))
 }
 
-function pathOf(source: string, roots: DataRoots['roots']): string | null {
+function resolveSource(source: string, roots: DataRoots['roots']): string | null {
   const [name = '', ...rest] = source.split('/')
   const root = Object.hasOwn(roots, name) ? roots[name] : undefined
   return root === undefined ? null : join(root, ...rest)
 }
 
-async function rootOf(path: string, roots: DataRoots['roots']): Promise<Mount['below']> {
-  const ways = await Promise.all(Object.values(roots).map(async (root) => ({ root, way: await wayFrom(root, path) })))
+async function findRoot(path: string, roots: DataRoots['roots']): Promise<Mount['below']> {
+  const ways = await Promise.all(
+    Object.values(roots).map(async (root) => ({ root, way: await relativePath(root, path) })),
+  )
   const found = ways.find(({ way }) => way !== null)
   return found?.way == null ? null : { root: found.root, way: found.way }
 }
 
-/** null: the path does not lie under the root. */
-async function wayFrom(root: string, path: string): Promise<string | null> {
+/** null: the path is not below the root. */
+async function relativePath(root: string, path: string): Promise<string | null> {
   const real = await realpath(root).catch(() => null)
   if (real === null) return null
   const way = relative(real, path)

@@ -7,7 +7,7 @@ const answerMsMax = 5_000
 
 interface Describing {
   clock: Clock
-  /** What is unreachable if `read` fails, such as `Cluster`. */
+  /** Begins the message of an unavailable backend. */
   name: string
   address: string
   read(): Promise<ExecutorDescription>

@@ -2,7 +2,7 @@ import { classifyTrouble } from '../../platform/troubles.ts'
 import { StartFailed } from '../executor.ts'
 import { isMissingFolder } from './file-errors.ts'
 
-/** Errors of a machine that has run out of something, in words that name no path. */
+/** Messages without paths for errors of an exhausted machine. */
 const words: Readonly<Record<string, string>> = {
   ENOSPC: 'no space is left on its disk',
   EDQUOT: 'the disk quota of the server is used up',
@@ -23,7 +23,7 @@ export function blameMachine(error: unknown): unknown {
 export const spoolMissing =
   'a folder of its spool is missing, or something else is in its place: move that away; the log of the server names it'
 
-/** NODE_TROUBLE: every failure of the server's own files is a failure of the machine. */
+/** NODE_TROUBLE: a failure of the server's files is a failure of the machine. */
 export function blameSpool(cause: unknown): StartFailed {
   const error = blameMachine(cause)
   if (error instanceof StartFailed) return error

@@ -2,21 +2,20 @@ import { blockBytes, releaseBlock, takeBlock } from '../../platform/blocks.ts'
 import type { LogChunk } from '../executor.ts'
 
 /**
- * Output of a run from its two spool files. The position is a byte offset in each, so any reader can go on where
- * another stopped. Between the streams it switches at ends of lines where it can: whole lines of one, whole lines of
- * the other, and the bytes after the last newline only when nothing else is there; then that stream's next bytes come
- * first. Memory is one chunk per stream, for any size.
+ * Output of a run from its two spool files. The position is a byte offset in each file, so any reader can continue where another
+ * stopped. The reader switches between the streams at ends of lines where possible: complete lines of one stream, complete lines of
+ * the other, and an incomplete line only when nothing else is left; then the next bytes of that stream come first. Memory is one
+ * chunk per stream.
  *
- * Losses that the writers of the files recorded become gaps at their place, or at the next switch after
- * it. A file that shrank was truncated from outside: the amount lost is unknown, so the gap has 0 bytes, and reading
- * starts over.
+ * Losses that the writers of the files recorded become gaps at their place, or at the next switch after it. A file that shrank was
+ * truncated by another program: the lost amount is unknown, so the gap has 0 bytes, and reading starts over.
  */
 
-/** A read takes a turn of the event loop, however much it reads. */
+/** Large chunks, because each read costs a turn of the event loop. */
 const chunkBytesMax = blockBytes
-/** A chunk of so many bytes takes the block that it was read into; a smaller one is copied out of it. */
+/** A chunk of this size or more keeps the block of its bytes; a smaller chunk is a copy. */
 const handedOverBytesMin = 65_536
-/** Bytes of one stream after which it switches to the other, at the end of a line. */
+/** Bytes of one stream after which the reader switches to the other, at the end of a line. */
 const turnBytesMax = 1_048_576
 const newline = 10
 const nothing = Buffer.alloc(0)
@@ -37,27 +36,27 @@ export interface Spool {
 export interface Loss {
   stream: 'stdout' | 'stderr'
   gap: 'LOST' | 'DISK_FULL' | 'OVER_LIMIT'
-  /** How many bytes of the stream were kept before it; null: all that were kept. */
+  /** Bytes of the stream before the loss; null: all bytes of the stream. */
   after: number | null
   /** Minimum number of bytes; 0: unknown. */
   bytes: number
 }
 
 interface Position extends Offsets {
-  /** How many losses of each stream were reported. */
-  told?: Offsets
+  /** Number of reported losses of each stream. */
+  reported?: Offsets
 }
 
 interface FollowOptions {
   /** null: the run has no files any more. */
   spool: Spool | null
   from: unknown
-  /** In the order in which they were recorded. */
+  /** Oldest first. */
   losses: () => readonly Loss[]
   signal: AbortSignal
-  /** Whether the run is over; called only when nothing is left to read. */
+  /** Called only when nothing is left to read. */
   isOver: () => Promise<boolean>
-  /** Ends when there may be more, or when the signal fires. */
+  /** Ends when there may be more output, or the signal aborts. */
   wait: () => Promise<void>
 }
 
@@ -89,12 +88,12 @@ export async function* followSpool({
   }
 }
 
-/** What one look leaves of a stream. */
+/** The state of a stream after one pass. */
 interface Rest {
   stream: Stream
   /** A line without its end. */
   bytes: Buffer
-  /** The look came to the end of the file. */
+  /** The pass reached the end of the file. */
   isAtEnd: boolean
 }
 
@@ -103,9 +102,9 @@ class SpoolReader {
   readonly #at: Position
   readonly #readLosses: () => readonly Loss[]
   #losses: readonly Loss[] = []
-  /** What is read lies here. */
+  /** Target of reads. */
   #block = takeBlock()
-  /** The stream that is read first: the one that stopped in the middle of a line. */
+  /** The stream to read first: the one that stopped in the middle of a line. */
   #first: Stream = 'out'
 
   constructor(spool: Spool, at: Position, readLosses: () => readonly Loss[]) {
@@ -137,7 +136,7 @@ class SpoolReader {
 
   /** Yields up to the last newline, returns the rest. A chunk without any newline is yielded whole. */
   async *#lines(stream: Stream, signal: AbortSignal): AsyncGenerator<LogChunk, Rest> {
-    yield* this.#tellLosses(stream)
+    yield* this.#reportLosses(stream)
     const start = this.#at[stream]
     let midLine = false
     while (!signal.aborted && (midLine || this.#at[stream] - start < turnBytesMax)) {
@@ -156,21 +155,21 @@ class SpoolReader {
     return { stream, bytes: nothing, isAtEnd: false }
   }
 
-  async *#tellLosses(stream: Stream): AsyncGenerator<LogChunk> {
-    const told = this.#at.told ?? { out: 0, err: 0 }
+  async *#reportLosses(stream: Stream): AsyncGenerator<LogChunk> {
+    const reported = this.#at.reported ?? { out: 0, err: 0 }
     const losses = this.#losses.filter((loss) => loss.stream === spoolNames[stream])
-    for (const { gap, after, bytes } of losses.slice(told[stream])) {
+    for (const { gap, after, bytes } of losses.slice(reported[stream])) {
       if (this.#at[stream] < (after ?? (await this.#spool.size(stream)))) return
-      told[stream] += 1
-      this.#at.told = told
+      reported[stream] += 1
+      this.#at.reported = reported
       yield { gap, bytes, next: this.#position() }
     }
   }
 
   /** A copy that later bytes do not change. */
   #position(): Position {
-    const { out, err, told } = this.#at
-    return { out, err, ...(told && { told: { ...told } }) }
+    const { out, err, reported } = this.#at
+    return { out, err, ...(reported && { reported: { ...reported } }) }
   }
 
   #chunk(stream: Stream, bytes: Buffer): LogChunk {
@@ -186,7 +185,6 @@ class SpoolReader {
     return bytes
   }
 
-  /** In the block. */
   async #read(stream: Stream): Promise<Buffer> {
     return this.#block.subarray(0, await this.#spool.read(stream, this.#block, this.#at[stream]))
   }
@@ -200,8 +198,8 @@ class SpoolReader {
 
 function positionOf(position: unknown): Position {
   if (position === null) return { out: 0, err: 0 }
-  const { out, err, told } = position as Partial<Position>
+  const { out, err, reported } = position as Partial<Position>
   if (!Number.isSafeInteger(out) || !Number.isSafeInteger(err))
     throw new Error(`Not a position in two spool files: ${JSON.stringify(position)}`)
-  return { out: Number(out), err: Number(err), ...(told && { told }) }
+  return { out: Number(out), err: Number(err), ...(reported && { reported }) }
 }

@@ -15,7 +15,7 @@ import { readEngineTime, readStart } from './engine-clock.ts'
 import { wasEndedByEngine } from './engine-stop.ts'
 import { labels } from './labels.ts'
 import { readRefusal } from './mount-check.ts'
-import { type Inspected, needsEngineTime, observeContainer, phaseOf } from './observation.ts'
+import { type Inspected, needsEngineTime, observeContainer, parsePhase } from './observation.ts'
 import { parsePosition } from './output.ts'
 import { OutputReader } from './reading.ts'
 import { listRunFiles, removeRunFiles } from './run-files.ts'
@@ -220,7 +220,7 @@ class ContainerExecutor implements Executor {
     if (listed === null) return last ?? { state: 'starting', info: engineUnreachable }
     const state = listed.get(handle)
     if (state == null) return missing
-    if (last?.state === 'running' && phaseOf(state) === 'runs') return last
+    if (last?.state === 'running' && parsePhase(state) === 'runs') return last
     return this.#inspect(handle).catch((err: unknown) => {
       if (!isBackendError(err)) throw err
       this.#options.log.warn({ err, container: handle }, 'a container cannot be inspected; the next poll retries')
@@ -280,7 +280,7 @@ const endedWithEngine: Observation = {
   state: 'gone',
   info: 'The container engine was stopped, and ended its container',
 }
-const missing: Observation = { state: 'gone', info: 'There is no such container' }
+const missing: Observation = { state: 'gone', info: 'The container does not exist' }
 
 async function readDescription(engine: Engine): Promise<ExecutorDescription> {
   const read = await engine.get<EngineVersion>('/version')

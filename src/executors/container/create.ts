@@ -49,7 +49,7 @@ export interface ContainerRequest {
   workdir: string | null
   /** null: no mount needs a check. */
   check: MountCheck | null
-  /** Its first process is init.sh, which may lack the right to create the note file. */
+  /** The first process is init.sh, which may lack the right to create the note file. */
   needsNoteFile: boolean
 }
 

@@ -17,7 +17,7 @@ import { type Containers, displayName, type NamedBody } from './containers.ts'
 import type { Engine } from './engine.ts'
 import type { Images } from './image.ts'
 import { labels } from './labels.ts'
-import { type Inspected, isUnstarted, phaseOf } from './observation.ts'
+import { type Inspected, isUnstarted, parsePhase } from './observation.ts'
 import { parsePosition, readPayload } from './output.ts'
 
 /**
@@ -128,7 +128,7 @@ export async function readDisplayLoss(containers: Containers, job: Inspected): P
 }
 
 const finishedMs = ({ State: { FinishedAt: finished } }: Inspected) => Date.parse(finished)
-const isOver = ({ State: { Status: status } }: Inspected) => phaseOf(status) === 'over'
+const isOver = ({ State: { Status: status } }: Inspected) => parsePhase(status) === 'over'
 const explainEnd = ({ State: { OOMKilled: isOom, ExitCode: exitCode } }: Inspected) =>
   describeDisplayEnd(exitCode, isOom)
 

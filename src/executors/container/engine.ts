@@ -37,7 +37,8 @@ export async function findEngine(environment: Environment, orders: string): Prom
   return address
 }
 
-const noAddress = 'is no address of a container engine; set container.engine, for example to unix:///run/docker.sock'
+const noAddress =
+  'is not the address of a container engine; set container.engine, for example to unix:///run/docker.sock'
 const requestPathMax = 8_192
 /** From a proxy, or an engine that is starting. (Engines also answer 500 to a bad request of a job.) */
 const unavailable: ReadonlySet<number> = new Set([502, 503, 504])

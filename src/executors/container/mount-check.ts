@@ -12,7 +12,7 @@ import type { Inspected } from './observation.ts'
  * server opened (../backend/data-mounts.ts), and becomes the command only if they are the same: the engine resolves the source
  * path again at the start, when another job may have replaced the folder by a link to /.
  *
- * Its name is random, so no image can replace it. It runs as the account of the job before any program of the image, and writes
+ * The name of the program is random, so no image can replace it. The program runs as the account of the job before any program of the image, and writes
  * a refusal to the note file (note-file.ts).
  */
 export interface MountCheck {

@@ -37,7 +37,7 @@ const phases: Readonly<Record<string, Phase>> = {
 }
 
 /** Throws for an unknown state: a guess could end or repeat a run. */
-export function phaseOf(status: string): Phase {
+export function parsePhase(status: string): Phase {
   const phase = phases[status.toLowerCase()]
   if (!phase) throw new Error(`The container engine has an unknown state: ${status}`)
   return phase
@@ -49,7 +49,7 @@ const hasNoCommand = ({ Error: error, ExitCode: code }: Inspected['State']) =>
   error !== '' && notExecuted.includes(code)
 
 /** No process of the container ever began. */
-export const isUnstarted = ({ State: state }: Inspected) => phaseOf(state.Status) === 'waits' && !hasNoCommand(state)
+export const isUnstarted = ({ State: state }: Inspected) => parsePhase(state.Status) === 'waits' && !hasNoCommand(state)
 
 export interface Known {
   /** `stop` sent a signal before the end. */
@@ -61,11 +61,11 @@ export interface Known {
 
 /** Whether an observation contains a moment of the engine's clock. */
 export const needsEngineTime = (inspected: Inspected, startedAt: Date | null): boolean =>
-  !isUnstarted(inspected) && (startedAt === null || phaseOf(inspected.State.Status) !== 'runs')
+  !isUnstarted(inspected) && (startedAt === null || parsePhase(inspected.State.Status) !== 'runs')
 
 export function observeContainer(inspected: Inspected, known: Known): Observation {
   const { State: state, Id: nativeId } = inspected
-  switch (phaseOf(state.Status)) {
+  switch (parsePhase(state.Status)) {
     case 'waits':
       if (hasNoCommand(state)) return endOf(inspected, known)
       return { state: 'starting', ...(state.Error !== '' && { info: state.Error }) }

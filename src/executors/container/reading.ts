@@ -11,7 +11,7 @@ interface ReaderOptions {
   clock: Clock
   log: Log
   readState(handle: Handle): Promise<Observation['state']>
-  /** By the last inspection. */
+  /** Whether the last inspection saw the end. */
   isOver(handle: Handle): boolean
 }
 

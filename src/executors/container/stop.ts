@@ -7,7 +7,7 @@ import { BackendRefused } from '../backend/unreachable.ts'
 import type { Handle } from '../executor.ts'
 import type { Containers } from './containers.ts'
 import type { Engine } from './engine.ts'
-import { phaseOf } from './observation.ts'
+import { parsePhase } from './observation.ts'
 
 /**
  * Ends a container: sends TERM to its first process, which passes it to all others (init.sh), and KILL after the grace period.
@@ -44,7 +44,7 @@ export class ContainerStopper {
 
   async stop(handle: Handle, graceMs: number): Promise<void> {
     const found = await this.#containers.find(handle)
-    if (!found || phaseOf(found.State.Status) === 'over') return
+    if (!found || parsePhase(found.State.Status) === 'over') return
     const [recorded] = await Promise.allSettled([this.stops.record(handle, graceMs)])
     if (graceMs > 0) await this.#terminate(handle, found.State.Pid)
     this.stops.planKill(handle, (await this.stops.leftMs(handle)) ?? graceMs)
@@ -68,7 +68,7 @@ export class ContainerStopper {
     } catch (error) {
       if (!(error instanceof BackendRefused)) throw error
       const found = await this.#containers.find(handle)
-      if (found && phaseOf(found.State.Status) !== 'over') throw error
+      if (found && parsePhase(found.State.Status) !== 'over') throw error
     }
   }
 }

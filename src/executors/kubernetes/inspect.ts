@@ -97,7 +97,7 @@ export class Inspector {
     }
   }
 
-  /** By the last inspection. */
+  /** Whether the last inspection saw the end. */
   isOver(handle: Handle): boolean {
     return isOver(this.#seen.get(handle))
   }

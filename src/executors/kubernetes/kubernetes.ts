@@ -170,7 +170,7 @@ class KubernetesExecutor implements Executor {
     return AbortSignal.any([signal, this.#closing.signal])
   }
 
-  /** Of a run without pods. */
+  /** Whether a run without pods had output. */
   async #hadOutput(handle: Handle): Promise<boolean> {
     const [seen] = await this.#inspector.inspect([handle])
     if (!isPodHandle(handle) || seen === undefined) return false

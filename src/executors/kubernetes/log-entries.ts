@@ -7,7 +7,7 @@
  * stamps shows whether the job wrote it (plain-output.ts).
  */
 
-/** One entry or a piece of it. */
+/** A piece of an entry. */
 export interface Piece {
   at: string
   content: string

@@ -24,7 +24,7 @@ export interface Reading {
   log: Log
   signal: AbortSignal
   readState(replica: number): Promise<OutputState>
-  /** By the last inspection. */
+  /** Whether the last inspection saw the end. */
   isOver(): boolean
 }
 
@@ -35,7 +35,6 @@ export interface Reading {
 export type OutputState = 'WAITS' | 'GOES_ON' | 'OVER' | 'GONE' | 'NONE'
 
 interface Position {
-  /** By replica. */
   pods: Readonly<Record<string, PodPosition>>
 }
 

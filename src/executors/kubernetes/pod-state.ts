@@ -283,7 +283,7 @@ const beforeCommand: ReadonlyMap<string, Part> = new Map<string, Part>([
       message: 'The workdir does not exist in the container; name a directory of the image, such as /',
     },
   ],
-  ['NOT_TOGETHER', { kind: 'alone', info: 'Not all pods of the run were running within three hours' }],
+  ['NOT_TOGETHER', { kind: 'alone', info: 'Some pods of the run did not start within three hours' }],
   [
     'NO_DISPLAY',
     { kind: 'failed', reason: 'START_FAILED', message: 'The X11 display did not start within three hours' },

@@ -107,7 +107,7 @@ function collectOutput(child: ChildProcess): Output {
   }
 }
 
-/** Messages of an unreachable controller: Slurm has no other sign of it. */
+/** Messages of an unreachable controller: Slurm has no exit code for it. */
 const unreachableWords =
   /unable to contact|communication|connection|connect failure|timed out|zero bytes|temporarily|try again|munge|authentication|protocol|backup|standby|configuration source|configuration file|slurm_conf|in standby/i
 

@@ -41,7 +41,7 @@ describe('the sources of mounts', () => {
     const refused = ['data/out:/d', 'data/none:/d', 'data/file:/d', 'data/../../etc:/d', '/etc:/d', '/no/such/path:/d']
     for (const each of refused)
       expect(await refusal([each])).toMatch(/ is not a directory below a data root; there are data$/)
-    expect(await refusal(['other:/d'])).toBe('data other:/d: there is no data root other; there are data')
+    expect(await refusal(['other:/d'])).toBe('data other:/d: the data root other does not exist; there are data')
   })
 
   it.runIf(process.getuid?.() === 0)('are folders that the account can enter by its own rights', async () => {

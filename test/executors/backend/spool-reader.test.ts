@@ -106,7 +106,7 @@ test('a file that was cut from outside is a gap, and is read from its begin at o
   await run.end()
 })
 
-test('a loss is told at its place, once', async () => {
+test('a loss is reported at its place, once', async () => {
   const run = openRun()
   run.write('out', 'one\n')
   await run.idle()

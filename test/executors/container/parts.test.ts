@@ -11,7 +11,12 @@ import { makeRequest } from '../../../src/executors/container/create.ts'
 import { Engine, findEngine } from '../../../src/executors/container/engine.ts'
 import type { Image } from '../../../src/executors/container/image.ts'
 import { ensureNetworks } from '../../../src/executors/container/network.ts'
-import { type Inspected, isUnstarted, observeContainer, phaseOf } from '../../../src/executors/container/observation.ts'
+import {
+  type Inspected,
+  isUnstarted,
+  observeContainer,
+  parsePhase,
+} from '../../../src/executors/container/observation.ts'
 import { parsePosition, readPayload } from '../../../src/executors/container/output.ts'
 import { makePullQuery } from '../../../src/executors/container/pull.ts'
 import { systemClock } from '../../../src/platform/clock.ts'
@@ -179,7 +184,7 @@ describe('states', () => {
   })
 
   it('that nobody knows are loud', () => {
-    expect(() => phaseOf('melted')).toThrow('The container engine has an unknown state: melted')
+    expect(() => parsePhase('melted')).toThrow('The container engine has an unknown state: melted')
   })
 })
 
@@ -297,7 +302,7 @@ describe('names', () => {
     async (address) => {
       const asked = new Engine(address, systemClock).get('/version')
       await expect(asked).rejects.toThrow(BackendUnreachable)
-      await expect(asked).rejects.toThrow(`${address} is no address of a container engine; set container.engine`)
+      await expect(asked).rejects.toThrow(`${address} is not the address of a container engine; set container.engine`)
     },
   )
 
