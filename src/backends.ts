@@ -87,7 +87,7 @@ export interface Reporting {
 }
 
 /** Stores the descriptions of the pool's executors for `System.executors` if they have changed. */
-export function createReporter({ domain, pool, executors, accounts }: Reporting): () => Promise<void> {
+export function createPoolReporter({ domain, pool, executors, accounts }: Reporting): () => Promise<void> {
   let stored: string | undefined
   return async () => {
     const report = await readReport(executors, accounts)

@@ -1,7 +1,7 @@
 import { hostname } from 'node:os'
 import { join, resolve } from 'node:path'
 import about from '../package.json' with { type: 'json' }
-import { createExecutors, createReporter } from './backends.ts'
+import { createExecutors, createPoolReporter } from './backends.ts'
 import * as ownDocuments from './client/generated/graphql.ts'
 import { TypedDocumentString } from './client/generated/graphql.ts'
 import { checkConnections, countConnections, divideConnections, poolerProblem } from './config/connections.ts'
@@ -280,7 +280,7 @@ async function schedule({ config, domain, machine, fresh, jobUrl }: Scheduling, 
     const dataDirectory = { path: resolve(config.dataDir), id: here.id }
     const executors = await createExecutors({ pool, config, domain, accounts, dataDirectory })
     for (const executor of executors.values()) down.push(() => executor.close())
-    const report = createReporter({ domain, pool: pool.name, executors, accounts })
+    const report = createPoolReporter({ domain, pool: pool.name, executors, accounts })
     await report()
     startLoop(createLoop({ name: 'executor reports', pollMs: reportMs, runOnce: report, clock, log }), down)
     const scheduler = createScheduler({

@@ -44,7 +44,7 @@ describe('the sources of mounts', () => {
     expect(await refusal(['other:/d'])).toBe('data other:/d: the data root other does not exist; there are data')
   })
 
-  it.runIf(process.getuid?.() === 0)('are folders that the account can enter by its own rights', async () => {
+  it.runIf(process.getuid?.() === 0)('are folders that the account can enter', async () => {
     const account = await findAccount('nobody', oneUser)
     await mkdir(join(root, 'alice', 'private'), { recursive: true })
     await chown(join(root, 'alice'), 12345, 12345)
@@ -88,13 +88,13 @@ describe.runIf(process.platform === 'linux' && architecture)('the check of mount
   }
   const identityOf = async (data: string) => (await openAll([data]))[0]?.identity ?? ''
 
-  it('becomes the command where each folder is the one that was opened', async () => {
+  it('becomes the command if each folder is the opened one', async () => {
     const pairs = [join(root, 'x'), await identityOf('data/x:/d'), root, await identityOf('data:/d')]
     expect(await run(root, ...pairs, '--', 'sh', '-c', 'pwd; echo "$0"', 'a b')).toBe(`${root}\na b\n`)
     expect(await run('.', '--', '/bin/echo', '--')).toBe('--\n')
   })
 
-  it('refuses a folder that took the place of the one that was opened, and a way through a link', async () => {
+  it('refuses a replaced folder, and a path through a link', async () => {
     const identity = await identityOf('data/x:/d')
     await rename(root, join(directory, 'moved'))
     await symlink('moved', root)
@@ -111,7 +111,7 @@ describe.runIf(process.platform === 'linux' && architecture)('the check of mount
     expect(await run(join(root, 'none'), '--', 'true')).toBe('125 workdir\n')
   })
 
-  it('ends as a shell does where the command cannot be executed', async () => {
+  it('exits like a shell if the command cannot be executed', async () => {
     await writeFile(result(), '')
     await writeFile(join(root, 'text'), 'no program', { mode: 0o644 })
     expect(await run('.', '--', 'no-such-command')).toBe('127 ')

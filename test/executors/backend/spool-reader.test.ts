@@ -63,7 +63,7 @@ function openRun() {
   }
 }
 
-test('a line costs one look at each file', async () => {
+test('reads each file once for a line', async () => {
   const run = openRun()
   await run.idle()
   Object.assign(run.counts, { reads: 0, sizes: 0 })
@@ -74,7 +74,7 @@ test('a line costs one look at each file', async () => {
   await run.end()
 })
 
-test('what is written before the end and after the last look is read', async () => {
+test('reads output that is written between the last read and the end', async () => {
   const run = openRun()
   await run.idle()
   run.write('out', 'one\ntwo')
@@ -83,7 +83,7 @@ test('what is written before the end and after the last look is read', async () 
   expect(run.texts()).toEqual(['STDOUT one\n', 'STDOUT two', 'STDERR oh'])
 })
 
-test('streams take turns at ends of lines, and a line without its end goes on first', async () => {
+test('streams take turns at ends of lines, and an incomplete line continues first', async () => {
   const run = openRun()
   await run.idle()
   run.write('out', 'one\ntw')
@@ -96,7 +96,7 @@ test('streams take turns at ends of lines, and a line without its end goes on fi
   expect(run.texts().slice(3)).toEqual(['STDOUT o\n', 'STDERR worse\n'])
 })
 
-test('a file that was cut from outside is a gap, and is read from its begin at once', async () => {
+test('a truncated file is a gap, and is read from the beginning', async () => {
   const run = openRun()
   run.write('out', 'one\n')
   await run.idle()
@@ -106,7 +106,7 @@ test('a file that was cut from outside is a gap, and is read from its begin at o
   await run.end()
 })
 
-test('a loss is reported at its place, once', async () => {
+test('reports a loss once, at its place', async () => {
   const run = openRun()
   run.write('out', 'one\n')
   await run.idle()

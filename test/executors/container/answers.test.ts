@@ -10,7 +10,7 @@ import { fastClock } from '../cluster-server.ts'
 import { observe, runOf } from '../runs.ts'
 import { listenAsEngine, openOverEngine } from './fake-engine.ts'
 
-/** An engine that answers with something else: what listens at its socket is another program, or it is in trouble. */
+/** Answers of a proxy, or of an engine in trouble. */
 
 let directory: string
 let engine: Awaited<ReturnType<typeof startEngine>>
@@ -29,7 +29,7 @@ afterEach(async () => {
 
 const run = runOf({ command: ['true'] })
 const handle = `berth-${run.runId}`
-/** Of a container that the executor made. */
+/** Labels of a container that the executor made. */
 const ownConfig = {
   get Labels() {
     return { 'berth.owner': join(directory, 'stops') }
@@ -47,7 +47,7 @@ const created = { ...started, State: { ...started.State, Status: 'created', Star
 
 type Answer = (response: ServerResponse) => void
 
-/** Breaks when it is told to start the container, which it does. */
+/** Starts the container, and then answers with `breaks`. */
 async function startEngine() {
   const state = {
     isStarted: false,
@@ -111,7 +111,7 @@ describe.each<[string, (response: ServerResponse) => void]>([
   ['half an answer', (response) => void response.writeHead(200, { 'content-length': 100 }).end('[{"Id":')],
   ['no HTTP', (response) => void response.socket?.end('garbage\r\n\r\n')],
 ])('while the engine answers %s', (_, broken) => {
-  it('a run keeps its state, and one that is not known yet does not end', async () => {
+  it('a known run keeps its state, and an unknown run does not end', async () => {
     await executor.start(run)
     expect(await observe(executor, handle)).toMatchObject({ state: 'running' })
     engine.broken = broken
@@ -123,7 +123,7 @@ describe.each<[string, (response: ServerResponse) => void]>([
     expect(await executor.describe()).toMatchObject({ available: false })
   })
 
-  it('a start whose container was asked for does not fail', async () => {
+  it('a start whose container was requested does not fail', async () => {
     engine.breaks = broken
     const starting = executor.start(run)
     await until(() => engine.isStarted, { what: 'the container is started' })
@@ -165,7 +165,7 @@ it.each([
     { host: { cgroupControllers: [] } },
     ['memory', 'cpu', 'pids'],
   ],
-])('limits that %s ignores are told', async (_, version, info, unenforced) => {
+])('describes the limits that %s ignores', async (_, version, info, unenforced) => {
   engine.told = { '/version': { Version: '20', ...version }, '/info': info, '/libpod/info': info }
   await executor.close()
   executor = await openOverEngine(directory, { image: 'i', clock: systemClock }) // with the fast clock it waits 50 ms for an answer
@@ -174,7 +174,7 @@ it.each([
   if (unenforced.length > 0) expect(described.message).toContain(`${unenforced.join(', ')}: planned with, not enforced`)
 })
 
-it('a start that the engine refuses fails for its reason, also if the container cannot be removed', async () => {
+it('a refused start fails with the reason of the engine, even if the container cannot be removed', async () => {
   engine.refuses = giving(500, '{"message":"device or resource busy"}')
   await expect(executor.start(run)).rejects.toThrow('device or resource busy')
 })

@@ -10,7 +10,7 @@ import { fastClock } from '../cluster-server.ts'
 import { observe, runOf } from '../runs.ts'
 import { listenAsEngine, openOverEngine } from './fake-engine.ts'
 
-/** What the engine is asked for a job with an X11 display, and displays that do not come about. */
+/** Requests for a job with an X11 display, and displays that do not start. */
 
 interface Container {
   status: 'created' | 'running' | 'exited'
@@ -130,7 +130,7 @@ const withDisplay = (gpu = false, gpuIds: number[] = []) => runOf({ command: ['t
 const kept = async () => (await readdir(join(directory, 'stops'))).filter((name) => name !== '.orders')
 
 describe('a job with a display', () => {
-  it('has the socket of a container that has nothing else, and that ends before its own', async () => {
+  it('shares only the socket of the display, which ends before the job', async () => {
     const handle = await executor.start(withDisplay())
     expect([...engine.containers.keys()]).toEqual([`${handle}.x11`, handle])
     const [display, job] = [...engine.containers.values()].map(({ body }) => body)
@@ -160,7 +160,7 @@ describe('a job with a display', () => {
     expect(engine.containers.size).toBe(0)
   })
 
-  it('on a GPU has one that is given the first of its GPUs', () => {
+  it('gives a display on a GPU the first GPU of the job', () => {
     expect(makeDisplayBody(withDisplay(true, [5, 2]), 'display', {})).toMatchObject({
       Cmd: expect.arrayContaining(['0']),
       Env: [],
@@ -169,14 +169,14 @@ describe('a job with a display', () => {
     expect(makeDisplayBody(withDisplay(true, [5]), 'display', {})).not.toHaveProperty('HostConfig.CapDrop')
   })
 
-  it('needs a shell in its image, whose first process tells the display when it ends', async () => {
+  it('needs a shell in its image, whose first process holds the pipe of the display', async () => {
     engine.hasShell = false
     const message = expect.stringContaining('/bin/sh, which x11 needs')
     await expect(executor.start(withDisplay())).rejects.toMatchObject({ reason: 'BAD_SPEC', message })
     expect(engine.containers.size).toBe(0)
   })
 
-  it('tells at its end that the display was lost before', async () => {
+  it('reports at its end that the display was lost before', async () => {
     const handle = await executor.start(withDisplay())
     const display = engine.containers.get(`${handle}.x11`)
     Object.assign(engine.containers.get(handle) ?? {}, { status: 'exited', exitCode: 1 })
@@ -207,17 +207,14 @@ describe('a display', () => {
     ['exits', 'The X11 display did not start: exit code 127: /bin/sh: Xvfb: not found'],
     ['is silent', 'The X11 display did not start: it is not ready within 60 s: /bin/sh: Xvfb: not found'],
     ['cannot start', 'The X11 display did not start: no runtime'],
-  ] as const)(
-    'that %s fails the start of its job, which is not to blame, and nothing is left',
-    async (what, message) => {
-      engine.display = what
-      await expect(executor.start(withDisplay())).rejects.toMatchObject({ reason: 'START_FAILED', message })
-      expect(engine.containers.size).toBe(0)
-      expect(await kept()).toEqual([])
-    },
-  )
+  ] as const)('that %s fails the start with START_FAILED, and its container is removed', async (what, message) => {
+    engine.display = what
+    await expect(executor.start(withDisplay())).rejects.toMatchObject({ reason: 'START_FAILED', message })
+    expect(engine.containers.size).toBe(0)
+    expect(await kept()).toEqual([])
+  })
 
-  it('without an image is refused at the start too; the report says that there is none', async () => {
+  it('without a configured image is refused at the start and in the description', async () => {
     const other = await open()
     expect(await other.describe()).toMatchObject({ displays: false })
     expect(await executor.describe()).toMatchObject({ displays: true })
@@ -226,13 +223,13 @@ describe('a display', () => {
     await other.close()
   })
 
-  it('whose image has a wrong name is no fault of the job', async () => {
+  it('whose image has an invalid name fails the start with START_FAILED', async () => {
     const other = await open('../events?x=')
     await expect(other.start(withDisplay())).rejects.toMatchObject({ reason: 'START_FAILED' })
     await other.close()
   })
 
-  it('of a start that is given up is not concluded upon: the next start takes it over, and find removes it', async () => {
+  it('of a start that is given up stays for the next start, or find removes it', async () => {
     const unwanted = new AbortController()
     const run = withDisplay()
     const handle = `berth-${run.runId}`
@@ -250,7 +247,7 @@ describe('a display', () => {
     expect(await kept()).toEqual([])
   })
 
-  it('that is left over alone is listed with its run, and goes with it', async () => {
+  it('without its job is listed with its run, and removed with it', async () => {
     const handle = await executor.start(withDisplay())
     engine.containers.delete(handle)
     expect(await executor.list?.()).toEqual([{ runId: handle.slice('berth-'.length), handle }])
@@ -259,7 +256,7 @@ describe('a display', () => {
     expect(engine.containers.size).toBe(0)
   })
 
-  it('that an earlier server left over is made again', async () => {
+  it('that ended under an earlier server is made again', async () => {
     const run = withDisplay()
     const name = `berth-${run.runId}.x11`
     const left: Container = {

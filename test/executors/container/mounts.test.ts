@@ -103,7 +103,7 @@ describe.skipIf(address === '')(`data mounts with ${address}`, () => {
     return `${name}:1`
   }
 
-  it('never show what a link names that takes the place of the folder right before the start', async () => {
+  it('do not follow a link that replaces the folder right before the start', async () => {
     beforeStart = async () => {
       beforeStart = async () => undefined
       await rename(join(root, 'x'), join(root, 'away'))
@@ -117,7 +117,7 @@ describe.skipIf(address === '')(`data mounts with ${address}`, () => {
     expect(await finish({ data: ['data/x:/d'] })).toMatchObject({ end: { state: 'ended', exitCode: 0 }, out: 'own\n' })
   })
 
-  it('never show a folder outside the roots while a job exchanges it, in 60 tries', { timeout: 600_000 }, async () => {
+  it('never show a folder outside the roots while a job replaces it, in 60 tries', { timeout: 600_000 }, async () => {
     const loop = `cd /root && echo begun && until [ -e stop ]; do
       mv -T x r0; mv -T link x; usleep 150000; mv -T x link; mv -T r0 x; usleep 150000
     done`
@@ -135,7 +135,7 @@ describe.skipIf(address === '')(`data mounts with ${address}`, () => {
     expect(outputs.join('')).not.toContain('secret')
   })
 
-  it('are not reached through a link of the image, which could lead to another mount', async () => {
+  it('are not reached through a link of the image', async () => {
     const image = await makeImage('ln -s /e /d', 'LABEL a=b')
     const { end, out } = await finish({ image, data: ['data/x:/d'], command: ['/bin/ls', '/e'] })
     await engine.delete(`/images/${image}`)
@@ -143,7 +143,7 @@ describe.skipIf(address === '')(`data mounts with ${address}`, () => {
     expect(out).toBe('')
   })
 
-  it('get no folder of a volume of the image', async () => {
+  it('contain no folder of a volume of the image', async () => {
     const image = await makeImage('true', 'VOLUME /d/made')
     const error = await start({ image, data: ['data/x:/d'] }).catch((cause: unknown) => cause)
     await engine.delete(`/images/${image}`)
@@ -151,7 +151,7 @@ describe.skipIf(address === '')(`data mounts with ${address}`, () => {
     expect(await readdir(join(root, 'x'))).toEqual(['own'])
   })
 
-  it('get no folder of the workdir of the image', async () => {
+  it('contain no folder of the workdir of the image', async () => {
     const image = await makeImage('true', 'WORKDIR /d/made')
     const { end } = await finish({ image, data: ['data/x:/d'] })
     await engine.delete(`/images/${image}`)
@@ -159,7 +159,7 @@ describe.skipIf(address === '')(`data mounts with ${address}`, () => {
     expect(await readdir(join(root, 'x'))).toEqual(['own'])
   })
 
-  it('can have the workdir, which must exist', async () => {
+  it('may contain the workdir, which must exist', async () => {
     const command = ['/bin/sh', '-c', 'pwd; ls']
     expect(await finish({ command, data: ['data:/d'], workdir: '/d/x' })).toMatchObject({ out: '/d/x\nown\n' })
     const { end } = await finish({ data: ['data:/d'], workdir: '/d/none' })
@@ -174,7 +174,7 @@ describe.skipIf(address === '')(`data mounts with ${address}`, () => {
     for (const each of ends) expect(each).toMatchObject({ end: { exitCode: 0 }, out: 'own\n' })
   })
 
-  it('leave 125 to the command', async () => {
+  it('let the command exit with 125', async () => {
     const { end } = await finish({ command: ['/bin/sh', '-c', 'exit 125'], data: ['data/x:/d'] })
     expect(end).toMatchObject({ state: 'ended', exitCode: 125 })
   })

@@ -24,7 +24,7 @@ import { createLog } from '../../../src/platform/log.ts'
 import { machineTime } from '../../support/clock.ts'
 import { resourcesOf, runOf } from '../runs.ts'
 
-/** What needs no engine: how its answers are read. */
+/** Parsing of answers, without an engine. */
 
 function frame(stream: number, text: string | Buffer): Buffer {
   const header = Buffer.alloc(8)
@@ -49,7 +49,7 @@ describe('output', () => {
     maxLength: 20,
   })
 
-  it('is whole however the connection cuts it, and goes on at every position', async () => {
+  it('is complete however the connection cuts it, and resumes at every position', async () => {
     await fc.assert(
       fc.asyncProperty(frames, fc.array(fc.integer({ min: 1, max: 30 }), { minLength: 1 }), async (all, sizes) => {
         const whole = Buffer.concat(all.map(([stream, text]) => frame(stream, text)))
@@ -87,7 +87,7 @@ describe('output', () => {
     return frames
   }
 
-  it('has the newlines of long lines, which Docker 20.10 leaves out', async () => {
+  it('restores the newlines of long lines that Docker 20.10 drops', async () => {
     const line = fc.tuple(fc.constantFrom(0, 1, 5, 16_383, 16_384, 16_385, 40_000), fc.constantFrom('', 'z', '\0'))
     await fc.assert(
       fc.asyncProperty(fc.array(line, { maxLength: 8 }), fc.integer({ min: 100, max: 30_000 }), async (all, size) => {
@@ -105,11 +105,11 @@ describe('output', () => {
     )
   })
 
-  it('without frames is told as what it is', async () => {
+  it('without frames is an error that shows it', async () => {
     await expect(readAll([Buffer.from('plain text of a terminal')], null)).rejects.toThrow(/without frames/)
   })
 
-  it('goes on at positions of its own alone', () => {
+  it('resumes only at positions of this executor', () => {
     expect(() => parsePosition({ out: 1 })).toThrow(/Not a log position of the executor container/)
   })
 })
@@ -134,7 +134,7 @@ describe('states', () => {
   const seen = (state: Partial<Inspected['State']>, stopped = false) =>
     observeContainer(inspected(state), { stopped, toTime: (ms) => new Date(ms + 1_000), startedAt: null })
 
-  it('of the engine become ours', () => {
+  it('of the engine become observations', () => {
     expect(seen({ Status: 'created', StartedAt: '0001-01-01T00:00:00Z' })).toEqual({ state: 'starting' })
     expect(seen({ Status: 'running' })).toMatchObject({ state: 'running', nativeId: 'abc', ip: '172.18.0.2' })
     expect(seen({ Status: 'paused' }).state).toBe('running')
@@ -147,13 +147,13 @@ describe('states', () => {
     })
   })
 
-  it('of a container have an end that is not before its beginning, which is known by another clock', () => {
+  it('have an end that is not before the start, which comes from another clock', () => {
     const startedAt = new Date('2026-01-01T00:00:02.004Z')
     const known = { stopped: false, toTime: (ms: number) => new Date(ms), startedAt }
     expect(observeContainer(inspected({ ExitCode: 0 }), known)).toMatchObject({ startedAt, finishedAt: startedAt })
   })
 
-  it('of a container that ended itself after its maximum is that, however late the engine noted its start', () => {
+  it('have the cause MAX_RUN_TIME even if the engine noted the start late', () => {
     const ended = inspected({ ExitCode: 143, StartedAt: '2026-01-01T00:00:03Z', FinishedAt: '2026-01-01T00:00:13Z' })
     const limited = { ...ended, Config: { Labels: { 'berth.limit': '13' } } }
     const known = { stopped: false, toTime: (ms: number) => new Date(ms), startedAt: null }
@@ -161,20 +161,20 @@ describe('states', () => {
     expect(observeContainer(ended, known)).not.toHaveProperty('cause')
   })
 
-  it('are told in moments of the database', () => {
+  it('have moments of the database', () => {
     expect(seen({})).toMatchObject({
       startedAt: new Date('2026-01-01T00:00:02Z'),
       finishedAt: new Date('2026-01-01T00:00:03Z'),
     })
   })
 
-  it('of a container that the engine could not start are those of one that was not started', () => {
+  it('of a container that the engine could not start are unstarted', () => {
     const failed = { Status: 'created', Error: 'could not select device driver "" with capabilities: [[gpu]]' }
     expect(isUnstarted(inspected({ ...failed, ExitCode: 128 }))).toBe(true)
     expect(isUnstarted(inspected({ ...failed, ExitCode: 127 }))).toBe(false)
   })
 
-  it('of a container that another program removes while it runs are those of one that is gone', () => {
+  it('of a container that is removed while it runs are gone', () => {
     const removed = { Status: 'removing', ExitCode: 137 }
     expect(seen(removed)).toMatchObject({ state: 'gone' })
     expect(seen(removed, true)).toMatchObject({ state: 'ended', stopped: true })
@@ -183,7 +183,7 @@ describe('states', () => {
     expect(seen({ ...removed, Status: 'exited' })).toMatchObject({ state: 'ended', exitCode: 137 })
   })
 
-  it('that nobody knows are loud', () => {
+  it('that are unknown throw', () => {
     expect(() => parsePhase('melted')).toThrow('The container engine has an unknown state: melted')
   })
 })
@@ -194,7 +194,7 @@ describe('the description of a container', () => {
   const making = { image, account: null, mounts: [], cpusMax: null, isPodman: false, labels: {}, files: [], passed: {} }
   const limits = { hasInit: false, logBytesMax: 1, infinibandDir: '/nowhere', deadlineSlackSeconds: 10 }
 
-  it('keeps GPUs out of a job without any, whatever its image and the job say', async () => {
+  it('hides all GPUs from a job without GPUs, whatever image and job set', async () => {
     const environment = [{ name: 'NVIDIA_VISIBLE_DEVICES', value: '0' }]
     const without = await makeRequest(runOf({ command: ['true'], environment }), { ...making, ...limits })
     expect(without.body).toMatchObject({
@@ -208,7 +208,7 @@ describe('the description of a container', () => {
     })
   })
 
-  it('asks for no more processors than the engine has', async () => {
+  it('requests at most the processors of the engine', async () => {
     const run = runOf({ command: ['true'], resources: resourcesOf({ cpu: 5 }) })
     for (const [cpusMax, NanoCpus] of [
       [null, 5e9],
@@ -220,12 +220,12 @@ describe('the description of a container', () => {
       })
   })
 
-  it('switches off the health check of the image, which could run before the mounts are checked', async () => {
+  it('disables the health check of the image, which could run before the mount check', async () => {
     const { body } = await makeRequest(runOf({ command: ['true'] }), { ...making, ...limits })
     expect(body).toMatchObject({ Healthcheck: { Test: ['NONE'] } })
   })
 
-  it('lets Open MPI start more ranks than cores, as root where the image is root; the image may say otherwise', async () => {
+  it('lets Open MPI oversubscribe cores, and run as root in images of root, unless the image sets otherwise', async () => {
     const run = runOf({ command: ['true'], launcher: 'mpirun' })
     const own = 'OMPI_MCA_rmaps_base_oversubscribe'
     const namesOf = async (given: Partial<Image>) => {
@@ -238,8 +238,8 @@ describe('the description of a container', () => {
   })
 })
 
-describe('an engine that is away', () => {
-  it('is waited for, concludes nothing of runs, and says where it should be', async () => {
+describe('an unreachable engine', () => {
+  it('lets starts wait, leaves runs as they are, and is named in messages', async () => {
     let nowMs = 0
     const directory = await mkdtemp(join(tmpdir(), 'berth-container-'))
     const executor = await createContainerExecutor({
@@ -280,7 +280,7 @@ describe('names', () => {
     ['image@sha256:0123', { fromImage: 'image@sha256:0123' }],
   ])('the image %s is pulled with one tag', (name, query) => expect(makePullQuery(name)).toEqual(query))
 
-  it('of engines come from the environment, and stay while there may be containers', async () => {
+  it('of engines come from the environment, and stay while containers may exist', async () => {
     const directory = await mkdtemp(join(tmpdir(), 'berth-engine-'))
     const XDG_RUNTIME_DIR = join(directory, 'run')
     expect(await findEngine({ DOCKER_HOST: 'tcp://127.0.0.1:2375' }, directory)).toBe('tcp://127.0.0.1:2375')
@@ -298,7 +298,7 @@ describe('names', () => {
   })
 
   it.each(['ssh://ann@host', '/var/run/docker.sock', 'unix://docker.sock', 'fd://'])(
-    'of engines that are none, as %s in DOCKER_HOST, leave the server alone',
+    'such as %s in DOCKER_HOST are refused when the engine is used',
     async (address) => {
       const asked = new Engine(address, systemClock).get('/version')
       await expect(asked).rejects.toThrow(BackendUnreachable)
@@ -342,13 +342,13 @@ describe('networks', () => {
     return { engine, names: () => networks.map(({ Name }) => Name).toSorted() }
   }
 
-  it('of each name there is one, though two servers make them at once', async () => {
+  it('exist once even if two servers make them at the same time', async () => {
     const { engine, names } = engineWith('other')
     await Promise.all([ensureNetworks(engine), ensureNetworks(engine)])
     expect(names()).toEqual(['berth', 'berth-in', 'other'])
   })
 
-  it('that an engine has twice are one again', async () => {
+  it('that exist twice are reduced to one', async () => {
     const { engine, names } = engineWith('berth', 'berth', 'berth-in', 'berth')
     await ensureNetworks(engine)
     expect(names()).toEqual(['berth', 'berth-in'])

@@ -12,8 +12,7 @@ import { runOf } from '../runs.ts'
 import { listenAsEngine, openOverEngine } from './fake-engine.ts'
 
 /**
- * Starts that do not come about, over an engine that pulls forever or answers nothing any more, and what notes their
- * orders.
+ * Failing starts over an engine that pulls forever or freezes, and the notes of their orders.
  */
 
 let directory: string
@@ -38,13 +37,13 @@ async function startEngine() {
   const state = {
     frozen: false,
     hasImage: false,
-    /** Answers the order to create a container. */
+    /** Answer to a request for a container. */
     create(_response: ServerResponse): void {
       state.frozen = true
     },
     networks: ['berth', 'berth-in'],
     containers: [{ Names: ['/berth-earlier'], State: 'running' }],
-    /** Bodies of orders to create containers that look into images. */
+    /** Bodies of requests for containers that look into images. */
     looks: [] as { Labels?: object }[],
     /** Containers that looked into images were removed by another program. */
     looksAreRemoved: false,
@@ -101,7 +100,7 @@ it('a job waits while the engine has no addresses for its network', async () => 
 
 describe('the name of an image', () => {
   it.each(['get?names=slow:1&x=', '../events?x=', 'a/../b', 'x#y', '.', ''])(
-    'that would be another question to the engine is refused: %s',
+    'that would change the request to the engine is refused: %s',
     async (image) => {
       const error = await executor.start(runOf({ command: ['true'], image })).catch((cause: unknown) => cause)
       expect(error).toMatchObject({ name: 'StartFailed', reason: 'BAD_SPEC' })
@@ -116,7 +115,7 @@ describe('a registry', () => {
   }
   const unreachable = 'Get "https://r.test/v2/": dial tcp 192.0.2.1:443: connect: connection refused'
 
-  it('that is unreachable is asked again after growing pauses, for all runs, and they say why', async () => {
+  it('that is unreachable is retried after growing pauses, and all waiting runs report it', async () => {
     await executor.close()
     executor = await openOverEngine(directory, { image: 'slow:1', clock: fastClock(100) })
     const told: string[] = []
@@ -145,7 +144,7 @@ describe('a registry', () => {
   })
 
   it.each(['denied', 'an image of 429 timeouts was not found', 'no basic auth credentials'])(
-    'that says "%s" fails the start at once',
+    'that answers "%s" fails the start at once',
     async (error) => {
       const starting = begin(new AbortController())
       await pulls(1)
@@ -162,13 +161,13 @@ describe('a registry', () => {
     '169.254.169.254/x',
     '0.0.0.0:9/x',
     '127.1:9/x',
-  ])('on this machine is not asked: %s', async (image) => {
+  ])('on this machine is refused: %s', async (image) => {
     const error = await executor.start(runOf({ command: ['true'], image })).catch((cause: unknown) => cause)
     expect(error).toMatchObject({ reason: 'START_FAILED', message: expect.stringContaining('container.registries') })
     expect(engine.asked).not.toContain('POST /images/create')
   })
 
-  it('on this machine is asked where the configuration names it, or names the image', async () => {
+  it('on this machine is used if the configuration names it or the image', async () => {
     for (const options of [{ image: 'slow:1', registries: ['127.0.0.1:9'] }, { image: '127.0.0.1:9/x' }]) {
       await executor.close()
       executor = await openOverEngine(directory, { ...options, clock: systemClock })
@@ -183,7 +182,7 @@ describe('a registry', () => {
 })
 
 describe('a start that is given up', () => {
-  it('ends the pull of its image, which it has told', async () => {
+  it('ends the pull of its image', async () => {
     const unwanted = new AbortController()
     const told: string[] = []
     const starting = begin(unwanted, (info) => told.push(info))
@@ -218,7 +217,7 @@ describe('a start that is given up', () => {
     expect(await starting).toBeInstanceOf(StartFailed)
   })
 
-  it('is not over while a frozen engine may have its container', async () => {
+  it('goes on while a frozen engine may have its container', async () => {
     engine.hasImage = true
     const unwanted = new AbortController()
     let isOver = false
@@ -236,8 +235,8 @@ describe('a start that is given up', () => {
   })
 })
 
-describe('a pull that the engine leaves', () => {
-  it('is begun again', async () => {
+describe('a pull that the engine cuts off', () => {
+  it('is retried', async () => {
     const unwanted = new AbortController()
     const starting = begin(unwanted)
     await pulls(1)
@@ -250,7 +249,7 @@ describe('a pull that the engine leaves', () => {
   })
 })
 
-describe('a start without a place for its files', () => {
+describe('a start that cannot write its files', () => {
   const refused = (spec: Parameters<typeof runOf>[0], closure: string | null = null) =>
     executor.start(runOf({ command: ['true'], ...spec }, { closure })).catch((error: unknown) => error)
 
@@ -260,12 +259,12 @@ describe('a start without a place for its files', () => {
     await writeFile(join(directory, 'stops'), 'a file')
   })
 
-  it('is trouble of the node', async () => {
+  it('fails with NODE_TROUBLE', async () => {
     expect(await refused({})).toMatchObject({ name: 'StartFailed', reason: 'NODE_TROUBLE' })
     expect(await refused({}, '{}')).toMatchObject({ name: 'StartFailed', reason: 'NODE_TROUBLE' })
   })
 
-  it('says all the same what is wrong with its job', async () => {
+  it('still reports an invalid spec', async () => {
     expect(await refused({ data: ['none/x:/d'] })).toMatchObject({ reason: 'BAD_SPEC' })
   })
 })
@@ -282,12 +281,12 @@ describe('a start that fails', () => {
     expect(await left()).toEqual([])
   })
 
-  it('is tried again when another program has just removed its image or its container', async () => {
+  it('is START_FAILED when its image or container was just removed', async () => {
     Object.assign(engine, { hasImage: true, create: (response: ServerResponse) => void response.writeHead(404).end() })
     await expect(executor.start(run)).rejects.toMatchObject({ reason: 'START_FAILED' })
   })
 
-  it('leaves them to the next server if it was given up, until nothing can start the run any more', async () => {
+  it('leaves its files to the next server if it was given up, and find removes them', async () => {
     const unwanted = new AbortController()
     const create = (response: ServerResponse) => {
       unwanted.abort()
@@ -304,7 +303,7 @@ describe('a start that fails', () => {
 })
 
 describe('a container that looks into an image', () => {
-  it('is found by the next server and removed, if the one that made it died', async () => {
+  it('is removed by the next server if its creator died', async () => {
     Object.assign(engine, { hasImage: true })
     Object.assign(engine, { create: (response: ServerResponse) => void response.writeHead(500).end() })
     await begin(new AbortController())
@@ -317,7 +316,7 @@ describe('a container that looks into an image', () => {
     expect(engine.asked.at(-1)).toBe('DELETE /containers/berth-look-1')
   })
 
-  it('tells nothing of the image when another program removes it meanwhile', async () => {
+  it('that was pruned meanwhile is created again', async () => {
     Object.assign(engine, { hasImage: true, looksAreRemoved: true })
     const told: string[] = []
     const unwanted = new AbortController()
@@ -335,7 +334,7 @@ describe('a container that looks into an image', () => {
   })
 })
 
-describe('a run while the engine is away', () => {
+describe('a run while the engine is unreachable', () => {
   it('has no container if no order is noted', async () => {
     await engine.close()
     expect(await executor.find('one')).toBeNull()

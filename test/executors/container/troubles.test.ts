@@ -9,7 +9,7 @@ import { fastClock } from '../cluster-server.ts'
 import { observe, read, runOf, untilEnded } from '../runs.ts'
 import { listenAsEngine, openOverEngine } from './fake-engine.ts'
 
-/** A container that runs, over a disk that takes nothing and an engine that stops in the middle of an answer. */
+/** A running container, with a failing disk and an engine that cuts off answers. */
 
 let directory: string
 let engine: Awaited<ReturnType<typeof startEngine>>
@@ -34,7 +34,7 @@ function frame(text: string): Buffer {
   return Buffer.concat([header, Buffer.from(text)])
 }
 
-/** Of a container that the executor made. */
+/** Labels of a container that the executor made. */
 const ownConfig = {
   get Labels() {
     return { 'berth.owner': join(directory, 'stops') }
@@ -96,14 +96,14 @@ async function startEngine() {
   return Object.assign(state, server)
 }
 
-test('it is stopped though the stop cannot be recorded, and the caller is told to try again', async () => {
+test('a stop that cannot be recorded still stops the container, and rejects', async () => {
   await mkdir(join(directory, 'stops', `${handle}.${process.pid}.0`))
   await expect(executor.stop(handle, 600_000)).rejects.toThrow(/EISDIR/)
   expect(engine.signals).toEqual(['TERM'])
   expect(await observe(executor, handle)).toMatchObject({ state: 'ended', exitCode: 143, stopped: true })
 })
 
-test('it is killed in time though the record of its stop can be neither read nor written', async () => {
+test('KILL is sent in time although the stop can be neither read nor written', async () => {
   await mkdir(join(directory, 'stops', `${handle}.stop`))
   engine.ignoresTerm = true
   await expect(executor.stop(handle, 100)).rejects.toThrow(/EISDIR/)
@@ -111,7 +111,7 @@ test('it is killed in time though the record of its stop can be neither read nor
   expect(engine.signals).toEqual(['TERM', 'KILL'])
 })
 
-test('an answer that stops in its middle is given up, and concludes nothing', async () => {
+test('an answer that is cut off leaves the state of the run unchanged', async () => {
   engine.breaksOff = true
   expect(await observe(executor, handle)).toMatchObject({
     state: 'starting',
@@ -121,12 +121,12 @@ test('an answer that stops in its middle is given up, and concludes nothing', as
   expect(await observe(executor, handle)).toMatchObject({ state: 'running' })
 })
 
-test('it is not listed where its order is not: a server elsewhere has a directory of the same path', async () => {
+test('a container without its order here is not listed', async () => {
   await rm(join(directory, 'stops', `${handle}.order`))
   expect(await executor.list?.()).toEqual([])
 })
 
-test('it goes on when it is stopped while it is paused', async () => {
+test('a stop unpauses a paused container', async () => {
   engine.isPaused = true
   await executor.stop(handle, 600_000)
   expect(await observe(executor, handle)).toMatchObject({ state: 'ended', stopped: true })
@@ -138,7 +138,7 @@ async function chunksOf(from: unknown): Promise<LogChunk[]> {
   return chunks
 }
 
-test('its output has a gap when another program removes it before all of that was read', async () => {
+test('output has a gap if the container is removed before all was read', async () => {
   engine.isRemoved = true
   expect(await chunksOf({ bytes: 6 })).toEqual([{ gap: 'LOST', bytes: 0, next: { bytes: 6, lost: true } }])
   engine.isRemoved = false
@@ -148,19 +148,19 @@ test('its output has a gap when another program removes it before all of that wa
   expect(await chunksOf(null)).toEqual([{ gap: 'LOST', bytes: 0, next: { bytes: 0, lost: true } }])
 })
 
-test('its output has a gap when it was removed before any of it was read', async () => {
+test('output has a gap if the container is removed before any was read', async () => {
   engine.isRemoved = true
   expect(await chunksOf(null)).toEqual([{ gap: 'LOST', bytes: 0, next: { bytes: 0, lost: true } }])
 })
 
-test('the gap of a container that is not there is told once, also to the next server', async () => {
+test('the gap of a missing container is reported once, for all servers', async () => {
   engine.isRemoved = true
   const [gap] = await chunksOf({ bytes: 6 })
   expect(gap).toMatchObject({ gap: 'LOST' })
   expect(await chunksOf(gap?.next)).toEqual([])
 })
 
-test('its output ends with it, though the engine leaves the follower open', async () => {
+test('output ends with the container even if the engine keeps the connection open', async () => {
   await observe(executor, handle)
   const reading = read(executor, handle)
   await executor.stop(handle, 600_000)
@@ -168,7 +168,7 @@ test('its output ends with it, though the engine leaves the follower open', asyn
   expect((await reading).out).toBe('first\nlast\n')
 })
 
-test('a container of another program under its name is not it, is left alone, and fails its start', async () => {
+test('a container of another pool with the same name is left alone, and fails the start', async () => {
   const theirs = { ...inspectedAs('running', 0), Config: { Labels: {} } }
   const asked: string[] = []
   await engine.close()

@@ -84,7 +84,7 @@ describe.skipIf(address === undefined || !hasServer)(`an X11 display with ${addr
     expect(out).toBe(process.getuid?.() === 0 ? '65534\n1\n' : '0\n1\n')
   })
 
-  it('is reached by its own job only, and by no network', async () => {
+  it('is reachable only for its job, and not over a network', async () => {
     const owner = await executor.start(runOf(sh('echo up; sleep 1000')))
     await read(executor, owner, { enough: ({ out }) => out === 'up\n' })
     const [other, without] = await Promise.all([
@@ -121,7 +121,7 @@ describe.skipIf(address === undefined || !hasServer)(`an X11 display with ${addr
     expect(await volumes()).toBe(before)
   })
 
-  it('that dies ends no job, and the end of the job tells it', async () => {
+  it('that dies does not end its job, which reports the loss at its end', async () => {
     const handle = await executor.start(
       // Podman notices the end of a container a moment after those who spoke with it.
       runOf(sh('echo up; until ! xdpyinfo >/dev/null 2>&1; do sleep 0.1; done; sleep 2; exit 3')),
@@ -133,7 +133,7 @@ describe.skipIf(address === undefined || !hasServer)(`an X11 display with ${addr
     expect(await untilEnded(executor, handle)).not.toHaveProperty('cause')
   })
 
-  it('is one for a run that several servers start at once', async () => {
+  it('exists once for a run that several servers start at once', async () => {
     const run = runOf(sh(asksForIt))
     const handles = await Promise.all([1, 2, 3].map(() => executor.start(run)))
     expect(new Set(handles).size).toBe(1)
@@ -169,10 +169,10 @@ describe.skipIf(address === undefined || !hasServer)(`an X11 display with ${addr
     await other.close()
   }
 
-  it('that cannot be had because none is configured fails the start, and leaves nothing', () =>
+  it('without a configured image fails the start, and leaves no container', () =>
     demandRefused(null, { reason: 'BAD_SPEC', message: expect.stringContaining('container.x11Image') }))
 
-  it('that cannot be had because its image cannot be pulled fails the start, and leaves nothing', async () => {
+  it('whose image cannot be pulled fails the start, and leaves no container', async () => {
     const registry = createServer((_, response) => response.writeHead(404).end()).listen(0, '127.0.0.1')
     await once(registry, 'listening')
     const refused = `127.0.0.1:${(registry.address() as AddressInfo).port}/none:1`

@@ -11,7 +11,7 @@ import { until } from '../../support/until.ts'
 import { observe, read, resourcesOf, runOf, untilEnded } from '../runs.ts'
 import { image, kubeconfig, kubectl, onlyNode } from './real-cluster.ts'
 
-/** What a pod mounts. */
+/** Mounts of a pod. */
 describe.skipIf(kubeconfig === undefined)('a pod of a cluster', () => {
   let directory: string
   let executor: Executor
@@ -39,7 +39,7 @@ describe.skipIf(kubeconfig === undefined)('a pod of a cluster', () => {
   const start = (text: string, data: string, more: Parameters<typeof runOf>[0] = {}) =>
     executor.start(runOf({ command: ['/bin/sh', '-c', text], data: [data], resources, ...more }))
 
-  it('mounts data below a root, and nothing outside, by no path and no link', async () => {
+  it('mounts data below a root, and no path and no link outside', async () => {
     await mkdir(join(directory, 'sub'))
     await writeFile(join(directory, 'sub', 'in'), 'from the machine\n')
     await symlink('/etc', join(directory, 'link'))
@@ -53,7 +53,7 @@ describe.skipIf(kubeconfig === undefined)('a pod of a cluster', () => {
       await expect(start('true', data)).rejects.toMatchObject({ reason: 'BAD_SPEC' })
   })
 
-  it('mounts nothing outside of a root if its folder is exchanged for a link after the check', async () => {
+  it('does not follow a link that replaces its folder after the check', async () => {
     const { metadata } = await onlyNode()
     const [folder, outside] = [join(directory, 'exchanged'), await mkdtemp(join(tmpdir(), 'berth-outside-'))]
     await mkdir(folder)

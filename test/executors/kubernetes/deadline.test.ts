@@ -43,19 +43,19 @@ describe('the time of a command', () => {
 
   test.each([
     ['tells its life', 'MAX_RUN_TIME\nRAN 425', '05.250'],
-    ['tells it last', 'RAN 310\nRAN 475', '05.750'],
+    ['reports it last', 'RAN 310\nRAN 475', '05.750'],
     ['says a shorter one, as a job could', 'RAN 0', '04.000'],
     ['says a longer one, as a job could', 'RAN 999999999999', '06.000'],
     ['says no number', 'RAN -1', '05.000'],
     ['says nothing', '', '05.000'],
-  ])('ends within the seconds that the kubelet tells if its supervisor %s', (_, said, end) => {
+  ])('ends within the seconds of the kubelet if its supervisor %s', (_, said, end) => {
     expect(interpretPod(ended(said), known(0))).toMatchObject({
       kind: 'over',
       ended: { startedAt: moment('01'), finishedAt: moment(end) },
     })
   })
 
-  test('counts from when its pod was asked for, if that was in the same second', () => {
+  test('starts at the request for its pod, if that was in the same second', () => {
     const running = { startedAt: '2026-01-01T00:00:01Z' }
     const asked = ended('RAN 425', '2026-01-01T00:00:01.400Z')
     const runs: Pod = {
@@ -69,12 +69,12 @@ describe('the time of a command', () => {
   })
 })
 
-describe('a container of which the kubelet never says that it ended', () => {
-  test('runs while it may still be ended', () => {
+describe('a container whose end the kubelet never reports', () => {
+  test('runs until its grace period is over', () => {
     expect(interpretPod(pod, known(39))).toMatchObject({ kind: 'runs' })
   })
 
-  test('is over after its grace', () => {
+  test('is over after its grace period', () => {
     expect(interpretPod(pod, known(41))).toMatchObject({
       kind: 'over',
       ended: { exitCode: 137, cause: 'MAX_RUN_TIME' },
@@ -85,7 +85,7 @@ describe('a container of which the kubelet never says that it ended', () => {
     expect(interpretPod(pod, known(41, ['n1']))).toMatchObject({ kind: 'unreachable' })
   })
 
-  test('is not over when it is not known since when it should end', () => {
+  test('is not over if the start of its end is unknown', () => {
     const { managedFields: _, ...metadata } = pod.metadata
     expect(interpretPod({ ...pod, metadata }, known(41))).toMatchObject({ kind: 'runs' })
   })

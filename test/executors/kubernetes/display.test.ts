@@ -7,7 +7,7 @@ import { interpretPod, type Surroundings } from '../../../src/executors/kubernet
 import { displayScript } from '../../../src/executors/process/display.ts'
 import { runOf } from '../runs.ts'
 
-/** What the cluster is asked for a job with an X11 display, and what the states of the display mean. */
+/** Pods of jobs with an X11 display, and the states of displays. */
 
 const known: Surroundings = {
   toTime: (iso) => new Date(iso),
@@ -45,7 +45,7 @@ const notStarted = 'The X11 display did not start:'
 
 describe('a job whose display', () => {
   it.each<[string, Parameters<typeof seen>, object]>([
-    ['is not told of yet', [running, null], { state: 'starting' }],
+    ['is not reported yet', [running, null], { state: 'starting' }],
     [
       'is starting',
       [running, { started: false, state: later }],
@@ -57,7 +57,7 @@ describe('a job whose display', () => {
       { state: 'starting', info: 'ImagePullBackOff: no such image' },
     ],
     [
-      'has had no image for long',
+      'has had no image for a long time',
       [running, pulling('ImagePullBackOff'), '2026-01-01T00:00:00Z'],
       {
         state: 'failed',
@@ -72,12 +72,12 @@ describe('a job whose display', () => {
       { state: 'running', startedAt: new Date('2026-01-01T00:00:05Z') },
     ],
     [
-      'ended before it answered',
+      'ended before it was ready',
       [running, { state: ended(127, 'Error', 'sh: Xvfb: not found\n') }],
       { state: 'failed', reason: 'START_FAILED', message: `${notStarted} Error (exit code 127): sh: Xvfb: not found` },
     ],
     [
-      'never answered, so that the kubelet ended it',
+      'was never ready, so the kubelet ended it',
       [running, { state: ended(143, 'Error') }],
       { state: 'failed', message: `${notStarted} Error (exit code 143)` },
     ],
@@ -101,14 +101,14 @@ describe('a job whose display', () => {
     expect(seen(...given)).toMatchObject(expected)
   })
 
-  it('ended with it, or goes on, is not mentioned, nor is its exit code or memory that of the job', () => {
+  it('ended with it or still runs does not affect the end of the job', () => {
     for (const state of [ended(0, 'Completed', 'READY\n'), later]) {
       expect(seen(over, { state })).not.toHaveProperty('info')
       expect(seen(over, { state })).not.toHaveProperty('cause')
     }
   })
 
-  it('never came is started again: its pod gave up', () => {
+  it('never started fails with START_FAILED', () => {
     const job: State = { terminated: { exitCode: 143, reason: 'Error', message: 'NO_DISPLAY\n' } }
     expect(seen(job, pulling('ImagePullBackOff'))).toMatchObject({ state: 'failed', reason: 'START_FAILED' })
   })
@@ -121,7 +121,7 @@ describe('the pod of a job with a display', () => {
     return describedPod({ ...made, run: runOf({ x11: { gpu } }), secret, mounts: [], nodes: [], nowMs: 0 }, 0)
   }
 
-  it('has a second container, which requests nothing, may do nothing, and shares one folder', () => {
+  it('has a second container without requests and capabilities, which shares one folder', () => {
     expect(described(false)).toMatchObject({
       spec: {
         volumes: expect.arrayContaining([{ name: 'display', emptyDir: {} }]),
@@ -144,13 +144,13 @@ describe('the pod of a job with a display', () => {
     })
   })
 
-  it('has the script of the display as the kubelet must be told it', () => {
+  it('escapes the script of the display for the kubelet', () => {
     const { spec } = described(false) as { spec: { containers: { command: string[] }[] } }
     expect(spec.containers[1]?.command[2]?.replaceAll('$$', () => '$')).toBe(displayScript)
     expect(displayScript).toContain('$$')
   })
 
-  it('on a GPU has one that sees the GPUs of the node, and is told which one to use', () => {
+  it('on a GPU gets all GPUs of the node and the id of the one to use', () => {
     const { spec } = described(true) as { spec: { containers: { command: string[]; env: object[] }[] } }
     const display = spec.containers[1]
     expect(display?.command.at(-1)).toBe('TOLD')

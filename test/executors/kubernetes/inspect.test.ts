@@ -14,7 +14,7 @@ import { until } from '../../support/until.ts'
 import { type ClusterServer, fastClock, startClusterServer } from '../cluster-server.ts'
 import { observe, read } from '../runs.ts'
 
-/** What the executor kubernetes concludes from the objects of a cluster, by an API server that a test fills. */
+/** Observations of the objects of a fake API server. */
 
 let directory: string
 let server: ClusterServer
@@ -70,7 +70,7 @@ const node = (ready: 'True' | 'False' | 'Unknown') => ({
 })
 const waiting: State = { waiting: { reason: 'ContainerCreating' } }
 
-test('a pod that waits on an unreachable node is unreachable, and not starting for ever', async () => {
+test('a pod that waits on an unreachable node is unreachable', async () => {
   server.items['pods'] = [makePod(waiting)]
   server.items['nodes'] = [node('Unknown')]
   expect(await observe(executor, handle)).toMatchObject({ state: 'unreachable', info: 'Node n1 is unreachable' })
@@ -103,14 +103,14 @@ test.each([
   },
 )
 
-test('a node that says that it is not ready still tells the truth of its pods', async () => {
+test('a node that is not ready still reports its pods', async () => {
   server.items['pods'] = [makePod({ running: { startedAt: '2026-01-01T00:00:00Z' } }, { phase: 'Running' })]
   server.items['nodes'] = [node('False')]
   expect(await observe(executor, handle)).toMatchObject({ state: 'running' })
   expect(await executor.capacity?.()).toMatchObject([{ state: 'CORDONED' }])
 })
 
-test('a node with the taint of GPUs is for jobs with GPUs, and one with another taint for none', async () => {
+test('a node with the GPU taint accepts only jobs with GPUs, and one with another taint no jobs', async () => {
   const tainted = (key: string, effect: string) => ({ ...node('True'), spec: { taints: [{ key, effect }] } })
   server.items['nodes'] = [
     tainted('nvidia.com/gpu', 'NoSchedule'),
@@ -127,7 +127,7 @@ test('a node with the taint of GPUs is for jobs with GPUs, and one with another 
   ])
 })
 
-test('a pod that waits says what the kubelet told last of it', async () => {
+test('a waiting pod has the newest notice of the kubelet', async () => {
   const told = (uid: string, reason: string, second: number) => ({
     involvedObject: { uid },
     reason,
@@ -152,7 +152,7 @@ const onSlowNode = (state: State, phase = 'Running') => {
 }
 const slowAgo = (seconds: number) => new Date(Date.now() - (7_200 + seconds) * 1_000).toISOString()
 
-test('a pod on a node with a slow clock has run since it was placed, and for as long as its node says', async () => {
+test('a pod on a node with a slow clock runs since its placement, and for as long as its node reports', async () => {
   server.items['nodes'] = [node('True')]
   server.items['pods'] = [onSlowNode({ running: { startedAt: slowAgo(8) } })]
   const running = await observe(executor, handle)
@@ -168,7 +168,7 @@ test('a pod on a node with a slow clock has run since it was placed, and for as 
   expect(ranMs).toBeLessThan(7_000)
 })
 
-test('the end of a pod is as told when the clock of its node was corrected while it ran', async () => {
+test('the end of a pod is as reported if the clock of its node was corrected meanwhile', async () => {
   server.items['nodes'] = [node('True')]
   const finishedAt = new Date(Date.now() - 3_600_000).toISOString()
   const terminated = { exitCode: 0, reason: 'Completed', startedAt: slowAgo(7_000), finishedAt }
@@ -178,7 +178,7 @@ test('the end of a pod is as told when the clock of its node was corrected while
   expect(Math.abs(finishedMs - Date.parse(finishedAt))).toBeLessThan(60_000)
 })
 
-test('the start of a run stays where it was while the clock of the API server is an hour ahead', async () => {
+test('the start of a run does not change while the clock of the API server is an hour ahead', async () => {
   server.items['nodes'] = [node('True')]
   const startedAt = new Date(Date.now() + 3_590_000).toISOString()
   server.items['pods'] = [makePod({ running: { startedAt } }, { phase: 'Running' })]
@@ -195,13 +195,13 @@ test('the start of a run stays where it was while the clock of the API server is
   expect(Math.abs(Number([...starts][0]) - Date.now())).toBeLessThan(30_000)
 })
 
-test('an image that cannot be pulled has its ten minutes on a node with a slow clock too', async () => {
+test('a failing pull has ten minutes on a node with a slow clock too', async () => {
   server.items['nodes'] = [node('True')]
   server.items['pods'] = [onSlowNode({ waiting: { reason: 'ErrImagePull' } }, 'Pending')]
   expect(await observe(executor, handle)).toMatchObject({ state: 'starting' })
 })
 
-test('output ends with its pod, though the connection of the follower stays open', async () => {
+test('output ends with its pod even if the connection stays open', async () => {
   const fast = await openExecutor(fastClock(100))
   server.items['nodes'] = [node('True')]
   server.items['pods'] = [makePod({ running: { startedAt: '2026-01-01T00:00:00Z' } }, { phase: 'Running' })]
@@ -231,7 +231,7 @@ async function chunksOf(from: unknown): Promise<LogChunk[]> {
 }
 
 test.each([{ pods: { 0: { first: 'a', at: 'a', seen: 1, bytes: 1 } } }, null])(
-  'output of a pod that is removed while nobody reads it has a gap, and only once: from %j',
+  'output of a pod that is removed without a reader has one gap: from %j',
   async (from) => {
     const chunks = await chunksOf(from)
     expect(chunks).toMatchObject([{ gap: 'LOST', bytes: 0 }])
@@ -261,7 +261,7 @@ test.each<[string, State, object[]]>([
   expect(await chunksOf(null)).toMatchObject(expected)
 })
 
-test('output of a pod that was read and then cut off has a gap, though its beginning was not seen', async () => {
+test('output of a pod that was cut off has a gap even if its beginning was not inspected', async () => {
   server.items['nodes'] = [node('True')]
   server.items['pods'] = [makePod(waiting, { phase: 'Pending' })]
   server.answers = (request, response) => {
@@ -276,7 +276,7 @@ test('output of a pod that was read and then cut off has a gap, though its begin
   expect(await chunksOf(null)).toMatchObject([{ stream: 'STDOUT' }, { gap: 'LOST', bytes: 0 }])
 })
 
-test('output of a pod that runs on a silent node and is removed has a gap', async () => {
+test('output of a pod that is removed from an unreachable node has a gap', async () => {
   server.items['nodes'] = [node('Unknown')]
   server.items['pods'] = [makePod({ running: { startedAt: '2026-01-01T00:00:00Z' } }, { phase: 'Running' })]
   server.answers = (request, response) => {
@@ -288,7 +288,7 @@ test('output of a pod that runs on a silent node and is removed has a gap', asyn
   expect(await chunksOf(null)).toMatchObject([{ gap: 'LOST', bytes: 0 }])
 })
 
-test('the deadline of a pod that waits for the other pods of its run counts from when they begin', async () => {
+test('the deadline of a waiting pod counts from the begin of its run', async () => {
   server.items['nodes'] = [node('True')]
   server.items['pods'] = ['00:00:00', '02:00:00'].map((at, replica) => {
     const [startTime, startedAt] = [`2026-01-01T${at}Z`, `2026-01-01T${at.slice(0, -2)}09Z`]

@@ -86,7 +86,7 @@ describe.skipIf(kubeconfig === undefined)('with a cluster', () => {
       expect(out).toBe(`/usr/sbin:/usr/bin:/sbin:/bin\nyes\nyes/1\n${missing}\n{"a":1}`)
     })
 
-    it('ends with the code of its command', async () => {
+    it('ends with the exit code of its command', async () => {
       const ends = await Promise.all([
         finish({ command: ['no-such-command'] }),
         finish({ command: ['/etc/passwd'] }),
@@ -107,21 +107,21 @@ describe.skipIf(kubeconfig === undefined)('with a cluster', () => {
       ])
     })
 
-    it('that cannot begin says why', async () => {
+    it('that cannot begin reports why', async () => {
       expect(await failure(sh('true', { workdir: '/nowhere' }))).toMatchObject({ reason: 'WORKDIR_NOT_FOUND' })
       expect(await failure(sh('true', { image: 'localhost/BB:1' }))).toMatchObject({ reason: 'BAD_SPEC' })
       const handle = await start(sh('true', { image: 'localhost/none:1' }))
       await until(
         async () => /"(ErrImagePull|ImagePullBackOff): /.test(JSON.stringify(await observe(executor, handle))),
         {
-          what: 'the reason is told',
+          what: 'the reason is reported',
         },
       )
       await executor.stop(handle, 0)
       expect(await untilEnded(executor, handle)).toMatchObject({ exitCode: 143, stopped: true })
     })
 
-    it('that another program deletes is gone, and does not come back', async () => {
+    it('that another program deletes is gone, and is not made again', async () => {
       const handle = await start(sh('echo x >>/d/began; sleep 600', { data: ['data:/d'] }))
       await untilState(executor, handle, 'running')
       await kubectl('delete', 'pod', `${handle}-0`, '--wait=false')
@@ -129,7 +129,7 @@ describe.skipIf(kubeconfig === undefined)('with a cluster', () => {
       expect(await readFile(join(directory, 'began'), 'utf8')).toBe('x\n')
     })
 
-    it('has its Services and its policy, and leaves nothing', async () => {
+    it('has its Services and its policy, which are removed with it', async () => {
       const ports = [1, 2].map((port) => ({ port, targetPort: 80, protocol: 'TCP' as const }))
       const spec = { internalDns: { name: 'dns-users-test-web', ports }, networkIsolation: 'IN' as const }
       const { handle } = await finish(sh('true', spec))
@@ -146,7 +146,7 @@ describe.skipIf(kubeconfig === undefined)('with a cluster', () => {
       await until(async () => (await left()).length === 0, { what: 'everything is removed' })
     })
 
-    it('of each replica knows its number and the first one, and the first failure ends all', async () => {
+    it('of each replica has its number and the address of the first one, and the first failure ends all', async () => {
       const resources = { ...small, replicas: 3, replicaMasterPort: 1234 }
       const text = 'echo $BERTH_REPLICA $MASTER_ADDR:$MASTER_PORT; [ $BERTH_REPLICA != 1 ] || exit 5; sleep 600'
       const handle = await start(sh(text, { resources }), { injected: { MASTER_PORT: '1234' } })
@@ -177,7 +177,7 @@ describe.skipIf(kubeconfig === undefined)('with a cluster', () => {
       expect((await untilEnded(executor, handle)).exitCode).toBe(0)
     })
 
-    it('keeps stamps that its command writes', async () => {
+    it('keeps time stamps that its command prints', async () => {
       const { out } = await finish(
         sh(
           'for i in 1 2 3; do echo "until 2999-01-01T00:00:00.000000000Z"; date -u +"%Y-%m-%dT23:59:59.999999999Z|%Y-%m-%dT23:59:59.999999999Z and on"; done',
@@ -187,7 +187,7 @@ describe.skipIf(kubeconfig === undefined)('with a cluster', () => {
       expect(out.match(/2999-01-01T00:00:00.000000000Z\n/g)).toHaveLength(3)
     })
 
-    it('of several nodes begins none of its commands while one pod has no node', async () => {
+    it('of several nodes does not begin while one pod has no node', async () => {
       const nodes = JSON.parse(await kubectl('get', 'nodes', '-o', 'json')).items.length
       const resources = { ...small, nodeCount: nodes + 1 }
       const handle = await start(sh('echo x >>/d/gang', { resources, data: ['data:/d'] }))
@@ -221,7 +221,7 @@ describe.skipIf(kubeconfig === undefined)('with a cluster', () => {
       await expect(readFile(join(directory, 'given-up'))).rejects.toThrow(/ENOENT/)
     })
 
-    it('that is lost takes the other replicas with it', async () => {
+    it('that is lost ends the other replicas', async () => {
       const handle = await start(sh('sleep 600', { resources: { ...small, replicas: 2 } }))
       await untilState(executor, handle, 'running')
       await kubectl('delete', 'pod', `${handle}-1`, '--grace-period=0', '--force')
@@ -247,7 +247,7 @@ describe.skipIf(kubeconfig === undefined)('with a cluster', () => {
       expect(await kubectl('get', 'pods', '-l', `berth/handle=${handle}`, '-o', 'name')).not.toContain(`${handle}-1`)
     })
 
-    it('out of the time of its kubelet ends as that, after its last byte', async () => {
+    it('that exceeds the deadline of its kubelet ends with MAX_RUN_TIME after its last byte', async () => {
       const text = "exec 2>/dev/null; trap 'echo last; exit 3' TERM; echo first; while :; do sleep 0.1; done"
       const handle = await start(sh(text, { maxRunTimeSeconds: 600 }))
       await untilState(executor, handle, 'running')
@@ -260,7 +260,7 @@ describe.skipIf(kubeconfig === undefined)('with a cluster', () => {
       expect((await reading).out).toBe('first\nlast\n')
     })
 
-    it('of several has no time of the kubelet before all begin', async () => {
+    it('of several has no deadline of the kubelet before all begin', async () => {
       const resources = { ...small, replicas: 2 }
       const handle = await start(sh('sleep 600', { resources, maxRunTimeSeconds: 100 }))
       expect(await fieldOf('pod', `${handle}-0`, '.spec.activeDeadlineSeconds')).toBe('')
@@ -271,7 +271,7 @@ describe.skipIf(kubeconfig === undefined)('with a cluster', () => {
       await executor.stop(handle, 0)
     })
 
-    it('of a node with GPUs has as many as it asks for, by model; without any it sees none', async () => {
+    it('has the number and model of GPUs that it requests; without a request it sees none', async () => {
       const { metadata } = await onlyNode()
       await equip(2, 'Tesla-V100')
       try {
@@ -312,7 +312,7 @@ describe.skipIf(kubeconfig === undefined)('with a cluster', () => {
       }
     })
 
-    it('that asks for InfiniBand has the devices and may lock memory; without devices it says why it waits', async () => {
+    it('that requests InfiniBand has the devices and may lock memory; without devices it reports why it waits', async () => {
       const { metadata } = await onlyNode()
       const label = 'feature.node.kubernetes.io/rdma.available'
       const resources = { ...small, infiniband: true }
@@ -338,7 +338,7 @@ describe.skipIf(kubeconfig === undefined)('with a cluster', () => {
       }
     })
 
-    it('is kept off nodes that are cordoned or tainted, and they are told as such', async () => {
+    it('avoids nodes that are cordoned or tainted, which are listed as CORDONED', async () => {
       const { metadata } = await onlyNode()
       const stateOf = async () => (await executor.capacity?.())?.[0]?.state
       const keeps = async (away: string[], back: string[]) => {
@@ -360,7 +360,7 @@ describe.skipIf(kubeconfig === undefined)('with a cluster', () => {
       expect(await stateOf()).toBe('READY')
     })
 
-    it('tells the nodes, and what others hold there', async () => {
+    it('lists the nodes, and the amounts that others hold', async () => {
       const [node] = (await executor.capacity?.()) ?? []
       expect(node).toMatchObject({ state: 'READY', gpus: [] })
       expect(node?.cpuMillis).toBeGreaterThan(0)

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { makeNetworkObjects } from '../../../src/executors/kubernetes/network.ts'
 import { resourcesOf, runOf } from '../runs.ts'
 
-/** What a run asks of the network of its cluster. */
+/** Network objects of runs. */
 
 const secret = { metadata: { name: 's', uid: 'u', resourceVersion: '1' } }
 const objectsOf = (...run: Parameters<typeof runOf>) => makeNetworkObjects(runOf(...run), 'us', secret)
@@ -19,7 +19,7 @@ it.each([
   expect(policy?.body).toHaveProperty('spec', { podSelector: { matchLabels: { 'berth/run': 'run_1' } }, ...closed })
 })
 
-it('the replicas of an isolated run reach each other and their names, and nothing else', () => {
+it('the replicas of an isolated run reach only each other and DNS', () => {
   const spec = { networkIsolation: 'ALL', resources: resourcesOf({ replicas: 2 }) } as const
   const peers = { podSelector: { matchLabels: { 'berth/run': 'run_1' } } }
   const names = { ports: ['UDP', 'TCP'].map((protocol) => ({ protocol, port: 53 })) }
@@ -32,7 +32,7 @@ it('the replicas of an isolated run reach each other and their names, and nothin
   })
 })
 
-it('a job with OUT keeps its name, by which others reach it', () => {
+it('others reach a job with OUT by its name', () => {
   const internalDns = { name: 'dns-users-ann-web', ports: [{ port: 80, targetPort: 8080, protocol: 'TCP' as const }] }
   const objects = objectsOf({ networkIsolation: 'OUT', internalDns })
   expect(objects.map(({ path, body }) => `${path}/${body.metadata.name}`)[0]).toBe('services/dns-users-ann-web')

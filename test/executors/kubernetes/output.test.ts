@@ -47,7 +47,7 @@ describe('output', () => {
     expected: all.map((_, i) => `${texts[i]}\n`).join(''),
   }))
 
-  it('is whole however the connection cuts it, and goes on at every position', async () => {
+  it('is complete however the connection cuts it, and resumes at every position', async () => {
     await fc.assert(
       fc.asyncProperty(logs, fc.integer({ min: 1, max: 70 }), async ({ whole, expected }, size) => {
         const first = await readAll(whole, logBeginning, { size })
@@ -77,7 +77,7 @@ describe('output', () => {
     for (const size of [1, 31, 65_536]) expect((await readAll(text, logBeginning, { size, plain })).out).toBe(plain)
   })
 
-  it('keeps stamps that the job writes, between those of the runtime', async () => {
+  it('keeps stamps that the job prints between stamps of the runtime', async () => {
     const words = ['until ', `${stamp(9)} `, `or ${stamp(8)} `, `${stamp(9)} ${stamp(9)} \n`]
     const text = words.map((word, i) => `${stamp(i + 1)} ${word}`).join('')
     const plain = words.join('')
@@ -94,13 +94,13 @@ describe('output', () => {
     await expect(readAll(text, logBeginning, { plain: 'another file, and its end\n' })).rejects.toThrow(/rotated/)
   })
 
-  it('goes on inside of an entry, and behind one of several with the same stamp', async () => {
+  it('resumes inside an entry, and after one of several with the same stamp', async () => {
     const text = `${stamp(1)} a\n${stamp(1)} bcd\n${stamp(2)} e\n`
     expect((await readAll(text, { first: stamp(1), at: stamp(1), seen: 2, bytes: 1 })).out).toBe('cd\ne\n')
     expect((await readAll(text, { first: stamp(1), at: stamp(1), seen: 1, bytes: 2 })).out).toBe('bcd\ne\n')
   })
 
-  it('of which the place was rotated away is lost, not repeated', async () => {
+  it('whose position was rotated away is a gap, not repeated', async () => {
     const later = { first: stamp(0), at: stamp(1), seen: 1, bytes: 2 }
     const both = `${stamp(1)} a\n${stamp(2)} new\n`
     const follows = true
@@ -111,7 +111,7 @@ describe('output', () => {
     expect(await readAll('', later)).toMatchObject({ out: '', isLost: false })
   })
 
-  it('that is a message of the kubelet is told as what it is', async () => {
+  it('that is a message of the kubelet is an error that shows it', async () => {
     await expect(readAll('unable to retrieve container logs for containerd://1', logBeginning)).rejects.toThrow(
       /unable to retrieve/,
     )

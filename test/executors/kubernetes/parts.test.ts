@@ -11,7 +11,7 @@ import { ceilQuantity, floorQuantity, milli } from '../../../src/executors/kuber
 import { makeCommandScript } from '../../../src/executors/kubernetes/script.ts'
 import { resourcesOf, runOf } from '../runs.ts'
 
-/** What needs no cluster: how its answers are read, and what it is asked for. */
+/** Parsing of answers, and objects of runs, without a cluster. */
 
 describe('the script of a run', () => {
   const output = (run: Parameters<typeof runOf>, environment: Record<string, string> = {}) =>
@@ -25,9 +25,9 @@ describe('the script of a run', () => {
     )
   const command = ['printf', '%s|', "it's", 'a b', '$HOME', '']
 
-  it('keeps every argument as it is', () => expect(output([{ command }])).toBe("it's|a b|$HOME||"))
+  it('keeps every argument unchanged', () => expect(output([{ command }])).toBe("it's|a b|$HOME||"))
 
-  it('expands variables of the job, of Berth and of the image, and nothing else', () => {
+  it('expands only variables of the job, of Berth and of the image', () => {
     const environment = [
       { name: 'A', value: `\${IMAGE}-\${BERTH_RUN}` },
       { name: 'A', value: `\${A}:$(id)\`id\`` },
@@ -44,7 +44,7 @@ describe('the script of a run', () => {
     expect(output([{ command: ['/usr/bin/env'], environment }])).toContain("A.B=it's\n")
   })
 
-  it('without inheritance has the variables of the job and of Berth alone', () => {
+  it('without inheritance has only the variables of the job and of Berth', () => {
     const environment = [{ name: 'A', value: `x\${IMAGE}` }]
     const given = { command: ['/usr/bin/env'], environment, inheritEnvironment: false }
     expect(output([given], { IMAGE: 'i' })).toBe('PYTHONUNBUFFERED=1\nA=x\nBERTH_REPLICA=5\nMASTER_ADDR=ip\n')
@@ -114,7 +114,7 @@ describe('amounts', () => {
     expect(() => floorQuantity('many')).toThrow('Not a quantity of Kubernetes: many')
   })
 
-  it('of a node are what it gives, minus what others hold', () => {
+  it('of a node are its capacity minus the amounts of others', () => {
     const node = (name: string, more: Partial<Node['spec']> = {}, ready: 'True' | 'Unknown' = 'True'): Node => ({
       metadata: {
         name,
@@ -173,7 +173,7 @@ describe('labels of nodes', () => {
     ],
     [{ [cudaMajor]: '11' }, { tensorCores: false, cudaVersion: null }],
     [{ [cudaMajor]: 'x', [cudaMinor]: '1' }, { cudaVersion: null }],
-  ])('%j tell the tensor cores and the CUDA version of GPUs', (labels, gpu) =>
+  ])('%j report the tensor cores and the CUDA version of GPUs', (labels, gpu) =>
     expect(listNodes([node(labels)], [], 'us')[0]?.gpus).toMatchObject([gpu]),
   )
 
@@ -211,7 +211,7 @@ describe('labels of nodes', () => {
   })
 })
 
-describe('what a pod of others holds', () => {
+describe('the request of a pod of others', () => {
   const asks = (cpu: string, more = {}) => ({ resources: { requests: { cpu } }, ...more })
   const held = (spec: object) => {
     const node: Node = { metadata: { name: 'n', uid: 'n', resourceVersion: '1' }, spec: {}, status: {} }
@@ -233,13 +233,13 @@ describe('what a pod of others holds', () => {
       { containers: [asks('1')], initContainers: [sidecar, asks('2')] },
       2_500,
     ],
-    ['what the whole pod asks for', { containers: [asks('1')], ...asks('4') }, 4_000],
-    ['what its runtime needs besides', { containers: [asks('1')], overhead: { cpu: '100m' } }, 1_100],
+    ['a request of the whole pod', { containers: [asks('1')], ...asks('4') }, 4_000],
+    ['the overhead of the runtime', { containers: [asks('1')], overhead: { cpu: '100m' } }, 1_100],
   ])('is %s', (_, spec, cpuMillis) => expect(held(spec)).toBe(cpuMillis))
 })
 
 describe('names', () => {
-  it('of runs are names of Kubernetes', () => {
+  it('of runs are valid in Kubernetes', () => {
     expect(makeHandle('run_01ab')).toBe('berth-run-01ab')
     expect(() => makeHandle('../secrets')).toThrow(/Not the id of a run/)
   })

@@ -33,7 +33,7 @@ export async function onlyNode(): Promise<ClusterNode> {
   return items[0]
 }
 
-/** What a device plugin would do: tells that the node has so many GPUs of this model. */
+/** Reports GPUs of this model on the node, like a device plugin. */
 export async function equip(gpus: number, model: string | null): Promise<void> {
   const node = await onlyNode()
   delete node.metadata.resourceVersion

@@ -42,7 +42,7 @@ pools: [{ name: cluster, executors: [kubernetes], relaxReplicas: true, schedulin
   return { api, directory }
 }
 
-/** What becomes of jobs of a real server when their pods and their node go away. */
+/** Jobs of a real server whose pods and node disappear. */
 describe.skipIf(opened === null)('a server with a cluster', { timeout: 300_000 }, () => {
   if (opened === null) return
   const { api, directory } = opened
@@ -142,7 +142,7 @@ describe.skipIf(opened === null)('a server with a cluster', { timeout: 300_000 }
     })
   })
 
-  it('a job that asks for more GPUs than there are waits and says so; with enough it runs', async () => {
+  it('a job that requests too many GPUs waits and reports it; with enough GPUs it runs', async () => {
     const id = await api.submit(sh('echo ran', { resources: { ...small, gpu: 2, gpuModel: ['v100'] } }))
     const waiting = async () => {
       const query = 'query ($id: ID!) { job(id: $id) { state scheduling { reasons { code message } } } }'
@@ -157,7 +157,7 @@ describe.skipIf(opened === null)('a server with a cluster', { timeout: 300_000 }
     }
   })
 
-  it('a job without GPUs waits in the queue while all nodes are for jobs with GPUs', async () => {
+  it('a job without GPUs waits while all nodes accept only jobs with GPUs', async () => {
     const { metadata } = await onlyNode()
     await kubectl('taint', 'node', metadata.name, 'nvidia.com/gpu=present:NoSchedule')
     await untilNode('gpuJobsOnly', true)
@@ -178,7 +178,7 @@ describe.skipIf(opened === null)('a server with a cluster', { timeout: 300_000 }
     until(async () => !(await pods(id)).some((name) => names.includes(name)), {
       what: 'its pods are removed',
     })
-  /** Answers the pods of its run. */
+  /** Resolves with the pods of its run. */
   const untilPlacedInPart = async (id: string) => {
     await untilSeen(id, ({ stateInfo }) => stateInfo?.includes('anti-affinity') ?? false, 'it says what is missing')
     await until(async () => (await phases(id)).split(' ').toSorted().join() === 'Pending,Running', {
@@ -187,7 +187,7 @@ describe.skipIf(opened === null)('a server with a cluster', { timeout: 300_000 }
     return pods(id)
   }
 
-  it('a gang of which the cluster places a part goes back to the queue, and runs when all of it has a place', async () => {
+  it('a partly placed gang goes back to the queue, and runs when all pods get nodes', async () => {
     const away = await keepSecondPodsAway()
     const id = await api.submit(sh('echo "$BERTH_RUN.$BERTH_REPLICA" >>/d/gang', gang))
     const first = await untilPlacedInPart(id)
@@ -204,7 +204,7 @@ describe.skipIf(opened === null)('a server with a cluster', { timeout: 300_000 }
     expect((await marks('gang')).toSorted()).toEqual(['2.0', '2.1'])
   }, 600_000)
 
-  it('the time in which an image is pulled is none of the run', async () => {
+  it('the pull of an image does not count as run time', async () => {
     // A cluster may have those of earlier runs of this test.
     const late = `localhost/late:${process.pid}`
     const id = await api.submit(sh('sleep 2', { image: late, maxRunTimeSeconds: 4 }))
@@ -215,7 +215,7 @@ describe.skipIf(opened === null)('a server with a cluster', { timeout: 300_000 }
     expect(await untilSeen(id, isFinal, 'it is over')).toMatchObject({ state: 'SUCCEEDED', attempt: 1 })
   })
 
-  it('an API server that is frozen for longer than an answer may take costs a job nothing', async () => {
+  it('a job survives an API server that is frozen for longer than the time limit of answers', async () => {
     const text = 'echo x >>/d/frozen; i=0; while [ $i -lt 50 ]; do i=$((i + 1)); echo line $i; sleep 1; done'
     const id = await api.submit(sh(text))
     await untilSeen(id, ({ logs }) => logs.text.includes('line 3'), 'it prints')
@@ -226,7 +226,7 @@ describe.skipIf(opened === null)('a server with a cluster', { timeout: 300_000 }
     expect(await marks('frozen')).toEqual(['x'])
   })
 
-  it('a job whose node falls silent is lost, and runs again only after the old run is ended', async () => {
+  it('a job whose node becomes unreachable is lost, and runs again only after the old run ended', async () => {
     const text = (name: string) => `trap 'sleep 2; echo "$BERTH_RUN.$BERTH_REPLICA ends" >>/d/${name}; exit 1' TERM
       echo "$BERTH_RUN.$BERTH_REPLICA begins" >>/d/${name}; [ $BERTH_RUN = 1 ] || exit 0; while :; do sleep 0.1; done`
     const restarts = await api.submit(sh(text('lost'), { restartable: true }))
@@ -257,7 +257,7 @@ describe.skipIf(opened === null)('a server with a cluster', { timeout: 300_000 }
     await untilNode('state', 'READY')
   })
 
-  it('a gang whose node falls silent before all of it has a place begins none of its commands', async () => {
+  it('a gang whose node becomes unreachable before all pods are placed does not begin', async () => {
     await using _ = await keepSecondPodsAway()
     const id = await api.submit(sh('echo "$BERTH_RUN" >>/d/waiting', gang))
     const first = await untilPlacedInPart(id)

@@ -4,7 +4,7 @@ import type { Pod } from '../../../src/executors/kubernetes/objects.ts'
 import { addressToBegin, mustEndTogether, observeRun } from '../../../src/executors/kubernetes/observation.ts'
 import { interpretPod, type Part, type Surroundings } from '../../../src/executors/kubernetes/pod-state.ts'
 
-/** What one pod means, and what the pods of a run mean together. */
+/** Interpretation of pods, alone and together. */
 
 const known: Surroundings = {
   toTime: (iso) => new Date(iso),
@@ -51,7 +51,7 @@ describe('states', () => {
       { state: 'starting', info: 'ImagePullBackOff: no such image' },
     ],
     [
-      'backing off for long',
+      'backing off for a long time',
       makePod(
         { phase: 'Pending', startTime: '2025-12-31T00:00:00Z' },
         { state: { waiting: { reason: 'ErrImagePull' } } },
@@ -69,7 +69,7 @@ describe('states', () => {
       { state: 'running', ip: '10.0.0.1', placements: [{ node: 'n1', gpuIds: [] }] },
     ],
     [
-      'on a silent node',
+      'on an unreachable node',
       makePod({ phase: 'Running' }, { nodeName: 'dark', state: { running: { startedAt: '2026-01-01T00:00:01Z' } } }),
       { state: 'unreachable' },
     ],
@@ -109,7 +109,7 @@ describe('states', () => {
       { state: 'running' },
     ],
     [
-      'out of time by the kubelet on a node that went silent',
+      'out of time by the kubelet on a node that became unreachable',
       makePod(
         { phase: 'Failed', reason: 'DeadlineExceeded' },
         { nodeName: 'dark', state: { running: { startedAt: '2026-01-01T00:00:01Z' } } },
@@ -178,7 +178,7 @@ describe('states', () => {
     ),
   ])('%s', (_, pod, expected) => expect(seen(pod)).toMatchObject(expected))
 
-  it('of a pod that others delete is gone, unless its command ended well', () => {
+  it('of a pod that others delete are gone, unless its command succeeded', () => {
     const deleted = (pod: Pod): Pod => ({
       ...pod,
       metadata: { ...pod.metadata, deletionTimestamp: '2026-01-01T00:00:00Z' },
@@ -190,7 +190,7 @@ describe('states', () => {
     })
   })
 
-  it('of a pod that a stop deletes is that of the stop, though its container has begun meanwhile', () => {
+  it('of a pod that a stop deletes are stopped even if its container has begun meanwhile', () => {
     const stopped = (pod: Pod): Pod => ({
       ...pod,
       metadata: {
@@ -224,13 +224,13 @@ describe('states', () => {
     expect(seen(preempted)).toMatchObject({ state: 'gone', cause: 'PREEMPTED' })
   })
 
-  it('of a pod whose node was deleted are gone, though its container runs for all that is known', () => {
+  it('of a pod whose node was deleted are gone even if its container seems to run', () => {
     const state = { running: { startedAt: '2026-01-01T00:00:01Z' } }
     const orphan = makePod({ phase: 'Failed', conditions: conditions('DeletionByPodGC') }, { state })
     expect(seen(orphan)).toMatchObject({ state: 'gone' })
   })
 
-  it('of a pod that the kubelet ends for a critical one are a preemption', () => {
+  it('of a pod that the kubelet ends for a critical pod are preempted', () => {
     const status = { phase: 'Failed', reason: 'Preempting', conditions: conditions('TerminationByKubelet') }
     expect(seen(makePod(status, terminated(137)))).toMatchObject({ state: 'gone', cause: 'PREEMPTED' })
   })
@@ -239,9 +239,9 @@ describe('states', () => {
     makePod({ phase: 'Melted' }),
     makePod({ phase: 'Failed', reason: 'Melted' }),
     makePod({ phase: 'Failed' }, terminated(1, 'Melted')),
-  ])('that nobody knows are loud', (pod) => expect(() => interpretPod(pod, known)).toThrow(/unknown/))
+  ])('that are unknown throw', (pod) => expect(() => interpretPod(pod, known)).toThrow(/unknown/))
 
-  it('of replicas are one: the first failure counts, and a missing pod is gone', () => {
+  it('of replicas are combined: the first failure counts, and a missing pod is gone', () => {
     const begun = makePod({})
     const pods = [{ ...begun, metadata: { ...begun.metadata, annotations: { [annotations.begin]: '10.0.0.1' } } }]
     const over = (exitCode: number, second: number, stopped = false): Part => ({
@@ -256,7 +256,7 @@ describe('states', () => {
     expect(all([over(0, 1)], 2)).toMatchObject({ state: 'gone' })
   })
 
-  it('of replicas begin together, and one that is lost or fails ends the others first', () => {
+  it('of replicas begin together, and a lost or failed pod ends the others first', () => {
     const runs: Part = { kind: 'runs', startedAt: new Date(0) }
     const failed: Part = { kind: 'failed', reason: 'BAD_SPEC', message: 'no such image' }
     const waits: Part = { kind: 'waits', info: '0/1 nodes' }
@@ -278,7 +278,7 @@ describe('states', () => {
     expect(of([failed, failed], [first])).toMatchObject({ state: 'failed', reason: 'BAD_SPEC' })
   })
 
-  it('of replicas that were stopped before they began is that of the stop, though a pod that waited is removed', () => {
+  it('of replicas that were stopped before they began are stopped even if a waiting pod is removed', () => {
     const over: Part = { kind: 'over', ended: { state: 'ended', exitCode: 143, signal: 15, stopped: true } }
     const runs: Part = { kind: 'runs', startedAt: new Date(0) }
     const pod = makePod({})
@@ -297,7 +297,7 @@ describe('states', () => {
     ['failed, waits', [failed, waits], { state: 'failed', reason: 'BAD_SPEC', message: 'no such image' }],
     ['waits, gone', [waits, gone], { state: 'gone', info: 'drained' }],
     ['waits, deleted', [waits], { state: 'gone', info: 'A pod was deleted' }],
-  ])('of replicas that cannot begin are a loss at once, which ends no peer first: %s', (_, parts, expected) => {
+  ])('of replicas that cannot begin are a loss without the end of peers: %s', (_, parts, expected) => {
     const pod = makePod({})
     const stopped = { ...pod, metadata: { ...pod.metadata, annotations: { [annotations.stop]: '0' } } }
     expect(mustEndTogether(parts, { pods: [pod], replicas: 2 })).toBe(false)

@@ -42,7 +42,7 @@ async function supervised(command: string, given: Arguments = {}): Promise<Child
   })
 }
 
-/** What it says next, and the moment that it tells with it, in ms since the boot: this process may hear it late. */
+/** The next word, and its moment in ms since the boot, because this process may read it late. */
 async function heard({ stdout }: ChildProcess): Promise<[string, number]> {
   const [bytes] = stdout ? await once(stdout, 'data') : []
   const [words = '', up] = String(bytes).trim().split(' at ')
@@ -56,13 +56,13 @@ trap 'tell term' TERM; tell begun; while :; do sleep 0.02; done`
 const shells = ['/bin/dash', '/bin/bash', '/bin/busybox sh'].filter((shell) => existsSync(shell.replace(/ .*/, '')))
 
 describe.skipIf(process.getuid?.() !== 0)('the first process of a pod', () => {
-  it('stops waiting for the others, also without a server', async () => {
+  it('stops waiting for the other pods without a server', async () => {
     const child = await supervised('', { copies: 2 })
     expect(await once(child, 'exit')).toEqual([143, null])
     expect(await said()).toBe('NOT_TOGETHER\n')
   })
 
-  it.each(shells)('sends TERM, and KILL after the grace of an order: %s', async (shell) => {
+  it.each(shells)('sends TERM, and KILL after the grace period of an order: %s', async (shell) => {
     const child = await supervised(ignores, { shell })
     await heard(child)
     const [term, ended] = [heard(child), once(child, 'exit')]
@@ -74,7 +74,7 @@ describe.skipIf(process.getuid?.() !== 0)('the first process of a pod', () => {
     expect(await said()).toMatch(/^STOPPED\nRAN \d+\n$/)
   })
 
-  it.each(shells)('takes the grace of an order from the TERM that it sent itself: %s', async (shell) => {
+  it.each(shells)('counts the grace period of an order from its own TERM: %s', async (shell) => {
     const child = await supervised(ignores, { shell, limit: 1, grace: 1_000 })
     await heard(child)
     const ended = once(child, 'exit')
@@ -84,7 +84,7 @@ describe.skipIf(process.getuid?.() !== 0)('the first process of a pod', () => {
     expect(await said()).toMatch(/^MAX_RUN_TIME\nRAN \d+\n$/)
   })
 
-  it.each(shells)('ends a run by itself after its limit and the grace: %s', async (shell) => {
+  it.each(shells)('ends a run after its limit and the grace period: %s', async (shell) => {
     const spawnedMs = await uptimeMs()
     const child = await supervised(ignores, { shell, limit: 1 })
     const [, begunMs] = await heard(child)
@@ -97,7 +97,7 @@ describe.skipIf(process.getuid?.() !== 0)('the first process of a pod', () => {
     expect(Number(lived) * 10).toBeLessThan(endedMs - spawnedMs + 20)
   })
 
-  it.each(shells)('leaves an order of its last two seconds for its limit: %s', async (shell) => {
+  it.each(shells)('lets an order of the last two seconds wait for the limit: %s', async (shell) => {
     const child = await supervised(ignores, { shell, limit: 2 })
     await heard(child)
     await writeFile(path('orders/stop'), '0')
@@ -106,7 +106,7 @@ describe.skipIf(process.getuid?.() !== 0)('the first process of a pod', () => {
     expect(Number(lived)).toBeGreaterThanOrEqual(200)
   })
 
-  it.each(shells)('lets the command ignore no signal: %s', async (shell) => {
+  it.each(shells)('resets ignored signals for the command: %s', async (shell) => {
     const child = await supervised('grep SigIgn /proc/self/status', { shell })
     const ended = once(child, 'exit')
     const [shown] = await heard(child)
@@ -114,7 +114,7 @@ describe.skipIf(process.getuid?.() !== 0)('the first process of a pod', () => {
     expect(shown).toBe(`SigIgn:\t${'0'.repeat(16)}`)
   })
 
-  it('hears an order with a sleep that knows whole seconds only', async () => {
+  it('obeys an order with a sleep that accepts whole seconds only', async () => {
     await writeFile(path('bin/sleep'), '#!/bin/sh\ncase $1 in *.*) exit 1 ;; esac\nexec /bin/sleep "$1"\n')
     await chmod(path('bin/sleep'), 0o755)
     const child = await supervised('echo begun; exec /bin/sleep 60', { limit: 60 })

@@ -13,7 +13,7 @@ import { until } from '../../support/until.ts'
 import { type ClusterServer, fastClock, startClusterServer } from '../cluster-server.ts'
 import { observe, resourcesOf, runOf } from '../runs.ts'
 
-/** Answers that do not come from the API server, but from what stands in front of it, or that say: not now. */
+/** Answers of a proxy instead of the API server, and answers to retry. */
 
 let directory: string
 let server: ClusterServer
@@ -44,7 +44,7 @@ afterEach(async () => {
 const run = runOf({ command: ['true'] })
 const handle = makeHandle(run.runId)
 
-/** Answers the requests in place of the API server. */
+/** Answers requests instead of the API server. */
 const answers: [string, number, string][] = [
   ['a page with 200', 200, '<html>Log in first</html>'],
   ['a redirect', 302, ''],
@@ -66,7 +66,7 @@ const giving = (status: number, body: string) => (_: IncomingMessage, response: 
 const isForbidden = '{"kind":"Status","reason":"Forbidden","message":"pods is forbidden"}'
 
 describe.each(answers)('while the cluster answers %s', (_, status, body) => {
-  it('a run keeps its state, and one that is not known yet is starting', async () => {
+  it('a known run keeps its state, and an unknown run is starting', async () => {
     const metadata = { name: `${handle}-0`, uid: 'u', resourceVersion: '1', labels: { [podLabels.handle]: handle } }
     const running = { startedAt: '2026-01-01T00:00:00Z' }
     const status_ = { phase: 'Running', containerStatuses: [{ name: 'job', state: { running } }] }
@@ -83,7 +83,7 @@ describe.each(answers)('while the cluster answers %s', (_, status, body) => {
 })
 
 it.each([...answers, ['403', 403, isForbidden] as const])(
-  'a start whose pod was asked for waits while the cluster answers %s',
+  'a start whose pod was requested waits while the cluster answers %s',
   async (_, status, body) => {
     const made: string[] = []
     let isBroken = false
@@ -135,7 +135,7 @@ describe('while a quota of the namespace is used up', () => {
     server.items['pods'] = []
   })
 
-  it('a start waits for it, and tells that', async () => {
+  it('a start waits for it, and reports that', async () => {
     const told: string[] = []
     const starting = executor.start(run, undefined, (info) => told.push(info))
     await until(() => told.length > 1, { what: 'it tried twice' })
@@ -145,7 +145,7 @@ describe('while a quota of the namespace is used up', () => {
     expect(await starting).toBe(handle)
   })
 
-  it('a start that is not wanted any more leaves nothing', async () => {
+  it('an unwanted start leaves no objects', async () => {
     const cancelled = new AbortController()
     const starting = executor.start(run, cancelled.signal, () => cancelled.abort())
     await expect(starting).rejects.toMatchObject({ reason: 'START_FAILED' })
@@ -167,14 +167,14 @@ describe('while the cluster cannot serve', () => {
     server.answers = giving(503, '{"kind":"Status","reason":"ServiceUnavailable"}')
   })
 
-  it('a start says so, and goes back to the queue after a minute', async () => {
+  it('a start reports it, and goes back to the queue after a minute', async () => {
     const told: string[] = []
     const starting = executor.start(run, undefined, (info) => told.push(info))
     await expect(starting).rejects.toMatchObject({ name: 'StartFailed', reason: 'NODE_TROUBLE' })
     expect(new Set(told)).toEqual(new Set(['The cluster is unreachable']))
   })
 
-  it('a start that is not wanted any more is given up at once', async () => {
+  it('an unwanted start is given up at once', async () => {
     const cancelled = new AbortController()
     const told: string[] = []
     const starting = executor.start(run, cancelled.signal, (info) => {
@@ -185,7 +185,7 @@ describe('while the cluster cannot serve', () => {
     expect(told).toHaveLength(1)
   })
 
-  it('a start that an earlier leader may have made is never given up, unless it is not wanted', async () => {
+  it('an inherited start is given up only if it is unwanted', async () => {
     const slow = await createKubernetesExecutor({ ...options(), clock: fastClock(500) })
     const cancelled = new AbortController()
     // Twenty minutes and more.
@@ -217,7 +217,7 @@ it('reads its access again when the API server has moved', async () => {
   server = there
 })
 
-it('a start that an earlier leader may have made is not given up when a new one is', async () => {
+it('an inherited start is not given up when a new one is', async () => {
   server.answers = giving(503, '{"kind":"Status","reason":"ServiceUnavailable"}')
   await expect(executor.start(runOf({ command: ['true'] }))).rejects.toThrow('The cluster is unreachable')
   const inherited = executor.start({ ...run, inherited: true })
@@ -238,7 +238,7 @@ it.each([
   ['PATCH', '{"status":"ok"}'],
   ['GET', '{"metadata":null,"items":[]}'],
   ['GET', '{"metadata":{"resourceVersion":"1"},"items":{}}'],
-])('an answer to %s that is %s tells nothing', async (method, body) => {
+])('an answer to %s that is %s is ignored', async (method, body) => {
   const metadata = { name: `${handle}-0`, uid: 'u', resourceVersion: '1', labels: { [podLabels.handle]: handle } }
   const status = {
     phase: 'Running',

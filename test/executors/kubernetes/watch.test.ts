@@ -15,11 +15,11 @@ import { machineTime } from '../../support/clock.ts'
 import { until } from '../../support/until.ts'
 import { type ClusterServer, fastClock, startClusterServer } from '../cluster-server.ts'
 
-/** What the executor kubernetes makes of an API server that ends, cuts and freezes its answers. */
+/** Watches of an API server that ends, cuts off and freezes its answers. */
 
 /** So many times faster than in life. */
 const rate = 50
-/** Between two connections of a watch. */
+/** Pause between two connections of a watch. */
 const pauseMs = 1_000
 let directory: string
 let server: ClusterServer
@@ -81,7 +81,7 @@ const are = (...expected: string[]) =>
   })
 const watches = (count: number) => until(() => server.watchedFrom.length >= count, { what: `${count} watches` })
 
-/** The pod changes while no watch tells it. */
+/** The pod changes without an event. */
 function change(name: string, phase: string): void {
   server.version += 10
   server.items['pods'] = [makePod(name, server.version, phase)]
@@ -89,7 +89,7 @@ function change(name: string, phase: string): void {
 
 test.each<[string, (response: ServerResponse) => void]>([
   [
-    'an event that says that the version is gone',
+    'an event with the error 410',
     (response) => response.write(line('ERROR', { code: 410, reason: 'Expired', message: 'too old resource version' })),
   ],
   ['a line of something else', (response) => response.write('<html>\n')],
@@ -100,7 +100,7 @@ test.each<[string, (response: ServerResponse) => void]>([
       setTimeout(() => response.destroy(), 20)
     },
   ],
-])('after %s the pods are listed again, and what changed meanwhile is named', async (_, misbehave) => {
+])('after %s the pods are listed again, and changed runs are reported', async (_, misbehave) => {
   server.items['pods'] = [makePod('berth-a', 1)]
   server.watches.push((response) => {
     change('berth-a', 'Failed')
@@ -114,7 +114,7 @@ test.each<[string, (response: ServerResponse) => void]>([
   await until(async () => (await server.connections()) <= 2, { what: 'it is closed' })
 })
 
-test('a version that is gone at once (410) is no error: the pods are listed again, with pauses', async () => {
+test('after 410 the pods are listed again, with pauses', async () => {
   server.items['pods'] = [makePod('berth-a', 1)]
   server.answers = (request, response) => {
     if (!request.url?.includes('watch=true')) return false
@@ -130,11 +130,11 @@ test('a version that is gone at once (410) is no error: the pods are listed agai
   await are('berth-a', 'berth-a')
 })
 
-test('a watch that ends goes on from where it was, bookmarks included, and without hurry', async () => {
+test('a watch that ends resumes at its version, including bookmarks, after a pause', async () => {
   server.watches.push(
     (response) =>
       response.end(line('ADDED', makePod('berth-a', 5)) + line('BOOKMARK', { metadata: { resourceVersion: '9' } })),
-    // Half of a line at the end is no event.
+    // An incomplete line at the end is not an event.
     (response) =>
       response.end(line('ADDED', makePod('berth-b', 12)) + line('ADDED', makePod('berth-c', 13)).slice(0, 30)),
     (response) => response.end(line('ADDED', makePod('berth-c', 13))),
@@ -148,7 +148,7 @@ test('a watch that ends goes on from where it was, bookmarks included, and witho
   expect(pauses).toBeGreaterThanOrEqual(13)
 })
 
-test('a pod that was removed between two watches is named', async () => {
+test('a pod that was removed between two watches is reported', async () => {
   server.items['pods'] = [makePod('berth-a', 1), makePod('berth-b', 1)]
   server.watches.push((response) => {
     server.items['pods'] = [makePod('berth-b', 1)]
@@ -158,14 +158,14 @@ test('a pod that was removed between two watches is named', async () => {
   await are('berth-a', 'berth-b', 'berth-a')
 })
 
-test('a watch that is silent for ever is given up', async () => {
+test('a watch without end is given up', async () => {
   server.items['pods'] = [makePod('berth-a', 1)]
   server.watches.push(() => change('berth-a', 'Failed'))
   begin()
   await are('berth-a', 'berth-a')
 })
 
-test('an answer that stops in its middle is given up', async () => {
+test('an answer that is cut off is given up', async () => {
   server.answers = (_, response) => {
     response.writeHead(200).write('{"metadata":')
     return true
@@ -173,7 +173,7 @@ test('an answer that stops in its middle is given up', async () => {
   await expect(cluster.list('pods')).rejects.toThrow(BackendUnreachable)
 })
 
-test('an API server that answers nothing does not hold up the start of a server', async () => {
+test('a frozen API server does not delay the start of a server', async () => {
   server.answers = () => true
   let waitedMs = 0
   const counting: Clock = {

@@ -81,7 +81,7 @@ describe.skipIf(kubeconfig === undefined || !hasServer)('an X11 display in a clu
     },
   )
 
-  it('is each pod’s own, and listens to no network', async () => {
+  it('is private to its pod, and does not listen on a network', async () => {
     const text = `${asksForIt}; grep -c :1770 /proc/net/tcp; echo $BERTH_REPLICA`
     const handle = await start(sh(text, { resources: { ...small, replicas: 2 } }))
     await untilState(executor, handle, 'running')
@@ -113,7 +113,7 @@ describe.skipIf(kubeconfig === undefined || !hasServer)('an X11 display in a clu
       })
   })
 
-  it('that dies ends no job, and the end of the job tells it', async () => {
+  it('that dies does not end its job, which reports the loss at its end', async () => {
     const handle = await start(sh('until ! xdpyinfo >/dev/null 2>&1; do sleep 0.1; done; exit 3'))
     await untilState(executor, handle, 'running')
     await kubectl('exec', `${handle}-0`, '-c', 'display', '--', '/bin/sh', '-c', 'kill -KILL $(pidof Xvfb)')
@@ -123,7 +123,7 @@ describe.skipIf(kubeconfig === undefined || !hasServer)('an X11 display in a clu
     })
   })
 
-  it('whose image cannot be pulled is told while the job waits, and the job can be stopped', async () => {
+  it('whose image cannot be pulled is the reason why the job waits, and the job can be stopped', async () => {
     const other = await open('localhost/none:1')
     const handle = await other.start(runOf(sh('echo never')))
     const told = async () => JSON.stringify(await observe(other, handle))

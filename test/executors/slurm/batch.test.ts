@@ -38,7 +38,7 @@ afterEach(() => {
 const pathOf = (name: string) => join(directory, name)
 const textOf = (name: string) => (existsSync(pathOf(name)) ? readFileSync(pathOf(name), 'utf8') : '')
 
-/** false: there is no such process any more. */
+/** false: the process has ended. */
 function signal(pid: number, name: NodeJS.Signals | 0): boolean {
   try {
     return process.kill(pid, name)
@@ -70,7 +70,7 @@ function pidsIn(session: number, name = ''): number[] {
   return lines.filter((line) => line !== '' && line.endsWith(name)).map((line) => Number.parseInt(line, 10))
 }
 
-it('has no secret, and any text of the job arrives as it is', () => {
+it('contains no secret, and passes any text of the job unchanged', () => {
   const environment = [{ name: 'SECRET', value: "it's\n$(x) `y`" }]
   const run = runOf({ command: ['printf', '%s|', 'a b', "'", '$HOME', '', 'x\ny'], environment })
   expect(makeBatchScript('/s/run', 1000)).not.toContain('SECRET')
@@ -80,7 +80,7 @@ it('has no secret, and any text of the job arrives as it is', () => {
   expect(shown).toMatch(/\na b\|'\|\$HOME\|\|x\ny\|$/)
 })
 
-it('lets Open MPI run as root where the job does; how many ranks a node takes is left to Slurm', () => {
+it('lets Open MPI run as root if the job does, without oversubscription', () => {
   writeFileSync(pathOf('mpirun'), '#!/bin/sh\nenv', { mode: 0o755 })
   const variables = (account: Account | null, own: { name: string; value: string }[] = []) => {
     const environment = [{ name: 'PATH', value: `${directory}:/usr/bin:/bin` }, ...own]
@@ -96,11 +96,11 @@ it('lets Open MPI run as root where the job does; how many ranks a node takes is
   expect(variables(null, [{ name: 'OMPI_ALLOW_RUN_AS_ROOT', value: '0' }])).toContain('OMPI_ALLOW_RUN_AS_ROOT=0')
 })
 
-it('is a script of a plain shell', () => {
+it('is a script of a POSIX shell', () => {
   execFileSync('/bin/sh', ['-n'], { input: makeBatchScript("/it's here", 1000) })
 })
 
-it('leaves no process behind, for which Slurm would wait', async () => {
+it('leaves no process that Slurm would wait for', async () => {
   const { pid, ended } = begin('echo out')
   await ended
   expect(() => process.kill(-pid, 0)).toThrow('ESRCH')
@@ -130,7 +130,7 @@ it('does not wait for a process that left the session of the command', async () 
   expect(readlinkSync(pathOf('exit'))).toMatch(/^0 - /)
 })
 
-it('keeps the last output when a TERM to all of its processes comes after the end of the command', async () => {
+it('keeps the last output if all of its processes get TERM after the end of the command', async () => {
   const { pid, ended } = begin(`${detached('until [ -e go ]; do sleep 0.1; done; echo last')} echo out`)
   const first = await until(() => pidsIn(pid, 'timeout')[0], { what: 'it waits for the readers' })
   for (const each of pidsIn(pid)) signal(each, 'SIGTERM')
@@ -148,7 +148,7 @@ const shells: [string, string[]][] = [
 const findShell = (name: string) => ['/bin', '/usr/bin'].map((folder) => join(folder, name)).find(existsSync)
 
 it.for(shells)(
-  'tells the code of a command that ends itself by TERM, also 127, to %s',
+  'reports the exit code of a command that handles TERM, also 127, to %s',
   async ([name, args], { skip }) => {
     const shell = findShell(name)
     if (shell === undefined) return skip()
@@ -163,14 +163,14 @@ it.for(shells)(
   },
 )
 
-it.for(shells)('ignores no signal for the command, as a script of %s', async ([name, args], { skip }) => {
+it.for(shells)('resets ignored signals for the command, as a script of %s', async ([name, args], { skip }) => {
   const shell = findShell(name)
   if (shell === undefined) return skip()
   await begin('grep SigIgn /proc/self/status', [shell, ...args]).ended
   expect(textOf('stdout')).toBe(`SigIgn:\t${'0'.repeat(16)}\n`)
 })
 
-it.for(shells)('hands TERM to all processes of the command, also as a script of %s', async ([name, args], { skip }) => {
+it.for(shells)('passes TERM to all processes of the command, as a script of %s', async ([name, args], { skip }) => {
   const shell = findShell(name)
   if (shell === undefined) return skip()
   const child = 'trap "echo ended; exit" TERM; echo up; while :; do sleep 0.1; done'

@@ -13,7 +13,7 @@ import { mountSmallDisk } from '../../support/small-disk.ts'
 const layoutOf = (sharedDir: string, hasRuns = false) => new Layout(sharedDir, 'cluster', async () => hasRuns)
 const told = (words: string) => ({ message: expect.stringContaining(words) })
 
-it('a pool does not begin in the place of a mount: without the mount it would be an empty folder', async (test) => {
+it('a pool does not begin in a mount point', async (test) => {
   await using disk = (await mountSmallDisk(1)) ?? test.skip()
   await expect(layoutOf(disk.path).checkReadable()).rejects.toMatchObject(told(`${disk.path} is a mount point`))
   expect(await readdir(disk.path)).toEqual([])
@@ -23,7 +23,7 @@ it('a pool does not begin in the place of a mount: without the mount it would be
   expect(await readdir(inside)).toEqual(['cluster'])
 })
 
-it('a pool that has its folders in the place of a mount keeps them', async (test) => {
+it('a pool that has its folders in a mount point keeps them', async (test) => {
   await using disk = (await mountSmallDisk(1)) ?? test.skip()
   await mkdir(join(disk.path, 'cluster', 'server'), { recursive: true })
   const layout = layoutOf(disk.path, true)
@@ -31,7 +31,7 @@ it('a pool that has its folders in the place of a mount keeps them', async (test
   expect(await readdir(layout.runs)).toEqual([])
 })
 
-it('a pool begins in a folder that is bound', async (test) => {
+it('a pool begins in a bound folder', async (test) => {
   await using disk = (await mountSmallDisk(1)) ?? test.skip()
   const [folder, bound] = [join(disk.path, 'folder'), join(disk.path, 'a bound folder')]
   for (const path of [folder, bound]) await mkdir(path)
@@ -44,7 +44,7 @@ it('a pool begins in a folder that is bound', async (test) => {
   }
 })
 
-it('nothing is made for a pool that has runs: its folders are somewhere else', async () => {
+it('no folder is made for a pool that has runs', async () => {
   const sharedDir = await mkdtemp(join(tmpdir(), 'berth-layout-'))
   const layout = layoutOf(sharedDir, true)
   await expect(layout.checkReadable()).rejects.toMatchObject(
@@ -83,13 +83,13 @@ describe('folders that another account controls', () => {
       () => mkdir(path('cluster')).then(() => foreign('cluster', 'server')),
       `cluster/server belongs to uid ${other}`,
     ],
-  ])('a pool in a folder that all may write does not use %s of another account', async (_, make, words) => {
+  ])('a pool in a world-writable folder does not use %s of another account', async (_, make, words) => {
     await chmod(sharedDir, 0o1777)
     await make()
     await expect(demand()).rejects.toMatchObject(told(words))
   })
 
-  it('a pool does not follow a link in the place of its folder', async () => {
+  it('a pool does not follow a link that replaces its folder', async () => {
     await mkdir(path('elsewhere'))
     await symlink(path('elsewhere'), path('cluster'))
     await expect(demand()).rejects.toMatchObject(told('cluster is a link or a file, not a folder of the server'))
@@ -115,7 +115,7 @@ describe('folders that another account controls', () => {
     await expect(demand()).rejects.toMatchObject(told(`belongs to uid ${other}: chown it to uid 0`))
   })
 
-  it('sharedDir in a folder where all may replace it is refused', async () => {
+  it('sharedDir in a folder where every account can replace it is refused', async () => {
     await mkdir(path('in'))
     await chmod(sharedDir, 0o777)
     await expect(layoutOf(path('in')).checkReadable()).rejects.toMatchObject(
@@ -126,12 +126,12 @@ describe('folders that another account controls', () => {
 
 it.each([
   ['a file system', '/', '/srv/shared', 'nfs4 filer:/export rw,vers=4.2', true],
-  ['a folder of one', '/berth', '/srv/shared', 'nfs4 filer:/export rw,vers=4.2', false],
+  ['a folder of a file system', '/berth', '/srv/shared', 'nfs4 filer:/export rw,vers=4.2', false],
   ['a subvolume of btrfs', '/@data', '/srv/shared', 'btrfs /dev/sdb rw,subvolid=256,subvol=/@data', true],
   ['a folder of a subvolume', '/@data/berth', '/srv/shared', 'btrfs /dev/sdb rw,subvolid=256,subvol=/@data', false],
   ['a file system elsewhere', '/', '/srv', 'nfs4 filer:/export rw,vers=4.2', false],
   ['a path with a space', '/', '/srv/my\\040shared', 'nfs4 filer:/export rw,vers=4.2', true],
-])('of the mounts, %s is known', (_, root, place, rest, isWhole) => {
+])('recognises %s', (_, root, place, rest, isWhole) => {
   const mounts = `22 1 8:1 / / rw shared:1 - ext4 /dev/sda1 rw\n36 22 0:41 ${root} ${place} rw shared:9 - ${rest}\n`
   expect(isWholeMount(mounts, place === '/srv' ? '/srv/shared' : place.replace('\\040', ' '))).toBe(isWhole)
 })

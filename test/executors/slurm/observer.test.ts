@@ -12,7 +12,7 @@ import type { Time } from '../../../src/platform/clock.ts'
 import { createLog } from '../../../src/platform/log.ts'
 import { createFakeClock, type FakeClock } from '../../support/clock.ts'
 
-/** What is concluded of runs from their records while Slurm and the clocks misbehave. */
+/** Observations of runs while Slurm and the clocks misbehave. */
 
 let sharedDir: string
 let layout: Layout

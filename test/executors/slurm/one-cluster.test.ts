@@ -40,7 +40,7 @@ async function open(): Promise<Slurm> {
 }
 const queue = { command: 'squeue', args: [], timeoutMs: 1_000 } as const
 
-it('another cluster does not answer for the runs of a pool, also after a restart', async () => {
+it('another cluster counts as unreachable, also after a restart', async () => {
   const slurm = await open()
   expect(await slurm(queue)).toBe('an answer')
   name = 'two'
@@ -75,21 +75,21 @@ it('the name is asked for once in a while, and at once for all', async () => {
 it.each([
   [
     'is not there',
-    new BackendUnreachable('There is no scontrol', { cause: Object.assign(new Error(), { code: 'ENOENT' }) }),
+    new BackendUnreachable('scontrol is missing', { cause: Object.assign(new Error(), { code: 'ENOENT' }) }),
   ],
   ['may not be used', new BackendRefused(1, 'Access denied')],
-])('a scontrol that %s tells nothing of clusters', async (_, error) => {
+])('a scontrol that %s does not prevent commands', async (_, error) => {
   failure = error
   expect(await (await open())(queue)).toBe('an answer')
 })
 
-it('a controller that does not answer is not asked for anything else', async () => {
+it('an unreachable controller gets no further commands', async () => {
   failure = new BackendUnreachable('Unable to contact slurm controller')
   await expect((await open())(queue)).rejects.toThrow('Unable to contact')
   expect(asked).toEqual(['scontrol'])
 })
 
-it('a shared folder that is gone tells nothing of clusters', async () => {
+it('a missing shared folder does not prevent commands', async () => {
   const slurm = await open()
   await rm(sharedDir, { recursive: true })
   expect(await slurm(queue)).toBe('an answer')

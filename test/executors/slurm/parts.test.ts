@@ -44,7 +44,7 @@ it.each([
 })
 
 describe('the queue', () => {
-  it('is read with what a comment may contain', () => {
+  it('is read with any text of a comment', () => {
     const own = line(
       '7',
       'run_a',
@@ -92,7 +92,7 @@ describe('nodes', () => {
   ].join('\n')
   const ours = { nodes: ['n1', 'n9'], held: { cpus: 4, memoryBytes: 200 * 1024 ** 2, gpus: 2 } } as unknown as SlurmJob
 
-  it('are read once for all partitions, with what others hold', () => {
+  it('are read once for all partitions, with the amounts of others', () => {
     expect(nodesFormat).toContain('NodeList')
     const nodes = parseNodes(text, [ours], log)
     expect(nodes.map(({ name, state }) => [name, state])).toEqual([

@@ -23,7 +23,7 @@ const record = (name: string, text: string) => symlink(text, join(directory, nam
 const read = () => readRecords({ runId: 'run_a', directory })
 
 it.each(['zero', 'NaN - -', '-5 - - -', '1e300', '99999', '256', '999 - - -', '', ' '])(
-  'an end with the code "%s" is none',
+  'an end with the code "%s" is ignored',
   async (text) => {
     await record('claim', 'job 7 n1')
     if (text === '') await writeFile(join(directory, 'exit'), '')
@@ -62,7 +62,7 @@ describe('output', () => {
     expect(await readAt(0)).toBe(0)
   })
 
-  it('a socket in the place of output is none', async () => {
+  it('a socket instead of an output file is ignored', async () => {
     await using server = createServer().listen(path())
     await once(server, 'listening')
     expect(await readAt(0)).toBe(0)
@@ -75,7 +75,7 @@ describe('output', () => {
   })
 })
 
-it('directories and files in the place of records are none', async () => {
+it('directories and files instead of records are ignored', async () => {
   for (const name of ['claim', 'begun']) await mkdir(join(directory, name))
   await writeFile(join(directory, 'full.stdout.1'), 'x')
   expect(await read()).toMatchObject({ claim: null, begun: null, exit: null, losses: [] })

@@ -35,15 +35,15 @@ interface Server {
   answers: boolean
   /** The runs that Slurm shows; null: it is unreachable. */
   shows: readonly string[] | null
-  /** It answers after this. */
+  /** Delays its answers. */
   thinks: Promise<void>
   asked: number
   taken: number
-  /** What sbatch prints. */
+  /** Output of sbatch. */
   prints: string
-  /** Why it takes no submission; null: it does. */
+  /** Why it refuses submissions; null: it accepts them. */
   refuses: string | null
-  /** Ids of the submissions that were told. */
+  /** Ids of reported submissions. */
   told: string[]
 }
 
@@ -220,7 +220,7 @@ it('a run that another server gave up meanwhile is submitted with a directory', 
   expect(await recordsOf(run.runId)).toMatchObject({ claim: null })
 })
 
-it('a run that a server gave up before it died is submitted anew', async () => {
+it('a run that a dead server gave up is submitted again', async () => {
   const [old, next] = [openServer({ answers: true }), openServer({ answers: true })]
   const run = order()
   await old.submit(run)
@@ -331,7 +331,7 @@ describe('a directory of a run that cannot be read', () => {
   })
 })
 
-describe('a shared folder that is away', () => {
+describe('a missing shared folder', () => {
   const away = () => rename(sharedDir, `${sharedDir}.away`)
   const back = () => rename(`${sharedDir}.away`, sharedDir)
   const missing = expect.stringMatching(
@@ -350,7 +350,7 @@ describe('a shared folder that is away', () => {
     expect(await server.submit(run)).toBe(run.runId)
   })
 
-  it('says nothing of a run that Slurm has, or may have', async () => {
+  it('does not fail a run that Slurm has, or may have', async () => {
     const server = openServer({ answers: true })
     const run = order()
     await server.submit(run)
@@ -375,7 +375,7 @@ describe('a shared folder that is away', () => {
     await back()
   })
 
-  it('is told at the start, and of its runs nothing is concluded', async () => {
+  it('is reported at the start, and its runs keep their state', async () => {
     await away()
     const executor = await openExecutor()
     expect(await executor.describe()).toMatchObject({ available: false })
@@ -388,7 +388,7 @@ describe('a shared folder that is away', () => {
     await executor.close()
   })
 
-  it('that is a file is told as one', async () => {
+  it('that is a file is refused as a file', async () => {
     await rename(sharedDir, `${sharedDir}.away`)
     await writeFile(sharedDir, '')
     await expect(layout.checkReadable()).rejects.toMatchObject({

@@ -92,7 +92,7 @@ describe.skipIf(conf === undefined)(`a job of Slurm with ${conf}`, () => {
           const observation = handle === null ? null : await observe(own.executor, handle)
           return observation?.state === 'starting' && observation.info === 'Slurm: PartitionDown'
         }
-        await until(isTold, { what: 'the reason is told' })
+        await until(isTold, { what: 'the reason is reported' })
       } finally {
         await change('UP')
       }
@@ -154,7 +154,7 @@ describe.skipIf(conf === undefined)(`a job of Slurm with ${conf}`, () => {
     expect(await untilEnded(own.executor, handle)).toMatchObject({ exitCode: 5 })
   })
 
-  it('runs while there is no controller, and ends or begins once when there is one again', async () => {
+  it('runs without a controller, and ends or begins once when the controller returns', async () => {
     const [seen, marks] = [join(own.directory, 'controller'), join(own.directory, 'began')]
     const handle = await own.up(sh(`echo up; until [ -e ${seen} ]; do sleep 0.1; done; exit 5`))
     let starting: Promise<string> | null = null
@@ -179,7 +179,7 @@ describe.skipIf(conf === undefined)(`a job of Slurm with ${conf}`, () => {
     await patient.close()
   }, 240_000)
 
-  it('is told from another end when Slurm takes its node for a job of a higher partition', async () => {
+  it('is preempted when Slurm takes its node for a job of a higher partition', async () => {
     const resources = tasks({ exclusiveNodeUse: true })
     const customAttributes = { 'slurm.nodelist': 'n1' }
     const low = await own.up(sh('echo up; sleep 60', { resources, customAttributes }))
