@@ -23,7 +23,7 @@ function asked() {
   return { ask, settled }
 }
 
-it('requests of a user begin in their order, as many as cost no more than may be under way', async () => {
+it('work begins in order of arrival while its amounts fit', async () => {
   const { ask, settled } = asked()
   const first = ask('first', 'ann', 60)
   const second = ask('second', 'ann', 40)
@@ -40,7 +40,7 @@ it('requests of a user begin in their order, as many as cost no more than may be
   expect(await settled()).toEqual(['later'])
 })
 
-it('requests of one user do not wait for those of another', async () => {
+it('work of one key does not wait for another key', async () => {
   const { ask, settled } = asked()
   void ask('of ann', 'ann', 100)
   void ask('of ann again', 'ann', 1)
@@ -48,7 +48,7 @@ it('requests of one user do not wait for those of another', async () => {
   expect(await settled()).toEqual(['of ann', 'of bob'])
 })
 
-it('a request without a cost that ends late frees nothing', async () => {
+it('work without an amount that ends late releases no amount', async () => {
   const { ask, settled } = asked()
   const [first, late] = [ask('first', 'ann', 0), ask('late', 'ann', 0)]
   ;(await first)()
@@ -58,7 +58,7 @@ it('a request without a cost that ends late frees nothing', async () => {
   expect(await settled()).toEqual(['first', 'late', 'large'])
 })
 
-it('a request that costs more than may be under way begins alone', async () => {
+it('work above the maximum begins alone', async () => {
   const { ask, settled } = asked()
   const small = ask('small', 'ann', 1)
   void ask('large', 'ann', 101)
@@ -95,7 +95,7 @@ it('evicts the oldest holder of the same key, and no holder that has left', () =
   expect(evicted).toEqual(['second', 'third'])
 })
 
-it('a request waits while others of its user cost as much as may be under way', async () => {
+it('a request waits while the requests of its user in flight have the maximum cost', async () => {
   await using server = await startServer()
   const id = await server.submit()
   const pages = Array.from({ length: 19 }, (_, i) => `a${i}: logs(first: ${i + 1}) { text }`)

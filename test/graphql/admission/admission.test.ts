@@ -5,7 +5,7 @@ import { type FreeText, hashDocument } from '../../../src/graphql/admission/trus
 import { type More, send, transports } from '../../support/client.ts'
 import { startServer, type TestServer } from '../../support/server.ts'
 
-/** One verdict for three transports: which documents are trusted, what a user may spend, and what a caller learns. */
+/** Trusted documents, rate limits and introspection have the same verdict over three transports. */
 const names = Object.keys(transports) as (keyof typeof transports)[]
 const known = 'query Known { serverInfo { name } }'
 const hash = hashDocument(known)
@@ -60,7 +60,7 @@ describe.each<[FreeText, boolean]>([
     },
   )
 
-  it('takes a known document by GET', async () => {
+  it('accepts a known document by GET', async () => {
     for (const query of [
       `documentId=relay-id`,
       `extensions=${encodeURIComponent(JSON.stringify(persisted(hash).extensions))}`,
@@ -86,13 +86,13 @@ describe('callers of a server with users', () => {
   })
   afterAll(() => server[Symbol.asyncDispose]())
 
-  it('without a token may name a trusted document, and send no other', async () => {
+  it('without a token may send only trusted documents', async () => {
     expect((await transports.http(server.url, undefined, {}, { documentId: 'info' })).data).toBeTruthy()
     const { errors } = await transports.http(server.url, '{ serverInfo { version } }')
     expect(errors?.[0]?.extensions.code).toBe('DOCUMENT_NOT_TRUSTED')
   })
 
-  it.each(names)('cannot introspect over %s, and get no suggestions', async (name) => {
+  it.each(names)('cannot introspect over %s, and do not get suggestions', async (name) => {
     const authorization = `curious ${name}`
     await server.user(authorization, 'ADMIN')
     const ask = (query: string) => transports[name](server.url, query, {}, { authorization })
@@ -106,12 +106,12 @@ describe('callers of a server with users', () => {
     expect((await ask('{ serverInfo { __typename } }')).data).toBeTruthy()
   })
 
-  it.each(names)('are told over %s when the cost of a minute is spent', async (name) => {
+  it.each(names)('get RATE_LIMITED over %s above their cost per minute', async (name) => {
     const authorization = `cost ${name}`
     await server.user(authorization, 'ADMIN')
     const ask = (first: number) =>
       transports[name](server.url, `{ jobs(first: ${first}) { nodes { id name } } }`, {}, { authorization })
-    // More than a minute has: it is possible, and leaves a debt.
+    // More than the amount of a minute: allowed, and leaves a debt.
     expect((await ask(100)).extensions?.cost).toBe(301)
     expect((await ask(100)).errors).toBeUndefined()
     expect((await ask(100)).errors).toBeUndefined()
@@ -120,7 +120,7 @@ describe('callers of a server with users', () => {
     expect(errors?.[0]?.message).toMatch(/^Your limit is a cost of 1000 per minute; try again in \d+ s$/)
   })
 
-  it.each(names)('are told over %s when the submissions of a minute are used', async (name) => {
+  it.each(names)('get RATE_LIMITED over %s above their submissions per minute', async (name) => {
     const authorization = `submit ${name}`
     await server.user(authorization, 'RESEARCHER')
     const before = await server.domain.db.sql.query('SELECT FROM job')
@@ -156,7 +156,7 @@ describe('a document with two operations', () => {
   it.each([
     'query A { __typename } query B { __typename }',
     'subscription A { queueStatus { depth } } subscription B { queueStatus { depth } }',
-  ])('is BAD_REQUEST without a name, and with a wrong one: %s', async (query) => {
+  ])('is BAD_REQUEST without a name and with an unknown name: %s', async (query) => {
     for (const more of [{}, { operationName: 'C' }]) {
       const said = await Promise.all(
         names.map(async (name) => (await transports[name](server.url, query, {}, more)).errors?.[0]),
@@ -166,7 +166,7 @@ describe('a document with two operations', () => {
     }
   })
 
-  it.each(names)('a subscription over %s tells its cost with the first message', async (name) => {
+  it.each(names)('a subscription over %s has its cost in the first message', async (name) => {
     if (name === 'http') return
     const stream = (await import('../../support/client.ts'))[name === 'sse' ? 'streamSse' : 'streamSocket']
     const live = stream(server.url, 'subscription { queueStatus { depth } }')
@@ -175,10 +175,10 @@ describe('a document with two operations', () => {
   })
 })
 
-describe('the buckets of users', () => {
+describe('rate limits of users', () => {
   const viewer = (userId: string): Viewer => ({ ...anonymous, userId })
 
-  it('fill evenly, take a request above their size when they are full, and are bounded in number', () => {
+  it('refill evenly, accept a larger request when full, and evict the least recently used bucket', () => {
     let nowMs = 0
     const clock = { monotonicMs: () => nowMs, sleep: () => Promise.resolve() }
     const rateLimits = new RateLimits({ costPerMinute: 60, submissionsPerMinute: null }, clock)

@@ -21,7 +21,7 @@ import { ask, type Json, type Result, send, transports } from '../../support/cli
 import { cpuMs } from '../../support/cpu.ts'
 import { startServer, type TestServer } from '../../support/server.ts'
 
-/** What a request may bring along, and that it is looked at before it costs anything. */
+/** Variables, bodies, parameters and lists are checked before they cost anything. */
 let server: TestServer
 beforeAll(async () => {
   server = await startServer()
@@ -44,7 +44,7 @@ describe.each(Object.entries(transports))('variables over %s', (_name, transport
     expect(cpuMs() - started).toBeLessThan(3_000)
   })
 
-  it('whose values are long are not quoted in whole', async () => {
+  it('with long values are quoted only in part', async () => {
     const { errors } = await transport(server.url, 'query ($n: Int) { jobs(first: $n) { nodes { id } } }', {
       n: 'x'.repeat(50_000),
     })
@@ -60,7 +60,7 @@ describe.each(Object.entries(transports))('variables over %s', (_name, transport
       expect(codesOf(await transport(server.url, query, { f: filter }))).toEqual(['BAD_REQUEST'])
   })
 
-  it('of a subscription have the bounds of its arguments', async () => {
+  it('of a subscription are checked like arguments', async () => {
     const query =
       'subscription ($id: ID!, $streams: [LogStream!]) { tail(jobId: $id, streams: $streams) { __typename } }'
     const variables = { id: await server.submit(), streams: ['STDOUT', 'STDERR', 'SYSTEM', 'STDOUT'] }
@@ -69,7 +69,7 @@ describe.each(Object.entries(transports))('variables over %s', (_name, transport
   })
 })
 
-it('refuses a body of more values than are allowed before it is parsed, on both ways of answering', async () => {
+it('refuses a body with too many values before parsing, for JSON and streams', async () => {
   const body = JSON.stringify({ query: '{ __typename }', variables: { x: Array(limits.bodyValuesMax).fill({}) } })
   for (const accept of ['application/json', 'text/event-stream']) {
     const answer = await send(server.url, { headers: { 'content-type': 'application/json', accept }, body })
@@ -80,7 +80,7 @@ it('refuses a body of more values than are allowed before it is parsed, on both 
   expect((await send(server.url, { headers: { 'content-type': 'application/json' }, body: text })).status).toBe(200)
 })
 
-it('tells of many errors the first, and how many it leaves out', async () => {
+it('returns the first errors, and the number of the others', async () => {
   const { errors } = await ask(server.url, `{ jobs { ${'nothing '.repeat(90)}} }`)
   expect(errors).toHaveLength(errorsMax)
   const result = limitErrors({ data: {}, errors: Array(errorsMax + 7).fill(new GraphQLError('no')) })
@@ -105,7 +105,7 @@ describe('a GET', () => {
     ['same-site', 403],
     ['same-origin', 200],
     ['none', 200],
-  ])('of a browser that says %s is answered %i', async (site, status) => {
+  ])('with Sec-Fetch-Site %s gets %i', async (site, status) => {
     const path = `/graphql?query=${encodeURIComponent('{ __typename }')}`
     expect((await send(server.url, { method: 'GET', path, headers: { 'sec-fetch-site': site } })).status).toBe(status)
     const headers = { 'sec-fetch-site': site, accept: 'text/html' }
@@ -120,7 +120,7 @@ describe('a caller without a token', () => {
   })
   afterAll(() => guarded[Symbol.asyncDispose]())
 
-  it('reads what a log-in page needs', async () => {
+  it('reads the data of a log-in page', async () => {
     const { data } = await ask(guarded.url, '{ serverInfo { name version singleUser oidcIssuer oidcClientId } }')
     expect(data?.['serverInfo']).toMatchObject({ name: 'Berth' })
   })
@@ -129,22 +129,22 @@ describe('a caller without a token', () => {
     ['another field', '{ viewer { permissions } }', {}],
     ['another field beside it', '{ serverInfo { name } ...more } fragment more on Query { jobs { nodes { id } } }', {}],
     ['variables, which are not looked at', submit, { input: { spec: unknownKeys(100) } }],
-    ['variables of what it may read', 'query ($a: Boolean!) { serverInfo { name @include(if: $a) } }', { a: true }],
+    ['variables of an allowed field', 'query ($a: Boolean!) { serverInfo { name @include(if: $a) } }', { a: true }],
     ['a large body', '{ serverInfo { name } }', { x: 'x'.repeat(20_000) }],
-  ])('is asked to log in for %s', async (_what, query, variables) => {
+  ])('gets UNAUTHENTICATED for %s', async (_what, query, variables) => {
     const result = await ask(guarded.url, query, variables)
     expect(result.status).toBe(401)
     expect(codesOf(result)).toEqual(['UNAUTHENTICATED'])
   })
 
-  it('has a cost to itself that such a page does not reach', async () => {
+  it('has a lower cost limit than other callers', async () => {
     const names = Array.from({ length: 21 }, (_, i) => `a${i}: name`).join(' ')
     const { status, errors } = await ask(guarded.url, `{ serverInfo { ${names} } }`)
     expect([status, errors?.[0]?.extensions.code]).toEqual([400, 'QUERY_TOO_COMPLEX'])
   })
 })
 
-it('a limit of a scope with a name that cannot be stored is refused', async () => {
+it('refuses the limit of a scope whose name cannot be stored', async () => {
   const query = `mutation ($input: SetScopeLimitInput!) { setScopeLimit(input: $input) { ... on Problem { code } } }`
   for (const odd of ['\0', '\ud800', ''])
     for (const named of [{ name: odd }, { name: 'p', gpuModel: odd }]) {
@@ -160,11 +160,11 @@ type Field = GraphQLArgument | GraphQLInputField
 interface List {
   name: string
   field: Field
-  /** The document that asks with this list, and the variables with so many entries in it. */
+  /** The document with this list, and variables with this number of entries. */
   request: (items: number) => { query: string; variables: object }
 }
 
-/** The least value that the type takes. */
+/** The smallest value of the type. */
 function least(type: GraphQLInputType): Json {
   const nullable = getNullableType(type)
   if (isListType(nullable)) return [least(nullable.ofType)]
@@ -179,7 +179,7 @@ function least(type: GraphQLInputType): Json {
   return values[getNamedType(nullable).name] ?? 'x'
 }
 
-/** Paths to the lists in the arguments of a field; a list within a list is in every entry of it. */
+/** Paths to the lists in the arguments of a field. Every entry of a list contains its inner lists. */
 function listsOf(
   field: Field,
   seen: readonly GraphQLInputType[] = [],
@@ -200,7 +200,7 @@ function listsOf(
   return [...own, ...below]
 }
 
-/** Of a bulk the refusal may be in its results. */
+/** The refusal of a bulk may be in its results. */
 const wantedOf: Record<string, string> = { submitJobs: 'results { ... on Problem { code } }' }
 
 function lists(): List[] {
@@ -232,7 +232,7 @@ function lists(): List[] {
 }
 
 describe('a list', () => {
-  it('has a cap that its description tells, everywhere in the schema', () => {
+  it('has a cap in its description, everywhere in the schema', () => {
     const uncapped = lists().filter(({ field }) => {
       const cap = readListCap(field)
       return !cap || !field.description?.includes(`At most ${cap.itemsMax.toLocaleString('en-US')}`)

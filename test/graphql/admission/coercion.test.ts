@@ -30,7 +30,7 @@ const schema = buildSchema(`
 `)
 const boxType = schema.getType('Box') as GraphQLInputType
 
-/** What graphql-js makes of the value; null: it is not valid. */
+/** The value as graphql-js coerces it; null: invalid. */
 function byGraphql(value: unknown, type = boxType): { coerced: unknown } | null {
   const errors: unknown[] = []
   const coerced = coerceInputValue(value, type, (_path, _value, error) => errors.push(error))
@@ -81,7 +81,7 @@ const invalid: Readonly<Record<string, unknown>> = {
   'an unknown field deep inside': { name: 'a', inner: [{ name: 'b', weight: 1 }] },
 }
 
-test.each(Object.entries(valid))('takes %s as graphql-js does', (_, value) => {
+test.each(Object.entries(valid))('coerces %s as graphql-js does', (_, value) => {
   expect(byCoercer(value)).toStrictEqual(byGraphql(value))
   expect(byCoercer(value)).not.toBeNull()
 })
@@ -91,11 +91,11 @@ test.each(Object.entries(invalid))('leaves %s to graphql-js', (_, value) => {
   expect(byCoercer(value)).toBeNull()
 })
 
-test('a required field named like a method is missed', () => {
+test('reports a missing required field that has the name of a method', () => {
   expect(byCoercer({}, schema.getType('Odd') as GraphQLInputType)).toBeNull()
 })
 
-test('a scalar that breaks is no invalid value', async () => {
+test('passes on an unexpected error of a scalar', async () => {
   const broken = buildSchema('scalar Broken type Query { ask(it: Broken): Int }')
   const scalar = broken.getType('Broken') as GraphQLScalarType
   scalar.parseValue = () => {
@@ -106,7 +106,7 @@ test('a scalar that breaks is no invalid value', async () => {
   await expect(coerced).rejects.toThrow(TypeError)
 })
 
-/** Values that are special somewhere. */
+/** Special values of some types. */
 const odd = fc.constantFrom<unknown>(
   ...[null, undefined, '', 'x', 0, -1, 1.5, 2 ** 31, 2 ** 53, Number.NaN, true, [], [null], [[]], {}],
   JSON.parse('{ "__proto__": {}, "constructor": 1 }'),
@@ -124,7 +124,7 @@ const ofScalar: Readonly<Record<string, fc.Arbitrary<unknown>>> = {
   JSONObject: fc.dictionary(fc.string(), fc.jsonValue()),
 }
 
-/** Values of the type, now and then with something that it does not take. */
+/** Values of the type, sometimes with an invalid part. */
 function valuesOf(type: GraphQLInputType, depth = 3): fc.Arbitrary<unknown> {
   if (isNonNullType(type)) return valuesOf(type.ofType, depth)
   const right = isListType(type)
@@ -137,7 +137,7 @@ function valuesOf(type: GraphQLInputType, depth = 3): fc.Arbitrary<unknown> {
   return fc.oneof({ weight: 40, arbitrary: right }, { weight: 1, arbitrary: odd })
 }
 
-/** The fields that it needs, and a few others; rarely one that does not exist. */
+/** The required fields and a few others, rarely an unknown one. */
 function objectsOf(type: GraphQLInputObjectType, depth: number): fc.Arbitrary<unknown> {
   const fields = Object.values(type.getFields())
   const required = fields.filter(isRequiredInputField)

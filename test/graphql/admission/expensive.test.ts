@@ -18,7 +18,7 @@ import { data, transports } from '../../support/client.ts'
 import { startServer } from '../../support/server.ts'
 import { until } from '../../support/until.ts'
 
-/** Work that is not cheap has its price, and one person cannot keep the server from the others with it. */
+/** Expensive work has a cost, and one user cannot block the server with it. */
 
 function costIn(query: string, values: Record<string, unknown> = {}): number {
   const document = parse(query)
@@ -59,7 +59,7 @@ describe('the cost of a document', () => {
     expect(costIn(query)).toBe(cost)
   })
 
-  it('counts the text of arguments, for each field that has it', () => {
+  it('counts the text of an argument once per field', () => {
     expect(costIn(submit, withText(0))).toBe(2)
     expect(costIn(submit, withText(1_000))).toBe(2 + 1_000 * argumentKibCost)
     const twice = submit.replace('submitJob', 'b: submitJob(input: $input) { __typename } submitJob')
@@ -67,7 +67,7 @@ describe('the cost of a document', () => {
     expect(costIn(`{ job(id: "${'x'.repeat(2_048)}") { id } }`)).toBe(2 + 2 * argumentKibCost)
   })
 
-  it.each(Object.entries(transports))('over %s: twenty counts by globs are refused', async (_name, transport) => {
+  it.each(Object.entries(transports))('refuses twenty counts by globs over %s', async (_name, transport) => {
     await using server = await startServer()
     const statements = server.countStatements()
     const query = aliases(20, 'jobs(first: 1, filter: { name: "*no1*" }) { totalCount }')
@@ -78,7 +78,7 @@ describe('the cost of a document', () => {
 })
 
 describe('lists', () => {
-  /** A database whose statements end when the test says so. */
+  /** A database whose statements end when the test ends them. */
   function held() {
     const begun: (() => void)[] = []
     const options: (TransactionOptions | undefined)[] = []
@@ -89,7 +89,7 @@ describe('lists', () => {
     return { lists: createListReads({ transaction } as Db), begun, options }
   }
 
-  it('of a person are read few at a time, and those of others at once', async () => {
+  it('of a user are read two at a time, and lists of others at once', async () => {
     const { lists, begun } = held()
     const reads = Array.from({ length: 5 }, () => lists.sqlOf('ann').query('SELECT 1'))
     expect(begun).toHaveLength(limits.listsInFlightMax)
@@ -102,7 +102,7 @@ describe('lists', () => {
     expect(await Promise.all(reads)).toHaveLength(5)
   })
 
-  it('have a limit of time for each statement, over one processor of the database', () => {
+  it('have a statement timeout, and use one processor of the database', () => {
     const { lists, options } = held()
     void lists.sqlOf('ann').query('SELECT 1')
     expect(options).toEqual([
@@ -110,7 +110,7 @@ describe('lists', () => {
     ])
   })
 
-  it('that take too long are refused with what to do', async () => {
+  it('that exceed the timeout are refused with a remedy', async () => {
     const cancelled = Object.assign(new Error('canceling statement due to statement timeout'), { code: '57014' })
     const failing = (error: unknown) =>
       createListReads({ transaction: () => Promise.reject(error) } as unknown as Db)
@@ -123,7 +123,7 @@ describe('lists', () => {
     await expect(failing(new Unavailable('not now'))).rejects.toThrow('not now')
   })
 
-  it('that hang keep no connection from other requests', async () => {
+  it('that hang leave connections to other requests', async () => {
     await using server = await startServer({
       authenticate: (name, { users }) => users.get(name ?? '') ?? null,
       facts: { singleUser: false },
@@ -131,7 +131,7 @@ describe('lists', () => {
     for (const name of ['ann', 'bob']) await server.user(name, 'RESEARCHER')
     const holder = await server.domain.db.pool.connect()
     try {
-      // On a busy machine the test takes longer than an idle transaction may.
+      // On a busy machine the test exceeds the idle timeout.
       const begin = 'BEGIN; SET LOCAL idle_in_transaction_session_timeout TO 0'
       await holder.query(`${begin}; LOCK TABLE job IN ACCESS EXCLUSIVE MODE`)
       const query = '{ jobs(first: 1) { nodes { id } } }'
@@ -155,7 +155,7 @@ describe('lists', () => {
     }
   })
 
-  it('count once, under however many names', async () => {
+  it('count once under several names', async () => {
     await using server = await startServer()
     const statements = server.countStatements()
     await data(server.url, '{ teams { a: totalCount b: totalCount totalCount } }')

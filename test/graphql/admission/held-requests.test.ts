@@ -4,9 +4,7 @@ import { type Holds, watchHolds } from '../../fuzz/holds.ts'
 import { send } from '../../support/client.ts'
 import { startServer, type TestServer } from '../../support/server.ts'
 
-/**
- * The largest requests that are allowed, and how long each holds the event loop; `npm run fuzz` asks with random ones.
- */
+/** The largest allowed requests, and how long each blocks the event loop. `npm run fuzz` sends random ones. */
 let server: TestServer
 let holds: Holds
 beforeAll(async () => {
@@ -51,7 +49,7 @@ it.each(requests.flatMap(([what, body]) => accepts.map((accept) => [what, accept
   async (_what, accept, body) => {
     const sent = { headers: { 'content-type': 'application/json', accept }, body: body() }
     let least = Number.POSITIVE_INFINITY
-    // The first of its kind pays for the compiler.
+    // The first request includes the time of the compiler.
     for (let tries = 0; tries < 2 && least > heldMsMax; tries++) {
       await holds.take()
       expect((await send(server.url, sent)).status).toBeLessThan(500)

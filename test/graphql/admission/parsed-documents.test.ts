@@ -9,14 +9,14 @@ const requests = 40
 const mebibyte = 1024 ** 2
 const long = 'x'.repeat(3.5 * mebibyte)
 
-/** Documents are remembered, refused ones with their errors. What came along with them is not. */
+/** The caches keep documents and their errors, and release the rest of the request. */
 const refused = {
-  'the variables of what cannot be parsed': (n: number) => [`query ($v: String) { a${n} `, { v: long }],
+  'the variables of a text with a syntax error': (n: number) => [`query ($v: String) { a${n} `, { v: long }],
   'the variables of a document that is not valid': (n: number) => [`query ($v: String) { a${n} }`, { v: long }],
   'a document that is too long': (n: number) => [`query { a${n} } #${long}`, {}],
 } satisfies Record<string, (n: number) => [string, object]>
 
-it.each(Object.entries(refused))('lets go %s', async (_what, requestOf) => {
+it.each(Object.entries(refused))('releases %s', async (_what, requestOf) => {
   await using server = await startServer()
   const sendSome = async (from: number, to: number) => {
     for (let n = from; n < to; n++) expect(await ask(server.url, ...requestOf(n))).toHaveProperty('errors')
@@ -30,7 +30,7 @@ it.each(Object.entries(refused))('lets go %s', async (_what, requestOf) => {
 it.each([
   ['long', (n: number) => `query { __typename } #${n}${'x'.repeat(60_000)}`],
   ['of many tokens', (n: number) => `query { a${n} } ${'fragment f on Query { a b c d e f g h } '.repeat(130)}`],
-])('remembers documents that are %s while there is room', (_what, textOf) => {
+])('keeps documents that are %s up to the limit', (_what, textOf) => {
   const { documentCache } = createDocumentCaches()
   const before = heldBytes()
   for (let n = 0; n < 2_000; n++) documentCache.set(textOf(n), parseDocument(textOf(n)))

@@ -10,7 +10,7 @@ import { bearer, mutate, type Person, personWith } from '../../support/people.ts
 import { startServer, type TestServer } from '../../support/server.ts'
 import { until } from '../../support/until.ts'
 
-/** What stays open ends with the right that opened it, whatever it came by, and is bounded for each person. */
+/** Streams and sockets end with the access of their user, and have a limit per user. */
 
 const secret = 'the-bootstrap-secret-of-this-test'
 let provider: OpenIdProvider
@@ -44,7 +44,7 @@ const tail = 'subscription ($jobId: ID!) { tail(jobId: $jobId) { __typename } }'
 const updates = (after: string | null = null) =>
   `subscription { jobUpdates(after: ${JSON.stringify(after)}) { ... on JobTransitions { job { id user { name } } } } }`
 
-/** A live `tail` by HTTP with this Accept (null: none); `cut` when the connection ends without a last word. */
+/** A live `tail` by HTTP with this Accept (null: without). `cut`: the connection ends without `complete`. */
 function tailBy(accept: string | null, token: string): Promise<{ status: number; end: Promise<string> }> {
   const body = JSON.stringify({ query: tail, variables: { jobId } })
   const headers = { 'content-type': 'application/json', ...bearer(token), ...(accept !== null && { accept }) }
@@ -73,7 +73,7 @@ const within = async <T>(what: string, promise: Promise<T>): Promise<T> => {
 
 const accepts = ['text/event-stream', '*/*', 'text/*', 'application/json, */*;q=0.1', null] as const
 
-describe('a stream by HTTP, whatever it says that it accepts', () => {
+describe('a stream by HTTP with any Accept', () => {
   it('ends when its token is revoked, its user demoted, its JWT expired', async () => {
     const before = server.logTail.openFollowers()
     const [revoked, demoted] = [await someone(), await someone('ADMIN')]
@@ -89,7 +89,7 @@ describe('a stream by HTTP, whatever it says that it accepts', () => {
     const ends = await within('all are cut', Promise.all(streams.map(({ end }) => end)))
     expect(new Set(ends)).toEqual(new Set(['cut']))
     expect(await within('the socket of the JWT is closed', socket.closed)).toBe(4403)
-    await until(() => server.logTail.openFollowers() === before, { what: 'none is read for' })
+    await until(() => server.logTail.openFollowers() === before, { what: 'all are closed' })
   })
 })
 
@@ -123,11 +123,11 @@ function openSocket(token: string, query = updates()) {
   }
 }
 
-describe('what a person may keep open', () => {
+describe('the limit of a user', () => {
   const limited = (errors: unknown) =>
     Array.isArray(errors) && errors.some(({ extensions }) => extensions.code === 'SUBSCRIPTION_LIMIT')
 
-  it('is subscriptions whose different documents have so many tokens together', async () => {
+  it('counts the tokens of different documents of subscriptions', async () => {
     const greedy = await someone()
     const parts = Math.floor(limits.tokensMax / 6) - 2
     const large = (n: number) =>
@@ -148,13 +148,13 @@ describe('what a person may keep open', () => {
     })
     void sockets[2]?.subscribe(large(count))
     await until(() => server.feed.openReaders() === before + count + 2 - Math.ceil(count / 2), {
-      what: 'there is room',
+      what: 'one more fits',
     })
     await Promise.all(sockets.map((socket) => socket.dispose()))
     await until(() => server.feed.openReaders() === before, { what: 'all are gone' })
   })
 
-  it('is so many subscriptions over all transports, and others are not concerned', async () => {
+  it('counts subscriptions over all transports, for each user alone', async () => {
     const [greedy, other] = [await someone(), await someone()]
     const perSocket = limits.operationsPerSocketMax
     const count = limits.subscriptionsPerUserMax / perSocket
@@ -179,7 +179,7 @@ describe('what a person may keep open', () => {
     void others.subscribe()
     await until(() => server.feed.openReaders() === full + 1, { what: 'another person subscribes' })
 
-    // An event for all of them: what they read for it must not stand before what others ask for.
+    // All of them read for one event, which must not delay the requests of others.
     let waiting = 0
     const { pool } = server.domain.db
     const look = () => {
@@ -187,19 +187,19 @@ describe('what a person may keep open', () => {
     }
     pool.on('acquire', look)
     await server.submit()
-    await within('all have heard of it', Promise.all(heard))
+    await within('all receive it', Promise.all(heard))
     pool.off('acquire', look)
     expect(waiting).toBeLessThan(10)
 
     await sockets[0]?.dispose()
     await until(() => server.feed.openReaders() === full + 1 - perSocket, { what: 'a socket is gone' })
     void oneMore.subscribe()
-    await until(() => server.feed.openReaders() === full + 2 - perSocket, { what: 'there is room again' })
+    await until(() => server.feed.openReaders() === full + 2 - perSocket, { what: 'one more fits' })
     for (const socket of [...sockets, oneMore, others]) await socket.dispose()
     await until(() => server.feed.openReaders() === before, { what: 'all are gone' })
   })
 
-  it('is so many sockets: one more is told to come back later', async () => {
+  it('counts sockets, and closes one more with 1013', async () => {
     const greedy = await someone()
     const sockets = Array.from({ length: limits.socketsPerUserMax }, () => openSocket(greedy.token))
     await Promise.all(sockets.map(({ connected }) => connected))
@@ -211,7 +211,7 @@ describe('what a person may keep open', () => {
       await socket.dispose()
       return came
     }
-    await until(again, { what: 'there is room again' })
+    await until(again, { what: 'one more fits' })
     for (const socket of sockets) await socket.dispose()
   })
 })
@@ -222,7 +222,7 @@ describe('an upgrade that is refused', () => {
     `GET ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nOrigin: ${origin}\r\n` +
     'Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Protocol: graphql-transport-ws\r\n\r\n'
 
-  /** A peer that says this, reads nothing, and never closes its own half. */
+  /** A peer that sends the text, never reads, and never closes its half. */
   function frozenPeer(text: string): Socket {
     const socket = connectTcp({ port: Number(new URL(server.url).port), host: '127.0.0.1', allowHalfOpen: true })
     socket.on('error', () => undefined)
@@ -231,16 +231,16 @@ describe('an upgrade that is refused', () => {
     return socket
   }
 
-  it('leaves no connection of a peer that neither reads nor leaves', async () => {
+  it('closes the connection of a peer that neither reads nor closes', async () => {
     const texts = [
       handshake('/graphql', 'https://evil.example'),
       handshake('/elsewhere', 'http://127.0.0.1'),
       handshake('/graphql', 'http://127.0.0.1').replace('Sec-WebSocket-Version: 13\r\n', ''),
-      // Let in, and closed with 4408 or for its nonsense.
+      // Accepted, then closed with 4408 or for a malformed message.
       handshake('/graphql', 'http://127.0.0.1'),
     ]
     const sockets = texts.flatMap((text) => Array.from({ length: peers }, () => frozenPeer(text)))
-    // Only a connection that the server has given up answers a byte with a reset.
+    // A byte gets a reset only after the server has closed the connection.
     const reset = () => {
       for (const socket of sockets) if (socket.writable) socket.write('.')
       return sockets.every(({ destroyed }) => destroyed)
@@ -249,7 +249,7 @@ describe('an upgrade that is refused', () => {
   })
 })
 
-it('a socket whose token has a character that PostgreSQL cannot store is closed as one with an unknown token', async () => {
+it('closes a socket with 4401 if PostgreSQL cannot store a character of its token', async () => {
   expect(await within('it is closed', openSocket('a\0b').closed)).toBe(4401)
 })
 
@@ -265,7 +265,7 @@ describe('sockets that never log in', () => {
     return socket
   }
 
-  it('make room for others of their address', async () => {
+  it('are cut for new sockets of their address', async () => {
     const person = await someone()
     const silent = Array.from({ length: limits.unauthenticatedSocketsPerAddressMax + 20 }, silentSocket)
     await Promise.all(

@@ -32,7 +32,7 @@ const as = (jwt: string): Person => personWith(server.url, jwt)
 const statusOf = async (jwt: string) => (await as(jwt).ask(me)).status
 
 describe('a person of the provider', () => {
-  it('is made at the first log-in, with level and teams of the claims', async () => {
+  it('gets a user at the first log-in, with level and teams of the claims', async () => {
     const claims = { email: 'ann@example.org', name: 'Ann', role: ['other', 'scientist'], groups: ['ml', 'bio', 'a b'] }
     const { viewer } = await as(await provider.token(claims)).data(me)
     expect(viewer).toEqual({
@@ -47,7 +47,7 @@ describe('a person of the provider', () => {
     })
   })
 
-  it('follows the claims at later ones', async () => {
+  it('gets new level and teams at later log-ins', async () => {
     const email = 'bob@example.org'
     await as(await provider.token({ email, role: 'scientist', groups: ['ml'] })).data(me)
     const { viewer } = await as(await provider.token({ email, role: ['scientist', 'boss'], groups: [] })).data(me)
@@ -59,7 +59,7 @@ describe('a person of the provider', () => {
   it.each([
     ['NUL', 'a\0b'],
     ['a lone surrogate', 'a\ud800b'],
-  ])('with %s in its subject or name is unknown, and no other claim with it is stored', async (_what, text) => {
+  ])('with %s in its subject or name is refused; other claims with it are not stored', async (_what, text) => {
     for (const claims of [{ sub: text }, { email: text }])
       expect(await statusOf(await provider.token({ email: 'odd@example.org', ...claims }))).toBe(401)
     const jwt = await provider.token({ email: 'odd@example.org', sub: 'odd', name: text, groups: [text, 'ml'] })
@@ -67,20 +67,20 @@ describe('a person of the provider', () => {
     expect(viewer.user).toMatchObject({ displayName: null, teams: [{ name: 'ml' }] })
   })
 
-  it('is one, however many requests come first', async () => {
+  it('gets one user from many simultaneous first requests', async () => {
     const jwt = await provider.token({ email: 'many@example.org', groups: ['crowd'] })
     const statuses = await Promise.all(Array.from({ length: 12 }, () => statusOf(jwt)))
     expect(new Set(statuses)).toEqual(new Set([200]))
   })
 
-  it('is not let in when disabled', async () => {
+  it('is refused when disabled', async () => {
     const jwt = await provider.token({ email: 'out@example.org' })
     expect(await statusOf(jwt)).toBe(200)
     await server.domain.db.sql.query(`UPDATE "user" SET disabled = true WHERE name = 'out@example.org'`)
     expect(await statusOf(jwt)).toBe(401)
   })
 
-  it('is bound to issuer and subject: a local user of the same name is not taken over', async () => {
+  it('is identified by issuer and subject: a local user of the same name is not taken over', async () => {
     await using local = await startServer({ logIn: { oidc: { ...rules, issuer: provider.issuer } } })
     await applyBootstrapToken(local.domain, secret)
     const boss = personWith(local.url, secret)
@@ -113,7 +113,7 @@ describe('a person of the provider', () => {
     expect((await as(jwt).ask(me)).status).toBe(401)
   })
 
-  it('keeps its user when its name changes, and leaves it to nobody who gets the name', async () => {
+  it('keeps its user after a change of name; another person with the old name is refused', async () => {
     const sub = 'the same person'
     await as(await provider.token({ email: 'dora@example.org', sub, role: 'boss' })).data(me)
     const { viewer } = await as(await provider.token({ email: 'dora.new@example.org', sub, role: 'boss' })).data(me)
@@ -142,7 +142,7 @@ describe('a person of the provider', () => {
     expect(await statusOf(await provider.token({ email }))).toBe(401)
   })
 
-  it('makes no token that outlives what it was made with', async () => {
+  it('cannot make a token that outlives its credential', async () => {
     const jwt = await provider.token({ email: 'short@example.org', role: 'boss' }, { expiresInSeconds: 60 })
     const short = as(jwt)
     const wanted = 'secret token { expiresAt }'
@@ -160,7 +160,7 @@ describe('a person of the provider', () => {
     )
   })
 
-  it('is not one of the names that this server gives', async () => {
+  it('cannot have a name that the server reserves', async () => {
     for (const email of ['local', 'admin']) expect(await statusOf(await provider.token({ email }))).toBe(401)
   })
 })
@@ -192,7 +192,7 @@ describe('a token of the provider', () => {
     })
   })
 
-  it('is good under the next key once the provider has changed it, and the old one is not', async () => {
+  it('is accepted with a new key of the provider, and refused with the old one', async () => {
     const before = await provider.token({ email })
     expect(await statusOf(before)).toBe(200)
     await provider.rotate()
@@ -201,7 +201,7 @@ describe('a token of the provider', () => {
     expect(await statusOf(before)).toBe(401)
   })
 
-  it('expires by the time of the database, not by that of the server', async () => {
+  it('expires by the clock of the database, not of the server', async () => {
     const jwt = await provider.token({ email }, { expiresInSeconds: 60 })
     expect(await statusOf(jwt)).toBe(200)
     await server.moveTime(61_000)
@@ -210,15 +210,15 @@ describe('a token of the provider', () => {
   })
 })
 
-describe('a provider that does not answer', () => {
-  it('is not replaced by one that answers in its place, but names itself', async () => {
+describe('an unreachable provider', () => {
+  it('cannot be replaced by a provider with another issuer', async () => {
     const other = `${provider.issuer}/`
     await using alone = await startServer({ logIn: { oidc: { ...rules, issuer: other } } })
     const jwt = await provider.token({ email: 'mixed@example.org', iss: other })
     expect((await personWith(alone.url, jwt).ask(me)).errors?.[0]?.extensions.code).toBe('UNAVAILABLE')
   })
 
-  it('makes log-ins unavailable, not unknown, until it does', async () => {
+  it('makes log-ins unavailable until it responds', async () => {
     const other = await startOpenIdProvider()
     const jwt = await other.token({ email: 'late@example.org' })
     await other.close()

@@ -37,7 +37,7 @@ const revoke = (by: Person, id: string) =>
   by.data('mutation ($id: ID!) { revokeToken(id: $id) { __typename ... on Problem { code } } }', { id })
 
 describe('a token', () => {
-  it('is shown once, and kept as a hash', async () => {
+  it('is shown once, and stored as a hash', async () => {
     const { secret: made, token } = await createToken(admin, { name: 'laptop' })
     expect(made).toMatch(/^berth_[0-9a-z]{10}[\w-]{43}$/)
     expect(made.startsWith(token.prefix)).toBe(true)
@@ -69,7 +69,7 @@ describe('a token', () => {
     })
   })
 
-  it('is cut to its scopes, and names the one that is missing', async () => {
+  it('is limited to its scopes; a refusal names the missing scope', async () => {
     const reader = await personOf(await userWith('reader', 'ADMIN'), { scopes: ['READ'] })
     const { viewer } = await reader.data('{ viewer { permissions scopes } }')
     expect(viewer).toEqual({ permissions: ['job.view.own', 'job.view.all', 'audit.read'], scopes: ['READ'] })
@@ -87,14 +87,14 @@ describe('a token', () => {
     expect(await cancel(others.job.id)).toMatchObject({ requiredPermission: 'scope:OPERATE' })
   })
 
-  it('makes none with more than itself', async () => {
+  it('cannot make a token with more permissions', async () => {
     const id = await userWith('narrow', 'ADMIN')
     const narrow = await personOf(id, { scopes: ['ADMIN'] })
     expect(await createToken(narrow, { scopes: ['SUBMIT'] })).toMatchObject({ requiredPermission: 'scope:SUBMIT' })
     expect((await createToken(narrow, {})).token.scopes).toEqual(['READ', 'ADMIN'])
   })
 
-  it('is refused without a name, a scope or a future', async () => {
+  it('must have a name, a scope and an expiry in the future', async () => {
     for (const [input, path] of [
       [{ name: '' }, ['name']],
       [{ scopes: [] }, ['scopes']],
@@ -103,7 +103,7 @@ describe('a token', () => {
       expect(await createToken(admin, input)).toMatchObject({ code: 'INVALID_INPUT', violations: [{ path }] })
   })
 
-  it('of others takes token.any, to make, to list and to revoke', async () => {
+  it('of another user needs token.any to make, list and revoke', async () => {
     const [uno, due] = [await userWith('uno', 'RESEARCHER'), await userWith('due', 'RESEARCHER')]
     const [one, two] = [await personOf(uno), await personOf(due)]
     expect(await createToken(one, { userId: due })).toMatchObject({ requiredPermission: 'token.any' })
@@ -117,7 +117,7 @@ describe('a token', () => {
     expect(await createToken(viewer, {})).toMatchObject({ requiredPermission: 'token.own' })
   })
 
-  it('of somebody who may more is not made and not revoked', async () => {
+  it('of a user with more permissions cannot be made or revoked', async () => {
     const allow = ['token.any', 'user.write']
     const { user } = await mutate(admin, 'createUser', {
       input: { name: 'clerk', level: 'RESEARCHER', allow },
@@ -126,7 +126,7 @@ describe('a token', () => {
     const clerk = await personOf(user.id)
     const [boss, muted] = [await userWith('boss', 'ADMIN'), await userWith('muted', 'LEAD')]
     const [ofBoss, ofMuted] = [await personOf(boss), await personOf(muted)]
-    // Nothing is left to a LEAD that the clerk could not do, but the level itself.
+    // The LEAD has the same permissions as the clerk, and a higher level.
     const deny = ['job.view.all', 'job.approve', 'job.priority', 'audit.read']
     await mutate(admin, 'updateUser', { input: { id: muted, deny } })
     for (const [id, level, userId] of [
@@ -141,7 +141,7 @@ describe('a token', () => {
     expect((await revoke(clerk, peer.id))['revokeToken'].__typename).toBe('RevokeTokenSuccess')
   })
 
-  it('is not made for somebody who is disabled', async () => {
+  it('cannot be made for a disabled user', async () => {
     const userId = await userWith('left', 'RESEARCHER')
     await mutate(admin, 'updateUser', { input: { id: userId, disabled: true } })
     expect(await createToken(admin, { userId })).toMatchObject({
@@ -150,7 +150,7 @@ describe('a token', () => {
     })
   })
 
-  it('knows its last use to the minute, with one write', async () => {
+  it('stores its last use to the minute, with one write', async () => {
     const person = await personOf(await userWith('busy', 'RESEARCHER'))
     const statements = server.countStatements()
     for (let i = 0; i < 5; i++) await person.data('{ viewer { user { name } } }')
@@ -159,7 +159,7 @@ describe('a token', () => {
     expect((await person.data(query, { id: person.id }))['node'].lastUsedAt).toMatch(/:00\.000Z$/)
   })
 
-  it('is revoked once; again changes nothing', async () => {
+  it('is revoked once; a second time changes nothing', async () => {
     const person = await personOf(await userWith('gone', 'RESEARCHER'))
     const query = 'query ($id: ID!) { node(id: $id) { ... on ApiToken { revokedAt } } }'
     expect((await revoke(admin, person.id))['revokeToken'].__typename).toBe('RevokeTokenSuccess')
@@ -214,7 +214,7 @@ const soon = (what: string, ended: Promise<unknown>) => {
   return until(() => done, { what }).then(({ value }) => value)
 }
 
-describe('what is live', () => {
+describe('a live stream', () => {
   const readers = () => server.logTail.openFollowers()
 
   async function watching(name: string, input: object = {}) {
@@ -245,7 +245,7 @@ describe('what is live', () => {
     expect((await tailOverSse(person.token, 'job_x')).status).toBe(401)
   })
 
-  it('ends when its user is disabled, and comes back with other permissions', async () => {
+  it('ends when its user is disabled, and reconnects after a change of permissions', async () => {
     const gone = await watching('disabled')
     await mutate(admin, 'updateUser', { input: { id: gone.userId, disabled: true } })
     expect(await soon('the socket is closed', gone.socket.closed)).toBe(4401)
@@ -266,13 +266,13 @@ describe('what is live', () => {
     const { socket, sse, person } = await watching('mayfly', { expiresAt })
     expect(await soon('the socket is closed', socket.closed)).toBe(4403)
     expect(await soon('the stream is cut', sse.cut)).toBe('cut')
-    // The socket ends by the server's estimate of the database's time, a request is refused by that time itself.
+    // Sockets end by the server's estimate of the database clock, requests by that clock.
     const refusal = async () => (await person.ask('{ serverInfo { name } }')).errors?.[0]?.message
     expect(await until(refusal, { what: 'the token is refused' })).toMatch(/expired/)
     expect(await soon('it is not let in', tailOverSocket(person.token, 'job_x').closed)).toBe(4403)
   })
 
-  it('begins with a token, within three seconds', async () => {
+  it('needs a token within three seconds', async () => {
     expect(await soon('it is not let in', tailOverSocket('', 'job_x').closed)).toBe(4401)
     const socket = new WebSocket(`${server.url.replace(/^http/, 'ws')}/graphql`, 'graphql-transport-ws')
     const closed = new Promise((resolve) => socket.once('close', resolve))
@@ -281,7 +281,7 @@ describe('what is live', () => {
 })
 
 describe('the bootstrap token', () => {
-  it('is made once, and the one before it is revoked', async () => {
+  it('is made once; a new one revokes the previous one', async () => {
     const count = async () =>
       (await server.domain.db.sql.query(`SELECT id FROM api_token WHERE name = 'bootstrap' AND revoked_at IS NULL`))
         .length
@@ -297,7 +297,7 @@ describe('the bootstrap token', () => {
     })
   })
 
-  it('with a new secret lets its user in again, and with an old one does not', async () => {
+  it('is accepted with a new secret, and refused with an old one', async () => {
     const fresh = 'a-third-secret-of-this-test'
     const disable = () =>
       server.domain.db.sql.query(`UPDATE "user" SET disabled = true, level = 'VIEWER' WHERE name = 'admin'`)
@@ -313,10 +313,10 @@ describe('the bootstrap token', () => {
   })
 })
 
-describe('who shows nothing', () => {
+describe('a caller without a token', () => {
   const nobody = () => personWith(server.url, '')
 
-  it('reads what a log-in page needs, and nothing else', async () => {
+  it('reads only the data of a log-in page', async () => {
     const query = '{ serverInfo { name version singleUser oidcIssuer oidcClientId } __typename }'
     expect(await nobody().data(query)).toMatchObject({ serverInfo: { name: 'Berth', singleUser: false } })
     for (const other of [
@@ -334,7 +334,7 @@ describe('who shows nothing', () => {
       })
   })
 
-  it('is not let in by a token in the address', async () => {
+  it('is refused with a token in the URL', async () => {
     const { token } = await personOf(await userWith('addressed', 'VIEWER'))
     const query = encodeURIComponent('{ viewer { permissions } }')
     for (const name of ['token', 'access_token', 'authorization'])
@@ -354,7 +354,7 @@ describe('who shows nothing', () => {
     expect(await new Promise((resolve) => (socket.onclose = ({ code }) => resolve(code)))).toBe(4401)
   })
 
-  it('is not let in by another scheme, or an empty token', async () => {
+  it('is refused with another scheme or an empty token', async () => {
     for (const authorization of ['Basic YTpi', 'Bearer ', 'Bearer a b', 'bearer'])
       expect(
         (
@@ -367,7 +367,7 @@ describe('who shows nothing', () => {
   })
 })
 
-test('nobody is the local user once single-user mode has ended, with or without credentials', async () => {
+test('refuses all callers after single-user mode has ended, with or without credentials', async () => {
   let hasEnded = false
   const authenticate = createSingleUser(server.domain, server.admin, () => hasEnded)
   const callers = [undefined, `Bearer ${secret}`].map((authorization) => ({ authorization, ip: null }))
@@ -378,7 +378,7 @@ test('nobody is the local user once single-user mode has ended, with or without 
 })
 
 describe('many checks at once', () => {
-  it('share a statement, and each gets its own answer', async () => {
+  it('share a statement, and each gets its result', async () => {
     const authenticate = createAuthenticate(server.domain, null)
     const people = await Promise.all(
       ['a1', 'a2', 'a3'].map(async (name) => ({ name, token: (await personOf(await userWith(name, 'VIEWER'))).token })),

@@ -13,7 +13,7 @@ const streams = Object.entries({ socket: streamSocket, sse: streamSse })
 const next = async (stream: Stream): Promise<Json> => Object.values((await stream.next()).value?.data ?? {})[0]
 
 it.each(streams)(
-  'jobUpdates over %s begins anew after a cursor from before a backup was restored',
+  'jobUpdates over %s restarts after a cursor from before the restore of a backup',
   async (_name, open) => {
     const jobId = await server.submit()
     const query = `subscription ($after: Cursor) { jobUpdates(after: $after) {
@@ -24,7 +24,7 @@ it.each(streams)(
     while (last.transitions.at(-1).to !== 'CANCELLED') last = await next(stream)
     await stream.return?.()
     const another = await server.submit()
-    // What the restored database did instead happened later.
+    // Events after the restore have later times.
     await server.domain.db.sql.query("UPDATE event SET at = at + interval '1 hour' WHERE job_id = $1", [jobId])
     const back = open(server.url, query, { after: last.cursor })
     const reset = await next(back)
@@ -41,7 +41,7 @@ const jobStatus = `subscription ($jobId: ID!, $after: Cursor) { jobStatus(jobId:
 const pages = `query ($id: ID!, $after: Cursor, $before: Cursor) { job(id: $id) { eventCursor
   events(after: $after, before: $before) { edges { cursor node { seq } } pageInfo { startCursor endCursor } } } }`
 
-/** A job with two events, and its cursors: of the job, of the page, and of its rows. */
+/** A job with two events, and the cursors of the job, the page and its rows. */
 async function cancelled() {
   const jobId = await server.submit()
   await cancelJob(server.domain, server.admin, { jobId })
@@ -49,11 +49,11 @@ async function cancelled() {
   return { jobId, job }
 }
 
-/** What the restored database did instead happened later. */
+/** Events after the restore have later times. */
 const restored = (jobId: string) =>
   server.domain.db.sql.query("UPDATE event SET at = at + interval '1 hour' WHERE job_id = $1", [jobId])
 
-it.each(streams)('jobStatus over %s begins anew after a cursor from before a backup was restored', async (_, open) => {
+it.each(streams)('jobStatus over %s restarts after a cursor from before the restore of a backup', async (_, open) => {
   const { jobId, job } = await cancelled()
   const first = await next(open(server.url, jobStatus, { jobId }))
   expect(first).toEqual({ __typename: 'JobTransitions', transitions: [{ seq: 2 }], cursor: job.eventCursor })
@@ -65,7 +65,7 @@ it.each(streams)('jobStatus over %s begins anew after a cursor from before a bac
   expect(await next(older)).toMatchObject({ __typename: 'JobTransitions', transitions: [] })
 })
 
-it('pages of events have the cursors of jobStatus, and refuse one from before a backup was restored', async () => {
+it('pages of events use the cursors of jobStatus, and refuse one from before the restore of a backup', async () => {
   const { jobId, job } = await cancelled()
   const { edges, pageInfo } = job.events
   expect(pageInfo).toEqual({ startCursor: edges[0].cursor, endCursor: job.eventCursor })
@@ -77,7 +77,7 @@ it('pages of events have the cursors of jobStatus, and refuse one from before a 
   const refused = { errors: [{ extensions: { code: 'INVALID_CURSOR' } }] }
   for (const place of [{ after: edges[0].cursor }, { before: job.eventCursor }])
     expect(await ask(server.url, pages, { id: jobId, ...place })).toMatchObject(refused)
-  // One that is older than marks is taken, unless the job has not come so far.
+  // A cursor without a mark is accepted unless the job has fewer events.
   expect(await seqs({ after: unmarked(edges[0].cursor) })).toEqual([2])
   await server.domain.db.sql.query('UPDATE job SET version = 1 WHERE id = $1', [jobId])
   expect(await ask(server.url, pages, { id: jobId, after: unmarked(job.eventCursor) })).toMatchObject(refused)
@@ -88,7 +88,7 @@ function unmarked(cursor: string): string {
   return Buffer.from(JSON.stringify(content)).toString('base64url')
 }
 
-it('a list takes the cursor of an equal filter, however it is written, and of no other moment', async () => {
+it('a list accepts the cursor of an equal filter in any notation, and refuses a cursor of another time', async () => {
   await server.submit()
   const day = (n: number) => `2020-01-0${n}T00:00:00Z`
   const query =

@@ -6,7 +6,7 @@ import { ask, type Json } from '../../support/client.ts'
 import { startServer, type TestServer } from '../../support/server.ts'
 import { until } from '../../support/until.ts'
 
-/** The messages of the protocol, as a stock client gets them. */
+/** The protocol messages that a stock client receives. */
 let server: TestServer
 beforeAll(async () => {
   server = await startServer({ hasDoor: true })
@@ -89,7 +89,7 @@ const replayed = `subscription ($after: Cursor) { jobUpdates(after: $after) { ..
   transitions { seq actor { id name } }
   job { id user { id name } team { id } currentRun { id } scheduling { reasons { code } jobsAhead } allowedActions } } } }`
 
-it('a replay reads the fields of many events by few statements', async () => {
+it('a replay reads the fields of many events with few statements', async () => {
   const { asOf } = (await ask(server.url, '{ jobs(first: 1) { asOf } }')).data?.['jobs'] ?? {}
   const count = 100
   for (let n = 0; n < count; n++) {
@@ -108,6 +108,6 @@ it('a replay reads the fields of many events by few statements', async () => {
   await until(() => events().length === 2 * count, { what: 'all are replayed' })
   connection.close()
   const times = Object.values(Object.groupBy(statements, (text) => text)).map((same) => same?.length ?? 0)
-  // A hundred messages, up to 32 of which are read together.
+  // A hundred messages, of which 32 are executed together.
   expect(Math.max(...times)).toBeLessThanOrEqual(8)
 })

@@ -20,14 +20,14 @@ function subscribers() {
   return join
 }
 
-it('equal heartbeats of one job are executed once, wherever their readers began', async () => {
+it('equal heartbeats of one job are executed once for readers with different starts', async () => {
   const join = subscribers()
   const heartbeat = () => ({ kind: 'heartbeat', cursor: 7, at })
   const readers = [join({ jobId: 'a' }), join({ jobId: 'a', after: 'x' })]
   expect(await Promise.all(readers.map((share) => share(heartbeat())))).toEqual([1, 1])
 })
 
-it('those of another job, with another cursor or of another moment are not', async () => {
+it('heartbeats of another job, cursor or time are executed separately', async () => {
   const join = subscribers()
   const share = join({ jobId: 'a' })
   expect(await share({ kind: 'heartbeat', cursor: 7, at })).toBe(1)

@@ -53,7 +53,7 @@ const tail = `subscription ($jobId: ID!, $after: Cursor) { tail(jobId: $jobId, a
   __typename ... on LogBatch { text cursor isFinal lines { number text } } ... on RunChanged { run { number job { id } } } } }`
 
 describe.each(Object.entries(live))('over %s', (_name, open) => {
-  it('jobStatus tells every event with the job as it is then, and completes', async () => {
+  it('jobStatus sends every event with the job at that time, and completes', async () => {
     const jobId = await server.submit()
     const stream = open(server.url, jobStatus, { jobId })
     expect(await next(stream)).toMatchObject({
@@ -73,7 +73,7 @@ describe.each(Object.entries(live))('over %s', (_name, open) => {
     await nobodyListens()
   })
 
-  it('jobStatus goes on from the cursor of a snapshot', async () => {
+  it('jobStatus resumes from the cursor of a snapshot', async () => {
     const jobId = await server.submit()
     const { job } = await data(server.url, 'query ($id: ID!) { job(id: $id) { eventCursor } }', { id: jobId })
     await cancel(jobId)
@@ -81,7 +81,7 @@ describe.each(Object.entries(live))('over %s', (_name, open) => {
     expect(messages.flatMap((message) => message.transitions ?? [])).toEqual([{ seq: 2, to: 'CANCELLED' }])
   })
 
-  it('jobUpdates goes on from the page that a list showed', async () => {
+  it('jobUpdates resumes from the page of a list', async () => {
     const { jobs } = await data(server.url, '{ jobs(first: 1) { asOf } }')
     const name = `updates ${Math.random()}`
     const query = `subscription ($after: Cursor, $name: String) { jobUpdates(after: $after, filter: { name: $name }) {
@@ -94,7 +94,7 @@ describe.each(Object.entries(live))('over %s', (_name, open) => {
     await nobodyListens()
   })
 
-  it('tail sends what is stored and what comes, and completes', async () => {
+  it('tail sends stored and new output, and completes', async () => {
     const jobId = await server.submit()
     const { job } = await data(server.url, 'query ($id: ID!) { job(id: $id) { currentRun { id } logCursor } }', {
       id: jobId,
@@ -122,7 +122,7 @@ describe.each(Object.entries(live))('over %s', (_name, open) => {
     expect(again['job'].logs).toEqual({ text: '', isFinal: true })
   })
 
-  it('Job.events goes on after a cursor of jobStatus, of the same job only', async () => {
+  it('Job.events resumes after a cursor of jobStatus of the same job', async () => {
     const [jobId, other] = [await server.submit(), await server.submit()]
     const stream = open(server.url, jobStatus, { jobId })
     const { cursor } = await next(stream)
@@ -136,7 +136,7 @@ describe.each(Object.entries(live))('over %s', (_name, open) => {
     })
   })
 
-  it('queueStatus sends a snapshot at once and another when something changed', async () => {
+  it('queueStatus sends a snapshot at once and after each change', async () => {
     const stream = open(server.url, 'subscription { queueStatus { depth pool at } }')
     const { depth } = await next(stream)
     const jobId = await server.submit()
@@ -146,7 +146,7 @@ describe.each(Object.entries(live))('over %s', (_name, open) => {
     stream.cut()
   })
 
-  it('a job that is deleted is told, then the stream completes', async () => {
+  it('the deletion of a job is the last message of its stream', async () => {
     const jobId = await server.submit()
     const stream = open(
       server.url,
@@ -160,7 +160,7 @@ describe.each(Object.entries(live))('over %s', (_name, open) => {
     await nobodyListens()
   })
 
-  it('a peer that vanishes leaves nothing open', async () => {
+  it('the streams of a lost peer are closed', async () => {
     const jobId = await server.submit()
     const streams = [open(server.url, jobStatus, { jobId }), open(server.url, tail, { jobId })]
     for (const stream of streams) void stream.next().catch(() => undefined)
@@ -170,7 +170,7 @@ describe.each(Object.entries(live))('over %s', (_name, open) => {
   })
 })
 
-describe('what an event costs', () => {
+describe('an event', () => {
   const query = `subscription ($after: Cursor, $name: String) {
     jobUpdates(after: $after, filter: { name: $name, states: [QUEUED, CANCELLED] }) { ... on JobTransitions {
       job { id state version user { name } currentRun { number } } transitions { seq type } cursor } } }`
@@ -195,12 +195,12 @@ describe('what an event costs', () => {
     return reads
   }
 
-  it('does not depend on the number of its subscribers', async () => {
+  it('needs the same statements for one and for many subscribers', async () => {
     const alone = await statementsFor(1)
     expect(await statementsFor(30)).toBeLessThanOrEqual(alone + rounds)
   })
 
-  it('is a deletion to a list, and not an error, when the job is gone', async () => {
+  it('becomes a deletion, not an error, after its job is deleted', async () => {
     const { jobs } = await data(server.url, '{ jobs(first: 1) { asOf } }')
     const name = `gone ${Math.random()}`
     const ids = [await server.submit({ name }), await server.submit({ name })]
@@ -222,7 +222,7 @@ describe('what an event costs', () => {
   })
 })
 
-describe('what cannot be subscribed to', () => {
+describe('a refused subscription', () => {
   const refused: [code: string, query: string, variables: object][] = [
     ['NOT_FOUND', jobStatus, { jobId: 'job_none' }],
     ['NOT_FOUND', tail, { jobId: 'job_none' }],
@@ -230,7 +230,7 @@ describe('what cannot be subscribed to', () => {
     ['INVALID_CURSOR', jobStatus, { jobId: 'job_none', after: 'x' }],
     ['INVALID_CURSOR', 'subscription { jobUpdates(after: "x") { __typename } }', {}],
   ]
-  it.each(['sse', 'socket'] as const)('is told once over %s, and completes', async (transport) => {
+  it.each(['sse', 'socket'] as const)('sends one refusal over %s, and completes', async (transport) => {
     for (const [code, query, variables] of refused) {
       const { errors } = await transports[transport](server.url, query, variables)
       expect([query, errors?.[0]?.extensions.code]).toEqual([query, code])
@@ -238,7 +238,7 @@ describe('what cannot be subscribed to', () => {
     await nobodyListens()
   })
 
-  it('is refused over plain HTTP', async () => {
+  it('gets its refusal over plain HTTP', async () => {
     const jobId = await server.submit()
     const answer = await fetch(`${server.url}/graphql`, {
       method: 'POST',
@@ -254,7 +254,7 @@ describe('a socket', () => {
   const connect = (url: string, on: object = {}) =>
     createClient({ url: `${url.replace('http', 'ws')}/graphql`, webSocketImpl: WebSocket, retryAttempts: 0, on })
 
-  it('carries a hundred operations and refuses the next', async () => {
+  it('carries a hundred operations, and refuses the next one', async () => {
     const jobId = await server.submit()
     const client = connect(server.url)
     const streams = Array.from({ length: 100 }, () => client.iterate({ query: jobStatus, variables: { jobId } }))
@@ -266,7 +266,7 @@ describe('a socket', () => {
     await client.dispose()
   })
 
-  it('is closed with 1012 when the server stops, and streams are not completed', async () => {
+  it('is closed with 1012 when the server stops, without `complete`', async () => {
     await using stopping = await startServer()
     const jobId = await stopping.submit()
     const closed: number[] = []
@@ -281,7 +281,7 @@ describe('a socket', () => {
     await until(() => stopping.feed.openReaders() === 0, { what: 'the feed is closed' })
   })
 
-  it('is dropped when it does not answer pings', async () => {
+  it('is cut when its peer sends no pong', async () => {
     await using strict = await startServer({ keepAliveMs: 50 })
     const socket = new WebSocket(`${strict.url.replace('http', 'ws')}/graphql`, 'graphql-transport-ws', {
       autoPong: false,
@@ -289,13 +289,13 @@ describe('a socket', () => {
     expect(await new Promise((resolve) => socket.once('close', resolve))).toBe(1006)
   })
 
-  it('is cut like a stream by HTTP whose reader takes nothing', async () => {
+  it('is cut like an SSE stream when its reader stalls', async () => {
     await using strict = await startServer({ keepAliveMs: 50 })
     const jobId = await strict.submit()
     const { sql } = strict.domain.db
     const { job } = await data(strict.url, 'query ($id: ID!) { job(id: $id) { currentRun { id } } }', { id: jobId })
     const head = await openLog(sql, job.currentRun.id)
-    // More than the buffers of the two kernels hold.
+    // More than the buffers of both kernels.
     const pieces = [{ stream: 'STDOUT', bytes: Buffer.alloc(24 * 1024 * 1024, 'line\n') }] as const
     await append(sql, head, { pieces, position: null, bytesMax: 2 ** 30 })
     const body = JSON.stringify({ query: tail, variables: { jobId } })
@@ -310,17 +310,14 @@ describe('a socket', () => {
     reader.destroy()
   })
 
-  it.each(['next', 'error', 'connection_ack'])(
-    'that sends %s, which only a server does, is closed with 4400',
-    async (type) => {
-      const socket = new WebSocket(`${server.url.replace('http', 'ws')}/graphql`, 'graphql-transport-ws')
-      await new Promise((resolve) => socket.once('open', resolve))
-      socket.send(JSON.stringify({ id: '1', type, payload: [{ message: 'x' }] }))
-      expect(await new Promise((resolve) => socket.once('close', resolve))).toBe(4400)
-    },
-  )
+  it.each(['next', 'error', 'connection_ack'])('that sends the server message %s is closed with 4400', async (type) => {
+    const socket = new WebSocket(`${server.url.replace('http', 'ws')}/graphql`, 'graphql-transport-ws')
+    await new Promise((resolve) => socket.once('open', resolve))
+    socket.send(JSON.stringify({ id: '1', type, payload: [{ message: 'x' }] }))
+    expect(await new Promise((resolve) => socket.once('close', resolve))).toBe(4400)
+  })
 
-  it('of an unknown caller is closed with 4401, and HTTP answers 401', async () => {
+  it('with an unknown token is closed with 4401; HTTP gets 401', async () => {
     await using guarded = await startServer({ authenticate: () => null })
     const closed = new Promise((resolve) => {
       const client = connect(guarded.url, { closed: (event: { code: number }) => resolve(event.code) })
@@ -335,7 +332,7 @@ describe('a socket', () => {
 })
 
 describe('health', () => {
-  it('is told of the process and of what it needs', async () => {
+  it('covers the process, its database and its migrations', async () => {
     expect((await fetch(`${server.url}/healthz`)).status).toBe(200)
     const ready = await fetch(`${server.url}/readyz`)
     expect(ready.status).toBe(200)
@@ -349,7 +346,7 @@ describe('health', () => {
 })
 
 describe('a browser', () => {
-  it('is shown GraphiQL at /graphql, and sent there from /', async () => {
+  it('gets GraphiQL at /graphql, and a redirect from /', async () => {
     const page = await fetch(`${server.url}/`, { headers: { accept: 'text/html' } })
     expect(page.url).toBe(`${server.url}/graphql`)
     expect(page.headers.get('content-security-policy')).toContain("default-src 'none'")
@@ -357,7 +354,7 @@ describe('a browser', () => {
   })
 })
 
-it('a job has no event that was stored after it was read: a reader goes on from its eventCursor', async () => {
+it('a reader that resumes from eventCursor misses no event of the job', async () => {
   const jobId = await server.submit()
   const { domain, feed, lists, logTail, admin: viewer } = server
   const { load } = createContext({ domain, live: domain, lists, feed, logTail } as Rooms, viewer)
@@ -379,7 +376,7 @@ it('a job has no event that was stored after it was read: a reader goes on from 
 
 const never = { id: '', version: 0 }
 
-it('a list has nothing that was read before its asOf, also if the document asked for the job before', async () => {
+it('a list shows no row older than its asOf, even if the document read the job before', async () => {
   const jobId = await server.submit()
   const { domain, feed, lists, logTail, admin: viewer } = server
   const head = async () => {

@@ -2,7 +2,7 @@ import { serverAudits } from 'graphql-http'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startServer, type TestServer } from '../../support/server.ts'
 
-/** GraphQL over HTTP, as its working group audits servers, against the server as it is shipped. */
+/** The audits of the GraphQL over HTTP working group, against a real server. */
 let server: TestServer
 beforeAll(async () => {
   server = await startServer()
@@ -12,7 +12,7 @@ afterAll(() => server[Symbol.asyncDispose]())
 const audits = serverAudits({ url: () => `${server.url}/graphql`, fetchFn: fetch })
 
 describe('GraphQL over HTTP', () => {
-  it('is audited', () => expect(audits.length).toBeGreaterThan(60))
+  it('has audits', () => expect(audits.length).toBeGreaterThan(60))
 
   it.each(audits.map((audit) => [audit.name, audit] as const))('%s', async (_name, audit) => {
     const result = await audit.fn()

@@ -7,7 +7,7 @@ import { send } from '../../support/client.ts'
 import { startServer } from '../../support/server.ts'
 import { until } from '../../support/until.ts'
 
-it('the bodies of one user have a bound, until they are answered or gone', async () => {
+it('limits the bodies of one user until they are answered or cut', async () => {
   const authenticate = (name = '', known: { users: ReadonlyMap<string, Viewer> }) => known.users.get(name) ?? null
   await using server = await startServer({ singleUser: false, authenticate })
   for (const name of ['ann', 'bob']) await server.user(name, 'RESEARCHER')
@@ -31,5 +31,5 @@ it('the bodies of one user have a bound, until they are answered or gone', async
   expect(await statusOf('bob')).toBe(200)
 
   for (const socket of stopped) socket.destroy()
-  await until(async () => (await statusOf('ann')) === 200, { what: 'their bytes are given back' })
+  await until(async () => (await statusOf('ann')) === 200, { what: 'their bytes are released' })
 })

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { closeGradually, computeClosingMs } from '../../../src/graphql/transport/closing-streams.ts'
 import { createFakeClock } from '../../support/clock.ts'
 
-/** How many of so many streams have ended after each of these times. */
+/** The number of closed streams after each of the times. */
 async function endedAfter(streams: number, timesMs: readonly number[]): Promise<number[]> {
   const clock = createFakeClock()
   const ended: number[] = []
@@ -17,7 +17,7 @@ async function endedAfter(streams: number, timesMs: readonly number[]): Promise<
   return counts
 }
 
-test('thousands of streams end over ten seconds, evenly', async () => {
+test('closes thousands of streams evenly over ten seconds', async () => {
   const [early, half, end] = await endedAfter(6_000, [2_000, 5_000, 10_000])
   expect(early).toBeGreaterThan(1_000)
   expect(early).toBeLessThan(1_500)
@@ -27,7 +27,7 @@ test('thousands of streams end over ten seconds, evenly', async () => {
   expect(computeClosingMs(6_000)).toBe(10_000)
 })
 
-test('a few end at once', async () => {
+test('closes a few streams at once', async () => {
   expect(await endedAfter(10, [0])).toEqual([10])
   expect(computeClosingMs(10)).toBe(20)
   await endedAfter(0, [])

@@ -3,7 +3,7 @@ import { ask, send } from '../../support/client.ts'
 import { startServer, type TestServer } from '../../support/server.ts'
 import { until } from '../../support/until.ts'
 
-/** How a server stops while requests are in flight: here they wait for a table that the test has locked. */
+/** Stops a server while requests in flight wait for a table that the test has locked. */
 const drainMsMax = 300
 const body = JSON.stringify({ query: '{ jobs(first: 1) { nodes { id } } }' })
 const json = { 'content-type': 'application/json' }
@@ -38,7 +38,7 @@ const waiting = (count: number) =>
     { what: `${count} statements wait` },
   )
 
-it('a request in flight may finish', async () => {
+it('a request in flight can finish', async () => {
   const answer = ask(server.url, '{ jobs(first: 1) { nodes { id } } }')
   await waiting(1)
   const stopped = server.stop()
@@ -50,7 +50,7 @@ it('a request in flight may finish', async () => {
 it.each([
   ['read by the server itself', json],
   ['left to the transport of yoga', { ...json, accept: 'application/json, */*' }],
-])('a request that does not finish in time is answered UNAVAILABLE: one %s', async (_, headers) => {
+])('a request that does not finish in time gets UNAVAILABLE: one %s', async (_, headers) => {
   const answer = send(server.url, { headers, body })
   await waiting(1)
   await server.stop()
@@ -61,7 +61,7 @@ it.each([
   expect(text).toContain('may or may not have been carried out')
 })
 
-it('new requests are turned away, on connections of before and on new ones', async () => {
+it('new requests are refused on open and new connections', async () => {
   const answer = send(server.url, { headers: json, body })
   await waiting(1)
   const stopped = server.stop()

@@ -14,7 +14,7 @@ const rules: GateRules = {
 const many: GateRules = { ...rules, singleUser: false }
 const ownPage: GateRules = { ...rules, allowedOrigins: ['http://localhost:5173'] }
 
-describe('who may speak to the server', () => {
+describe('the rules of the gate', () => {
   const cases: [passes: boolean, caller: Caller, rules: GateRules][] = [
     [true, { host: '127.0.0.1:4000' }, rules],
     [true, { host: 'localhost:4000' }, rules],
@@ -98,12 +98,12 @@ describe('the gate of the server', () => {
     [415, { 'content-type': 'application/x-www-form-urlencoded' }],
     [415, { 'content-type': 'multipart/form-data; boundary=x' }],
     [415, { 'content-type': 'application/jsonp' }],
-  ])('answers %i to a POST with %j and does nothing', async (status, headers) => {
+  ])('responds %i to a POST with %j and executes nothing', async (status, headers) => {
     expect((await send(server.url, { headers, body: submission })).status).toBe(status)
     expect(await jobs()).toBe(0)
   })
 
-  it('answers the same on SSE', async () => {
+  it('gives the same response for SSE', async () => {
     const headers = { ...json, accept: 'text/event-stream', origin: 'https://evil.example' }
     expect((await send(server.url, { headers, body: submission })).status).toBe(403)
     expect(await jobs()).toBe(0)
@@ -114,10 +114,10 @@ describe('the gate of the server', () => {
     expect((await send(server.url, { method: 'GET', path })).status).toBe(405)
   })
 
-  it('refuses a body over 4 MiB, announced or not', async () => {
+  it('refuses a body over 4 MiB, with and without a length', async () => {
     const body = JSON.stringify({ query: '{ __typename }', variables: { x: 'x'.repeat(10 * 1024 * 1024) } })
     expect((await send(server.url, { headers: json, body })).status).toBe(413)
-    // Unannounced, the connection is cut while the body is still being sent.
+    // Without a length the connection is cut while the body is being sent.
     await expect(send(server.url, { headers: { ...json, 'transfer-encoding': 'chunked' }, body })).rejects.toThrow()
   })
 
@@ -216,7 +216,7 @@ describe('the gate of the server', () => {
   ]
 
   describe.each(Object.entries(transports))('over %s', (name, transport) => {
-    it.each(documents)('says %s to %s', async (code, document, variables) => {
+    it.each(documents)('returns %s for %s', async (code, document, variables) => {
       if (document === '' && name !== 'socket') return // an empty query is no GraphQL request over HTTP
       const statements = server.countStatements()
       const { errors, data } = await transport(server.url, document, variables)
@@ -228,20 +228,20 @@ describe('the gate of the server', () => {
     })
   })
 
-  it('tells what a query costs, and its status when it costs too much', async () => {
+  it('returns the cost of a query, and 400 above the limit', async () => {
     const cheap = await transports.http(server.url, '{ jobs(first: 10) { nodes { id } } }')
     expect(cheap.extensions?.cost).toBe(21)
     const dear = await transports.http(server.url, '{ jobs(first: 100) { nodes { logs { text } } } }')
     expect(dear.status).toBe(400)
   })
 
-  it('tells why a document takes too long to validate', async () => {
+  it('explains why a document takes too long to validate', async () => {
     const { status, errors } = await transports.http(server.url, sameFields)
     expect(status).toBe(400)
     expect(errors?.map(({ message }) => message)).toEqual([expect.stringContaining('fields of the same name')])
   })
 
-  it('drops a socket message over 64 KiB', async () => {
+  it('closes a socket after a message over 64 KiB', async () => {
     const socket = new WebSocket(`${server.url.replace('http', 'ws')}/graphql`, 'graphql-transport-ws')
     await new Promise((resolve) => socket.once('open', resolve))
     socket.send(JSON.stringify({ type: 'ping', payload: { x: 'x'.repeat(70_000) } }))

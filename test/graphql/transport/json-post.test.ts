@@ -4,7 +4,7 @@ import { connect } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { startServer, type TestServer } from '../../support/server.ts'
 
-/** Both ways of answering a POST must say the same: a body of unknown length takes that of yoga. */
+/** The post handler and yoga must give the same response. A body without a length goes to yoga. */
 let server: TestServer
 beforeAll(async () => {
   server = await startServer()
@@ -83,7 +83,7 @@ describe.each(accepts)('accepting %s', (accept) => {
   })
 })
 
-test('a subscription is a stream', async () => {
+test('a subscription returns a stream', async () => {
   const query = `subscription { jobStatus(jobId: "${await server.submit()}") { __typename } }`
   const headers = { 'content-type': 'application/json' }
   const left = new AbortController()
@@ -97,7 +97,7 @@ test('a subscription is a stream', async () => {
   left.abort()
 })
 
-test('a body longer than allowed is refused by its length', async () => {
+test('refuses a body above the limit by its length', async () => {
   const sent = await fetch(`${server.url}/graphql`, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
@@ -106,7 +106,7 @@ test('a body longer than allowed is refused by its length', async () => {
   expect(sent.status).toBe(413)
 })
 
-test('whoever leaves in the middle of the body harms nobody', async () => {
+test('a sender that disconnects during its body does not disturb others', async () => {
   const { port, hostname } = new URL(server.url)
   const socket = connect(Number(port), hostname)
   socket.write(

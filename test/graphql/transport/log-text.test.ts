@@ -5,7 +5,7 @@ import type { Utf8 } from '../../../src/logs/batch.ts'
 test('bytes are escaped as JSON.stringify escapes their text', () => {
   const check = (text: string) => {
     const utf8 = Buffer.from(text)
-    // The second time it is taken from the first message.
+    // The second message reuses the first.
     for (const around of ['', '漢']) {
       const message = `${around}"marker"${around}`
       expect(String(withTexts(message, new Map([['marker', [utf8]]])).data)).toBe(
@@ -14,18 +14,18 @@ test('bytes are escaped as JSON.stringify escapes their text', () => {
     }
   }
   const codes = Array.from({ length: 768 }, (_, code) => String.fromCharCode(code))
-  // Each at every place of the four bytes that are looked at together.
+  // Each at every position of the four bytes of a word.
   for (const before of ['', 'x', 'xy', 'xyz']) check(before + codes.map((code) => `abcd${code}`).join(''))
   for (const text of ['', 'a', codes.join(''), '\u2028日本🚀\u{10ffff}', '"\\\u001b[32m\r\n']) check(text)
 })
 
-test('what comes before and after a text may be long', () => {
+test('long parts before and after a text are kept', () => {
   const [before, after] = ['ä'.repeat(100_000), 'ö'.repeat(1_000_000)]
   const message = String(withTexts(`${before}"marker"${after}`, new Map([['marker', [Buffer.from('\n')]]])).data)
   expect(message === `${before}"\\n"${after}`).toBe(true)
 })
 
-test('each message gets its own texts, in whatever order messages are sent', () => {
+test('each message gets its own texts in any order of messages', () => {
   const waiting = new Map<string, Utf8>()
   const message = (id: string, ...texts: string[]) => {
     const taken = createLogTexts()
@@ -41,10 +41,10 @@ test('each message gets its own texts, in whatever order messages are sent', () 
   expect(waiting.size).toBe(0)
 })
 
-test('a large message keeps its bytes until it was sent, and then its buffer serves another one', () => {
+test('a large message keeps its buffer until it was sent, then another one uses it', () => {
   const large = (letter: string): { utf8: Utf8; text: string } => {
     const text = `${letter.repeat(99)}\n`.repeat(1_000)
-    // In parts, as it lies in two chunks.
+    // In parts: the text is in two chunks.
     return { utf8: [Buffer.from(text.slice(0, 150)), Buffer.from(text.slice(150))], text }
   }
   const make = ({ utf8 }: { utf8: Utf8 }) => withTexts('"marker"', new Map([['marker', utf8]]))

@@ -11,7 +11,7 @@ const isLinux = process.platform === 'linux'
 const isRoot = process.getuid?.() === 0
 const nobody = 65_534
 
-/** A connection whose other end belongs to this account. */
+/** A connection whose other end has this account. */
 async function connectAs(uid: number, url: URL): Promise<Socket> {
   process.seteuid?.(uid)
   try {
@@ -45,7 +45,7 @@ describe.runIf(isLinux && isRoot).each(['127.0.0.1', '::1'])('without users, on 
   })
   afterAll(() => server?.[Symbol.asyncDispose]())
 
-  it('another account of the machine is refused with the remedy, by HTTP and WebSocket', async () => {
+  it('refuses another account of the machine with a remedy, over HTTP and WebSocket', async () => {
     for (const [head, sent] of [[post, body], ['GET /graphql?query={__typename} HTTP/1.1'], [upgrade]] as const) {
       const answer = await answerTo(await connectAs(nobody, url), head, sent)
       expect(answer).toMatch(/^HTTP\/1.1 403 Forbidden/)
@@ -56,19 +56,19 @@ describe.runIf(isLinux && isRoot).each(['127.0.0.1', '::1'])('without users, on 
     }
   })
 
-  it('the account of the server is served', async () => {
+  it('serves the account of the server', async () => {
     const answer = await answerTo(await connectAs(0, url), post, body)
     expect(answer).toMatch(/^HTTP\/1.1 200/)
     expect(answer).toContain('"name":"local"')
   })
 
-  it('whether it lives is told to every account', async () => {
+  it('/healthz and /readyz serve every account', async () => {
     expect(await answerTo(await connectAs(nobody, url), 'GET /healthz HTTP/1.1')).toMatch(/^HTTP\/1.1 200/)
   })
 })
 
 describe.runIf(isLinux)('the account at the other end', () => {
-  it('of a connection that its process has closed is not known, and not taken for root', async () => {
+  it('of a closed connection is unknown, and not root', async () => {
     const listener = createServer({ allowHalfOpen: true }).listen(0, '127.0.0.1')
     await once(listener, 'listening')
     const accepted = once(listener, 'connection')
@@ -96,7 +96,7 @@ describe.runIf(isLinux)('the account at the other end', () => {
     listener.close()
   })
 
-  it('is found also when the machine stood still meanwhile', async () => {
+  it('is found after a pause of the machine', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout'] })
     const check = createPeerCheck(createLog('silent'))
     const { socket, close } = await connection()
@@ -111,7 +111,7 @@ describe.runIf(isLinux)('the account at the other end', () => {
     other.close()
   })
 
-  it('is asked for again after the tables could not be read', async () => {
+  it('is read again after a failure to read the tables', async () => {
     let reads = 0
     const check = createPeerCheck(createLog('silent'), async () => {
       if (reads++ === 0) throw new Unavailable('no more files')

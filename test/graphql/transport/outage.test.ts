@@ -27,14 +27,14 @@ it.each([
   stream.cut()
 })
 
-it('a query at that moment is told so', async () => {
+it('a query during the outage gets UNAVAILABLE', async () => {
   const answer = await inOutage(server.domain, { tables: '"user"', failures: 1 }, () =>
     ask(server.url, '{ viewer { user { name } } }'),
   )
   expect(answer).toMatchObject({ data: null, errors: [{ extensions: { code: 'UNAVAILABLE' } }] })
 })
 
-it('what fails before a document is read is told so as well', async () => {
+it('a failure before parsing gets UNAVAILABLE', async () => {
   const findProblem = () => Promise.reject(new Unavailable('The disk cannot be read'))
   await using other = await startServer({ disk: { findProblem } })
   const response = await fetch(`${other.url}/readyz`)
@@ -42,7 +42,7 @@ it('what fails before a document is read is told so as well', async () => {
   expect(await response.json()).toMatchObject({ errors: [{ extensions: { code: 'UNAVAILABLE' } }] })
 })
 
-it('while the database is read-only, as a standby is, mutations and /readyz say so, and it goes on by itself', async () => {
+it('mutations and /readyz report a read-only database, and recover without a restart', async () => {
   await using other = await startServer()
   const { db } = other.domain
   const name = new URL(db.url).pathname.slice(1)

@@ -8,7 +8,7 @@ import { createPipelines } from '../../../src/graphql/transport/pipelining.ts'
 import { startServer } from '../../support/server.ts'
 import { until } from '../../support/until.ts'
 
-/** Many requests on one connection, sent without waiting for the answers. */
+/** Many requests on one connection, sent without waiting for responses. */
 let server: Server | undefined
 afterEach(() => {
   server?.close()
@@ -16,7 +16,7 @@ afterEach(() => {
   server = undefined
 })
 
-/** Answers the body of each request, and notes how many are there and how many are worked on. `left`: the client has gone. */
+/** Returns the body of each request, and counts received and executing requests. `left`: the client disconnected. */
 async function start(work: () => Promise<unknown> = breathe) {
   const inOrder = createPipelines()
   const seen = { there: 0, thereMax: 0, begun: 0, atWork: 0, atWorkMax: 0, done: 0 }
@@ -44,7 +44,7 @@ async function start(work: () => Promise<unknown> = breathe) {
 const posting = (body: string) =>
   `POST / HTTP/1.1\r\nHost: a\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`
 
-it('they are carried out one after the other, and read as they are', async () => {
+it('executes requests one after the other, and reads them in step', async () => {
   const { socket, seen } = await start()
   const count = 5_000
   const bodies = Array.from({ length: count }, (_, n) => `<${n}>`)
@@ -63,12 +63,12 @@ it('they are carried out one after the other, and read as they are', async () =>
   await until(() => came.includes(`<${count - 1}>`), { what: 'all are answered' })
   expect(came.match(/<\d+>/g)).toEqual(bodies)
   expect(seen.atWorkMax).toBe(1)
-  // Those of one read of the connection.
+  // The requests of one read of the connection.
   expect(seen.thereMax).toBeLessThan(2_000)
   socket.destroy()
 })
 
-it('no more are read while one is worked on, wherever the bytes were cut', async () => {
+it('stops reading while a request is executed, for all sizes of chunks', async () => {
   const { promise: mayGoOn, resolve: goOn } = Promise.withResolvers<void>()
   const { socket, seen } = await start(() => mayGoOn)
   const count = 5_000
@@ -76,7 +76,7 @@ it('no more are read while one is worked on, wherever the bytes were cut', async
   const partBytes = posting('body').length * 100
   socket.setNoDelay(true)
   socket.resume()
-  // Each part ends within a body.
+  // Each chunk ends within a body.
   for (let at = -2; at < bytes.length; at += partBytes) {
     socket.write(bytes.slice(Math.max(at, 0), at + partBytes))
     await sleep(2)
@@ -89,7 +89,7 @@ it('no more are read while one is worked on, wherever the bytes were cut', async
   socket.destroy()
 })
 
-it('a long body after another request is read to its end', async () => {
+it('reads a long body behind another request to its end', async () => {
   const { socket, seen } = await start()
   const long = 'x'.repeat(2_000_000)
   socket.write(`${posting('first')}${posting(long)}${posting('last')}`)
@@ -103,16 +103,16 @@ it('a long body after another request is read to its end', async () => {
   socket.destroy()
 })
 
-it('of a client that leaves no more are begun', async () => {
+it('begins no request of a disconnected client', async () => {
   const { promise: mayGoOn, resolve: goOn } = Promise.withResolvers<void>()
   const { socket, seen, left } = await start(async () => {
     if (seen.done === 5) await mayGoOn
   })
   socket.write(posting('x').repeat(500))
-  await until(() => seen.begun === 6, { what: 'the sixth is worked on' })
+  await until(() => seen.begun === 6, { what: 'the sixth is executed' })
   socket.destroy()
   goOn()
-  // The server reads nothing meanwhile, so its next answer finds out.
+  // The server does not read meanwhile: its next response fails.
   await left
   const { begun } = seen
   expect(begun).toBeLessThan(500)
@@ -120,7 +120,7 @@ it('of a client that leaves no more are begun', async () => {
   expect(seen.begun).toBe(begun)
 })
 
-it('the server begins one of them at a time', async () => {
+it('the server executes one request of a connection at a time', async () => {
   await using berth = await startServer()
   const body = JSON.stringify({ query: '{ jobs { nodes { id } } }' })
   const headers = ['Host: a.localhost', 'Content-Type: application/json', `Content-Length: ${body.length}`]

@@ -8,7 +8,7 @@ import { heldBytes } from '../../support/memory.ts'
 
 const limits = { bytesMax: 4 * 1024 * 1024, valuesMax: 10, share: new KeyedLimit(64 * 1024 * 1024).open('sender') }
 
-test('a body in tiny pieces costs no more memory than its bytes', async () => {
+test('a body in tiny pieces needs no more memory than its bytes', async () => {
   const pieces = 200_000
   let before = 0
   let held = 0
@@ -26,12 +26,12 @@ test.each([
   [[], ''],
   [['{}'], '{}'],
   [['{', '"a":1}'], '{"a":1}'],
-])('the pieces %j are joined', async (pieces, text) => {
+])('joins the pieces %j', async (pieces, text) => {
   const request = Object.assign(Readable.from(pieces.map((piece) => Buffer.from(piece))), { headers: {} })
   expect(await readBody(request as unknown as IncomingMessage, limits)).toEqual({ text })
 })
 
-test('a body over its limit is refused, however it comes', async () => {
+test('refuses a body over the limit, with and without a length', async () => {
   const pieces = [Buffer.alloc(limits.bytesMax - 1), Buffer.alloc(1), Buffer.alloc(1)]
   const fits = Object.assign(Readable.from(pieces.slice(1)), { headers: {} }) as unknown as IncomingMessage
   expect(await readBody(fits, limits)).toEqual({ text: '\0\0' })
@@ -39,7 +39,7 @@ test('a body over its limit is refused, however it comes', async () => {
   expect(await readBody(request, limits)).toBe('too large')
 })
 
-test('what comes after a refusal takes nothing of what its sender may have', async () => {
+test('bytes after a refusal do not count for their sender', async () => {
   const limit = new KeyedLimit(10)
   const [other, share] = [limit.open('sender'), limit.open('sender')]
   other.add(8)

@@ -7,7 +7,7 @@ import { createToken } from '../../../src/domain/people/tokens.ts'
 import { createResponseClass, sendText } from '../../../src/graphql/transport/refused-bodies.ts'
 import { startServer, type TestServer } from '../../support/server.ts'
 
-/** A request that is refused before its body is read: its sender gets the answer, however it sends. */
+/** The sender of a refused body gets its response, even if it sends first and reads later. */
 let server: TestServer
 let token: string
 beforeAll(async () => {
@@ -85,7 +85,7 @@ function headOf({ path = '/graphql', method = 'POST', headers = {} }: Refused, m
   return `${method} ${path} HTTP/1.1\r\n${lines.join('')}\r\n`
 }
 
-/** A socket, and what fails when it does. */
+/** A socket, and a promise that fails with it. */
 function opened(url = server.url) {
   const { hostname, port } = new URL(url)
   const socket = connect({ host: hostname, port: Number(port) })
@@ -96,7 +96,7 @@ function opened(url = server.url) {
   return { socket, failed }
 }
 
-/** Sends all of it before it reads a byte, as many clients do. */
+/** Sends the whole request before reading, as many clients do. */
 async function bySocket(refused: Refused, connection = 'keep-alive'): Promise<number> {
   const { socket, failed } = opened()
   const answered = async () => {
@@ -119,14 +119,14 @@ describe.each([
   ['a socket that reads last', bySocket],
   ['a socket that reads last and asks for the end of the connection', (refused: Refused) => bySocket(refused, 'close')],
 ])('over %s', (_how, ask) => {
-  it.each(refusals)('%s is answered to each of many senders', async (_what, refusal) => {
+  it.each(refusals)('%s reaches each of many senders', async (_what, refusal) => {
     const refused = refusal()
     const came = await Promise.all(Array.from({ length: atOnce }, () => ask(refused).catch(String)))
     expect(came).toEqual(Array(atOnce).fill(refused.status))
   })
 })
 
-describe('a sender that does not end', () => {
+describe('a sender that never ends its body', () => {
   const http = createServer({ ServerResponse: createResponseClass({ bytesMax, msMax }) }, (_request, response) =>
     sendText(response, 415, { type: 'text/plain', text: 'no' }),
   )
@@ -135,7 +135,7 @@ describe('a sender that does not end', () => {
   afterAll(() => new Promise((resolve) => http.close(resolve)))
   const endless: Refused = { status: 415, headers: { 'content-type': 'text/plain' }, bytes: 0 }
 
-  it('is answered before it ends, and cut after so many bytes', async () => {
+  it('gets the response at once, and is cut above the limit of bytes', async () => {
     const { socket } = opened(url())
     const closed = new Promise<void>((resolve) => socket.once('close', () => resolve()))
     socket.write(headOf(endless, { 'content-length': String(2 ** 40) }))
@@ -148,18 +148,21 @@ describe('a sender that does not end', () => {
     expect(socket.bytesWritten).toBeLessThan(bytesMax + 16 * MiB)
   })
 
-  it.each(['keep-alive', 'close'])('and is silent is answered, and cut after some time: %s', async (connection) => {
-    const { socket } = opened(url())
-    const started = performance.now()
-    const closed = once(socket, 'close')
-    socket.write(headOf(endless, { 'content-length': '1000', connection }))
-    expect(String((await once(socket, 'data'))[0])).toMatch(/^HTTP\/1.1 415 /)
-    await closed
-    expect(performance.now() - started).toBeGreaterThan(msMax)
-  })
+  it.each(['keep-alive', 'close'])(
+    'and stalls gets the response, and is cut after the timeout: %s',
+    async (connection) => {
+      const { socket } = opened(url())
+      const started = performance.now()
+      const closed = once(socket, 'close')
+      socket.write(headOf(endless, { 'content-length': '1000', connection }))
+      expect(String((await once(socket, 'data'))[0])).toMatch(/^HTTP\/1.1 415 /)
+      await closed
+      expect(performance.now() - started).toBeGreaterThan(msMax)
+    },
+  )
 })
 
-it('the connection of a body that was passed over serves the next request', async () => {
+it('a connection serves the next request after a dropped body', async () => {
   const { socket, failed } = opened()
   const body = bodyOf(MiB)
   socket.write(headOf({ status: 415, bytes: 0 }, { 'content-length': String(MiB) }))

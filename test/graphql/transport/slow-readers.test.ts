@@ -19,7 +19,7 @@ import { until } from '../../support/until.ts'
 
 const readers: Socket[] = []
 const responses: ServerResponse[] = []
-/** More than the buffers of the two kernels hold. */
+/** More than the buffers of both kernels. */
 const answerBytes = 16 * 1024 * 1024
 const http = createServer((request, response) => {
   responses.push(response)
@@ -36,7 +36,7 @@ afterEach(async () => {
   await new Promise((resolve) => http.close(resolve))
 })
 
-/** It asks, and reads nothing. */
+/** A client that sends a request and never reads. */
 function reader(port: number, request: string): Socket {
   const socket = connect({ port, host: '127.0.0.1' })
   readers.push(socket.on('error', () => undefined).pause())
@@ -53,7 +53,7 @@ async function asked(user: string): Promise<ServerResponse> {
 
 const hourMs = 3_600_000
 
-it('of a user whose readers take nothing connections are cut, and of others none', async () => {
+it('cuts connections of a user whose readers stall, and none of other users', async () => {
   const unsentBytes = new UnsentBytes(2.5 * answerBytes)
   whenAnswered = (user, response) => void unsentBytes.watch(user, response.socket as Socket, 'RESPONSE')
   const ann = [await asked('/ann'), await asked('/ann')]
@@ -65,7 +65,7 @@ it('of a user whose readers take nothing connections are cut, and of others none
   unsentBytes.stop()
 })
 
-it('a single WebSocket with too many unsent bytes is cut, and a single answer is not', async () => {
+it('cuts a single WebSocket with too many unsent bytes, but not a single response', async () => {
   const unsentBytes = new UnsentBytes(answerBytes / 2)
   whenAnswered = (user, response) =>
     void unsentBytes.watch(user, response.socket as Socket, user === '/ann' ? 'SUBSCRIPTIONS' : 'RESPONSE')
@@ -76,13 +76,13 @@ it('a single WebSocket with too many unsent bytes is cut, and a single answer is
   unsentBytes.stop()
 })
 
-it('an answer whose reader takes nothing is cut', async () => {
+it('cuts a response whose reader stalls', async () => {
   whenAnswered = (_user, response) => cutStalledResponse(response, 50)
   const response = await asked('/ann')
   await until(() => response.destroyed, { what: 'it is cut' })
 })
 
-/** A document whose answer has 16 MiB. */
+/** A document with a response of 16 MiB. */
 async function largeQuery({ domain, submit, url }: TestServer): Promise<string> {
   const jobId = await submit()
   const { job } = await data(url, 'query ($id: ID!) { job(id: $id) { currentRun { id } } }', { id: jobId })
@@ -93,7 +93,7 @@ async function largeQuery({ domain, submit, url }: TestServer): Promise<string> 
   return `{ ${pages.join(' ')} }`
 }
 
-it('so is an answer of the API', async () => {
+it('cuts a response of the API whose reader stalls', async () => {
   await using server = await startServer({ keepAliveMs: 50 })
   const body = JSON.stringify({ query: await largeQuery(server) })
   let response: ServerResponse | undefined
@@ -108,7 +108,7 @@ it('so is an answer of the API', async () => {
   expect(response?.writableFinished).toBe(false)
 })
 
-it('WebSockets of a user whose readers take nothing are cut', async () => {
+it('cuts WebSockets of a user whose readers stall', async () => {
   await using server = await startServer({ keepAliveMs: hourMs })
   const query = await largeQuery(server)
   const { made: opened, accepted } = await acceptedDuring(() =>
@@ -120,7 +120,7 @@ it('WebSockets of a user whose readers take nothing are cut', async () => {
     const before = unsent()
     const isAnswered = () => isCut() || unsent() > before + 2 ** 22
     socket.pause()
-    // An overloaded database has no time for a large answer; then it is requested again.
+    // An overloaded database may refuse a large response: the request is repeated.
     for (let tries = 0; !isAnswered(); tries++) {
       socket.send(JSON.stringify({ id: `large ${tries}`, type: 'subscribe', payload: { query } }))
       await until(isAnswered, { what: 'it is answered', timeoutMs: 10_000 }).catch(() => undefined)
@@ -135,7 +135,7 @@ const lookMs = 2_000
 const stepBytes = 2 * 1024 * 1024
 const stepMs = 120
 
-/** Takes what is sent in steps, so that one message takes several looks; tells how much came when the connection is closed. */
+/** Reads in steps, so that one message lasts for several checks. Returns the bytes at the end of the connection. */
 async function takeSlowly(socket: Socket): Promise<number> {
   let came = 0
   socket.on('data', ({ length }) => {
@@ -149,7 +149,7 @@ async function takeSlowly(socket: Socket): Promise<number> {
   return came
 }
 
-/** Sends one message in one write to each caller, and watches as the server does. */
+/** Sends each caller one message in one write, and watches the connection as the server does. */
 const sending = {
   'an HTTP stream': () =>
     createServer((_request, response) => {

@@ -8,7 +8,7 @@ import { compressedBytesMin } from '../../../src/graphql/transport/compression.t
 import { send } from '../../support/client.ts'
 import { startServer, type TestServer } from '../../support/server.ts'
 
-/** What HTTP itself says around GraphQL. */
+/** Status codes, headers and connections of HTTP. */
 let server: TestServer
 beforeAll(async () => {
   server = await startServer({
@@ -21,7 +21,7 @@ const json = { 'content-type': 'application/json' }
 const body = JSON.stringify({ query: '{ serverInfo { name } }' })
 const live = JSON.stringify({ query: 'subscription { queueStatus { depth } }' })
 
-it('allows the headers that pages send, and those of the configuration', async () => {
+it('allows the usual headers of pages, and configured headers', async () => {
   const origin = 'http://localhost:5173'
   const { headers } = await send(server.url, { method: 'OPTIONS', headers: { origin } })
   const allowed = String(headers['access-control-allow-headers']).split(', ')
@@ -38,7 +38,7 @@ it('allows the headers that pages send, and those of the configuration', async (
   expect(answer.headers['access-control-expose-headers']).toBe('retry-after')
 })
 
-it('keeps connections open for longer than balancers do', async () => {
+it('keeps idle connections longer than balancers do', async () => {
   const { headers } = await send(server.url, { headers: { ...json, connection: 'keep-alive' }, body })
   expect(Number(/timeout=(\d+)/.exec(String(headers['keep-alive']))?.[1])).toBeGreaterThan(60)
 })
@@ -52,7 +52,7 @@ it.each([
     406,
   ],
   ['application/json', live, 406],
-])('refuses what %s cannot carry with a code and a requestId', async (accept, sent, status) => {
+])('refuses a wrong request for %s with a code and a requestId', async (accept, sent, status) => {
   const answer = await send(server.url, { headers: { ...json, accept }, body: sent })
   expect(answer.status).toBe(status)
   expect(JSON.parse(answer.text).errors[0].extensions).toEqual({ code: 'BAD_REQUEST', requestId: expect.any(String) })
@@ -68,7 +68,7 @@ it.each([
   if (status === 413) expect(answer.text).toContain(`has ${sent.length} bytes; the limit is 65536`)
 })
 
-it.each(['PUT', 'DELETE'])('refuses %s, by which graphql-sse reserves a single connection', async (method) => {
+it.each(['PUT', 'DELETE'])('refuses %s of graphql-sse in single connection mode', async (method) => {
   const answer = await send(server.url, { method })
   expect([answer.status, answer.headers.allow]).toEqual([405, 'GET, POST, OPTIONS'])
   expect(JSON.parse(answer.text).errors[0]).toMatchObject({
@@ -77,7 +77,7 @@ it.each(['PUT', 'DELETE'])('refuses %s, by which graphql-sse reserves a single c
   })
 })
 
-it('sends to GraphiQL below the path of a proxy as well', async () => {
+it('redirects to GraphiQL below the path of a proxy', async () => {
   const { status, headers } = await send(server.url, { method: 'GET', path: '/' })
   expect([status, headers.location]).toEqual([302, 'graphql'])
 })
@@ -88,14 +88,14 @@ it('has no @defer', async () => {
   expect(JSON.parse(text).errors[0].extensions.code).toBe('GRAPHQL_VALIDATION_FAILED')
 })
 
-it('takes no compressed bodies, and says so', async () => {
+it('refuses compressed bodies with 415 and Accept-Encoding', async () => {
   const answer = await send(server.url, { headers: { ...json, 'content-encoding': 'gzip' }, body })
   expect([answer.status, answer.headers['accept-encoding']]).toEqual([415, 'identity'])
   expect(answer.text).toContain('must not be compressed')
   expect((await send(server.url, { headers: { ...json, 'content-encoding': 'identity' }, body })).status).toBe(200)
 })
 
-/** As a proxy asks: the whole address is in the first line. */
+/** A request as proxies send it, with the whole URL in the first line. */
 async function asked(target: string, headers: string[] = []): Promise<string> {
   const socket = connect(Number(new URL(server.url).port), '127.0.0.1')
   socket.write([`GET ${target} HTTP/1.1`, 'Host: 127.0.0.1', ...headers, '', ''].join('\r\n'))
@@ -125,12 +125,12 @@ describe('a request for a path, a whole address or an upgrade', () => {
     [403, 'http://localhost/graphql?query={__typename}', ['Host: evil.example']],
     [404, 'http://localhost/nothing', []],
     [404, 'http://', []],
-  ])('is answered %i: %s', async (status, target, headers) => {
+  ])('gets %i: %s', async (status, target, headers) => {
     expect(await asked(target, headers)).toMatch(`HTTP/1.1 ${status} `)
   })
 })
 
-/** The answer as it comes over the wire. */
+/** The bytes of the response. */
 function raw(headers: Record<string, string>, sent: string): Promise<{ response: IncomingMessage; bytes: Buffer }> {
   return new Promise((resolve, reject) => {
     const request = httpRequest(
@@ -173,13 +173,13 @@ describe('compression', () => {
     ['identity', long],
     ['br;q=0', long],
     ['gzip', body],
-  ])('is not done for %s where it is not wanted or not worth it', async (accepted, sent) => {
+  ])('does not apply to %s if unwanted or too small', async (accepted, sent) => {
     const { response, bytes } = await raw({ 'accept-encoding': accepted }, sent)
     expect(response.headers['content-encoding']).toBeUndefined()
     if (sent === body) expect(bytes.length).toBeLessThan(compressedBytesMin)
   })
 
-  it('is never done of a stream, which proxies may not hold back either', async () => {
+  it('does not apply to streams, which proxies must not buffer', async () => {
     const { response, bytes } = await raw({ accept: 'text/event-stream', 'accept-encoding': 'gzip, br' }, live)
     expect(response.headers['x-accel-buffering']).toBe('no')
     expect(['none', undefined]).toContain(response.headers['content-encoding'])
@@ -188,7 +188,7 @@ describe('compression', () => {
 })
 
 describe('connections over the limit', () => {
-  it('are closed at once, and others are served again when there is room', async () => {
+  it('are closed at once; later ones are served after a close', async () => {
     await using small = await startServer({ connectionsMax: 2 })
     const { port } = new URL(small.url)
     const open = async () => {
@@ -222,12 +222,12 @@ it.each([
   [200, 'GET', '/graphql?query={__typename}', {}],
   [400, 'GET', '/graphql?query={nothing}', { accept: 'application/graphql-response+json' }],
   [200, 'GET', '/graphql', { accept: 'text/html' }],
-])('says nosniff with the answer %i to %s %s %j', async (status, method, path, headers) => {
+])('sends nosniff with the response %i to %s %s %j', async (status, method, path, headers) => {
   const answer = await send(server.url, { method, path, headers: { ...headers }, ...(method === 'POST' && { body }) })
   expect([answer.status, answer.headers['x-content-type-options']]).toEqual([status, 'nosniff'])
 })
 
-it('says nosniff with a refused upgrade', async () => {
+it('sends nosniff with a refused upgrade', async () => {
   const upgrade = ['Connection: Upgrade', 'Upgrade: websocket', 'Origin: https://evil.example']
   expect(await asked('/graphql', upgrade)).toMatch(/^HTTP\/1.1 403 [\s\S]*X-Content-Type-Options: nosniff/)
 })
@@ -237,7 +237,7 @@ it.each([
   ['gzip;q=0, br', undefined],
   ['identity', undefined],
   [undefined, undefined],
-])('sends GraphiQL to a browser that takes %s as %s', async (accepted, encoding) => {
+])('sends GraphiQL to a browser that accepts %s as %s', async (accepted, encoding) => {
   const headers = { accept: 'text/html', ...(accepted && { 'accept-encoding': accepted }) }
   const answer = await send(server.url, { method: 'GET', headers })
   expect(answer.headers['content-encoding']).toBe(encoding)

@@ -6,7 +6,7 @@ import { createToken } from '../../../src/domain/people/tokens.ts'
 import { startServer, type TestServer } from '../../support/server.ts'
 import { until } from '../../support/until.ts'
 
-/** Clients that connect while PostgreSQL is away: they are told to come back, and do. */
+/** Clients that connect while PostgreSQL is unavailable reconnect later. */
 let server: TestServer
 let secret: string
 beforeAll(async () => {
@@ -15,7 +15,7 @@ beforeAll(async () => {
 })
 afterAll(() => server[Symbol.asyncDispose]())
 
-it('a client that connects without a database is closed with 1013, and comes back by itself', async () => {
+it('a client that connects without a database is closed with 1013, and reconnects', async () => {
   const jobId = await server.submit()
   const codes: number[] = []
   const stock = createClient({

@@ -9,7 +9,7 @@ import { createWriteCoalescer } from '../../../src/graphql/transport/write-coale
 import { acceptedDuring } from '../../support/connections.ts'
 import { startServer } from '../../support/server.ts'
 
-it('what is written in one turn of the event loop leaves together', async () => {
+it('sends the writes of one turn of the event loop together', async () => {
   const calls: string[] = []
   const stream = new Writable({
     decodeStrings: false,
@@ -36,7 +36,7 @@ it('what is written in one turn of the event loop leaves together', async () => 
   expect(calls).toEqual(['one two three', 'four'])
 })
 
-/** Counts what a connection gives to the system. */
+/** Counts the system calls of a connection. */
 function countWrites(socket: Socket): () => number {
   let count = 0
   const writev = socket._writev?.bind(socket)
@@ -47,7 +47,7 @@ function countWrites(socket: Socket): () => number {
   return () => count
 }
 
-it('the messages of many subscriptions of a WebSocket leave together', async () => {
+it('sends the messages of many subscriptions of a WebSocket together', async () => {
   await using server = await startServer()
   const jobId = await server.submit()
   const client = createClient({ url: `${server.url.replace('http', 'ws')}/graphql`, webSocketImpl: WebSocket })
