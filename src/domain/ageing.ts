@@ -44,11 +44,11 @@ export function effectivePriority({ band, overridden, open, sinceMs }: Ageing, m
   return Math.min(boostedMax, band + boost * stepsOf(sinceMs, moment))
 }
 
-/** When waiting raises the priority next; null: never. */
+/** When waiting raises the priority next, in whole milliseconds: a rounded sum could be before the rise. null: never. */
 export function nextRiseMs(ageing: Ageing, moment: Moment): number | null {
   const { band, overridden, open, sinceMs } = ageing
   if (overridden || !open || !ages(band, moment) || effectivePriority(ageing, moment) >= boostedMax) return null
-  return sinceMs + (stepsOf(sinceMs, moment) + 1) * moment.thresholdMs
+  return Math.ceil(sinceMs) + (stepsOf(sinceMs, moment) + 1) * moment.thresholdMs
 }
 
 /**

@@ -30,6 +30,14 @@ test('a priority rises by 10 for every full threshold, up to 30', () => {
   expect([at(20, 1_000), at(30, 9_000), at(25, 9_000)]).toEqual([30, 30, 25])
 })
 
+test('a wait from a fraction of a millisecond rises by its due time', () => {
+  for (let tenths = 240; tenths < 20_000; tenths++) {
+    const ageing = { band: 0, overridden: false, open: true, sinceMs: tenths / 10 }
+    const dueMs = nextRiseMs(ageing, { nowMs: ageing.sinceMs, thresholdMs: 1_000 }) ?? 0
+    expect(effectivePriority(ageing, { nowMs: dueMs, thresholdMs: 1_000 })).toBe(10)
+  }
+})
+
 describe('the forms of the rule agree', () => {
   test('when it rises next', () => {
     for (const { ageing, moment } of each) {
