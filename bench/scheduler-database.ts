@@ -4,7 +4,7 @@ import { transition } from '../src/domain/jobs/transition.ts'
 import type { Store } from '../src/scheduler/plan/leader-store.ts'
 import { plan } from '../src/scheduler/plan/plan.ts'
 import { createWorld, type World } from '../src/scheduler/plan/world.ts'
-import { createPlanner, startsPerCommit } from '../src/scheduler/planner.ts'
+import { Planner, startsPerCommit } from '../src/scheduler/planner.ts'
 import { commit } from '../src/scheduler/stored/committing.ts'
 import { createStored } from '../src/scheduler/stored-pool.ts'
 import { percentile, printLines } from './harness.ts'
@@ -103,7 +103,7 @@ async function rates(
 
 /** Fills the pool, then ends one run after the other. */
 async function gaps({ domain, leader }: LongQueue): Promise<number[]> {
-  const planner = createPlanner(createStored(domain, leader), { log: domain.log, pool: leader.pool })
+  const planner = new Planner(createStored(domain, leader), { log: domain.log, pool: leader.pool })
   for (let isDone = false; !isDone; ) ({ isDone } = await planner.pass(100))
   await planner.publish()
   const { sql } = domain.db

@@ -1,7 +1,7 @@
 import { Fenced } from '../src/domain/leadership.ts'
 import { createLog } from '../src/platform/log.ts'
 import type { Heard, Store } from '../src/scheduler/plan/leader-store.ts'
-import { createPlanner, type Planner } from '../src/scheduler/planner.ts'
+import { Planner } from '../src/scheduler/planner.ts'
 import type { Action, Actor } from './actions.ts'
 import { choose, endings } from './choosing.ts'
 import type { Random } from './random.ts'
@@ -119,7 +119,7 @@ class Playing {
 
   async lead(): Promise<void> {
     this.note({ kind: 'LEADS' })
-    this.planner = createPlanner(this.restless(await this.stage.lead()), { log, pool: 'sim' })
+    this.planner = new Planner(this.restless(await this.stage.lead()), { log, pool: 'sim' })
   }
 
   /** Returns whether the leader knows everything and has nothing to do. */

@@ -140,8 +140,6 @@ const long = [
   'src/executors/',
   'src/graphql/transport/server.ts',
   'src/graphql/transport/websockets.ts',
-  'src/scheduler/planner.ts',
-  'src/scheduler/runner.ts',
   'test/executors/contract.ts',
   'test/support/',
 ]

@@ -2,8 +2,8 @@ import { type HoldingRun, readHoldingRuns, readRunsDue, readStartsDue } from '..
 import { Fenced } from '../domain/leadership.ts'
 import type { Executor, Handle, Observation } from '../executors/executor.ts'
 import { readNow } from '../platform/database-time.ts'
-import { createLoop } from '../platform/loop.ts'
-import { createRareLook } from '../platform/rare-look.ts'
+import { createLoop, type Loop } from '../platform/loop.ts'
+import { createRareLook, type RareLook } from '../platform/rare-look.ts'
 import type { Sql } from '../platform/tx.ts'
 import { createLeftovers } from './leftovers.ts'
 import { createSearch } from './lost-run-search.ts'
@@ -11,156 +11,160 @@ import { createNodeWatch } from './node-liveness.ts'
 import { Carrier, type Carrying } from './run-carrier.ts'
 
 /**
- * The runner of a pool: as long as this process leads the pool, every run that holds resources has a carrier here, and
- * no other code talks to the executors. It is woken when a run is due (a start was committed, a job was cancelled or has to leave)
- * and by what backends push; every few seconds it asks the backends about all runs at once, in case they said nothing.
+ * The runner of a pool: while this process leads the pool, every run that holds resources has a carrier here, and only
+ * the runner and its carriers call the executors. Wake-ups and notifications of backends cause immediate checks; polls
+ * find the same if one is lost.
  */
 
-export interface Runner {
-  start(): void
-  stop(): Promise<void>
-}
-
 const pollMs = 1_000
-const lookMsMax = 10_000
+const checkAllMsMax = 10_000
 const inspectMs = 3_000
-/** More than the error of the estimated time of the database. A run of this leader that counts as inherited is started as well. */
+/** More than the error of the estimated database time. A run of this leader that counts as inherited is started as well. */
 const estimateMs = 1_000
 
-export function createRunner(carrying: Carrying, executors: ReadonlyMap<string, Executor>): Runner {
-  const { domain, leader } = carrying
-  const { clock, log, time } = domain
-  const beganAtMs = time.nowMs()
-  const carriers = new Map<string, Carrier>()
-  const lookForLost = createSearch(carrying, executors)
-  const watchNodes = createNodeWatch(carrying, executors)
-  const dropped = new AbortController()
-  const { signal } = dropped
+export class Runner {
+  readonly #carrying: Carrying
+  readonly #executors: ReadonlyMap<string, Executor>
+  readonly #beganAtMs: number
+  readonly #carriers = new Map<string, Carrier>()
+  readonly #dropped = new AbortController()
+  readonly #findLostRuns: () => Promise<void>
+  readonly #checkNodes: () => Promise<void>
+  readonly #due: Loop
+  readonly #inspections: Loop
+  readonly #leftovers: Loop
+  readonly #checksOfAll: RareLook
+  /** Runs that ended while a read was in flight. The read is out of date: it would start them again. */
+  readonly #endedMeanwhile = new Set<string>()
+  #openReads = 0
+  #readStartsMs: number
+  #hasNewStarts = true
+  #unsubscribe = () => {}
 
-  const isInherited = ({ scheduledAt }: HoldingRun) => scheduledAt.getTime() < beganAtMs + estimateMs
-
-  function takeUp(runs: readonly HoldingRun[]) {
-    for (const run of runs) {
-      const known = carriers.get(run.runId)
-      const executor = executors.get(run.executor)
-      if (known && run.state === 'CANCELLING') known.cancel()
-      else if (known && run.leaves === 'ASKED') known.leave()
-      else if (!known && executor && !endedMeanwhile.has(run.runId)) {
-        const carrier = new Carrier(run, executor, { ...carrying, signal, inherited: isInherited(run) })
-        carriers.set(run.runId, carrier)
-        void carrier.done.then(() => remove(run.runId))
-      }
-    }
-  }
-
-  /** What a look has read of a run that was carried to its end meanwhile is out of date: it would start the run again. */
-  const endedMeanwhile = new Set<string>()
-  let openLooks = 0
-
-  function remove(runId: string) {
-    carriers.delete(runId)
-    if (openLooks > 0) endedMeanwhile.add(runId)
-  }
-
-  async function takeUpFrom(look: () => Promise<readonly HoldingRun[]>) {
-    openLooks += 1
-    try {
-      takeUp(await look())
-    } finally {
-      openLooks -= 1
-      if (openLooks === 0) endedMeanwhile.clear()
-    }
-  }
-
-  const lookAtAll = createRareLook({ clock, everyMs: pollMs, pauseMsMax: lookMsMax })
-  let lookedForStartsMs = clock.monotonicMs()
-  let startsAreTold = true
-
-  /**
-   * Starts are frequent and found by their time; stops and departures are looked for when one was announced. The look at
-   * all finds starts as well, so without news of one it is enough.
-   */
-  async function takeUpDue() {
-    const beganMs = clock.monotonicMs()
-    if (startsAreTold || !lookAtAll.isDue()) {
-      startsAreTold = false
-      await takeUpFrom(() => readStartsDue(domain.db.sql, leader, beganMs - lookedForStartsMs))
-      lookedForStartsMs = beganMs
-    }
-    if (!lookAtAll.isDue()) return
-    await takeUpFrom(() => lookAtAll.run(() => readRunsDue(domain.db.sql, leader)))
-    lookedForStartsMs = beganMs
-  }
-
-  /** All runs that hold resources: at first those of an earlier leader, later any that was dropped. */
-  async function inspectAll() {
-    await takeUpFrom(() => readHoldingRuns(domain.db.sql, leader))
-    const asked = [...carriers.values()].filter((carrier) => carrier.handle !== null)
-    const groups = Map.groupBy(asked, (carrier) => carrier.executor)
-    for (const [executor, group] of groups) await inspectOrRetry(executor, group)
-    await lookForLost()
-    await watchNodes()
-  }
-
-  /** An executor that is unavailable does not keep the others from being inspected. The next poll tries again. */
-  async function inspectOrRetry(executor: Executor, group: readonly Carrier[]) {
-    await inspect(domain.db.sql, executor, group).catch((err: unknown) => {
-      if (err instanceof Fenced) throw err
-      log.error({ err, pool: leader.pool, executor: executor.name }, 'runs cannot be inspected; trying again')
+  constructor(carrying: Carrying, executors: ReadonlyMap<string, Executor>) {
+    const { domain, leader } = carrying
+    const { clock, log, time } = domain
+    this.#carrying = carrying
+    this.#executors = executors
+    this.#beganAtMs = time.nowMs()
+    this.#readStartsMs = clock.monotonicMs()
+    this.#findLostRuns = createSearch(carrying, executors)
+    this.#checkNodes = createNodeWatch(carrying, executors)
+    this.#leftovers = createLeftovers(carrying, executors)
+    this.#checksOfAll = createRareLook({ clock, everyMs: pollMs, pauseMsMax: checkAllMsMax })
+    this.#due = createLoop({ name: `runner ${leader.pool}`, pollMs, runOnce: () => this.#takeDueRuns(), clock, log })
+    this.#inspections = createLoop({
+      name: `inspection ${leader.pool}`,
+      pollMs: inspectMs,
+      runOnce: () => this.#inspectAll(),
+      clock,
+      log,
     })
   }
 
-  const due = createLoop({ name: `runner ${leader.pool}`, pollMs, runOnce: takeUpDue, clock, log })
-  const inspections = createLoop({
-    name: `inspection ${leader.pool}`,
-    pollMs: inspectMs,
-    runOnce: inspectAll,
-    clock,
-    log,
-  })
-  const leftovers = createLeftovers(carrying, executors)
-  let unsubscribe = () => {}
-
-  async function watch(executor: Executor) {
-    for await (const handle of executor.watch?.(signal) ?? []) {
-      const carrier = [...carriers.values()].find((candidate) => candidate.handle === handle)
-      if (!carrier) continue
-      await inspect(domain.db.sql, executor, [carrier]).catch((err: unknown) =>
-        log.debug({ err, executor: executor.name }, 'a run was not inspected; the next poll does it'),
+  start(): void {
+    const { log, wakeups } = this.#carrying.domain
+    const listening = [
+      wakeups.on('start', () => {
+        this.#hasNewStarts = true
+        this.#due.wake()
+      }),
+      wakeups.on('run', () => {
+        this.#checksOfAll.ask()
+        this.#due.wake()
+      }),
+    ]
+    this.#unsubscribe = () => {
+      for (const unlisten of listening) unlisten()
+    }
+    this.#due.start()
+    this.#inspections.start()
+    this.#leftovers.start()
+    for (const executor of this.#executors.values())
+      this.#watch(executor).catch((err: unknown) =>
+        log.error({ err, executor: executor.name }, 'notifications of the backend ended; polling continues'),
       )
+  }
+
+  /** Drops all runs without stopping them; the next leader finds them. */
+  async stop(): Promise<void> {
+    this.#unsubscribe()
+    this.#dropped.abort()
+    await Promise.all([this.#due.stop(), this.#inspections.stop(), this.#leftovers.stop()])
+    await Promise.all([...this.#carriers.values()].map((carrier) => carrier.done))
+  }
+
+  /**
+   * Starts are frequent, so they are read by their time. Stops and departures are read when a wake-up announced one.
+   * That read finds starts as well, so without a new start it is enough.
+   */
+  async #takeDueRuns(): Promise<void> {
+    const { domain, leader } = this.#carrying
+    const beganMs = domain.clock.monotonicMs()
+    if (this.#hasNewStarts || !this.#checksOfAll.isDue()) {
+      this.#hasNewStarts = false
+      await this.#takeFrom(() => readStartsDue(domain.db.sql, leader, beganMs - this.#readStartsMs))
+      this.#readStartsMs = beganMs
+    }
+    if (!this.#checksOfAll.isDue()) return
+    await this.#takeFrom(() => this.#checksOfAll.run(() => readRunsDue(domain.db.sql, leader)))
+    this.#readStartsMs = beganMs
+  }
+
+  async #takeFrom(read: () => Promise<readonly HoldingRun[]>): Promise<void> {
+    this.#openReads += 1
+    try {
+      for (const run of await read()) this.#take(run)
+    } finally {
+      this.#openReads -= 1
+      if (this.#openReads === 0) this.#endedMeanwhile.clear()
     }
   }
 
-  return {
-    start() {
-      const listening = [
-        domain.wakeups.on('start', () => {
-          startsAreTold = true
-          due.wake()
-        }),
-        domain.wakeups.on('run', () => {
-          lookAtAll.ask()
-          due.wake()
-        }),
-      ]
-      unsubscribe = () => {
-        for (const unlisten of listening) unlisten()
-      }
-      due.start()
-      inspections.start()
-      leftovers.start()
-      for (const executor of executors.values())
-        watch(executor).catch((error) =>
-          log.error({ err: error, executor: executor.name }, 'a watch ended; polling goes on'),
+  #take(run: HoldingRun): void {
+    const carrier = this.#carriers.get(run.runId)
+    const executor = this.#executors.get(run.executor)
+    if (carrier && run.state === 'CANCELLING') carrier.cancel()
+    else if (carrier && run.leaves === 'ASKED') carrier.leave()
+    else if (!carrier && executor && !this.#endedMeanwhile.has(run.runId)) this.#carry(run, executor)
+  }
+
+  #carry(run: HoldingRun, executor: Executor): void {
+    const inherited = run.scheduledAt.getTime() < this.#beganAtMs + estimateMs
+    const carrier = new Carrier(run, executor, { ...this.#carrying, signal: this.#dropped.signal, inherited })
+    this.#carriers.set(run.runId, carrier)
+    void carrier.done.then(() => {
+      this.#carriers.delete(run.runId)
+      if (this.#openReads > 0) this.#endedMeanwhile.add(run.runId)
+    })
+  }
+
+  /** All runs that hold resources: at first those of an earlier leader, later those whose carrier failed. */
+  async #inspectAll(): Promise<void> {
+    const { domain, leader } = this.#carrying
+    await this.#takeFrom(() => readHoldingRuns(domain.db.sql, leader))
+    const started = [...this.#carriers.values()].filter((carrier) => carrier.handle !== null)
+    for (const [executor, group] of Map.groupBy(started, (carrier) => carrier.executor))
+      await inspect(domain.db.sql, executor, group).catch((err: unknown) => {
+        if (err instanceof Fenced) throw err
+        domain.log.error(
+          { err, pool: leader.pool, executor: executor.name },
+          'runs cannot be inspected; the next poll tries again',
         )
-    },
-    /** Drops all runs: they go on, and the next leader finds them. */
-    async stop() {
-      unsubscribe()
-      dropped.abort()
-      await Promise.all([due.stop(), inspections.stop(), leftovers.stop()])
-      await Promise.all([...carriers.values()].map((carrier) => carrier.done))
-    },
+      })
+    await this.#findLostRuns()
+    await this.#checkNodes()
+  }
+
+  async #watch(executor: Executor): Promise<void> {
+    const { db, log } = this.#carrying.domain
+    for await (const handle of executor.watch?.(this.#dropped.signal) ?? []) {
+      const carrier = [...this.#carriers.values()].find((candidate) => candidate.handle === handle)
+      if (!carrier) continue
+      await inspect(db.sql, executor, [carrier]).catch((err: unknown) =>
+        log.debug({ err, executor: executor.name }, 'a run cannot be inspected; the next poll tries again'),
+      )
+    }
   }
 }
 

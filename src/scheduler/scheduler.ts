@@ -7,7 +7,7 @@ import { createLoop } from '../platform/loop.ts'
 import { createReach, type Reach } from './capacity-watch.ts'
 import { createForecaster } from './forecaster.ts'
 import { createReporter } from './reports.ts'
-import { createRunner } from './runner.ts'
+import { Runner } from './runner.ts'
 import { createWithdrawals, type Withdrawals } from './stale-starts.ts'
 import { createStored } from './stored-pool.ts'
 import { createTicker } from './ticker.ts'
@@ -110,7 +110,7 @@ function createTerm(
   const { clock, log } = domain
   const report = createReporter(domain, leader, startAttemptsMax)
   const append = createAppender(domain.db.sql)
-  const runner = createRunner({ domain, leader, report, append, withdraw, ...options }, executors)
+  const runner = new Runner({ domain, leader, report, append, withdraw, ...options }, executors)
   const ticker = createTicker({ domain, leader, store: createStored(domain, leader) })
   const capacity = reach.watch(leader, giveWay)
   const ticks = createLoop({

@@ -5,7 +5,7 @@ import { openQuestions } from '../domain/queue/questions.ts'
 import { settleAll } from '../platform/tx.ts'
 import type { Store } from './plan/leader-store.ts'
 import type { Snapshot } from './plan/model.ts'
-import { createPlanner } from './planner.ts'
+import { Planner } from './planner.ts'
 import { answerQuestions } from './questions.ts'
 
 /**
@@ -39,7 +39,7 @@ const nothing: Processed = { considered: 0, started: 0, preempted: 0 }
 
 export function createTicker({ domain, leader, store, publishEveryMs = publishMs }: TickerOptions): Ticker {
   const { clock, log } = domain
-  const planner = createPlanner(store, { log, pool: leader.pool })
+  const planner = new Planner(store, { log, pool: leader.pool })
   let leads = true
   let goesOn = false
   let publishedMs = Number.NEGATIVE_INFINITY
@@ -81,11 +81,11 @@ export function createTicker({ domain, leader, store, publishEveryMs = publishMs
         return nothing
       }
     },
-    copy: planner.copy,
+    copy: () => planner.copy(),
     pauseMs() {
       if (!leads) return pollMs
       if (goesOn) return 0
-      return Math.min(planner.waitMs() ?? pollMs, planner.owes ? untilPublishedMs() : pollMs, pollMs)
+      return Math.min(planner.waitMs() ?? pollMs, planner.hasUnpublished ? untilPublishedMs() : pollMs, pollMs)
     },
   }
 }

@@ -12,7 +12,7 @@ import { systemClock } from '../../src/platform/clock.ts'
 import { Outage } from '../../src/platform/troubles.ts'
 import type { Sql } from '../../src/platform/tx.ts'
 import { createReporter } from '../../src/scheduler/reports.ts'
-import { createRunner } from '../../src/scheduler/runner.ts'
+import { Runner } from '../../src/scheduler/runner.ts'
 import { createDatabase } from '../support/database.ts'
 import { createTestDomain } from '../support/domain.ts'
 import { bindVerbs } from '../support/executor-verbs.ts'
@@ -65,7 +65,7 @@ test.each(['runs_due', 'holding_runs'])(
     const limits = { graceMs: 1_000, nodeLostAfterMs: 60_000, logBytesPerRunMax: 2 ** 20, jobUrl: 'http://127.0.0.1' }
     const report = createReporter(it.domain, leader, 1)
     const carrying = { domain, leader, report, append: createAppender(database.db.sql), withdraw() {}, ...limits }
-    const runner = createRunner(carrying, new Map([['simulated', executor]]))
+    const runner = new Runner(carrying, new Map([['simulated', executor]]))
     runner.start()
     await returned.promise
     await runner.stop()
@@ -99,7 +99,7 @@ test('a start that was ordered before the leader began is told as inherited', as
   const limits = { graceMs: 1_000, nodeLostAfterMs: 60_000, logBytesPerRunMax: 2 ** 20, jobUrl: 'http://127.0.0.1' }
   const report = createReporter(domain, leader, 1)
   const carrying = { domain, leader, report, append: createAppender(database.db.sql), withdraw() {}, ...limits }
-  const runner = createRunner(carrying, new Map([['simulated', executor as unknown as Executor]]))
+  const runner = new Runner(carrying, new Map([['simulated', executor as unknown as Executor]]))
   runner.start()
   opened.defer(() => runner.stop())
   await until(() => told.has(before), { what: 'the first is started' })
@@ -149,7 +149,7 @@ test('an executor that is unavailable does not keep the runs of another from bei
     ['local', fake('local', () => isAway)],
     ['simulated', fake('simulated', () => false)],
   ])
-  const runner = createRunner(carrying, executors)
+  const runner = new Runner(carrying, executors)
   runner.start()
   opened.defer(() => runner.stop())
   const states = async () =>

@@ -4,7 +4,7 @@ import type { Store } from '../../../src/scheduler/plan/leader-store.ts'
 import type { Hold, Running, Snapshot } from '../../../src/scheduler/plan/model.ts'
 import { plan } from '../../../src/scheduler/plan/plan.ts'
 import { createWorld } from '../../../src/scheduler/plan/world.ts'
-import { createPlanner } from '../../../src/scheduler/planner.ts'
+import { Planner } from '../../../src/scheduler/planner.ts'
 import { heard, lane, laneOf, n8, placedOn, settings, snapshot } from '../../support/planning.ts'
 
 const fair = (more: Parameters<typeof settings>[0] = {}) =>
@@ -105,7 +105,7 @@ describe('a quantum that grows', () => {
       commit: async () => ({ kind: 'committed', lost: [] }),
       publish: async () => {},
     }
-    const planner = createPlanner(store, { log: createLog('silent'), pool: 'p' })
+    const planner = new Planner(store, { log: createLog('silent'), pool: 'p' })
     await planner.hear()
     await planner.hear()
     expect(loads).toBe(2)

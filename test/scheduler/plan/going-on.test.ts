@@ -5,7 +5,7 @@ import type { Store } from '../../../src/scheduler/plan/leader-store.ts'
 import type { Decisions, Hold, Snapshot } from '../../../src/scheduler/plan/model.ts'
 import { plan } from '../../../src/scheduler/plan/plan.ts'
 import { createWorld } from '../../../src/scheduler/plan/world.ts'
-import { createPlanner } from '../../../src/scheduler/planner.ts'
+import { Planner } from '../../../src/scheduler/planner.ts'
 import { gpus, h100, node, v100 } from '../../support/machines.ts'
 import {
   heard,
@@ -65,7 +65,7 @@ test('a planner that only answers reads on where a window ran dry', async () => 
     commit: async () => ({ kind: 'committed', lost: [] }),
     publish: nothingMore,
   }
-  const planner = createPlanner(store, { log: createLog('silent'), pool: 'p' })
+  const planner = new Planner(store, { log: createLog('silent'), pool: 'p' })
   const world = await planner.hear()
   const candidate = { lane: lane('b', { shape: { gpu: 1 } }), userName: 'b', team: null, entry: waiting('b', 9) }
   expect(world.tryOut(candidate)).toMatchObject({ start: null, reason: { code: 'NO_CAPACITY' } })
