@@ -38,8 +38,11 @@ export interface SimulatedOptions {
 /** How often a reader of output checks whether the node is silent, or another server has stopped the run. */
 const pollMs = 5_000
 
-export const createSimulatedExecutor = async (options: SimulatedOptions): Promise<Executor> =>
-  new SimulatedExecutor(options, await RunStore.open(options.dataDir))
+export async function createSimulatedExecutor(options: SimulatedOptions): Promise<Executor> {
+  const store = new RunStore(options.dataDir)
+  await store.open()
+  return new SimulatedExecutor(options, store)
+}
 
 class SimulatedExecutor implements Executor {
   readonly name = 'simulated'
@@ -71,7 +74,7 @@ class SimulatedExecutor implements Executor {
   }
 
   async inspect(handles: readonly Handle[]): Promise<Observation[]> {
-    const [silent, stopsByRun] = await Promise.all([this.#readSilentNodes(), this.#store.readStops()])
+    const [silent, isStopped] = await Promise.all([this.#readSilentNodes(), this.#store.readStopped()])
     const now = this.#options.time.nowMs()
     return Promise.all(
       handles.map(async (handle): Promise<Observation> => {
@@ -79,7 +82,7 @@ class SimulatedExecutor implements Executor {
         if (!plan || !(await this.#store.has(plan.runId))) return { state: 'gone' }
         if (plan.node !== null && silent.has(plan.node))
           return { state: 'unreachable', info: `Node ${plan.node} is unreachable` }
-        const stops = stopsByRun.get(plan.runId) ?? []
+        const stops = isStopped(plan.runId) ? await this.#store.readStops(plan.runId) : []
         const next = findNextChange(plan, stops, now)
         if (next !== null) this.#agenda.set(handle, next)
         return observePlan(plan, stops, now)
@@ -98,7 +101,7 @@ class SimulatedExecutor implements Executor {
     if (!plan || !(await this.#store.has(plan.runId))) return
     if (await this.#isSilent(plan)) throw new Error(`Node ${plan.node} is unreachable`)
     const now = this.#options.time.nowMs()
-    if (computeEnd(plan, await this.#readStops(plan)).at <= now) return
+    if (computeEnd(plan, await this.#store.readStops(plan.runId)).at <= now) return
     await this.#store.addStop(plan.runId, { at: now, graceMs: Math.max(0, graceMs) })
     this.#stops.emit(plan.runId)
     await this.#schedule(handle, plan)
@@ -132,15 +135,10 @@ class SimulatedExecutor implements Executor {
 
   async close(): Promise<void> {
     this.#closing.abort()
-    await this.#store.close()
   }
 
   #untilClosed(signal: AbortSignal): AbortSignal {
     return AbortSignal.any([signal, this.#closing.signal])
-  }
-
-  async #readStops({ runId }: Plan) {
-    return (await this.#store.readStops()).get(runId) ?? []
   }
 
   async #readSilentNodes(): Promise<ReadonlySet<string>> {
@@ -154,7 +152,7 @@ class SimulatedExecutor implements Executor {
 
   async #schedule(handle: Handle, plan: Plan): Promise<void> {
     const now = this.#options.time.nowMs()
-    this.#agenda.set(handle, findNextChange(plan, await this.#readStops(plan), now) ?? now)
+    this.#agenda.set(handle, findNextChange(plan, await this.#store.readStops(plan.runId), now) ?? now)
   }
 
   async *#print(plan: Plan, from: OutputPosition, signal: AbortSignal): AsyncGenerator<LogChunk> {
@@ -182,7 +180,7 @@ class SimulatedExecutor implements Executor {
 
   /** Whether output can be read now, and when to look again. */
   async #readOutlook(plan: Plan): Promise<{ prints: boolean; isOver: boolean; changesAt: number }> {
-    const [isSilent, stops] = await Promise.all([this.#isSilent(plan), this.#readStops(plan)])
+    const [isSilent, stops] = await Promise.all([this.#isSilent(plan), this.#store.readStops(plan.runId)])
     const now = this.#options.time.nowMs()
     if (isSilent) return { prints: false, isOver: false, changesAt: now + pollMs }
     const { at } = computeEnd(plan, stops)

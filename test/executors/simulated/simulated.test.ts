@@ -1,4 +1,4 @@
-import { appendFile, mkdtemp, rm, stat, writeFile } from 'node:fs/promises'
+import { appendFile, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
@@ -47,7 +47,7 @@ describe('simulated', () => {
   const simulated = (values: Record<string, number | string>, nodes = ['n1']) =>
     runOf({ environment: Object.entries(values).map(([name, value]) => ({ name, value: String(value) })) }, { nodes })
 
-  it('takes its time by the clock it was given', async () => {
+  it('runs take their time by the given clock', async () => {
     const { executor, clock } = await open()
     const handle = await executor.start(simulated({ SIM_START_SECONDS: 2, SIM_RUN_SECONDS: 1.5, SIM_EXIT_CODE: 9 }))
     const began = clock.nowMs()
@@ -80,7 +80,7 @@ describe('simulated', () => {
     await executor.close()
   })
 
-  it('holds everything back on a silent node, and loses nothing', async () => {
+  it('a silent node holds back state and output, and loses nothing', async () => {
     const { executor, clock } = await open()
     const handle = await executor.start(simulated({ SIM_RUN_SECONDS: 5, SIM_LOG_LINES: 2 }, ['n2']))
     await writeFile(join(dataDir, 'sim-silent'), 'n7\nn2\n')
@@ -96,37 +96,37 @@ describe('simulated', () => {
     void reading.then((all) => {
       out = all.out
     })
-    // The reader looks at files, so the pause of its last look in vain may begin at any time.
+    // The reader polls files, so its last pause may begin at any time.
     await until(() => clock.advance(5_000).then(() => out), { what: 'the reader looks again' })
     expect(out).toBe('line 1\nline 2\n')
     await executor.close()
   })
 
-  it('hears a stop of another server, and no half of one', async () => {
+  it('reads stops of another server, but not incomplete lines', async () => {
     const clock = createFakeClock()
     const [one, other] = [await open(clock), await open(clock)]
     const handle = await one.executor.start(simulated({ SIM_RUN_SECONDS: 100 }))
-    await appendFile(join(dataDir, 'sim-stops'), `${JSON.parse(handle).runId} 1`)
+    const stops = join(dataDir, 'sim-stops', JSON.parse(handle).runId)
+    await appendFile(stops, '1')
     expect(await observe(other.executor, handle)).toMatchObject({ state: 'running' })
-    await appendFile(join(dataDir, 'sim-stops'), ' 1\n')
+    await appendFile(stops, ' 1\n')
     await one.executor.stop(handle, 1_000)
     expect(await observe(other.executor, handle)).toMatchObject({ state: 'ended', stopped: true })
     await one.executor.close()
     await other.executor.close()
   })
 
-  it('keeps the list of stops short, and loses none of a run that is kept', async () => {
+  it('keeps the stops of a run until it is forgotten, for all servers', async () => {
     const clock = createFakeClock()
     const [one, other] = [await open(clock), await open(clock)]
     const handle = await one.executor.start(simulated({ SIM_RUN_SECONDS: 100, SIM_IGNORE_TERM_SECONDS: 100 }))
     await one.executor.stop(handle, 50_000)
-    await appendFile(join(dataDir, 'sim-stops'), 'run_over 1 1\n'.repeat(100_000))
-    expect(await observe(other.executor, handle)).toMatchObject({ state: 'running' })
     await other.executor.stop(handle, 10_000)
-    expect((await stat(join(dataDir, 'sim-stops'))).size).toBeLessThan(200)
     await clock.advance(10_000)
     for (const { executor } of [one, other])
       expect(await observe(executor, handle)).toMatchObject({ state: 'ended', exitCode: 137, stopped: true })
+    await one.executor.forget?.(handle)
+    expect(await readdir(join(dataDir, 'sim-stops'))).toEqual([])
     for (const { executor } of [one, other]) await executor.close()
   })
 
