@@ -9,17 +9,17 @@ import { createUnsent } from './unsent.ts'
 
 /**
  * The process of a run of the executor `handler`: `node host.ts MODULE`, with everything else in the environment. It
- * speaks to the server over the API alone, so it outlives it, and waits for it before it ends.
+ * uses only the API of the server, so it outlives the server, and waits for it before it ends.
  *
- * Exit codes: 0 it returned · 1 it threw · 143 it threw after TERM · 119 onResume threw (src/executors/handler) · 126
- * the module is no handler · 127 there is no such module.
+ * Exit codes: 0 returned · 1 threw · 143 threw after TERM · 119 onResume threw (src/executors/handler) · 126 not a
+ * handler · 127 module not found.
  */
 
 const exitCodes = { returned: 0, threw: 1, resumeFailed: 119, noHandler: 126, notFound: 127, terminated: 143 } as const
 
 const { env, argv, stdout, stderr } = process
-/** By default Node writes to a full pipe later, and `process.exit` of a handler, or of this host, cuts what waits. */
-function writeAtOnce(stream: NodeJS.WriteStream): void {
+/** By default Node writes to a full pipe later, and `process.exit` drops pending output. */
+function makeBlocking(stream: NodeJS.WriteStream): void {
   const { _handle: pipe } = stream as { _handle?: { setBlocking?(isBlocking: boolean): void } }
   pipe?.setBlocking?.(true)
 }
@@ -27,23 +27,23 @@ function writeAtOnce(stream: NodeJS.WriteStream): void {
 const complain = (text: string) => void stderr.write(`berth: ${text}\n`)
 
 async function main(): Promise<number> {
-  for (const stream of [stdout, stderr]) writeAtOnce(stream)
+  for (const stream of [stdout, stderr]) makeBlocking(stream)
   const path = resolve((argv[2] ?? '').replace(/^~(?=\/)/, env['HOME'] ?? '/'))
   const handler = await load(path)
   if (typeof handler === 'number') return handler
   const reports = createReports(openInside, complain, createUnsent(env['BERTH_UNSENT_CLOSURE'], complain))
-  const context = { ...(await facts()), ...reports, log: (line: string) => void stdout.write(`${line}\n`) }
-  const code = await outcome(handler, context)
+  const context = { ...(await readFacts()), ...reports, log: (line: string) => void stdout.write(`${line}\n`) }
+  const code = await runHandler(handler, context)
   await reports.settled()
   return code
 }
 
-/** At the first report: a handler that reports nothing starts five times as fast. */
+/** Called at the first report: a handler without reports starts five times as fast. */
 async function openInside(): Promise<Inside> {
   const { createInside } = await import('../client/jobs/inside.ts')
   const { openConnection } = await import('../client/connection/transport.ts')
   const connection = openConnection({ url: env['BERTH_URL'] ?? '', token: env['BERTH_TOKEN'] })
-  // A run has no other limit than its own: while the server is away it waits.
+  // Only the limits of the run end the wait for an unreachable server.
   return createInside(connection, {
     patienceMs: Number.POSITIVE_INFINITY,
     sleep: (ms) => sleep(ms),
@@ -51,21 +51,21 @@ async function openInside(): Promise<Inside> {
   })
 }
 
-async function facts() {
+async function readFacts() {
   const ending = new AbortController()
-  // Not once: without a listener a second TERM would kill a handler that is ending.
-  process.on('SIGTERM', () => ending.abort(new Error('The run is to end')))
+  // `on`, not `once`: without a listener a second TERM would kill a handler that is ending.
+  process.on('SIGTERM', () => ending.abort(new Error('The run must end')))
   return {
     jobId: env['BERTH_JOB_ID'] ?? '',
     run: Number(env['BERTH_RUN']),
-    input: (await json('BERTH_INPUT')) ?? {},
-    closure: await json('BERTH_CLOSURE'),
+    input: (await readJson('BERTH_INPUT')) ?? {},
+    closure: await readJson('BERTH_CLOSURE'),
     signal: ending.signal,
   }
 }
 
-/** The object in the file that the variable names; null: it is not set. */
-async function json(variable: string): Promise<Json | null> {
+/** The object in the file that the variable names; null: the variable is not set. */
+async function readJson(variable: string): Promise<Json | null> {
   const path = env[variable]
   return path ? (JSON.parse(await readFile(path, 'utf8')) as Json) : null
 }
@@ -74,7 +74,7 @@ async function load(path: string): Promise<Handler | number> {
   const url = pathToFileURL(path).href
   const loaded = await import(url).catch((error: NodeJS.ErrnoException & { url?: string }) => {
     const isMissing = error.code === 'ERR_MODULE_NOT_FOUND' && error.url === url
-    complain(isMissing ? `there is no module ${path}` : `cannot load ${path}: ${error.stack ?? error}`)
+    complain(isMissing ? `module not found: ${path}` : `cannot load ${path}: ${error.stack ?? error}`)
     return isMissing ? exitCodes.notFound : exitCodes.noHandler
   })
   if (typeof loaded === 'number') return loaded
@@ -83,7 +83,7 @@ async function load(path: string): Promise<Handler | number> {
   return exitCodes.noHandler
 }
 
-async function outcome(handler: Handler, context: JobContext): Promise<number> {
+async function runHandler(handler: Handler, context: JobContext): Promise<number> {
   const { input, closure, signal } = context
   const resumes = closure !== null && handler.onResume !== undefined
   try {

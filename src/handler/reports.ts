@@ -3,8 +3,8 @@ import type { JobContext, Json } from './define-job.ts'
 import type { Unsent } from './unsent.ts'
 
 /**
- * What a handler reports, in the background: progress and closures one after the other and the newest only, artifacts
- * in order. `settled` is when all of it is stored or refused.
+ * Reports of a handler in the background: of progress and closures only the newest, artifacts in order. `settled` resolves
+ * when all reports are stored or refused.
  */
 export type Reports = Pick<JobContext, 'status' | 'progress' | 'artifact' | 'saveClosure'> & {
   settled(): Promise<void>
@@ -18,8 +18,8 @@ export function createReports(open: () => Promise<Inside>, complain: (text: stri
   }
   const unsettled = new Set<Promise<unknown>>()
 
-  /** A refusal that is not awaited is written to the log and ends nothing. */
-  function kept<T>(what: string, work: Promise<T>): Promise<T> {
+  /** Logs a refusal, which ends nothing if its promise is not awaited. */
+  function track<T>(what: string, work: Promise<T>): Promise<T> {
     const watched = work
       .catch((error: Error) => complain(`${what}: ${error.message}`))
       .finally(() => unsettled.delete(watched))
@@ -27,12 +27,12 @@ export function createReports(open: () => Promise<Inside>, complain: (text: stri
     return work
   }
 
-  const progress = newestOf(
+  const progress = sendNewest(
     async (report: ProgressReport) => (await inside()).reportProgress(report),
     (older, newer) => ({ ...older, ...newer }),
   )
   let newest: Json | undefined
-  const closures = newestOf(
+  const closures = sendNewest(
     async (closure: Json) => {
       await (await inside()).saveClosure(closure)
       if (closure === newest) unsent.clear()
@@ -42,20 +42,20 @@ export function createReports(open: () => Promise<Inside>, complain: (text: stri
   let published: Promise<unknown> = Promise.resolve()
 
   return {
-    status: (message) => kept('status', progress({ message })),
+    status: (message) => track('status', progress({ message })),
     progress: (fraction, message) =>
-      kept('progress', progress({ fraction, ...(message !== undefined && { message }) })),
+      track('progress', progress({ fraction, ...(message !== undefined && { message }) })),
     artifact(artifact) {
       const sent = published.then(async () => (await inside()).publishArtifact(artifact))
       published = sent.catch(() => undefined)
-      return kept(`artifact ${artifact.name}`, sent)
+      return track(`artifact ${artifact.name}`, sent)
     },
     saveClosure(closure) {
       const text = JSON.stringify(closure)
       // A copy: the handler may change the object before it is sent.
       newest = JSON.parse(text) as Json
       unsent.keep(text)
-      return kept('saveClosure', closures(newest))
+      return track('saveClosure', closures(newest))
     },
     async settled() {
       while (unsettled.size > 0) await Promise.all(unsettled)
@@ -67,8 +67,8 @@ interface Next<Value> extends PromiseWithResolvers<void> {
   value: Value
 }
 
-/** Sends one value at a time; those that come meanwhile become one. */
-function newestOf<Value>(send: (value: Value) => Promise<void>, merge: (older: Value, newer: Value) => Value) {
+/** Sends one value at a time; values that arrive meanwhile are merged. */
+function sendNewest<Value>(send: (value: Value) => Promise<void>, merge: (older: Value, newer: Value) => Value) {
   let next: Next<Value> | null = null
   let isSending = false
 

@@ -4,10 +4,9 @@ import { promisify } from 'node:util'
 import { systemClock } from '../../platform/clock.ts'
 
 /**
- * The system's table of accounts, asked by `getent`, because accounts may be in a directory service. Each question
- * forks the server, which costs more the larger it is, so an answer is used again until /etc/passwd changes, and for
- * `rememberedMs` at most: so soon a change in a directory service is noticed. That there is no such account is not
- * remembered.
+ * The system's table of accounts, read by `getent`, because accounts may be in a directory service. Each lookup forks the
+ * server, which costs more the larger it is, so entries are cached until /etc/passwd changes, and for `cachedMs` at most,
+ * because a directory service may change. Missing accounts are not cached.
  */
 export type AccountTable = (account: string) => Promise<AccountEntry | null>
 
@@ -21,20 +20,20 @@ export interface AccountSource {
   monotonicMs(): number
 }
 
-const rememberedMs = 10_000
-const rememberedMax = 1_000
+const cachedMs = 10_000
+const cachedMax = 1_000
 
 export function createAccountTable({ ask, version, monotonicMs }: AccountSource): AccountTable {
-  const remembered = new Map<string, { answer: Promise<AccountEntry | null>; untilMs: number }>()
+  const cached = new Map<string, { answer: Promise<AccountEntry | null>; untilMs: number }>()
   let known = ''
 
-  async function askAnew(account: string): Promise<AccountEntry | null> {
+  async function lookUp(account: string): Promise<AccountEntry | null> {
     const answer = ask(account)
-    if (remembered.size >= rememberedMax) remembered.clear()
-    const one = { answer, untilMs: monotonicMs() + rememberedMs }
-    remembered.set(account, one)
+    if (cached.size >= cachedMax) cached.clear()
+    const one = { answer, untilMs: monotonicMs() + cachedMs }
+    cached.set(account, one)
     const forget = () => {
-      if (remembered.get(account) === one) remembered.delete(account)
+      if (cached.get(account) === one) cached.delete(account)
     }
     answer.then((entry) => entry ?? forget(), forget)
     return answer
@@ -42,16 +41,16 @@ export function createAccountTable({ ask, version, monotonicMs }: AccountSource)
 
   return (account) => {
     const now = version()
-    if (now !== known) remembered.clear()
+    if (now !== known) cached.clear()
     known = now
-    const one = remembered.get(account)
-    return one && monotonicMs() < one.untilMs ? one.answer : askAnew(account)
+    const one = cached.get(account)
+    return one && monotonicMs() < one.untilMs ? one.answer : lookUp(account)
   }
 }
 
 const run = promisify(execFile)
 
-/** `getent` exits with 2 where there is no such account; macOS has no `getent`. */
+/** `getent` exits with 2 for a missing account; macOS lacks `getent`. */
 async function getent(account: string): Promise<AccountEntry | null> {
   try {
     const { stdout } = await run('getent', ['passwd', account])
@@ -64,14 +63,14 @@ async function getent(account: string): Promise<AccountEntry | null> {
 }
 
 /** Programs that change accounts replace the file. */
-function versionOfPasswd(): string {
+function readPasswdVersion(): string {
   const found = statSync('/etc/passwd', { bigint: true, throwIfNoEntry: false })
   return found ? `${found.ino} ${found.size} ${found.mtimeNs}` : ''
 }
 
-/** null: there is no such account. */
+/** null: the account does not exist. */
 export const findAccountEntry = createAccountTable({
   ask: getent,
-  version: versionOfPasswd,
+  version: readPasswdVersion,
   monotonicMs: systemClock.monotonicMs,
 })

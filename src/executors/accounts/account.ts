@@ -15,7 +15,7 @@ export interface Account {
 
 /** Which accounts the runs of a pool may use. */
 export interface AccountRules {
-  /** Several people submit jobs, so they are kept apart. */
+  /** Several people submit jobs. */
   hasUsers: boolean
   /** Jobs of users without an account of their own may run as root. */
   jobsAsRoot: boolean
@@ -28,17 +28,18 @@ export const oneUser: AccountRules = { hasUsers: false, jobsAsRoot: true, owners
 const setpriv = ['/usr/bin/setpriv', '/bin/setpriv'].find((path) => existsSync(path)) ?? 'setpriv'
 const isRoot = () => process.getuid?.() === 0
 
-/** Whether a job of a user without an account is refused. */
+/** Whether the pool refuses jobs of users without an account. */
 export const requiresAccount = ({ hasUsers, jobsAsRoot }: AccountRules) => hasUsers && isRoot() && !jobsAsRoot
 
 /**
- * The account that a run belongs to; null: the server's own, because there is no other or the server may not change to
- * it. It is looked up by the system, not in /etc/passwd: accounts may be in a directory service.
+ * The account of a run; null: the server's own, because the run has no other or the server may not switch accounts. The
+ * system looks it up, not /etc/passwd: accounts may be in a directory service.
  */
 export async function findAccount(unixUser: string | null, rules: AccountRules): Promise<Account | null> {
   if (!isRoot()) return null
   if (unixUser === null) {
-    if (requiresAccount(rules)) throw refused('The user of this job has no unixUser, so the job would run as root')
+    if (requiresAccount(rules))
+      throw refused('The user of this job has no unixUser, so the job would run as root; an ADMIN can set one')
     return null
   }
   const entry = await findAccountEntry(unixUser)
@@ -55,19 +56,19 @@ export async function findAccount(unixUser: string | null, rules: AccountRules):
   }
 }
 
-/** The step of a command line that changes to this account; empty for the server's own. */
+/** The prefix of a command line that switches to this account; empty for the server's own. */
 export function switchToAccount(account: Account | null): string[] {
   if (!account) return []
   return [setpriv, '--reuid', account.uid, '--regid', account.gid, '--init-groups', '--'].map(String)
 }
 
-/** The same for the owner of a file, who may have no account any more. */
+/** The same for the owner of a file, whose account may have been removed. */
 export const switchToOwner = ({ uid, gid }: { uid: number; gid: number }): string[] =>
   [setpriv, '--reuid', uid, '--regid', gid, '--clear-groups', '--'].map(String)
 
 const refused = (message: string) => new StartFailed('BAD_SPEC', message)
 
-/** How the users of a pool are separated, for people; null: there is one user. */
+/** How the users of a pool are separated, for people; null: the server has one user. */
 export function describeSeparation(rules: AccountRules): string | null {
   if (!rules.hasUsers) return null
   if (!isRoot())

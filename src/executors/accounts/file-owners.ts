@@ -1,7 +1,7 @@
 import { stat } from 'node:fs/promises'
 import { findAccountEntry } from './account-table.ts'
 
-/** An account that owns files of the server: a job that ran as it could change the server, or read its secrets. */
+/** An account that owns files of the server: its jobs could change the server or read its secrets. */
 export interface Owner {
   uid: number
   name: string
@@ -11,14 +11,14 @@ export interface Owner {
 
 /** The owners of these files, and the account named `postgres` if it exists, because it may own a database. */
 export async function findOwners(paths: readonly string[]): Promise<Owner[]> {
-  const found = await Promise.all(paths.map(async (path) => ({ path, uid: await ownerOf(path) })))
+  const found = await Promise.all(paths.map(async (path) => ({ path, uid: await readOwner(path) })))
   const uids = new Map(found.flatMap(({ path, uid }) => (uid === null ? [] : [[uid, path] as const])))
-  const named = await Promise.all([...uids].map(async ([uid, path]) => ({ uid, path, name: await nameOf(uid) })))
+  const named = await Promise.all([...uids].map(async ([uid, path]) => ({ uid, path, name: await readName(uid) })))
   const postgres = await findAccountEntry('postgres')
   return postgres ? [...named, { uid: Number(postgres[2]), name: 'postgres', path: 'the files of PostgreSQL' }] : named
 }
 
-async function ownerOf(path: string): Promise<number | null> {
+async function readOwner(path: string): Promise<number | null> {
   try {
     return (await stat(path)).uid
   } catch (error) {
@@ -27,5 +27,5 @@ async function ownerOf(path: string): Promise<number | null> {
   }
 }
 
-/** An account may be removed while its files are left. */
-const nameOf = async (uid: number) => (await findAccountEntry(String(uid)))?.[0] ?? String(uid)
+/** The number if the account was removed. */
+const readName = async (uid: number) => (await findAccountEntry(String(uid)))?.[0] ?? String(uid)

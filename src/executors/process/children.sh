@@ -1,6 +1,6 @@
-# find_reset: puts a prefix of commands into `reset`, which lets a command ignore no signal. What a shell begins in the
-# background ignores INT and QUIT. bash, the shell whose `[` knows -v, can undo that by `trap -`; other shells need `env` of
-# coreutils 8.31. busybox has neither. The command waits for this, so a program is begun only where it may help.
+# find_reset: sets `reset` to a prefix for commands that restores the default of all signals. Background commands of a shell
+# ignore INT and QUIT. bash, the shell whose `[` has -v, can undo that by `trap -`; other shells need `env` of coreutils 8.31.
+# busybox has neither. The command waits for this, so a program is started only where it may help.
 find_reset() {
   reset=
   [ -v reset ] || [ /usr/bin/env -ef /bin/busybox ] || ! /usr/bin/env --default-signal=INT >/dev/null ||

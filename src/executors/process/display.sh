@@ -1,14 +1,13 @@
 # The first process of the container with the X11 display of a run. The image has Xvfb, or for a GPU Xorg and nvidia-smi.
 #
-# The socket of display 0 is in $folder, which the job's container has too, and no other one. That is the access control, so
-# every client that reaches the socket may use it (-ac). Programs would share memory with the server (MIT-SHM), and
-# containers share none.
+# The socket of display 0 is in $folder, which only the job's container shares. That is the access control, so every client
+# that reaches the socket may use it (-ac). MIT-SHM is off, because containers do not share memory.
 #
-# When the server answers, $folder/berth is made: a pipe that the first process of the job's container writes a line to and
-# keeps open. When that process ends in any way, the kernel closes the pipe, and the display ends with 0. Any other exit
-# code is a failure. Until the line is read, the pipe is open here too, so that it is not lost with a process that ends at once.
+# When the X server is ready, $folder/berth is made: a pipe to which the first process of the job's container writes a line
+# and which it keeps open. When that process ends in any way, the kernel closes the pipe, and the display exits with 0. Any
+# other exit code is a failure. Until the line is read, the pipe is open here too, for a process that ends at once.
 #
-# gpu: ''; or the index of the GPU; or TOLD: the id of the GPU comes through the pipe $folder/gpu.
+# gpu: ''; or the index of the GPU; or TOLD: the id of the GPU is read from the pipe $folder/gpu.
 
 gpu=$1 folder=/tmp/.X11-unix screen=1280x960
 trap 'exit 0' USR1
@@ -60,18 +59,18 @@ if [ -z "$gpu" ]; then
 else
   if [ "$gpu" = TOLD ]; then
     mkfifo "$folder/gpu" || exit
-    read -r gpu <"$folder/gpu" || { echo 'nvidia-smi tells no GPU in the container of the job' >&2; exit 1; }
+    read -r gpu <"$folder/gpu" || { echo 'nvidia-smi reports no GPU in the container of the job' >&2; exit 1; }
   fi
   bus=$(bus_of "$gpu") || exit
   configuration "$bus" >/tmp/berth-xorg.conf
-  # Xorg asks for a terminal even if it uses none, and a container has none.
+  # Xorg opens a terminal even if it does not use it, and containers lack terminals.
   [ -e /dev/tty7 ] || ln -s ptmx /dev/tty7
   set -- Xorg :0 vt7 -novtswitch -sharevts -config /tmp/berth-xorg.conf -logfile /tmp/berth-xorg.log
 fi
-mkfifo /tmp/berth-answers || exit
-"$@" -ac -noreset -nolisten tcp -extension MIT-SHM -displayfd 3 3>/tmp/berth-answers &
+mkfifo /tmp/berth-ready || exit
+"$@" -ac -noreset -nolisten tcp -extension MIT-SHM -displayfd 3 3>/tmp/berth-ready &
 server=$!
-if read -r _ </tmp/berth-answers; then
+if read -r _ </tmp/berth-ready; then
   [ ! -e /dev/termination-log ] || echo READY >/dev/termination-log
   mkfifo "$folder/.berth" || exit
   exec 4<>"$folder/.berth"

@@ -3,19 +3,19 @@ import { readScript } from './scripts.ts'
 
 /**
  * The X11 display of a run: a container beside that of the job, with an X server (display.sh). They share the folder of
- * its socket and nothing else, so no other container reaches it, with or without a network.
+ * its socket and nothing else, so no other container reaches the display, with or without a network.
  */
 
 export const displayScript = readScript(import.meta.dirname, 'display.sh')
 /** Where X servers have their sockets. */
 export const displayFolder = '/tmp/.X11-unix'
-/** A pipe that exists once the display answers; the first process of the job keeps it open. */
+/** A pipe that exists once the display is ready; the first process of the job keeps it open. */
 export const displayPipe = `${displayFolder}/berth`
 export const displayVariables = { DISPLAY: ':0' }
-/** What the display may use, on top of the resources of the job. */
+/** Limits of the display, beside the resources of the job. */
 export const displayLimits = { cpuMillis: 1_000, memoryMib: 512, pids: 256 }
 export const displaySecondsMax = 60
-/** What NVIDIA's runtime gives a display on a GPU. */
+/** Driver capabilities that NVIDIA's runtime gives a display on a GPU. */
 export const displayCapabilities = ['graphics', 'display', 'utility']
 
 /** Throws StartFailed: a server with another configuration may have accepted the job. */
@@ -24,7 +24,6 @@ export function requireDisplayImage(executor: string, image: string | undefined)
   throw new StartFailed('BAD_SPEC', `x11: the configuration names no image for displays (${executor}.x11Image)`)
 }
 
-/** How a display ended. */
 export const describeDisplayEnd = (exitCode: number, isOom: boolean): string =>
   isOom ? `it needed more than ${displayLimits.memoryMib} MiB` : `exit code ${exitCode}`
 export const describeLostDisplay = (end: string): string => `The X11 display ended before the job: ${end}`

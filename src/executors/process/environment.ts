@@ -8,7 +8,7 @@ import { removeNpmFolders } from './search-path.ts'
  */
 export type Environment = Readonly<Record<string, string>>
 
-/** Each may be set otherwise by what a job inherits, and by the job. Python writes its output at once then, also into a pipe. */
+/** Inherited variables and the job may override these. Python then writes output immediately, also into a pipe. */
 export const defaultVariables: Environment = { PYTHONUNBUFFERED: '1' }
 
 const inherited = /^(HOME|USER|LOGNAME|SHELL|PATH|LANG|LC_\w+|TZ|TMPDIR)$/
@@ -19,9 +19,9 @@ export interface Inheritance {
   environment: Readonly<Record<string, string | undefined>>
   /** Names of the server's variables that jobs inherit beyond the fixed list. */
   names: readonly string[]
-  /** Variables of the account that the job runs as, if that is not the server's. */
+  /** Variables of the account of the job, if that is not the server's. */
   account: Environment
-  /** What the launcher of the job needs; the job may override it. */
+  /** Variables that the launcher of the job needs; the job may override them. */
   launcher: Environment
 }
 
@@ -46,7 +46,7 @@ function inherit({ environment, names, account }: Inheritance): [string, string]
   return [...own, ...Object.entries(account)]
 }
 
-/** `${NAME}` and no other form. */
+/** Replaces `${NAME}` and no other form. */
 function expand(text: string, lookUp: (name: string) => string | undefined): string {
   return text.replaceAll(/\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g, (_, name: string) => lookUp(name) ?? '')
 }
@@ -57,7 +57,7 @@ export function buildArgv({ spec }: RunSpec, environment: Environment): string[]
   return [...(spec.command ?? []), ...(spec.executable === null ? [] : [spec.executable]), ...given]
 }
 
-/** A step of a command line that replaces its environment by that of the job. */
+/** A step of a command line that replaces its environment by the environment of the job. */
 export interface CarriedEnvironment {
   environment: Environment
   step: readonly string[]

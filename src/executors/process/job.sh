@@ -31,7 +31,7 @@ copy_output() {
   rm -r "$pipes"
 }
 
-# Leftovers of the job may hold the pipes open: they get two seconds.
+# Leftovers of the job may hold the pipes open, so the copies have two seconds.
 finish_copies() {
   exec 1>&- 8>&-
   { sleep 2; kill -KILL $copies; } &

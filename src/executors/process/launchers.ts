@@ -2,8 +2,6 @@ import { processCountOf } from '../../domain/spec.ts'
 import type { RunSpec } from '../executor.ts'
 import type { Environment } from './environment.ts'
 
-/** What launchers need, and what the processes of a run find out about each other where one machine runs all of them. */
-
 /** Open MPI refuses more ranks than cores, and root, by default. From version 5 on, its settings are those of PRRTE. */
 const openMpi = {
   OMPI_MCA_rmaps_base_oversubscribe: '1',
@@ -16,12 +14,12 @@ const openMpiAsRoot = {
   PRTE_ALLOW_RUN_AS_ROOT_CONFIRM: '1',
 }
 
-/** What a launcher needs in the environment; a job may override it. */
+/** Variables that a launcher on one machine needs; a job may override them. */
 export function buildLauncherEnvironment(run: RunSpec, asRoot: boolean): Environment {
   return run.spec.launcher === 'mpirun' ? { ...openMpi, ...buildRootEnvironment(run, asRoot) } : {}
 }
 
-/** The same where the backend has given the job room for its ranks. */
+/** The same for a backend that has allocated a place for each rank. */
 export function buildRootEnvironment({ spec }: RunSpec, asRoot: boolean): Environment {
   return spec.launcher === 'mpirun' && asRoot ? openMpiAsRoot : {}
 }

@@ -1,5 +1,5 @@
-# Run by the account of the job: whether it can read stdinPath ($1) and write stdoutPath ($2) and stderrPath ($3).
-# Prints one line that says which file it cannot use and why. Missing files are made, and none is emptied: the run may
+# Runs under the account of the job: checks that it can read stdinPath ($1) and write stdoutPath ($2) and stderrPath ($3).
+# Prints one line with the file that it cannot use and the reason. Makes missing files, and empties no file: the run may
 # already be writing.
 
 refuse() {

@@ -17,5 +17,5 @@ export const rankLauncher = readScript(import.meta.dirname, 'launch.sh')
 export const jobScript = readScript(import.meta.dirname, 'job.sh')
 /** Checks stdinPath, stdoutPath and stderrPath. */
 export const pathCheck = readScript(import.meta.dirname, 'paths.sh')
-/** Functions of a shell for a child in the background: that it ignores no signal, and a wait while signals come. */
+/** Shell functions for a background child: `find_reset` and `await`. */
 export const childFunctions = readScript(import.meta.dirname, 'children.sh')

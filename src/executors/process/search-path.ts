@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path'
 
 /** Where commands are searched if the job's environment has no PATH. */
 export const systemPath = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'
-/** PATH of a login if the system names none. */
+/** PATH of a login unless the system defines another. */
 const loginPathDefault = '/usr/local/bin:/usr/bin:/bin'
 
 const root = join(import.meta.dirname, '../..', '..')
@@ -18,9 +18,9 @@ export async function readLoginPath(definitions = '/etc/login.defs'): Promise<st
 }
 
 /**
- * The PATH that npm was started with. npm puts a node_modules/.bin for every folder from its package to the root in
- * front of it, and its node-gyp-bin behind these; an npm that npm starts does so again. With these, jobs would find the
- * packages of the server, and its Node before that of the machine.
+ * The PATH that npm was started with. npm prepends a node_modules/.bin for every folder from its package to the root, and
+ * then its node-gyp-bin; a nested npm repeats that. With these folders, jobs would find the packages of the server, and its
+ * Node before the Node of the machine.
  */
 export function removeNpmFolders(path: string): string {
   const entries = path.split(':')
