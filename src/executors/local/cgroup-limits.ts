@@ -1,20 +1,20 @@
-import { accessSync, constants, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { accessSync, constants, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { machineAmountsOf, type Shape } from '../../domain/shape.ts'
 import type { JobSpec } from '../../domain/spec.ts'
 import type { Limit } from '../executor.ts'
-import { type Cgroups, folderOf, removeCgroup } from './cgroups.ts'
+import { type Cgroups, listChildren, nameFolder, removeCgroup } from './cgroups.ts'
 
 /**
  * Limits of runs on memory, processor time and processes. With cgroup version 2 they are files of the cgroup of the
  * run, if the controller may be used below the server's cgroup: the server may have no processes in the cgroup that
  * passes it on, so a service needs `Delegate=yes` and `DelegateSubgroup=berth`. A controller that is mounted as version
- * 1 has a tree of its own, in which the run gets a further cgroup. What can be kept in neither way is named in
- * `System.executors` and at submission.
+ * 1 has its own tree, in which the run gets a further cgroup. `System.executors` and a warning of the submission name the
+ * limits that can be kept in neither way.
  */
 export interface Limiting {
   readonly kept: readonly Limit[]
-  /** Sets the limits of a run, in its cgroup and in further ones; returns those, which its process has to enter. */
+  /** Sets the limits of a run; returns the further cgroups that its process has to enter. */
   impose(run: { runId: string; cgroup: string | null; spec: JobSpec }): string[]
   /** Further cgroups of a run. */
   pathsOf(runId: string): string[]
@@ -32,7 +32,7 @@ const periodUs = 100_000
 const quotaUsMin = 1_000
 const quotaUs = ({ cpuMillis }: Amounts) => Math.max(quotaUsMin, Math.ceil((cpuMillis * periodUs) / 1000))
 
-/** Files of a cgroup, and what is written to them. The first one must exist; the others depend on the kernel. */
+/** Files of a cgroup and their content. The first must exist; the others depend on the kernel. */
 type Files = Readonly<Record<Limit, (amounts: Amounts) => readonly (readonly [string, number | string])[]>>
 
 const filesV2: Files = {
@@ -50,7 +50,7 @@ const filesV1: Files = {
     ['memory.limit_in_bytes', memoryBytes],
     ['memory.memsw.limit_in_bytes', memoryBytes],
   ],
-  // The quota is of the kernel's default period, which is `periodUs`: to write that as well costs a millisecond.
+  // `periodUs` is the default period of the kernel; writing it costs a millisecond.
   cpu: (amounts) => [['cpu.cfs_quota_us', quotaUs(amounts)]],
   pids: () => [['pids.max', pidsMax]],
 }
@@ -73,9 +73,9 @@ export function openLimits(spoolDir: string, cgroups: Cgroups | null): Limiting 
       return paths(runId)
     },
     pathsOf: paths,
-    list: () => [...new Set(trees.flatMap(({ base }) => childrenOf(base)))],
+    list: () => [...new Set(trees.flatMap(({ base }) => listChildren(base)))],
     close() {
-      for (const { base } of trees) if (childrenOf(base).length === 0) removeCgroup(base)
+      for (const { base } of trees) if (listChildren(base).length === 0) removeCgroup(base)
     },
   }
 }
@@ -87,7 +87,7 @@ function write(directory: string, files: ReturnType<Files[Limit]>): void {
     try {
       writeFileSync(path, String(value))
     } catch (error) {
-      // Version 1 refuses a share that is larger than that of the cgroup above, which is kept to its own anyway.
+      // Version 1 refuses a share above the share of the parent cgroup, which limits the run anyway.
       if (!(file.startsWith('cpu.cfs') && (error as NodeJS.ErrnoException).code === 'EINVAL')) throw error
     }
   }
@@ -106,7 +106,7 @@ function controllersBelow(base: string): Limit[] {
   return limitNames.filter((name) => passesOn(dirname(base), name) && passesOn(base, name))
 }
 
-/** The tree of a controller of version 1, below the server's own cgroup of it. */
+/** The tree of a controller of version 1, below the cgroup of the server. */
 function openTree(name: Limit, spoolDir: string): { name: Limit; base: string } | null {
   if (process.platform !== 'linux') return null
   const mount = readFileSync('/proc/self/mounts', 'utf8')
@@ -118,7 +118,7 @@ function openTree(name: Limit, spoolDir: string): { name: Limit; base: string } 
     .map((line) => line.split(':'))
     .find(([, controllers]) => controllers?.split(',').includes(name))?.[2]
   if (mount === undefined || own === undefined) return null
-  const base = join(mount, own, folderOf(spoolDir))
+  const base = join(mount, own, nameFolder(spoolDir))
   if (/\s/.test(base)) return null
   try {
     mkdirSync(base, { recursive: true })
@@ -129,8 +129,3 @@ function openTree(name: Limit, spoolDir: string): { name: Limit; base: string } 
     return null
   }
 }
-
-const childrenOf = (path: string) =>
-  existsSync(path)
-    ? readdirSync(path, { withFileTypes: true }).flatMap((entry) => (entry.isDirectory() ? entry.name : []))
-    : []

@@ -10,17 +10,15 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
+import type { Clock } from '../../platform/clock.ts'
 import { readErrorCode } from '../backend/file-errors.ts'
 import { isMissingFile } from './journal.ts'
 
 /**
  * A cgroup (version 2) for each run, if the server may make some: below its own, so a service or a container that is
- * stopped as a whole takes its jobs with it, and no right is needed beyond a delegated subtree. Limits of runs are set
- * by limits.ts. A process cannot leave the cgroup by making a session, `cgroup.kill` ends all at once, and the kernel
- * reports when it is empty. A folder per spool keeps several servers of one machine apart.
- *
- * A job of the server's own account can move itself into another cgroup that this account may write; a job of another
- * account cannot.
+ * stopped as a whole takes its jobs with it, and no right is needed beyond a delegated subtree. cgroup-limits.ts sets
+ * the limits of runs. A process of another account cannot leave the cgroup, `cgroup.kill` ends all processes at once, and
+ * the kernel reports when it is empty. A folder per spool keeps several servers of one machine apart.
  */
 export interface Cgroups {
   /** The folder of this spool. */
@@ -35,11 +33,11 @@ export interface Cgroups {
   close(): void
 }
 
-/** null: there is no cgroup version 2 in which the server may make others, or the kernel is older than 5.14. */
+/** null: the server may not make cgroups of version 2, or the kernel is older than 5.14. */
 export function openCgroups(spoolDir: string): Cgroups | null {
   const own = ownCgroup()
   if (own === null || /\s/.test(own)) return null
-  const base = join(own, folderOf(spoolDir))
+  const base = join(own, nameFolder(spoolDir))
   try {
     accessSync(join(own, 'cgroup.procs'), constants.W_OK)
     mkdirSync(base, { recursive: true })
@@ -54,14 +52,14 @@ export function openCgroups(spoolDir: string): Cgroups | null {
       mkdirSync(join(base, runId), { recursive: true })
       return join(base, runId)
     },
-    list: () => ifThere(() => childrenOf(base)) ?? [],
+    list: () => listChildren(base),
     close() {
-      if (ifThere(() => childrenOf(base))?.length === 0) removeCgroup(base)
+      if (listChildren(base).length === 0) removeCgroup(base)
     },
   }
 }
 
-export const folderOf = (spoolDir: string) =>
+export const nameFolder = (spoolDir: string) =>
   `berth-${createHash('sha256').update(spoolDir).digest('hex').slice(0, 16)}`
 
 /** The name of a service's own part of its delegated subtree: runs are beside it then, where limits are possible. */
@@ -78,8 +76,10 @@ function ownCgroup(): string | null {
   return join(mount, basename(path) === ownPart ? dirname(path) : path)
 }
 
-const childrenOf = (path: string) =>
-  readdirSync(path, { withFileTypes: true }).flatMap((entry) => (entry.isDirectory() ? entry.name : []))
+export const listChildren = (path: string): string[] =>
+  ifThere(() => readdirSync(path, { withFileTypes: true }))?.flatMap((entry) =>
+    entry.isDirectory() ? entry.name : [],
+  ) ?? []
 
 /** Whether a process is in it or below; zombies do not count. */
 export function isPopulated(path: string): boolean {
@@ -91,15 +91,24 @@ export function killCgroup(path: string): void {
   if (existsSync(join(path, 'cgroup.kill'))) ifThere(() => writeFileSync(join(path, 'cgroup.kill'), '1'))
 }
 
-/** false: a process in it is still dying. A job that runs as root may have made other cgroups below. */
+/** false: a process in it is still dying. The job may have made cgroups below. */
 export function removeCgroup(path: string): boolean {
   try {
-    for (const child of ifThere(() => childrenOf(path)) ?? []) removeCgroup(join(path, child))
+    for (const child of listChildren(path)) removeCgroup(join(path, child))
     ifThere(() => rmdirSync(path))
   } catch {
     return false
   }
   return !existsSync(path)
+}
+
+/** The cgroups of a run that is over are empty; processes of a killed run may need a moment to die. */
+export async function endCgroups(paths: readonly (string | undefined)[], clock: Clock): Promise<void> {
+  for (const path of paths) {
+    if (path === undefined) continue
+    killCgroup(path)
+    for (let looks = 0; looks < 50 && !removeCgroup(path); looks++) await clock.sleep(20)
+  }
 }
 
 /** undefined: the file does not exist any more. */

@@ -9,13 +9,11 @@ import { systemPath } from '../process/search-path.ts'
 import { sourcingShell } from './shell.ts'
 import { noMpirun } from './start-failure.ts'
 
-/** The command line of a run: its command, with what its launcher, preLaunch and postLaunch put in front of it. */
-
 /** Variables by which a rank of `multiple` knows its number, from 0 on, and the number of ranks. */
 const rankVariable = 'BERTH_RANK'
 const ranksVariable = 'BERTH_RANKS'
 
-/** What a launcher sets for the job; a job cannot override it. */
+/** Variables of the launcher; a job cannot override them. */
 export function rankEnvironment({ spec }: RunSpec): Environment {
   if (spec.launcher !== 'multiple') return {}
   return { [rankVariable]: '0', [ranksVariable]: String(processCountOf(spec.resources)) }
@@ -23,18 +21,18 @@ export function rankEnvironment({ spec }: RunSpec): Environment {
 
 interface Command extends Pick<CarriedEnvironment, 'environment'> {
   argv: readonly string[]
-  /** The PATH in which the account of the job must find mpirun; '' if it needs none. */
+  /** The PATH in which the account of the job must find mpirun; '' for other launchers. */
   mpirunPath: string
 }
 
-/** `path` makes a path of the spec absolute; '' if there is none. */
-export async function commandOf(
+/** The command line of a run: its launcher, preLaunch and postLaunch before its command. `path` makes paths absolute. */
+export async function buildCommand(
   run: RunSpec,
   environment: Environment,
   path: (given: string | null) => string,
 ): Promise<Command> {
   const { spec } = run
-  const argv = await launched(run, environment)
+  const argv = await addLauncher(run, environment)
   const ranks = spec.launcher === 'multiple' ? processCountOf(spec.resources) : 1
   const scripts = [path(spec.preLaunch), path(spec.postLaunch)]
   const hasScripts = scripts.some((script) => script !== '')
@@ -42,35 +40,39 @@ export async function commandOf(
   const { step, ...carried } = carryEnvironment(environment, late)
   const mpirunPath = spec.launcher === 'mpirun' ? (environment['PATH'] ?? '') : ''
   const around = [...sourcingShell, '-c', rankLauncher, 'berth', path(spec.stdinPath), ...scripts, String(ranks)]
-  // A shell with the environment of the job reads the scripts; without scripts there is no such shell.
+  // A shell with the environment of the job reads the scripts; without scripts no such shell runs.
   if (hasScripts) return { ...carried, mpirunPath, argv: [...step, ...around, ...argv] }
-  return { ...carried, mpirunPath, argv: [...(ranks > 1 ? around : []), ...step, ...nameable(argv)] }
+  return { ...carried, mpirunPath, argv: [...(ranks > 1 ? around : []), ...step, ...escapeAssignment(argv)] }
 }
 
-/** `env` takes an argument with "=" for a variable. */
-const nameable = (argv: readonly string[]) => (argv[0]?.includes('=') ? ['/usr/bin/nice', '-n', '0', ...argv] : argv)
+/** `env` reads a program with "=" in its name as a variable. */
+const escapeAssignment = (argv: readonly string[]) =>
+  argv[0]?.includes('=') ? ['/usr/bin/nice', '-n', '0', ...argv] : argv
 
-async function launched(run: RunSpec, environment: Environment): Promise<readonly string[]> {
+async function addLauncher(run: RunSpec, environment: Environment): Promise<readonly string[]> {
   const { launcher, resources } = run.spec
   const argv = buildArgv(run, environment)
   const [program, ...rest] = argv
-  if (program === undefined) throw new StartFailed('BAD_SPEC', 'There is no command')
+  if (program === undefined) throw new StartFailed('BAD_SPEC', 'The spec has no command')
   switch (launcher) {
     case 'single':
     case 'multiple':
-      return environment['PATH'] === undefined ? [(await find(program, systemPath)) ?? program, ...rest] : argv
+      return environment['PATH'] === undefined ? [(await findProgram(program, systemPath)) ?? program, ...rest] : argv
     case 'mpirun': {
-      // In a PATH of the job its account looks for it (paths.ts).
-      const mpirun = environment['PATH'] === undefined ? await find('mpirun', systemPath) : 'mpirun'
+      // The account of the job looks for it in a PATH of the job (path-check.ts).
+      const mpirun = environment['PATH'] === undefined ? await findProgram('mpirun', systemPath) : 'mpirun'
       if (mpirun) return [mpirun, '-n', String(processCountOf(resources)), ...argv]
       throw new StartFailed('BAD_SPEC', noMpirun)
     }
     default:
-      throw new StartFailed('BAD_SPEC', `launcher ${launcher} is none of ${traitsOf('local').launchers.join(', ')}`)
+      throw new StartFailed(
+        'BAD_SPEC',
+        `launcher: ${launcher} is unknown; use ${traitsOf('local').launchers.join(', ')}`,
+      )
   }
 }
 
-async function find(program: string, path: string): Promise<string | null> {
+async function findProgram(program: string, path: string): Promise<string | null> {
   if (program.includes('/')) return null
   for (const directory of path.split(':')) {
     const file = join(directory, program)

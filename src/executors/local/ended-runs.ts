@@ -3,18 +3,18 @@ import { type FileHandle, open } from 'node:fs/promises'
 import type { Log } from '../../platform/log.ts'
 
 /**
- * The list of ended runs: one file to which every shim appends its run's id as its last act but one. One watch on it
- * reports all runs, also those of an earlier server. Only new lines are reported; a server that starts inspects its
- * runs anyway. A list that was read up to `listBytesMax` is emptied by any of its readers: it only makes things faster.
+ * The list of ended runs: one file to which every shim appends the id of its run at the end. One watch on it reports all
+ * runs, also those of an earlier server. Only new lines are reported; a server that starts inspects its runs anyway. Any
+ * reader empties a list that was read up to `listBytesMax`: without the list, polling finds the ends.
  */
-export interface EndedList {
+export interface EndedRuns {
   close(): Promise<void>
 }
 
 const readBytesMax = 65_536
 const listBytesMax = 65_536
 
-export async function followEnded(path: string, log: Log, onEnded: (runId: string) => void): Promise<EndedList> {
+export async function watchEndedRuns(path: string, log: Log, onEnded: (runId: string) => void): Promise<EndedRuns> {
   const file = await open(path, 'a+', 0o600)
   let { size: offset } = await file.stat()
   let reading: Promise<void> = Promise.resolve()

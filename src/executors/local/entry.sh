@@ -1,6 +1,6 @@
-# Run by the account of the job, because the server may be root: whether that account can enter the working directory $1
-# (else exit code 3) and, unless $2 is empty, finds mpirun in the search path $2 (else exit code 4). The check of the files
-# of the streams (paths.sh) follows. A missing directory and a forbidden one are the same answer.
+# Runs under the account of the job, because the server may be root. Exit code 3: the account cannot enter the working
+# directory $1. Exit code 4: $2 is a search path without mpirun. The check of the files of the streams (paths.sh) follows.
+# Missing and forbidden directories have the same exit code.
 cd -P -- "$1" 2>/dev/null || exit 3
 
 finds_mpirun() (

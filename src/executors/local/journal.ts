@@ -4,7 +4,7 @@ import type { Loss } from '../backend/spool-reader.ts'
 
 /**
  * The journal of a run: the records of its shim and of the server, in the order of the events. shim.sh is its
- * specification. A line is one write to an O_APPEND file, so lines never mix; a last line without its newline is
+ * specification. A line is one write to an O_APPEND file, so lines never mix; a last line without a newline is
  * ignored.
  */
 
@@ -13,45 +13,45 @@ export interface Journal {
   claim: ShimClaim | null
   /** Leader of the job's session and process group; written with the claim. */
   session: { pid: number; born: string } | null
-  /** Seconds of uptime at which the grace of the earliest stop ends; null: no stop came before the end of the run. */
+  /** Seconds of uptime at which the grace of the earliest stop ends; null: the run was not stopped before its end. */
   stopUp: number | null
-  /** The fallback deadline fired before any stop, at this uptime (null: it is not told). */
+  /** The fallback deadline fired before any stop, at this uptime (null: unknown). */
   deadline: { up: number | null } | null
   /** TERM was sent for the stop or the deadline. */
   isTermSent: boolean
   exit: { code: number; up: number | null } | null
   /** Further cgroups of the job. */
   limited: readonly string[]
-  /** null: not known. */
+  /** null: unknown. */
   used: Used | null
-  /** Output that is not in the spool, in the order in which it was noticed. */
+  /** Output that is not in the spool, in the order of the records. */
   losses: Loss[]
 }
 
 export interface Used {
   cpuSeconds: number | null
   maxMemoryBytes: number | null
-  /** How many of its processes were killed for want of memory. */
+  /** Number of its processes that the kernel killed for want of memory. */
   oomKills: number
 }
 
 const lossWords = { cut: 'LOST', full: 'DISK_FULL', over: 'OVER_LIMIT' } as const
 
 export interface ShimClaim {
-  /** 0: claimed by the server so that no shim ever can. */
+  /** 0: the server took the claim, so that no shim can take it any more. */
   pid: number
   born: string
   boot: string
-  /** Seconds of uptime; null: the system does not tell. */
+  /** Seconds of uptime; null: unknown to the system. */
   up: number | null
-  /** Seconds of uptime at which the fallback deadline fires; null: it has none. */
+  /** Seconds of uptime at which the fallback deadline fires; null: the run has no deadline. */
   due: number | null
-  /** The cgroup of the job; null: none of its own. */
+  /** null: the job has no cgroup. */
   cgroup: string | null
 }
 
 /**
- * null: there is no such run here. Read synchronously: it is a few hundred bytes in the page cache (30 µs), and four
+ * null: the journal is missing. Read synchronously: it is a few hundred bytes in the page cache (30 µs), and four
  * switches to the thread pool would cost ten times that at the start of every job.
  */
 export function readJournal(path: string): Journal | null {
@@ -63,8 +63,8 @@ export function readJournal(path: string): Journal | null {
   }
 }
 
-/** The losses that a journal tells. It only grows, so it is read when its size has changed: it is asked with each look at the output. */
-export function lossesOf(path: string): () => readonly Loss[] {
+/** Reads the losses of a journal again only when its size has changed, because each poll of the output asks for them. */
+export function trackLosses(path: string): () => readonly Loss[] {
   let size = 0
   let losses: readonly Loss[] = []
   return () => {
@@ -96,7 +96,7 @@ function parseJournal(text: string): Journal {
   return journal
 }
 
-/** Records that count wherever they stand. */
+/** Records that count also after the exit record. */
 function takeFact(journal: Journal, { word, fields, line }: { word: string; fields: string[]; line: string }): boolean {
   if (word === 'claim') journal.claim ??= parseClaim(fields)
   else if (word === 'cut' || word === 'full' || word === 'over') journal.losses.push(...parseLoss(word, fields))
@@ -107,7 +107,7 @@ function takeFact(journal: Journal, { word, fields, line }: { word: string; fiel
   return true
 }
 
-/** Records that count until the end of the command. */
+/** Records that count only before the exit record. */
 function takeStep(journal: Journal, word: string, fields: readonly string[]): void {
   if (word === 'session') journal.session ??= { pid: Number(fields[0]), born: fields[1] ?? '' }
   if (word === 'stop') journal.stopUp = least(journal.stopUp, amount(fields[1]))
@@ -133,7 +133,7 @@ function parseUsed([usec, peak, oom]: readonly string[]): Used {
   }
 }
 
-/** Of two such lines the second one counts. */
+/** The shim writes two such lines; the second counts. */
 function parseTimes(line: string): Used {
   const times = [...line.matchAll(/(\d+)m([\d.]+)s/g)].map(([, minutes, rest]) => Number(minutes) * 60 + Number(rest))
   return { cpuSeconds: times.reduce((sum, each) => sum + each, 0), maxMemoryBytes: null, oomKills: 0 }
@@ -161,12 +161,12 @@ function append(path: string, text: string): boolean {
   }
 }
 
-/** false: there is no journal. */
+/** false: the run has no directory. */
 export function recordStop(path: string, { graceSeconds, up }: { graceSeconds: number; up: number }): boolean {
   return append(path, `stop ${graceSeconds.toFixed(3)} ${up.toFixed(2)}\n`)
 }
 
-/** No shim can take the claim after this; the journal tells whether one had taken it before. false: there is no journal. */
+/** No shim can take the claim after this; the journal shows whether a shim had taken it before. false: the run has no directory. */
 export function recordVoid(path: string, boot: string): boolean {
   return append(path, `claim 0 0 ${boot} - - -\n`)
 }

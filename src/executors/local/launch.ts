@@ -5,7 +5,7 @@ import { buildEnvironment, type Environment } from '../process/environment.ts'
 import { buildLauncherEnvironment, buildNodeFile } from '../process/launchers.ts'
 import { jobScript } from '../process/scripts.ts'
 import { commandFolder } from '../process/search-path.ts'
-import { commandOf, rankEnvironment } from './command.ts'
+import { buildCommand, rankEnvironment } from './command.ts'
 import { writeNodeFile, writeSecretFile } from './run-files.ts'
 import { newSession, shell, workdirScript } from './shell.ts'
 import type { RunFiles } from './spool.ts'
@@ -14,14 +14,14 @@ import { unsentVariable } from './unsent-closures.ts'
 /** The process that a shim starts as the job of a run. */
 export interface Launch {
   argv: readonly string[]
-  /** Seconds until the fallback deadline; 0: none. */
+  /** Seconds until the fallback deadline; 0: no deadline. */
   limitSeconds: number
   cwd: string
-  /** The PATH in which its account must find mpirun; '' if it needs none. */
+  /** The PATH in which its account must find mpirun; '' for other launchers. */
   mpirunPath: string
   environment: Readonly<Record<string, string>>
   account: Account | null
-  /** Of its streams; '' where the spec names none. */
+  /** stdinPath, stdoutPath and stderrPath; '' if absent. */
   paths: readonly string[]
 }
 
@@ -30,9 +30,9 @@ export interface LaunchOptions {
   environment: Readonly<Record<string, string | undefined>>
   inheritNames: readonly string[]
   accounts: AccountRules
-  /** The pool has GPUs: a job without GPUs must not see any. */
+  /** If the pool has GPUs, a job without GPUs must not see any. */
   hasGpus: boolean
-  /** Where the files are that the job reads. */
+  /** Paths of the files that the job reads. */
   files: Pick<RunFiles, 'nodeFile' | 'closureFile' | 'inputFile' | 'unsentFile'>
   /** Time after its maximum run time at which a run is ended also without a leader. */
   deadlineSlackSeconds: number
@@ -41,22 +41,22 @@ export interface LaunchOptions {
 /** Identifies the processes of a run that has no cgroup. */
 export const runIdVariable = 'BERTH_RUN_ID'
 
-export async function launchOf(run: RunSpec, options: LaunchOptions): Promise<Launch> {
+export async function buildLaunch(run: RunSpec, options: LaunchOptions): Promise<Launch> {
   const { spec } = run
   const account = await findAccount(run.unixUser, options.accounts)
-  const environment = buildEnvironment(await withInjected(run, account, options), {
-    environment: withCommand(options.environment),
+  const environment = buildEnvironment(await injectVariables(run, account, options), {
+    environment: addCommandFolder(options.environment),
     names: options.inheritNames,
-    account: withCommand(account?.environment ?? {}),
+    account: addCommandFolder(account?.environment ?? {}),
     launcher: buildLauncherEnvironment(run, account === null && process.getuid?.() === 0),
   })
   const { HOME: home = '/' } = account?.environment ?? options.environment
-  const cwd = workdirOf(spec.workdir, home)
+  const cwd = resolveWorkdir(spec.workdir, home)
   const path = (given: string | null) => (given === null ? '' : resolve(cwd, given))
   const paths = [path(spec.stdinPath), path(spec.stdoutPath), path(spec.stderrPath)]
-  const command = await commandOf(run, environment, path)
+  const command = await buildCommand(run, environment, path)
   const streams = paths.some((each) => each !== '') ? [shell, '-c', jobScript, 'berth', ...paths] : []
-  // The job enters the directory with the rights of its account, not with those of the server.
+  // The job enters the directory with the rights of its account, not of the server.
   const enter = account ? [...switchToAccount(account), shell, '-c', workdirScript, 'berth', cwd] : []
   return {
     argv: [...newSession, ...enter, ...streams, ...command.argv],
@@ -69,11 +69,11 @@ export async function launchOf(run: RunSpec, options: LaunchOptions): Promise<La
   }
 }
 
-/** Jobs find `berth` after all other programs of their PATH. */
-const withCommand = <Variables extends LaunchOptions['environment']>(environment: Variables): Variables =>
+/** Appends the folder of `berth` to PATH. */
+const addCommandFolder = <Variables extends LaunchOptions['environment']>(environment: Variables): Variables =>
   environment['PATH'] ? { ...environment, PATH: `${environment['PATH']}:${commandFolder}` } : environment
 
-async function withInjected(run: RunSpec, account: Account | null, options: LaunchOptions): Promise<RunSpec> {
+async function injectVariables(run: RunSpec, account: Account | null, options: LaunchOptions): Promise<RunSpec> {
   const { files } = options
   const { closure } = run
   const { input, handler } = run.spec
@@ -81,7 +81,7 @@ async function withInjected(run: RunSpec, account: Account | null, options: Laun
   const injected = {
     ...run.injected,
     [runIdVariable]: run.runId,
-    ...gpuEnvironment(run, options.hasGpus),
+    ...buildGpuEnvironment(run, options.hasGpus),
     ...rankEnvironment(run),
     ...(nodes === null ? {} : { PSIJ_NODEFILE: await writeNodeFile(files.nodeFile, nodes, account) }),
     ...(closure === null ? {} : { BERTH_CLOSURE: await writeSecretFile(files.closureFile, closure, account) }),
@@ -91,12 +91,12 @@ async function withInjected(run: RunSpec, account: Account | null, options: Laun
   return { ...run, injected }
 }
 
-function gpuEnvironment({ gpuIds }: RunSpec, hasGpus: boolean): Environment {
+function buildGpuEnvironment({ gpuIds }: RunSpec, hasGpus: boolean): Environment {
   if (!hasGpus && gpuIds.length === 0) return {}
   const ids = gpuIds.join(',')
   return { CUDA_VISIBLE_DEVICES: ids, NVIDIA_VISIBLE_DEVICES: ids }
 }
 
-function workdirOf(given: string | null, home: string): string {
+function resolveWorkdir(given: string | null, home: string): string {
   return given === null || given === '~' ? home : given.replace(/^~\//, `${home}/`)
 }

@@ -1,40 +1,48 @@
-import { existsSync, mkdirSync } from 'node:fs'
-import { networkInterfaces, release, uptime } from 'node:os'
+import { existsSync } from 'node:fs'
+import { release, uptime } from 'node:os'
 import type { Clock, Time } from '../../platform/clock.ts'
 import type { Log } from '../../platform/log.ts'
 import { createLoop } from '../../platform/loop.ts'
 import { Outage } from '../../platform/troubles.ts'
 import { type AccountRules, describeSeparation, oneUser } from '../accounts/account.ts'
 import { Alarms } from '../backend/alarms.ts'
-import { readErrorCode } from '../backend/file-errors.ts'
 import { blameMachine } from '../backend/machine-trouble.ts'
-import { type Executor, type ExecutorDescription, type Observation, type RunSpec, StartFailed } from '../executor.ts'
-import { limitNames, noLimits, openLimits } from './cgroup-limits.ts'
-import { killCgroup, openCgroups, removeCgroup } from './cgroups.ts'
-import { followEnded } from './ended-runs.ts'
+import {
+  type Executor,
+  type ExecutorDescription,
+  type Handle,
+  type LogChunk,
+  type Observation,
+  type RunSpec,
+  StartFailed,
+} from '../executor.ts'
+import { type Limiting, limitNames, noLimits, openLimits } from './cgroup-limits.ts'
+import { type Cgroups, endCgroups, openCgroups } from './cgroups.ts'
+import { type EndedRuns, watchEndedRuns } from './ended-runs.ts'
 import { type Journal, readJournal, recordStop, recordVoid } from './journal.ts'
-import { launchOf } from './launch.ts'
+import { buildLaunch } from './launch.ts'
+import { findAddress } from './machine.ts'
 import { readOutput } from './output.ts'
-import { awayMessage, type HomeDirectory, Presence } from './presence.ts'
+import { awayMessage, type DataDirectory, Presence } from './presence.ts'
 import { readBootId } from './processes.ts'
 import { deadlineGraceSeconds } from './spawn.ts'
-import { createSpawner } from './spawner.ts'
-import { endedList, filesOf, listRuns, makeRuns, type RunFiles, removeFiles, sizesOf, waitsForDisk } from './spool.ts'
-import { ofSpool } from './start-failure.ts'
+import { Spawner } from './spawner.ts'
+import { listRuns, locateEndedList, locateFiles, makeRunFolder, makeRuns, type RunFiles, removeFiles } from './spool.ts'
+import { catchSpoolTrouble } from './start-failure.ts'
+import { findShim, isOverdue, killJob, sendTerm, type WatchedMachine } from './supervision.ts'
 import { readUnsent } from './unsent-closures.ts'
-import { verdictOf } from './verdict.ts'
-import { type Claimed, isOverdue, killJob, seeShim, terminate, type WatchedMachine, type WatchedRun } from './watch.ts'
-import { createHeir } from './watchdog.ts'
+import { judgeRun } from './verdict.ts'
+import { Watchdog } from './watchdog.ts'
 
 /**
  * Runs as processes of this machine. They outlive the server: shim.sh is their parent and its specification, and the
  * journal of a run is the only truth about it. A handle is the run's id.
  *
  * - start: makes the directory and starts a shim, which takes the claim or finds it taken. A crash at any point leaves
- *   a run that is claimed, or one that is unclaimed and that the next start starts. So it runs at most once.
- * - stop: writes the record, then sends TERM to the group of the job; if it is killed in between, the next server sends it.
- *   At the end of the grace this server or the next one sends KILL to the whole job (watch.ts), whether it leads or not, or
- *   the heir of the server does (heir.ts). The same holds for the fallback deadline of a run.
+ *   a claimed run, or an unclaimed run that the next start starts. So the command runs at most once.
+ * - stop: writes the record, then sends TERM to the group of the job; if the server is killed in between, the next server
+ *   sends it. At the end of the grace this server or the next one kills the whole job (watch.ts), whether it leads or
+ *   not; while no server runs, the watchdog does (watchdog.sh). The same holds for the fallback deadline of a run.
  *
  * A run without a claim is voided by a claim of the server: at a stop, and after `claimMs`.
  *
@@ -46,7 +54,7 @@ import { createHeir } from './watchdog.ts'
 export interface LocalOptions {
   spoolDir: string
   /** Absent: only the spool itself is checked. */
-  dataDirectory?: HomeDirectory
+  dataDirectory?: DataDirectory
   /** Environment of the server; a job inherits the fixed list of it, and `inheritNames`. */
   environment: Readonly<Record<string, string | undefined>>
   inheritNames?: readonly string[]
@@ -66,297 +74,283 @@ export interface LocalOptions {
 }
 
 const streamBytesMaxDefault = 16 * 1024 ** 3
-/** A shim that has taken no claim for this long never will. */
+/** A shim that has not taken its claim for this long never will. */
 const claimMs = 30_000
-/** How often a server that follows no run, since it does not lead, looks for runs whose time is over. */
-const overdueLookMs = 2_000
-export async function createLocalExecutor(options: LocalOptions): Promise<Executor> {
-  const { spoolDir, clock, time, log } = options
-  await makeRuns(spoolDir)
-  const presence = new Presence({ spoolDir, dataDirectory: options.dataDirectory ?? null, log })
-  const machine = machineNow(await readBootId(), time)
-  const { bootId } = machine
-  const cgroups = options.usesCgroups === false ? null : openCgroups(spoolDir)
-  const limiting = options.usesCgroups === false ? noLimits : openLimits(spoolDir, cgroups)
-  const heir = createHeir({ spoolDir, graceSeconds: deadlineGraceSeconds, clock })
-  if ((await listRuns(spoolDir)).length > 0) heir.ensure()
-  endLeftovers()
-  const alarms = new Alarms(clock)
-  const unenforced = limitNames.filter((name) => !limiting.kept.includes(name))
-  const spawner = createSpawner(spoolDir, clock, (runId) => alarms.ring(runId))
-  /** When journals without a claim were first seen by this server: times of files depend on a clock that may be set. */
-  const unclaimed = new Map<string, number>()
-  const ended = await followEnded(endedList(spoolDir), log, (runId) => {
-    // The spawner tells it when nothing is left of the shim.
-    if (!spawner.watches(runId)) alarms.ring(runId)
-  })
-  const closing = new AbortController()
+/** How often a server that follows no run, because it does not lead, looks for overdue runs. */
+const overduePollMs = 2_000
 
-  /** A cgroup is made after the directory of its run, so a cgroup without one is a leftover. */
-  function endLeftovers(): void {
-    for (const runId of new Set([...(cgroups?.list() ?? []), ...limiting.list()]))
-      if (!existsSync(`${spoolDir}/runs/${runId}`) && presence.isHere())
-        void endCgroups([cgroups?.pathOf(runId), ...limiting.pathsOf(runId)], clock)
+export async function createLocalExecutor(options: LocalOptions): Promise<LocalExecutor> {
+  await makeRuns(options.spoolDir)
+  const executor = new LocalExecutor(options, await readBootId())
+  await executor.open()
+  return executor
+}
+
+export class LocalExecutor implements Executor {
+  readonly name = 'local'
+  readonly #options: LocalOptions
+  readonly #clock: Clock
+  readonly #presence: Presence
+  readonly #machine: WatchedMachine
+  readonly #cgroups: Cgroups | null
+  readonly #limiting: Limiting
+  readonly #watchdog: Watchdog
+  readonly #alarms: Alarms
+  readonly #spawner: Spawner
+  readonly #overdue: ReturnType<typeof createLoop>
+  /** When this server first saw journals without a claim: times of files depend on a clock that may be set. */
+  readonly #unclaimed = new Map<string, number>()
+  readonly #closing = new AbortController()
+  #ended: EndedRuns | undefined
+
+  constructor(options: LocalOptions, bootId: string) {
+    const { spoolDir, clock, time, log, dataDirectory = null, usesCgroups = true } = options
+    this.#options = options
+    this.#clock = clock
+    this.#presence = new Presence({ spoolDir, dataDirectory, log })
+    this.#machine = {
+      bootId,
+      uptimeSeconds: uptime,
+      nowMs: () => time.nowMs(),
+      ip: findAddress(),
+      cleared: new Set(),
+    }
+    this.#cgroups = usesCgroups ? openCgroups(spoolDir) : null
+    this.#limiting = usesCgroups ? openLimits(spoolDir, this.#cgroups) : noLimits
+    this.#watchdog = new Watchdog({ spoolDir, graceSeconds: deadlineGraceSeconds, clock })
+    this.#alarms = new Alarms(clock)
+    this.#spawner = new Spawner(spoolDir, clock, (runId) => this.#alarms.ring(runId))
+    const runOnce = () => this.#endOverdue()
+    this.#overdue = createLoop({ name: 'overdue runs', pollMs: overduePollMs, runOnce, clock, log })
+  }
+
+  /** Takes over the runs in the spool. */
+  async open(): Promise<void> {
+    const { spoolDir, log } = this.#options
+    if ((await listRuns(spoolDir)).length > 0) this.#watchdog.ensure()
+    this.#removeLeftoverCgroups()
+    this.#ended = await watchEndedRuns(locateEndedList(spoolDir), log, (runId) => {
+      // The spawner reports the end of its shims when nothing is left of them.
+      if (!this.#spawner.watches(runId)) this.#alarms.ring(runId)
+    })
+    this.#overdue.start()
   }
 
   /**
-   * A run that an earlier leader may have started is unknown while the spool is away, and so is one that was being started
-   * when the spool disappeared. Both wait here: a failure would start the job again beside it.
+   * A run that an earlier leader may have started is unknown while the spool is away, and so is a run that was being
+   * started when the spool disappeared. Both wait here: a failure would start the job again beside it.
    */
-  async function start(run: RunSpec, unwanted?: AbortSignal, tell?: (info: string) => void): Promise<string> {
-    const files = filesOf(spoolDir, run.runId)
+  async start(run: RunSpec, unwanted?: AbortSignal, tell?: (info: string) => void): Promise<Handle> {
+    const files = this.#locate(run.runId)
     if (!files) throw new StartFailed('BAD_SPEC', `Not the id of a run: ${run.runId}`)
-    if (!run.inherited) presence.demandForStart()
+    if (!run.inherited) this.#presence.assertHereForStart()
     for (;;) {
-      await presence.untilHere(clock, unwanted, tell)
+      await this.#presence.waitUntilHere(this.#clock, unwanted, tell)
       try {
-        return await startHere(run, files)
+        return await this.#startHere(run, files)
       } catch (error) {
-        if (!(error instanceof Outage) && presence.isHere()) throw error
+        if (!(error instanceof Outage) && this.#presence.isHere()) throw error
       }
     }
   }
 
-  async function startHere(run: RunSpec, files: RunFiles): Promise<string> {
-    if (isClaimed(files)) return run.runId
-    const { environment, inheritNames = [], hasGpus = false, deadlineSlackSeconds = 10, accounts = oneUser } = options
-    const from = {
-      environment,
-      inheritNames,
-      accounts,
-      hasGpus,
-      deadlineSlackSeconds,
-      files,
-    }
-    try {
-      ofSpool(() => makeFolder(files.directory))
-      const launch = await launchOf(run, from)
-      if (launch.limitSeconds > 0) heir.ensure()
-      const cgroup = cgroups?.create(run.runId) ?? null
-      await spawner.spawn({
-        launch,
-        files,
-        bootId,
-        cgroup,
-        limited: limiting.impose({ runId: run.runId, cgroup, spec: run.spec }),
-        streamBytesMax: options.logBytesMax ?? streamBytesMaxDefault,
-      })
-    } catch (error) {
-      await discard(files)
-      throw blameMachine(error)
-    }
-    return run.runId
+  /** An unclaimed run of a server that died never starts: it is voided. */
+  async find(runId: string): Promise<Handle | null> {
+    const files = this.#locate(runId)
+    if (!files) return null
+    if (this.#presence.readJournal(files.journal)?.claim) return runId
+    if (!existsSync(files.directory)) return null
+    await this.#abandon(files)
+    return this.#presence.readJournal(files.journal) ? runId : null
   }
 
-  function isClaimed(files: RunFiles): boolean {
-    return ofSpool(() => presence.readJournal(files.journal))?.claim != null
+  inspect(runIds: readonly Handle[]): Promise<Observation[]> {
+    return Promise.all(
+      runIds.map(async (runId) => {
+        const files = this.#locate(runId)
+        return files ? this.#addUnsentClosure(files, await this.#observe(files)) : { state: 'gone' }
+      }),
+    )
+  }
+
+  async *logs(runId: Handle, from: unknown, signal: AbortSignal): AsyncGenerator<LogChunk> {
+    const files = this.#locate(runId)
+    if (!files) return
+    using alarm = this.#alarms.of(runId)
+    yield* readOutput({
+      files,
+      from,
+      signal: AbortSignal.any([signal, this.#closing.signal]),
+      alarm,
+      presence: this.#presence,
+      isWatched: () => this.#spawner.watches(runId),
+      observe: () => this.#observe(files),
+      clock: this.#clock,
+      log: this.#options.log,
+    })
+  }
+
+  async stop(runId: Handle, graceMs: number): Promise<void> {
+    const files = this.#locate(runId)
+    const found = files && this.#presence.readJournal(files.journal)
+    if (!files || !found) return
+    const journal = found.claim ? found : this.#voidClaim(files)
+    if (!journal?.claim || journal.exit || journal.claim.boot !== this.#machine.bootId) return
+    const up = uptime() + graceMs / 1000
+    if (graceMs > 0 && journal.stopUp !== null && journal.stopUp <= up) return
+    const shim = await findShim(journal.claim)
+    // Nothing inspects the run between the record and TERM: an inspection would send TERM as well.
+    if (!recordStop(files.journal, { graceSeconds: graceMs / 1000, up })) this.#presence.assertHere()
+    if (graceMs > 0) this.#watchdog.ensure()
+    if (shim) await this.#endJob(files, graceMs)
+  }
+
+  async forget(runId: Handle): Promise<void> {
+    const files = this.#locate(runId)
+    if (files) await this.#remove(files)
+  }
+
+  async list(): Promise<{ runId: string; handle: Handle }[]> {
+    this.#presence.assertHere()
+    return (await listRuns(this.#options.spoolDir)).map((runId) => ({ runId, handle: runId }))
+  }
+
+  async describe(): Promise<ExecutorDescription> {
+    const available = this.#presence.isHere()
+    const unenforced = limitNames.filter((name) => !this.#limiting.kept.includes(name))
+    const sentences = [
+      available ? null : awayMessage,
+      unenforced.length === 0 ? null : `${unenforced.join(', ')}: planned with, not enforced`,
+      this.#cgroups === null ? withoutCgroups : null,
+      sameAccount,
+      describeSeparation(this.#options.accounts ?? oneUser),
+    ]
+    const message = sentences.filter((sentence) => sentence !== null).join('. ')
+    return { version: release(), available, unenforced, message }
+  }
+
+  async close(): Promise<void> {
+    this.#closing.abort()
+    await this.#overdue.stop()
+    this.#spawner.close()
+    this.#watchdog.close()
+    this.#limiting.close()
+    this.#cgroups?.close()
+    await this.#ended?.close()
+  }
+
+  #locate(runId: string): RunFiles | null {
+    return locateFiles(this.#options.spoolDir, runId)
+  }
+
+  async #startHere(run: RunSpec, files: RunFiles): Promise<Handle> {
+    const { runId } = run
+    if (catchSpoolTrouble(() => this.#presence.readJournal(files.journal))?.claim) return runId
+    try {
+      catchSpoolTrouble(() => makeRunFolder(files))
+      const { environment, inheritNames = [], hasGpus = false, deadlineSlackSeconds = 10 } = this.#options
+      const { accounts = oneUser, logBytesMax = streamBytesMaxDefault } = this.#options
+      const from = { environment, inheritNames, accounts, hasGpus, deadlineSlackSeconds, files }
+      const launch = await buildLaunch(run, from)
+      if (launch.limitSeconds > 0) this.#watchdog.ensure()
+      const cgroup = this.#cgroups?.create(runId) ?? null
+      const limited = this.#limiting.impose({ runId, cgroup, spec: run.spec })
+      const { bootId } = this.#machine
+      await this.#spawner.spawn({ launch, files, bootId, cgroup, limited, streamBytesMax: logBytesMax })
+    } catch (error) {
+      await this.#discard(files)
+      throw blameMachine(error)
+    }
+    return runId
   }
 
   /** On a full disk neither the server nor a shim can write a claim; then all files are removed. */
-  async function discard(files: RunFiles): Promise<void> {
+  async #discard(files: RunFiles): Promise<void> {
+    const { directory } = files
+    const { log } = this.#options
     try {
-      await abandon(files)
+      await this.#abandon(files)
     } catch (err) {
       if (err instanceof Outage) throw err
-      log.debug({ err, directory: files.directory }, 'a run that did not start cannot be voided')
-      await removeRun(files).catch((error: unknown) =>
-        log.warn({ err: error, directory: files.directory }, 'the files of a run that did not start stay'),
+      log.debug({ err, directory }, 'cannot void a run that failed to start')
+      await this.#remove(files).catch((error: unknown) =>
+        log.warn({ err: error, directory }, 'cannot remove the files of a run that failed to start'),
       )
     }
   }
 
-  /** The run does not start any more; unless another start took the claim, all its files are removed. */
-  async function abandon(files: RunFiles): Promise<void> {
-    if (voided(files)?.claim?.pid === 0) await removeRun(files)
+  /** The run does not start any more; unless another start took the claim, its files are removed. */
+  async #abandon(files: RunFiles): Promise<void> {
+    if (this.#voidClaim(files)?.claim?.pid === 0) await this.#remove(files)
   }
 
-  async function removeRun(files: RunFiles): Promise<void> {
-    presence.demand()
-    const journal = presence.readJournal(files.journal)
-    const limited = journal?.limited ?? []
-    await endCgroups(
-      [
-        journal?.claim?.cgroup ?? cgroups?.pathOf(files.runId),
-        ...(limited.length > 0 ? limited : limiting.pathsOf(files.runId)),
-      ],
-      clock,
-    )
-    machine.cleared.delete(files.runId)
-    unclaimed.delete(files.journal)
-    await removeFiles(files)
-  }
-
-  const watched = (files: RunFiles): WatchedRun => ({
-    runId: files.runId,
-    journalPath: files.journal,
-    sizes: () => sizesOf(files),
-    waitsForDisk: () => waitsForDisk(files),
-    read: () => presence.readJournal(files.journal),
-  })
-
-  function voided(files: RunFiles): Journal | null {
-    if (recordVoid(files.journal, bootId)) return presence.readJournal(files.journal)
-    presence.demand()
+  /** null: the run has no directory. */
+  #voidClaim(files: RunFiles): Journal | null {
+    if (recordVoid(files.journal, this.#machine.bootId)) return this.#presence.readJournal(files.journal)
+    this.#presence.assertHere()
     return null
   }
 
-  /** An unclaimed run of a server that died never starts: it is voided. */
-  async function find(runId: string): Promise<string | null> {
-    const files = filesOf(spoolDir, runId)
-    if (!files) return null
-    if (presence.readJournal(files.journal)?.claim) return runId
-    if (!existsSync(files.directory)) return null
-    await abandon(files)
-    return presence.readJournal(files.journal) ? runId : null
+  async #remove(files: RunFiles): Promise<void> {
+    this.#presence.assertHere()
+    const journal = this.#presence.readJournal(files.journal)
+    const cgroup = journal?.claim?.cgroup ?? this.#cgroups?.pathOf(files.runId)
+    const limited = journal?.limited.length ? journal.limited : this.#limiting.pathsOf(files.runId)
+    await endCgroups([cgroup, ...limited], this.#clock)
+    this.#machine.cleared.delete(files.runId)
+    this.#unclaimed.delete(files.runId)
+    await removeFiles(files)
   }
 
-  async function inspectOne(runId: string): Promise<Observation> {
-    const files = filesOf(spoolDir, runId)
-    return files ? withUnsent(files, await observe(files)) : { state: 'gone' }
+  /** A cgroup is made after the directory of its run, so a cgroup without a directory is a leftover. */
+  #removeLeftoverCgroups(): void {
+    for (const runId of new Set([...(this.#cgroups?.list() ?? []), ...this.#limiting.list()]))
+      if (!existsSync(`${this.#options.spoolDir}/runs/${runId}`) && this.#presence.isHere())
+        void endCgroups([this.#cgroups?.pathOf(runId), ...this.#limiting.pathsOf(runId)], this.#clock)
   }
 
-  function withUnsent(files: RunFiles, observation: Observation): Observation {
+  async #observe(files: RunFiles): Promise<Observation> {
+    const { runId } = files
+    const run = { files, read: () => this.#presence.readJournal(files.journal) }
+    const observation = await judgeRun(run, this.#machine)
+    if (observation.state !== 'starting') {
+      this.#unclaimed.delete(runId)
+      return observation
+    }
+    const seenMs = this.#unclaimed.get(runId) ?? this.#clock.monotonicMs()
+    this.#unclaimed.set(runId, seenMs)
+    if (this.#clock.monotonicMs() - seenMs < claimMs) return observation
+    this.#voidClaim(files)
+    return judgeRun(run, this.#machine)
+  }
+
+  #addUnsentClosure(files: RunFiles, observation: Observation): Observation {
     if (observation.state !== 'ended' && observation.state !== 'gone') return observation
     const unsentClosure = readUnsent(files)
-    if (unsentClosure === null) presence.demand()
-    return unsentClosure === null ? observation : { ...observation, unsentClosure }
+    if (unsentClosure !== null) return { ...observation, unsentClosure }
+    this.#presence.assertHere()
+    return observation
   }
 
-  async function observe(files: RunFiles): Promise<Observation> {
-    const observation = await verdictOf(watched(files), machine)
-    if (observation.state !== 'starting') unclaimed.delete(files.journal)
-    if (observation.state !== 'starting') return observation
-    const seenMs = unclaimed.get(files.journal) ?? clock.monotonicMs()
-    unclaimed.set(files.journal, seenMs)
-    if (clock.monotonicMs() - seenMs < claimMs) return observation
-    voided(files)
-    return verdictOf(watched(files), machine)
-  }
-
-  async function endOverdue(): Promise<void> {
-    if (!presence.isHere()) return
-    for (const runId of await listRuns(spoolDir)) {
-      const files = filesOf(spoolDir, runId)
+  async #endOverdue(): Promise<void> {
+    if (!this.#presence.isHere()) return
+    for (const runId of await listRuns(this.#options.spoolDir)) {
+      const files = this.#locate(runId)
       const journal = files && readJournal(files.journal)
-      if (files && journal && isOverdue(journal, machine.uptimeSeconds())) await observe(files)
+      if (files && journal && isOverdue(journal, this.#machine.uptimeSeconds())) await this.#observe(files)
     }
-  }
-  const overdue = createLoop({ name: 'overdue runs', pollMs: overdueLookMs, runOnce: endOverdue, clock, log })
-  overdue.start()
-
-  async function stop(runId: string, graceMs: number): Promise<void> {
-    const files = filesOf(spoolDir, runId)
-    const found = files && presence.readJournal(files.journal)
-    if (!files || !found) return
-    const journal = found.claim ? found : voided(files)
-    if (!journal?.claim || journal.exit || journal.claim.boot !== bootId) return
-    const up = uptime() + graceMs / 1000
-    if (graceMs > 0 && journal.stopUp !== null && journal.stopUp <= up) return
-    const shim = await seeShim(journal.claim)
-    // No look at the run comes between the record and TERM: it would send TERM as well.
-    if (!recordStop(files.journal, { graceSeconds: graceMs / 1000, up })) presence.demand()
-    if (graceMs > 0) heir.ensure()
-    if (shim) await end(files, graceMs)
   }
 
   /** A job that has no group yet finds the record of the stop before it begins. */
-  async function end(files: RunFiles, graceMs: number): Promise<void> {
-    const journal = presence.readJournal(files.journal)
+  async #endJob(files: RunFiles, graceMs: number): Promise<void> {
+    const journal = this.#presence.readJournal(files.journal)
     if (!journal?.claim || journal.exit) return
-    const claimed: Claimed = { ...journal, claim: journal.claim }
+    const claimed = { ...journal, claim: journal.claim }
     if (graceMs <= 0) return killJob(files.runId, claimed)
-    terminate(files.journal, claimed)
-  }
-
-  async function* logs(runId: string, from: unknown, signal: AbortSignal) {
-    const files = filesOf(spoolDir, runId)
-    if (!files) return
-    using alarm = alarms.of(runId)
-    yield* readOutput({
-      files,
-      from,
-      signal: AbortSignal.any([signal, closing.signal]),
-      alarm,
-      presence,
-      isWatched: () => spawner.watches(runId),
-      observe: () => observe(files),
-      clock,
-      log,
-    })
-  }
-
-  async function describe(): Promise<ExecutorDescription> {
-    const available = presence.isHere()
-    const message = sentences([
-      available ? null : awayMessage,
-      unenforced.length === 0 ? null : `${unenforced.join(', ')}: planned with, not enforced`,
-      cgroups === null ? withoutCgroups : null,
-      sameAccount,
-      describeSeparation(options.accounts ?? oneUser),
-    ])
-    return { version: release(), available, unenforced, message }
-  }
-
-  return {
-    name: 'local',
-    start,
-    find,
-    inspect: (handles) => Promise.all(handles.map(inspectOne)),
-    logs,
-    stop,
-    async forget(runId) {
-      const files = filesOf(spoolDir, runId)
-      if (files) await removeRun(files)
-    },
-    async list() {
-      presence.demand()
-      return (await listRuns(spoolDir)).map((runId) => ({ runId, handle: runId }))
-    },
-    describe,
-    async close() {
-      closing.abort()
-      await overdue.stop()
-      spawner.close()
-      heir.close()
-      limiting.close()
-      cgroups?.close()
-      await ended.close()
-    },
+    sendTerm(files.journal, claimed)
   }
 }
 
-/** Never the folders above it: without them the spool is away. */
-function makeFolder(path: string): void {
-  try {
-    mkdirSync(path, { mode: 0o700 })
-  } catch (error) {
-    if (readErrorCode(error) !== 'EEXIST') throw error
-  }
-}
-
-/** The cgroups of a run that is over are empty; processes of a killed run may need a moment to die. */
-async function endCgroups(paths: readonly (string | undefined)[], clock: Clock): Promise<void> {
-  for (const path of paths) {
-    if (path === undefined) continue
-    killCgroup(path)
-    for (let looks = 0; looks < 50 && !removeCgroup(path); looks++) await clock.sleep(20)
-  }
-}
-
-function machineNow(bootId: string, time: Time): WatchedMachine {
-  return { bootId, uptimeSeconds: uptime, nowMs: () => time.nowMs(), ip: addressOfMachine(), cleared: new Set() }
-}
-
-/** The first address that others may reach, of version 4 if there is one. */
-function addressOfMachine(): string | null {
-  const addresses = Object.values(networkInterfaces()).flatMap(
-    (each) => each?.filter(({ internal }) => !internal) ?? [],
-  )
-  return (addresses.find(({ family }) => family === 'IPv4') ?? addresses[0])?.address ?? null
-}
-
-const sentences = (parts: readonly (string | null)[]) => parts.filter((part) => part !== null).join('. ')
-
-const sameAccount = 'A job that runs as the account of the server can reach its own supervisor and its spool'
+const sameAccount = 'A job that runs as the account of the server can reach its supervisor and its spool'
 const withoutCgroups =
-  'No cgroup can be made here: a process of a job that leaves its session and wipes its environment is not ended with the job'
+  'The server cannot make cgroups: a process that leaves the session of its job and clears its environment outlives the job'

@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
-import { availableParallelism, cpus, hostname, totalmem } from 'node:os'
+import { availableParallelism, cpus, hostname, networkInterfaces, totalmem } from 'node:os'
 import { promisify } from 'node:util'
 import type { Log } from '../../platform/log.ts'
 import { isMissingFile } from './journal.ts'
@@ -34,14 +34,14 @@ export async function detectMachine(log: Log): Promise<Machine> {
     host: hostname(),
     machineId,
     cpuMillis: availableParallelism() * 1000,
-    memoryBytes: Math.max(memoryHere() - gib, gib / 2),
+    memoryBytes: Math.max(readMemory() - gib, gib / 2),
     cpuModel: cpus()[0]?.model.trim() ?? 'unknown',
     gpus,
   }
 }
 
-/** Runs count against the limit of the cgroup of the server, such as that of its container. */
-const memoryHere = () => Math.min(totalmem(), process.constrainedMemory() || totalmem())
+/** Runs count against the limit of the server's cgroup, such as its container. */
+const readMemory = () => Math.min(totalmem(), process.constrainedMemory() || totalmem())
 
 async function readMachineId(): Promise<string> {
   try {
@@ -52,8 +52,16 @@ async function readMachineId(): Promise<string> {
   }
 }
 
+/** The first address that others may reach, preferably of version 4; null: others cannot reach this machine. */
+export function findAddress(): string | null {
+  const addresses = Object.values(networkInterfaces()).flatMap(
+    (each) => each?.filter(({ internal }) => !internal) ?? [],
+  )
+  return (addresses.find(({ family }) => family === 'IPv4') ?? addresses[0])?.address ?? null
+}
+
 const queryTimeoutMs = 10_000
-/** Errors of a PATH with a folder that the server may not read: the program was not found, or could not be executed. */
+/** Errors of a PATH with a folder that the server may not read. */
 const closedPath = new Set(['EACCES', 'ELOOP', 'ENAMETOOLONG', 'ENOTDIR'])
 
 async function detectGpus(log: Log): Promise<Gpu[]> {
@@ -67,16 +75,16 @@ async function detectGpus(log: Log): Promise<Gpu[]> {
     const { code, path, syscall } = error as NodeJS.ErrnoException
     if (syscall?.startsWith('spawn') && closedPath.has(code ?? '')) {
       const why = `${path} or a folder of the PATH cannot be read; declare the GPUs in the configuration if there are any`
-      log.warn({ code }, `starting without GPUs, for they cannot be looked for: ${why}`)
+      log.warn({ code }, `starting without GPUs, because they cannot be detected: ${why}`)
       return []
     }
-    throw new Error('nvidia-smi is here and fails; declare the GPUs in the configuration or repair it', {
+    throw new Error('nvidia-smi failed; repair it, or declare the GPUs in the configuration', {
       cause: error,
     })
   }
 }
 
-/** Tensor cores came with compute capability 7.0. A driver supports every version of CUDA up to the one it names. */
+/** Compute capability 7.0 introduced tensor cores. A driver supports every version of CUDA up to its own. */
 function parseGpus(table: string, banner: string): Gpu[] {
   const cuda = banner.match(/CUDA Version: *(\d+\.\d+)/)?.[1]
   return table

@@ -6,7 +6,7 @@ import { Outage } from '../../platform/troubles.ts'
 import type { Alarm } from '../backend/alarms.ts'
 import { followSpool } from '../backend/spool-reader.ts'
 import type { LogChunk, Observation } from '../executor.ts'
-import { isMissingFile, lossesOf, readJournal } from './journal.ts'
+import { isMissingFile, readJournal, trackLosses } from './journal.ts'
 import type { Presence } from './presence.ts'
 import { openSpool, type RunFiles } from './spool.ts'
 
@@ -18,16 +18,16 @@ interface OutputOptions {
   signal: AbortSignal
   alarm: Alarm
   presence: Presence
-  /** The process that started the run will report its end. */
+  /** Whether the process that started the run will report its end. */
   isWatched: () => boolean
   observe: () => Promise<Observation>
   clock: Clock
   log: Log
 }
 
-/** How often output is read without an event of the file system. */
+/** The pause between reads without an event of the file system. */
 const pollMs = 250
-/** The same while events of the file system come, and the process that started the run will report its end. */
+/** The pause while events of the file system come and the process that started the run will report its end. */
 const watchedPollMs = 1_000
 /** The shim kills its group right after its exit record. */
 const lastActMs = 5
@@ -45,7 +45,7 @@ export async function* readOutput(options: OutputOptions): AsyncGenerator<LogChu
   let pauseMs = nextMs()
   let lookedMs = Number.NEGATIVE_INFINITY
   const isOver = async () => {
-    // The spawner reports the end, so output alone is no reason to look.
+    // The spawner reports the end, so new output does not need an inspection.
     if (options.isWatched() && clock.monotonicMs() - lookedMs < watchedPollMs) return false
     lookedMs = clock.monotonicMs()
     const { state } = await observeOrWait(options)
@@ -56,7 +56,7 @@ export async function* readOutput(options: OutputOptions): AsyncGenerator<LogChu
   }
   const spool = openFiles(options)
   try {
-    const losses = lossesOf(files.journal)
+    const losses = trackLosses(files.journal)
     yield* followSpool({ spool, from, losses, signal, isOver, wait: () => alarm.wait(pauseMs, signal) })
   } finally {
     watcher?.close()
@@ -74,11 +74,11 @@ async function observeOrWait({ observe }: OutputOptions): Promise<Pick<Observati
   }
 }
 
-/** null: the run has no files any more. */
+/** null: the files of the run were removed. */
 function openFiles({ files, presence }: OutputOptions): ReturnType<typeof openSpool> {
   const spool = openSpool(files)
   if (spool) return spool
-  presence.demand()
+  presence.assertHere()
   return openSpool(files)
 }
 
@@ -88,7 +88,7 @@ function watchOutput({ directory, stdout, stderr }: RunFiles, alarm: Alarm, log:
     const watcher = watch(directory, { persistent: false }, (_, name) => {
       if (names.has(name)) alarm.ring()
     })
-    watcher.on('error', (err) => log.debug({ err, directory }, 'a watch ended; polling meanwhile'))
+    watcher.on('error', (err) => log.debug({ err, directory }, 'a watch of output ended; polling it'))
     return watcher
   } catch (err) {
     if (!isMissingFile(err)) log.warn({ err, directory }, 'cannot watch the output of a run; polling it')

@@ -10,15 +10,15 @@ import { noMpirun } from './start-failure.ts'
 
 const run = promisify(execFile)
 
-/** Maximum wait for a file system that does not answer, such as a network's. */
+/** Maximum wait for an unreachable file system. */
 const checkMs = 10_000
 
 type Checked = Pick<Launch, 'cwd' | 'mpirunPath' | 'paths' | 'account'>
 
 /**
  * Refuses a run whose account cannot enter its working directory, find its launcher, or use the files that the spec names
- * for its streams. A process of that account checks before the run, because the server may be root: what it sees with its
- * own rights must not reach another account, not even as an answer.
+ * for its streams. A process of that account checks before the run: the server may be root and see more, and its refusals
+ * must not show that to another account.
  */
 export async function checkPaths({ cwd, mpirunPath, paths, account }: Checked): Promise<void> {
   const isPlain = mpirunPath === '' && paths.every((path) => path === '')
@@ -27,7 +27,7 @@ export async function checkPaths({ cwd, mpirunPath, paths, account }: Checked): 
   const [file = shell, ...args] = [...switchToAccount(account), shell, '-c', script, 'berth', cwd, mpirunPath, ...paths]
   await run(file, args, { timeout: checkMs, env: {}, cwd: '/' }).catch((cause) => {
     if (cause.code === 1) throw new StartFailed('BAD_SPEC', cause.stdout.trim(), { cause })
-    if (cause.code === 3) throw noWorkdir(cwd)
+    if (cause.code === 3) throw refuseWorkdir(cwd)
     if (cause.code === 4) throw new StartFailed('BAD_SPEC', noMpirun, { cause })
     const what = 'workdir, stdinPath, stdoutPath and stderrPath'
     throw new StartFailed('START_FAILED', `${what} could not be checked`, { cause })
@@ -42,8 +42,8 @@ function checkWorkdir(path: string): void {
   } catch {
     // Refused below.
   }
-  throw noWorkdir(path)
+  throw refuseWorkdir(path)
 }
 
-const noWorkdir = (path: string) =>
-  new StartFailed('WORKDIR_NOT_FOUND', `There is no directory ${path} that the account of the job may enter`)
+const refuseWorkdir = (path: string) =>
+  new StartFailed('WORKDIR_NOT_FOUND', `workdir: the account of the job cannot enter ${path}`)

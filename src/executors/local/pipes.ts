@@ -4,55 +4,54 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 
+export interface Pipe {
+  read: number
+  write: number
+}
+
+const pipesPerBatch = 32
+const run = promisify(execFile)
+
 /**
  * Pipes for the output of runs. Unlike a file, a pipe cannot be truncated by a job that opens /dev/stdout or
  * /dev/stderr again, and its reader decides how much is kept. Node cannot make pipes, so `mkfifo` makes many names at
  * once (5 ms, once in `pipesPerBatch / 2` runs). Each is opened and its name removed, so the kernel frees the pipes of
  * a server that dies.
  */
-export interface Pipe {
-  read: number
-  write: number
-}
+export class PipeStock {
+  readonly #parentDirectory: string
+  readonly #stock: Pipe[] = []
+  #making: Promise<void> | undefined
 
-export interface PipeStock {
+  constructor(parentDirectory: string) {
+    this.#parentDirectory = parentDirectory
+  }
+
   /** The caller closes both ends. */
-  take(): Promise<Pipe>
-  close(): void
-}
-
-const pipesPerBatch = 32
-const run = promisify(execFile)
-
-export function createPipeStock(parentDirectory: string): PipeStock {
-  const stock: Pipe[] = []
-  let making: Promise<void> | undefined
-
-  async function make(): Promise<void> {
-    const directory = await mkdtemp(join(parentDirectory, 'pipes-'))
-    try {
-      const paths = Array.from({ length: pipesPerBatch }, (_, i) => join(directory, String(i)))
-      await run('mkfifo', ['-m', '600', ...paths])
-      for (const path of paths) stock.push(openPipe(path))
-    } finally {
-      await rm(directory, { recursive: true })
+  async take(): Promise<Pipe> {
+    for (;;) {
+      const pipe = this.#stock.pop()
+      if (pipe) return pipe
+      this.#making ??= this.#make().finally(() => {
+        this.#making = undefined
+      })
+      await this.#making
     }
   }
 
-  return {
-    async take() {
-      for (;;) {
-        const pipe = stock.pop()
-        if (pipe) return pipe
-        making ??= make().finally(() => {
-          making = undefined
-        })
-        await making
-      }
-    },
-    close() {
-      for (const pipe of stock.splice(0)) closePipe(pipe)
-    },
+  close(): void {
+    for (const pipe of this.#stock.splice(0)) closePipe(pipe)
+  }
+
+  async #make(): Promise<void> {
+    const directory = await mkdtemp(join(this.#parentDirectory, 'pipes-'))
+    try {
+      const paths = Array.from({ length: pipesPerBatch }, (_, i) => join(directory, String(i)))
+      await run('mkfifo', ['-m', '600', ...paths])
+      for (const path of paths) this.#stock.push(openPipe(path))
+    } finally {
+      await rm(directory, { recursive: true })
+    }
   }
 }
 

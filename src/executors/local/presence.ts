@@ -8,14 +8,14 @@ import { StartFailed } from '../executor.ts'
 import { type Journal, readJournal } from './journal.ts'
 
 /**
- * Whether the spool is there. A data directory may disappear for a while, because it was moved or its file system was
+ * Detects a missing spool. A data directory may disappear for a while, because it was moved or its file system was
  * unmounted. Then every run looks like a run whose folder was deleted. So a missing file counts only while the spool is
- * there: the folder `runs` exists, and the file `id` of the data directory has the id that it had at the start. Until
- * then the executor is unavailable: it ends, creates and concludes nothing.
+ * here: the folder `runs` exists, and the file `id` of the data directory has the id that it had at the start. Otherwise
+ * the executor is unavailable: it does not end or create runs, and reports no end.
  */
 
 /** The data directory of the server. */
-export interface HomeDirectory {
+export interface DataDirectory {
   path: string
   /** Content of its file `id`. */
   id: string
@@ -24,11 +24,11 @@ export interface HomeDirectory {
 interface PresenceOptions {
   spoolDir: string
   /** null: only `runs` is checked. */
-  dataDirectory: HomeDirectory | null
+  dataDirectory: DataDirectory | null
   log: Log
 }
 
-/** How often a start looks for a spool that is away. */
+/** How often a waiting start looks for the spool. */
 const pollMs = 250
 
 export class Presence {
@@ -50,38 +50,38 @@ export class Presence {
   }
 
   /** Throws Outage while the spool is away. */
-  demand(): void {
+  assertHere(): void {
     const cause = this.#findProblem()
     if (cause !== null) throw new Outage(awayMessage, { cause })
   }
 
   /** Throws Outage if `unwanted` fires while the spool is away. */
-  async untilHere(clock: Clock, unwanted?: AbortSignal, tell?: (info: string) => void): Promise<void> {
+  async waitUntilHere(clock: Clock, unwanted?: AbortSignal, tell?: (info: string) => void): Promise<void> {
     while (!this.isHere()) {
-      if (unwanted?.aborted) this.demand()
+      if (unwanted?.aborted) this.assertHere()
       tell?.(awayMessage)
       await clock.sleep(pollMs, unwanted)
     }
   }
 
-  demandForStart(): void {
+  assertHereForStart(): void {
     const cause = this.#findProblem()
     if (cause !== null) throw new StartFailed('NODE_TROUBLE', spoolMissing, { cause })
   }
 
-  /** null: the run has no journal. Throws Outage while the spool is away. The second read finds a spool that just came back. */
+  /** null: the journal is missing. Throws Outage while the spool is away. The second read finds a spool that just came back. */
   readJournal(path: string): Journal | null {
     for (let reads = 0; reads < 2; reads++) {
       const journal = readJournal(path)
       if (journal) return journal
-      this.demand()
+      this.assertHere()
     }
     return null
   }
 
   /** null: the spool is here. Logs once when it disappears, and once when it is back. */
   #findProblem(): Error | null {
-    const problem = this.#look()
+    const problem = this.#check()
     const isAway = problem !== null
     if (isAway && !this.#isAway) this.#log.error({ path: this.#runs, cause: problem.message }, awayMessage)
     if (!isAway && this.#isAway) this.#log.warn({ path: this.#runs }, 'the data directory is back')
@@ -89,7 +89,7 @@ export class Presence {
     return problem
   }
 
-  #look(): Error | null {
+  #check(): Error | null {
     try {
       if (this.#idFile !== null && readFileSync(this.#idFile, 'utf8').trim() !== this.#id)
         return new Error(`${this.#idFile} has the id of another data directory`)
@@ -103,4 +103,4 @@ export class Presence {
 }
 
 export const awayMessage =
-  'The data directory is missing, or another one is in its place: its local runs go on, and nothing is concluded until it is back'
+  'The data directory is missing or was replaced. Its local runs continue; their states are unknown until it is back'

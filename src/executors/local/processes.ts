@@ -5,8 +5,8 @@ import { promisify } from 'node:util'
 import { readErrorCode } from '../backend/file-errors.ts'
 
 /**
- * Processes as the system shows them. A pid is used again, so a process is identified by its pid and its birth, both
- * from the same boot. Zombies count as dead: they run nothing, and their parent is not this server.
+ * Processes as the system shows them. Pids are reused, so a process is identified by its pid and its birth in the same
+ * boot. Zombies count as dead: they run nothing, and their parent is not this server.
  */
 
 export interface ProcessSeen {
@@ -28,20 +28,20 @@ export async function readBootId(): Promise<string> {
 }
 
 /** The living process with this pid. Read synchronously: it takes 20 µs. */
-export async function seeProcess(pid: number): Promise<ProcessSeen | null> {
+export async function findProcess(pid: number): Promise<ProcessSeen | null> {
   if (!isLinux) return (await listByPs(['-p', String(pid)]))[0] ?? null
   const text = readProc(pid, 'stat')
   return text === null ? null : parseStat(text)
 }
 
-/** Whether this process is dead and its parent does not know yet. */
-export const isUnmourned = (pid: number): boolean => isLinux && /\) Z/.test(readProc(pid, 'stat') ?? '')
+/** Whether the process is dead and not reaped yet. */
+export const isZombie = (pid: number): boolean => isLinux && /\) Z/.test(readProc(pid, 'stat') ?? '')
 
 /**
  * All living processes. Reads the whole process table (5 ms for 300 processes): only at the end of a run without a
  * cgroup.
  */
-export async function seeAll(): Promise<ProcessSeen[]> {
+export async function listProcesses(): Promise<ProcessSeen[]> {
   if (!isLinux) return listByPs(['-A'])
   return readdirSync('/proc').flatMap((name) => {
     const text = /^\d+$/.test(name) ? readProc(Number(name), 'stat') : null
@@ -63,8 +63,8 @@ function readProc(pid: number, file: 'stat' | 'environ'): string | null {
   }
 }
 
-/** Signals a process, or a group by its negative number; false: no process could be signalled. */
-export function signal(target: number, name: NodeJS.Signals | 0): boolean {
+/** Signals a process, or a group by its negative number; false: no process received the signal. */
+export function sendSignal(target: number, name: NodeJS.Signals | 0): boolean {
   try {
     process.kill(target, name)
     return true

@@ -5,52 +5,51 @@ import { basename, join } from 'node:path'
 import type { Account } from '../accounts/account.ts'
 
 /**
- * Files that a job reads. Each is in the directory of the run. Another account cannot enter that, so its file is in a
- * directory of its own with a name that cannot be guessed, which only the server may change; `link` in the directory of
- * the run leads to it.
+ * Files that a job reads, in the directory of the run. Another account cannot enter that, so its files are in separate
+ * directories with unguessable names that only the server may change; `link` in the directory of the run points there.
  */
 
-/** A file that every account can read. */
+/** Every account can read the file. */
 export async function writeNodeFile(link: string, text: string, account: Account | null): Promise<string> {
-  const path = account ? join(await reachable(link), 'nodes') : link
-  await writeWhole(path, text, 0o444)
+  const path = account ? join(await makeReachableFolder(link), 'nodes') : link
+  await writeOnce(path, text, 0o444)
   return path
 }
 
-/** A file that only the account of the job can read. */
+/** Only the account of the job can read the file. */
 export async function writeSecretFile(link: string, text: string, account: Account | null): Promise<string> {
-  const path = account ? join(await reachable(link), basename(link)) : link
-  await writeWhole(path, text, 0o600)
+  const path = account ? join(await makeReachableFolder(link), basename(link)) : link
+  await writeOnce(path, text, 0o600)
   if (account) await chown(path, account.uid, account.gid)
   return path
 }
 
-export async function removeLinked(link: string): Promise<void> {
+export async function removeLinkTarget(link: string): Promise<void> {
   const directory = await readlink(link).catch(() => null)
   if (directory !== null) await rm(directory, { recursive: true, force: true })
 }
 
 /** Made once per run, for any number of starts and servers. */
-async function reachable(link: string): Promise<string> {
-  await unlessThere(symlink(join(tmpdir(), `berth-${randomUUID()}`), link))
+async function makeReachableFolder(link: string): Promise<string> {
+  await ignoreExisting(symlink(join(tmpdir(), `berth-${randomUUID()}`), link))
   const directory = await readlink(link)
-  await unlessThere(mkdir(directory, { mode: 0o700 }))
+  await ignoreExisting(mkdir(directory, { mode: 0o700 }))
   await chmod(directory, 0o755)
   return directory
 }
 
-/** A file that is there stays, because the job may have begun. It appears whole, also if this process is killed. */
-async function writeWhole(path: string, text: string, mode: number): Promise<void> {
+/** Keeps an existing file, because the job may have begun. The file appears whole, also if this process is killed. */
+async function writeOnce(path: string, text: string, mode: number): Promise<void> {
   const draft = `${path}.${randomUUID()}`
   try {
     await writeFile(draft, text, { flag: 'wx', mode })
-    await unlessThere(hardLink(draft, path))
+    await ignoreExisting(hardLink(draft, path))
   } finally {
     await rm(draft, { force: true })
   }
 }
 
-async function unlessThere(making: Promise<unknown>): Promise<void> {
+async function ignoreExisting(making: Promise<unknown>): Promise<void> {
   await making.catch((error) => {
     if (error.code !== 'EEXIST') throw error
   })

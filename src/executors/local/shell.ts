@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { readScript } from '../process/scripts.ts'
 
-/** The shells of this machine, the scripts that Berth gives them, and what shells cannot do. */
+/** The shells of this machine, and the scripts that they run. */
 
 const find = (...paths: string[]) => paths.find((path) => existsSync(path))
 const first = (...paths: string[]) => find(...paths) ?? '/bin/sh'
@@ -12,7 +12,7 @@ const bash = find('/bin/bash', '/usr/bin/bash', '/usr/local/bin/bash')
 export const sourcingShell: readonly string[] = bash ? [bash, '--posix'] : ['/bin/sh']
 
 export const shim = readScript(import.meta.dirname, 'shim.sh')
-export const heirScript = readScript(import.meta.dirname, 'watchdog.sh')
+export const watchdogScript = readScript(import.meta.dirname, 'watchdog.sh')
 /** Checks the working directory and the launcher of a job. */
 export const entryCheck = readScript(import.meta.dirname, 'entry.sh')
 /** Enters the directory $1 and becomes the rest of its arguments. */

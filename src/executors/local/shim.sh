@@ -1,38 +1,39 @@
-# The supervisor of one run: it outlives the server, and everything it knows it writes down.
+# The supervisor of one run. It outlives the server and records all it knows.
 #
-# It belongs to the account of the server and leads a session of its own. The job leads another session and, where there is
-# one, lives in a cgroup of its own, as its own account: no signal that the job sends to its group reaches this process
-# or the readers of the output. Of these descriptors the job gets 0, 1 and 2, nothing else.
+# The shim belongs to the account of the server and leads its own session. The job leads another session, has its own cgroup
+# where possible, and runs under its own account: no signal that the job sends to its group reaches the shim or the readers
+# of the output. Of these descriptors the job gets only 0, 1 and 2.
 #
 # Descriptors: 1, 2 the write ends of the two output pipes · 6, 8 their read ends · 3 the journal of the run, append only ·
-# 4 the journal to read · 5 the list of ended runs, append only · 7 a line when the claim is decided, or when it never will
-# be; the server waits for that. 9 takes over what was 2.
+# 4 the journal to read · 5 the list of ended runs, append only · 7 a line when the claim is decided, or never will be; the
+# server waits for that line. 9 keeps the original 2.
 #
-# All processes are there before the claim: if one of them may not be started, the run has certainly not begun.
+# All processes are started before the claim: if one of them cannot be started, the run has certainly not begun.
 #
-# Records of the journal, one line and one write each; their order is the truth:
-#   claim PID BORN BOOT UP DUE CGROUP   this process supervises the run. Of several claims the first counts, so that of two
-#                          shims of one run only one ever starts the command. BORN tells it from a later bearer of its pid.
-#                          DUE: when the fallback deadline fires, CGROUP: of the job; each - where there is none.
+# Records of the journal, one line and one write each; their order is the order of events:
+#   claim PID BORN BOOT UP DUE CGROUP   this process supervises the run. Only the first claim counts, so that of two shims of
+#                          one run only one starts the command. BORN distinguishes it from a later process with its pid.
+#                          DUE: when the fallback deadline fires, CGROUP: of the job; each - if absent.
 #   session PID BORN       the process that becomes the job: leader of its session and of its process group. Written together
 #                          with its claim, so the first one counts.
-#   limited DIRECTORY …    further cgroups of the job, which hold it to limits
+#   limited DIRECTORY …    further cgroups of the job, with limits
 #   stop GRACE UP          by the server, before it sends TERM: KILL comes at UP
-#   deadline UP            by the server or its heir, before it sends TERM at the fallback deadline
+#   deadline UP            by the server or its watchdog, before it sends TERM at the fallback deadline
 #   term                   TERM was sent
-#   full STREAM SIZE       output was lost when SIZE bytes of the stream were kept: the disk was full
+#   full STREAM SIZE       output was lost after SIZE bytes of the stream: the disk was full
 #   cut STREAM SIZE        likewise, because its reader was killed
-#   over STREAM BYTES      the stream was over its limit, and at least so many bytes of it were not kept
+#   over STREAM BYTES      the stream was over its limit, and at least so many bytes of it were dropped
 #   exit CODE UP           the command is over
-#   used USEC PEAK OOM     by the whole job: processor time, most memory in bytes, processes killed for want of memory;
-#                          - where the system does not tell
+#   used USEC PEAK OOM     by the whole job: processor time, peak memory in bytes, processes killed for want of memory;
+#                          - if unknown
 #   0m0.00s 0m0.00s        twice, without a cgroup: user and system time of the shim, and of the processes it waited for
-# All moments are seconds since the boot. No exit record and no shim any more: it was killed, and how the job ended is unknown.
+# All moments are seconds since the boot. If the shim is over without an exit record, it was killed, and the end of the job is
+# unknown.
 #
-# The order of the end: exit record, KILL for all that the job left behind, the last bytes of its output, the list of ended
-# runs, and KILL for this process's own group.
+# The order of the end: exit record, KILL for the leftovers of the job, the last bytes of its output, the list of ended
+# runs, and KILL for the group of the shim.
 #
-# Written for dash and bash alike, no process spent where a builtin does.
+# Written for dash and bash alike; uses builtins where possible, because a process costs more.
 
 : one run of Berth
 run=$1 boot=$2 directory=$3 cgroup=$4 limited=$5 limit=$6 grace=$7 blocks=$8
@@ -48,7 +49,7 @@ now() {
   [ -r /proc/uptime ] && read -r up rest </proc/uptime
 }
 
-# Birth of the process $1; `self`: of the subshell that calls it.
+# Birth of the process $1, or of the calling subshell for `self`.
 birth() {
   if read -r stat <"/proc/$1/stat"; then
     pid=${stat%% *}
@@ -70,7 +71,7 @@ prepare_claim() {
   [ "$limit" -gt 0 ] && [ "$up" != - ] && due=$((${up%.*} + 1 + limit))
 }
 
-# If another shim has the claim, or none can be written, nothing of this one is needed.
+# If another shim has the claim, or no claim can be written, this shim ends with its whole group.
 claim() {
   shim_born=$born
   birth self
@@ -87,8 +88,7 @@ claim() {
   trap - PIPE
 }
 
-# A record that cannot be written on a full disk is written when there is room again. What the disk took of it before is
-# ended by `~`, which makes no record of it.
+# Waits until the disk takes the record. `~` ends a part of it that a full disk took before, so that the part is invalid.
 record() {
   torn=
   until printf "$torn%s\n" "$*" >&3; do
@@ -104,7 +104,7 @@ find_session() {
   done <"$directory/journal"
 }
 
-# The whole job if there is a cgroup; else its group, and the server looks for the rest.
+# Kills the whole job if it has a cgroup; else its group, and the server searches for the rest.
 kill_job() {
   if [ "$cgroup" ]; then
     printf 1 >"$cgroup/cgroup.kill"
@@ -114,8 +114,8 @@ kill_job() {
   fi
 }
 
-# Only where the system tells no uptime: elsewhere the server and its heir know when the deadline fires.
-watchdog() {
+# Only on systems without an uptime: elsewhere the server and its watchdog know when the deadline fires.
+fire_deadline() {
   exec >/dev/null 7>&- 9>&-
   sleep "$limit" || return
   record deadline
@@ -125,7 +125,7 @@ watchdog() {
 }
 
 # Waits until the disk takes as much as one write of `cat`, so that the output of stream $1 stays in its pipe meanwhile. The
-# probe is random, because a file system may compress zeros. Its file tells the server that the reader waits for room.
+# probe is random, because a file system may compress zeros. Its file shows the server that the reader waits for room.
 await_room() {
   probe="$directory/room.$1"
   count=$((blocks < 256 ? blocks : 256))
@@ -134,11 +134,11 @@ await_room() {
 }
 
 # Copies the output of stream $1 from its pipe $2 to its spool file. The job waits only for a full disk: bytes over the
-# limit are counted and dropped. At the limit, and when the disk becomes full, the current write (at most 128 KiB) is lost. A shell ends
-# when no further process may be started: then it becomes the `cat`, and the job still has a reader.
+# limit are counted and dropped. At the limit, and when the disk becomes full, the current write (at most 128 KiB) is lost.
+# A shell that cannot start a further process exits: then it becomes the `cat`, and the job still has a reader.
 keep() {
-  # A shell ends when `exec` cannot open its file, so the reader waits for it while the data directory is away. Without a shim
-  # there is no run, and the directory was removed.
+  # `exec` exits the shell if it cannot open its file, so the reader waits while the data directory is away. If the shim is
+  # over, the directory was removed.
   until [ -e "$directory/$1" ]; do
     kill -0 "$$" || exit
     sleep 1
@@ -164,8 +164,7 @@ keep() {
   trap - EXIT
 }
 
-# This process takes the claim and becomes the job. It checks for a stop that came before there was a group to receive its
-# TERM.
+# This process takes the claim and becomes the job. It looks for a stop that was recorded before a group could receive TERM.
 launch() {
   claim
   if [ "$cgroup" ] && ! printf 0 >"$cgroup/cgroup.procs"; then
@@ -186,7 +185,7 @@ launch() {
   exec "$@"
 }
 
-# Reads one number of a file of a cgroup into `found`: that after the word $2, or the only one.
+# Reads one number of the file $1 of a cgroup into `found`: the number after the word $2, or the only number.
 find_number() {
   found=
   [ -r "$1" ] || return
@@ -197,8 +196,8 @@ find_number() {
   done <"$1"
 }
 
-# What the job has used.
-sum_up() {
+# Records processor time and memory of the job.
+record_usage() {
   usec=- peak=- oom=-
   for each in $cgroup $limited; do
     find_number "$each/cpu.stat" usage_usec
@@ -221,7 +220,7 @@ keep stdout 6 &
 readers=$!
 keep stderr 8 &
 readers="$readers $!"
-if [ "$limit" -gt 0 ] && [ "$due" = - ]; then watchdog & fi
+if [ "$limit" -gt 0 ] && [ "$due" = - ]; then fire_deadline & fi
 (launch "$@")
 code=$?
 trap - EXIT
@@ -231,6 +230,6 @@ record exit "$code" "$up"
 [ "$cgroup" ] || times >&3
 kill_job
 wait $readers
-[ "$cgroup$limited" ] && sum_up
+[ "$cgroup$limited" ] && record_usage
 printf '%s\n' "$run" >&5
 kill -KILL 0

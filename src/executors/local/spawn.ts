@@ -12,14 +12,14 @@ import { closePipe, type Pipe, type PipeStock } from './pipes.ts'
 import { shell, shim } from './shell.ts'
 
 import type { RunFiles } from './spool.ts'
-import { endedEarly, ofSpool, unforked } from './start-failure.ts'
+import { catchSpoolTrouble, describeEarlyEnd, describeFailedFork } from './start-failure.ts'
 
-/** One shim to start. It travels between processes, so it is data alone. */
+/** One shim to start. It is sent to another process, so it is plain data. */
 export interface ShimOrder {
   launch: Launch
   files: RunFiles
   bootId: string
-  /** null: none. */
+  /** null: the run has no cgroup. */
   cgroup: string | null
   /** Further cgroups, with limits. */
   limited: readonly string[]
@@ -27,12 +27,12 @@ export interface ShimOrder {
   streamBytesMax: number
 }
 
-/** Between TERM and KILL when the fallback deadline fires. */
+/** The grace after TERM at the fallback deadline. */
 export const deadlineGraceSeconds = 30
 
 /**
- * Starts a shim in a session of its own and waits until it has taken the claim; throws if it is over without one. The
- * shim tells that by a pipe, so nothing is polled, and a server that dies meanwhile breaks nothing.
+ * Starts a shim as the leader of a new session and waits until it has taken the claim; throws if the shim is over without
+ * a claim. The shim reports through a pipe, so nothing is polled, and a server that dies meanwhile breaks nothing.
  */
 export async function spawnShim(
   order: ShimOrder,
@@ -54,28 +54,28 @@ export async function spawnShim(
       return pipe
     }
     const [out, err] = [await take(), await take()]
-    // The job may open /dev/stdout and /dev/stderr again.
+    // So that the job can open /dev/stdout and /dev/stderr.
     if (launch.account) for (const { write } of taken) fchownSync(write, launch.account.uid, launch.account.gid)
     for (const path of [files.stdout, files.stderr]) open(path, 'a')
     const journal = [open(files.journal, 'a'), open(files.journal, 'r')]
     const child = spawn(shell, ['-c', shim, 'berth', ...shimArguments(order), ...launch.argv], {
-      // With the rights of the server, the directory of another account may not be entered.
+      // The server must not enter the directory of another account.
       cwd: launch.account ? '/' : launch.cwd,
       env: launch.environment,
       detached: true,
       stdio: ['ignore', out.write, err.write, ...journal, open(files.ended, 'a'), out.read, 'pipe', err.read],
     })
     child.once('exit', onExit)
-    const told = await claimDecided(child)
-    if (told.includes('claimed')) return
+    const outcome = await awaitClaim(child)
+    if (outcome.includes('claimed')) return
     // Another shim of this run may have the claim.
-    if (ofSpool(() => readJournal(files.journal))?.claim) return
+    if (catchSpoolTrouble(() => readJournal(files.journal))?.claim) return
     // A full disk takes neither the claim of a shim nor this record.
-    ofSpool(() => recordVoid(files.journal, order.bootId))
-    throw told.includes('unborn') ? unforked() : endedEarly(files)
+    catchSpoolTrouble(() => recordVoid(files.journal, order.bootId))
+    throw outcome.includes('unborn') ? describeFailedFork() : describeEarlyEnd(files)
   } catch (cause) {
     if (cause instanceof StartFailed) throw cause
-    throw startFailed(cause)
+    throw describeStartFailure(cause)
   } finally {
     for (const file of opened) closeSync(file)
     for (const pipe of taken) closePipe(pipe)
@@ -89,11 +89,11 @@ function shimArguments({ launch, files, bootId, cgroup, limited, streamBytesMax 
   return [files.runId, bootId, files.directory, cgroup ?? '', limited.join(' '), ...times]
 }
 
-/** What the shim tells; empty: it is over. */
-async function claimDecided(child: ChildProcess): Promise<string> {
+/** The line of the shim; empty: the shim is over. */
+async function awaitClaim(child: ChildProcess): Promise<string> {
   // 'error' of the child (no shell, no memory) rejects.
   const failed = once(child, 'error').then(([error]) => Promise.reject(error))
-  // A child that could not be made for want of open files has no streams at all.
+  // A child that could not be made for want of open files has no streams.
   const pipe: unknown = child.stdio?.at(7)
   if (!(pipe instanceof Readable)) return failed
   child.unref()
@@ -103,10 +103,14 @@ async function claimDecided(child: ChildProcess): Promise<string> {
   return String(text)
 }
 
-function startFailed(cause: unknown): StartFailed {
+function describeStartFailure(cause: unknown): StartFailed {
   const message = cause instanceof Error ? cause.message : String(cause)
   const tooLong = readErrorCode(cause) === 'E2BIG'
   return tooLong
-    ? new StartFailed('BAD_SPEC', 'Arguments and environment are longer than this system allows', { cause })
+    ? new StartFailed(
+        'BAD_SPEC',
+        'Arguments and environment are longer than this system allows; pass long data in a file',
+        { cause },
+      )
     : new StartFailed('START_FAILED', `The run's process could not be started: ${message}`, { cause })
 }

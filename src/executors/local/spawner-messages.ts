@@ -1,22 +1,26 @@
 import { StartFailed } from '../executor.ts'
 
-/** An error of a start between two processes: its message, and the code of the system if there is one. */
+/** Messages of the spawner's process to the server: the answer to an order, or the end of a run. */
+export type SpawnerMessage = { order: number; failure: Failure | null } | { ended: string }
+
+/** An error of a start. */
 export interface Failure {
   reason: StartFailed['reason'] | null
   message: string
+  /** The code of a system error. */
   code: string | null
   cause: Failure | null
 }
 
-export function toFailure(error: unknown): Failure {
+export function encodeFailure(error: unknown): Failure {
   const { message, cause } = error instanceof Error ? error : new Error(String(error))
   const code = error instanceof Error && 'code' in error ? String(error.code) : null
   const reason = error instanceof StartFailed ? error.reason : null
-  return { reason, message, code, cause: cause === undefined ? null : toFailure(cause) }
+  return { reason, message, code, cause: cause === undefined ? null : encodeFailure(cause) }
 }
 
-export function fromFailure({ reason, message, code, cause }: Failure): Error {
-  const why = cause === null ? {} : { cause: fromFailure(cause) }
+export function decodeFailure({ reason, message, code, cause }: Failure): Error {
+  const why = cause === null ? {} : { cause: decodeFailure(cause) }
   if (reason !== null) return new StartFailed(reason, message, why)
   return Object.assign(new Error(message, why), code === null ? {} : { code })
 }

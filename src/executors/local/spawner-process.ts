@@ -1,8 +1,7 @@
 import { closeInheritedFiles } from './inherited-files.ts'
-import { createPipeStock } from './pipes.ts'
-import { toFailure } from './remote-error.ts'
+import { PipeStock } from './pipes.ts'
 import { type ShimOrder, spawnShim } from './spawn.ts'
-import type { Told } from './spawner.ts'
+import { encodeFailure, type SpawnerMessage } from './spawner-messages.ts'
 
 /**
  * The program of spawner.ts. It ignores the signals that end programs: a service manager may send them to the server and
@@ -10,16 +9,16 @@ import type { Told } from './spawner.ts'
  */
 closeInheritedFiles()
 const [, , spoolDir = ''] = process.argv
-const pipes = createPipeStock(spoolDir)
+const pipes = new PipeStock(spoolDir)
 
-const tell = (told: Told) => {
-  if (process.connected) process.send?.(told, () => undefined)
+const send = (message: SpawnerMessage) => {
+  if (process.connected) process.send?.(message, () => undefined)
 }
 
 process.on('message', async ({ number, order }: { number: number; order: ShimOrder }) => {
-  const onExit = () => tell({ ended: order.files.runId })
-  const failure = await spawnShim(order, { pipes, onExit }).then(() => null, toFailure)
-  tell({ order: number, failure })
+  const onExit = () => send({ ended: order.files.runId })
+  const failure = await spawnShim(order, { pipes, onExit }).then(() => null, encodeFailure)
+  send({ order: number, failure })
 })
 process.on('disconnect', () => process.exit())
 // On SIGUSR1 Node would open its debugger.

@@ -1,44 +1,75 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { extname, join } from 'node:path'
 import type { Clock } from '../../platform/clock.ts'
-import { type Failure, fromFailure } from './remote-error.ts'
 import type { ShimOrder } from './spawn.ts'
+import { decodeFailure, type Failure, type SpawnerMessage } from './spawner-messages.ts'
 
 /**
  * The process that starts the shims. A fork copies the page tables of its parent: 12 ms of processor time for a server
  * of 400 MiB, 1 ms for this process. It is started with the first run, and again if it ends; it ends with its server,
- * and shims go on. An order that was not answered is given again: of two shims of one run one takes the claim.
+ * and shims continue. An order without an answer is sent again: of two shims of one run one takes the claim.
  */
-export interface Spawner {
-  /** Starts a shim and waits until a shim of the run has taken the claim. */
-  spawn(order: ShimOrder): Promise<void>
-  /** It will tell of the end of this run. */
-  watches(runId: string): boolean
-  close(): void
-}
 
-export type Told = { order: number; failure: Failure | null } | { ended: string }
-
-interface Open {
+interface PendingOrder {
   order: ShimOrder
-  given: number
+  timesSent: number
   answered: PromiseWithResolvers<void>
 }
 
 const program = join(import.meta.dirname, `spawner-process${extname(import.meta.filename)}`)
-/** A process that takes longer is replaced. */
+/** A process that takes longer to answer is replaced. */
 const answerMsMax = 30_000
-const timesGivenMax = 3
+const timesSentMax = 3
 
-export function createSpawner(spoolDir: string, clock: Clock, onEnded: (runId: string) => void): Spawner {
-  const open = new Map<number, Open>()
-  const watched = new Set<string>()
-  let numbers = 0
-  let process: ChildProcess | undefined
-  let isClosed = false
+export class Spawner {
+  readonly #spoolDir: string
+  readonly #clock: Clock
+  readonly #onEnded: (runId: string) => void
+  readonly #pending = new Map<number, PendingOrder>()
+  readonly #watched = new Set<string>()
+  #orders = 0
+  #process: ChildProcess | undefined
+  #isClosed = false
 
-  function begin(): ChildProcess {
-    const child = fork(program, [spoolDir], {
+  constructor(spoolDir: string, clock: Clock, onEnded: (runId: string) => void) {
+    this.#spoolDir = spoolDir
+    this.#clock = clock
+    this.#onEnded = onEnded
+  }
+
+  /** Starts a shim and waits until a shim of the run has taken the claim. */
+  async spawn(order: ShimOrder): Promise<void> {
+    const number = this.#orders++
+    const answered = Promise.withResolvers<void>()
+    const isAnswered = new AbortController()
+    this.#pending.set(number, { order, timesSent: 0, answered })
+    this.#send(number)
+    void this.#replaceFrozenProcess(isAnswered.signal)
+    await answered.promise.finally(() => isAnswered.abort())
+  }
+
+  /** Whether the process will report the end of this run. */
+  watches(runId: string): boolean {
+    return this.#watched.has(runId)
+  }
+
+  close(): void {
+    this.#isClosed = true
+    if (this.#process?.connected) this.#process.disconnect()
+  }
+
+  #send(number: number): void {
+    const pending = this.#pending.get(number)
+    if (!pending) return
+    pending.timesSent += 1
+    this.#process ??= this.#startProcess()
+    this.#watched.add(pending.order.files.runId)
+    // Without a channel the process is ending; its exit sends the order again.
+    if (this.#process.connected) this.#process.send({ number, order: pending.order }, () => undefined)
+  }
+
+  #startProcess(): ChildProcess {
+    const child = fork(program, [this.#spoolDir], {
       cwd: '/',
       env: {},
       execArgv: [],
@@ -47,74 +78,49 @@ export function createSpawner(spoolDir: string, clock: Clock, onEnded: (runId: s
     })
     child.unref()
     child.channel?.unref()
-    child.on('message', (told: Told) => ('ended' in told ? end(told.ended) : answer(told.order, told.failure)))
-    const lose = (error: unknown) => {
-      if (process !== child) return
-      process = undefined
-      watched.clear()
-      giveAgain(error)
-    }
-    child.once('error', lose)
-    child.once('exit', () => lose(new Error('The process that starts runs has ended')))
+    child.on('message', (message: SpawnerMessage) => {
+      if ('ended' in message) this.#reportEnd(message.ended)
+      else this.#settle(message.order, message.failure)
+    })
+    child.once('error', (error) => this.#loseProcess(child, error))
+    child.once('exit', () => this.#loseProcess(child, new Error('The process that starts runs has ended')))
     return child
   }
 
-  function answer(number: number, failure: Failure | null) {
-    const each = open.get(number)
-    open.delete(number)
-    if (!failure) return each?.answered.resolve()
-    // No later shim tells its end: the names of failed starts would stay for ever.
-    if (each) watched.delete(each.order.files.runId)
-    each?.answered.reject(fromFailure(failure))
+  #reportEnd(runId: string): void {
+    this.#watched.delete(runId)
+    this.#onEnded(runId)
   }
 
-  function end(runId: string) {
-    watched.delete(runId)
-    onEnded(runId)
+  #settle(number: number, failure: Failure | null): void {
+    const pending = this.#pending.get(number)
+    this.#pending.delete(number)
+    if (!pending) return
+    if (failure) {
+      // No shim will report an end.
+      this.#watched.delete(pending.order.files.runId)
+      pending.answered.reject(decodeFailure(failure))
+    } else pending.answered.resolve()
   }
 
-  function giveAgain(error: unknown) {
-    for (const [number, { given, answered }] of open) {
-      if (given < timesGivenMax && !isClosed) give(number)
+  #loseProcess(child: ChildProcess, error: unknown): void {
+    if (this.#process !== child) return
+    this.#process = undefined
+    this.#watched.clear()
+    for (const [number, { timesSent, answered }] of this.#pending) {
+      if (timesSent < timesSentMax && !this.#isClosed) this.#send(number)
       else {
-        open.delete(number)
+        this.#pending.delete(number)
         answered.reject(error)
       }
     }
   }
 
-  function give(number: number) {
-    const each = open.get(number)
-    if (!each) return
-    each.given += 1
-    process ??= begin()
-    // Without a channel the process is ending, and `lose` follows.
-    watched.add(each.order.files.runId)
-    if (process.connected) process.send({ number, order: each.order }, () => undefined)
-  }
-
-  async function watch(answered: AbortSignal) {
+  async #replaceFrozenProcess(answered: AbortSignal): Promise<void> {
     while (!answered.aborted) {
-      const asked = process
-      await clock.sleep(answerMsMax, answered)
-      if (!answered.aborted && asked === process) asked?.kill('SIGKILL')
+      const current = this.#process
+      await this.#clock.sleep(answerMsMax, answered)
+      if (!answered.aborted && current === this.#process) current?.kill('SIGKILL')
     }
-  }
-
-  return {
-    async spawn(order) {
-      const number = numbers++
-      const answered = Promise.withResolvers<void>()
-      const isAnswered = new AbortController()
-      open.set(number, { order, given: 0, answered })
-      give(number)
-      void watch(isAnswered.signal)
-      await answered.promise.finally(() => isAnswered.abort())
-    },
-    watches: (runId) => watched.has(runId),
-    close() {
-      isClosed = true
-      if (process?.connected) process.disconnect()
-    },
   }
 }

@@ -1,10 +1,22 @@
-import { closeSync, existsSync, fstatSync, openSync, read, readSync, rmdirSync, statSync, unlinkSync } from 'node:fs'
+import {
+  closeSync,
+  existsSync,
+  fstatSync,
+  mkdirSync,
+  openSync,
+  read,
+  readSync,
+  rmdirSync,
+  statSync,
+  unlinkSync,
+} from 'node:fs'
 import { mkdir, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
+import { readErrorCode } from '../backend/file-errors.ts'
 import type { Spool, Stream } from '../backend/spool-reader.ts'
 import { isMissingFile } from './journal.ts'
-import { removeLinked } from './run-files.ts'
+import { removeLinkTarget } from './run-files.ts'
 
 /** Paths of the files of a run, in the spool, which only the account of the server may enter. */
 export interface RunFiles {
@@ -13,19 +25,19 @@ export interface RunFiles {
   journal: string
   stdout: string
   stderr: string
-  /** One file for all runs: shims append the run's id when it is over. */
+  /** One file for all runs, to which a shim appends the id of its run at the end. */
   ended: string
   /** The node file, or a link to its directory. */
   nodeFile: string
   /** The same for the closure of an earlier run, and for the input of a handler. */
   closureFile: string
   inputFile: string
-  /** The same for what a handler has saved and not sent (unsent.ts). */
+  /** The same for unsent closures of a handler (unsent-closures.ts). */
   unsentFile: string
 }
 
-/** null: not a valid run id. Ids become paths only here. */
-export function filesOf(spoolDir: string, runId: string): RunFiles | null {
+/** null: the id is invalid. Ids become paths only here. */
+export function locateFiles(spoolDir: string, runId: string): RunFiles | null {
   if (!/^[A-Za-z0-9_-]{1,128}$/.test(runId)) return null
   const directory = join(spoolDir, 'runs', runId)
   return {
@@ -34,7 +46,7 @@ export function filesOf(spoolDir: string, runId: string): RunFiles | null {
     journal: join(directory, 'journal'),
     stdout: join(directory, 'stdout'),
     stderr: join(directory, 'stderr'),
-    ended: endedList(spoolDir),
+    ended: locateEndedList(spoolDir),
     nodeFile: join(directory, 'nodes'),
     closureFile: join(directory, 'closure.json'),
     inputFile: join(directory, 'input.json'),
@@ -42,23 +54,24 @@ export function filesOf(spoolDir: string, runId: string): RunFiles | null {
   }
 }
 
-export const endedList = (spoolDir: string) => join(spoolDir, 'ended')
+export const locateEndedList = (spoolDir: string) => join(spoolDir, 'ended')
 
 export async function removeFiles(files: RunFiles): Promise<void> {
-  if (removesPlainFiles(files)) return
-  for (const link of [files.nodeFile, files.closureFile, files.inputFile, files.unsentFile]) await removeLinked(link)
+  if (removeUsualFiles(files)) return
+  for (const link of [files.nodeFile, files.closureFile, files.inputFile, files.unsentFile])
+    await removeLinkTarget(link)
   await rm(files.directory, { recursive: true, force: true })
 }
 
-/** Removing so much output takes a millisecond or two; 256 MiB took 30 to 70. */
-const removedAtOnceBytesMax = 8 * 1024 * 1024
+/** Removing so much output takes 1 to 2 ms; 256 MiB took 30 to 70 ms. */
+const syncRemoveBytesMax = 8 * 1024 * 1024
 
-/** Most runs have just these files; without switches to the thread pool, removing them takes a tenth of the time. */
-function removesPlainFiles(files: RunFiles): boolean {
+/** Most runs have only these files; without switches to the thread pool, their removal takes a tenth of the time. */
+function removeUsualFiles(files: RunFiles): boolean {
   const { stdout, stderr, journal, directory } = files
   try {
-    const sizes = sizesOf(files)
-    if (sizes.stdout + sizes.stderr > removedAtOnceBytesMax) return false
+    const sizes = readSizes(files)
+    if (sizes.stdout + sizes.stderr > syncRemoveBytesMax) return false
     for (const file of [stdout, stderr, journal]) unlinkSync(file)
     rmdirSync(directory)
     return true
@@ -71,26 +84,35 @@ export async function makeRuns(spoolDir: string): Promise<void> {
   await mkdir(join(spoolDir, 'runs'), { recursive: true, mode: 0o700 })
 }
 
+/** Never makes the folders above: without them the spool is away. */
+export function makeRunFolder({ directory }: RunFiles): void {
+  try {
+    mkdirSync(directory, { mode: 0o700 })
+  } catch (error) {
+    if (readErrorCode(error) !== 'EEXIST') throw error
+  }
+}
+
 /** Ids of the runs that have files here. */
 export const listRuns = (spoolDir: string): Promise<string[]> => readdir(join(spoolDir, 'runs'))
 
 /** Bytes of output in the spool. */
-export function sizesOf({ stdout, stderr }: RunFiles): { stdout: number; stderr: number } {
+export function readSizes({ stdout, stderr }: RunFiles): { stdout: number; stderr: number } {
   const sizeOf = (path: string) => statSync(path, { throwIfNoEntry: false })?.size ?? 0
   return { stdout: sizeOf(stdout), stderr: sizeOf(stderr) }
 }
 
-/** Whether a reader of the output waits for room on the disk (shim.sh). */
+/** Whether a reader of the output waits for room on the disk (`await_room` of shim.sh). */
 export const waitsForDisk = ({ directory }: RunFiles): boolean =>
   ['room.stdout', 'room.stderr'].some((name) => existsSync(join(directory, name)))
 
 /**
- * What is read at once: a line that was written a moment ago is in the page cache, and the switch to the thread pool and
- * back would cost ten times as much as reading it. More may have to come from the disk.
+ * Reads up to this size are synchronous: a line that was written a moment ago is in the page cache, and a switch to the
+ * thread pool and back would cost ten times as much. Larger reads may have to wait for the disk.
  */
-const atOnceBytesMax = 16_384
+const syncReadBytesMax = 16_384
 
-/** null: its files are missing. Sizes are read synchronously: a few µs, and most looks find nothing new. */
+/** null: its files are missing. Sizes are read synchronously: a few µs, and most polls find nothing new. */
 export function openSpool({ stdout, stderr }: RunFiles): (Spool & { close(): void }) | null {
   const [out, err] = [openIfExists(stdout), openIfExists(stderr)]
   const close = () => {
@@ -106,7 +128,7 @@ export function openSpool({ stdout, stderr }: RunFiles): (Spool & { close(): voi
       const unread = sizeOf(stream) - at
       if (unread <= 0) return 0
       const file = { out, err }[stream]
-      if (unread <= atOnceBytesMax) return readSync(file, buffer, 0, buffer.length, at)
+      if (unread <= syncReadBytesMax) return readSync(file, buffer, 0, buffer.length, at)
       return (await readFrom(file, buffer, 0, buffer.length, at)).bytesRead
     },
     size: async (stream) => sizeOf(stream),

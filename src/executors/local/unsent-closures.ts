@@ -4,9 +4,9 @@ import { closureBytesMax, hasInfinite, isDeeper, jsonDepthMax } from '../../doma
 import { openIfExists, type RunFiles } from './spool.ts'
 
 /**
- * Closures that a handler has saved and that no server has stored, one a line, the newest last. The host appends a line
- * before it sends, and empties the file when the newest is stored, so what a killed handler leaves here is not stored
- * yet. The file belongs to the account of the job, so its content is checked like a closure that the job sends.
+ * Closures that a handler has saved and that no server has stored, one per line, the newest last. The host appends a line
+ * before it sends, and empties the file when the newest is stored, so the lines of a killed handler are not stored yet.
+ * The file belongs to the account of the job, so its content is checked like a closure that the job sends.
  */
 
 /** Names the file to the host of a handler (src/handler/unsent.ts). */
@@ -16,10 +16,10 @@ const tailBytesMax = 2 * closureBytesMax + 2
 
 /** null: everything was sent. */
 export function readUnsent({ unsentFile }: Pick<RunFiles, 'unsentFile'>): string | null {
-  // After the last line feed there is nothing, or a line that was cut off.
+  // Text after the last line feed is a line that was cut off.
   const lines = readTail(unsentFile)?.split('\n').slice(0, -1) ?? []
   for (const line of lines.toReversed()) {
-    const closure = Buffer.byteLength(line) <= closureBytesMax ? closureIn(line) : null
+    const closure = Buffer.byteLength(line) <= closureBytesMax ? parseClosure(line) : null
     if (closure !== null) return closure
   }
   return null
@@ -27,7 +27,7 @@ export function readUnsent({ unsentFile }: Pick<RunFiles, 'unsentFile'>): string
 
 /** null: the file is missing or empty. */
 function readTail(path: string): string | null {
-  const file = openIfExists(targetOf(path))
+  const file = openIfExists(resolveTarget(path))
   if (file === null) return null
   try {
     const { size } = fstatSync(file)
@@ -39,8 +39,8 @@ function readTail(path: string): string | null {
   }
 }
 
-/** Of a job of another account the path is a link of the server to the directory of the file. */
-function targetOf(path: string): string {
+/** For a job of another account the path is a link of the server to the directory of the file. */
+function resolveTarget(path: string): string {
   try {
     return join(readlinkSync(path), basename(path))
   } catch {
@@ -48,12 +48,12 @@ function targetOf(path: string): string {
   }
 }
 
-/** The text of an object that the API would take and the database can store; null: the line has none. */
-function closureIn(line: string): string | null {
+/** The text of a closure that the API would accept and the database can store; null: the line is not such a closure. */
+function parseClosure(line: string): string | null {
   try {
     const value: unknown = JSON.parse(line, demandStorable)
     const isObject = typeof value === 'object' && value !== null && !Array.isArray(value)
-    // Written anew: of a name that comes twice the line also has the first value, which was not checked.
+    // The parsed value is written again: the line may repeat a name, with a first value that was not checked.
     return isObject && !isDeeper(value, jsonDepthMax) && !hasInfinite(value) ? JSON.stringify(value) : null
   } catch {
     return null

@@ -1,57 +1,53 @@
 import { signalFromExitCode } from '../backend/exit-code.ts'
 import type { Ended, Observation } from '../executor.ts'
 import type { Journal } from './journal.ts'
-import { isUnderWay, type WatchedMachine, type WatchedRun } from './watch.ts'
+import { superviseRun, type WatchedMachine, type WatchedRun } from './supervision.ts'
 
 /**
  * The state of a run by its journal and the process table. The exit record counts, not the pid; but a run is over only
- * when its shim is over and nothing of its job is left.
+ * when its shim is over and no process of its job is left.
  */
 
 const KILL = 9
 const TERM = 15
 
-export async function verdictOf(run: WatchedRun, machine: WatchedMachine): Promise<Observation> {
+export async function judgeRun(run: WatchedRun, machine: WatchedMachine): Promise<Observation> {
   const journal = run.read()
   if (!journal) return { state: 'gone' }
-  const { claim, exit, stopUp } = journal
+  const { claim, session, exit, stopUp } = journal
   if (!claim) return { state: 'starting' }
   if (claim.pid === 0) {
     if (stopUp !== null) return { state: 'ended', exitCode: 128 + TERM, signal: TERM, stopped: true }
-    return { state: 'gone', info: 'Its process never began' }
+    return { state: 'gone', info: 'The process of the run never began' }
   }
   if (claim.boot !== machine.bootId) {
-    if (exit) return outcomeOf(journal)
+    if (exit) return describeEnd(journal)
     return { state: 'gone', info: 'The machine was restarted' }
   }
-  const nativeId = nativeIdOf(journal)
-  if (await isUnderWay(run, { ...journal, claim }, machine))
+  // People may signal the leader of the process group of the job.
+  const nativeId = session ? { nativeId: String(session.pid) } : {}
+  if (await superviseRun(run, { ...journal, claim }, machine))
     return {
       state: 'running',
-      ...startOf(journal, machine),
+      ...describeStart(journal, machine),
       ...nativeId,
       ...(machine.ip !== null && { ip: machine.ip }),
     }
-  // The exit record may have come while the processes were read; now that all are over, none can come any more.
+  // The exit record may have been written during the scan of the processes; now that all are over, no more records come.
   const last = exit ? journal : (run.read() ?? journal)
-  return { ...outcomeOf(last), ...startOf(last, machine), ...finishOf(last, machine), ...nativeId }
+  return { ...describeEnd(last), ...describeStart(last, machine), ...describeFinish(last, machine), ...nativeId }
 }
 
-/** The process that people may signal: the leader of the process group of the job. */
-function nativeIdOf({ session }: Journal): { nativeId?: string } {
-  return session ? { nativeId: String(session.pid) } : {}
-}
-
-function outcomeOf({ exit, stopUp, deadline, used }: Journal): Ended {
+function describeEnd({ exit, stopUp, deadline, used }: Journal): Ended {
   const exitCode = exit?.code ?? 128 + KILL
   const signal = signalFromExitCode(exitCode)
-  const ended: Ended = { state: 'ended', exitCode, signal, stopped: stopUp !== null, ...usageOf(used) }
+  const ended: Ended = { state: 'ended', exitCode, signal, stopped: stopUp !== null, ...describeUsage(used) }
   if (deadline) return { ...ended, cause: 'MAX_RUN_TIME' }
   if (!exit) return { ...ended, cause: 'SUPERVISOR_KILLED' }
   return used && used.oomKills > 0 && exitCode !== 0 && !ended.stopped ? { ...ended, cause: 'OOM_KILLED' } : ended
 }
 
-function usageOf(used: Journal['used']): Pick<Ended, 'usage'> {
+function describeUsage(used: Journal['used']): Pick<Ended, 'usage'> {
   if (!used) return {}
   const { cpuSeconds, maxMemoryBytes } = used
   return {
@@ -59,13 +55,13 @@ function usageOf(used: Journal['used']): Pick<Ended, 'usage'> {
   }
 }
 
-const moment = (up: number, machine: WatchedMachine) =>
+const toMoment = (up: number, machine: WatchedMachine) =>
   new Date(machine.nowMs() - (machine.uptimeSeconds() - up) * 1000)
 
-function startOf({ claim }: Journal, machine: WatchedMachine): { startedAt?: Date } {
-  return typeof claim?.up === 'number' ? { startedAt: moment(claim.up, machine) } : {}
+function describeStart({ claim }: Journal, machine: WatchedMachine): { startedAt?: Date } {
+  return typeof claim?.up === 'number' ? { startedAt: toMoment(claim.up, machine) } : {}
 }
 
-function finishOf({ exit }: Journal, machine: WatchedMachine): { finishedAt?: Date } {
-  return typeof exit?.up === 'number' ? { finishedAt: moment(exit.up, machine) } : {}
+function describeFinish({ exit }: Journal, machine: WatchedMachine): { finishedAt?: Date } {
+  return typeof exit?.up === 'number' ? { finishedAt: toMoment(exit.up, machine) } : {}
 }

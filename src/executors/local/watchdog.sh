@@ -1,18 +1,17 @@
-# Waits for the end of its server, which holds the other end of standard input, and then does what the server would do to runs
-# whose time is over: KILL at the end of a grace that a stop has given; TERM at a fallback deadline, and KILL after its grace.
-# It ends when it waits for no run any more, or when a later server has an heir that lives. It works in the folder of the
-# spool, so it finds the runs also after that folder was moved or its file system was unmounted.
+# After the server dies, sends due KILLs and TERMs: KILL at the end of the grace of a stop, TERM at a fallback deadline, and KILL
+# after the grace of that. The server holds the other end of standard input, so a read of it ends when the server dies. This
+# process exits when no run needs it, or when a later server has a living watchdog. Its working directory is the spool, so it
+# finds the runs also after the spool was moved or its file system was unmounted.
 
-: the heir of a server of Berth
-cd "$1" || exit
-grace=$2
+: the watchdog of a server of Berth
+grace=$1
 PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
 exec 2>/dev/null
-echo $$ >heir
+echo $$ >watchdog
 
-# Reads a journal. at: uptime of the next signal to the run. kills: 1 for KILL, 0 for TERM. Fails if none is planned.
-# sent: PID:UPTIME of each TERM, since a full disk takes no record.
-recall() {
+# Reads the journal $1 into `at`, the uptime of the next signal to the run, and `kills`: 1 for KILL, 0 for TERM. Fails if no
+# signal is due any more. `sent` has PID:UPTIME of each TERM, because a full disk takes no record.
+read_plan() {
   pid= due=- session= at= fired= kill_up=
   while read -r word first second third fourth fifth sixth; do
     case $word in
@@ -49,7 +48,7 @@ is_populated() {
   done <"$cgroup/cgroup.events"
 }
 
-act() {
+send_signal() {
   [ "$kills" = 1 ] || { sent="$sent$pid:${up%.*} "; printf 'deadline %s\n' "$up" >>"$1"; }
   case $kills$cgroup in
     1/*) printf 1 >"$cgroup/cgroup.kill" ;;
@@ -60,14 +59,14 @@ act() {
 
 while read -r rest; do :; done
 sent=' '
-while read -r newest <heir || newest=$$; [ "$newest" = $$ ] || ! kill -0 "$newest"; do
+while read -r newest <watchdog || newest=$$; [ "$newest" = $$ ] || ! kill -0 "$newest"; do
   pause=
   for journal in runs/*/journal; do
-    recall "$journal" && { is_shim_alive || is_populated; } || continue
+    read_plan "$journal" && { is_shim_alive || is_populated; } || continue
     read -r up rest </proc/uptime
     left=$((at - ${up%.*}))
     if [ "$left" -le 0 ]; then
-      act "$journal"
+      send_signal "$journal"
       left=1
     fi
     [ "$left" -lt "${pause:-60}" ] && pause=$left

@@ -1,60 +1,59 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import type { Clock } from '../../platform/clock.ts'
-import { heirScript, shell } from './shell.ts'
+import { shell, watchdogScript } from './shell.ts'
 
-/**
- * Outlives this server and then does for all runs what the server would have done (heir.sh): the KILL that a stop
- * announced, and the fallback deadlines. It is started when it may be needed: for runs that were found, for a run with
- * a deadline, for a stop. Until this process is over it sleeps in a read of a pipe.
- */
-
-export interface Heir {
-  /** Starts the heir if there is none. */
-  ensure(): void
-  close(): void
-}
-
-/** Without it the heir would not know the time. */
+/** Without it the watchdog would not know the time. */
 const hasUptime = existsSync('/proc/uptime')
-/** Pause before an heir that was killed is started again. */
-const againMs = 1_000
+const restartMs = 1_000
 
-interface HeirOptions {
+interface WatchdogOptions {
   spoolDir: string
-  /** Between TERM and KILL at a fallback deadline. */
+  /** The grace after TERM at a fallback deadline. */
   graceSeconds: number
   clock: Clock
 }
 
-export function createHeir({ spoolDir, graceSeconds, clock }: HeirOptions): Heir {
-  let heir: ChildProcess | undefined
-  const closed = new AbortController()
+/**
+ * After the server dies, the watchdog sends due KILLs and TERMs (watchdog.sh): at the end of a grace, and at fallback
+ * deadlines. It is started when it may be needed: for runs found at the start of the server, for a run with a deadline,
+ * for a stop. Until the server is over it sleeps in a read of a pipe.
+ */
+export class Watchdog {
+  readonly #options: WatchdogOptions
+  readonly #closed = new AbortController()
+  #process: ChildProcess | undefined
 
-  function begin(): ChildProcess {
-    const args = ['-c', heirScript, 'berth-heir', spoolDir, String(graceSeconds)]
-    const child = spawn(shell, args, { detached: true, env: {}, cwd: '/', stdio: ['pipe', 'ignore', 'ignore'] })
-    const again = () => beginAgain(child)
-    child.once('exit', again).once('error', again)
-    child.stdin?.on('error', again)
+  constructor(options: WatchdogOptions) {
+    this.#options = options
+  }
+
+  /** Starts the watchdog unless it runs. */
+  ensure(): void {
+    if (hasUptime) this.#process ??= this.#start()
+  }
+
+  close(): void {
+    this.#closed.abort()
+    this.#process?.stdin?.end()
+  }
+
+  #start(): ChildProcess {
+    const { spoolDir, graceSeconds } = this.#options
+    const args = ['-c', watchdogScript, 'berth-watchdog', String(graceSeconds)]
+    // In the spool before `spawn` returns, so that it finds the runs also if the spool is moved at once.
+    const child = spawn(shell, args, { detached: true, env: {}, cwd: spoolDir, stdio: ['pipe', 'ignore', 'ignore'] })
+    const restart = () => this.#restart(child)
+    child.once('exit', restart).once('error', restart)
+    child.stdin?.on('error', restart)
     child.unref()
     return child
   }
 
-  async function beginAgain(ended: ChildProcess): Promise<void> {
-    if (heir !== ended || closed.signal.aborted) return
-    heir = undefined
-    await clock.sleep(againMs, closed.signal)
-    if (!closed.signal.aborted) heir ??= begin()
-  }
-
-  return {
-    ensure() {
-      if (hasUptime) heir ??= begin()
-    },
-    close() {
-      closed.abort()
-      heir?.stdin?.end()
-    },
+  async #restart(ended: ChildProcess): Promise<void> {
+    if (this.#process !== ended || this.#closed.signal.aborted) return
+    this.#process = undefined
+    await this.#options.clock.sleep(restartMs, this.#closed.signal)
+    if (!this.#closed.signal.aborted) this.ensure()
   }
 }
