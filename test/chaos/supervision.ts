@@ -6,7 +6,7 @@ import { Random } from '../../simulate/random.ts'
 import type { Executor, RunSpec } from '../../src/executors/executor.ts'
 import { openCgroups } from '../../src/executors/local/cgroups.ts'
 import { createLocalExecutor } from '../../src/executors/local/local.ts'
-import { seeAll, startedWith } from '../../src/executors/local/processes.ts'
+import { listProcesses, startedWith } from '../../src/executors/local/processes.ts'
 import { systemClock } from '../../src/platform/clock.ts'
 import { createLog } from '../../src/platform/log.ts'
 import { observe, runOf } from '../executors/runs.ts'
@@ -83,6 +83,6 @@ async function assertOver(executor: Executor, runId: string): Promise<void> {
     return state === 'ended' || state === 'gone'
   }
   await until(isOver, { what: `${runId} is over`, timeoutMs: here(overMs) })
-  const alive = (await seeAll()).filter(({ pid }) => startedWith(pid, `BERTH_RUN_ID=${runId}`))
+  const alive = (await listProcesses()).filter(({ pid }) => startedWith(pid, `BERTH_RUN_ID=${runId}`))
   assert.deepEqual(alive, [], `${runId} is reported as over`)
 }

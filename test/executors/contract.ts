@@ -5,7 +5,7 @@ import { type Executor, type Handle, isOver, type RunSpec } from '../../src/exec
 import { until } from '../support/until.ts'
 import { confirmedMsMax, observe, read, untilEnded, untilState } from './runs.ts'
 
-/** What a run of the suite does, in words that every backend can translate. */
+/** The behaviour of a run, in terms that every backend can translate. */
 export interface Behaviour {
   /** Lines `line 1` … on stdout, at once. */
   lines?: number
@@ -16,10 +16,10 @@ export interface Behaviour {
 }
 
 export interface Backend {
-  /** Over the same store as before: what a server that starts again does. */
+  /** Opens an executor over the same store, like a server that restarts. */
   open(): Promise<Executor>
   run(behaviour: Behaviour): RunSpec
-  /** How often a run's command was really started; null: the backend cannot tell. */
+  /** How often the command of a run was started; null: unknown. */
   starts(run: RunSpec): Promise<number | null>
   remove(): Promise<void>
 }
@@ -45,279 +45,303 @@ export async function startsAt(mark: string): Promise<number> {
 const text = (lines: number) => Array.from({ length: lines }, (_, i) => `line ${i + 1}\n`).join('')
 const graceMs = 60_000
 
-export function contract(name: string, createBackend: () => Promise<Backend>) {
+export function contract(name: string, createBackend: () => Promise<Backend>): void {
   describe(`${name} keeps the contract`, () => {
-    let backend: Backend
-    let executor: Executor
-    const opened: Executor[] = []
-    const begun: Handle[] = []
+    const suite = new Suite(createBackend)
+    beforeEach(() => suite.setUp())
+    afterEach(() => suite.tearDown())
+    describe('start', () => testStart(suite))
+    describe('find', () => testFind(suite))
+    describe('inspect', () => testInspect(suite))
+    describe('stop', () => testStop(suite))
+    describe('logs', () => testLogs(suite))
+    describe('watch', () => testWatch(suite))
+    testForgetAndDescribe(suite)
+  })
+}
 
-    const open = async () => {
-      const next = await backend.open()
-      opened.push(next)
-      return next
-    }
-    const start = async (behaviour: Behaviour, run = backend.run(behaviour)) => {
-      const handle = await executor.start(run)
-      begun.push(handle)
-      return handle
-    }
-    const restart = async () => {
-      await executor.close()
-      opened.splice(opened.indexOf(executor), 1)
-      executor = await open()
-    }
+/** The backend of one test, with the runs that the test starts. */
+class Suite {
+  readonly #createBackend: () => Promise<Backend>
+  readonly #opened: Executor[] = []
+  readonly begun: Handle[] = []
+  backend!: Backend
+  executor!: Executor
 
-    beforeEach(async () => {
-      backend = await createBackend()
-      executor = await open()
-    })
+  constructor(createBackend: () => Promise<Backend>) {
+    this.#createBackend = createBackend
+  }
 
-    afterEach(async () => {
-      const left = begun.splice(0)
-      for (const handle of left) await executor.stop(handle, 0)
-      // A run that still ends would write into what is removed now.
-      const areOver = async () => (await executor.inspect(left)).every(isOver)
-      await until(areOver, { what: 'all runs are over', timeoutMs: confirmedMsMax })
-      for (const each of opened.splice(0)) await each.close()
-      await backend.remove()
-    })
+  async setUp(): Promise<void> {
+    this.backend = await this.#createBackend()
+    this.executor = await this.open()
+  }
 
-    describe('start', () => {
-      it('twice starts once', async () => {
-        const run = backend.run({ endless: true })
-        const handle = await start({}, run)
-        expect(await start({}, run)).toBe(handle)
-        await restart()
-        expect(await start({}, run)).toBe(handle)
-        expect((await untilState(executor, handle, 'running')).state).toBe('running')
-        expect(await backend.starts(run)).toBeOneOf([1, null])
-      })
+  async tearDown(): Promise<void> {
+    const left = this.begun.splice(0)
+    for (const handle of left) await this.executor.stop(handle, 0)
+    // A run that still ends would write into the directory that is removed now.
+    const areOver = async () => (await this.executor.inspect(left)).every(isOver)
+    await until(areOver, { what: 'all runs are over', timeoutMs: confirmedMsMax })
+    for (const each of this.#opened.splice(0)) await each.close()
+    await this.backend.remove()
+  }
 
-      it('by several servers at once starts once', async () => {
-        const run = backend.run({ endless: true })
-        const servers = [executor, await open(), await open()]
-        const handles = await Promise.all([...servers, ...servers].map((server) => server.start(run)))
-        begun.push(...handles)
-        expect(new Set(handles).size).toBe(1)
-        await untilState(executor, handles[0] ?? '', 'running')
-        expect(await backend.starts(run)).toBeOneOf([1, null])
-      })
+  async open(): Promise<Executor> {
+    const next = await this.backend.open()
+    this.#opened.push(next)
+    return next
+  }
 
-      it('after the end does not run again', async () => {
-        const run = backend.run({ exitCode: 3 })
-        const handle = await start({}, run)
-        await untilEnded(executor, handle)
-        expect(await start({}, run)).toBe(handle)
-        expect(await observe(executor, handle)).toMatchObject({ state: 'ended', exitCode: 3 })
-        expect(await backend.starts(run)).toBeOneOf([1, null])
-      })
+  async start(behaviour: Behaviour, run = this.backend.run(behaviour)): Promise<Handle> {
+    const handle = await this.executor.start(run)
+    this.begun.push(handle)
+    return handle
+  }
 
-      it('twenty at once are twenty runs', async () => {
-        const handles = await Promise.all(Array.from({ length: 20 }, (_, i) => start({ exitCode: i, lines: i })))
-        const outputs = await Promise.all(handles.map((handle) => read(executor, handle)))
-        expect(outputs.map(({ out }) => out)).toEqual(handles.map((_, i) => text(i)))
-        const seen = await executor.inspect(handles)
-        expect(seen).toEqual(handles.map((_, i) => expect.objectContaining({ state: 'ended', exitCode: i })))
-      })
-    })
+  /** Closes the executor and opens it again. */
+  async restart(): Promise<void> {
+    await this.executor.close()
+    this.#opened.splice(this.#opened.indexOf(this.executor), 1)
+    this.executor = await this.open()
+  }
+}
 
-    describe('find', () => {
-      it('finds what another server started, whatever became of it', async () => {
-        const [goesOn, ended] = [backend.run({ endless: true }), backend.run({ exitCode: 3 })]
-        const handle = await start({}, goesOn)
-        const other = await start({}, ended)
-        await untilEnded(executor, other)
-        await restart()
-        expect(await executor.find(goesOn.runId)).toBe(handle)
-        expect(await executor.find(ended.runId)).toBe(other)
-        expect((await untilState(executor, handle, 'running')).state).toBe('running')
-      })
+function testStart(suite: Suite): void {
+  it('starts a run once when called twice', async () => {
+    const run = suite.backend.run({ endless: true })
+    const handle = await suite.start({}, run)
+    expect(await suite.start({}, run)).toBe(handle)
+    await suite.restart()
+    expect(await suite.start({}, run)).toBe(handle)
+    expect((await untilState(suite.executor, handle, 'running')).state).toBe('running')
+    expect(await suite.backend.starts(run)).toBeOneOf([1, null])
+  })
 
-      it('starts nothing, and forgets with the rest', async () => {
-        expect(await executor.find(backend.run({}).runId)).toBeNull()
-        const run = backend.run({})
-        const handle = await start({}, run)
-        await untilEnded(executor, handle)
-        await executor.forget?.(handle)
-        expect(await executor.find(run.runId)).toBeNull()
-      })
-    })
+  it('starts a run once when several servers call it at once', async () => {
+    const run = suite.backend.run({ endless: true })
+    const servers = [suite.executor, await suite.open(), await suite.open()]
+    const handles = await Promise.all([...servers, ...servers].map((server) => server.start(run)))
+    suite.begun.push(...handles)
+    expect(new Set(handles).size).toBe(1)
+    await untilState(suite.executor, handles[0] ?? '', 'running')
+    expect(await suite.backend.starts(run)).toBeOneOf([1, null])
+  })
 
-    describe('inspect', () => {
-      it('answers in the order of the handles: running, ended, gone', async () => {
-        const gone = await start({})
-        const ended = await start({ exitCode: 7 })
-        const running = await start({ endless: true })
-        await untilEnded(executor, gone)
-        await executor.forget?.(gone)
-        await untilEnded(executor, ended)
-        await untilState(executor, running, 'running')
-        const states = (await executor.inspect([gone, running, ended, 'no such handle'])).map(({ state }) => state)
-        expect(states).toEqual(['gone', 'running', 'ended', 'gone'])
-      })
+  it('does not run again after the end', async () => {
+    const run = suite.backend.run({ exitCode: 3 })
+    const handle = await suite.start({}, run)
+    await untilEnded(suite.executor, handle)
+    expect(await suite.start({}, run)).toBe(handle)
+    expect(await observe(suite.executor, handle)).toMatchObject({ state: 'ended', exitCode: 3 })
+    expect(await suite.backend.starts(run)).toBeOneOf([1, null])
+  })
 
-      it.each([0, 1, 77, 255])('reports exit code %i as the command’s own', async (exitCode) => {
-        const handle = await start({ exitCode })
-        expect(await untilEnded(executor, handle)).toMatchObject({ exitCode, signal: null, stopped: false })
-      })
+  it('starts twenty runs at once', async () => {
+    const handles = await Promise.all(Array.from({ length: 20 }, (_, i) => suite.start({ exitCode: i, lines: i })))
+    const outputs = await Promise.all(handles.map((handle) => read(suite.executor, handle)))
+    expect(outputs.map(({ out }) => out)).toEqual(handles.map((_, i) => text(i)))
+    const seen = await suite.executor.inspect(handles)
+    expect(seen).toEqual(handles.map((_, i) => expect.objectContaining({ state: 'ended', exitCode: i })))
+  })
+}
 
-      it('tells times that make sense', async () => {
-        const handle = await start({})
-        const { startedAt, finishedAt } = await untilEnded(executor, handle)
-        expect(finishedAt?.getTime()).toBeGreaterThanOrEqual(startedAt?.getTime() ?? Number.NaN)
-      })
+function testFind(suite: Suite): void {
+  it('finds running and ended runs of another server', async () => {
+    const [goesOn, ended] = [suite.backend.run({ endless: true }), suite.backend.run({ exitCode: 3 })]
+    const handle = await suite.start({}, goesOn)
+    const other = await suite.start({}, ended)
+    await untilEnded(suite.executor, other)
+    await suite.restart()
+    expect(await suite.executor.find(goesOn.runId)).toBe(handle)
+    expect(await suite.executor.find(ended.runId)).toBe(other)
+    expect((await untilState(suite.executor, handle, 'running')).state).toBe('running')
+  })
 
-      it('tells the backend’s own name of a run while it runs, and at its end', async () => {
-        const handle = await start({ endless: true })
-        const running = await untilState(executor, handle, 'running')
-        const name = 'nativeId' in running ? running.nativeId : undefined
-        expect(name).toMatch(/./)
-        await executor.stop(handle, graceMs)
-        expect((await untilEnded(executor, handle)).nativeId).toBe(name)
-      })
+  it('starts nothing, and returns null for a forgotten run', async () => {
+    expect(await suite.executor.find(suite.backend.run({}).runId)).toBeNull()
+    const run = suite.backend.run({})
+    const handle = await suite.start({}, run)
+    await untilEnded(suite.executor, handle)
+    await suite.executor.forget?.(handle)
+    expect(await suite.executor.find(run.runId)).toBeNull()
+  })
+}
 
-      it('says the same after a restart', async () => {
-        const running = await start({ endless: true })
-        const ended = await start({ exitCode: 5 })
-        await untilEnded(executor, ended)
-        await restart()
-        await untilState(executor, running, 'running')
-        expect(await observe(executor, ended)).toMatchObject({ state: 'ended', exitCode: 5, stopped: false })
-      })
-    })
+function testInspect(suite: Suite): void {
+  it('returns states in the order of the handles', async () => {
+    const gone = await suite.start({})
+    const ended = await suite.start({ exitCode: 7 })
+    const running = await suite.start({ endless: true })
+    await untilEnded(suite.executor, gone)
+    await suite.executor.forget?.(gone)
+    await untilEnded(suite.executor, ended)
+    await untilState(suite.executor, running, 'running')
+    const states = (await suite.executor.inspect([gone, running, ended, 'no such handle'])).map(({ state }) => state)
+    expect(states).toEqual(['gone', 'running', 'ended', 'gone'])
+  })
 
-    describe('stop', () => {
-      it('ends a run by TERM', async () => {
-        const handle = await start({ endless: true })
-        await untilState(executor, handle, 'running')
-        await executor.stop(handle, graceMs)
-        expect(await untilEnded(executor, handle)).toMatchObject({ exitCode: 143, signal: 15, stopped: true })
-      })
+  it.each([0, 1, 77, 255])('reports exit code %i of the command', async (exitCode) => {
+    const handle = await suite.start({ exitCode })
+    expect(await untilEnded(suite.executor, handle)).toMatchObject({ exitCode, signal: null, stopped: false })
+  })
 
-      it('without a grace ends it by KILL', async () => {
-        const handle = await start({ endless: true, ignoresTerm: true })
-        await untilState(executor, handle, 'running')
-        await executor.stop(handle, 0)
-        expect(await untilEnded(executor, handle)).toMatchObject({ exitCode: 137, signal: 9, stopped: true })
-      })
+  it('reports a finish that is not before the start', async () => {
+    const handle = await suite.start({})
+    const { startedAt, finishedAt } = await untilEnded(suite.executor, handle)
+    expect(finishedAt?.getTime()).toBeGreaterThanOrEqual(startedAt?.getTime() ?? Number.NaN)
+  })
 
-      it('kills after the grace what ignores TERM, with another server too', async () => {
-        const handle = await start({ endless: true, ignoresTerm: true, lines: 1 })
-        await read(executor, handle, { enough: ({ out }) => out === text(1) })
-        await executor.stop(handle, 300)
-        await restart()
-        expect(await untilEnded(executor, handle)).toMatchObject({ exitCode: 137, signal: 9, stopped: true })
-      })
+  it('reports the same native id during the run and at its end', async () => {
+    const handle = await suite.start({ endless: true })
+    const running = await untilState(suite.executor, handle, 'running')
+    const name = 'nativeId' in running ? running.nativeId : undefined
+    expect(name).toMatch(/./)
+    await suite.executor.stop(handle, graceMs)
+    expect((await untilEnded(suite.executor, handle)).nativeId).toBe(name)
+  })
 
-      it('right after the start ends it, whatever it had begun', async () => {
-        const handle = await start({ endless: true })
-        await executor.stop(handle, graceMs)
-        expect(await untilEnded(executor, handle)).toMatchObject({ exitCode: 143, signal: 15, stopped: true })
-      })
+  it('reports the same after a restart', async () => {
+    const running = await suite.start({ endless: true })
+    const ended = await suite.start({ exitCode: 5 })
+    await untilEnded(suite.executor, ended)
+    await suite.restart()
+    await untilState(suite.executor, running, 'running')
+    expect(await observe(suite.executor, ended)).toMatchObject({ state: 'ended', exitCode: 5, stopped: false })
+  })
+}
 
-      it('twice is fine, and the earlier end counts', async () => {
-        const handle = await start({ endless: true, ignoresTerm: true, lines: 1 })
-        await read(executor, handle, { enough: ({ out }) => out === text(1) })
-        await executor.stop(handle, graceMs)
-        await executor.stop(handle, graceMs)
-        expect((await observe(executor, handle)).state).toBe('running')
-        await executor.stop(handle, 100)
-        expect(await untilEnded(executor, handle)).toMatchObject({ exitCode: 137, stopped: true })
-        await executor.stop(handle, 0)
-        expect(await observe(executor, handle)).toMatchObject({ exitCode: 137, stopped: true })
-      })
+function testStop(suite: Suite): void {
+  it('ends a run by TERM', async () => {
+    const handle = await suite.start({ endless: true })
+    await untilState(suite.executor, handle, 'running')
+    await suite.executor.stop(handle, graceMs)
+    expect(await untilEnded(suite.executor, handle)).toMatchObject({ exitCode: 143, signal: 15, stopped: true })
+  })
 
-      it('after the end changes nothing', async () => {
-        const handle = await start({ exitCode: 4 })
-        await untilEnded(executor, handle)
-        await executor.stop(handle, graceMs)
-        await executor.stop(handle, 0)
-        expect(await observe(executor, handle)).toMatchObject({ exitCode: 4, signal: null, stopped: false })
-      })
+  it('ends a run by KILL without a grace', async () => {
+    const handle = await suite.start({ endless: true, ignoresTerm: true })
+    await untilState(suite.executor, handle, 'running')
+    await suite.executor.stop(handle, 0)
+    expect(await untilEnded(suite.executor, handle)).toMatchObject({ exitCode: 137, signal: 9, stopped: true })
+  })
 
-      it('of an unknown run is fine', async () => {
-        await expect(executor.stop('no such handle', 0)).resolves.toBeUndefined()
-      })
-    })
+  it('kills a run that ignores TERM after the grace, also by another server', async () => {
+    const handle = await suite.start({ endless: true, ignoresTerm: true, lines: 1 })
+    await read(suite.executor, handle, { enough: ({ out }) => out === text(1) })
+    await suite.executor.stop(handle, 300)
+    await suite.restart()
+    expect(await untilEnded(suite.executor, handle)).toMatchObject({ exitCode: 137, signal: 9, stopped: true })
+  })
 
-    describe('logs', () => {
-      it('come from the beginning and end with the run', async () => {
-        const handle = await start({ lines: 2_000 })
-        const { out, err } = await read(executor, handle)
-        expect(out === text(2_000)).toBe(true)
-        expect(err).toBe('')
-        expect((await observe(executor, handle)).state).toBe('ended')
-      })
+  it('ends a run right after its start', async () => {
+    const handle = await suite.start({ endless: true })
+    await suite.executor.stop(handle, graceMs)
+    expect(await untilEnded(suite.executor, handle)).toMatchObject({ exitCode: 143, signal: 15, stopped: true })
+  })
 
-      it('come while the run goes on, and end when it is stopped', async () => {
-        const handle = await start({ lines: 3, endless: true })
-        const reading = read(executor, handle)
-        await read(executor, handle, { enough: ({ out }) => out === text(3) })
-        await executor.stop(handle, graceMs)
-        expect((await reading).out).toBe(text(3))
-      })
+  it('may be repeated, and the earlier end counts', async () => {
+    const handle = await suite.start({ endless: true, ignoresTerm: true, lines: 1 })
+    await read(suite.executor, handle, { enough: ({ out }) => out === text(1) })
+    await suite.executor.stop(handle, graceMs)
+    await suite.executor.stop(handle, graceMs)
+    expect((await observe(suite.executor, handle)).state).toBe('running')
+    await suite.executor.stop(handle, 100)
+    expect(await untilEnded(suite.executor, handle)).toMatchObject({ exitCode: 137, stopped: true })
+    await suite.executor.stop(handle, 0)
+    expect(await observe(suite.executor, handle)).toMatchObject({ exitCode: 137, stopped: true })
+  })
 
-      it('go on at a stored position, after a restart too', async () => {
-        const handle = await start({ lines: 30_000 })
-        const first = await read(executor, handle, { enough: ({ out }) => out.length > 100_000 })
-        await restart()
-        const second = await read(executor, handle, { from: first.next })
-        expect(first.out + second.out === text(30_000)).toBe(true)
-        expect((await read(executor, handle, { from: second.next })).out).toBe('')
-      })
+  it('changes nothing after the end', async () => {
+    const handle = await suite.start({ exitCode: 4 })
+    await untilEnded(suite.executor, handle)
+    await suite.executor.stop(handle, graceMs)
+    await suite.executor.stop(handle, 0)
+    expect(await observe(suite.executor, handle)).toMatchObject({ exitCode: 4, signal: null, stopped: false })
+  })
 
-      it('can be left at any moment', async () => {
-        const handle = await start({ endless: true })
-        const abort = new AbortController()
-        const next = executor.logs(handle, null, abort.signal)[Symbol.asyncIterator]().next()
-        abort.abort()
-        expect((await next).done).toBe(true)
-      })
+  it('ignores an unknown run', async () => {
+    await expect(suite.executor.stop('no such handle', 0)).resolves.toBeUndefined()
+  })
+}
 
-      it('of an unknown run end', async () => {
-        expect((await read(executor, 'no such handle')).out).toBe('')
-      })
-    })
+function testLogs(suite: Suite): void {
+  it('start at the beginning and end with the run', async () => {
+    const handle = await suite.start({ lines: 2_000 })
+    const { out, err } = await read(suite.executor, handle)
+    expect(out === text(2_000)).toBe(true)
+    expect(err).toBe('')
+    expect((await observe(suite.executor, handle)).state).toBe('ended')
+  })
 
-    describe('watch', () => {
-      it('names the handles of runs that end', async (context) => {
-        if (!executor.watch) return context.skip('it does not push')
-        const abort = new AbortController()
-        const named = new Set<Handle>()
-        const watching = (async () => {
-          for await (const handle of executor.watch?.(abort.signal) ?? []) named.add(handle)
-        })()
-        const ends = await start({})
-        const isStopped = await start({ endless: true })
-        await untilEnded(executor, ends)
-        await executor.stop(isStopped, 0)
-        await until(() => named.has(ends) && named.has(isStopped), { what: 'both ends were named' })
-        abort.abort()
-        await watching
-      })
+  it('arrive during the run, and end when it is stopped', async () => {
+    const handle = await suite.start({ lines: 3, endless: true })
+    const reading = read(suite.executor, handle)
+    await read(suite.executor, handle, { enough: ({ out }) => out === text(3) })
+    await suite.executor.stop(handle, graceMs)
+    expect((await reading).out).toBe(text(3))
+  })
 
-      it('ends when it is left', async (context) => {
-        if (!executor.watch) return context.skip('it does not push')
-        const abort = new AbortController()
-        const next = executor.watch?.(abort.signal)[Symbol.asyncIterator]().next()
-        abort.abort()
-        expect((await next)?.done).toBe(true)
-      })
-    })
+  it('resume at a stored position, also after a restart', async () => {
+    const handle = await suite.start({ lines: 30_000 })
+    const first = await read(suite.executor, handle, { enough: ({ out }) => out.length > 100_000 })
+    await suite.restart()
+    const second = await read(suite.executor, handle, { from: first.next })
+    expect(first.out + second.out === text(30_000)).toBe(true)
+    expect((await read(suite.executor, handle, { from: second.next })).out).toBe('')
+  })
 
-    it('forgets a run, twice if need be', async () => {
-      const handle = await start({ lines: 1 })
-      await untilEnded(executor, handle)
-      await executor.forget?.(handle)
-      await executor.forget?.(handle)
-      expect(await observe(executor, handle)).toMatchObject({ state: 'gone' })
-    })
+  it('can be cancelled at any moment', async () => {
+    const handle = await suite.start({ endless: true })
+    const abort = new AbortController()
+    const next = suite.executor.logs(handle, null, abort.signal)[Symbol.asyncIterator]().next()
+    abort.abort()
+    expect((await next).done).toBe(true)
+  })
 
-    it('describes itself', async () => {
-      const { available, version } = await executor.describe()
-      expect(available).toBe(true)
-      expect(version === null).toBe(traitsOf(executor.name).version === null)
-    })
+  it('of an unknown run are empty', async () => {
+    expect((await read(suite.executor, 'no such handle')).out).toBe('')
+  })
+}
+
+function testWatch(suite: Suite): void {
+  it('yields the handles of runs that end', async (context) => {
+    if (!suite.executor.watch) return context.skip('the executor does not push')
+    const abort = new AbortController()
+    const named = new Set<Handle>()
+    const watching = (async () => {
+      for await (const handle of suite.executor.watch?.(abort.signal) ?? []) named.add(handle)
+    })()
+    const ends = await suite.start({})
+    const isStopped = await suite.start({ endless: true })
+    await untilEnded(suite.executor, ends)
+    await suite.executor.stop(isStopped, 0)
+    await until(() => named.has(ends) && named.has(isStopped), { what: 'both ends were named' })
+    abort.abort()
+    await watching
+  })
+
+  it('ends when it is cancelled', async (context) => {
+    if (!suite.executor.watch) return context.skip('the executor does not push')
+    const abort = new AbortController()
+    const next = suite.executor.watch?.(abort.signal)[Symbol.asyncIterator]().next()
+    abort.abort()
+    expect((await next)?.done).toBe(true)
+  })
+}
+
+function testForgetAndDescribe(suite: Suite): void {
+  it('forgets a run, also when repeated', async () => {
+    const handle = await suite.start({ lines: 1 })
+    await untilEnded(suite.executor, handle)
+    await suite.executor.forget?.(handle)
+    await suite.executor.forget?.(handle)
+    expect(await observe(suite.executor, handle)).toMatchObject({ state: 'gone' })
+  })
+
+  it('describes itself', async () => {
+    const { available, version } = await suite.executor.describe()
+    expect(available).toBe(true)
+    expect(version === null).toBe(traitsOf(suite.executor.name).version === null)
   })
 }

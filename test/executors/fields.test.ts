@@ -14,14 +14,14 @@ import { destinationOf } from '../support/destination.ts'
 import { runOf } from './runs.ts'
 
 /**
- * Every field of a job: Berth does what it says, or the executor's backend is asked for something else with it than
- * without, or it is refused by its name. A field that is new in the spec fails here until it has its sample.
+ * Every field of a spec has an effect: Berth handles it, or it changes the request to the backend, or it is refused by
+ * name. A new field fails here until it has a sample.
  */
 
-/** Without a maximum of its own a job has one or none, by these flags. */
+/** The default maximum run time depends on these flags. */
 const limited = { maxRunTimeSeconds: 60 }
 
-/** Beside each field what it needs, which the job that it is compared with has as well. */
+/** A sample of each field, and the fields that it needs, which the compared job has as well. */
 const samples: Record<string, { field: object; beside?: object }> = {
   name: { field: { name: 'n' } },
   labels: { field: { labels: [{ key: 'a', value: 'b' }] } },
@@ -93,12 +93,12 @@ const samples: Record<string, { field: object; beside?: object }> = {
   'resources.exclusiveNodeUse': { field: { resources: { exclusiveNodeUse: true } } },
 }
 
-/** What Berth does itself, with every executor. */
+/** Fields that Berth handles with every executor. */
 const ofBerth = new Set(
   `labels executor queue team project account capacityReservationId bid interactive preemptable restartable resumable notBefore
    estimatedCost dependsOn onDependencyFailure retry customAttributes resources.replicaMasterPort`.split(/\s+/),
 )
-/** Where Berth chooses the GPUs of a run, it chooses by these. */
+/** Fields by which Berth chooses the GPUs of a run, if the backend does not. */
 const ofPlanner = new Set(
   `resources.gpu resources.gpuMemoryGib resources.gpuTensorCores resources.cudaVersion resources.cpuModel resources.gpuModel
    resources.gpuIds resources.anyGpu resources.gpuCoresPerProcess resources.exclusiveNodeUse`.split(/\s+/),
@@ -113,7 +113,7 @@ const nodes = [{ metadata: { name: 'n', uid: 'n', resourceVersion: '1', labels }
 const mountsOf = ({ spec: { data } }: RunSpec) =>
   data.map(() => ({ source: '/tmp', target: '/d', below: null, identity: null }))
 
-/** What the backend is asked for. */
+/** The request to the backend. */
 const askedOf: Record<string, (run: RunSpec) => Promise<unknown>> = {
   async container(run) {
     const image = { id: run.spec.image ?? 'i', environment: { A: 'image' }, command: [], shell: ['/bin/sh'] }
@@ -151,7 +151,7 @@ function specOf(executor: string, input: object): JobSpec {
   return normalise(spec, { route: route(spec, [destination]), account: 'users.test', destination: undefined }).spec
 }
 
-/** null: refused, by a violation that names one of the fields and the executor. */
+/** null: refused, with a violation that names one of the fields and the executor. */
 function acceptedSpec(executor: string, input: object): JobSpec | null {
   try {
     return specOf(executor, input)

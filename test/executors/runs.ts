@@ -5,7 +5,7 @@ import type { Route } from '../../src/domain/submission/routing.ts'
 import type { Executor, Handle, LogPosition, Observation, RunSpec } from '../../src/executors/executor.ts'
 import { until } from '../support/until.ts'
 
-/** A run with a spec that asks for nothing special. */
+/** A run with a spec of defaults. */
 export function runOf(spec: Partial<JobSpec>, run: Partial<RunSpec> = {}): RunSpec {
   runs += 1
   const runId = `run_${process.pid}x${runs}`
@@ -38,7 +38,7 @@ export const resourcesOf = (resources: Partial<JobSpec['resources']>) => ({ ...p
 
 export async function observe(executor: Executor, handle: Handle): Promise<Observation> {
   const [observation] = await executor.inspect([handle])
-  if (!observation) throw new Error('inspect answered nothing')
+  if (!observation) throw new Error('inspect returned nothing')
   return observation
 }
 
@@ -72,7 +72,7 @@ export interface Output {
   chunks: number
 }
 
-/** Reads on until the run is over, or until `enough` of it was read. */
+/** Reads until the run is over, or until `enough` was read. */
 export async function read(
   executor: Executor,
   handle: Handle,
@@ -92,6 +92,6 @@ export async function read(
   return output
 }
 
-/** A directory with a spool: the heir of a server that was closed right after its start may still write its name there. */
+/** Removes a directory with a spool: the watchdog of a server that was closed right after its start may still write its pid there. */
 export const removeSpool = (directory: string): Promise<void> =>
   rm(directory, { recursive: true, force: true, maxRetries: 5 })

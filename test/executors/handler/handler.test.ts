@@ -13,7 +13,7 @@ import { until } from '../../support/until.ts'
 import { contract, startsAt } from '../contract.ts'
 import { read, removeSpool, runOf, untilEnded } from '../runs.ts'
 
-/** Each leaves a mark when it begins, and does what its input says. */
+/** Appends a mark when it begins, and behaves as its input says. */
 const behaving = `
 import { appendFileSync } from 'node:fs'
 export default {
@@ -88,7 +88,7 @@ const resuming = `export default {
   },
 }`
 
-it('a module is given its input, or else its closure, by files that only its account can read', async () => {
+it('a module reads its input or its closure from files that only its account can read', async () => {
   expect(await outcome(resuming, { input: { a: [1] } })).toMatchObject({ out: 'run {"a":[1]}\n', exitCode: 0 })
   expect(await outcome(resuming, { closure: { step: 3 } })).toMatchObject({ out: 'resume at 3 true\n', exitCode: 0 })
   const modes = `import { statSync } from 'node:fs'
@@ -96,24 +96,24 @@ it('a module is given its input, or else its closure, by files that only its acc
   expect(await outcome(modes, { closure: {} })).toMatchObject({ out: '600\n', exitCode: 0 })
 })
 
-it('a handler that throws fails with the error in its log; one whose onResume throws by a reason of its own', async () => {
+it('a handler that throws logs the error; a throw of onResume is RESUME_FAILED', async () => {
   const thrown = await outcome(`export default { async run() { throw new Error('no such table') } }`)
   expect(thrown).toMatchObject({ exitCode: 1, cause: undefined, err: expect.stringContaining('Error: no such table') })
   const stale = await outcome(resuming, { closure: { step: 3, fails: true } })
   expect(stale).toMatchObject({ cause: 'RESUME_FAILED', err: expect.stringContaining('the closure is stale') })
 })
 
-it('what is no handler says so', async () => {
+it('a module that is not a handler fails with a message', async () => {
   expect(await outcome('export const run = 1')).toMatchObject({
     exitCode: 126,
     err: expect.stringContaining('defineJob'),
   })
   expect(await outcome('syntax error')).toMatchObject({ exitCode: 126, err: expect.stringContaining('SyntaxError') })
-  const missing = { exitCode: 127, err: expect.stringContaining('there is no module') }
+  const missing = { exitCode: 127, err: expect.stringContaining('module not found') }
   expect(await outcome(null, { name: 'missing.mjs' })).toMatchObject(missing)
 })
 
-it('a TypeScript module with the types of @berth-jobs/berth/handler runs as it is', async () => {
+it('a TypeScript module runs without a build', async () => {
   const run = runOf({ handler: join(import.meta.dirname, '../../../examples/count.handler.ts'), input: { to: 0 } })
   const handle = await executor.start({ ...run, injected: { BERTH_URL: 'http://127.0.0.1:1', BERTH_TOKEN: 'none' } })
   await until(async () => (await executor.inspect([handle]))[0]?.state === 'running', { what: 'it runs' })
@@ -129,7 +129,7 @@ const saving = `export default {
   },
 }`
 
-it('what a handler saved while no server answered is kept when it is killed', async () => {
+it('a closure that was saved while the server was unreachable survives a kill', async () => {
   await writeFile(join(directory, 'saving.mjs'), saving)
   const run = runOf({ handler: 'saving.mjs', workdir: directory })
   const handle = await executor.start({ ...run, injected: { BERTH_URL: 'http://127.0.0.1:1', BERTH_TOKEN: 'none' } })
@@ -143,10 +143,10 @@ it('what a handler saved while no server answered is kept when it is killed', as
   expect(await readdir(join(directory, 'spool/runs'))).not.toContain(run.runId)
 })
 
-/** An object that is so many levels deep. */
+/** An object of so many levels. */
 const nested = (depth: number) => `{"a":${'['.repeat(depth - 1)}${']'.repeat(depth - 1)}}`
 
-it.each([65, 100_000])('a closure of %i levels in the file is not taken, and the run ends normally', async (depth) => {
+it.each([65, 100_000])('a closure of %i levels is ignored, and the run ends normally', async (depth) => {
   const forging = `import { appendFileSync } from 'node:fs'
     export default { async run() { appendFileSync(process.env.BERTH_UNSENT_CLOSURE, '${nested(depth)}\\n') } }`
   await writeFile(join(directory, 'forging.mjs'), forging)
@@ -159,12 +159,12 @@ it.each([65, 100_000])('a closure of %i levels in the file is not taken, and the
 
 it.each([
   ['a line that was cut off', '{"a":1}\n{"a":2', '{"a":1}'],
-  ['lines that are no closures', '{"a":1}\n[2]\nx\n"\n', '{"a":1}'],
-  ['what the database cannot store', '{"a":1}\n{"a":"\\u0000"}\n{"\\ud800":1}\n', '{"a":1}'],
-  ['one that is too large', `{"a":1}\n{"a":"${'x'.repeat(256 * 1024)}"}\n`, '{"a":1}'],
+  ['lines that are not closures', '{"a":1}\n[2]\nx\n"\n', '{"a":1}'],
+  ['a closure that the database cannot store', '{"a":1}\n{"a":"\\u0000"}\n{"\\ud800":1}\n', '{"a":1}'],
+  ['a closure that is too large', `{"a":1}\n{"a":"${'x'.repeat(256 * 1024)}"}\n`, '{"a":1}'],
   ['a large one before the newest', `{"a":"${'x'.repeat(900_000)}"}\n{"a":2}\n`, '{"a":2}'],
-  ['one that is nested too deeply', `{"a":1}\n${nested(65)}\n${nested(100_000)}\n`, '{"a":1}'],
-  ['nothing of the deepest object that the API takes', `${nested(64)}\n`, nested(64)],
+  ['a closure that is nested too deeply', `{"a":1}\n${nested(65)}\n${nested(100_000)}\n`, '{"a":1}'],
+  ['nothing of the deepest object that the API accepts', `${nested(64)}\n`, nested(64)],
   ['a value that another of the same name replaces', `{"a":${nested(10_000)},"a":2}\n`, '{"a":2}'],
   ['an empty file', '', null],
 ])('%s is left out', async (_, text, closure) => {

@@ -12,7 +12,7 @@ const isRoot = process.getuid?.() === 0
 const users: AccountRules = { hasUsers: true, jobsAsRoot: false, owners: [] }
 
 describe.runIf(isRoot)('a server that runs as root', () => {
-  it('gives no run to root when there are users, unless the pool says so', async () => {
+  it('does not run jobs of users as root unless the pool has jobsAsRoot', async () => {
     await expect(findAccount(null, users)).rejects.toMatchObject({ reason: 'BAD_SPEC', message: /no unixUser/ })
     expect(requiresAccount(users)).toBe(true)
     const aloud = { ...users, jobsAsRoot: true }
@@ -21,7 +21,7 @@ describe.runIf(isRoot)('a server that runs as root', () => {
     expect(await findAccount(null, { ...users, hasUsers: false })).toBeNull()
   })
 
-  it('gives no run to an account with uid 0, of the server, or that is not there', async () => {
+  it('refuses accounts with uid 0, owners of server files and missing accounts', async () => {
     const nobody = Number((await findAccountEntry('nobody'))?.[2])
     const owners = [{ uid: nobody, name: 'nobody', path: '/srv/berth' }]
     await expect(findAccount('nobody', { ...users, owners })).rejects.toMatchObject({
@@ -36,19 +36,19 @@ describe.runIf(isRoot)('a server that runs as root', () => {
   })
 })
 
-it.runIf(!isRoot)('a server of an ordinary account cannot change to another, and says so', async () => {
+it.runIf(!isRoot)('a server of an ordinary account describes that it cannot switch accounts', async () => {
   expect(await findAccount('nobody', users)).toBeNull()
   expect(describeSeparation(users)).toMatch(/not protected from each other/)
 })
 
-it('says what holds between users, and nothing where there is one', () => {
+it('describes how users are separated; null for one user', () => {
   expect(describeSeparation({ ...users, hasUsers: false })).toBeNull()
   const aloud = describeSeparation({ ...users, jobsAsRoot: true })
   expect(describeSeparation(users)).toMatch(isRoot ? /^Each job runs as the unixUser/ : /users are not protected/)
   expect(aloud).toMatch(isRoot ? /run as root/ : /users are not protected/)
 })
 
-it('knows the owners of files, and passes over those that are not there', async () => {
+it('finds the owners of files and skips missing files', async () => {
   const owners = await findOwners(['/', '/no/such/file'])
   expect(owners).toContainEqual({ uid: 0, name: 'root', path: '/' })
 })
@@ -67,7 +67,7 @@ describe('the table of accounts', () => {
     })
   const uidOf = async (table: ReturnType<typeof open>) => (await table('nobody'))?.[2]
 
-  it('is asked once for starts at the same time, and again after 10 s', async () => {
+  it('is read once for simultaneous starts, and again after 10 s', async () => {
     asked.length = 0
     const table = open()
     await Promise.all([table('nobody'), table('nobody')])
@@ -79,7 +79,7 @@ describe('the table of accounts', () => {
     expect(await uidOf(table)).toBe('8')
   })
 
-  it('is asked again when an account of the machine was changed', async () => {
+  it('is read again when an account of the machine was changed', async () => {
     const table = open()
     await table('nobody')
     system.uid = '9'
@@ -88,7 +88,7 @@ describe('the table of accounts', () => {
     expect(await uidOf(table)).toBe('9')
   })
 
-  it('is asked again for an account that was not there', async () => {
+  it('is read again for a missing account', async () => {
     asked.length = 0
     const table = open()
     expect([await table('new'), await table('new')]).toEqual([null, null])

@@ -7,14 +7,14 @@ import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import type { Executor } from '../../../src/executors/executor.ts'
-import { seeProcess } from '../../../src/executors/local/processes.ts'
+import { findProcess } from '../../../src/executors/local/processes.ts'
 import { createLog } from '../../../src/platform/log.ts'
 import { recordLines } from '../../support/recorded-lines.ts'
 import { until } from '../../support/until.ts'
 import { observe, read, removeSpool, runOf, untilEnded, untilState } from '../runs.ts'
 import { openLocal } from './runs.ts'
 
-/** A data directory that disappears for a while: its runs go on, and nothing is concluded, ended or created. */
+/** A data directory that disappears for a while: its runs continue, and the executor reports no end and creates nothing. */
 let directory: string
 let dataDir: string
 let awayDir: string
@@ -25,7 +25,7 @@ let lines: Record<string, unknown>[]
 const sh = (script: string) => runOf({ command: ['/bin/sh', '-c', script, directory], workdir: '/tmp' })
 const goAway = () => rename(dataDir, awayDir)
 const comeBack = () => rename(awayDir, dataDir)
-const isAlive = async (pid: number) => (await seeProcess(pid)) !== null
+const isAlive = async (pid: number) => (await findProcess(pid)) !== null
 const missing = 'The data directory is missing'
 
 async function startEndless() {
@@ -59,7 +59,7 @@ afterEach(async () => {
   await removeSpool(directory)
 })
 
-it('keeps its runs, however often they are inspected meanwhile', async () => {
+it('runs survive any number of inspections while the directory is away', async () => {
   const runs = [await startEndless(), await startEndless()]
   await goAway()
   for (let looks = 0; looks < 20; looks++) {
@@ -79,7 +79,7 @@ it('keeps its runs, however often they are inspected meanwhile', async () => {
   ])
 })
 
-it('takes no verb meanwhile, and creates nothing in its place', async () => {
+it('verbs fail while the directory is away, and create nothing', async () => {
   const { handle, pid } = await startEndless()
   await goAway()
   await expect(executor.find(handle)).rejects.toThrow(missing)
@@ -93,7 +93,7 @@ it('takes no verb meanwhile, and creates nothing in its place', async () => {
   expect(await observe(executor, handle)).toMatchObject({ state: 'running' })
 })
 
-it('another data directory in its place counts as missing', async () => {
+it('a replaced data directory counts as missing', async () => {
   const { handle, pid } = await startEndless()
   await goAway()
   await mkdir(join(spoolDir, 'runs'), { recursive: true })
@@ -132,7 +132,7 @@ it('a start of an earlier leader waits until the run can be found', async () => 
   expect(told[0]).toContain(missing)
 })
 
-it('a start that waits ends when the run is not wanted any more', async () => {
+it('a waiting start ends when the run is no longer wanted', async () => {
   const run = { ...sh('true'), inherited: true }
   await goAway()
   const unwanted = new AbortController()
@@ -142,7 +142,7 @@ it('a start that waits ends when the run is not wanted any more', async () => {
   await comeBack()
 })
 
-it('loses no output and no end of a run that ends meanwhile', async () => {
+it('output and end of a run that ends meanwhile are not lost', async () => {
   const go = join(directory, 'go')
   const handle = await executor.start(sh('echo one; until [ -e "$0/go" ]; do sleep 0.02; done; echo two; exit 7'))
   const earlier = read(executor, handle)
@@ -182,7 +182,7 @@ const mount = (...args: string[]) => {
   }
 }
 
-it('may be unmounted and mounted again', async (context) => {
+it('the directory may be unmounted and mounted again', async (context) => {
   await executor.close()
   await rename(dataDir, awayDir)
   await mkdir(dataDir)

@@ -10,7 +10,7 @@ import { until } from '../../support/until.ts'
 import { removeSpool, runOf, untilEnded } from '../runs.ts'
 import { openLocal } from './runs.ts'
 
-/** Starts on a machine that has run out of something, or cannot use its spool: the jobs wait, and none fails. */
+/** Starts on a machine without disk space, open files or processes: the jobs wait and do not fail. */
 
 const exits = (code: number) => runOf({ command: ['/bin/sh', '-c', `exit ${code}`], workdir: '/' })
 
@@ -33,7 +33,7 @@ it('a run waits for room on the disk', async (context) => {
   await executor.close()
 })
 
-it.for([3, 7])('an exit record of which a full disk takes %i bytes is written whole later', async (left, context) => {
+it.for([3, 7])('an exit record that a full disk cuts after %i bytes is written whole later', async (left, context) => {
   await using disk = (await mountSmallDisk(1)) ?? context.skip()
   const spoolDir = join(disk.path, 'spool')
   const executor = await openLocal(spoolDir)
@@ -41,7 +41,7 @@ it.for([3, 7])('an exit record of which a full disk takes %i bytes is written wh
   await mkdir(join(spoolDir, 'go.d'), { recursive: true })
   const journal = join(spoolDir, 'runs', await executor.start(run), 'journal')
   await until(() => readFileSync(journal, 'utf8').includes('\nsession '), { what: 'the job has its session' })
-  // A page takes no more than its end.
+  // Only the rest of the current page can be written to a full disk.
   const pageBytes = 4_096
   await appendFile(journal, `${'x'.repeat(pageBytes - left - 1 - statSync(journal).size)}\n`)
   await disk.fill()
@@ -74,7 +74,7 @@ it.skipIf(process.platform !== 'linux')('a run waits for open files', async () =
 })
 
 it.skipIf(limitsProcesses === undefined)(
-  'a run of which a process cannot be started has not begun',
+  'a run whose supervisor cannot start all processes has not begun',
   async (context) => {
     const spoolDir = await mkdtemp(join(tmpdir(), 'berth-local-'))
     const executor = await openLocal(spoolDir, { usesCgroups: false })
@@ -111,10 +111,10 @@ it.skipIf(process.platform !== 'linux')(
     const spoolDir = await mkdtemp(join(tmpdir(), 'berth-local-'))
     const script = `
     import { readdirSync } from 'node:fs'
-    import { createPipeStock } from '${new URL('../../../src/executors/local/pipes.ts', import.meta.url)}'
+    import { PipeStock } from '${new URL('../../../src/executors/local/pipes.ts', import.meta.url)}'
     const count = () => readdirSync('/proc/self/fd').length
     const before = count()
-    const stock = createPipeStock('${spoolDir}')
+    const stock = new PipeStock('${spoolDir}')
     const { code } = await stock.take().catch((error) => error)
     stock.close()
     console.log(code, count() - before < 10)`

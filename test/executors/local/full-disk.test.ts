@@ -29,8 +29,8 @@ const numbersIn = (text: string) => [...text.matchAll(/^x+ (\d+)$/gm)].map(([, n
 const count = 40
 
 it.each([
-  ['goes on', 'sleep 600'],
-  ['has ended, for longer than readers have otherwise', 'exit 3'],
+  ['continues', 'sleep 600'],
+  ['ended longer ago than the limit for hung readers', 'exit 3'],
 ])('the output of a job that %s waits in its pipe', async (_, last) => {
   await using disk = await mountSmallDisk(1)
   if (!disk) return
@@ -53,7 +53,7 @@ it.each([
   await executor.stop(handle, 0)
   const numbers = numbersIn(out)
   expect(gaps).toEqual(['DISK_FULL'])
-  // The write that met the full disk is lost: what the job had printed when it was read.
+  // The write that met the full disk is lost.
   expect(numbers.at(-1)).toBe(count)
   expect(numbers.length).toBeGreaterThan(count / 2)
   expect(await untilEnded(executor, handle)).toMatchObject({ exitCode: last === 'exit 3' ? 3 : 137 })

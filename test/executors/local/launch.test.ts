@@ -16,7 +16,7 @@ import { machineTime } from '../../support/clock.ts'
 import { root } from '../../support/sources.ts'
 import { read, removeSpool, resourcesOf, runOf, untilEnded } from '../runs.ts'
 
-/** How the command of a run begins: its environment, its files, its scripts, its ranks. */
+/** The start of a command: environment, files, scripts, ranks. */
 
 let directory: string
 let executor: Executor
@@ -40,7 +40,7 @@ afterEach(async () => {
   await removeSpool(directory)
 })
 
-it('a file of a run is whole or not there, when the process that writes it is killed', async () => {
+it('a kill while a file of a run is written leaves it whole or missing', async () => {
   const path = join(directory, 'closure.json')
   const bytes = 2 ** 27
   const program = `
@@ -92,7 +92,7 @@ const variables = (out: string) =>
       .map((line) => [line.slice(0, line.indexOf('=')), line.slice(line.indexOf('=') + 1)]),
   )
 
-/** Each of these means something to a shell, to the loader, or cannot be a shell's variable. */
+/** Variables with a meaning for a shell or the loader, or with names that are invalid in a shell. */
 const odd = {
   OPTIND: 'abc',
   _BERTH_: 'b',
@@ -138,7 +138,7 @@ describe('variables', () => {
     expect(out.match(/BERTH_RANK=./g)?.sort()).toEqual(['BERTH_RANK=0', 'BERTH_RANK=1'])
   })
 
-  it('do not run BASH_ENV before preLaunch, and what a shell cannot carry passes it by', async () => {
+  it('do not run BASH_ENV before preLaunch; values that a shell cannot carry bypass it', async () => {
     await write('hook', 'echo hook')
     await write('pre', 'true')
     const environment = [
@@ -151,23 +151,23 @@ describe('variables', () => {
     expect(out).not.toMatch(/^hook/)
   })
 
-  it('are in no list of processes', async () => {
+  it('are not in the process list', async () => {
     const script = "tr '\\0' ' ' </proc/$PPID/cmdline; tr '\\0' ' ' </proc/$$/cmdline"
     const { out } = await finish(sh(script, { environment: [{ name: 'SECRET', value: 'geheim' }] }))
     expect(out).not.toContain('geheim')
   })
 
-  it('a command whose name has a = is a command', async () => {
+  it('a command may have = in its name', async () => {
     await writeFile(join(directory, 'a=b'), '#!/bin/sh\necho "$0 $1"', { mode: 0o755 })
     expect(await finish(runOf({ command: ['./a=b', 'c=d'] }))).toMatchObject({ out: './a=b c=d\n', exitCode: 0 })
   })
 
-  it('without PATH the command is looked for where the system has its own', async () => {
+  it('without PATH the command is searched in the folders of the system', async () => {
     expect(await finish(runOf({ command: ['id', '-u'], inheritEnvironment: false }))).toMatchObject({ exitCode: 0 })
   })
 })
 
-it('Python prints at once, unless the job says otherwise', async () => {
+it('Python prints unbuffered unless the job sets PYTHONUNBUFFERED', async () => {
   const print = sh('echo "[$PYTHONUNBUFFERED]"')
   expect((await finish(print)).out).toBe('[1]\n')
   const bare = runOf({ command: ['/usr/bin/env'], inheritEnvironment: false })
@@ -192,19 +192,19 @@ describe('PATH', () => {
     expect(removeNpmFolders(path)).toBe(expected)
   })
 
-  it('of a server that npm started is the one that npm was started with', async () => {
+  it('of a server that npm started is the PATH of npm itself', async () => {
     await executor.close()
     executor = await open({ PATH: `${added}:/usr/bin:/bin` })
     expect((await finish(sh('echo $PATH'))).out).toBe(`/usr/bin:/bin:${root}\n`)
   })
 
-  it.skipIf(process.getuid?.() !== 0)('of another account is that of its login', async () => {
+  it.skipIf(process.getuid?.() !== 0)('of another account is the PATH of its login', async () => {
     await chmod(directory, 0o755)
     const run = runOf({ command: ['/bin/sh', '-c', 'echo $PATH'], workdir: '/tmp' }, { unixUser: 'nobody' })
     expect((await finish(run)).out).toBe(`${await readLoginPath()}:${root}\n`)
   })
 
-  it('has the command berth as its last entry, and no other program of the installation', async () => {
+  it('has the command berth in its last entry, and no other program of the installation', async () => {
     expect((await finish(sh('command -v berth; command -v vitest'))).out).toBe(`${root}/berth\n`)
     const own = [{ name: 'PATH', value: `/own:\${PATH}` }]
     expect((await finish(sh('echo $PATH', { environment: own }))).out).toBe(`/own:/usr/bin:/bin:${root}\n`)
@@ -216,7 +216,7 @@ describe('PATH', () => {
     ])
   })
 
-  it('of a login is the one that the system defines', async () => {
+  it('of a login is defined by the system', async () => {
     await write('login.defs', '# ENV_PATH PATH=/no\nENV_SUPATH\tPATH=/sbin\nENV_PATH\tPATH=/opt/bin:/bin\n')
     expect(await readLoginPath(join(directory, 'login.defs'))).toBe('/opt/bin:/bin')
     expect(await readLoginPath(join(directory, 'none'))).toBe('/usr/local/bin:/usr/bin:/bin')
@@ -228,7 +228,7 @@ describe('the node file', () => {
   const nodes = { nodes: ['n1', 'n2'] }
   const resources = resourcesOf({ processCount: 3, processesPerNode: 2 })
 
-  it('is in the directory of the run, and goes with it', async () => {
+  it('is in the directory of the run, and is removed with it', async () => {
     const run = runOf({ command: ['/bin/sh', '-c', show], resources }, nodes)
     const { out } = await finish(run)
     const path = join(directory, 'spool/runs', run.runId, 'nodes')
@@ -237,7 +237,7 @@ describe('the node file', () => {
     await expect(stat(path)).rejects.toMatchObject({ code: 'ENOENT' })
   })
 
-  it.skipIf(process.getuid?.() !== 0)('of another account has a name that nobody can guess', async () => {
+  it.skipIf(process.getuid?.() !== 0)('of another account has an unguessable name', async () => {
     const run = runOf(
       { command: ['/bin/sh', '-c', show], resources, workdir: '/tmp' },
       { ...nodes, unixUser: 'nobody' },
@@ -269,7 +269,7 @@ describe('files of streams', () => {
     expect(await readdir(join(directory, 'spool/runs'))).toEqual([])
   })
 
-  it.skipIf(process.getuid?.() !== 0)('are judged by the rights of the account, not of the server', async () => {
+  it.skipIf(process.getuid?.() !== 0)('are checked with the rights of the account, not of the server', async () => {
     const run = runOf({ command: ['true'], workdir: '/tmp', stdoutPath: '/etc/berth-out' }, { unixUser: 'nobody' })
     await expect(executor.start(run)).rejects.toMatchObject({
       reason: 'BAD_SPEC',
@@ -299,7 +299,7 @@ describe('scripts', () => {
     ['fails after set -e', 'set -e; (exit 3); echo no', 3],
     ['exits', 'exit 0', 126],
     ['exits with a code', 'exit 5', 5],
-  ])('a preLaunch that %s ends the job, and says so', async (_, text, exitCode) => {
+  ])('a preLaunch that %s ends the job with a message', async (_, text, exitCode) => {
     await write('pre', text)
     const end = await finish(sh('echo ran', both))
     expect(end).toMatchObject({ exitCode, out: '' })
@@ -309,7 +309,7 @@ describe('scripts', () => {
   it.each([
     ['does not parse', 'echo begun\nif true; then\n', 'begun\n'],
     ['does not parse after set -e', 'set -e\necho begun\n)\n', 'begun\n'],
-  ])('a preLaunch that %s ends the job, and says so', async (_, text, out) => {
+  ])('a preLaunch that %s ends the job with a message', async (_, text, out) => {
     await write('pre', text)
     const end = await finish(sh('echo ran', both))
     expect(end).toMatchObject({ out })
@@ -317,7 +317,7 @@ describe('scripts', () => {
     expect(end.err).toContain(`berth: preLaunch ${directory}/pre`)
   })
 
-  it('a preLaunch that is a directory ends the job, and says so', async () => {
+  it('a preLaunch that is a directory ends the job with a message', async () => {
     await mkdir(join(directory, 'pre'))
     const end = await finish(sh('echo ran', both))
     expect(end).toMatchObject({ exitCode: 126, out: '' })
@@ -338,7 +338,7 @@ describe('scripts', () => {
 })
 
 describe('ranks', () => {
-  it.each([{}, { preLaunch: 'pre' }])('of multiple know who they are, and each reads stdin (%j)', async (scripts) => {
+  it.each([{}, { preLaunch: 'pre' }])('of multiple know their numbers, and each reads stdin (%j)', async (scripts) => {
     await write('in', 'input\n')
     await write('pre', 'true')
     const script = 'read -r line; echo "$BERTH_RANK/$BERTH_RANKS $line"'
@@ -346,13 +346,13 @@ describe('ranks', () => {
     expect(out.trimEnd().split('\n').sort()).toEqual(['0/3 input', '1/3 input', '2/3 input'])
   })
 
-  it('of multiple alone is number 0 of 1; single tells nothing', async () => {
+  it('a single rank of multiple is number 0 of 1; the launcher single sets no rank', async () => {
     const script = 'echo "[$BERTH_RANK/$BERTH_RANKS]"'
     expect((await finish(sh(script, { launcher: 'multiple' }))).out).toBe('[0/1]\n')
     expect((await finish(sh(script))).out).toBe('[/]\n')
   })
 
-  it('mpirun is told to start more ranks than cores and, as root, to run', async () => {
+  it('mpirun may start more ranks than cores, and may run as root', async () => {
     await mkdir(join(directory, 'bin'))
     await writeFile(join(directory, 'bin/mpirun'), '#!/bin/sh\necho mpirun "$@"\nenv', { mode: 0o755 })
     const environment = [

@@ -4,10 +4,10 @@ import { describe, expect, it } from 'vitest'
 import { openLimits } from '../../../src/executors/local/cgroup-limits.ts'
 import { openCgroups } from '../../../src/executors/local/cgroups.ts'
 import { read, resourcesOf, runOf, untilEnded } from '../runs.ts'
-import { localOfEachTest } from './runs.ts'
+import { openLocalPerTest } from './runs.ts'
 
-/** What the kernel holds a local run to, and what it used, with the controllers that this machine has. */
-const local = localOfEachTest()
+/** Limits and usage of local runs, with the controllers of this machine. */
+const local = openLocalPerTest()
 
 const probed = openLimits(tmpdir(), openCgroups(tmpdir()))
 probed.close()
@@ -26,26 +26,26 @@ async function finish(script: string, resources: Parameters<typeof resourcesOf>[
 const hungry = 'head -c 200m /dev/zero | tail -c 200m | wc -c'
 
 describe.skipIf(!has('memory'))('memory', () => {
-  it('over the limit ends the run as OOM_KILLED, and what it used at most is known', async () => {
+  it('over the limit ends the run as OOM_KILLED and reports the peak', async () => {
     const ended = await finish(`${hungry}; kill -KILL $$`, { memoryBytes: 2 ** 26 })
     expect(ended).toMatchObject({ exitCode: 137, cause: 'OOM_KILLED' })
     expect(ended.usage?.maxMemoryBytes).toBeGreaterThan(2 ** 25)
     expect(ended.usage?.maxMemoryBytes).toBeLessThanOrEqual(2 ** 26)
   })
 
-  it('below the limit is no cause', async () => {
+  it('below the limit does not end the run', async () => {
     const ended = await finish(`${hungry}; kill -KILL $$`, { memoryBytes: 2 ** 29 })
     expect(ended).toMatchObject({ exitCode: 137, out: '209715200\n' })
     expect(ended.cause).toBeUndefined()
   })
 
-  it('is for all copies on this machine together', async () => {
+  it('counts all copies on this machine together', async () => {
     const ended = await finish(hungry, { memoryBytes: 2 ** 27, nodeCount: 2 })
     expect(ended).toMatchObject({ exitCode: 0, out: '209715200\n' })
   })
 })
 
-/** A file of the cgroup in which the job finds itself. */
+/** A file of the cgroup of the job. */
 const fileOf = (controller: string, files: string) =>
   `p=$(sed -n 's/^[0-9]*:\\([^:]*,\\)*${controller}\\(,[^:]*\\)*://p; s/^0::/unified/p' /proc/self/cgroup | head -n 1);
    for m in $(awk '$3 ~ /^cgroup/ && ("," $4 "," $3 ",") ~ /,(${controller}|cgroup2),/ { print $2 }' /proc/self/mounts); do
@@ -54,7 +54,7 @@ const fileOf = (controller: string, files: string) =>
        .map((file) => `"$m$p/${file}" "$m\${p#unified}/${file}"`)
        .join(' ')} 2>/dev/null; done; true`
 
-it.skipIf(!has('cpu'))('limits processor time to the cores that were asked for', async () => {
+it.skipIf(!has('cpu'))('limits processor time to the requested cores', async () => {
   const { out } = await finish(fileOf('cpu', 'cpu.cfs_quota_us cpu.max'), { cpu: 0.5 })
   expect(out).toMatch(/^50000\b/m)
 })
@@ -74,13 +74,13 @@ it.skipIf(!has('pids'))('limits the number of processes', async () => {
   expect(out).toMatch(/^32768$/m)
 })
 
-it.each([true, false])('tells the processor time of the whole job (cgroups: %s)', async (usesCgroups) => {
+it.each([true, false])('reports the processor time of the whole job (cgroups: %s)', async (usesCgroups) => {
   await local.reopen({ usesCgroups })
   const { usage } = await finish('i=0; (while [ $i -lt 60000 ]; do i=$((i+1)); done)')
   expect(usage?.cpuSeconds).toBeGreaterThan(0)
 })
 
-it('names what it cannot limit, and leaves no cgroup behind', async () => {
+it('names limits that it cannot enforce, and removes its cgroups', async () => {
   const limits = openLimits(local.spoolDir, openCgroups(local.spoolDir))
   const handle = await local.executor.start(runOf({ command: ['/bin/true'], workdir: '/tmp' }))
   await untilEnded(local.executor, handle)

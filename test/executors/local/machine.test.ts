@@ -11,7 +11,7 @@ import { recordLines } from '../../support/recorded-lines.ts'
 
 const gib = 1024 ** 3
 
-/** A folder of the PATH; what is in it decides what the server finds of GPUs. */
+/** A folder of the PATH, for stand-ins of nvidia-smi. */
 let folder: string
 
 beforeEach(async () => {
@@ -29,11 +29,11 @@ async function detect() {
   return { gpus, lines }
 }
 
-test('a machine without nvidia-smi has no GPUs, and nothing is said', async () => {
+test('a machine without nvidia-smi has no GPUs, without a warning', async () => {
   expect(await detect()).toEqual({ gpus: [], lines: [] })
 })
 
-test('what cannot be read in the PATH does not stop the start, and is said', async () => {
+test('an unreadable folder of the PATH does not stop the start, and is logged', async () => {
   // The kernel answers EACCES, as it does for a folder that may not be entered (which root may).
   await writeFile(join(folder, 'nvidia-smi'), '#!/bin/sh\n', { mode: 0o644 })
   const { gpus, lines } = await detect()
@@ -43,26 +43,29 @@ test('what cannot be read in the PATH does not stop the start, and is said', asy
 
 test('an nvidia-smi that fails stops the start', async () => {
   await writeFile(join(folder, 'nvidia-smi'), '#!/bin/sh\nexit 9\n', { mode: 0o755 })
-  await expect(detect()).rejects.toThrow(/nvidia-smi is here and fails/)
+  await expect(detect()).rejects.toThrow(/nvidia-smi failed/)
 })
 
 const memoryTree = cgroupTreeOf('memory')
 
-test.skipIf(memoryTree === undefined)('the memory of a server in a cgroup is what that may have', async (context) => {
-  const cgroup = join(memoryTree ?? '', basename(folder))
-  await mkdir(cgroup)
-  try {
-    const [limit = context.skip()] = (await readdir(cgroup)).filter((name) =>
-      /^memory\.(limit_in_bytes|max)$/.test(name),
-    )
-    await writeFile(join(cgroup, limit), `${3 * gib}`)
-    const machine = join(import.meta.dirname, '../../../src/executors/local/machine.ts')
-    const text = `import { detectMachine } from '${machine}'; console.log((await detectMachine(console)).memoryBytes)`
-    const enter = 'echo $$ >"$0/cgroup.procs" && exec "$@"'
-    const node = [process.execPath, '--input-type=module', '--eval', text]
-    const { stdout } = await promisify(execFile)('/bin/sh', ['-c', enter, cgroup, ...node])
-    expect(Number(stdout)).toBe(Math.min(3 * gib, totalmem()) - gib)
-  } finally {
-    await rmdir(cgroup)
-  }
-})
+test.skipIf(memoryTree === undefined)(
+  'the memory of a server in a cgroup is the limit of the cgroup',
+  async (context) => {
+    const cgroup = join(memoryTree ?? '', basename(folder))
+    await mkdir(cgroup)
+    try {
+      const [limit = context.skip()] = (await readdir(cgroup)).filter((name) =>
+        /^memory\.(limit_in_bytes|max)$/.test(name),
+      )
+      await writeFile(join(cgroup, limit), `${3 * gib}`)
+      const machine = join(import.meta.dirname, '../../../src/executors/local/machine.ts')
+      const text = `import { detectMachine } from '${machine}'; console.log((await detectMachine(console)).memoryBytes)`
+      const enter = 'echo $$ >"$0/cgroup.procs" && exec "$@"'
+      const node = [process.execPath, '--input-type=module', '--eval', text]
+      const { stdout } = await promisify(execFile)('/bin/sh', ['-c', enter, cgroup, ...node])
+      expect(Number(stdout)).toBe(Math.min(3 * gib, totalmem()) - gib)
+    } finally {
+      await rmdir(cgroup)
+    }
+  },
+)

@@ -3,17 +3,17 @@ import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import type { JobSpec } from '../../../src/domain/spec.ts'
 import { observe, read, resourcesOf, runOf, untilEnded } from '../runs.ts'
-import { localOfEachTest } from './runs.ts'
+import { openLocalPerTest } from './runs.ts'
 
 /** The native id of a local run: a process id that people may signal. */
-const local = localOfEachTest()
+const local = openLocalPerTest()
 const sh = (script: string, spec: Partial<JobSpec> = {}) =>
   runOf({ command: ['/bin/sh', '-c', script], workdir: local.spoolDir, ...spec })
 
 it.each([
   ['the command', 1],
   ['the group', -1],
-])('is for signals to %s, also after a restart of the server', async (_, sign) => {
+])('receives signals for %s, also after a restart of the server', async (_, sign) => {
   const handle = await local.executor.start(sh('echo $$; exec sleep 600'))
   const first = await observe(local.executor, handle)
   const { out } = await read(local.executor, handle, { enough: ({ out }) => out.endsWith('\n') })

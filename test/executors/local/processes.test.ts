@@ -58,7 +58,7 @@ const sh = (script: string, spec: Parameters<typeof runOf>[0] = {}) =>
   runOf({ command: ['/bin/sh', '-c', script], ...spec })
 /** `${name}`, for the shell or for Berth. */
 const ref = (name: string) => ['$', '{', name, '}'].join('')
-/** Of all processes; those of many runs elsewhere on the machine take megabytes. */
+/** The arguments of all processes of the machine, which may take megabytes. */
 const ps = () => execFileSync('ps', ['-A', '-o', 'args='], { encoding: 'utf8', maxBuffer: 2 ** 28 })
 const alive = (pid: number) => {
   try {
@@ -79,7 +79,7 @@ describe('environment', () => {
     expect(lines(out)).toEqual(expected)
   })
 
-  it('is empty but for what is asked, when it does not inherit', async () => {
+  it('has only the variables of the spec when it does not inherit', async () => {
     const spec = { command: ['env'], inheritEnvironment: false, environment: [{ name: 'A', value: '1' }] }
     expect(lines((await finish(runOf(spec))).out)).toEqual(['A=1'])
   })
@@ -135,7 +135,7 @@ describe('environment', () => {
 })
 
 describe('command', () => {
-  it('gets hostile arguments as they are', async () => {
+  it('gets hostile arguments unchanged', async () => {
     const hostile = ['$(touch x)', '`id`', `'"'`, 'a\nb', 'ü → 日本', '', ' ', '-n', '*', '\\', '$HOME', ';exit 9']
     const { out } = await finish(runOf({ command: ['/usr/bin/printf', '<%s>', ...hostile] }))
     expect(Buffer.from(out, 'latin1').toString()).toBe(hostile.map((each) => `<${each}>`).join(''))
@@ -148,7 +148,7 @@ describe('command', () => {
     expect((await finish(runOf({ command: ['echo', ref('X')], environment }))).out).toBe(`${ref('X')}\n`)
   })
 
-  it('that is not found ends with 127, one that cannot run with 126', async () => {
+  it('that is missing ends with 127, one that cannot be executed with 126', async () => {
     await writeFile(join(directory, 'plain'), 'x', { mode: 0o644 })
     expect(await finish(runOf({ command: ['no-such-command'] }))).toMatchObject({
       exitCode: 127,
@@ -170,7 +170,7 @@ describe('command', () => {
     expect((await finish(runOf({ command: ['./mine'], workdir: '~/bin' }))).out).toBe('mine ./mine\n')
   })
 
-  it('runs in its workdir, without one at home; a missing one is refused', async () => {
+  it('runs in its workdir or at home; a missing workdir is refused', async () => {
     expect((await finish(runOf({ command: ['/bin/pwd'] }))).out).toBe(`${directory}\n`)
     expect((await finish(runOf({ command: ['/bin/pwd'], workdir: '/' }))).out).toBe('/\n')
     const run = runOf({ command: ['true'], workdir: '~/none' })
@@ -193,13 +193,13 @@ describe('command', () => {
     expect(await finish(sh(script))).toMatchObject({ exitCode, signal, stopped: false, out: '', err: '' })
   })
 
-  it('hears INT and reads nothing from stdin', async () => {
+  it('receives INT and has an empty stdin', async () => {
     expect((await finish(sh('cat; trap "echo int; exit 5" INT; kill -INT $$; sleep 5'))).exitCode).toBe(5)
   })
 })
 
 describe('files and scripts', () => {
-  it('stdin, stdout and stderr: to the file and to the log', async () => {
+  it('stdout and stderr go to the file and to the log', async () => {
     await writeFile(join(directory, 'in'), 'from a file')
     await writeFile(join(directory, 'o'), 'old content')
     const paths = { stdinPath: 'in', stdoutPath: 'o', stderrPath: join(directory, 'e') }
@@ -220,14 +220,14 @@ describe('files and scripts', () => {
     expect((await finish(sh('true', { preLaunch: 'none' }))).exitCode).toBe(126)
   })
 
-  it('multiple starts as many as asked; the first failure counts', async () => {
+  it('multiple starts all ranks; the first failure counts', async () => {
     const resources = resourcesOf({ processCount: 3 })
     const script = 'echo $(wc -l <$PSIJ_NODEFILE) >>counts; exit 4'
     expect(await finish(sh(script, { launcher: 'multiple', resources }))).toMatchObject({ exitCode: 4 })
     expect(await readFile(join(directory, 'counts'), 'utf8')).toBe('3\n3\n3\n')
   })
 
-  it('multiple hands TERM to the ranks and runs postLaunch after the last', async () => {
+  it('multiple forwards TERM to the ranks and runs postLaunch after the last', async () => {
     await writeFile(join(directory, 'post'), 'echo post')
     const script = 'trap "echo term; exit 0" TERM; echo up; while :; do sleep 0.01; done'
     const spec = { launcher: 'multiple', resources: resourcesOf({ processCount: 2 }), postLaunch: 'post' }
@@ -238,7 +238,7 @@ describe('files and scripts', () => {
     expect((await read(executor, handle)).out).toBe('up\nup\nterm\nterm\npost\n')
   })
 
-  it('launchers that are not here are refused', async () => {
+  it('missing launchers are refused', async () => {
     for (const launcher of ['srun', 'mpirun']) {
       const environment = [{ name: 'PATH', value: directory }]
       await expect(executor.start(sh('true', { launcher, environment }))).rejects.toMatchObject({ reason: 'BAD_SPEC' })
@@ -253,19 +253,19 @@ describe('ends', () => {
     expect(pids.map(alive)).toEqual([false, false])
   })
 
-  it('leftovers that hold the pipe of stdoutPath do not hold the run', async () => {
+  it('leftovers that hold the pipe of stdoutPath do not delay the end of the run', async () => {
     const { out } = await finish(sh('sleep 600 & echo $!', { stdoutPath: 'o' }))
     expect(alive(Number(out))).toBe(false)
   })
 
-  it('no process of a run stays', async () => {
+  it('no process of a run remains', async () => {
     const run = sh('true', { maxRunTimeSeconds: 1234 })
     const { handle } = await finish(run)
     expect(ps()).not.toContain(handle)
     expect(ps()).not.toContain('sleep 1244')
   })
 
-  it('the fallback deadline ends a run that no server ended', async () => {
+  it('the fallback deadline ends a run without its server', async () => {
     await executor.close()
     executor = await open({ deadlineSlackSeconds: 0 })
     const { exitCode, stopped, cause } = await finish(sh('exec sleep 600', { maxRunTimeSeconds: 0.5 }))
@@ -275,7 +275,7 @@ describe('ends', () => {
   it.each([
     ['the shim alone', (pid: number) => pid],
     ['the group', (pid: number) => -pid],
-  ])('kill -9 of %s from outside is an end by KILL, and leaves nothing', async (_, target) => {
+  ])('kill -9 of %s ends the run by KILL and leaves no process', async (_, target) => {
     const handle = await executor.start(sh('echo $$; exec sleep 600'))
     const { out } = await read(executor, handle, { enough: ({ out }) => out.endsWith('\n') })
     const [, shim] = (await readFile(join(spoolDir, 'runs', handle, 'journal'), 'utf8')).split(' ')
@@ -284,7 +284,7 @@ describe('ends', () => {
     await until(() => !alive(Number(out)), { what: 'the command is gone' })
   })
 
-  it('a bearer of the same pid is not taken for the run', async () => {
+  it('another process with the same pid is not the run', async () => {
     const { handle } = await finish(sh('true'))
     const journal = join(spoolDir, 'runs', handle, 'journal')
     const [claim = ''] = (await readFile(journal, 'utf8')).split('\n')
@@ -295,7 +295,7 @@ describe('ends', () => {
     expect(await observe(executor, handle)).toMatchObject({ state: 'gone' })
   })
 
-  it('a run that nobody began is not begun after its stop', async () => {
+  it('an unclaimed run does not start after its stop', async () => {
     const run = sh('echo ran')
     await mkdir(join(spoolDir, 'runs', run.runId), { recursive: true })
     await writeFile(join(spoolDir, 'runs', run.runId, 'journal'), '')
@@ -305,13 +305,13 @@ describe('ends', () => {
     expect(await observe(executor, run.runId)).toMatchObject({ state: 'ended', exitCode: 143, stopped: true })
   })
 
-  it('what a crash left unbegun is begun by the next start', async () => {
+  it('a run that a crash left unclaimed starts at the next start', async () => {
     const run = sh('echo ran')
     await mkdir(join(spoolDir, 'runs', run.runId), { recursive: true })
     expect((await finish(run)).out).toBe('ran\n')
   })
 
-  it('a hundred stops at random moments: always one clear end', async () => {
+  it('a hundred stops at random moments each lead to one end', async () => {
     const stopped = await Promise.all(
       Array.from({ length: 100 }, async (_, i) => {
         const handle = await executor.start(sh('exec sleep 0.02'))
@@ -340,7 +340,7 @@ describe('spool', () => {
     expect(out === `${copy}tail`).toBe(true)
   })
 
-  it('says what is lost', async () => {
+  it('reports lost output as gaps', async () => {
     const { handle, next } = await finish(sh('echo 12345'))
     const gaps = async (from: unknown) => {
       const seen = []
@@ -354,7 +354,7 @@ describe('spool', () => {
     expect(await gaps(next)).toEqual(['LOST'])
   })
 
-  it('is closed to others', async () => {
+  it('is closed to other accounts', async () => {
     const handle = await executor.start(sh('true'))
     expect((await stat(join(spoolDir, 'runs'))).mode & 0o777).toBe(0o700)
     expect((await stat(join(spoolDir, 'runs', handle))).mode & 0o777).toBe(0o700)

@@ -27,8 +27,8 @@ export interface Local {
   reopen(more: Partial<LocalOptions>): Promise<void>
 }
 
-/** One with a new spool for each test of the file. */
-export function localOfEachTest(): Local {
+/** A new spool and executor for each test of the file. */
+export function openLocalPerTest(): Local {
   const local = {
     async reopen(more) {
       await local.executor.close()

@@ -4,9 +4,7 @@ import { createLog } from '../../../src/platform/log.ts'
 import { machineTime } from '../../support/clock.ts'
 import { read } from '../runs.ts'
 
-/**
- * A process that starts a run, tells what it read of it so far, stops it when it is told to, and waits to be killed.
- */
+/** A process that starts and stops runs on request, reports their first output, and waits to be killed. */
 const [, , spoolDir = ''] = process.argv
 const options = {
   spoolDir,

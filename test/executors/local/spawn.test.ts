@@ -2,15 +2,15 @@ import { mkdtemp } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { createSpawner } from '../../../src/executors/local/spawner.ts'
-import { filesOf } from '../../../src/executors/local/spool.ts'
+import { Spawner } from '../../../src/executors/local/spawner.ts'
+import { locateFiles } from '../../../src/executors/local/spool.ts'
 import { systemClock } from '../../../src/platform/clock.ts'
 import { removeSpool } from '../runs.ts'
 
-it('a start that failed is not remembered', async () => {
+it('the spawner does not watch a failed start', async () => {
   const spoolDir = await mkdtemp(join(tmpdir(), 'berth-local-'))
-  const spawner = createSpawner(spoolDir, systemClock, () => undefined)
-  const files = filesOf(spoolDir, 'run-1') ?? expect.unreachable('no files')
+  const spawner = new Spawner(spoolDir, systemClock, () => undefined)
+  const files = locateFiles(spoolDir, 'run-1') ?? expect.unreachable('no files')
   const launch = { argv: ['/bin/true'], limitSeconds: 0, cwd: '/', environment: {}, account: null }
   const order = { files, bootId: 'boot', cgroup: null, limited: [], streamBytesMax: 1_000 }
   const started = spawner.spawn({ ...order, launch: { ...launch, mpirunPath: '', paths: ['/nowhere/at/all', '', ''] } })

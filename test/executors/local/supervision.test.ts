@@ -7,15 +7,15 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { Executor, RunSpec } from '../../../src/executors/executor.ts'
 import { openCgroups } from '../../../src/executors/local/cgroups.ts'
-import { lossesOf } from '../../../src/executors/local/journal.ts'
+import { trackLosses } from '../../../src/executors/local/journal.ts'
 import type { LocalOptions } from '../../../src/executors/local/local.ts'
-import { seeProcess } from '../../../src/executors/local/processes.ts'
+import { findProcess } from '../../../src/executors/local/processes.ts'
 import { systemClock } from '../../../src/platform/clock.ts'
 import { until } from '../../support/until.ts'
 import { observe, read, removeSpool, resourcesOf, runOf, untilEnded, untilState } from '../runs.ts'
 import { openLocal } from './runs.ts'
 
-/** What jobs do to their own supervision, with real processes: in a cgroup of their own, and where none can be made. */
+/** Supervision of real processes, with and without a cgroup for each run. */
 let directory: string
 let spoolDir: string
 let executor: Executor
@@ -49,13 +49,13 @@ async function finish(run: RunSpec) {
   const output = await read(executor, handle)
   return { ...output, ...(await untilEnded(executor, handle)), handle }
 }
-/** Starts it and waits for so many lines. */
-async function startAndHear(run: RunSpec, lines: number) {
+/** Starts the run and reads so many lines. */
+async function startAndRead(run: RunSpec, lines: number) {
   const handle = await executor.start(run)
   const { out } = await read(executor, handle, { enough: (seen) => seen.out.split('\n').length > lines })
   return { handle, lines: out.trimEnd().split('\n') }
 }
-const isAlive = async (pid: number) => (await seeProcess(pid)) !== null
+const isAlive = async (pid: number) => (await findProcess(pid)) !== null
 async function shimOf(handle: string): Promise<number> {
   await untilState(executor, handle, 'running')
   return Number(readFileSync(join(spoolDir, 'runs', handle, 'journal'), 'utf8').split(' ')[1])
@@ -75,8 +75,8 @@ const modes = [true, false].filter((usesCgroups) => !usesCgroups || openCgroups(
 describe.each(modes)('a job (in a cgroup: %s)', (usesCgroups) => {
   beforeEach(() => reopen({ usesCgroups }))
 
-  it.each(['KILL 0', 'STOP 0'])('that sends %s to its group does not reach its shim', async (signal) => {
-    const { handle } = await startAndHear(sh(`echo up; kill -${signal}; sleep 600`), 1)
+  it.each(['KILL 0', 'STOP 0'])('that sends %s to its group does not signal its shim', async (signal) => {
+    const { handle } = await startAndRead(sh(`echo up; kill -${signal}; sleep 600`), 1)
     if (signal === 'STOP 0') await executor.stop(handle, 200)
     expect(await untilEnded(executor, handle)).toMatchObject({
       exitCode: signal === 'STOP 0' ? 143 : 137,
@@ -104,24 +104,24 @@ describe.each(modes)('a job (in a cgroup: %s)', (usesCgroups) => {
     expect(await finish(sh(ranks, { launcher: 'multiple', resources }))).toMatchObject({ exitCode: 8, signal: null })
   })
 
-  it('leaves nothing behind in other sessions, at its end and at a cancel', async () => {
+  it('leaves no process in other sessions, at its end and at a cancel', async () => {
     const script = `setsid sh -c 'sleep 600 & echo $!; exec sleep 600' & echo $!; setsid -f sh -c 'echo $$; exec sleep 600'`
     for (const ending of ['sleep 600', 'sleep 0.3']) {
-      const { handle, lines } = await startAndHear(sh(`${script}; ${ending}`), 3)
+      const { handle, lines } = await startAndRead(sh(`${script}; ${ending}`), 3)
       if (ending === 'sleep 600') await executor.stop(handle, 10_000)
       await untilEnded(executor, handle)
       for (const pid of lines.map(Number)) expect(await isAlive(pid)).toBe(false)
     }
   })
 
-  it('gets nothing of the spool but the pipes of its output', async () => {
+  it('gets only the pipes of its output from the spool', async () => {
     const { out } = await finish(sh('for fd in /proc/$$/fd/*; do echo $(basename $fd) $(readlink $fd); done'))
     const ofSpool = out.split('\n').filter((line) => line.includes(spoolDir))
     expect(ofSpool.map((line) => line.split('/', 1)[0]).sort()).toEqual(['1 ', '2 '])
   })
 
-  it('that is killed together with all that supervised it ends as that', async () => {
-    const { handle, lines } = await startAndHear(sh('echo $$; exec sleep 600'), 1)
+  it('that is killed together with its shim ends as SUPERVISOR_KILLED', async () => {
+    const { handle, lines } = await startAndRead(sh('echo $$; exec sleep 600'), 1)
     const session = Number(lines[0])
     process.kill(-(await shimOf(handle)), 'SIGKILL')
     process.kill(-session, 'SIGKILL')
@@ -131,15 +131,15 @@ describe.each(modes)('a job (in a cgroup: %s)', (usesCgroups) => {
     expect(await observe(executor, handle)).toMatchObject({ ...end, stopped: true })
   })
 
-  it('is ended by the server when its deadline and its grace are over', async () => {
+  it('is ended by the server after its deadline and its grace', async () => {
     await reopen({ usesCgroups, deadlineSlackSeconds: 0 })
-    const { handle, lines } = await startAndHear(sh('echo $$; exec sleep 600', { maxRunTimeSeconds: 600 }), 1)
+    const { handle, lines } = await startAndRead(sh('echo $$; exec sleep 600', { maxRunTimeSeconds: 600 }), 1)
     const journal = join(spoolDir, 'runs', handle, 'journal')
     const [claim = '', ...rest] = (await readFile(journal, 'utf8')).split('\n')
     const fields = claim.split(' ')
     await rm(journal)
     await appendFile(journal, [fields.with(5, '1').join(' '), ...rest].join('\n'))
-    // The shim still writes to the journal that was removed.
+    // The shim still writes to the removed journal.
     await until(async () => (await observe(executor, handle)) && !(await isAlive(Number(lines[0]))), {
       what: 'it was killed',
     })
@@ -154,7 +154,7 @@ describe('output', () => {
       expect(await finish(sh(script, {}, { unixUser }))).toMatchObject({ out: '1\n2\n3\n', err: 'a\nb\nc\n' })
   })
 
-  it('over the limit is dropped and counted, with no server there, and the job goes on', async () => {
+  it('over the limit is dropped and counted, also without a server, and the job continues', async () => {
     await reopen({ logBytesMax: 100_000 })
     const handle = await executor.start(sh('yes | head -c 30000000; echo done >&2; exit 3'))
     await executor.close()
@@ -165,12 +165,12 @@ describe('output', () => {
     const { gaps, bytes } = await gapsOf(handle)
     expect(bytes).toBe(100_352 + 'done\n'.length)
     expect(gaps).toEqual([{ gap: 'OVER_LIMIT', bytes: expect.any(Number) }])
-    // What the reader had in hand at the limit is not counted.
+    // The write of the reader at the limit is not counted.
     expect(gaps[0]?.bytes).toBeGreaterThan(30_000_000 - 100_352 - 131_072 - 1)
     expect(gaps[0]?.bytes).toBeLessThanOrEqual(30_000_000 - 100_352)
   })
 
-  it('over the limit does not hold the job when its counter is killed', async () => {
+  it('over the limit does not block the job when its counter is killed', async () => {
     await reopen({ logBytesMax: 100_000 })
     const counter = 'pgrep -s $PPID -x wc'
     const script = `head -c 300000 /dev/zero; until ${counter}; do sleep 0.02; done >"$0/pids"; kill -KILL $(cat "$0/pids")`
@@ -179,7 +179,7 @@ describe('output', () => {
     expect(await untilEnded(executor, handle)).toMatchObject({ exitCode: 4 })
   })
 
-  it('is told once: gaps are part of the position', async () => {
+  it('has each gap once, because gaps are part of the position', async () => {
     const { handle, next } = await finish(sh('echo 1'))
     await appendFile(join(spoolDir, 'runs', handle, 'journal'), 'full stdout 2\ncut stderr 0\n')
     expect((await gapsOf(handle)).gaps.map(({ gap }) => gap).sort()).toEqual(['DISK_FULL', 'LOST'])
@@ -203,7 +203,7 @@ describe.runIf(isRoot)('a job of another account', () => {
 
 describe('a server', () => {
   const noise = 'i=0; while [ $i -lt 300 ]; do i=$((i+1)); echo $$; done'
-  /** Starts it on another server, which is killed after `stop`. */
+  /** Starts the run on another server, which is killed after `stop`. */
   async function orphaned(run: RunSpec, stop?: { stop: string; graceMs: number }): Promise<number> {
     const server = fork(join(import.meta.dirname, 'server.ts'), [spoolDir], { execArgv: [] })
     await once(server, 'message')
@@ -218,14 +218,14 @@ describe('a server', () => {
     return Number(first.out.split('\n')[0])
   }
 
-  it('that is killed after a stop leaves an heir that ends the run after its grace', async () => {
+  it('that is killed after a stop leaves a watchdog that ends the run after its grace', async () => {
     const run = sh(`trap "" TERM; ${noise}; while :; do sleep 600; done`)
     const pid = await orphaned(run, { stop: run.runId, graceMs: 500 })
-    await until(async () => !(await isAlive(pid)), { what: 'the heir ended it' })
+    await until(async () => !(await isAlive(pid)), { what: 'the watchdog ended it' })
     expect(await untilEnded(executor, run.runId)).toMatchObject({ exitCode: 137, stopped: true })
   })
 
-  it('that looks at no run ends it at its fallback deadline, as one does whose database is away', async () => {
+  it('that inspects no run, as while its database is away, ends a run at its fallback deadline', async () => {
     await reopen({ deadlineSlackSeconds: 0 })
     const handle = await executor.start(sh('exec sleep 600', { maxRunTimeSeconds: 0.5 }))
     const journal = join(spoolDir, 'runs', handle, 'journal')
@@ -233,17 +233,17 @@ describe('a server', () => {
     expect(await untilEnded(executor, handle)).toMatchObject({ exitCode: 143, cause: 'MAX_RUN_TIME' })
   })
 
-  it('that is killed leaves an heir that ends a run at its fallback deadline', async () => {
+  it('that is killed leaves a watchdog that ends a run at its fallback deadline', async () => {
     const run = sh(`${noise}; exec sleep 600`, { maxRunTimeSeconds: 0.5 })
     const pid = await orphaned(run)
-    await until(async () => !(await isAlive(pid)), { what: 'the heir ended it' })
+    await until(async () => !(await isAlive(pid)), { what: 'the watchdog ended it' })
     expect(await untilEnded(executor, run.runId)).toMatchObject({ exitCode: 143, cause: 'MAX_RUN_TIME' })
   })
 
-  it('ends what a cgroup still holds of a run whose spool is gone', async (context) => {
+  it('ends the processes in the cgroup of a run whose directory is gone', async (context) => {
     const cgroups = openCgroups(spoolDir)
     if (!cgroups) return context.skip()
-    const { handle, lines } = await startAndHear(sh('echo $$; exec env -i sleep 600'), 1)
+    const { handle, lines } = await startAndRead(sh('echo $$; exec env -i sleep 600'), 1)
     process.kill(-(await shimOf(handle)), 'SIGKILL')
     await executor.close()
     await rm(join(spoolDir, 'runs', handle), { recursive: true })
@@ -274,7 +274,7 @@ describe('a server', () => {
   })
 })
 
-it('looks at the output once a second while the end will be told, and four times when it will not', async () => {
+it('polls output once a second if the spawner reports the end, else four times', async () => {
   const sleeps: number[] = []
   const clock: LocalOptions['clock'] = {
     ...systemClock,
@@ -293,7 +293,7 @@ it('looks at the output once a second while the end will be told, and four times
 
 it('reads the losses of a journal again when it has grown', async () => {
   const path = join(directory, 'journal')
-  const losses = lossesOf(path)
+  const losses = trackLosses(path)
   expect(losses()).toEqual([])
   await writeFile(path, 'claim 1 2 boot 3 - -\ncut stdout 5\n')
   const first = losses()

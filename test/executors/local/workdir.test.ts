@@ -5,10 +5,10 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { JobSpec } from '../../../src/domain/spec.ts'
 import { observe, read, runOf, untilEnded } from '../runs.ts'
-import { localOfEachTest } from './runs.ts'
+import { openLocalPerTest } from './runs.ts'
 
-/** A server that runs as root enters no directory in place of the account of a job, and answers nothing about it. */
-const local = localOfEachTest()
+/** A server that runs as root enters no directory that the account of a job cannot enter, and reveals nothing about it. */
+const local = openLocalPerTest()
 const isRoot = process.getuid?.() === 0
 
 describe.skipIf(!isRoot)('the directory of another account', () => {
@@ -35,29 +35,29 @@ describe.skipIf(!isRoot)('the directory of another account', () => {
       ({ reason, message }) => ({ reason, message }),
     )
 
-  it('is not entered, and a missing one is the same answer', async () => {
+  it('is refused like a missing directory', async () => {
     for (const name of ['secret', 'secret/in', 'secret/none', 'none'])
       expect(await refusal({ workdir: join(folder, name) })).toEqual({
         reason: 'WORKDIR_NOT_FOUND',
-        message: `There is no directory ${join(folder, name)} that the account of the job may enter`,
+        message: `workdir: the account of the job cannot enter ${join(folder, name)}`,
       })
     expect(existsSync(join(secret, 'in/written'))).toBe(false)
   })
 
-  it('is not entered by the way of a stream, and mpirun is not found there', async () => {
+  it('is closed to files of streams and to the search for mpirun', async () => {
     for (const name of ['in', 'none'])
       expect(await refusal({ workdir: '/', stdoutPath: join(secret, name) })).toEqual({
         reason: 'BAD_SPEC',
         message: `Cannot write stdoutPath ${join(secret, name)}: Permission denied`,
       })
-    const missing = { reason: 'BAD_SPEC', message: 'launcher mpirun: there is no mpirun in the PATH of the job' }
+    const missing = { reason: 'BAD_SPEC', message: 'launcher: mpirun is not in the PATH of the job' }
     for (const path of [secret, join(secret, 'none')])
       expect(
         await refusal({ workdir: '/', launcher: 'mpirun', environment: [{ name: 'PATH', value: `/none:${path}` }] }),
       ).toEqual(missing)
   })
 
-  it('that was exchanged after the check is not entered', async () => {
+  it('that was replaced after the check is not entered', async () => {
     const workdir = join(folder, 'own')
     await mkdir(workdir)
     await chown(workdir, 65_534, 65_534)
@@ -71,7 +71,7 @@ describe.skipIf(!isRoot)('the directory of another account', () => {
     expect(await untilEnded(local.executor, handle)).not.toMatchObject({ exitCode: 0 })
   })
 
-  it('is entered by its own account, and its own files are used', async () => {
+  it('is entered by its own account, with the files in it', async () => {
     await chown(secret, 65_534, 65_534)
     await chown(join(secret, 'mpirun'), 65_534, 65_534)
     const command = ['/bin/sh', '-c', 'pwd; id -u']

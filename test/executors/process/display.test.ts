@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { signal } from '../../../src/executors/local/processes.ts'
+import { sendSignal } from '../../../src/executors/local/processes.ts'
 import { displayScript } from '../../../src/executors/process/display.ts'
 import { until } from '../../support/until.ts'
 
@@ -21,8 +21,8 @@ beforeEach(async () => {
   child = null
 })
 afterEach(async () => {
-  // What the end of a container would end: its first process may be over, and others of its group not.
-  if (child?.pid) signal(-child.pid, 'SIGKILL')
+  // Kills the group, as the end of a container would: its first process may be over, and others of its group not.
+  if (child?.pid) sendSignal(-child.pid, 'SIGKILL')
   await rm(directory, { recursive: true })
 })
 
@@ -33,7 +33,7 @@ async function program(name: string, script: string): Promise<void> {
   await chmod(join(directory, name), 0o755)
 }
 
-/** `gpu`: as the executors say it. */
+/** `gpu`: the argument of display.sh. */
 function start(gpu: string) {
   const script = displayScript.replaceAll('/tmp/', `${directory}/`).replaceAll('/dev/', `${directory}/`)
   const env = { PATH: `${directory}:/usr/bin:/bin` }
@@ -51,7 +51,7 @@ const serves = `echo "$@" >"$0.asked"; echo 0 >&3; exec 3>&-; exec sleep 600`
 const answers = () => until(() => existsSync(inFolder('berth')), { what: 'the display answers' })
 const asked = async (name: string) => (await readFile(join(directory, `${name}.asked`), 'utf8')).trim()
 
-test('it has one screen, listens to no network, and ends when the pipe of the job closes', async () => {
+test('a display has one screen, no network, and ends when the pipe of the job closes', async () => {
   await program('Xvfb', serves)
   const { ended } = start('')
   await answers()
@@ -64,7 +64,7 @@ test('it has one screen, listens to no network, and ends when the pipe of the jo
   expect(await ended).toBe(0)
 })
 
-test('it ends also if the job ended before its line was read', async () => {
+test('a display ends also if the job ended before its line was read', async () => {
   await program('Xvfb', serves)
   const { ended } = start('')
   await answers()
@@ -76,13 +76,13 @@ test.each([
   ['before it answers', 'echo no screens >&2; exit 4', 4],
   ['before it answers, without a failure', 'exit 0', 1],
   ['later', 'echo 0 >&3; exit 0', 1],
-])('a server that ends %s fails', async (_, script, code) => {
+])('an X server that ends %s is a failure', async (_, script, code) => {
   await program('Xvfb', script)
   const { ended } = start('')
   expect(await ended).toBe(code)
 })
 
-test('TERM ends it as a failure', async () => {
+test('TERM ends a display as a failure', async () => {
   await program('Xvfb', serves)
   const { ended } = start('')
   await answers()
@@ -104,7 +104,7 @@ test('a GPU is named by its bus', async () => {
   expect(written).toContain('Virtual 1280 960')
 })
 
-test('a GPU that the job tells is used', async () => {
+test('a display uses the GPU that the job reports', async () => {
   await program('nvidia-smi', bus)
   await program('Xorg', serves)
   start('TOLD')
@@ -115,11 +115,11 @@ test('a GPU that the job tells is used', async () => {
   expect(await readFile(join(directory, 'berth-xorg.conf'), 'utf8')).toContain('BusID "PCI:129@65536:31:1"')
 })
 
-test('without a GPU in the job, or without nvidia-smi, it says what is missing', async () => {
+test('a missing GPU or nvidia-smi is named', async () => {
   const told = start('TOLD')
   await until(() => existsSync(inFolder('gpu')), { what: 'it asks for the GPU' })
   await writeFile(inFolder('gpu'), '')
-  expect([await told.ended, await told.said]).toEqual([1, 'nvidia-smi tells no GPU in the container of the job\n'])
+  expect([await told.ended, await told.said]).toEqual([1, 'nvidia-smi reports no GPU in the container of the job\n'])
   const alone = start('0')
   expect(await alone.ended).toBe(127)
   expect(await alone.said).toContain('nvidia-smi')

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { initScript } from '../../../src/executors/container/create.ts'
 
-/** The first process of a container, in a namespace of processes of its own. */
+/** The first process of a container, in a new pid namespace. */
 
 function isThere(program: string): boolean {
   try {
@@ -27,7 +27,7 @@ const first = (shell: readonly string[], ...command: readonly string[]) => {
 const run = (shell: readonly string[], command: string): ChildProcess =>
   spawn('unshare', first(shell, '/bin/sh', '-c', command), { stdio: ['ignore', 'pipe', 'ignore'] })
 
-/** To the first process of the namespace; nothing if it has ended. */
+/** Signals the first process of the namespace; does nothing if it has ended. */
 function terminate({ pid }: ChildProcess): void {
   const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim()
   if (children !== '') execFileSync('kill', ['-TERM', children], { stdio: 'ignore' })
@@ -38,7 +38,7 @@ const shells = [['/bin/dash'], ['/bin/bash'], ['/bin/bash', '--posix'], ['/bin/b
 )
 
 describe.skipIf(process.getuid?.() !== 0)('the first process of a container', () => {
-  it.each(shells)('tells the code of a command that ends itself by TERM, also 127: %s %s', async (...shell) => {
+  it.each(shells)('reports the code of a command that ends itself by TERM, also 127: %s %s', async (...shell) => {
     for (const code of [5, 127]) {
       const codes = []
       for (let i = 0; i < 20; i++) {
@@ -52,7 +52,7 @@ describe.skipIf(process.getuid?.() !== 0)('the first process of a container', ()
     }
   })
 
-  it.each(shells)('lets the command ignore no signal: %s %s', async (...shell) => {
+  it.each(shells)('restores all signals for the command: %s %s', async (...shell) => {
     const child = run(shell.filter(Boolean), 'grep SigIgn /proc/self/status')
     const [shown] = child.stdout ? await once(child.stdout, 'data') : []
     expect(String(shown)).toBe(`SigIgn:\t${'0'.repeat(16)}\n`)
@@ -88,7 +88,7 @@ describe.skipIf(process.getuid?.() !== 0)('the first process of a container', ()
           try {
             terminate(child)
           } catch {
-            // It has ended.
+            // The process has ended.
           }
         codes.add((await ended)[0])
       }
