@@ -10,7 +10,7 @@ import type { Executor } from './executors/executor.ts'
 import { createHandlerExecutor } from './executors/handler/handler.ts'
 import { createKubernetesExecutor } from './executors/kubernetes/kubernetes.ts'
 import { createLocalExecutor } from './executors/local/local.ts'
-import type { DataDirectory } from './executors/local/presence.ts'
+import type { IdentifiedDirectory } from './executors/local/presence.ts'
 import { createSimulatedExecutor } from './executors/simulated/simulated.ts'
 import { createSlurmExecutor } from './executors/slurm/slurm.ts'
 
@@ -20,7 +20,7 @@ interface ExecutorParts {
   domain: Domain
   accounts: AccountRules
   /** The data directory of the server, by its id. */
-  dataDirectory: DataDirectory
+  dataDirectory: IdentifiedDirectory
 }
 
 const commonOptions = ({ pool, config, accounts, domain: { clock, time, log } }: ExecutorParts) => ({

@@ -23,7 +23,7 @@ import { type Journal, readJournal, recordStop, recordVoid } from './journal.ts'
 import { buildLaunch } from './launch.ts'
 import { findAddress } from './machine.ts'
 import { readOutput } from './output.ts'
-import { awayMessage, type DataDirectory, Presence } from './presence.ts'
+import { awayMessage, type IdentifiedDirectory, Presence } from './presence.ts'
 import { readBootId } from './processes.ts'
 import { deadlineGraceSeconds } from './spawn.ts'
 import { Spawner } from './spawner.ts'
@@ -54,7 +54,7 @@ import { Watchdog } from './watchdog.ts'
 export interface LocalOptions {
   spoolDir: string
   /** Absent: only the spool itself is checked. */
-  dataDirectory?: DataDirectory
+  dataDirectory?: IdentifiedDirectory
   /** Environment of the server; a job inherits the fixed list of it, and `inheritNames`. */
   environment: Readonly<Record<string, string | undefined>>
   inheritNames?: readonly string[]

@@ -15,7 +15,7 @@ import { type Journal, readJournal } from './journal.ts'
  */
 
 /** The data directory of the server. */
-export interface DataDirectory {
+export interface IdentifiedDirectory {
   path: string
   /** Content of its file `id`. */
   id: string
@@ -24,7 +24,7 @@ export interface DataDirectory {
 interface PresenceOptions {
   spoolDir: string
   /** null: only `runs` is checked. */
-  dataDirectory: DataDirectory | null
+  dataDirectory: IdentifiedDirectory | null
   log: Log
 }
 
