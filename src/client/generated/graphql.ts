@@ -33,7 +33,7 @@ export type ApprovalConditionInput =
   hardware: string; jobsPerDayAbove?: never; levelNotIn?: never; name?: never; }
   |  { costAbove?: never; executor?: never; firstJob?: never; hardware?: never;   /** Matches when the user submitted more than this number of jobs in the last 24 hours, including this one. */
   jobsPerDayAbove: number; levelNotIn?: never; name?: never; }
-  |  { costAbove?: never; executor?: never; firstJob?: never; hardware?: never; jobsPerDayAbove?: never;   /** Matches when the level of the user is none of these. At most 4. */
+  |  { costAbove?: never; executor?: never; firstJob?: never; hardware?: never; jobsPerDayAbove?: never;   /** Matches when the level of the user is not in this list. At most 4. */
   levelNotIn: Array<UserLevel>; name?: never; }
   |  { costAbove?: never; executor?: never; firstJob?: never; hardware?: never; jobsPerDayAbove?: never; levelNotIn?: never;   /** Glob on the job name, or a regular expression if written as ^…$. */
   name: string; };
@@ -127,7 +127,7 @@ export type CreateCapacityReservationInput = {
 
 /** A new quota. The combination of type, action, scope and key is unique. */
 export type CreateQuotaInput = {
-  /** What happens when the limit is exceeded. */
+  /** Action when a submission exceeds the limit. */
   action: QuotaAction;
   /** Name of the level, user, team or account; omit for GLOBAL. */
   key?: string | null | undefined;
@@ -135,7 +135,7 @@ export type CreateQuotaInput = {
   limit: number;
   /** Whose usage is limited. */
   scope: QuotaScope;
-  /** What the quota counts. */
+  /** Quantity that the quota limits. */
   type: QuotaType;
 };
 
@@ -312,7 +312,7 @@ export type JobFilter = {
   user?: string | null | undefined;
 };
 
-/** What to run. Give `command`, or `executable` with `arguments`, or `handler`; none of them is required with an image. */
+/** The spec of a job. Give `command`, or `executable` with `arguments`, or `handler`; all are optional with an image. */
 export type JobSpecInput = {
   /** Account to charge, the unit of fair share; default: the account of the team, or your own. */
   account?: string | null | undefined;
@@ -348,13 +348,13 @@ export type JobSpecInput = {
   inheritEnvironment?: boolean | null | undefined;
   /** Input of the handler. */
   input?: Record<string, unknown> | null | undefined;
-  /** Whether the job is interactive: it starts first, and a user has one at a time. */
+  /** Whether the job is interactive. Interactive jobs start first; a user can have one at a time. */
   interactive?: boolean | null | undefined;
   /** DNS name for other jobs. */
   internalDns?: InternalDnsInput | null | undefined;
   /** Keys and values. At most 64. */
   labels?: Array<LabelInput> | null | undefined;
-  /** Launcher that starts the processes of the job: single, multiple, mpirun or srun, if the executor has it. */
+  /** Launcher for the processes of the job: single, multiple, mpirun or srun, if the executor supports it. */
   launcher?: string | null | undefined;
   /** Maximum duration of a run in seconds; 0: unlimited. Default: `durationSeconds`, else two days, or unlimited for a preemptable or interactive job. */
   maxRunTimeSeconds?: number | null | undefined;
@@ -364,7 +364,7 @@ export type JobSpecInput = {
   networkIsolation?: NetworkIsolation | null | undefined;
   /** Earliest start; a time in the past means now. */
   notBefore?: string | null | undefined;
-  /** What happens when a dependency fails. */
+  /** Action when a dependency fails. */
   onDependencyFailure?: OnDependencyFailure | null | undefined;
   /** Path of a script that is sourced after the command ended. */
   postLaunch?: string | null | undefined;
@@ -380,7 +380,7 @@ export type JobSpecInput = {
   resources?: ResourcesInput | null | undefined;
   /** Whether the job may be run again from the beginning. */
   restartable?: boolean | null | undefined;
-  /** Whether the job can continue from a closure: a run that is interrupted after `saveClosure` is followed by another one. */
+  /** Whether the job can continue from a closure. A run that is interrupted after `saveClosure` is followed by another run. */
   resumable?: boolean | null | undefined;
   /** Retry after a failed run; default: none. */
   retry?: RetryInput | null | undefined;
@@ -437,7 +437,7 @@ export type LabelInput = {
   value: string;
 };
 
-/** What a limit applies to. */
+/** Kind of object that a limit applies to. */
 export const LimitScope = {
   /** Jobs of a project. */
   Project: 'PROJECT',
@@ -481,7 +481,7 @@ export const NetworkProtocol = {
 } as const;
 
 export type NetworkProtocol = typeof NetworkProtocol[keyof typeof NetworkProtocol];
-/** What happens to a job whose dependency can no longer be satisfied. */
+/** Action for a job whose dependency can no longer be satisfied. */
 export const OnDependencyFailure = {
   /** The job is cancelled with reason DEPENDENCY_FAILED. */
   Cancel: 'CANCEL',
@@ -559,11 +559,11 @@ export type PublishArtifactInput = {
   metadata?: Record<string, unknown> | null | undefined;
   /** Name, 1 … 255 characters. */
   name: string;
-  /** Where it is: an absolute URI of at most 2,048 characters. */
+  /** Address of the result: an absolute URI of at most 2,048 characters. */
   uri?: string | null | undefined;
 };
 
-/** What happens when a quota is exceeded. */
+/** Action when a submission exceeds a quota. */
 export const QuotaAction = {
   /** The submission is refused. */
   Block: 'BLOCK',
@@ -589,7 +589,7 @@ export const QuotaScope = {
 } as const;
 
 export type QuotaScope = typeof QuotaScope[keyof typeof QuotaScope];
-/** What a quota counts. */
+/** Quantity that a quota limits. */
 export const QuotaType = {
   /** Jobs that are not final, and active slot reservations. */
   ConcurrentJobs: 'CONCURRENT_JOBS',
@@ -634,7 +634,7 @@ export type ResourcesInput = {
   cpuModel?: Array<string> | null | undefined;
   /** CUDA version that the GPUs must support, e.g. 11.8. */
   cudaVersion?: string | null | undefined;
-  /** Whether the job needs its nodes for itself alone. It holds, and counts, all of their cores and GPUs. */
+  /** Whether the job needs exclusive nodes. The job then holds all of their cores and GPUs, which count against limits. */
   exclusiveNodeUse?: boolean | null | undefined;
   /** Number of GPUs; default 0. */
   gpu?: number | null | undefined;
@@ -652,7 +652,7 @@ export type ResourcesInput = {
   infiniband?: boolean | null | undefined;
   /** Bytes of memory. Give `memoryGib` or `memoryBytes`, not both. */
   memoryBytes?: number | null | undefined;
-  /** GiB of memory of each copy. Default: its share of the machine, by the part of the cores that it takes, at least 1 GiB; `job.spec.resources.memoryBytes` says how much that is. More is not available to the job: it is FAILED with `OOM_KILLED`. */
+  /** GiB of memory per replica. Default: the same share of the memory of the machine as of its cores, at least 1 GiB; see `job.spec.resources.memoryBytes`. A job that uses more fails with `OOM_KILLED`. */
   memoryGib?: number | null | undefined;
   /** PSI/J: number of nodes. */
   nodeCount?: number | null | undefined;
@@ -666,7 +666,7 @@ export type ResourcesInput = {
   replicas?: number | null | undefined;
 };
 
-/** When a job is run again after its command failed. Retries wait 1, 2, 4 … s, five minutes at most. */
+/** Retries after the command of a job failed. They wait 1, 2, 4 … s, five minutes at most. */
 export type RetryInput = {
   /** Maximum number of runs whose command failed. */
   maxAttempts: number;
@@ -678,7 +678,7 @@ export type RetryInput = {
 export type RetryJobInput = {
   /** Only predict the outcome. The result is a DryRun, and nothing is stored. */
   dryRun?: boolean | null | undefined;
-  /** Only if the original is still at this version. */
+  /** Fails with a version conflict unless the original has this version. */
   expectedVersion?: number | null | undefined;
   /** Idempotency key of this retry, as for `submitJob`. */
   idempotencyKey?: string | null | undefined;
@@ -716,7 +716,7 @@ export type SetScopeLimitInput = {
   name: string;
   /** Name of the pool; default: the pool of the default queue. */
   pool?: string | null | undefined;
-  /** What the limit applies to. */
+  /** Kind of object that the limit applies to. */
   scope: LimitScope;
 };
 
@@ -733,7 +733,7 @@ export const StateCategory = {
 export type StateCategory = typeof StateCategory[keyof typeof StateCategory];
 /** A submission. */
 export type SubmitJobInput = {
-  /** Used as workdir if the spec has none and the executor sees the files of the machine that submits (local, handler, slurm). Containers and pods begin in the directory of their image. */
+  /** Working directory if the spec names no `workdir` and the executor shares files with the submitting machine (local, handler, slurm). Containers and pods start in the directory of their image. */
   defaultWorkdir?: string | null | undefined;
   /** Only predict the outcome. The result is a DryRun, and nothing is stored. */
   dryRun?: boolean | null | undefined;
@@ -747,17 +747,17 @@ export type SubmitJobInput = {
   requiresApproval?: boolean | null | undefined;
   /** Id of a slot reservation to consume; the submission then counts only once. */
   slotReservationId?: string | null | undefined;
-  /** What to run. */
+  /** The job to run. */
   spec: JobSpecInput;
 };
 
-/** What a token permits. It never permits more than its user may do. */
+/** Permitted use of a token; a token never permits more than its user may do. */
 export const TokenScope = {
   /** Everything else: users, teams, tokens, quotas, limits, rules, nodes, reservations, deleting jobs of others. */
   Admin: 'ADMIN',
   /** Approve, reject, set priorities, cancel jobs of others, run scheduling passes, clean up. */
   Operate: 'OPERATE',
-  /** Queries and subscriptions. Every token has it. */
+  /** Queries and subscriptions; every token has this scope. */
   Read: 'READ',
   /** Submit and retry jobs, reserve and release slots, cancel and delete own jobs. */
   Submit: 'SUBMIT'
@@ -820,7 +820,7 @@ export type UpdateNodeInput = {
 
 /** Changes to a quota; omitted fields stay. */
 export type UpdateQuotaInput = {
-  /** What happens when the limit is exceeded. */
+  /** Action when a submission exceeds the limit. */
   action?: QuotaAction | null | undefined;
   /** quota_… */
   id: string;
@@ -848,7 +848,7 @@ export type UpdateUserInput = {
   defaultTeam?: string | null | undefined;
   /** Permissions to deny; deny overrides allow. At most 21. */
   deny?: Array<string> | null | undefined;
-  /** Whether the user is disabled: no login; running jobs continue, waiting ones are held. */
+  /** Whether the user is disabled. A disabled user cannot log in; running jobs continue, and waiting jobs are held. */
   disabled?: boolean | null | undefined;
   /** Display name. */
   displayName?: string | null | undefined;

@@ -9,7 +9,7 @@ import { limits } from '../caller-limits.ts'
 import { isUnavailableError, limitErrors, presentError, refusal } from '../errors.ts'
 import { KeyedLimit } from '../keyed-limit.ts'
 import { createContext, type RequestContext, type Rooms } from '../rows/context.ts'
-import { createLogTexts, keepTexts } from '../rows/log-text.ts'
+import { attachLogTexts, createLogTexts } from '../rows/log-text.ts'
 import { createReplayedPages } from './replayed-pages.ts'
 import { SharedResults } from './shared-results.ts'
 import { SubscriptionDocuments } from './subscription-documents.ts'
@@ -45,7 +45,7 @@ const eventsAtOnceMax = 32
 const eventsPerTurnMax = 200
 
 export function subscriptionsPlugin(rooms: Rooms): Plugin<RequestContext & StreamTransport> {
-  const live: Rooms = { ...rooms, domain: rooms.live, lists: { db: rooms.live.db, sqlOf: () => rooms.live.db.sql } }
+  const live: Rooms = { ...rooms, domain: rooms.live, lists: { db: rooms.live.db, sqlFor: () => rooms.live.db.sql } }
   const open = new KeyedLimit(limits.subscriptionsPerUserMax)
   const documents = new SubscriptionDocuments(limits.subscriptionTokensPerUserMax)
   const executions = new KeyedLimit(eventsAtOnceMax)
@@ -161,7 +161,8 @@ async function executeEvent(
     const deleted =
       !unavailable && result.errors && isJobMessage(rootValue) && (await isDeleted(live, rootValue)) ? rootValue : null
     if (deleted) rootValue = deleted.instead
-    else if (!unavailable || signal.aborted) return texts ? keepTexts(limitErrors(result), texts) : limitErrors(result)
+    else if (!unavailable || signal.aborted)
+      return texts ? attachLogTexts(limitErrors(result), texts) : limitErrors(result)
     else {
       log.warn({ err: unavailable.originalError ?? unavailable }, 'waiting for the database to read an event')
       await clock.sleep(retryMs, signal)

@@ -2,38 +2,34 @@ import DataLoader from 'dataloader'
 import type { Sql } from '../../platform/tx.ts'
 import {
   type Bind,
+  emptyPage,
   type Listing,
   type Page,
   type PageQuery,
   type PageRequest,
+  parsePage,
   readCounts,
   readPages,
-  requestPage,
+  readRootPage,
 } from './keyset.ts'
 import type { PageArgs } from './page.ts'
 
-/** What a connection type resolves from. */
+/** Source object of a connection type. */
 export interface ConnectionShape<Node> {
   edges: { cursor: string; node: Node }[]
   pageInfo: { hasNextPage: boolean; hasPreviousPage: boolean; startCursor: string | null; endCursor: string | null }
   count: Count
 }
 
-/** Rows of the whole list, read once, when the count is requested; null: more than are counted. */
+/** Reads the number of rows of the whole list once; null: more than `countMax`. */
 export type Count = () => Promise<number | null>
 
-/** A page of a list that was read. */
 export interface ListPage {
   page: Page
   count: Count
 }
 
-const emptyPage: Page = { items: [], hasNextPage: false, hasPreviousPage: false }
-
-/**
- * The page with its rows; a row that was deleted since the page was read is left out. `cursorOf`: for a list that gives
- * cursors of another kind.
- */
+/** Loads the rows of a page and drops those deleted since. `cursorOf` replaces the cursors of the list. */
 export async function toConnection<Node>(
   { page, count }: ListPage,
   load: (ids: string[]) => Promise<readonly (Node | Error | null)[]>,
@@ -57,13 +53,13 @@ export async function toConnection<Node>(
   }
 }
 
-/** `filter` is what the cursors of the list are bound to. */
+/** Cursors are valid only for the same `filter`. */
 interface List extends Pick<PageQuery, 'listing' | 'where'> {
   filter: unknown
   args: PageArgs
 }
 
-export function countOf(sql: Sql, query: Pick<PageQuery, 'listing' | 'where'>): Count {
+export function createCount(sql: Sql, query: Pick<PageQuery, 'listing' | 'where'>): Count {
   const read = async () => (await readCounts(sql, { ...query, parents: [''] })).get('') ?? null
   let count: ReturnType<Count> | undefined
   return () => {
@@ -73,9 +69,11 @@ export function countOf(sql: Sql, query: Pick<PageQuery, 'listing' | 'where'>): 
 }
 
 export async function readList(sql: Sql, { listing, where, filter, args }: List): Promise<ListPage> {
-  const page = requestPage(listing, filter, args)
-  const pages = await readPages(sql, { listing, where, page, parents: [''], filterOf: () => filter })
-  return { page: pages.get('') ?? emptyPage, count: countOf(sql, { listing, where }) }
+  const page = parsePage(listing, filter, args)
+  return {
+    page: await readRootPage(sql, { listing, where, page, filter }),
+    count: createCount(sql, { listing, where }),
+  }
 }
 
 interface PageKey {
@@ -83,14 +81,14 @@ interface PageKey {
   page: PageRequest
 }
 
-/** The same list of many parents: one statement per distinct page that is asked for, however many parents ask. */
+/** The same list for many parents: one statement per distinct page request. */
 export class NestedList {
   readonly #listing: Listing
   readonly #pages: DataLoader<PageKey, Page, string>
   readonly #counts: DataLoader<string, number | null>
   readonly #filterOf: (parent: string) => string
 
-  /** `filterOf`: what of a parent a cursor is bound to. */
+  /** `filterOf` returns the part of a parent that its cursors are bound to. */
   constructor(sql: Sql, listing: Listing, where: (bind: Bind) => string, filterOf = (parent: string) => parent) {
     this.#listing = listing
     this.#filterOf = filterOf
@@ -104,7 +102,7 @@ export class NestedList {
   }
 
   async load(parent: string, args: PageArgs): Promise<ListPage> {
-    const page = await this.#pages.load({ parent, page: requestPage(this.#listing, this.#filterOf(parent), args) })
+    const page = await this.#pages.load({ parent, page: parsePage(this.#listing, this.#filterOf(parent), args) })
     return { page, count: () => this.#counts.load(parent) }
   }
 }

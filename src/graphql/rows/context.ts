@@ -12,24 +12,24 @@ import { createLoaders, type Loaders } from './loaders.ts'
 import type { LogTexts } from './log-text.ts'
 import { createSpecs, type Specs } from './specs.ts'
 
-/** What the server knows of itself, told by serverInfo. */
+/** Facts that `serverInfo` reports. */
 export interface ServerFacts {
   version: string
   singleUser: boolean
-  /** What a log-in page needs; null: no provider is configured. */
+  /** For the login page; null: no provider is configured. */
   oidcIssuer: string | null
   oidcClientId: string | null
-  /** null: for ever. */
+  /** null: forever. */
   eventRetentionDays: number | null
   logRetentionDays: number | null
 }
 
-/** The rooms behind the edge; the same for every request. */
+/** Services that all requests share. */
 export interface Rooms {
   readonly domain: Domain
-  /** The same domain over database connections of its own, for live streams. */
+  /** The domain over separate database connections, for live streams. */
   readonly live: Domain
-  /** Reads lists over database connections of their own. */
+  /** Reads lists over separate database connections. */
   readonly lists: ListReads
   readonly feed: Feed
   readonly logTail: LogTail
@@ -38,7 +38,7 @@ export interface Rooms {
   readonly log: Log
 }
 
-/** What resolvers get. A subscription gets a new one for every event, so that nothing is remembered from the last. */
+/** Context of resolvers. Each event of a subscription gets a new context and thus no cached rows. */
 export interface RequestContext extends Rooms {
   readonly viewer: Viewer
   /** For statements that read a list. */
@@ -46,23 +46,22 @@ export interface RequestContext extends Rooms {
   readonly load: Loaders
   readonly specs: Specs
   /**
-   * Newest position of the feed, read once, before any list: what happens later is told by `jobUpdates` after it. A
-   * list that is read later repeats at most what its rows show already.
+   * Reads the newest position of the feed once, before any list, so `jobUpdates` after it misses no change of a listed
+   * row. Events may repeat a change that the list shows already.
    */
   readonly head: () => Promise<FeedPosition>
-  /** Keeps the text of logs apart from the result, which has markers; absent: the result has the text. */
+  /** Stores log text outside of the result, which contains markers; absent: the result contains the text. */
   readonly logTexts?: LogTexts
 }
 
 export function createContext(rooms: Rooms, viewer: Viewer): RequestContext {
-  const listSql = rooms.lists.sqlOf(viewer.userId)
-  // Made when it is first used: a context lives as long as its subscription, and most subscriptions load nothing.
+  const listSql = rooms.lists.sqlFor(viewer.userId)
+  // Lazy: most subscriptions load nothing.
   const { value: load, renew } = renewable(() => createLoaders(rooms.domain, viewer, listSql))
   let head: Promise<FeedPosition> | undefined
   async function readHead() {
     const place = await rooms.feed.head()
-    // Other fields of the document may have read rows before the head: a list that reuses them would lack an event that
-    // the head includes.
+    // Rows that other fields cached may be older than the head; a list must not reuse them.
     renew()
     return place
   }

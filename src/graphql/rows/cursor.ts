@@ -3,13 +3,13 @@ import { z } from 'zod'
 import { refusal } from '../errors.ts'
 
 /**
- * Cursors are opaque to clients: base64url of JSON `{v, k, …}`. `v` is the version of the format, `k` the kind. They are
- * not signed, for they only address what the viewer may see anyway. A cursor of another kind or form is
- * INVALID_CURSOR. A cursor holds no process state, so it survives restarts and works on every transport.
+ * Cursors are opaque to clients: base64url of JSON `{v, k, …}` with `v` the format version and `k` the kind. They are
+ * unsigned because they grant no access. A cursor of another kind or form is INVALID_CURSOR. Cursors contain no process
+ * state: they survive restarts and work on every transport.
  *
- *   list  l: name and order of the list · f: hash of what it is filtered by · key: sort key of the row, as text
- *   seq   j: job · s: number of its last event seen · m: its mark  (jobStatus, Job.events)
- *   pos   p: position in the feed over all jobs · m: its mark  (jobUpdates)
+ *   list  l: name and order of the list · f: hash of the filter · key: sort key of the row, as text
+ *   seq   j: job · s: number of the last event · m: mark of the event  (jobStatus, Job.events)
+ *   pos   p: position in the feed over all jobs · m: mark of the position  (jobUpdates)
  *   log   j: job · r: run number · o: byte offset in that run · m: mark of the run  (Job.logs, tail)
  */
 
@@ -54,7 +54,7 @@ export const encodeCursor = <K extends Kind>(kind: K, content: Content<K>): stri
 export function decodeCursor<K extends Kind>(kind: K, cursor: string): z.output<(typeof kinds)[K]> {
   const parsed = kinds[kind].safeParse(readJson(cursor))
   if (!parsed.success) throw invalidCursor()
-  // safeParse has checked exactly this schema; the union over K hides it from the compiler.
+  // safeParse checked this schema; the compiler cannot narrow the union over K.
   return parsed.data as z.output<(typeof kinds)[K]>
 }
 
@@ -70,8 +70,8 @@ function readJson(cursor: string): unknown {
   }
 }
 
-/** The same text for equal filters in any order of their keys. */
-export const filterHash = (filter: unknown): string =>
+/** Hashes equal filters to the same text, whatever the order of their keys. */
+export const hashFilter = (filter: unknown): string =>
   createHash('sha256')
     .update(JSON.stringify(canonical(filter ?? null)))
     .digest('base64url')

@@ -1,14 +1,13 @@
 import type { Sql } from '../../platform/tx.ts'
-import { decodeCursor, encodeCursor, filterHash, invalidCursor } from './cursor.ts'
-import { type PageArgs, pageSize } from './page.ts'
+import { decodeCursor, encodeCursor, hashFilter, invalidCursor } from './cursor.ts'
+import { type PageArgs, parsePageSize } from './page.ts'
 
 /**
- * The one way in which lists are paged: by comparison with the sort key of the row at the cursor, never by OFFSET. So a
- * walk over a list that changes meanwhile shows every row that stays exactly once, and page 1,000 costs what page 1
- * does.
+ * Keyset pagination of all lists: pages compare with the sort key of the cursor's row, never use OFFSET. A walk over a
+ * changing list shows every remaining row exactly once, and page 1,000 costs as much as page 1.
  *
- * Lists of many parents (the runs of each of a hundred jobs) are read by one statement: a lateral join over the parents
- * with the limit inside. A list without parents is the case of one.
+ * One statement reads the lists of many parents (the runs of each of a hundred jobs): a lateral join over the parents
+ * with the limit inside. A list without parents has the one parent ''.
  */
 
 export interface Listing {
@@ -18,7 +17,7 @@ export interface Listing {
   from: string
   /** Text that identifies the row. */
   id: string
-  /** Sort key; the last part is unique. Row comparison wants one direction for all parts. */
+  /** Sort key; the last part is unique. Row comparison needs one direction for all parts. */
   keys: readonly Key[]
   descending: boolean
 }
@@ -30,7 +29,7 @@ export interface Key {
 
 export type Bind = (value: unknown) => string
 
-/** A page that was asked for; cursors are checked and opened. */
+/** A checked page request with decoded cursors. */
 export interface PageRequest {
   limit: number
   backwards: boolean
@@ -44,34 +43,34 @@ export interface Page {
   hasPreviousPage: boolean
 }
 
-/** `filter` decides which rows the list has; a cursor is valid for the same filter only. */
-export function requestPage(listing: Listing, filter: unknown, args: PageArgs): PageRequest {
-  const hash = filterHash(filter)
+/** Checks the arguments of a connection. Cursors are valid only for the same `filter`. */
+export function parsePage(listing: Listing, filter: unknown, args: PageArgs): PageRequest {
+  const hash = hashFilter(filter)
   const open = (cursor: string | null | undefined) => {
     if (cursor === null || cursor === undefined) return null
     const { l, f, key } = decodeCursor('list', cursor)
-    if (l !== listing.name || f !== hash || !fits(listing.keys, key)) throw invalidCursor()
+    if (l !== listing.name || f !== hash || !fitsTypes(listing.keys, key)) throw invalidCursor()
     return key
   }
-  return { ...pageSize(args), after: open(args.after), before: open(args.before) }
+  return { ...parsePageSize(args), after: open(args.after), before: open(args.before) }
 }
 
-const forms = {
+const keyPatterns = {
   timestamptz: /^(infinity|\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(\.\d+)?[+-]\d\d(:\d\d)?)$/,
   bigint: /^-?\d{1,18}$/,
   text: /^[\w.:-]{1,255}$/,
 } as const satisfies Record<Key['type'], RegExp>
 
-/** What PostgreSQL cannot read as the key's type must not reach it. */
-const fits = (keys: readonly Key[], values: readonly string[]) =>
-  keys.length === values.length && keys.every(({ type }, index) => forms[type].test(values[index] ?? ''))
+/** Rejects values that PostgreSQL cannot cast to the type of the key. */
+const fitsTypes = (keys: readonly Key[], values: readonly string[]) =>
+  keys.length === values.length && keys.every(({ type }, index) => keyPatterns[type].test(values[index] ?? ''))
 
 export interface PageQuery {
   listing: Listing
   page: PageRequest
-  /** Parents by their id; [''] for a list without any. The filter of a nested list is its parent's id. */
+  /** Ids of the parents; [''] for a list without parents. */
   parents: readonly string[]
-  /** Hash source of each parent's list, the same as given to requestPage. */
+  /** Filter of each parent's list, as in parsePage. */
   filterOf: (parent: string) => unknown
   where: (bind: Bind) => string
 }
@@ -89,18 +88,29 @@ export async function readPages(sql: Sql, query: PageQuery): Promise<ReadonlyMap
   return new Map([...found].map(([parent, rows]) => [parent, toPage(query, query.filterOf(parent), rows)]))
 }
 
+export const emptyPage: Page = { items: [], hasNextPage: false, hasPreviousPage: false }
+
+/** Reads a page of a list without parents. */
+export async function readRootPage(
+  sql: Sql,
+  { filter, ...query }: Pick<PageQuery, 'listing' | 'page' | 'where'> & { filter: unknown },
+): Promise<Page> {
+  const pages = await readPages(sql, { ...query, parents: [''], filterOf: () => filter })
+  return pages.get('') ?? emptyPage
+}
+
 function pageSql({ listing, page, parents, where }: PageQuery): { text: string; values: unknown[] } {
   const values: unknown[] = []
   const bind: Bind = (value) => `$${values.push(value)}`
   const { keys, descending } = listing
   const direction = descending === page.backwards ? 'ASC' : 'DESC'
   const row = keys.map(({ sql }) => sql).join(', ')
-  const beyond = (key: readonly string[] | null, sign: '<' | '>') =>
+  const compareWith = (key: readonly string[] | null, sign: '<' | '>') =>
     key === null ? '' : `AND (${row}) ${sign} (${keys.map(({ type }, i) => `${bind(key[i])}::${type}`).join(', ')})`
   const parentIds = bind(parents)
   const inner = `SELECT ${listing.id} AS id, ARRAY[${keys.map(({ sql }) => `(${sql})::text`).join(', ')}] AS key,
       ${keys.map(({ sql }, i) => `${sql} AS k${i}`).join(', ')}
-    FROM ${listing.from} WHERE ${where(bind)} ${beyond(page.after, descending ? '<' : '>')} ${beyond(page.before, descending ? '>' : '<')}
+    FROM ${listing.from} WHERE ${where(bind)} ${compareWith(page.after, descending ? '<' : '>')} ${compareWith(page.before, descending ? '>' : '<')}
     ORDER BY ${keys.map(({ sql }) => `${sql} ${direction}`).join(', ')} LIMIT ${bind(page.limit + 1)}::int`
   const text = `SELECT parent.id AS parent, page.id, page.key
     FROM unnest(${parentIds}::text[]) AS parent(id) CROSS JOIN LATERAL (${inner}) page
@@ -108,9 +118,9 @@ function pageSql({ listing, page, parents, where }: PageQuery): { text: string; 
   return { text, values }
 }
 
-/** One row more than wanted was read: its presence says that there is a next page. */
+/** The statement reads one extra row; its presence means that another page follows. */
 function toPage({ listing, page }: PageQuery, filter: unknown, rows: readonly Row[]): Page {
-  const f = filterHash(filter)
+  const f = hashFilter(filter)
   const more = rows.length > page.limit
   const kept = rows.slice(0, page.limit)
   if (page.backwards) kept.reverse()
@@ -121,10 +131,10 @@ function toPage({ listing, page }: PageQuery, filter: unknown, rows: readonly Ro
   }
 }
 
-/** Lists are counted up to here. */
+/** Largest exact count. */
 export const countMax = 10_000
 
-/** How many rows each parent's list has; null: more than are counted. */
+/** Counts the rows of each parent's list; null: more than `countMax`. */
 export async function readCounts(
   sql: Sql,
   { listing, parents, where }: Pick<PageQuery, 'listing' | 'parents' | 'where'>,

@@ -6,20 +6,19 @@ import { limits } from '../caller-limits.ts'
 import { KeyedLimit } from '../keyed-limit.ts'
 
 /**
- * Reads of lists. How long such a statement takes depends on the filter and on the rows, so it is bounded three times:
- * it runs over database connections that background loops and other requests do not use, few statements of a person run
- * at once, and each has a time limit. Otherwise a person with many slow lists would stop the server for the others.
+ * Limits list statements, whose time depends on filter and rows: separate database connections, few concurrent
+ * statements per user, and a timeout for each. Otherwise one user with slow lists could block all others.
  */
 export interface ListReads {
-  sqlOf(userId: string): Sql
-  /** The same connections without these bounds, for checks of all rows. */
+  sqlFor(userId: string): Sql
+  /** The same connections without these limits, for checks of all rows. */
   readonly db: Db
 }
 
 const transaction: TransactionOptions = {
-  /** PostgreSQL cancels the statement at its limit; this side waits a little longer for that answer. */
+  /** PostgreSQL cancels the statement at its limit; the client waits slightly longer for the error. */
   statementMsMax: limits.listMsMax + cancelAheadMs,
-  /** A list takes one processor of the database, not several. */
+  /** A list uses one processor of the database. */
   settings: { max_parallel_workers_per_gather: '0' },
 }
 
@@ -27,14 +26,12 @@ export function createListReads(db: Db): ListReads {
   const wait = {
     msMax: limits.waitMsMax,
     refusal: () =>
-      new Unavailable(
-        `You are reading ${limits.listsInFlightMax} other lists, and they take long; wait for their answers`,
-      ),
+      new Unavailable(`You have ${limits.listsInFlightMax} slow lists in flight; wait for their responses`),
   }
   const inFlight = new KeyedLimit(limits.listsInFlightMax, wait)
   return {
     db,
-    sqlOf: (userId) => ({
+    sqlFor: (userId) => ({
       query: <Row>(...statement: Parameters<Sql['query']>) =>
         inFlight
           .run(userId, 1, () => db.transaction((sql) => sql.query<Row>(...statement), transaction))

@@ -2,12 +2,12 @@ import { leadSql, lineJoins } from '../../domain/queue/line.ts'
 import { holdingSql } from '../../domain/state.ts'
 import type { Listing } from './keyset.ts'
 
-/** The lists of the API: what they hold and in what order. Nested ones use parent.id. */
+/** Rows and order of the lists of the API. Nested lists use parent.id. */
 export type JobOrderField = 'CREATED_AT' | 'FINISHED_AT' | 'PRIORITY'
 
 const jobKeys = {
   CREATED_AT: { sql: 'j.created_at', type: 'timestamptz' },
-  // Jobs that are alive come after all others.
+  // Live jobs sort after final ones.
   FINISHED_AT: { sql: "coalesce(j.finished_at, 'infinity')", type: 'timestamptz' },
   PRIORITY: { sql: 'coalesce(j.priority_override, j.base_priority)::bigint', type: 'bigint' },
 } as const satisfies Record<JobOrderField, Listing['keys'][number]>
@@ -20,7 +20,7 @@ export const jobsListing = (field: JobOrderField, descending: boolean): Listing 
   descending,
 })
 
-/** Queue order: active jobs, then QUEUED jobs by their position, then BLOCKED jobs, then final ones. */
+/** Active jobs, then QUEUED jobs by position, then BLOCKED, then final ones. */
 export const queueEntriesListing: Listing = {
   name: 'queue',
   from: `job j LEFT JOIN (queue_entry q ${lineJoins}) ON q.job_id = j.id`,
@@ -47,8 +47,8 @@ export const runsListing: Listing = {
 }
 
 /**
- * The parent is a job at a version: an event that was stored after the job was read would come again to a reader who
- * goes on from its `eventCursor`.
+ * The parent is a job at a version: an event stored after the job was read must not appear here, because a stream from
+ * its `eventCursor` delivers the event.
  */
 export const eventsParent = ({ id, version }: { id: string; version: number }) => `${id}@${version}`
 export const jobOfParent = (parent: string) => parent.slice(0, parent.indexOf('@'))
@@ -62,7 +62,6 @@ export const eventsListing: Listing = {
   descending: false,
 }
 
-/** In the order in which they were published. */
 export const artifactsListing: Listing = {
   name: 'artifacts',
   from: '(SELECT * FROM artifact WHERE artifact.job_id = parent.id) a',
@@ -117,7 +116,7 @@ export const approvalsListing: Listing = {
   descending: true,
 }
 
-/** In the order in which they are tried. */
+/** Order of evaluation. */
 export const approvalRulesListing: Listing = {
   name: 'approvalRules',
   from: 'approval_rule r',
@@ -190,7 +189,6 @@ export const teamMembersListing: Listing = {
   descending: false,
 }
 
-/** Newest first. */
 export const tokensListing: Listing = {
   name: 'tokens',
   from: 'api_token t',

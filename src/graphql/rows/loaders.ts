@@ -26,19 +26,19 @@ import {
   tokensOfUserListing,
 } from './listings.ts'
 import { type EventKey, parseEventId } from './typed-id.ts'
-import { waitingLoaders } from './waiting-loaders.ts'
+import { createWaitingLoaders } from './waiting-loaders.ts'
 
 /**
- * How rows are read: each kind by its key, many at a time, so a query costs a constant number of statements whatever it
- * asks for below a list. A job that the viewer may not see is null, like one that does not exist; rows below a job are
- * reached through it. Made once per request and once per event of a subscription.
+ * Load rows in batches by key, so a query costs a constant number of statements whatever it selects below a list. An
+ * invisible job is null, like a missing one; resolvers reach rows below a job through the job. One set of loaders lives
+ * for one request or one event of a subscription.
  */
 
 export type Loaders = ReturnType<typeof createLoaders>
 
 export const createLoaders = (domain: Domain, viewer: Viewer, listSql: Sql) => ({
   ...jobLoaders(domain, viewer, listSql),
-  ...waitingLoaders(domain, viewer),
+  ...createWaitingLoaders(domain, viewer),
   ...machineLoaders(domain, viewer, listSql),
   ...peopleLoaders(domain, viewer, listSql),
   ...ruleLoaders(domain, viewer),
@@ -62,7 +62,7 @@ function jobLoaders(domain: Domain, viewer: Viewer, listSql: Sql) {
       (run) => run.id,
     ),
     event: new DataLoader<string, FeedEvent | null>((ids) => readEvents(domain, ids)),
-    /** By the id of the event; null: it is gone. */
+    /** By event id; null: the event was deleted. */
     eventMark: new DataLoader<string, string | null>((ids) => readMarks(domain, ids)),
     artifact: byKey(
       (ids) => prisma.artifact.findMany({ where: { id: { in: ids } }, omit: { hash: true } }),
@@ -116,7 +116,7 @@ function machineLoaders(domain: Domain, viewer: Viewer, listSql: Sql) {
       (nodeIds) => prisma.device.findMany({ where: { nodeId: { in: nodeIds } }, orderBy: { index: 'asc' } }),
       (device: Device) => device.nodeId,
     ),
-    /** Devices of the node that runs hold. */
+    /** Devices of a node that runs hold. */
     held: byParent(
       (nodeIds) => sql.query<HeldDevice>(heldDevicesSql, [nodeIds], 'held_devices'),
       (held) => held.nodeId,
@@ -169,7 +169,7 @@ function peopleLoaders(domain: Domain, viewer: Viewer, listSql: Sql) {
   }
 }
 
-/** Slots, quotas, approvals with their rules, what is left of final jobs, and audit entries. */
+/** Slots, quotas, approvals with their rules, leftovers of final jobs, and audit entries. */
 function ruleLoaders(domain: Domain, viewer: Viewer) {
   const { prisma, sql } = domain.db
   return {
@@ -204,7 +204,7 @@ function ruleLoaders(domain: Domain, viewer: Viewer) {
   }
 }
 
-/** A viewer who may not see other users sees the members of its own teams. */
+/** Viewers without access to other users see the members of their own teams. */
 function visibleMembers(viewer: Viewer, bind: (value: unknown) => string): string {
   return seesPeople(viewer)
     ? 'TRUE'
@@ -245,7 +245,7 @@ async function readMarks({ db }: Domain, ids: readonly string[]): Promise<(strin
   return events.map((event) => event && markEntry(event))
 }
 
-/** Keys have two parts, which Prisma would turn into one OR per event. */
+/** SQL, because Prisma would build one OR per two-part key. */
 async function byEventId<Row extends EventKey>(
   ids: readonly string[],
   read: (jobIds: string[], seqs: number[]) => Promise<readonly Row[]>,
@@ -309,7 +309,7 @@ interface Leader {
   renewedAt: Date
 }
 
-/** Leaders whose lease has not run out. */
+/** Leaders with a valid lease. */
 async function readLeaders({ db }: Domain, pools: readonly string[]): Promise<(Leader | null)[]> {
   const rows = await db.sql.query<Leader & { pool: string }>(
     `SELECT pool, leader.holder, coalesce(leader.host, '') AS host, leader.epoch, lease.renewed_at AS "renewedAt"

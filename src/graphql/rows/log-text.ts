@@ -2,13 +2,12 @@ import { randomUUID } from 'node:crypto'
 import type { Utf8 } from '../../logs/batch.ts'
 
 /**
- * The text of a log in a message of a WebSocket. As a string it would be decoded, escaped and encoded, which costs more
- * than all else that is done for a byte of output. So the result of an event has a marker instead of the text, and the
- * connection that sends the message replaces the marker by the escaped bytes.
+ * Log text in WebSocket messages. Decoding, escaping and encoding it as a string would cost more than all other work per
+ * byte of output. So the result of an event contains a marker, and the connection replaces the marker with escaped bytes.
  */
 export interface LogTexts {
-  /** Keeps a text, and answers the marker that stands for it in the result of this event. */
-  markerOf(utf8: Utf8): string
+  /** Stores a text and returns its marker for the result of this event. */
+  addText(utf8: Utf8): string
   readonly byMarker: ReadonlyMap<string, Utf8>
 }
 
@@ -16,8 +15,8 @@ export function createLogTexts(): LogTexts {
   const byMarker = new Map<string, Utf8>()
   return {
     byMarker,
-    markerOf(utf8) {
-      // Random, so that no job can write it.
+    addText(utf8) {
+      // Random, so no job can print a valid marker.
       const marker = randomUUID()
       byMarker.set(marker, utf8)
       return marker
@@ -25,46 +24,45 @@ export function createLogTexts(): LogTexts {
   }
 }
 
-/** JSON shows no symbols, and copies of the result keep them. */
+/** A symbol: copies of the result keep it, JSON omits it. */
 const key = Symbol('log texts')
 
-export const keepTexts = <Result extends object>(result: Result, { byMarker }: LogTexts): Result =>
+export const attachLogTexts = <Result extends object>(result: Result, { byMarker }: LogTexts): Result =>
   byMarker.size === 0 ? result : { ...result, [key]: byMarker }
 
-export const textsOf = (result: object): LogTexts['byMarker'] =>
+export const readLogTexts = (result: object): LogTexts['byMarker'] =>
   (result as { [key]?: LogTexts['byMarker'] })[key] ?? new Map()
 
-/** A message, and the function to call when its bytes have left or will not. */
+/** `sent`: call it once the bytes are sent or dropped. */
 export interface Message {
   data: string | Buffer
   sent: () => void
 }
 
 /**
- * The message with its texts, which are removed from `waiting`: further ones are of other messages. It is put together
- * in a buffer that stays. A small message is copied out of it; a large one is sent as it lies there, and the next one gets
- * another buffer until it was sent. New buffers for all messages would keep the garbage collector busy: V8 collects after
- * 64 MiB of them.
+ * Replaces the markers in a message with their texts and removes these texts from `waiting`; the others belong to other
+ * messages. A reused scratch buffer holds the result: small messages are copied out of it, large ones are sent from it
+ * while the next message uses another buffer. New buffers per message would trigger a garbage collection every 64 MiB.
  */
-export function withTexts(message: string, waiting: Map<string, Utf8>): Message {
+export function insertLogTexts(message: string, waiting: Map<string, Utf8>): Message {
   let at = 0
   let end = 0
   const texts: Placed[] = []
   for (const [marker, utf8] of waiting) {
     const place = message.indexOf(marker, at)
     if (place < 0) continue
-    const from = putText(message.slice(at, place), end)
-    end = putEscaped(utf8, from)
+    const from = writeText(message.slice(at, place), end)
+    end = writeEscaped(utf8, from)
     texts.push({ utf8, from, to: end })
     at = place + marker.length
     waiting.delete(marker)
   }
-  if (at === 0) return { data: message, sent: nothing }
-  end = putText(message.slice(at), end)
-  const isSmall = end < handedOverBytesMin
+  if (at === 0) return { data: message, sent: noop }
+  end = writeText(message.slice(at), end)
+  const isSmall = end < lentBytesMin
   const data = isSmall ? Buffer.from(scratch.subarray(0, end)) : scratch.subarray(0, end)
-  for (const { utf8, from, to } of texts) escapedBefore.set(utf8, data.subarray(from, to))
-  return { data, sent: isSmall ? nothing : handOver(texts) }
+  for (const { utf8, from, to } of texts) escapedTexts.set(utf8, data.subarray(from, to))
+  return { data, sent: isSmall ? noop : lendScratch(texts) }
 }
 
 interface Placed {
@@ -73,43 +71,43 @@ interface Placed {
   to: number
 }
 
-const nothing = () => undefined
-const handedOverBytesMin = 65_536
+const noop = () => undefined
+const lentBytesMin = 65_536
 
-/** Texts are escaped once for all readers that get the same batch. */
-const escapedBefore = new WeakMap<Utf8, Buffer>()
+/** Escaped texts, shared by all readers of a batch. */
+const escapedTexts = new WeakMap<Utf8, Buffer>()
 
-/** The buffer in which the next message is put together. */
+/** Buffer for the next message. */
 let scratch = Buffer.alloc(0)
 
-/** Buffers of messages that were sent. The newest is not used again yet: other readers may get the texts in it. */
-const resting: { buffer: typeof scratch; texts: readonly Placed[] }[] = []
-const restingMax = 4
-/** Larger ones are left to the garbage collector. */
-const restingBytesMax = 1_048_576
+/** Buffers of sent messages. The newest stays unused, because other readers may still need its texts. */
+const spares: { buffer: typeof scratch; texts: readonly Placed[] }[] = []
+const sparesMax = 4
+/** Larger buffers are not reused. */
+const spareBytesMax = 1_048_576
 
-/** The message is sent as it lies in the scratch. Answers what puts its buffer to rest. */
-function handOver(texts: readonly Placed[]): () => void {
-  let rest: (typeof resting)[number] | null = { buffer: scratch, texts }
-  const next = resting.length > 1 ? resting.shift() : undefined
-  for (const { utf8 } of next?.texts ?? []) escapedBefore.delete(utf8)
+/** Sends the scratch buffer itself; returns the function that makes it reusable. */
+function lendScratch(texts: readonly Placed[]): () => void {
+  let rest: (typeof spares)[number] | null = { buffer: scratch, texts }
+  const next = spares.length > 1 ? spares.shift() : undefined
+  for (const { utf8 } of next?.texts ?? []) escapedTexts.delete(utf8)
   scratch = next?.buffer ?? Buffer.alloc(0)
   return () => {
-    if (rest && rest.buffer.length <= restingBytesMax && resting.length < restingMax) resting.push(rest)
+    if (rest && rest.buffer.length <= spareBytesMax && spares.length < sparesMax) spares.push(rest)
     rest = null
   }
 }
 
-function putEscaped(utf8: Utf8, start: number): number {
-  const known = escapedBefore.get(utf8)
+function writeEscaped(utf8: Utf8, start: number): number {
+  const known = escapedTexts.get(utf8)
   if (!known) return utf8.reduce((end, part) => escapeJson(part, end), start)
-  makeRoom(start, known.length)
+  reserve(start, known.length)
   scratch.set(known, start)
   return start + known.length
 }
 
-/** Room in the scratch for so many bytes after `end`; those before stay. It grows by half at least. */
-function makeRoom(end: number, bytes: number): void {
+/** Grows the scratch buffer, by half at least, to fit `bytes` after `end`. */
+function reserve(end: number, bytes: number): void {
   if (scratch.length - end >= bytes) return
   const larger = Buffer.allocUnsafeSlow(Math.max(end + bytes, Math.ceil(scratch.length * 1.5)))
   larger.set(scratch.subarray(0, end))
@@ -118,31 +116,31 @@ function makeRoom(end: number, bytes: number): void {
 
 const utf8BytesMax = 3
 
-/** Puts a text into the scratch at `end`; answers the new end. */
-function putText(text: string, end: number): number {
-  makeRoom(end, text.length * utf8BytesMax)
+/** Writes a text to the scratch buffer at `end`; returns the new end. */
+function writeText(text: string, end: number): number {
+  reserve(end, text.length * utf8BytesMax)
   return end + scratch.write(text, end)
 }
 
-/** Of a control character, such as \u001b. */
+/** Length of a control character such as \u001b. */
 const escapeBytesMax = 6
 
-/** Bytes that are escaped at once, in the room for the worst of them. */
+/** Bytes escaped per block; the buffer reserves their worst case. */
 const blockBytes = 16_384
-/** So many bytes without a look at the end of the block: in steps of 4 it takes 1.7 times as long. */
+/** Bytes between checks for the end of the block; with 4 escaping takes 1.7 times as long. */
 const stepBytes = 16
 
-/** Puts there what JSON.stringify would write between the quotes; answers the new end. */
+/** Writes the text as JSON.stringify does between the quotes; returns the new end. */
 function escapeJson(utf8: Buffer, start: number): number {
-  makeRoom(start, utf8.length + Math.min(utf8.length, blockBytes) * escapeBytesMax)
+  reserve(start, utf8.length + Math.min(utf8.length, blockBytes) * escapeBytesMax)
   let end = start
   for (let at = 0; at < utf8.length; at += blockBytes) end = escapeBlock(utf8.subarray(at, at + blockBytes), end)
   return end
 }
 
-/** Four bytes at a time, up to the first one that needs an escape: most need none. */
+/** Copies four bytes at a time up to the first one that needs an escape; most need no escape. */
 function escapeBlock(utf8: Buffer, start: number): number {
-  makeRoom(start, utf8.length * escapeBytesMax)
+  reserve(start, utf8.length * escapeBytesMax)
   const bytes = scratch
   const to = new DataView(bytes.buffer, bytes.byteOffset)
   const from = new DataView(utf8.buffer, utf8.byteOffset, utf8.length)
@@ -154,48 +152,48 @@ function escapeBlock(utf8: Buffer, start: number): number {
     for (; plain < stepBytes; plain += 4) {
       const four = from.getInt32(at + plain, true)
       to.setInt32(end + plain, four, true)
-      marks = marksOf(four)
+      marks = markSpecials(four)
       if (marks !== 0) break
     }
-    if (marks !== 0) plain += plainBytes(marks)
+    if (marks !== 0) plain += countPlain(marks)
     at += plain
     end += plain
-    if (marks !== 0) end = putEscape(bytes, utf8[at++] ?? 0, end)
+    if (marks !== 0) end = writeEscape(bytes, utf8[at++] ?? 0, end)
   }
-  for (; at < utf8.length; at++) end = put(bytes, utf8[at] ?? 0, end)
+  for (; at < utf8.length; at++) end = writeByte(bytes, utf8[at] ?? 0, end)
   return end
 }
 
 /**
- * The first mark is at the first byte below 0x20, quote or backslash of four bytes; those after it may be wrong. With its
- * second bit turned a quote is 0x20, what is below stays below, and all else is above.
+ * Marks the first of four bytes that is below 0x20, a quote or a backslash; later marks may be wrong. Flipping the second
+ * bit turns a quote into 0x20 and moves no other byte across that bound.
  */
-function marksOf(four: number): number {
+function markSpecials(four: number): number {
   const turned = four ^ 0x02020202
   const backslashes = four ^ 0x5c5c5c5c
   return (((turned - 0x21212121) & ~turned) | ((backslashes - 0x01010101) & ~backslashes)) & 0x80808080
 }
 
-/** How many of the four bytes come before the first mark. */
-const plainBytes = (marks: number): number => (31 - Math.clz32(marks & -marks)) >> 3
+/** Counts the bytes before the first mark. */
+const countPlain = (marks: number): number => (31 - Math.clz32(marks & -marks)) >> 3
 
 const backslash = 0x5c
-/** The u of \u001b, and its zeros. */
+/** The u and the zeros of \u001b. */
 const hexPrefix = 0x75
 const zero = 0x30
 const hexDigits = Buffer.from('0123456789abcdef')
-/** The letter after the backslash; 0: there is none. */
+/** Letter after the backslash; 0: the byte has no short escape. */
 const letters = new Uint8Array(256)
 for (const [index, letter] of [...'btn-fr'].entries()) if (letter !== '-') letters[8 + index] = letter.charCodeAt(0)
 for (const itself of [0x22, backslash]) letters[itself] = itself
 
-function put(bytes: Buffer, byte: number, end: number): number {
-  if (byte < 0x20 || letters[byte] !== 0) return putEscape(bytes, byte, end)
+function writeByte(bytes: Buffer, byte: number, end: number): number {
+  if (byte < 0x20 || letters[byte] !== 0) return writeEscape(bytes, byte, end)
   bytes[end] = byte
   return end + 1
 }
 
-function putEscape(bytes: Buffer, byte: number, end: number): number {
+function writeEscape(bytes: Buffer, byte: number, end: number): number {
   const letter = letters[byte] ?? 0
   bytes[end] = backslash
   bytes[end + 1] = letter || hexPrefix

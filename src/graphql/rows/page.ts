@@ -14,8 +14,8 @@ export interface PageSize {
   backwards: boolean
 }
 
-/** How many nodes are wanted, and from which end. */
-export function pageSize({ first, last }: PageArgs): PageSize {
+/** Checks the size of a page and its direction. */
+export function parsePageSize({ first, last }: PageArgs): PageSize {
   if (isGiven(first) && isGiven(last)) throw refusal('BAD_REQUEST', 'Give `first` or `last`, not both')
   const backwards = isGiven(last)
   const limit = (backwards ? last : first) ?? limits.pageSizeDefault
@@ -26,7 +26,7 @@ export function pageSize({ first, last }: PageArgs): PageSize {
 
 const isGiven = (value: number | null | undefined): value is number => value !== null && value !== undefined
 
-/** Cost of a connection: its selection counts once for each node of the page. `pageSize` refuses wrong sizes. */
+/** Cost of a connection: its selection counts once per node. `parsePageSize` refuses invalid sizes. */
 export function pageCost({ first, last }: PageArgs): { field: number; multiplier: number } {
   const wanted = first ?? last ?? limits.pageSizeDefault
   return { field: 1, multiplier: Math.min(Math.max(wanted, 1), limits.pageSizeMax) }

@@ -3,13 +3,13 @@ import { type LineKey, readLine } from '../../domain/queue/line.ts'
 import { readLineOf } from '../../domain/queue/own-line.ts'
 import { holdingSql, isFinal, isHolding, type JobState } from '../../domain/state.ts'
 import type { Sql } from '../../platform/tx.ts'
-import { encodeCursor, filterHash } from './cursor.ts'
-import { type Bind, type Page, type PageRequest, readPages } from './keyset.ts'
+import { encodeCursor, hashFilter } from './cursor.ts'
+import { type Bind, type Page, type PageRequest, readRootPage } from './keyset.ts'
 import { queueEntriesListing } from './listings.ts'
 
 /**
- * Pages of the jobs of a pool in queue order. The line may have a million: forwards, a page is put together of four
- * stretches, each found by an index of its own. A viewer who may not see all jobs gets the line of its own jobs.
+ * Pages of the jobs of a pool in queue order. A queue may have a million jobs, so a forward page combines four segments
+ * with one index each. Viewers without access to all jobs get their own jobs.
  */
 
 export interface EntriesQuery {
@@ -19,30 +19,21 @@ export interface EntriesQuery {
   filter: unknown
 }
 
-export const entriesWhere =
+export const buildEntriesWhere =
   ({ viewer, pool, states }: EntriesQuery) =>
   (bind: Bind) =>
     `${visibleTo(viewer, 'j', bind)} AND j.pool = ${bind(pool)} AND j.state = ANY(${bind(states)}::text[]::job_state[])`
 
 export async function readEntries(sql: Sql, query: EntriesQuery, page: PageRequest): Promise<Page> {
-  const { filter } = query
-  const where = entriesWhere(query)
-  if (page.backwards || page.before) {
-    const pages = await readPages(sql, {
-      listing: queueEntriesListing,
-      page,
-      parents: [''],
-      filterOf: () => filter,
-      where,
-    })
-    return pages.get('') ?? { items: [], hasNextPage: false, hasPreviousPage: false }
-  }
+  const where = buildEntriesWhere(query)
+  if (page.backwards || page.before)
+    return readRootPage(sql, { listing: queueEntriesListing, page, filter: query.filter, where })
   const items: Page['items'][number][] = []
-  for (const stretch of stretches) {
+  for (const segment of segments) {
     const left = page.limit + 1 - items.length
-    const states = query.states.filter((state) => stretch.states(state))
+    const states = query.states.filter((state) => segment.states(state))
     if (left > 0 && states.length > 0)
-      items.push(...(await stretch.read(sql, { ...query, states }, { ...page, limit: left })))
+      items.push(...(await segment.read(sql, { ...query, states }, { ...page, limit: left })))
   }
   return {
     items: items.slice(0, page.limit),
@@ -51,44 +42,43 @@ export async function readEntries(sql: Sql, query: EntriesQuery, page: PageReque
   }
 }
 
-interface Stretch {
+interface Segment {
   states: (state: JobState) => boolean
   read(sql: Sql, query: EntriesQuery, page: PageRequest): Promise<Page['items']>
 }
 
-/** A query for the ids of the jobs that may be in a stretch. */
+/** SQL for the ids of the jobs that may be in a segment. */
 type Ids = (bind: Bind, pool: string) => string
 
 /**
- * They become an array: PostgreSQL reads them first, by their own index, and then these jobs by their keys. From a subquery
- * in IN it may make a join that reads all jobs.
+ * An array makes PostgreSQL read the ids by their index first and then the jobs by key. With IN it may plan a join that
+ * reads all jobs.
  */
-const holding: Ids = (bind, pool) =>
+const holdingIds: Ids = (bind, pool) =>
   `SELECT r.job_id FROM run r WHERE r.pool = ${bind(pool)} AND r.state IN ${holdingSql}`
-const pending: Ids = () => "SELECT a.job_id FROM approval a WHERE a.status = 'PENDING'"
+const pendingIds: Ids = () => "SELECT a.job_id FROM approval a WHERE a.status = 'PENDING'"
 
-const stretches: readonly Stretch[] = [
-  { states: isHolding, read: listed(holding) },
-  { states: (state) => state === 'QUEUED', read: waiting },
-  { states: (state) => state === 'BLOCKED', read: listed(pending) },
-  { states: isFinal, read: listed() },
+const segments: readonly Segment[] = [
+  { states: isHolding, read: createReader(holdingIds) },
+  { states: (state) => state === 'QUEUED', read: readWaiting },
+  { states: (state) => state === 'BLOCKED', read: createReader(pendingIds) },
+  { states: isFinal, read: createReader() },
 ]
 
-/** Without `ids`: all jobs may be in it. */
-function listed(ids?: Ids): Stretch['read'] {
+/** Without `ids` the segment may contain any job. */
+function createReader(ids?: Ids): Segment['read'] {
   return async (sql, query, page) => {
     const where = (bind: Bind) =>
-      `${entriesWhere(query)(bind)} AND ${ids ? `j.id = ANY(ARRAY(${ids(bind, query.pool)}))` : 'TRUE'}`
-    const filterOf = () => query.filter
-    const pages = await readPages(sql, { listing: queueEntriesListing, page, parents: [''], filterOf, where })
-    return pages.get('')?.items ?? []
+      `${buildEntriesWhere(query)(bind)} AND ${ids ? `j.id = ANY(ARRAY(${ids(bind, query.pool)}))` : 'TRUE'}`
+    const { items } = await readRootPage(sql, { listing: queueEntriesListing, page, filter: query.filter, where })
+    return items
   }
 }
 
-/** Index of the QUEUED jobs among the stretches, as the listing counts them. */
+/** Index of the QUEUED segment in the sort key of the listing. */
 const waitingGroup = 1
 
-async function waiting(
+async function readWaiting(
   sql: Sql,
   { pool, viewer, filter }: EntriesQuery,
   { after, limit }: PageRequest,
@@ -97,11 +87,11 @@ async function waiting(
   if (group > waitingGroup) return []
   const [lead = 0, minusBid = 0, sequence = 0] = key
   const from: LineKey | null = group === waitingGroup ? [lead, minusBid, sequence] : null
-  const f = filterHash(filter)
-  const stretch = { after: from, limit }
+  const f = hashFilter(filter)
+  const segment = { after: from, limit }
   const seesAll = viewer.permissions.has('job.view.all')
   if (!seesAll && !viewer.permissions.has('job.view.own')) return []
-  const line = seesAll ? readLine(sql, pool, stretch) : readLineOf(sql, { pool, userId: viewer.userId }, stretch)
+  const line = seesAll ? readLine(sql, pool, segment) : readLineOf(sql, { pool, userId: viewer.userId }, segment)
   return (await line).map((entry) => ({
     id: entry.jobId,
     cursor: encodeCursor('list', {

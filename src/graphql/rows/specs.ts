@@ -6,32 +6,32 @@ import { limits } from '../caller-limits.ts'
 import { refusal } from '../errors.ts'
 
 /**
- * Specs apart from their jobs. One may have 4 MiB, and sixty of them held the server for seconds, so they are read only
- * where they are asked for, and one request gets `specBytesMax` of them, or a single one of any size. Each place that
- * shows a spec counts, and each name under which it shows the same field, for each is executed and written out again.
+ * Reads specs separately from jobs, because a spec may have 4 MiB and sixty of them block the server for seconds. One
+ * request returns up to `specBytesMax` of specs, or a single spec of any size. Every alias counts, because each is
+ * executed and serialised again.
  */
 
 export interface Specs {
-  /** The whole spec, or the refusal of a request that shows too many. `times`: how often a field of it is shown. */
+  /** Loads a spec, or refuses when the request exceeds the limit. `times`: how often the request selects its fields. */
   load(jobId: string, times: number): Promise<JobSpec>
-  /** What lists show of specs: a few fields, which cost nothing here. */
+  /** The few fields of specs that lists show; they do not count. */
   readonly words: DataLoader<string, SpecWords>
 }
 
 export interface SpecWords {
   labels: JobSpec['labels']
   maxAttempts: number | null
-  /** null: the job is gone. */
+  /** null: the job was deleted. */
   resources: JobSpec['resources'] | null
 }
 
 interface SpecText {
-  /** null: it comes after too many bytes, and was not read. */
+  /** null: over the limit, not read. */
   text: string | null
   bytes: number
 }
 
-/** Specs that one statement looks at: the database unpacks them before it knows how long they are. */
+/** Specs per statement: PostgreSQL unpacks a spec to measure it. */
 const specsPerRead = 16
 
 export function createSpecs(sql: Sql): Specs {
@@ -56,7 +56,7 @@ const tooMany = () =>
     `The specs of this request exceed ${limits.specBytesMax} bytes; request shorter pages or one job at a time`,
   )
 
-/** Texts in order until there are too many bytes; null for jobs that are gone. */
+/** Reads texts in order up to the limit; null: the job was deleted. */
 async function readTexts(sql: Sql, ids: readonly string[]): Promise<(SpecText | null)[]> {
   const found = new Map<string, SpecText>()
   let bytes = 0
@@ -70,12 +70,12 @@ async function readTexts(sql: Sql, ids: readonly string[]): Promise<(SpecText | 
     bytes += rows.reduce((sum, row) => sum + row.bytes, 0)
   }
   const isWhole = bytes <= limits.specBytesMax
-  return ids.map((id) => found.get(id) ?? (isWhole ? null : notRead))
+  return ids.map((id) => found.get(id) ?? (isWhole ? null : unreadText))
 }
 
-const notRead: SpecText = { text: null, bytes: 0 }
+const unreadText: SpecText = { text: null, bytes: 0 }
 
-/** Only the texts before which the bytes are not used up. */
+/** Returns a text only if the texts before it are within the limit. */
 const textsSql = `
 SELECT id, CASE WHEN before <= $2::bigint THEN text END AS text, bytes FROM (
   SELECT id, text, octet_length(text) AS bytes, place,

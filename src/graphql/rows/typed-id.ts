@@ -1,8 +1,4 @@
-/**
- * Ids are typed, so an id alone says what it names; this is the one list. Jobs, runs, users and nodes carry UUIDs;
- * pools and queues their name; an event its job and its number: `event_<job without prefix>_<seq>`.
- */
-
+/** Prefixes of ids. Pool and queue ids contain the name; event ids are `event_<job without prefix>_<seq>`. */
 const types = {
   job: 'Job',
   run: 'Run',
@@ -28,8 +24,8 @@ export type NodeType = (typeof types)[Prefix]
 
 const isPrefix = (text: string): text is Prefix => Object.hasOwn(types, text)
 
-/** The GraphQL type of an id; an id of an unknown kind counts as a job, which is not found. */
-export function typeOfId(id: string): NodeType {
+/** Returns the GraphQL type of an id; unknown ids count as jobs, which are then not found. */
+export function parseType(id: string): NodeType {
   const prefix = id.slice(0, Math.max(0, id.indexOf('_')))
   return isPrefix(prefix) ? types[prefix] : 'Job'
 }
@@ -37,9 +33,9 @@ export function typeOfId(id: string): NodeType {
 export const poolId = (name: string) => `pool_${name}`
 export const queueId = (name: string) => `queue_${name}`
 
-/** Objects that are no nodes, for the caches of clients: what a pool, a user or the server has one of. */
+/** Cache keys of objects that `node` cannot look up. */
 export const partId = (part: 'line' | 'limits' | 'viewer', of: string) => `${part}_${of}`
-export const nameOf = (id: string) => id.slice(id.indexOf('_') + 1)
+export const parseName = (id: string) => id.slice(id.indexOf('_') + 1)
 
 export interface EventKey {
   jobId: string

@@ -11,10 +11,8 @@ import { type WaitingFacts, waitingOf } from '../../domain/queue/why-waiting.ts'
 import { holdingSql } from '../../domain/state.ts'
 import type { Sql } from '../../platform/tx.ts'
 
-/**
- * What is told about waiting, each for many jobs at a time and only when it is asked for. null: the job is not QUEUED.
- */
-export function waitingLoaders(domain: Domain, viewer: Viewer) {
+/** Load scheduling details in batches; null: the job is not QUEUED. */
+export function createWaitingLoaders(domain: Domain, viewer: Viewer) {
   const { sql } = domain.db
   return {
     waiting: byJob<WaitingFacts>((ids) => waitingOf(domain, ids)),
@@ -109,10 +107,7 @@ export interface AccountShareRow {
 
 const accountsMax = 500
 
-/**
- * Accounts with the largest share first, then those with the most waiting jobs. $3: only these accounts and those
- * below them; null: all.
- */
+/** Orders accounts by share, then by waiting jobs. $3: only these accounts and those below; null: all. */
 const accountsSql = `
 SELECT pool, account, occupancy, decayed_use AS "decayedUse", share, weight, running, queued FROM (
   SELECT *, row_number() OVER (PARTITION BY pool ORDER BY share DESC, queued DESC, account) AS place

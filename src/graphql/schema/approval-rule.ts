@@ -13,18 +13,17 @@ import { readList, toConnection } from '../rows/connection.ts'
 import { approvalRulesListing } from '../rows/listings.ts'
 import { pageCost } from '../rows/page.ts'
 import { builder } from './builder.ts'
-import { connectionType } from './connection-type.ts'
+import { declareConnection } from './connection-type.ts'
 import { DeleteResult } from './delete-result.ts'
 import { UserLevel } from './enums.ts'
-import { seen } from './problem.ts'
+import { requireRow } from './problem.ts'
 import { ApprovalRuleRef } from './refs.ts'
 
-/** Rules that decide which submissions need approval. */
 const fieldWords = {
   costAbove: 'Matches when the submission costs more than this amount.',
   hardware: 'Glob on the requested GPU and CPU models; case-insensitive.',
   executor: 'Matches jobs that run on this executor.',
-  levelNotIn: 'Matches when the level of the user is none of these.',
+  levelNotIn: 'Matches when the level of the user is not in this list.',
   jobsPerDayAbove:
     'Matches when the user submitted more than this number of jobs in the last 24 hours, including this one.',
   firstJob: 'true: matches the first job of a user. false: matches all later ones.',
@@ -60,7 +59,6 @@ builder.node(ApprovalRuleRef, {
     condition: t.field({
       type: Condition,
       description: 'The submissions that the rule applies to.',
-      // The domain wrote it.
       resolve: ({ condition }) => condition as ApprovalCondition,
     }),
     exemptLevels: t.expose('exemptLevels', {
@@ -74,7 +72,7 @@ builder.node(ApprovalRuleRef, {
   }),
 })
 
-const ApprovalRuleConnection = connectionType<ApprovalRule>('ApprovalRule', ApprovalRuleRef)
+const ApprovalRuleConnection = declareConnection<ApprovalRule>('ApprovalRule', ApprovalRuleRef)
 
 builder.queryField('approvalRules', (t) =>
   t.field({
@@ -149,21 +147,23 @@ const DeleteApprovalRuleInput = builder.inputType('DeleteApprovalRuleInput', {
   fields: (t) => ({ id: t.id({ required: true, description: 'The rule.' }) }),
 })
 
-/** The type of the answer to a changed rule. */
-const successType = (name: 'CreateApprovalRuleSuccess' | 'UpdateApprovalRuleSuccess', description: string) =>
+const declareSuccess = (name: 'CreateApprovalRuleSuccess' | 'UpdateApprovalRuleSuccess', description: string) =>
   builder.objectRef<{ id: string }>(name).implement({
     description,
     fields: (t) => ({
       rule: t.field({
         type: ApprovalRuleRef,
         description: 'The rule.',
-        resolve: ({ id }, _args, { load }) => seen(load.approvalRule.load(id)),
+        resolve: ({ id }, _args, { load }) => requireRow(load.approvalRule.load(id)),
       }),
     }),
   })
 
-const CreateSuccess = successType('CreateApprovalRuleSuccess', 'The rule applies to submissions from now on.')
-const UpdateSuccess = successType('UpdateApprovalRuleSuccess', 'The changed rule applies to submissions from now on.')
+const CreateSuccess = declareSuccess('CreateApprovalRuleSuccess', 'The rule applies to submissions from now on.')
+const UpdateSuccess = declareSuccess(
+  'UpdateApprovalRuleSuccess',
+  'The changed rule applies to submissions from now on.',
+)
 
 const CreateResult = builder.errorUnion('CreateApprovalRuleResult', {
   description: 'Result of `createApprovalRule`.',

@@ -19,17 +19,16 @@ import { approvalsListing } from '../rows/listings.ts'
 import { pageCost } from '../rows/page.ts'
 import { builder } from './builder.ts'
 import { bulkCost } from './bulk-cost.ts'
-import { connectionType } from './connection-type.ts'
-import { described } from './enum-values.ts'
+import { declareConnection } from './connection-type.ts'
+import { describeValues } from './enum-values.ts'
 import { UserLevel } from './enums.ts'
-import { seen } from './problem.ts'
+import { requireRow } from './problem.ts'
 import { ApprovalRef, JobRef, UserRef } from './refs.ts'
-import { eachOrUnavailable } from './unavailable.ts'
+import { catchOutage } from './unavailable.ts'
 
-/** Approvals: what waits for one, and the decisions. */
 const ApprovalStatus = builder.enumType('ApprovalStatus', {
   description: 'State of an approval request.',
-  values: described({
+  values: describeValues({
     PENDING: 'Waits for a decision.',
     APPROVED: 'Approved: the job was queued.',
     REJECTED: 'Rejected: the job failed.',
@@ -53,21 +52,21 @@ builder.node(ApprovalRef, {
     job: t.field({
       type: JobRef,
       description: 'The job to approve.',
-      resolve: ({ jobId }, _args, { load }) => seen(load.job.load(jobId)),
+      resolve: ({ jobId }, _args, { load }) => requireRow(load.job.load(jobId)),
     }),
     status: t.expose('status', { type: ApprovalStatus, description: 'Current state.' }),
     reason: t.exposeString('reason', { description: 'Why an approval is required.' }),
     ruleName: t.exposeString('ruleName', {
       nullable: true,
-      description: 'Name of the rule that requires it; null: requested by the submitter or by a quota.',
+      description: 'Name of the rule that requires the approval; null: requested by the submitter or by a quota.',
     }),
     requiredLevel: t.expose('requiredLevel', { type: UserLevel, description: 'Lowest user level that may decide.' }),
     requestedBy: t.field({
       type: UserRef,
       description: 'The submitter of the job.',
-      resolve: ({ requestedById }, _args, { load }) => seen(load.user.load(requestedById)),
+      resolve: ({ requestedById }, _args, { load }) => requireRow(load.user.load(requestedById)),
     }),
-    requestedAt: t.expose('requestedAt', { type: 'DateTime', description: 'When it was requested.' }),
+    requestedAt: t.expose('requestedAt', { type: 'DateTime', description: 'When the approval was requested.' }),
     expiresAt: t.expose('expiresAt', {
       type: 'DateTime',
       description: 'When the request expires. The job then fails.',
@@ -81,7 +80,7 @@ builder.node(ApprovalRef, {
     decidedAt: t.expose('decidedAt', {
       type: 'DateTime',
       nullable: true,
-      description: 'When it was decided, expired, or the job was cancelled; null: still pending.',
+      description: 'When the request was decided, expired, or the job was cancelled; null: still pending.',
     }),
     comment: t.exposeString('comment', { nullable: true, description: 'Comment given with the decision.' }),
   }),
@@ -91,12 +90,12 @@ builder.objectField(JobRef, 'approval', (t) =>
   t.field({
     type: ApprovalRef,
     nullable: true,
-    description: 'The approval request; null: none was required.',
+    description: 'The approval request; null: the job needs no approval.',
     resolve: (job, _args, { load }) => load.approvalOfJob.load(job.id),
   }),
 )
 
-const ApprovalConnection = connectionType<KnownApproval>('Approval', ApprovalRef)
+const ApprovalConnection = declareConnection<KnownApproval>('Approval', ApprovalRef)
 
 builder.queryField('approvals', (t) =>
   t.field({
@@ -117,20 +116,19 @@ builder.queryField('approvals', (t) =>
   }),
 )
 
-/** Both decisions have the same form. */
-function decisionType(name: 'ApproveJob' | 'RejectJob', description: string) {
+function declareDecision(name: 'ApproveJob' | 'RejectJob', description: string) {
   const success = builder.objectRef<Decided>(`${name}Success`).implement({
     description,
     fields: (t) => ({
       job: t.field({
         type: JobRef,
         description: 'The job as it is now.',
-        resolve: ({ jobId }, _args, { load }) => seen(load.job.load(jobId)),
+        resolve: ({ jobId }, _args, { load }) => requireRow(load.job.load(jobId)),
       }),
       approval: t.field({
         type: ApprovalRef,
         description: 'The approval request with the decision.',
-        resolve: ({ jobId }, _args, { load }) => seen(load.approvalOfJob.load(jobId)),
+        resolve: ({ jobId }, _args, { load }) => requireRow(load.approvalOfJob.load(jobId)),
       }),
     }),
   })
@@ -153,8 +151,8 @@ function decisionType(name: 'ApproveJob' | 'RejectJob', description: string) {
   return { result, payload }
 }
 
-const approve = decisionType('ApproveJob', 'The job is QUEUED and keeps its position by submission time.')
-const reject = decisionType('RejectJob', 'The job is FAILED.')
+const approve = declareDecision('ApproveJob', 'The job is QUEUED and keeps its position by submission time.')
+const reject = declareDecision('RejectJob', 'The job is FAILED.')
 
 const ApproveJobInput = builder.inputType('ApproveJobInput', {
   description: 'An approval decision.',
@@ -199,13 +197,13 @@ const RejectJobsInput = builder.inputType('RejectJobsInput', {
 builder.mutationFields((t) => ({
   approveJob: t.field({
     type: approve.result,
-    description: 'Approves a BLOCKED job, which is then queued. Of concurrent decisions exactly one succeeds.',
+    description: 'Approves a BLOCKED job, which is then queued. Exactly one of several concurrent decisions succeeds.',
     args: { input: t.arg({ type: ApproveJobInput, required: true, description: 'The decision.' }) },
     resolve: (_root, { input }, { domain, viewer }) => approveJob(domain, viewer, input),
   }),
   rejectJob: t.field({
     type: reject.result,
-    description: 'Rejects a BLOCKED job, which then fails. Of concurrent decisions exactly one succeeds.',
+    description: 'Rejects a BLOCKED job, which then fails. Exactly one of several concurrent decisions succeeds.',
     args: { input: t.arg({ type: RejectJobInput, required: true, description: 'The decision.' }) },
     resolve: (_root, { input }, { domain, viewer }) => rejectJob(domain, viewer, input),
   }),
@@ -215,7 +213,7 @@ builder.mutationFields((t) => ({
     args: { input: t.arg({ type: ApproveJobsInput, required: true, description: 'The decisions.' }) },
     complexity: ({ input }) => bulkCost(input.decisions),
     async resolve(_root, { input: { decisions } }, { domain, viewer }) {
-      return { results: await eachOrUnavailable(decisions, (all) => approveJobs(domain, viewer, all)) }
+      return { results: await catchOutage(decisions, (all) => approveJobs(domain, viewer, all)) }
     },
   }),
   rejectJobs: t.field({
@@ -224,7 +222,7 @@ builder.mutationFields((t) => ({
     args: { input: t.arg({ type: RejectJobsInput, required: true, description: 'The decisions.' }) },
     complexity: ({ input }) => bulkCost(input.decisions),
     async resolve(_root, { input: { decisions } }, { domain, viewer }) {
-      return { results: await eachOrUnavailable(decisions, (all) => rejectJobs(domain, viewer, all)) }
+      return { results: await catchOutage(decisions, (all) => rejectJobs(domain, viewer, all)) }
     },
   }),
 }))

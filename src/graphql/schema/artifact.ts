@@ -1,13 +1,12 @@
 import { artifactBodyBytesMax, artifactMetadataBytesMax } from '../../domain/inside/artifacts.ts'
 import { artifactBodyCost, artifactMetadataCost } from '../caller-limits.ts'
 import { builder } from './builder.ts'
-import { connectionType } from './connection-type.ts'
-import { seen } from './problem.ts'
+import { declareConnection } from './connection-type.ts'
+import { requireRow } from './problem.ts'
 import { ArtifactRef, JobRef } from './refs.ts'
 
-/** What runs publish. */
 builder.node(ArtifactRef, {
-  description: 'A result that a run published: a link or a small text. It is removed with its job.',
+  description: 'A result that a run published: a link or a small text. Deleting the job deletes its artifacts.',
   id: { resolve: (artifact) => artifact.id, description: 'artifact_…' },
   // An artifact is as visible as its job.
   async loadMany(ids, { load }) {
@@ -20,23 +19,26 @@ builder.node(ArtifactRef, {
     job: t.field({
       type: JobRef,
       description: 'The job.',
-      resolve: ({ jobId }, _args, { load }) => seen(load.job.load(jobId)),
+      resolve: ({ jobId }, _args, { load }) => requireRow(load.job.load(jobId)),
     }),
-    run: t.exposeInt('run', { description: 'Number of the run that published it.' }),
+    run: t.exposeInt('run', { description: 'Number of the run that published the artifact.' }),
     name: t.exposeString('name', {
-      description: 'Name chosen by the job. It may occur again with other content; the last one is the newest.',
+      description: 'Name chosen by the job. Several artifacts may have the same name; the last one is the newest.',
     }),
     mediaType: t.exposeString('mediaType', { description: 'Media type, such as text/plain.' }),
-    uri: t.exposeString('uri', { nullable: true, description: 'Where it is; null: it is in `body`.' }),
+    uri: t.exposeString('uri', {
+      nullable: true,
+      description: 'Address of the result; null: `body` contains the result.',
+    }),
     body: t.exposeString('body', {
       nullable: true,
-      description: `The text, at most ${artifactBodyBytesMax / 1024} KiB; null: it is at \`uri\`.`,
+      description: `The text, at most ${artifactBodyBytesMax / 1024} KiB; null: \`uri\` points to the result.`,
       complexity: artifactBodyCost,
     }),
     sizeBytes: t.expose('sizeBytes', {
       type: 'UInt53',
       nullable: true,
-      description: 'Bytes of `body`; null: not known.',
+      description: 'Bytes of `body`; null: unknown.',
     }),
     metadata: t.expose('metadata', {
       type: 'JSONObject',
@@ -44,8 +46,8 @@ builder.node(ArtifactRef, {
       description: `Further details given by the job, at most ${artifactMetadataBytesMax / 1024} KiB.`,
       complexity: artifactMetadataCost,
     }),
-    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was published.' }),
+    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When the artifact was published.' }),
   }),
 })
 
-export const ArtifactConnection = connectionType('Artifact', ArtifactRef)
+export const ArtifactConnection = declareConnection('Artifact', ArtifactRef)

@@ -7,17 +7,16 @@ import type { Bind } from '../rows/keyset.ts'
 import { auditListing } from '../rows/listings.ts'
 import { pageCost } from '../rows/page.ts'
 import { builder } from './builder.ts'
-import { connectionType } from './connection-type.ts'
+import { declareConnection } from './connection-type.ts'
 import { AuditEntryRef, UserRef } from './refs.ts'
 
-/** The audit log, and the proof that no entry was changed. */
 const isChained = (entry: AuditEntry): entry is ChainedEntry => entry.seq !== null && entry.hash !== null
 
 type ChainedEntry = AuditEntry & { seq: bigint; hash: string }
 
-const chained = (entry: AuditEntry): ChainedEntry => {
+const requireChained = (entry: AuditEntry): ChainedEntry => {
   if (isChained(entry)) return entry
-  throw new Error('An entry without a number was shown')
+  throw new Error('The audit entry has no number or hash')
 }
 
 builder.node(AuditEntryRef, {
@@ -29,7 +28,7 @@ builder.node(AuditEntryRef, {
     seq: t.field({
       type: 'UInt53',
       description: 'Position in the log: 1, 2, 3 …',
-      resolve: (entry) => chained(entry).seq,
+      resolve: (entry) => requireChained(entry).seq,
     }),
     at: t.expose('at', { type: 'DateTime', description: 'Time of the action, by the database clock.' }),
     actor: t.field({
@@ -47,16 +46,16 @@ builder.node(AuditEntryRef, {
       type: 'JSONObject',
       nullable: true,
       description:
-        'What changed, by the action: the fields of the input, `name` of what was made or removed, `from` and `to` of a change, `words` of a decision, `retryOf`, `olderThanDays` and `deleted` of a cleanup.',
+        'The change, depending on the action: the fields of the input, the `name` of a created or deleted object, `from` and `to` of a change, `words` of a decision, `retryOf`, or `olderThanDays` and `deleted` of a cleanup.',
     }),
     hash: t.string({
       description: 'SHA-256 over all fields, `seq` and the previous hash, in hexadecimal.',
-      resolve: (entry) => chained(entry).hash,
+      resolve: (entry) => requireChained(entry).hash,
     }),
   }),
 })
 
-const AuditConnection = connectionType<AuditEntry>('Audit', AuditEntryRef)
+const AuditConnection = declareConnection<AuditEntry>('Audit', AuditEntryRef)
 
 const AuditFilter = builder.inputType('AuditFilter', {
   description: 'Filter for audit entries. All fields must match.',
@@ -71,7 +70,7 @@ const AuditFilter = builder.inputType('AuditFilter', {
 
 type Filter = typeof AuditFilter.$inferInput
 
-/** An entry gets its number less than 100 ms after the change and is not shown before. */
+/** An entry gets its number within 100 ms of the change and is hidden before. */
 function filterSql({ actor, action, objectId, after, before }: Filter, bind: Bind): string {
   const conditions = [
     actor == null ? '' : `a.actor_id = ${bind(actor)}`,
@@ -101,7 +100,7 @@ builder.queryField('auditLog', (t) =>
 const AuditVerification = builder.objectRef<Verification>('AuditVerification').implement({
   description: 'Result of verifying the audit log.',
   fields: (t) => ({
-    ok: t.exposeBoolean('ok', { description: 'Whether no problem was found.' }),
+    ok: t.exposeBoolean('ok', { description: 'Whether the log is intact.' }),
     fromSeq: t.expose('fromSeq', { type: 'UInt53', description: 'First position checked.' }),
     toSeq: t.expose('toSeq', { type: 'UInt53', description: 'Last position checked.' }),
     headSeq: t.expose('headSeq', { type: 'UInt53', description: 'Position of the newest entry; 0: the log is empty.' }),

@@ -8,10 +8,9 @@ import '../admission/argument-bounds.ts'
 import { refusal } from '../errors.ts'
 import type { RequestContext } from '../rows/context.ts'
 import './output-caps.ts'
-import { typeOfId } from '../rows/typed-id.ts'
+import { parseType } from '../rows/typed-id.ts'
 import './unavailable.ts'
 
-/** The one schema builder; every file of schema/ adds its noun to it. */
 interface SchemaTypes {
   Context: RequestContext
   DefaultFieldNullability: false
@@ -25,11 +24,11 @@ interface SchemaTypes {
   }
 }
 
-// The plugin knows only built-in scalars here; the schema says Cursor.
+// The type of the option allows only built-in scalars.
 const cursorType = 'Cursor' as 'String'
 
 export const builder = new SchemaBuilder<SchemaTypes>({
-  // Order matters: the first plugin wraps the others, so authorization comes before every refusal.
+  // The first plugin wraps the others, so authorization precedes every refusal.
   plugins: [ScopeAuthPlugin, ErrorsPlugin, RelayPlugin, ComplexityPlugin, 'unavailable', 'bounds', 'outputCaps'],
   defaultFieldNullability: false,
   scopeAuth: {
@@ -37,16 +36,16 @@ export const builder = new SchemaBuilder<SchemaTypes>({
     authorizeOnSubscribe: true,
     unauthorizedError: () => refusal('UNAUTHENTICATED', 'Authentication required; log in and send a token'),
   },
-  // Costs are counted once, before execution (limits.ts); the fields only carry their weights.
+  // The server counts costs before execution; fields only declare their weights.
   complexity: { disabled: true },
   relay: {
     cursorType,
     encodeGlobalID: (_typename, id) => String(id),
-    decodeGlobalID: (id) => ({ typename: typeOfId(id), id }),
+    decodeGlobalID: (id) => ({ typename: parseType(id), id }),
     idFieldOptions: { description: 'Typed id, unique among all objects.' },
     nodeTypeOptions: { description: 'An object with an id that `node` can look up.' },
     nodeQueryOptions: {
-      description: 'The object with this id; null: it does not exist, or you may not see it.',
+      description: 'The object with this id; null: the object does not exist, or you may not see it.',
       args: { id: { description: 'Typed id.' } },
     },
     nodesQueryOptions: false,
@@ -62,7 +61,7 @@ export const builder = new SchemaBuilder<SchemaTypes>({
   },
 })
 
-/** Requires a known user; the domain decides field by field what that user gets. */
+/** Requires a known user; the domain checks permissions. */
 export const known = { known: true } as const
 
 builder.queryType({ description: 'All reads.', authScopes: known })

@@ -1,6 +1,6 @@
 import { limits, questionCost } from '../caller-limits.ts'
 
-/** Mutations of many: a thousand answers with a few fields of each job fit into what one request may cost. */
+/** Cost of a bulk mutation: 1,000 results with a few fields per job fit into the budget of one request. */
 export const bulkCost = (items: readonly unknown[], field = 1) => ({
   field,
   multiplier: Math.min(items.length, limits.bulkMax),

@@ -6,12 +6,11 @@ import { readList, toConnection } from '../rows/connection.ts'
 import { capacityReservationsListing } from '../rows/listings.ts'
 import { pageCost } from '../rows/page.ts'
 import { builder } from './builder.ts'
-import { connectionType } from './connection-type.ts'
+import { declareConnection } from './connection-type.ts'
 import { DeleteResult } from './delete-result.ts'
-import { seen } from './problem.ts'
+import { requireRow } from './problem.ts'
 import { CapacityReservationRef } from './refs.ts'
 
-/** Nodes for a project in a window of time. */
 builder.node(CapacityReservationRef, {
   description: 'Nodes reserved for the jobs of a project during a time window.',
   id: { resolve: (reservation) => reservation.id, description: 'reservation_…' },
@@ -24,13 +23,13 @@ builder.node(CapacityReservationRef, {
     startsAt: t.expose('startsAt', { type: 'DateTime', description: 'Start of the window.' }),
     endsAt: t.expose('endsAt', { type: 'DateTime', description: 'End of the window.' }),
     hard: t.exposeBoolean('hard', {
-      description: 'Whether jobs are ended at the end of the window; otherwise they run to completion.',
+      description: 'Whether the server ends jobs at the end of the window; otherwise they run to completion.',
     }),
     nativeId: t.exposeString('nativeId', { nullable: true, description: 'Name of the reservation in the backend.' }),
   }),
 })
 
-const CapacityReservationConnection = connectionType('CapacityReservation', CapacityReservationRef)
+const CapacityReservationConnection = declareConnection('CapacityReservation', CapacityReservationRef)
 
 builder.queryField('capacityReservations', (t) =>
   t.field({
@@ -78,7 +77,7 @@ const CreateSuccess = builder.objectRef<{ id: string }>('CreateCapacityReservati
     capacityReservation: t.field({
       type: CapacityReservationRef,
       description: 'The reservation.',
-      resolve: ({ id }, _args, { load }) => seen(load.capacityReservation.load(id)),
+      resolve: ({ id }, _args, { load }) => requireRow(load.capacityReservation.load(id)),
     }),
   }),
 })

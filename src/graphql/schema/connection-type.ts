@@ -2,18 +2,18 @@ import type { ConnectionShape } from '../rows/connection.ts'
 import { countMax } from '../rows/keyset.ts'
 import { builder } from './builder.ts'
 
-/** Up to `countMax` rows are read, once for the list. */
+/** Counting reads up to `countMax` rows, once per list. */
 const countCost = { field: 0, once: 50 }
 
 type NodeRef<Node> = ReturnType<typeof builder.objectRef<Node>>
 
-/** Declares `<name>Connection` and `<name>Edge` over a noun. `Extra`: what the connection knows beyond its page. */
-export function connectionType<Node, Extra extends object = object>(name: string, node: NodeRef<Node>) {
+/** Declares `<name>Connection` and `<name>Edge`. `Extra`: fields of the connection beyond its page. */
+export function declareConnection<Node, Extra extends object = object>(name: string, node: NodeRef<Node>) {
   const edge = builder.objectRef<{ cursor: string; node: Node }>(`${name}Edge`).implement({
     description: `An item of a list of ${node.name}, with its cursor.`,
     fields: (t) => ({
       cursor: t.expose('cursor', { type: 'Cursor', description: 'Position in the list.' }),
-      // The compiler cannot see through `Node` whether it is a list or a promise; it is neither.
+      // The compiler cannot exclude that `Node` is a list or a promise.
       node: t.field({ type: node, description: 'The item.', resolve: (parent) => parent.node as never }),
     }),
   })
@@ -23,7 +23,7 @@ export function connectionType<Node, Extra extends object = object>(name: string
       edges: t.field({
         type: [edge],
         description: 'The items of this page with their cursors, in order.',
-        // The field of the connection has counted the page already.
+        // The connection field counts the page.
         complexity: { multiplier: 1 },
         resolve: (parent) => parent.edges,
       }),

@@ -5,20 +5,17 @@ import { builder } from './builder.ts'
 
 type Fields = ObjectFieldBuilder<PothosSchemaTypes.ExtendDefaultTypes<typeof builder.$inferSchemaTypes>, { id: string }>
 
-/**
- * A cache takes `id` for the identity of the answer itself, and would merge it with the object that is gone;
- * `deletedId` says what to remove.
- */
+/** A cache would take `id` for the identity of the result and merge it with the deleted object. */
 export const deletedFields = (t: Fields) => ({
   deletedId: t.exposeID('id', { description: 'Id of the deleted object.' }),
   id: t.exposeID('id', {
     description: 'Id of the deleted object.',
-    deprecationReason: 'Use `deletedId`, which no cache takes for the object itself. `id` stays until 2028-01-01.',
+    deprecationReason: 'Use `deletedId`; caches take `id` for the object itself. `id` stays until 2028-01-01.',
   }),
 })
 
 const DeleteSuccess = builder.objectRef<{ id: string }>('DeleteSuccess').implement({
-  description: 'The object was deleted. The answer of every mutation that removes something, except of a job.',
+  description: 'The object was deleted. Every mutation that deletes an object other than a job returns this type.',
   fields: deletedFields,
 })
 

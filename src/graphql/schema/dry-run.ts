@@ -5,7 +5,6 @@ import { JobSpecRef } from './job-spec.ts'
 import { JobRef } from './refs.ts'
 import { EstimatedStart, Fit, PendingReason } from './scheduling.ts'
 
-/** What a submission would lead to. Nothing is written. */
 export const DryRunRef = builder.objectRef<DryRun>('DryRun').implement({
   description: 'The outcome that the submission would have now. Nothing was stored.',
   fields: (t) => ({

@@ -1,12 +1,11 @@
 import type { tokenScopes } from '../../domain/access.ts'
 import type { jobStates } from '../../domain/state.ts'
 import { builder } from './builder.ts'
-import { described } from './enum-values.ts'
+import { describeValues } from './enum-values.ts'
 
-/** Enums that several nouns use. */
 export const JobState = builder.enumType('JobState', {
   description: 'State of a job or a run.',
-  values: described({
+  values: describeValues({
     BLOCKED: 'Waits for an approval.',
     QUEUED: 'Waits to be started.',
     STARTING: 'The scheduler has assigned resources, and the executor starts the command.',
@@ -21,7 +20,7 @@ export const JobState = builder.enumType('JobState', {
 
 export const StateCategory = builder.enumType('StateCategory', {
   description: 'Category of a state.',
-  values: described({
+  values: describeValues({
     WAITING: 'BLOCKED or QUEUED.',
     ACTIVE: 'STARTING, RUNNING or CANCELLING: the job holds resources.',
     FINAL: 'SUCCEEDED, FAILED, INTERRUPTED or CANCELLED: the state never changes again.',
@@ -30,7 +29,7 @@ export const StateCategory = builder.enumType('StateCategory', {
 
 export const PsijState = builder.enumType('PsijState', {
   description: 'State of a job in PSI/J terms; the sequence of states never goes back.',
-  values: described({
+  values: describeValues({
     NEW: 'The job is BLOCKED.',
     QUEUED: 'The job is QUEUED or STARTING and has never run.',
     ACTIVE: 'The job runs, or has run and waits for its next run.',
@@ -42,7 +41,7 @@ export const PsijState = builder.enumType('PsijState', {
 
 export const UserLevel = builder.enumType('UserLevel', {
   description: 'Level of a user. Each level includes the permissions of the levels below.',
-  values: described({
+  values: describeValues({
     VIEWER: 'May see own jobs.',
     RESEARCHER: 'May submit, cancel and delete own jobs, and manage own tokens.',
     LEAD: 'May see all jobs, decide on approvals, set priorities, and read the audit log.',
@@ -51,9 +50,9 @@ export const UserLevel = builder.enumType('UserLevel', {
 })
 
 export const TokenScope = builder.enumType('TokenScope', {
-  description: 'What a token permits. It never permits more than its user may do.',
-  values: described({
-    READ: 'Queries and subscriptions. Every token has it.',
+  description: 'Permitted use of a token; a token never permits more than its user may do.',
+  values: describeValues({
+    READ: 'Queries and subscriptions; every token has this scope.',
     SUBMIT: 'Submit and retry jobs, reserve and release slots, cancel and delete own jobs.',
     OPERATE: 'Approve, reject, set priorities, cancel jobs of others, run scheduling passes, clean up.',
     ADMIN:
@@ -63,7 +62,7 @@ export const TokenScope = builder.enumType('TokenScope', {
 
 export const DependencyOn = builder.enumType('DependencyOn', {
   description: 'How a dependency must end.',
-  values: described({
+  values: describeValues({
     SUCCEEDED: 'The other job must end SUCCEEDED.',
     FAILED: 'The other job must end FAILED.',
     FINISHED: 'The other job must end, in any final state.',
@@ -71,8 +70,8 @@ export const DependencyOn = builder.enumType('DependencyOn', {
 })
 
 export const OnDependencyFailure = builder.enumType('OnDependencyFailure', {
-  description: 'What happens to a job whose dependency can no longer be satisfied.',
-  values: described({
+  description: 'Action for a job whose dependency can no longer be satisfied.',
+  values: describeValues({
     CANCEL: 'The job is cancelled with reason DEPENDENCY_FAILED.',
     WAIT: 'The job stays QUEUED until it is cancelled.',
   }),
@@ -80,7 +79,7 @@ export const OnDependencyFailure = builder.enumType('OnDependencyFailure', {
 
 export const NetworkIsolation = builder.enumType('NetworkIsolation', {
   description: 'Network traffic that is blocked for a job.',
-  values: described({
+  values: describeValues({
     IN: 'Incoming traffic is blocked.',
     OUT: 'Outgoing traffic is blocked.',
     ALL: 'Incoming and outgoing traffic is blocked.',
@@ -89,7 +88,7 @@ export const NetworkIsolation = builder.enumType('NetworkIsolation', {
 
 export const NetworkProtocol = builder.enumType('NetworkProtocol', {
   description: 'Protocol of a port.',
-  values: described({
+  values: describeValues({
     TCP: 'TCP.',
     UDP: 'UDP.',
   }),

@@ -1,8 +1,8 @@
 import { eventId, parseEventId } from '../rows/typed-id.ts'
 import { builder } from './builder.ts'
-import { connectionType } from './connection-type.ts'
+import { declareConnection } from './connection-type.ts'
 import { JobState, PsijState } from './enums.ts'
-import { seen } from './problem.ts'
+import { requireRow } from './problem.ts'
 import { JobEventRef, JobRef, UserRef } from './refs.ts'
 
 builder.node(JobEventRef, {
@@ -20,9 +20,9 @@ builder.node(JobEventRef, {
     job: t.field({
       type: JobRef,
       description: 'The job.',
-      resolve: (event, _args, { load }) => seen(load.job.load(event.jobId)),
+      resolve: (event, _args, { load }) => requireRow(load.job.load(event.jobId)),
     }),
-    seq: t.expose('seq', { type: 'UInt53', description: 'Position in the history of the job, from 1.' }),
+    seq: t.expose('seq', { type: 'UInt53', description: 'Number of the event in the history of the job, from 1.' }),
     at: t.expose('at', { type: 'DateTime', description: 'Time of the event, by the database clock.' }),
     type: t.exposeString('type', { description: 'Kind of event: CREATED, STATE_CHANGED, LATE_REPORT …' }),
     from: t.expose('from', { type: JobState, nullable: true, description: 'Previous state.' }),
@@ -34,7 +34,10 @@ builder.node(JobEventRef, {
     }),
     reason: t.exposeString('reason', { nullable: true, description: 'Machine-readable reason.' }),
     message: t.exposeString('message', { nullable: true, description: 'Explanation for humans.' }),
-    exitCode: t.exposeInt('exitCode', { nullable: true, description: 'Exit code; null: not known to this event.' }),
+    exitCode: t.exposeInt('exitCode', {
+      nullable: true,
+      description: 'Exit code; null: the event reports no exit code.',
+    }),
     run: t.exposeInt('run', { nullable: true, description: 'Number of the affected run.' }),
     actor: t.field({
       type: UserRef,
@@ -51,4 +54,4 @@ builder.node(JobEventRef, {
   }),
 })
 
-export const JobEventConnection = connectionType('JobEvent', JobEventRef)
+export const JobEventConnection = declareConnection('JobEvent', JobEventRef)

@@ -4,17 +4,17 @@ import type { Loaders } from '../rows/loaders.ts'
 import { builder } from './builder.ts'
 
 export const JobFairShare = builder.objectRef<FairShare>('JobFairShare').implement({
-  description: 'What orders a job in a pool of policy FAIR_SHARE: the smallest share first, then the highest bid.',
+  description: 'Queue order of a job in a pool with policy FAIR_SHARE: the smallest share first, then the highest bid.',
   fields: (t) => ({
     account: t.exposeString('account', { description: 'The account whose share the job uses.' }),
     share: t.exposeFloat('share', {
-      description: '`AccountShare.share` of the account, as last counted by the leader.',
+      description: '`AccountShare.share` of the account at the last count of the leader.',
     }),
     weight: t.exposeFloat('weight', { description: 'Weight of the account in the pool.' }),
     bid: t.exposeInt('bid', { description: 'Bid of the job.' }),
   }),
 })
 
-/** Priorities have no effect on the job. */
+/** Whether priorities have no effect on the job. */
 export const ordersByShare = async ({ pool }: Pick<JobRow, 'pool'>, load: Loaders): Promise<boolean> =>
   (await load.pool.load(pool))?.policy === 'FAIR_SHARE'

@@ -1,19 +1,18 @@
 import { findKey } from '../../domain/submission/keys.ts'
 import { builder } from './builder.ts'
-import { seen } from './problem.ts'
+import { requireRow } from './problem.ts'
 import { JobRef } from './refs.ts'
 
-/** Keys of the viewer; others' keys cannot be asked for. */
 type KeyShape = NonNullable<Awaited<ReturnType<typeof findKey>>>
 
 const IdempotencyKeyRef = builder.objectRef<KeyShape>('IdempotencyKey').implement({
-  description: 'An idempotency key and the job it stands for.',
+  description: 'An idempotency key and its job.',
   fields: (t) => ({
     key: t.exposeString('key', { description: 'The key.' }),
     job: t.field({
       type: JobRef,
       description: 'The job created by the first submission with this key.',
-      resolve: ({ jobId }, _args, { load }) => seen(load.job.load(jobId)),
+      resolve: ({ jobId }, _args, { load }) => requireRow(load.job.load(jobId)),
     }),
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When the key was first used.' }),
     expiresAt: t.expose('expiresAt', {

@@ -3,17 +3,17 @@ import { artifactBodyBytesMax, artifactMetadataBytesMax, publishArtifact } from 
 import { saveClosure } from '../../domain/inside/closures.ts'
 import { reportProgress } from '../../domain/inside/progress.ts'
 import { builder } from './builder.ts'
-import { seen } from './problem.ts'
+import { requireRow } from './problem.ts'
 import { ArtifactRef } from './refs.ts'
 
-/** What a job says of itself, with the token of its run. admission.ts names these three mutations. */
+/** Mutations for jobs, which use the token of their run; admission.ts lists them. */
 builder.mutationField('reportProgress', (t) =>
   t.boolean({
     description:
-      'For a job, with the token of its run: sets the progress of the job. Answers true when this report, or a newer one of the run, is stored; a run is stored at most once a second.',
+      'Sets the progress of the calling job, which uses the token of its run. Returns true when this report or a newer one is stored; the server stores at most one report per run and second.',
     args: {
-      fraction: t.arg.float({ description: '0 … 1; left out: unchanged; null: removed.' }),
-      message: t.arg.string({ description: 'At most 1,000 characters; left out: unchanged; null: removed.' }),
+      fraction: t.arg.float({ description: '0 … 1; omitted: unchanged; null: removed.' }),
+      message: t.arg.string({ description: 'At most 1,000 characters; omitted: unchanged; null: removed.' }),
     },
     async resolve(_root, report, { domain, viewer }) {
       await reportProgress(domain, viewer, report)
@@ -27,7 +27,7 @@ const PublishArtifactInput = builder.inputType('PublishArtifactInput', {
   fields: (t) => ({
     name: t.string({ required: true, description: 'Name, 1 … 255 characters.' }),
     mediaType: t.string({ required: true, description: 'Media type, such as text/plain.' }),
-    uri: t.string({ description: 'Where it is: an absolute URI of at most 2,048 characters.' }),
+    uri: t.string({ description: 'Address of the result: an absolute URI of at most 2,048 characters.' }),
     body: t.string({ description: `The text itself, at most ${artifactBodyBytesMax / 1024} KiB.` }),
     metadata: t.field({
       type: 'JSONObject',
@@ -40,17 +40,17 @@ builder.mutationField('publishArtifact', (t) =>
   t.field({
     type: ArtifactRef,
     description:
-      'For a job, with the token of its run: publishes a result. The same content of a run is one artifact, so it may be repeated. A run can publish 1,000.',
+      'Publishes a result of the calling job, which uses the token of its run. Publishing the same content again returns the same artifact. A run can publish 1,000 artifacts.',
     args: { input: t.arg({ type: PublishArtifactInput, required: true, description: 'The artifact.' }) },
     resolve: async (_root, { input }, { domain, viewer, load }) =>
-      seen(load.artifact.load(await publishArtifact(domain, viewer, input))),
+      requireRow(load.artifact.load(await publishArtifact(domain, viewer, input))),
   }),
 )
 
 builder.mutationField('saveClosure', (t) =>
   t.boolean({
     description:
-      'For a job, with the token of its run: saves what a later run of the job needs to continue. It replaces the one before, and is stored when true is returned.',
+      'Saves data that a later run of the calling job needs to continue; the job uses the token of its run. The closure replaces the previous one. Returns true when it is stored.',
     args: {
       closure: t.arg({
         type: 'JSONObject',

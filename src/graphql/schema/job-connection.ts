@@ -4,27 +4,26 @@ import { type ConnectionShape, type NestedList, toConnection } from '../rows/con
 import type { RequestContext } from '../rows/context.ts'
 import type { PageArgs } from '../rows/page.ts'
 import { builder } from './builder.ts'
-import { connectionType } from './connection-type.ts'
+import { declareConnection } from './connection-type.ts'
 import { feedCursor } from './event-cursor.ts'
 import { JobRef } from './refs.ts'
 
-/** What a list of jobs knows beyond its page. */
+/** Fields of a list of jobs beyond its page. */
 interface JobList {
   head: FeedPosition
 }
 
-export const JobConnection = connectionType<JobRow, JobList>('Job', JobRef)
+export const JobConnection = declareConnection<JobRow, JobList>('Job', JobRef)
 
 builder.objectFields(JobConnection, (t) => ({
   asOf: t.field({
     type: 'Cursor',
-    description: 'Hand it to jobUpdates(after:): nothing that the page does not show is missed.',
+    description: 'Pass it to jobUpdates(after:) to receive every later change.',
     resolve: ({ head }) => feedCursor(head),
   }),
 }))
 
-/** A list of jobs below another noun. */
-export async function nestedJobs(
+export async function readNestedJobs(
   { load, head }: RequestContext,
   list: NestedList,
   { parent, args }: { parent: string; args: PageArgs },

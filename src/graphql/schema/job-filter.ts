@@ -43,14 +43,11 @@ export const JobFilterInput = builder.inputType('JobFilter', {
   }),
 })
 
-/** The index of names finds a name and the beginning of names; any other glob is compared with all of them. */
+/** The index finds names and prefixes; any other glob is compared with every name. */
 export const isScan = (filter: { name?: string | null | undefined } | null | undefined): boolean =>
   filter?.name != null && !/^[^*?]+\*?$/.test(filter.name)
 
-/**
- * The filter as a condition on the table alias `j`, for a list in this order. The feed decides by the same rules in
- * memory.
- */
+/** Builds the condition on the table alias `j` for a list in this order. The feed applies the same rules in memory. */
 export function filterSql(filter: JobFilter, bind: Bind, by: JobOrderField = 'CREATED_AT'): string {
   const conditions = Object.entries(columns).flatMap(([field, condition]) => {
     const value = filter[field as keyof JobFilter]
@@ -62,14 +59,14 @@ export function filterSql(filter: JobFilter, bind: Bind, by: JobOrderField = 'CR
       ? `j.labels <> '{}' AND j.labels ? ${bind(key)}`
       : `j.labels <> '{}' AND j.labels @> ${bind(JSON.stringify({ [key]: value }))}::jsonb`,
   )
-  return [...conditions, ...within, ...labels, ...waysTo(filter, by)].join(' AND ') || 'TRUE'
+  return [...conditions, ...within, ...labels, ...selectIndexes(filter, by)].join(' AND ') || 'TRUE'
 }
 
 const holdingRuns = `SELECT job_id FROM run WHERE state IN ${holdingSql}`
 
 /**
- * Where the jobs of a state that is not final are found by a short table or index, without reading final jobs. QUEUED
- * is not here: it may have a million jobs, and then a walk from the newest job soon finds enough of them.
+ * Short tables or indexes that find the jobs of a live state without reading final jobs. QUEUED is missing: with many
+ * QUEUED jobs a walk from the newest job soon finds enough of them.
  */
 const alive: Readonly<Partial<Record<JobStateName, string>>> = {
   BLOCKED: "SELECT job_id FROM approval WHERE status = 'PENDING'",
@@ -78,41 +75,41 @@ const alive: Readonly<Partial<Record<JobStateName, string>>> = {
   CANCELLING: holdingRuns,
 }
 
-/** Final states that are rare. An index has only them, so they are named in the text of the statement. */
+/** Rare final states. They are literals in the statement so that their partial index applies. */
 const unsuccessful: readonly JobStateName[] = ['FAILED', 'INTERRUPTED', 'CANCELLED']
 
-/** Further conditions that follow from a list of states and lead PostgreSQL to a short index. */
-function waysTo({ states, stateCategories }: JobFilter, by: JobOrderField): string[] {
-  return [states, stateCategories && statesOf(stateCategories)].flatMap((asked) =>
-    asked && asked.length > 0 ? [...phaseOf(asked, by), ...placesOf(asked)] : [],
+/** Redundant conditions on states that lead PostgreSQL to a short index. */
+function selectIndexes({ states, stateCategories }: JobFilter, by: JobOrderField): string[] {
+  return [states, stateCategories && listStates(stateCategories)].flatMap((wanted) =>
+    wanted && wanted.length > 0 ? [...selectPhase(wanted, by), ...selectStates(wanted)] : [],
   )
 }
 
 /**
- * Whether the jobs are alive or over. Indexes have the two apart, and the time of the end says it to those of the other
- * orders: few jobs that are alive are then sorted instead of looked for among all that are over.
+ * Restricts the list to live or to final jobs, which have separate indexes. In the other orders the finish time tells
+ * them apart: PostgreSQL then sorts the few live jobs instead of searching for them among all final ones.
  */
-function phaseOf(asked: readonly JobStateName[], by: JobOrderField): string[] {
-  const over = asked.filter(isFinal).length
-  if (over > 0 && over < asked.length) return []
+function selectPhase(wanted: readonly JobStateName[], by: JobOrderField): string[] {
+  const over = wanted.filter(isFinal).length
+  if (over > 0 && over < wanted.length) return []
   const finish = `${finishedAt} ${over > 0 ? '<' : '='} 'infinity'`
   return [over > 0 ? 'j.log_closed' : 'NOT j.log_closed', ...(by === 'CREATED_AT' ? [] : [finish])]
 }
 
-function placesOf(asked: readonly JobStateName[]): string[] {
-  if (asked.every((state) => unsuccessful.includes(state)))
-    return [`j.state IN (${[...new Set(asked)].map((state) => `'${state}'`).join(', ')})`]
-  const from = asked.map((state) => alive[state])
+function selectStates(wanted: readonly JobStateName[]): string[] {
+  if (wanted.every((state) => unsuccessful.includes(state)))
+    return [`j.state IN (${[...new Set(wanted)].map((state) => `'${state}'`).join(', ')})`]
+  const from = wanted.map((state) => alive[state])
   return from.includes(undefined) ? [] : [`j.id = ANY (ARRAY(${[...new Set(from)].join(' UNION ALL ')}))`]
 }
 
-/** As in the index job_by_finish, which has jobs that are alive at its end. */
+/** The expression of the index job_by_finish, where live jobs come last. */
 const finishedAt = "coalesce(j.finished_at, 'infinity')"
 
-/** A job finishes after it was created, except when a clock was set back. */
+/** A job finishes after its creation unless a clock was set back. */
 const clockSlack = "interval '1 day'"
 
-/** A limit on one time gives a limit on the other. */
+/** Derives a limit on one time from a limit on the other. */
 function bounds({ createdAfter, finishedBefore }: JobFilter, bind: Bind, by: JobOrderField): string[] {
   return [
     ...(finishedBefore ? [`j.created_at < ${bind(finishedBefore)}::timestamptz + ${clockSlack}`] : []),
@@ -125,9 +122,8 @@ function bounds({ createdAfter, finishedBefore }: JobFilter, bind: Bind, by: Job
 type Condition = (bind: Bind, value: unknown, by: JobOrderField) => string
 
 /**
- * Equality as a range. Of a value that is not among the most common ones PostgreSQL then expects few jobs, and finds
- * them by an index; by equality it would expect the average, and look for them in the order of the list. An index with
- * the order is used by equality.
+ * Writes equality as a range unless an index has the order of the list. For an uncommon value PostgreSQL then expects few
+ * jobs and uses the index of the column; with equality it would expect the average and scan in the order of the list.
  */
 const equals =
   (column: string, { isOrderedBy, prefix = '' }: { isOrderedBy?: JobOrderField; prefix?: '' | '~' } = {}): Condition =>
@@ -144,7 +140,7 @@ const compares =
 const columns: Readonly<Partial<Record<keyof JobFilter, Condition>>> = {
   ids: (bind, value) => `j.id = ANY(${bind(value)}::text[])`,
   states: (bind, value) => `j.state = ANY(${bind(value)}::text[]::job_state[])`,
-  stateCategories: (bind, value) => `j.state = ANY(${bind(statesOf(value))}::text[]::job_state[])`,
+  stateCategories: (bind, value) => `j.state = ANY(${bind(listStates(value))}::text[]::job_state[])`,
   name: (bind, value) => `j.name LIKE ${bind(likePattern(String(value)))}`,
   user: equals('user_id', { isOrderedBy: 'CREATED_AT' }),
   team: equals('team_id'),
@@ -159,10 +155,10 @@ const columns: Readonly<Partial<Record<keyof JobFilter, Condition>>> = {
   finishedBefore: (bind, value) => `${finishedAt} < ${bind(value)}::timestamptz`,
 }
 
-const statesOf = (categories: unknown) =>
+const listStates = (categories: unknown) =>
   jobStates.filter((state) => Array.isArray(categories) && categories.includes(stateCategory[state]))
 
-/** The glob as a PostgreSQL pattern. Matching stops at the end of the text, so stars do not multiply. */
+/** Converts a glob to a LIKE pattern, which PostgreSQL matches without exponential backtracking. */
 function likePattern(glob: string): string {
   nameGlob(glob)
   return glob

@@ -22,11 +22,10 @@ import { bulkCost, submissionCost } from './bulk-cost.ts'
 import { deletedFields } from './delete-result.ts'
 import { DryRunRef } from './dry-run.ts'
 import { JobSpecInput } from './job-spec-input.ts'
-import { seen } from './problem.ts'
+import { requireRow } from './problem.ts'
 import { JobRef } from './refs.ts'
-import { eachOrUnavailable } from './unavailable.ts'
+import { catchOutage } from './unavailable.ts'
 
-/** Each mutation calls one verb of the domain; its refusals become members of the result union. */
 const SubmitJobSuccess = builder.objectRef<Submitted>('SubmitJobSuccess').implement({
   description: 'The job was accepted.',
   fields: (t) => ({
@@ -35,7 +34,7 @@ const SubmitJobSuccess = builder.objectRef<Submitted>('SubmitJobSuccess').implem
       description: 'Whether this is the job of an earlier submission with the same key.',
     }),
     warnings: t.exposeStringList('warnings', {
-      description: 'Changes that were made to the spec, and other warnings.',
+      description: 'Changes made to the spec, and other warnings.',
     }),
   }),
 })
@@ -62,7 +61,7 @@ export const SubmitJobResult = builder.errorUnion('SubmitJobResult', {
 const SubmitJobInput = builder.inputType('SubmitJobInput', {
   description: 'A submission.',
   fields: (t) => ({
-    spec: t.field({ type: JobSpecInput, required: true, description: 'What to run.' }),
+    spec: t.field({ type: JobSpecInput, required: true, description: 'The job to run.' }),
     idempotencyKey: t.string({
       description: 'Idempotency key, 1 … 255 characters. Submitting the same key again returns the same job.',
     }),
@@ -71,7 +70,7 @@ const SubmitJobInput = builder.inputType('SubmitJobInput', {
     }),
     defaultWorkdir: t.string({
       description:
-        'Used as workdir if the spec has none and the executor sees the files of the machine that submits (local, handler, slurm). Containers and pods begin in the directory of their image.',
+        'Working directory if the spec names no `workdir` and the executor shares files with the submitting machine (local, handler, slurm). Containers and pods start in the directory of their image.',
     }),
     requiresApproval: t.boolean({ description: 'Require an approval in any case.' }),
     idempotencyTtlSeconds: t.int({ description: 'Lifetime of the key in seconds, 60 … 2,592,000; default: one day.' }),
@@ -131,7 +130,7 @@ const CancelJobSuccess = builder.objectRef<{ jobId: string; changed: boolean }>(
     job: t.field({
       type: JobRef,
       description: 'The job.',
-      resolve: ({ jobId }, _args, { load }) => seen(load.job.load(jobId)),
+      resolve: ({ jobId }, _args, { load }) => requireRow(load.job.load(jobId)),
     }),
     changed: t.exposeBoolean('changed', { description: 'false: the job was already final or CANCELLING.' }),
   }),
@@ -194,7 +193,7 @@ builder.mutationField('cancelJobs', (t) =>
     complexity: ({ input }) => bulkCost(input.jobIds),
     async resolve(_root, { input: { jobIds, reason } }, { domain, viewer }) {
       const inputs = jobIds.map((jobId) => ({ jobId, reason }))
-      return { results: await eachOrUnavailable(inputs, (all) => cancelJobs(domain, viewer, all)) }
+      return { results: await catchOutage(inputs, (all) => cancelJobs(domain, viewer, all)) }
     },
   }),
 )

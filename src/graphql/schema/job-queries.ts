@@ -5,14 +5,14 @@ import type { Bind } from '../rows/keyset.ts'
 import { type JobOrderField, jobsListing } from '../rows/listings.ts'
 import { pageCost } from '../rows/page.ts'
 import { builder } from './builder.ts'
-import { described } from './enum-values.ts'
+import { describeValues } from './enum-values.ts'
 import { JobConnection } from './job-connection.ts'
 import { filterSql, isScan, JobFilterInput } from './job-filter.ts'
 import { JobRef } from './refs.ts'
 
 const JobOrderFieldType = builder.enumType('JobOrderField', {
   description: 'Field that jobs are sorted by.',
-  values: described({
+  values: describeValues({
     CREATED_AT: 'Time of submission.',
     FINISHED_AT: 'Time of the final state; jobs that are not final come after all others.',
     PRIORITY: 'Base or set priority, without the effect of waiting.',
@@ -21,7 +21,7 @@ const JobOrderFieldType = builder.enumType('JobOrderField', {
 
 const OrderDirection = builder.enumType('OrderDirection', {
   description: 'Sort direction.',
-  values: described({
+  values: describeValues({
     ASC: 'Smallest first.',
     DESC: 'Largest first.',
   }),

@@ -13,7 +13,6 @@ import { capList } from '../admission/argument-bounds.ts'
 import { builder } from './builder.ts'
 import { DependencyOn, NetworkIsolation, NetworkProtocol, OnDependencyFailure } from './enums.ts'
 
-/** The spec of a submission. Types and names are checked here; the rules are in the domain. */
 const LabelInput = builder.inputType('LabelInput', {
   description: 'A label; a tag is a label with the value "".',
   fields: (t) => ({
@@ -70,7 +69,7 @@ const DependencyInput = builder.inputType('DependencyInput', {
 })
 
 const RetryInput = builder.inputType('RetryInput', {
-  description: 'When a job is run again after its command failed. Retries wait 1, 2, 4 … s, five minutes at most.',
+  description: 'Retries after the command of a job failed. They wait 1, 2, 4 … s, five minutes at most.',
   fields: (t) => ({
     maxAttempts: t.int({ required: true, description: 'Maximum number of runs whose command failed.' }),
     onExitCodes: t.intList(capList(exitCodesMax, 'Exit codes that cause a retry (default: all except 0)')),
@@ -83,7 +82,7 @@ const ResourcesInput = builder.inputType('ResourcesInput', {
     cpu: t.float({ description: 'Number of cores, at least 0.001; default 1.' }),
     memoryGib: t.int({
       description:
-        'GiB of memory of each copy. Default: its share of the machine, by the part of the cores that it takes, at least 1 GiB; `job.spec.resources.memoryBytes` says how much that is. More is not available to the job: it is FAILED with `OOM_KILLED`.',
+        'GiB of memory per replica. Default: the same share of the memory of the machine as of its cores, at least 1 GiB; see `job.spec.resources.memoryBytes`. A job that uses more fails with `OOM_KILLED`.',
     }),
     memoryBytes: t.field({
       type: 'UInt53',
@@ -107,25 +106,25 @@ const ResourcesInput = builder.inputType('ResourcesInput', {
     gpuCoresPerProcess: t.int({ description: 'PSI/J: number of GPUs per process.' }),
     exclusiveNodeUse: t.boolean({
       description:
-        'Whether the job needs its nodes for itself alone. It holds, and counts, all of their cores and GPUs.',
+        'Whether the job needs exclusive nodes. The job then holds all of their cores and GPUs, which count against limits.',
     }),
   }),
 })
 
-/** Defaults of the input types. In the changes of another spec they mean "not given". */
+/** Defaults of the input types. In changes to another spec they mean "omitted". */
 const filledIn: Readonly<Record<string, unknown>> = {
   inheritEnvironment: true,
   launcher: 'single',
   onDependencyFailure: 'CANCEL',
 }
 
-/** The fields that the sender of an input can have meant as changes. */
-export const changesOf = (input: object | null | undefined): Record<string, unknown> =>
+/** Returns the fields of an input that differ from its defaults. */
+export const readChanges = (input: object | null | undefined): Record<string, unknown> =>
   Object.fromEntries(Object.entries(input ?? {}).filter(([name, value]) => filledIn[name] !== value))
 
 export const JobSpecInput = builder.inputType('JobSpecInput', {
   description:
-    'What to run. Give `command`, or `executable` with `arguments`, or `handler`; none of them is required with an image.',
+    'The spec of a job. Give `command`, or `executable` with `arguments`, or `handler`; all are optional with an image.',
   fields: (t) => ({
     name: t.string({ description: 'Name, at most 255 characters.' }),
     labels: t.field({ type: [LabelInput], ...capList(labelsMax, 'Keys and values') }),
@@ -154,7 +153,7 @@ export const JobSpecInput = builder.inputType('JobSpecInput', {
     launcher: t.string({
       defaultValue: 'single',
       description:
-        'Launcher that starts the processes of the job: single, multiple, mpirun or srun, if the executor has it.',
+        'Launcher for the processes of the job: single, multiple, mpirun or srun, if the executor supports it.',
     }),
     data: t.stringList(capList(dataSetsMax, 'Data sets to mount in the container (each `source:/path/in/job`)')),
     networkIsolation: t.field({ type: NetworkIsolation, description: 'Network traffic to block.' }),
@@ -171,13 +170,13 @@ export const JobSpecInput = builder.inputType('JobSpecInput', {
     capacityReservationId: t.string({ description: 'Id of the capacity reservation to run in.' }),
     bid: t.int({ description: 'Bid for a better position in the queue.' }),
     interactive: t.boolean({
-      description: 'Whether the job is interactive: it starts first, and a user has one at a time.',
+      description: 'Whether the job is interactive. Interactive jobs start first; a user can have one at a time.',
     }),
     preemptable: t.boolean({ description: 'Whether the job may be preempted by other jobs.' }),
     restartable: t.boolean({ description: 'Whether the job may be run again from the beginning.' }),
     resumable: t.boolean({
       description:
-        'Whether the job can continue from a closure: a run that is interrupted after `saveClosure` is followed by another one.',
+        'Whether the job can continue from a closure. A run that is interrupted after `saveClosure` is followed by another run.',
     }),
     maxRunTimeSeconds: t.float({
       description:
@@ -190,7 +189,7 @@ export const JobSpecInput = builder.inputType('JobSpecInput', {
     onDependencyFailure: t.field({
       type: OnDependencyFailure,
       defaultValue: 'CANCEL',
-      description: 'What happens when a dependency fails.',
+      description: 'Action when a dependency fails.',
     }),
     retry: t.field({ type: RetryInput, description: 'Retry after a failed run; default: none.' }),
     customAttributes: t.field({ type: 'JSONObject', description: 'Further attributes for the backend.' }),

@@ -2,7 +2,7 @@ import type { JobSpec, Resources } from '../../domain/spec.ts'
 import { builder } from './builder.ts'
 import { DependencyOn, NetworkIsolation, NetworkProtocol, OnDependencyFailure } from './enums.ts'
 
-/** The spec as it is stored, with whether its secrets may be shown. */
+/** The stored spec, and whether the viewer may see its secrets. */
 export interface ShownSpec extends JobSpec {
   isOwner: boolean
 }
@@ -21,7 +21,7 @@ const EnvironmentVariable = builder.objectRef<{ name: string; value: string }>('
   description: 'An environment variable of a job.',
   fields: (t) => ({
     name: t.exposeString('name', { description: 'Name.' }),
-    value: t.exposeString('value', { description: `Its value; "${hidden}" for others than the owner.` }),
+    value: t.exposeString('value', { description: `Value; "${hidden}" unless you own the job.` }),
   }),
 })
 
@@ -58,7 +58,7 @@ const DependencySpec = builder.objectRef<JobSpec['dependsOn'][number]>('Dependen
 })
 
 const Retry = builder.objectRef<NonNullable<JobSpec['retry']>>('Retry').implement({
-  description: 'When a job is run again after its command failed. Retries wait 1, 2, 4 … s, five minutes at most.',
+  description: 'Retries after the command of a job failed. They wait 1, 2, 4 … s, five minutes at most.',
   fields: (t) => ({
     maxAttempts: t.exposeInt('maxAttempts', { description: 'Maximum number of runs whose command failed.' }),
     onExitCodes: t.expose('onExitCodes', {
@@ -118,7 +118,7 @@ const ResourcesRef = builder.objectRef<Resources>('Resources').implement({
       description: 'PSI/J: number of GPUs per process.',
     }),
     exclusiveNodeUse: t.exposeBoolean('exclusiveNodeUse', {
-      description: 'Whether the job needs its nodes for itself alone.',
+      description: 'Whether the job needs exclusive nodes.',
     }),
   }),
 })
@@ -194,7 +194,7 @@ JobSpecRef.implement({
     }),
     x11: t.expose('x11', { type: X11, nullable: true, description: 'X11 display.' }),
     resources: t.expose('resources', { type: ResourcesRef, description: 'Requested resources.' }),
-    executor: t.exposeString('executor', { description: 'Name of the executor that runs it.' }),
+    executor: t.exposeString('executor', { description: 'Name of the executor.' }),
     queue: t.exposeString('queue', { description: 'Submission queue of the job.' }),
     team: t.exposeString('team', { nullable: true, description: 'Team of the job.' }),
     project: t.exposeString('project', { nullable: true, description: 'Project of the job.' }),
@@ -234,7 +234,7 @@ JobSpecRef.implement({
     dependsOn: t.expose('dependsOn', { type: [DependencySpec], description: 'Jobs that must end first, at most 100.' }),
     onDependencyFailure: t.expose('onDependencyFailure', {
       type: OnDependencyFailure,
-      description: 'What happens when a dependency fails.',
+      description: 'Action when a dependency fails.',
     }),
     retry: t.expose('retry', { type: Retry, nullable: true, description: 'Retry after a failed run; null: none.' }),
     customAttributes: t.expose('customAttributes', {

@@ -11,22 +11,21 @@ import { eventsParent } from '../rows/listings.ts'
 import { pageCost } from '../rows/page.ts'
 import { ArtifactConnection } from './artifact.ts'
 import { builder } from './builder.ts'
-import { described } from './enum-values.ts'
+import { describeValues } from './enum-values.ts'
 import { DependencyOn, JobState, PsijState, StateCategory } from './enums.ts'
 import { JobEventConnection } from './event.ts'
-import { cursorAt, eventCursor, eventsArgs } from './event-cursor.ts'
+import { eventCursor, openEventsArgs, readEventCursor } from './event-cursor.ts'
 import { JobFairShare, ordersByShare } from './fair-share.ts'
-import { JobConnection, nestedJobs } from './job-connection.ts'
+import { JobConnection, readNestedJobs } from './job-connection.ts'
 import { JobSpecRef, LabelRef } from './job-spec.ts'
-import { seen } from './problem.ts'
+import { requireRow } from './problem.ts'
 import { JobRef, RunRef, TeamRef, UserRef } from './refs.ts'
 import { RunConnection } from './run.ts'
 import { Scheduling } from './scheduling.ts'
 
-/** A job. */
 const JobAction = builder.enumType('JobAction', {
   description: 'An action on a job.',
-  values: described({
+  values: describeValues({
     CANCEL: '`cancelJob`.',
     RETRY: '`retryJob`.',
     APPROVE: '`approveJob`.',
@@ -41,7 +40,7 @@ const Progress = builder.objectRef<JobRow & { progressAt: Date }>('Progress').im
   fields: (t) => ({
     fraction: t.exposeFloat('progressFraction', { nullable: true, description: '0 … 1.' }),
     message: t.exposeString('progressMessage', { nullable: true, description: 'Progress message.' }),
-    at: t.expose('progressAt', { type: 'DateTime', description: 'When it was reported.' }),
+    at: t.expose('progressAt', { type: 'DateTime', description: 'When the job reported the progress.' }),
   }),
 })
 
@@ -54,7 +53,7 @@ const DependencyRef = builder.objectRef<Dependency>('Dependency').implement({
     job: t.field({
       type: JobRef,
       description: 'The job to wait for.',
-      resolve: ({ onJobId }, _args, { load }) => seen(load.job.load(onJobId)),
+      resolve: ({ onJobId }, _args, { load }) => requireRow(load.job.load(onJobId)),
     }),
     on: t.field({
       type: DependencyOn,
@@ -64,7 +63,8 @@ const DependencyRef = builder.objectRef<Dependency>('Dependency').implement({
     satisfied: t.boolean({
       nullable: true,
       description: 'Whether the condition holds; null: not decided yet.',
-      resolve: async ({ on, onJobId }, _args, { load }) => satisfied(on, (await seen(load.job.load(onJobId))).state),
+      resolve: async ({ on, onJobId }, _args, { load }) =>
+        satisfied(on, (await requireRow(load.job.load(onJobId))).state),
     }),
   }),
 })
@@ -115,7 +115,7 @@ builder.node(JobRef, {
     user: t.field({
       type: UserRef,
       description: 'The submitter.',
-      resolve: ({ userId }, _args, { load }) => seen(load.user.load(userId)),
+      resolve: ({ userId }, _args, { load }) => requireRow(load.user.load(userId)),
     }),
     team: t.field({
       type: TeamRef,
@@ -125,7 +125,7 @@ builder.node(JobRef, {
     }),
     account: t.exposeString('account', { description: 'The account charged, the unit of fair share.' }),
     project: t.exposeString('project', { nullable: true, description: 'Project of the job.' }),
-    executor: t.exposeString('executor', { description: 'Name of the executor that runs it.' }),
+    executor: t.exposeString('executor', { description: 'Name of the executor.' }),
     pool: t.exposeString('pool', { description: 'The pool of the job.' }),
     queue: t.exposeString('queue', { description: 'Submission queue that the job was submitted to.' }),
     nativeId: t.string({
@@ -146,7 +146,7 @@ builder.node(JobRef, {
     fairShare: t.field({
       type: JobFairShare,
       nullable: true,
-      description: 'What orders the job in a pool of policy FAIR_SHARE; null: in other pools, and after the job ended.',
+      description: 'Queue order in a pool with policy FAIR_SHARE; null: the pool has another policy, or the job ended.',
       resolve: ({ id, state }, _args, { load }) => (isAlive(state) ? load.fairShare.load(id) : null),
     }),
     basePriority: t.exposeInt('basePriority', {
@@ -167,7 +167,7 @@ builder.node(JobRef, {
     }),
     cost: t.float({
       nullable: true,
-      description: 'Cost of its runs by the rates of the pool; null: the job is not final, or the pool has no rates.',
+      description: 'Cost of the runs by the rates of the pool; null: the job is not final, or the pool has no rates.',
       resolve: ({ state, cost }) => (isAlive(state) ? null : cost),
     }),
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When the job was submitted.' }),
@@ -195,7 +195,7 @@ builder.node(JobRef, {
     }),
     artifacts: t.field({
       type: ArtifactConnection,
-      description: 'Artifacts that the runs of the job published, in that order.',
+      description: 'Artifacts that the runs of the job published, oldest first.',
       args: t.arg.connectionArgs(),
       complexity: pageCost,
       resolve: async (job, args, { load }) =>
@@ -235,12 +235,12 @@ builder.node(JobRef, {
     events: t.field({
       type: JobEventConnection,
       description:
-        'Events of the job up to its `version` in this answer, ordered by `seq`. Its cursors and those of `jobStatus` for this job are the same.',
+        'Events of the job up to its `version` in this response, ordered by `seq`. The cursors also work for `jobStatus`.',
       args: t.arg.connectionArgs(),
       complexity: pageCost,
       resolve: async (job, args, { load }) =>
         toConnection(
-          await load.eventsOfJob.load(eventsParent(job), await eventsArgs(job, args, load)),
+          await load.eventsOfJob.load(eventsParent(job), await openEventsArgs(job, args, load)),
           (ids) => load.event.loadMany(ids),
           eventCursor,
         ),
@@ -250,7 +250,7 @@ builder.node(JobRef, {
       description: 'Jobs that this job depends on, in the order of the spec.',
       args: t.arg.connectionArgs(),
       complexity: pageCost,
-      resolve: (job, args, context) => nestedJobs(context, context.load.dependsOn, { parent: job.id, args }),
+      resolve: (job, args, context) => readNestedJobs(context, context.load.dependsOn, { parent: job.id, args }),
     }),
     dependencies: t.field({
       type: [DependencyRef],
@@ -266,7 +266,7 @@ builder.node(JobRef, {
       description: 'Jobs that depend on this job.',
       args: t.arg.connectionArgs(),
       complexity: pageCost,
-      resolve: (job, args, context) => nestedJobs(context, context.load.dependents, { parent: job.id, args }),
+      resolve: (job, args, context) => readNestedJobs(context, context.load.dependents, { parent: job.id, args }),
     }),
     scheduling: t.field({
       type: Scheduling,
@@ -286,7 +286,7 @@ builder.node(JobRef, {
     eventCursor: t.field({
       type: 'Cursor',
       description: 'Cursor for jobStatus(after:) that continues exactly after this snapshot.',
-      resolve: (job, _args, { load }) => cursorAt(job, load),
+      resolve: (job, _args, { load }) => readEventCursor(job, load),
     }),
   }),
 })

@@ -4,12 +4,11 @@ import { type limitScopes, setScopeLimit, updateLimits } from '../../domain/limi
 import { Unavailable } from '../../platform/tx.ts'
 import { partId } from '../rows/typed-id.ts'
 import { builder } from './builder.ts'
-import { described } from './enum-values.ts'
+import { describeValues } from './enum-values.ts'
 
-/** What may run at once. */
 const LimitScope = builder.enumType('LimitScope', {
-  description: 'What a limit applies to.',
-  values: described({
+  description: 'Kind of object that a limit applies to.',
+  values: describeValues({
     QUEUE: 'Jobs of a submission queue.',
     PROJECT: 'Jobs of a project.',
     TEAM: 'Jobs of a team.',
@@ -20,7 +19,7 @@ const LimitScope = builder.enumType('LimitScope', {
 const ScopeLimitRef = builder.objectRef<ScopeInUse>('ScopeLimit').implement({
   description: 'A limit of a queue, a project, a team or a user.',
   fields: (t) => ({
-    scope: t.expose('scope', { type: LimitScope, description: 'What the limit applies to.' }),
+    scope: t.expose('scope', { type: LimitScope, description: 'Kind of object that the limit applies to.' }),
     name: t.exposeString('name', { description: 'Name.' }),
     gpuModel: t.string({
       nullable: true,
@@ -38,7 +37,8 @@ const max = (description: string) =>
   ({ nullable: true, description: `${description}; null: unlimited, 0: none.` }) as const
 
 export const LimitsRef = builder.objectRef<LimitsInUse>('Limits').implement({
-  description: 'Limits on what runs at the same time in a pool. Lowering a limit ends no job; it delays new starts.',
+  description:
+    'Limits on what runs at the same time in a pool. Lowering a limit delays new starts; running jobs continue.',
   fields: (t) => ({
     id: t.id({
       description: 'Key for caches, not for `node`: one for each pool.',
@@ -63,7 +63,7 @@ export const LimitsRef = builder.objectRef<LimitsInUse>('Limits').implement({
     scopes: t.expose('scopes', {
       type: [ScopeLimitRef],
       description:
-        'Limits of queues, projects, teams and users, at most 500. Without permission to see all jobs: only those of yourself, your teams, and the projects of your jobs that are not final.',
+        'Limits of queues, projects, teams and users, at most 500. Without permission to see all jobs: only your own limits, those of your teams, and those of the projects of your jobs that are not final.',
     }),
   }),
 })
@@ -139,7 +139,7 @@ const SetScopeLimitInput = builder.inputType('SetScopeLimitInput', {
   description: 'A limit of a queue, a project, a team or a user. Omit `maxJobs` and `maxGpus` to remove it.',
   fields: (t) => ({
     pool: t.string(poolArgument),
-    scope: t.field({ type: LimitScope, required: true, description: 'What the limit applies to.' }),
+    scope: t.field({ type: LimitScope, required: true, description: 'Kind of object that the limit applies to.' }),
     name: t.string({ required: true, description: 'Name.' }),
     gpuModel: t.string({
       description: 'Count only GPUs whose model contains this text, case-insensitive; default: all GPUs.',

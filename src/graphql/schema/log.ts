@@ -8,13 +8,12 @@ import { logLinesCost, logPageCost, logTextCost } from '../caller-limits.ts'
 import { refusal } from '../errors.ts'
 import { decodeCursor, encodeCursor, invalidCursor } from '../rows/cursor.ts'
 import { builder } from './builder.ts'
-import { described } from './enum-values.ts'
+import { describeValues } from './enum-values.ts'
 import { JobRef } from './refs.ts'
 
-/** Pages of the output of jobs, and the types that `tail` uses as well. */
 export const LogStream = builder.enumType('LogStream', {
   description: 'Stream of output.',
-  values: described({
+  values: describeValues({
     STDOUT: 'Standard output of the job.',
     STDERR: 'Error output of the job.',
     SYSTEM: 'Messages of Berth about the run.',
@@ -28,8 +27,8 @@ export const LogLineRef = builder.objectRef<LogLine>('LogLine').implement({
       type: 'UInt53',
       description: 'Line number in the run, from 1; parts of a long line share its number.',
     }),
-    at: t.expose('at', { type: 'DateTime', description: 'When it was stored.' }),
-    stream: t.expose('stream', { type: LogStream, description: 'Stream that it was written to.' }),
+    at: t.expose('at', { type: 'DateTime', description: 'When the line was stored.' }),
+    stream: t.expose('stream', { type: LogStream, description: 'Stream of the line.' }),
     text: t.exposeString('text', { description: 'Text without the line ending.' }),
     truncated: t.exposeBoolean('truncated', { description: 'Whether the line continues in the next part.' }),
     run: t.exposeInt('run', { description: 'Number of the run.' }),
@@ -48,7 +47,7 @@ export const LogGapRef = builder.objectRef<LogGap & OfJob>('LogGap').implement({
     endOffset: t.expose('endOffset', { type: 'UInt53', description: 'Offset after the last missing byte.' }),
     reason: t.exposeString('reason', {
       description:
-        'RETENTION: deleted by age. LOST: never reached the server. OVER_LIMIT: over the size limit, at least so many bytes. NOT_VISIBLE: not readable by you. DISK_FULL: the machine had no space to store it.',
+        'RETENTION: deleted by age. LOST: never reached the server. OVER_LIMIT: over the size limit; the gap may be larger. NOT_VISIBLE: not readable by you. DISK_FULL: the machine had no space to store it.',
     }),
     cursor: t.field({
       type: 'Cursor',
@@ -60,7 +59,7 @@ export const LogGapRef = builder.objectRef<LogGap & OfJob>('LogGap').implement({
 
 const LogPageRef = builder.objectRef<LogPage & OfJob>('LogPage').implement({
   description:
-    'A page of output: the requested number of lines, at most 1 MiB of text as JSON. It has neither text nor gaps only if no output follows now.',
+    'A page of output: the requested number of lines, at most 1 MiB of text as JSON. A page without text and gaps means that no output follows now.',
   fields: (t) => ({
     text: t.exposeString('text', { description: 'The output as text.', complexity: logTextCost }),
     lines: t.expose('lines', {
@@ -95,8 +94,8 @@ interface StartArgs {
 
 const logLinesMax = 5_000
 
-/** The checked start of a reader. */
-export function logStart(jobId: string, { after, lastLines, run, streams }: StartArgs) {
+/** Checks where a reader starts. */
+export function checkLogStart(jobId: string, { after, lastLines, run, streams }: StartArgs) {
   if (after != null && lastLines != null) throw refusal('BAD_REQUEST', 'Give `after` or `lastLines`, not both')
   if (lastLines != null) demandLines('lastLines', lastLines)
   if (run != null && run < 1) throw refusal('BAD_REQUEST', '`run` must be 1 or more')
@@ -149,7 +148,7 @@ builder.objectFields(JobRef, (t) => ({
     async resolve({ id }, { first, ...start }, { domain }) {
       const linesMax = first ?? 500
       demandLines('first', linesMax)
-      const page = await readLog(domain.db.sql, { ...logStart(id, start), linesMax }).catch(refused(id))
+      const page = await readLog(domain.db.sql, { ...checkLogStart(id, start), linesMax }).catch(refused(id))
       return { ...page, jobId: id }
     },
   }),

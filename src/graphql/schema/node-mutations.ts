@@ -5,33 +5,37 @@ import { capList } from '../admission/argument-bounds.ts'
 import { builder } from './builder.ts'
 import { DeleteResult } from './delete-result.ts'
 import { PoolNodeState } from './pool.ts'
-import { seen } from './problem.ts'
+import { requireRow } from './problem.ts'
 import { PoolNodeRef } from './refs.ts'
 
-const successType = (name: 'AddNodeSuccess' | 'UpdateNodeSuccess', description: string) =>
+const declareSuccess = (name: 'AddNodeSuccess' | 'UpdateNodeSuccess', description: string) =>
   builder.objectRef<{ id: string }>(name).implement({
     description,
     fields: (t) => ({
       node: t.field({
         type: PoolNodeRef,
         description: 'The node.',
-        resolve: ({ id }, _args, { load }) => seen(load.node.load(id)),
+        resolve: ({ id }, _args, { load }) => requireRow(load.node.load(id)),
       }),
     }),
   })
 
-const AddNodeSuccess = successType('AddNodeSuccess', 'The node was added and accepts runs.')
-const UpdateNodeSuccess = successType('UpdateNodeSuccess', 'The state of the node was changed.')
+const AddNodeSuccess = declareSuccess('AddNodeSuccess', 'The node was added and accepts runs.')
+const UpdateNodeSuccess = declareSuccess('UpdateNodeSuccess', 'The state of the node was changed.')
 
-const resultOf = (name: 'AddNodeResult' | 'UpdateNodeResult', success: typeof AddNodeSuccess, description: string) =>
+const declareResult = (
+  name: 'AddNodeResult' | 'UpdateNodeResult',
+  success: typeof AddNodeSuccess,
+  description: string,
+) =>
   builder.errorUnion(name, {
     description,
     types: [success, InvalidInput, NotFound, Forbidden, Unavailable],
     resolveType: () => success,
   })
 
-const AddNodeResult = resultOf('AddNodeResult', AddNodeSuccess, 'Result of `addNode`.')
-const UpdateNodeResult = resultOf('UpdateNodeResult', UpdateNodeSuccess, 'Result of `updateNode`.')
+const AddNodeResult = declareResult('AddNodeResult', AddNodeSuccess, 'Result of `addNode`.')
+const UpdateNodeResult = declareResult('UpdateNodeResult', UpdateNodeSuccess, 'Result of `updateNode`.')
 
 const DeviceInput = builder.inputType('DeviceInput', {
   description: 'GPUs of one kind.',

@@ -1,10 +1,10 @@
 import { resolveNodes } from '@pothos/plugin-relay'
 import { capList } from '../admission/argument-bounds.ts'
 import { limits } from '../caller-limits.ts'
-import { typeOfId } from '../rows/typed-id.ts'
+import { parseType } from '../rows/typed-id.ts'
 import { builder } from './builder.ts'
 
-/** Many nodes by id. The relay plugin's own `nodes` has no cap. */
+/** Replaces `nodes` of the relay plugin, which has no cap. */
 builder.queryField('nodes', (t) =>
   t.field({
     type: [builder.nodeInterfaceRef()],
@@ -18,7 +18,7 @@ builder.queryField('nodes', (t) =>
         builder,
         context,
         info,
-        ids.map((id) => ({ id, typename: typeOfId(id) })),
+        ids.map((id) => ({ id, typename: parseType(id) })),
       )
       return Promise.all(nodes)
     },

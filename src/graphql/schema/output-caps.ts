@@ -4,16 +4,16 @@ import { pageGapsMax } from '../../logs/read.ts'
 import { batchLinesMax, limits } from '../caller-limits.ts'
 
 /**
- * Every list that is no connection has a cap: its description tells it, and no answer has more. Most have `itemsMax`,
- * the others what the table says. A description that names its cap itself belongs to a list whose statement keeps it.
+ * Caps every list that is not a connection, and appends the cap to its description. The default is `itemsMax`. A
+ * description that names a cap belongs to a list whose statement enforces it.
  */
 
 export const itemsMax = 1_000
 
-/** What one node may have, as `addNode` takes it. */
+/** GPUs per node, as `addNode` allows. */
 const gpusMax = 1_024
 const levels = 4
-/** Of the words of a command line. */
+/** Words of a command line. */
 const wordsMax = 10_000
 
 const caps: Readonly<Record<string, number>> = {
@@ -57,8 +57,8 @@ const caps: Readonly<Record<string, number>> = {
 
 type Resolver = GraphQLFieldResolver<unknown, object>
 
-/** null: it is no list, a part of a connection, or says its cap itself. */
-function capOfOutput({ type, kind, parentType, name, description }: Field): number | null {
+/** null: the field is not a list, belongs to a connection, or its description names the cap. */
+function findCap({ type, kind, parentType, name, description }: Field): number | null {
   if (type.kind !== 'List' || kind === 'Subscription' || parentType.endsWith('Connection')) return null
   return /at most [\d,]+/.test(description ?? '') ? null : (caps[`${parentType}.${name}`] ?? itemsMax)
 }
@@ -70,7 +70,7 @@ type Field = Pick<
 
 class OutputCapsPlugin<Types extends SchemaTypes> extends BasePlugin<Types> {
   override onOutputFieldConfig(field: PothosOutputFieldConfig<Types>): PothosOutputFieldConfig<Types> {
-    const cap = capOfOutput(field as Field)
+    const cap = findCap(field as Field)
     if (cap === null) return field
     const description = `${field.description} At most ${cap.toLocaleString('en-US')}.`
     return { ...field, description, extensions: { ...field.extensions, outputCap: cap } }
@@ -81,12 +81,12 @@ class OutputCapsPlugin<Types extends SchemaTypes> extends BasePlugin<Types> {
     if (typeof cap !== 'number') return resolver
     return (...args) => {
       const list: unknown = resolver(...args)
-      return list instanceof Promise ? list.then((each) => within(each, cap)) : within(list, cap)
+      return list instanceof Promise ? list.then((each) => cutList(each, cap)) : cutList(list, cap)
     }
   }
 }
 
-const within = (list: unknown, cap: number): unknown =>
+const cutList = (list: unknown, cap: number): unknown =>
   Array.isArray(list) && list.length > cap ? list.slice(0, cap) : list
 
 declare global {

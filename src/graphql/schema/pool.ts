@@ -4,16 +4,15 @@ import { limitsInUse } from '../../domain/limits/in-use.ts'
 import type { Pool } from '../../platform/generated/client.ts'
 import { toConnection } from '../rows/connection.ts'
 import { pageCost } from '../rows/page.ts'
-import { nameOf, poolId, queueId } from '../rows/typed-id.ts'
+import { parseName, poolId, queueId } from '../rows/typed-id.ts'
 import type { AccountShareRow, LostWorkRow } from '../rows/waiting-loaders.ts'
 import { builder } from './builder.ts'
-import { connectionType } from './connection-type.ts'
-import { described } from './enum-values.ts'
+import { declareConnection } from './connection-type.ts'
+import { describeValues } from './enum-values.ts'
 import { LimitsRef } from './limits.ts'
 import { DeviceRef, HoldRef, JobRef, PoolNodeRef, PoolRef, SubmissionQueueRef } from './refs.ts'
 import { RunConnection } from './run.ts'
 
-/** Machines: pools, their nodes and GPUs, and the submission queues that lead to them. */
 export interface CapacityShape {
   cpuMillis: number
   memoryBytes: bigint | number
@@ -41,22 +40,25 @@ const Leader = builder.objectRef<LeaderShape>('Leader').implement({
   fields: (t) => ({
     process: t.string({
       nullable: true,
-      description: 'Its host name, process id and start time; null: you may not see all jobs.',
+      description: 'Host name, process id and start time of the leader; null: you may not see all jobs.',
       resolve: ({ holder }, _args, { viewer }) => (seesAll(viewer) ? holder : null),
     }),
     host: t.string({
       nullable: true,
-      description: 'Host name of its machine; null: you may not see all jobs.',
+      description: 'Host name of the machine; null: you may not see all jobs.',
       resolve: ({ host }, _args, { viewer }) => (seesAll(viewer) ? host : null),
     }),
-    epoch: t.expose('epoch', { type: 'UInt53', description: 'Grows each time another process takes over.' }),
-    renewedAt: t.expose('renewedAt', { type: 'DateTime', description: 'Last sign of life.' }),
+    epoch: t.expose('epoch', {
+      type: 'UInt53',
+      description: 'Number that grows with every takeover by another process.',
+    }),
+    renewedAt: t.expose('renewedAt', { type: 'DateTime', description: 'Time of the last heartbeat.' }),
   }),
 })
 
 const PoolPolicy = builder.enumType('PoolPolicy', {
   description: 'Order of the queue of a pool.',
-  values: described({
+  values: describeValues({
     PRIORITY: 'By priority, then by submission time.',
     FAIR_SHARE: 'By usage: accounts with the smallest share per weight first.',
   }),
@@ -64,7 +66,7 @@ const PoolPolicy = builder.enumType('PoolPolicy', {
 
 export const PoolNodeState = builder.enumType('PoolNodeState', {
   description: 'State of a node.',
-  values: described({
+  values: describeValues({
     READY: 'Accepts new runs.',
     CORDONED: 'Accepts no new runs; running jobs continue.',
     DRAINING: 'Accepts no new runs and is to be removed; running jobs continue.',
@@ -81,11 +83,10 @@ const PoolRates = builder.objectRef<Rates>('PoolRates').implement({
   }),
 })
 
-/** The domain wrote it. */
-const ratesOf = ({ rates }: Pool) => rates as unknown as Rates | null
+const readRates = ({ rates }: Pool) => rates as unknown as Rates | null
 
 const AccountShare = builder.objectRef<AccountShareRow>('AccountShare').implement({
-  description: 'Usage of a pool by an account, as last counted by the leader of the pool.',
+  description: 'Usage of a pool by an account at the last count of the leader.',
   fields: (t) => ({
     account: t.exposeString('account', {
       description: 'The account; includes the accounts below it that have no weight of their own.',
@@ -96,38 +97,38 @@ const AccountShare = builder.objectRef<AccountShareRow>('AccountShare').implemen
     decayedUse: t.exposeFloat('decayedUse', {
       nullable: true,
       description:
-        'Mean of its occupancy until now, in which a moment counts half as much as one a half-life later; null: the pool has no `shareHalfLifeSeconds`.',
+        'Mean of the past occupancy, whose weight halves with every half-life; null: the pool has no `shareHalfLifeSeconds`.',
     }),
     share: t.exposeFloat('share', {
       description:
-        'By which its jobs are ordered, the smallest first: its occupancy, or with a half-life its decayed use a tenth of a half-life from now if its runs go on.',
+        'Sort key of the jobs of the account, smallest first: the occupancy, or with a half-life the predicted decayed use in a tenth of a half-life.',
     }),
-    weight: t.exposeFloat('weight', { description: 'Its weight.' }),
-    running: t.exposeInt('running', { description: 'Its jobs that hold resources.' }),
-    queued: t.exposeInt('queued', { description: 'Its QUEUED jobs whose gates are all open.' }),
+    weight: t.exposeFloat('weight', { description: 'Weight of the account.' }),
+    running: t.exposeInt('running', { description: 'Jobs of the account that hold resources.' }),
+    queued: t.exposeInt('queued', { description: 'QUEUED jobs of the account whose gates are all open.' }),
   }),
 })
 
 const LostWork = builder.objectRef<Omit<LostWorkRow, 'pool'>>('LostWork').implement({
-  description: 'What preemptions of the last 24 hours took from the jobs of a pool.',
+  description: 'Work that the jobs of a pool lost to preemptions in the last 24 hours.',
   fields: (t) => ({
-    runs: t.exposeInt('runs', { description: 'Runs that ended for other jobs.' }),
-    seconds: t.exposeFloat('seconds', { description: 'Their run time since they began or last saved a closure.' }),
-    gpuSeconds: t.exposeFloat('gpuSeconds', { description: 'The same, times their GPUs.' }),
+    runs: t.exposeInt('runs', { description: 'Number of preempted runs.' }),
+    seconds: t.exposeFloat('seconds', { description: 'Run time since the start or the last closure of these runs.' }),
+    gpuSeconds: t.exposeFloat('gpuSeconds', { description: 'The same time multiplied by the GPUs of each run.' }),
   }),
 })
 
-const PoolNodeConnection = connectionType('PoolNode', PoolNodeRef)
+const PoolNodeConnection = declareConnection('PoolNode', PoolNodeRef)
 
 builder.node(PoolRef, {
   description: 'A set of nodes with one ordering policy, one leader and one or more executors.',
   id: { resolve: (pool) => poolId(pool.name), description: 'pool_<name>' },
-  loadMany: (ids, { load }) => Promise.all(ids.map((id) => load.pool.load(nameOf(id)))),
+  loadMany: (ids, { load }) => Promise.all(ids.map((id) => load.pool.load(parseName(id)))),
   fields: (t) => ({
     name: t.exposeString('name', { description: 'Name in the configuration.' }),
     policy: t.expose('policy', { type: PoolPolicy, description: 'Ordering policy.' }),
     executors: t.exposeStringList('executors', {
-      description: 'Executors that use its nodes, in order of preference.',
+      description: 'Executors that use the nodes of the pool, in order of preference.',
     }),
     limits: t.field({
       type: LimitsRef,
@@ -138,7 +139,7 @@ builder.node(PoolRef, {
       type: PoolRates,
       nullable: true,
       description: 'Cost rates; null: a job costs what its submitter estimates.',
-      resolve: ratesOf,
+      resolve: readRates,
     }),
     paused: t.boolean({
       description: 'Whether starts are paused: `maxConcurrent` is 0.',
@@ -146,19 +147,19 @@ builder.node(PoolRef, {
     }),
     capacity: t.field({
       type: Capacity,
-      description: 'Total resources of its nodes.',
+      description: 'Total resources of the nodes.',
       resolve: async ({ name }, _args, { load }) => (await load.poolCapacity.load(name)).capacity,
     }),
     used: t.field({
       type: Capacity,
       description:
-        'Resources held by runs. Runs that wait in Slurm for a node hold them too, so it may be more than the capacity.',
+        'Resources held by runs. They may exceed the capacity, because runs that wait in Slurm for a node count too.',
       resolve: async ({ name }, _args, { load }) => (await load.poolCapacity.load(name)).used,
     }),
     leader: t.field({
       type: Leader,
       nullable: true,
-      description: 'The process that schedules the pool; null: none, waiting jobs do not start.',
+      description: 'The process that schedules the pool; null: the pool has no leader, and waiting jobs do not start.',
       resolve: ({ name }, _args, { load }) => load.leader.load(name),
     }),
     holds: t.field({
@@ -174,13 +175,13 @@ builder.node(PoolRef, {
     }),
     lostWork: t.field({
       type: LostWork,
-      description: 'Work that preemptions of the last 24 hours took from its jobs.',
+      description: 'Work that the jobs of the pool lost to preemptions in the last 24 hours.',
       resolve: async ({ name }, _args, { load }) =>
         (await load.lostWorkOfPool.load(name))[0] ?? { runs: 0, seconds: 0, gpuSeconds: 0 },
     }),
     nodes: t.field({
       type: PoolNodeConnection,
-      description: 'Its nodes.',
+      description: 'Nodes of the pool.',
       args: t.arg.connectionArgs(),
       complexity: pageCost,
       resolve: async ({ name }, args, { load }) =>
@@ -198,9 +199,9 @@ builder.node(PoolNodeRef, {
     pool: t.exposeString('poolName', { description: 'The pool of the node.' }),
     state: t.expose('state', { type: PoolNodeState, description: 'Whether new runs may start on the node.' }),
     cpuModel: t.exposeString('cpuModel', { nullable: true, description: 'Processor model, in lower case.' }),
-    infiniband: t.exposeBoolean('infiniband', { description: 'Whether it has InfiniBand.' }),
+    infiniband: t.exposeBoolean('infiniband', { description: 'Whether the node has InfiniBand.' }),
     gpuJobsOnly: t.exposeBoolean('gpuJobsOnly', {
-      description: 'Whether only jobs with GPUs start on it: its backend keeps all others away.',
+      description: 'Whether the backend reserves the node for jobs with GPUs.',
     }),
     capacity: t.field({
       type: Capacity,
@@ -209,7 +210,7 @@ builder.node(PoolNodeRef, {
     }),
     free: t.field({
       type: Capacity,
-      description: 'Free resources; of a node of Slurm or Kubernetes, without what others hold there.',
+      description: 'Free resources; a node of Slurm or Kubernetes excludes resources that other users hold.',
       async resolve({ id, freeCpu, freeMemory, heldGpus }, _args, { load }) {
         const [devices, held] = await Promise.all([load.devices.load(id), load.held.load(id)])
         const gpu = devices.length - held.length - heldGpus.length
@@ -222,7 +223,7 @@ builder.node(PoolNodeRef, {
     }),
     devices: t.field({
       type: [DeviceRef],
-      description: 'Its GPUs.',
+      description: 'GPUs of the node.',
       resolve: ({ id }, _args, { load }) => load.devices.load(id),
     }),
     runs: t.field({
@@ -233,12 +234,16 @@ builder.node(PoolNodeRef, {
       resolve: async ({ id }, args, { load }) =>
         toConnection(await load.runsOnNode.load(id, args), (ids) => load.run.loadMany(ids)),
     }),
-    lastSeenAt: t.expose('lastSeenAt', { type: 'DateTime', nullable: true, description: 'Last sign of life.' }),
+    lastSeenAt: t.expose('lastSeenAt', {
+      type: 'DateTime',
+      nullable: true,
+      description: 'Time of the last heartbeat.',
+    }),
     backsOffUntil: t.expose('backsOffUntil', {
       type: 'DateTime',
       nullable: true,
       description:
-        'Nothing starts on the node before this time because starts failed there; afterwards one run at a time starts until one works. Null: the node does not back off.',
+        'Time until which the node accepts no runs because starts failed; then it starts one run at a time until a start succeeds. Null: the node does not back off.',
     }),
     backsOffBecause: t.exposeString('backsOffBecause', {
       nullable: true,
@@ -257,11 +262,11 @@ DeviceRef.implement({
     index: t.exposeInt('index', { description: 'Physical index on its node.' }),
     name: t.exposeString('model', { description: 'GPU model.' }),
     memoryGib: t.exposeFloat('memoryGib', { description: 'GiB of memory.' }),
-    tensorCores: t.exposeBoolean('tensorCores', { description: 'Whether it has tensor cores.' }),
+    tensorCores: t.exposeBoolean('tensorCores', { description: 'Whether the GPU has tensor cores.' }),
     cuda: t.exposeStringList('cuda', { description: 'Lowest and highest CUDA version; empty: unknown.' }),
     allocated: t.boolean({
       description:
-        'Whether a run holds the GPU. On a node of Slurm or Kubernetes, which choose GPUs themselves, only the number of allocated GPUs is exact, and those of other users count.',
+        'Whether a run holds the GPU. On Slurm and Kubernetes, which choose the GPUs, only the number of allocated GPUs is exact, including those of other users.',
       async resolve({ nodeId, index }, _args, { load }) {
         const [node, held] = await Promise.all([load.node.load(nodeId), load.held.load(nodeId)])
         return held.some((each) => each.index === index) || (node?.heldGpus.includes(index) ?? false)
@@ -283,9 +288,9 @@ DeviceRef.implement({
 })
 
 builder.node(SubmissionQueueRef, {
-  description: 'A named entry point for submissions; it leads to one pool.',
+  description: 'A named entry point for submissions to one pool.',
   id: { resolve: (queue) => queueId(queue.name), description: 'queue_<name>' },
-  loadMany: (ids, { load }) => Promise.all(ids.map((id) => load.submissionQueue.load(nameOf(id)))),
+  loadMany: (ids, { load }) => Promise.all(ids.map((id) => load.submissionQueue.load(parseName(id)))),
   fields: (t) => ({
     name: t.exposeString('name', { description: 'Name in the configuration.' }),
     pool: t.exposeString('poolName', { description: 'The pool of the queue.' }),

@@ -2,7 +2,7 @@ import { setJobPriority } from '../../domain/control/priority.ts'
 import { Forbidden, InvalidInput, InvalidState, NotFound, VersionConflict } from '../../domain/errors.ts'
 import { Unavailable } from '../../platform/tx.ts'
 import { builder } from './builder.ts'
-import { seen } from './problem.ts'
+import { requireRow } from './problem.ts'
 import { JobRef } from './refs.ts'
 
 const SetJobPrioritySuccess = builder.objectRef<{ jobId: string }>('SetJobPrioritySuccess').implement({
@@ -11,7 +11,7 @@ const SetJobPrioritySuccess = builder.objectRef<{ jobId: string }>('SetJobPriori
     job: t.field({
       type: JobRef,
       description: 'The job.',
-      resolve: ({ jobId }, _args, { load }) => seen(load.job.load(jobId)),
+      resolve: ({ jobId }, _args, { load }) => requireRow(load.job.load(jobId)),
     }),
   }),
 })
@@ -38,7 +38,7 @@ builder.mutationField('setJobPriority', (t) =>
   t.field({
     type: SetJobPriorityResult,
     description:
-      'Sets or clears the priority of a BLOCKED or QUEUED job. A priority that was set does not rise with waiting time.',
+      'Sets or clears the priority of a BLOCKED or QUEUED job. A priority set by a user does not rise with waiting time.',
     args: { input: t.arg({ type: SetJobPriorityInput, required: true, description: 'The job and the priority.' }) },
     resolve: (_root, { input }, { domain, viewer }) => setJobPriority(domain, viewer, input),
   }),

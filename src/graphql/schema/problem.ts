@@ -14,14 +14,14 @@ import {
 } from '../../domain/errors.ts'
 import { Unavailable } from '../../platform/tx.ts'
 import { builder } from './builder.ts'
-import { described } from './enum-values.ts'
+import { describeValues } from './enum-values.ts'
 import { JobRef } from './refs.ts'
 import { PendingReason } from './scheduling.ts'
 
-/** Expected failures of mutations are data: each refusal of the domain becomes the problem of the same name. */
+/** Each refusal of the domain becomes the problem type of the same name. */
 const ProblemCode = builder.enumType('ProblemCode', {
   description: 'Kind of failure.',
-  values: described({
+  values: describeValues({
     INVALID_INPUT: 'The input is invalid; `violations` lists what to correct.',
     NOT_FOUND: 'The object does not exist, or you may not see it.',
     FORBIDDEN: 'A permission is missing; `requiredPermission` names it.',
@@ -37,7 +37,7 @@ const ProblemCode = builder.enumType('ProblemCode', {
   }),
 })
 
-/** The errors plugin hands on a copy, which is not an instance of the class any more. */
+/** The errors plugin copies errors, so `instanceof` fails. */
 const isRefusal = (problem: Refusal | Unavailable): problem is Refusal => 'retryable' in problem
 
 const Problem = builder.interfaceRef<Refusal | Unavailable>('Problem').implement({
@@ -54,7 +54,7 @@ const Problem = builder.interfaceRef<Refusal | Unavailable>('Problem').implement
     }),
     retryable: t.boolean({
       description:
-        'Whether the same request, repeated after a short wait with nothing else changed, may succeed; false for quotas, whose windows are hours and days.',
+        'Whether a retry of the same request after a short wait may succeed; false for quotas, whose windows are hours or days.',
       resolve: (problem) => (isRefusal(problem) ? problem.retryable : true),
     }),
   }),
@@ -109,7 +109,7 @@ builder.objectType(InvalidState, {
     job: t.field({
       type: JobRef,
       description: 'The job as it is now.',
-      resolve: ({ jobId }, _args, { load }) => seen(load.job.load(jobId)),
+      resolve: ({ jobId }, _args, { load }) => requireRow(load.job.load(jobId)),
     }),
   }),
 })
@@ -122,7 +122,7 @@ builder.objectType(VersionConflict, {
     job: t.field({
       type: JobRef,
       description: 'The job as it is now.',
-      resolve: ({ jobId }, _args, { load }) => seen(load.job.load(jobId)),
+      resolve: ({ jobId }, _args, { load }) => requireRow(load.job.load(jobId)),
     }),
   }),
 })
@@ -135,7 +135,8 @@ builder.objectType(IdempotencyConflict, {
 
 builder.objectType(QuotaExceeded, {
   name: 'QuotaExceededProblem',
-  description: 'A limit would be exceeded. The code is COST_LIMIT_EXCEEDED for cost, otherwise QUOTA_EXCEEDED.',
+  description:
+    'The submission would exceed a limit. The code is COST_LIMIT_EXCEEDED for cost, otherwise QUOTA_EXCEEDED.',
   interfaces: [Problem],
   fields: (t) => ({
     quota: t.exposeString('quota', {
@@ -180,15 +181,14 @@ builder.objectType(Unavailable, {
   fields: (t) => ({
     retryAfterMs: t.int({
       nullable: true,
-      description:
-        'Milliseconds to wait before trying again; null: the server cannot tell, so wait random parts of 1, 2, 4 … s.',
+      description: 'Milliseconds to wait before a retry; null: unknown, use a random backoff of up to 1, 2, 4 … s.',
       resolve: () => null,
     }),
   }),
 })
 
-/** The row that was just written; it may have been removed meanwhile. */
-export async function seen<Row>(row: Promise<Row | null>): Promise<Row> {
+/** Refuses if the row was deleted since the mutation wrote it. */
+export async function requireRow<Row>(row: Promise<Row | null>): Promise<Row> {
   const found = await row
   if (found === null) throw new NotFound('The object was deleted meanwhile')
   return found

@@ -2,19 +2,18 @@ import { type LocalNumbers, type QueueNumbers, queueNumbers } from '../../domain
 import { isAlive, jobStates } from '../../domain/state.ts'
 import { capList } from '../admission/argument-bounds.ts'
 import { scanCost } from '../caller-limits.ts'
-import { countOf, toConnection } from '../rows/connection.ts'
-import { requestPage } from '../rows/keyset.ts'
+import { createCount, toConnection } from '../rows/connection.ts'
+import { parsePage } from '../rows/keyset.ts'
 import { queueEntriesListing } from '../rows/listings.ts'
 import { pageCost } from '../rows/page.ts'
-import { entriesWhere, readEntries } from '../rows/queue-entries.ts'
+import { buildEntriesWhere, readEntries } from '../rows/queue-entries.ts'
 import { partId } from '../rows/typed-id.ts'
 import { builder } from './builder.ts'
 import { JobState } from './enums.ts'
 import { JobConnection } from './job-connection.ts'
-import { seen } from './problem.ts'
+import { requireRow } from './problem.ts'
 import { UserRef } from './refs.ts'
 
-/** The waiting line of a pool. */
 const StateCount = builder.objectRef<QueueNumbers['byState'][number]>('StateCount').implement({
   description: 'Number of jobs in a state.',
   fields: (t) => ({
@@ -29,7 +28,7 @@ const UserCount = builder.objectRef<QueueNumbers['byUser'][number]>('UserCount')
     user: t.field({
       type: UserRef,
       description: 'The user.',
-      resolve: ({ userId }, _args, { load }) => seen(load.user.load(userId)),
+      resolve: ({ userId }, _args, { load }) => requireRow(load.user.load(userId)),
     }),
     count: t.exposeInt('count', { description: 'Number of jobs.' }),
   }),
@@ -79,7 +78,7 @@ QueueRef.implement({
   description: 'Snapshot of the queue of a pool.',
   fields: (t) => ({
     id: t.id({
-      description: 'Key for caches, not for `node`: one for each pool.',
+      description: 'Key for caches, unique per pool; `node` does not accept it.',
       resolve: ({ pool }) => partId('line', pool),
     }),
     pool: t.exposeString('pool', { description: 'The pool.' }),
@@ -118,7 +117,7 @@ QueueRef.implement({
     blocked: t.exposeInt('blocked', { description: 'Jobs that wait for an approval.' }),
     avgWaitSeconds: t.exposeFloat('avgWaitSeconds', {
       nullable: true,
-      description: 'Average wait in seconds of the last 500 jobs that started within 24 hours; null: none.',
+      description: 'Average wait in seconds of the last 500 jobs that started within 24 hours; null: no job started.',
     }),
     byState: t.expose('byState', { type: [StateCount], description: 'Number of jobs by state.' }),
     byUser: t.expose('byUser', {
@@ -142,15 +141,15 @@ QueueRef.implement({
         }),
         includeCompleted: t.arg.boolean({ description: 'Include final jobs, at the end.' }),
       },
-      // Backwards, the line is read from its beginning.
+      // A backward page reads the queue from its start.
       complexity: (args) => ({ ...pageCost(args), field: args.last == null && args.before == null ? 1 : scanCost }),
       async resolve({ pool }, { states, includeCompleted, ...args }, { listSql, viewer, load, head }) {
         const wanted = states ?? (includeCompleted ? jobStates : aliveStates)
         const filter = { pool, states: wanted }
         const query = { pool, states: wanted, viewer, filter }
-        const page = requestPage(queueEntriesListing, filter, args)
+        const page = parsePage(queueEntriesListing, filter, args)
         const position = await head()
-        const count = countOf(listSql, { listing: queueEntriesListing, where: entriesWhere(query) })
+        const count = createCount(listSql, { listing: queueEntriesListing, where: buildEntriesWhere(query) })
         const list = { page: await readEntries(listSql, query, page), count }
         return { ...(await toConnection(list, (ids) => load.job.loadMany(ids))), head: position }
       },
@@ -173,7 +172,7 @@ builder.subscriptionField('queueStatus', (t) =>
   t.field({
     type: QueueRef,
     description:
-      'Snapshots of a queue, not a history: the first at once, then up to 4 per second when something changed, and at least one every 15 s.',
+      'Streams snapshots of a queue: the first immediately, then up to 4 per second after changes, and at least one every 15 s.',
     args: { pool: t.arg.string(pool) },
     subscribe: (_root, args, { queueWatch, viewer }) => queueWatch.watch(viewer, args.pool ?? null),
     resolve: (numbers: QueueNumbers) => numbers,

@@ -8,17 +8,16 @@ import type { Bind } from '../rows/keyset.ts'
 import { quotasListing } from '../rows/listings.ts'
 import { pageCost } from '../rows/page.ts'
 import { builder } from './builder.ts'
-import { connectionType } from './connection-type.ts'
+import { declareConnection } from './connection-type.ts'
 import { DeleteResult } from './delete-result.ts'
-import { described } from './enum-values.ts'
-import { seen } from './problem.ts'
+import { describeValues } from './enum-values.ts'
+import { requireRow } from './problem.ts'
 import { QuotaRef } from './refs.ts'
 import { ViewerRef } from './viewer.ts'
 
-/** Limits on submissions. */
 const QuotaType = builder.enumType('QuotaType', {
-  description: 'What a quota counts.',
-  values: described({
+  description: 'Quantity that a quota limits.',
+  values: describeValues({
     CONCURRENT_JOBS: 'Jobs that are not final, and active slot reservations.',
     JOBS_PER_HOUR: 'Submissions in the last 60 minutes.',
     JOBS_PER_DAY: 'Submissions in the last 24 hours.',
@@ -29,8 +28,8 @@ const QuotaType = builder.enumType('QuotaType', {
 })
 
 const QuotaAction = builder.enumType('QuotaAction', {
-  description: 'What happens when a quota is exceeded.',
-  values: described({
+  description: 'Action when a submission exceeds a quota.',
+  values: describeValues({
     BLOCK: 'The submission is refused.',
     WARN: 'The submission is accepted with a warning.',
     REQUIRE_APPROVAL: 'The submission is accepted and needs an approval.',
@@ -40,7 +39,7 @@ const QuotaAction = builder.enumType('QuotaAction', {
 const QuotaScope = builder.enumType('QuotaScope', {
   description:
     'Whose usage a quota limits. USER overrides LEVEL, and LEVEL overrides GLOBAL; TEAM and ACCOUNT apply in addition.',
-  values: described({
+  values: describeValues({
     GLOBAL: 'The usage of each user.',
     LEVEL: 'The usage of each user of a level.',
     USER: 'The usage of one user.',
@@ -54,24 +53,24 @@ builder.node(QuotaRef, {
   id: { resolve: (quota) => quota.id, description: 'quota_…' },
   loadMany: (ids, { load }) => Promise.all(ids.map((id) => load.quota.load(id))),
   fields: (t) => ({
-    type: t.expose('type', { type: QuotaType, description: 'What the quota counts.' }),
-    action: t.expose('action', { type: QuotaAction, description: 'What happens when the limit is exceeded.' }),
+    type: t.expose('type', { type: QuotaType, description: 'Quantity that the quota limits.' }),
+    action: t.expose('action', { type: QuotaAction, description: 'Action when a submission exceeds the limit.' }),
     scope: t.expose('scope', { type: QuotaScope, description: 'Whose usage is limited.' }),
     key: t.exposeString('key', {
       nullable: true,
       description: 'Name of the level, user, team or account; null: the scope is GLOBAL.',
     }),
     limit: t.exposeFloat('limit', { description: 'Highest allowed value.' }),
-    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was created.' }),
+    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When the quota was created.' }),
   }),
 })
 
-const QuotaConnection = connectionType<Quota>('Quota', QuotaRef)
+const QuotaConnection = declareConnection<Quota>('Quota', QuotaRef)
 
 builder.queryField('quotas', (t) =>
   t.field({
     type: QuotaConnection,
-    description: 'Quotas, oldest first: those that may apply to you; all of them with job.view.all.',
+    description: 'Quotas that may apply to you, oldest first; with job.view.all: all quotas.',
     args: t.arg.connectionArgs(),
     complexity: pageCost,
     async resolve(_root, args, { listSql, viewer, load }) {
@@ -85,8 +84,8 @@ builder.queryField('quotas', (t) =>
 const QuotaUsageRef = builder.objectRef<QuotaUsage>('QuotaUsage').implement({
   description: 'A quota with the current usage of one user.',
   fields: (t) => ({
-    type: t.expose('type', { type: QuotaType, description: 'What the quota counts.' }),
-    action: t.expose('action', { type: QuotaAction, description: 'What happens when the limit is exceeded.' }),
+    type: t.expose('type', { type: QuotaType, description: 'Quantity that the quota limits.' }),
+    action: t.expose('action', { type: QuotaAction, description: 'Action when a submission exceeds the limit.' }),
     scope: t.exposeString('scope', { description: 'Whose usage is counted: user:ann, team:ml, account:ml.vision.' }),
     limit: t.exposeFloat('limit', { description: 'Highest allowed value.' }),
     used: t.exposeFloat('used', { description: 'Current usage.' }),
@@ -101,25 +100,24 @@ const QuotaUsageRef = builder.objectRef<QuotaUsage>('QuotaUsage').implement({
 builder.objectFields(ViewerRef, (t) => ({
   quotas: t.field({
     type: [QuotaUsageRef],
-    description:
-      'Of each type and action the quota with the lowest limit that can apply to your submissions, in any of your teams.',
+    description: 'The lowest quota per type and action that can apply to your submissions in any of your teams.',
     resolve: (viewer, _args, { domain }) => quotaUsageOf(domain, viewer),
   }),
 }))
 
-const written = (name: string, description: string) =>
+const declareSuccess = (name: string, description: string) =>
   builder.objectRef<{ id: string }>(name).implement({
     description,
     fields: (t) => ({
       quota: t.field({
         type: QuotaRef,
         description: 'The quota.',
-        resolve: ({ id }, _args, { load }) => seen(load.quota.load(id)),
+        resolve: ({ id }, _args, { load }) => requireRow(load.quota.load(id)),
       }),
     }),
   })
 
-const CreateQuotaSuccess = written('CreateQuotaSuccess', 'The quota applies from now on.')
+const CreateQuotaSuccess = declareSuccess('CreateQuotaSuccess', 'The quota applies from now on.')
 
 const CreateQuotaResult = builder.errorUnion('CreateQuotaResult', {
   description: 'Result of `createQuota`.',
@@ -130,8 +128,8 @@ const CreateQuotaResult = builder.errorUnion('CreateQuotaResult', {
 const CreateQuotaInput = builder.inputType('CreateQuotaInput', {
   description: 'A new quota. The combination of type, action, scope and key is unique.',
   fields: (t) => ({
-    type: t.field({ type: QuotaType, required: true, description: 'What the quota counts.' }),
-    action: t.field({ type: QuotaAction, required: true, description: 'What happens when the limit is exceeded.' }),
+    type: t.field({ type: QuotaType, required: true, description: 'Quantity that the quota limits.' }),
+    action: t.field({ type: QuotaAction, required: true, description: 'Action when a submission exceeds the limit.' }),
     scope: t.field({ type: QuotaScope, required: true, description: 'Whose usage is limited.' }),
     key: t.string({ description: 'Name of the level, user, team or account; omit for GLOBAL.' }),
     limit: t.float({ required: true, description: 'Highest allowed value; 0: nothing is allowed.' }),
@@ -147,7 +145,7 @@ builder.mutationField('createQuota', (t) =>
   }),
 )
 
-const UpdateQuotaSuccess = written('UpdateQuotaSuccess', 'The quota was changed.')
+const UpdateQuotaSuccess = declareSuccess('UpdateQuotaSuccess', 'The quota was changed.')
 
 const UpdateQuotaResult = builder.errorUnion('UpdateQuotaResult', {
   description: 'Result of `updateQuota`.',
@@ -159,7 +157,7 @@ const UpdateQuotaInput = builder.inputType('UpdateQuotaInput', {
   description: 'Changes to a quota; omitted fields stay.',
   fields: (t) => ({
     id: t.id({ required: true, description: 'quota_…' }),
-    action: t.field({ type: QuotaAction, description: 'What happens when the limit is exceeded.' }),
+    action: t.field({ type: QuotaAction, description: 'Action when a submission exceeds the limit.' }),
     limit: t.float({ description: 'Highest allowed value.' }),
   }),
 })

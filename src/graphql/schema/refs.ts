@@ -20,15 +20,14 @@ import type {
 import type { HoldRow } from '../rows/waiting-loaders.ts'
 import { builder } from './builder.ts'
 
-/** The nouns with the rows they resolve from. Here, apart from their fields, so that nouns can name each other. */
+/** Object types and their rows, in one file so that types can refer to each other without import cycles. */
 export const JobRef = builder.objectRef<JobRow>('Job')
 export const RunRef = builder.objectRef<Run>('Run')
 export const JobEventRef = builder.objectRef<FeedEvent>('JobEvent')
-/** Without the hash, which only finds it again. */
 export const ArtifactRef = builder.objectRef<Omit<Artifact, 'hash'>>('Artifact')
 export const UserRef = builder.objectRef<User>('User')
 export const TeamRef = builder.objectRef<Team>('Team')
-/** Without the hash: what is not there cannot leak. */
+/** Without the hash, so it cannot leak. */
 export const ApiTokenRef = builder.objectRef<Omit<ApiToken, 'hash'>>('ApiToken')
 export const PoolRef = builder.objectRef<Pool>('Pool')
 export const PoolNodeRef = builder.objectRef<PoolNode>('PoolNode')

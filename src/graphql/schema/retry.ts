@@ -2,10 +2,9 @@ import { retryJob } from '../../domain/submission/retry.ts'
 import { builder } from './builder.ts'
 import { submissionCost } from './bulk-cost.ts'
 import { SubmitJobResult } from './job-mutations.ts'
-import { changesOf, JobSpecInput } from './job-spec-input.ts'
+import { JobSpecInput, readChanges } from './job-spec-input.ts'
 import { JobRef } from './refs.ts'
 
-/** Jobs that retry others. */
 const RetryJobInput = builder.inputType('RetryJobInput', {
   description: 'The job to retry, and changes to its spec.',
   fields: (t) => ({
@@ -24,7 +23,10 @@ const RetryJobInput = builder.inputType('RetryJobInput', {
     noWait: t.boolean({
       description: 'Refuse the job unless it can start now. A refusal stores nothing, not even the idempotency key.',
     }),
-    expectedVersion: t.field({ type: 'UInt53', description: 'Only if the original is still at this version.' }),
+    expectedVersion: t.field({
+      type: 'UInt53',
+      description: 'Fails with a version conflict unless the original has this version.',
+    }),
   }),
 })
 
@@ -36,7 +38,7 @@ builder.mutationField('retryJob', (t) =>
     extensions: { submissions: 1 },
     args: { input: t.arg({ type: RetryJobInput, required: true, description: 'The job and the changes.' }) },
     resolve: (_root, { input }, { domain, viewer }) =>
-      retryJob(domain, viewer, { ...input, overrides: changesOf(input.overrides) }),
+      retryJob(domain, viewer, { ...input, overrides: readChanges(input.overrides) }),
   }),
 )
 

@@ -2,9 +2,9 @@ import { shapeOf } from '../../domain/shape.ts'
 import type { Run } from '../../platform/generated/client.ts'
 import type { Specs } from '../rows/specs.ts'
 import { builder } from './builder.ts'
-import { connectionType } from './connection-type.ts'
+import { declareConnection } from './connection-type.ts'
 import { JobState } from './enums.ts'
-import { seen } from './problem.ts'
+import { requireRow } from './problem.ts'
 import { JobRef, RunRef } from './refs.ts'
 
 interface ShownPlacement {
@@ -36,7 +36,7 @@ interface ShownUsage {
 }
 
 const ResourceUsage = builder.objectRef<ShownUsage>('ResourceUsage').implement({
-  description: 'What a run consumed, as far as its executor can tell.',
+  description: 'Resources that a run consumed, as far as the executor measures them.',
   fields: (t) => ({
     cpuSeconds: t.exposeFloat('cpuSeconds', { nullable: true, description: 'Seconds of processor time.' }),
     maxMemoryBytes: t.expose('maxMemoryBytes', {
@@ -46,15 +46,15 @@ const ResourceUsage = builder.objectRef<ShownUsage>('ResourceUsage').implement({
     }),
     gpuSeconds: t.exposeFloat('gpuSeconds', {
       nullable: true,
-      description: 'Seconds that the run held its GPUs: their number times its run time. 0 without GPUs.',
+      description: 'Run time multiplied by the number of GPUs, in seconds; 0 without GPUs.',
     }),
   }),
 })
 
 const secondMs = 1_000
 
-/** null: it has not ended, or it never ran. */
-async function usageOf(
+/** null: the run has not ended or never started. */
+async function readUsage(
   { jobId, startedAt, finishedAt, cpuSeconds, maxMemoryBytes }: Run,
   { words }: Specs,
 ): Promise<ShownUsage | null> {
@@ -80,7 +80,7 @@ builder.node(RunRef, {
     job: t.field({
       type: JobRef,
       description: 'The job.',
-      resolve: (run, _args, { load }) => seen(load.job.load(run.jobId)),
+      resolve: (run, _args, { load }) => requireRow(load.job.load(run.jobId)),
     }),
     number: t.exposeInt('number', { description: 'Number of the run, from 1.' }),
     state: t.expose('state', { type: JobState, description: 'State.' }),
@@ -126,13 +126,13 @@ builder.node(RunRef, {
     lostSeconds: t.float({
       nullable: true,
       description:
-        'Run time that a preemption took from the job, since the run began or last saved a closure; null: the run did not end for another job.',
+        'Run time lost to a preemption: since the start or the last closure of the run; null: the run was not preempted.',
       resolve: ({ state, lostSeconds }) => (state === 'INTERRUPTED' ? lostSeconds : null),
     }),
     placements: t.field({
       type: [Placement],
       description:
-        'Resources held now; empty if the run holds none, or if its backend chooses the nodes and has not told them yet.',
+        'Resources held now; empty if the run holds no resources, or if the backend has not reported its nodes yet.',
       async resolve(run, _args, { load }) {
         const [allocations, claims] = await Promise.all([load.allocations.load(run.id), load.claimsOfRun.load(run.id)])
         const known = allocations.filter(({ isProvisional }) => !isProvisional)
@@ -149,21 +149,21 @@ builder.node(RunRef, {
     }),
     ip: t.exposeString('ip', {
       nullable: true,
-      description: 'Address of the run in the network of its backend; null: it has none of its own.',
+      description: 'Address of the run in the network of the backend; null: the run has no separate address.',
     }),
     usage: t.field({
       type: ResourceUsage,
       nullable: true,
-      description: 'What the run consumed; null: it has not ended, or it never ran.',
-      resolve: (run, _args, { specs }) => usageOf(run, specs),
+      description: 'Resources that the run consumed; null: the run has not ended or never started.',
+      resolve: (run, _args, { specs }) => readUsage(run, specs),
     }),
     logBytes: t.field({
       type: 'UInt53',
       description:
-        'Bytes of output stored so far, with gaps. Of output over the size limit at least so many: up to 128 KiB at the limit are not counted.',
+        'Bytes of output so far, including gaps. Over the size limit the number may be up to 128 KiB too low.',
       resolve: (run, _args, { load }) => load.logBytes.load(run.id),
     }),
   }),
 })
 
-export const RunConnection = connectionType('Run', RunRef)
+export const RunConnection = declareConnection('Run', RunRef)

@@ -5,7 +5,7 @@ import { builder } from './builder.ts'
 
 const rfc3339 = /^(\d{4}-\d\d-\d\d)[Tt]([01]\d|2[0-3]):\d\d:\d\d(\.\d+)?([Zz]|[+-]\d\d:\d\d)$/
 
-/** null: not a time. `Date` alone reads 2027-02-30 as March 2. */
+/** null: invalid. `Date` would parse 2027-02-30 as March 2. */
 function parseDateTime(text: string): Date | null {
   const day = rfc3339.exec(text)?.[1]
   if (day === undefined) return null
@@ -14,8 +14,8 @@ function parseDateTime(text: string): Date | null {
   return midnight.toISOString().startsWith(day) ? date : null
 }
 
-/** The refused value, if it is short. */
-const butNot = (value: unknown): string =>
+/** Shows a short refused value. */
+const showValue = (value: unknown): string =>
   typeof value === 'number' || isShownText(value) ? `, not ${JSON.stringify(value)}` : ''
 
 builder.scalarType('DateTime', {
@@ -25,7 +25,7 @@ builder.scalarType('DateTime', {
     const date = typeof value === 'string' ? parseDateTime(value) : null
     if (!date)
       throw new GraphQLError(
-        `DateTime must be RFC 3339 with a day that exists, e.g. 2026-01-31T12:00:00Z${butNot(value)}`,
+        `DateTime must be RFC 3339 with a day that exists, e.g. 2026-01-31T12:00:00Z${showValue(value)}`,
       )
     return date
   },
@@ -36,13 +36,13 @@ builder.scalarType('UInt53', {
   serialize: (value) => Number(value),
   parseValue(value) {
     if (typeof value !== 'number' || !Number.isSafeInteger(value) || value < 0)
-      throw new GraphQLError(`UInt53 must be a whole number 0 … 2^53 − 1${butNot(value)}`)
+      throw new GraphQLError(`UInt53 must be a whole number 0 … 2^53 − 1${showValue(value)}`)
     return value
   },
 })
 
 builder.scalarType('JSONObject', {
-  description: 'A JSON object, stored as given; its numbers are doubles.',
+  description: 'A JSON object, stored unchanged; its numbers are doubles.',
   serialize: (value) => value,
   parseValue(value) {
     if (typeof value !== 'object' || value === null || Array.isArray(value))

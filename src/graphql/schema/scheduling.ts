@@ -6,7 +6,7 @@ import type { RequestContext } from '../rows/context.ts'
 import { builder } from './builder.ts'
 import { HoldRef, JobRef } from './refs.ts'
 
-/** Why a job waits and for how long. Of jobs that the viewer may not see it tells nothing, not even ids. */
+/** Scheduling details never reveal jobs that the viewer may not see, not even their ids. */
 const seesJob = async (jobId: string, { viewer, load }: RequestContext): Promise<boolean> =>
   viewer.permissions.has('job.view.all') || (await load.job.load(jobId)) !== null
 
@@ -28,7 +28,7 @@ export const PendingReason = builder.objectRef<Reason>('PendingReason').implemen
     }),
     scope: t.exposeString('scope', {
       nullable: true,
-      description: 'What the reached limit applies to: "user:ann", "pool:local" …; null: no limit.',
+      description: 'Scope of the reached limit: "user:ann", "pool:local" …; null: no limit.',
     }),
     limit: t.exposeFloat('limit', { nullable: true, description: 'The limit.' }),
     used: t.exposeFloat('used', { nullable: true, description: 'Current usage counted against the limit.' }),
@@ -42,7 +42,7 @@ const Gate = builder.objectRef<WaitingFacts['gates'][number]>('Gate').implement(
     open: t.exposeBoolean('open', { description: 'Whether the condition holds.' }),
     detail: t.string({
       nullable: true,
-      description: 'What the gate waits for; null: nothing, or not visible to you.',
+      description: 'Id of the object that the gate waits for; null: no object, or not visible to you.',
       resolve: async ({ code, detail }, _args, context) =>
         code !== 'DEPENDENCY' || detail === null || (await seesJob(detail, context)) ? detail : null,
     }),
@@ -56,11 +56,11 @@ const Gate = builder.objectRef<WaitingFacts['gates'][number]>('Gate').implement(
 
 export const Fit = builder.objectRef<FitShape>('Fit').implement({
   description:
-    'Whether the job could start if it were next in line. Holds for other jobs do not count; `reasons` names them.',
+    'Whether the job could start if it were first in the queue. Holds for other jobs do not count; `reasons` lists them.',
   fields: (t) => ({
     freeNow: t.exposeBoolean('freeNow', {
       description:
-        'Whether the job could start now: its resources are free, and limits, reservations and the part of non-preemptable jobs permit it.',
+        'Whether the job could start now: its resources are free, and limits, reservations and the share of non-preemptable jobs allow the start.',
     }),
     couldEverFit: t.exposeBoolean('couldEverFit', {
       description:
@@ -68,7 +68,7 @@ export const Fit = builder.objectRef<FitShape>('Fit').implement({
     }),
     missing: t.exposeStringList('missing', {
       description:
-        'What prevents a start now: missing resources, limits, reservations, the part of non-preemptable jobs.',
+        'Obstacles to a start now: missing resources, limits, reservations, the share of non-preemptable jobs.',
     }),
   }),
 })

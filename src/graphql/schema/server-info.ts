@@ -2,18 +2,18 @@ import { limits } from '../caller-limits.ts'
 import type { ServerFacts } from '../rows/context.ts'
 import { builder, known } from './builder.ts'
 
-/** What a client needs to know of the server first. A caller without a token gets only what logging in needs. */
 const forEver = 0
 
+/** Callers without a token get only the fields for login. */
 const ServerInfo = builder.objectRef<ServerFacts>('ServerInfo').implement({
   description: 'Facts about the server.',
   fields: (t) => ({
-    id: t.id({ description: 'Key for caches, not for `node`: always the same.', resolve: () => 'server' }),
+    id: t.id({ description: 'Constant key for caches; `node` does not accept it.', resolve: () => 'server' }),
     name: t.string({ description: 'Name of the product: Berth.', resolve: () => 'Berth' }),
     version: t.exposeString('version', { description: 'Version of the server.' }),
     time: t.field({
       type: 'DateTime',
-      description: 'The time now, by the clock of all times in answers: that of the caller may be off.',
+      description: 'Current time of the clock that all timestamps use.',
       resolve: (_facts, _args, { domain }) => new Date(domain.time.nowMs()),
     }),
     singleUser: t.exposeBoolean('singleUser', {
@@ -21,7 +21,7 @@ const ServerInfo = builder.objectRef<ServerFacts>('ServerInfo').implement({
     }),
     oidcIssuer: t.exposeString('oidcIssuer', {
       nullable: true,
-      description: 'Issuer URL of the OpenID provider for login; null: none.',
+      description: 'Issuer URL of the OpenID provider for login; null: not configured.',
     }),
     oidcClientId: t.exposeString('oidcClientId', {
       nullable: true,

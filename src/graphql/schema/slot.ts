@@ -16,16 +16,15 @@ import type { Bind } from '../rows/keyset.ts'
 import { slotsListing } from '../rows/listings.ts'
 import { type PageArgs, pageCost } from '../rows/page.ts'
 import { builder } from './builder.ts'
-import { connectionType } from './connection-type.ts'
-import { described } from './enum-values.ts'
-import { seen } from './problem.ts'
+import { declareConnection } from './connection-type.ts'
+import { describeValues } from './enum-values.ts'
+import { requireRow } from './problem.ts'
 import { JobRef, SlotReservationRef, UserRef } from './refs.ts'
 import { ViewerRef } from './viewer.ts'
 
-/** Slot reservations: claims on one later submission, for clients that prepare first. */
 const SlotReservationState = builder.enumType('SlotReservationState', {
   description: 'State of a slot reservation.',
-  values: described({
+  values: describeValues({
     ACTIVE: 'Can be consumed; counts like a job that is not final.',
     CONSUMED: 'Consumed by a submission.',
     EXPIRED: 'Expired before it was consumed.',
@@ -41,21 +40,21 @@ builder.node(SlotReservationRef, {
     user: t.field({
       type: UserRef,
       description: 'The user of the reservation.',
-      resolve: ({ userId }, _args, { load }) => seen(load.user.load(userId)),
+      resolve: ({ userId }, _args, { load }) => requireRow(load.user.load(userId)),
     }),
     state: t.expose('state', { type: SlotReservationState, description: 'Current state.' }),
-    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was created.' }),
-    expiresAt: t.expose('expiresAt', { type: 'DateTime', description: 'When it expires.' }),
+    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When the reservation was created.' }),
+    expiresAt: t.expose('expiresAt', { type: 'DateTime', description: 'When the reservation expires.' }),
     job: t.field({
       type: JobRef,
       nullable: true,
-      description: 'The job that consumed it; null: none, or deleted.',
+      description: 'The job that consumed the reservation; null: no job, or the job was deleted.',
       resolve: ({ jobId }, _args, { load }) => (jobId === null ? null : load.job.load(jobId)),
     }),
   }),
 })
 
-const SlotReservationConnection = connectionType<Slot>('SlotReservation', SlotReservationRef)
+const SlotReservationConnection = declareConnection<Slot>('SlotReservation', SlotReservationRef)
 
 interface SlotFilter {
   states?: readonly string[] | null | undefined
@@ -77,7 +76,7 @@ async function slotsPage({ listSql, viewer, load }: RequestContext, filter: Slot
 builder.queryField('slotReservations', (t) =>
   t.field({
     type: SlotReservationConnection,
-    description: 'Slot reservations, newest first: your own; those of all users with job.view.all.',
+    description: 'Your slot reservations, newest first; with job.view.all: those of all users.',
     args: {
       ...t.arg.connectionArgs(),
       states: t.arg({
@@ -112,7 +111,7 @@ const ReserveSlotSuccess = builder.objectRef<{ id: string }>('ReserveSlotSuccess
     reservation: t.field({
       type: SlotReservationRef,
       description: 'The reservation. Pass its id to `submitJob` before it expires.',
-      resolve: ({ id }, _args, { load }) => seen(load.slot.load(id)),
+      resolve: ({ id }, _args, { load }) => requireRow(load.slot.load(id)),
     }),
   }),
 })
@@ -147,7 +146,7 @@ const ReleaseSlotSuccess = builder.objectRef<{ id: string; released: boolean }>(
     reservation: t.field({
       type: SlotReservationRef,
       description: 'The reservation.',
-      resolve: ({ id }, _args, { load }) => seen(load.slot.load(id)),
+      resolve: ({ id }, _args, { load }) => requireRow(load.slot.load(id)),
     }),
   }),
 })

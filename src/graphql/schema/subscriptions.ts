@@ -11,17 +11,14 @@ import { collectNamesBelow } from '../operation.ts'
 import type { RequestContext } from '../rows/context.ts'
 import { decodeCursor } from '../rows/cursor.ts'
 import { builder } from './builder.ts'
-import { described } from './enum-values.ts'
-import { feedCursor, openSeq, seqCursor } from './event-cursor.ts'
+import { describeValues } from './enum-values.ts'
+import { feedCursor, openSeqCursor, seqCursor } from './event-cursor.ts'
 import { JobFilterInput } from './job-filter.ts'
-import { LogGapRef, LogLineRef, LogStream, logCursor, logStart, type OfJob } from './log.ts'
-import { seen } from './problem.ts'
+import { checkLogStart, LogGapRef, LogLineRef, LogStream, logCursor, type OfJob } from './log.ts'
+import { requireRow } from './problem.ts'
 import { JobEventRef, JobRef, RunRef } from './refs.ts'
 
-/**
- * Live views. The rooms feed and logs give messages with plain cursors; here they get types and opaque cursors. Every
- * message carries a cursor, heartbeats too, so a client can always continue from its last message.
- */
+/** Every message has a cursor, including heartbeats, so a client can continue from its last message. */
 
 interface Cursored {
   cursor: string
@@ -30,9 +27,9 @@ type Message<M, Kind> = Omit<Extract<M, { kind: Kind }>, 'cursor'> & Cursored
 
 const StreamPhase = builder.enumType('StreamPhase', {
   description: 'Whether a message is about the past or the present.',
-  values: described({
-    REPLAY: 'It happened before the subscription began.',
-    LIVE: 'It happens now.',
+  values: describeValues({
+    REPLAY: 'Replayed: the change happened before the subscription began.',
+    LIVE: 'Live: the change happens now.',
   }),
 })
 
@@ -61,7 +58,7 @@ const StreamReset = builder
   .objectRef<Cursored & { reason: string; jobIds: readonly string[] }>('StreamReset')
   .implement({
     description:
-      'What was sent before does not hold any more. Without `jobIds`: read again what you show, then continue. With `jobIds`: only these jobs are concerned.',
+      'Earlier messages are no longer valid. Without `jobIds`: reload all displayed data, then continue. With `jobIds`: only these jobs are affected.',
     fields: (t) => ({
       reason: t.exposeString('reason', {
         description:
@@ -69,7 +66,7 @@ const StreamReset = builder
       }),
       jobIds: t.idList({
         description:
-          'The deleted jobs, at most 200: remove them from what you show. `jobUpdates` continues, `jobStatus` and `tail` complete. Empty: RETENTION.',
+          'The deleted jobs, at most 200; remove them from your display. `jobUpdates` continues, `jobStatus` and `tail` complete. Empty: RETENTION.',
         resolve: ({ jobIds }) => [...jobIds],
       }),
       cursor: t.expose('cursor', { type: 'Cursor', description: cursorDescription }),
@@ -77,10 +74,10 @@ const StreamReset = builder
   })
 
 const StreamHeartbeat = builder.objectRef<Cursored & { at: Date }>('StreamHeartbeat').implement({
-  description: 'Nothing happened for about 15 seconds; the stream is alive.',
+  description: 'A sign that the stream is alive, sent after about 15 seconds without other messages.',
   fields: (t) => ({
     cursor: t.expose('cursor', { type: 'Cursor', description: cursorDescription }),
-    at: t.expose('at', { type: 'DateTime', description: 'When it was sent, rounded down to a whole second.' }),
+    at: t.expose('at', { type: 'DateTime', description: 'When the message was sent, rounded down to a whole second.' }),
   }),
 })
 
@@ -91,7 +88,7 @@ const LogBatch = builder.objectRef<Message<TailMessage, 'batch'>>('LogBatch').im
     text: t.string({
       description: 'The output as text.',
       complexity: batchTextCost,
-      resolve: (batch, _args, { logTexts }) => logTexts?.markerOf(batch.utf8) ?? batch.text,
+      resolve: (batch, _args, { logTexts }) => logTexts?.addText(batch.utf8) ?? batch.text,
     }),
     lines: t.field({
       type: [LogLineRef],
@@ -114,13 +111,13 @@ const RunChanged = builder.objectRef<Message<TailMessage, 'run'> & OfJob>('RunCh
       type: RunRef,
       description: 'The run.',
       resolve: ({ jobId, run }, _args, { domain }) =>
-        seen(domain.db.prisma.run.findUnique({ where: { jobId_number: { jobId, number: run } } })),
+        requireRow(domain.db.prisma.run.findUnique({ where: { jobId_number: { jobId, number: run } } })),
     }),
     cursor: t.expose('cursor', { type: 'Cursor', description: cursorDescription }),
   }),
 })
 
-const typeOf = {
+const messageTypes = {
   transitions: JobTransitions,
   reset: StreamReset,
   heartbeat: StreamHeartbeat,
@@ -129,22 +126,23 @@ const typeOf = {
   run: RunChanged,
 } as const
 
-const resolveType = (message: object) => ('kind' in message ? typeOf[message.kind as keyof typeof typeOf] : undefined)
+const resolveType = (message: object) =>
+  'kind' in message ? messageTypes[message.kind as keyof typeof messageTypes] : undefined
 
 const JobStatusMessageRef = builder.unionType('JobStatusMessage', {
-  description: 'What `jobStatus` sends.',
+  description: 'Message of `jobStatus`.',
   types: [JobTransitions, StreamReset, StreamHeartbeat],
   resolveType,
 })
 
 const JobUpdatesMessageRef = builder.unionType('JobUpdatesMessage', {
-  description: 'What `jobUpdates` sends.',
+  description: 'Message of `jobUpdates`.',
   types: [JobTransitions, StreamReset, StreamHeartbeat],
   resolveType,
 })
 
 const TailMessageRef = builder.unionType('TailMessage', {
-  description: 'What `tail` sends.',
+  description: 'Message of `tail`.',
   types: [LogBatch, LogGapRef, RunChanged, StreamReset, StreamHeartbeat],
   resolveType,
 })
@@ -152,17 +150,17 @@ const TailMessageRef = builder.unionType('TailMessage', {
 const after = { type: 'Cursor', description: 'Start after this cursor.' } as const
 
 const batchBytes = 65_536
-/** The default fits so often into the largest one that is sent. */
-const batchesIn = (bytes: number) => Math.min(16, Math.max(1, Math.ceil(bytes / batchBytes)))
+/** Default batches per largest batch. */
+const countBatches = (bytes: number) => Math.min(16, Math.max(1, Math.ceil(bytes / batchBytes)))
 
 builder.subscriptionField('jobStatus', (t) =>
   t.field({
     type: JobStatusMessageRef,
     description:
-      'All events of one job after `after` (default: from the event of its current state), in order: first past, then live ones. Completes after the final event.',
+      'Streams the events of one job after `after` (default: from the event of its current state) in order: first past, then live events. Completes after the final event.',
     args: { jobId: t.arg.id({ required: true, description: 'The job.' }), after: t.arg(after) },
     subscribe: (_root, { jobId, after: cursor }, { feed, viewer }) =>
-      feed.jobStatus({ viewer, jobId, ...openSeq(jobId, cursor) }),
+      feed.jobStatus({ viewer, jobId, ...openSeqCursor(jobId, cursor) }),
     resolve: (message: JobStatusMessage, { jobId }, { load }) => {
       if (message.kind === 'transitions') load.job.prime(jobId, message.job)
       return { ...message, cursor: seqCursor({ jobId, seq: message.cursor, mark: message.mark }) }
@@ -174,7 +172,7 @@ builder.subscriptionField('jobUpdates', (t) =>
   t.field({
     type: JobUpdatesMessageRef,
     description:
-      'All events of all jobs that you may see and that match the filter before or after the event, and the deletion of such jobs (`StreamReset` with `jobIds`). Start from `JobConnection.asOf`.',
+      'Streams the events of all jobs that you may see and that match the filter before or after the event, and the deletion of such jobs (`StreamReset` with `jobIds`). Start from `JobConnection.asOf`.',
     args: { filter: t.arg({ type: JobFilterInput, description: 'Filter; default: all jobs.' }), after: t.arg(after) },
     subscribe: (_root, { filter, after: cursor }, { feed, viewer }) =>
       feed.jobUpdates({
@@ -193,7 +191,7 @@ builder.subscriptionField('tail', (t) =>
   t.field({
     type: TailMessageRef,
     description:
-      'Output of a job from `after`, from the last lines, or from the beginning, then live. Completes when all output was sent.',
+      'Streams the output of a job from `after`, from the last lines, or from the beginning, then live. Completes after all output.',
     args: {
       jobId: t.arg.id({ required: true, description: 'The job.' }),
       after: t.arg(after),
@@ -210,11 +208,11 @@ builder.subscriptionField('tail', (t) =>
       }),
       run: t.arg.int({ description: 'Number of the run; default: all runs.' }),
     },
-    complexity: ({ maxBatchBytes }) => ({ field: 1, multiplier: batchesIn(maxBatchBytes ?? batchBytes) }),
+    complexity: ({ maxBatchBytes }) => ({ field: 1, multiplier: countBatches(maxBatchBytes ?? batchBytes) }),
     async subscribe(_root, { jobId, maxBatchBytes, ...start }, context, info) {
       await demandVisible(jobId, context)
       return context.logTail.follow({
-        ...logStart(jobId, start),
+        ...checkLogStart(jobId, start),
         maxBatchBytes: maxBatchBytes ?? batchBytes,
         ...(collectNamesBelow(info).has('lines') && { linesMax: batchLinesMax }),
       })

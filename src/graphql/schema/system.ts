@@ -12,7 +12,6 @@ import type { Device } from '../../platform/generated/client.ts'
 import { builder } from './builder.ts'
 import { DeviceRef } from './refs.ts'
 
-/** The load of the machine that runs local jobs, and the GPUs of all pools. */
 interface Snapshot {
   at: Date
   devices: Device[]
@@ -27,7 +26,7 @@ const GpuCapability = builder.objectRef<Device>('GpuCapability').implement({
     index: t.exposeInt('index', { description: 'Physical index on its node.' }),
     name: t.exposeString('model', { description: 'GPU model.' }),
     memoryGib: t.exposeFloat('memoryGib', { description: 'GiB of memory.' }),
-    tensorCores: t.exposeBoolean('tensorCores', { description: 'Whether it has tensor cores.' }),
+    tensorCores: t.exposeBoolean('tensorCores', { description: 'Whether the GPU has tensor cores.' }),
     cuda: t.exposeStringList('cuda', { description: 'Lowest and highest CUDA version; empty: unknown.' }),
     driverVersion: t.string({
       nullable: true,
@@ -49,7 +48,7 @@ const GpuInventory = builder.objectRef<Snapshot>('GpuInventory').implement({
   }),
 })
 
-/** Where several nodes have GPUs, an index alone is ambiguous. */
+/** Indexes refer to one machine, because an index alone is ambiguous. */
 const onMachine = 'on the machine that runs local jobs, or without local jobs on the only node with GPUs'
 
 const indexes = ({ machineGpus }: Snapshot, { taken }: Pick<MachineGpu, 'taken'>) =>
@@ -87,7 +86,7 @@ const ExecutorInfo = builder.objectRef<ExecutorShape>('ExecutorInfo').implement(
   description: 'A backend that executes runs, in one pool.',
   fields: (t) => ({
     name: t.exposeString('name', { description: 'Name.' }),
-    pool: t.exposeString('pool', { description: 'The pool whose jobs it runs.' }),
+    pool: t.exposeString('pool', { description: 'The pool whose jobs the executor runs.' }),
     version: t.string({
       nullable: true,
       description: 'Version of the backend; null: the backend has no version.',
@@ -115,16 +114,16 @@ const System = builder.objectRef<Snapshot>('System').implement({
     'The machine that runs local jobs, as reported by the leader of its pool, and the GPUs of all pools. With several ' +
     'local pools: the pool of the default queue, otherwise the first by name that has a leader.',
   fields: (t) => ({
-    id: t.id({ description: 'Key for caches, not for `node`: always the same.', resolve: () => 'system' }),
+    id: t.id({ description: 'Constant key for caches; `node` does not accept it.', resolve: () => 'system' }),
     timestamp: t.expose('at', { type: 'DateTime', description: 'Time of the data.' }),
     loadAvg5Min: t.float({
       nullable: true,
-      description: 'Five-minute load average; null: there is no local pool, or it has no leader.',
+      description: 'Five-minute load average; null: the server has no local pool, or the pool has no leader.',
       resolve: ({ machine }) => machine?.load5 ?? null,
     }),
     memoryPercent: t.float({
       nullable: true,
-      description: 'Memory in use, in percent; null: there is no local pool, or it has no leader.',
+      description: 'Memory in use, in percent; null: the server has no local pool, or the pool has no leader.',
       resolve: ({ machine }) => machine?.memoryPercent ?? null,
     }),
     gpus: t.expose('devices', { type: [DeviceRef], description: 'All GPUs.' }),

@@ -8,13 +8,12 @@ import type { Bind } from '../rows/keyset.ts'
 import { teamsListing } from '../rows/listings.ts'
 import { pageCost } from '../rows/page.ts'
 import { builder } from './builder.ts'
-import { connectionType } from './connection-type.ts'
+import { declareConnection } from './connection-type.ts'
 import { DeleteResult } from './delete-result.ts'
-import { seen } from './problem.ts'
+import { requireRow } from './problem.ts'
 import { TeamRef } from './refs.ts'
 import { UserConnection } from './user.ts'
 
-/** People who share limits and an account. */
 builder.node(TeamRef, {
   description: 'A group of users who share limits and an account.',
   id: { resolve: (team) => team.id, description: 'team_…' },
@@ -25,7 +24,7 @@ builder.node(TeamRef, {
   fields: (t) => ({
     name: t.exposeString('name', { description: 'Name, unique.' }),
     account: t.exposeString('account', { description: 'Account charged for the jobs of the team.' }),
-    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was created.' }),
+    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When the team was created.' }),
     members: t.field({
       type: UserConnection,
       description: 'Members of the team; empty if you may not see them.',
@@ -37,7 +36,7 @@ builder.node(TeamRef, {
   }),
 })
 
-const TeamConnection = connectionType('Team', TeamRef)
+const TeamConnection = declareConnection('Team', TeamRef)
 
 builder.queryField('teams', (t) =>
   t.field({
@@ -55,8 +54,6 @@ builder.queryField('teams', (t) =>
     },
   }),
 )
-
-// ── writing ──
 
 const CreateTeamInput = builder.inputType('CreateTeamInput', {
   description: 'A new team.',
@@ -93,7 +90,7 @@ const CreateTeamSuccess = builder.objectRef<Written>('CreateTeamSuccess').implem
     team: t.field({
       type: TeamRef,
       description: 'The team.',
-      resolve: ({ id }, _args, { load }) => seen(load.team.load(id)),
+      resolve: ({ id }, _args, { load }) => requireRow(load.team.load(id)),
     }),
   }),
 })
@@ -104,7 +101,7 @@ const UpdateTeamSuccess = builder.objectRef<Written>('UpdateTeamSuccess').implem
     team: t.field({
       type: TeamRef,
       description: 'The team.',
-      resolve: ({ id }, _args, { load }) => seen(load.team.load(id)),
+      resolve: ({ id }, _args, { load }) => requireRow(load.team.load(id)),
     }),
   }),
 })

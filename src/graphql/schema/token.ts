@@ -8,12 +8,11 @@ import type { Bind } from '../rows/keyset.ts'
 import { tokensListing } from '../rows/listings.ts'
 import { pageCost } from '../rows/page.ts'
 import { builder } from './builder.ts'
-import { connectionType } from './connection-type.ts'
+import { declareConnection } from './connection-type.ts'
 import { TokenScope } from './enums.ts'
-import { seen } from './problem.ts'
+import { requireRow } from './problem.ts'
 import { ApiTokenRef, UserRef } from './refs.ts'
 
-/** API tokens. */
 builder.node(ApiTokenRef, {
   description: 'An API token of a user. The secret is shown once, when the token is created.',
   id: { resolve: (token) => token.id, description: 'token_…' },
@@ -29,33 +28,33 @@ builder.node(ApiTokenRef, {
     user: t.field({
       type: UserRef,
       description: 'The user that requests with this token act as.',
-      resolve: ({ userId }, _args, { load }) => seen(load.user.load(userId)),
+      resolve: ({ userId }, _args, { load }) => requireRow(load.user.load(userId)),
     }),
     scopes: t.field({
       type: [TokenScope],
-      description: 'Scopes of the token. It never permits more than its user may do.',
+      description: 'Scopes of the token; a token never permits more than its user may do.',
       resolve: ({ scopes }) => scopes,
     }),
-    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was created.' }),
+    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When the token was created.' }),
     expiresAt: t.expose('expiresAt', {
       type: 'DateTime',
       nullable: true,
-      description: 'When it expires; null: never.',
+      description: 'When the token expires; null: never.',
     }),
     lastUsedAt: t.expose('lastUsedAt', {
       type: 'DateTime',
       nullable: true,
-      description: 'When it was last used, to the minute; null: never used.',
+      description: 'When the token was last used, to the minute; null: never used.',
     }),
     revokedAt: t.expose('revokedAt', {
       type: 'DateTime',
       nullable: true,
-      description: 'When it was revoked; null: not revoked.',
+      description: 'When the token was revoked; null: not revoked.',
     }),
   }),
 })
 
-export const ApiTokenConnection = connectionType('ApiToken', ApiTokenRef)
+export const ApiTokenConnection = declareConnection('ApiToken', ApiTokenRef)
 
 builder.queryField('tokens', (t) =>
   t.field({
@@ -75,8 +74,6 @@ builder.queryField('tokens', (t) =>
     },
   }),
 )
-
-// ── writing ──
 
 const CreateTokenInput = builder.inputType('CreateTokenInput', {
   description: 'A new token.',
@@ -101,7 +98,7 @@ const CreateTokenSuccess = builder.objectRef<{ tokenId: string; secret: string }
     token: t.field({
       type: ApiTokenRef,
       description: 'The token.',
-      resolve: ({ tokenId }, _args, { load }) => seen(load.token.load(tokenId)),
+      resolve: ({ tokenId }, _args, { load }) => requireRow(load.token.load(tokenId)),
     }),
     secret: t.exposeString('secret', { description: 'The secret. It is shown only once, here.' }),
   }),
@@ -128,7 +125,7 @@ const RevokeTokenSuccess = builder.objectRef<{ tokenId: string }>('RevokeTokenSu
     token: t.field({
       type: ApiTokenRef,
       description: 'The token.',
-      resolve: ({ tokenId }, _args, { load }) => seen(load.token.load(tokenId)),
+      resolve: ({ tokenId }, _args, { load }) => requireRow(load.token.load(tokenId)),
     }),
   }),
 })

@@ -3,8 +3,8 @@ import type { GraphQLFieldResolver } from 'graphql'
 import { isUnavailable, Unavailable, whyUnavailable } from '../../platform/tx.ts'
 
 /**
- * A mutation during an outage is answered with UnavailableProblem, whichever of its statements failed and whatever the
- * driver threw. Of many, each gets its own, so that the client treats all of them alike.
+ * Mutations return UnavailableProblem during a database outage, whatever the driver threw. A bulk mutation returns one
+ * per item, so clients treat all items alike.
  */
 
 type Resolver = GraphQLFieldResolver<unknown, object>
@@ -16,27 +16,27 @@ class UnavailablePlugin<Types extends SchemaTypes> extends BasePlugin<Types> {
       try {
         return await resolver(...args)
       } catch (error) {
-        throw unavailableOf(error) ?? error
+        throw toUnavailable(error) ?? error
       }
     }
   }
 }
 
-/** null: it is something else. */
-function unavailableOf(error: unknown): Unavailable | null {
+/** null: not an outage. */
+function toUnavailable(error: unknown): Unavailable | null {
   if (error instanceof Unavailable) return error
   return isUnavailable(error) ? new Unavailable(whyUnavailable(error), { cause: error }) : null
 }
 
-/** The outcomes of all items, or for each that it is unavailable now. */
-export async function eachOrUnavailable<Item, Outcome>(
+/** Turns an outage into one `Unavailable` per item. */
+export async function catchOutage<Item, Outcome>(
   items: readonly Item[],
   work: (items: readonly Item[]) => Promise<Outcome[]>,
 ): Promise<(Outcome | Unavailable)[]> {
   try {
     return await work(items)
   } catch (error) {
-    const unavailable = unavailableOf(error)
+    const unavailable = toUnavailable(error)
     if (!unavailable) throw error
     return items.map(() => unavailable)
   }

@@ -9,10 +9,10 @@ import type { Bind } from '../rows/keyset.ts'
 import { usersListing } from '../rows/listings.ts'
 import { pageCost } from '../rows/page.ts'
 import { builder } from './builder.ts'
-import { connectionType } from './connection-type.ts'
+import { declareConnection } from './connection-type.ts'
 import { DeleteResult } from './delete-result.ts'
 import { UserLevel } from './enums.ts'
-import { seen } from './problem.ts'
+import { requireRow } from './problem.ts'
 import { TeamRef, UserRef } from './refs.ts'
 import { ApiTokenConnection } from './token.ts'
 
@@ -24,7 +24,7 @@ const UserIdentity = builder.objectRef<{ oidcIssuer: string; oidcSubject: string
   }),
 })
 
-/** Users. Private fields are shown to the user, and to callers who may write users or tokens. */
+/** Private fields are visible to the user and to callers who may write users or tokens. */
 builder.node(UserRef, {
   description: 'A user. In single-user mode there is only `local`.',
   id: { resolve: (user) => user.id, description: 'user_…' },
@@ -36,7 +36,8 @@ builder.node(UserRef, {
     email: t.exposeString('email', { nullable: true, description: 'Email address; null: unknown.' }),
     level: t.expose('level', { type: UserLevel, description: 'Level; determines base priority and permissions.' }),
     disabled: t.exposeBoolean('disabled', {
-      description: 'Whether the user is disabled: no login; running jobs continue, waiting ones are held.',
+      description:
+        'Whether the user is disabled. A disabled user cannot log in; running jobs continue, and waiting jobs are held.',
     }),
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When the user was created.' }),
     teams: t.field({
@@ -74,7 +75,7 @@ builder.node(UserRef, {
     }),
     permissions: t.stringList({
       description:
-        'Effective permissions: those of the level and of `allow`, without those of `deny`. A token may have fewer. Visible to the user and with user.write.',
+        'Permissions of the level and of `allow`, without those of `deny`. A token may have fewer permissions. Visible to the user and with user.write.',
       resolve({ id, name, level, allow, deny }, _args, { viewer }) {
         demandOwn(viewer, id, 'user.write')
         return [...viewerOf({ id, name, level, allow, deny }).granted]
@@ -112,7 +113,7 @@ builder.node(UserRef, {
   }),
 })
 
-export const UserConnection = connectionType('User', UserRef)
+export const UserConnection = declareConnection('User', UserRef)
 
 builder.queryField('users', (t) =>
   t.field({
@@ -127,8 +128,6 @@ builder.queryField('users', (t) =>
     },
   }),
 )
-
-// ── writing ──
 
 const names = {
   displayName: 'Display name.',
@@ -180,7 +179,8 @@ const UpdateUserInput = builder.inputType('UpdateUserInput', {
     deny: t.stringList(names.deny),
     unixUser: t.string({ description: names.unixUser }),
     disabled: t.boolean({
-      description: 'Whether the user is disabled: no login; running jobs continue, waiting ones are held.',
+      description:
+        'Whether the user is disabled. A disabled user cannot log in; running jobs continue, and waiting jobs are held.',
     }),
     identity: t.field({
       type: UserIdentityInput,
@@ -199,7 +199,7 @@ const CreateUserSuccess = builder.objectRef<Written>('CreateUserSuccess').implem
     user: t.field({
       type: UserRef,
       description: 'The user.',
-      resolve: ({ id }, _args, { load }) => seen(load.user.load(id)),
+      resolve: ({ id }, _args, { load }) => requireRow(load.user.load(id)),
     }),
   }),
 })
@@ -210,7 +210,7 @@ const UpdateUserSuccess = builder.objectRef<Written>('UpdateUserSuccess').implem
     user: t.field({
       type: UserRef,
       description: 'The user.',
-      resolve: ({ id }, _args, { load }) => seen(load.user.load(id)),
+      resolve: ({ id }, _args, { load }) => requireRow(load.user.load(id)),
     }),
   }),
 })
@@ -254,7 +254,7 @@ builder.mutationField('deleteUser', (t) =>
   t.field({
     type: DeleteResult,
     description:
-      'Disables a user and revokes the tokens of the user. Running jobs continue, waiting ones are held, and the audit log keeps the name.',
+      'Disables a user and revokes the tokens of the user. Running jobs continue, waiting jobs are held, and the audit log keeps the name.',
     args: { input: t.arg({ type: DeleteUserInput, required: true, description: 'The user.' }) },
     resolve: (_root, { input }, { domain, viewer }) => deleteUser(domain, viewer, input),
   }),

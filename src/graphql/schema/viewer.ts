@@ -6,16 +6,15 @@ import type { JobRow } from '../../domain/submission/stored-job.ts'
 import { partId } from '../rows/typed-id.ts'
 import { builder } from './builder.ts'
 import { TokenScope } from './enums.ts'
-import { seen } from './problem.ts'
+import { requireRow } from './problem.ts'
 import { JobRef, UserRef } from './refs.ts'
 
-/** The caller, and what belongs to the caller. */
 interface ViewerQueueShape {
   pendingCount: number
   runningCount: number
   blockedCount: number
   runningIds: readonly string[]
-  /** By pool, in the order of their turns; read once, when asked for. */
+  /** By pool, in queue order; read once, on demand. */
   lines: () => Promise<InLine[][]>
 }
 
@@ -29,7 +28,7 @@ const ViewerQueue = builder.objectRef<ViewerQueueShape>('ViewerQueue').implement
     blockedCount: t.exposeInt('blockedCount', { description: 'Jobs that wait for an approval.' }),
     bestPosition: t.int({
       nullable: true,
-      description: 'Best queue position of your QUEUED jobs; null: none is queued.',
+      description: 'Best queue position of your QUEUED jobs; null: you have no QUEUED job.',
       async resolve({ lines }, _args, { load }) {
         const first = (await lines()).flatMap(([next]) => next ?? [])
         const positions = await Promise.all(first.map(({ jobId }) => load.position.load(jobId)))
@@ -55,7 +54,7 @@ const ViewerQueue = builder.objectRef<ViewerQueueShape>('ViewerQueue').implement
   }),
 })
 
-/** The jobs among those asked for by id that exist. */
+/** Drops missing jobs. */
 const present = (jobs: readonly (JobRow | Error | null)[]): JobRow[] =>
   jobs.flatMap((job) => {
     if (job instanceof Error) throw job
@@ -66,13 +65,13 @@ export const ViewerRef = builder.objectRef<Viewer>('Viewer').implement({
   description: 'The user who makes the request.',
   fields: (t) => ({
     id: t.id({
-      description: 'Key for caches, not for `node`: one for each user.',
+      description: 'Key for caches, unique per user; `node` does not accept it.',
       resolve: ({ userId }) => partId('viewer', userId),
     }),
     user: t.field({
       type: UserRef,
       description: 'The current user.',
-      resolve: ({ userId }, _args, { load }) => seen(load.user.load(userId)),
+      resolve: ({ userId }, _args, { load }) => requireRow(load.user.load(userId)),
     }),
     permissions: t.stringList({
       description: 'Your permissions with the token in use.',
@@ -106,13 +105,10 @@ type ViewerQueueRow = Omit<ViewerQueueShape, 'lines'>
 
 const emptyQueue: ViewerQueueRow = { pendingCount: 0, runningCount: 0, blockedCount: 0, runningIds: [] }
 
-/**
- * Up to this many jobs of one user are counted by their rows; beyond it the leader's last count of open entries is
- * used.
- */
+/** Up to this number the jobs of a user are counted; beyond it the last count of the leader is used. */
 const countedMax = 20_000
 
-/** The gate is not a constant for PostgreSQL, so that it reads the index of the lane, not that of all gated entries. */
+/** The gate comes from a join, not a constant, so that PostgreSQL reads the index of the lane, not that of all gated entries. */
 const countedSql = (gates: string) =>
   `(SELECT coalesce(sum(c.count), 0) FROM mine CROSS JOIN unnest(ARRAY[${gates}]) gate(open)
     CROSS JOIN LATERAL (SELECT count(*) FROM queue_entry WHERE lane_id = mine.id AND open = gate.open) c)`

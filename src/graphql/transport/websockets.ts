@@ -16,7 +16,7 @@ import type { AccessEnd, AccessExpiry } from '../callers/access-expiry.ts'
 import type { Authenticate } from '../callers/authenticate.ts'
 import { formatError, presentError, refusal } from '../errors.ts'
 import { KeyedLimit } from '../keyed-limit.ts'
-import { type Message, textsOf, withTexts } from '../rows/log-text.ts'
+import { insertLogTexts, type Message, readLogTexts } from '../rows/log-text.ts'
 import { closeGradually } from './closing-streams.ts'
 import type { GraphqlEngine } from './engine.ts'
 import { pingPeer, type UnsentBytes } from './slow-readers.ts'
@@ -102,7 +102,7 @@ export class WebSockets {
       onError: (_context, _id, _payload, errors) => this.#formatErrors(errors),
       onNext: ({ extra }, _id, _payload, _args, result) => {
         const { data = null, errors, extensions } = result
-        for (const [marker, utf8] of textsOf(result)) extra.texts.set(marker, utf8)
+        for (const [marker, utf8] of readLogTexts(result)) extra.texts.set(marker, utf8)
         return errors ? { data, errors: this.#formatErrors(errors), ...(extensions && { extensions }) } : undefined
       },
     })
@@ -136,7 +136,7 @@ export class WebSockets {
         protocol: socket.protocol,
         send: (data) => {
           coalesceWrites()
-          return send(socket, withTexts(data, texts))
+          return send(socket, insertLogTexts(data, texts))
         },
         close: (code, reason) => socket.close(code, reason),
         onMessage: (receive) => this.#receive(socket, receive),

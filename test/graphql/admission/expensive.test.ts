@@ -91,9 +91,9 @@ describe('lists', () => {
 
   it('of a user are read two at a time, and lists of others at once', async () => {
     const { lists, begun } = held()
-    const reads = Array.from({ length: 5 }, () => lists.sqlOf('ann').query('SELECT 1'))
+    const reads = Array.from({ length: 5 }, () => lists.sqlFor('ann').query('SELECT 1'))
     expect(begun).toHaveLength(limits.listsInFlightMax)
-    void lists.sqlOf('bob').query('SELECT 1')
+    void lists.sqlFor('bob').query('SELECT 1')
     expect(begun).toHaveLength(limits.listsInFlightMax + 1)
     for (let i = 0; i < 6; i++) {
       begun[i]?.()
@@ -104,7 +104,7 @@ describe('lists', () => {
 
   it('have a statement timeout, and use one processor of the database', () => {
     const { lists, options } = held()
-    void lists.sqlOf('ann').query('SELECT 1')
+    void lists.sqlFor('ann').query('SELECT 1')
     expect(options).toEqual([
       { statementMsMax: limits.listMsMax + cancelAheadMs, settings: { max_parallel_workers_per_gather: '0' } },
     ])
@@ -114,7 +114,7 @@ describe('lists', () => {
     const cancelled = Object.assign(new Error('canceling statement due to statement timeout'), { code: '57014' })
     const failing = (error: unknown) =>
       createListReads({ transaction: () => Promise.reject(error) } as unknown as Db)
-        .sqlOf('ann')
+        .sqlFor('ann')
         .query('SELECT 1')
     await expect(failing(new Unavailable('not now', { cause: cancelled }))).rejects.toMatchObject({
       message: expect.stringMatching(/^Reading this list takes longer than 5 s; narrow it by createdAfter/),

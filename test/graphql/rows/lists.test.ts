@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { viewerOf } from '../../../src/domain/access.ts'
 import type { JobFilter } from '../../../src/feed/filter.ts'
-import { readPages, requestPage } from '../../../src/graphql/rows/keyset.ts'
+import { parsePage, readPages } from '../../../src/graphql/rows/keyset.ts'
 import { type JobOrderField, jobsListing, queueEntriesListing } from '../../../src/graphql/rows/listings.ts'
 import { readEntries } from '../../../src/graphql/rows/queue-entries.ts'
 import { filterSql } from '../../../src/graphql/schema/job-filter.ts'
@@ -121,7 +121,7 @@ async function explain(read: (sql: Sql) => Promise<unknown>): Promise<Plan[]> {
 /** Pages of tables and indexes that a list looks at. */
 async function pagesOf(filter: JobFilter, [by, direction]: readonly [JobOrderField, 'ASC' | 'DESC']): Promise<number> {
   const listing = jobsListing(by, direction === 'DESC')
-  const page = requestPage(listing, filter, { first: 20 })
+  const page = parsePage(listing, filter, { first: 20 })
   const where = (bind: (value: unknown) => string) => filterSql(filter, bind, by)
   const plans = await explain((sql) => readPages(sql, { listing, page, parents: [''], filterOf: () => filter, where }))
   return plans.reduce((sum, plan) => sum + plan['Shared Hit Blocks'] + plan['Shared Read Blocks'], 0)
@@ -166,7 +166,7 @@ const readsOfJobs = (plan: Plan): (string | null)[] => [
 it('the running and the blocked jobs of a queue are read by their keys', async () => {
   const viewer = viewerOf({ id: 'user_17', name: 'ann', level: 'ADMIN', allow: [], deny: [] })
   const filter = { pool: 'sim' }
-  const page = requestPage(queueEntriesListing, filter, { first: 20 })
+  const page = parsePage(queueEntriesListing, filter, { first: 20 })
   for (const states of [['STARTING', 'RUNNING', 'CANCELLING'], ['BLOCKED']] as const) {
     const plans = await explain((sql) => readEntries(sql, { pool: 'sim', states, viewer, filter }, page))
     expect(plans.flatMap(readsOfJobs)).toEqual(['job_pkey'])

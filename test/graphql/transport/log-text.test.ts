@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { createLogTexts, keepTexts, textsOf, withTexts } from '../../../src/graphql/rows/log-text.ts'
+import { attachLogTexts, createLogTexts, insertLogTexts, readLogTexts } from '../../../src/graphql/rows/log-text.ts'
 import type { Utf8 } from '../../../src/logs/batch.ts'
 
 test('bytes are escaped as JSON.stringify escapes their text', () => {
@@ -8,7 +8,7 @@ test('bytes are escaped as JSON.stringify escapes their text', () => {
     // The second message reuses the first.
     for (const around of ['', '漢']) {
       const message = `${around}"marker"${around}`
-      expect(String(withTexts(message, new Map([['marker', [utf8]]])).data)).toBe(
+      expect(String(insertLogTexts(message, new Map([['marker', [utf8]]])).data)).toBe(
         around + JSON.stringify(text) + around,
       )
     }
@@ -21,7 +21,7 @@ test('bytes are escaped as JSON.stringify escapes their text', () => {
 
 test('long parts before and after a text are kept', () => {
   const [before, after] = ['ä'.repeat(100_000), 'ö'.repeat(1_000_000)]
-  const message = String(withTexts(`${before}"marker"${after}`, new Map([['marker', [Buffer.from('\n')]]])).data)
+  const message = String(insertLogTexts(`${before}"marker"${after}`, new Map([['marker', [Buffer.from('\n')]]])).data)
   expect(message === `${before}"\\n"${after}`).toBe(true)
 })
 
@@ -29,15 +29,15 @@ test('each message gets its own texts in any order of messages', () => {
   const waiting = new Map<string, Utf8>()
   const message = (id: string, ...texts: string[]) => {
     const taken = createLogTexts()
-    const data = texts.map((text) => taken.markerOf([Buffer.from(text)]))
-    const result = { ...keepTexts({ data }, taken), id }
-    for (const [marker, utf8] of textsOf(result)) waiting.set(marker, utf8)
+    const data = texts.map((text) => taken.addText([Buffer.from(text)]))
+    const result = { ...attachLogTexts({ data }, taken), id }
+    for (const [marker, utf8] of readLogTexts(result)) waiting.set(marker, utf8)
     return JSON.stringify(result)
   }
   const [one, none, two] = [message('1', 'a\n'), message('2'), message('3', '"', 'ü')]
-  expect(withTexts(none, waiting).data).toBe('{"data":[],"id":"2"}')
-  expect(JSON.parse(String(withTexts(two, waiting).data))).toEqual({ data: ['"', 'ü'], id: '3' })
-  expect(JSON.parse(String(withTexts(one, waiting).data))).toEqual({ data: ['a\n'], id: '1' })
+  expect(insertLogTexts(none, waiting).data).toBe('{"data":[],"id":"2"}')
+  expect(JSON.parse(String(insertLogTexts(two, waiting).data))).toEqual({ data: ['"', 'ü'], id: '3' })
+  expect(JSON.parse(String(insertLogTexts(one, waiting).data))).toEqual({ data: ['a\n'], id: '1' })
   expect(waiting.size).toBe(0)
 })
 
@@ -47,7 +47,7 @@ test('a large message keeps its buffer until it was sent, then another one uses 
     // In parts: the text is in two chunks.
     return { utf8: [Buffer.from(text.slice(0, 150)), Buffer.from(text.slice(150))], text }
   }
-  const make = ({ utf8 }: { utf8: Utf8 }) => withTexts('"marker"', new Map([['marker', utf8]]))
+  const make = ({ utf8 }: { utf8: Utf8 }) => insertLogTexts('"marker"', new Map([['marker', utf8]]))
   const letters = [...'abcdefghijkl'].map(large)
   const messages = letters.map((each) => ({ ...each, made: make(each) }))
   for (const { made, text } of messages) expect(String(made.data)).toBe(JSON.stringify(text))
