@@ -26,7 +26,7 @@ import { readBootId } from './executors/local/processes.ts'
 import { createFeed } from './feed/feed.ts'
 import { createQueueWatch } from './feed/queue-watch.ts'
 import { hashDocument, type TrustedDocumentsConfig } from './graphql/admission/trusted-documents.ts'
-import { createAuthenticate, createSingleUser } from './graphql/callers/authenticate.ts'
+import { createAuthenticator, createSingleUserAuthenticator } from './graphql/callers/authenticate.ts'
 import { createListReads } from './graphql/rows/list-reads.ts'
 import { Server } from './graphql/transport/server.ts'
 import { createLogTail } from './logs/follow.ts'
@@ -199,8 +199,8 @@ async function serve({ config, domain, disk, fresh, running }: Serving): Promise
     isStarted: () => running.isStarted === true,
     connectionsMax: Math.floor(openFilesMax() / 2),
     authenticate: domain.singleUser
-      ? createSingleUser(domain, await localViewer(domain), () => running.isOutdated === true)
-      : createAuthenticate(domain, oidc),
+      ? createSingleUserAuthenticator(domain, await localViewer(domain), () => running.isOutdated === true)
+      : createAuthenticator(domain, oidc),
   })
   const { url } = await server.listen().catch((error: unknown) => {
     const problem = explainListenError(error, config.server)

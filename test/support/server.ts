@@ -4,7 +4,11 @@ import { createSequencer } from '../../src/domain/jobs/sequence.ts'
 import type { DeclaredPool } from '../../src/domain/machines/pools.ts'
 import { createFeed, type Feed } from '../../src/feed/feed.ts'
 import { createQueueWatch, type QueueWatch } from '../../src/feed/queue-watch.ts'
-import { type Authenticate, createAuthenticate, createSingleUser } from '../../src/graphql/callers/authenticate.ts'
+import {
+  type Authenticator,
+  createAuthenticator,
+  createSingleUserAuthenticator,
+} from '../../src/graphql/callers/authenticate.ts'
 import type { OidcRules } from '../../src/graphql/callers/oidc.ts'
 import type { ServerFacts } from '../../src/graphql/rows/context.ts'
 import { createListReads, type ListReads } from '../../src/graphql/rows/list-reads.ts'
@@ -96,15 +100,15 @@ export async function startServer(options: TestServerOptions = {}): Promise<Test
     oidcClientId: null,
     ...options.facts,
   }
-  const everybody: Authenticate = async ({ authorization }) => {
+  const everybody: Authenticator = async ({ authorization }) => {
     const viewer = authenticate?.(authorization, { users })
     return viewer ? { viewer } : 'unknown'
   }
-  const withoutLogIn = authenticate ? everybody : createSingleUser(domain, admin, () => false)
+  const withoutLogIn = authenticate ? everybody : createSingleUserAuthenticator(domain, admin, () => false)
   const server = new Server({
     rooms: { domain, live, lists, feed, logTail, queueWatch, facts, log },
     config: { ...configDefaults, singleUser: !logIn, ...config },
-    authenticate: logIn ? createAuthenticate(domain, logIn.oidc) : withoutLogIn,
+    authenticate: logIn ? createAuthenticator(domain, logIn.oidc) : withoutLogIn,
     disk: options.disk ?? { findProblem: async () => null },
     ...defined({ keepAliveMs, drainMsMax, connectionsMax }),
   })

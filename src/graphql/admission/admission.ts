@@ -31,7 +31,7 @@ export interface AdmissionRules {
 }
 
 /** The cost of a subscription, for its first message. */
-export interface Priced {
+export interface StreamCost {
   cost?: number
 }
 
@@ -43,7 +43,7 @@ export interface Priced {
  *
  * Parsed and valid documents are cached for all callers. Refusals that depend on the caller are thrown, and never cached.
  */
-export function admissionPlugin(rules: AdmissionRules, log: Log): Plugin<RequestContext & Priced> {
+export function admissionPlugin(rules: AdmissionRules, log: Log): Plugin<RequestContext & StreamCost> {
   const { documents, introspection } = rules
   const present = (error: GraphQLError, viewer: Viewer) =>
     presentError(introspection && viewer !== anonymous ? error : removeSuggestion(error), log)
@@ -105,7 +105,7 @@ export function admissionPlugin(rules: AdmissionRules, log: Log): Plugin<Request
       if (refusedFor) return setResultAndStopExecution({ errors: [presentError(refusedFor, log)] })
       const admitted = await admit(args, { rules, present })
       if (!('cost' in admitted)) return setResultAndStopExecution(admitted)
-      const priced: Priced = args.contextValue
+      const priced: StreamCost = args.contextValue
       priced.cost = admitted.cost
     },
   }

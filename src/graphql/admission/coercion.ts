@@ -15,13 +15,13 @@ import {
  * its 60 fields. This reads a type once, and visits only the fields of a value. It throws a GraphQLError for an invalid
  * value: graphql-js then coerces it again and names the problem.
  */
-export type Coerce = (value: unknown) => unknown
+export type Coercer = (value: unknown) => unknown
 
 const invalid = () => new GraphQLError('The value is not valid')
 
-const coercers = new WeakMap<GraphQLInputType, Coerce>()
+const coercers = new WeakMap<GraphQLInputType, Coercer>()
 
-export function getCoercer(type: GraphQLInputType): Coerce {
+export function getCoercer(type: GraphQLInputType): Coercer {
   const known = coercers.get(type)
   if (known) return known
   const made = isNonNullType(type) ? nonNull(getCoercer(type.ofType)) : nullable(type)
@@ -30,13 +30,13 @@ export function getCoercer(type: GraphQLInputType): Coerce {
 }
 
 const nonNull =
-  (coerce: Coerce): Coerce =>
+  (coerce: Coercer): Coercer =>
   (value) => {
     if (value === null || value === undefined) throw invalid()
     return coerce(value)
   }
 
-function nullable(type: Exclude<GraphQLInputType, GraphQLNonNull<GraphQLNullableType>>): Coerce {
+function nullable(type: Exclude<GraphQLInputType, GraphQLNonNull<GraphQLNullableType>>): Coercer {
   const coerce = isListType(type)
     ? list(getCoercer(type.ofType))
     : isInputObjectType(type)
@@ -47,12 +47,12 @@ function nullable(type: Exclude<GraphQLInputType, GraphQLNonNull<GraphQLNullable
 
 /** A single value becomes a list with this value. */
 const list =
-  (item: Coerce): Coerce =>
+  (item: Coercer): Coercer =>
   (value) =>
     Array.isArray(value) ? value.map(item) : [item(value)]
 
 const leaf =
-  (parse: Coerce): Coerce =>
+  (parse: Coercer): Coercer =>
   (value) => {
     const parsed = parse(value)
     if (parsed === undefined) throw invalid()
@@ -60,12 +60,12 @@ const leaf =
   }
 
 interface Fields {
-  coercers: ReadonlyMap<string, Coerce>
+  coercers: ReadonlyMap<string, Coercer>
   defaults: readonly GraphQLInputField[]
   required: readonly string[]
 }
 
-function object(type: GraphQLInputObjectType): Coerce {
+function object(type: GraphQLInputObjectType): Coercer {
   let fields: Fields | undefined // Read at the first value: a type may contain itself.
   return (value) => {
     if (typeof value !== 'object' || Array.isArray(value)) throw invalid()

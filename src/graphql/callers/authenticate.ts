@@ -14,13 +14,13 @@ export interface Credentials {
 }
 
 /** `unknown`: the credentials are invalid or revoked. `expired`: a new token is accepted. */
-export type Identified = { viewer: Viewer } | 'unknown' | 'expired'
+export type Identification = { viewer: Viewer } | 'unknown' | 'expired'
 
 /** Throws Unavailable if the database or the provider is unreachable. */
-export type Authenticate = (credentials: Credentials) => Promise<Identified>
+export type Authenticator = (credentials: Credentials) => Promise<Identification>
 
 /** Authenticates every caller as the local user, except a run that sends its token. After the mode has ended it refuses all. */
-export function createSingleUser(domain: Domain, viewer: Viewer, hasEnded: () => boolean): Authenticate {
+export function createSingleUserAuthenticator(domain: Domain, viewer: Viewer, hasEnded: () => boolean): Authenticator {
   const identifyRun = createRunIdentification(domain)
   return async ({ authorization, ip }) => {
     if (hasEnded()) throw new Unavailable('Single-user mode has ended; the server restarts')
@@ -31,7 +31,7 @@ export function createSingleUser(domain: Domain, viewer: Viewer, hasEnded: () =>
 
 function createRunIdentification(domain: Domain) {
   const check = createRunTokenCheck(domain)
-  return async (secret: string, ip: string | null): Promise<Identified> => {
+  return async (secret: string, ip: string | null): Promise<Identification> => {
     const run = await check(secret)
     return run ? { viewer: viewerOfRun(run, ip) } : 'unknown'
   }
@@ -48,12 +48,12 @@ export function hasRunToken(authorization: string | undefined): boolean {
 }
 
 /** Accepts API tokens, tokens of runs and, with a provider, JWTs. A request without credentials is anonymous. */
-export function createAuthenticate(domain: Domain, oidc: OidcRules | null): Authenticate {
+export function createAuthenticator(domain: Domain, oidc: OidcRules | null): Authenticator {
   const checkToken = createTokenCheck(domain)
   const identifyRun = createRunIdentification(domain)
   const checkJwt = oidc && createJwtCheck(oidc, domain.time)
 
-  async function identifyByToken(secret: string, ip: string | null): Promise<Identified> {
+  async function identifyByToken(secret: string, ip: string | null): Promise<Identification> {
     const checked = await checkToken(secret)
     if (checked === null) return 'unknown'
     if (checked.expired) return 'expired'
@@ -65,7 +65,7 @@ export function createAuthenticate(domain: Domain, oidc: OidcRules | null): Auth
     check: NonNullable<typeof checkJwt>,
     jwt: string,
     ip: string | null,
-  ): Promise<Identified> {
+  ): Promise<Identification> {
     const verdict = await check(jwt)
     if (typeof verdict === 'string') return verdict
     const person = await personOf(domain, verdict.claims)

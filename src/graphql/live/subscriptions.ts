@@ -4,7 +4,7 @@ import type { Viewer } from '../../domain/access.ts'
 import { readJob } from '../../domain/submission/stored-job.ts'
 import { createPacer } from '../../platform/pacer.ts'
 import { readIfAvailable, retryMs } from '../../platform/read-if-available.ts'
-import type { Priced } from '../admission/admission.ts'
+import type { StreamCost } from '../admission/admission.ts'
 import { limits } from '../caller-limits.ts'
 import { isUnavailableError, limitErrors, presentError, refusal } from '../errors.ts'
 import { KeyedLimit } from '../keyed-limit.ts'
@@ -59,7 +59,7 @@ export function subscriptionsPlugin(rooms: Rooms): Plugin<RequestContext & Strea
       leave()
       return source
     }
-    let price: Priced | null = cost === undefined ? null : { cost }
+    let price: StreamCost | null = cost === undefined ? null : { cost }
     const share = shared.join(args, viewer)
     const execution = { live, args: { ...args, contextValue: undefined }, viewer, insertsLogTexts, executions }
     const executed = createReplayedPages(
@@ -126,7 +126,7 @@ interface Execution {
   executions: KeyedLimit
 }
 
-type Subscribing = RequestContext & StreamTransport & Priced
+type Subscribing = RequestContext & StreamTransport & StreamCost
 
 /** Opens the messages, or returns the errors of a refusal. */
 async function openSource({ domain }: Rooms, args: ExecutionArgs, clientWaits = () => false) {

@@ -1,4 +1,3 @@
-import type { GraphQLSchema } from 'graphql'
 import { createYoga } from 'graphql-yoga'
 import type { Viewer } from '../../domain/access.ts'
 import { type AdmissionRules, admissionPlugin } from '../admission/admission.ts'
@@ -7,6 +6,7 @@ import { limits } from '../caller-limits.ts'
 import { presentError } from '../errors.ts'
 import { type StreamTransport, subscriptionsPlugin } from '../live/subscriptions.ts'
 import { createContext, type RequestContext, type Rooms } from '../rows/context.ts'
+import { schema } from '../schema/schema.ts'
 
 export type GraphqlEngine = ReturnType<typeof createGraphqlEngine>
 
@@ -16,14 +16,8 @@ export interface Requester extends StreamTransport {
   bodyBytes?: number
 }
 
-export interface EngineOptions {
-  schema: GraphQLSchema
-  rooms: Rooms
-  admission: AdmissionRules
-}
-
 /** Executes documents after admission, in the same way for HTTP, SSE and WebSocket. */
-export function createGraphqlEngine({ schema, rooms, admission }: EngineOptions) {
+export function createGraphqlEngine(rooms: Rooms, admission: AdmissionRules) {
   return createYoga<Requester, RequestContext>({
     schema,
     context: ({ viewer }) => createContext(rooms, viewer),

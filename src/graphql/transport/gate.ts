@@ -1,3 +1,5 @@
+import type { IncomingMessage } from 'node:http'
+
 export interface GateRules {
   singleUser: boolean
   /** More values of Host for single-user mode, with or without a port. */
@@ -74,3 +76,19 @@ const isLoopbackName = (name: string) =>
 const removeDefaultPort = (host: string, protocol: string) => host.replace(protocol === 'https:' ? /:443$/ : /:80$/, '')
 
 const isSameText = (a: string, b: string) => a.toLowerCase() === b.toLowerCase()
+
+/**
+ * Proxies may request a whole address, `GET http://host/path`. Its host replaces the Host header (RFC 9112, 3.2.2), also for
+ * the gate. Two Host headers are removed: proxies differ in which one counts.
+ */
+export function normalizeTarget(request: IncomingMessage): void {
+  const { url = '', headersDistinct } = request
+  if ((headersDistinct['host']?.length ?? 0) > 1) {
+    delete request.headers.host
+    return
+  }
+  if (!/^https?:/i.test(url) || !URL.canParse(url)) return
+  const { host, pathname, search } = new URL(url)
+  request.headers.host = host
+  request.url = pathname + search
+}

@@ -1,8 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 
-export type InOrder = (response: ServerResponse, work: () => Promise<void>) => Promise<void>
-
 interface Line {
   length: number
   /** The last request has its response. */
@@ -17,7 +15,7 @@ const isFull = ({ length }: Line) => length > 1
  * connection while more than one waits: Node would begin all of them, and one connection could hold the server with ten thousand.
  * Limit: Node's timeout of a request includes its wait, so a long body behind a stream is cut, and the stream with it.
  */
-export function createPipelines(): InOrder {
+export function createPipelines(): (response: ServerResponse, work: () => Promise<void>) => Promise<void> {
   const lines = new WeakMap<Socket, Line>()
 
   function begin(socket: Socket): Line {

@@ -14,15 +14,14 @@ import { type RateLimitConfig, RateLimits } from '../admission/rate-limits.ts'
 import { TrustedDocuments, type TrustedDocumentsConfig } from '../admission/trusted-documents.ts'
 import { limits } from '../caller-limits.ts'
 import { AccessExpiry } from '../callers/access-expiry.ts'
-import { type Authenticate, hasRunToken } from '../callers/authenticate.ts'
+import { type Authenticator, hasRunToken } from '../callers/authenticate.ts'
 import { buildErrorBody, isUnavailableError, rateLimited } from '../errors.ts'
 import { KeyedLimit } from '../keyed-limit.ts'
 import type { Rooms } from '../rows/context.ts'
-import { schema } from '../schema/schema.ts'
 import { computeClosingMs } from './closing-streams.ts'
 import { Drain, sendUnavailable, stoppingText } from './drain.ts'
 import { createGraphqlEngine, type GraphqlEngine } from './engine.ts'
-import { findGateRefusal, type GateRules } from './gate.ts'
+import { findGateRefusal, type GateRules, normalizeTarget } from './gate.ts'
 import { sendGraphiql } from './graphiql.ts'
 import { createReadiness, type Readiness } from './health.ts'
 import { PostHandler } from './json-post.ts'
@@ -31,7 +30,6 @@ import { allowOrigin, negotiateContent } from './negotiation.ts'
 import { createPipelines } from './pipelining.ts'
 import { refuseUpgrade } from './refuse-upgrade.ts'
 import { createResponseClass, sendJson, sendText } from './refused-bodies.ts'
-import { normalizeTarget } from './request-target.ts'
 import { cutStalledResponse, cutStalledStream, UnsentBytes } from './slow-readers.ts'
 import { WebSockets } from './websockets.ts'
 
@@ -50,7 +48,7 @@ export interface ServerConfig extends GateRules {
 export interface ServerOptions {
   rooms: Rooms
   config: ServerConfig
-  authenticate: Authenticate
+  authenticate: Authenticator
   disk: Pick<DiskWatch, 'findProblem'>
   keepAliveMs?: number
   /** Absent: started. */
@@ -74,7 +72,7 @@ const unreadBounds = { bytesMax: limits.droppedBodyBytesMax, msMax: limits.dropp
  */
 export class Server {
   readonly #config: ServerConfig
-  readonly #authenticate: Authenticate
+  readonly #authenticate: Authenticator
   readonly #keepAliveMs: number
   readonly #log: Log
   readonly #http: HttpServer
@@ -107,7 +105,7 @@ export class Server {
       costInFlight: new KeyedLimit(limits.costInFlightMax, { msMax: limits.waitMsMax, refusal: tooMuchInFlight }),
       introspection: config.introspection,
     }
-    const engine = createGraphqlEngine({ schema, rooms, admission })
+    const engine = createGraphqlEngine(rooms, admission)
     this.#engine = engine
     this.#posts = new PostHandler(engine, documents)
     this.#sockets = new WebSockets({
@@ -283,15 +281,10 @@ const tooMuchInFlight = () =>
 function limitConnections(http: HttpServer, max: number | undefined, log: Log) {
   if (max === undefined || !Number.isFinite(max)) return
   http.maxConnections = max
-  http.on('drop', () => log.warn({ err: new TooManyConnections(max) }, 'connections are refused'))
-}
-
-/** The log reports errors with this code once. */
-class TooManyConnections extends Error {
-  readonly code = 'EMFILE'
-  constructor(max: number) {
-    super(`${max} connections are open, half of the limit of open files (ulimit -n)`)
-  }
+  const message = `${max} connections are open, half of the limit of open files (ulimit -n)`
+  // The log reports errors with this code once.
+  const error = Object.assign(new Error(message), { code: 'EMFILE' })
+  http.on('drop', () => log.warn({ err: error }, 'connections are refused'))
 }
 
 const readPath = (request: IncomingMessage) => (request.url ?? '/').replace(/[?#].*$/, '')

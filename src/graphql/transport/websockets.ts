@@ -13,7 +13,7 @@ import { isUnavailable, Unavailable } from '../../platform/tx.ts'
 import type { TrustedDocuments } from '../admission/trusted-documents.ts'
 import { limits } from '../caller-limits.ts'
 import type { AccessEnd, AccessExpiry } from '../callers/access-expiry.ts'
-import type { Authenticate } from '../callers/authenticate.ts'
+import type { Authenticator } from '../callers/authenticate.ts'
 import { formatError, presentError, refusal } from '../errors.ts'
 import { KeyedLimit } from '../keyed-limit.ts'
 import { insertLogTexts, type Message, readLogTexts } from '../rows/log-text.ts'
@@ -25,7 +25,7 @@ import { createWriteCoalescer } from './write-coalescing.ts'
 export interface SocketOptions {
   engine: GraphqlEngine
   documents: TrustedDocuments
-  authenticate: Authenticate
+  authenticate: Authenticator
   accessExpiry: AccessExpiry
   unsentBytes: UnsentBytes
   keepAliveMs: number

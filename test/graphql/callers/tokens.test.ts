@@ -3,7 +3,7 @@ import { createClient } from 'graphql-ws'
 import { afterAll, beforeAll, describe, expect, it, test } from 'vitest'
 import { WebSocket } from 'ws'
 import { applyBootstrapToken } from '../../../src/domain/people/tokens.ts'
-import { createAuthenticate, createSingleUser } from '../../../src/graphql/callers/authenticate.ts'
+import { createAuthenticator, createSingleUserAuthenticator } from '../../../src/graphql/callers/authenticate.ts'
 import { send } from '../../support/client.ts'
 import { bearer, mutate, type Person, personWith } from '../../support/people.ts'
 import { startServer, type TestServer } from '../../support/server.ts'
@@ -369,7 +369,7 @@ describe('a caller without a token', () => {
 
 test('refuses all callers after single-user mode has ended, with or without credentials', async () => {
   let hasEnded = false
-  const authenticate = createSingleUser(server.domain, server.admin, () => hasEnded)
+  const authenticate = createSingleUserAuthenticator(server.domain, server.admin, () => hasEnded)
   const callers = [undefined, `Bearer ${secret}`].map((authorization) => ({ authorization, ip: null }))
   for (const caller of callers)
     expect(await authenticate(caller)).toMatchObject({ viewer: { userId: server.admin.userId } })
@@ -379,7 +379,7 @@ test('refuses all callers after single-user mode has ended, with or without cred
 
 describe('many checks at once', () => {
   it('share a statement, and each gets its result', async () => {
-    const authenticate = createAuthenticate(server.domain, null)
+    const authenticate = createAuthenticator(server.domain, null)
     const people = await Promise.all(
       ['a1', 'a2', 'a3'].map(async (name) => ({ name, token: (await personOf(await userWith(name, 'VIEWER'))).token })),
     )
