@@ -7,7 +7,7 @@ import { useServer } from 'graphql-ws/use/ws'
 import { WebSocketServer } from 'ws'
 
 /**
- * What streams are measured against: a graphql-ws server that sends one message to all of its subscribers whenever its
+ * The baseline of the stream benchmark: a graphql-ws server that sends one message to all of its subscribers whenever its
  * parent says so, and at /relay a WebSocket that sends what `cat FILE` prints. Run by the benchmark as a process of its
  * own; tells its URL by IPC and ends with its parent.
  */

@@ -8,7 +8,7 @@ export interface Measured {
   delays: string
 }
 
-/** What the parts of the benchmark of live streams get, and how much of it they measure. */
+/** Inputs and scale of the parts of the live-stream benchmark. */
 export interface Contest {
   berth: Measured
   bare: Measured & { tell(): void }
@@ -32,7 +32,7 @@ interface Size {
   stalled: number
   logBytes: number
   jobs: number
-  /** Of each job. */
+  /** Per job. */
   lines: number
 }
 

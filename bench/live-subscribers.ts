@@ -29,8 +29,7 @@ interface Contestant extends Measured {
 }
 
 /**
- * What many idle subscribers cost, how fast a transition reaches them, and what readers cost beside them that take
- * nothing.
+ * Measures the cost of many idle subscribers, the time until a transition reaches them, and the cost of readers that stopped.
  */
 export async function measureSubscribers(contest: Contest): Promise<void> {
   const { berth, bare, databaseUrl, size } = contest
@@ -156,7 +155,7 @@ async function spread({ pid, delays, tell }: Contestant, subscribers: Subscriber
 
 /** Readers of a long log that read nothing. */
 interface Stalled {
-  /** What they cost together. */
+  /** Cost of all subscribers together. */
   bytes: number
   /** By the files of the server: a socket that reads nothing does not learn that it was cut. */
   areOpen(): Promise<boolean>

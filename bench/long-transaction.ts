@@ -71,7 +71,7 @@ interface Latency {
   p99: number
 }
 
-/** Of each part of the time. */
+/** For each part of the time. */
 async function latencies({ databaseUrl }: Contestant): Promise<Latency[]> {
   const rows = await asked<{ part: number; ms: number }>(
     databaseUrl,

@@ -17,7 +17,7 @@ const bench = name !== undefined && Object.hasOwn(benches, name) ? benches[name]
 if (bench) await import(`./${bench.file}`)
 else {
   const rows = Object.entries(benches).map(([each, { about }]) => `  ${each.padEnd(11)}${about}\n`)
-  const problem = name === undefined ? '' : `There is no benchmark ${name}.\n\n`
+  const problem = name === undefined ? '' : `Unknown benchmark ${name}.\n\n`
   process.stdout.write(`${problem}npm run bench -- NAME [OPTIONS]\n\n${rows.join('')}`)
   process.exitCode = name === undefined ? 0 : 2
 }

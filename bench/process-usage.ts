@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 
-/** What processes of this machine have used, from /proc. */
+/** Processor time and memory of processes, from /proc. */
 
 const ticksPerSecond = 100
 const fieldsOf = (pid: number): string[] => {
@@ -18,7 +18,7 @@ export function processorMs(pid: number): { own: number; waited: number } {
   return { own: msOf(fields.slice(11, 13)), waited: msOf(fields.slice(13, 15)) }
 }
 
-/** Of its living children. */
+/** Use of the living children. */
 export function childrenMs(pid: number): { own: number; waited: number } {
   const sum = { own: 0, waited: 0 }
   for (const child of pidsNow().filter((each) => unlessGone(() => parentOf(each)) === pid)) {

@@ -6,7 +6,7 @@ import { openLongQueue } from './long-queue.ts'
 import { withDatabases, withServer } from './server.ts'
 
 /**
- * What people and pages ask of a long queue, over HTTP, one question after the other, at 10,000 and at 1,000,000
+ * Reads of a long queue, as people and pages send them over HTTP, one after the other, at 10,000 and at 1,000,000
  * waiting jobs in 6,000 lanes of 100 people, half of the lanes in one account. The pool is full, and its leader is at
  * work. Goal: p99 < 100 ms for each at 1,000,000; docs/queue.md says what was seen.
  */

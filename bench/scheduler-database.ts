@@ -50,7 +50,7 @@ async function measure(queue: LongQueue): Promise<void> {
   ])
 }
 
-/** Its memory is free afterwards: a leader has one world. */
+/** Frees the memory afterwards: a leader has one world. */
 async function takeOver(queue: LongQueue) {
   const began = performance.now()
   const store = createStored(queue.domain, queue.leader)

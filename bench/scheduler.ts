@@ -166,7 +166,7 @@ function behind(count: number): { first: number; next: number[] } {
     const from = performance.now()
     const lanesHeard = [{ lane: runnable, userName: 'u', team: null }]
     of.hear(heard([{ kind: 'JOINED', entry }], { lanes: lanesHeard }))
-    if (plan(of, { startsMax: 50 }).starts.length !== 1) throw new Error('It did not start')
+    if (plan(of, { startsMax: 50 }).starts.length !== 1) throw new Error('The job did not start')
     const took = performance.now() - from
     of.hear(
       heard([

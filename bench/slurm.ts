@@ -54,7 +54,7 @@ async function bare(amount: number): Promise<number> {
 async function absence(): Promise<string | null> {
   if (process.env['SLURM_CONF'] === undefined) return 'SLURM_CONF names no slurm.conf'
   return run('sinfo', ['--noheader', `--partition=${partition}`]).then(
-    ({ stdout }) => (stdout === '' ? `there is no partition ${partition}` : null),
+    ({ stdout }) => (stdout === '' ? `Slurm has no partition ${partition}` : null),
     (error: Error) => error.message.trim(),
   )
 }

@@ -90,7 +90,7 @@ export function replaceGenerated(script: string, sql: string): string {
 async function write(name: string | undefined) {
   const known = await listMigrations()
   const target = name === undefined ? known.at(-1) : `${timestamp()}_${name}`
-  if (target === undefined) throw new Error('There is no migration yet: give a name')
+  if (target === undefined) throw new Error('prisma/migrations is empty: name the first migration')
   const before = known.filter((migration) => migration < target).at(-1)
   const schema = await readFile(join(root, 'schema.prisma'), 'utf8')
   const sql = await difference(before === undefined ? null : readCommittedSchema(before), schema)

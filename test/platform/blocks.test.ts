@@ -15,7 +15,7 @@ test('a block is used again when its last holder has let it go', () => {
   for (const each of [other, again]) releaseBlock(each)
 })
 
-test('a block that was let go too often is not given to two', () => {
+test('a block that was released too often has one holder', () => {
   const block = takeBlock()
   releaseBlock(block)
   releaseBlock(block)

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { combineReads } from '../../src/platform/combined-reads.ts'
 import type { Sql } from '../../src/platform/tx.ts'
 
-/** What PostgreSQL was asked, by the names of its statements. */
+/** Statements that PostgreSQL got, by name. */
 function recorded() {
   const names: (string | undefined)[] = []
   const sql: Sql = {

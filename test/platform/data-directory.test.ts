@@ -30,7 +30,7 @@ test('a copy has the same id in another place, and so has another boot', async (
   expect((await identify(path, 'next boot')).place).not.toBe(original.place)
 })
 
-test('an id that was lost is said', async () => {
+test('a lost id is reported', async () => {
   await writeFile(join(path, 'id'), '')
   await expect(identify(path, 'boot')).rejects.toThrow('write the id of this data directory into it, or remove it')
 })

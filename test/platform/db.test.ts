@@ -84,7 +84,7 @@ test('a connection of its own gives up a silent database, while it is made and a
   await Promise.all([open, late].map(disconnect))
 })
 
-test('the server cancels what takes too long before this side gives up, unless it was said to take long', async () => {
+test('the server cancels a slow statement before the client gives up, unless it has a longer limit', async () => {
   const db = open(1)
   const pidOf = async () => (await db.sql.query<{ pid: number }>('SELECT pg_backend_pid() AS pid'))[0]?.pid
   const before = await pidOf()

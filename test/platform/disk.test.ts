@@ -13,7 +13,7 @@ import { mountSmallDisk } from '../support/small-disk.ts'
 const disk = await mountSmallDisk(4)
 afterAll(() => disk?.[Symbol.asyncDispose]())
 
-test.skipIf(disk === null)('a disk that fills up is told once, and once when it has room again', async () => {
+test.skipIf(disk === null)('a full disk is logged once, and once when it has room again', async () => {
   if (!disk) return
   const { destination, lines } = recordLines()
   const log = createLog('info', { destination })

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { heartbeatAt, heartbeatDueMs } from '../../src/platform/heartbeat.ts'
 
-it('heartbeats of streams that were heard in the same second are due together', () => {
+it('heartbeats of streams that were active in the same second are due together', () => {
   expect([0, 1, 999.9, 1_000].map(heartbeatDueMs)).toEqual([15_000, 15_000, 15_000, 16_000])
 })
 

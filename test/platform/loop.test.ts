@@ -69,7 +69,7 @@ test('a pass that fails for trouble is a warning, a defect is an error', async (
     log: createLog('warn', { destination }),
   })
   loop.start()
-  await until(() => lines.length === 2, { what: 'both are told' })
+  await until(() => lines.length === 2, { what: 'both are notified' })
   await loop.stop()
   expect(lines).toMatchObject([
     { level: 40, trouble: 'The database is not available' },
@@ -99,7 +99,7 @@ test('a pass that throws is tried again after pauses that grow, and wake-ups do 
   await loop.stop()
 })
 
-test('stop lets the pass under way finish, having told it', async () => {
+test('stop signals the current pass and waits for its end', async () => {
   const pass = Promise.withResolvers<void>()
   let told = false
   let finished = false

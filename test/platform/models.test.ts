@@ -122,7 +122,7 @@ describe('a transaction of ordinary rows', () => {
   })
 })
 
-describe('what fails in it is told as it is of a statement', () => {
+describe('a failed model call throws the error of a failed statement', () => {
   const failing = (work: (tx: Tx) => Promise<unknown>) => failure(database.db.serializable(work))
 
   test('a key that is taken', async () => {

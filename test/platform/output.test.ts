@@ -12,7 +12,7 @@ import { createOutput } from '../../src/platform/output.ts'
 import { mountSmallDisk } from '../support/small-disk.ts'
 import { root } from '../support/sources.ts'
 
-/** More than a pipe, a terminal and the limit of what waits take. */
+/** More than a pipe, a terminal and the limit of waiting output hold. */
 const lines = 4_000
 const logModule = JSON.stringify(pathToFileURL(join(root, 'src/platform/log.ts')).href)
 const outputModule = JSON.stringify(pathToFileURL(join(root, 'src/platform/output.ts')).href)

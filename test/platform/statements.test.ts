@@ -7,7 +7,7 @@ import { type Statement, statementsOf } from '../support/statements.ts'
 
 /**
  * Every hand-written statement is prepared against the migrated schema, in each of its forms, and its columns are
- * compared with what its reader names. So a column that is renamed in one place alone is found without running the
+ * compared with those of its reader. So a column that is renamed in one place alone is found without running the
  * statement.
  */
 let database: TestDatabase
@@ -57,7 +57,7 @@ test('a column that is renamed is found, and a reader that names another one', a
 
   const reader = [new Map([['nmae', { isOptional: false, types: new Set(['string']) }]])]
   const misspelt = { place: 'here', parsesInt8: true, texts: ['SELECT name FROM pool'], reader }
-  expect(await complaints([misspelt])).toEqual(['here: nobody reads the column name', 'here: there is no column nmae'])
+  expect(await complaints([misspelt])).toEqual(['here: nobody reads the column name', 'here: unknown column nmae'])
   const number = [new Map([['name', { isOptional: false, types: new Set(['number']) }]])]
   expect(await complaints([{ ...misspelt, reader: number }])).toEqual(['here: name is a string, read as number'])
 })
@@ -74,7 +74,7 @@ async function planOf(text: string): Promise<Plan[]> {
   return rows.flatMap((row) => row['QUERY PLAN'].map((each) => each.Plan))
 }
 
-/** What a plan reads, but for rows that are found by their key, with the condition that each row is compared with. */
+/** Scans of a plan, except reads by key, with the condition that each row is compared with. */
 function scansOf(plans: readonly Plan[]): { relation: string; filter: string }[] {
   return plans.flatMap(({ 'Relation Name': relation, 'Index Name': index = '', Filter: filter, Plans = [] }) => {
     const scan = relation && filter && !index.endsWith('_pkey') ? [{ relation, filter }] : []
@@ -123,7 +123,7 @@ function compare(columns: readonly pg.FieldDef[], reader: Reader): string[] {
     ...[...names]
       .filter((name) => !reader.some((form) => form.has(name)))
       .map((name) => `nobody reads the column ${name}`),
-    ...(missing.some((form) => form.length === 0) ? [] : missing.flat().map((name) => `there is no column ${name}`)),
+    ...(missing.some((form) => form.length === 0) ? [] : missing.flat().map((name) => `unknown column ${name}`)),
     ...columns.flatMap((column) => reader.flatMap((form) => misread(column, form))),
   ]
 }
@@ -136,7 +136,7 @@ function misread({ name, dataTypeID }: pg.FieldDef, form: Reader[number]): strin
   return wrong.map((read) => `${name} is a ${type}, read as ${read}`)
 }
 
-/** What readers get, by what PostgreSQL calls it; what is not here may be anything. */
+/** Types of a reader by their PostgreSQL names; other types are not checked. */
 const readAs: Readonly<Record<string, string>> = {
   int2: 'number',
   int4: 'number',

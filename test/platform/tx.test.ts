@@ -36,7 +36,7 @@ describe('sqlState', () => {
     expect(sqlState(error)).toBe('22012')
   })
 
-  test('of what is no error of a database', () => {
+  test('of an error of another origin', () => {
     for (const other of [undefined, null, 'text', new Error('x'), { code: 'ENOENT' }, { code: 'P2025' }])
       expect(sqlState(other)).toBeUndefined()
   })
@@ -57,7 +57,7 @@ describe('brokenConstraint', () => {
     expect(brokenConstraint(await failure(database.db.sql.query(insert)))).toBe('counter_pkey')
   })
 
-  test('of what broke none', () => {
+  test('of an error without a constraint', () => {
     for (const other of [undefined, null, 'text', new Error('x'), { code: '40001' }])
       expect(brokenConstraint(other)).toBeUndefined()
   })
@@ -104,7 +104,7 @@ describe('isUnavailable', () => {
     expect(isUnavailable(await failure(db.sql.query('SELECT 1')))).toBe(true)
   })
 
-  test('of a broken pipe, which looks like an SQLSTATE and is none', () => {
+  test('of a broken pipe, whose code only looks like an SQLSTATE', () => {
     expect(isUnavailable(Object.assign(new Error('write EPIPE'), { code: 'EPIPE' }))).toBe(true)
   })
 

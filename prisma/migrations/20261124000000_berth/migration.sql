@@ -401,6 +401,16 @@ CREATE TABLE "pool_view" (
 );
 
 -- CreateTable
+CREATE TABLE "pool_forecast" (
+    "pool" TEXT NOT NULL,
+    "at" TIMESTAMPTZ(3) NOT NULL,
+    "basis" TEXT NOT NULL,
+    "starts" JSONB NOT NULL,
+
+    CONSTRAINT "pool_forecast_pkey" PRIMARY KEY ("pool")
+);
+
+-- CreateTable
 CREATE TABLE "queue_tally" (
     "id" BIGSERIAL NOT NULL,
     "pool" TEXT NOT NULL,

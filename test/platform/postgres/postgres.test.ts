@@ -18,7 +18,7 @@ import { until } from '../../support/until.ts'
 
 const run = promisify(execFile)
 const isRoot = process.getuid?.() === 0
-/** Its cluster is copied by tests of what happens after the first start. */
+/** Tests of later starts copy this cluster. */
 let initialised: string
 let directory: string
 let running: Postgres[]
@@ -130,7 +130,7 @@ describe('the first start', () => {
     expect(await canConnect(url.replace(/:[^:@]+@/, ':wrong@'))).toBe(false)
   })
 
-  test('after one that was killed half-way begins anew', async () => {
+  test('after a first start that was killed half-way starts again', async () => {
     await mkdir(join(home(), 'cluster.new-999999999/data/base'), { recursive: true })
     await writeFile(join(home(), 'cluster.new-999999999/data/PG_VERSION'), '18\n')
     await startAnew()
