@@ -6,7 +6,6 @@ export interface Plan {
   runId: string
   node: string | null
   /** Moments in ms since 1970, of the database's time. */
-  orderedAt: number
   runsAt: number
   endsAt: number
   exitCode: number
@@ -38,7 +37,6 @@ export function createPlan({ runId, number, nodes, spec, injected }: RunSpec, no
   return {
     runId,
     node: nodes[0] ?? null,
-    orderedAt: now,
     runsAt,
     endsAt: runsAt + amount('SIM_RUN_SECONDS') * 1000,
     exitCode: Math.trunc(amount('SIM_EXIT_CODE')) % 256,
