@@ -18,7 +18,6 @@ import {
 } from '../executor.ts'
 import { type Limiting, limitNames, noLimits, openLimits } from './cgroup-limits.ts'
 import { type Cgroups, endCgroups, openCgroups } from './cgroups.ts'
-import { type EndedRuns, watchEndedRuns } from './ended-runs.ts'
 import { type Journal, readJournal, recordStop, recordVoid } from './journal.ts'
 import { buildLaunch } from './launch.ts'
 import { findAddress } from './machine.ts'
@@ -27,7 +26,7 @@ import { awayMessage, type IdentifiedDirectory, Presence } from './presence.ts'
 import { readBootId } from './processes.ts'
 import { deadlineGraceSeconds } from './spawn.ts'
 import { Spawner } from './spawner.ts'
-import { listRuns, locateEndedList, locateFiles, makeRunFolder, makeRuns, type RunFiles, removeFiles } from './spool.ts'
+import { listRuns, locateFiles, makeRunFolder, makeRuns, type RunFiles, removeFiles } from './spool.ts'
 import { catchSpoolTrouble } from './start-failure.ts'
 import { findShim, isOverdue, killJob, sendTerm, type WatchedMachine } from './supervision.ts'
 import { readUnsent } from './unsent-closures.ts'
@@ -101,7 +100,6 @@ export class LocalExecutor implements Executor {
   /** When this server first saw journals without a claim: times of files depend on a clock that may be set. */
   readonly #unclaimed = new Map<string, number>()
   readonly #closing = new AbortController()
-  #ended: EndedRuns | undefined
 
   constructor(options: LocalOptions, bootId: string) {
     const { spoolDir, clock, time, log, dataDirectory = null, usesCgroups = true } = options
@@ -126,13 +124,8 @@ export class LocalExecutor implements Executor {
 
   /** Takes over the runs in the spool. */
   async open(): Promise<void> {
-    const { spoolDir, log } = this.#options
-    if ((await listRuns(spoolDir)).length > 0) this.#watchdog.ensure()
+    if ((await listRuns(this.#options.spoolDir)).length > 0) this.#watchdog.ensure()
     this.#removeLeftoverCgroups()
-    this.#ended = await watchEndedRuns(locateEndedList(spoolDir), log, (runId) => {
-      // The spawner reports the end of its shims when nothing is left of them.
-      if (!this.#spawner.watches(runId)) this.#alarms.ring(runId)
-    })
     this.#overdue.start()
   }
 
@@ -236,7 +229,6 @@ export class LocalExecutor implements Executor {
     this.#watchdog.close()
     this.#limiting.close()
     this.#cgroups?.close()
-    await this.#ended?.close()
   }
 
   #locate(runId: string): RunFiles | null {

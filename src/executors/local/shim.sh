@@ -4,9 +4,9 @@
 # where possible, and runs under its own account: no signal that the job sends to its group reaches the shim or the readers
 # of the output. Of these descriptors the job gets only 0, 1 and 2.
 #
-# Descriptors: 1, 2 the write ends of the two output pipes · 6, 8 their read ends · 3 the journal of the run, append only ·
-# 4 the journal to read · 5 the list of ended runs, append only · 7 a line when the claim is decided, or never will be; the
-# server waits for that line. 9 keeps the original 2.
+# Descriptors: 1, 2 the write ends of the two output pipes · 5, 6 their read ends · 3 the journal of the run, append only ·
+# 4 the journal to read · 7 a line when the claim is decided, or never will be; the server waits for that line. 9 keeps the
+# original 2.
 #
 # All processes are started before the claim: if one of them cannot be started, the run has certainly not begun.
 #
@@ -30,14 +30,14 @@
 # All moments are seconds since the boot. If the shim is over without an exit record, it was killed, and the end of the job is
 # unknown.
 #
-# The order of the end: exit record, KILL for the leftovers of the job, the last bytes of its output, the list of ended
-# runs, and KILL for the group of the shim.
+# The order of the end: exit record, KILL for the leftovers of the job, the last bytes of its output, and KILL for the group of
+# the shim.
 #
 # Written for dash and bash alike; uses builtins where possible, because a process costs more.
 
 : one run of Berth
-run=$1 boot=$2 directory=$3 cgroup=$4 limited=$5 limit=$6 grace=$7 blocks=$8
-shift 8
+boot=$1 directory=$2 cgroup=$3 limited=$4 limit=$5 grace=$6 blocks=$7
+shift 7
 # Not exported: a job has a PATH only if its environment sets one.
 PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
 trap : HUP INT QUIT ALRM TERM USR1 USR2
@@ -181,7 +181,7 @@ launch() {
     [ "$first" = 0.000 ] && exit 137
     exit 143
   done
-  exec 2>&9 3>&- 4<&- 5>&- 6<&- 7>&- 8<&- 9>&-
+  exec 2>&9 3>&- 4<&- 5<&- 6<&- 7>&- 9>&-
   exec "$@"
 }
 
@@ -216,9 +216,9 @@ record_usage() {
 
 prepare_claim
 trap 'echo unborn >&7' EXIT
-keep stdout 6 &
+keep stdout 5 &
 readers=$!
-keep stderr 8 &
+keep stderr 6 &
 readers="$readers $!"
 if [ "$limit" -gt 0 ] && [ "$due" = - ]; then fire_deadline & fi
 (launch "$@")
@@ -231,5 +231,4 @@ record exit "$code" "$up"
 kill_job
 wait $readers
 [ "$cgroup$limited" ] && record_usage
-printf '%s\n' "$run" >&5
 kill -KILL 0

@@ -63,7 +63,7 @@ export async function spawnShim(
       cwd: launch.account ? '/' : launch.cwd,
       env: launch.environment,
       detached: true,
-      stdio: ['ignore', out.write, err.write, ...journal, open(files.ended, 'a'), out.read, 'pipe', err.read],
+      stdio: ['ignore', out.write, err.write, ...journal, out.read, err.read, 'pipe'],
     })
     child.once('exit', onExit)
     const outcome = await awaitClaim(child)
@@ -86,7 +86,7 @@ function shimArguments({ launch, files, bootId, cgroup, limited, streamBytesMax 
   // One byte more than is stored, so that a stream over its limit is recognised.
   const blocks = Math.ceil((streamBytesMax + 1) / fileBlockBytes)
   const times = [launch.limitSeconds, deadlineGraceSeconds, blocks].map(String)
-  return [files.runId, bootId, files.directory, cgroup ?? '', limited.join(' '), ...times]
+  return [bootId, files.directory, cgroup ?? '', limited.join(' '), ...times]
 }
 
 /** The line of the shim; empty: the shim is over. */

@@ -25,8 +25,6 @@ export interface RunFiles {
   journal: string
   stdout: string
   stderr: string
-  /** One file for all runs, to which a shim appends the id of its run at the end. */
-  ended: string
   /** The node file, or a link to its directory. */
   nodeFile: string
   /** The same for the closure of an earlier run, and for the input of a handler. */
@@ -46,15 +44,12 @@ export function locateFiles(spoolDir: string, runId: string): RunFiles | null {
     journal: join(directory, 'journal'),
     stdout: join(directory, 'stdout'),
     stderr: join(directory, 'stderr'),
-    ended: locateEndedList(spoolDir),
     nodeFile: join(directory, 'nodes'),
     closureFile: join(directory, 'closure.json'),
     inputFile: join(directory, 'input.json'),
     unsentFile: join(directory, 'unsent'),
   }
 }
-
-export const locateEndedList = (spoolDir: string) => join(spoolDir, 'ended')
 
 export async function removeFiles(files: RunFiles): Promise<void> {
   if (removeUsualFiles(files)) return

@@ -29,13 +29,13 @@ export async function judgeRun(run: WatchedRun, machine: WatchedMachine): Promis
   if (await superviseRun(run, { ...journal, claim }, machine))
     return {
       state: 'running',
-      ...describeStart(journal, machine),
+      ...describeTimes(journal, machine),
       ...nativeId,
       ...(machine.ip !== null && { ip: machine.ip }),
     }
   // The exit record may have been written during the scan of the processes; now that all are over, no more records come.
   const last = exit ? journal : (run.read() ?? journal)
-  return { ...describeEnd(last), ...describeStart(last, machine), ...describeFinish(last, machine), ...nativeId }
+  return { ...describeEnd(last), ...describeTimes(last, machine), ...nativeId }
 }
 
 function describeEnd({ exit, stopUp, deadline, used }: Journal): Ended {
@@ -58,10 +58,9 @@ function describeUsage(used: Journal['used']): Pick<Ended, 'usage'> {
 const toMoment = (up: number, machine: WatchedMachine) =>
   new Date(machine.nowMs() - (machine.uptimeSeconds() - up) * 1000)
 
-function describeStart({ claim }: Journal, machine: WatchedMachine): { startedAt?: Date } {
-  return typeof claim?.up === 'number' ? { startedAt: toMoment(claim.up, machine) } : {}
-}
-
-function describeFinish({ exit }: Journal, machine: WatchedMachine): { finishedAt?: Date } {
-  return typeof exit?.up === 'number' ? { finishedAt: toMoment(exit.up, machine) } : {}
+function describeTimes({ claim, exit }: Journal, machine: WatchedMachine): Pick<Ended, 'startedAt' | 'finishedAt'> {
+  return {
+    ...(typeof claim?.up === 'number' && { startedAt: toMoment(claim.up, machine) }),
+    ...(typeof exit?.up === 'number' && { finishedAt: toMoment(exit.up, machine) }),
+  }
 }

@@ -252,13 +252,6 @@ describe('a server', () => {
     await until(() => !cgroups.list().includes(handle), { what: 'its cgroup was removed' })
   })
 
-  it('empties the list of ended runs', async () => {
-    await appendFile(join(spoolDir, 'ended'), 'run_x\n'.repeat(20_000))
-    await until(() => statSync(join(spoolDir, 'ended')).size === 0, { what: 'the list was emptied' })
-    const { handle } = await finish(sh('true'))
-    expect(await executor.list?.()).toEqual([{ runId: handle, handle }])
-  })
-
   it('loses no byte and no exit code', async () => {
     const script = 'i=0; while [ $i -lt 50000 ]; do i=$((i+1)); echo "line $i"; done; exit 21'
     const server = fork(join(import.meta.dirname, 'server.ts'), [spoolDir], { execArgv: [] })
