@@ -174,7 +174,7 @@ async function relativePath(root: string, path: string): Promise<string | null> 
   const real = await realpath(root).catch(() => null)
   if (real === null) return null
   const way = relative(real, path)
-  return way === '..' || way.startsWith('../../') || isAbsolute(way) ? null : way
+  return way === '..' || way.startsWith('../') || isAbsolute(way) ? null : way
 }
 
 function known(roots: DataRoots['roots']): string {

@@ -40,13 +40,16 @@ const refused = 125
 export async function readRefusal(engine: Engine, found: Inspected): Promise<StartFailed | null> {
   if (found.State.ExitCode !== refused) return null
   if (found.Config.Labels?.[labels.mountsChecked] === undefined) return null
-  const why = await readFile(engine, found.Id, notePath)
-  if (why === 'mount\n')
+  // The image may be made of a container of Berth, whose note comes before the refusal.
+  const note = (await readFile(engine, found.Id, notePath)) ?? ''
+  if (note.endsWith('mount\n'))
     return new StartFailed(
       'START_FAILED',
       'data: a folder was replaced during the start, or a target is a symbolic link in the image',
     )
-  return why === 'workdir\n' ? new StartFailed('WORKDIR_NOT_FOUND', 'The container cannot enter its workdir') : null
+  return note.endsWith('workdir\n')
+    ? new StartFailed('WORKDIR_NOT_FOUND', 'The container cannot enter its workdir')
+    : null
 }
 
 /** The program for an engine, by the architecture that its `/version` reports. Throws StartFailed. */

@@ -32,13 +32,16 @@ const refusal = (data: readonly string[], rules: Partial<DataRules> = {}) =>
 describe('the sources of mounts', () => {
   it('lie below a root after all links', async () => {
     await symlink('/etc', join(root, 'out'))
+    await mkdir(join(directory, 'beside'))
+    await symlink(join(directory, 'beside'), join(root, 'aside'))
     await symlink(join(root, 'x'), join(root, 'in'))
     await writeFile(join(root, 'file'), '')
     expect(await openAll(['data/in:/d', `${root}/x:/e/`])).toMatchObject([
       { source: join(root, 'x'), target: '/d', below: { root, way: 'x' } },
       { source: join(root, 'x'), target: '/e', below: { root, way: 'x' } },
     ])
-    const refused = ['data/out:/d', 'data/none:/d', 'data/file:/d', 'data/../../etc:/d', '/etc:/d', '/no/such/path:/d']
+    const outside = ['data/out:/d', 'data/aside:/d', 'data/../beside:/d', 'data/..:/d', '/etc:/d']
+    const refused = [...outside, 'data/none:/d', 'data/file:/d', '/no/such/path:/d']
     for (const each of refused)
       expect(await refusal([each])).toMatch(/ is not a directory below a data root; there are data$/)
     expect(await refusal(['other:/d'])).toBe('data other:/d: the data root other does not exist; there are data')
