@@ -8,6 +8,7 @@ import { pickVariables } from '../backend/inherited-variables.ts'
 import { isBackendError } from '../backend/unreachable.ts'
 import { type Executor, type ExecutorDescription, type Handle, isOver, type Observation } from '../executor.ts'
 import { Containers, displayName, handleFromName, isHandle, isLookName, runIdFromHandle } from './containers.ts'
+import type { RequestParts } from './create.ts'
 import { Orders } from './create-orders.ts'
 import { readDisplayLoss } from './display.ts'
 import { Engine, type EngineVersion, findEngine, isPodmanVersion } from './engine.ts'
@@ -31,7 +32,8 @@ import { readUnenforced } from './unenforced-limits.ts'
  * While the engine is unreachable, runs keep their state, and every verb is retried.
  */
 
-export interface ContainerOptions {
+export interface ContainerOptions
+  extends Partial<Pick<RequestParts, 'logBytesMax' | 'infinibandDir' | 'deadlineSlackSeconds'>> {
   /** For example `unix:///run/docker.sock`; undefined: DOCKER_HOST, or the first socket that exists. */
   engine?: string | undefined
   /**
@@ -51,11 +53,6 @@ export interface ContainerOptions {
   /** Folders that jobs may mount from, by name. */
   dataRoots: Readonly<Record<string, string>>
   accounts?: AccountRules
-  /** Bytes of output that the engine keeps of a container. */
-  logBytesMax?: number
-  infinibandDir?: string
-  /** How long after its maximum run time a container ends its run, in case no server did. */
-  deadlineSlackSeconds?: number
   clock: Clock
   time: Time
   log: Log

@@ -33,7 +33,7 @@ export interface DisplayOrder {
   tell(info: string): void
 }
 
-export interface DisplayOptions {
+interface DisplayOptions {
   engine: Engine
   containers: Containers
   images: Images
@@ -77,7 +77,7 @@ export class Displays {
     const named = { name: displayName(handle), body: makeDisplayBody(run, imageId, labels) }
     const earlier = await containers.inspect(named.name)
     if (earlier && isOver(earlier)) await containers.remove(named.name)
-    tell('Its X11 display is starting')
+    tell('The X11 display is starting')
     for (const sinceMs = clock.monotonicMs(); !(await this.#isReady(named)); await clock.sleep(pollMs, unwanted)) {
       unwanted?.throwIfAborted()
       if (clock.monotonicMs() - sinceMs > displaySecondsMax * 1000)
@@ -122,7 +122,7 @@ export async function readDisplayLoss(containers: Containers, job: Inspected): P
   const name = job.Config.Labels?.[labels.display]
   if (name === undefined) return null
   const display = await containers.inspect(name)
-  if (!display) return 'Its X11 display was removed before it ended'
+  if (!display) return 'The X11 display was removed before its end'
   const isLost = isOver(display) && display.State.ExitCode !== 0 && finishedMs(display) < finishedMs(job)
   return isLost ? describeLostDisplay(explainEnd(display)) : null
 }

@@ -73,7 +73,7 @@ export function observeContainer(inspected: Inspected, known: Known): Observatio
       return { state: 'running', nativeId, ...begun(inspected, known), ...addressOf(inspected) }
     case 'over':
       return isBeingRemoved(state, known)
-        ? { state: 'gone', info: 'Its container was removed' }
+        ? { state: 'gone', info: 'The container was removed' }
         : endOf(inspected, known)
   }
 }

@@ -6,10 +6,9 @@ import { retryStart, type StartWait } from '../backend/start-retry.ts'
 import { BackendRefused, BackendUnreachable } from '../backend/unreachable.ts'
 import { type Handle, type RunSpec, StartFailed } from '../executor.ts'
 import { displayFolder } from '../process/display.ts'
-import type { Environment } from '../process/environment.ts'
 import { type ArchivedFile, archive, isDirectory } from './archive.ts'
 import { type Containers, containerName, displayName, isHandle } from './containers.ts'
-import { type ContainerRequest, makeRequest } from './create.ts'
+import { type ContainerRequest, makeRequest, type RequestParts } from './create.ts'
 import type { Orders } from './create-orders.ts'
 import { Displays } from './display.ts'
 import { type Engine, type EngineVersion, isPodman } from './engine.ts'
@@ -31,7 +30,8 @@ import { listFilesOfRun, type RunFile, removeRunFiles, writeRunFiles } from './r
  * that file has no container, and a run with it may have one. The files of a run are written after that, so a start that is
  * given up earlier leaves none, and `find` removes those of one that is given up later.
  */
-export interface StartOptions {
+export interface StartOptions
+  extends Pick<RequestParts, 'passed' | 'logBytesMax' | 'infinibandDir' | 'deadlineSlackSeconds'> {
   engine: Engine
   containers: Containers
   orders: Orders
@@ -46,14 +46,7 @@ export interface StartOptions {
   /** Registries on this machine that jobs may name. */
   registries: readonly string[]
   data: DataRoots
-  /** Variables of the server that jobs get beside those of their image. */
-  passed: Environment
   accounts: AccountRules
-  /** Bytes of output that the engine keeps of a container. */
-  logBytesMax: number
-  infinibandDir: string
-  /** How long after the maximum run time the container ends a run that no server has ended. */
-  deadlineSlackSeconds: number
   clock: Clock
 }
 
@@ -67,7 +60,7 @@ interface Order {
 }
 
 export const engineUnreachable = 'The container engine is unreachable'
-const notWanted = 'Its start was given up'
+const notWanted = 'The start was given up'
 /** Files that engines mount in every container. */
 const ofContainers = ['/run/.containerenv', '/sbin/docker-init']
 const startMsMax = 60_000
@@ -297,7 +290,7 @@ export class ContainerStarter {
   /** The engine would create a missing workdir. */
   async #checkWorkdir(handle: Handle, { workdir }: ContainerRequest): Promise<void> {
     if (workdir === null || (await isDirectory(this.#engine, handle, workdir))) return
-    throw new StartFailed('WORKDIR_NOT_FOUND', `There is no directory ${workdir} in the container`)
+    throw new StartFailed('WORKDIR_NOT_FOUND', `workdir: the directory ${workdir} does not exist in the container`)
   }
 
   #labels({ runId, jobId, spec }: RunSpec) {
@@ -324,13 +317,7 @@ function refuseUnwanted(unwanted: AbortSignal | undefined): void {
   if (unwanted?.aborted) throw new StartFailed('START_FAILED', notWanted)
 }
 
-export interface EngineFacts {
-  isPodman: boolean
-  /** The engine has an init program for containers. */
-  hasInit: boolean
-  /** null: unknown. */
-  cpusMax: number | null
-}
+type EngineFacts = Pick<RequestParts, 'isPodman' | 'hasInit' | 'cpusMax'>
 
 export async function readEngineFacts(engine: Engine): Promise<EngineFacts> {
   const [podman, info] = await Promise.all([

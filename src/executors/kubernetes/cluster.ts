@@ -16,7 +16,7 @@ export interface Listed<T> {
   version: string
 }
 
-export interface DeleteOptions {
+interface DeleteOptions {
   gracePeriodSeconds?: number
   propagationPolicy?: 'Background'
   preconditions?: { uid?: string; resourceVersion?: string }

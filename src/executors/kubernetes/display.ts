@@ -61,7 +61,7 @@ const withAllGpus = [
 const statusOf = ({ status }: Pod): ContainerStatus | undefined =>
   status.containerStatuses?.find(({ name }) => name === displayName)
 
-export type DisplayState =
+type DisplayState =
   /** Ready now, or before it ended. */
   | { kind: 'up'; startedAt: string | null }
   | { kind: 'waits'; waiting: { reason?: string; message?: string } }
@@ -73,7 +73,7 @@ export function getDisplayState(pod: Pod): DisplayState | null {
   const { started, state: { running, terminated, waiting = {} } = {} } = statusOf(pod) ?? {}
   const wasReady = terminated?.message?.startsWith(ready) === true
   if (wasReady || (running && started)) return { kind: 'up', startedAt: (running ?? terminated)?.startedAt ?? null }
-  if (!terminated) return { kind: 'waits', waiting: running ? { reason: 'Its X11 display is starting' } : waiting }
+  if (!terminated) return { kind: 'waits', waiting: running ? { reason: 'The X11 display is starting' } : waiting }
   const { reason = '', message = '', exitCode } = terminated
   const why = [`${reason} (exit code ${exitCode})`, message.trim()].filter((each) => each !== '').join(': ')
   return { kind: 'failed', message: describeDisplayFailure(why) }

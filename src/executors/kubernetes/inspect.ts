@@ -189,7 +189,7 @@ export class Inspector {
   }
 }
 
-const missing: Observation = { state: 'gone', info: 'Its pod does not exist' }
+const missing: Observation = { state: 'gone', info: 'The pod does not exist' }
 
 function interpretAll(pods: readonly Pod[], known: Surroundings): Together {
   return { pods, parts: pods.map((pod) => interpretPod(pod, known)), replicas: countPods(pods) }

@@ -8,6 +8,7 @@ import type { BackendNode, Executor, ExecutorDescription, Handle, LogChunk, Obse
 import { listNodes } from './capacity.ts'
 import { ClusterApi, versionPath } from './cluster.ts'
 import { Inspector } from './inspect.ts'
+import type { AccessOptions } from './kubeconfig.ts'
 import { addRemovedPods, parsePositions, readLogs } from './logs.ts'
 import { isPodHandle, podLabels } from './names.ts'
 import type { Node, Pod, Secret } from './objects.ts'
@@ -23,11 +24,7 @@ import { watchPods } from './watch.ts'
  * While the API server is unreachable, runs keep their state, and every verb is retried.
  */
 
-export interface KubernetesOptions {
-  /** undefined: KUBECONFIG, the service account of the server's own pod, or `~/.kube/config`. */
-  kubeconfig?: string | undefined
-  context?: string | undefined
-  namespace?: string | undefined
+export interface KubernetesOptions extends AccessOptions {
   /** Image of jobs that name none. */
   image: string
   /** Image of X11 displays; undefined: jobs cannot have displays. */
@@ -35,8 +32,7 @@ export interface KubernetesOptions {
   imagePullSecrets?: readonly string[]
   /** Distinguishes the objects of this installation and pool from others in the namespace. */
   installation: string
-  /** Environment of the server; jobs get `inheritNames` of it if their image does not set them. */
-  environment: Readonly<Record<string, string | undefined>>
+  /** Variables of the server that jobs get if their image does not set them. */
   inheritNames?: readonly string[]
   /** Folders that jobs may mount from, by name; the same on the server and on every node. */
   dataRoots: Readonly<Record<string, string>>

@@ -12,7 +12,7 @@ import { makeOwnerReference } from './pod.ts'
  * - A NetworkPolicy for isolation; the replicas of a run still reach each other. Not every cluster network enforces policies.
  */
 
-export interface NetworkObject {
+interface NetworkObject {
   path: 'services' | 'networkpolicies'
   body: { metadata: { name: string } }
 }

@@ -9,7 +9,7 @@ import { getReplica } from './pods.ts'
 /** A run of several pods is given up if some have a node and no other one gets a node for this long. */
 const placedInPartMsMax = 600_000
 
-export interface Observed {
+interface Observed {
   pods: readonly Pod[]
   /** Number of pods that the run has. */
   replicas: number

@@ -32,7 +32,7 @@ export interface PodChunk {
  * MOVED: the file was rotated; the position may be in the new one, and must be searched in an answer that ends. LOST: the
  * position was rotated away, so all of the file is new.
  */
-export type Resumed = PodChunk | 'MOVED' | 'LOST'
+type Resumed = PodChunk | 'MOVED' | 'LOST'
 
 interface Answering {
   follows: boolean

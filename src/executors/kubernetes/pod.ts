@@ -20,7 +20,7 @@ export interface PodOptions {
   imagePullSecrets: readonly string[]
 }
 
-export interface PodParts extends PodOptions {
+interface PodParts extends PodOptions {
   run: RunSpec
   /** The Secret of the run. */
   secret: Secret

@@ -3,7 +3,7 @@ import type { ClusterApi } from './cluster.ts'
 import { parsePodName, podLabels, selectRuns } from './names.ts'
 import type { Pod } from './objects.ts'
 
-export type PodsByHandle = ReadonlyMap<Handle, readonly Pod[]>
+type PodsByHandle = ReadonlyMap<Handle, readonly Pod[]>
 
 export async function readPods(cluster: ClusterApi, handles: readonly Handle[]): Promise<PodsByHandle> {
   const { items } = await cluster.list<Pod>('pods', { labelSelector: selectRuns(handles) })

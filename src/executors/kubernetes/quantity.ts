@@ -19,7 +19,7 @@ const factors: Readonly<Record<string, number>> = {
   Ei: 2 ** 60,
 }
 
-export type Quantity = string | number
+type Quantity = string | number
 
 function parseQuantity(quantity: Quantity): number {
   const [, digits = '', unit = ''] = String(quantity).match(/^([+-]?[\d.]+(?:[eE][+-]?\d+)?)([numkKMGTPE]?i?)$/) ?? []

@@ -16,7 +16,7 @@ type Word = readonly Part[]
 
 const reference = /\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g
 
-export interface ScriptOptions {
+interface ScriptOptions {
   /** Variables of the server that jobs get if their image does not set them. */
   passed: Readonly<Record<string, string>>
 }

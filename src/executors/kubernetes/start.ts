@@ -29,7 +29,7 @@ import { removeObjects } from './stop.ts'
  * an earlier leader, that wait has no limit, because the pod could still begin. The commands of several pods begin only when
  * all of them run (inspect.ts).
  */
-export interface PodStartOptions extends PodOptions {
+interface PodStartOptions extends PodOptions {
   cluster: ClusterApi
   data: DataRoots
   /** Variables of the server that jobs get if their image does not set them. */

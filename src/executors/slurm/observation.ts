@@ -27,7 +27,7 @@ export interface Facts {
 }
 
 /** Slurm has no job of the run, and no job has begun. */
-export type Unsubmitted = { state: 'unsubmitted' }
+type Unsubmitted = { state: 'unsubmitted' }
 
 const TERM = 15
 const KILL = 9

@@ -27,7 +27,7 @@ export interface RunDirectory {
 export const findRunDirectory = ({ runs }: Layout, runId: string): RunDirectory | null =>
   /^[A-Za-z0-9_-]{1,128}$/.test(runId) ? { runId, directory: join(runs, runId) } : null
 
-export type RunClaim =
+type RunClaim =
   | { by: 'job'; id: string; node: string }
   /** The run was stopped before it began, and never begins. */
   | { by: 'void' }

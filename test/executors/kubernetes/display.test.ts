@@ -49,7 +49,7 @@ describe('a job whose display', () => {
     [
       'is starting',
       [running, { started: false, state: later }],
-      { state: 'starting', info: expect.stringContaining('Its X11 display is starting') },
+      { state: 'starting', info: expect.stringContaining('The X11 display is starting') },
     ],
     [
       'has no image yet',

@@ -74,7 +74,7 @@ describe.skipIf(kubeconfig === undefined || !hasServer)('an X11 display in a clu
       expect(out).toMatch(/^ *dimensions: +1280x960 pixels .*\n$/)
       expect(ended).toMatchObject({ exitCode: 7 })
       expect(ended).not.toHaveProperty('info')
-      // It ends with the job, though no server ends it.
+      // The display ends with the job without a server.
       await until(async () => (await display(handle, '.state.terminated.exitCode')) === '0', {
         what: 'the display has ended',
       })

@@ -262,7 +262,7 @@ it('a cancelled run of which nothing began does not wait for Slurm', async () =>
 })
 
 describe('a run that cannot be submitted any more', () => {
-  /** Its GPUs were there when the first server submitted it. */
+  /** The GPUs existed when the first server submitted the run. */
   const submitted = async () => {
     const run = runOf({ command: ['true'], resources: resourcesOf({ gpu: 1, gpuModel: ['a100', '!h100'] }) })
     await openServer({ answers: true, gpuTypes: ['a100', 'h100'] }).submit(run)
