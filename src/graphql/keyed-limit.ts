@@ -1,4 +1,4 @@
-/** How long work waits for room, and the error after that. */
+/** The longest wait of work, and the error after it. */
 export interface Wait {
   msMax: number
   refusal: () => Error

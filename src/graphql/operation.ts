@@ -44,7 +44,7 @@ export function collectRootFields(document: DocumentNode, operation: OperationDe
 
 type Names = Map<string, Set<string>>
 
-/** Cached per field node, which all rows of a list share. */
+/** Cached per field node: all rows of a list have the same node. */
 const cachedNames = new WeakMap<readonly FieldNode[], Names>()
 
 /** The fields that may be selected below a field, each with its names (aliases). */

@@ -19,8 +19,8 @@ export interface Exchange {
 
 /**
  * Sends a JSON text, compressed if the client accepts it and it is worth the work. Streams are never compressed: each message
- * would wait for the next. BREACH needs a browser that sends requests for a person: Berth has no cookies, and the gate
- * refuses other origins.
+ * would wait for the next. BREACH does not apply: Berth has no cookies, and the gate refuses other
+ * origins.
  */
 export async function sendCompressible({ request, response }: Exchange, text: string): Promise<void> {
   response.setHeader('vary', 'Origin, Accept-Encoding')

@@ -51,7 +51,7 @@ export interface ServerOptions {
   authenticate: Authenticator
   disk: Pick<DiskWatch, 'findProblem'>
   keepAliveMs?: number
-  /** Absent: started. */
+  /** Absent: the process has started. */
   isStarted?: () => boolean
   /** Time for requests in flight when the server stops. */
   drainMsMax?: number
@@ -60,7 +60,7 @@ export interface ServerOptions {
 }
 
 const keepAliveMsDefault = 12_000
-/** Balancers close idle connections after 60 s: they must be the first to close. */
+/** Longer than the 60 s of balancers: the side that sends requests must close first. */
 const keepAliveTimeoutMs = 75_000
 /** Node counts the wait for the next request too, so this must be longer. */
 const headersTimeoutMs = 80_000

@@ -58,7 +58,7 @@ export function cutStalledResponse(response: ServerResponse, everyMs: number): v
   })
 }
 
-/** A client resumes subscriptions from their cursors on another WebSocket. A response has the same size the next time. */
+/** Subscriptions resume from their cursors after a cut. A repeated response has the same size again. */
 export type UnsentKind = 'SUBSCRIPTIONS' | 'RESPONSE'
 
 const pollMs = 1_000
