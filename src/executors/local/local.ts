@@ -40,7 +40,7 @@ import { Watchdog } from './watchdog.ts'
  * - start: makes the directory and starts a shim, which takes the claim or finds it taken. A crash at any point leaves
  *   a claimed run, or an unclaimed run that the next start starts. So the command runs at most once.
  * - stop: writes the record, then sends TERM to the group of the job; if the server is killed in between, the next server
- *   sends it. At the end of the grace this server or the next one kills the whole job (watch.ts), whether it leads or
+ *   sends it. At the end of the grace this server or the next one kills the whole job (supervision.ts), whether it leads or
  *   not; while no server runs, the watchdog does (watchdog.sh). The same holds for the fallback deadline of a run.
  *
  * A run without a claim is voided by a claim of the server: at a stop, and after `claimMs`.
