@@ -12,8 +12,8 @@ import { createDatabase, type TestDatabase } from '../../support/database.ts'
 import { addRun, addUser } from '../../support/factories.ts'
 
 /**
- * Lists filter in SQL, `jobUpdates` filters in memory: a job that one of them admits and the other does not would be in
- * a list that never hears of it. Few values of everything, so that filters hit, and those that are special somewhere.
+ * Lists filter in SQL, `jobUpdates` filters in memory; both must select the same jobs. The value sets are small, so that
+ * filters match, and contain special characters.
  */
 let database: TestDatabase
 beforeAll(async () => {
@@ -109,7 +109,7 @@ async function keep(shape: Shape, users: readonly string[]): Promise<Kept> {
   return { id, state, finishedAt }
 }
 
-/** What a job that is alive has beside it: lists find it by that. */
+/** Lists find BLOCKED jobs by their approvals. */
 const approvalSql = `INSERT INTO approval (id, job_id, reason, required_level, requested_by, expires_at)
   VALUES ($1, $2, 'r', 'LEAD', $3, berth_now() + interval '1 day')`
 
@@ -123,7 +123,7 @@ async function inDatabase(filter: JobFilter, by: JobOrderField): Promise<string[
   return rows.map(({ id }) => id)
 }
 
-test('what a list admits, its stream admits', async () => {
+test('lists and jobUpdates select the same jobs', async () => {
   const { sql } = database.db
   await sql.query('INSERT INTO team (id, name, account) SELECT t, t, t FROM unnest($1::text[]) t', [teams])
   const users = [await addUser(sql, 'ada'), await addUser(sql, 'bob')]
@@ -154,7 +154,7 @@ test('what a list admits, its stream admits', async () => {
   expect(hits).toBeGreaterThan(300)
 })
 
-test('a glob made to try many ways is matched at once', () => {
+test('matches a pathological glob without backtracking', () => {
   const facts = { name: 'a'.repeat(255) } as Parameters<ReturnType<typeof compileFilter>['admitsJob']>[0]
   const started = cpuMs()
   const hostile = ['*a*a*a*a*a*a*a*a*b', `${'*a'.repeat(127)}b`, `*${'a'.repeat(127)}b`]
@@ -162,7 +162,7 @@ test('a glob made to try many ways is matched at once', () => {
   expect(cpuMs() - started).toBeLessThan(1_000)
 })
 
-test('a glob that is too long is refused by the list and by the stream', () => {
+test('lists and jobUpdates refuse a glob that is too long', () => {
   const name = '*'.repeat(256)
   expect(() => compileFilter({ name })).toThrow('at most 255 characters, not 256')
   expect(() => filterSql({ name }, () => '$1')).toThrow('at most 255 characters, not 256')

@@ -10,9 +10,8 @@ import type { Sql } from '../../../src/platform/tx.ts'
 import { createDatabase, type TestDatabase } from '../../support/database.ts'
 
 /**
- * A page of `jobs` looks at few pages of the table, whatever it is filtered and sorted by, also when nothing matches.
- * What it looks at is told by PostgreSQL, so the test needs no clock; bench/lists.ts measures the time at half a
- * million jobs.
+ * A page of `jobs` reads few table pages with any filter and order, even without a match. EXPLAIN counts the pages, so
+ * the test does not measure time; bench/lists.ts does.
  */
 
 const over = 12_000
@@ -20,9 +19,7 @@ const waiting = 300
 
 const day = (n: number) => new Date(Date.UTC(2026, 0, n))
 
-/**
- * Jobs that are over, of 150 accounts in 2 queues; then jobs that wait. The last 1,000 of each are of another account.
- */
+/** Final jobs of 150 accounts in 2 queues, then waiting jobs. Another account owns the last 1,000 of each. */
 const fillSql = `
 INSERT INTO job (id, user_id, sequence, name, labels, project, spec, state, pool, queue, executor, account, base_priority, cpu_millis,
   memory_bytes, gpu, lane_id, created_at, finished_at, log_closed)
@@ -70,7 +67,7 @@ const filters: Readonly<Record<string, JobFilter>> = {
   'finished never': { finishedAfter: day(40) },
 }
 
-/** docs/api.md says so: matches that lie at the other end of another order. */
+/** Documented in docs/api.md: matches at the far end of another order need a full walk. */
 const walks = ['created late by PRIORITY ASC', 'created early by PRIORITY DESC']
 
 let database: TestDatabase
@@ -102,7 +99,7 @@ interface Explained {
   'QUERY PLAN': [{ Plan: Plan }]
 }
 
-/** The plans of statements that are run; each statement is answered with no rows. */
+/** Collects the plans of statements, which all return no rows. */
 async function explain(read: (sql: Sql) => Promise<unknown>): Promise<Plan[]> {
   const plans: Plan[] = []
   await read({
@@ -118,8 +115,11 @@ async function explain(read: (sql: Sql) => Promise<unknown>): Promise<Plan[]> {
   return plans
 }
 
-/** Pages of tables and indexes that a list looks at. */
-async function pagesOf(filter: JobFilter, [by, direction]: readonly [JobOrderField, 'ASC' | 'DESC']): Promise<number> {
+/** Counts the table and index pages that a list reads. */
+async function countPages(
+  filter: JobFilter,
+  [by, direction]: readonly [JobOrderField, 'ASC' | 'DESC'],
+): Promise<number> {
   const listing = jobsListing(by, direction === 'DESC')
   const page = parsePage(listing, filter, { first: 20 })
   const where = (bind: (value: unknown) => string) => filterSql(filter, bind, by)
@@ -133,10 +133,10 @@ const orders = (['CREATED_AT', 'FINISHED_AT', 'PRIORITY'] as const).flatMap((by)
 ])
 
 describe('a page of jobs', () => {
-  it.each(Object.entries(filters))('filtered by %s looks at few pages in every order', async (name, filter) => {
+  it.each(Object.entries(filters))('filtered by %s reads few pages in every order', async (name, filter) => {
     const many: string[] = []
     for (const order of orders) {
-      const pages = await pagesOf(filter, order)
+      const pages = await countPages(filter, order)
       const what = `${name} by ${order.join(' ')}`
       if (pages > tablePages / 5 && !walks.includes(what)) many.push(`${what}: ${pages} of ${tablePages}`)
     }
@@ -157,18 +157,18 @@ describe('a page of jobs', () => {
   )
 })
 
-/** The indexes by which a plan reads the table of jobs; null: it reads the whole table. */
-const readsOfJobs = (plan: Plan): (string | null)[] => [
+/** Indexes that a plan uses for the job table; null: a sequential scan. */
+const listJobReads = (plan: Plan): (string | null)[] => [
   ...(plan['Relation Name'] === 'job' ? [plan['Index Name'] ?? null] : []),
-  ...(plan.Plans ?? []).flatMap(readsOfJobs),
+  ...(plan.Plans ?? []).flatMap(listJobReads),
 ]
 
-it('the running and the blocked jobs of a queue are read by their keys', async () => {
+it('reads running and blocked jobs of a queue by key', async () => {
   const viewer = viewerOf({ id: 'user_17', name: 'ann', level: 'ADMIN', allow: [], deny: [] })
   const filter = { pool: 'sim' }
   const page = parsePage(queueEntriesListing, filter, { first: 20 })
   for (const states of [['STARTING', 'RUNNING', 'CANCELLING'], ['BLOCKED']] as const) {
     const plans = await explain((sql) => readEntries(sql, { pool: 'sim', states, viewer, filter }, page))
-    expect(plans.flatMap(readsOfJobs)).toEqual(['job_pkey'])
+    expect(plans.flatMap(listJobReads)).toEqual(['job_pkey'])
   }
 })

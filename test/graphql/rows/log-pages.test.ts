@@ -3,7 +3,7 @@ import { ask, data, type Json, streamSocket, streamSse } from '../../support/cli
 import { out, replaceRun, writeLog } from '../../support/log.ts'
 import { startServer, type TestServer } from '../../support/server.ts'
 
-/** What a page of output is bounded by, and how far its offsets go. */
+/** Limits of log pages, and large offsets. */
 let server: TestServer
 beforeAll(async () => {
   server = await startServer()
@@ -31,7 +31,7 @@ it.each(['(first: 0)', '(first: -1)', '(first: 5001)', '(lastLines: 0)', '(lastL
   },
 )
 
-it('a page of output has 500 lines unless asked, 5,000 at most, and 1 MiB', async () => {
+it('a page has 500 lines by default, at most 5,000 and 1 MiB', async () => {
   const short = await jobWith([out('x\n'.repeat(6_000))])
   const textOf = async (id: string, args: string) => ((await logs(id, args)).data as Json).job.logs.text as string
   expect((await textOf(short, '')).length).toBe(2 * 500)
@@ -42,7 +42,7 @@ it('a page of output has 500 lines unless asked, 5,000 at most, and 1 MiB', asyn
   expect(bytes).toBeLessThanOrEqual(2 ** 20)
 })
 
-it('a page of output has at most 1 MiB as JSON, which escapes some characters by six', async () => {
+it('a page has at most 1 MiB as JSON, where some characters take six bytes', async () => {
   const pieces = Array.from({ length: 40 }, () => out(`${'\u0001'.repeat(63)}\n`.repeat(600)))
   const id = await jobWith([...pieces, out('the end\n')])
   let text = ''
@@ -76,7 +76,7 @@ it.each(['tail over WebSocket', 'tail over SSE'])('a message of %s has at most 1
   expect(lines.map((line) => line.text).join('\n')).toBe(text)
 })
 
-it('output goes on beyond 4 GiB, in pages and in a tail', async () => {
+it('pages and tail continue beyond 4 GiB', async () => {
   const bytes = 5 * 2 ** 30
   const id = await jobWith([{ gap: 'LOST', bytes }, out('after it\n')])
   const { job } = await data(
@@ -102,7 +102,7 @@ const query = `query ($id: ID!, $after: Cursor) { job(id: $id) { logCursor logs(
 const tail = `subscription ($id: ID!, $after: Cursor) { tail(jobId: $id, after: $after) { __typename
   ... on LogBatch { text } ... on StreamReset { reason jobIds } } }`
 
-/** A job, a cursor after its output, and another run with more output in the place of the first. */
+/** Returns a job and an old cursor; a restore replaced its output with that of another run. */
 async function restored() {
   const id = await jobWith([out('before\n')])
   const { job } = await data(server.url, query, { id })
@@ -113,7 +113,7 @@ async function restored() {
 }
 
 it.each(Object.entries({ socket: streamSocket, sse: streamSse }))(
-  'tail over %s begins anew after a cursor from before a backup was restored',
+  'tail over %s restarts for a cursor from before a restore',
   async (_name, open) => {
     const stream = open(server.url, tail, await restored())
     const next = async () => (await stream.next()).value?.data?.['tail']
@@ -123,7 +123,7 @@ it.each(Object.entries({ socket: streamSocket, sse: streamSse }))(
   },
 )
 
-it('pages of output refuse a cursor from before a backup was restored, and one beyond the end', async () => {
+it('pages refuse a cursor from before a restore, and a cursor beyond the end', async () => {
   const { id, after } = await restored()
   const content = JSON.parse(Buffer.from(after, 'base64url').toString())
   const cursorOf = (fields: object) => Buffer.from(JSON.stringify({ ...content, ...fields })).toString('base64url')
@@ -131,7 +131,7 @@ it('pages of output refuse a cursor from before a backup was restored, and one b
     const { errors } = await ask(server.url, query, { id, after: cursor })
     expect(errors?.[0]?.extensions.code).toBe('INVALID_CURSOR')
   }
-  // A server of before gave cursors without a mark.
+  // A cursor without a mark is valid.
   const { job } = await data(server.url, query, { id, after: cursorOf({ m: undefined, o: 8 }) })
   expect(job.logs.text).toBe('run\n')
 })

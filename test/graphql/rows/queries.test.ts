@@ -16,7 +16,7 @@ afterAll(() => server[Symbol.asyncDispose]())
 const submitMany = (count: number, spec: object = {}) =>
   Promise.all(Array.from({ length: count }, () => server.submit({ ...spec })))
 
-/** All ids of a list, page by page; `between` happens after each page. */
+/** Collects the ids of a list page by page and calls `between` after each page. */
 async function walk(order: object, between: () => Promise<void>): Promise<string[]> {
   const seen: string[] = []
   const query = `query ($after: Cursor, $order: JobOrder) {
@@ -32,7 +32,7 @@ async function walk(order: object, between: () => Promise<void>): Promise<string
 }
 
 describe('lists', () => {
-  it('cost no more statements for 100 rows than for 10, with aliases too', async () => {
+  it('cost the same number of statements for 10 and 100 rows, with aliases too', async () => {
     const [first = ''] = await submitMany(1)
     await submitMany(120, { dependsOn: [{ jobId: first }] })
     const query = `query ($n: Int) { jobs(first: $n) { totalCount asOf nodes {
@@ -48,12 +48,12 @@ describe('lists', () => {
       return statements.filter((text) => !/^(BEGIN|COMMIT)/.test(text)).length
     }
     const few = await count(10)
-    // Rows of one kind that are wanted a moment apart, after the answers to two others, are two statements.
+    // Rows of one kind need two statements when other loads separate their requests.
     expect(Math.abs((await count(100)) - few)).toBeLessThan(5)
     expect(few).toBeLessThan(40)
   })
 
-  it('show every row that stays exactly once while rows come and go', async () => {
+  it('show every remaining row exactly once while rows are added and deleted', async () => {
     const label = { key: 'walk', value: 'a' }
     const stable = new Set(await submitMany(60, { labels: [label] }))
     for (const field of ['CREATED_AT', 'FINISHED_AT', 'PRIORITY'])
@@ -70,7 +70,7 @@ describe('lists', () => {
       }
   })
 
-  it('go backwards, too', async () => {
+  it('page backwards', async () => {
     const { jobs } = await data(
       server.url,
       '{ jobs(first: 5) { nodes { id } edges { cursor } pageInfo { hasPreviousPage } } }',
@@ -84,7 +84,7 @@ describe('lists', () => {
     expect(back.pageInfo).toEqual({ hasNextPage: true, hasPreviousPage: true })
   })
 
-  it('filter', async () => {
+  it('filter by every field', async () => {
     const id = await server.submit({ name: 'train_50%', labels: [{ key: 'k', value: 'v' }], project: 'p' })
     const found = async (filter: object) => {
       const { jobs } = await data(server.url, 'query ($f: JobFilter) { jobs(filter: $f) { nodes { id } } }', {
@@ -129,13 +129,13 @@ describe('lists', () => {
     ['BAD_REQUEST', '{ job(id: "job_\\u0000") { id } }'],
     ['BAD_REQUEST', '{ jobs(filter: { name: "\\u0000" }) { nodes { id } } }'],
     ['BAD_REQUEST', '{ jobs(filter: { labels: [{ key: "a", value: "\\u0000" }] }) { nodes { id } } }'],
-  ])('say %s to %s', async (code, query) => {
+  ])('return %s for %s', async (code, query) => {
     const { errors, status } = await ask(server.url, query)
     expect(errors?.[0]?.extensions.code).toBe(code)
     expect(status).toBe(200)
   })
 
-  it('refuse the cursor of another list, order, filter or parent, and a forged one', async () => {
+  it('refuse a cursor of another list, order, filter or parent, and a forged cursor', async () => {
     const { jobs } = await data(
       server.url,
       '{ jobs(first: 2) { asOf edges { cursor node { id eventCursor runs { edges { cursor } } } } } }',
@@ -168,7 +168,7 @@ describe('lists', () => {
 })
 
 describe('nodes', () => {
-  it('are found again by their id, whatever they are', async () => {
+  it('of every type are found by id', async () => {
     await server.submit()
     const found = await data(
       server.url,
@@ -195,7 +195,7 @@ describe('nodes', () => {
     expect(nodes).toEqual([null, ...ids.map(([, id]) => ({ id })), null, null, null])
   })
 
-  it('show what a run consumed, as far as its executor told it', async () => {
+  it('show the reported resource usage of a run', async () => {
     const jobId = await server.submit({ resources: { gpu: 0 } })
     const usage = { cpuSeconds: 0.25, maxMemoryBytes: 4_096 }
     const moves: Omit<Move, 'jobId' | 'run'>[] = [
@@ -217,14 +217,14 @@ describe('nodes', () => {
     ])
   })
 
-  it('are at most 100 at a time', async () => {
+  it('are limited to 100 per request', async () => {
     const { errors } = await ask(server.url, 'query ($ids: [ID!]!) { nodes(ids: $ids) { id } }', {
       ids: Array(101).fill('x'),
     })
     expect(errors?.[0]?.extensions.code).toBe('BAD_REQUEST')
   })
 
-  it('that do not exist are null', async () => {
+  it('are null when missing', async () => {
     expect(
       await data(server.url, '{ job(id: "job_x") { id } jobByNativeId(executor: "local", nativeId: "1") { id } }'),
     ).toEqual({
@@ -249,20 +249,20 @@ describe('mutations', () => {
     [['spec', 'customAttributes', 'a'], { command: ['true'], customAttributes: { a: '\u0000' } }],
     [['spec', 'name'], { command: ['true'], name: '\ud800' }],
     [['spec', 'dependsOn', '0', 'jobId'], { command: ['true'], dependsOn: [{ jobId: 'job_none' }] }],
-  ])('answer a problem at %j', async (path, spec) => {
+  ])('return a problem at %j', async (path, spec) => {
     const { submitJob } = await data(server.url, submit, { spec })
     expect(submitJob).toMatchObject({ __typename: 'InvalidInputProblem', code: 'INVALID_INPUT', retryable: false })
     expect(submitJob.violations[0].path).toEqual(path)
   })
 
-  it('refuse JSON that is deeper than any use', async () => {
+  it('refuse JSON nested too deep', async () => {
     const deep = `${'{"a":'.repeat(20_000)}1${'}'.repeat(20_000)}`
     const body = `{"query":${JSON.stringify(submit)},"variables":{"spec":{"command":["true"],"customAttributes":${deep}}}}`
     const { text } = await send(server.url, { headers: { 'content-type': 'application/json' }, body })
     expect(JSON.parse(text).errors[0].extensions.code).toBe('BAD_REQUEST')
   })
 
-  it('refuse JSON with a number that could not be stored as given', async () => {
+  it('refuse JSON with a number beyond the range of a double', async () => {
     const beyond = '{ "a": [1, { "b": -1e999 }] }'
     const body = `{"query":${JSON.stringify(submit)},"variables":{"spec":{"command":["true"],"customAttributes":${beyond}}}}`
     const { text } = await send(server.url, { headers: { 'content-type': 'application/json' }, body })
@@ -275,7 +275,7 @@ describe('mutations', () => {
     })
   })
 
-  it('answer per item, in order', async () => {
+  it('return one result per item, in order', async () => {
     const query = `mutation ($inputs: [SubmitJobInput!]!) { submitJobs(inputs: $inputs) { results { __typename } } }`
     const inputs = [{ spec: { command: ['true'] } }, { spec: { command: [] } }, { spec: { command: ['true'] } }]
     const { submitJobs } = await data(server.url, query, { inputs })
@@ -288,7 +288,7 @@ describe('mutations', () => {
     expect(errors?.[0]?.extensions.code).toBe('BAD_REQUEST')
   })
 
-  it('take a job through its life', async () => {
+  it('submit, cancel and delete a job', async () => {
     const { submitJob } = await data(server.url, submit, { spec: { command: ['true'], name: 'life' } })
     expect(submitJob).toMatchObject({
       __typename: 'SubmitJobSuccess',
@@ -318,7 +318,7 @@ describe('mutations', () => {
   })
 })
 
-describe('what others may see', () => {
+describe('viewers without job.view.all', () => {
   const asking = (url: string) => (name: string, query: string, variables?: object) =>
     send(url, {
       headers: { 'content-type': 'application/json', authorization: name },
@@ -329,7 +329,7 @@ describe('what others may see', () => {
     nodes(ids: [$id, $run, $event]) { id } mine: viewer { user { name } }
   }`
 
-  it('is nothing of it without job.view.all', async () => {
+  it('see no jobs of others', async () => {
     await using shared = await startServer({ authenticate: (name, known) => known.users.get(name ?? '') ?? null })
     const [ann, eve] = [await shared.user('ann', 'RESEARCHER'), await shared.user('eve', 'RESEARCHER')]
     const id = await shared.submit({}, ann)
@@ -352,7 +352,7 @@ describe('what others may see', () => {
     expect((await as('eve', cancel, { id })).data.cancelJob.code).toBe('NOT_FOUND')
   })
 
-  it('is no approval, slot or dependent without job.view.all', async () => {
+  it('see no approvals, slots or dependents of others', async () => {
     await using shared = await startServer({ authenticate: (name, known) => known.users.get(name ?? '') ?? null })
     const [ann, eve] = [await shared.user('ann', 'RESEARCHER'), await shared.user('eve', 'RESEARCHER')]
     const boss = await shared.user('boss', 'LEAD')
@@ -385,7 +385,7 @@ describe('what others may see', () => {
     })
   })
 
-  it('hides the values of variables from everybody but the owner', async () => {
+  it('see no environment values of others', async () => {
     const eve = await server.user('eve', 'RESEARCHER')
     const environment = [{ name: 'SECRET', value: 'xyz' }]
     const ids = [await server.submit({ environment }, eve), await server.submit({ environment })]

@@ -3,7 +3,7 @@ import { limits } from '../../../src/graphql/caller-limits.ts'
 import { ask, data, type Json } from '../../support/client.ts'
 import { startServer, type TestServer } from '../../support/server.ts'
 
-/** Jobs whose specs are as long as a body may be, among others, read by pages. */
+/** Pages of jobs with specs near the body limit. */
 let server: TestServer
 let ids: string[]
 const longText = 'x'.repeat(3_900_000)
@@ -28,7 +28,7 @@ afterAll(() => server[Symbol.asyncDispose]())
 const list = (fields: string) => `query ($first: Int, $after: Cursor) { jobs(first: $first, after: $after) {
   nodes { id ${fields} } pageInfo { hasNextPage endCursor } } }`
 
-test('a list reads no spec that is not asked for', async () => {
+test('a list does not read unselected specs', async () => {
   const statements = server.countStatements()
   const { jobs: page } = await data(server.url, list('name state labels { key value } maxAttempts'), { first: 60 })
   expect(page.nodes.map(({ id }: Json) => id)).toEqual([...ids].reverse())
@@ -40,7 +40,7 @@ test('a list reads no spec that is not asked for', async () => {
   expect(statements.filter((text) => /\bspec\b(?!->)/.test(text))).toEqual([])
 })
 
-test('a page of long specs is refused with the remedy, which shows each job once', async () => {
+test('a page of long specs is refused; smaller pages show each job once', async () => {
   const { errors, status } = await ask(server.url, list('spec { command }'), { first: 60 })
   expect([status, errors?.[0]?.extensions.code]).toEqual([400, 'QUERY_TOO_COMPLEX'])
   expect(errors?.[0]?.message).toContain('shorter pages')
@@ -65,7 +65,7 @@ test.each([
   expect(errors?.map(({ extensions }) => extensions.code)).toEqual(isRefused ? ['QUERY_TOO_COMPLEX'] : undefined)
 })
 
-test('short specs come in whole pages, and the same spec counts wherever it is shown', async () => {
+test('short specs fill whole pages, and every alias of a spec counts', async () => {
   const { jobs: page } = await data(server.url, list('spec { command }'), { first: jobs / 2 })
   expect(page.nodes).toHaveLength(jobs / 2)
   const again = '{ a: job(id: "ID") { spec { name } } b: job(id: "ID") { spec { name } } }'.replaceAll(

@@ -51,7 +51,7 @@ async function mutate(name: string, type: string, input: object) {
   if (!answer[name]?.__typename.endsWith('Success')) throw new Error(JSON.stringify(answer))
 }
 
-/** How each list is reached: before its arguments, and after its selection. */
+/** Query text before the arguments and after the selection of each list. */
 const lists: Readonly<Record<string, [head: string, end: string, arguments?: string]>> = {
   jobs: ['{ jobs', '}'],
   'queue entries': ['{ queue { entries', '} }'],
@@ -75,14 +75,14 @@ const lists: Readonly<Record<string, [head: string, end: string, arguments?: str
   dependencies: ['query ($id: ID!) { job(id: $id) { dependsOn', '} }'],
 }
 
-/** The connections of an answer. */
+/** Finds the connections in a response. */
 const connectionsIn = (value: Json): Json[] => {
   if (typeof value !== 'object' || value === null) return []
   return 'totalCount' in value ? [value] : Object.values(value).flatMap(connectionsIn)
 }
 
 describe('totalCount', () => {
-  it.each(Object.keys(lists))('tells how long the list is, whatever the page: %s', async (name) => {
+  it.each(Object.keys(lists))('counts the whole list on any page: %s', async (name) => {
     const [head, end, more = ''] = lists[name] ?? ['', '']
     const ask = async (page: string, wanted: string) => {
       const query = `${head}(${page} ${more}) { ${wanted} } ${end}`
@@ -96,7 +96,7 @@ describe('totalCount', () => {
     expect(short.map(({ totalCount }) => totalCount)).toEqual(whole.map(({ totalCount }) => totalCount))
   })
 
-  it('counts what the filter admits and the viewer may see', async () => {
+  it('counts visible rows that match the filter', async () => {
     const counted = await data(
       server.url,
       '{ pending: approvals { totalCount } audit: auditLog(filter: { action: "team.create" }) { totalCount } }',
@@ -104,7 +104,7 @@ describe('totalCount', () => {
     expect(counted).toEqual({ pending: { totalCount: 1 }, audit: { totalCount: 2 } })
   })
 
-  it('is not counted unless it is asked for, and then by one statement', async () => {
+  it('is counted only when selected, by one statement', async () => {
     const statements = server.countStatements()
     await data(server.url, '{ teams { nodes { id } } }')
     const isCount = (text: string) => text.includes('count(*)') && text.includes('team')
@@ -113,7 +113,7 @@ describe('totalCount', () => {
     expect(statements.filter(isCount)).toHaveLength(1)
   })
 
-  it('is null beyond 10,000, and no more are read', async () => {
+  it('is null beyond 10,000, without reading more rows', async () => {
     const { sql } = server.domain.db
     await sql.query(
       `INSERT INTO team (id, name, account) SELECT 'team_' || n, 'team' || n, 'team' || n FROM generate_series(1, 10050) n`,

@@ -20,17 +20,17 @@ import { bearer, mutate, type Person, personWith } from '../../support/people.ts
 import { startServer, type TestServer } from '../../support/server.ts'
 
 /**
- * Who may call what: every root field of the schema has a line here, and the test fails when one is missing. Each is
- * called by somebody without a token, by every level, and by an ADMIN with a token of every single scope.
+ * Access table: every root field of the schema has a row, and a missing row fails the test. Callers are a client without
+ * a token, a user of every level, and an ADMIN with one token per scope.
  *
- *   LOG_IN_PAGE  whoever comes; what of it is shown to strangers has tests of its own
- *   KNOWN        whoever has logged in; the answer holds what they may see
- *   RUN          a job with the token of its run, and no person (inside.test.ts)
- *   a permission whoever has it, by a token with its scope; the others get FORBIDDEN with its name, or the scope's
- *   [permission] the same, but to those without it the object may also look as if it were not there
+ *   LOG_IN_PAGE  every caller; other tests check the visible fields
+ *   KNOWN        every authenticated user; the result contains only visible objects
+ *   RUN          only a job with the token of its run (inside.test.ts)
+ *   permission   users with the permission and a token with its scope; others get FORBIDDEN with the permission or scope
+ *   [permission] the same, but callers without the permission may get NOT_FOUND
  *
- * A new field: add its line. Arguments are made up from their types, so a verb must ask for the permission before it
- * looks at what it was given; where it needs the object first, put the permission into brackets.
+ * Arguments are generated from their types, so a mutation must check the permission before its arguments; if it must
+ * load the object first, put the permission into brackets.
  */
 type Who = 'LOG_IN_PAGE' | 'KNOWN' | 'RUN' | Permission | readonly [Permission]
 
@@ -107,8 +107,8 @@ const access: Record<string, Who> = {
   'Subscription.queueStatus': 'KNOWN',
 }
 
-/** Domain §10: the scope that a token needs for each permission to count. */
-const scopeOf = (permission: Permission): TokenScope => {
+/** Scope that a token needs for a permission. */
+const requiredScope = (permission: Permission): TokenScope => {
   if (/^(job\.view|audit\.read)/.test(permission)) return 'READ'
   if (/^job\.(submit|cancel\.own|delete\.own)$/.test(permission)) return 'SUBMIT'
   if (/^(job\.(approve|priority|cancel\.all)|queue\.)/.test(permission)) return 'OPERATE'
@@ -119,7 +119,7 @@ const roots = [schema.getQueryType(), schema.getMutationType(), schema.getSubscr
   Object.values(type?.getFields() ?? {}).map((field) => ({ name: `${type?.name}.${field.name}`, field })),
 )
 
-// ── documents, made up from types ──
+// ── documents, generated from types ──
 
 const leaves: Readonly<Record<string, string>> = {
   Int: '1',
@@ -152,19 +152,19 @@ function selection(type: GraphQLNamedType): string {
   return results ? `{ results ${selection(getNamedType(results.type))} }` : '{ __typename }'
 }
 
-/** createToken is asked for somebody else's, which is what needs more than oneself. */
+/** createToken for another user, because one's own token needs no permission. */
 const extra: Readonly<Record<string, string>> = {
   createToken: '(input: { name: "t", userId: "user_00000000000000000000000000" })',
 }
 
-function documentOf(kind: string, field: GraphQLField<unknown, unknown>): string {
+function buildDocument(kind: string, field: GraphQLField<unknown, unknown>): string {
   const args = field.args.filter((arg) => isNonNullType(arg.type) && arg.defaultValue === undefined)
   const given = args.map((arg) => `${arg.name}: ${literal(arg.type)}`).join(', ')
   const call = extra[field.name] ?? (given ? `(${given})` : '')
   return `${kind.toLowerCase()} { ${field.name}${call} ${selection(getNamedType(field.type))} }`
 }
 
-// ── who calls ──
+// ── callers ──
 
 const secret = 'the-bootstrap-secret-of-this-test'
 let server: TestServer
@@ -194,61 +194,61 @@ beforeAll(async () => {
 })
 afterAll(() => server[Symbol.asyncDispose]())
 
-/** `FORBIDDEN x`, UNAUTHENTICATED, NOT_FOUND, or `let in` for whatever else came of it. */
-async function verdict(person: Person, kind: string, field: GraphQLField<unknown, unknown>): Promise<string> {
-  const { data, errors } = await person.ask(documentOf(kind, field))
+/** Returns `FORBIDDEN x`, UNAUTHENTICATED, NOT_FOUND, or `allowed` for every other result. */
+async function callField(person: Person, kind: string, field: GraphQLField<unknown, unknown>): Promise<string> {
+  const { data, errors } = await person.ask(buildDocument(kind, field))
   const [error] = errors ?? []
   if (error?.extensions.code === 'FORBIDDEN')
     return `FORBIDDEN ${error.message.replace('the scope ', 'scope:').split(' ').at(-1)}`
   if (error?.extensions.code === 'GRAPHQL_VALIDATION_FAILED') throw new Error(error.message)
-  if (error) return error.extensions.code === 'UNAUTHENTICATED' ? 'UNAUTHENTICATED' : 'let in'
+  if (error) return error.extensions.code === 'UNAUTHENTICATED' ? 'UNAUTHENTICATED' : 'allowed'
   const answer: Json = data?.[field.name]
   const outcome: Json = answer?.results?.[0] ?? answer
   if (outcome?.code === 'FORBIDDEN') return `FORBIDDEN ${outcome.requiredPermission}`
-  return outcome?.code === 'NOT_FOUND' ? 'NOT_FOUND' : 'let in'
+  return outcome?.code === 'NOT_FOUND' ? 'NOT_FOUND' : 'allowed'
 }
 
-function rightAnswers(who: Who, { granted, scopes }: Caller): string[] {
-  if (who === 'LOG_IN_PAGE' || who === 'KNOWN') return ['let in', 'NOT_FOUND']
+function expectedOutcomes(who: Who, { granted, scopes }: Caller): string[] {
+  if (who === 'LOG_IN_PAGE' || who === 'KNOWN') return ['allowed', 'NOT_FOUND']
   if (who === 'RUN') return ['FORBIDDEN run']
   const permission = typeof who === 'string' ? who : who[0]
-  const scope = scopeOf(permission)
+  const scope = requiredScope(permission)
   const mayHide = typeof who === 'string' ? [] : ['NOT_FOUND']
   if (!granted.has(permission)) return [`FORBIDDEN ${permission}`, ...mayHide]
   if (scope !== 'READ' && !scopes.includes(scope)) return [`FORBIDDEN scope:${scope}`, ...mayHide]
-  return ['let in', 'NOT_FOUND']
+  return ['allowed', 'NOT_FOUND']
 }
 
-describe('who may call what', () => {
-  it('is said of every field', () => {
+describe('access', () => {
+  it('has a row for every root field', () => {
     const names = roots.map(({ name }) => name)
     expect(names.filter((name) => !(name in access))).toEqual([])
   })
 
-  it.each(roots)('$name asks strangers to log in', async ({ name, field }) => {
+  it.each(roots)('$name refuses callers without a token', async ({ name, field }) => {
     const [kind = ''] = name.split('.')
     const response = await fetch(`${server.url}/graphql`, {
       method: 'POST',
       headers: { 'content-type': 'application/json', accept: 'text/event-stream, application/json' },
-      body: JSON.stringify({ query: documentOf(kind, field) }),
+      body: JSON.stringify({ query: buildDocument(kind, field) }),
     })
     const text = await response.text()
     if (access[name] === 'LOG_IN_PAGE') expect(text).not.toContain('UNAUTHENTICATED')
     else expect(text).toContain('UNAUTHENTICATED')
   })
 
-  const asked = roots.filter(({ name }) => !name.startsWith('Subscription.'))
+  const callable = roots.filter(({ name }) => !name.startsWith('Subscription.'))
 
-  it.each(asked)('$name lets in whom it should', async ({ name, field }) => {
+  it.each(callable)('$name allows exactly the listed callers', async ({ name, field }) => {
     const [kind = ''] = name.split('.')
-    const told = await Promise.all(callers.map(({ person }) => verdict(person, kind, field)))
+    const outcomes = await Promise.all(callers.map(({ person }) => callField(person, kind, field)))
     for (const [index, caller] of callers.entries())
-      expect(rightAnswers(access[name] ?? 'KNOWN', caller).map((each) => `${caller.name}: ${each}`)).toContain(
-        `${caller.name}: ${told[index]}`,
+      expect(expectedOutcomes(access[name] ?? 'KNOWN', caller).map((each) => `${caller.name}: ${each}`)).toContain(
+        `${caller.name}: ${outcomes[index]}`,
       )
   })
 
-  it('is the same over every way in: a header of another form lets nobody in', async () => {
+  it('is refused for an invalid token in every header form', async () => {
     const headers = { 'content-type': 'application/json', ...bearer('berth_made_up') }
     const body = JSON.stringify({ query: '{ serverInfo { name } }' })
     expect((await fetch(`${server.url}/graphql`, { method: 'POST', headers, body })).status).toBe(401)

@@ -5,7 +5,7 @@ import { rejectJob } from '../../../src/domain/control/approve.ts'
 import { ask, data, streamSse } from '../../support/client.ts'
 import { startServer, type TestServer } from '../../support/server.ts'
 
-/** Rules, requests, decisions and their audit entries, as a client sees them; with one user, who may decide alone. */
+/** Rules, requests, decisions and audit entries over the API in single-user mode. */
 let server: TestServer
 
 beforeAll(async () => {
@@ -36,7 +36,7 @@ async function submit(spec: object) {
 }
 
 describe('approval rules', () => {
-  it('are made, changed, listed in their order, and removed', async () => {
+  it('are created, updated, listed in order and deleted', async () => {
     const made = await createRule({ name: 'expensive', condition: { costAbove: 50 }, exemptLevels: ['ADMIN'] })
     expect(made.rule).toMatchObject({
       name: 'expensive',
@@ -77,7 +77,7 @@ describe('approval rules', () => {
     expect(await createRule(input)).toMatchObject({ code: 'INVALID_INPUT', violations: [{ path }] })
   })
 
-  it('refuses two conditions before anything runs', async () => {
+  it('refuse two conditions during validation', async () => {
     const query = 'mutation ($input: CreateApprovalRuleInput!) { createApprovalRule(input: $input) { __typename } }'
     const input = { name: 'x', condition: { costAbove: 1, firstJob: true } }
     const { errors } = await ask(server.url, query, { input })
@@ -86,7 +86,7 @@ describe('approval rules', () => {
 })
 
 describe('approvals', () => {
-  it('block what a rule matches, are listed, and are decided', async () => {
+  it('block matching jobs, are listed and decided', async () => {
     const job = await submit({ estimatedCost: 60 })
     expect(job).toMatchObject({
       state: 'BLOCKED',
@@ -144,7 +144,7 @@ describe('approvals', () => {
     ])
   })
 
-  it('are events that jobStatus delivers without a gap, the last one final', async () => {
+  it('emit events that jobStatus delivers without gaps until the final one', async () => {
     const { id } = await submit({ estimatedCost: 60 })
     const query = `subscription ($id: ID!) { jobStatus(jobId: $id) { ... on JobTransitions { transitions { seq type } isFinal } } }`
     const seen: { seq: number; type: string }[] = []
@@ -164,7 +164,7 @@ describe('approvals', () => {
     expect(isFinal).toBe(true)
   })
 
-  it('are EXPIRED from their time on, whether or not they were swept', async () => {
+  it('are EXPIRED from their expiry on, before and after the sweep', async () => {
     const { id, approval } = await submit({ estimatedCost: 60 })
     const pending = '{ approvals(first: 10) { nodes { id } } }'
     expect(await data(server.url, pending)).toEqual({ approvals: { nodes: [{ id: approval.id }] } })
@@ -188,7 +188,7 @@ describe('approvals', () => {
     })
   })
 
-  it('say on the BLOCKED job who decides, by which rule and until when', async () => {
+  it('name decider, rule and deadline in the reasons of the BLOCKED job', async () => {
     const { id, approval } = await submit({ estimatedCost: 60, resources: { cpu: 1_000 } })
     const query = `query ($id: ID!, $approval: ID!) { job(id: $id) { stateReason stateInfo queuePosition scheduling {
       reasons { code message } gates { code open detail } fit { freeNow couldEverFit } jobsAhead hold { id }
@@ -211,7 +211,7 @@ describe('approvals', () => {
     })
   })
 
-  it('can be asked for by the submitter', async () => {
+  it('can be requested by the submitter', async () => {
     const query = `mutation { submitJob(input: { spec: { command: ["true"] }, requiresApproval: true }) {
       ... on SubmitJobSuccess { job { state approval { ruleName } } } } }`
     const { submitJob } = await data(server.url, query)
@@ -220,7 +220,7 @@ describe('approvals', () => {
 })
 
 describe('the audit log', () => {
-  it('lists what was done, filtered and paged, and verifies', async () => {
+  it('lists filtered pages of entries and verifies', async () => {
     await createChainer(server.domain).runOnce()
     const entries = 'nodes { id seq at actor { name } actorName action objectId detail hash } pageInfo { endCursor }'
     const { auditLog } = await data(server.url, `{ auditLog(first: 100) { ${entries} } }`)

@@ -3,7 +3,6 @@ import { type Api, connectApi } from '../../support/api.ts'
 import { finishJob } from '../../support/factories.ts'
 import { startServer, type TestServer } from '../../support/server.ts'
 
-/** Keys, slots, quotas and retries as a client of the API sees them. */
 let server: TestServer
 let api: Api
 
@@ -40,8 +39,8 @@ const submit = (more: object = {}) =>
   mutate('submitJob', 'SubmitJobInput', { spec: { command: ['true'] }, ...more }, submitted)
 const jobId = ({ job }: Answer) => job?.id ?? ''
 
-describe('keys', () => {
-  it('are looked up, and conflict as a problem', async () => {
+describe('idempotency keys', () => {
+  it('are looked up, and a conflict returns a problem', async () => {
     const id = jobId(await submit({ idempotencyKey: 'gh-owner/repo-1', idempotencyTtlSeconds: 60 }))
     const query = `query ($key: String!) { jobByIdempotencyKey(key: $key) { id }
       idempotencyKey(key: $key) { key createdAt expiresAt job { id } } }`
@@ -101,7 +100,7 @@ describe('slots', () => {
     })
   })
 
-  it('are refused beyond the limit with limit and usage', async () => {
+  it('beyond the limit are refused with limit and usage', async () => {
     const change = `mutation ($input: UpdateLimitsInput!) { updateLimits(input: $input) { __typename } }`
     await api.ask(change, { input: { userMaxActive: 1 } })
     expect(await reserve()).toMatchObject({
@@ -119,7 +118,7 @@ describe('slots', () => {
 describe('quotas', () => {
   const quota = 'quota { id type action scope key limit }'
 
-  it('are made, met, shown, changed and removed', async () => {
+  it('are created, enforced, shown, updated and deleted', async () => {
     const input = { type: 'COST_PER_DAY', action: 'BLOCK', scope: 'USER', key: 'local', limit: 10 }
     const made = await mutate('createQuota', 'CreateQuotaInput', input, `... on CreateQuotaSuccess { ${quota} }`)
     expect(made.quota).toMatchObject(input)
@@ -164,7 +163,7 @@ describe('quotas', () => {
 })
 
 describe('retryJob', () => {
-  it('makes a new job; defaults of the input change nothing', async () => {
+  it('creates a new job; defaults of the input change nothing', async () => {
     const original = jobId(
       await submit({ spec: { command: ['true'], launcher: 'multiple', inheritEnvironment: false } }),
     )

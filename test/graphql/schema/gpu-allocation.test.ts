@@ -6,7 +6,7 @@ import { simNode } from '../../support/domain.ts'
 import { createLeader } from '../../support/leader.ts'
 import { startServer, type TestServer } from '../../support/server.ts'
 
-/** Indexes of GPUs, which mean something on one machine alone. */
+/** GPU indexes are meaningful only on one machine. */
 let server: TestServer
 let api: Api
 
@@ -30,7 +30,7 @@ async function allocation() {
   return { allocatedGpus, availableGpus, count: devices?.length }
 }
 
-it('indexes are of the only node with GPUs, of the machine of local jobs, or there are none', async () => {
+it('shows indexes of the machine for local jobs, of the only node with GPUs, or none', async () => {
   expect(await allocation()).toEqual({ allocatedGpus: [0], availableGpus: [1], count: 2 })
 
   const gpus = [{ model: 'V100', memoryGib: 32, count: 3 }]

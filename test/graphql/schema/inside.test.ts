@@ -9,7 +9,7 @@ import type { Json } from '../../support/client.ts'
 import { bearer, type Person, personWith } from '../../support/people.ts'
 import { startServer, type TestServer } from '../../support/server.ts'
 
-/** The verbs of a job, with the token of its run: over a server with log-in, and over one in single-user mode. */
+/** Mutations of a job with the token of its run, with login and in single-user mode. */
 
 const secret = 'the-bootstrap-secret-of-this-test'
 let server: TestServer
@@ -20,7 +20,7 @@ beforeAll(async () => {
   server = await startServer({ logIn: { oidc: null } })
   single = await startServer()
   await applyBootstrapToken(server.domain, secret)
-  // Test databases are copies of one, with its key.
+  // Test databases are copies with the same key.
   await single.domain.db.sql.query("UPDATE run_token_key SET key = sha256('another installation')")
   admin = personWith(server.url, secret)
 })
@@ -32,7 +32,7 @@ afterAll(async () => {
 interface RunningJob {
   jobId: string
   runId: string
-  /** The job itself, as a caller. */
+  /** The job as a caller. */
   self: Person
 }
 
@@ -68,7 +68,7 @@ async function refused(by: Person, query: string, variables: object = {}) {
 }
 
 describe('the token of a run', () => {
-  it('permits the three mutations and nothing else, not even reading the schema', async () => {
+  it('permits only the three mutations, not even introspection', async () => {
     const { self } = await runningJob()
     expect(await self.data(report, { fraction: 0.5 })).toEqual({ reportProgress: true })
     for (const query of [
@@ -90,14 +90,14 @@ describe('the token of a run', () => {
     await client.dispose()
   })
 
-  it('reads nothing of the job through the artifact that it published', async () => {
+  it('cannot read the job through a published artifact', async () => {
     const { self } = await runningJob()
     const input = { name: 'a', mediaType: 'text/plain', body: 'x' }
     const reading = 'mutation ($input: PublishArtifactInput!) { publishArtifact(input: $input) { job { id } } }'
     expect(await refused(self, reading, { input })).toEqual([expect.stringContaining('NOT_FOUND')])
   })
 
-  it('is dead once the run is over, forged, or of another installation', async () => {
+  it('is invalid after the run, when forged, or from another installation', async () => {
     const { self, jobId, runId } = await runningJob()
     const forged = `berth_${runId}_${'A'.repeat(43)}`
     const elsewhere = await runTokenOf(single.domain, runId)
@@ -129,7 +129,7 @@ describe('the token of a run', () => {
     await client.dispose()
   })
 
-  it('makes a run of the caller in single-user mode as well, where others need no token', async () => {
+  it('identifies the run in single-user mode too', async () => {
     const { self, jobId } = await runningJob(single)
     expect(await refused(self, '{ viewer { user { id } } }')).toHaveLength(1)
     await end(single, jobId)
@@ -137,7 +137,7 @@ describe('the token of a run', () => {
     expect((await personWith(single.url, '').ask('{ viewer { user { id } } }')).errors).toBeUndefined()
   })
 
-  it('is stored nowhere', async () => {
+  it('is not stored', async () => {
     const { self, runId } = await runningJob()
     const mac = self.token.slice(`berth_${runId}_`.length)
     const [row] = await server.domain.db.sql.query<{ text: string }>(
@@ -149,7 +149,7 @@ describe('the token of a run', () => {
 })
 
 describe('progress', () => {
-  it('keeps a field that is left out, and removes one that is null', async () => {
+  it('keeps an omitted field and removes a null field', async () => {
     const { self, jobId } = await runningJob()
     await self.data(report, { fraction: 0.25, message: 'loading' })
     expect(await jobOf(jobId, 'progress { fraction message }')).toEqual({
@@ -162,7 +162,7 @@ describe('progress', () => {
     })
   })
 
-  it('of a job that reports as fast as it can is written once a second', async () => {
+  it('is written once a second when the job reports faster', async () => {
     const { self, jobId } = await runningJob()
     const statements = server.countStatements()
     const beganMs = performance.now()
@@ -174,7 +174,7 @@ describe('progress', () => {
     expect(await jobOf(jobId, 'progress { fraction }')).toEqual({ progress: { fraction: 1 } })
   })
 
-  it('is refused by field, value and rule', async () => {
+  it('is refused with field, value and rule', async () => {
     const { self } = await runningJob()
     expect(await refused(self, report, { fraction: 1.5 })).toEqual(['BAD_REQUEST fraction: Must be 0 … 1 (given: 1.5)'])
     expect(await refused(self, report, { fraction: -0.1 })).toEqual([
@@ -192,7 +192,7 @@ describe('progress', () => {
 describe('an artifact', () => {
   const text = { name: 'report', mediaType: 'text/plain; charset=utf-8', body: 'häm', metadata: { b: 1, a: [null] } }
 
-  it('is an event, a node, an entry of the job, and goes with the job', async () => {
+  it('appears as event, node and entry of the job, and is deleted with the job', async () => {
     const { self, jobId } = await runningJob()
     const { publishArtifact: first } = await self.data(publish, { input: text })
     await self.data(publish, { input: { name: 'model', mediaType: 'application/x-tar', uri: 's3://bucket/model.tar' } })
@@ -219,7 +219,7 @@ describe('an artifact', () => {
     expect((await node())['node']).toBeNull()
   })
 
-  it('is the same one when it is published again, and another one with other content', async () => {
+  it('is the same when published again, and new with other content', async () => {
     const { self, jobId } = await runningJob()
     const answers = await Promise.all(Array.from({ length: 5 }, () => self.data(publish, { input: text })))
     expect(new Set(answers.map(({ publishArtifact }) => publishArtifact.id)).size).toBe(1)
@@ -228,7 +228,7 @@ describe('an artifact', () => {
     expect(artifacts.nodes).toEqual([{ body: 'häm' }, { body: 'new' }])
   })
 
-  it('of a job that others may not see is not there', async () => {
+  it('of an invisible job is not found', async () => {
     const { self } = await runningJob()
     const { publishArtifact } = await self.data(publish, { input: text })
     await server.user('visitor', 'VIEWER')
@@ -265,7 +265,7 @@ describe('an artifact', () => {
     ])
   })
 
-  it('is refused after the thousandth of a run', async () => {
+  it('number 1,001 of a run is refused', async () => {
     const { self, jobId, runId } = await runningJob()
     await server.domain.db.sql.query(
       `INSERT INTO artifact (id, job_id, seq, run_id, run, name, media_type, uri, hash)
@@ -277,7 +277,7 @@ describe('an artifact', () => {
 })
 
 describe('a closure', () => {
-  it('replaces the one before, as it was given', async () => {
+  it('replaces the previous one unchanged', async () => {
     const { self, jobId } = await runningJob()
     expect((await jobOf(jobId, 'closure')).closure).toBeNull()
     await self.data(save, { closure: { step: 1 } })
@@ -297,7 +297,7 @@ describe('a closure', () => {
     ])
   })
 
-  it('of a run that was given up for another one is not taken', async () => {
+  it('of a replaced run is refused', async () => {
     const { self, jobId, runId } = await runningJob()
     await self.data(save, { closure: { from: 1 } })
     await move(server, jobId, { from: 'RUNNING', to: 'QUEUED', reason: 'NODE_LOST', runEnds: 'INTERRUPTED' })

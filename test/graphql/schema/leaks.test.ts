@@ -3,7 +3,7 @@ import { applyBootstrapToken } from '../../../src/domain/people/tokens.ts'
 import { mutate, type Person, personWith } from '../../support/people.ts'
 import { startServer, type TestServer } from '../../support/server.ts'
 
-/** Names of others that a person who may not see all jobs must not learn from what is told of a pool. */
+/** Pools must not reveal names of others to users without job.view.all. */
 const secret = 'the-bootstrap-secret-of-this-test'
 let server: TestServer
 let admin: Person
@@ -41,7 +41,7 @@ beforeAll(async () => {
 })
 afterAll(() => server[Symbol.asyncDispose]())
 
-async function told(name: string) {
+async function readPool(name: string) {
   const person = people[name] ?? admin
   const { pools, limits } = await person.data(
     '{ limits { scopes { name } } pools { leader { epoch process host } accounts { account } limits { scopes { name } } } }',
@@ -52,18 +52,18 @@ async function told(name: string) {
   return { scopes: names(limits.scopes), accounts, leader: pools[0].leader }
 }
 
-describe('what is told of a pool', () => {
-  it('has of others no name of an account, a limit or a machine', async () => {
+describe('a pool', () => {
+  it('hides accounts, limits and machines of others', async () => {
     const leader = { epoch: 1, process: null, host: null }
-    expect(await told('vic')).toEqual({ scopes: ['default'], accounts: [], leader })
+    expect(await readPool('vic')).toEqual({ scopes: ['default'], accounts: [], leader })
     const accounts = ['ml', 'ml.vision', 'users.ann']
-    expect(await told('ann')).toEqual({ scopes: ['ann', 'default', 'mine', 'ml'], accounts, leader })
+    expect(await readPool('ann')).toEqual({ scopes: ['ann', 'default', 'mine', 'ml'], accounts, leader })
   })
 
-  it('is whole for those who may see all jobs', async () => {
+  it('shows everything with job.view.all', async () => {
     const leader = { epoch: 1, process: 'host:17', host: 'host' }
     const all = { scopes: expect.arrayContaining(['lea', 'secret-team', 'secret-project']), leader }
     for (const name of ['lea', 'admin'])
-      expect(await told(name)).toMatchObject({ ...all, accounts: expect.arrayContaining(['mlx', 'secret-team']) })
+      expect(await readPool(name)).toMatchObject({ ...all, accounts: expect.arrayContaining(['mlx', 'secret-team']) })
   })
 })

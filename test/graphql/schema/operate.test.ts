@@ -6,7 +6,7 @@ import { personWith } from '../../support/people.ts'
 import { startServer, type TestServer } from '../../support/server.ts'
 import { until } from '../../support/until.ts'
 
-/** What people who run a server do, as a client of the API sees it. No pool is led here. */
+/** Mutations of operators. No pool has a leader here. */
 let server: TestServer
 let api: Api
 
@@ -28,7 +28,7 @@ async function mutate(field: string, input: object, wanted: string): Promise<Rec
   return (await api.ask<Record<string, Record<string, unknown>>>(query, { input }))[field] ?? {}
 }
 
-it('a priority is set while the job waits, as an event that says who did it', async () => {
+it('setting the priority of a waiting job emits an event with the user', async () => {
   const jobId = await api.submit({ command: ['true'] })
   const set = (priority: number | null) =>
     mutate('setJobPriority', { jobId, priority }, 'job { version allowedActions }')
@@ -58,7 +58,7 @@ it('a priority is set while the job waits, as an event that says who did it', as
   })
 })
 
-it('a node comes, is drained, and goes', async () => {
+it('a node is added, drained and removed', async () => {
   const wanted = 'node { id name pool state capacity { cpu memoryBytes gpu } free { gpu } devices { index name cuda } }'
   const gpus = [{ model: 'T4', memoryGib: 16, cuda: ['9.0', '11.8'], count: 2 }]
   const added = await mutate('addNode', { pool: 'sim', name: 'n2', cpu: 8, memoryGib: 32, gpus }, wanted)
@@ -89,7 +89,7 @@ it('a node comes, is drained, and goes', async () => {
   expect(await mutate('removeNode', { id }, 'id')).toMatchObject({ code: 'NOT_FOUND' })
 })
 
-it('a pass without a leader is UNAVAILABLE, and says why', async () => {
+it('processQueue without a leader is UNAVAILABLE with the reason', async () => {
   const { sql } = server.domain.db
   const pass = async () =>
     (await personWith(server.url, '').ask('mutation { processQueue { considered started preempted } }')).errors?.[0]
@@ -105,8 +105,8 @@ it('a pass without a leader is UNAVAILABLE, and says why', async () => {
   await sql.query('DELETE FROM scheduler_lease')
 })
 
-it('the self-check says what it finds', async () => {
-  // What the tests before it did is chained by no process here, and after 10 s that is a finding.
+it('the self-check reports findings', async () => {
+  // No process chains the audit entries of the tests above; after 10 s that is a finding.
   await createChainer(server.domain).runOnce()
   const query = '{ selfCheck { ok at findings { rule objectId message } } }'
   const jobId = await api.submit({ command: ['true'] })
@@ -117,7 +117,7 @@ it('the self-check says what it finds', async () => {
   })
 })
 
-it('a cleanup takes 1 … 365 days, and 30 where it is not said', async () => {
+it('cleanupJobs accepts 1 … 365 days, default 30', async () => {
   const cleanup = async (argument: string) =>
     api.ask(`mutation { cleanupJobs${argument} { ... on CleanupJobsSuccess { deletedCount } ${problem} } }`)
   const invalid = { cleanupJobs: { code: 'INVALID_INPUT', violations: [{ path: ['olderThanDays'] }] } }

@@ -19,7 +19,7 @@ async function createUser(name: string, level: string, more: object = {}): Promi
   return user.id
 }
 
-async function tokenOf(userId: string, more: object = {}): Promise<Person> {
+async function createTokenFor(userId: string, more: object = {}): Promise<Person> {
   const made = await mutate(admin, 'createToken', { input: { name: 't', userId, ...more }, wanted: 'secret' })
   return personWith(server.url, made.secret)
 }
@@ -31,7 +31,7 @@ const submit = (person: Person, spec: object = {}) =>
   })
 
 describe('users', () => {
-  it('are made with what was said, once per name', async () => {
+  it('are created with the given fields, once per name', async () => {
     await mutate(admin, 'createTeam', { input: { name: 'ml' } })
     const input = { name: 'ann', level: 'RESEARCHER', displayName: 'Ann', email: 'ann@example.org', teams: ['ml'] }
     const answer = await mutate(admin, 'createUser', {
@@ -72,7 +72,7 @@ describe('users', () => {
     })
   })
 
-  it('keep what an update leaves out, and lose what it sets to null', async () => {
+  it('keep omitted fields and lose null fields in an update', async () => {
     const id = await createUser('bob', 'VIEWER', { displayName: 'Bob', teams: ['ml'], defaultTeam: 'ml' })
     const wanted = 'user { level displayName teams { name } defaultTeam { name } }'
     const one = await mutate(admin, 'updateUser', { input: { id, level: 'RESEARCHER' }, wanted })
@@ -85,9 +85,9 @@ describe('users', () => {
     expect(four.user).toMatchObject({ defaultTeam: null, teams: [] })
   })
 
-  it('are disabled, not removed: their token is dead, their jobs stay', async () => {
+  it('are disabled, not deleted: tokens are revoked, jobs stay', async () => {
     const id = await createUser('cyd', 'RESEARCHER')
-    const cyd = await tokenOf(id)
+    const cyd = await createTokenFor(id)
     const { job } = await submit(cyd)
     expect(await mutate(admin, 'deleteUser', { input: { id }, wanted: 'id' })).toMatchObject({ id })
     expect(await cyd.ask('{ viewer { user { name } } }')).toMatchObject({
@@ -98,15 +98,15 @@ describe('users', () => {
     expect(found['job']).toEqual({ state: 'QUEUED', user: { name: 'cyd', disabled: true } })
     await mutate(admin, 'updateUser', { input: { id, disabled: false } })
     expect((await cyd.ask('{ serverInfo { name } }')).status).toBe(401)
-    expect((await (await tokenOf(id)).ask('{ serverInfo { name } }')).status).toBe(200)
+    expect((await (await createTokenFor(id)).ask('{ serverInfo { name } }')).status).toBe(200)
   })
 
-  it('do not disable themselves, and give nobody more than they have', async () => {
+  it('cannot disable themselves or grant more than they have', async () => {
     const { viewer } = await admin.data('{ viewer { user { id } } }')
     expect(await mutate(admin, 'deleteUser', { input: { id: viewer.user.id } })).toMatchObject({
       code: 'INVALID_INPUT',
     })
-    const clerk = await tokenOf(await createUser('clerk', 'RESEARCHER', { allow: ['user.write', 'token.any'] }))
+    const clerk = await createTokenFor(await createUser('clerk', 'RESEARCHER', { allow: ['user.write', 'token.any'] }))
     expect(await mutate(clerk, 'createUser', { input: { name: 'dot', level: 'ADMIN' } })).toMatchObject({
       code: 'FORBIDDEN',
     })
@@ -118,7 +118,7 @@ describe('users', () => {
     ).toEqual({ __typename: 'CreateUserSuccess', user: { name: 'dot' } })
   })
 
-  it('have names that differ in more than case', async () => {
+  it('have names that are unique ignoring case', async () => {
     await createUser('Zoe', 'VIEWER')
     for (const name of ['zoe', 'ZOE', 'Admin'])
       expect(await mutate(admin, 'createUser', { input: { name, level: 'VIEWER' } })).toMatchObject({
@@ -127,10 +127,10 @@ describe('users', () => {
       })
   })
 
-  it('become another person, or a member of a team, only by an ADMIN', async () => {
+  it('get a new identity or team only from an ADMIN', async () => {
     const { team } = await mutate(admin, 'createTeam', { input: { name: 'rich' }, wanted: 'team { id }' })
     const id = await createUser('climber', 'RESEARCHER', { allow: ['user.write'], teams: ['rich'] })
-    const climber = await tokenOf(id)
+    const climber = await createTokenFor(id)
     const victim = await createUser('victim', 'RESEARCHER')
     const identity = { issuer: 'https://login.example.org', subject: 'of-climber' }
     const denied = { code: 'FORBIDDEN', requiredPermission: 'level:ADMIN' }
@@ -154,7 +154,7 @@ describe('users', () => {
     })
   })
 
-  it('keep one ADMIN who has every permission', async () => {
+  it('always include an ADMIN with every permission', async () => {
     const { viewer } = await admin.data('{ viewer { user { id } } }')
     const { id } = viewer.user
     const changes = [{ level: 'LEAD' }, { level: 'VIEWER' }, { deny: ['user.write'] }, { deny: ['job.view.all'] }]
@@ -164,7 +164,7 @@ describe('users', () => {
         violations: [{ path: Object.keys(change), message: expect.stringContaining('is the last ADMIN') }],
       })
     const other = await createUser('second', 'ADMIN')
-    const second = await tokenOf(other)
+    const second = await createTokenFor(other)
     const lowered = await mutate(second, 'updateUser', { input: { id, level: 'LEAD' }, wanted: 'user { level }' })
     expect(lowered.user).toEqual({ level: 'LEAD' })
     expect(await mutate(second, 'updateUser', { input: { id: other, level: 'LEAD' } })).toMatchObject({
@@ -177,9 +177,9 @@ describe('users', () => {
     await mutate(admin, 'deleteUser', { input: { id: other } })
   })
 
-  it('are seen by those who see their jobs; others see themselves', async () => {
-    const eve = await tokenOf(await createUser('eve', 'RESEARCHER'))
-    const lead = await tokenOf(await createUser('lea', 'LEAD'))
+  it('are visible to viewers of their jobs; others see themselves', async () => {
+    const eve = await createTokenFor(await createUser('eve', 'RESEARCHER'))
+    const lead = await createTokenFor(await createUser('lea', 'LEAD'))
     const query = '{ users(first: 100) { nodes { id name } } }'
     const all = (await lead.data(query))['users'].nodes
     expect(all.length).toBeGreaterThan(4)
@@ -196,14 +196,14 @@ describe('users', () => {
 })
 
 describe('teams', () => {
-  it.each(['users', 'users.ann', 'Users', 'a..b', '', 'a b'])('are not called %j', async (name) => {
+  it.each(['users', 'users.ann', 'Users', 'a..b', '', 'a b'])('cannot be named %j', async (name) => {
     expect(await mutate(admin, 'createTeam', { input: { name } })).toMatchObject({
       code: 'INVALID_INPUT',
       violations: [{ path: ['name'] }],
     })
   })
 
-  it('gain and lose members, are renamed with their account, and go', async () => {
+  it('add and remove members, are renamed with their account, and are deleted', async () => {
     const [fay, gus] = [await createUser('fay', 'RESEARCHER'), await createUser('gus', 'RESEARCHER')]
     const made = await mutate(admin, 'createTeam', { input: { name: 'bio' }, wanted: 'team { id account }' })
     expect(made.team.account).toBe('bio')
@@ -228,10 +228,12 @@ describe('teams', () => {
     expect(await admin.data('query ($id: ID!) { node(id: $id) { id } }', { id })).toEqual({ node: null })
   })
 
-  it('are charged by their members: default team, named team, accounts below', async () => {
+  it('pay for jobs of members: default team, named team, sub-accounts', async () => {
     await mutate(admin, 'createTeam', { input: { name: 'phys' } })
     await mutate(admin, 'createTeam', { input: { name: 'chem' } })
-    const hal = await tokenOf(await createUser('hal', 'RESEARCHER', { teams: ['phys', 'chem'], defaultTeam: 'phys' }))
+    const hal = await createTokenFor(
+      await createUser('hal', 'RESEARCHER', { teams: ['phys', 'chem'], defaultTeam: 'phys' }),
+    )
     expect((await submit(hal)).job).toMatchObject({ account: 'phys', team: { name: 'phys' } })
     expect((await submit(hal, { team: 'chem' })).job).toMatchObject({ account: 'chem', team: { name: 'chem' } })
     const { teams } = await hal.data('{ teams { nodes { id name } } }')
@@ -248,14 +250,14 @@ describe('teams', () => {
   })
 })
 
-describe('who may not see all people', () => {
-  it('sees the members of its own teams, without what they have elsewhere', async () => {
+describe('a viewer without access to other users', () => {
+  it('sees members of its own teams, without their other teams', async () => {
     const teamId = async (name: string) =>
       (await mutate(admin, 'createTeam', { input: { name }, wanted: 'team { id }' })).team.id
     const [lab, board] = [await teamId('lab'), await teamId('board')]
     const ned = await createUser('ned', 'LEAD', { teams: ['lab', 'board'], defaultTeam: 'board' })
     const mia = await createUser('mia', 'RESEARCHER', { teams: ['lab'], defaultTeam: 'lab' })
-    const asMia = await tokenOf(mia)
+    const asMia = await createTokenFor(mia)
     const members = 'members { nodes { name teams { name } } }'
     const seen = [
       { name: 'ned', teams: [{ name: 'lab' }] },
@@ -273,7 +275,7 @@ describe('who may not see all people', () => {
         errors: [{ extensions: { code: 'FORBIDDEN' } }],
       })
 
-    // A job names its team also to a user who has left the team since.
+    // A job still names its team to a user who left the team.
     await submit(asMia)
     await mutate(admin, 'updateTeam', { input: { id: lab, removeMembers: [mia] } })
     expect(await asMia.data(`{ jobs { nodes { team { name ${members} } } } }`)).toEqual({
@@ -282,7 +284,7 @@ describe('who may not see all people', () => {
   })
 })
 
-describe('lists of jobs with their people', () => {
+describe('lists of jobs with users and teams', () => {
   it('cost the same number of statements for 2 jobs and for 12', async () => {
     const query = `{ jobs(first: 100) { nodes { user { name teams { name members(first: 2) { nodes { name } } } } team { name }
       again: team { account } } } }`
@@ -300,7 +302,7 @@ describe('lists of jobs with their people', () => {
     for (let i = 0; i < 5; i++) {
       const name = `crowd${i}`
       const { team } = await mutate(admin, 'createTeam', { input: { name }, wanted: 'team { id }' })
-      const person = await tokenOf(await createUser(name, 'RESEARCHER', { teams: [name], defaultTeam: name }))
+      const person = await createTokenFor(await createUser(name, 'RESEARCHER', { teams: [name], defaultTeam: name }))
       expect(team.id).toMatch(/^team_/)
       for (let j = 0; j < 2; j++) await submit(person)
     }
@@ -310,20 +312,20 @@ describe('lists of jobs with their people', () => {
 })
 
 describe('levels', () => {
-  it('decide what is allowed; allow adds, deny wins', async () => {
-    const viewer = await tokenOf(await createUser('ida', 'VIEWER', { allow: ['job.submit'] }))
+  it('grant permissions; allow adds, deny wins', async () => {
+    const viewer = await createTokenFor(await createUser('ida', 'VIEWER', { allow: ['job.submit'] }))
     expect((await submit(viewer)).job).toMatchObject({ basePriority: 0 })
-    const plain = await tokenOf(await createUser('jan', 'VIEWER'))
+    const plain = await createTokenFor(await createUser('jan', 'VIEWER'))
     expect(await submit(plain)).toMatchObject({ code: 'FORBIDDEN', requiredPermission: 'job.submit' })
-    const denied = await tokenOf(
+    const denied = await createTokenFor(
       await createUser('kim', 'RESEARCHER', { allow: ['job.submit'], deny: ['job.submit', 'job.view.own'] }),
     )
     expect(await submit(denied)).toMatchObject({ code: 'FORBIDDEN', requiredPermission: 'job.submit' })
   })
 
-  it('show nothing, own jobs included, without job.view.own', async () => {
+  it('without job.view.own hide even own jobs', async () => {
     const id = await createUser('nia', 'RESEARCHER')
-    const nia = await tokenOf(id)
+    const nia = await createTokenFor(id)
     const { job } = await submit(nia)
     const query =
       'query ($id: ID!) { job(id: $id) { id } jobs { nodes { id } totalCount } queue { entries { nodes { id } } } }'
@@ -337,9 +339,9 @@ describe('levels', () => {
     expect(await mutate(nia, 'cancelJob', { input: { jobId: job.id } })).toMatchObject({ code: 'NOT_FOUND' })
   })
 
-  it('make what is not there and what is not yours look the same', async () => {
+  it('return the same result for missing and invisible objects', async () => {
     const { job } = await submit(admin)
-    const eve = await tokenOf(await createUser('lou', 'RESEARCHER'))
+    const eve = await createTokenFor(await createUser('lou', 'RESEARCHER'))
     const missing = 'job_00000000000000000000000000'
     const answers = async (id: string) => {
       const cancelled = await mutate(eve, 'cancelJob', { input: { jobId: id } })

@@ -6,11 +6,11 @@ import { type Json, transports } from '../../support/client.ts'
 import { startServer, type TestServer } from '../../support/server.ts'
 
 /**
- * Every problem that the union of a mutation has is produced here, mutation by mutation: a member without a case fails,
- * and so does a case without a member. The database is shut for UnavailableProblem.
+ * Produces every problem of every mutation's result union. A member without a case fails, and so does a case without a
+ * member.
  */
 
-/** Ids of what there is. */
+/** Ids of the existing objects. */
 interface World {
   queued: string
   final: string
@@ -23,16 +23,16 @@ interface World {
   node: string
 }
 
-type Asked = (world: World) => object
+type Arguments = (world: World) => object
 interface Case {
-  /** Who asks; default: an ADMIN who is not the submitter. */
+  /** The caller; default: an ADMIN who is not the submitter. */
   as?: 'viewer' | 'rita'
-  args: Asked
+  args: Arguments
 }
 
 const nowhere = 'job_00000000000000000000000000'
 const input =
-  (make: (world: World) => object): Asked =>
+  (make: (world: World) => object): Arguments =>
   (world) => ({ input: make(world) })
 const at = '2030-01-01T00:00:00Z'
 const reservation = {
@@ -44,8 +44,8 @@ const reservation = {
   endsAt: '2030-01-02T00:00:00Z',
 }
 
-/** What each mutation takes when nothing is in the way; refused to a VIEWER, and during an outage. */
-const good: Record<string, Asked> = {
+/** Valid arguments of each mutation; refused for a VIEWER and during an outage. */
+const good: Record<string, Arguments> = {
   submitJob: input(() => ({ spec: { command: ['true'] } })),
   submitJobs: () => ({ inputs: [{ spec: { command: ['true'] } }, { spec: { command: ['false'] } }] }),
   retryJob: input(({ final }) => ({ jobId: final })),
@@ -116,7 +116,7 @@ const retries: Record<string, Case> = {
   ReservationExpired: job(({ final }) => ({ jobId: final, slotReservationId: 'slot_1' })),
 }
 
-/** The rest, by mutation and member. Of submissions and decisions over many the union is that of one. */
+/** Other problems by mutation and member. Bulk mutations share the union of the single mutation. */
 const cases: Record<string, Record<string, Case>> = {
   submitJob: submissions,
   retryJob: retries,
@@ -204,7 +204,7 @@ const oneOf: Record<string, string> = {
   rejectJobs: 'rejectJob',
 }
 
-/** Members that the union has for one mutation of several that share it; which of them produces it is said here. */
+/** Members of a shared union, with the mutation that produces them. */
 const producedBy: Record<string, string> = {
   'submitJob NotFound': 'retryJob',
   'submitJob InvalidState': 'retryJob',
@@ -219,7 +219,7 @@ const producedBy: Record<string, string> = {
   'deleteCapacityReservation InvalidInput': 'createCapacityReservation',
 }
 
-// ── the schema's side ──
+// ── the schema ──
 
 interface Verb {
   name: string
@@ -240,7 +240,7 @@ const verbs: Verb[] = Object.values(schema.getMutationType()?.getFields() ?? {})
   return [{ name: field.name, members, document: `mutation (${declared}) { ${field.name}(${given}) { ${selected} } }` }]
 })
 
-describe('a problem of a union', () => {
+describe('a problem', () => {
   let server: TestServer
   let world: World
   beforeAll(async () => {
@@ -249,7 +249,7 @@ describe('a problem of a union', () => {
       authenticate: (name: string | undefined, known: Known) => known.users.get(name ?? '') ?? null,
     }
     server = await startServer({ ...users, facts: { singleUser: false }, singleUser: false })
-    world = await worldOf(server)
+    world = await createWorld(server)
   })
   afterAll(() => server[Symbol.asyncDispose]())
 
@@ -260,13 +260,13 @@ describe('a problem of a union', () => {
     return answer.results ?? [answer]
   }
 
-  it('has a case, and only if the union has it', () => {
-    const caseOf = (verb: string, member: string) =>
+  it('has a case if and only if the union contains it', () => {
+    const findCase = (verb: string, member: string) =>
       ['Unavailable', 'Forbidden'].includes(member)
         ? good[verb]
         : (cases[oneOf[verb] ?? verb]?.[member] ?? producedBy[`${oneOf[verb] ?? verb} ${member}`])
     const missing = verbs.flatMap(({ name, members }) =>
-      members.filter((each) => !caseOf(name, each)).map((each) => `${name} ${each}`),
+      members.filter((each) => !findCase(name, each)).map((each) => `${name} ${each}`),
     )
     expect(missing).toEqual([])
     const extra = Object.entries(cases).flatMap(([name, byMember]) =>
@@ -277,25 +277,27 @@ describe('a problem of a union', () => {
     expect(extra).toEqual([])
   })
 
-  const told = verbs.flatMap((verb) =>
+  const produced = verbs.flatMap((verb) =>
     Object.entries(cases[verb.name] ?? {}).map(([member, one]) => [verb.name, member, verb, one] as const),
   )
-  it.each(told)('%s says %sProblem', async (_name, member, verb, one) => {
+  it.each(produced)('%s returns %sProblem', async (_name, member, verb, one) => {
     expect(await ask(verb, one)).toMatchObject([{ __typename: `${member}Problem` }])
   })
 
   it.each(verbs.map((verb) => [verb.name, verb] as const))(
-    '%s says ForbiddenProblem to a VIEWER',
+    '%s returns ForbiddenProblem for a VIEWER',
     async (name, verb) => {
-      const answers = await ask(verb, { as: 'viewer', args: good[name] as Asked })
-      // What a VIEWER may not see is not there for them.
+      const answers = await ask(verb, { as: 'viewer', args: good[name] as Arguments })
+      // An object that a VIEWER may not see is NotFound.
       for (const answer of answers) expect(answer.__typename).toMatch(/^(Forbidden|NotFound)Problem$/)
     },
   )
 
-  it('is UnavailableProblem for each item while the database is away, and nothing else', async () => {
+  it('is only UnavailableProblem, once per item, during a database outage', async () => {
     await server.door?.shut()
-    const answers = await Promise.all(verbs.map((verb) => ask(verb, { args: good[verb.name] as Asked }).catch(String)))
+    const answers = await Promise.all(
+      verbs.map((verb) => ask(verb, { args: good[verb.name] as Arguments }).catch(String)),
+    )
     await server.door?.open()
     const expected = { __typename: 'UnavailableProblem', code: 'UNAVAILABLE', retryable: true }
     const wrong = answers.flatMap((each, index) =>
@@ -312,7 +314,7 @@ interface Known {
   users: ReadonlyMap<string, Viewer>
 }
 
-async function worldOf(server: TestServer): Promise<World> {
+async function createWorld(server: TestServer): Promise<World> {
   const ada = await server.user('ada', 'ADMIN')
   const rita = await server.user('rita', 'RESEARCHER')
   const viewer = await server.user('viewer', 'VIEWER')

@@ -5,7 +5,7 @@ import { createLeader } from '../../support/leader.ts'
 import { bearer } from '../../support/people.ts'
 import { startServer, type TestServer } from '../../support/server.ts'
 
-/** What is told of a queue and of its machines, to those who see all and to those who see their own. */
+/** Queues and pools, seen with and without job.view.all. */
 let server: TestServer
 const jobs: Record<string, string> = {}
 
@@ -69,13 +69,13 @@ async function walk(person: string, first: number): Promise<(string | undefined)
   }
 }
 
-it('entries come in the order of their turn, whatever the size of the page', async () => {
+it('lists entries in queue order with any page size', async () => {
   for (const first of [1, 2, 100])
     expect(await walk('admin', first)).toEqual(['running', 'low', 'top', 'mine', 'other'])
   for (const first of [1, 100]) expect(await walk('rosa', first)).toEqual(['running', 'mine', 'other'])
 })
 
-it('numbers, and those of the machine', async () => {
+it('shows counts, limits and local details', async () => {
   const { queue } = await as(
     'rosa',
     `{ queue { depth running blocked byState { state count } byUser { count user { name } }
@@ -94,7 +94,7 @@ it('numbers, and those of the machine', async () => {
   })
 })
 
-it('priorities now, places, and one’s own line', async () => {
+it('shows current priorities, positions and the viewer’s queue', async () => {
   const { job } = await as(
     'vic',
     `{ job(id: "${jobs['low']}") { priority basePriority priorityOverride queuePosition scheduling { jobsAhead positionIsExact fit { freeNow missing } } } }`,
@@ -122,7 +122,7 @@ it('priorities now, places, and one’s own line', async () => {
   })
 })
 
-it('holds and shares are shown; of jobs that are not yours nothing', async () => {
+it('shows holds and shares, but hides jobs of others', async () => {
   const { sql } = server.domain.db
   await sql.query(
     `INSERT INTO hold (id, pool, job_id, kind, class, placements) VALUES ('hold_1', 'sim', $1, 'DRAIN', 'CPU', '[{"node": "n1"}]')`,
@@ -176,7 +176,7 @@ it('costs the same number of statements for one job and for all', async () => {
   expect(await count(100)).toBe(few)
 })
 
-it('names no job that is not yours to see', async () => {
+it('hides the ids of invisible jobs', async () => {
   const query = 'query ($id: ID!) { job(id: $id) { scheduling { reasons { code message jobId } } } }'
   const why = async (person: string) => (await as(person, query, { id: jobs['mine'] }))['job'].scheduling.reasons
   const message = `Waiting behind ${jobs['low']}`
@@ -184,7 +184,7 @@ it('names no job that is not yours to see', async () => {
   expect(await why('rosa')).toEqual([{ code: 'CLASS_BLOCKED', message: 'Waiting behind another job', jobId: null }])
 })
 
-it('lists up to 100 of one’s own jobs, the next first', async () => {
+it('lists up to 100 jobs of the viewer, the next to start first', async () => {
   const zoe = await server.user('zoe', 'RESEARCHER')
   const ids: string[] = []
   for (let i = 0; i < 30; i++) ids.push(await server.submit({ executor: 'simulated' }, zoe))

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { mutate, type Person, personWith } from '../../support/people.ts'
 import { startServer, type TestServer } from '../../support/server.ts'
 
-/** Capacity reservations as a client of the API sees them. No pool is led here. */
+/** Capacity reservations over the API. No pool has a leader here. */
 let server: TestServer
 let admin: Person
 
@@ -26,7 +26,7 @@ const input = (more: object = {}) => ({
 const create = (more: object = {}) => mutate(admin, 'createCapacityReservation', { input: input(more), wanted })
 const remove = (id: string) => mutate(admin, 'deleteCapacityReservation', { input: { id }, wanted: 'id' })
 
-it('is made, listed page by page, looked up by its id, and removed', async () => {
+it('is created, listed in pages, found by id and deleted', async () => {
   const late = (await create({ name: 'late', startsAt: at(30), endsAt: at(40), hard: true })).capacityReservation
   const early = (await create({ nativeId: 'maui-7' })).capacityReservation
   expect(early).toEqual({ ...input({ nativeId: 'maui-7' }), id: expect.stringMatching(/^reservation_/), hard: false })
@@ -61,7 +61,7 @@ it('is refused with the field, the value and the rule', async () => {
   await remove(id)
 })
 
-it('keeps a job waiting that says until when, and that says so when it is removed', async () => {
+it('makes jobs wait with its start as the reason, and with its deletion once deleted', async () => {
   const { id } = (await create()).capacityReservation
   const jobId = await server.submit({ project: 'genome', capacityReservationId: id })
   const why = async () => {

@@ -26,7 +26,7 @@ const types = Object.values(schema.getTypeMap()).filter(
 const argumentsOf = (field: object): readonly GraphQLArgument[] =>
   'args' in field ? (field.args as GraphQLArgument[]) : []
 
-/** Names of the type and its members that lack a description. */
+/** Lists the members of a type without a description. */
 function undescribed(type: GraphQLNamedType): string[] {
   const own = type.description ? [] : [type.name]
   if (isEnumType(type)) {
@@ -44,7 +44,7 @@ function undescribed(type: GraphQLNamedType): string[] {
 }
 
 describe('the schema', () => {
-  it('is the published one', () => {
+  it('equals schema.graphql', () => {
     expect(readFileSync(join(root, 'schema.graphql'), 'utf8')).toBe(printPublishedSchema())
   })
 
@@ -52,7 +52,7 @@ describe('the schema', () => {
     expect(types.flatMap(undescribed)).toEqual([])
   })
 
-  it('tells the cap of every list', () => {
+  it('states the cap of every list', () => {
     const lists = types.filter(isObjectType).flatMap((type) =>
       Object.values(type.getFields())
         .filter((field) => isListType(getNullableType(field.type)) && !type.name.endsWith('Connection'))
@@ -62,7 +62,7 @@ describe('the schema', () => {
     expect(lists.filter(({ description }) => !/at most [\d,]+/i.test(description)).map(({ name }) => name)).toEqual([])
   })
 
-  it('names a replacement and a date for what is deprecated', () => {
+  it('names a replacement and a date for deprecated members', () => {
     const deprecated = types.flatMap((type) =>
       isObjectType(type)
         ? Object.values(type.getFields()).flatMap(({ deprecationReason }) => deprecationReason ?? [])
@@ -87,7 +87,7 @@ describe('the schema', () => {
 })
 
 describe('GraphiQL', () => {
-  it('is allowed nothing from elsewhere', () => {
+  it('loads nothing from other origins', () => {
     const { headers } = renderGraphiql(false)
     const policy = headers['content-security-policy'] ?? ''
     expect(policy).toContain("default-src 'none'")
@@ -95,12 +95,12 @@ describe('GraphiQL', () => {
     expect(policy).not.toMatch(/https?:|unsafe-eval|\*/)
   })
 
-  it('begins with operations of this schema, in lines that fit a window of 1280 px', () => {
+  it('starts with valid operations in lines that fit 1280 px', () => {
     expect(validate(schema, parse(tour)).map(({ message }) => message)).toEqual([])
     expect(Math.max(...tour.split('\n').map((line) => line.length))).toBeLessThan(50)
   })
 
-  it('shows its variables and the tab of before, and asks for a token where the server has users', () => {
+  it('shows variables and the previous tab, and asks for a token if the server has users', () => {
     const [alone, shared] = [true, false].map((singleUser) => String(gunzipSync(renderGraphiql(singleUser).gzipped)))
     for (const html of [alone, shared]) expect(html).toContain("localStorage.setItem('graphiql:' + name")
     expect(alone).not.toContain('berth-token')
