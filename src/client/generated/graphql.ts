@@ -133,7 +133,7 @@ export type CreateQuotaInput = {
   key?: string | null | undefined;
   /** Highest allowed value; 0: nothing is allowed. */
   limit: number;
-  /** Whose usage is limited. */
+  /** Kind of object whose usage the quota limits. */
   scope: QuotaScope;
   /** Quantity that the quota limits. */
   type: QuotaType;
@@ -221,11 +221,11 @@ export type DeleteUserInput = {
 export type DependencyInput = {
   /** The job to wait for. */
   jobId: string;
-  /** How it must end. */
+  /** Required outcome of the job. */
   on?: DependencyOn | null | undefined;
 };
 
-/** How a dependency must end. */
+/** Required outcome of a dependency. */
 export const DependencyOn = {
   /** The other job must end FAILED. */
   Failed: 'FAILED',
@@ -574,7 +574,7 @@ export const QuotaAction = {
 } as const;
 
 export type QuotaAction = typeof QuotaAction[keyof typeof QuotaAction];
-/** Whose usage a quota limits. USER overrides LEVEL, and LEVEL overrides GLOBAL; TEAM and ACCOUNT apply in addition. */
+/** Kind of object whose usage a quota limits. USER overrides LEVEL, and LEVEL overrides GLOBAL; TEAM and ACCOUNT apply in addition. */
 export const QuotaScope = {
   /** The usage of an account and the accounts below it together. */
   Account: 'ACCOUNT',

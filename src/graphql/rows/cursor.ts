@@ -73,16 +73,16 @@ function readJson(cursor: string): unknown {
 /** Hashes equal filters to the same text, whatever the order of their keys. */
 export const hashFilter = (filter: unknown): string =>
   createHash('sha256')
-    .update(JSON.stringify(canonical(filter ?? null)))
+    .update(JSON.stringify(canonicalize(filter ?? null)))
     .digest('base64url')
     .slice(0, 12)
 
-function canonical(value: unknown): unknown {
+function canonicalize(value: unknown): unknown {
   if (value instanceof Date) return value.toISOString()
-  if (Array.isArray(value)) return value.map(canonical)
+  if (Array.isArray(value)) return value.map(canonicalize)
   if (typeof value !== 'object' || value === null) return value
   return Object.entries(value)
     .filter(([, inner]) => inner !== null && inner !== undefined)
     .sort(([a], [b]) => (a < b ? -1 : 1))
-    .map(([key, inner]) => [key, canonical(inner)])
+    .map(([key, inner]) => [key, canonicalize(inner)])
 }

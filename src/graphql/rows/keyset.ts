@@ -82,7 +82,7 @@ interface Row {
 }
 
 export async function readPages(sql: Sql, query: PageQuery): Promise<ReadonlyMap<string, Page>> {
-  const { text, values } = pageSql(query)
+  const { text, values } = buildPageSql(query)
   const found = new Map<string, Row[]>(query.parents.map((parent) => [parent, []]))
   for (const row of await sql.query<Row>(text, values)) found.get(row.parent)?.push(row)
   return new Map([...found].map(([parent, rows]) => [parent, toPage(query, query.filterOf(parent), rows)]))
@@ -99,7 +99,7 @@ export async function readRootPage(
   return pages.get('') ?? emptyPage
 }
 
-function pageSql({ listing, page, parents, where }: PageQuery): { text: string; values: unknown[] } {
+function buildPageSql({ listing, page, parents, where }: PageQuery): { text: string; values: unknown[] } {
   const values: unknown[] = []
   const bind: Bind = (value) => `$${values.push(value)}`
   const { keys, descending } = listing

@@ -35,12 +35,12 @@ export function createListReads(db: Db): ListReads {
       query: <Row>(...statement: Parameters<Sql['query']>) =>
         inFlight
           .run(userId, 1, () => db.transaction((sql) => sql.query<Row>(...statement), transaction))
-          .catch(explain),
+          .catch(explainTimeout),
     }),
   }
 }
 
-function explain(error: unknown): never {
+function explainTimeout(error: unknown): never {
   if (!isStatementTimeout(error)) throw error
   throw new GraphQLError(
     `Reading this list takes longer than ${limits.listMsMax / 1_000} s; narrow it by createdAfter, createdBefore, states or ` +

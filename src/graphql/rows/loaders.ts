@@ -37,16 +37,16 @@ import { createWaitingLoaders } from './waiting-loaders.ts'
 export type Loaders = ReturnType<typeof createLoaders>
 
 export const createLoaders = (domain: Domain, viewer: Viewer, listSql: Sql) => ({
-  ...jobLoaders(domain, viewer, listSql),
+  ...createJobLoaders(domain, viewer, listSql),
   ...createWaitingLoaders(domain, viewer),
-  ...machineLoaders(domain, viewer, listSql),
-  ...peopleLoaders(domain, viewer, listSql),
-  ...ruleLoaders(domain, viewer),
+  ...createMachineLoaders(domain, viewer, listSql),
+  ...createPeopleLoaders(domain, viewer, listSql),
+  ...createRuleLoaders(domain, viewer),
 })
 
 const always = () => 'TRUE'
 
-function jobLoaders(domain: Domain, viewer: Viewer, listSql: Sql) {
+function createJobLoaders(domain: Domain, viewer: Viewer, listSql: Sql) {
   const { prisma } = domain.db
   const visible = (bind: Bind) => visibleTo(viewer, 'j', bind)
   return {
@@ -96,7 +96,7 @@ function jobLoaders(domain: Domain, viewer: Viewer, listSql: Sql) {
   }
 }
 
-function machineLoaders(domain: Domain, viewer: Viewer, listSql: Sql) {
+function createMachineLoaders(domain: Domain, viewer: Viewer, listSql: Sql) {
   const { prisma, sql } = domain.db
   const visible = (bind: Bind) => visibleTo(viewer, 'j', bind)
   return {
@@ -140,7 +140,7 @@ function machineLoaders(domain: Domain, viewer: Viewer, listSql: Sql) {
   }
 }
 
-function peopleLoaders(domain: Domain, viewer: Viewer, listSql: Sql) {
+function createPeopleLoaders(domain: Domain, viewer: Viewer, listSql: Sql) {
   const { prisma } = domain.db
   return {
     user: byKey(
@@ -170,7 +170,7 @@ function peopleLoaders(domain: Domain, viewer: Viewer, listSql: Sql) {
 }
 
 /** Slots, quotas, approvals with their rules, leftovers of final jobs, and audit entries. */
-function ruleLoaders(domain: Domain, viewer: Viewer) {
+function createRuleLoaders(domain: Domain, viewer: Viewer) {
   const { prisma, sql } = domain.db
   return {
     slot: byKey(

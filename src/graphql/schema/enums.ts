@@ -61,7 +61,7 @@ export const TokenScope = builder.enumType('TokenScope', {
 })
 
 export const DependencyOn = builder.enumType('DependencyOn', {
-  description: 'How a dependency must end.',
+  description: 'Required outcome of a dependency.',
   values: describeValues({
     SUCCEEDED: 'The other job must end SUCCEEDED.',
     FAILED: 'The other job must end FAILED.',

@@ -53,7 +53,7 @@ export function filterSql(filter: JobFilter, bind: Bind, by: JobOrderField = 'CR
     const value = filter[field as keyof JobFilter]
     return value === null || value === undefined ? [] : [condition(bind, value, by)]
   })
-  const within = bounds(filter, bind, by)
+  const within = deriveBounds(filter, bind, by)
   const labels = (filter.labels ?? []).map(({ key, value }) =>
     value === null || value === undefined
       ? `j.labels <> '{}' AND j.labels ? ${bind(key)}`
@@ -110,7 +110,7 @@ const finishedAt = "coalesce(j.finished_at, 'infinity')"
 const clockSlack = "interval '1 day'"
 
 /** Derives a limit on one time from a limit on the other. */
-function bounds({ createdAfter, finishedBefore }: JobFilter, bind: Bind, by: JobOrderField): string[] {
+function deriveBounds({ createdAfter, finishedBefore }: JobFilter, bind: Bind, by: JobOrderField): string[] {
   return [
     ...(finishedBefore ? [`j.created_at < ${bind(finishedBefore)}::timestamptz + ${clockSlack}`] : []),
     ...(createdAfter && by === 'FINISHED_AT'

@@ -64,7 +64,7 @@ const DependencyInput = builder.inputType('DependencyInput', {
   description: 'A job that must end before this one can start.',
   fields: (t) => ({
     jobId: t.id({ required: true, description: 'The job to wait for.' }),
-    on: t.field({ type: DependencyOn, defaultValue: 'SUCCEEDED', description: 'How it must end.' }),
+    on: t.field({ type: DependencyOn, defaultValue: 'SUCCEEDED', description: 'Required outcome of the job.' }),
   }),
 })
 

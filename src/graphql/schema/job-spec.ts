@@ -53,7 +53,7 @@ const DependencySpec = builder.objectRef<JobSpec['dependsOn'][number]>('Dependen
   description: 'A job that must end before this one can start.',
   fields: (t) => ({
     jobId: t.exposeID('jobId', { description: 'The job to wait for.' }),
-    on: t.expose('on', { type: DependencyOn, description: 'How it must end.' }),
+    on: t.expose('on', { type: DependencyOn, description: 'Required outcome of the job.' }),
   }),
 })
 

@@ -57,7 +57,7 @@ const DependencyRef = builder.objectRef<Dependency>('Dependency').implement({
     }),
     on: t.field({
       type: DependencyOn,
-      description: 'How it must end.',
+      description: 'Required outcome of the job.',
       resolve: ({ on }) => (isDependencyOn(on) ? on : 'SUCCEEDED'),
     }),
     satisfied: t.boolean({

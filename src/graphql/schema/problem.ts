@@ -142,7 +142,9 @@ builder.objectType(QuotaExceeded, {
     quota: t.exposeString('quota', {
       description: 'Type of the quota, or MAX_ACTIVE or MAX_BLOCKED for limits of the pool.',
     }),
-    scope: t.exposeString('scope', { description: 'Whose usage is counted: user:ann, team:ml, account:ml.vision.' }),
+    scope: t.exposeString('scope', {
+      description: 'User, team or account whose usage counts: user:ann, team:ml, account:ml.vision.',
+    }),
     limit: t.exposeFloat('limit', { description: 'Highest allowed value.' }),
     used: t.exposeFloat('used', { description: 'Usage before this submission.' }),
   }),

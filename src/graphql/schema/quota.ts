@@ -38,7 +38,7 @@ const QuotaAction = builder.enumType('QuotaAction', {
 
 const QuotaScope = builder.enumType('QuotaScope', {
   description:
-    'Whose usage a quota limits. USER overrides LEVEL, and LEVEL overrides GLOBAL; TEAM and ACCOUNT apply in addition.',
+    'Kind of object whose usage a quota limits. USER overrides LEVEL, and LEVEL overrides GLOBAL; TEAM and ACCOUNT apply in addition.',
   values: describeValues({
     GLOBAL: 'The usage of each user.',
     LEVEL: 'The usage of each user of a level.',
@@ -55,7 +55,7 @@ builder.node(QuotaRef, {
   fields: (t) => ({
     type: t.expose('type', { type: QuotaType, description: 'Quantity that the quota limits.' }),
     action: t.expose('action', { type: QuotaAction, description: 'Action when a submission exceeds the limit.' }),
-    scope: t.expose('scope', { type: QuotaScope, description: 'Whose usage is limited.' }),
+    scope: t.expose('scope', { type: QuotaScope, description: 'Kind of object whose usage the quota limits.' }),
     key: t.exposeString('key', {
       nullable: true,
       description: 'Name of the level, user, team or account; null: the scope is GLOBAL.',
@@ -86,7 +86,9 @@ const QuotaUsageRef = builder.objectRef<QuotaUsage>('QuotaUsage').implement({
   fields: (t) => ({
     type: t.expose('type', { type: QuotaType, description: 'Quantity that the quota limits.' }),
     action: t.expose('action', { type: QuotaAction, description: 'Action when a submission exceeds the limit.' }),
-    scope: t.exposeString('scope', { description: 'Whose usage is counted: user:ann, team:ml, account:ml.vision.' }),
+    scope: t.exposeString('scope', {
+      description: 'User, team or account whose usage counts: user:ann, team:ml, account:ml.vision.',
+    }),
     limit: t.exposeFloat('limit', { description: 'Highest allowed value.' }),
     used: t.exposeFloat('used', { description: 'Current usage.' }),
     warning: t.exposeBoolean('warning', { description: 'Whether 80 % of the limit is used.' }),
@@ -130,7 +132,7 @@ const CreateQuotaInput = builder.inputType('CreateQuotaInput', {
   fields: (t) => ({
     type: t.field({ type: QuotaType, required: true, description: 'Quantity that the quota limits.' }),
     action: t.field({ type: QuotaAction, required: true, description: 'Action when a submission exceeds the limit.' }),
-    scope: t.field({ type: QuotaScope, required: true, description: 'Whose usage is limited.' }),
+    scope: t.field({ type: QuotaScope, required: true, description: 'Kind of object whose usage the quota limits.' }),
     key: t.string({ description: 'Name of the level, user, team or account; omit for GLOBAL.' }),
     limit: t.float({ required: true, description: 'Highest allowed value; 0: nothing is allowed.' }),
   }),

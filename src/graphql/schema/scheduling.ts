@@ -81,12 +81,13 @@ export const EstimatedStart = builder.objectRef<Estimate>('EstimatedStart').impl
       type: 'DateTime',
       nullable: true,
       description:
-        'The job starts before this moment as likely as after it; null: no forecast, because the job was just submitted, a gate is closed, it is too far back, or a job ahead has no known run time.',
+        'Median: the job starts by this time with a probability of 50 %; null: no forecast, because the job was just submitted, a gate is closed, the job is too far back, or a job ahead has no known run time.',
     }),
     p90: t.expose('p90', {
       type: 'DateTime',
       nullable: true,
-      description: 'The job starts by then in nine of ten cases, unless later jobs get ahead; null: no forecast.',
+      description:
+        'The job starts by this time with a probability of 90 %, unless later jobs get ahead; null: no forecast.',
     }),
     earliest: t.expose('earliest', {
       type: 'DateTime',

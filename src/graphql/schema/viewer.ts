@@ -43,19 +43,19 @@ const ViewerQueue = builder.objectRef<ViewerQueueShape>('ViewerQueue').implement
         const pools = await lines()
         const turns = Array.from({ length: listedMax }, (_, place) => pools.flatMap((line) => line[place] ?? []))
         const ids = turns.flat().map(({ jobId }) => jobId)
-        return present(await load.job.loadMany(ids.slice(0, listedMax)))
+        return dropMissing(await load.job.loadMany(ids.slice(0, listedMax)))
       },
     }),
     runningJobs: t.field({
       type: [JobRef],
       description: 'Your active jobs, oldest first, at most 100.',
-      resolve: async ({ runningIds }, _args, { load }) => present(await load.job.loadMany(runningIds)),
+      resolve: async ({ runningIds }, _args, { load }) => dropMissing(await load.job.loadMany(runningIds)),
     }),
   }),
 })
 
 /** Drops missing jobs. */
-const present = (jobs: readonly (JobRow | Error | null)[]): JobRow[] =>
+const dropMissing = (jobs: readonly (JobRow | Error | null)[]): JobRow[] =>
   jobs.flatMap((job) => {
     if (job instanceof Error) throw job
     return job ?? []

@@ -166,7 +166,11 @@ describe('progress', () => {
     const { self, jobId } = await runningJob()
     const statements = server.countStatements()
     const beganMs = performance.now()
-    await Promise.all(Array.from({ length: 1_000 }, (_, at) => self.data(report, { fraction: at / 1_000 })))
+    const sendReports = async () => {
+      for (let at = 0; at < 4; at++) await self.data(report, { fraction: at / 4 })
+    }
+    // The listen backlog holds 511 connections.
+    await Promise.all(Array.from({ length: 250 }, sendReports))
     const seconds = (performance.now() - beganMs) / 1_000
     const writes = statements.filter((text) => text.includes('progress_fraction = CASE'))
     expect(writes.length).toBeLessThanOrEqual(1 + Math.ceil(seconds))
