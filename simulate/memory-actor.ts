@@ -11,7 +11,7 @@ import { settingsOf } from '../src/domain/scheduling.ts'
 import type { JobSpec } from '../src/domain/spec.ts'
 import { isHolding } from '../src/domain/state.ts'
 import { normalise } from '../src/domain/submission/normalise.ts'
-import { type Report, stepsOf } from '../src/scheduler/outcome.ts'
+import { planSteps, type Report } from '../src/scheduler/outcome.ts'
 import {
   type Action,
   type Actor,
@@ -239,7 +239,7 @@ export class MemoryActor implements Actor {
       exits: 0,
       hasClosure: false,
     }
-    for (const { to, reason, runEnds, eligibleInMs, losesTurn } of stepsOf(known, report, startAttemptsMax)) {
+    for (const { to, reason, runEnds, eligibleInMs, losesTurn } of planSteps(known, report, startAttemptsMax)) {
       if (to === 'RUNNING') {
         run.startedMs = memory.nowMs
         run.endsMs = memory.nowMs + job.runSeconds * 1000

@@ -4,9 +4,8 @@ import { type ChosenNodes, rebook } from '../domain/machines/rebook.ts'
 import type { Report } from './outcome.ts'
 
 /**
- * Allocations follow the nodes that a backend reports for its runs. A transaction of its own after that of the reports:
- * it locks the pool before anything else, as a pass does. If it is missed, the carrier of the next leader reports the
- * nodes again.
+ * Moves allocations to the nodes that a backend reports for its runs. It is a transaction of its own after that of
+ * the reports, because it locks the pool first. If it fails, the carrier of the next leader reports the nodes again.
  */
 
 interface RunReport {

@@ -5,23 +5,26 @@ import type { BackendNode, Executor } from '../executors/executor.ts'
 import { createLoop, type Loop } from '../platform/loop.ts'
 
 /**
- * Asks the backend of a pool for its nodes, and stores what changed, as long as this process leads the pool. A backend
- * that does not answer changes nothing: its nodes are planned with as they were, and the log tells it once.
+ * While this process leads the pool, reads the nodes of its backend and stores changes. An unreachable backend
+ * changes nothing: its nodes stay as they were, and the log says so once.
  */
 
 const pollMs = 10_000
-/** A leader without an answer for this long leaves the pool, because another process may get one. */
+/** A leader whose backend is unreachable for this long gives up the pool, because another process may reach it. */
 const silentMs = 30_000
-/** It doubles with each term in a row in which this process got no answer, up to this: then no process may get one. */
+/** Doubles with each term in a row without an answer, up to this maximum: then the backend is probably down. */
 const silentMsMax = 600_000
-/** A backend that takes longer for its nodes cannot be reached by this process. */
+/** A backend that takes longer counts as unreachable. */
 const answerMsMax = 4_000
 
-/** What this process knows of the backend, over all its terms. */
+/** Whether this process reaches the backend, over all its terms. */
 export interface Reach {
-  /** Whether the backend tells this process its nodes; a pool without such a backend always can be served. */
+  /** true: the backend is reachable, or the pool has none. */
   canServe(): Promise<boolean>
-  /** `onSilent` is called when the leader should leave the pool, and again if it did not. null: Berth knows the nodes itself. */
+  /**
+   * Calls `onSilent` when the leader should give up the pool, and again if it did not. null: the pool has no such
+   * backend.
+   */
   watch(leader: Leader, onSilent: () => void): Loop | null
 }
 
@@ -52,20 +55,20 @@ export function createReach(domain: Domain, executors: ReadonlyMap<string, Execu
     const about = { pool: leader.pool, executor: backend.name }
     let answers = true
     let sinceMs = clock.monotonicMs()
-    let patienceMs = Math.min(silentMsMax, silentMs * 2 ** termsWithoutAnswer)
+    let limitMs = Math.min(silentMsMax, silentMs * 2 ** termsWithoutAnswer)
     termsWithoutAnswer++
 
     function answered(): void {
-      if (!answers) log.info(about, 'the backend tells its nodes again')
+      if (!answers) log.info(about, 'the backend is reachable again')
       answers = true
       sinceMs = clock.monotonicMs()
-      patienceMs = silentMs
+      limitMs = silentMs
     }
 
     function failed(err: unknown): void {
-      if (answers) log.warn({ ...about, err }, 'the backend does not tell its nodes; they stay as they were')
+      if (answers) log.warn({ ...about, err }, 'the backend is unreachable; its nodes stay as they were')
       answers = false
-      if (clock.monotonicMs() - sinceMs < patienceMs) return
+      if (clock.monotonicMs() - sinceMs < limitMs) return
       sinceMs = clock.monotonicMs()
       onSilent()
     }

@@ -3,20 +3,20 @@ import type { HoldingRun, TimeLimit } from '../domain/jobs/runs.ts'
 import type { Clock } from '../platform/clock.ts'
 
 /**
- * When a run must end. Its own maximum counts from the beginning of the command and is measured here, so setting a clock
- * does not end it. A hard reservation ends at a database time. The carrier of the run requests the end; an executor has
- * a deadline of its own, a little later, in case no server lives.
+ * When a run must end. Its maximum counts from the beginning of the command and is measured with a monotonic clock,
+ * so setting a clock does not end it. A hard reservation ends at a database time. The carrier requests the end;
+ * executors enforce a slightly later deadline if no server lives.
  */
 export interface Deadline {
   limit: TimeLimit
   leftMs(): number
 }
 
-/** A deadline is checked this often, in case the database's clock was set. */
+/** A deadline is checked this often: the database's clock may be set. */
 const waitMsMax = 10_000
 
-/** Of a run that began then; null: just now. */
-export function deadlinesOf(
+/** Deadlines of a run that began at `startedAt`; null: just now. */
+export function readDeadlines(
   { spec, mustEndAt }: Pick<HoldingRun, 'spec' | 'mustEndAt'>,
   startedAt: Date | null,
   { clock, time }: Pick<Domain, 'clock' | 'time'>,

@@ -9,9 +9,9 @@ import { readHistories, readKinds, storeForecast } from './stored/forecasting.ts
 import { readFirst } from './stored/reading.ts'
 
 /**
- * Forecasts when waiting jobs start, in the process of the leader: it copies what the leader knows, completes it from
- * the database, plays it forward in short slices, and stores the result for all servers. So no reader computes anything,
- * and a forecast costs the same however many look. The plays take at most 2 % of the time of the process.
+ * Forecasts when waiting jobs start, in the process of the leader: copies its world, completes it from the database,
+ * plays it forward in short slices, and stores the result for all servers. So a forecast costs the same for any
+ * number of readers. The plays take at most 2 % of the time of the process.
  */
 export interface Forecaster {
   /** Makes one forecast, if jobs wait. */
@@ -22,7 +22,7 @@ export interface Forecaster {
 export interface ForecasterOptions {
   domain: Domain
   leader: Leader
-  /** What the leader knows now; null: nothing. */
+  /** null: the world is not loaded. */
   copy(): Snapshot | null
   graceMs: number
 }
@@ -30,9 +30,12 @@ export interface ForecasterOptions {
 const pauseMsMin = 2_000
 /** The pause after a forecast, as a multiple of the processor time that it took. */
 const pausePerWork = 50
-/** The event loop is not blocked for longer. */
+/** Maximum time that a slice blocks the event loop. */
 const sliceMs = 5
-/** Waiting jobs that a forecast knows, and how many of each lane at least. It ends where the known part of a lane does. */
+/**
+ * Maximum waiting jobs of a forecast, and the minimum per lane. A forecast ends at the end of the known part of a
+ * lane.
+ */
 const entriesMax = 4_000
 const perLaneMin = 8
 const historiesKeptMs = 60_000
@@ -91,7 +94,7 @@ export function createForecaster({ domain, leader, copy, graceMs }: ForecasterOp
         const found = await inSlices(forecast(snapshot, { times, graceMs, spentMs: () => spentMs }), signal)
         if (found) await storeForecast(domain, leader, found)
       } catch (error) {
-        // Another process leads, and forecasts.
+        // Another process leads and makes forecasts.
         if (!(error instanceof Fenced)) throw error
       }
     },
@@ -99,7 +102,7 @@ export function createForecaster({ domain, leader, copy, graceMs }: ForecasterOp
   }
 }
 
-/** The first entries of every lane, as many as a forecast may know: a leader knows only a few of a long lane. */
+/** Adds the first entries of long lanes: the world has only a few of each. */
 async function completed(
   known: Snapshot,
   read: (laneIds: readonly string[], limit: number) => ReturnType<typeof readFirst>,
@@ -115,7 +118,7 @@ async function completed(
       : null
   const complete = ({ first, ...of }: LaneState): LaneState => {
     const last = first.at(-1)
-    // What comes before was read earlier, and may have started since.
+    // Entries before `last` may have started since.
     const behind = (more?.get(of.lane.id) ?? []).filter((entry) => !last || compareEntries(last, entry) < 0)
     return { ...of, first: [...first, ...behind].slice(0, perLane) }
   }

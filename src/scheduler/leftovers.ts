@@ -6,11 +6,10 @@ import { createLoop, type Loop } from '../platform/loop.ts'
 import type { Carrying } from './run-carrier.ts'
 
 /**
- * Data of runs that a server left in its executors when it died between storing the end of a run and `forget`. A new
- * leader looks once, and then every hour: data of runs that are over, or were removed with their job, is forgotten. No
- * process is ended here: living runs are left to the search for lost runs. One that the database does not know is named
- * in the log: an older backup was restored, or the server was given another database. After that each executor sweeps
- * its own folders.
+ * Removes data of runs from executors if a server died between storing the end of a run and `forget`. A new leader
+ * does it once, and then every hour. It ends no process: lost-run-search.ts handles living runs. The log names living
+ * runs that are not in the database: an older backup was restored, or the server has another database. After that
+ * each executor sweeps its own folders.
  */
 
 const pollMs = 3_600_000
@@ -29,7 +28,7 @@ export const createLeftovers = ({ domain, leader }: Carrying, executors: Readonl
         if (strangers.length > 0)
           domain.log.warn(
             { pool: leader.pool, executor: name, runs: strangers.slice(0, namedMax), count: strangers.length },
-            'runs go on that the database does not know, as after the restoration of a backup; end them by hand',
+            'runs are alive that the database does not have, as after the restore of a backup; end them by hand',
           )
         await executor.sweep?.()
       }

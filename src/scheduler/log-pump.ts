@@ -5,11 +5,10 @@ import { releaseBlock } from '../platform/blocks.ts'
 import type { Sql } from '../platform/tx.ts'
 
 /**
- * Carries the output of one run from its executor into the database. The executor's position is stored with the bytes
- * before it, so the next pump continues exactly there. The first bytes after a pause are written at once; during a
- * write the next ones gather, up to a bound at which the executor is not asked for more until the next write has taken
- * them. So reading and writing go on side by side, and all writes of a busy run are large. All pumps of a process have a
- * bound together, at which none gathers.
+ * Copies the output of one run from its executor into the database. The position of the executor is stored with the
+ * bytes before it, so the next pump continues exactly there. The first bytes after a pause are written at once.
+ * During a write further bytes are buffered, up to a maximum at which reading waits for the next write. So reading
+ * and writing overlap, and writes of a busy run are large. All pumps of a process share a second maximum.
  */
 
 export interface PumpOptions {
@@ -17,20 +16,20 @@ export interface PumpOptions {
   append: Appender
   executor: Pick<Executor, 'logs'>
   runId: string
-  /** It was started a moment ago, for the first time. */
+  /** The run was just started for the first time, so it has no log. */
   isFresh: boolean
   handle: Handle
   bytesMax: number
-  /** Gets the chunks that were stored from an offset on. The next ones are stored when its promise resolves. */
+  /** Receives the chunks that were stored from an offset on. The next write waits for its promise. */
   onStored: (from: number, chunks: readonly Chunk[]) => Promise<unknown> | undefined
 }
 
 const gatheredBytesMax = 1024 * 1024
 const heldByAllMax = 64 * 1024 * 1024
-/** Bytes that are gathered or being stored, of all pumps. */
+/** Buffered bytes of all pumps, with those of writes in flight. */
 let heldByAll = 0
 
-/** Resolves when the executor has given the last byte, or when `signal` fires. Rejects soon after a write has failed. */
+/** Resolves after the last byte, or when `signal` fires. Rejects soon after a failed write. */
 export async function pumpLog(
   { sql, append, executor, runId, isFresh, handle, bytesMax, onStored }: PumpOptions,
   signal: AbortSignal,
@@ -60,7 +59,7 @@ function createWriter(first: LogHead, { append, bytesMax, onStored, onFailed }: 
   let gathered: LogChunk[] = []
   let gatheredBytes = 0
   let held = 0
-  /** All writes until nothing is gathered, and the one that runs. */
+  /** All writes until the buffer is empty, and the present one. */
   let writing: Promise<void> | null = null
   let storing: Promise<void> | null = null
 
@@ -110,7 +109,7 @@ function createWriter(first: LogHead, { append, bytesMax, onStored, onFailed }: 
     async flushed() {
       await writing
     },
-    /** What was not stored is held no longer. */
+    /** Releases buffered bytes that were not stored. */
     close: () => hold(-held),
   }
 }

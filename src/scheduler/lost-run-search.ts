@@ -4,15 +4,15 @@ import { type Executor, isOver, type Observation } from '../executors/executor.t
 import type { Carrying } from './run-carrier.ts'
 
 /**
- * Searches for runs that were given up with their nodes. Such a run is stopped: at once, because a backend may keep the
- * order for a node that does not answer, and again when it is seen. When it has stopped, or the backend does not know it,
- * its node may be used again. Nothing is concluded from silence.
+ * Searches for runs that were given up with their nodes. Such a run is stopped at once, because a backend may keep
+ * the request for an unreachable node, and again when it is seen. When it has ended, or the backend does not know it,
+ * its node may be used again. An unreachable run proves nothing.
  */
 export function createSearch(carrying: Carrying, executors: ReadonlyMap<string, Executor>): () => Promise<void> {
   const { domain, leader } = carrying
-  /** Runs that this leader has told to stop, and their states then. */
+  /** Runs that this leader has stopped, and their states then. */
   const told = new Map<string, Observation['state']>()
-  /** How often a run could not be told; the one with the fewest failures is next. */
+  /** Failed stops of each run; the one with the fewest is next. */
   const failures = new Map<string, number>()
 
   async function search(executor: Executor, runs: readonly LostRun[]): Promise<LostRun[]> {
@@ -30,7 +30,7 @@ export function createSearch(carrying: Carrying, executors: ReadonlyMap<string, 
     return found
   }
 
-  /** A backend that fails may take long for each run: it is asked again in the next pass. */
+  /** A failing backend may take long for each run, so the rest waits for the next pass. */
   async function stopAll(executor: Executor, untold: readonly Untold[]): Promise<void> {
     const failuresOf = ({ run }: Untold) => failures.get(run.runId) ?? 0
     for (const each of untold.toSorted((one, other) => failuresOf(one) - failuresOf(other)))
@@ -39,7 +39,7 @@ export function createSearch(carrying: Carrying, executors: ReadonlyMap<string, 
         told.set(each.run.runId, each.state)
       } catch (err) {
         failures.set(each.run.runId, failuresOf(each) + 1)
-        domain.log.debug({ err, run: each.run.runId }, 'a lost run could not be stopped; it will be tried again')
+        domain.log.debug({ err, run: each.run.runId }, 'a lost run could not be stopped; the next pass tries again')
         return
       }
   }
@@ -47,7 +47,7 @@ export function createSearch(carrying: Carrying, executors: ReadonlyMap<string, 
   /** An executor that is unavailable does not keep the others from being searched. */
   async function searchOrRetry(executor: Executor, runs: readonly LostRun[]): Promise<LostRun[]> {
     return search(executor, runs).catch((err: unknown) => {
-      domain.log.error({ err, executor: executor.name }, 'lost runs cannot be searched for; trying again')
+      domain.log.error({ err, executor: executor.name }, 'lost runs cannot be searched; the next pass tries again')
       return []
     })
   }

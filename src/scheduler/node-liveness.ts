@@ -4,9 +4,9 @@ import type { Executor } from '../executors/executor.ts'
 import type { Carrying } from './run-carrier.ts'
 
 /**
- * Checks every node of the pool, also those without runs: otherwise a silent node would be given one waiting job after
- * the other. A node that does not answer for `nodeLostAfterMs` is LOST; it returns when it answers and its lost runs
- * are found. Silence counts from when this leader noticed it.
+ * Checks every node of the pool, also those without runs: otherwise an unreachable node would get one waiting job
+ * after the other. A node that is unreachable for `nodeLostAfterMs` becomes LOST; it returns when it is reachable and
+ * its lost runs are found. The time counts from when this leader noticed it.
  */
 export function createNodeWatch(
   carrying: Pick<Carrying, 'domain' | 'leader' | 'nodeLostAfterMs'>,
@@ -28,7 +28,7 @@ export function createNodeWatch(
     return [...silentSince].flatMap(([name, sinceMs]) => (time.nowMs() - sinceMs >= nodeLostAfterMs ? name : []))
   }
 
-  // A backend that reports its nodes says itself which of them are lost (capacity-watch.ts).
+  // A backend that reports its nodes also reports lost ones (capacity-watch.ts).
   const isDelegated = [...executors.values()].some(({ capacity }) => capacity !== undefined)
 
   return async () => {
@@ -41,12 +41,12 @@ export function createNodeWatch(
     if (due.length > 0) await asLeader(domain, leader, (sql) => markSeen(sql, leader.pool, due))
     if (lost.length > 0) {
       await asLeader(domain, leader, (sql) => loseSilentNodes(sql, leader.pool, lost))
-      log.warn({ pool: leader.pool, nodes: lost }, 'nodes do not answer and are LOST')
+      log.warn({ pool: leader.pool, nodes: lost }, 'nodes are unreachable and LOST')
     }
     const lostAnswering = answering.flatMap(({ name, isLost }) => (isLost ? name : []))
     if (lostAnswering.length === 0) return
     const back = await asLeader(domain, leader, (sql) => returnNodes(sql, leader.pool, lostAnswering))
-    if (back.length > 0) log.info({ pool: leader.pool, nodes: back }, 'nodes answer again')
+    if (back.length > 0) log.info({ pool: leader.pool, nodes: back }, 'nodes are reachable again')
     if (back.length > 0) domain.wakeups.poke('queue')
   }
 }

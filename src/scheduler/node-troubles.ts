@@ -4,9 +4,8 @@ import { countStartFailure, forgetStartFailures, type NodeTrouble } from '../dom
 import type { Report } from './outcome.ts'
 
 /**
- * The effect of reports of starts on the nodes. A failure is counted before its job goes back to the queue, so that the
- * job finds the node backing off. The count is a transaction of its own, which locks the pool before anything else, as
- * a pass does.
+ * Counts failed starts against their nodes. A failure is counted before its job returns to the queue, so that the job
+ * finds the node backing off. The count is a transaction of its own, because it locks the pool first, as a pass does.
  */
 
 export interface NodeTroubles {
@@ -15,7 +14,7 @@ export interface NodeTroubles {
 }
 
 interface Told extends NodeTrouble {
-  /** What the executor met. */
+  /** The error of the executor. */
   cause: unknown
 }
 
@@ -32,7 +31,7 @@ const suspicious: ReadonlySet<string> = new Set(['NODE_TROUBLE', 'START_FAILED']
 export function createNodeTroubles(domain: Domain, leader: Leader): NodeTroubles {
   const { log, wakeups } = domain
   const { pool } = leader
-  /** A node may have failures: unknown at first. */
+  /** false: no node has failures. */
   let isTrouble = true
 
   /** Logs the first failure of a row only. */

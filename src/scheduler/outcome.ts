@@ -9,16 +9,16 @@ import type { BackendPlacement, Ended, Observation, StartFailed } from '../execu
 import { tiers } from './plan/model.ts'
 
 /**
- * What a report of an executor means for the job as it is now. Pure. A job that was seen only at its end gets RUNNING
+ * Computes the moves of a job from a report of its executor. Pure. A job whose first report is its end gets RUNNING
  * and the end as two moves, in order.
  */
 
 export type Report =
   | { kind: 'seen'; observation: Observation }
   | { kind: 'startFailed'; reason: StartFailed['reason']; message: string; cause?: unknown }
-  /** Cancelled, and never started by the executor. */
+  /** The job was cancelled, and the executor never started it. */
   | { kind: 'neverStarted' }
-  /** Its node has not answered for so long that it counts as lost. */
+  /** The node of the run has been unreachable for so long that it counts as lost. */
   | { kind: 'lost'; info: string; neverBegan?: boolean }
 
 export type Step = Pick<
@@ -42,7 +42,7 @@ export type Step = Pick<
 const backOffMsMax = 300_000
 const apartMsMin = 30_000
 
-export function stepsOf(job: ReportedJob, report: Report, startAttemptsMax: number): Step[] {
+export function planSteps(job: ReportedJob, report: Report, startAttemptsMax: number): Step[] {
   switch (report.kind) {
     case 'neverStarted':
       return job.state === 'CANCELLING'
@@ -65,13 +65,13 @@ function startFailed(
   attemptsMax: number,
 ): Step {
   if (job.state === 'CANCELLING')
-    return { to: 'CANCELLED', reason: 'CANCELLED', info: `Cancelled; it could not be started either: ${message}` }
+    return { to: 'CANCELLED', reason: 'CANCELLED', info: `Cancelled; the start failed as well: ${message}` }
   if (reason === 'NODE_TROUBLE')
-    return { to: 'QUEUED', reason, info: `Its node could not start it: ${message}`, runEnds: 'FAILED' }
+    return { to: 'QUEUED', reason, info: `The node could not start the run: ${message}`, runEnds: 'FAILED' }
   if (reason === 'BACKEND_AWAY')
     return { to: 'QUEUED', reason: 'NODE_TROUBLE', info: message, runEnds: 'FAILED', eligibleInMs: apartMs(job) }
   if (reason === 'NOT_TOGETHER') {
-    const info = `Its parts could not start together: ${message}`
+    const info = `The parts of the run could not start together: ${message}`
     return { to: 'QUEUED', reason, info, runEnds: 'FAILED', eligibleInMs: apartMs(job) }
   }
   if (reason !== 'START_FAILED') return { to: 'FAILED', reason, info: message }
@@ -81,14 +81,14 @@ function startFailed(
   return { to: 'QUEUED', reason, info, runEnds: 'FAILED', eligibleInMs: backOffMs(failures) }
 }
 
-/** 1, 2, 4 … seconds after each failure, five minutes at most. */
+/** 1, 2, 4 … seconds after each failure, at most five minutes. */
 const backOffMs = (failures: number) => Math.min(backOffMsMax, 1000 * 2 ** (failures - 1))
 
 const isFinal = (reason: StartFailed['reason']) => reason === 'BAD_SPEC' || reason === 'WORKDIR_NOT_FOUND'
 
 /**
- * Two jobs that kept places from each other must not come back at the same time again. Each run has its own pause,
- * spread by a hash, so that it stays a function of the report.
+ * Two jobs that blocked each other must not return at the same time again. A hash spreads the pauses of runs, so the
+ * result is a function of the report.
  */
 function apartMs({ jobId, run }: ReportedJob): number {
   const share = createHash('sha256').update(`${jobId} ${run}`).digest().readUInt32BE() / 2 ** 32
@@ -124,7 +124,7 @@ function seen(job: ReportedJob, observation: Observation, startAttemptsMax: numb
 function running({ leaving }: ReportedJob, observation: Ended | Extract<Observation, { state: 'running' }>): Step {
   const why = leaving === null ? { reason: null } : { reason: 'PREEMPTING' as const, info: leaving }
   const { startedAt } = observation
-  return { to: 'RUNNING', ...why, ...(startedAt && { startedAt }), ...factsOf(observation) }
+  return { to: 'RUNNING', ...why, ...(startedAt && { startedAt }), ...toFacts(observation) }
 }
 
 type Gone = Pick<Extract<Observation, { state: 'gone' }>, 'info' | 'cause' | 'finishedAt'> & { neverBegan?: boolean }
@@ -156,8 +156,7 @@ function ended(job: ReportedJob, end: Ended): Step {
     }
   if (end.exitCode === 0) return { to: 'SUCCEEDED', reason: null, ...(end.info && { info: end.info }), ...facts }
   if (job.preempted && end.stopped && job.state === 'RUNNING') return preempted(job, { info: describe(end), ...facts })
-  if (isInterrupted)
-    return { ...gone(job, { info: 'It was killed together with the process that supervised it' }), ...facts }
+  if (isInterrupted) return { ...gone(job, { info: 'The run was killed together with its supervisor' }), ...facts }
   if (end.cause === 'RESUME_FAILED')
     return { to: 'FAILED', reason: end.cause, info: 'onResume failed; the log of the job says why', ...facts }
   return failed(job, end, facts)
@@ -183,10 +182,10 @@ const endOf = (end: Ended) => ({
   exitCode: end.exitCode,
   ...(end.finishedAt && { finishedAt: end.finishedAt }),
   ...(end.usage && { usage: end.usage }),
-  ...factsOf(end),
+  ...toFacts(end),
 })
 
-/** What the backend tells of a run apart from its state. */
+/** Data that the backend reports beside the state of a run. */
 interface Facts {
   nativeId?: string
   ip?: string
@@ -194,7 +193,7 @@ interface Facts {
   gpuIds?: readonly number[]
 }
 
-export function factsOf(observation: Observation): Facts {
+export function toFacts(observation: Observation): Facts {
   const { nativeId, ip, placements }: Telling = observation
   return {
     ...(nativeId && { nativeId }),
@@ -206,14 +205,15 @@ export function factsOf(observation: Observation): Facts {
   }
 }
 
-/** A run without a maximum of its own was ended by its reservation, even if that was removed since. */
+/** The reservation ended a run without a maximum run time, even if it was removed since. */
 function timeOver({ expired, endsWithReservation, spec: { maxRunTimeSeconds } }: ReportedJob, end: Ended): string {
   if (end.cause === 'MAX_RUN_TIME' && end.info) return end.info
-  if ((expired && endsWithReservation) || maxRunTimeSeconds === 0) return 'Its capacity reservation has ended'
-  return `It ran for its maximum of ${maxRunTimeSeconds} s`
+  if ((expired && endsWithReservation) || maxRunTimeSeconds === 0)
+    return 'The capacity reservation of the job has ended'
+  return `The run reached its maximum run time of ${maxRunTimeSeconds} s`
 }
 
-/** A job that lost a rotation waits behind the jobs that wait now, so that every account runs in turn. */
+/** A job that lost a rotation waits behind the present jobs, so that every account gets its turn. */
 function preempted(job: ReportedJob, facts: Omit<Step, 'to' | 'reason' | 'runEnds' | 'losesTurn'>): Step {
   const step = { reason: 'PREEMPTED' as const, ...facts }
   if (!runsAgain(job)) return { to: 'INTERRUPTED', ...step }
@@ -228,22 +228,24 @@ function retries({ spec: { retry }, exits }: ReportedJob, exitCode: number): boo
 const describe = ({ signal, exitCode, info }: Ended): string => {
   const meaning = exitMeanings[exitCode]
   const end =
-    signal === null ? `It exited with code ${exitCode}${meaning ? ` (${meaning})` : ''}` : `Signal ${signal} ended it`
+    signal === null
+      ? `The command exited with code ${exitCode}${meaning ? ` (${meaning})` : ''}`
+      : `Signal ${signal} ended it`
   return [end, ...(info ? [info] : [])].join('. ')
 }
 
-/** Codes of env and of shells. A program may use them otherwise. */
+/** Codes of env and of shells. Programs may use them otherwise. */
 const exitMeanings: Readonly<Record<number, string>> = {
   126: 'usually: the command is not executable',
   127: 'usually: the command was not found',
 }
 
-/** The limit is that of the whole job where it runs on one machine, else that of its part on a node. */
+/** The limit of the whole job on one machine, else that of its part on a node. */
 function describeOom({ signal, exitCode, info }: Ended, { executor, resources }: JobSpec): string {
   const { memoryBytes } = isDelegated([executor]) ? resources : machineAmountsOf(resources)
   const killed =
     signal === null
-      ? `It exited with code ${exitCode}; one of its processes was killed at its memory limit`
+      ? `The command exited with code ${exitCode}; one of its processes was killed at its memory limit`
       : 'Killed at its memory limit'
   const advice = `retry with --mem ${Math.max(1, Math.ceil((resources.memoryBytes * 2) / 2 ** 30))}`
   return `${killed} of ${gibText(memoryBytes)}; ${advice}${info ? `. ${info}` : ''}`

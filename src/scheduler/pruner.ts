@@ -24,7 +24,7 @@ import { createLoop, type Loop } from '../platform/loop.ts'
  * once.
  */
 export interface Retention {
-  /** null: for ever. */
+  /** null: forever. */
   jobsMs: number | null
   logsMs: number | null
   eventsMs: number | null
@@ -34,7 +34,7 @@ const pollMs = 60_000
 const mergesPerPass = 100
 /** A log that is not merged within an hour stays as it is. */
 const mergedWithinMs = 3_600_000
-/** Until then, the end of a log may still be on its way. */
+/** Until then, the end of a log may be in flight. */
 const logSettlesMs = 60_000
 const findingsTold = 20
 
@@ -74,7 +74,7 @@ export async function pruneOnce(domain: Domain, retention: Retention, signal?: A
 
 type Task = () => Promise<unknown>
 
-/** A task that fails keeps none of the others from running; the last failure is thrown, those before it are logged. */
+/** Runs all tasks even if some fail; throws the last failure and logs the others. */
 async function runAll(tasks: readonly Task[], log: Log, signal?: AbortSignal): Promise<void> {
   const failures: unknown[] = []
   for (const task of tasks) {
@@ -108,7 +108,7 @@ async function mergeLogs(domain: Domain, finished: { from: Date; until: Date }, 
   })
 }
 
-/** Whole logs of jobs that finished before then, and what runs that are alive wrote before then. */
+/** Removes logs of jobs that finished before then, and the output that living runs wrote before then. */
 async function removeOldLogs(domain: Domain, before: Date, signal?: AbortSignal): Promise<void> {
   const { sql } = domain.db
   await expireLogs(sql, await jobsRunningSince(sql, before), before)

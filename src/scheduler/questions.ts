@@ -26,19 +26,19 @@ import type { Planner } from './planner.ts'
 import { isTaken, lockPoolAt, startRuns } from './stored/committing.ts'
 
 /**
- * The leader's answers, each in one transaction under its epoch. What would become of a job is tried out in the world
- * as it is after a pass: at its ordinary position, behind all jobs that come before it.
+ * Answers of the leader, each in one transaction under its epoch. A dry run tries the job at its position in the
+ * world after a pass.
  *
- * NO_WAIT submits and starts in that transaction, or leaves nothing behind. It is READ COMMITTED and not SERIALIZABLE
- * like other submissions: the submission lock alone keeps submissions apart, and once it is locked no other job can come before this
- * one. What was committed just before that may be unheard still: then the leader hears it, and tries again.
+ * NO_WAIT submits and starts the job in that transaction, or rolls everything back. The transaction is READ COMMITTED
+ * and not SERIALIZABLE like other submissions: the submission lock orders submissions, so no other job can come
+ * before this one. If changes from before the lock are unread, the leader reads them and tries again.
  */
 
 export interface Answering {
   domain: Domain
   leader: Leader
   planner: Planner
-  /** The result of this tick's pass; null: none was made. */
+  /** The result of the pass of this tick; null: there was none. */
   pass: Processed | null
 }
 
@@ -73,7 +73,7 @@ function write({ domain, leader }: Answering, id: string, said: unknown): Promis
   return asLeader(domain, leader, (sql) => answerQuestion(sql, id, said))
 }
 
-// ── what would become of it ──
+// ── dry run ──
 
 async function dryRun({ domain, leader, planner }: Answering, asked: AskedJob): Promise<DryRunAnswer> {
   const candidate = candidateOf(leader.pool, asked)
@@ -94,7 +94,7 @@ async function dryRun({ domain, leader, planner }: Answering, asked: AskedJob): 
   }
 }
 
-/** A sequence behind all others of its lane. */
+/** Sorts behind all other entries of the lane. */
 const lastInLine = Number.MAX_SAFE_INTEGER
 
 function candidateOf(pool: string, asked: AskedJob, stored?: { jobId: string; runId: string }): Candidate {
@@ -112,14 +112,14 @@ function candidateOf(pool: string, asked: AskedJob, stored?: { jobId: string; ru
   return { lane, userName, team: spec.team, entry }
 }
 
-/** Its entry waits from now on, with the bid that the policy counts. */
+/** The entry waits from now on, with the bid that the policy counts. */
 function tryOut(world: World, candidate: Candidate): Verdict {
   const { lane, entry } = candidate
   const bid = countedBid(world.state.settings.policy, { interactive: lane.interactive, bid: entry.bid })
   return world.tryOut({ ...candidate, entry: { ...entry, bid, sinceMs: world.state.nowMs } })
 }
 
-/** An interactive job that would start here may be refused because its user has one in another pool. */
+/** An interactive job may be refused because its user has one in another pool. */
 async function tryHereAndElsewhere(sql: Sql, world: World, candidate: Candidate): Promise<Verdict> {
   const verdict = tryOut(world, candidate)
   const { lane, entry } = candidate
@@ -135,7 +135,7 @@ const endsElsewhere = because(
   'Waiting for an interactive job in another pool to end: each user may run one at a time',
 )
 
-// ── now, or not at all ──
+// ── no wait ──
 
 /** Rolls back everything that the transaction has written. */
 class NotNow extends Error {
@@ -147,7 +147,7 @@ class NotNow extends Error {
   }
 }
 
-/** Rolls back, because there are changes to be heard first. */
+/** Rolls back, because changes must be read first. */
 class Unheard extends Error {
   override name = 'Unheard'
 }
@@ -166,7 +166,7 @@ async function startNow(answering: Answering, question: NoWaitQuestion & { id: s
         continue
       }
       const said = answerTo(error)
-      // The transaction may have been committed, or the tables know better what is free.
+      // The transaction may be committed, or the tables differ from the world.
       if (!said) planner.forget()
       if (!said && !isTaken(error)) throw error
       return answerQuestion(domain.db.sql, question.id, said ?? { changed: true })
@@ -228,7 +228,7 @@ async function tryStored(sql: Sql, world: World, { spec, ...candidate }: Submitt
   return gate ? { start: null, reason: gate, becomes: 'QUEUED' } : tryHereAndElsewhere(sql, world, candidate)
 }
 
-/** Whether the leader was told of changes other than this job's that it has not heard. */
+/** Changes other than those of this job are unread. */
 async function isUnheard(sql: Sql, pool: string, jobId: string): Promise<boolean> {
   const rows = await sql.query(
     'SELECT 1 FROM pool_change WHERE pool = $1 AND job_id IS DISTINCT FROM $2 LIMIT 1',

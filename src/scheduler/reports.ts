@@ -14,7 +14,7 @@ import { createBatcher } from '../platform/batch.ts'
 import type { Sql } from '../platform/tx.ts'
 import { rebookReported } from './allocation-moves.ts'
 import { createNodeTroubles } from './node-troubles.ts'
-import { factsOf, type Report, stepsOf } from './outcome.ts'
+import { planSteps, type Report, toFacts } from './outcome.ts'
 
 /**
  * Turns reports of executors into moves: many in one transaction, under the leader's epoch, each decided against the
@@ -30,7 +30,7 @@ export interface RunReport {
   report: Report
 }
 
-/** State of the run after the report; null: the job is gone, or the run was over before. */
+/** State of the run after the report; null: the job was removed, or the run was over before. */
 export type Reporter = (report: RunReport) => Promise<JobState | null>
 
 const batchMax = 100
@@ -45,7 +45,7 @@ export function createReporter(domain: Domain, leader: Leader, startAttemptsMax:
       const written = await domain.db.transaction((sql) => write({ sql, domain, leader, startAttemptsMax }, reports))
       await troubles.forget(reports)
       await rebookReported(domain, leader, reports)
-      // What a backend tells beside the state is found by those who look for it, and changes nothing for the planner.
+      // Data beside the state of a run is polled by its readers, and changes nothing for the planner.
       if (written.events > 0) for (const topic of ['event', 'queue', 'log'] as const) domain.wakeups.poke(topic)
       return reports.map((report) => written.states.get(report) ?? null)
     },
@@ -107,7 +107,7 @@ async function writeRound(
     moves.push(steps)
     written.events += steps.length
     if (steps.some(endsRun)) over.push(report.runId)
-    if (job && !late && steps.length === 0) facts.push(...toldBeside(report))
+    if (job && !late && steps.length === 0) facts.push(...factsIn(report))
     written.states.set(report, job && !late ? (steps.at(-1)?.to ?? job.state) : null)
   }
   await storeFacts(sql, facts)
@@ -149,18 +149,18 @@ function unsentOf({ runId, report }: RunReport): { runId: string; text: string }
 const endsRun = ({ to }: Move): boolean => to === 'QUEUED' || isFinal(to)
 const isLate = (job: ReportedJob, { number }: RunReport): boolean => job.run !== number || isFinal(job.state)
 
-/** What a report tells of a run that it does not move. */
-function toldBeside({ runId, report }: RunReport): RunFacts[] {
+/** Data of a report that moves no run. */
+function factsIn({ runId, report }: RunReport): RunFacts[] {
   if (report.kind !== 'seen') return []
   const { observation } = report
   const info = observation.state === 'starting' ? { info: observation.info ?? '' } : {}
-  const told = { ...factsOf(observation), ...info }
+  const told = { ...toFacts(observation), ...info }
   return Object.keys(told).length > 0 ? [{ runId, ...told }] : []
 }
 
 function movesOf(job: ReportedJob, { jobId, number, report }: RunReport, startAttemptsMax: number): Move[] {
   let from = job.state
-  return stepsOf(job, report, startAttemptsMax).map((step) => {
+  return planSteps(job, report, startAttemptsMax).map((step) => {
     const move = { jobId, run: number, from, ...step }
     from = step.to
     return move

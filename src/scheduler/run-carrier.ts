@@ -15,19 +15,19 @@ import type { Appender } from '../logs/append.ts'
 import type { Chunk } from '../logs/chunk.ts'
 import type { FreshOutput } from '../logs/fresh-output.ts'
 import type { Sql } from '../platform/tx.ts'
-import { type Deadline, deadlinesOf, untilDue } from './deadlines.ts'
+import { type Deadline, readDeadlines, untilDue } from './deadlines.ts'
 import { pumpLog } from './log-pump.ts'
-import { factsOf, type Report } from './outcome.ts'
+import { type Report, toFacts } from './outcome.ts'
 import type { Reporter } from './reports.ts'
-import { readRunAids, runSpecOf } from './run-spec.ts'
+import { makeRunSpec, readRunAids } from './run-spec.ts'
 import type { Started } from './stale-starts.ts'
 
 /**
- * Carries one run from the order to start it until its end is stored: starts it or finds it again, pumps its log,
- * reports that it runs, requests its end when it is cancelled, its time is over or another job needs its resources, and
- * reports the end after the last byte of its log. All its state can be found again from the run's row and the executor,
- * so it may be dropped at any moment (`signal`), and the next leader's carrier goes on. A run that it started and could
- * not store while it led is handed on (withdrawals.ts).
+ * Carries one run from the order to start it until its end is stored: starts or finds it, pumps its log, reports that
+ * it runs, requests its end when it is cancelled, expired or preempted, and reports the end after the last byte of
+ * its log. Its state can be rebuilt from the row of the run and the executor, so it may be dropped at any moment
+ * (`signal`), and the carrier of the next leader continues. A run that it started after its term is withdrawn
+ * (stale-starts.ts).
  */
 
 export interface Carrying {
@@ -36,7 +36,7 @@ export interface Carrying {
   report: Reporter
   withdraw(started: Started): void
   graceMs: number
-  /** A node that does not answer for this long is lost, and its runs with it. */
+  /** A node that is unreachable for this long is lost, and its runs with it. */
   nodeLostAfterMs: number
   logBytesPerRunMax: number
   append: Appender
@@ -48,7 +48,7 @@ export interface Carrying {
 
 /** How a run comes to its carrier. */
 export interface Taken {
-  /** Its start was ordered before this leader began. */
+  /** The start was ordered before this leader began. */
   inherited: boolean
 }
 
@@ -56,13 +56,13 @@ const retryMsMax = 5_000
 const reInspectMs = 50
 /** Maximum time for the rest of the log of a run that is gone. */
 const goneLogMsMax = 60_000
-/** What a backend tells of a run, such as why it waits, is stored at most this often. */
-const tellEveryMs = 1_000
+/** Data of a backend such as why a run waits is stored at most this often. */
+const reportEveryMs = 1_000
 
 export class Carrier {
   /** Null until the executor has returned it. */
   handle: Handle | null
-  /** Resolves when the run needs no more work here; never rejects. */
+  /** Resolves when the carrier is done; never rejects. */
   readonly done: Promise<void>
   readonly executor: Executor
   readonly #run: HoldingRun
@@ -70,23 +70,23 @@ export class Carrier {
   readonly #dropped: AbortSignal
   readonly #over = new AbortController()
   readonly #lost = new AbortController()
-  /** Its job was cancelled. */
+  /** The job was cancelled. */
   readonly #cancelled = new AbortController()
   #gone: Observation | null = null
   #silent = false
-  /** As its backend told while its node was silent. */
+  /** Reported by the backend while the node was unreachable. */
   #neverBegan = false
   #silentSince: number | null = null
   #running: boolean
-  /** Its end was requested. */
+  /** The end of the run was requested. */
   #ends: boolean
   #leaving = false
-  /** No pump can have stored output of it. */
+  /** No output of the run can be stored yet. */
   #isFresh: boolean
   #stopped = false
-  /** What the backend told of the run last, and when; null: another leader may have stored more than is known here. */
-  #told: string | null
-  #toldMs = Number.NEGATIVE_INFINITY
+  /** The last report of the backend and its time; null: another leader may have stored a newer one. */
+  #reported: string | null
+  #reportedMs = Number.NEGATIVE_INFINITY
 
   constructor(run: HoldingRun, executor: Executor, carrying: Carrying & Taken & { signal: AbortSignal }) {
     this.#run = run
@@ -95,7 +95,7 @@ export class Carrier {
     this.#dropped = AbortSignal.any([carrying.signal, this.#over.signal])
     this.handle = run.handle
     this.#isFresh = run.state === 'STARTING' && run.handle === null
-    this.#told = run.state === 'STARTING' && run.handle !== null ? null : textOf({ state: 'starting' })
+    this.#reported = run.state === 'STARTING' && run.handle !== null ? null : textOf({ state: 'starting' })
     this.#running = run.state === 'RUNNING'
     this.#ends = run.state === 'CANCELLING' || run.expiredAt !== null
     this.done = this.#carry().finally(() => this.#over.abort())
@@ -108,11 +108,11 @@ export class Carrier {
     void this.#stop()
   }
 
-  /** Another job needs its resources: requests the end of the run, unless it is spared at the last moment. */
+  /** Another job needs the resources: requests the end of the run, unless it is spared at the last moment. */
   leave(): void {
     if (this.#leaving) return
     this.#leaving = true
-    this.#aside(this.#takeLeave())
+    this.#inBackground(this.#takeLeave())
   }
 
   async #takeLeave(): Promise<void> {
@@ -124,36 +124,36 @@ export class Carrier {
   }
 
   /**
-   * Takes a backend's observation at a database time. The end itself follows from the log, which ends after the last
-   * byte.
+   * Takes an observation of a backend at a database time. The end itself follows from the log, which ends after the
+   * last byte.
    */
   async observed(observation: Observation, atMs: number): Promise<void> {
     const lost = this.#isLost(observation, atMs)
     if (lost) {
-      if (this.#gone === null) this.#aside(this.#giveUpLog())
+      if (this.#gone === null) this.#inBackground(this.#giveUpLog())
       // Later ones know less: a pod that was preempted is removed.
       this.#gone ??= lost
     } else if (observation.state === 'running' && !this.#running) {
       this.#running = true
-      await this.#tell(observation)
+      await this.#reportSeen(observation)
       this.#watchDeadlines(observation.startedAt ?? null)
-    } else if (this.#isTelling(observation)) await this.#tell(observation)
+    } else if (this.#isNews(observation)) await this.#reportSeen(observation)
   }
 
-  /** Whether the backend tells something new of a run whose state stays the same. */
-  #isTelling(observation: Observation): boolean {
+  /** The backend reports new data of a run whose state is the same. */
+  #isNews(observation: Observation): boolean {
     if (observation.state !== 'starting' && observation.state !== 'running') return false
-    const isRecent = this.#carrying.domain.clock.monotonicMs() - this.#toldMs < tellEveryMs
-    return !isRecent && textOf(observation) !== this.#told
+    const isRecent = this.#carrying.domain.clock.monotonicMs() - this.#reportedMs < reportEveryMs
+    return !isRecent && textOf(observation) !== this.#reported
   }
 
-  async #tell(observation: Observation): Promise<void> {
-    this.#told = textOf(observation)
-    this.#toldMs = this.#carrying.domain.clock.monotonicMs()
+  async #reportSeen(observation: Observation): Promise<void> {
+    this.#reported = textOf(observation)
+    this.#reportedMs = this.#carrying.domain.clock.monotonicMs()
     await this.#report({ kind: 'seen', observation })
   }
 
-  /** Silence counts from when this leader noticed it. */
+  /** Time counts from when this leader noticed that the run is unreachable. */
   #isLost(observation: Observation, atMs: number): Observation | null {
     if (observation.state === 'gone') return observation
     this.#silentSince = observation.state === 'unreachable' ? (this.#silentSince ?? atMs) : null
@@ -163,7 +163,7 @@ export class Carrier {
     return { state: 'gone' }
   }
 
-  /** The rest of the output of a run that is gone is read first: a restart of the machine leaves its spool. */
+  /** A run that is gone may have more output: a restart of the machine keeps its spool. */
   async #giveUpLog(): Promise<void> {
     if (!this.#silent) await this.#carrying.domain.clock.sleep(goneLogMsMax, this.#dropped)
     this.#lost.abort()
@@ -176,22 +176,22 @@ export class Carrier {
       if (this.handle === null || this.#dropped.aborted) return
       if (this.#ends) void this.#stop()
       else if (this.#run.leaves !== null) this.leave()
-      if (this.#run.state === 'RUNNING') this.#aside(this.#watchAdopted(this.handle))
+      if (this.#run.state === 'RUNNING') this.#inBackground(this.#watchAdopted(this.handle))
       await this.#retrying('log', () => this.#pump(this.handle ?? ''))
       await this.#end(this.handle)
     } catch (error) {
       if (!this.#dropped.aborted && !(error instanceof Fenced))
-        domain.log.error({ err: error, run: this.#run.runId }, 'a run was dropped; the next pass takes it up again')
+        domain.log.error({ err: error, run: this.#run.runId }, 'a run was dropped; the next pass carries it again')
     }
   }
 
   async #start(): Promise<Handle | null> {
-    // The order was read a moment ago; a cancel that comes later is seen when the start is reported.
+    // A later cancel is seen when the start is reported.
     if (this.#run.state === 'CANCELLING') return this.#findStarted()
     if (this.#run.state !== 'STARTING') return null
     const { domain, jobUrl } = this.#carrying
     const aids = await this.#retrying('aids', () => readRunAids(domain, this.#run, jobUrl))
-    const handle = aids === undefined ? null : await this.#startOrFail(runSpecOf(this.#run, aids, this.#carrying))
+    const handle = aids === undefined ? null : await this.#startOrFail(makeRunSpec(this.#run, aids, this.#carrying))
     return handle === null || (await this.#isKept(handle)) ? handle : null
   }
 
@@ -199,7 +199,7 @@ export class Carrier {
     const { domain } = this.#carrying
     const cancelled = this.#cancelled.signal
     try {
-      const tell = (info: string) => this.#aside(this.observed({ state: 'starting', info }, 0))
+      const tell = (info: string) => this.#inBackground(this.observed({ state: 'starting', info }, 0))
       return await this.executor.start(order, AbortSignal.any([this.#dropped, cancelled]), tell)
     } catch (error) {
       if (this.#dropped.aborted || error instanceof Fenced) throw error
@@ -214,8 +214,8 @@ export class Carrier {
   }
 
   /**
-   * A start that was given up may have begun the run unless it says that it did not. Its files may be left then, and if
-   * the backend knows the run all the same, it is stopped.
+   * An aborted start may have begun the run unless it says that it did not. Even then its files may be left, and a
+   * run that the backend knows is stopped.
    */
   async #settleCancelled(error: unknown): Promise<Handle | null> {
     if (!(error instanceof StartFailed)) return this.#findStarted()
@@ -229,7 +229,7 @@ export class Carrier {
     return null
   }
 
-  /** false: another process led before the start could be stored. */
+  /** false: another process leads since before the start was stored. */
   async #isKept(handle: Handle): Promise<boolean> {
     try {
       if (await this.#begun(handle)) return true
@@ -241,7 +241,7 @@ export class Carrier {
   }
 
   /**
-   * The run is cancelled and no handle is stored: an earlier leader may have started it and died before it stored that.
+   * The run is cancelled without a stored handle: an earlier leader may have started it and died before storing that.
    */
   async #findStarted(): Promise<Handle | null> {
     const handle = await this.#retrying('find', () => this.executor.find(this.#run.runId))
@@ -251,17 +251,17 @@ export class Carrier {
   }
 
   /**
-   * Stores the handle and, if the run runs already, RUNNING in the same transaction; sees a cancel that came meanwhile.
+   * Stores the handle and, if the run is running, RUNNING in the same transaction; sees a cancel that came meanwhile.
    * Returns the state of the run; undefined: it could not be stored, or the run is over.
    */
   async #begun(handle: Handle): Promise<JobState | null | undefined> {
     const [now] = (await this.#retrying('inspect', () => this.executor.inspect([handle]))) ?? []
-    // A run may have ended already: its end is reported after its log.
+    // The end of a run is reported after its log.
     const observation: Observation =
       now?.state === 'ended' ? { ...now, state: 'running' } : (now ?? { state: 'starting' })
     if (observation.state === 'gone' || observation.state === 'failed') return this.#run.state
     this.#running = observation.state === 'running'
-    this.#told = textOf(observation)
+    this.#reported = textOf(observation)
     const state = await this.#report({ kind: 'seen', observation }, handle)
     if (state === 'CANCELLING') this.#ends = true
     if (observation.state === 'running') this.#watchDeadlines(observation.startedAt ?? null)
@@ -290,7 +290,7 @@ export class Carrier {
     const observation = this.#gone ?? (await this.#retrying('end', () => this.#lastObservation(handle)))
     if (this.#dropped.aborted || !observation) return
     const told = await this.#report({ kind: 'seen', observation })
-    // Dropped before the end was stored: the next leader's carrier must find it in the executor.
+    // undefined: dropped before the end was stored. The carrier of the next leader must find it in the executor.
     if (told !== undefined) await this.executor.forget?.(handle)
   }
 
@@ -298,7 +298,7 @@ export class Carrier {
   async #lose(): Promise<void> {
     await this.#report({
       kind: 'lost',
-      info: `Its node has not answered for ${this.#carrying.nodeLostAfterMs / 1000} s`,
+      info: `The node of the run has been unreachable for ${this.#carrying.nodeLostAfterMs / 1000} s`,
       neverBegan: this.#neverBegan,
     })
   }
@@ -319,16 +319,15 @@ export class Carrier {
     await this.#retrying('stop', () => this.executor.stop(handle, this.#carrying.graceMs))
   }
 
-  /**
-   * The backend knows best how long the run has run: the stored time depends on a clock that may have been set since.
-   */
+  /** Uses the start time of the backend: the stored one depends on a clock that may have been set since. */
   async #watchAdopted(handle: Handle): Promise<void> {
     const [now] = (await this.#retrying('inspect', () => this.executor.inspect([handle]))) ?? []
     this.#watchDeadlines((now?.state === 'running' && now.startedAt) || this.#run.startedAt)
   }
 
   #watchDeadlines(startedAt: Date | null): void {
-    for (const deadline of deadlinesOf(this.#run, startedAt, this.#carrying.domain)) this.#aside(this.#expire(deadline))
+    for (const deadline of readDeadlines(this.#run, startedAt, this.#carrying.domain))
+      this.#inBackground(this.#expire(deadline))
   }
 
   async #expire(deadline: Deadline): Promise<void> {
@@ -343,11 +342,11 @@ export class Carrier {
     await this.#stop()
   }
 
-  /** Work beside the carrying. A leader that is fenced meanwhile has nothing more to do here. */
-  #aside(work: Promise<void>): void {
+  /** Background work. A fenced leader has nothing more to do here. */
+  #inBackground(work: Promise<void>): void {
     work.catch((error: unknown) => {
       if (!(error instanceof Fenced))
-        this.#carrying.domain.log.error({ err: error, run: this.#run.runId }, 'a run was not watched to its end')
+        this.#carrying.domain.log.error({ err: error, run: this.#run.runId }, 'background work of a run failed')
     })
   }
 
@@ -363,7 +362,7 @@ export class Carrier {
     )
   }
 
-  /** Tries again, with growing pauses, until it works or the run is dropped; a fenced leader stops trying. */
+  /** Retries with growing pauses until it works or the run is dropped; a fenced leader stops. */
   async #retrying<T>(what: string, work: () => Promise<T>): Promise<T | undefined> {
     const { clock, log } = this.#carrying.domain
     for (let failures = 0; !this.#dropped.aborted; failures++)
@@ -371,17 +370,17 @@ export class Carrier {
         return await work()
       } catch (error) {
         if (error instanceof Fenced) throw error
-        log.warn({ err: error, run: this.#run.runId, what, failures }, 'will be tried again')
+        log.warn({ err: error, run: this.#run.runId, what, failures }, 'failed; retrying')
         await clock.sleep(Math.min(retryMsMax, 50 * 2 ** failures), this.#dropped)
       }
     return undefined
   }
 }
 
-/** What is told beside the state, as a text to compare. */
+/** Data beside the state, as a text to compare. */
 function textOf(observation: Observation): string {
   const info = observation.state === 'starting' ? observation.info : undefined
-  return JSON.stringify({ ...factsOf(observation), info })
+  return JSON.stringify({ ...toFacts(observation), info })
 }
 
 function startFailure(error: unknown): { reason: StartFailed['reason']; message: string } {

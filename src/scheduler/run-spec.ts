@@ -7,7 +7,7 @@ import type { RunSpec } from '../executors/executor.ts'
 
 const defaultMasterPort = 29_500
 
-/** What a run needs to speak to this server, and to continue where the last run of its job was. */
+/** Data with which a run reaches this server and continues where the last run of its job was. */
 export interface RunAids {
   /** Address of the server for jobs. */
   url: string
@@ -17,13 +17,13 @@ export interface RunAids {
 
 export async function readRunAids(domain: Domain, run: HoldingRun, url: string): Promise<RunAids> {
   const token = await runTokenOf(domain, run.runId)
-  // The first run of a job has none.
+  // A first run has no closure.
   const closure = run.number > 1 ? await readClosure(domain.db.sql, run.jobId) : null
   return { url, token, closure }
 }
 
 /** The request to the executor, with the variables that every job finds in its environment. */
-export function runSpecOf(
+export function makeRunSpec(
   run: HoldingRun,
   { url, token, closure }: RunAids,
   { inherited, graceMs }: Pick<RunSpec, 'inherited' | 'graceMs'>,

@@ -13,13 +13,13 @@ import { createStored } from './stored-pool.ts'
 import { createTicker } from './ticker.ts'
 
 /**
- * The scheduler of one pool in this process: competes for the leadership, and while it leads, plans and carries runs. If it
- * does not reach the backend of the pool, it gives way to a process that does.
- * It holds nothing that a restart cannot rebuild from the database and from the executors.
+ * The scheduler of one pool in this process: competes for the leadership and, while it leads, plans and carries runs.
+ * If the backend of the pool is unreachable from here, it gives way to another process. A restart can rebuild
+ * everything it holds from the database and the executors.
  */
 export interface Scheduler {
   start(): void
-  /** Stops planning and carrying, then hands over. Runs go on. */
+  /** Stops planning and carrying, then hands over. Runs continue. */
   stop(): Promise<void>
 }
 
@@ -29,7 +29,7 @@ export interface SchedulerOptions {
   executors: ReadonlyMap<string, Executor>
   holder: string
   host: string
-  /** Where the data directory is that the pool is bound to; null: the pool is bound to none. */
+  /** The data directory that the pool is bound to; null: the pool is bound to none. */
   place: string | null
   /** false: behind a transaction pooler. */
   direct: boolean

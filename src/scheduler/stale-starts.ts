@@ -4,14 +4,13 @@ import { isFinal } from '../domain/state.ts'
 import { type Executor, type Handle, isOver } from '../executors/executor.ts'
 
 /**
- * Runs that a leader started after its term had ended. A leader that freezes right before it starts a run may thaw
- * after another one has found no trace of the run and ended it; then no leader knows of the started run. So it is
- * withdrawn. If the run is to go on, the present leader has the same handle, and the run is left alone. If the run is
- * over, its process is stopped, and its backend forgets it once it has ended.
+ * Withdraws runs that a leader started after its term. A leader that freezes right before a start may thaw after the
+ * next one found no trace of the run and ended it; then no leader knows the started run. If the run is to continue,
+ * the present leader has the same handle, and the run is left alone. If the run is over, its process is stopped, and
+ * its backend forgets it.
  *
- * That may take longer than a term, because the database may be away or the node silent, and it delays no term. It is
- * tried until it works, as long as this process lives. A clean stop tries each once more, waits for no end, and logs
- * what it leaves.
+ * That may take longer than a term, because the database or the node may be unreachable, and it delays no term. It is
+ * retried as long as this process lives. A clean stop tries once more and logs the runs that it leaves.
  */
 
 export interface Withdrawals {
@@ -41,13 +40,13 @@ export function createWithdrawals({ db, clock, log }: Domain, graceMs: number): 
         return await attempt(started)
       } catch (err) {
         const { runId: run } = started
-        // Not as `err`: the log tells trouble of the server once, and this of each run.
+        // Not `err`: the log reports trouble of the server once, and this for each run.
         if (isLast)
           return log.error(
             { run, cause: String(err) },
             'a run may have been started too late: if its process still runs, no server stops it',
           )
-        log.warn({ err, run, what: 'withdraw', failures }, 'will be tried again')
+        log.warn({ err, run, what: 'withdraw', failures }, 'failed; retrying')
         await clock.sleep(Math.min(retryMsMax, 50 * 2 ** failures), stopping.signal)
       }
     }
@@ -63,7 +62,7 @@ export function createWithdrawals({ db, clock, log }: Domain, graceMs: number): 
         log.warn({ run: runId, state }, 'a run was started too late, and is stopped')
         await executor.stop(handle, graceMs)
       }
-      // While the run is being cancelled, the present leader may have found it, and then needs the data of the backend.
+      // Until the run is over, the present leader may need the data of the backend.
       const isOver = state === null || isFinal(state)
       if (isOver && ended) return executor.forget?.(handle)
       if (stopping.signal.aborted) return

@@ -21,7 +21,7 @@ import {
   readSettings,
 } from './stored/reading.ts'
 
-/** The store of a leader over PostgreSQL, for one term: reading, hearing, committing and publishing under its epoch. */
+/** The store of a leader over PostgreSQL, for one term. */
 export function createStored(domain: Domain, leader: Leader): Store {
   const ear = createEar(domain, leader)
   let replaces = true
@@ -48,7 +48,7 @@ export function createStored(domain: Domain, leader: Leader): Store {
   }
 }
 
-/** Returns until when gates of time are open now. */
+/** Opens the gates of time that are due; returns until when. */
 async function openAllDue(domain: Domain, leader: Leader): Promise<number> {
   const untilMs = (await readNow(domain.db.sql)).getTime()
   for (let opened = gatesMax; opened === gatesMax; )
@@ -56,7 +56,7 @@ async function openAllDue(domain: Domain, leader: Leader): Promise<number> {
   return untilMs
 }
 
-/** Changes that this snapshot contains are removed, except those of gates; later commits are heard. */
+/** Removes changes that this snapshot contains, except those of gates. */
 async function load(sql: Sql, { singleUser }: Domain, leader: Leader): Promise<Snapshot> {
   const { pool } = leader
   await fence(sql, leader)

@@ -9,14 +9,14 @@ import { Planner } from './planner.ts'
 import { answerQuestions } from './questions.ts'
 
 /**
- * A tick is what a leader does each time it is woken: it hears, makes a pass, answers questions, and shows what changed.
- * In a pool that does not plan by itself, a tick makes a pass only when one is asked for.
+ * A tick of a leader reads changes, makes a pass, answers questions, and publishes. In a pool that does not plan by
+ * itself, it makes a pass only on request.
  */
 export interface Ticker {
   tick(): Promise<Processed>
-  /** How long nothing can happen without a wake-up. */
+  /** Time until the next tick without a wake-up. */
   pauseMs(): number
-  /** What the leader knows of its pool now; null: nothing. */
+  /** null: the world is not loaded. */
   copy(): Snapshot | null
 }
 
@@ -29,7 +29,7 @@ export interface TickerOptions {
 }
 
 const pollMs = 1_000
-/** A tick ends after this many rounds, so that changes are heard and questions answered. */
+/** A tick ends after this many rounds, so that it reads changes and answers questions. */
 const roundsPerTick = 20
 /** A requested pass is made in one tick. */
 const roundsPerPass = 10_000
@@ -41,7 +41,7 @@ export function createTicker({ domain, leader, store, publishEveryMs = publishMs
   const { clock, log } = domain
   const planner = new Planner(store, { log, pool: leader.pool })
   let leads = true
-  let goesOn = false
+  let continues = false
   let publishedMs = Number.NEGATIVE_INFINITY
 
   const untilPublishedMs = () => Math.max(0, publishEveryMs - (clock.monotonicMs() - publishedMs))
@@ -50,19 +50,19 @@ export function createTicker({ domain, leader, store, publishEveryMs = publishMs
     if (await planner.publish()) publishedMs = clock.monotonicMs()
   }
 
-  /** A pass that was asked for hears what was committed before the question. */
+  /** A requested pass reads the changes from before the question. */
   async function decide(asked: boolean): Promise<Processed> {
     const { isDone, ...pass } = await planner.pass(asked ? roundsPerPass : roundsPerTick, !asked)
-    goesOn = !isDone
+    continues = !isDone
     return pass
   }
 
   async function tick(): Promise<Processed> {
     const [questions, world] = await settleAll([openQuestions(domain, leader.pool), planner.hear()])
     const asked = questions.some(({ kind }) => kind === 'PASS')
-    goesOn = false
+    continues = false
     const pass = world.state.settings.automatic || asked ? await decide(asked) : null
-    // A client that asked for a pass reads the result next.
+    // A client that requested a pass reads the result next.
     if (asked || untilPublishedMs() === 0) await publish()
     await answerQuestions({ domain, leader, planner, pass }, questions)
     return pass ?? nothing
@@ -74,7 +74,7 @@ export function createTicker({ domain, leader, store, publishEveryMs = publishMs
       try {
         return await tick()
       } catch (error) {
-        // Another process leads: the leadership ends here in a moment, and nothing was written.
+        // Another process leads: the leadership ends here soon, and no data was written.
         if (!(error instanceof Fenced)) throw error
         planner.forget()
         leads = false
@@ -84,7 +84,7 @@ export function createTicker({ domain, leader, store, publishEveryMs = publishMs
     copy: () => planner.copy(),
     pauseMs() {
       if (!leads) return pollMs
-      if (goesOn) return 0
+      if (continues) return 0
       return Math.min(planner.waitMs() ?? pollMs, planner.hasUnpublished ? untilPublishedMs() : pollMs, pollMs)
     },
   }

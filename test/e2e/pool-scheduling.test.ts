@@ -67,6 +67,6 @@ test('nodeLostAfterSeconds: how long a node may be silent', async () => {
   await reach(ids, ['RUNNING', 'RUNNING'])
   await silence('s1', 'p1')
   const [strict] = await reach(ids, ['INTERRUPTED', 'RUNNING'])
-  expect(strict).toMatchObject({ reason: 'NODE_LOST', info: 'Its node has not answered for 1 s' })
+  expect(strict).toMatchObject({ reason: 'NODE_LOST', info: 'The node of the run has been unreachable for 1 s' })
   await silence()
 })

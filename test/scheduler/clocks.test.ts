@@ -62,7 +62,7 @@ interface Facts {
   now: Date
 }
 
-async function factsOf(id: string): Promise<Facts> {
+async function toFacts(id: string): Promise<Facts> {
   const [facts] = await database.db.sql.query<Facts>(
     `SELECT state, state_info AS info, created_at AS "createdAt", started_at AS "startedAt", finished_at AS "finishedAt",
        berth_now() AS now FROM job WHERE id = $1`,
@@ -75,7 +75,7 @@ async function factsOf(id: string): Promise<Facts> {
 const end = (id: string) =>
   until(
     async () => {
-      const facts = await factsOf(id)
+      const facts = await toFacts(id)
       return facts.finishedAt !== null && facts
     },
     { what: `${id} is over` },
@@ -120,7 +120,7 @@ describe('the clock of the database is set while a job runs', () => {
     await open()
     const { spec, go } = told()
     const id = await it.submit({ ...spec, maxRunTimeSeconds: 600 })
-    await until(async () => (await factsOf(id)).state === 'RUNNING', { what: 'it runs' })
+    await until(async () => (await toFacts(id)).state === 'RUNNING', { what: 'it runs' })
     await setClock(hours * hourMs)
     await scheduler?.stop()
     scheduler = startScheduler(it.domain, executors, { holder: 'next' })
@@ -137,8 +137,8 @@ describe('the clock of the database is set while a job runs', () => {
     await open()
     const endless = { executor: 'simulated', environment: [{ name: 'SIM_RUN_SECONDS', value: '600' }] }
     const id = await it.submit({ ...endless, maxRunTimeSeconds: 1 })
-    await until(async () => (await factsOf(id)).state === 'RUNNING', { what: 'it runs' })
+    await until(async () => (await toFacts(id)).state === 'RUNNING', { what: 'it runs' })
     await setClock(-2 * hourMs)
-    expect(await end(id)).toMatchObject({ state: 'FAILED', info: 'It ran for its maximum of 1 s' })
+    expect(await end(id)).toMatchObject({ state: 'FAILED', info: 'The run reached its maximum run time of 1 s' })
   })
 })

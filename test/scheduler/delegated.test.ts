@@ -219,9 +219,9 @@ test('the same report writes nothing; a backend that is away changes nothing, an
   watch?.start()
   await until(() => asked > 3, { what: 'it was asked again' })
   backend.answers = true
-  await until(() => lines.some(({ msg }) => msg === 'the backend tells its nodes again'), { what: 'it answers' })
+  await until(() => lines.some(({ msg }) => msg === 'the backend is reachable again'), { what: 'it answers' })
   await watch?.stop()
-  expect(lines.filter(({ msg }) => /does not tell its nodes/.test(String(msg)))).toHaveLength(1)
+  expect(lines.filter(({ msg }) => /the backend is unreachable/.test(String(msg)))).toHaveLength(1)
   expect(await written()).toEqual(before)
 })
 

@@ -79,7 +79,7 @@ describe.each(['simulated', 'local'] as const)('with the executor %s', (name) =>
       command: ['/bin/sh', '-c', 'echo $$ > "$0"; exec sleep 600', join(dataDir, 'pid')],
       environment: [{ name: 'SIM_RUN_SECONDS', value: '600' }],
     })
-  const factsOf = async (id: string) =>
+  const toFacts = async (id: string) =>
     (
       await database.db.sql.query<{ state: string; info: string; handle: string | null }>(
         `SELECT j.state, j.state_info AS info, r.handle FROM job j JOIN run r ON r.job_id = j.id WHERE j.id = $1`,
@@ -87,14 +87,14 @@ describe.each(['simulated', 'local'] as const)('with the executor %s', (name) =>
       )
     )[0]
   const isCancelled = (id: string) =>
-    until(async () => (await factsOf(id))?.state === 'CANCELLED', { what: 'it is cancelled' })
+    until(async () => (await toFacts(id))?.state === 'CANCELLED', { what: 'it is cancelled' })
 
   test('what a leader did not live to remove after the end is removed by the next', async () => {
     const asked = Promise.withResolvers<void>()
     const first = lead('a', { ...bindVerbs(executor), forget: async () => asked.resolve() })
     const id = await it.submit({ command: ['true'] })
     await asked.promise
-    expect(await factsOf(id)).toMatchObject({ state: 'SUCCEEDED' })
+    expect(await toFacts(id)).toMatchObject({ state: 'SUCCEEDED' })
     await first.stop()
     expect(await executor.list?.()).toHaveLength(1)
     lead('b', executor)
@@ -104,11 +104,11 @@ describe.each(['simulated', 'local'] as const)('with the executor %s', (name) =>
   test('what was started is found and ended', async () => {
     const id = await submit()
     await dieStarting(id, 'before')
-    expect(await factsOf(id)).toMatchObject({ state: 'CANCELLING', handle: null })
+    expect(await toFacts(id)).toMatchObject({ state: 'CANCELLING', handle: null })
     if (name === 'local') await until(() => readPid().catch(() => null), { what: 'the command began' })
     lead('b', executor)
     await isCancelled(id)
-    expect(await factsOf(id)).toMatchObject({ info: 'Signal 15 ended it', handle: expect.any(String) })
+    expect(await toFacts(id)).toMatchObject({ info: 'Signal 15 ended it', handle: expect.any(String) })
     if (name === 'local') expect(isAlive(await readPid())).toBe(false)
   })
 
@@ -117,7 +117,7 @@ describe.each(['simulated', 'local'] as const)('with the executor %s', (name) =>
     await dieStarting(id, 'after')
     lead('b', executor)
     await isCancelled(id)
-    expect(await factsOf(id)).toMatchObject({ info: 'Cancelled before it was started', handle: null })
+    expect(await toFacts(id)).toMatchObject({ info: 'Cancelled before it was started', handle: null })
     if (name === 'local') await expect(readPid()).rejects.toThrow('ENOENT')
   })
 

@@ -168,9 +168,9 @@ test('whoever gets to run only after that still shows why it has to leave', asyn
 })
 
 test.each([
-  ['before its own maximum', 600, 599, 'Its capacity reservation has ended'],
-  ['without a maximum', 0, 599, 'Its capacity reservation has ended'],
-  ['whose own maximum is over before', 600, 601, 'It ran for its maximum of 600 s'],
+  ['before its own maximum', 600, 599, 'The capacity reservation of the job has ended'],
+  ['without a maximum', 0, 599, 'The capacity reservation of the job has ended'],
+  ['whose own maximum is over before', 600, 601, 'The run reached its maximum run time of 600 s'],
 ])('a hard reservation ends a job with it, %s', async (_what, maxRunTimeSeconds, endsAfterSeconds, info) => {
   await sql(
     `INSERT INTO capacity_reservation (id, name, pool, project, nodes, starts_at, ends_at, hard)

@@ -129,7 +129,7 @@ test('a backend that fails once does not end its watch', async () => {
   await backend.place()
   await jobIs(jobId, 'RUNNING')
   expect(failures).toBeGreaterThan(1)
-  expect(lines.filter(({ msg }) => String(msg).startsWith('a watch ended'))).toEqual([])
+  expect(lines.filter(({ msg }) => String(msg).startsWith('notifications of the backend ended'))).toEqual([])
 })
 
 test('what the backend said first of a run that is gone is its reason', async () => {

@@ -3,7 +3,7 @@ import type { ReportedJob } from '../../src/domain/jobs/runs.ts'
 import type { JobSpec } from '../../src/domain/spec.ts'
 import { mayMove } from '../../src/domain/state.ts'
 import type { Ended, Observation, StartFailed } from '../../src/executors/executor.ts'
-import { type Report, stepsOf } from '../../src/scheduler/outcome.ts'
+import { planSteps, type Report } from '../../src/scheduler/outcome.ts'
 
 const spec = (more: Partial<JobSpec> = {}) =>
   ({ restartable: false, retry: null, maxRunTimeSeconds: 2, resources: { memoryBytes: 2 ** 30 }, ...more }) as JobSpec
@@ -35,14 +35,14 @@ const killed = end({ exitCode: 143, signal: 15, stopped: true })
 const lost = end({ exitCode: 137, signal: 9, cause: 'SUPERVISOR_KILLED' })
 const seen = (observation: Observation): Report => ({ kind: 'seen', observation })
 const way = (of: ReportedJob, report: Report) =>
-  stepsOf(of, report, 3).map(({ to, reason }) => (reason ? `${to} ${reason}` : to))
+  planSteps(of, report, 3).map(({ to, reason }) => (reason ? `${to} ${reason}` : to))
 
 test.each([
   [1, undefined],
   [2, true],
 ])('a victim of tier %i loses its turn: %s', (tier, losesTurn) => {
   const victim = job({ preempted: true, tier, spec: spec({ restartable: true }) })
-  expect(stepsOf(victim, seen(killed), 3).map((step) => step.losesTurn)).toEqual([losesTurn])
+  expect(planSteps(victim, seen(killed), 3).map((step) => step.losesTurn)).toEqual([losesTurn])
 })
 
 describe('a job that needs more memory than it has', () => {
@@ -56,14 +56,14 @@ describe('a job that needs more memory than it has', () => {
     gpuCoresPerProcess: null,
   }
   const infoOf = (spec: Partial<JobSpec>, more: Partial<Ended>) =>
-    stepsOf(job({ spec: { ...job().spec, ...spec } }), seen(end({ cause: 'OOM_KILLED', ...more })), 3)[0]?.info
+    planSteps(job({ spec: { ...job().spec, ...spec } }), seen(end({ cause: 'OOM_KILLED', ...more })), 3)[0]?.info
 
   test('reports its limit and how to retry', () => {
     expect(infoOf({ executor: 'local', resources: whole }, { exitCode: 137, signal: 9 })).toBe(
       'Killed at its memory limit of 1 GiB; retry with --mem 2',
     )
     expect(infoOf({ executor: 'local', resources: whole }, { exitCode: 3 })).toBe(
-      'It exited with code 3; one of its processes was killed at its memory limit of 1 GiB; retry with --mem 2',
+      'The command exited with code 3; one of its processes was killed at its memory limit of 1 GiB; retry with --mem 2',
     )
   })
 
@@ -82,18 +82,18 @@ describe('a job that needs more memory than it has', () => {
 })
 
 test.each([
-  [1, 'It exited with code 1'],
-  [126, 'It exited with code 126 (usually: the command is not executable)'],
-  [127, 'It exited with code 127 (usually: the command was not found)'],
+  [1, 'The command exited with code 1'],
+  [126, 'The command exited with code 126 (usually: the command is not executable)'],
+  [127, 'The command exited with code 127 (usually: the command was not found)'],
 ])('exit code %i is reported as "%s"', (exitCode, info) => {
-  expect(stepsOf(job(), seen(end({ exitCode })), 3)).toMatchObject([{ to: 'FAILED', reason: 'EXIT_CODE', info }])
+  expect(planSteps(job(), seen(end({ exitCode })), 3)).toMatchObject([{ to: 'FAILED', reason: 'EXIT_CODE', info }])
 })
 
 test('a backend that ended a run says which limit that was', () => {
   const info = 'It was over its limit there'
   const told = seen(end({ exitCode: 143, signal: 15, cause: 'MAX_RUN_TIME', info }))
   const noMaximum = job({ spec: spec({ maxRunTimeSeconds: 0 }) })
-  expect(stepsOf(noMaximum, told, 3)).toMatchObject([{ to: 'FAILED', reason: 'MAX_RUN_TIME', info }])
+  expect(planSteps(noMaximum, told, 3)).toMatchObject([{ to: 'FAILED', reason: 'MAX_RUN_TIME', info }])
 })
 
 describe('a start that failed after the backend took it', () => {
@@ -182,7 +182,7 @@ describe('an end', () => {
 
 test('who runs only after being asked to leave still has to leave', () => {
   const info = 'Being preempted by job_2'
-  expect(stepsOf(job({ state: 'STARTING', leaving: info }), seen({ state: 'running' }), 3)).toEqual([
+  expect(planSteps(job({ state: 'STARTING', leaving: info }), seen({ state: 'running' }), 3)).toEqual([
     { to: 'RUNNING', reason: 'PREEMPTING', info },
   ])
   expect(way(job({ state: 'STARTING', leaving: info, preempted: true }), seen(killed))).toEqual([
@@ -226,7 +226,7 @@ describe('a start that failed', () => {
 
   test('is tried again after 1, 2, 4 … s, so often and no more', () => {
     const tries = [0, 1, 2].map(
-      (startFailures) => stepsOf(job({ state: 'STARTING', startFailures }), failure('START_FAILED'), 3)[0],
+      (startFailures) => planSteps(job({ state: 'STARTING', startFailures }), failure('START_FAILED'), 3)[0],
     )
     expect(tries.map((step) => [step?.to, step?.eligibleInMs])).toEqual([
       ['QUEUED', 1000],
@@ -236,7 +236,7 @@ describe('a start that failed', () => {
   })
 
   test('because the backend is away is tried until it is back, and leaves its node to other jobs', () => {
-    const [step] = stepsOf(job({ state: 'STARTING', startFailures: 2 }), failure('BACKEND_AWAY'), 3)
+    const [step] = planSteps(job({ state: 'STARTING', startFailures: 2 }), failure('BACKEND_AWAY'), 3)
     expect(step).toMatchObject({ to: 'QUEUED', reason: 'NODE_TROUBLE', info: 'why', runEnds: 'FAILED' })
     expect(step?.eligibleInMs).toBeGreaterThanOrEqual(30_000)
   })
@@ -244,12 +244,12 @@ describe('a start that failed', () => {
   describe('because the backend placed only a part of the run', () => {
     const failed: Report = seen({ state: 'failed', reason: 'NOT_TOGETHER', message: '2 of 3 pods' })
     const back = (more: Partial<ReportedJob> = {}) =>
-      stepsOf(job({ state: 'STARTING', startFailures: 2, ...more }), failed, 3)[0]
+      planSteps(job({ state: 'STARTING', startFailures: 2, ...more }), failed, 3)[0]
     const pauseOf = (more: Partial<ReportedJob>) => back(more)?.eligibleInMs ?? 0
 
     test('goes back to the queue, however often a start of the job failed', () => {
       expect(back()).toMatchObject({ to: 'QUEUED', reason: 'NOT_TOGETHER', runEnds: 'FAILED' })
-      expect(back()?.info).toBe('Its parts could not start together: 2 of 3 pods')
+      expect(back()?.info).toBe('The parts of the run could not start together: 2 of 3 pods')
       expect(mayMove('STARTING', 'QUEUED', 'NOT_TOGETHER')).toBe(true)
     })
 
@@ -276,7 +276,7 @@ describe('a start that failed', () => {
 
 test('what the backend tells of a run comes with the moves', () => {
   const usage = { cpuSeconds: 1.5, maxMemoryBytes: 4096 }
-  const [running, ended] = stepsOf(
+  const [running, ended] = planSteps(
     job({ state: 'STARTING' }),
     seen(end({ startedAt: new Date(1), finishedAt: new Date(2), nativeId: '7', usage })),
     3,
@@ -284,7 +284,7 @@ test('what the backend tells of a run comes with the moves', () => {
   expect(running).toEqual({ to: 'RUNNING', reason: null, startedAt: new Date(1), nativeId: '7' })
   expect(ended).toMatchObject({ to: 'SUCCEEDED', finishedAt: new Date(2), nativeId: '7', usage })
   const ip = '10.0.0.7'
-  expect(stepsOf(job({ state: 'STARTING' }), seen({ state: 'running', ip }), 3)).toMatchObject([{ ip }])
+  expect(planSteps(job({ state: 'STARTING' }), seen({ state: 'running', ip }), 3)).toMatchObject([{ ip }])
 })
 
 test('every step is a legal move', () => {
@@ -302,7 +302,7 @@ test('every step is a legal move', () => {
       for (const flags of [{}, { expired: true }, { preempted: true }])
         for (const observation of observations) {
           let from: ReportedJob['state'] = state
-          for (const { to, reason } of stepsOf(
+          for (const { to, reason } of planSteps(
             job({ state, spec: spec({ restartable }), ...flags }),
             seen(observation),
             3,

@@ -78,7 +78,7 @@ test('a retry by exit code waits one second, then two, and says which exit it wa
     expect(await runOnce(id, exits)).toMatchObject({ state: 'QUEUED' })
     expect((await waitingOf(it.domain, [id])).get(id)?.reasons[0]).toMatchObject({
       code: 'RESTART_BACKOFF',
-      message: expect.stringContaining('It exited with code 3. The next start is after'),
+      message: expect.stringContaining('The command exited with code 3. The next start is after'),
     })
     await database.moveTime(backOffMs - 100)
     await expect(runOnce(id, exits)).rejects.toThrow('It was not started')

@@ -14,18 +14,18 @@ import type { Fraction } from './model.ts'
 import { ServiceOrder } from './service-order.ts'
 
 /**
- * What the accounts of a pool use, as a share of its healthy nodes without what others hold of them: the greatest part of
- * any resource, divided by the account's weight. A run that was asked to leave counts as gone, and the job that gets its
- * resources counts as running: so a preemption changes the occupancy at once.
+ * Occupancy of the accounts of a pool: their use as a part of its healthy nodes, without the amounts that others
+ * hold. The largest part of any resource counts, divided by the weight of the account. A preempted run counts as
+ * ended, and the job that gets its resources as running, so a preemption changes the occupancy at once.
  *
- * Jobs are ordered by the *share*: the occupancy of this moment or, with a half-life, the decayed use that the account will
- * have a tenth of a half-life from now if it holds as much until then. So a start counts at once, and the past counts most.
- * Shares are computed when the account changes and at each tick, and stay the same in between, as an order needs.
+ * Jobs are ordered by the *share*: the occupancy or, with a half-life, the decayed use in a tenth of a half-life if
+ * the account holds as much until then. So a start counts at once, and the past counts most. A share is computed when
+ * its account changes and at each tick, and is constant in between: the order depends on that.
  */
 export class Accounts {
   readonly service = new ServiceOrder()
   readonly past = new DecayedUse()
-  /** When shares were last computed again because of the time alone. */
+  /** When shares last changed because of time alone. */
   private tickedMs = 0
   private capacity: ResourceAmounts = none
   private weights: ReadonlyMap<string, number> = new Map()
@@ -56,7 +56,7 @@ export class Accounts {
     this.shares.delete(account)
   }
 
-  /** By which jobs are ordered. */
+  /** Jobs are ordered by this number. */
   share(account: string): Fraction {
     const used = this.used.get(account)
     if (!used && this.past.halfLifeMs === null) return nothing
@@ -74,12 +74,12 @@ export class Accounts {
     return { cpu: soon('cpu'), memory: soon('memory'), gpu: soon('gpu') }
   }
 
-  /** What the account holds now, with `extra` added and `without` removed. */
+  /** Present occupancy with `extra` added and `without` removed. */
   occupancy(account: string, extra = none, without = none): Fraction {
     return this.partOf(account, added(added(this.used.get(account) ?? none, extra, 1), without, -1))
   }
 
-  /** What the account held in the past; null: it does not count. */
+  /** null: the past does not count. */
   decayedUse(account: string): Fraction | null {
     if (this.past.halfLifeMs === null) return null
     return this.partOf(account, this.past.of(account, this.used.get(account) ?? none))
@@ -92,13 +92,13 @@ export class Accounts {
     return new Map(accounts.map((account) => [account, this.past.of(account, this.used.get(account) ?? none)]))
   }
 
-  /** Shares change by the time alone only at ticks: a hundred in a half-life, and one in a second at most. */
+  /** Shares change with time only at ticks: a hundred in a half-life, at most one per second. */
   get nextTickMs(): number | null {
     const { halfLifeMs } = this.past
     return halfLifeMs === null ? null : this.tickedMs + Math.max(1_000, halfLifeMs / 100)
   }
 
-  /** The accounts whose shares change now because of the time alone. */
+  /** Accounts whose shares change now because of time alone. */
   due(): readonly string[] {
     const { nextTickMs, past } = this
     if (nextTickMs === null || past.nowMs < nextTickMs) return []
@@ -106,12 +106,11 @@ export class Accounts {
     return [...past.accounts(this.used)]
   }
 
-  /** The share is computed again. */
   renew(account: string): void {
     this.shares.delete(account)
   }
 
-  /** The account gets these amounts by a start; returns the function that takes its turn back. */
+  /** Counts a start of the account; returns the function that undoes it. */
   serve(account: string, amounts: ResourceAmounts): () => void {
     const parts = resources.map((resource) =>
       this.capacity[resource] > 0 ? amounts[resource] / this.capacity[resource] : 0,
@@ -137,7 +136,7 @@ export class Accounts {
   }
 }
 
-/** What is left of the past after a tenth of a half-life. */
+/** Part of the past that remains after a tenth of a half-life. */
 const pastPart = 2 ** -0.1
 
 /** In millionths; whole amounts stay exact. */

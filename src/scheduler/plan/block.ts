@@ -8,10 +8,10 @@ import type { QueuedJob } from './lane-window.ts'
 import type { Eviction, Hold, JobClass } from './model.ts'
 import { lots } from './order.ts'
 import { evictionFor } from './preemption.ts'
-import { allows, rationOf } from './rations.ts'
+import { allows, computeRation } from './rations.ts'
 import type { Round } from './round.ts'
 
-/** Jobs of a class that are tried beside a hold in one round; those behind them wait for the next, which follows at once. */
+/** Maximum jobs of a class that are tried beside a hold in one round; the next round follows at once. */
 const backfillsMax = 100
 
 interface Blocked {
@@ -20,9 +20,8 @@ interface Blocked {
 }
 
 /**
- * What follows when no nodes are found for a head: victims are evicted for it, or nodes are drained for it, or its class
- * waits behind it. Jobs of a capacity reservation have nodes of their own and block no other job, and neither do
- * interactive ones.
+ * Handles a head without nodes: evicts victims for it, drains nodes for it, or closes its class. Jobs of a capacity
+ * reservation and interactive jobs close no class.
  */
 export function block(round: Round, job: QueuedJob, { kind, reason }: Blocked): void {
   const { state, ledger, decisions } = round
@@ -40,9 +39,9 @@ export function block(round: Round, job: QueuedJob, { kind, reason }: Blocked): 
     closeClass(round, job, { jobClass: window.class, kind, reason })
     return
   }
-  const ration = rationOf(state, window)
+  const ration = computeRation(state, window)
   const own = state.holds.get(entry.jobId)
-  // Limits may leave it none of these devices any more: it gets other nodes.
+  // Limits may forbid these devices now: the head gets other nodes.
   if (own?.kind === 'DRAIN' && !round.isRehearsal && !allows(state, ration, own.placements))
     ledger.dropHold(decisions, entry.jobId)
   const head = { lane: window.lane, entry, class: window.class, ration }
@@ -58,12 +57,12 @@ export function block(round: Round, job: QueuedJob, { kind, reason }: Blocked): 
   closeClass(round, job, { jobClass: window.class, kind, reason })
 }
 
-/** Jobs behind a head of a lower level that are asked for in one round. */
+/** Maximum jobs behind a head of a lower level that are considered in one round. */
 const claimsMax = 20
 
 /**
- * Under PRIORITY runs are evicted by levels as they were given: a head that only its waiting put first may not evict them,
- * and does not keep a job of a higher level from that.
+ * Under PRIORITY only the given level evicts runs. A head that waiting put first may not evict them, and does not
+ * stop a job of a higher level from doing it.
  */
 export function claimPastAgedHeads(round: Round): void {
   const { state } = round
@@ -78,7 +77,7 @@ export function claimPastAgedHeads(round: Round): void {
   }
 }
 
-/** Jobs beside a hold are left to the next round. */
+/** The next round tries further jobs beside a hold. */
 export const goesOn = ({ backfills }: Round): boolean => [...backfills.values()].some((tries) => tries > backfillsMax)
 
 function closeClass(
@@ -97,7 +96,7 @@ function closeClass(
   })
 }
 
-/** Chooses victims and asks them to leave; false: none were found. */
+/** false: no victims were found. */
 function preemptFor(round: Round, { window, entry }: QueuedJob): boolean {
   const { state, ledger, decisions, evicting } = round
   const { lane } = window
@@ -105,7 +104,7 @@ function preemptFor(round: Round, { window, entry }: QueuedJob): boolean {
   const own = state.holds.get(entry.jobId)
   if (own ? own.kind !== 'DRAIN' : evicting.has(window.class) || hasDrainOfAnother(round, { window, entry }, true))
     return false
-  const claim = { lane, entry, class: window.class, ration: rationOf(state, window) }
+  const claim = { lane, entry, class: window.class, ration: computeRation(state, window) }
   const plan = (own && backfillEviction(state, claim)) ?? evictionFor(state, claim)
   if (!plan) return false
   const eviction: Eviction = {
@@ -126,7 +125,7 @@ function preemptFor(round: Round, { window, entry }: QueuedJob): boolean {
   return true
 }
 
-/** Behind a job that has nodes drained for it, other jobs of its class may use only what it leaves them. */
+/** Nodes are drained for a job: other jobs of its class may use only the rest. */
 function isBeside(round: Round, { window, entry }: QueuedJob): boolean {
   if (round.state.holds.get(entry.jobId)?.kind === 'DRAIN') return true
   if (!hasDrainOfAnother(round, { window, entry })) return false

@@ -4,16 +4,15 @@ import { OrderedLanes } from './ordered-lanes.ts'
 import type { OrderingPolicy } from './policy.ts'
 
 /**
- * The lanes of one class. Lanes that cannot start because of one named thing stand in the *lot* of that thing, in order
- * too, and are considered again when it changes: a lot that wakes offers its first lane beside the others. If that lane
- * still cannot start for the same thing, no lane of the lot can, and all of it sleeps. So the length of a lot costs nothing.
+ * The lanes of one class. Lanes that one named cause keeps from starting are parked in the *lot* of that cause, in
+ * order. When the cause changes, the lot wakes and offers its first lane beside the others. If that lane still cannot
+ * start, no lane of the lot can, and the lot sleeps again. So the cost does not depend on the length of a lot.
  */
 
-/** Lanes that cannot start because of the same named thing. */
 interface Lot {
   key: string
   line: OrderedLanes
-  /** Whether it slept at the last call of `switched`. */
+  /** The lot slept at the last call of `switched`. */
   slept: boolean
 }
 
@@ -22,7 +21,7 @@ export class ClassQueue {
   private readonly main: OrderedLanes
   private readonly lots = new Map<string, Lot>()
   private readonly where = new Map<LaneWindow, Lot | null>()
-  /** Lines in which a group has lanes. */
+  /** Lines with lanes of the group. */
   private readonly byGroup = new Map<string, Set<OrderedLanes>>()
   /** The main line and the lots that are awake, none of them empty. */
   private readonly awake: Heap<OrderedLanes>
@@ -43,7 +42,7 @@ export class ClassQueue {
     return this.where.keys()
   }
 
-  /** Puts the lane where its present head belongs; removes it if it has no head. */
+  /** Puts the lane at the position of its present head; removes a lane without a head. */
   put(lane: LaneWindow): void {
     if (!lane.head) {
       this.remove(lane)
@@ -70,7 +69,7 @@ export class ClassQueue {
     if (lot) this.lots.delete(lot.key)
   }
 
-  /** The lane cannot start because of what `key` names, and neither can any other lane of that lot. */
+  /** Parks the lane: the cause `key` keeps it, and every other lane of that lot, from starting. */
   park(lane: LaneWindow, key: string): void {
     const before = this.where.get(lane)
     if (before?.key === key) {
@@ -122,7 +121,7 @@ export class ClassQueue {
     return switched
   }
 
-  /** The use of the group is about to change: takes its lines out and returns the function that puts them back. */
+  /** Removes the lines of the group before its use changes; returns the function that puts them back. */
   setAside(group: string): () => void {
     const lines = [...(this.byGroup.get(group) ?? [])]
     const offered = lines.filter((line) => this.awake.has(line))

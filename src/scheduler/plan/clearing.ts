@@ -13,9 +13,8 @@ import type { Shape } from '../../domain/shape.ts'
 import type { Running, WorldView } from './model.ts'
 
 /**
- * The pool as it would be without some of its runs, to find out which runs have to leave. The nodes of the world are
- * changed meanwhile; `close` restores them. The number of copies that fit is kept per node, so removing or restoring a
- * run costs one look at its nodes.
+ * The pool without some of its runs, to find victims. It changes the nodes of the world; `close` restores them. It
+ * counts the copies that fit per node, so a run costs one check of its nodes.
  */
 
 /** The job that has to fit. */
@@ -84,7 +83,7 @@ export class Clearing {
     return place(shape, this.nodes, options)
   }
 
-  /** What one copy lacks on the node, at least. */
+  /** Minimum amounts that one copy lacks on the node. */
   lacksOn(nodeId: string): ResourceAmounts {
     const { shape, view } = this.wanted
     const node = this.fitting.nodes[this.fitting.indexOf(nodeId) ?? -1]

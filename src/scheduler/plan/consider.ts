@@ -17,23 +17,23 @@ import { holdsAgainst, isComplete, usableFor } from './holds.ts'
 import { interactiveVerdict } from './interactive.ts'
 import type { LaneWindow, QueuedJob } from './lane-window.ts'
 import type { Hold, Start } from './model.ts'
-import { limitBehindRation, type Ration, rationOf, unlimited, type View, wholeNode, within } from './rations.ts'
+import { computeRation, limitBehindRation, type Ration, unlimited, type View, wholeNode, within } from './rations.ts'
 import { nodesFor, reservationGate, reservedNodes } from './reservations.ts'
 import type { PoolState } from './state.ts'
 
 export const waitingForPreemption: Reason = because('WAITING_FOR_PREEMPTION', 'Waiting for preempted jobs to end')
 
-/** The outcome for a waiting job, and what it has to wait for. */
+/** The outcome for a waiting job, with the cause of its wait. */
 export type Consideration =
   | { kind: 'start'; start: Omit<Start, 'lane' | 'entry'> }
   | { kind: 'limited'; limit: LimitReached; reason: Reason }
-  /** It can never start in the pool as it is. */
+  /** The job can never start in the pool as it is. */
   | { kind: 'unsatisfiable'; reason: Reason }
-  /** The runs that were evicted for it have not all ended. */
+  /** Some runs that were evicted for the job have not ended. */
   | { kind: 'claiming' }
-  /** It is tried again whenever something becomes free, and blocks no other job. */
+  /** The job is tried again whenever resources become free, and blocks no other job. */
   | { kind: 'waiting'; reason: Reason }
-  /** Non-preemptable runs hold all of their part of the pool. */
+  /** Non-preemptable runs hold their whole part of the pool. */
   | { kind: 'part'; reason: Reason }
   | { kind: 'capacity'; reason: Reason }
   /** The job ends with this message. */
@@ -67,7 +67,7 @@ function interactiveOutcome(state: PoolState, lane: Lane): Consideration | null 
   }
 }
 
-/** The owner of a hold gets what the victims left, once all of them have ended. */
+/** The owner of a hold gets the resources of the victims once all of them have ended. */
 function inHold(state: PoolState, { window, entry }: QueuedJob, hold: Hold): Consideration {
   if (!isComplete(state, hold)) return { kind: 'claiming' }
   const models = state.machines.modelsOf(hold.placements)
@@ -101,7 +101,7 @@ function overPart(state: PoolState, { lane }: LaneWindow, asked: ResourceAmounts
 
 function findPlacements(state: PoolState, { window, entry }: QueuedJob, early: boolean): Consideration {
   const { lane } = window
-  const ration = rationOf(state, window)
+  const ration = computeRation(state, window)
   const { view, budget, backfilled } = usableFor(state, { lane, entry, ration })
   const { freeGpus } = state.machines
   const find = (of: View) =>
@@ -126,7 +126,7 @@ function notPlaced(state: PoolState, { window, entry }: QueuedJob, ration: Ratio
   }
 }
 
-/** It would fit on a node where starts have just failed. */
+/** The job would fit on a node that backs off. */
 function keptByTrouble({ nodes }: PoolState, { shape, interactive }: Lane): Reason | null {
   if (nodes.every(({ backOff }) => backOff === null)) return null
   const found = place(
@@ -139,7 +139,7 @@ function keptByTrouble({ nodes }: PoolState, { shape, interactive }: Lane): Reas
   return node?.backOff ? troubled(node.name, node.backOff) : null
 }
 
-/** It would fit on the free resources, but they are held or reserved for other jobs, or limits leave it less. */
+/** The job would fit, but the free resources are held or reserved for other jobs, or limits forbid them. */
 function keptFromIt(state: PoolState, { window, entry }: QueuedJob, ration: Ration): Reason | null {
   const { lane, counted } = window
   const find = (view: View, given = ration) =>

@@ -1,14 +1,14 @@
 import type { ResourceAmounts } from '../../domain/machines/amounts.ts'
 
 /**
- * What accounts held in the past: the mean of all moments, in which a moment counts half as much as one a half-life later. It is
- * in the same unit as what they hold now. Only the change of an account is computed; others decay when they are asked.
+ * Decayed use of accounts: the mean over all past moments, in which a moment counts half as much as one a half-life
+ * later. Its unit is that of present use. Only changes are stored; decay is computed on reading.
  */
 interface Kept extends ResourceAmounts {
   atMs: number
 }
 
-/** Below this part of a GPU, a core's thousandth or a byte an account without runs is forgotten. */
+/** Accounts without runs are forgotten below this part of a GPU, of a thousandth of a core, or of a byte. */
 const nothingBelow = 1e-6
 
 export class DecayedUse {
@@ -31,7 +31,7 @@ export class DecayedUse {
     }
   }
 
-  /** What the account holds is about to change. */
+  /** Call before a change of the amounts that the account holds. */
   settle(account: string, held: ResourceAmounts): void {
     if (this.halfLifeMs !== null) this.put(account, this.of(account, held))
   }

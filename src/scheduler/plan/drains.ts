@@ -1,6 +1,6 @@
 import { amountsOf } from '../../domain/machines/amounts.ts'
 import { type FreeNode, giveBack, type Placement, place, take } from '../../domain/machines/placement.ts'
-import { numberOf } from './fractions.ts'
+import { toNumber } from './fractions.ts'
 import {
   byNode,
   type Claim,
@@ -17,12 +17,12 @@ import { within } from './rations.ts'
 import { reservedNodes } from './reservations.ts'
 
 /**
- * Drain holds, against starvation: a head that waited too long gets the nodes that free soonest. There is one hold per
- * class, so no more than six in a pool. A hold takes nothing that another hold has: of two jobs with several copies,
- * neither can have a part of what the other waits for. Under PRIORITY a hold moves to a new head of its class, at once.
+ * Drain holds prevent starvation: a head that waited too long gets the nodes that free soonest. There is one hold per
+ * class, so at most six in a pool. Two holds never overlap: otherwise two jobs with several copies could each hold a
+ * part of the nodes of the other. Under PRIORITY a hold moves to a new head of its class at once.
  *
- * The wait of a head counts from the moment at which it could start, not from when it became the head: that moment is in
- * the database, so a new leader grants the same holds at the same times.
+ * The wait of a head counts from the moment at which it could start. That moment is in the database, so a new leader
+ * grants the same holds at the same times.
  */
 
 /** A head that may get a hold. */
@@ -30,7 +30,7 @@ interface Head extends Claim {
   class: JobClass
 }
 
-/** When the head will have waited long enough for a drain hold; null: another of its class has one. */
+/** When the head gets a drain hold; null: another head of its class already has a hold. */
 export function drainDueMs(world: WorldView, head: Pick<Head, 'lane' | 'entry' | 'class'>): number | null {
   const { entry } = head
   const isOfClass = ({ kind, class: ofClass }: Hold) => kind === 'DRAIN' && ofClass === head.class
@@ -39,8 +39,8 @@ export function drainDueMs(world: WorldView, head: Pick<Head, 'lane' | 'entry' |
 }
 
 /**
- * The nodes that free soonest for a head that waited too long; null: it did not, has a hold already, or another of its
- * class has. Runs are taken to end by their maximum run time; of those without one, the longest running first.
+ * The nodes that free soonest for a head that waited too long; null: it did not, or a hold of its class exists. Runs
+ * count as ending at their maximum run time; of those without one, the longest running ends first.
  */
 export function drainHoldFor(world: WorldView, head: Head): Hold | null {
   const { nowMs } = world
@@ -61,7 +61,7 @@ export function drainHoldFor(world: WorldView, head: Head): Hold | null {
   )
 }
 
-/** The expected moment has passed: other nodes may free soonest now. */
+/** The expected moment has passed, so other nodes may free soonest now. */
 const isOverdue = ({ nowMs }: WorldView, { kind, expectedMs }: Hold): boolean =>
   kind === 'DRAIN' && expectedMs !== null && expectedMs <= nowMs
 
@@ -81,7 +81,7 @@ function soonest(world: WorldView, head: Head): { placements: Placement[]; expec
       return node ? [{ node, placement }] : []
     }),
   )
-  // Uses the world's own nodes and restores them at once: copies would lose what is known of the machines.
+  // Changes the nodes of the world and restores them: copies would lose what is cached for the machines.
   const withEnds = (count: number) => {
     const ended = gone.slice(0, count).flat()
     for (const { node, placement } of ended) giveBack(node, placement)
@@ -104,7 +104,7 @@ function soonest(world: WorldView, head: Head): { placements: Placement[]; expec
   return { placements: best, expectedMs: expected !== undefined && Number.isFinite(expected) ? expected : null }
 }
 
-/** A run that leaves, or should have ended, is expected to be gone after a grace period and its report. */
+/** Expected time until an evicted or overdue run has ended and its end is reported. */
 const overrunMs = 30_000
 
 function expectedEndMs({ nowMs }: WorldView, running: Running): number {
@@ -114,7 +114,7 @@ function expectedEndMs({ nowMs }: WorldView, running: Running): number {
 
 const compare = <T extends number | string>(a: T, b: T) => (a === b ? 0 : a < b ? -1 : 1)
 
-/** The node without what other holds keep, even if they end soon. */
+/** The node without the parts that other holds keep, even if they end soon. */
 function untouched(world: WorldView, { lane, entry }: Claim): (node: FreeNode) => FreeNode | null {
   const mayUse = reservedNodes(world, lane)
   const kept = byNode(holdsAgainst(world, { lane, entry }))
@@ -138,8 +138,8 @@ function untouched(world: WorldView, { lane, entry }: Claim): (node: FreeNode) =
 // ── backfill has to leave ──
 
 /**
- * Which backfilled runs have to leave when the owner of the hold needs nothing but what they use: the most recently
- * started first, and no run whose resources are not needed. null: all of them would not be enough.
+ * Backfilled runs to evict when their resources are all that the owner of the hold needs: the most recently started
+ * first, and only as many as needed. null: all of them are not enough.
  */
 export function backfillEviction(
   world: WorldView,
@@ -185,12 +185,12 @@ function victimOf(world: WorldView, { lane, running, placements }: Leaving): Evi
     tier: tiers.drain,
     shares: {
       claimant: [
-        numberOf(world.occupancy(lane.account)),
-        numberOf(world.occupancy(lane.account, { extra: amountsOf(placements ?? []) })),
+        toNumber(world.occupancy(lane.account)),
+        toNumber(world.occupancy(lane.account, { extra: amountsOf(placements ?? []) })),
       ],
       victim: [
-        numberOf(world.occupancy(account)),
-        numberOf(world.occupancy(account, { without: amountsOf(running.placements) })),
+        toNumber(world.occupancy(account)),
+        toNumber(world.occupancy(account, { without: amountsOf(running.placements) })),
       ],
     },
   }

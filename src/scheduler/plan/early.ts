@@ -7,15 +7,15 @@ import type { View } from './rations.ts'
 import type { PoolState } from './state.ts'
 
 /**
- * Jobs that are handed over early, before a node is free. A backend that plans in passes leaves a node free from the end of a
- * run to its next pass, unless a job waits there by then. So short jobs may wait there: as many as the nodes take once
- * more. A job that came later and is more urgent waits for them no longer than `runSecondsMax`.
+ * Early handover. A backend that plans in passes leaves a node free from the end of a run until its next pass, unless
+ * a job waits in the backend. So short jobs may wait there: as many as the nodes take once more. More urgent jobs
+ * that come later wait at most `runSecondsMax` for them.
  */
 const runSecondsMax = 60
 
 /**
- * Not beside nodes that are held for a job or could be taken from runs, and not while the backend keeps a run waiting for
- * another reason.
+ * No handover while nodes are held or runs can be preempted, or while the backend keeps a run waiting for another
+ * reason.
  */
 export function mayBeEarly({ nowMs, nodes, holds, machines }: PoolState, lane: Lane): boolean {
   const { executor, runSeconds, interactive, preemptable, restartable, shape } = lane
@@ -26,7 +26,7 @@ export function mayBeEarly({ nowMs, nodes, holds, machines }: PoolState, lane: L
   return !machines.running.values().some(isLate) && hasRoom(nodes, shape)
 }
 
-/** On all nodes together: a run counts where its backend began it, also on a node that has too many. */
+/** Counts all nodes together: a backend may begin a run on a node that already has too many. */
 function hasRoom(nodes: readonly FreeNode[], { copies, cpuMillis, memoryBytes }: Shape): boolean {
   let cpu = -copies * cpuMillis
   let memory = -copies * memoryBytes
@@ -39,7 +39,7 @@ function hasRoom(nodes: readonly FreeNode[], { copies, cpuMillis, memoryBytes }:
   return cpu >= 0 && memory >= 0
 }
 
-/** The nodes with once more what others leave of them. */
+/** The view with the free amounts of each node counted once more. */
 export const earlyView =
   (view: View): View =>
   (node) => {

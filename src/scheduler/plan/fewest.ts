@@ -4,10 +4,9 @@ import type { Clearing } from './clearing.ts'
 import type { Running, WorldView } from './model.ts'
 
 /**
- * The smallest number of runs whose end lets one copy fit, and of these the runs that lose least work; runs of other
- * accounts first. The search goes node by node and is exact within a number of steps. Nodes with fewer runs to move
- * come first, so a result found when the steps are used up is near the best. null: none was found, or the job has
- * several copies.
+ * Finds the smallest number of runs whose end lets one copy fit, and among these the runs that lose least work; runs
+ * of other accounts first. The search is exact up to `stepsMax` steps. Nodes with fewer runs to move come first, so a
+ * result is near the best when the steps run out. null: none found, or the job has several copies.
  */
 
 export interface Search {
@@ -53,7 +52,7 @@ interface NodeSet {
   atLeast: number
 }
 
-/** The sets of nodes that would serve without their candidates, easy ones first. */
+/** The nodes that would fit a copy without their candidates, easy ones first. */
 function nodeSets({ world, clearing }: Budget, candidates: readonly Running[]): NodeSet[] {
   const byNode = new Map<string, Running[]>()
   for (const running of candidates)
@@ -119,7 +118,7 @@ function fewestOn(budget: Budget, { runs, atLeast, best }: NodeSet & { best: Fou
   return null
 }
 
-/** Runs are in the order of the work they lose: where the next one loses too much, so do all after it. */
+/** Runs are sorted by lost work: once one loses too much, all later ones do. */
 function descend(depth: Depth, from: number, lost: number): void {
   const { budget, runs, count, chosen } = depth
   const missing = count - chosen.length

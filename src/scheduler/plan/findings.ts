@@ -6,8 +6,8 @@ import type { Closure } from './order.ts'
 import type { PoolState } from './state.ts'
 
 /**
- * What was found out about a lane whose head cannot start: the lane is parked, or it closes its class. A finding is not
- * a decision: it is neither committed nor undone, and lasts until something that it depends on changes.
+ * A finding says why the head of a lane cannot start: its lane is parked, or it closes its class. A finding is not a
+ * decision: it is neither committed nor undone, and lasts until its cause changes.
  */
 
 /** Parks the lane until the cause that the lot names changes. */

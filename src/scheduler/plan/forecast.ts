@@ -3,38 +3,38 @@ import { playForward } from './play.ts'
 import { Draws, hasHistory, type RunTime } from './run-times.ts'
 
 /**
- * When waiting jobs start, by playing the pool forward: once if all run times are limits, else several times, each time
- * with other run times drawn from the histories. Over the plays, `p50Ms` is the median of the starts of a job, and in
- * nine of ten cases it starts by `p90Ms`.
+ * Forecasts starts by playing the pool forward: once if all run times are limits, else several times with run times
+ * drawn from the histories. `p50Ms` is the median start of a job over the plays; in nine of ten cases it starts by
+ * `p90Ms`.
  */
 export interface Forecast {
-  /** Moments in milliseconds. A job that starts too late, or not at all, in most plays is missing. */
+  /** Moments in milliseconds. Jobs that start too late, or never, in most plays are missing. */
   starts: ReadonlyMap<string, Quantiles>
   plays: number
-  /** Number of jobs by what their run times were taken from. */
+  /** Number of jobs by the source of their run times. */
   basis: { history: number; limit: number; unknown: number }
 }
 
 export interface Quantiles {
   p50Ms: number
-  /** null: it starts too late, or not at all, in more than one of ten plays. */
+  /** null: the job starts too late, or never, in more than one of ten plays. */
   p90Ms: number | null
 }
 
 export interface ForecastOptions {
-  /** By job. */
+  /** Keys are ids of jobs. */
   times: ReadonlyMap<string, RunTime>
   graceMs: number
-  /** Processor time spent on this forecast; it ends when that is too much. Default: nothing is ever too much. */
+  /** Processor time spent on this forecast so far; at a maximum it ends. Default: no maximum. */
   spentMs?: () => number
 }
 
 const playsMax = 20
 /** Further jobs in line have no forecast. */
 const startsMax = 2_000
-/** After so long the first play ends, and the others do not look further ahead. */
+/** The first play ends after this time, and no other looks further ahead. */
 const firstPlayMsMax = 200
-/** After so long there are no further plays. */
+/** Further plays begin only within this time. */
 const forecastMsMax = 500
 
 /** Yields after each step of a play. */

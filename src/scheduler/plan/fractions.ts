@@ -13,4 +13,4 @@ export const millionths = 1_000_000
 /** Weights and parts have at most six decimal digits; smaller values count as one millionth. */
 export const inMillionths = (value: number): bigint => BigInt(Math.max(1, Math.round(value * millionths)))
 
-export const numberOf = ({ num, den }: Fraction): number => Number((num * BigInt(millionths)) / den) / millionths
+export const toNumber = ({ num, den }: Fraction): number => Number((num * BigInt(millionths)) / den) / millionths

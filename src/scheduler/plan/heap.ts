@@ -1,4 +1,4 @@
-/** A heap that knows the position of each item: the first is known at once; adding, removing and moving take log n. */
+/** A heap with the position of each item: reading the first takes constant time, changes take log n. */
 export class Heap<T extends object> {
   private readonly items: T[] = []
   private readonly indexes = new Map<T, number>()

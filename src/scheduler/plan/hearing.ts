@@ -1,16 +1,16 @@
 import type { Heard } from './leader-store.ts'
-import { isSamePlacement, type RunMove, runOf } from './machines.ts'
+import { isSamePlacement, makeRun, type RunMove } from './machines.ts'
 import type { Change, Running, Start, Waiting } from './model.ts'
 import type { PoolState } from './state.ts'
 
 /**
- * Applies what the leader hears to the state. Changes come in the order of their commits. Hearing one twice changes
- * nothing: a start that was decided here is heard again as LEFT and RUN.
+ * Applies changes to the state, in the order of their commits. Applying one twice changes nothing: a start that was
+ * decided here comes back as LEFT and RUN.
  */
 export function hear(state: PoolState, { nowMs, changes, lanes }: Heard): void {
   state.nowMs = Math.max(state.nowMs, nowMs)
   state.machines.accounts.past.nowMs = state.nowMs
-  // Until now an undo could restore a hold that was dropped for a job that left.
+  // An undo can no longer restore a hold that was dropped for a job that left.
   for (const jobId of state.left) if (!state.holds.has(jobId)) state.left.delete(jobId)
   for (const lane of lanes) if (!state.lanes.has(lane.lane.id)) state.addLane(lane)
   const moves = changes.flatMap((change) => moveIn(state, change) ?? [])
@@ -20,7 +20,7 @@ export function hear(state: PoolState, { nowMs, changes, lanes }: Heard): void {
   for (const change of changes) if (change.kind === 'LEFT') state.forgetIfOver(change.laneId)
 }
 
-/** Takes the first entries of lanes, read after everything that was heard. */
+/** Takes the first entries of lanes; the read came after all applied changes. */
 export function refill(state: PoolState, first: ReadonlyMap<string, readonly Waiting[]>): void {
   for (const [laneId, entries] of first) {
     state.lanes.get(laneId)?.refill(entries)
@@ -32,7 +32,7 @@ export function refill(state: PoolState, first: ReadonlyMap<string, readonly Wai
 /** A job was submitted and started in one transaction: it never waited in the window of its lane. */
 export function hearStart(state: PoolState, start: Start): void {
   state.lanes.get(start.lane.id)?.takeUnseen(start.entry)
-  state.startRun(runOf(start, state.nowMs))
+  state.startRun(makeRun(start, state.nowMs))
 }
 
 function apply(state: PoolState, change: Change): void {
@@ -63,7 +63,7 @@ function apply(state: PoolState, change: Change): void {
 function join(state: PoolState, entry: Waiting): void {
   const window = state.lanes.get(entry.laneId)
   if (!window) throw new Error(`Job ${entry.jobId} joined lane ${entry.laneId}, which was never read`)
-  // Its LEFT was heard before, or concerns an entry that was never counted.
+  // The LEFT came before, or concerns an entry that was never counted.
   if (state.running.has(entry.runId) && !window.hasTaken(entry)) return
   window.join(entry)
   if (window.head?.jobId === entry.jobId) state.order.unpark(window)
@@ -90,7 +90,7 @@ function hearRun(state: PoolState, { runId, running, isSpared = false }: Extract
   if (running) state.addRun(running)
 }
 
-/** The preemption was withdrawn: it does not count. */
+/** The preemption was withdrawn, so it does not count. */
 function spare(state: PoolState, { jobId }: Running): void {
   const at = state.preemptions.findLastIndex(({ victimJobId }) => victimJobId === jobId)
   state.preemptions = state.preemptions.filter((_, index) => index !== at)

@@ -6,27 +6,26 @@ import { type Ration, wholeNode, within } from './rations.ts'
 import { reservedNodes } from './reservations.ts'
 
 /**
- * A hold keeps parts of nodes for one waiting job, its owner. A PREEMPTION hold is exactly what the victims leave behind:
- * no other job uses it, not even for the seconds of their grace. A DRAIN hold is what a head that waited too long will
- * get when the runs on those nodes end. Jobs that end before the hold is expected to be complete may use it. So may
- * preemptable jobs: their runs are marked as backfilled, and leave as soon as the owner waits only for what they use.
- * All other jobs use what the hold does not keep.
+ * A hold keeps parts of nodes for one waiting job, its owner. A PREEMPTION hold keeps exactly the resources of the
+ * victims; no other job uses them, not even during the grace period. A DRAIN hold keeps the nodes that a head gets
+ * when their runs end. Jobs that end before the hold is expected to be complete may use them. So may preemptable
+ * jobs: their runs are marked as backfilled, and are evicted as soon as the owner waits only for their resources.
  *
- * How drain holds are granted: drains.ts.
+ * drains.ts grants drain holds.
  */
 
 /** A job that wants nodes. */
 export interface Claim {
   lane: Lane
   entry: Waiting
-  /** What the limits of GPU models leave the job. */
+  /** GPU models that limits allow the job. */
   ration: Ration
 }
 
 export interface Usable extends Pick<PlaceOptions, 'budget'> {
-  /** The part of the node that the job may use; the node itself if that is all of it, null if there is none. */
+  /** The part of the node that the job may use: the same object for the whole node, null for no part. */
   view(node: FreeNode): FreeNode | null
-  /** The job on whose hold the run would be until that job needs it; null: no hold. */
+  /** The job whose hold the run would use until that job needs it; null: the run uses no hold. */
   backfilled(placements: readonly Placement[]): string | null
 }
 
@@ -54,13 +53,13 @@ function besideHolds(world: WorldView, { lane, entry }: Claim, evicts: boolean):
 }
 
 /**
- * Holds that the job has to respect. Under PRIORITY a drain hold counts only against jobs behind its owner; and since runs
- * are evicted by levels as they were given, not against an eviction for a job of a higher level than its owner.
+ * Holds that the job must respect. Under PRIORITY a drain hold binds only jobs behind its owner. Since runs are
+ * evicted by given levels, it does not bind an eviction for a job of a higher level than its owner.
  */
 export const holdsAgainst = (world: WorldView, job: Pick<Claim, 'lane' | 'entry'>, evicts = false): Hold[] =>
   [...world.holds.values()].filter((hold) => hold.jobId !== job.entry.jobId && !isPassed(world, job, { hold, evicts }))
 
-/** Drain holds that the job may pass over. */
+/** Drain holds that the job may ignore. */
 export const holdsPassed = (world: WorldView, job: Pick<Claim, 'lane' | 'entry'>, evicts = false): Hold[] =>
   [...world.holds.values()].filter((hold) => isPassed(world, job, { hold, evicts }))
 
@@ -73,7 +72,7 @@ const isPassed = (
 const mayBeEvicted = ({ preemptable, interactive }: Lane) => preemptable && !interactive
 const onNoHold = () => null
 
-/** What one hold keeps of one node. */
+/** The part of one node that one hold keeps. */
 export interface Kept {
   hold: Hold
   placement: Placement
@@ -88,12 +87,12 @@ function mayBackfill(world: WorldView, lane: Lane, { hold, evicts }: { hold: Hol
   const { kind, expectedMs } = hold
   if (kind === 'PREEMPTION') return false
   if (mayBeEvicted(lane)) return !isDue(world, hold)
-  // Victims may take long to leave: whether it would still end in time is not known.
+  // Victims may end late, so the job might not end in time.
   if (evicts) return false
   return lane.runSeconds !== null && expectedMs !== null && world.nowMs + lane.runSeconds * 1_000 <= expectedMs
 }
 
-/** It was started on the nodes of the hold because it ended in time, even if its command began later than expected. */
+/** The run was started because it ends in time, even if its command began later than expected. */
 const isBorrowed = ({ sinceMs, lane }: Running, hold: Hold): boolean =>
   hold.expectedMs !== null &&
   sinceMs >= hold.sinceMs &&
@@ -101,8 +100,8 @@ const isBorrowed = ({ sinceMs, lane }: Running, hold: Hold): boolean =>
   sinceMs + lane.runSeconds * 1_000 <= hold.expectedMs
 
 /**
- * Only runs that leave anyway, and claims of other jobs, use what the hold keeps: its owner takes it as soon as those are
- * served, and no job is backfilled or evicted there any more. Otherwise claims could follow each other for ever.
+ * Only evicted runs and claims of other jobs use the held resources: the owner gets them next. No job is backfilled
+ * or evicted there any more, otherwise claims could follow each other forever.
  */
 function isDue(world: WorldView, hold: Hold): boolean {
   return [...Map.groupBy(hold.placements, ({ nodeId }) => nodeId)].every(([nodeId, own]) => {
@@ -120,7 +119,7 @@ function isDue(world: WorldView, hold: Hold): boolean {
   })
 }
 
-/** The node without held devices, and with only the cores and memory that the owners of holds leave. */
+/** The node without held devices, and with only the cores and memory beside the holds. */
 function beside(world: WorldView, node: FreeNode, kept: readonly Kept[]): FreeNode {
   const left = leftBeside(world, node, kept)
   const devices = new Set(kept.flatMap(({ placement }) => placement.gpuIds))
@@ -149,8 +148,8 @@ export function subtract(left: { cpu: number; memory: number }, { cpuMillis, mem
 }
 
 /**
- * Whether the run is gone before the owner of the hold starts. If the time of that start is unknown, the owner waits for
- * the runs that are older than the hold; younger runs stay.
+ * The run ends before the owner of the hold starts. If the time of that start is unknown, only runs that are older
+ * than the hold do.
  */
 function goesFor(running: Running, { kind, jobId, expectedMs, sinceMs }: Hold): boolean {
   if (running.leaving || (kind === 'DRAIN' && running.backfilledOn === jobId)) return true
@@ -198,7 +197,7 @@ export function isComplete({ nodes }: WorldView, { placements }: Hold): boolean 
 }
 
 /**
- * The hold keeps nothing, or a node that its job cannot have any more: it is gone, takes no runs, or was reserved for
+ * The hold keeps no node, or one that its job cannot use: the node was removed, takes no runs, or is reserved for
  * others.
  */
 export function isVoid(world: WorldView, { placements }: Hold, owner: Lane | undefined): boolean {
@@ -210,7 +209,7 @@ export function isVoid(world: WorldView, { placements }: Hold, owner: Lane | und
   })
 }
 
-/** The latest end of the run; infinity: it has no maximum run time. */
+/** The latest end of the run; infinity without a maximum run time. */
 export function endMs({ lane, startedMs, sinceMs }: Running): number {
   return lane.runSeconds === null ? Number.POSITIVE_INFINITY : (startedMs ?? sinceMs) + lane.runSeconds * 1_000
 }

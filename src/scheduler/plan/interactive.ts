@@ -4,8 +4,8 @@ import { because, type Reason } from '../../domain/reason.ts'
 import type { WorldView } from './model.ts'
 
 /**
- * One interactive run per user. The runs of this pool are known here; a run of the user in another pool is found when the start is
- * committed (domain/jobs/one-interactive.ts), and the partial unique index has the last word.
+ * One interactive run per user. Runs of this pool are checked here, those of other pools at the commit of the start
+ * (domain/jobs/one-interactive.ts); the partial unique index decides.
  */
 
 export type InteractiveVerdict =

@@ -5,23 +5,23 @@ import { type ClassOrBand, classOf } from './classes.ts'
 import type { LaneState, Waiting } from './model.ts'
 
 /**
- * The first entries of a lane. The rest stays in the database and is read when these are gone (`dry`). An entry that a
- * read showed may be heard of later, and one that was started is still to be heard of as LEFT:
+ * The first entries of a lane. The others stay in the database and are read when these have started (`dry`). Changes
+ * of entries may come after a read that already showed them:
  *
- * - `whole`: every entry that the database had at the last read is here. Then the entries themselves are the count.
- * - otherwise `told` counts what was heard: each JOINED and LEFT is delivered once, and one that repeats what an entry
- *   of the window says already is recognised. The JOINED of a `read` entry was counted before the read or comes after it.
- * - `unseen`: submitted and started in one transaction, JOINED not heard yet.
- * - `taken`: started from here, LEFT not heard yet. A JOINED of the same run that comes late must not put it back.
+ * - `whole`: all entries of the last read are here, and their number is the count.
+ * - otherwise `total` counts changes: each JOINED and LEFT comes once, and a repetition of an entry of the window is
+ *   recognised. The JOINED of a `read` entry was counted before the read or comes later.
+ * - `unseen`: submitted and started in one transaction; JOINED is still to come.
+ * - `taken`: started from here; LEFT is still to come. A late JOINED of the same run must not put it back.
  */
 
 /**
- * Entries that one read of a lane answers, if the lane has as many (`Store.load`, `Store.first`). A window takes a shorter
- * answer for the whole lane, so a reader with a smaller limit of its own would lose the entries behind it.
+ * Entries that one read of a lane returns, if the lane has as many (`Store.load`, `Store.first`). Fewer entries mean
+ * the whole lane, so a store must not use a smaller limit.
  */
 export const windowSize = 32
 
-/** Entries that a window keeps: those that join beyond it are left to the next read. */
+/** Maximum entries of a window; the next read gets later ones. */
 const keptMax = 4 * windowSize
 
 /** The order of entries that does not change with time. */
@@ -39,16 +39,16 @@ export class LaneWindow {
   readonly class: ClassOrBand
   /** Priority of its head under PRIORITY, raised by waiting. */
   effective: number
-  /** When time alone raises the priority of its head. */
+  /** When waiting raises the priority of its head. */
   dueMs: number | null = null
-  /** Why the lane was parked; null: it was not, or it waits behind others. */
+  /** Why the lane is parked; null: it is not, or it waits behind others. */
   reason: Reason | null = null
   consideredMs = 0
   private entries: Waiting[] = []
   private readonly read = new Set<string>()
   private readonly unseen = new Set<string>()
   private readonly taken = new Map<string, string>()
-  private told = 0
+  private total = 0
   private whole = true
 
   constructor({ lane, userName, team }: Omit<LaneState, 'waiting' | 'first'>) {
@@ -67,10 +67,9 @@ export class LaneWindow {
   get waiting(): number {
     if (this.whole) return this.entries.length
     const taken = [...this.taken.keys()].filter((jobId) => !this.unseen.has(jobId)).length
-    return Math.max(this.told - taken, this.entries.length)
+    return Math.max(this.total - taken, this.entries.length)
   }
 
-  /** The lane as it is known now. */
   get copy(): LaneState {
     const { userName, team } = this.counted
     return { lane: this.lane, userName, team, waiting: this.waiting, first: [...this.entries] }
@@ -88,11 +87,11 @@ export class LaneWindow {
 
   load(waiting: number, first: readonly Waiting[]): void {
     this.entries = first.toSorted(compareEntries)
-    this.told = waiting
+    this.total = waiting
     this.whole = waiting <= first.length
   }
 
-  /** Takes the first entries of a read that came after everything that was heard. */
+  /** Takes the first entries of a read that came after all applied changes. */
   refill(first: readonly Waiting[]): void {
     this.whole = first.length < windowSize
     this.entries = first.filter((entry) => this.taken.get(entry.jobId) !== entry.runId).toSorted(compareEntries)
@@ -107,7 +106,7 @@ export class LaneWindow {
     const isTaken = this.taken.get(jobId) === runId
     const isFirst = [this.read.delete(jobId), this.unseen.delete(jobId)].includes(true)
     if ((isTaken || known?.runId === runId) && !isFirst) return
-    this.told++
+    this.total++
     if (known) this.entries.splice(this.entries.indexOf(known), 1)
     if (!isTaken && (this.whole || known || this.isInside(entry))) this.insert(entry)
     this.count()
@@ -118,7 +117,7 @@ export class LaneWindow {
     if (at >= 0) this.entries.splice(at, 1)
     this.taken.delete(jobId)
     this.read.delete(jobId)
-    if (!this.unseen.delete(jobId)) this.told--
+    if (!this.unseen.delete(jobId)) this.total--
     this.count()
   }
 
@@ -150,7 +149,7 @@ export class LaneWindow {
     this.insert(entry)
   }
 
-  /** Another transaction moved the job before it could start; the change will be heard. */
+  /** Another transaction moved the job before its start; that change is still to come. */
   lose(jobId: string): void {
     this.taken.delete(jobId)
     this.count()
@@ -172,7 +171,7 @@ export class LaneWindow {
   }
 
   private count(): void {
-    if (this.whole) this.told = this.entries.length + this.taken.size
+    if (this.whole) this.total = this.entries.length + this.taken.size
   }
 }
 

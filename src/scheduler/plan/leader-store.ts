@@ -1,22 +1,20 @@
 import type { Change, Decisions, LaneState, Snapshot, Waiting } from './model.ts'
 
 /**
- * Where a leader reads its pool and commits its decisions. Everything is written under its epoch: a leader of an old
- * epoch gets `Fenced`. Over PostgreSQL: stored.ts; in memory, for the simulator: simulate/.
+ * Reads the pool of a leader and commits its decisions. Every write carries the epoch: a leader of an old epoch gets
+ * `Fenced`. Over PostgreSQL: stored-pool.ts; in memory, for the simulator: simulate/.
  */
 
 export interface Store {
-  /** The whole pool at one moment; earlier changes need not be heard any more. */
+  /** The whole pool at one moment; it includes all earlier changes. */
   load(): Promise<Snapshot>
-  /**
-   * The changes since then, in order, and the time; opens the gates that are due. `lanes`: those that the leader knows.
-   */
+  /** The changes since then, in order, and the time; opens due gates. `lanes`: the known lanes. */
   changes(lanes: KnownLanes): Promise<Heard>
   /** The first entries of these lanes, `windowSize` of each that has as many. */
   first(laneIds: readonly string[]): Promise<ReadonlyMap<string, readonly Waiting[]>>
   /**
-   * All of it or nothing. Starts of jobs that another transaction moved meanwhile, and evictions for them, are left out
-   * and named.
+   * Commits everything or nothing. Starts of jobs that another transaction moved, and evictions for them, are left
+   * out and named.
    */
   commit(decisions: Decisions, revision: number): Promise<Committed>
   /** Rows of the views that changed. */
@@ -32,23 +30,23 @@ export interface Heard {
   changes: readonly Change[]
   /** Lanes of `changes` that were unknown; `first` and `waiting` are empty: entries join by changes. */
   lanes: readonly Omit<LaneState, 'waiting' | 'first'>[]
-  /** When the next gate that time opens is due; null: none. */
+  /** When time opens the next gate; null: never. */
   nextDueMs: number | null
-  /** There are more changes to hear before anything is decided. */
+  /** More changes must be read before the next decision. */
   more: boolean
 }
 
 export type Committed =
   | { kind: 'committed'; lost: readonly string[] }
-  /** The settings changed after they were read: hear, and plan again. */
+  /** The settings changed after they were read: read changes and plan again. */
   | { kind: 'stale' }
   /**
-   * A device, an amount or a person's interactive run was not free: nothing was written, and the world must be loaded
-   * again.
+   * A device, an amount or the interactive run of a user was not free: nothing was written, and the world must be
+   * loaded again.
    */
   | { kind: 'conflict' }
 
-/** What readers in every process are shown; null as a value deletes the row. */
+/** Rows that readers of every process see; null deletes the row. */
 export interface Views {
   lanes: ReadonlyMap<string, LaneRow | null>
   classes: ReadonlyMap<string, ClassRow | null>
@@ -56,7 +54,7 @@ export interface Views {
 }
 
 export interface ViewChanges extends Views {
-  /** A row has other content, and not only another time. */
+  /** The content of a row changed, not only its time. */
   isNews: boolean
 }
 
@@ -81,7 +79,7 @@ export interface AccountRow {
   occupancy: number
   /** null: the pool has no half-life. */
   decayedUse: number | null
-  /** By which jobs are ordered. */
+  /** Jobs are ordered by this number. */
   share: number
   weight: number
   running: number

@@ -1,33 +1,31 @@
 import type { Lane } from '../../domain/lanes.ts'
 import type { QueuedJob } from './lane-window.ts'
-import { runOf } from './machines.ts'
+import { makeRun } from './machines.ts'
 import type { Decisions, Eviction, Hold, Start } from './model.ts'
 import type { PoolState } from './state.ts'
 
 /**
- * Decisions and their undoing. A decision changes the state as soon as it is entered, so the next one is made with what
- * it leaves; the way back is kept until the decisions are forgotten.
+ * Enters decisions into the state and undoes them. An entered decision changes the state at once, so the next one
+ * builds on it.
  *
- * `undo` takes all of them back in reverse order and restores the state; findings about lanes are not decisions and
- * stay. It must come before anything else is heard. `lose` takes back the decisions about jobs that another transaction
- * moved, after the rest was committed.
+ * `undo` restores the state; findings about lanes stay. It must come before the next changes. `lose` undoes the
+ * decisions about jobs that another transaction moved, after the rest was committed.
  */
 export class Ledger {
   private readonly state: PoolState
   private readonly inverses = new WeakMap<Decisions, (() => void)[]>()
-  /** How the accounts of starts get their turns back. */
+  /** Functions that undo the turns of accounts. */
   private readonly turns = new WeakMap<Start, () => void>()
 
   constructor(state: PoolState) {
     this.state = state
   }
 
-  /** Starts the job. */
   start(decisions: Decisions, { window, entry }: QueuedJob, given: Omit<Start, 'lane' | 'entry'>): void {
     this.take(decisions, { window, entry })
     if (this.state.holds.has(entry.jobId)) this.dropHold(decisions, entry.jobId)
     const start = { lane: window.lane, entry, ...given }
-    const takeBack = this.state.startRun(runOf(start, this.state.nowMs))
+    const takeBack = this.state.startRun(makeRun(start, this.state.nowMs))
     this.turns.set(start, takeBack)
     this.inverted(decisions, () => {
       this.state.endRun(entry.runId)
@@ -36,13 +34,13 @@ export class Ledger {
     decisions.starts.push(start)
   }
 
-  /** Ends the job before it began. */
+  /** Fails the job before its start. */
   refuse(decisions: Decisions, job: QueuedJob, info: string): void {
     this.take(decisions, job)
     decisions.refused.push({ entry: job.entry, info })
   }
 
-  /** Asks the victims to leave and holds what they use for the claimant. */
+  /** Requests the end of the victims and holds their resources for the claimant. */
   evict(decisions: Decisions, lane: Lane, eviction: Eviction): void {
     const { state } = this
     const { hold, victims } = eviction
@@ -67,7 +65,6 @@ export class Ledger {
     decisions.evictions.push(eviction)
   }
 
-  /** Drains nodes for a head. */
   drain(decisions: Decisions, lane: Lane, hold: Hold): void {
     this.hold(decisions, lane, hold)
     decisions.holds.put.push(hold)
@@ -82,13 +79,13 @@ export class Ledger {
     this.inverted(decisions, () => this.state.putHold(hold, lane))
   }
 
-  /** Takes back decisions of which none was committed. */
+  /** Undoes decisions of which none was committed. */
   undo(decisions: Decisions): void {
     for (const inverse of this.inverses.get(decisions)?.toReversed() ?? []) inverse()
     this.inverses.delete(decisions)
   }
 
-  /** Takes back decisions about jobs that another transaction moved first. */
+  /** Undoes decisions about jobs that another transaction moved first. */
   lose(jobIds: readonly string[], { starts }: Decisions): void {
     const lost = new Set(jobIds)
     for (const jobId of lost) this.state.dropHold(jobId)
@@ -117,7 +114,7 @@ export class Ledger {
     const before = state.holds.get(hold.jobId)
     state.putHold(hold, lane)
     if (before) state.order.freed([])
-    // Beside drained nodes, jobs of the class are tried in another way.
+    // Jobs of the class are considered in another way beside drained nodes.
     state.order.closures.clear()
     state.order.hasMoved = true
     this.inverted(decisions, () => (before ? state.putHold(before, lane) : state.dropHold(hold.jobId)))

@@ -14,26 +14,26 @@ import { Accounts } from './accounts.ts'
 import type { Hold, Running, Start } from './model.ts'
 
 /**
- * The machines of the pool and the runs that hold them. What is free is never read but computed: the nodes minus the
- * runs that are known here. So a run counts exactly from its start to its end, whichever process decided them.
+ * The machines of the pool and the runs on them. Free amounts are never read but computed: the nodes minus the known
+ * runs. So a run counts exactly from its start to its end, whichever process decided them.
  */
 export class Machines {
-  /** In the order of their starts. */
+  /** Sorted by start. */
   readonly running = new Map<string, Running>()
-  /** By job. */
+  /** Keys are ids of jobs. */
   readonly holds = new Map<string, Hold>()
   readonly accounts = new Accounts()
   readonly tally = new Map<string, Amount>()
   nodes: FreeNode[] = []
   /** Free GPUs of each model, in the order of the names. */
   freeGpus = new Int32Array()
-  /** What non-preemptable batch jobs hold, or will be given. */
+  /** Amounts that non-preemptable batch jobs hold or are promised. */
   unpreemptable = none
   /** Number of runs by account. */
   readonly runsOf = new Map<string, number>()
   /** Runs that started on resources of victims. */
   won = 0
-  /** Runs whose jobs ran before and may have lost work. */
+  /** Runs of jobs that ran before and may have lost work. */
   hurt = 0
   /** Number of preemptable runs. */
   preemptable = 0
@@ -80,7 +80,7 @@ export class Machines {
     for (const run of this.running.values()) this.count(run, 1)
   }
 
-  /** Returns the scopes in which the run counts. */
+  /** Returns the scopes that count the run. */
   add(run: Running): readonly string[] {
     this.running.set(run.runId, run)
     return this.enter(run)
@@ -92,7 +92,7 @@ export class Machines {
     this.add(run)
   }
 
-  /** Runs that exchange what they hold: all give it back before any takes it. */
+  /** Releases the resources of all these runs before any takes others. */
   exchange(moves: readonly RunMove[]): void {
     for (const { known } of moves) this.withdraw(known)
     for (const { running } of moves) this.add(running)
@@ -191,7 +191,7 @@ export class Machines {
     if (lane.preemptable || lane.restartable) this.preemptable += one
   }
 
-  /** Counts what victims leave for a job as the job's own. */
+  /** Counts the resources of victims as those of the job that evicted them. */
   private promise({ jobId, kind, placements }: Hold, sign: 1 | -1): void {
     const lane = this.owners.get(jobId)
     if (kind !== 'PREEMPTION' || !lane) return
@@ -222,7 +222,7 @@ const asOf = (nowMs: number, node: FreeNode): FreeNode =>
   node.backOff ? { ...node, backOff: { ...node.backOff, isOver: node.backOff.untilMs <= nowMs } } : node
 
 /** The run that a start leads to. */
-export function runOf({ lane, entry, placements, wonTier, backfilledOn }: Start, nowMs: number): Running {
+export function makeRun({ lane, entry, placements, wonTier, backfilledOn }: Start, nowMs: number): Running {
   const { runId, jobId, run } = entry
   return {
     runId,
@@ -240,7 +240,7 @@ export function runOf({ lane, entry, placements, wonTier, backfilledOn }: Start,
   }
 }
 
-/** Whether both hold the same; what the backend told of a node since it was chosen does not count. */
+/** Both hold the same amounts; whether the backend has confirmed a node does not count. */
 export const isSamePlacement = (a: Running, b: Running): boolean =>
   a.placements.length === b.placements.length &&
   a.placements.every((placement, at) => {

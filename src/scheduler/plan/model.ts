@@ -7,9 +7,10 @@ import type { Settings } from '../../domain/scheduling.ts'
 import type { HoldingState } from '../../domain/state.ts'
 
 /**
- * The words of the planner. A leader keeps a *world* of its pool: loaded once when it takes over (`Snapshot`), then kept up
- * by what it hears (`Change`). `plan` decides over it, and each decision is true in it at once; the store commits the
- * `Decisions` under the leader's epoch. This folder has no I/O and no clock: times are the database's, in milliseconds.
+ * Types of the planner. A leader keeps a *world* of its pool, loaded once when it takes over (`Snapshot`) and then
+ * updated from changes (`Change`). `plan` decides over it, and each decision changes it at once; the store commits
+ * the `Decisions` under the epoch of the leader. This folder has no I/O and no clock: times come from the database,
+ * in milliseconds.
  */
 
 /** Jobs among which a blocked head blocks the others. Interactive jobs are outside the classes and block no other job. */
@@ -39,9 +40,9 @@ export interface Running {
   sinceMs: number
   /** When its command began; null: it has not begun. */
   startedMs: number | null
-  /** Its preemption was requested. */
+  /** The preemption of the run was requested. */
   leaving: boolean
-  /** The job of the hold on whose nodes it runs until that job needs them. */
+  /** The owner of the hold whose nodes the run uses until the owner needs them. */
   backfilledOn: string | null
   /** The tier of the preemption that freed its placements; null: they were free. */
   wonTier: Tier | null
@@ -49,7 +50,10 @@ export interface Running {
   lostMs: number
 }
 
-/** Why a run has to leave: for an interactive job; strict; rotation; backfill that has to leave its hold. Numbers are stored. */
+/**
+ * Why a run is evicted: for an interactive job, strictly, by rotation, or from backfill of a hold. The numbers are
+ * stored.
+ */
 export const tiers = { interactive: 0, strict: 1, rotation: 2, drain: 3 } as const
 export type Tier = (typeof tiers)[keyof typeof tiers]
 
@@ -58,10 +62,13 @@ export interface Hold {
   jobId: string
   kind: 'PREEMPTION' | 'DRAIN'
   class: JobClass | 'INTERACTIVE'
-  /** Of a PREEMPTION: exactly what the job will be given. Of a DRAIN: the nodes and amounts it waits for; devices may change. */
+  /**
+   * PREEMPTION: exactly the placements that the job gets. DRAIN: the nodes and amounts it waits for; devices may
+   * change.
+   */
   placements: readonly Placement[]
   sinceMs: number
-  /** When it is expected to be complete; null: not known. */
+  /** When the hold is expected to be complete; null: unknown. */
   expectedMs: number | null
 }
 
@@ -95,7 +102,7 @@ export interface PoolSettings extends Settings {
   starvationThresholdMs: number
   /** Limits, in the order in which they are shown. */
   rules: readonly LimitRule[]
-  /** By account; default 1. */
+  /** Keys are accounts; default 1. */
   weights: ReadonlyMap<string, number>
   reservations: readonly Reservation[]
 }
@@ -126,18 +133,18 @@ export interface Snapshot {
   preemptions: readonly PastPreemption[]
   /** Accounts of the latest starts, the oldest first. */
   served: readonly Served[]
-  /** What accounts held until now, decayed by the half-life of the pool; empty without one. */
+  /** Decayed use of accounts until now; empty without a half-life. */
   decayedUse: ReadonlyMap<string, ResourceAmounts>
 }
 
 /**
- * What the leader hears, in order. Hearing the same twice changes nothing. `isSpared`: the run ended, and no preemption of
- * it is recorded: if there was a request, it was withdrawn.
+ * Changes of the pool, in order. Applying one twice changes nothing. `isSpared`: the run ended, and no preemption of
+ * it is recorded: a request was withdrawn.
  */
 export type Change =
   | { kind: 'JOINED'; entry: Waiting }
   | { kind: 'LEFT'; jobId: string; laneId: string }
-  /** null: it does not hold resources any more. */
+  /** null: the run does not hold resources any more. */
   | { kind: 'RUN'; runId: string; running: Running | null; isSpared?: boolean }
   | { kind: 'NODES'; nodes: readonly FreeNode[] }
   | { kind: 'SETTINGS'; settings: PoolSettings }
@@ -152,7 +159,7 @@ export interface Start {
   backfilledOn: string | null
 }
 
-/** Runs that have to leave, and the hold on what they use. */
+/** Evicted runs, and the hold on their resources. */
 export interface Eviction {
   hold: Hold
   claimant: { jobId: string; account: string }
@@ -171,7 +178,7 @@ export interface Decisions {
   holds: { put: Hold[]; drop: string[] }
   /** Interactive jobs of users who already have one: they end with this message. */
   refused: { entry: Waiting; info: string }[]
-  /** Lanes whose next entries must be read before the pass can go on. */
+  /** Lanes whose next entries must be read before the pass continues. */
   needs: string[]
   /** Number of jobs that were considered. */
   considered: number
@@ -185,39 +192,40 @@ export interface Fraction {
   den: bigint
 }
 
-/** What the parts of the planner may read of the world. */
+/** The read-only world for the parts of the planner. */
 export interface WorldView {
   readonly nowMs: number
   readonly settings: PoolSettings
   /**
-   * Nodes minus what runs use. `take` and `giveBack` (placement.ts) change them; a caller that tries something out
-   * restores them.
+   * Nodes minus the amounts of runs. `take` and `giveBack` (placement.ts) change them; a caller that tries something
+   * out restores them.
    */
   readonly nodes: readonly FreeNode[]
-  /** In the order of their starts. */
+  /** Sorted by start. */
   readonly running: ReadonlyMap<string, Running>
-  /** By job. */
+  /** Keys are ids of jobs. */
   readonly holds: ReadonlyMap<string, Hold>
   readonly preemptions: readonly PastPreemption[]
   /** Runs with a placement on the node. */
   runsOn(nodeId: string): Iterable<Running>
   /**
-   * The largest part of any resource of the pool that the account's runs hold, over its weight, with `extra` added and
-   * `without` removed. Runs whose preemption was requested do not count; the jobs that hold their resources do.
+   * The largest part of any resource of the pool that the runs of the account hold, divided by its weight, with
+   * `extra` added and `without` removed. Runs whose preemption was requested do not count; the jobs that get their
+   * resources do.
    */
   occupancy(account: string, change?: { extra?: ResourceAmounts; without?: ResourceAmounts }): Fraction
   /**
-   * The job is before the owner of this hold, and the order does not change with what starts: under PRIORITY. Never true
-   * under FAIR_SHARE.
+   * The job is permanently ahead of the owner of this hold: under PRIORITY only, since shares change with every
+   * start.
    */
   precedes(job: { lane: Lane; entry: Waiting }, holdOf: string): boolean
-  /** Under PRIORITY: the lane has a higher level, as it was given, than the owner of this hold. */
+  /** Under PRIORITY: the given level of the lane is higher than that of the owner of this hold. */
   outranks(lane: Lane, holdOf: string): boolean
-  /** By which jobs are ordered: the occupancy, or with a half-life what the decayed use will soon be. */
+  /** Jobs are ordered by this number: the occupancy, or with a half-life the decayed use of the near future. */
   share(account: string): Fraction
 }
 
-/** The outcome for a job, and why it would not start. */
+/** The outcome for a job, or the reason that keeps it from starting. */
 export type Verdict =
   | { start: Pick<Start, 'placements' | 'models' | 'wonTier' | 'backfilledOn'> }
   | { start: null; reason: Reason; becomes: 'QUEUED' | 'FAILED' }

@@ -11,36 +11,36 @@ import { interactivePolicy, type OrderingPolicy } from './policy.ts'
 import { priority } from './priority.ts'
 import type { Touched } from './touched.ts'
 
-/** The head that keeps its class waiting, while it is the first of it. */
+/** A head that keeps its class waiting, while it is the first of its class. */
 export interface Closure {
   lane: LaneWindow
   jobId: string
   reason: Reason
   consideredMs: number
-  /** It waits for machines, not for its part of them. */
+  /** The head waits for machines, not for the part of non-preemptable jobs. */
   forCapacity: boolean
-  /** A step that happens once per round may open it. */
+  /** A step of the next round may open the class. */
   forThisRound: boolean
 }
 
-/** Lots beside those of limits. */
+/** Lots that are not lots of limits. */
 export const lots = { capacity: 'CAPACITY', unsatisfiable: 'UNSATISFIABLE' } as const
 
 const policyOf = (settings: PoolSettings, accounts: Accounts): OrderingPolicy =>
   settings.policy === 'FAIR_SHARE' ? fairShare(accounts) : priority(settings.starvationThresholdMs)
 
-/** A queue of the order. Jobs of capacity reservations have one of their own, which nothing closes. */
+/** Name of a queue. Jobs of capacity reservations have their own, which no head closes. */
 type QueueName = ClassOrBand | 'RESERVED'
 
 const queueNameOf = ({ class: ofClass, lane }: LaneWindow): QueueName =>
   ofClass !== 'INTERACTIVE' && lane.reservationId !== null ? 'RESERVED' : ofClass
 
 /**
- * The order in which jobs are considered. Interactive jobs come first and block no other. Then the first of each class,
- * unless a head closed it: under FAIR_SHARE a head closes its class, under PRIORITY every class of the same machines behind
- * itself, since size must not beat priority. What closed a class lasts until something becomes free. Jobs of a capacity
- * reservation are ordered among these, but neither close a class nor wait behind one: the head of a class may wait for the
- * very nodes that are reserved for them.
+ * The order in which jobs are considered. Interactive jobs come first and block no other job. Then comes the first of
+ * each class, unless a head closed it: under FAIR_SHARE a head closes its class, under PRIORITY every class of the
+ * same machines behind itself, since size must not beat priority. A class stays closed until resources become free.
+ * Jobs of a capacity reservation neither close a class nor wait behind one: a head may wait for the very nodes that
+ * are reserved for them.
  */
 export class Order {
   readonly closures = new Map<JobClass, Closure>()
@@ -65,7 +65,7 @@ export class Order {
     this.queues = new Map<QueueName, ClassQueue>([['INTERACTIVE', new ClassQueue(interactivePolicy)], ...ordered])
   }
 
-  /** Puts the lane where its present head belongs. */
+  /** Puts the lane at the position of its present head. */
   put(lane: LaneWindow, nowMs: number): void {
     this.touched.lane(lane)
     if (lane.dry) this.dry.add(lane)
@@ -85,7 +85,7 @@ export class Order {
     this.queueOf(lane).remove(lane)
   }
 
-  /** Raises heads whose time has come. */
+  /** Raises heads that are due. */
   age(nowMs: number): LaneWindow[] {
     const risen: LaneWindow[] = []
     for (;;) {
@@ -117,14 +117,14 @@ export class Order {
     return (a.class === 'INTERACTIVE' ? interactivePolicy : this.policy).compare(a, b) < 0
   }
 
-  /** The head that this lane waits behind, if it is not the first of its class. */
+  /** The head ahead of this lane that closes its class. */
   closedBy(lane: LaneWindow): Closure | undefined {
     if (lane.class === 'INTERACTIVE' || lane.lane.reservationId !== null) return undefined
     const closures = batchClasses.flatMap((name) => this.closureFor(name, lane) ?? [])
     return closures.find(({ lane: closing }) => closing !== lane && this.policy.compare(closing, lane) < 0)
   }
 
-  /** Lanes behind a raised head of a lower level under PRIORITY, in order. */
+  /** Lanes of a higher level behind a head that waiting raised, under PRIORITY, in order. */
   outranking(): LaneWindow[] {
     if (this.settings.policy !== 'PRIORITY') return []
     const raised = [...this.closures.values()].filter(({ lane }) => lane.effective > lane.lane.priority)
@@ -159,7 +159,7 @@ export class Order {
     for (const queue of this.queues.values()) for (const lane of queue.switched()) this.touched.lane(lane)
   }
 
-  /** The lane has a cause of its own that keeps it from starting. */
+  /** A lot that sleeps keeps the lane from starting. */
   isParked(lane: LaneWindow): boolean {
     return this.queueOf(lane).sleeps(lane)
   }
@@ -168,12 +168,12 @@ export class Order {
     this.queueOf(lane).park(lane, lot)
   }
 
-  /** The head of the lane is further ahead than before: it may pass a hold now. */
+  /** The head moved ahead: it may pass a hold now. */
   unpark(lane: LaneWindow): void {
     this.queueOf(lane).leaveLot(lane, lots.capacity)
   }
 
-  /** Resources were freed, and these scopes count less. */
+  /** Resources were freed, and the counts of these scopes fell. */
   freed(scopes: readonly string[]): void {
     this.closures.clear()
     this.hasMoved = true
@@ -185,7 +185,10 @@ export class Order {
     }
   }
 
-  /** Resources were taken: a head that a limit or its part of the pool now stops does not close its class any more. */
+  /**
+   * Resources were taken: a head that a limit or the part of non-preemptable jobs now stops no longer closes its
+   * class.
+   */
   taken({ ceilings, isPart }: { ceilings: Ceilings; isPart: boolean }): void {
     const ofModels = hasModelLimits(ceilings)
     for (const [name, { forCapacity, lane }] of this.closures) {
@@ -197,7 +200,7 @@ export class Order {
     this.hasMoved = true
   }
 
-  /** Preemption may help now jobs that wait for machines: the next round asks for each of them. */
+  /** Preemption may help jobs that wait for machines now: the next round considers each of them. */
   weighAgain(): void {
     this.weighs = true
     for (const closure of this.closures.values()) if (closure.forCapacity) closure.forThisRound = true
@@ -235,7 +238,7 @@ export class Order {
   private queueOf(lane: LaneWindow): ClassQueue {
     const name = queueNameOf(lane)
     const queue = this.queues.get(name)
-    if (!queue) throw new Error(`There is no queue ${name}`)
+    if (!queue) throw new Error(`Unknown queue ${name}`)
     return queue
   }
 }

@@ -10,10 +10,10 @@ import { newRound, type Planned, type Round } from './round.ts'
 import { lookAgainMs, soonest } from './timing.ts'
 
 /**
- * One round: the first job in order that may start, again and again, until no job is left that could or `startsMax` did.
- * It ends early at a lane whose next entries must be read (`needs`), since one of them might be first. What is found out
- * about the other lanes (parked, or closing their class) lasts until it changes: a round in which nothing changed
- * considers no job.
+ * One round starts the first job in order that may start, until no such job is left or `startsMax` jobs started. It
+ * ends early at a lane whose next entries must be read (`needs`), since one of them may be first. Findings about the
+ * other lanes (parked, or closing their class) last until their cause changes: a round without changes considers no
+ * job.
  */
 export function plan(planned: Planned, { startsMax }: { startsMax: number }): Decisions {
   const round = newRound(planned, false)
@@ -25,7 +25,7 @@ export function plan(planned: Planned, { startsMax }: { startsMax: number }): De
   return run(round, { startsMax, before: null })
 }
 
-/** The same for the jobs before a lane, without evictions, drains and refusals. The caller takes it back. */
+/** The same for the jobs before a lane, without evictions, drains and refusals. The caller undoes it. */
 export function rehearse(
   planned: Planned,
   { startsMax, before }: { startsMax: number; before: LaneWindow },
@@ -86,7 +86,7 @@ function settle(round: Round, job: QueuedJob, outcome: Consideration): void {
   }
 }
 
-/** Under PRIORITY a job may start on nodes that are drained for jobs behind it: they get other nodes drained. */
+/** Under PRIORITY a job may start on nodes that are drained for jobs behind it; those jobs get other nodes. */
 function start({ state, ledger, decisions }: Round, job: QueuedJob, given: Omit<Start, 'lane' | 'entry'>): void {
   const on = new Set(given.placements.map(({ nodeId }) => nodeId))
   const evicted = state.holds.get(job.entry.jobId)?.kind === 'PREEMPTION'
@@ -97,11 +97,11 @@ function start({ state, ledger, decisions }: Round, job: QueuedJob, given: Omit<
 }
 
 /**
- * Drops the hold of a job that may not start now: a pool does not stand still for it. Victims that were not signalled yet
- * stay. true: the job is considered again, since it may start elsewhere without the hold.
+ * Drops the hold of a job that may not start now, so that it does not block the pool. Victims without a signal are
+ * spared. true: the job is considered again, since it may start without the hold.
  */
 function giveUpHold({ state, ledger, decisions }: Round, { entry: { jobId } }: QueuedJob): boolean {
-  // What this round clears for it is dropped by the next one.
+  // The next round drops a hold of this round.
   if (decisions.evictions.some(({ claimant }) => claimant.jobId === jobId)) return false
   if (!state.holds.has(jobId)) return false
   ledger.dropHold(decisions, jobId)

@@ -4,12 +4,12 @@ import { plan } from './plan.ts'
 import { buildWorld, type World } from './world.ts'
 
 /**
- * Plays a pool forward: the planner decides over a copy, time jumps from one event to the next, runs end when `runMs`
- * says so. No job joins from outside and no gate opens. A job that is evicted ends after the grace period and is queued
- * again if it may be.
+ * Plays a pool forward: the planner decides over a copy, time jumps to the next event, and runs end by `runMs`. No
+ * job joins from outside and no gate opens. An evicted job ends after the grace period and is queued again if it may
+ * be.
  */
 export interface Play {
-  /** How much longer the job runs; null: without a known end. */
+  /** Remaining run time; null: without a known end. */
   runMs(job: { jobId: string; ranMs: number }): number | null
   graceMs: number
   startsMax: number
@@ -25,7 +25,7 @@ const stepsMax = 50_000
 const startsPerRound = 10
 const runsPerStep = 500
 
-/** Yields after each step, so that a caller can pause it or stop it. The map says when jobs start, and grows meanwhile. */
+/** Yields after each step, so that a caller can pause or stop it, and fills the map with the starts of jobs. */
 export function* playForward(snapshot: Snapshot, how: Play, startsAt: Map<string, number>): Generator<void, void> {
   const playing = new Playing(yield* buildWorld(snapshot), how, startsAt)
   for (const [at, running] of snapshot.running.entries()) {
@@ -55,7 +55,7 @@ class Playing {
     this.nowMs = Math.ceil(world.state.nowMs)
   }
 
-  /** The run is there when the play begins. */
+  /** Adds a run from before the play. */
   goOn(running: Running): void {
     const { jobId, leaving, startedMs } = running
     const ranMs = Math.max(0, this.nowMs - (startedMs ?? this.nowMs))
@@ -65,7 +65,7 @@ class Playing {
     this.queueAgain(running)
   }
 
-  /** false: nothing more can be said. */
+  /** false: the play ends, because nothing further is known. */
   step(): boolean {
     const decisions = plan(this.world, { startsMax: startsPerRound })
     const { starts, evictions, holds, refused, needs, considered, nextMs } = decisions
@@ -73,7 +73,7 @@ class Playing {
       this.follow(decisions)
       return true
     }
-    // What waits behind the known part of a lane is not known.
+    // Later entries of a lane are unknown.
     if (needs.length > 0) return false
     const dueMs = nextMs !== null && (nextMs > this.nowMs || considered > 0) ? nextMs : null
     const next = Math.min(this.endings.first?.atMs ?? Infinity, dueMs ?? Infinity)
@@ -90,7 +90,7 @@ class Playing {
     this.endings.put(ending)
   }
 
-  /** The decisions are committed and heard of. */
+  /** Applies the decisions as committed changes. */
   private follow({ starts, evictions, refused }: Decisions): void {
     const changes: Change[] = []
     for (const { entry } of starts) {
@@ -110,7 +110,7 @@ class Playing {
     this.hear(changes)
   }
 
-  /** Before the others of its lane, which were submitted later. */
+  /** Puts the job before the others of its lane, which were submitted later. */
   private queueAgain({ lane, jobId, runId, run }: Running): void {
     if (!lane.restartable) return
     const sequence = Number.MIN_SAFE_INTEGER + ++this.requeued

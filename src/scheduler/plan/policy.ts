@@ -1,12 +1,12 @@
 import { compareHeads, type LaneWindow } from './lane-window.ts'
 
-/** Decides which lane is first. A policy compares heads of lanes only: inside a lane the order never changes. */
+/** Decides which lane is first. A policy compares only heads: the order inside a lane never changes. */
 export interface OrderingPolicy {
-  /** Lanes of one group keep their order when other groups use more or less. */
+  /** Lanes of one group keep their order when the use of other groups changes. */
   groupOf(lane: LaneWindow): string
   /** Negative: `a` comes before `b`. Both have a head. */
   compare(a: LaneWindow, b: LaneWindow): number
-  /** Updates the head for this moment; returns when time alone will change it again, null: never. */
+  /** Updates the priority of the head; returns when time changes it next, null: never. */
   age(lane: LaneWindow, nowMs: number): number | null
 }
 

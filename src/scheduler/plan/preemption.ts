@@ -2,20 +2,19 @@ import { added, amountsOf, none, type ResourceAmounts, requestedAmounts } from '
 import type { Placement } from '../../domain/machines/placement.ts'
 import { Clearing } from './clearing.ts'
 import { fewestFor } from './fewest.ts'
-import { compareFractions, numberOf } from './fractions.ts'
+import { compareFractions, toNumber } from './fractions.ts'
 import { Heap } from './heap.ts'
 import { type Claim, usableFor } from './holds.ts'
 import { type Eviction, type Fraction, type JobClass, type Running, tiers, type WorldView } from './model.ts'
 import { type Claiming, compareVictims, type PreemptionRule, rulesFor } from './victims.ts'
 
 /**
- * Which runs have to leave so that a job without a placement gets one. The rules (victims.ts) are tried one after the
- * other. Each takes runs away until all copies of the job fit, then puts back the runs that need not leave after all, the
- * last taken first, and asks for each of the rest once more whether it may be taken. If the job does not fit even without
- * all of them, no run leaves.
+ * Chooses the runs to evict for a job without a placement. The rules (victims.ts) are tried in turn. Each removes
+ * runs until all copies of the job fit, spares the runs that need not leave, the last removed first, and checks each
+ * of the rest once more. If the job does not fit without all of them, no run is evicted.
  *
- * A run that is leaving already counts as gone in the shares, but what it uses is held for the job that it leaves for, and
- * is not free here. The world is as before afterwards; the ledger changes it when the plan is entered.
+ * A run that was evicted before does not count in the shares, but its resources are held and not free. The world is
+ * restored afterwards; the ledger changes it when the plan is entered.
  */
 
 /** The job that needs room. */
@@ -41,10 +40,10 @@ export function evictionFor(world: WorldView, claimant: Claimant): EvictionPlan 
   return null
 }
 
-/** Victims are counted over this period. */
+/** Period of the eviction budget. */
 export const budgetMs = 60_000
 
-/** A job that needs more victims than a whole budget gets them when no run was evicted in the last minute. */
+/** A job that needs more victims than a whole budget gets them after a minute without evictions. */
 function withinBudget({ settings, preemptions, nowMs }: WorldView, more: number): boolean {
   const max = settings.maxPreemptionsPerMinute
   if (max === null) return true
@@ -58,13 +57,11 @@ interface Attempt {
   rule: PreemptionRule
   claiming: Claiming
   clearing: Clearing
-  /** All runs that the rule would take. */
+  /** All runs that the rule allows. */
   eager: readonly Running[]
 }
 
-/**
- * Asks groups first: often no run of a group of thousands may leave, and then the rule is not asked for each of them.
- */
+/** Checks groups first: often a group of thousands has no run that may be evicted. */
 function eagerFor(world: WorldView, rule: PreemptionRule): Running[] {
   const eager = new Map<string, boolean>()
   const isEager = (group: string) => {
@@ -95,10 +92,7 @@ function tryRule(world: WorldView, attempt: Attempt): EvictionPlan | null {
   }
 }
 
-/**
- * Runs that could help: they are on a node that would serve the job without all of them. Empty if even that is not
- * enough.
- */
+/** Runs on nodes that would fit the job without all candidates. Empty if even that is not enough. */
 function candidatesFor({ clearing, eager }: Attempt): Running[] {
   if (clearing.fits) return []
   clearing.removeAll(eager)
@@ -115,14 +109,14 @@ interface Group {
 }
 
 /**
- * Takes one run after another from the best group until the job fits, then spares those that need not leave; null: it
- * never fits.
+ * Removes runs from the best group until the job fits, then spares those that need not leave; null: the job never
+ * fits.
  */
 function takeInOrder({ rule, clearing }: Attempt, candidates: readonly Running[]): Running[] | null {
   const groups = new Heap<Group>((a, b) => (compareFractions(a.eagerness, b.eagerness) || compareNext(b, a)) > 0)
   for (const [name, members] of Map.groupBy(candidates, rule.groupOf)) {
     const eagerness = rule.eagerness(name, none)
-    // Stable: of runs that started at the same moment, the last one leaves first.
+    // The sort is stable: of runs that started together, the last one is evicted first.
     const waiting = members.toSorted((a, b) => compareVictims(b, a))
     if (eagerness) groups.put({ name, waiting, lost: none, eagerness })
   }
@@ -144,13 +138,13 @@ function takeInOrder({ rule, clearing }: Attempt, candidates: readonly Running[]
   return spare(clearing, taken)
 }
 
-/** Compares groups that are alike by the run that would leave next. */
+/** Compares equal groups by the next run to evict. */
 function compareNext(a: Group, b: Group): number {
   const [first, second] = [a.waiting.at(-1), b.waiting.at(-1)]
   return (first && second && compareVictims(first, second)) || (a.name < b.name ? -1 : 1)
 }
 
-/** Spares runs that need not leave, the last taken first; a run on whose nodes no copy fits is always spared. */
+/** Spares runs that need not leave, the last removed first; always those on whose nodes no copy fits. */
 function spare(clearing: Clearing, taken: readonly Running[]): Running[] {
   const leaving = new Set(taken)
   for (const running of taken) {
@@ -173,16 +167,14 @@ interface Chosen {
   leaving: readonly Running[]
 }
 
-/**
- * The plan with what the job is really given: an exclusive job gets more than it asks for. null: the rule forbids that.
- */
+/** The plan with the actual placements: an exclusive job gets more than it requests. null: the rule forbids it. */
 function settled(world: WorldView, { rule, claiming }: Attempt, { placements, leaving }: Chosen): EvictionPlan | null {
   const asked = amountsOf(placements)
   const final = rule.tier === tiers.strict ? (rulesFor(world, { ...claiming, asked })[0] ?? rule) : rule
   const { account } = claiming.lane
   const claimant: [number, number] = [
-    numberOf(world.occupancy(account)),
-    numberOf(world.occupancy(account, { extra: asked })),
+    toNumber(world.occupancy(account)),
+    toNumber(world.occupancy(account, { extra: asked })),
   ]
   const lost = new Map<string, ResourceAmounts>()
   const victims = leaving.map((running) => {
@@ -207,6 +199,6 @@ function sharesOf(
   { lane }: Running,
   { before, after }: { before: ResourceAmounts; after: ResourceAmounts },
 ): [number, number] {
-  const share = (without: ResourceAmounts) => numberOf(world.occupancy(lane.account, { without }))
+  const share = (without: ResourceAmounts) => toNumber(world.occupancy(lane.account, { without }))
   return [share(before), share(after)]
 }

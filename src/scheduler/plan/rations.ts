@@ -20,23 +20,21 @@ import type { WorldView } from './model.ts'
 import { nodesFor } from './reservations.ts'
 
 /**
- * What limits of GPU models leave a job. Devices of a model of which it may have no more are not there for it: another
- * model may serve as well, and then it waits for that one like any job. Only if nothing would be left for it on empty
- * machines, the limit is what it waits for; so what is found out about a job does not depend on when it was
- * looked at.
+ * Limits of GPU models. A device of a model that the job may not use is invisible to it, so it gets another model or
+ * waits for one. Only if the job would not fit on empty machines, its reason is the limit, so the reason does not
+ * depend on the moment.
  *
- * A job that takes whole nodes counts all devices of a node, so limits of GPUs of any model are looked at here as well.
+ * A job that takes whole nodes counts all devices of a node, so limits of all GPUs are checked here as well.
  */
 
 export interface Ration {
   /** Models that are used up by limits, as limits spell them. */
   full: readonly string[]
   budget?: PlaceOptions['budget']
-  /** Whether a job that takes whole nodes may have all devices of this node. */
+  /** A job that takes whole nodes may have all devices of this node. */
   takesWhole?: (node: FreeNode) => boolean
 }
 
-/** What is known of a pool. */
 interface Known extends Pick<WorldView, 'nodes' | 'settings'> {
   ceilings: Ceilings
   machines: Pick<Machines, 'modelsOf'>
@@ -47,7 +45,7 @@ export const unlimited: Ration = { full: [] }
 /** The part of a node that a job may use on an empty pool. */
 export type View = (node: FreeNode) => FreeNode | null
 
-export function rationOf(pool: Known, { lane: { shape }, counted }: LaneWindow): Ration {
+export function computeRation(pool: Known, { lane: { shape }, counted }: LaneWindow): Ration {
   if (!shape.exclusive && (shape.gpu === 0 || !hasModelLimits(pool.settings))) return unlimited
   const limits = leftOfModels(pool.ceilings, counted)
   if (limits.length === 0) return unlimited
@@ -76,14 +74,14 @@ function remembering<T>(find: (key: string) => T): (key: string) => T {
   }
 }
 
-/** Whether limits allow the job these devices now. */
+/** Limits allow the job these devices now. */
 export const allows = (pool: Known, { budget }: Ration, placements: readonly Placement[]): boolean =>
   budget?.()(pool.machines.modelsOf(placements)) !== false
 
-/** The limit that keeps the job from empty machines on which it would fit; null: none. */
+/** The limit that keeps the job from empty machines on which it would fit. */
 export function limitBehindRation(pool: Known, window: LaneWindow): LimitReached | null {
   const { shape } = window.lane
-  const ration = rationOf(pool, window)
+  const ration = computeRation(pool, window)
   if (!ration.budget) return null
   const nodes = nodesFor(pool, window.lane)
   if (placeOnEmpty(shape, nodes, within(ration, wholeNode))) return null
@@ -92,7 +90,7 @@ export function limitBehindRation(pool: Known, window: LaneWindow): LimitReached
   return (over ?? fullModels(pool.ceilings, window.counted, shape.gpu)[0])?.limit ?? null
 }
 
-/** The view without devices that limits forbid the job, and with the number of the others that it may have. */
+/** The view without forbidden devices, and the budget of the others. */
 export function within(
   { full, budget, takesWhole }: Ration,
   view: View,

@@ -5,30 +5,29 @@ import { because, type Reason } from '../../domain/reason.ts'
 import type { Reservation, WorldView } from './model.ts'
 
 /**
- * Capacity reservations: nodes for the jobs of a project in a window of time. Jobs of a reservation wait for its window
- * and run on its nodes alone. Other jobs use those nodes only before the window begins, and only if they end before that
- * (domain/machines/reservation-window.ts); so inside the window its jobs are ahead of all others there, whatever their
- * order. Jobs of a reservation are outside the rule of the blocked head: they neither block a class nor wait behind one.
+ * Capacity reservations keep nodes for the jobs of a project during a window. Their jobs wait for the window and run
+ * only on those nodes. Other jobs use them only before the window, and only if they end before it
+ * (domain/machines/reservation-window.ts). Jobs of a reservation neither block a class nor wait behind one.
  */
 
 type World = Pick<WorldView, 'nowMs' | 'settings'>
 
-/** Why reservations keep the jobs of the lane from starting now, and when that may change; null: they do not. */
+/** Why reservations keep the jobs of the lane from starting now, and until when; null: they do not. */
 export function reservationGate(world: World, lane: Lane): { reason: Reason; untilMs: number | null } | null {
   if (lane.reservationId === null) return null
   const reservation = reservationOf(world, lane.reservationId)
   const state = reservation ? windowState(reservation, world.nowMs) : 'OVER'
   if (!reservation || state === 'OVER')
-    return { reason: because('RESERVATION_WINDOW', 'Its capacity reservation has ended'), untilMs: null }
+    return { reason: because('RESERVATION_WINDOW', 'The capacity reservation of the job has ended'), untilMs: null }
   if (state === 'OPEN') return null
   const begins = new Date(reservation.startsMs).toISOString()
   return {
-    reason: because('RESERVATION_WINDOW', `Waiting for its capacity reservation to begin at ${begins}`),
+    reason: because('RESERVATION_WINDOW', `Waiting for the capacity reservation to begin at ${begins}`),
     untilMs: reservation.startsMs,
   }
 }
 
-/** The nodes that the jobs of the lane may use; null: all, as far as reservations are concerned. */
+/** Nodes that reservations allow the jobs of the lane now; null: all. */
 export function reservedNodes(world: World, lane: Lane): ((node: FreeNode) => boolean) | null {
   const { nowMs, settings } = world
   const own = lane.reservationId === null ? undefined : reservationOf(world, lane.reservationId)
@@ -40,7 +39,7 @@ export function reservedNodes(world: World, lane: Lane): ((node: FreeNode) => bo
   return closed.size === 0 ? null : ({ name }) => !closed.has(name)
 }
 
-/** The nodes that the jobs of the lane may use at any time. */
+/** Nodes that reservations allow the jobs of the lane at any time. */
 export function nodesFor(world: Pick<WorldView, 'nodes' | 'settings'>, lane: Lane): readonly FreeNode[] {
   if (lane.reservationId === null) return world.nodes
   const own = world.settings.reservations.find(({ id }) => id === lane.reservationId)

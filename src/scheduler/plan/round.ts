@@ -3,23 +3,23 @@ import type { Ledger } from './ledger.ts'
 import type { Decisions } from './model.ts'
 import type { PoolState } from './state.ts'
 
-/** What a round works on: the state, and the ledger that takes its decisions. */
+/** The state, and the ledger for decisions about it. */
 export interface Planned {
   state: PoolState
   ledger: Ledger
 }
 
 /**
- * One round of decisions: planned at once, committed in one transaction. A pass of the planner is as many rounds as it
- * takes until nothing is left to decide.
+ * One round of decisions: planned together, committed in one transaction. A pass of the planner repeats rounds until
+ * no decision is left.
  */
 export interface Round extends Planned {
   decisions: Decisions
   /** Classes with a chosen set of victims: at most one eviction per class and round. */
   evicting: Set<ClassOrBand>
-  /** Number of jobs by class for which no nodes were found beside the hold. */
+  /** Number of jobs by class without nodes beside the hold. */
   backfills: Map<ClassOrBand, number>
-  /** Nothing is evicted, held or refused, and all of it is taken back. */
+  /** No job is evicted, held or refused, and the round is undone. */
   isRehearsal: boolean
 }
 

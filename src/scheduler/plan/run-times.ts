@@ -1,21 +1,21 @@
 /**
- * How long a job may run, as the forecast assumes it. A job with enough earlier runs like it runs as long as one of them;
- * any other job runs until its limit; without a limit it runs without end.
+ * Run times for the forecast. A job with enough earlier runs of its kind runs as long as one of them; any other runs
+ * until its limit, or without end.
  *
- * A draw is a function of the job and the number of the play: no state, and two forecasts of the same queue agree.
+ * A draw is a function of the job and the number of the play, so two forecasts of the same queue agree.
  */
 export interface RunTime {
-  /** What earlier runs have in common with it. */
+  /** Earlier runs of the same kind are comparable. */
   kind: string
-  /** How long they ran, in milliseconds; at most `historyMax`. */
+  /** Run times in milliseconds; at most `historyMax`. */
   history: readonly number[]
-  /** The maximum run time; null: none. */
+  /** Maximum run time; null: unlimited. */
   limitMs: number | null
 }
 
-/** Runs of a history that count: the latest. */
+/** Maximum runs of a history: the latest. */
 export const historyMax = 20
-/** With fewer runs the limit says more. */
+/** The limit is a better estimate than fewer runs. */
 const historyMin = 3
 
 export const hasHistory = ({ history }: RunTime): boolean => history.length >= historyMin
@@ -29,19 +29,19 @@ export class Draws {
     this.play = play
   }
 
-  /** How much longer the job runs that ran `ranMs` already; null: without a known end. */
+  /** Remaining run time of a job that ran `ranMs`; null: without a known end. */
   moreMs(of: RunTime, { jobId, ranMs }: { jobId: string; ranMs: number }): number | null {
     const leftMs = of.limitMs === null ? null : Math.max(0, of.limitMs - ranMs)
     if (!hasHistory(of)) return leftMs
     const sample = this.sampleOf(of)
     const longer = ranMs > 0 ? sample.filter((ms) => ms > ranMs) : sample
     const drawn = longer[Math.floor(chance(jobId, this.play) * longer.length)]
-    // It has run longer than all before it: as long again.
+    // The job has run longer than all earlier ones: assume as long again.
     const moreMs = drawn === undefined ? ranMs : drawn - ranMs
     return leftMs === null ? moreMs : Math.min(moreMs, leftMs)
   }
 
-  /** A few runs say only roughly how long others take: each play believes another sample of them (bootstrap). */
+  /** Few runs are a rough estimate, so each play uses another sample of them (bootstrap). */
   private sampleOf({ kind, history }: RunTime): readonly number[] {
     const known = this.samples.get(kind)
     if (known) return known
@@ -53,7 +53,7 @@ export class Draws {
   }
 }
 
-/** A number from 0 to 1, without 1, that looks random. */
+/** A pseudo-random number in [0, 1). */
 function chance(text: string, play: number): number {
   let hash = Math.imul(play + 1, 0x9e3779b1)
   for (let at = 0; at < text.length; at++) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193)

@@ -1,12 +1,12 @@
 /**
- * Turns of accounts with equal shares: the account that was served longest ago is first. Each start moves its account back
- * by its size over the weight of the account. So accounts get equal parts also with jobs of different sizes, and an account
- * of weight 2 gets twice as much. An account that did not wait for a while saves up no more than the largest start.
+ * Turns of accounts with equal shares: the account that was served longest ago is first. Each start moves its account
+ * back by the size of the job over the weight of the account. So accounts get equal parts also with jobs of different
+ * sizes, and an account of weight 2 gets twice as much. An idle account saves up at most the largest start.
  */
 interface Served {
-  /** The turn after its last start: the sum of sizes over weights, from the first start that is known. */
+  /** The turn after the last start: the sum of sizes over weights since the first known start. */
   turn: number
-  /** The number of its last start. */
+  /** The number of the last start. */
   start: number
 }
 
@@ -30,8 +30,7 @@ export class ServiceOrder {
   }
 
   /**
-   * Counts a start of this part of the pool; returns the function that takes it back, if the account has not been served
-   * since.
+   * Counts a start of this part of the pool; returns the function that undoes it unless the account was served since.
    */
   serve(account: string, { size, weight }: { size: number; weight: number }): () => void {
     const before = { served: this.served.get(account), turn: this.turn, starts: this.starts }

@@ -26,12 +26,10 @@ import { Touched } from './touched.ts'
 import { isPreemptable, ripeMs } from './victims.ts'
 
 /**
- * What the leader of a pool knows at this moment: loaded once, then changed by what it hears (hearing.ts) and by what it
- * decides (ledger.ts).
+ * The state of a pool: loaded once, then changed by changes (hearing.ts) and decisions (ledger.ts).
  *
- * Its parts must agree: machines, holds and shares, lanes, the order in which their heads are considered, and what
- * readers are to be shown. Each verb here changes one fact in all of them, so no caller has to know which parts it
- * concerns.
+ * The parts must agree: machines, holds, shares, lanes, their order, and the rows for readers. Each method changes
+ * one fact in all parts, so callers need not know them.
  */
 export class PoolState implements WorldView {
   nowMs: number
@@ -39,12 +37,12 @@ export class PoolState implements WorldView {
   order: Order
   readonly machines = new Machines()
   readonly lanes = new LanesByAccount()
-  /** What readers have to be shown again. */
+  /** Rows that readers must see again. */
   readonly touched = new Touched()
   preemptions: readonly PastPreemption[]
   /** Jobs that left the queue; their holds are over. */
   readonly left = new Set<string>()
-  /** When time alone may open what is closed. */
+  /** When time may open a closed class. */
   lookAgainMs: number | null = null
 
   constructor(snapshot: Snapshot) {
@@ -62,7 +60,7 @@ export class PoolState implements WorldView {
     this.order = orderOf(this)
   }
 
-  /** Enters what a snapshot has many of; yields now and then, so that a caller can pause. */
+  /** Adds runs, holds and lanes; yields now and then, so that a caller can pause. */
   *fill({ running, lanes, holds }: Pick<Snapshot, 'running' | 'lanes' | 'holds'>): Generator<void, void> {
     for (const [at, run] of running.entries()) {
       this.machines.add(run)
@@ -78,7 +76,7 @@ export class PoolState implements WorldView {
     }
   }
 
-  /** A state of its own, equal to this one, can be made of the copy. Entries and runs are shared: they never change. */
+  /** A snapshot of this state. Entries and runs are shared: they never change. */
   get copy(): Snapshot {
     const { accounts } = this.machines
     return {
@@ -89,7 +87,7 @@ export class PoolState implements WorldView {
       running: [...this.running.values()],
       holds: [...this.holds.values()],
       preemptions: this.preemptions,
-      // In the order of their turns, which is all that a copy needs.
+      // A copy needs only the order of the turns.
       served: accounts.service.accounts.map((account) => ({ account, amounts: none })),
       decayedUse: accounts.decayedUses,
     }
@@ -130,7 +128,7 @@ export class PoolState implements WorldView {
     return ahead > 0 || (ahead === 0 && compareEntries(entry, other) < 0)
   }
 
-  /** The job's own priority, raised by its own waiting: another head of its lane does not change it. */
+  /** The priority of the job, raised by its own wait, independent of the head of its lane. */
   private priorityOf({ priority: band, overridden }: Lane, { sinceMs }: Waiting): number {
     const thresholdMs = this.settings.starvationThresholdMs
     return effectivePriority({ band, overridden, open: true, sinceMs }, { nowMs: this.nowMs, thresholdMs })
@@ -173,7 +171,7 @@ export class PoolState implements WorldView {
     this.tookResources(run)
   }
 
-  /** The run starts: its account is served. Returns the function that takes the turn back, after the end of the run. */
+  /** Starts the run and serves its account. Returns the function that undoes the turn after the end of the run. */
   startRun(run: Running): () => void {
     const { account } = run.lane
     const { accounts } = this.machines
@@ -196,7 +194,7 @@ export class PoolState implements WorldView {
     if (run) this.order.freed(this.order.moving(run.lane.account, () => this.machines.remove(run)))
   }
 
-  /** Replaces what is known of the run; it keeps its placement. */
+  /** Replaces the run; its placement stays. */
   replaceRun(known: Running | undefined, running: Running): void {
     this.order.moving(running.lane.account, () => {
       if (known) this.machines.replace(known, running)
@@ -220,7 +218,7 @@ export class PoolState implements WorldView {
     this.order.freed([])
   }
 
-  /** A preemption may help a head now: the next round asks. */
+  /** A preemption may help a head now: the next round considers it. */
   private weigh(): void {
     this.order.hasMoved = true
     const { policy, preemptLowerPriority } = this.settings
@@ -241,14 +239,14 @@ export class PoolState implements WorldView {
     return hold
   }
 
-  /** Jobs that have a hold and do not wait any more. */
+  /** Jobs with a hold that do not wait any more. */
   get overHolds(): string[] {
     return [...this.left].filter((jobId) => this.holds.has(jobId))
   }
 
   /**
-   * Owners of holds, if resources changed since the last call: they start on their holds regardless of the order and of
-   * closed classes.
+   * Owners of holds, if resources changed since the last call: they start regardless of the order and of closed
+   * classes.
    */
   takeOwnersDue(): QueuedJob[] {
     if (!this.order.hasMoved) return []
@@ -275,7 +273,7 @@ export class PoolState implements WorldView {
     this.rebuild()
   }
 
-  /** Time has passed: raises heads that waited long enough and opens what time kept closed. */
+  /** Raises heads that waited long enough, and opens classes that time kept closed. */
   age(): void {
     const { accounts } = this.machines
     accounts.past.nowMs = this.nowMs
@@ -288,7 +286,7 @@ export class PoolState implements WorldView {
       this.preemptions = this.preemptions.filter(({ atMs }) => atMs >= sinceMs)
   }
 
-  /** Considers every lane anew. */
+  /** Considers every lane again. */
   private rebuild(): void {
     this.touched.everything()
     this.order = orderOf(this)
@@ -296,7 +294,7 @@ export class PoolState implements WorldView {
   }
 }
 
-/** Runs and lanes that are entered at once. */
+/** Runs or lanes per step. */
 const entriesPerStep = 250
 
 const orderOf = ({ settings, machines: { accounts }, touched }: PoolState) => new Order(settings, { accounts, touched })

@@ -1,8 +1,8 @@
 import type { LaneWindow } from './lane-window.ts'
 
 /**
- * Names of what may differ from what readers were last shown, including what is gone. Before the first call, and after
- * a change that concerns every lane, it is everything.
+ * Names of rows that may differ from those that readers see, including removed ones. Before the first call, and after
+ * a change of every lane, all rows may differ.
  */
 export class Touched {
   private isAll = true

@@ -6,17 +6,17 @@ import { rehearse } from './plan.ts'
 import type { Planned } from './round.ts'
 import type { PoolState } from './state.ts'
 
-/** A job that is not stored, treated as if it waited in line. */
+/** A job that is not stored, considered at its position in line. */
 export interface Candidate extends Omit<LaneState, 'waiting' | 'first'> {
   entry: Waiting
 }
 
-/** Maximum starts of a trial; after them the answer is that the job waits for other jobs. */
+/** Maximum starts of a trial; beyond it the result is that the job waits for other jobs. */
 const startsMax = 1_000
 
 /**
- * The outcome for the job at its ordinary position now: the jobs before it are started, it is considered, and all of it
- * is taken back. A job that could only be handed over early waits.
+ * The outcome for the job at its position now: the jobs before it are started, it is considered, and everything is
+ * undone. A job that could only be handed over early waits.
  */
 export function tryOut({ state, ledger }: Planned, { entry, ...of }: Candidate): Verdict {
   const window = new LaneWindow(of)
@@ -24,7 +24,7 @@ export function tryOut({ state, ledger }: Planned, { entry, ...of }: Candidate):
   const decisions = rehearse({ state, ledger }, { startsMax, before: window })
   const verdict = isUndecided(decisions) ? othersAhead(decisions) : verdictOn(state, window, entry)
   ledger.undo(decisions)
-  // Findings about other jobs were true only in the round that was taken back.
+  // Findings about other jobs were true only in the undone round.
   if (decisions.considered > 0) state.order.freed([])
   return verdict
 }
@@ -33,7 +33,7 @@ const isUndecided = ({ needs, starts }: Decisions) => needs.length > 0 || starts
 
 /** The job's position is beyond the known part of the lanes. */
 const othersAhead = ({ starts }: Decisions): Verdict =>
-  waits(because('CLASS_BLOCKED', `More than ${starts.length} jobs that can start are ahead of it`))
+  waits(because('CLASS_BLOCKED', `More than ${starts.length} jobs that can start are ahead`))
 
 function verdictOn(state: PoolState, window: LaneWindow, entry: Waiting): Verdict {
   const ahead = state.order.closedBy(window)

@@ -5,16 +5,16 @@ import { compareFractions } from './fractions.ts'
 import { type Fraction, type Running, type Tier, tiers, type WorldView } from './model.ts'
 
 /**
- * Which runs may be evicted for a job, and in which order. A rule sorts candidates into groups (accounts or levels) and
- * ranks each group by what it has already lost: the best group gives first. Inside a group, runs on the nodes of a hold
- * come first, then the run that started last.
+ * Rules of preemption: which runs may be evicted for a job, and in which order. A rule sorts candidates into groups
+ * (accounts or levels) and ranks each group by its losses so far: the best group loses a run first. Inside a group,
+ * runs on the nodes of a hold come first, then the run that started last.
  */
 
 export interface PreemptionRule {
   tier: Tier
   mayLeave(running: Running): boolean
   groupOf(running: Running): string
-  /** null: a group that lost this much gives nothing more. */
+  /** null: a group with these losses loses no more runs. */
   eagerness(group: string, lost: ResourceAmounts): Fraction | null
 }
 
@@ -25,7 +25,7 @@ export interface Claiming {
   asked: ResourceAmounts
 }
 
-/** In the order in which they are tried. */
+/** Sorted: the first rule is tried first. */
 export function rulesFor(world: WorldView, claiming: Claiming): PreemptionRule[] {
   const { settings } = world
   if (claiming.lane.interactive) return interactive(world, claiming)
@@ -40,7 +40,7 @@ export const isPreemptable = ({ lane, state, leaving }: Running): boolean =>
 
 // ── FAIR_SHARE ──
 
-/** The share of the claimant's account, even with the job, is smaller than the victim's is now. */
+/** Even with the job, the share of its account is smaller than that of the victim now. */
 function strict(world: WorldView, { lane, asked }: Claiming, past: () => Past): PreemptionRule {
   const after = world.occupancy(lane.account, { extra: asked })
   return {
@@ -52,9 +52,9 @@ function strict(world: WorldView, { lane, asked }: Claiming, past: () => Past): 
 }
 
 /**
- * The account with the greater share gives way although the claimant's will be as great or greater then: a slow rotation.
- * No job takes part twice within a quantum, unless the two could not swap back. Within a quantum an account either gives or
- * takes: otherwise two accounts could evict each other's jobs, and hold as much as before.
+ * A slow rotation: the account with the greater share loses a run even if the claimant will then have as much or
+ * more. No job takes part twice within a quantum, unless the two could not swap back. Within a quantum an account
+ * only loses or only gains: otherwise two accounts could evict each other in turn.
  */
 function rotation(world: WorldView, { lane, jobId }: Claiming, past: () => Past): PreemptionRule {
   const now = world.occupancy(lane.account)
@@ -75,7 +75,7 @@ function rotation(world: WorldView, { lane, jobId }: Claiming, past: () => Past)
   }
 }
 
-/** With a half-life: an account that had its part in the past takes no runs from one that still has to get it. */
+/** With a half-life, an account that had its part in the past takes no runs from one that still has to get it. */
 const hasMore = (world: WorldView, victim: string, claimant: string): boolean =>
   victim !== claimant &&
   (world.settings.shareHalfLifeMs === null || compareFractions(world.share(victim), world.share(claimant)) > 0)
@@ -83,9 +83,9 @@ const hasMore = (world: WorldView, victim: string, claimant: string): boolean =>
 const more = (share: Fraction, than: Fraction): Fraction | null => (compareFractions(share, than) > 0 ? share : null)
 
 /**
- * A run that started by a rotation is safe for one quantum, and no job is evicted more often than the settings allow. A
- * run of a job that lost work is safe until it has run twice as long as all that was lost; so a job loses at most one and
- * a half times its own length, however long it is.
+ * A run that started by a rotation is safe for one quantum, and a job is evicted at most as often as the settings
+ * allow. A job that lost work is safe until it has run twice as long as it lost, so it loses at most one and a half
+ * times its own length.
  */
 function isBatchVictim(world: WorldView, running: Running, past: () => Past): boolean {
   const { nowMs, settings } = world
@@ -98,7 +98,7 @@ function isBatchVictim(world: WorldView, running: Running, past: () => Past): bo
   )
 }
 
-/** When it has run twice as long as its job lost; infinity: a later run that has not begun. */
+/** When the run has lasted twice as long as its job lost; infinity: a later run that has not begun. */
 export const ripeMs = ({ run, startedMs, lostMs }: Running): number =>
   run === 1 ? 0 : (startedMs ?? Number.POSITIVE_INFINITY) + 2 * lostMs
 
@@ -106,7 +106,7 @@ const isRecent = ({ nowMs, settings }: WorldView, atMs: number) => nowMs - atMs 
 
 // ── PRIORITY ──
 
-/** Levels as they were given, never as waiting raised them: else two jobs would evict each other again and again. */
+/** Compares given levels, not those raised by waiting: otherwise two jobs would evict each other in turn. */
 function lowerLevel(world: WorldView, { lane }: Claiming): PreemptionRule {
   const past = pastOf(world)
   return {
@@ -143,11 +143,11 @@ interface Past {
   /** Accounts that lost runs by rotations, and that got their places. */
   gave: ReadonlySet<string>
   took: ReadonlySet<string>
-  /** Number of evictions by job for batch jobs. */
+  /** Number of evictions for batch jobs, by job. */
   evictions: ReadonlyMap<string, number>
 }
 
-/** Computed once, when a rule first asks. */
+/** Computed on first use. */
 function pastOf(world: WorldView): () => Past {
   let known: Past | null = null
   return () => {
@@ -173,9 +173,8 @@ function findPast({ preemptions, nowMs, settings }: WorldView): Past {
 }
 
 /**
- * Which run of a group leaves first. Runs that were committed together have the same time, and then the order in which
- * they were started counts, which is the order of the world's runs: with any other, jobs of several resources evicted
- * each other without end (30 of 100,000 random clusters).
+ * The order of eviction in a group. Runs that were committed together have the same time and keep the order of their
+ * starts: otherwise jobs of several resources evicted each other without end (30 of 100,000 random clusters).
  */
 export const compareVictims = (a: Running, b: Running): number =>
   Number(b.backfilledOn !== null) - Number(a.backfilledOn !== null) || b.sinceMs - a.sinceMs

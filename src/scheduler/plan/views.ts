@@ -1,10 +1,10 @@
 import { isDeepStrictEqual } from 'node:util'
 import { batchClasses } from './classes.ts'
-import { numberOf } from './fractions.ts'
+import { toNumber } from './fractions.ts'
 import type { AccountRow, ClassRow, LaneRow, ViewChanges } from './leader-store.ts'
 import type { PoolState } from './state.ts'
 
-/** What readers were last shown, and which part of it has changed. */
+/** The rows that readers see, and which of them have changed. */
 export class Shown {
   private readonly lanes = new Map<string, LaneRow>()
   private readonly classes = new Map<string, ClassRow>()
@@ -56,7 +56,7 @@ function changed<K extends string, T extends object>(
   return { rows, isNews }
 }
 
-/** A reason that was found again is a new object with the same content. */
+/** A reason that was found again is another object with equal content. */
 const saysTheSame = (one: object, other: object) =>
   isDeepStrictEqual({ ...one, consideredMs: null }, { ...other, consideredMs: null })
 
@@ -65,7 +65,7 @@ function isSame<T extends object>(a: T | undefined, b: T): boolean {
   return (Object.keys(b) as (keyof T)[]).every((key) => known[key] === b[key])
 }
 
-/** A reason from before the last change is not shown: the head of the class is what the lane waits for now. */
+/** An outdated reason is hidden: the lane waits for the head of its class now. */
 function laneRow({ order, lanes }: PoolState, id: string): LaneRow | null {
   const window = lanes.get(id)
   if (!window?.head) return null
@@ -90,9 +90,9 @@ function accountRow(state: PoolState, account: string): AccountRow | null {
   const { accounts } = machines
   const past = accounts.decayedUse(account)
   return {
-    occupancy: numberOf(state.occupancy(account)),
-    decayedUse: past && numberOf(past),
-    share: numberOf(state.share(account)),
+    occupancy: toNumber(state.occupancy(account)),
+    decayedUse: past && toNumber(past),
+    share: toNumber(state.share(account)),
     weight: accounts.weightOf(account),
     running: running ?? 0,
     queued,

@@ -9,8 +9,8 @@ import { Shown } from './views.ts'
 export type { Candidate } from './trial.ts'
 
 /**
- * What the leader of a pool keeps during a term: the state of the pool, the ledger of its decisions, and what readers
- * were shown.
+ * The world of a leader during a term: the state of the pool, the ledger of its decisions, and the rows that readers
+ * see.
  */
 export class World {
   readonly state: PoolState
@@ -35,7 +35,7 @@ export class World {
     hearStart(this.state, start)
   }
 
-  /** The outcome for the job at its ordinary position now; nothing changes. */
+  /** The outcome for the job at its position now; the world does not change. */
   tryOut(candidate: Candidate): Verdict {
     return tryOut(this, candidate)
   }
@@ -54,7 +54,7 @@ export function createWorld(snapshot: Snapshot): World {
   }
 }
 
-/** The same in steps: a large pool takes a while. */
+/** In steps, because a large pool takes a while. */
 export function* buildWorld(snapshot: Snapshot): Generator<void, World> {
   const world = new World(snapshot)
   yield* world.state.fill(snapshot)

@@ -12,9 +12,9 @@ import type { Committed } from '../plan/leader-store.ts'
 import type { Decisions, Eviction, Start, Waiting } from '../plan/model.ts'
 
 /**
- * Decisions are committed here: all of them in one transaction under the epoch, or none. Every start, and every change of
- * the settings that starts are decided by, locks the row of the pool; its revision says whether the settings are still the
- * same. A job that another transaction moved meanwhile loses its compare-and-set, and is named.
+ * Commits decisions in one transaction under the epoch. Every start, and every change of the settings, locks the row
+ * of the pool; its revision shows whether the settings are the same. A job that another transaction moved loses its
+ * compare-and-set, and is named.
  */
 export async function commit(
   domain: Domain,
@@ -33,13 +33,13 @@ export async function commit(
     const { starts, evictions } = decisions
     domain.log.warn(
       { err: error, pool: leader.pool, starts: starts.length, evictions: evictions.length },
-      'decisions met a conflict',
+      'decisions conflict with the database; loading the pool again',
     )
     return { kind: 'conflict' }
   }
 }
 
-/** A device, an amount, or the one interactive run of a person was not free. */
+/** A device, an amount, or the interactive run of a user was not free. */
 export const isTaken = (error: unknown): boolean => ['23505', '23514'].includes(sqlState(error) ?? '')
 
 /** First statement of every decision. Throws Fenced; false: the settings changed since the decision. */
@@ -82,7 +82,7 @@ async function write(
 }
 
 /**
- * Starts of interactive jobs whose user has one in another pool: with the message that ends them; null: they are
+ * Starts of interactive jobs whose user has one in another pool, with the message that fails them; null: they are
  * postponed.
  */
 async function settleElsewhere(sql: Sql, starts: readonly Start[]): Promise<ReadonlyMap<string, string | null>> {
@@ -114,13 +114,16 @@ const refuse = (sql: Sql, refused: Decisions['refused'], nowMs: number) =>
     nowMs,
   )
 
-/** No run was asked to leave for a claimant that waits no more, so the leader hears the state of its victims again. */
+/** No run is preempted for a claimant that does not wait any more: the leader reads the state of its victims again. */
 async function tellVictims(sql: Sql, pool: string, lost: readonly Eviction[]): Promise<void> {
   const victims = lost.flatMap((eviction) => eviction.victims.map(({ running }) => running.runId))
   if (victims.length > 0) await tellRuns(sql, pool, victims)
 }
 
-/** STARTING with its allocation, for the jobs that no other transaction moved meanwhile; in the open transaction of a leader. Answers their jobs. */
+/**
+ * Moves jobs to STARTING with their allocations, in the open transaction of a leader; skips jobs that another
+ * transaction moved. Returns the started jobs.
+ */
 export async function startRuns(sql: Sql, starts: readonly Start[], nowMs: number): Promise<ReadonlySet<string>> {
   const moved = await transition(sql, starts.map(startMove), nowMs)
   const won = new Set(moved.map(({ jobId }) => jobId))

@@ -4,15 +4,15 @@ import { relaxed, type Sql } from '../../platform/tx.ts'
 import type { Forecast } from '../plan/forecast.ts'
 import { historyMax } from '../plan/run-times.ts'
 
-/** What a forecast reads and writes beside the queue: earlier run times, and the row that all servers read. */
+/** Reads earlier run times for a forecast, and stores it for all servers. */
 
-/** The latest runs of a pool that count; earlier ones are forgotten. */
+/** Maximum runs of a pool that are read: the latest. */
 const runsMax = 10_000
 
-/** What a job has in common with earlier ones that ran about as long: person, name and size. */
+/** Jobs of one kind run about as long: same user, name and size. */
 const kindSql = `json_build_array(j.user_id, j.name, j.cpu_millis, j.memory_bytes, j.gpu)::text`
 
-/** By kind: how long its latest runs took that ended by themselves, in milliseconds. */
+/** Milliseconds that the latest runs took which ended by themselves, by kind. */
 export async function readHistories(sql: Sql, pool: string): Promise<ReadonlyMap<string, readonly number[]>> {
   const rows = await sql.query<{ kind: string; history: number[] }>(
     historySql,

@@ -8,12 +8,12 @@ import type { Change } from '../plan/model.ts'
 import { readEvicted, readNewLanes, readRuns, readSettings } from './reading.ts'
 
 /**
- * What a leader hears: rows of `pool_change`, deleted as they are read. Looking costs one round trip and neither locks
- * nor writes; only when something is there, or a gate is due, does a transaction follow, under the epoch. It is committed
- * without waiting for the disk: what is heard twice changes nothing, and a leader that fails in between loads everything again.
+ * Reads rows of `pool_change` and deletes them. A check costs one round trip, without locks and writes; a transaction
+ * under the epoch follows only if there are changes or a gate is due. It does not wait for the disk: reading a change
+ * twice does no harm, and a leader that fails in between loads everything again.
  *
- * A transaction that stays open (a backup) keeps every deleted row in the index, and looking past 60,000 of them
- * takes 50 ms. So a look begins behind the transactions of which everything was heard: those that were over at the last one.
+ * A transaction that stays open (a backup) keeps deleted rows in the index, and skipping 60,000 of them takes 50 ms.
+ * So a check begins behind the transactions whose changes were all read.
  */
 
 export interface Ear {
@@ -24,14 +24,14 @@ export interface Ear {
 
 /** Maximum rows of one transaction. */
 const heardMax = 10_000
-/** Safety net: every change that opens a gate is told. If one is not, its job waits no longer than this. */
+/** Safety net: a job whose gate opened without a change waits no longer than this. */
 const sweepMs = 30_000
 
 export function createEar(domain: Domain, leader: Leader): Ear {
   const { pool } = leader
   let openedMs = 0
   let sweptMs = 0
-  /** All changes of transactions before this one were heard. */
+  /** All changes of transactions before this one were read. */
   let heardXact = 0
 
   function dueGates({ nowMs, nextDueMs }: Look): DueGates | null {
@@ -72,7 +72,7 @@ export function createEar(domain: Domain, leader: Leader): Ear {
 /** Gates of time that are due. */
 interface DueGates {
   pool: string
-  /** 0: includes gates that were looked at before. */
+  /** 0: includes gates that were checked before. */
   afterMs: number
   untilMs: number
 }
@@ -81,7 +81,7 @@ interface Look {
   nowMs: number
   changed: boolean
   nextDueMs: number | null
-  /** The oldest transaction that is not over: older ones write no more changes. */
+  /** The oldest open transaction: older ones write no more changes. */
   openXact: number
 }
 
@@ -114,7 +114,7 @@ interface Hearing {
 }
 
 interface Told extends Pick<Heard, 'changes' | 'lanes' | 'more'> {
-  /** Jobs whose gates were looked at. */
+  /** Jobs whose gates were checked. */
   gated: string[]
   /** Due gates are left over from this transaction. */
   dueLeft: boolean
@@ -152,7 +152,7 @@ interface ChangeRow {
   sinceMs: number | null
 }
 
-/** The oldest first: of one entry, a later commit has the greater number. */
+/** The oldest first: a later commit about the same entry has the greater number. */
 async function takeRows(sql: Sql, pool: string, heardXact: number): Promise<ChangeRow[]> {
   const rows = await sql.query<ChangeRow>(
     `WITH told AS MATERIALIZED (SELECT id FROM pool_change WHERE pool = $1 AND xact >= $2)
@@ -165,7 +165,7 @@ async function takeRows(sql: Sql, pool: string, heardXact: number): Promise<Chan
   return rows.sort((a, b) => a.id - b.id)
 }
 
-/** Runs, nodes and settings are read once each, as they are after all their changes. */
+/** Reads runs, nodes and settings once, in their present state. */
 async function changesOf(
   sql: Sql,
   { domain, leader }: Pick<Hearing, 'domain' | 'leader'>,

@@ -13,9 +13,7 @@ export interface Publication {
   replaces: boolean
 }
 
-/**
- * Servers that show the queue are woken only for news; a lane that was considered again with the same result is none.
- */
+/** Wakes servers that show the queue only for news: another time of the same result is not news. */
 export async function publish(domain: Domain, leader: Leader, { changes, replaces }: Publication): Promise<void> {
   const { lanes, classes, accounts } = changes
   const isNews = changes.isNews || replaces

@@ -10,7 +10,7 @@ import type { Sql } from '../../platform/tx.ts'
 import { windowSize } from '../plan/lane-window.ts'
 import type { Hold, LaneState, PastPreemption, PoolSettings, Running, Served, Waiting } from '../plan/model.ts'
 
-/** What a leader plans with, read from the tables. These functions neither lock nor write rows. */
+/** Reads the data for planning. These functions neither lock nor write rows. */
 
 const laneJson = `jsonb_build_object('id', l.id, 'pool', l.pool, 'userId', l.user_id, 'teamId', l.team_id, 'account', l.account,
   'project', l.project, 'queue', l.queue, 'executor', l.executor, 'priority', l.priority, 'overridden', l.overridden,
@@ -109,20 +109,20 @@ export async function readRunning(sql: Sql, pool: string): Promise<Running[]> {
 }
 
 /**
- * By primary key: the index of the runs that hold resources has few live entries, but may have many dead ones while a
- * transaction stays open. The list is a subquery, so that PostgreSQL does not count it, and plan anew each time.
+ * Reads by primary key: the index of runs that hold resources may have many dead entries while a transaction stays
+ * open. The list is a subquery, so that PostgreSQL keeps one plan for lists of all lengths.
  */
 const heardRuns =
   '(SELECT run.* FROM unnest((SELECT $1::text[])) AS heard(id) CROSS JOIN LATERAL (SELECT * FROM run WHERE run.id = heard.id OFFSET 0) run)'
 
-/** Those of these runs that hold resources. */
+/** Keeps the runs that hold resources. */
 export async function readRuns(sql: Sql, runIds: readonly string[]): Promise<ReadonlyMap<string, Running>> {
   if (runIds.length === 0) return new Map()
   const runs = await readRunRows(sql, { runs: heardRuns, condition: 'true', name: 'runs_heard' }, runIds)
   return new Map(runs.map((run) => [run.runId, run]))
 }
 
-/** Those of the runs whose preemption is recorded: it was not withdrawn. */
+/** Runs whose preemption is recorded: it was not withdrawn. */
 export async function readEvicted(sql: Sql, runIds: readonly string[]): Promise<ReadonlySet<string>> {
   if (runIds.length === 0) return new Set()
   const rows = await sql.query<{ runId: string }>(
@@ -183,12 +183,12 @@ export async function readServed(sql: Sql, pool: string): Promise<Served[]> {
   return rows.map(({ account, ...amounts }) => ({ account, amounts }))
 }
 
-/** After ten half-lives a thousandth is left. */
+/** A thousandth remains after ten half-lives. */
 const halfLivesMax = 10
 /** Earlier starts within the ten half-lives are left out: their weight is the smallest. */
 const usedMax = 1_000_000
 
-/** What accounts held until now, each moment by its weight (plan/decayed-use.ts), computed from the latest runs. */
+/** Decayed use of accounts until now (plan/decayed-use.ts), computed from the latest runs. */
 export async function readDecayedUse(
   sql: Sql,
   pool: string,

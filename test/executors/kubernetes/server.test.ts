@@ -243,7 +243,7 @@ describe.skipIf(opened === null)('a server with a cluster', { timeout: 300_000 }
       for (const id of [restarts, together])
         expect(await untilSeen(id, ({ state }) => state === 'QUEUED', 'it waits')).toMatchObject({
           stateReason: 'NODE_LOST',
-          stateInfo: 'Its node has not answered for 20 s',
+          stateInfo: 'The node of the run has been unreachable for 20 s',
         })
       expect(await marks('lost')).toEqual(['1.0 begins'])
     })
