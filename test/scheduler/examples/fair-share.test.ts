@@ -15,6 +15,21 @@ async function fill(it: Cluster, gpus: number, more: object): Promise<string[]> 
   return ids
 }
 
+/** Jobs that each need the whole node, so that they run one after the other. */
+const whole = (count: number, account: string, seconds: number) => times(count, { gpu: 8, seconds, account })
+
+/** The accounts of such jobs in the order of their starts. */
+async function turns(it: Cluster, seconds: Record<string, number>, starts: number): Promise<string> {
+  const started = async () =>
+    (
+      await it.sql<{ account: string }>(
+        'SELECT account FROM run JOIN job ON job.id = run.job_id WHERE run.started_at IS NOT NULL ORDER BY run.started_at',
+      )
+    ).map(({ account }) => account)
+  for (let i = 1; i < starts; i++) await it.advance(1 + (seconds[(await started()).at(-1) ?? ''] ?? 0))
+  return (await started()).join('')
+}
+
 describe.each(modes)('with %s alone', (mode) => {
   test('31: who holds less is first', async () => {
     await using it = await startCluster({ mode, ...S, nodes: [N8()] })
@@ -55,6 +70,25 @@ describe.each(modes)('with %s alone', (mode) => {
     }
     const [a2, a3, b] = later
     expect(order).toEqual([first, b, second, a2, a3])
+  })
+
+  test.each([
+    ['two', { a: 12, b: 12 }, 'ab'.repeat(6)],
+    ['three', { a: 4, b: 4, c: 4 }, 'abc'.repeat(4)],
+  ])('turns: whole-node jobs of %s accounts alternate', async (_, jobs, order) => {
+    await using it = await startCluster({ mode, ...S, scheduling: { nonPreemptableFraction: 1 }, nodes: [N8()] })
+    await it.together(...Object.entries(jobs).flatMap(([account, count]) => whole(count, account, 10)))
+    expect(await turns(it, { a: 10, b: 10, c: 10 }, order.length)).toBe(order)
+  })
+
+  test.each([
+    ['without a half-life they alternate', null, 'abababab'],
+    ['with one, three short jobs follow a long one', 3_600_000, 'abbbabbb'],
+  ] as const)('half-life: jobs of 40 s and of 15 s, %s', async (_, shareHalfLifeMs, order) => {
+    const scheduling = { nonPreemptableFraction: 1, shareHalfLifeMs }
+    await using it = await startCluster({ mode, ...S, scheduling, nodes: [N8()] })
+    await it.together(...whole(8, 'a', 40), ...whole(8, 'b', 15))
+    expect(await turns(it, { a: 40, b: 15 }, order.length)).toBe(order)
   })
 
   test('33: within an account the higher bid is first', async () => {

@@ -117,8 +117,9 @@ describe.each(modes)('with %s alone', (mode) => {
   test('rotation: two accounts do not evict each other’s jobs', async () => {
     await using it = await startCluster({ mode, ...S, weights: { ml: 2 } })
     const three = (account: string) => ({ gpu: 3, pre: true, ...of(account) })
-    await it.together(three('a'), three('a'), three('ml'), three('ml'))
+    const jobs = await it.together(three('a'), three('a'), three('ml'), three('ml'))
     for (let i = 0; i < 3; i++) await it.advance(1)
+    expect(await it.states(...jobs)).toEqual(['INTERRUPTED', 'QUEUED', 'RUNNING', 'RUNNING'])
     const evicted = await it.sql<{ claimant: string; victim: string }>('SELECT claimant, victim FROM preemption')
     expect(evicted).toEqual([{ claimant: 'ml', victim: 'a' }])
   })
@@ -158,6 +159,28 @@ describe.each(modes)('with %s alone', (mode) => {
     expect(await it.states(busy, head, first, second)).toEqual(['RUNNING', 'QUEUED', 'INTERRUPTED', 'RUNNING'])
     await it.advance(12)
     expect(await it.states(busy, head, second)).toEqual(['SUCCEEDED', 'RUNNING', 'INTERRUPTED'])
+  })
+
+  test('holds: a gang starts although preemptable jobs keep coming', async () => {
+    const scheduling = { holdAfterMs: 2_000, nonPreemptableFraction: 1 }
+    await using it = await startCluster({ mode, ...S, nodes: N8x2(), scheduling })
+    const long = { seconds: 39, maxRunTimeSeconds: 40, ...of('f') }
+    const busy = await it.together({ gpu: 7, ...long }, { gpu: 6, ...long })
+    const one = (account: string) => it.submit({ gpu: 1, pre: true, ...of(account) })
+    const stream = [await one('x'), await one('x'), await one('x')]
+    await it.settle()
+    const gang = await it.submit({ gpu: 8, resources: { nodeCount: 2 }, ...of('g') })
+    for (const account of ['y', 'z', 'w']) {
+      await it.advance(10)
+      const next = await one(account)
+      await it.settle()
+      expect(await it.states(...busy, gang, next)).toEqual(['RUNNING', 'RUNNING', 'QUEUED', 'RUNNING'])
+      stream.push(next, await one('x'))
+    }
+    expect(await it.holding(...stream)).toHaveLength(3)
+    await it.advance(10)
+    expect(await it.states(...busy, gang)).toEqual(['SUCCEEDED', 'SUCCEEDED', 'RUNNING'])
+    expect(await it.holding(...stream)).toEqual([])
   })
 
   test('limits: nothing is kept for a claimant that may not start any more', async () => {

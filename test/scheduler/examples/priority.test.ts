@@ -219,14 +219,28 @@ describe.each(modes)('with %s alone', (mode) => {
   test('holds: a job before the owner of a hold starts on its nodes, one behind it does not', async () => {
     const scheduling = { holdAfterMs: 2_000 }
     await using it = await startCluster({ mode, ...P, ...limits({}), nodes: [N8()], scheduling })
-    await it.user('rosa', 'RESEARCHER')
+    await it.user('vera', 'VIEWER', ['job.submit'])
     await it.submit({ gpu: 4 })
     await it.settle()
-    const owner = await it.submit({ as: 'rosa', gpu: 8 })
+    const owner = await it.submit({ as: 'vera', gpu: 8 })
     await it.advance(3)
     expect((await it.job(owner)).scheduling?.hold).toMatchObject({ nodes: ['n1'] })
-    const behind = await it.submit({ as: 'rosa', gpu: 1 })
+    const behind = await it.submit({ as: 'vera', gpu: 1 })
+    await it.settle()
+    expect(await it.reason(behind)).toBe('HOLD')
+    const pause = (isPaused: boolean) =>
+      mutate(it.admin, 'updateLimits', { input: { maxConcurrent: isPaused ? 0 : null } })
+    await pause(true)
     const before = await it.submit({ gpu: 4 })
+    await mutate(it.admin, 'setJobPriority', { input: { jobId: before, priority: 50 } })
+    await it.settle()
+    const jobs = await Promise.all([before, owner, behind].map((id) => it.job(id)))
+    expect(jobs.map(({ priority, queuePosition }) => [priority, queuePosition])).toEqual([
+      [50, 1],
+      [0, 2],
+      [0, 3],
+    ])
+    await pause(false)
     await it.settle()
     expect(await it.states(owner, behind, before)).toEqual(['QUEUED', 'QUEUED', 'RUNNING'])
   })
