@@ -141,7 +141,6 @@ const long = [
   'src/graphql/transport/server.ts',
   'src/graphql/transport/websockets.ts',
   'test/executors/contract.ts',
-  'test/support/',
 ]
 
 describe('size and names', () => {

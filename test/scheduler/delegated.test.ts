@@ -13,6 +13,7 @@ import { createReach, storeCapacity } from '../../src/scheduler/capacity-watch.t
 import type { Scheduler } from '../../src/scheduler/scheduler.ts'
 import { createDatabase, type TestDatabase } from '../support/database.ts'
 import { createTestDomain, type TestDomain } from '../support/domain.ts'
+import { bindVerbs } from '../support/executor-verbs.ts'
 import { backendNode, type FakeBackend, openFakeBackend } from '../support/fake-backend.ts'
 import { startScheduler } from '../support/leader.ts'
 import { recordLines } from '../support/recorded-lines.ts'
@@ -105,7 +106,7 @@ const isGiven = (...jobIds: string[]) =>
 const wait = async (jobId: string) => (await waitingOf(it.domain, [jobId])).get(jobId)?.reasons[0]?.code
 
 test('a job shows why its start waits', async () => {
-  const { start } = backend
+  const { start } = bindVerbs(backend)
   const answers = Promise.withResolvers<void>()
   backend.start = async (run, unwanted, tell) => {
     tell?.('The backend does not answer')
@@ -210,7 +211,7 @@ test('the same report writes nothing; a backend that is away changes nothing, an
   const watch = reach.watch({ pool: 'sim', epoch: await epoch(), holder: 'test' }, () => undefined)
   backend.answers = false
   let asked = 0
-  const { capacity } = backend
+  const { capacity } = bindVerbs(backend)
   backend.capacity = async () => {
     asked++
     return (await capacity?.()) ?? []
@@ -269,7 +270,7 @@ test('the backend preempts a run: it is INTERRUPTED, or queued again', async () 
 
 test('a backend that starts nothing fails no job: the whole pool backs off and tries one run', async () => {
   const tries: number[] = []
-  const { start } = backend
+  const { start } = bindVerbs(backend)
   backend.start = async (run) => {
     tries.push(run.number)
     if (!backend.answers) throw new StartFailed('NODE_TROUBLE', 'it is away')

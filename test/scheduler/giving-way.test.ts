@@ -7,6 +7,7 @@ import type { Scheduler } from '../../src/scheduler/scheduler.ts'
 import { createFakeClock } from '../support/clock.ts'
 import { createDatabase, type TestDatabase } from '../support/database.ts'
 import { createTestDomain, type TestDomain } from '../support/domain.ts'
+import { bindVerbs } from '../support/executor-verbs.ts'
 import { type FakeBackend, openFakeBackend } from '../support/fake-backend.ts'
 import { startScheduler } from '../support/leader.ts'
 import { until } from '../support/until.ts'
@@ -45,7 +46,11 @@ function compete(name: string, executor: Executor, { clock = fast(20), log = it.
 }
 
 test('a process that its backend does not answer gives the pool to one that it answers', async () => {
-  const away = { ...backend, answers: true, capacity: async () => (away.answers ? backend.nodes : Promise.reject()) }
+  const away = {
+    ...bindVerbs(backend),
+    answers: true,
+    capacity: async () => (away.answers ? backend.nodes : Promise.reject()),
+  }
   compete('away', away)
   await until(async () => (await holder()) === 'away', { what: 'the first one leads' })
   compete('near', backend)
@@ -81,14 +86,17 @@ function competeCutOff(name: string, clock: Clock): readonly number[] {
       if (message === 'gives way') seconds.push((clock.monotonicMs() - beganMs) / 1_000)
     },
   }) as Log
-  compete(name, { ...backend, capacity: () => Promise.reject(new Error('cut off')) }, { clock, log })
+  compete(name, { ...bindVerbs(backend), capacity: () => Promise.reject(new Error('cut off')) }, { clock, log })
   return seconds
 }
 
 test('a leader without an answer waits twice as long as in its last term, 10 min at most, until there is one', async () => {
   const clock = createFakeClock()
   let answers = false
-  const executor = { ...backend, capacity: async () => (answers ? [] : Promise.reject(new Error('cut off'))) }
+  const executor = {
+    ...bindVerbs(backend),
+    capacity: async () => (answers ? [] : Promise.reject(new Error('cut off'))),
+  }
   const reach = createReach({ ...it.domain, clock }, new Map([['simulated', executor]]))
 
   /** Seconds until a leader of one term leaves the pool. */

@@ -6,6 +6,7 @@ import { storeCapacity } from '../../src/scheduler/capacity-watch.ts'
 import type { Scheduler } from '../../src/scheduler/scheduler.ts'
 import { createDatabase, type TestDatabase } from '../support/database.ts'
 import { createTestDomain, type TestDomain } from '../support/domain.ts'
+import { bindVerbs } from '../support/executor-verbs.ts'
 import { backendNode, type FakeBackend, openFakeBackend } from '../support/fake-backend.ts'
 import { startScheduler } from '../support/leader.ts'
 import { recordLines } from '../support/recorded-lines.ts'
@@ -66,7 +67,7 @@ test('a run that is lost with its node is told to stop at once, and the node is 
   const jobId = await startOne()
   await backend.place()
   await jobIs(jobId, 'RUNNING')
-  const { inspect } = backend
+  const { inspect } = bindVerbs(backend)
   backend.inspect = async (handles) => handles.map(() => ({ state: 'unreachable' }))
   await jobIs(jobId, 'QUEUED')
   await until(() => runs()[0]?.isStopped, { what: 'the order to stop is given' })
@@ -82,7 +83,7 @@ test('a run that is lost with its node is told to stop at once, and the node is 
 
 test('a run that never began waits again when its node is lost, though its job is not restartable', async () => {
   const jobId = await startOne(false)
-  const { inspect } = backend
+  const { inspect } = bindVerbs(backend)
   backend.inspect = async (handles) => handles.map(() => ({ state: 'unreachable', neverBegan: true }))
   await jobIs(jobId, 'QUEUED')
   await until(() => runs()[0]?.isStopped, { what: 'the order to stop is given' })
@@ -96,7 +97,7 @@ test('a lost run that could not be stopped is told again, and one pass does not 
   const jobIds = [await startOne(), await startOne()]
   await backend.place()
   for (const jobId of jobIds) await jobIs(jobId, 'RUNNING')
-  const { inspect, stop } = backend
+  const { inspect, stop } = bindVerbs(backend)
   let [passes, stops, answers] = [0, 0, false]
   backend.inspect = async (handles) => {
     passes++
@@ -120,7 +121,7 @@ test('a lost run that could not be stopped is told again, and one pass does not 
 
 test('a backend that fails once does not end its watch', async () => {
   const jobId = await startOne()
-  const { inspect } = backend
+  const { inspect } = bindVerbs(backend)
   let failures = 0
   backend.inspect = async (handles) => {
     if (failures++ === 0) throw new Error('It does not answer')
@@ -137,7 +138,7 @@ test('what the backend said first of a run that is gone is its reason', async ()
   await backend.place()
   await jobIs(jobId, 'RUNNING')
   const [run] = runs()
-  const { inspect } = backend
+  const { inspect } = bindVerbs(backend)
   const gone = [{ state: 'gone', cause: 'PREEMPTED' }, { state: 'gone' }] as const
   let asked = 0
   backend.inspect = async (handles) =>

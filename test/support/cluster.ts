@@ -4,12 +4,14 @@ import { join } from 'node:path'
 import type { UserLevel, Viewer } from '../../src/domain/access.ts'
 import type { DeclaredNode, DeclaredPool } from '../../src/domain/machines/pools.ts'
 import { findings } from '../../src/domain/selfcheck/selfcheck.ts'
+import type { Executor } from '../../src/executors/executor.ts'
 import { createSimulatedExecutor } from '../../src/executors/simulated/simulated.ts'
 import type { Clock } from '../../src/platform/clock.ts'
+import type { Scheduler } from '../../src/scheduler/scheduler.ts'
 import { createFakeClock } from './clock.ts'
 import { startScheduler } from './leader.ts'
 import { mutate, type Person, personWith } from './people.ts'
-import { startServer } from './server.ts'
+import { startServer, type TestServer } from './server.ts'
 import { until } from './until.ts'
 
 /**
@@ -23,7 +25,7 @@ export interface ClusterOptions extends Partial<DeclaredPool> {
   mode: Mode
   graceMs?: number
   nodeLostAfterMs?: number
-  /** The clock of runs; default: one that stands still until `advance`. With another clock `advance` is of no use. */
+  /** The clock of runs; default: a clock that only `advance` moves. `advance` does not move another clock. */
   clock?: Clock
 }
 
@@ -63,9 +65,9 @@ export interface Ask {
   gpu?: number
   cpu?: number
   mem?: number
-  /** How long it runs; default: until the example ends it. */
+  /** Run time; default: until the example ends the job. */
   seconds?: number
-  /** How long it ignores TERM. */
+  /** Seconds for which the job ignores TERM. */
   stubborn?: number
   exit?: number
   /** preemptable; restartable. */
@@ -74,34 +76,6 @@ export interface Ask {
   resources?: Record<string, unknown>
   input?: Record<string, unknown>
   [field: string]: unknown
-}
-
-export interface Cluster extends AsyncDisposable {
-  readonly admin: Person
-  readonly dataDir: string
-  person(name: string): Person
-  user(name: string, level: UserLevel, allow?: readonly string[]): Promise<Viewer>
-  /** Submits and returns the id; throws the refusal. */
-  submit(ask?: Ask): Promise<string>
-  /** The whole answer of submitJob. */
-  answer(ask?: Ask): Promise<Record<string, unknown>>
-  /** Waits until nothing moves without time. */
-  settle(): Promise<void>
-  /** Submits while the pool is paused, so that one pass sees all of them. */
-  together(...asks: Ask[]): Promise<string[]>
-  /** Moves time on for runs and the database, and settles. */
-  advance(seconds: number): Promise<void>
-  job(id: string): Promise<JobFacts>
-  /** States in the order of `ids`. */
-  states(...ids: string[]): Promise<string[]>
-  /** The jobs among `ids` that hold resources. */
-  holding(...ids: string[]): Promise<string[]>
-  /** The first reason why it waits, once the leader has considered it. */
-  why(id: string): Promise<NonNullable<JobFacts['scheduling']>['reasons'][number] | undefined>
-  /** Its code. */
-  reason(id: string): Promise<string | undefined>
-  cancel(id: string): Promise<void>
-  sql<Row = Record<string, unknown>>(text: string, values?: unknown[]): Promise<Row[]>
 }
 
 export const GiB = 1024 ** 3
@@ -195,134 +169,179 @@ export async function startCluster({
   const executor = await createSimulatedExecutor({ dataDir, ...moments, log: domain.log })
   const scheduler = startScheduler(domain, { simulated: executor }, { graceMs, nodeLostAfterMs, jobUrl: server.url })
   await server.user('root', 'ADMIN')
-  const admin = personWith(server.url, 'root')
-  const sql = <Row = Record<string, unknown>>(text: string, values: unknown[] = []) =>
-    domain.db.sql.query<Row & object>(text, values) as Promise<Row[]>
+  return new Cluster({ mode, server, dataDir, runClock, executor, scheduler })
+}
 
-  async function facts(ids: readonly string[]): Promise<JobFacts[]> {
-    const query = `query ($ids: [ID!]!) { nodes(ids: $ids) { ... on Job { ${wanted} } } }`
-    return (await admin.data(query, { ids }))['nodes'] as unknown as JobFacts[]
+interface ClusterParts {
+  mode: Mode
+  server: TestServer
+  dataDir: string
+  runClock: ReturnType<typeof createFakeClock>
+  executor: Executor
+  scheduler: Scheduler
+}
+
+export class Cluster implements AsyncDisposable {
+  readonly admin: Person
+  readonly dataDir: string
+  readonly #parts: ClusterParts
+
+  constructor(parts: ClusterParts) {
+    this.#parts = parts
+    this.dataDir = parts.dataDir
+    this.admin = this.person('root')
   }
 
-  /** The job after the leader has published what it knows. The leader does not consider jobs with a closed gate. */
-  const shown = (id: string) =>
-    until(
-      async () => {
-        const jobs = await facts([id])
-        const { scheduling } = jobs[0] ?? {}
-        return (!scheduling || scheduling.lastConsideredAt || scheduling.gates.some(({ open }) => !open)) && jobs
-      },
-      { what: `the leader has looked at ${id}` },
-    )
+  person(name: string): Person {
+    return personWith(this.#parts.server.url, name)
+  }
 
-  async function answer(ask: Ask = {}) {
-    const person = ask.as === undefined ? admin : personWith(server.url, ask.as)
+  user(name: string, level: UserLevel, allow?: readonly string[]): Promise<Viewer> {
+    return this.#parts.server.user(name, level, allow)
+  }
+
+  sql<Row = Record<string, unknown>>(text: string, values: unknown[] = []): Promise<Row[]> {
+    return this.#parts.server.domain.db.sql.query<Row & object>(text, values)
+  }
+
+  /** The whole result of submitJob. */
+  async answer(ask: Ask = {}): Promise<Record<string, unknown>> {
+    const person = ask.as === undefined ? this.admin : this.person(ask.as)
     return (await person.data(submitQuery, { input: inputOf(ask) }))['submitJob'] as unknown as Record<string, unknown>
   }
 
-  async function submit(ask?: Ask): Promise<string> {
-    const result = await answer(ask)
+  /** Submits and returns the id; throws the refusal. */
+  async submit(ask?: Ask): Promise<string> {
+    const result = await this.answer(ask)
     if (result['__typename'] !== 'SubmitJobSuccess') throw new Error(JSON.stringify(result))
     return (result['job'] as { id: string }).id
   }
 
-  /** The leader answers after it has heard everything that was committed before. */
-  async function barrier(): Promise<boolean> {
-    if (mode === 'loop') {
-      const { message } = await answer({ input: { dryRun: true } })
-      if (message) throw new Error(`The leader does not answer: ${message}`)
-      return false
-    }
-    const { processQueue } = await admin.data('mutation { processQueue { started preempted } }')
-    const { started, preempted } = processQueue as unknown as { started: number; preempted: number }
-    return started + preempted > 0
+  /** Submits while the pool is paused, so that one pass sees all of them. */
+  async together(...asks: Ask[]): Promise<string[]> {
+    const limit = (maxConcurrent: number | null) =>
+      mutate(this.admin, 'updateLimits', { input: { maxConcurrent }, wanted: 'limits { maxConcurrent }' })
+    await limit(0)
+    const ids: string[] = []
+    for (const ask of asks) ids.push(await this.submit(ask))
+    await this.settle()
+    await limit(null)
+    await this.settle()
+    return ids
   }
 
-  /** The executor knows an end that the leader has not stored yet. */
-  async function hasUnreportedEnd(): Promise<boolean> {
-    const held = await sql<{ handle: string }>(
-      "SELECT handle FROM run WHERE state IN ('STARTING', 'RUNNING', 'CANCELLING') AND handle IS NOT NULL",
-    )
-    const observations = await executor.inspect(held.map(({ handle }) => handle))
-    return observations.some(({ state }) => state === 'ended')
+  /** Advances the time of runs and of the database, and settles. */
+  async advance(seconds: number): Promise<void> {
+    const { server, runClock } = this.#parts
+    await server.moveTime(seconds * 1000)
+    // The moved time must not expire the lease, also while a renewal is in flight.
+    await server.domain.db.transaction(async (tx) => {
+      await tx.query('LOCK TABLE scheduler_lease IN SHARE ROW EXCLUSIVE MODE')
+      await tx.query('UPDATE scheduler_lease SET renewed_at = berth_now()')
+    })
+    await runClock.advance(seconds * 1000)
+    await this.settle()
   }
 
-  /** What moves without time: starts that are not confirmed, and requested ends of runs that obey. */
-  const underWay = async () => {
-    const [row] = await sql<{ n: number }>(
-      `SELECT count(*)::int AS n FROM run r JOIN job j ON j.id = r.job_id
-       WHERE r.state = 'STARTING' OR (r.state = 'CANCELLING' OR r.state = 'RUNNING' AND r.preempt_requested_at IS NOT NULL)
-         AND NOT EXISTS (SELECT FROM jsonb_array_elements(j.spec->'environment') e
-           WHERE e->>'name' = 'SIM_IGNORE_TERM_SECONDS' AND (e->>'value')::float8 > 0)`,
-    )
-    return (row?.n ?? 0) > 0 || (await hasUnreportedEnd())
-  }
-  const progress = async () => JSON.stringify(await sql('SELECT sum(version) AS v, count(*) AS n FROM job'))
-
-  async function settle() {
+  /** Waits until nothing moves without time. */
+  async settle(): Promise<void> {
     for (let before = ''; ; ) {
-      const moved = await barrier()
-      await until(async () => !(await underWay()), { what: 'runs are where they go' })
-      const now = await progress()
+      const moved = await this.#passBarrier()
+      await until(async () => !(await this.#isUnderWay()), { what: 'starts and requested ends are stored' })
+      const now = JSON.stringify(await this.sql('SELECT sum(version) AS v, count(*) AS n FROM job'))
       if (now === before && !moved) return
       before = now
     }
   }
 
-  return {
-    admin,
-    dataDir,
-    person: (name) => personWith(server.url, name),
-    user: (name, level, allow) => server.user(name, level, allow),
-    answer,
-    submit,
-    settle,
-    async together(...asks) {
-      const limit = (maxConcurrent: number | null) =>
-        mutate(admin, 'updateLimits', { input: { maxConcurrent }, wanted: 'limits { maxConcurrent }' })
-      await limit(0)
-      const ids: string[] = []
-      for (const ask of asks) ids.push(await submit(ask))
-      await settle()
-      await limit(null)
-      await settle()
-      return ids
-    },
-    async advance(seconds) {
-      await server.moveTime(seconds * 1000)
-      // The moved time must not make the leader look silent, also while a renewal is under way.
-      await domain.db.transaction(async (tx) => {
-        await tx.query('LOCK TABLE scheduler_lease IN SHARE ROW EXCLUSIVE MODE')
-        await tx.query('UPDATE scheduler_lease SET renewed_at = berth_now()')
-      })
-      await runClock.advance(seconds * 1000)
-      await settle()
-    },
-    async job(id) {
-      const [job] = await facts([id])
-      if (!job) throw new Error(`No job ${id}`)
-      return job
-    },
-    states: async (...ids) => (await facts(ids)).map(({ state }) => state),
-    holding: async (...ids) =>
-      (await facts(ids))
-        .filter(({ state }) => ['STARTING', 'RUNNING', 'CANCELLING'].includes(state))
-        .map(({ id }) => id),
-    why: async (id) => (await shown(id))[0]?.scheduling?.reasons[0],
-    reason: async (id) => (await shown(id))[0]?.scheduling?.reasons[0]?.code,
-    async cancel(id) {
-      await admin.data('mutation ($input: CancelJobInput!) { cancelJob(input: $input) { __typename } }', {
-        input: { jobId: id },
-      })
-    },
-    sql,
-    async [Symbol.asyncDispose]() {
-      const broken = await findings(domain.db.sql)
-      await scheduler.stop()
-      await executor.close()
-      await server[Symbol.asyncDispose]()
-      await rm(dataDir, { recursive: true, force: true })
-      if (broken.length > 0) throw new Error(`The self-check found ${JSON.stringify(broken)}`)
-    },
+  async job(id: string): Promise<JobFacts> {
+    const [job] = await this.#facts([id])
+    if (!job) throw new Error(`No job ${id}`)
+    return job
+  }
+
+  /** States in the order of `ids`. */
+  async states(...ids: string[]): Promise<string[]> {
+    return (await this.#facts(ids)).map(({ state }) => state)
+  }
+
+  /** The jobs among `ids` that hold resources. */
+  async holding(...ids: string[]): Promise<string[]> {
+    return (await this.#facts(ids))
+      .filter(({ state }) => ['STARTING', 'RUNNING', 'CANCELLING'].includes(state))
+      .map(({ id }) => id)
+  }
+
+  /**
+   * The first reason why the job waits, once the leader has published it. The leader does not consider jobs with a
+   * closed gate.
+   */
+  async why(id: string): Promise<NonNullable<JobFacts['scheduling']>['reasons'][number] | undefined> {
+    const jobs = await until(
+      async () => {
+        const jobs = await this.#facts([id])
+        const { scheduling } = jobs[0] ?? {}
+        return (!scheduling || scheduling.lastConsideredAt || scheduling.gates.some(({ open }) => !open)) && jobs
+      },
+      { what: `the leader has considered ${id}` },
+    )
+    return jobs[0]?.scheduling?.reasons[0]
+  }
+
+  /** The code of `why`. */
+  async reason(id: string): Promise<string | undefined> {
+    return (await this.why(id))?.code
+  }
+
+  async cancel(id: string): Promise<void> {
+    await this.admin.data('mutation ($input: CancelJobInput!) { cancelJob(input: $input) { __typename } }', {
+      input: { jobId: id },
+    })
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    const { server, scheduler, executor, dataDir } = this.#parts
+    const broken = await findings(server.domain.db.sql)
+    await scheduler.stop()
+    await executor.close()
+    await server[Symbol.asyncDispose]()
+    await rm(dataDir, { recursive: true, force: true })
+    if (broken.length > 0) throw new Error(`The self-check found ${JSON.stringify(broken)}`)
+  }
+
+  async #facts(ids: readonly string[]): Promise<JobFacts[]> {
+    const query = `query ($ids: [ID!]!) { nodes(ids: $ids) { ... on Job { ${wanted} } } }`
+    return (await this.admin.data(query, { ids }))['nodes'] as unknown as JobFacts[]
+  }
+
+  /** Returns after the leader has processed all earlier commits. true: a pass started or preempted jobs. */
+  async #passBarrier(): Promise<boolean> {
+    if (this.#parts.mode === 'loop') {
+      const { message } = await this.answer({ input: { dryRun: true } })
+      if (message) throw new Error(`The leader refused the dry run: ${message}`)
+      return false
+    }
+    const { processQueue } = await this.admin.data('mutation { processQueue { started preempted } }')
+    const { started, preempted } = processQueue as unknown as { started: number; preempted: number }
+    return started + preempted > 0
+  }
+
+  /** Starts in flight, requested ends of runs that obey, and ends that the leader has not stored yet. */
+  async #isUnderWay(): Promise<boolean> {
+    const [row] = await this.sql<{ n: number }>(
+      `SELECT count(*)::int AS n FROM run r JOIN job j ON j.id = r.job_id
+       WHERE r.state = 'STARTING' OR (r.state = 'CANCELLING' OR r.state = 'RUNNING' AND r.preempt_requested_at IS NOT NULL)
+         AND NOT EXISTS (SELECT FROM jsonb_array_elements(j.spec->'environment') e
+           WHERE e->>'name' = 'SIM_IGNORE_TERM_SECONDS' AND (e->>'value')::float8 > 0)`,
+    )
+    return (row?.n ?? 0) > 0 || (await this.#hasUnstoredEnd())
+  }
+
+  async #hasUnstoredEnd(): Promise<boolean> {
+    const held = await this.sql<{ handle: string }>(
+      "SELECT handle FROM run WHERE state IN ('STARTING', 'RUNNING', 'CANCELLING') AND handle IS NOT NULL",
+    )
+    const observations = await this.#parts.executor.inspect(held.map(({ handle }) => handle))
+    return observations.some(({ state }) => state === 'ended')
   }
 }

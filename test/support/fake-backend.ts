@@ -4,33 +4,24 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Domain } from '../../src/domain/domain.ts'
 import { copiesOf } from '../../src/domain/spec.ts'
-import type { BackendNode, Executor, Handle, Observation, RunSpec } from '../../src/executors/executor.ts'
+import type {
+  BackendNode,
+  Executor,
+  ExecutorDescription,
+  Handle,
+  LogChunk,
+  LogPosition,
+  Observation,
+  RunSpec,
+} from '../../src/executors/executor.ts'
 import { createSimulatedExecutor } from '../../src/executors/simulated/simulated.ts'
 import { systemClock } from '../../src/platform/clock.ts'
 import { bindVerbs } from './executor-verbs.ts'
 
-/**
- * A backend that chooses nodes itself, over an executor that runs things (the simulated one): it has nodes of its own,
- * keeps runs waiting that fit nowhere, and reports where it put the others. What others hold is set by the test.
- */
-export interface FakeBackend extends Executor {
-  nodes: BackendNode[]
-  /** false: it does not answer. */
-  answers: boolean
-  /** Why runs wait; null: it tells nothing of them. */
-  why: string | null
-  /** Runs that it was given, waiting ones too. */
-  readonly given: ReadonlyMap<string, GivenRun>
-  /** Puts waiting runs on nodes, in the order in which they came; the inner executor starts them. */
-  place(): Promise<void>
-  /** Takes the run away for another job. */
-  preempt(runId: string): Promise<void>
-}
-
 interface GivenRun {
   run: RunSpec
   handle: Handle | null
-  /** Of each copy; none: it waits. */
+  /** The node of each copy; empty: the run waits. */
   nodes: readonly string[]
   isPreempted: boolean
   isStopped: boolean
@@ -49,119 +40,158 @@ export const backendNode = (name: string, more: Partial<BackendNode> = {}): Back
   ...more,
 })
 
-/** Over a simulated executor with a directory of its own, which goes with it. */
+/** A backend over a simulated executor in a temporary directory, which `close` removes. */
 export async function openFakeBackend({ time, log }: Pick<Domain, 'time' | 'log'>, names: string[]) {
   const dataDir = await mkdtemp(join(tmpdir(), 'berth-fake-backend-'))
   const inner = await createSimulatedExecutor({ dataDir, clock: systemClock, time, log })
-  const nodes = names.map((name) => backendNode(name))
-  return createFakeBackend(
-    {
-      ...bindVerbs(inner),
-      async close() {
-        await inner.close()
-        await rm(dataDir, { recursive: true })
-      },
-    },
-    nodes,
+  const close = async () => {
+    await inner.close()
+    await rm(dataDir, { recursive: true })
+  }
+  return new FakeBackend(
+    { ...bindVerbs(inner), close },
+    names.map((name) => backendNode(name)),
   )
 }
 
-function createFakeBackend(inner: Executor, nodes: BackendNode[]): FakeBackend {
-  const given = new Map<string, GivenRun>()
-  const changes = new EventEmitter()
-  const usedOn = (name: string) =>
-    [...given.values()]
-      .filter(({ isPreempted }) => !isPreempted)
-      .flatMap(({ run, nodes: chosen }) => chosen.filter((each) => each === name).map(() => run.spec.resources))
-      .reduce((sum, { cpu, exclusiveNodeUse }) => sum + (exclusiveNodeUse ? Number.POSITIVE_INFINITY : cpu * 1_000), 0)
-  /** A node for each copy, the last node first: never the one that Berth would take. None: there is no room for all. */
-  function nodesFor({ spec: { resources } }: RunSpec): readonly string[] {
+const toHandle = (runId: string): Handle => `fake ${runId}`
+const parseRunId = (handle: Handle) => handle.slice('fake '.length)
+
+/**
+ * A backend that chooses nodes itself, over an executor that starts the runs (the simulated one): it has nodes, queues
+ * runs that do not fit, and reports the nodes of the others. The test sets the amounts that others hold.
+ */
+export class FakeBackend implements Executor {
+  readonly name: string
+  nodes: BackendNode[]
+  /** false: the backend is unreachable. */
+  answers = true
+  /** The reason why runs wait; null: the backend does not report it. */
+  why: string | null = 'Resources'
+  readonly #given = new Map<string, GivenRun>()
+  readonly #changes = new EventEmitter()
+  readonly #inner: Executor
+
+  constructor(inner: Executor, nodes: BackendNode[]) {
+    this.#inner = inner
+    this.name = inner.name
+    this.nodes = nodes
+  }
+
+  /** Started runs, also those that wait. */
+  get given(): ReadonlyMap<string, GivenRun> {
+    return this.#given
+  }
+
+  async start(run: RunSpec, _unwanted?: AbortSignal, _tell?: (info: string) => void): Promise<Handle> {
+    this.#demandAnswer()
+    if (!this.#given.has(run.runId))
+      this.#given.set(run.runId, { run, handle: null, nodes: [], isPreempted: false, isStopped: false })
+    return toHandle(run.runId)
+  }
+
+  async find(runId: string): Promise<Handle | null> {
+    return this.#given.has(runId) ? toHandle(runId) : null
+  }
+
+  async inspect(handles: readonly Handle[]): Promise<readonly Observation[]> {
+    this.#demandAnswer()
+    return Promise.all(handles.map((handle) => this.#observe(parseRunId(handle))))
+  }
+
+  async *logs(handle: Handle, from: LogPosition | null, signal: AbortSignal): AsyncIterable<LogChunk> {
+    const one = this.#given.get(parseRunId(handle))
+    while (one?.handle === null && !one.isStopped && !one.isPreempted && !signal.aborted)
+      await once(this.#changes, 'changed', { signal }).catch(() => {})
+    if (one?.handle != null && !one.isPreempted) yield* this.#inner.logs(one.handle, from, signal)
+  }
+
+  async stop(handle: Handle, graceMs: number): Promise<void> {
+    const one = this.#given.get(parseRunId(handle))
+    if (!one) return
+    one.isStopped = true
+    if (one.handle !== null) await this.#inner.stop(one.handle, graceMs)
+    this.#changes.emit('changed', handle)
+  }
+
+  async *watch(signal: AbortSignal): AsyncIterable<Handle> {
+    for await (const [handle] of on(this.#changes, 'changed', { signal })) yield handle as Handle
+  }
+
+  async forget(handle: Handle): Promise<void> {
+    this.#given.delete(parseRunId(handle))
+  }
+
+  async list(): Promise<readonly { runId: string; handle: Handle }[]> {
+    return [...this.#given.keys()].map((runId) => ({ runId, handle: toHandle(runId) }))
+  }
+
+  async capacity(): Promise<readonly BackendNode[]> {
+    this.#demandAnswer()
+    return this.nodes
+  }
+
+  describe(): Promise<ExecutorDescription> {
+    return this.#inner.describe()
+  }
+
+  close(): Promise<void> {
+    return this.#inner.close()
+  }
+
+  /** Puts waiting runs on nodes in the order of their starts. */
+  async place(): Promise<void> {
+    for (const one of this.#given.values()) {
+      const chosen = one.handle === null && !one.isStopped ? this.#chooseNodes(one.run) : []
+      if (chosen.length === 0) continue
+      one.nodes = chosen
+      one.handle = await this.#inner.start(one.run)
+      this.#changes.emit('changed', toHandle(one.run.runId))
+    }
+  }
+
+  /** Ends the run in favour of another job. */
+  async preempt(runId: string): Promise<void> {
+    const one = this.#given.get(runId)
+    if (one) one.isPreempted = true
+    if (one?.handle != null) await this.#inner.stop(one.handle, 0)
+    this.#changes.emit('changed', toHandle(runId))
+  }
+
+  #demandAnswer(): void {
+    if (!this.answers) throw new Error('The backend is away')
+  }
+
+  /** A node for each copy, the last node first, so never the choice of Berth. Empty: the run does not fit. */
+  #chooseNodes({ spec: { resources } }: RunSpec): readonly string[] {
     const isFree = ({ name, state, cpuMillis, heldByOthers }: BackendNode) =>
       state === 'READY' &&
-      (resources.exclusiveNodeUse ? usedOn(name) === 0 : true) &&
-      usedOn(name) + heldByOthers.cpuMillis + resources.cpu * 1_000 <= cpuMillis
-    const free = fake.nodes.filter(isFree).map(({ name }) => name)
+      (resources.exclusiveNodeUse ? this.#usedOn(name) === 0 : true) &&
+      this.#usedOn(name) + heldByOthers.cpuMillis + resources.cpu * 1_000 <= cpuMillis
+    const free = this.nodes.filter(isFree).map(({ name }) => name)
     const copies = copiesOf(resources)
     return free.length < copies ? [] : free.slice(-copies).toReversed()
   }
-  const demandAnswer = () => {
-    if (!fake.answers) throw new Error('The backend is away')
+
+  #usedOn(name: string): number {
+    return [...this.#given.values()]
+      .filter(({ isPreempted }) => !isPreempted)
+      .flatMap(({ run, nodes: chosen }) => chosen.filter((each) => each === name).map(() => run.spec.resources))
+      .reduce((sum, { cpu, exclusiveNodeUse }) => sum + (exclusiveNodeUse ? Number.POSITIVE_INFINITY : cpu * 1_000), 0)
   }
 
-  const waiting = (runId: string): Observation =>
-    fake.why === null ? { state: 'starting' } : { state: 'starting', nativeId: `native ${runId}`, info: fake.why }
-
-  async function observe(handle: Handle): Promise<Observation> {
-    const runId = handle.slice('fake '.length)
-    const one = given.get(runId)
+  async #observe(runId: string): Promise<Observation> {
+    const one = this.#given.get(runId)
+    const nativeId = `native ${runId}`
     if (!one) return { state: 'gone' }
     if (one.isPreempted) return { state: 'gone', cause: 'PREEMPTED' }
     if (one.handle === null && one.isStopped) return { state: 'ended', exitCode: 143, signal: 15, stopped: true }
-    if (one.handle === null) return waiting(runId)
-    const [now] = await inner.inspect([one.handle])
+    if (one.handle === null)
+      return this.why === null ? { state: 'starting' } : { state: 'starting', nativeId, info: this.why }
+    const [now] = await this.#inner.inspect([one.handle])
     if (now?.state === 'ended') one.nodes = []
     const placements = one.nodes.map((node) => ({ node, gpuIds: [5] }))
-    if (now?.state === 'running') return { ...now, nativeId: `native ${runId}`, ip: '10.0.0.7', placements }
+    if (now?.state === 'running') return { ...now, nativeId, ip: '10.0.0.7', placements }
     return now ?? { state: 'gone' }
   }
-
-  const fake: FakeBackend = {
-    ...bindVerbs(inner),
-    nodes,
-    answers: true,
-    why: 'Resources',
-    given,
-    async start(run) {
-      demandAnswer()
-      if (!given.has(run.runId))
-        given.set(run.runId, { run, handle: null, nodes: [], isPreempted: false, isStopped: false })
-      return `fake ${run.runId}`
-    },
-    find: async (runId) => (given.has(runId) ? `fake ${runId}` : null),
-    async inspect(handles) {
-      demandAnswer()
-      return Promise.all(handles.map(observe))
-    },
-    async *logs(handle, from, signal) {
-      const one = given.get(handle.slice('fake '.length))
-      while (one?.handle === null && !one.isStopped && !one.isPreempted && !signal.aborted)
-        await once(changes, 'changed', { signal }).catch(() => {})
-      if (one?.handle != null && !one.isPreempted) yield* inner.logs(one.handle, from, signal)
-    },
-    async stop(handle, graceMs) {
-      const one = given.get(handle.slice('fake '.length))
-      if (!one) return
-      one.isStopped = true
-      if (one.handle !== null) await inner.stop(one.handle, graceMs)
-      changes.emit('changed', handle)
-    },
-    async *watch(signal) {
-      for await (const [handle] of on(changes, 'changed', { signal })) yield handle as Handle
-    },
-    async forget(handle) {
-      given.delete(handle.slice('fake '.length))
-    },
-    list: async () => [...given.keys()].map((runId) => ({ runId, handle: `fake ${runId}` })),
-    async capacity() {
-      demandAnswer()
-      return fake.nodes
-    },
-    async place() {
-      for (const one of given.values()) {
-        const chosen = one.handle === null && !one.isStopped ? nodesFor(one.run) : []
-        if (chosen.length === 0) continue
-        one.nodes = chosen
-        one.handle = await inner.start(one.run)
-        changes.emit('changed', `fake ${one.run.runId}`)
-      }
-    },
-    async preempt(runId) {
-      const one = given.get(runId)
-      if (one) one.isPreempted = true
-      if (one?.handle != null) await inner.stop(one.handle, 0)
-      changes.emit('changed', `fake ${runId}`)
-    },
-  }
-  delete fake.silent
-  return fake
 }

@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { connect, createServer, type Socket } from 'node:net'
+import { connect, createServer, type Server, type Socket } from 'node:net'
 import type { TestDatabase } from './database.ts'
 import { until } from './until.ts'
 
@@ -38,107 +38,108 @@ export async function inOutage<T>(
   }
 }
 
-/**
- * A TCP proxy in front of PostgreSQL that can treat connections as networks do. Neither side is told of what it
- * swallows.
- */
-export interface Door {
-  /** The address of the database through the proxy. */
-  readonly url: string
-  /** Breaks connections and refuses new ones. */
-  shut(): Promise<void>
-  open(): Promise<void>
-  /** Passes nothing in either direction until `thaw`. */
-  freeze(): void
-  thaw(): void
-  /** Present connections stay open and carry nothing any more; later ones work (a fail-over). */
-  strand(): void
-  /** Breaks every connection by RST; new ones work. */
-  reset(): void
-  /** Delays every piece by this time. */
-  slow(ms: number): void
-}
-
 /** One connection: two sockets, and whether it carries data. */
 interface Passage {
   readonly sockets: readonly [near: Socket, far: Socket]
   stranded: boolean
 }
 
-export async function createDoor(databaseUrl: string): Promise<Door> {
-  const target = new URL(databaseUrl)
-  const passages = new Set<Passage>()
-  let frozen = false
-  let delayMs = 0
-  const isStill = (passage: Passage) => frozen || passage.stranded
+/** A TCP proxy in front of PostgreSQL that treats connections as networks do. It drops data silently. */
+export class Door {
+  readonly #target: URL
+  readonly #passages = new Set<Passage>()
+  readonly #proxy: Server
+  #port = 0
+  #isFrozen = false
+  #delayMs = 0
 
-  function join(passage: Passage, from: Socket, to: Socket) {
-    // After the other side has ended there is nothing to write to.
+  constructor(databaseUrl: string) {
+    this.#target = new URL(databaseUrl)
+    this.#proxy = createServer((near) => this.#accept(near))
+  }
+
+  /** The address of the database through the proxy. */
+  get url(): string {
+    return Object.assign(new URL(this.#target), { port: String(this.#port) }).href
+  }
+
+  async open(): Promise<void> {
+    this.#proxy.listen(this.#port, '127.0.0.1')
+    await once(this.#proxy, 'listening')
+    const address = this.#proxy.address()
+    this.#port = typeof address === 'object' && address !== null ? address.port : 0
+  }
+
+  /** Breaks connections and refuses new ones. */
+  async shut(): Promise<void> {
+    const closed = once(this.#proxy, 'close')
+    this.#proxy.close()
+    for (const passage of this.#passages) this.#end(passage)
+    await closed
+  }
+
+  /** Passes nothing in either direction until `thaw`. */
+  freeze(): void {
+    this.#isFrozen = true
+    for (const { sockets } of this.#passages) for (const socket of sockets) socket.pause()
+  }
+
+  thaw(): void {
+    this.#isFrozen = false
+    for (const passage of this.#passages) {
+      if (passage.stranded) continue
+      if (passage.sockets.some(({ destroyed }) => destroyed)) this.#end(passage)
+      else for (const socket of passage.sockets) socket.resume()
+    }
+  }
+
+  /** Present connections stay open and carry nothing any more; later ones work (a fail-over). */
+  strand(): void {
+    for (const passage of this.#passages) {
+      passage.stranded = true
+      for (const socket of passage.sockets) socket.pause()
+    }
+  }
+
+  /** Breaks every connection by RST; new ones work. */
+  reset(): void {
+    for (const { sockets } of this.#passages) for (const socket of sockets) socket.resetAndDestroy()
+  }
+
+  /** Delays every piece by this time. */
+  slow(ms: number): void {
+    this.#delayMs = ms
+  }
+
+  #accept(near: Socket): void {
+    const far = connect(Number(this.#target.port), this.#target.hostname)
+    const passage: Passage = { sockets: [near, far], stranded: false }
+    this.#passages.add(passage)
+    this.#join(passage, near, far)
+    this.#join(passage, far, near)
+    if (this.#isFrozen) for (const socket of passage.sockets) socket.pause()
+  }
+
+  #join(passage: Passage, from: Socket, to: Socket): void {
+    // A write after the other side has closed fails.
     from.on('error', () => undefined)
     from.on('data', (piece) => {
-      if (delayMs === 0) to.write(piece)
-      else setTimeout(() => to.write(piece), delayMs)
+      if (this.#delayMs === 0) to.write(piece)
+      else setTimeout(() => to.write(piece), this.#delayMs)
     })
     from.once('close', () => {
-      if (!isStill(passage)) end(passage)
+      if (!this.#isFrozen && !passage.stranded) this.#end(passage)
     })
   }
 
-  function end(passage: Passage) {
-    passages.delete(passage)
+  #end(passage: Passage): void {
+    this.#passages.delete(passage)
     for (const socket of passage.sockets) socket.destroy()
   }
+}
 
-  const proxy = createServer((near) => {
-    const far = connect(Number(target.port), target.hostname)
-    const passage: Passage = { sockets: [near, far], stranded: false }
-    passages.add(passage)
-    join(passage, near, far)
-    join(passage, far, near)
-    if (frozen) for (const socket of passage.sockets) socket.pause()
-  })
-  let port = 0
-  const door: Door = {
-    get url() {
-      return Object.assign(new URL(target), { port: String(port) }).href
-    },
-    async open() {
-      proxy.listen(port, '127.0.0.1')
-      await once(proxy, 'listening')
-      const address = proxy.address()
-      port = typeof address === 'object' && address !== null ? address.port : 0
-    },
-    async shut() {
-      const closed = once(proxy, 'close')
-      proxy.close()
-      for (const passage of passages) end(passage)
-      await closed
-    },
-    freeze() {
-      frozen = true
-      for (const { sockets } of passages) for (const socket of sockets) socket.pause()
-    },
-    thaw() {
-      frozen = false
-      for (const passage of passages) {
-        if (passage.stranded) continue
-        if (passage.sockets.some(({ destroyed }) => destroyed)) end(passage)
-        else for (const socket of passage.sockets) socket.resume()
-      }
-    },
-    strand() {
-      for (const passage of passages) {
-        passage.stranded = true
-        for (const socket of passage.sockets) socket.pause()
-      }
-    },
-    reset() {
-      for (const { sockets } of passages) for (const socket of sockets) socket.resetAndDestroy()
-    },
-    slow(ms) {
-      delayMs = ms
-    },
-  }
+export async function createDoor(databaseUrl: string): Promise<Door> {
+  const door = new Door(databaseUrl)
   await door.open()
   return door
 }

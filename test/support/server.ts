@@ -31,11 +31,11 @@ export interface TestServer extends TestDomain {
   readonly lists: ListReads
   readonly logTail: LogTail
   readonly queueWatch: QueueWatch
-  /** In front of its database, where the options say so. */
+  /** The proxy in front of the database, with `hasDoor`. */
   readonly door: Door | null
   /** Moves database time on. */
   moveTime(ms: number): Promise<void>
-  /** The text of every statement since `countStatements`, but for those of the sequencer, which asks when it likes. */
+  /** The text of every statement since `countStatements`, except those of the sequencer, which polls. */
   countStatements(): string[]
   /** Stops the server alone; safe to call before disposal. */
   stop(): Promise<void>
@@ -43,11 +43,11 @@ export interface TestServer extends TestDomain {
 
 export interface TestServerOptions {
   config?: Partial<ServerConfig>
-  /** Its database is behind a proxy that can be shut. */
+  /** The server reaches its database through a proxy that can be shut. */
   hasDoor?: boolean
-  /** false: four eyes, and what else depends on users. */
+  /** false: several users, with four-eyes approval. */
   singleUser?: boolean
-  /** What it says of itself. */
+  /** Facts of `serverInfo`. */
   facts?: Partial<ServerFacts>
   keepAliveMs?: number
   drainMsMax?: number
@@ -73,6 +73,14 @@ const configDefaults = {
   rateLimits: { costPerMinute: null, submissionsPerMinute: null },
 } as const
 
+const factDefaults = {
+  version: '0.0.0',
+  eventRetentionDays: 30,
+  logRetentionDays: null,
+  oidcIssuer: null,
+  oidcClientId: null,
+}
+
 export async function startServer(options: TestServerOptions = {}): Promise<TestServer> {
   const { config = {}, keepAliveMs, drainMsMax, connectionsMax, authenticate, logIn, pool = {} } = options
   const database = await createDatabase()
@@ -83,30 +91,17 @@ export async function startServer(options: TestServerOptions = {}): Promise<Test
   const made = await createTestDomain(own ?? database.db, { pool, singleUser: options.singleUser ?? true })
   const { domain, admin } = made
   const users = new Map<string, Viewer>()
-  const { db, log } = domain
   const stopSequencer = startSequencer(domain)
-  const [liveDb, listsDb] = [openMore(db, liveConnectionsMax), openMore(db, listConnectionsMax)]
-  const live = { ...domain, db: liveDb }
-  const lists = createListReads(listsDb)
-  const feed = createFeed(live)
-  const logTail = createLogTail(live)
-  const queueWatch = createQueueWatch(live)
-  const facts = {
-    version: '0.0.0',
-    singleUser: !logIn,
-    eventRetentionDays: 30,
-    logRetentionDays: null,
-    oidcIssuer: null,
-    oidcClientId: null,
-    ...options.facts,
-  }
+  const reads = openReads(domain)
+  const { live, lists, feed, logTail, queueWatch } = reads
+  const facts = { ...factDefaults, singleUser: !logIn, ...options.facts }
   const everybody: Authenticator = async ({ authorization }) => {
     const viewer = authenticate?.(authorization, { users })
     return viewer ? { viewer } : 'unknown'
   }
   const withoutLogIn = authenticate ? everybody : createSingleUserAuthenticator(domain, admin, () => false)
   const server = new Server({
-    rooms: { domain, live, lists, feed, logTail, queueWatch, facts, log },
+    rooms: { domain, live, lists, feed, logTail, queueWatch, facts, log: domain.log },
     config: { ...configDefaults, singleUser: !logIn, ...config },
     authenticate: logIn ? createAuthenticator(domain, logIn.oidc) : withoutLogIn,
     disk: options.disk ?? { findProblem: async () => null },
@@ -135,17 +130,32 @@ export async function startServer(options: TestServerOptions = {}): Promise<Test
       await database.moveTime(ms)
       await made.time.look()
     },
-    countStatements: recordStatements([db.pool, liveDb.pool, listsDb.pool]),
+    countStatements: recordStatements([domain.db.pool, ...reads.pools]),
     stop,
     async [Symbol.asyncDispose]() {
       await stop()
       await stopSequencer()
-      await Promise.all([liveDb.close(), listsDb.close()])
+      await reads.close()
       await made[Symbol.asyncDispose]()
       await own?.close()
       await door?.shut()
       await database.close()
     },
+  }
+}
+
+/** Lists and streams, each with connections as in production. */
+function openReads(domain: Domain) {
+  const [liveDb, listsDb] = [openMore(domain.db, liveConnectionsMax), openMore(domain.db, listConnectionsMax)]
+  const live = { ...domain, db: liveDb }
+  return {
+    live,
+    lists: createListReads(listsDb),
+    feed: createFeed(live),
+    logTail: createLogTail(live),
+    queueWatch: createQueueWatch(live),
+    pools: [liveDb.pool, listsDb.pool],
+    close: () => Promise.all([liveDb.close(), listsDb.close()]),
   }
 }
 
