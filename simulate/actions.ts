@@ -7,7 +7,7 @@ import type { JobState } from '../src/domain/state.ts'
 import type { Report } from '../src/scheduler/outcome.ts'
 
 /**
- * What happens to a pool, as data: an action is chosen from a seed and the visible state (choosing.ts) and performed
+ * Events of a pool, as data: an action is chosen from a seed and the visible state (choosing.ts) and performed
  * over tables in memory or in PostgreSQL. Both list jobs in the order of submission, so a seed means the same for both.
  */
 export interface PoolPlan {
@@ -27,7 +27,7 @@ export interface ModelLimit {
 
 export interface Planning {
   scheduling: StoredSettings
-  /** By account. */
+  /** Weights of accounts. */
   weights: Readonly<Record<string, number>>
 }
 

@@ -12,7 +12,7 @@ import type { Hold, Start } from '../src/scheduler/plan/model.ts'
 import type { SimulatedJob } from './jobs.ts'
 import type { Memory } from './memory.ts'
 
-/** What must hold at the moment a start is written, even if it was decided on older knowledge. */
+/** Invariants of the moment at which a start is written, even if the decision is older. */
 export const breachesOf = (memory: Memory, written: Written): string[] => [
   ...beyondLimit(memory, written),
   ...inTheWrongPlace(memory, written),

@@ -46,7 +46,7 @@ export interface Asks {
 
 interface Job extends Asks {
   id: string
-  /** Its place in the order; a job that lost a rotation comes last. */
+  /** Place in the order; a job that lost a rotation comes last. */
   turn: number
   run: number
 }

@@ -28,7 +28,7 @@ import { newResult, type Result, type Stage, simulate } from './simulation.ts'
 
 /**
  * Seeds over PostgreSQL, with the product's own verbs and tables. The seed decides the time: the database's clock
- * stands still, and the process is told a later time with each look, so that ids are in order.
+ * stands still, and the process reads a later time with each look, so that ids are in order.
  */
 const pool = 'sim'
 const holder = 'simulated'

@@ -38,7 +38,7 @@ export interface Judged {
   waitMs: number
   /** How far the p50 is off, as a part of the wait. */
   error: number
-  /** It started by its p90. */
+  /** The job started by its p90. */
   isCovered: boolean
 }
 

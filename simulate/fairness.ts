@@ -28,9 +28,9 @@ export interface Contest {
 export interface Contestant {
   name: string
   weight?: number
-  /** Its jobs run this long; default 60. */
+  /** Run time of the account's jobs; default 60. */
   seconds?: number
-  /** It comes after this many starts. */
+  /** The account submits after this many starts. */
   arrives?: number
 }
 

@@ -8,7 +8,7 @@ import { countedOf, takesNoRun, tallyOf } from './breaches.ts'
 import type { SimulatedJob } from './jobs.ts'
 import type { Memory } from './memory.ts'
 
-/** What must be true after every step. Asked about a million times per run of the simulator. */
+/** Invariants after every step. Runs about a million times per run of the simulator. */
 export function invariants(memory: Memory, plan: PoolPlan): string[] {
   const broken = [...memory.breaches]
   for (const job of memory.jobs.values()) if (isOff(job)) broken.push(`${job.id} is off: ${JSON.stringify(job)}`)
@@ -114,7 +114,7 @@ export function reservedUnused(memory: Memory): string[] {
     .map(({ id }) => `${id} waits, and its reservation has room`)
 }
 
-/** What readers are shown agrees with the tables. */
+/** Differences between the views of readers and the tables. */
 export function viewsOff(memory: Memory): string[] {
   const { lanes, accounts } = memory.views
   const byLane = Map.groupBy(memory.open(), ({ lane }) => lane.id)

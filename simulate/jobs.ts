@@ -11,7 +11,7 @@ export interface SimulatedRun {
   state: JobState
   placements: readonly Placement[]
   sinceMs: number
-  /** Its place among runs that started at the same moment. */
+  /** Place among runs that started at the same moment. */
   place: number
   startedMs: number | null
   endsMs: number | null

@@ -51,7 +51,7 @@ export class Memory {
   readonly breaches: string[] = []
   readonly views: Shown = { lanes: new Map(), classes: new Map(), accounts: new Map() }
   told: Told[] = []
-  /** What runs hold and held, in the order of their starts. */
+  /** Present and past holds of runs, in the order of their starts. */
   readonly uses: Use[] = []
   readonly runs = new Map<string, SimulatedJob>()
   #ids = 0

@@ -28,7 +28,7 @@ export interface Result {
   starts: number
   evictions: number
   rests: number
-  /** What was broken, at which step, and the last happenings before it; null: nothing. */
+  /** The broken invariants, their step, and the last happenings before it; null: all hold. */
   broken: { step: number; what: string[]; last: Happening[] } | null
 }
 
@@ -144,7 +144,7 @@ class Playing {
     return this.stage.brokenAtRest()
   }
 
-  /** No further actions: runs that were told to leave end, and the jobs that they left for start. */
+  /** Takes no further actions: preempted runs end, and the jobs that they made room for start. */
   async finish(): Promise<string[]> {
     this.calm = true
     const { actor } = this.stage

@@ -12,7 +12,7 @@ import { addSeqs, progressMs, retryMsMax, type Seqs, type Servers, sizes, withSe
 import { startWriters } from './writers.ts'
 
 /**
- * What the shipped clients promise while everything is cut: each event of each job once and in order through `follow`,
+ * Promises of the shipped clients while connections are cut: each event of each job once and in order through `follow`,
  * the Apollo link and the urql exchange.
  */
 export const clients: readonly Scenario[] = [
@@ -27,7 +27,7 @@ interface Reader {
   readonly seqs: Seqs
   readonly client: Client
   readonly proxy: CuttingProxy
-  /** It leaves, and a new one goes on from its cursor. */
+  /** Closes the client; a new one continues from its cursor. */
   drop(): void
   close(): Promise<void>
 }

@@ -53,7 +53,7 @@ pools:
 queues: [{ name: default, pool: local }]
 `
 
-/** What people would see who have the right time. */
+/** The view of people whose clocks are right. */
 interface Stage {
   random: Random
   clock: FakedClock
@@ -66,7 +66,7 @@ interface Stage {
 async function fakeClocks({ seed, seconds, log }: Context): Promise<void> {
   await withDirectory(async (directory) => {
     const clock = await createFakedClock(directory)
-    if (!clock) throw new Skipped('there is no libfaketime that works here: install the package faketime')
+    if (!clock) throw new Skipped('libfaketime does not work here: install the package faketime')
     const random = new Random(seed)
     await using opened = new AsyncDisposableStack()
     const options = { dataDir: directory, log: createLog('error'), clock: systemClock, durable: false }
@@ -155,7 +155,7 @@ interface Wanted {
   longestMs: number | null
 }
 
-/** They tell their environment and the moments that they see. */
+/** Jobs print their environment and the moments that they see. */
 const moment = 'date +%s%3N'
 const healthy = (random: Random): Wanted => ({
   script: `env; ${moment}; sleep ${random.between(0, 4)}; ${moment}`,
@@ -214,7 +214,7 @@ const awaitEnd = (database: pg.Pool, id: string) =>
     { what: `${id} has ended`, timeoutMs: here(roundMsMax) },
   )
 
-// ── what is told of it ──
+// ── reported times ──
 
 interface Told {
   state: string
@@ -269,7 +269,7 @@ interface Ran {
 /** A server knows the time of the database to within half of the quickest answer, and two moments of a run make a duration. */
 const clockErrorMs = 40
 
-/** A limit that is over while there is no server takes effect when the next one has adopted the run. */
+/** A limit that expires while all servers are down takes effect when the next server has adopted the run. */
 function demandLimit({ id, longestMs }: Submitted, { started, finished, restartedMs }: Ran): void {
   if (longestMs === null) return
   const limitMs = limitSeconds * 1_000

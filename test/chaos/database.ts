@@ -28,7 +28,7 @@ type Context = Parameters<Scenario['run']>[0]
 
 const answerMsMax = 10_000
 const goesOnMsMax = 15_000
-/** Of jobs that were taken while the leader was cut off. */
+/** Limit for the end of jobs that were accepted while the leader was cut off. */
 const doneMsMax = 60_000
 const jobsPerRound = 20
 const faultMs = { min: 200, max: 30_000 }
@@ -36,7 +36,7 @@ const faultMs = { min: 200, max: 30_000 }
 const submission = `mutation { submitJob(input: { spec: { command: ["true"], resources: { cpu: 0.1, memoryBytes: 16777216 } } }) {
   ... on SubmitJobSuccess { job { id } } ... on Problem { code } } }`
 
-/** Its id; null: not now. Every answer comes in time. */
+/** Returns the job's id; null: refused for now. Every response must be in time. */
 async function submit(url: string): Promise<string | null> {
   const beganMs = performance.now()
   const answer = await ask(url, submission)

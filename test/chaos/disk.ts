@@ -25,7 +25,7 @@ const linesMax = 20_000
 const fullMsMax = 5_000
 /** A full disk stops PostgreSQL only when its journal needs another segment. */
 const crashChance = 0.3
-/** After the disk has room again. */
+/** Time to recover after the disk has room again. */
 const healedMsMax = 60_000
 
 async function fillDisk({ seed, seconds, log }: Context): Promise<void> {

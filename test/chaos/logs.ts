@@ -30,7 +30,7 @@ const sizes = {
   full: { bytes: 1_024 * mib, longLine: 10 * mib },
 } as const
 const reconnects = 20
-/** What a process may have more at its largest than after its first share of the log. */
+/** Largest growth of a process's memory after the first share of the log. */
 const growthMax = 192 * mib
 
 async function tailLongLog(directory: string, { seed, isFull, log }: Parameters<Scenario['run']>[0]): Promise<void> {
@@ -103,7 +103,7 @@ interface Reading {
   size: number
 }
 
-/** Answers the largest memory of both servers and of this process. */
+/** Returns the largest memory of both servers and of this process. */
 async function readThroughCuts({ running, file, written, size }: Reading): Promise<string> {
   const urls = running.map(({ url }) => url)
   const proxy = await startProxy(urls[0] ?? '')

@@ -24,7 +24,7 @@ export const migrations: readonly Scenario[] = [
 
 type Context = Parameters<Scenario['run']>[0]
 
-/** What the migration of an empty database sends: to connect, and for each script. */
+/** Number of messages of a migration of an empty database: to connect, and for each script. */
 const messages = { connecting: 10, perScript: 5 }
 const killsMax = 3
 /** A first start takes less on an idle machine. */

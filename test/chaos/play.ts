@@ -3,9 +3,9 @@ import { type Scenario, Skipped } from './scenario.ts'
 
 export interface Verdict {
   name: string
-  /** What it took. */
+  /** Elapsed time. */
   seconds: number
-  /** What it was given, a whole number. */
+  /** Granted time, a whole number. */
   share: number
   verdict: 'green' | 'RED' | 'SKIPPED'
   /** The first line of the reason, unless it is green. */
@@ -15,7 +15,7 @@ export interface Verdict {
 interface Play {
   scenarios: readonly Scenario[]
   seed: number
-  /** In all. */
+  /** Total time. */
   seconds: number
   isFull: boolean
   print(line: string): void
@@ -24,7 +24,7 @@ interface Play {
 /** Beyond its share, for what it has to set up and to take down, also on a slow machine. */
 const graceSeconds = 180
 
-/** One after another; each has an equal share of what is left, so a skipped one gives its share to the others. */
+/** Plays scenarios in order. Each gets an equal share of the rest, so the share of a skipped one goes to the others. */
 export async function playScenarios({ scenarios, seed, seconds, isFull, print }: Play): Promise<Verdict[]> {
   const verdicts: Verdict[] = []
   const endsAtMs = performance.now() + seconds * 1_000

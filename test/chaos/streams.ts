@@ -170,7 +170,7 @@ function createReader(after: string) {
           take(next.value.data['jobUpdates'])
         }
       } catch {
-        // It was cut, or its server is gone.
+        // The stream was cut, or the server is gone.
       } finally {
         clearInterval(timer)
         stream.cut()

@@ -17,7 +17,7 @@ export const sizes = {
   full: { writers: 50, transitions: 100_000, cuts: 200, snapshots: 1_000 },
 } as const
 
-/** Between the tries of a client. */
+/** Longest pause between retries of a client. */
 export const retryMsMax = 300
 export const progressMs = 15_000
 /** Characters of a server's log that a red scenario shows. */

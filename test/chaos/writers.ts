@@ -44,7 +44,7 @@ export async function startWriters({ urlOf, databaseUrl }: Writing, count: numbe
         priority = (priority % 50) + 1
         return `p${priority}: setJobPriority(input: { jobId: "${jobId}", priority: ${priority} }) { __typename }`
       })
-      // Its server may be killed meanwhile.
+      // The server may be killed meanwhile.
       const isDone = await ask(urlOf(), `mutation { ${changes.join(' ')} }`).then(
         ({ errors }) => !errors,
         () => false,

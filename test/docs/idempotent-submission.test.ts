@@ -40,7 +40,7 @@ it('submits once per key', async () => {
   expect(row).toEqual({ command: '["echo", "a \\"b\\" c"]' })
 })
 
-it('does not come back with what is refused for good', async () => {
+it('does not retry a permanent refusal', async () => {
   expect(await submit('gh-owner/repo-0f3a', 'false')).toEqual({
     code: 3,
     stdout: '',

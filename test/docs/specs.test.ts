@@ -65,7 +65,7 @@ describe('fields and executors', () => {
     command: { command: ['true'] },
   }
 
-  /** What the executor says to the field; null: it takes it. */
+  /** The refusal of the executor; null: it accepts the field. */
   function refusal(executor: string, sample: object): InvalidInput | null {
     const how = 'handler' in sample || executor === 'handler' ? { handler: 'a.ts' } : { command: ['true'] }
     const { spec } = parseSubmission({ spec: { ...('command' in sample ? {} : how), ...sample, executor } })

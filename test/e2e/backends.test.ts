@@ -9,7 +9,7 @@ import { createDatabase, type TestDatabase } from '../support/database.ts'
 import { until } from '../support/until.ts'
 
 /**
- * What users are promised of every backend, with a real server: states, exit codes, times, and a server that is killed
+ * Promises that hold for every backend, with a real server: states, exit codes, times, and a server that is killed
  * again and again. `npm run test:executors` names the backends.
  */
 const isLocal = process.env['BERTH_TEST_LOCAL'] !== undefined
@@ -202,7 +202,7 @@ describe.each(Object.entries(backends))('on %s', { timeout: 600_000 }, (name, ba
     expect(await size()).toBe(before)
   })
 
-  test.runIf(name === 'slurm')('the time in the queue of Slurm is no run time', async () => {
+  test.runIf(name === 'slurm')('time in the queue of Slurm does not count as run time', async () => {
     const customAttributes = { 'slurm.begin': 'now+6' }
     const id = await api.submit(sh('sleep 1', { maxRunTimeSeconds: 3, customAttributes }))
     expect(await ended(id)).toMatchObject({ state: 'SUCCEEDED', exitCode: 0 })

@@ -28,7 +28,7 @@ afterAll(async () => {
 
 type Answer = Record<string, { code?: string } & Record<string, unknown>>
 
-/** All at once they may wait too long for a connection, and are told to try again. */
+/** Concurrent requests may wait too long for a connection; they are refused, and retried here. */
 const answered = (query: string, variables: Record<string, unknown>) =>
   until(
     async () => {

@@ -15,12 +15,12 @@ import {
 import { type BerthProcess, freePort, startBerth } from '../support/berth-process.ts'
 import { until } from '../support/until.ts'
 
-/** What the README promises of kill -9: the job never notices, and not one byte or event is lost or repeated. */
+/** The README's promise for kill -9: jobs go on, and no byte or event is lost or repeated. */
 const linesTotal = 200_000
 const secondsTotal = 20
 const kills = 3
 
-/** Prints numbered lines, evenly over the time, and leaves the checksum of what it printed in a file. */
+/** Prints numbered lines, evenly over the time, and writes the checksum of its output to a file. */
 const printer = `
 const hash = require('node:crypto').createHash('sha256')
 let line = 0

@@ -55,7 +55,7 @@ describe.skipIf(disk === null)('a disk that is full', () => {
     const spool = 'the disk of the output of jobs is full'
     const database = 'the disk of the database is full'
     const full = await until(async () => [await readiness()].find((state) => !state.ready), { what: 'it is not ready' })
-    // The leader of the pool may lose its lease meanwhile, which is told as well.
+    // The leader of the pool may lose its lease meanwhile, which is reported as well.
     expect(full).toMatchObject({ database: 'full', warnings: expect.arrayContaining([database, spool]) })
     await disk.free()
     const job = await until(async () => (await submit()).job, { what: 'jobs are accepted again' })

@@ -87,7 +87,7 @@ const caughtUp = (stream: Listening, wanted: () => Promise<string[]>) =>
     what: 'the stream has each event once',
   })
 
-test('a standby that lost transactions: every stream is reset and continues with what is stored', async () => {
+test('after a failover that lost transactions every stream is reset and continues with the stored state', async () => {
   const kept = await api.submit({ command: ['sh', '-c', printer] })
   const updates = listen(updatesQuery)
   const tail = listen(tailQuery, { jobId: kept })

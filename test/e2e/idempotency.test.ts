@@ -9,7 +9,7 @@ import { createDatabase, type TestDatabase } from '../support/database.ts'
 import { until } from '../support/until.ts'
 
 /**
- * What keys, slots and limits promise when many clients ask several server processes at once, and when one is killed.
+ * Keys, slots and limits hold when many clients use several server processes at once, and when one is killed.
  */
 const servers = 3
 const kills = 20

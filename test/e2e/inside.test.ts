@@ -8,7 +8,7 @@ import { personWith } from '../support/people.ts'
 import { root } from '../support/sources.ts'
 import { until } from '../support/until.ts'
 
-/** What a job says of itself, with real processes: by the command line, by a handler, and while the server is away. */
+/** Reports of jobs, with real processes: by the command line, by a handler, and while the server is away. */
 const config = 'pools: [{ name: here, executors: [local, handler], nodes: [{ name: n1, cpu: 8, memoryGib: 8 }] }]\n'
 const { server: first, api, database, dataDir } = await openServer(config)
 const berth = join(root, 'berth')
@@ -118,7 +118,7 @@ test('a handler loses nothing while the server is killed and away', { timeout: 1
   const id = await api.submit({ handler: module, input: { steps: 50 } })
   await untilSeen(id, ({ artifacts }) => artifacts.nodes.length > 0, 'it published its first part')
   await first.end('SIGKILL')
-  // It has said all that it has to say before a server is there again.
+  // The job sends all its reports before a server is there again.
   await new Promise((resolve) => setTimeout(resolve, 5_000))
   const env = { DATABASE_URL: database.url, BERTH_CONFIG: join(dataDir, 'berth.yaml') }
   again = await startBerth({ dataDir, port: Number(new URL(first.url).port), env })

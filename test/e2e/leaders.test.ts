@@ -112,10 +112,10 @@ const writtenBeyond = async (server: BerthProcess, { epoch, leading }: { epoch: 
     )
   ).map(({ name }) => name)
 
-/** What a process does also while it does not lead: it numbers events, chains what is recorded, and folds tallies. */
+/** Tables that every process writes: it numbers events, chains audit entries, and folds tallies. */
 const everyProcess = 'account_tally account_total audit_entry audit_head event feed_head queue_tally'.split(' ')
 
-/** Is the leader's alone, and is not done by one that leads no more. */
+/** A former leader writes only the tables that every process writes. */
 async function expectNothingBeyond({ server, epoch }: { server: BerthProcess; epoch: number }) {
   const written = await writtenBeyond(server, { epoch, leading: false })
   expect(written.filter((name) => !everyProcess.includes(name))).toEqual([])

@@ -58,7 +58,7 @@ pools: [{ name: here, executors: [container], nodes: [{ name: n1, cpu: 8, memory
   const { api } = await openServer(config)
 
   test.each<NodeJS.Signals>(['SIGTERM', 'SIGKILL'])(
-    'that gets %s and comes back ends no job',
+    'that is restarted after %s does not end jobs',
     { timeout: 300_000 },
     async (signal) => {
       const lines = 100
@@ -99,7 +99,7 @@ pools: [{ name: here, executors: [container], nodes: [{ name: n1, cpu: 8, memory
         const state = exitCode === 0 ? 'SUCCEEDED' : 'FAILED'
         expect(job, job.stateInfo ?? '').toMatchObject({ state, exitCode, runs: { nodes: [{ number: 1, state }] } })
         const [log, printed] = [await readLog(api, id), await readFile(join(folder, file), 'utf8')]
-        // What dockerd has not read when the container ends is lost to it, and what it holds when it is killed.
+        // dockerd loses output that it has not read when the container ends, and its buffers when it is killed.
         if (signal === 'SIGTERM' && exitCode > 0) expect(sha256(log)).toBe(sha256(printed))
         if (signal === 'SIGTERM') expect(printed.startsWith(log)).toBe(true)
       }

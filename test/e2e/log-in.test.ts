@@ -27,7 +27,7 @@ afterAll(async () => {
 const started = async (env: Record<string, string> = {}, args: readonly string[] = []): Promise<BerthProcess> =>
   startBerth({ dataDir, port: await freePort(), env: { DATABASE_URL: database.url, ...env }, args })
 
-/** What a server says that does not start. */
+/** The message of a server that refuses to start. */
 async function refused(env: Record<string, string> = {}, args: readonly string[] = []): Promise<string> {
   const { PATH = '', HOME = '' } = process.env
   const child = spawn(process.execPath, [join(root, 'src/main.ts'), ...args], {
@@ -73,7 +73,7 @@ describe('the mode of a server', () => {
     expect(await refused()).toMatch(/^auth: login is required.*no user can log in; set auth.bootstrapToken/)
   })
 
-  it('has users with a bootstrap token, and listens where it is told', async () => {
+  it('has users with a bootstrap token, and listens on BERTH_HOST', async () => {
     const server = await started({ BERTH_BOOTSTRAP_TOKEN: secret, BERTH_HOST: '0.0.0.0' })
     expect(await personWith(server.url, '').data(info)).toEqual({ serverInfo: { singleUser: false } })
     expect((await personWith(server.url, '').ask('{ viewer { permissions } }')).status).toBe(401)

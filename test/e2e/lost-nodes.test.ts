@@ -97,7 +97,7 @@ describe.skipIf(conf === undefined)('on Slurm', async () => {
     try {
       const { first, second } = await goOn(api, spec, async ({ nodes: [node = ''] }) => {
         down = node
-        // A node that is only down returns as soon as its daemon is heard.
+        // A node that is down but not drained returns as soon as its daemon reports.
         await scontrol(node, 'drain')
         await scontrol(node, 'down')
       })

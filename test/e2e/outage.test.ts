@@ -19,7 +19,7 @@ import { createDatabase, type TestDatabase } from '../support/database.ts'
 import { createDoor, type Door } from '../support/outage.ts'
 import { until } from '../support/until.ts'
 
-/** PostgreSQL goes away and comes back: callers are told so, nothing leaks, nothing ends, nothing is lost. */
+/** PostgreSQL goes away and comes back: callers get an error, no job ends, and nothing leaks or is lost. */
 let database: TestDatabase
 let door: Door
 let dataDir: string
@@ -42,7 +42,7 @@ afterAll(async () => {
   expect(exitCode).toBe(0)
 })
 
-/** Counts up, on its output and in a file, until it is told to end. */
+/** Counts up, on its output and in a file, until the file `end` exists. */
 const counter = `i=0
 while [ ! -e "$1/end" ]; do i=$((i+1)); echo "line $i"; echo $i > "$1/count.new"; mv "$1/count.new" "$1/count"; sleep 0.02; done`
 
@@ -73,7 +73,7 @@ async function demandRefusals() {
   }
 }
 
-test('while the database is away callers are told, and streams go on after it without a loss', async () => {
+test('while the database is away callers get an error, and streams continue afterwards without a loss', async () => {
   const jobId = await api.submit({ command: ['sh', '-c', counter, 'counter', dataDir] })
   const seen: TailAnswer[] = []
   // Clients that do not come back: these very connections must live.

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { openServer } from '../support/api.ts'
 import { until } from '../support/until.ts'
 
-/** What the file says of a pool reaches the runs of that pool, and of no other. */
+/** Settings of a pool in the file apply to the runs of that pool only. */
 
 const config = `
 pools:

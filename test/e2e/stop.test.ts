@@ -64,7 +64,7 @@ async function postmaster(): Promise<number | undefined> {
   return Number((await readFile(join(dataDir, file), 'utf8')).split('\n')[0])
 }
 
-/** It was reaped, too: a process that has ended is there until somebody asks for its exit code. */
+/** The process has ended and was reaped. */
 function isGone(pid: number): boolean {
   try {
     return !process.kill(pid, 0)

@@ -110,7 +110,7 @@ async function progresses(page: Page, name: string) {
   await photograph(page, name)
 }
 
-/** The connections are cut, and no stream is let through: the page says so, and that it is back. */
+/** Connections are cut and streams blocked: the page shows the outage and the return. */
 async function waitsForServer(page: Page, proxy: CuttingProxy, name: string) {
   proxy.blocked.add('websocket').add('sse')
   proxy.cut()

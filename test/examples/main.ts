@@ -19,9 +19,7 @@ import { storm } from './storm.ts'
  */
 const executablePath = process.env['BERTH_TEST_CHROMIUM'] ?? '/usr/bin/chromium'
 if (!existsSync(executablePath)) {
-  console.error(
-    `SKIPPED: there is no Chromium at ${executablePath}. Install it, or set BERTH_TEST_CHROMIUM to its path.`,
-  )
+  console.error(`SKIPPED: Chromium not found at ${executablePath}. Install it, or set BERTH_TEST_CHROMIUM to its path.`)
   process.exit(0)
 }
 

@@ -148,7 +148,7 @@ async function settled(server: Ways, request: Request): Promise<Came> {
   }
 }
 
-/** Status -1: there was no answer. */
+/** Status -1: the request failed without a response. */
 async function answered(server: Ways, { way, caller, asked }: Request): Promise<Came> {
   try {
     // A connection that was idle may be closed by the server while it is taken again.

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
 
 /**
- * How long the event loop of this thread was held. A beat is due every 10 ms. What it comes late is a hold, less the
- * time for which the thread was ready and the kernel gave the processor to others: a busy machine holds nothing.
+ * How long this thread blocked its event loop. A beat is due every 10 ms. Its delay is a hold, less the
+ * time for which the thread was ready and the kernel gave the processor to others: a busy machine does not count.
  * Waiting for a disk within a turn counts.
  */
 export interface Holds {

@@ -9,7 +9,7 @@ export const ways = ['POST', 'GET', 'SSE', 'SOCKET'] as const
 export type Way = (typeof ways)[number]
 
 export interface Came {
-  /** 0: over a socket, which has none. */
+  /** HTTP status; 0: a socket, without a status. */
   status: number
   text: string
 }
@@ -102,7 +102,7 @@ export class Ways {
   }
 }
 
-/** What a stream sends at first. */
+/** The first part of a stream. */
 async function firstPart(response: Response): Promise<string> {
   const reader = response.body?.getReader()
   if (!reader) return ''

@@ -119,7 +119,7 @@ const operation = (random: Random) =>
     random.of<unknown>([null, 1, '', []]),
   ])
 
-/** What a client of graphql-transport-ws sends, and what it must not. */
+/** A valid or invalid message of a graphql-transport-ws client. */
 function message(random: Random): string {
   const id = random.of(['1', '1', '2', '', '__proto__', 'x'.repeat(5_000)])
   const type = random.of([
@@ -143,11 +143,11 @@ function message(random: Random): string {
 interface Frame {
   opcode: number
   payload: Buffer
-  /** Of the last part of a message. */
+  /** FIN bit: the last part of a message. */
   isLast?: boolean
   reserved?: number
   isMasked?: boolean
-  /** The length that the frame tells. */
+  /** The length in the frame's header. */
   claim?: number
 }
 

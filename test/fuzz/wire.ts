@@ -30,9 +30,9 @@ const endMsMax = 10_000
 const bystanderEvery = 100
 const bystanderMsMax = 5_000
 
-/** What only the inside of the server would say: places in its code, its tools, its statements. */
+/** Internals that must not leak: places in the code, tools, statements. */
 export const internals = /node_modules|node:internal|\.[jt]s:\d+|ECONN|prisma|SELECT .+ FROM|INTERNAL_SERVER_ERROR/i
-/** 503 is how too many strangers are refused. */
+/** 503 refuses too many anonymous connections. */
 const failure = /^HTTP\/1\.1 5(?!03)\d\d/m
 /** "The server failed", of WebSocket and of graphql-ws. */
 const failureCodes = [1011, 4500]

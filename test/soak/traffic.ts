@@ -50,7 +50,7 @@ interface Caller {
   limited: Member
   newKey: () => string
   /**
-   * One mutation on any server, by the same person unless told; answers the codes of its results, and the jobs' ids.
+   * One mutation on any server, by the same person by default; returns the codes of its results, and the jobs' ids.
    */
   send(name: keyof typeof documents, input: object, member?: Member): Promise<Answered[]>
   expect(code: string, wanted: string): void

@@ -11,7 +11,7 @@ import { until } from './until.ts'
 export interface BerthProcess {
   readonly url: string
   readonly pid: number
-  /** Its output so far. */
+  /** The output so far. */
   output(): string
   /** Sends a signal and waits for the end. Returns the exit code; null: the signal ended it. */
   end(signal?: NodeJS.Signals): Promise<number | null>

@@ -1,6 +1,6 @@
 /**
- * Enumerates the branches of a computation without all of their combinations: it runs again and again until each
- * alternative of each point of choice was taken in at least one run. A point that is met twice in one run is decided
+ * Enumerates the branches of a computation without all of their combinations: the computation repeats until each
+ * alternative of each point of choice was taken in at least one run. A point that occurs twice in one run is decided
  * the same way.
  */
 export interface Choices {

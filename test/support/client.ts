@@ -152,7 +152,7 @@ const withHeaders = (headers: Record<string, string>) =>
     }
   }
 
-/** What else a request may say. */
+/** Further parts of a request. */
 export interface More {
   headers?: Record<string, string>
   authorization?: string
@@ -170,7 +170,7 @@ function asked(
   return { headers, body: JSON.stringify({ ...body, ...more }) }
 }
 
-/** What a transport says to a document, in one form for all three. */
+/** The response of each transport, in one form for all three. */
 export const transports = {
   http: async (url: string, query: string | undefined, variables: object = {}, more: More = {}) => {
     const { status, headers, text } = await send(url, asked(more, { query, variables }))

@@ -57,14 +57,14 @@ export function createFakeClock(startMs = Date.UTC(2026, 0, 1)): FakeClock {
   }
 }
 
-/** What the loops behind a stream ask for: between two looks, and at least. */
+/** Sleeps of the loops behind a stream: between two polls, and at least. */
 const loopPausesMs: readonly number[] = [5, 1_000]
 
 const heartbeatsMax = 20
 
 /**
  * The time between two heartbeats of a stream, and the sleeps in which it passed. Timers end half a millisecond late,
- * as those of a machine do. A wake-up of what was written before the stream began cuts a sleep in two: then the next
+ * as those of a machine do. A wake-up by an earlier write cuts a sleep in two: then the next
  * heartbeats count.
  */
 export async function laterHeartbeat(

@@ -23,7 +23,7 @@ export async function startDocker({ liveRestore = true } = {}): Promise<Docker> 
   await using made = new AsyncDisposableStack()
   const directory = await mkdtemp(join(tmpdir(), 'berth-docker-'))
   const path = (name: string) => join(directory, name)
-  // With live-restore dockerd leaves its mount behind.
+  // A stopped dockerd with live-restore leaves its mount behind.
   made.defer(async () => void (await sh(`umount ${path('docker')} 2>/dev/null; rm -rf ${directory}`)))
   const containerdSocket = path('containerd.sock')
   const containerd = await launch(directory, 'containerd', [

@@ -58,9 +58,9 @@ type Returned = { value: Value } | undefined
 const depthMax = 100
 
 /**
- * What an expression of the product comes to without the product running: for the texts of its statements. Constants,
- * templates, functions, their callers, conditions and loops are followed as far as they are known; what only a run
- * knows (a request, a row, the clock) is `Unknown`. A condition on something unknown goes both ways, a parameter has
+ * Evaluates an expression of the product statically, for the texts of its statements. Constants, templates, functions,
+ * their callers, conditions and loops are followed as far as they are known; a value that only a run knows (a request,
+ * a row, the clock) is `Unknown`. A condition on something unknown goes both ways, a parameter has
  * the argument of each caller, one after the other (`choices.ts`). In a text an unknown number is 1, something else
  * that is unknown is each of its values if its type lists them; otherwise the text is unknown.
  */

@@ -22,7 +22,7 @@ export async function addUser(sql: Sql, name: string): Promise<string> {
 
 export interface AddedJob {
   jobId: string
-  /** Its first run. */
+  /** The first run. */
   runId: string
   userId: string
 }

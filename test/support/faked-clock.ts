@@ -21,7 +21,7 @@ export interface FakedClock {
 const libraries = '/usr/{lib,lib64,local/lib}{,/*}/faketime/libfaketime.so.1'
 const probeSeconds = 86_400
 
-/** null: there is no libfaketime, or Node.js does not see the time that it tells. */
+/** null: libfaketime is missing, or does not change the time of Node.js. */
 export async function createFakedClock(directory: string): Promise<FakedClock | null> {
   const { value: library } = await glob(libraries).next()
   if (library === undefined) return null

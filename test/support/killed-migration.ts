@@ -6,7 +6,7 @@ import { root } from './sources.ts'
 
 export interface KilledMigration {
   url: string
-  /** Of the migrations. */
+  /** The directory of the migrations. */
   directory: string
   /** The message to the database at which the process is killed: its number, or what it contains. */
   at: number | string

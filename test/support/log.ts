@@ -15,7 +15,7 @@ export async function writeLog(sql: Sql, jobId: string, pieces: readonly LogPiec
   await append(sql, await openLog(sql, run?.id ?? ''), { pieces, position: null, bytesMax: 2 ** 40 })
 }
 
-/** What a restored backup does to a job that starts again: another run has the number of the one before. */
+/** Replaces a run as a restored backup does: another run has the same number. */
 export async function replaceRun(sql: Sql, jobId: string): Promise<void> {
   await sql.query('DELETE FROM run_log WHERE job_id = $1', [jobId])
   await sql.query('UPDATE run SET id = $2 WHERE job_id = $1', [jobId, newId('run', Date.UTC(2026, 0, 1))])

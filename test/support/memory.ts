@@ -6,7 +6,7 @@ const collectGarbage: () => void = runInNewContext('gc')
 
 /** Bytes that this process holds, without garbage. */
 export function heldBytes(): number {
-  // Buffers of the first collection are let go in the background; the second one waits for that.
+  // Buffers of the first collection are freed in the background; the second one waits for that.
   collectGarbage()
   collectGarbage()
   const { heapUsed, external } = process.memoryUsage()

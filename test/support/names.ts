@@ -34,7 +34,7 @@ export class Names {
   readonly #program: Program
   readonly #choices: Choices
   readonly #evaluate: (node: Node) => Value
-  /** By the number of the symbol. */
+  /** Values by the number of the symbol. */
   readonly #known = new Map<number, Value>()
 
   constructor(program: Program, choices: Choices, evaluate: (node: Node) => Value) {
@@ -126,7 +126,7 @@ export class Names {
   }
 }
 
-/** The name under which a function is called, if it has one. */
+/** The name by which callers call a function; undefined: the function is anonymous. */
 function calledAs(owner: AnyFunction): Identifier | undefined {
   if (isFunctionDeclaration(owner)) return owner.name
   const { parent } = owner

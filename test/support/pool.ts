@@ -101,7 +101,7 @@ export class TestPool implements WorldView {
   }
 }
 
-/** A node, and devices of it. */
+/** A node and its devices. */
 export type On = readonly [nodeId: string, gpuIds?: readonly number[]]
 
 export interface LaneAsks extends Partial<Omit<Lane, 'shape'>> {

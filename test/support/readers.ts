@@ -1,7 +1,7 @@
 import type { CallExpression } from 'typescript/unstable/ast'
 import { type Checker, type Type, TypeFlags } from 'typescript/unstable/sync'
 
-/** What a reader names of a row, for each form of the row; empty: it names nothing. */
+/** The members of a row that a reader uses, for each form of the row; empty: the reader lists no members. */
 export type Reader = readonly ReadonlyMap<string, Member>[]
 
 export interface Member {

@@ -89,7 +89,7 @@ export function findImportCycles(files: readonly Source[]): string[] {
   return [...new Map(cycles.map((cycle) => [members(cycle), cycle])).values()]
 }
 
-/** What executors use of the platform, as ARCHITECTURE.md names it below its table. */
+/** Platform modules that executors use, as in ARCHITECTURE.md below its table. */
 const platformOfExecutors = 'bell blocks clock log loop stoppable troubles'.split(' ')
 
 /** Prefixes of paths under src that a room may import besides itself and the files of its parent folder. */

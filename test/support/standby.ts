@@ -23,7 +23,7 @@ import { until } from './until.ts'
 /** A primary and a standby by streaming replication, behind an address that a failover moves. */
 export interface ReplicatedDatabase extends AsyncDisposable {
   readonly url: string
-  /** A commit of the primary returns when the standby has it. */
+  /** Commits of the primary wait for the standby. */
   commitOnBoth(): Promise<void>
   /** The standby gets no transaction of the primary from now on. */
   stopReplication(): Promise<void>
@@ -96,7 +96,6 @@ async function createStopped(place: Place) {
 }
 
 async function copyAsStandby(primary: Place, standby: Place): Promise<Place> {
-  // With the owner of each file.
   await run('cp', ['-a', join(primary.home, 'cluster'), standby.home])
   const data = join(standby.home, 'cluster/data')
   const [password, port] = await Promise.all([readPassword(primary), readFile(join(primary.home, 'port'), 'utf8')])

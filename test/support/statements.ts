@@ -11,7 +11,7 @@ import { nodesIn, type Program, placeOf } from './program.ts'
 import { type Reader, readerOf } from './readers.ts'
 import { isRefused, isUnknown, unlessRefused, type Value } from './values.ts'
 
-/** A hand-written statement of the product, as its source has it. */
+/** A hand-written statement of the product's source. */
 export interface Statement {
   /** file:line */
   place: string
@@ -92,7 +92,8 @@ function knownTexts(branches: readonly Value[]): string[] {
   const texts = new Set<string>()
   for (const text of branches) {
     if (typeof text === 'string') texts.add(text)
-    else if (!isRefused(text)) throw new Error(isUnknown(text) ? `its text needs ${text.origin}` : 'its text is none')
+    else if (!isRefused(text))
+      throw new Error(isUnknown(text) ? `its text needs ${text.origin}` : 'its text is not a string')
   }
   return [...texts].filter(Boolean)
 }
