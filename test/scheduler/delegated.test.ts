@@ -13,7 +13,6 @@ import { createReach, storeCapacity } from '../../src/scheduler/capacity-watch.t
 import type { Scheduler } from '../../src/scheduler/scheduler.ts'
 import { createDatabase, type TestDatabase } from '../support/database.ts'
 import { createTestDomain, type TestDomain } from '../support/domain.ts'
-import { bindVerbs } from '../support/executor-verbs.ts'
 import { backendNode, type FakeBackend, openFakeBackend } from '../support/fake-backend.ts'
 import { startScheduler } from '../support/leader.ts'
 import { recordLines } from '../support/recorded-lines.ts'
@@ -106,7 +105,7 @@ const isGiven = (...jobIds: string[]) =>
 const wait = async (jobId: string) => (await waitingOf(it.domain, [jobId])).get(jobId)?.reasons[0]?.code
 
 test('a job shows why its start waits', async () => {
-  const { start } = bindVerbs(backend)
+  const start = backend.start.bind(backend)
   const answers = Promise.withResolvers<void>()
   backend.start = async (run, unwanted, tell) => {
     tell?.('The backend does not answer')
@@ -211,10 +210,10 @@ test('the same report writes nothing; a backend that is away changes nothing, an
   const watch = reach.watch({ pool: 'sim', epoch: await epoch(), holder: 'test' }, () => undefined)
   backend.answers = false
   let asked = 0
-  const { capacity } = bindVerbs(backend)
+  const capacity = backend.capacity.bind(backend)
   backend.capacity = async () => {
     asked++
-    return (await capacity?.()) ?? []
+    return capacity()
   }
   lines.length = 0
   watch?.start()
@@ -270,7 +269,7 @@ test('the backend preempts a run: it is INTERRUPTED, or queued again', async () 
 
 test('a backend that starts nothing fails no job: the whole pool backs off and tries one run', async () => {
   const tries: number[] = []
-  const { start } = bindVerbs(backend)
+  const start = backend.start.bind(backend)
   backend.start = async (run) => {
     tries.push(run.number)
     if (!backend.answers) throw new StartFailed('NODE_TROUBLE', 'it is away')
