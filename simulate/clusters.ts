@@ -1,7 +1,7 @@
 import type { Lane } from '../src/domain/lanes.ts'
 import { amountsOf } from '../src/domain/machines/amounts.ts'
 import { type Placement, place } from '../src/domain/machines/placement.ts'
-import { classOf } from '../src/scheduler/plan/classes.ts'
+import { classifyLane } from '../src/scheduler/plan/classes.ts'
 import { compareFractions } from '../src/scheduler/plan/fractions.ts'
 import type { Running, Tier } from '../src/scheduler/plan/model.ts'
 import { type EvictionPlan, evictionFor } from '../src/scheduler/plan/preemption.ts'
@@ -118,7 +118,7 @@ class Cluster {
     const closed = new Set<string>()
     const planned = new Set<string>()
     for (let job = this.next(closed); job; job = this.next(closed)) {
-      const ofClass = classOf(job.of)
+      const ofClass = classifyLane(job.of)
       const placements = this.isWithinPart(job) ? place(job.of.shape, this.pool.nodes) : null
       if (placements) this.start(job, placements, null)
       else if (planned.has(ofClass) || !this.isWithinPart(job) || !this.evictFor(job)) closed.add(ofClass)
@@ -129,7 +129,7 @@ class Cluster {
 
   private next(closed: ReadonlySet<string>): Job | undefined {
     return [...this.waiting]
-      .filter(({ of }) => !closed.has(classOf(of)))
+      .filter(({ of }) => !closed.has(classifyLane(of)))
       .toSorted(
         (a, b) =>
           compareFractions(this.pool.share(a.of.account), this.pool.share(b.of.account)) ||
@@ -185,7 +185,7 @@ class Cluster {
       sequence: job.turn,
       sinceMs: 0,
     }
-    const plan = evictionFor(this.pool, { lane: job.of, entry, class: classOf(job.of), ration: unlimited })
+    const plan = evictionFor(this.pool, { lane: job.of, entry, class: classifyLane(job.of), ration: unlimited })
     if (!plan) return false
     for (const victim of plan.victims) this.leave(job, victim)
     for (const { running } of plan.victims) this.checkNeeded(job, running)

@@ -61,7 +61,7 @@ export interface AgedStep {
   untilMs: number
 }
 
-export function agedStepsOf({ band, overridden }: Pick<Ageing, 'band' | 'overridden'>, moment: Moment): AgedStep[] {
+export function listAgedSteps({ band, overridden }: Pick<Ageing, 'band' | 'overridden'>, moment: Moment): AgedStep[] {
   const last = overridden || !ages(band, moment) ? 0 : (boostedMax - band) / boost
   return Array.from({ length: last + 1 }, (_, steps) => ({
     priority: band + steps * boost,
@@ -79,7 +79,7 @@ export interface Cutoffs {
   tiedMs: number
 }
 
-export function cutoffsOf(band: number, priority: number, moment: Moment): Cutoffs {
+export function computeCutoffs(band: number, priority: number, moment: Moment): Cutoffs {
   if (band > priority) return { wholeMs: Infinity, tiedMs: Infinity }
   const short = priority - band
   if (!ages(band, moment)) return { wholeMs: -Infinity, tiedMs: short === 0 ? Infinity : -Infinity }

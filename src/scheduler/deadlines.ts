@@ -16,7 +16,7 @@ export interface Deadline {
 const waitMsMax = 10_000
 
 /** Deadlines of a run that began at `startedAt`; null: just now. */
-export function readDeadlines(
+export function listDeadlines(
   { spec, mustEndAt }: Pick<HoldingRun, 'spec' | 'mustEndAt'>,
   startedAt: Date | null,
   { clock, time }: Pick<Domain, 'clock' | 'time'>,

@@ -4,8 +4,8 @@ import { Refusal } from '../domain/errors.ts'
 import { interactiveElsewhere } from '../domain/jobs/one-interactive.ts'
 import { countedBid, laneOf } from '../domain/lanes.ts'
 import { asLeader, Fenced, type Leader } from '../domain/leadership.ts'
-import { chosenOf } from '../domain/machines/placement.ts'
-import { closedGateOf } from '../domain/queue/gates.ts'
+import { listChosen } from '../domain/machines/placement.ts'
+import { findClosedGate } from '../domain/queue/gates.ts'
 import { positionIfAdded } from '../domain/queue/position.ts'
 import type { Processed } from '../domain/queue/process-queue.ts'
 import { answerQuestion, lockQuestion, type OpenQuestion } from '../domain/queue/questions.ts'
@@ -78,7 +78,7 @@ function write({ domain, leader }: Answering, id: string, said: unknown): Promis
 async function dryRun({ domain, leader, planner }: Answering, asked: AskedJob): Promise<DryRunAnswer> {
   const candidate = candidateOf(leader.pool, asked)
   const [gate, position] = await Promise.all([
-    closedGateOf(domain.db.sql, asked.spec),
+    findClosedGate(domain.db.sql, asked.spec),
     positionIfAdded(domain.db.sql, candidate.lane, candidate.entry.bid),
   ])
   if (gate) return { wouldBe: 'QUEUED', place: null, reasons: [gate], position }
@@ -88,7 +88,7 @@ async function dryRun({ domain, leader, planner }: Answering, asked: AskedJob): 
   const { start } = found
   return {
     wouldBe: 'STARTING',
-    place: { ...chosenOf(start.placements), atMs: world.state.nowMs },
+    place: { ...listChosen(start.placements), atMs: world.state.nowMs },
     reasons: [],
     position,
   }
@@ -224,7 +224,7 @@ async function submitOne(
 }
 
 async function tryStored(sql: Sql, world: World, { spec, ...candidate }: Submitted['candidate']): Promise<Verdict> {
-  const gate = await closedGateOf(sql, spec)
+  const gate = await findClosedGate(sql, spec)
   return gate ? { start: null, reason: gate, becomes: 'QUEUED' } : tryHereAndElsewhere(sql, world, candidate)
 }
 

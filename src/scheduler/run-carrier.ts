@@ -15,7 +15,7 @@ import type { Appender } from '../logs/append.ts'
 import type { Chunk } from '../logs/chunk.ts'
 import type { FreshOutput } from '../logs/fresh-output.ts'
 import type { Sql } from '../platform/tx.ts'
-import { type Deadline, readDeadlines, untilDue } from './deadlines.ts'
+import { type Deadline, listDeadlines, untilDue } from './deadlines.ts'
 import { pumpLog } from './log-pump.ts'
 import { type Report, toFacts } from './outcome.ts'
 import type { Reporter } from './reports.ts'
@@ -326,7 +326,7 @@ export class Carrier {
   }
 
   #watchDeadlines(startedAt: Date | null): void {
-    for (const deadline of readDeadlines(this.#run, startedAt, this.#carrying.domain))
+    for (const deadline of listDeadlines(this.#run, startedAt, this.#carrying.domain))
       this.#inBackground(this.#expire(deadline))
   }
 

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
 import {
   type Ageing,
-  agedStepsOf,
-  cutoffsOf,
+  computeCutoffs,
   effectivePriority,
   effectiveSql,
+  listAgedSteps,
   type Moment,
   nextRiseMs,
 } from '../../src/domain/ageing.ts'
@@ -52,7 +52,9 @@ describe('the forms of the rule agree', () => {
   test('which of a band have a priority now', () => {
     for (const { ageing, moment } of each.filter(({ ageing: { open } }) => open)) {
       const { sinceMs } = ageing
-      const mine = agedStepsOf(ageing, moment).filter(({ afterMs, untilMs }) => sinceMs > afterMs && sinceMs <= untilMs)
+      const mine = listAgedSteps(ageing, moment).filter(
+        ({ afterMs, untilMs }) => sinceMs > afterMs && sinceMs <= untilMs,
+      )
       expect(mine.map(({ priority }) => priority)).toEqual([effectivePriority(ageing, moment)])
     }
   })
@@ -60,7 +62,7 @@ describe('the forms of the rule agree', () => {
   test('which of a band are ahead of a priority', () => {
     for (const { ageing, moment } of each.filter(({ ageing: { open, overridden } }) => open && !overridden))
       for (const priority of bands) {
-        const { wholeMs, tiedMs } = cutoffsOf(ageing.band, priority, moment)
+        const { wholeMs, tiedMs } = computeCutoffs(ageing.band, priority, moment)
         const own = effectivePriority(ageing, moment)
         expect([ageing.sinceMs <= wholeMs, ageing.sinceMs <= Math.max(wholeMs, tiedMs)]).toEqual([
           own > priority,

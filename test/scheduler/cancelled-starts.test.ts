@@ -85,7 +85,7 @@ test('a start that is given up before anything exists ends the job at once, and 
   lead(async ({ runId }, unwanted) => {
     runs.push(runId)
     await untilUnwanted(unwanted)
-    throw new StartFailed('START_FAILED', 'Its start was given up')
+    throw new StartFailed('START_FAILED', 'The start was aborted')
   })
   expect(await ends(await submitAndCancel())).toMatchObject({ info: 'Cancelled before it was started' })
   await until(() => found.length > 0, { what: 'it is looked for' })

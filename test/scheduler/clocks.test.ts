@@ -102,7 +102,7 @@ test.each([2, -2])('with a database whose clock is %i h off, jobs end well, at i
   }
 })
 
-/** Prints a line and ends when it is told to. */
+/** Prints a line and ends on request. */
 function told() {
   const file = join(dataDir, 'go')
   const wait = 'while [ ! -e "$0.$1" ]; do sleep 0.05; done; echo $1'

@@ -191,7 +191,7 @@ test('nodes follow the report: cordoned, lost, shrunk, held by others, gone; run
 
 const h100 = { model: 'H100', memoryBytes: 80 * 1024 ** 3, tensorCores: true, cudaVersion: '12.2' }
 
-test('the same report writes nothing; a backend that is away changes nothing, and is told once', async () => {
+test('an equal report writes no rows; an unreachable backend changes no rows and is logged once', async () => {
   const gpus = Array.from({ length: 2 }, () => ({ ...h100 }))
   const nodesNow = [backendNode('n1', { gpus, heldByOthers: { cpuMillis: 1, memoryBytes: 1, gpus: 1 } })]
   await report(nodesNow)
@@ -385,7 +385,7 @@ test('a node that is held for a large job stays held when the backend puts a sma
   await becomes(large, { state: 'RUNNING' })
 })
 
-test('another leader goes on: what it is told moves the allocation that the last one did not', async () => {
+test('the next leader moves the allocation that the last one did not move', async () => {
   const id = await submit(3)
   await isGiven(id)
   await scheduler.stop()

@@ -23,7 +23,7 @@ async function states(ids: readonly string[]): Promise<string[]> {
   return ids.map((id) => rows.find((row) => row.id === id)?.told ?? 'none')
 }
 
-/** Of jobs that were started. */
+/** Ids of started jobs. */
 async function end(ids: readonly string[], to: 'SUCCEEDED' | 'FAILED' | 'INTERRUPTED') {
   const reason = { SUCCEEDED: null, FAILED: 'EXIT_CODE', INTERRUPTED: 'NODE_LOST' } as const
   const steps: Pick<Move, 'from' | 'to' | 'reason'>[] = [

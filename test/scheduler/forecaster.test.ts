@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { transition } from '../../src/domain/jobs/transition.ts'
-import { estimatesOf } from '../../src/domain/queue/estimate.ts'
+import { estimateStarts } from '../../src/domain/queue/estimate.ts'
 import type { JobState } from '../../src/domain/state.ts'
 import { createDatabase, type TestDatabase } from '../support/database.ts'
 import { createTestDomain, simNode, type TestDomain } from '../support/domain.ts'
@@ -24,7 +24,7 @@ afterEach(async () => {
 const sql = <Row>(text: string, values: unknown[] = []) => database.db.sql.query<Row>(text, values)
 const move = (jobId: string, from: JobState, to: JobState) =>
   transition(database.db.sql, [{ jobId, run: 1, from, to, reason: null }], it.domain.time.nowMs())
-const estimates = (jobIds: readonly string[]) => estimatesOf(it.domain, jobIds)
+const estimates = (jobIds: readonly string[]) => estimateStarts(it.domain, jobIds)
 const secondsBetween = (one: Date | null | undefined, other: Date | null | undefined) =>
   Math.round(((other?.getTime() ?? Number.NaN) - (one?.getTime() ?? Number.NaN)) / 1_000)
 
@@ -83,7 +83,7 @@ test('without limits: by earlier runs of the person with this name and size', as
     latest: null,
     basis: 'The queue simulated 20 times: 2 jobs run as long as earlier runs like them, 2 jobs have no known run time',
   })
-  // It waits for a job without a known run time.
+  // The job waits for a job without a known run time.
   expect(found.get(unknown)).toBeNull()
 })
 

@@ -90,7 +90,7 @@ function competeCutOff(name: string, clock: Clock): readonly number[] {
   return seconds
 }
 
-test('a leader without an answer waits twice as long as in its last term, 10 min at most, until there is one', async () => {
+test('a leader with an unreachable backend doubles its wait each term, up to 10 min', async () => {
   const clock = createFakeClock()
   let answers = false
   const executor = {

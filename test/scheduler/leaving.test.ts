@@ -66,7 +66,7 @@ const row = async (id: string): Promise<Row | undefined> =>
 const reaches = (id: string, state: string) =>
   until(async () => (await row(id))?.state === state, { what: `${id} is ${state}` })
 
-/** It fills the node; `claimant` waits for it. The leader that started it is gone. */
+/** The run fills the node; `claimant` waits for it. The leader that started it is gone. */
 async function victimAndClaimant(kind: Record<string, unknown>, tier = 1, state = 'RUNNING') {
   const first = start('a')
   const victim = await sim(kind)

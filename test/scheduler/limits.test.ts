@@ -172,7 +172,7 @@ describe('numbers', () => {
 })
 
 describe('a limited job is passed over, never a blocker', () => {
-  test('those behind it go on, and they are told so', async () => {
+  test('jobs behind it start, and the refused ones say why', async () => {
     const ann = await it.user('ann', 'RESEARCHER')
     const hers = await submitMany(3, ann)
     const [behind] = await submitMany(1)
@@ -290,7 +290,7 @@ describe('at the same moment', () => {
     expect(await leader.tick()).toMatchObject({ started: 1 })
     const cancelled = await cancelJob(it.domain, it.admin, { jobId: b ?? '' })
     expect(cancelled.changed).toBe(true)
-    // It holds its place until it is confirmed dead.
+    // The run holds its place until it is confirmed dead.
     expect(await leader.tick()).toMatchObject({ started: 0 })
     const dead = { jobId: b ?? '', run: 1, from: 'CANCELLING', to: 'CANCELLED', reason: 'CANCELLED' } as const
     await transition(database.db.sql, [dead], 0)

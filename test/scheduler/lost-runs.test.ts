@@ -63,7 +63,7 @@ async function startOne(restartable = true): Promise<string> {
   return jobId
 }
 
-test('a run that is lost with its node is told to stop at once, and the node is not used before it has', async () => {
+test('a run that is lost with its node is stopped at once, and the node stays unused until it ends', async () => {
   const jobId = await startOne()
   await backend.place()
   await jobIs(jobId, 'RUNNING')
@@ -91,7 +91,7 @@ test('a run that never began waits again when its node is lost, though its job i
   await until(() => runs()[0]?.run.number === 2, { what: 'the backend has the next run' })
 })
 
-test('a lost run that could not be stopped is told again, and one pass does not ask a failing backend for each run', async () => {
+test('a failed stop of a lost run is repeated, and one pass does not call a failing backend for each run', async () => {
   backend.nodes = [backendNode('n1', { cpuMillis: 12_000 })]
   await report()
   const jobIds = [await startOne(), await startOne()]
@@ -107,14 +107,14 @@ test('a lost run that could not be stopped is told again, and one pass does not 
   backend.stop = async (handle, graceMs) => {
     stops++
     asked.add(handle)
-    if (!answers) throw new Error('It does not answer')
+    if (!answers) throw new Error('The node is unreachable')
     await stop(handle, graceMs)
   }
   for (const jobId of jobIds) await jobIs(jobId, 'QUEUED')
-  await until(() => asked.size === 2 && stops > 2, { what: 'each is told again' })
+  await until(() => asked.size === 2 && stops > 2, { what: 'each is stopped again' })
   expect(stops).toBeLessThanOrEqual(passes)
   answers = true
-  await until(() => runs().filter(({ isStopped }) => isStopped).length === 2, { what: 'both are told to stop' })
+  await until(() => runs().filter(({ isStopped }) => isStopped).length === 2, { what: 'both are stopped' })
   backend.inspect = inspect
   await until(() => runs().length === 0, { what: 'both are found' })
 })
@@ -124,7 +124,7 @@ test('a backend that fails once does not end its watch', async () => {
   const { inspect } = bindVerbs(backend)
   let failures = 0
   backend.inspect = async (handles) => {
-    if (failures++ === 0) throw new Error('It does not answer')
+    if (failures++ === 0) throw new Error('The node is unreachable')
     return inspect(handles)
   }
   await backend.place()

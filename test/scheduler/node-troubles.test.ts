@@ -89,7 +89,7 @@ describe('a machine that can start nothing', () => {
     await until(async () => (await nodes())[0]?.backsOff, { what: 'the node backs off' })
     const [anyJob = ''] = ids
     const reason = () => waitingOf(it.domain, [anyJob]).then((waiting) => waiting.get(anyJob)?.reasons[0])
-    await until(async () => (await reason())?.code === 'NODE_BACKS_OFF', { what: 'the reason is told' })
+    await until(async () => (await reason())?.code === 'NODE_BACKS_OFF', { what: 'the reason is shown' })
     expect((await reason())?.message).toMatch(
       /^Node n1 could not start a run and is not used before .*: a folder of its spool is missing, or something else is in its place: move that away; the log of the server names it$/,
     )

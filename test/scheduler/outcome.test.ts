@@ -90,7 +90,7 @@ test.each([
 })
 
 test('a backend that ended a run says which limit that was', () => {
-  const info = 'It was over its limit there'
+  const info = 'The process exceeded its limit'
   const told = seen(end({ exitCode: 143, signal: 15, cause: 'MAX_RUN_TIME', info }))
   const noMaximum = job({ spec: spec({ maxRunTimeSeconds: 0 }) })
   expect(planSteps(noMaximum, told, 3)).toMatchObject([{ to: 'FAILED', reason: 'MAX_RUN_TIME', info }])
@@ -274,7 +274,7 @@ describe('a start that failed', () => {
   })
 })
 
-test('what the backend tells of a run comes with the moves', () => {
+test('data of the backend comes with the moves', () => {
   const usage = { cpuSeconds: 1.5, maxMemoryBytes: 4096 }
   const [running, ended] = planSteps(
     job({ state: 'STARTING' }),

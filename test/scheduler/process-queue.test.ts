@@ -93,7 +93,7 @@ test('it waits for a leader that is busy with a long pass', async () => {
   expect(await asked).toMatchObject({ started: 1 })
 })
 
-test('a pass that takes too long goes on, and is said to', async () => {
+test('a pass that takes too long continues, and the answer says so', async () => {
   const { asked } = await askedFor(passMsMax + 1)
   await expect(asked).rejects.toThrow('The scheduler of pool sim is busy and did not answer within 25 s')
 })

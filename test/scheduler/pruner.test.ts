@@ -94,7 +94,7 @@ test('a finished job is visited once, though it is kept', async () => {
   const soon = new Date(Date.now() + dayMs)
   expect(await expireEvents(it.domain, soon)).toBe(2)
 
-  // It finished before the second, and is committed after the visit of that one.
+  // The job finished before the second, and is committed after the visit of the second.
   await finish(sql, late)
   await sql.query("UPDATE job SET finished_at = finished_at - interval '30 seconds' WHERE id = $1", [late.jobId])
   // Events after the end, which tell who is visited again.
@@ -112,7 +112,7 @@ test('a finished job is visited once, though it is kept', async () => {
     ]),
   )
 
-  // As after a clock that was ahead was set back.
+  // A clock that was ahead was set back.
   await sql.query("UPDATE retention_mark SET finished_at = finished_at + interval '1 year'")
   expect(await expireEvents(it.domain, soon)).toBe(1)
 })

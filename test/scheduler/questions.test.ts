@@ -4,7 +4,7 @@ import { IdempotencyConflict, InvalidInput, Rejected } from '../../src/domain/er
 import { transition } from '../../src/domain/jobs/transition.ts'
 import { setScopeLimit, updateLimits } from '../../src/domain/limits/limits.ts'
 import { applyPools } from '../../src/domain/machines/pools.ts'
-import { estimatesOf } from '../../src/domain/queue/estimate.ts'
+import { estimateStarts } from '../../src/domain/queue/estimate.ts'
 import { answerQuestion, ask, forgetQuestions, openQuestions } from '../../src/domain/queue/questions.ts'
 import { findings } from '../../src/domain/selfcheck/selfcheck.ts'
 import { type SubmissionOutcome, submit } from '../../src/domain/submission/start-now.ts'
@@ -69,7 +69,7 @@ const startOf = (outcome: SubmissionOutcome | undefined) =>
   outcome && 'estimatedStart' in outcome ? outcome.estimatedStart : undefined
 const storedStart = async (jobId: string) => {
   await leader.tick()
-  return (await estimatesOf(it.domain, [jobId])).get(jobId)
+  return (await estimateStarts(it.domain, [jobId])).get(jobId)
 }
 const gpu = (count: number) => ({ resources: { gpu: count } })
 
@@ -152,7 +152,7 @@ describe('dryRun', () => {
     expect(await dryRun()).toMatchObject({ wouldBe: 'QUEUED', position: 2 })
   })
 
-  test('says when it may start: now, when what runs has ended, or not at all, as a stored job is told', async () => {
+  test('says when it may start: now, after running jobs, or never, as for a stored job', async () => {
     const running = await it.submit({ resources: { cpu: 3 }, maxRunTimeSeconds: 600 })
     await leader.tick()
     const run = { jobId: running, run: 1, from: 'STARTING', to: 'RUNNING', reason: null } as const

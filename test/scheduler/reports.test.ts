@@ -10,7 +10,7 @@ import { createDatabase, type TestDatabase } from '../support/database.ts'
 import { createTestDomain, type TestDomain } from '../support/domain.ts'
 import { createLeader, type TestLeader } from '../support/leader.ts'
 
-/** What executors say too late, or twice. */
+/** Reports of executors that come late or twice. */
 let database: TestDatabase
 let it: TestDomain
 let leader: TestLeader
@@ -68,7 +68,7 @@ test('the end of a run that is lost keeps its node from new runs in the same mom
   await report(id, 1, { state: 'running' })
   const [run] = await sql<{ id: string }>('SELECT id FROM run WHERE job_id = $1', [id])
   const runId = run?.id ?? ''
-  const lost = { runId, jobId: id, number: 1, report: { kind: 'lost', info: 'Its node is silent' } } as const
+  const lost = { runId, jobId: id, number: 1, report: { kind: 'lost', info: 'The node is unreachable' } } as const
   expect(await reporter(lost)).toBe('QUEUED')
   const lostAt = () => sql('SELECT lost_at IS NOT NULL AS "isLost" FROM run WHERE id = $1', [runId])
   expect(await lostAt()).toEqual([{ isLost: true }])
@@ -80,7 +80,7 @@ test('the end of a run that is lost keeps its node from new runs in the same mom
   expect(await lostAt()).toEqual([{ isLost: false }])
 })
 
-test('the events of a job whose end is told months late are removed by the next pass', async () => {
+test('the next pass removes the events of a job whose end is reported months late', async () => {
   const dayMs = 86_400_000
   const retention = { jobsMs: null, logsMs: 30 * dayMs, eventsMs: 30 * dayMs }
   const [away, other] = [await it.submit(), await it.submit()]
@@ -108,7 +108,7 @@ test('the events of a job whose end is told months late are removed by the next 
 test.each([
   ['the first pass', false],
   ['a later pass', true],
-])('an end that is told late while %s looks at other jobs is visited by the next one', async (_, mark) => {
+])('an end that is reported late while %s visits other jobs is visited by the next pass', async (_, mark) => {
   const dayMs = 86_400_000
   const [away, other] = [await it.submit(), await it.submit()]
   await leader.tick()
@@ -175,7 +175,7 @@ test('76: an end that is reported twice, at once or later, ends it once', async 
   expect(await cancelJob(it.domain, it.admin, { jobId: id })).toMatchObject({ changed: false })
 })
 
-test('a closure that a lost run could not send is stored with its end, and its next run has it', async () => {
+test('a closure that a lost run could not send is stored with its end and given to the next run', async () => {
   const id = await it.submit({ resumable: true })
   await leader.tick()
   await report(id, 1, { state: 'running' })

@@ -23,7 +23,7 @@ const exits: Report = { kind: 'seen', observation: exited }
 async function runOnce(jobId: string, report: Report) {
   await leader.tick()
   const run = (await readHoldingRuns(it.domain.db.sql, leader)).find((each) => each.jobId === jobId)
-  if (!run) throw new Error('It was not started')
+  if (!run) throw new Error('The run was not started')
   const { closure } = await readRunAids(it.domain, run, 'http://127.0.0.1')
   return { closure, state: await reporter({ runId: run.runId, jobId, number: run.number, report }) }
 }
@@ -40,7 +40,7 @@ test('losses, failed starts and exit codes are counted apart, and every later ru
   for (const backOffMs of [1_000, 2_000]) {
     expect(await runOnce(id, failedToStart)).toEqual({ closure: saved, state: 'QUEUED' })
     expect(await waitsFor(id)).toBe('RESTART_BACKOFF')
-    await expect(runOnce(id, failedToStart)).rejects.toThrow('It was not started')
+    await expect(runOnce(id, failedToStart)).rejects.toThrow('The run was not started')
     await database.moveTime(backOffMs)
   }
   expect(await runOnce(id, exits)).toEqual({ closure: saved, state: 'QUEUED' })
@@ -81,7 +81,7 @@ test('a retry by exit code waits one second, then two, and says which exit it wa
       message: expect.stringContaining('The command exited with code 3. The next start is after'),
     })
     await database.moveTime(backOffMs - 100)
-    await expect(runOnce(id, exits)).rejects.toThrow('It was not started')
+    await expect(runOnce(id, exits)).rejects.toThrow('The run was not started')
     await database.moveTime(100)
   }
   expect(await runOnce(id, exits)).toMatchObject({ state: 'FAILED' })

@@ -73,7 +73,7 @@ test.each(['runs_due', 'holding_runs'])(
   },
 )
 
-test('a start that was ordered before the leader began is told as inherited', async () => {
+test('a start that was ordered before the leader began is marked as inherited', async () => {
   await using opened = new AsyncDisposableStack()
   const database = opened.use(await createDatabase())
   const it = opened.use(await createTestDomain(database.db))
@@ -83,7 +83,7 @@ test('a start that was ordered before the leader began is told as inherited', as
     name: 'simulated',
     async start({ jobId, inherited }) {
       if (!told.has(jobId)) told.set(jobId, inherited)
-      throw new StartFailed('START_FAILED', 'It is not started here')
+      throw new StartFailed('START_FAILED', 'The run is not started here')
     },
     find: async () => null,
     inspect: async () => [],

@@ -84,7 +84,7 @@ test('a job runs from submission to its end: four events, one run, its log seale
   expect(log).toMatchObject({ text: 'line 1\nline 2\n', isFinal: true })
 })
 
-test('a start that fails by a defect says where its cause is, and the log has it', async () => {
+test('a start that fails by a defect refers to the log, which has the cause', async () => {
   const { lines, destination } = recordLines()
   const cause = new TypeError('spawn is not a function')
   const broken: Executor = { ...bindVerbs(executor), start: () => Promise.reject(cause) }
@@ -179,7 +179,7 @@ test('the maximum run time counts from RUNNING', async () => {
 test.for([
   ['pulls its image', {}, 2_500],
   ['keeps it in its queue', { SIM_START_SECONDS: '2.5' }, 0],
-] as const)('the time in which its backend %s is no run time', async ([, environment, pullMs]) => {
+] as const)('the time in which its backend %s does not count as run time', async ([, environment, pullMs]) => {
   const begin = executor.start.bind(executor)
   executor.start = async (...order) => {
     await setTimeout(pullMs)

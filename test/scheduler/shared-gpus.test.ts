@@ -9,7 +9,9 @@ import { createTestDomain, simNode } from '../support/domain.ts'
 import { startScheduler } from '../support/leader.ts'
 import { until } from '../support/until.ts'
 
-/** Executors of one pool share its devices: each is told which ones a run may use, and knows nothing of the others. */
+/**
+ * Executors of one pool share its devices. Each receives the devices of a run and does not know the other executors.
+ */
 const card = { model: 'a100', memoryGib: 80, tensorCores: true, cuda: [] }
 const devices = Array.from({ length: 16 }, (_, index) => ({ index, ...card }))
 const jobs = 100

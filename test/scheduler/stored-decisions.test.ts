@@ -11,7 +11,7 @@ import { createStored } from '../../src/scheduler/stored-pool.ts'
 import { createDatabase, type TestDatabase } from '../support/database.ts'
 import { createTestDomain, simNode, type TestDomain } from '../support/domain.ts'
 
-/** What becomes true of evictions, holds, refusals and the order of starts, and what does not. */
+/** How evictions, holds, refusals and starts are committed, or lost. */
 let database: TestDatabase
 let it: TestDomain
 let store: Store

@@ -12,7 +12,8 @@ import { createTestDomain, type TestDomain } from '../support/domain.ts'
 import { until } from '../support/until.ts'
 
 /**
- * A job ends exactly while another that depends on it is submitted or approved: whoever is first, the leader is told.
+ * A job ends exactly while another that depends on it is submitted or approved: in either order, the leader gets the
+ * change.
  */
 let database: TestDatabase
 let it: TestDomain

@@ -78,7 +78,7 @@ test('a new leader knows whose turn it is, and what accounts used', async () => 
 })
 
 describe('hearing', () => {
-  test('what joins, leaves, runs and is set is heard once, in order, with the lanes that are new', async () => {
+  test('every change is read once, in order, with the new lanes', async () => {
     await store.load()
     const first = await it.submit()
     const second = await it.submit()
@@ -104,7 +104,7 @@ describe('hearing', () => {
     expect(told(await store.changes(nobody))).toEqual(['JOINED'])
   })
 
-  test('a run is told as it is when it is heard; null when it holds nothing', async () => {
+  test('a change of a run has its present state; null when it holds no resources', async () => {
     const id = await it.submit({ resources: { gpu: 2 } })
     const { decisions, revision } = await decided()
     await store.commit(decisions, revision)
@@ -168,7 +168,7 @@ describe('hearing', () => {
     expect(row?.waited).toBeGreaterThanOrEqual(10)
   })
 
-  test('gates that nobody was told of are found all the same', async () => {
+  test('gates without a change are found all the same', async () => {
     await store.load()
     const id = await it.submit({ notBefore: new Date(Date.now() + 60_000).toISOString() })
     await store.changes(nobody)
@@ -263,7 +263,7 @@ test('what is shown replaces what an earlier leader showed, row by row after tha
   expect(await sql('SELECT * FROM lane_view')).toEqual([])
 })
 
-test('those who show the queue are told of news, and not that something was looked at again', async () => {
+test('servers that show the queue are woken for news only', async () => {
   let told = 0
   const unlisten = it.domain.wakeups.on('view', () => told++)
   const revision = async () => (await sql<{ revision: number }>('SELECT revision FROM pool_view'))[0]?.revision
@@ -296,7 +296,7 @@ test('a window of a lane is read in its order, bids first', async () => {
   expect(first).toEqual(lanes[0]?.first)
 })
 
-test('a lane that is longer than a window is known to be longer, by every read of it', async () => {
+test('every read of a lane shows that it is longer than a window', async () => {
   const specs = Array.from({ length: windowSize + 1 }, () => ({ spec: { command: ['true'] } }))
   await submitJobs(it.domain, it.admin, specs)
   const [state] = (await store.load()).lanes

@@ -10,7 +10,7 @@ import { createDatabase, type TestDatabase } from '../support/database.ts'
 import { createTestDomain, type TestDomain } from '../support/domain.ts'
 import { until } from '../support/until.ts'
 
-/** What is told of a pool that nobody leads is forgotten, and nothing is lost by it. */
+/** Changes of a pool without a leader are removed, and its next leader misses none. */
 let database: TestDatabase
 let it: TestDomain
 
@@ -38,7 +38,7 @@ const renews = () =>
      ON CONFLICT (pool) DO UPDATE SET renewed_at = excluded.renewed_at`,
   )
 
-test('what is told of a pool that is led stays', async () => {
+test('changes of a pool with a leader stay', async () => {
   await leads(1)
   await renews()
   await it.submit()
@@ -94,7 +94,7 @@ test('nobody takes over while it is forgotten', async () => {
   })
 })
 
-test('what was heard is not looked at again, though a transaction that is held open keeps it in the index', async () => {
+test('read changes are skipped even if an open transaction keeps them in the index', async () => {
   await leads(1)
   const store = createStored(it.domain, { pool: 'sim', epoch: 1, holder: 'test' })
   const world = createWorld(await store.load())
@@ -122,7 +122,7 @@ test('what was heard is not looked at again, though a transaction that is held o
   }
   // A look begins behind the oldest open transaction that writes, of any database of this PostgreSQL: other tests have
   // some.
-  await until(async () => (await seenByOneLook()) < 100, { what: 'a look comes upon nothing that was heard' })
+  await until(async () => (await seenByOneLook()) < 100, { what: 'a check visits no change that was read' })
   await sql("INSERT INTO pool_change (pool, kind) VALUES ('sim', 'NODES')")
   expect((await store.changes(world.state.lanes)).changes).toHaveLength(1)
 })

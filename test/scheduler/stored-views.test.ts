@@ -63,7 +63,7 @@ test('a turn that changes nothing puts off nothing', async () => {
   expect(await shown()).toEqual(['UNSATISFIABLE'])
 })
 
-test('who asked for a pass reads what became of it', async () => {
+test('a client that requested a pass reads its result', async () => {
   const ticker = await begin({ clock: createFakeClock(), pool: { scheduling: { automatic: false } } })
   await it.submit(tooLarge)
   await ticker.tick()
@@ -84,7 +84,7 @@ test('who asked for a pass reads what became of it', async () => {
   expect(await shown()).toEqual(['UNSATISFIABLE', 'UNSATISFIABLE'])
 })
 
-test('a leader that was replaced waits to be told', async () => {
+test('a replaced leader idles until its leadership ends', async () => {
   const ticker = await begin({ clock: createFakeClock() })
   await ticker.tick()
   await sql('UPDATE scheduler_leader SET epoch = 2')

@@ -34,7 +34,7 @@ let executor: Executor
 let dropped: AbortController
 let carriers: Carrier[]
 let withdrawals: Withdrawals
-/** What the executor said of runs when it was told to forget them. */
+/** Observations of runs by the executor at the call of `forget`. */
 let forgotten: (Observation | undefined)[]
 let id: string
 let order: HoldingRun
@@ -75,7 +75,7 @@ async function createWatched(): Promise<Executor> {
   }
 }
 
-/** Its epoch is 1 before `takeOver`, then 2. */
+/** The epoch is 1 before `takeOver`, then 2. */
 const leaderOf = (epoch: number) => ({ pool: 'sim', epoch, holder: epoch === 1 ? 'test' : 'b' })
 
 async function runOf(epoch: number): Promise<HoldingRun> {
@@ -128,7 +128,7 @@ const observed = async () => {
   return handle === null ? null : (await executor.inspect([handle]))[0]
 }
 
-/** What was known of it when it was forgotten. */
+/** The observation of the run at `forget`. */
 async function withdrawn() {
   await until(async () => (await observed()) === null, { what: 'it is forgotten' })
   return forgotten.map((last) => last?.state === 'ended' && { state: last.state, stopped: last.stopped })
@@ -202,7 +202,7 @@ test('it looks for what it started until the database is back, however long that
   expect(await withdrawn()).toEqual([{ state: 'ended', stopped: true }])
 })
 
-test('of a run that has ended nothing is said', async () => {
+test('an ended run is not logged', async () => {
   const { destination, lines } = recordLines()
   const late = createWithdrawals({ ...it.domain, log: createLog('warn', { destination }) }, graceMs)
   await takeOver()

@@ -2,7 +2,7 @@ import type { Lane } from '../../src/domain/lanes.ts'
 import type { FreeNode, Placement } from '../../src/domain/machines/placement.ts'
 import { settingsOf } from '../../src/domain/scheduling.ts'
 import type { Shape } from '../../src/domain/shape.ts'
-import { classOf } from '../../src/scheduler/plan/classes.ts'
+import { classifyLane } from '../../src/scheduler/plan/classes.ts'
 import { Machines } from '../../src/scheduler/plan/machines.ts'
 import type { Hold, PastPreemption, PoolSettings, Running, WorldView } from '../../src/scheduler/plan/model.ts'
 import { type Claimant, type EvictionPlan, evictionFor } from '../../src/scheduler/plan/preemption.ts'
@@ -97,7 +97,7 @@ export class TestPool implements WorldView {
   evict(of: Lane, more: Partial<Claimant['entry']> = {}): EvictionPlan | null {
     const jobId = more.jobId ?? 'job_claimant'
     const entry = { jobId, laneId: of.id, runId: 'run_claimant', run: 1, bid: 0, sequence: 1, sinceMs: 0, ...more }
-    return evictionFor(this, { lane: of, entry, class: classOf(of), ration: unlimited })
+    return evictionFor(this, { lane: of, entry, class: classifyLane(of), ration: unlimited })
   }
 }
 

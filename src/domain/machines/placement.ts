@@ -315,7 +315,7 @@ function setFree({ devices }: FreeNode, id: number, { free }: { free: boolean })
 }
 
 /** The nodes and GPUs that Berth has chosen; none where the backend chooses. */
-export function chosenOf(placements: readonly Placement[]): { nodes: string[]; gpuIds: number[] } {
+export function listChosen(placements: readonly Placement[]): { nodes: string[]; gpuIds: number[] } {
   const chosen = placements.filter(({ provisional }) => !provisional)
   return { nodes: [...new Set(chosen.map(({ node }) => node))], gpuIds: chosen.flatMap(({ gpuIds }) => gpuIds) }
 }

@@ -127,7 +127,7 @@ export interface PoolReservation {
 }
 
 /** At most `limit` reservations of the pool that are not over, those that end first; null: all. */
-export const readReservationsOf = (sql: Sql, pool: string, limit: number | null): Promise<PoolReservation[]> =>
+export const readPoolReservations = (sql: Sql, pool: string, limit: number | null): Promise<PoolReservation[]> =>
   sql.query<PoolReservation>(
     `SELECT id, project, nodes, (extract(epoch FROM starts_at) * 1000)::float8 AS "startsMs",
        (extract(epoch FROM ends_at) * 1000)::float8 AS "endsMs", hard

@@ -1,10 +1,10 @@
 import type { Sql } from '../../platform/tx.ts'
 import type { Domain } from '../domain.ts'
 import { readNodes } from '../machines/nodes.ts'
-import { readReservationsOf } from '../machines/reservations.ts'
+import { readPoolReservations } from '../machines/reservations.ts'
 import type { Reason } from '../reason.ts'
 import { holdingSql } from '../state.ts'
-import { fitsOf, readWaitingShapes, type WaitingShape } from './fit.ts'
+import { computeFits, readWaitingShapes, type WaitingShape } from './fit.ts'
 import { type ExpectedEnd, type FitQuery, fitsAt, type NodesNow } from './fits-at.ts'
 import { type ForecastStart, readForecasts } from './forecasts.ts'
 import { type InLine, readLine } from './line.ts'
@@ -43,7 +43,7 @@ const frontMax = 1_000
 const reservedMax = 100
 
 /** null: the start has no known time. */
-export async function estimatesOf(
+export async function estimateStarts(
   domain: Domain,
   jobIds: readonly string[],
 ): Promise<ReadonlyMap<string, Estimate | null>> {
@@ -51,7 +51,7 @@ export async function estimatesOf(
   const [rows, waiting, fits] = await Promise.all([
     readWaitingShapes(sql, jobIds),
     waitingOf(domain, jobIds),
-    fitsOf(domain, jobIds),
+    computeFits(domain, jobIds),
   ])
   const pools = new Map(
     await Promise.all(
@@ -81,7 +81,7 @@ export async function estimatesOf(
 }
 
 /** The same for a job that is not stored and would wait. */
-export async function estimateOf(
+export async function estimateUnstored(
   { db: { sql } }: Domain,
   {
     reasons,
@@ -166,7 +166,7 @@ async function readPool(sql: Sql, pool: string): Promise<PoolNow> {
   const [nodes, endings, reserved, front] = await Promise.all([
     readNodes(sql, pool),
     sql.query<ExpectedEnd>(endingsSql, [pool, endingsMax], 'endings'),
-    readReservationsOf(sql, pool, reservedMax),
+    readPoolReservations(sql, pool, reservedMax),
     readLine(sql, pool, { after: null, limit: frontMax }),
   ])
   return { nodes, endings, reserved, front }

@@ -11,7 +11,7 @@ export interface FairShare {
 }
 
 /** Jobs of other pools are missing in the result, and so are jobs that ended long ago. */
-export async function fairSharesOf(sql: Sql, jobIds: readonly string[]): Promise<ReadonlyMap<string, FairShare>> {
+export async function readFairShares(sql: Sql, jobIds: readonly string[]): Promise<ReadonlyMap<string, FairShare>> {
   const rows = await sql.query<FairShare & { id: string }>(sharesSql, [jobIds], 'fair_shares')
   return new Map(rows.map(({ id, ...share }) => [id, share]))
 }

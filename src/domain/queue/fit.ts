@@ -22,7 +22,7 @@ import { missing } from '../machines/missing-resources.ts'
 import { readNodes } from '../machines/nodes.ts'
 import { couldEverFit, type FreeNode, place, placeOnEmpty } from '../machines/placement.ts'
 import { closedNodes } from '../machines/reservation-window.ts'
-import { type PoolReservation, readReservationsOf } from '../machines/reservations.ts'
+import { type PoolReservation, readPoolReservations } from '../machines/reservations.ts'
 import { limitedBy, overPart, type Reason, unsatisfiable } from '../reason.ts'
 import { type StoredSettings, settingsOf } from '../scheduling.ts'
 import { inWords, type Shape } from '../shape.ts'
@@ -68,7 +68,7 @@ export const readWaitingShapes = (sql: Sql, jobIds: readonly string[]): Promise<
   )
 
 /** The fit of every QUEUED or BLOCKED job among these. Jobs of a lane are alike: each lane is tried once. */
-export async function fitsOf(domain: Domain, jobIds: readonly string[]): Promise<ReadonlyMap<string, Fit>> {
+export async function computeFits(domain: Domain, jobIds: readonly string[]): Promise<ReadonlyMap<string, Fit>> {
   const rows = await readWaitingShapes(domain.db.sql, jobIds)
   const names = [...new Set(rows.map(({ pool }) => pool))]
   const pools = new Map(await Promise.all(names.map(async (pool) => [pool, await readPool(domain, pool)] as const)))
@@ -85,7 +85,7 @@ export async function fitsOf(domain: Domain, jobIds: readonly string[]): Promise
 }
 
 /** The fit of a job that is not stored. */
-export const fitOf = async (domain: Domain, job: FitSubject): Promise<Fit> =>
+export const computeFit = async (domain: Domain, job: FitSubject): Promise<Fit> =>
   fitIn(await readPool(domain, job.pool), job)
 
 /** The fit of a job that was just placed, or has started since the question. */
@@ -198,7 +198,7 @@ async function readPool({ db: { sql }, singleUser }: Domain, pool: string): Prom
       'fit_pool',
     ),
     readNodes(sql, pool),
-    readReservationsOf(sql, pool, null),
+    readPoolReservations(sql, pool, null),
     readCeilings(sql, pool, singleUser),
   ])
   const [row] = rows

@@ -36,7 +36,7 @@ interface NamedWindow {
   name: string | null
 }
 
-export function gatesOf(facts: GateFacts): Gate[] {
+export function listGates(facts: GateFacts): Gate[] {
   const { now, approvedAt, notBefore, eligibleAt, depends, openDependency, reservation, lastInfo } = facts
   const gates: Gate[] = []
   if (approvedAt) gates.push({ code: 'APPROVAL', open: true, detail: null, opensAt: approvedAt })
@@ -84,11 +84,11 @@ export async function gatesOfSpec(sql: Sql, spec: JobSpec): Promise<{ gates: Gat
     spec.capacityReservationId,
   ])
   if (!row) throw new Error('A query without tables has no row')
-  return { gates: gatesOf({ ...row, notBefore, eligibleAt: row.now }), now: row.now }
+  return { gates: listGates({ ...row, notBefore, eligibleAt: row.now }), now: row.now }
 }
 
 /** The first gate that would be closed. */
-export const closedGateOf = async (sql: Sql, spec: JobSpec): Promise<Reason | null> =>
+export const findClosedGate = async (sql: Sql, spec: JobSpec): Promise<Reason | null> =>
   closedReasons((await gatesOfSpec(sql, spec)).gates)[0] ?? null
 
 /** The window of the reservation that this SQL expression names. */

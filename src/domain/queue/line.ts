@@ -18,7 +18,7 @@ export const lineJoins = `JOIN lane l ON l.id = q.lane_id JOIN pool p ON p.name 
 export const shareSql = '1 + coalesce(v.share, 0) * 1000000000'
 
 /** The lead of a priority: the higher, the sooner. */
-export const leadOf = (priority: number) => 51 - priority
+export const toLead = (priority: number) => 51 - priority
 
 export const leadSql = `(CASE WHEN l.interactive THEN 0 WHEN p.policy = 'FAIR_SHARE' THEN ${shareSql}
   ELSE 51 - ${effectiveSql} END)::bigint`
@@ -132,8 +132,8 @@ function boundsOf(chunk: TallyChunk, stays: ReadonlySet<number>, moment: Moment)
   const from = chunk.chunk * chunkSize
   return {
     chunk,
-    best: [leadOf(at(sinceMinMs ?? 0)), 0, from],
-    worst: [leadOf(least), 0, from + chunkSize - 1],
+    best: [toLead(at(sinceMinMs ?? 0)), 0, from],
+    worst: [toLead(least), 0, from + chunkSize - 1],
   }
 }
 

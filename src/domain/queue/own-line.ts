@@ -1,7 +1,7 @@
 import type { Sql } from '../../platform/tx.ts'
-import { agedStepsOf, sqlTime } from '../ageing.ts'
+import { listAgedSteps, sqlTime } from '../ageing.ts'
 import { afterKey, frontsSql, gatesSql } from './lane-fronts.ts'
-import { beginning, type InLine, type LineMoment, leadOf, lineMoment, type Stretch, shareSql } from './line.ts'
+import { beginning, type InLine, type LineMoment, lineMoment, type Stretch, shareSql, toLead } from './line.ts'
 import { chunkSize, readTally, type TallyChunk } from './tally.ts'
 
 /**
@@ -11,7 +11,7 @@ import { chunkSize, readTally, type TallyChunk } from './tally.ts'
  * that the entries of a step can have.
  */
 
-export async function readLineOf(
+export async function readUserLine(
   sql: Sql,
   { pool, userId }: { pool: string; userId: string },
   { after, limit }: Stretch,
@@ -38,7 +38,7 @@ export async function readLineOf(
 /** The first jobs of a person in every pool in which some may wait. */
 export async function readOwnLines(sql: Sql, userId: string, limit: number): Promise<InLine[][]> {
   const pools = await sql.query<{ pool: string }>(poolsSql, [userId], 'own_pools')
-  return Promise.all(pools.map(({ pool }) => readLineOf(sql, { pool, userId }, { after: null, limit })))
+  return Promise.all(pools.map(({ pool }) => readUserLine(sql, { pool, userId }, { after: null, limit })))
 }
 
 const poolsSql = 'SELECT DISTINCT pool FROM lane WHERE user_id = $1 ORDER BY pool'
@@ -87,10 +87,10 @@ function stepsOf(kind: Kind, chunks: readonly TallyChunk[], moment: LineMoment):
     const bounds = { first: Math.min(...places), before: Math.max(...places) + chunkSize }
     return [{ ...kind, lead, open, since: sqlTime(since), until: sqlTime(until), ...bounds }]
   }
-  const open = agedStepsOf(kind, moment).flatMap(({ priority, afterMs, untilMs }) =>
-    step(leadOf(priority), true, [afterMs, untilMs]),
+  const open = listAgedSteps(kind, moment).flatMap(({ priority, afterMs, untilMs }) =>
+    step(toLead(priority), true, [afterMs, untilMs]),
   )
-  return [...open, ...step(leadOf(band), false, [-Infinity, Infinity])]
+  return [...open, ...step(toLead(band), false, [-Infinity, Infinity])]
 }
 
 /** Bids count only among interactive jobs. */

@@ -2,7 +2,7 @@ import type { Sql } from '../../platform/tx.ts'
 import {
   agingBands,
   type Cutoffs,
-  cutoffsOf,
+  computeCutoffs,
   effectivePriority,
   type Moment,
   sqlTime,
@@ -52,7 +52,7 @@ interface Asked {
 const readAsked = (sql: Sql, jobIds: readonly string[]) =>
   sql.query<Asked & { priority: number }>(askedSql, [jobIds], 'asked_positions')
 
-export async function positionsOf(sql: Sql, jobIds: readonly string[]): Promise<ReadonlyMap<string, Position>> {
+export async function readPositions(sql: Sql, jobIds: readonly string[]): Promise<ReadonlyMap<string, Position>> {
   const [asked, tallies] = await Promise.all([readAsked(sql, jobIds), readTallies(sql, jobIds)])
   const chunks = Map.groupBy(tallies, ({ pool }) => pool)
   const counted = await Promise.all(
@@ -67,7 +67,7 @@ export async function positionsOf(sql: Sql, jobIds: readonly string[]): Promise<
 }
 
 /** The priority of each QUEUED job among these, raised by waiting. */
-export async function prioritiesOf(sql: Sql, jobIds: readonly string[]): Promise<ReadonlyMap<string, number>> {
+export async function readPriorities(sql: Sql, jobIds: readonly string[]): Promise<ReadonlyMap<string, number>> {
   const asked = await readAsked(sql, jobIds)
   const moment = (job: Asked) => (job.policy === 'PRIORITY' ? job : { ...job, thresholdMs: 0 })
   return new Map(asked.map((job) => [job.jobId, effectivePriority({ ...job, band: job.priority }, moment(job))]))
@@ -191,7 +191,7 @@ function judge(chunks: readonly TallyChunk[], priority: number, moment: Moment):
   return chunks
     .filter(({ band }) => band !== interactiveBand)
     .map((chunk) => {
-      const cut = ofBand.get(chunk.band) ?? cutoffsOf(chunk.band, priority, moment)
+      const cut = ofBand.get(chunk.band) ?? computeCutoffs(chunk.band, priority, moment)
       ofBand.set(chunk.band, cut)
       const part = (own: number) => partAhead(chunk, cut, own)
       return { chunk, cut, behind: part(chunk.chunk + 1), within: part(chunk.chunk), before: part(chunk.chunk - 1) }
@@ -274,7 +274,7 @@ async function correctOverridden(sql: Sql, pool: string, jobs: readonly Asked[])
   const doubts = asked.flatMap((job) =>
     agingBands.flatMap((band) => {
       const priority = effectivePriority(job, job)
-      const { wholeMs, tiedMs } = cutoffsOf(band, priority, job)
+      const { wholeMs, tiedMs } = computeCutoffs(band, priority, job)
       const aged = { job: job.jobId, band, before: job.sequence, whole: sqlTime(wholeMs), tied: sqlTime(tiedMs) }
       return Number.isFinite(wholeMs) || Number.isFinite(tiedMs) ? [{ ...aged, same: band === priority }] : []
     }),

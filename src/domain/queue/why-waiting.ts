@@ -6,8 +6,8 @@ import { isLedSql } from '../leadership.ts'
 import { type Ceilings, type Counted, limitReached, readCeilings } from '../limits/in-use.ts'
 import { because, blockedBy, limitedBy, noCapacity, type Reason } from '../reason.ts'
 import { inWords, type Shape } from '../shape.ts'
-import { type Fit, fitsOf } from './fit.ts'
-import { closedReasons, type Gate, type GateFacts, gatesOf, windowSql } from './gates.ts'
+import { computeFits, type Fit } from './fit.ts'
+import { closedReasons, type Gate, type GateFacts, listGates, windowSql } from './gates.ts'
 
 /**
  * Why a job waits. A BLOCKED job waits for its approval, and its request is its reason. The rest is for every QUEUED job. Jobs of a lane are alike, so what the leader of the pool last found about the
@@ -73,12 +73,12 @@ async function readBlocked(sql: Sql, jobIds: readonly string[]): Promise<(readon
 
 function standing(row: WaitingRow): Omit<WaitingFacts, 'reasons'> {
   const at = row.laneReason || !row.classAt ? row.laneAt : row.classAt
-  return { gates: gatesOf(row), holdId: row.hold?.id ?? null, lastConsideredAt: row.seen ? at : null }
+  return { gates: listGates(row), holdId: row.hold?.id ?? null, lastConsideredAt: row.seen ? at : null }
 }
 
 /** Reasons that are known without judging; empty: no leader considers it, or not yet. */
 function reasonsOf(row: WaitingRow): Reason[] {
-  const closed = closedReasons(gatesOf(row))
+  const closed = closedReasons(listGates(row))
   // What the last leader found may be over: its limit, its node, the job ahead.
   if (!row.led) return closed
   const own = [...holdReasons(row), ...(row.laneReason ? [row.laneReason] : [])]
@@ -100,7 +100,7 @@ async function judge(domain: Domain, rows: readonly WaitingRow[]): Promise<Reado
   const { db, singleUser } = domain
   const pools = [...new Set(rows.map(({ pool }) => pool))]
   const [fits, heads, ...ceilings] = await Promise.all([
-    fitsOf(
+    computeFits(
       domain,
       rows.map(({ id }) => id),
     ),

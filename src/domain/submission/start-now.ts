@@ -6,8 +6,8 @@ import { type ApprovalNeed, approversOf } from '../control/approval-rules.ts'
 import type { Domain } from '../domain.ts'
 import { Rejected, settled } from '../errors.ts'
 import { laneOf } from '../lanes.ts'
-import { type Estimate, estimateOf } from '../queue/estimate.ts'
-import { type Fit, type FitSubject, fitOf, isThere } from '../queue/fit.ts'
+import { type Estimate, estimateUnstored } from '../queue/estimate.ts'
+import { computeFit, type Fit, type FitSubject, isThere } from '../queue/fit.ts'
 import { gatesOfSpec } from '../queue/gates.ts'
 import { ask } from '../queue/questions.ts'
 import { because, type Reason, unnamed } from '../reason.ts'
@@ -143,18 +143,18 @@ async function dryRun(domain: Domain, viewer: Viewer, raw: unknown): Promise<Sub
   const found = { warnings, idempotentJobId: null, spec, fit: isThere }
   if (job.approval) {
     const reasons = [approvalPending(job.approval, domain)]
-    const fit = await fitOf(domain, asking)
+    const fit = await computeFit(domain, asking)
     return { ...found, wouldBe: 'BLOCKED', ...nowhere, reasons, fit, warnings: [...warnings, ...lastingWarnings(fit)] }
   }
   const answer = (await ask(domain, pool, { kind: 'DRY_RUN', payload })) as DryRunAnswer
   if (answer.place) return { ...found, wouldBe: answer.wouldBe, ...startOf(answer.place) }
   const { wouldBe, position } = answer
-  found.fit = await fitOf(domain, asking)
+  found.fit = await computeFit(domain, asking)
   found.warnings = [...warnings, ...lastingWarnings(found.fit)]
   const reasons = await shownTo(domain, viewer, answer.reasons)
   if (wouldBe === 'FAILED') return { ...found, wouldBe, ...nowhere, reasons }
   const waiting = { ...(await gatesOfSpec(domain.db.sql, spec)), reasons, position }
-  const estimatedStart = found.fit.never ? null : await estimateOf(domain, { ...asking, ...waiting })
+  const estimatedStart = found.fit.never ? null : await estimateUnstored(domain, { ...asking, ...waiting })
   return { ...found, wouldBe, ...nowhere, reasons, position, estimatedStart }
 }
 

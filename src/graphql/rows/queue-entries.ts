@@ -1,6 +1,6 @@
 import { type Viewer, visibleTo } from '../../domain/access.ts'
 import { type LineKey, readLine } from '../../domain/queue/line.ts'
-import { readLineOf } from '../../domain/queue/own-line.ts'
+import { readUserLine } from '../../domain/queue/own-line.ts'
 import { holdingSql, isFinal, isHolding, type JobState } from '../../domain/state.ts'
 import type { Sql } from '../../platform/tx.ts'
 import { encodeCursor, hashFilter } from './cursor.ts'
@@ -91,7 +91,7 @@ async function readWaiting(
   const segment = { after: from, limit }
   const seesAll = viewer.permissions.has('job.view.all')
   if (!seesAll && !viewer.permissions.has('job.view.own')) return []
-  const line = seesAll ? readLine(sql, pool, segment) : readLineOf(sql, { pool, userId: viewer.userId }, segment)
+  const line = seesAll ? readLine(sql, pool, segment) : readUserLine(sql, { pool, userId: viewer.userId }, segment)
   return (await line).map((entry) => ({
     id: entry.jobId,
     cursor: encodeCursor('list', {

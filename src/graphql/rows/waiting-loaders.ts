@@ -3,10 +3,10 @@ import { seesAll, type Viewer } from '../../domain/access.ts'
 import type { Domain } from '../../domain/domain.ts'
 import { type Limits, limitsOf } from '../../domain/limits/limits.ts'
 import { ownAccounts } from '../../domain/people/teams.ts'
-import { type Estimate, estimatesOf } from '../../domain/queue/estimate.ts'
-import { type FairShare, fairSharesOf } from '../../domain/queue/fair-shares.ts'
-import { type Fit, fitsOf } from '../../domain/queue/fit.ts'
-import { type Position, positionsOf, prioritiesOf } from '../../domain/queue/position.ts'
+import { type Estimate, estimateStarts } from '../../domain/queue/estimate.ts'
+import { type FairShare, readFairShares } from '../../domain/queue/fair-shares.ts'
+import { computeFits, type Fit } from '../../domain/queue/fit.ts'
+import { type Position, readPositions, readPriorities } from '../../domain/queue/position.ts'
 import { type WaitingFacts, waitingOf } from '../../domain/queue/why-waiting.ts'
 import { holdingSql } from '../../domain/state.ts'
 import type { Sql } from '../../platform/tx.ts'
@@ -16,11 +16,11 @@ export function createWaitingLoaders(domain: Domain, viewer: Viewer) {
   const { sql } = domain.db
   return {
     waiting: byJob<WaitingFacts>((ids) => waitingOf(domain, ids)),
-    position: byJob<Position>((ids) => positionsOf(sql, ids)),
-    fit: byJob<Fit>((ids) => fitsOf(domain, ids)),
-    estimate: byJob<Estimate | null>((ids) => estimatesOf(domain, ids)),
-    fairShare: byJob<FairShare>((ids) => fairSharesOf(sql, ids)),
-    priorityNow: byJob<number>((ids) => prioritiesOf(sql, ids)),
+    position: byJob<Position>((ids) => readPositions(sql, ids)),
+    fit: byJob<Fit>((ids) => computeFits(domain, ids)),
+    estimate: byJob<Estimate | null>((ids) => estimateStarts(domain, ids)),
+    fairShare: byJob<FairShare>((ids) => readFairShares(sql, ids)),
+    priorityNow: byJob<number>((ids) => readPriorities(sql, ids)),
     hold: new DataLoader<string, HoldRow | null>(async (ids) => {
       const holds = await readHoldRows(sql, 'id', ids)
       const byId = new Map(holds.map((hold) => [hold.id, hold]))

@@ -14,7 +14,7 @@ export const batchClasses: readonly JobClass[] = [
 ]
 
 /** The class of a job, by the GPUs of all copies together. */
-export function classOf({ interactive, preemptable, shape }: Lane): ClassOrBand {
+export function classifyLane({ interactive, preemptable, shape }: Lane): ClassOrBand {
   if (interactive) return 'INTERACTIVE'
   const gpus = shape.gpu * shape.copies
   const size = gpus === 0 ? 'CPU' : gpus === 1 ? 'GPU1' : 'GPUN'

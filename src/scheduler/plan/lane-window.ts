@@ -1,7 +1,7 @@
 import type { Lane } from '../../domain/lanes.ts'
 import type { Counted } from '../../domain/limits/in-use.ts'
 import type { Reason } from '../../domain/reason.ts'
-import { type ClassOrBand, classOf } from './classes.ts'
+import { type ClassOrBand, classifyLane } from './classes.ts'
 import type { LaneState, Waiting } from './model.ts'
 
 /**
@@ -56,7 +56,7 @@ export class LaneWindow {
     const { userId, teamId, queue, project, shape } = lane
     const { gpu, copies, exclusive } = shape
     this.counted = { userId, userName, teamId, team, queue, project, gpu: gpu * copies, exclusive }
-    this.class = classOf(lane)
+    this.class = classifyLane(lane)
     this.effective = lane.priority
   }
 

@@ -6,7 +6,7 @@ import { markHowStarted } from '../../domain/jobs/runs.ts'
 import { type Move, transition } from '../../domain/jobs/transition.ts'
 import { type Leader, leadingSql, overEpoch } from '../../domain/leadership.ts'
 import { allocate } from '../../domain/machines/nodes.ts'
-import { chosenOf } from '../../domain/machines/placement.ts'
+import { listChosen } from '../../domain/machines/placement.ts'
 import { type Sql, sqlState } from '../../platform/tx.ts'
 import type { Committed } from '../plan/leader-store.ts'
 import type { Decisions, Eviction, Start, Waiting } from '../plan/model.ts'
@@ -144,7 +144,7 @@ const startMove = ({ entry, placements }: Start): Move => ({
   from: 'QUEUED',
   to: 'STARTING',
   reason: null,
-  ...chosenOf(placements),
+  ...listChosen(placements),
 })
 
 function tell({ wakeups }: Domain, { starts, evictions, holds, refused }: Decisions): void {

@@ -3,7 +3,7 @@ import { readLimitRules } from '../../domain/limits/in-use.ts'
 import { limitsOf } from '../../domain/limits/limits.ts'
 import type { ResourceAmounts } from '../../domain/machines/amounts.ts'
 import type { Placement } from '../../domain/machines/placement.ts'
-import { readReservationsOf } from '../../domain/machines/reservations.ts'
+import { readPoolReservations } from '../../domain/machines/reservations.ts'
 import { type StoredSettings, settingsOf } from '../../domain/scheduling.ts'
 import { holdingSql } from '../../domain/state.ts'
 import type { Sql } from '../../platform/tx.ts'
@@ -238,7 +238,7 @@ export async function readSettings(sql: Sql, pool: string, singleUser: boolean):
     starvationThresholdMs: limits.starvationThresholdSeconds * 1_000,
     rules: await readLimitRules(sql, { pool, limits, singleUser }),
     weights: new Map(Object.entries(weights)),
-    reservations: await readReservationsOf(sql, pool, null),
+    reservations: await readPoolReservations(sql, pool, null),
   }
 }
 

@@ -4,7 +4,7 @@ import { cancelJob } from '../../../src/domain/control/cancel.ts'
 import { Forbidden, InvalidInput, NotFound, Refusal } from '../../../src/domain/errors.ts'
 import { markExpired } from '../../../src/domain/jobs/runs.ts'
 import { createCapacityReservation, deleteCapacityReservation } from '../../../src/domain/machines/reservations.ts'
-import { fitsOf } from '../../../src/domain/queue/fit.ts'
+import { computeFits } from '../../../src/domain/queue/fit.ts'
 import { waitingOf } from '../../../src/domain/queue/why-waiting.ts'
 import { submitBlocked } from '../../support/approvals.ts'
 import { openTestDomain } from '../../support/domain.ts'
@@ -161,7 +161,7 @@ test('what the reserved nodes could never give is told as that, or refused where
   const { id } = await create({ name: 'small', startsAt: at(70), endsAt: at(80) })
   const spec = { resources: { cpu: 32, memoryBytes: 1 }, project: 'genome' }
   const [free, bound] = [await it.submit(spec), await it.submit({ ...spec, capacityReservationId: id })]
-  const fits = await fitsOf(it.domain, [free, bound])
+  const fits = await computeFits(it.domain, [free, bound])
   expect([free, bound].map((job) => fits.get(job)?.couldEverFit)).toEqual([true, false])
   await sql('UPDATE pool SET scheduling = scheduling || \'{"onUnsatisfiable": "FAIL"}\'')
   expect(await refused(it.submit({ ...spec, capacityReservationId: id }))).toBe('REJECTED')

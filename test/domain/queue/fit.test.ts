@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { setScopeLimit, updateLimits } from '../../../src/domain/limits/limits.ts'
 import { createCapacityReservation } from '../../../src/domain/machines/reservations.ts'
-import { estimatesOf } from '../../../src/domain/queue/estimate.ts'
-import { fitsOf } from '../../../src/domain/queue/fit.ts'
+import { estimateStarts } from '../../../src/domain/queue/estimate.ts'
+import { computeFits } from '../../../src/domain/queue/fit.ts'
 import { waitingOf } from '../../../src/domain/queue/why-waiting.ts'
 import { createDatabase, type TestDatabase } from '../../support/database.ts'
 import { createTestDomain, simNode, type TestDomain } from '../../support/domain.ts'
@@ -36,9 +36,9 @@ const project = (limit: Record<string, unknown>) => () =>
 
 async function told(id: string) {
   const [fits, waiting, estimates] = await Promise.all([
-    fitsOf(it.domain, [id]),
+    computeFits(it.domain, [id]),
     waitingOf(it.domain, [id]),
-    estimatesOf(it.domain, [id]),
+    estimateStarts(it.domain, [id]),
   ])
   return { fit: fits.get(id), reason: waiting.get(id)?.reasons[0], estimate: estimates.get(id) }
 }

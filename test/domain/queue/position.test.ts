@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { setJobPriority } from '../../../src/domain/control/priority.ts'
 import { type InLine, readLine, type Stretch } from '../../../src/domain/queue/line.ts'
-import { readLineOf } from '../../../src/domain/queue/own-line.ts'
-import { positionsOf, prioritiesOf } from '../../../src/domain/queue/position.ts'
+import { readUserLine } from '../../../src/domain/queue/own-line.ts'
+import { readPositions, readPriorities } from '../../../src/domain/queue/position.ts'
 import { chunkSize, foldTally, readTally } from '../../../src/domain/queue/tally.ts'
 import { advisoryLocks } from '../../../src/platform/advisory-locks.ts'
 import type { Sql } from '../../../src/platform/tx.ts'
@@ -26,14 +26,14 @@ const sql = (text: string, values: unknown[] = []) => database.db.sql.query<Reco
 /** The places of all, and the line as it is read; both must say the same. */
 async function lineOf(pool = 'sim'): Promise<string[]> {
   const ids = (await sql('SELECT job_id AS id FROM queue_entry WHERE pool = $1', [pool])).map(({ id }) => String(id))
-  const places = await positionsOf(database.db.sql, ids)
+  const places = await readPositions(database.db.sql, ids)
   const ordered = ids.toSorted((a, b) => (places.get(a)?.position ?? 0) - (places.get(b)?.position ?? 0))
   expect(ordered.map((id) => places.get(id)?.position)).toEqual(ids.map((_, index) => index + 1))
   expect(await walk((stretch) => readLine(database.db.sql, pool, stretch))).toEqual(ordered)
   const owners = await sql('SELECT id, user_id AS "userId" FROM job WHERE id = ANY($1)', [ids])
   for (const [userId, jobs] of Map.groupBy(owners, ({ userId }) => String(userId))) {
     const own = new Set(jobs.map(({ id }) => String(id)))
-    const line = await walk((stretch) => readLineOf(database.db.sql, { pool, userId }, stretch))
+    const line = await walk((stretch) => readUserLine(database.db.sql, { pool, userId }, stretch))
     expect(line).toEqual(ordered.filter((id) => own.has(id)))
   }
   return ordered
@@ -72,7 +72,7 @@ test('by priority, raised by waiting and by people; interactive jobs first; plac
   await database.moveTime(3_600_000)
   const late = await it.submit({}, lead)
   expect(await lineOf()).toEqual([dear, cheap, high, top, middle, late, low, gated])
-  expect([...(await prioritiesOf(database.db.sql, [low, middle, high, top, gated])).values()].toSorted()).toEqual([
+  expect([...(await readPriorities(database.db.sql, [low, middle, high, top, gated])).values()].toSorted()).toEqual([
     10, 10, 20, 30, 30,
   ])
 
@@ -116,7 +116,7 @@ test('a chunk is found in the index by its sequences: a pool of priorities has o
       return database.db.sql.query(text, values, name)
     },
   }
-  await positionsOf(explaining, [job])
+  await readPositions(explaining, [job])
   await readLine(explaining, 'sim', { after: null, limit: 3 })
   expect(plans).toHaveLength(2)
   for (const plan of plans) expect(plan).toMatch(/"Index Cond":"[^"]*bid = 0[^"]*sequence >=/)
@@ -170,7 +170,7 @@ test('by shares, then bids, then submission, in a pool of fair shares; never exa
   await sql(`INSERT INTO account_view (pool, account, occupancy, share, weight, running, queued)
     VALUES ('sim', 'users.eve', 0.5, 0.5, 1, 4, 3), ('sim', 'users.max', 0.25, 0.25, 1, 1, 1)`)
   expect(await lineOf()).toEqual([other, third, first, second])
-  expect((await positionsOf(database.db.sql, [other])).get(other)).toEqual({ position: 1, exact: false })
+  expect((await readPositions(database.db.sql, [other])).get(other)).toEqual({ position: 1, exact: false })
 })
 
 test('by shares over many accounts and chunks, whatever the leader last counted', async () => {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { cancelJob } from '../../../src/domain/control/cancel.ts'
 import { type Move, transition } from '../../../src/domain/jobs/transition.ts'
-import { positionsOf } from '../../../src/domain/queue/position.ts'
+import { readPositions } from '../../../src/domain/queue/position.ts'
 import { queueNumbers } from '../../../src/domain/queue/queue.ts'
 import { waitingOf } from '../../../src/domain/queue/why-waiting.ts'
 import { findings } from '../../../src/domain/selfcheck/selfcheck.ts'
@@ -57,7 +57,7 @@ describe('first in, first out within the capacity of the pool', () => {
       message: 'Waiting for free resources: 2 cpu, 2 GiB',
     })
     expect(await reasonOf(small)).toMatchObject({ code: 'CLASS_BLOCKED', jobId: big })
-    expect((await positionsOf(database.db.sql, [small])).get(small)).toEqual({ position: 2, exact: true })
+    expect((await readPositions(database.db.sql, [small])).get(small)).toEqual({ position: 2, exact: true })
 
     await finish(a, 'SUCCEEDED')
     expect(await leader.tick()).toMatchObject({ started: 0 })

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { transition } from '../../../src/domain/jobs/transition.ts'
-import { estimatesOf } from '../../../src/domain/queue/estimate.ts'
-import { fitsOf } from '../../../src/domain/queue/fit.ts'
+import { estimateStarts } from '../../../src/domain/queue/estimate.ts'
+import { computeFits } from '../../../src/domain/queue/fit.ts'
 import { waitingOf } from '../../../src/domain/queue/why-waiting.ts'
 import { because } from '../../../src/domain/reason.ts'
 import { createDatabase, type TestDatabase } from '../../support/database.ts'
@@ -91,7 +91,7 @@ test('closed gates come first, all of them, and say when they open', async () =>
     { code: 'NOT_BEFORE', open: false, detail: null, opensAt: inAnHour },
     { code: 'DEPENDENCY', open: false, detail: first, opensAt: null },
   ])
-  expect((await estimatesOf(it.domain, [id])).get(id)).toBeNull()
+  expect((await estimateStarts(it.domain, [id])).get(id)).toBeNull()
   await clear()
 })
 
@@ -169,7 +169,7 @@ test('what is missing, and when there may be room: by the known run times, in tu
   const endless = await it.submit({ resources: { cpu: 2 }, preemptable: true, maxRunTimeSeconds: 0 })
   const last = await it.submit({ maxRunTimeSeconds: 60 })
   await leader.tick()
-  expect((await fitsOf(it.domain, [next])).get(next)).toEqual({
+  expect((await computeFits(it.domain, [next])).get(next)).toEqual({
     freeNow: false,
     couldEverFit: true,
     missing: ['2 cpu on one node: 0 are free', '64 GiB on one node: 0 GiB are free'],
@@ -180,7 +180,7 @@ test('what is missing, and when there may be room: by the known run times, in tu
     [running],
   )
   const endMs = (run?.startedAt.getTime() ?? 0) + 600_000
-  const estimates = await estimatesOf(it.domain, [next, endless, last])
+  const estimates = await estimateStarts(it.domain, [next, endless, last])
   expect(estimates.get(next)).toMatchObject({ earliest: new Date(endMs), latest: new Date(endMs) })
   expect(estimates.get(endless)).toMatchObject({ earliest: new Date(endMs), latest: new Date(endMs + 60_000) })
   expect(estimates.get(last)).toMatchObject({ earliest: new Date(endMs), latest: null })
@@ -190,5 +190,5 @@ test('what is missing, and when there may be room: by the known run times, in tu
      VALUES ('reservation_2', 'day', 'sim', 'apollo', '{n1}', berth_now() + interval '10 seconds', berth_now() + interval '2 hours')
      RETURNING ends_at AS "endsAt"`,
   )
-  expect((await estimatesOf(it.domain, [next])).get(next)).toMatchObject({ earliest: window?.['endsAt'] })
+  expect((await estimateStarts(it.domain, [next])).get(next)).toMatchObject({ earliest: window?.['endsAt'] })
 })

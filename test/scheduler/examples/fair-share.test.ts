@@ -5,7 +5,7 @@ import { until } from '../../support/until.ts'
 /** Examples of the specification, by their numbers: the order of fair share, its classes, holds, interactive jobs. */
 const modes: Mode[] = ['pass', 'loop']
 const S = { policy: 'FAIR_SHARE' as const, scheduling: {} }
-/** Of one account. */
+/** Jobs of one account. */
 const of = (account: string) => ({ account })
 
 async function fill(it: Cluster, gpus: number, more: object): Promise<string[]> {

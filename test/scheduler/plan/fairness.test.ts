@@ -29,7 +29,7 @@ describe('equal accounts get the same', () => {
   const mixed = [
     ...[1, 8, 128].map((nodes) => ({ nodes, accounts: 3, job: 0 })),
     { nodes: 1, accounts: 8, job: 0 },
-    // Their parts are a few of the largest jobs.
+    // The parts are a few of the largest jobs.
     { nodes: 128, accounts: 8, job: 8 * 60 },
     { nodes: 1, accounts: 500, job: 8 * 60 },
     { nodes: 8, accounts: 500, job: 8 * 60 },

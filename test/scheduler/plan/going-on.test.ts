@@ -20,7 +20,7 @@ import {
   waiting,
 } from '../../support/planning.ts'
 
-/** What one look cannot finish goes on by itself. */
+/** Work that one round cannot finish continues by itself. */
 
 test('a class whose jobs find no place beside a hold is tried to its end', () => {
   const held = lane('held', { shape: { gpu: 8 } })
@@ -134,7 +134,7 @@ test('whoever stands behind a job that changes its lane with its hold is looked 
   expect(evicted()).toEqual(['j2'])
 })
 
-test('by levels too, a job that stays although it was told to leave may have to leave for another', () => {
+test('by levels too, a spared job may be evicted for another one', () => {
   const low = lane('low', { priority: 0, preemptable: true, shape: { gpu: 8 } })
   const high = lane('high', { priority: 20, shape: { gpu: 8 } })
   const victim = {

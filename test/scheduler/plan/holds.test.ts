@@ -125,7 +125,7 @@ describe('a hold that drains', () => {
     expect(eviction?.victims.map((victim) => victim.running)).toEqual([running])
   })
 
-  test('is made anew when its moment has passed or a node went away, and not before', () => {
+  test('is made again only when its moment has passed or a node was removed', () => {
     const pool = new TestPool([N8('n1'), N8('n2')])
     pool.run(lane('a', { gpu: 8, runSeconds: 60 }), [['n1', range(0, 8)]], { startedMs: pool.nowMs })
     pool.run(lane('a', { gpu: 8, runSeconds: 600 }), [['n2', range(0, 8)]], { startedMs: pool.nowMs })

@@ -54,7 +54,7 @@ it('counts a long lane down as its jobs start', () => {
   expect(window.waiting).toBe(windowSize)
 })
 
-it('counts a job once that a read shows before it is heard', () => {
+it('counts a job once if a read shows it before its change', () => {
   const window = newWindow()
   const all = Array.from({ length: 2 * windowSize }, (_, at) => waiting('l', at + 1))
   const first = all.slice(0, windowSize)
@@ -126,7 +126,7 @@ function startMany(window: LaneWindow, rows: Rows, count: number): void {
   for (let at = 0; at < count; at++) start(window, rows)
 }
 
-/** Submitted and started in one transaction, which wants that everything before it was heard. */
+/** Submitted and started in one transaction, which requires that all earlier changes were read. */
 function startUnseen(window: LaneWindow, rows: Rows, bid: number): void {
   hear(window, rows, rows.unheard.length)
   const entry = rows.join(bid)

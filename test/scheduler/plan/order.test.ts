@@ -9,8 +9,8 @@ import { createWorld } from '../../../src/scheduler/plan/world.ts'
 import { lane, n8, settings, snapshot, waiting } from '../../support/planning.ts'
 
 /**
- * The order against a naive one: all jobs sorted anew for every start, limits counted from scratch. Machines have room
- * for everybody, so nothing but order and limits decides.
+ * Compares the order with a naive one that sorts all jobs again for every start and counts limits from scratch.
+ * Machines have room for all jobs, so only order and limits decide.
  */
 interface Job {
   of: Lane

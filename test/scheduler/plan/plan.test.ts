@@ -21,7 +21,7 @@ const rule = (code: LimitRule['code'], on: string, max: number, more: Partial<Li
 })
 
 describe('PRIORITY', () => {
-  it('starts the higher level first, then who submitted first', () => {
+  it('starts the higher level first, then the earlier submission', () => {
     const of = world([
       laneOf(lane('viewer', { priority: 0 }), [1]),
       laneOf(lane('a', { priority: 10 }), [2, 5]),
@@ -31,7 +31,7 @@ describe('PRIORITY', () => {
     expect(started(of)).toEqual(['j6', 'j2', 'j3', 'j4', 'j5', 'j1'])
   })
 
-  it('raises a head by its own wait, at the moment it is told', () => {
+  it('raises a head by its own wait, at the due time', () => {
     const of = world([laneOf(lane('viewer', { priority: 0 }), [1]), laneOf(lane('a', { priority: 10 }), [2, 3])], {
       nodes: [],
       settings: settings({ starvationThresholdMs: 1000 }),
@@ -57,7 +57,7 @@ describe('PRIORITY', () => {
 })
 
 describe('FAIR_SHARE', () => {
-  it('starts whoever uses least, again after every start (32)', () => {
+  it('starts the account with the least use, again after every start (32)', () => {
     const twenty = (from: number) => Array.from({ length: 20 }, (_, i) => from + i)
     const lanes = [
       laneOf(lane('a', { shape: { gpu: 1 } }), twenty(1)),

@@ -42,7 +42,7 @@ describe('strict: the claimant holds less even with the job', () => {
     expect(leavers(pool, 'y', { gpu: 4 })).toEqual([later])
   })
 
-  test('case 41: one that cannot be preempted takes from a full one, and is no victim itself', () => {
+  test('case 41: a non-preemptable job evicts from a full account and is never a victim', () => {
     const pool = new TestPool([N8()])
     const full = pool.run(lane('a', { gpu: 8, ...rst }), [['n1', range(0, 8)]])
     expect(leavers(pool, 'b', { gpu: 2 })).toEqual([full])
@@ -61,7 +61,7 @@ describe('strict: the claimant holds less even with the job', () => {
     expect(leavers(pool, 'y', { gpu: 3 })).toHaveLength(3)
   })
 
-  test('case 45: two have to leave, whole; those who are leaving are no victims and no room', () => {
+  test('case 45: two whole jobs are evicted; leaving runs are neither victims nor free', () => {
     const pool = new TestPool([N8()])
     const first = pool.run(lane('x', { gpu: 4, ...pre }), [['n1', range(0, 4)]])
     const second = pool.run(lane('x', { gpu: 4, ...pre }), [['n1', range(4, 8)]])

@@ -99,7 +99,7 @@ describe('limits of a GPU model', () => {
   })
 })
 
-/** It holds these GPUs of the node without an end. */
+/** A run holds these GPUs of the node without an end. */
 function on(name: string, gpuIds: readonly number[], more: Partial<Lane> = {}): Running {
   return runOf({
     lane: { ...lane(`on-${name}`, { shape: { gpu: gpuIds.length } }), ...more },

@@ -44,7 +44,7 @@ describe('a capacity reservation', () => {
     expect(reservationGate(poolAt(startsMs - 1), lane('a'))).toBeNull()
   })
 
-  test('lets others use its nodes only until the window, with what ends by then', () => {
+  test('lets other jobs use its nodes only if they end before the window', () => {
     expect(open(poolAt(startsMs - 60_000), { runSeconds: 60 })).toEqual(['n1', 'n2'])
     expect(open(poolAt(startsMs - 60_000), { runSeconds: 61 })).toEqual(['n1'])
     expect(open(poolAt(startsMs - 60_000))).toEqual(['n1'])

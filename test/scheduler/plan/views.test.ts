@@ -7,7 +7,7 @@ import { Shown } from '../../../src/scheduler/plan/views.ts'
 import { createWorld, type World } from '../../../src/scheduler/plan/world.ts'
 import { heard, lane, laneOf, n8, settings, snapshot, waiting } from '../../support/planning.ts'
 
-/** What readers were shown, change by change, is what they would be shown if all of it were shown anew. */
+/** The rows that readers see after every change equal the rows of a full publication. */
 type Step =
   | { kind: 'join'; at: number }
   | { kind: 'leave' | 'end'; which: number }
@@ -133,7 +133,7 @@ class Watched {
   }
 }
 
-test('what was only looked at again is shown, and is no news', () => {
+test('a lane that was considered again is published, but not as news', () => {
   const held = settings({ rules: rules(0) })
   const world = createWorld(snapshot({ settings: held, lanes: [laneOf(lane('a'), [1])] }))
   const looked = (change: Parameters<typeof heard>[0][number], nowMs: number) => {
