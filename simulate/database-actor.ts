@@ -22,7 +22,7 @@ const holder = 'simulated'
 const startAttemptsMax = 3
 const GiB = 1024 ** 3
 const handle = 'simulated'
-const nodeLost: Report = { kind: 'lost', info: 'Its node does not answer' }
+const nodeLost: Report = { kind: 'lost', info: 'The node of the run is unreachable' }
 
 export interface Stand {
   domain: Domain

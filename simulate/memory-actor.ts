@@ -31,7 +31,7 @@ import { specOf } from './spec.ts'
 
 const startAttemptsMax = 3
 const hourMs = 3_600_000
-const nodeLost: Report = { kind: 'lost', info: 'Its node does not answer' }
+const nodeLost: Report = { kind: 'lost', info: 'The node of the run is unreachable' }
 
 export const newMemory = (plan: PoolPlan): Memory => new Memory(settingsIn(plan), plan.nodes.map(freeNode))
 

@@ -1,8 +1,8 @@
 import { Forbidden, jobNotFound } from './errors.ts'
 
 /**
- * What a person may do: the permissions of the level, plus those that are allowed to the user, minus those that are
- * denied (a denial wins), limited by the scopes of the token. Levels are a ladder: each adds to the one below.
+ * Permissions of a user: those of the level, plus allowed ones, minus denied ones (a denial wins), limited by the
+ * scopes of the token. Each level includes the levels below it.
  */
 
 export const userLevels = ['VIEWER', 'RESEARCHER', 'LEAD', 'ADMIN'] as const
@@ -36,7 +36,7 @@ const known: ReadonlySet<string> = permissionsOf('ADMIN')
 export const permissionsMax = known.size
 export const isPermission = (text: string): text is Permission => known.has(text)
 
-/** What a token may be used for. Every other scope includes READ. */
+/** Scopes of tokens. Every other scope includes READ. */
 export const tokenScopes = ['READ', 'SUBMIT', 'OPERATE', 'ADMIN'] as const
 export type TokenScope = (typeof tokenScopes)[number]
 
@@ -71,7 +71,7 @@ export const basePriority = { VIEWER: 0, RESEARCHER: 10, LEAD: 20, ADMIN: 30 } a
   number
 >
 
-/** What access needs to know of a user. */
+/** The fields of a user that decide access. */
 export interface Person {
   readonly id: string
   readonly name: string
@@ -101,9 +101,9 @@ export interface Viewer {
   readonly userId: string
   readonly userName: string
   readonly level: UserLevel
-  /** What the person may do with this token. */
+  /** Permissions with this token. */
   readonly permissions: ReadonlySet<Permission>
-  /** What the person may do with any token. Reads ask this one, because every token includes READ. */
+  /** Permissions with any token. Reads check these, because every token includes READ. */
   readonly granted: ReadonlySet<Permission>
   readonly scopes: readonly TokenScope[]
   /** Where the request came from, for the audit log. */
@@ -186,9 +186,8 @@ export const mayOver = (
   (verb === 'cancel' && sharesTeam && permissions.has('job.cancel.team'))
 
 /**
- * A person's own jobs need the `own` permission, those of others need `all`, or `team` to cancel jobs of the viewer's
- * teams. A job that the viewer may not see is not
- * found.
+ * Own jobs need the `own` permission, those of others need `all`, or `team` to cancel jobs of the teams of the
+ * viewer. A job that the viewer may not see is not found.
  */
 export function demandOver(viewer: Viewer, job: OwnedJob, verb: 'cancel' | 'delete'): void {
   if (!maySee(viewer, job)) throw jobNotFound(job.id)
@@ -212,7 +211,7 @@ export const seesAll = (viewer: Viewer): boolean => viewer.granted.has('job.view
 /** Other people and teams are visible to viewers who see their jobs or decide about them; others see themselves. */
 export const seesPeople = (viewer: Viewer): boolean => seesAll(viewer) || viewer.granted.has('user.write')
 
-/** What belongs to one person is for that person, and for holders of this permission. */
+/** Personal data is visible to its owner and to holders of this permission. */
 export function demandOwn(viewer: Viewer, userId: string, orElse: Permission): void {
   if (userId !== viewer.userId) demandToRead(viewer, orElse)
 }

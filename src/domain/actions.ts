@@ -1,7 +1,7 @@
 import type { Viewer } from './access.ts'
 import { isFinal, type JobState, jobStates, stateCategory } from './state.ts'
 
-/** What people do with a job. The verbs ask `accepts`, and so does the list of buttons (control/allowed-actions.ts). */
+/** Actions of users on a job. Both the verbs and the list of buttons (control/allowed-actions.ts) check `accepts`. */
 export type JobAction = 'CANCEL' | 'RETRY' | 'APPROVE' | 'REJECT' | 'SET_PRIORITY' | 'DELETE'
 
 /** The states in which an action has an effect. */

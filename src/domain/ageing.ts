@@ -18,7 +18,7 @@ export interface Ageing {
   band: number
   /** A person set the priority, so waiting does not raise it. */
   overridden: boolean
-  /** Its gates are open. */
+  /** All gates of the job are open. */
   open: boolean
   sinceMs: number
 }

@@ -4,7 +4,7 @@ import type { Log } from '../platform/log.ts'
 import type { Wakeups } from '../platform/wakeup.ts'
 
 /**
- * What every verb of the domain needs. `time` gives ids and moments that are shown; rules ask berth_now(). `clock`
+ * Dependencies of the verbs of the domain. `time` gives ids and displayed moments; rules use berth_now(). `clock`
  * measures waits.
  */
 export interface Domain {
@@ -19,7 +19,7 @@ export interface Domain {
   readonly auditHeadFile?: string | null
 }
 
-/** What is made once for each domain, when it is first asked for, and lives as long as the domain. */
+/** Values that are created once per domain, on first use, and live as long as the domain. */
 export function perDomain<T>(make: (domain: Domain) => T): (domain: Domain) => T {
   const made = new WeakMap<Domain, { value: T }>()
   return (domain) => {

@@ -12,16 +12,16 @@ export interface ExecutorTraits {
    * which run is next.
    */
   nodes: 'MACHINE' | 'DECLARED' | 'BACKEND'
-  /** Its backend begins runs only in passes, so a short job may wait there before a node is free. */
+  /** The backend begins runs only in passes, so a short job may wait there before a node is free. */
   plansInPasses: boolean
-  /** Its pools name a folder that the nodes and the server share (`sharedDir`). */
+  /** Pools name a folder that the nodes and the server share (`sharedDir`). */
   needsSharedDir: boolean
-  /** Its runs are processes that the server starts on its own machine. */
+  /** Runs are processes that the server starts on its own machine. */
   startsProcesses: boolean
   /** Its jobs see the files of the caller's machine, so the caller's directory is a default for `workdir`. */
   sharesFiles: boolean
   /**
-   * Its runs are processes of the account `User.unixUser`. Without that account they would run as root if the server
+   * Runs are processes of the account `User.unixUser`. Without that account they would run as root if the server
    * does.
    */
   takesUnixUser: boolean
@@ -29,14 +29,14 @@ export interface ExecutorTraits {
    * A submission with this field and without an executor goes to this one. ALWAYS: even if its pool does not have it.
    */
   preferredFor: { field: SpecialField; when: 'PRESENT' | 'ALWAYS' } | null
-  /** Its jobs run on machines that reach the server only at its public URL. */
+  /** Jobs run on machines that reach the server only at its public URL. */
   needsPublicUrl: boolean
   /** false: its backend knows no reservations, so its pools have no capacity reservations. */
   hasReservations: boolean
   /** What `System.executors` shows as version; null: nothing. */
   version: 'KERNEL' | 'BACKEND' | null
   launchers: readonly Launcher[]
-  /** It cannot run what an image runs by itself, so its jobs need a command. */
+  /** The executor cannot run the default command of an image, so its jobs need a command. */
   needsCommand: boolean
   /** A port of internalDns may differ from the port of the job. */
   mapsPorts: boolean

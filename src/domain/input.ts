@@ -139,7 +139,7 @@ const key = z
   .regex(/^\P{Cc}*$/u, 'must not contain control characters')
   .refine((value) => value.length > 0 && [...value].length <= 255, 'must have 1 … 255 characters')
 
-/** What a submission has beside its payload. */
+/** The fields of a submission beside its payload. */
 export const submissionFields = {
   idempotencyKey: key.nullish(),
   idempotencyTtlSeconds: z.int().min(60, 'must be at least 60').max(2_592_000, 'must be at most 2,592,000').nullish(),

@@ -1,10 +1,10 @@
 import type { Violation } from './errors.ts'
 import { copiesOf, processCountOf, type Resources } from './spec.ts'
 
-/** What a job asks of the machines: a number of copies, each whole on one node. All amounts are integers. */
+/** Requested resources of a job: a number of copies, each whole on one node. All amounts are integers. */
 export interface Shape {
   copies: number
-  /** Of each copy. */
+  /** Amounts of each copy. */
   cpuMillis: number
   memoryBytes: number
   gpu: number
@@ -45,7 +45,7 @@ export function shapeOf(r: Resources): Shape {
   }
 }
 
-/** What all copies have together, where they run on one machine. */
+/** Amounts of all copies together on one machine. */
 export function machineAmountsOf(resources: Resources): Pick<Shape, 'cpuMillis' | 'memoryBytes'> {
   const { copies, cpuMillis, memoryBytes } = shapeOf(resources)
   return { cpuMillis: copies * cpuMillis, memoryBytes: copies * memoryBytes }
@@ -76,7 +76,7 @@ export function matchesAll(filters: readonly string[], name: string): boolean {
 /** Bytes as GiB with one decimal. */
 export const gibText = (bytes: number): string => `${Math.round((bytes / 1024 ** 3) * 10) / 10} GiB`
 
-/** What each GPU must be, in words. */
+/** The filters of GPUs, in words. */
 export function likeOf({ gpu, gpuMemoryGib, gpuTensorCores, cudaVersion, gpuModel, gpuIds, anyGpu }: Shape): string {
   const like = [
     ...(gpuMemoryGib === null ? [] : [`${gpuMemoryGib} GiB each`]),
@@ -93,7 +93,7 @@ function idsInWords(gpuIds: readonly number[], gpu: number): string {
   return `with id${gpuIds.length > 1 ? 's' : ''} ${gpuIds.join(', ')}`
 }
 
-/** What a job asks for, in words. */
+/** The request of a job, in words. */
 export function inWords(shape: Shape): string {
   const { copies, cpuMillis, memoryBytes, gpu, cpuModel, infiniband } = shape
   const each = [

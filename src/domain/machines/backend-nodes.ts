@@ -179,7 +179,7 @@ const isNew = (row: NodeRow, stored: StoredNode | undefined): boolean =>
   row.heldMemory !== stored.heldMemory ||
   row.heldGpus.join() !== stored.heldGpus.join()
 
-/** What runs hold stays counted, so a node that shrank may have a negative amount free. */
+/** Runs stay counted, so a node that shrank may have a negative free amount. */
 const writeSql = `
 INSERT INTO node (id, pool, name, state, state_before, cpu_millis, memory_bytes, free_cpu_millis, free_memory_bytes, cpu_model,
   infiniband, gpu_jobs_only, delegated, held_cpu_millis, held_memory_bytes, held_gpus, last_seen_at)

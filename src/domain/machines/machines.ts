@@ -1,9 +1,8 @@
 import { matchesAll, type Shape } from '../shape.ts'
 
 /**
- * What never changes about the nodes of a pool while they are the same objects: which of their devices could serve a
- * shape, and which of those to give away first. It is computed once per shape and kind of machine, for any number of
- * nodes.
+ * Constant properties of the nodes of a pool: devices that could serve a shape, and their order of preference.
+ * Computed once per shape and kind of machine, for any number of nodes.
  */
 
 export interface FreeNode {
@@ -18,14 +17,14 @@ export interface FreeNode {
   freeMemory: number
   cpuModel: string | null
   infiniband: boolean
-  /** It has InfiniBand that no run holds. */
+  /** The node has InfiniBand that no run holds. */
   infinibandFree: boolean
   /** Only jobs with GPUs may run on it. */
   gpuJobsOnly: boolean
   /** Number of copies of interactive jobs on it. */
   interactive: number
   devices: readonly FreeDevice[]
-  /** What others hold of the node of a backend that chooses nodes itself; null: Berth chooses. */
+  /** Amounts of others on a node of a backend that chooses nodes itself; null: Berth chooses. */
   others: Others | null
 }
 
@@ -225,14 +224,14 @@ const devicesText = (shape: Shape): string =>
     shape.anyGpu,
   ])
 
-/** The node as if nothing at all ran on it. */
+/** The node without runs and without others. */
 const emptied = (node: FreeNode): FreeNode => ({
   ...untouched({ ...node, others: node.others && { cpuMillis: 0, memoryBytes: 0, gpus: [] } }),
   state: 'READY',
   backOff: null,
 })
 
-/** The node as if no run of Berth's was on it. */
+/** The node without runs of Berth. */
 export const untouched = (node: FreeNode): FreeNode => ({
   ...node,
   backOff: node.backOff && { ...node.backOff, probes: 0 },
@@ -291,7 +290,7 @@ function suitOf(shape: Shape, { example, strengths }: Kind): Suit | null {
   return { positions, strengths }
 }
 
-/** What decides which devices of a machine may serve. */
+/** The properties of a machine that the filters of a shape check. */
 export interface Hardware extends Pick<FreeNode, 'cpuModel' | 'infiniband' | 'gpuJobsOnly'> {
   devices: readonly Omit<FreeDevice, 'free'>[]
 }

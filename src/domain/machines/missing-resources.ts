@@ -3,8 +3,8 @@ import { type FreeDevice, type FreeNode, named, serves, takesKind, takesRuns } f
 import { fittingOf, place } from './placement.ts'
 
 /**
- * What prevents the placement of a job, in words for people. Each need is checked by itself: if no machine meets it,
- * the message names the best machine there is. Needs that no single machine meets together are reported as one.
+ * Describes for users why a job cannot be placed. Each need is checked by itself: if no machine meets it, the message
+ * names the best machine. Needs that no single machine meets together are reported as one.
  */
 
 export function missing(shape: Shape, nodes: readonly FreeNode[]): string[] {

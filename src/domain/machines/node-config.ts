@@ -31,7 +31,7 @@ export async function applyNodes(tx: Tx, { pool, nodes, nowMs }: Declared): Prom
   const changed: string[] = []
   for (const node of nodes) {
     if (!(await rememberApplied(tx, keyOf(pool, node.name), node))) continue
-    // Another model may count for other limits. The leader is told first, because leaders lock in this order too.
+    // Limits may count another model. The change for the leader comes first: leaders lock in this order too.
     if (changed.length === 0) await tellLimits(tx, pool)
     await applyNode(tx, pool, { ...node, id: newId('node', nowMs) })
     changed.push(node.name)

@@ -23,7 +23,7 @@ export interface NodeTrouble {
   failures: number
   seconds: number
   because: string
-  /** It did not back off before: the start before this one succeeded. */
+  /** First failure: the start before this one succeeded. */
   isFirst: boolean
 }
 

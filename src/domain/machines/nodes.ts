@@ -30,7 +30,7 @@ FROM node n CROSS JOIN LATERAL (
   SELECT n.held_gpus || ARRAY(SELECT h.device FROM held_device h WHERE h.node_id = n.id) AS devices OFFSET 0) taken
 WHERE n.pool = $1 ORDER BY n.name`
 
-/** What decides which devices of the machines of a pool may serve; equal machines are one row. */
+/** The properties of machines that filters of a shape check; equal machines are one row. */
 export interface PoolHardware extends Hardware {
   pool: string
   /** Names of the equal nodes. */

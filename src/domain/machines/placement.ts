@@ -21,21 +21,21 @@ export interface Placement {
   cpuMillis: number
   memoryBytes: number
   gpuIds: readonly number[]
-  /** It has the InfiniBand of the node for itself. */
+  /** The copy has the InfiniBand of the node for itself. */
   infiniband: boolean
-  /** It is a copy of an interactive job. */
+  /** The job of the copy is interactive. */
   interactive: boolean
-  /** The backend chooses the node and has not told it: the amounts count on this one until then. */
+  /** The backend has not reported its choice of a node: the amounts count on this one until then. */
   provisional?: true
 }
 
 export interface PlaceOptions {
-  /** What this job may see of a node: the same machine with less of it free; null: nothing. */
+  /** The part of a node that this job may use: the same machine with less free; null: no part. */
   view?: ((node: FreeNode) => FreeNode | null) | undefined
   interactive?: boolean | undefined
   /** Upper bound of free GPUs per machine, in the order of their names; the search skips full machines by it. */
   freeGpus?: ArrayLike<number> | undefined
-  /** What all copies together may have of each model; used only for several copies. */
+  /** The budget of each model for all copies together; used only for several copies. */
   budget?: (() => Budget) | undefined
 }
 
@@ -240,8 +240,8 @@ function placementOn(
 // ── several copies ──
 
 /**
- * A node that gets a copy is rated again with what is left of it; the other ratings stay. If the job may have no more
- * of a node's GPUs, the other nodes get the rest: in any order, as many copies are placed as possible.
+ * A node that gets a copy is rated again with its rest; other ratings stay. If the job may have no more GPUs of a
+ * node, the other nodes get the rest: in any order, as many copies are placed as possible.
  */
 function placeGang(search: Search): Placement[] | null {
   const { shape } = search
@@ -299,7 +299,7 @@ export function take(node: FreeNode, { cpuMillis, memoryBytes, gpuIds, infiniban
   for (const id of gpuIds) setFree(node, id, { free: false })
 }
 
-/** The opposite of `take`: afterwards the node is as before. */
+/** Undoes `take`. */
 export function giveBack(node: FreeNode, { cpuMillis, memoryBytes, gpuIds, infiniband, interactive }: Takes): void {
   node.freeCpu += cpuMillis
   node.freeMemory += memoryBytes

@@ -2,7 +2,7 @@ import type { Prisma } from '../../platform/generated/client.ts'
 import type { Reads } from '../../platform/models.ts'
 import type { Domain } from '../domain.ts'
 
-/** What a process that runs the jobs of a pool reports at its start about its executors and its machine. */
+/** Report of a process that runs the jobs of a pool about its executors and machine, at its start. */
 export interface PoolReport {
   executors: Readonly<Record<string, ExecutorReport>>
   /** A job of a user without `unixUser` would run as root, and the pool does not allow that. */
@@ -19,7 +19,7 @@ export interface ExecutorReport {
   unenforced: readonly string[]
   /** The NAMEs of the custom attributes `<executor>.NAME` that it takes; undefined: it looks at none. */
   attributes?: readonly string[]
-  /** What a job uses instead of other NAMEs. */
+  /** The alternative to other NAMEs. */
   insteadOf?: Readonly<Record<string, string>>
   /** The longest run time in seconds, by submission queue. */
   secondsMax?: Readonly<Record<string, number>>

@@ -5,14 +5,14 @@ import { interactiveBand, type Policy } from '../lanes.ts'
 import { lockPool } from '../limits/limits.ts'
 import type { StoredSettings } from '../scheduling.ts'
 
-/** How a pool is planned, from the configuration. The leader is told of a change, and starts wait for it. */
+/** Scheduling settings of a pool, from the configuration. The leader gets a change, and starts wait for it. */
 export interface DeclaredPlanning {
   scheduling: StoredSettings
-  /** By account. */
+  /** Keys are accounts. */
   weights: Readonly<Record<string, number>>
 }
 
-/** Writes it into the row of the pool if it is new or differs from what was applied last. */
+/** Writes the settings if they differ from those that were applied last. */
 export async function applyPlanning(tx: Tx, pool: string, declared: DeclaredPlanning): Promise<boolean> {
   if (!(await rememberApplied(tx, `planning/${pool}`, declared))) return false
   await lockPool(tx, pool)

@@ -12,8 +12,8 @@ import { applyNodes, type DeclaredNode } from './node-config.ts'
 import { applyPlanning, changePolicy, type DeclaredPlanning } from './pool-settings.ts'
 
 /**
- * Pools, nodes and queues of the configuration. Each is written to the database if it is new or differs from what was
- * applied last. Otherwise the database keeps its values, with the changes made at run time.
+ * Pools, nodes and queues of the configuration. Each is written to the database if it is new or differs from the
+ * value that was applied last. Otherwise the database keeps its values, with the changes made at run time.
  */
 
 export interface DeclaredPool extends Partial<DeclaredPlanning> {

@@ -10,8 +10,8 @@ export interface ChosenNodes {
 }
 
 /**
- * Moves the allocations of these runs to the nodes that their backend chose, and tells the leader. In its open
- * transaction. What is stored already changes nothing.
+ * Moves the allocations of these runs to the nodes that their backend chose, and writes changes for the leader, in
+ * its open transaction. Equal values change nothing.
  */
 export async function rebook(sql: Sql, pool: string, runs: readonly ChosenNodes[]): Promise<void> {
   await lockPool(sql, pool)

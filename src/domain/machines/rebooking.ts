@@ -1,13 +1,13 @@
 import { takesKind } from './machines.ts'
 
 /**
- * Allocations follow the nodes that a backend chooses. Pure: what nodes and allocations were, and what the backend
- * told, in; the allocations that change, out.
+ * Moves allocations to the nodes that a backend chooses. Pure: from nodes, allocations and the report of the backend
+ * it computes the changed allocations.
  *
- * The allocation of a run is provisional until its backend tells the node: it counts the amounts on a node where they
- * fit. Then it moves to the node that the backend chose, whether it fits there or not, because it does run there. Other
- * provisional allocations that do not fit beside it move to the nodes that became free, so that the books stay full
- * where the backend is full, and no sum of amounts changes.
+ * The allocation of a run is provisional until its backend reports the node: it counts the amounts on a node where
+ * they fit. Then it moves to the reported node, whether it fits there or not, because the run is there. Other
+ * provisional allocations that do not fit beside it move to the nodes that became free, so that sums stay the same
+ * and the pool stays full while the backend is full.
  */
 
 export interface Booking {
@@ -21,7 +21,7 @@ export interface Booking {
   provisional: boolean
   /** Physical ids, as the backend told them. */
   gpuIds: readonly number[]
-  /** It takes the whole node. */
+  /** The run takes the whole node. */
   exclusive: boolean
 }
 

@@ -11,17 +11,17 @@ import { type InLine, readLine } from './line.ts'
 import { type WaitingFacts, waitingOf } from './why-waiting.ts'
 
 /**
- * When a waiting job may start. p50 and p90 come from the forecast of the leader (forecasts.ts). The bounds do not depend
- * on it. Earliest: its gates are open, and enough runs have ended, by their maximum run times,
- * for it to fit on the nodes that capacity reservations leave it. Latest: all present runs have ended, and all jobs
- * ahead have run after that, one after the other; null if one of them has no known run time, or the job is too far
- * back. It is no promise: jobs that end sooner make it sooner, and jobs that join ahead make it later.
+ * Estimates when a waiting job may start. p50 and p90 come from the forecast of the leader (forecasts.ts); the bounds
+ * do not depend on it. Earliest: its gates are open, and enough runs have ended, by their maximum run times, for it
+ * to fit on the nodes that reservations allow. Latest: all present runs have ended, and all jobs ahead have run one
+ * after the other; null if the run time of one is unknown, or the job is too far back. Neither is a promise: jobs
+ * that end sooner or join ahead move the start.
  */
 
 export interface Estimate extends Bounds {
-  /** It starts before this moment as likely as after it; null: there is no forecast. */
+  /** The start is as likely before this moment as after it; null: without a forecast. */
   p50: Date | null
-  /** In nine of ten cases it starts by then; null: there is no forecast, or it does not look that far. */
+  /** The job starts by then in nine of ten cases; null: without a forecast, or beyond its end. */
   p90: Date | null
 }
 

@@ -1,10 +1,10 @@
 import type { Sql } from '../../platform/tx.ts'
 
-/** What orders a job of a pool with the policy FAIR_SHARE. */
+/** The numbers that order a job of a pool with the policy FAIR_SHARE. */
 export interface FairShare {
   /** The account whose share the job uses. */
   account: string
-  /** By which the jobs of the account are ordered, as the leader counted last. */
+  /** Jobs are ordered by this number of the account, by the last count of the leader. */
   share: number
   weight: number
   bid: number

@@ -29,12 +29,12 @@ import { inWords, type Shape } from '../shape.ts'
 import { holdingSql } from '../state.ts'
 
 /**
- * Whether a job could start at the moment of reading, if it were the next: the machines have room, and limits, capacity
- * reservations and the part of non-preemptable jobs permit it. Its position in line and holds for other jobs do not count.
+ * Computes whether a job could start now if it were the next: machines, limits, capacity reservations and the part of
+ * non-preemptable jobs permit it. Its position in line and holds for other jobs do not count.
  */
 export interface Fit {
   freeNow: boolean
-  /** It could start if nothing else ran. */
+  /** The job could start on empty machines. */
   couldEverFit: boolean
   missing: string[]
   /** Why it cannot start before the machines, limits or settings of the pool change; null: it can. */
@@ -48,7 +48,7 @@ export interface FitSubject extends Counted, Pick<Lane, 'pool' | 'interactive' |
   reservationId: string | null
 }
 
-/** What a QUEUED or BLOCKED job needs. */
+/** The needs of a QUEUED or BLOCKED job. */
 export interface WaitingShape extends FitSubject {
   jobId: string
   laneId: string
@@ -99,7 +99,7 @@ interface PoolNow {
   ceilings: Ceilings
   /** Of each resource, for non-preemptable jobs together. */
   part: number
-  /** What non-preemptable jobs hold. */
+  /** Amounts that non-preemptable jobs hold. */
   unpreemptable: ResourceAmounts
   nowMs: number
 }

@@ -3,9 +3,10 @@ import { closedNodes, type Window, windowState } from '../machines/reservation-w
 import type { Shape } from '../shape.ts'
 
 /**
- * When a waiting job would fit if no other job took what becomes free: by the known ends of the runs, on the nodes that
- * capacity reservations leave it. The rule of scheduler/plan/reservations.ts, over time: a job of a reservation has its
- * nodes within its window; any other job has a reserved node before the window, if it ends in time, and after it.
+ * When a waiting job would fit if no other job took the freed resources: by the known ends of the runs, on the nodes
+ * that capacity reservations allow. The same rule as scheduler/plan/reservations.ts, over time: a job of a
+ * reservation has its nodes within the window; any other job has a reserved node before the window, if it ends in
+ * time, and after it.
  */
 
 export interface FitQuery {
@@ -29,7 +30,7 @@ export interface Reserved extends Window {
 
 export interface NodesNow {
   nodes: readonly FreeNode[]
-  /** In the order of their ends. */
+  /** Sorted by end. */
   endings: readonly ExpectedEnd[]
   reserved: readonly Reserved[]
 }

@@ -4,7 +4,7 @@ import { windowState } from '../machines/reservation-window.ts'
 import { because, type Reason } from '../reason.ts'
 import type { JobSpec } from '../spec.ts'
 
-/** What must be open before a job may start: an approval, times, other jobs. */
+/** Conditions that must be open before a job may start: an approval, times, other jobs. */
 export interface Gate {
   code: 'APPROVAL' | 'NOT_BEFORE' | 'DEPENDENCY' | 'RESERVATION_WINDOW' | 'RESTART_BACKOFF'
   open: boolean

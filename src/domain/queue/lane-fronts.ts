@@ -1,8 +1,8 @@
 /**
- * The first entries of many lanes in the order of the line, read by the index of each lane only. The first entry of
- * every lane is read, and the lanes are ordered by it. The wanted entries are in the first `limit` lanes: of lane n in
- * this order at most `limit` + 1 − n entries can be among them, and none behind the first entry of the last of these
- * lanes. All of it is one statement, whose text is made here.
+ * Reads the first entries of many lanes in the order of the line, through the index of each lane. It reads the first
+ * entry of every lane and orders the lanes by it. The wanted entries are in the first `limit` lanes: lane n of this
+ * order has at most `limit` + 1 − n of them, and none behind the first entry of the last of these lanes. It is one
+ * statement; this file makes its text.
  */
 
 export interface Fronts {

@@ -160,7 +160,7 @@ function nextOf(bounds: readonly Bounds[], key: LineKey, limit: number): Bounds[
 const readShares = (sql: Sql, { pool, key, limit }: Reading): Promise<InLine[]> =>
   sql.query<InLine>(sharesSql, [pool, ...key, limit], 'line_of_shares')
 
-/** The next accounts in order, as many as have enough entries; accounts with equal shares are one. */
+/** Enough of the next accounts in order; accounts with equal shares count as one. */
 const sharesSql = frontsSql({
   limit: '$5',
   lanes: `SELECT w.id AS lane_id, gate.open, next.share AS lead FROM (

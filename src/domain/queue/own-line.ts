@@ -17,7 +17,7 @@ export async function readUserLine(
   { after, limit }: Stretch,
 ): Promise<InLine[]> {
   const key = after ?? beginning
-  // All at once: on a busy machine the round trip costs more than what is read in vain.
+  // Sends all queries at once: on a busy machine the round trip costs more than a needless read.
   const [line, found, kinds, chunks] = await Promise.all([
     lineMoment(sql, pool),
     sql.query<InLine>(wholeLanesSql, [pool, userId, limit, ...key], 'own_whole_lanes'),

@@ -14,7 +14,7 @@ export interface Processed {
   /** Jobs that were considered. */
   considered: number
   started: number
-  /** Runs that were asked to leave. */
+  /** Runs that were preempted. */
   preempted: number
 }
 
@@ -39,7 +39,7 @@ export async function processQueue(domain: Domain, viewer: Viewer): Promise<Proc
   }
 }
 
-/** Pools with a leader. During a take-over there is none: the caller waits as for any answer. */
+/** Pools with a leader. The caller waits during a take-over, as for any answer. */
 async function led({ db, clock }: Domain): Promise<string[]> {
   for (let waitedMs = 0; waitedMs < askMsMax; waitedMs += pollMs) {
     const pools = await readLedPools(db.sql)

@@ -35,8 +35,8 @@ interface Asked extends Omit<OpenQuestion, 'id'> {
 }
 
 /**
- * The leader's answer. Throws Unavailable if there is none in time: after `askMsMax` if the pool has no leader, else
- * after `waitMsMax`.
+ * Returns the answer of the leader. Throws Unavailable after `askMsMax` if the pool has no leader, else after
+ * `waitMsMax`.
  */
 export async function ask(
   domain: Domain,
@@ -110,7 +110,7 @@ export async function answerQuestion(sql: Sql, id: string, answer: unknown): Pro
   ])
 }
 
-/** Removes what servers that are gone have asked; returns how many. */
+/** Removes questions of dead servers; returns how many. */
 export const forgetQuestions = ({ db }: Domain): Promise<number> => removeInBatches(db.sql, forgetSql, [forgottenMs])
 
 const forgetSql = `

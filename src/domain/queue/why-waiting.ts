@@ -10,10 +10,11 @@ import { computeFits, type Fit } from './fit.ts'
 import { closedReasons, type Gate, type GateFacts, listGates, windowSql } from './gates.ts'
 
 /**
- * Why a job waits. A BLOCKED job waits for its approval, and its request is its reason. The rest is for every QUEUED job. Jobs of a lane are alike, so what the leader of the pool last found about the
- * head of a lane or class holds for the jobs behind it: a reason of the lane (a limit, or no node that could ever serve
- * it), else the reason of its class, whose jobs all wait for its head. Closed gates of the job come first. A job that
- * the leader has not considered yet is judged from the tables, and so is every job while the pool has no leader.
+ * Finds why a job waits. The reason of a BLOCKED job is its approval request. Closed gates of a QUEUED job come
+ * first. Jobs of a lane are alike, so the last finding of the leader about the head of a lane or class holds for the
+ * jobs behind it: a reason of the lane (a limit, or no suitable node), else the reason of its class, whose jobs wait
+ * for its head. Jobs that the leader has not considered yet, and all jobs of a pool without a leader, are judged from
+ * the tables.
  */
 
 export interface WaitingFacts {
@@ -79,7 +80,7 @@ function standing(row: WaitingRow): Omit<WaitingFacts, 'reasons'> {
 /** Reasons that are known without judging; empty: no leader considers it, or not yet. */
 function reasonsOf(row: WaitingRow): Reason[] {
   const closed = closedReasons(listGates(row))
-  // What the last leader found may be over: its limit, its node, the job ahead.
+  // Findings of the last leader may be outdated: its limit, its node, the job ahead.
   if (!row.led) return closed
   const own = [...holdReasons(row), ...(row.laneReason ? [row.laneReason] : [])]
   if (closed.length > 0 || own.length > 0) return [...closed, ...own]

@@ -26,7 +26,7 @@ async function refused(work: Promise<unknown>): Promise<unknown> {
   )
 }
 
-test('a node is added with what it has, and the leader hears of it', async () => {
+test('a node is added with its resources, and the leader gets a change', async () => {
   await sql('DELETE FROM pool_change')
   const [before] = await sql<{ revision: number }>('SELECT revision FROM pool')
   const { id } = await addNode(it.domain, it.admin, {

@@ -29,7 +29,7 @@ test('settings and weights are kept in the pool and told once; the same file aga
   expect(await revision()).toBe(before + 1)
 })
 
-test('a change of policy counts the bids of those who wait anew, and tells them as they stand now', async () => {
+test('a change of policy counts the bids of waiting jobs again and writes their changes', async () => {
   const bids = () => sql<{ bid: number }>('SELECT bid FROM queue_entry ORDER BY sequence')
   await it.submit({ bid: 7 })
   await it.submit()

@@ -63,7 +63,7 @@ describe('a run whose backend tells its node', () => {
     expect(after(books, { a: ['n1'] })).toEqual(['a.0 n1'])
   })
 
-  it('has each copy on the node that was told for it', () => {
+  it('books each copy on its reported node', () => {
     const books = [book('n1', [booking('a'), booking('b', { cpu: 1 })]), book('n2', [booking('a', { replica: 1 })])]
     expect(after(books, { a: ['n2', 'n1'] })).toEqual(['a.1 n1', 'a.0 n2'])
     expect(after(books, { a: ['n2'] }).toSorted()).toEqual(['a.0 n2', 'a.1 n2'])

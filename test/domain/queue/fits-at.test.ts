@@ -34,7 +34,7 @@ function roomOf(windows: Reserved[], { from = 0, ...asks }: Partial<FitQuery> & 
   return room && room.getTime() / 1_000
 }
 
-test('there is room when enough of what runs has ended, and not before its gates are open', () => {
+test('a job fits when enough runs have ended and its gates are open', () => {
   expect(roomOf([])).toBe(100)
   expect(roomOf([], { shape: shape({ copies: 2 }) })).toBe(200)
   expect(roomOf([], { from: 150 })).toBe(150)

@@ -76,7 +76,7 @@ test('by priority, raised by waiting and by people; interactive jobs first; plac
     10, 10, 20, 30, 30,
   ])
 
-  // What a person set stays.
+  // A priority that a person set stays.
   await setJobPriority(it.domain, it.admin, { jobId: high, priority: 10 })
   await setJobPriority(it.domain, it.admin, { jobId: low, priority: 45 })
   expect(await lineOf()).toEqual([dear, cheap, low, top, middle, late, gated, high])
@@ -181,7 +181,7 @@ test('by shares over many accounts and chunks, whatever the leader last counted'
     await it.submit({ bid: i % 7 === 0 ? i % 3 : 0, notBefore: i % 5 === 0 ? late : null }, people[(i * i) % 24])
   for (const person of people.slice(0, 5)) await it.submit({ interactive: true }, person)
   await sql(`UPDATE queue_entry SET sequence = sequence * ${chunkSize / 8}`)
-  // Some hold nothing, many the same; what the leader counted decides only how their jobs are counted.
+  // Some accounts hold no resources, many hold the same; the counts of the leader decide only how jobs are counted.
   for (const queued of [0, 1, 1_000])
     for (const shares of [1, 2, 5]) {
       await sql('DELETE FROM account_view')

@@ -8,7 +8,7 @@ import { createDatabase, type TestDatabase } from '../../support/database.ts'
 import { createTestDomain, simNode, type TestDomain } from '../../support/domain.ts'
 import { createLeader, type TestLeader } from '../../support/leader.ts'
 
-/** What the leader knows is written by hand where it would have to be brought about by a cluster. */
+/** Writes findings of the leader by hand where a cluster would have to produce them. */
 let database: TestDatabase
 let it: TestDomain
 let leader: TestLeader
@@ -128,7 +128,7 @@ test('a job whose room is being made says so, and names its hold', async () => {
   await clear()
 })
 
-test('without a leader, what the last one found is no reason; closed gates, limits and machines still are', async () => {
+test('without a leader, findings of the last one do not count; closed gates, limits and machines do', async () => {
   const head = await it.submit()
   const behind = await it.submit()
   const limited = await it.submit({ project: 'gemini' })
