@@ -17,7 +17,7 @@ import { until } from '../support/until.ts'
 import { withDirectory } from './directory.ts'
 import { here, type Scenario } from './scenario.ts'
 
-/** A database that is cut off, freezes or starts again: calls end, and work goes on soon after it answers. */
+/** A database that is cut off, freezes or restarts: calls time out, and work continues soon after it is reachable. */
 export const database: readonly Scenario[] = [
   { name: 'network-cuts', run: cutNetwork },
   { name: 'frozen-postgres', run: freezePostgres },

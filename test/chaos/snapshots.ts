@@ -74,7 +74,7 @@ async function demandHandOver(url: string, id: string, logId: string): Promise<v
   assert.ok(before < first && first <= after + 1, `logCursor: ${first} follows, between ${before} and ${after}`)
 }
 
-/** A server with more work than it can do says so, and is asked again. */
+/** Retries while the server refuses for overload. */
 async function whenServed(url: string, query: string, variables: object): Promise<Record<string, Json>> {
   for (;;) {
     const answer = await ask(url, query, variables)

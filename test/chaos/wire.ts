@@ -1,7 +1,7 @@
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import { tie } from '../support/proxy.ts'
 
-/** Where a connection to the database breaks: before PostgreSQL gets a request, or when it has answered and no one heard. */
+/** Where a connection to the database breaks: before PostgreSQL gets a request, or after a response that is lost. */
 export type Side = 'unheard' | 'unanswered'
 
 /** A proxy in front of PostgreSQL that counts the requests of all connections, and stops at one of them. */

@@ -90,7 +90,7 @@ describe('fields and executors', () => {
     expect(specialFields.filter((field) => !named.includes(field))).toEqual([])
   })
 
-  it.each(rows)('%s is taken, or refused by its name and that of the executor', (field = '', ...cells) => {
+  it.each(rows)("%s is accepted, or refused with its name and the executor's", (field = '', ...cells) => {
     const told = names.map((name) => refusal(name, samples[field] ?? {}))
     expect(told.map((refused) => (refused ? '' : '✓'))).toEqual(cells)
     const [last = ''] = (field.split(':')[0] ?? '').split('.').slice(-1)
@@ -128,7 +128,7 @@ describe('job files of the EAI Toolkit', () => {
     expect(() => translateEai(parse(file))).toThrow(told)
   })
 
-  it('keeps the fields of the server as they are, the unknown ones too', () => {
+  it('keeps all fields of the server, also unknown ones', () => {
     const spec = {
       command: ['x'],
       resources: { gpuModel: ['a'], colour: 1 },

@@ -27,7 +27,7 @@ afterAll(async () => {
   await rm(dataDir, { recursive: true, force: true })
 })
 
-test('the guide to users and tokens does what it says', async () => {
+test('the commands of the guide to users and tokens work', async () => {
   const guide = await readFile(join(root, 'docs/users-and-tokens.md'), 'utf8')
   const script = [...guide.matchAll(/```sh\n([\s\S]*?)```/g)].map(([, block = '']) => block).join('\n')
   const { PATH = '', HOME = '' } = process.env

@@ -36,7 +36,7 @@ const over = (id: string) =>
     { what: 'the job is over' },
   )
 
-test('a blocked job never starts while others come and go, and starts when somebody said yes', async () => {
+test('a blocked job does not start while others come and go, and starts once it is approved', async () => {
   const blocked = await api.submit({ command: ['sleep', '0.2'], estimatedCost: 60 })
   for (let n = 0; n < 10; n++) {
     await over(await api.submit({ command: ['true'], maxRunTimeSeconds: 60 }))
@@ -51,7 +51,7 @@ test('a blocked job never starts while others come and go, and starts when someb
   expect(cost).toBeLessThan(1)
 })
 
-test('without an answer in time it fails, and never ran', async () => {
+test('a job without a decision in time fails without a run', async () => {
   const id = await api.submit({ command: ['true'], name: 'brief', maxRunTimeSeconds: 60 })
   expect(await over(id)).toMatchObject({
     state: 'FAILED',

@@ -149,7 +149,7 @@ describe.each(Object.entries(backends))('on %s', { timeout: 600_000 }, (name, ba
     return text
   }
 
-  test('each end has its code, its states and all of its output', async () => {
+  test('every end has its exit code, states and complete output', async () => {
     const lines = 'i=0; while [ $i -lt 2000 ]; do i=$((i + 1)); echo "line $i"; done; '
     const cases: [object, number][] = [
       [sh(`${lines}exit 0`), 0],
@@ -187,7 +187,7 @@ describe.each(Object.entries(backends))('on %s', { timeout: 600_000 }, (name, ba
     expect(psij(job)).toEqual(['QUEUED', 'ACTIVE', 'CANCELED'])
   })
 
-  test('a job that ignores TERM is over 3 s and the grace after it began, with its children', async () => {
+  test('a job that ignores TERM ends with its children after its 3 s and the grace period', async () => {
     const mark = join(backend.seen(folder), 'marks', 'children')
     const text = `trap '' TERM; (trap '' TERM; while :; do echo x >>${mark}; sleep 0.1; done) & while :; do sleep 0.1; done`
     const job = await ended(await api.submit(sh(text, { maxRunTimeSeconds: 3 })))
@@ -216,7 +216,7 @@ describe.each(Object.entries(backends))('on %s', { timeout: 600_000 }, (name, ba
     expect(jobs).toMatchObject(expected)
   })
 
-  test('20 jobs go on while the server is killed three times: one run each, every byte once', async () => {
+  test('20 jobs survive three kills of the server: one run each, every byte once', async () => {
     const jobs = Array.from({ length: 20 }, (_, index) => index)
     const ticks = 100
     const filler = 'x'.repeat(80)

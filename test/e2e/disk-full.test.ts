@@ -48,7 +48,7 @@ describe.skipIf(disk === null)('a disk that is full', () => {
   const readiness = async () => (await fetch(`${server.url}/readyz`)).json()
   const isOver = async (id: string) => (await jobOf(api, id)).state === 'SUCCEEDED'
 
-  test('is named to callers, by /readyz and in the log, and all goes on when it has room', async () => {
+  test('is reported to callers, by /readyz and in the log, and work continues when there is room', async () => {
     await disk.fill()
     const refused = await until(async () => [await submit()].find(({ code }) => code), { what: 'it is noticed' })
     expect(refused).toMatchObject({ code: 'UNAVAILABLE', message: 'The disk of the database is full; try again' })
@@ -66,7 +66,7 @@ describe.skipIf(disk === null)('a disk that is full', () => {
     expect(server.output()).not.toContain('"stack"')
   })
 
-  test('leaves a job that prints meanwhile its end, and a log that is whole or says what is missing', async () => {
+  test('does not change the end of a job that prints, and its log is complete or says what is missing', async () => {
     const go = join(signals, 'go')
     const jobId = await api.submit({ command: ['sh', '-c', numberedLines(lines), 'sh', go] })
     await until(async () => (await jobOf(api, jobId)).state === 'RUNNING', { what: 'it runs' })
@@ -77,7 +77,7 @@ describe.skipIf(disk === null)('a disk that is full', () => {
     await until(() => isOver(jobId), { what: 'the job is over' })
     expect(faultOf(await logOf(api, jobId), lines)).toBeNull()
   })
-  test('is named as well when it stopped PostgreSQL itself, which comes back when it has room', async () => {
+  test('is reported also when it stopped PostgreSQL, which restarts when there is room', async () => {
     await disk.fill()
     await stopDatabase(join(disk.path, 'data'))
     const told: (string | undefined)[] = []

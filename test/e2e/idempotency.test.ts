@@ -70,7 +70,7 @@ const everywhere = <T>(count: number, work: (api: Api | undefined, index: number
 const countJobs = async () =>
   (await database.db.sql.query<{ n: number }>('SELECT count(*)::int AS n FROM job'))[0]?.n ?? 0
 
-test('24: 100 submissions at once with one key over three servers are one job', async () => {
+test('24: 100 concurrent submissions with one key over three servers make one job', async () => {
   const answers = await everywhere(100, (api) => submit(api, input('one')))
   expect(new Set(answers.map(({ job }) => job?.id)).size).toBe(1)
   expect(answers.filter(({ idempotentHit }) => idempotentHit)).toHaveLength(99)
@@ -78,7 +78,7 @@ test('24: 100 submissions at once with one key over three servers are one job', 
   expect(await countJobs()).toBe(1)
 })
 
-test('50 submissions and 20 reservations at once with limit 5 over three servers are 5', async () => {
+test('a limit of 5 accepts 5 of 50 submissions and 5 of 20 reservations over three servers', async () => {
   const api = apis[0] as Api
   const limits = `mutation ($input: UpdateLimitsInput!) { updateLimits(input: $input) { __typename } }`
   await api.ask(limits, { input: { userMaxActive: (await countJobs()) + 5 } })
@@ -92,7 +92,7 @@ test('50 submissions and 20 reservations at once with limit 5 over three servers
   await api.ask(limits, { input: { userMaxActive: null } })
 })
 
-test(`28: kill -9 between commit and answer, ${kills} times: every retry finds the one job`, {
+test(`28: after kill -9 between commit and response, ${kills} times, every retry finds the same job`, {
   timeout: 180_000,
 }, async () => {
   for (let kill = 0; kill < kills; kill++) {

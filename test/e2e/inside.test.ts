@@ -35,7 +35,7 @@ async function look(id: string, by: Api = api): Promise<Seen> {
   return (await by.ask<{ job: Seen }>(query, { id })).job
 }
 
-/** The parent of the command. Its end is an end by loss; a signal to the command would be an end of its own. */
+/** The parent of the command. Killing it loses the run; a signal to the command would end the job. */
 const supervisorOf = ({ nativeId }: Seen) => Number(readFileSync(`/proc/${nativeId}/stat`, 'utf8').split(' ')[3])
 
 const untilSeen = (id: string, is: (job: Seen) => boolean, what: string) =>
@@ -48,7 +48,7 @@ const untilSeen = (id: string, is: (job: Seen) => boolean, what: string) =>
   )
 const isFinal = ({ state }: Seen) => ['SUCCEEDED', 'FAILED', 'INTERRUPTED', 'CANCELLED'].includes(state)
 
-test('a job speaks by the command line with its token, which ends with its run', async () => {
+test('a job reports by the command line with its token, which expires with its run', async () => {
   const script = `set -e
     env
     '${berth}' progress 0.5 -m 'half way'
@@ -112,7 +112,7 @@ export default {
   onResume() { throw new Error('stale') },
 }`
 
-test('a handler loses nothing while the server is killed and away', { timeout: 180_000 }, async () => {
+test('a handler loses no report while the server is killed and away', { timeout: 180_000 }, async () => {
   const module = join(dataDir, 'steps.mjs')
   await writeFile(module, handler)
   const id = await api.submit({ handler: module, input: { steps: 50 } })
@@ -135,7 +135,7 @@ test('a handler loses nothing while the server is killed and away', { timeout: 1
   expect(job.logs.text).toBe(Array.from({ length: 50 }, (_, at) => `step ${at + 1}\n`).join(''))
 })
 
-test('a handler that cannot resume is FAILED by a reason of its own', async () => {
+test('a handler that cannot resume is FAILED with its reason', async () => {
   const endless = { handler: join(dataDir, 'steps.mjs'), input: { steps: 6_000 }, resumable: true }
   const id = await api.submit(endless)
   const running = await untilSeen(id, ({ closure }) => closure !== null, 'it saved a closure')

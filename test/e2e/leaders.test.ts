@@ -90,7 +90,7 @@ async function trace() {
     CREATE FUNCTION trace() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
       INSERT INTO traced SELECT current_setting('traced.server', true), TG_TABLE_NAME, epoch, holder FROM scheduler_leader;
       RETURN NULL; END $$`)
-  // Table by table, each in a transaction of its own: with locks on two of them the servers, which write, could deadlock.
+  // One transaction per table: locks on two of them could deadlock with the servers' writes.
   await client.query(`DO $$ DECLARE name text; BEGIN
       FOR name IN SELECT quote_ident(relname) FROM pg_class
         WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace AND relname <> 'traced' LOOP
@@ -124,7 +124,7 @@ async function expectNothingBeyond({ server, epoch }: { server: BerthProcess; ep
   expect(byOther).toEqual(expect.arrayContaining(['job', 'pool_change', 'run']))
 }
 
-/** Frozen since `since`; for as long as was asked for. */
+/** Thaws the server once it was frozen for the configured time since `since`. */
 const thaw = async ({ server }: { server: BerthProcess }, since: number) => {
   await until(() => Date.now() - since >= freezeSeconds * 1_000, {
     what: 'it was frozen long enough',
@@ -171,7 +171,7 @@ test('the leader is killed again and again under load: nothing starts twice, and
   expect(kills).toBeGreaterThan(0)
 })
 
-test('case 78: a leader that is frozen while it is idle: another leads, and the old one does nothing when it wakes', async () => {
+test('case 78: a leader that freezes while idle is replaced, and does nothing when it wakes', async () => {
   await start()
   const frozen = await leading()
   const other = await start()
@@ -192,7 +192,7 @@ test('case 78: a leader that is frozen while it is idle: another leads, and the 
   expect(await findings(database.db.sql)).toEqual([])
 })
 
-test('case 78: a leader that is frozen inside the transaction of a start: the start is not made, and another makes it', async () => {
+test('case 78: a leader that freezes inside the transaction of a start does not start the job; the next leader does', async () => {
   await start()
   const frozen = await leading()
   const other = await start()

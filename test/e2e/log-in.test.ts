@@ -54,7 +54,7 @@ async function refused(env: Record<string, string> = {}, args: readonly string[]
 const info = '{ serverInfo { singleUser } }'
 
 describe('the mode of a server', () => {
-  it('is single-user without users and tokens, and then listens on loopback alone', async () => {
+  it('is single-user without users and tokens, and listens only on loopback', async () => {
     expect(await refused({ BERTH_HOST: '0.0.0.0' })).toMatch(/^server.host: "0.0.0.0" is reachable.*bootstrapToken/)
     const server = await started()
     const local = personWith(server.url, '')
@@ -69,7 +69,7 @@ describe('the mode of a server', () => {
     await server.end()
   })
 
-  it('is refused when no user could log in', async () => {
+  it('does not start when no user could log in', async () => {
     expect(await refused()).toMatch(/^auth: login is required.*no user can log in; set auth.bootstrapToken/)
   })
 
@@ -84,7 +84,7 @@ describe('the mode of a server', () => {
     await server.end()
   })
 
-  it('stays so without it while a token can be used; what one process revokes is dead in another', async () => {
+  it('keeps users without BERTH_BOOTSTRAP_TOKEN while a token is valid; a revocation reaches other processes', async () => {
     const [one, two] = [await started(), await started()]
     const [here, there] = [personWith(one.url, secret), personWith(two.url, secret)]
     const { tokens } = await here.data('{ tokens { nodes { id name } } }')

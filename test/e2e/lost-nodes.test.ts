@@ -90,7 +90,7 @@ describe.skipIf(conf === undefined)('on Slurm', async () => {
       env: { ...process.env, SLURM_CONF: conf },
     })
 
-  test('goes on at the other node when its node is down', { timeout: 300_000 }, async () => {
+  test('continues on the other node when its node is down', { timeout: 300_000 }, async () => {
     const post = `curl -sf "$BERTH_URL/graphql" -H "authorization: Bearer $BERTH_TOKEN" -H 'content-type: application/json' -d "$1"`
     const spec = { command: ['/bin/sh', '-c', resumable(post)], workdir: '/', resources: { memoryBytes: 64 * 2 ** 20 } }
     let down = ''
@@ -123,7 +123,7 @@ pools: [{ name: here, executors: [container], nodes: [{ name: n1, cpu: 4, memory
   const { api, server } = await openServer(config)
   proxy.moveTo(server.url)
 
-  test('goes on in a new one when it was removed by force', { timeout: 300_000 }, async () => {
+  test('continues in a new container when its container was removed by force', { timeout: 300_000 }, async () => {
     const post = `wget -q -O - --header "authorization: Bearer $BERTH_TOKEN" --header 'content-type: application/json' --post-data "$1" "$BERTH_URL/graphql"`
     const spec = { command: ['/bin/sh', '-c', resumable(post)], resources: { memoryBytes: 64 * 2 ** 20 } }
     const { first, second } = await goOn(api, spec, ({ nativeId }) =>

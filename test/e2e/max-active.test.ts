@@ -6,7 +6,7 @@ import { type ApiServers, startApiServers } from '../support/api-servers.ts'
 import { createDatabase, type TestDatabase } from '../support/database.ts'
 import { mutate, personWith } from '../support/people.ts'
 
-/** The limit on a person's jobs, asked at once of several server processes, again and again. */
+/** The limit on a person's jobs holds for concurrent submissions to several server processes. */
 const servers = 3
 const rounds = 50
 const submissions = 50

@@ -41,7 +41,7 @@ const reach = (ids: string[], states: string[]) =>
     what: `they are ${states}`,
   })
 
-test('graceSeconds: how long after TERM a run is killed', async () => {
+test('graceSeconds sets the time from TERM to KILL', async () => {
   const ids = await inBoth({ SIM_RUN_SECONDS: 3_600, SIM_IGNORE_TERM_SECONDS: 3_600 })
   await reach(ids, ['RUNNING', 'RUNNING'])
   for (const jobId of ids)
@@ -50,7 +50,7 @@ test('graceSeconds: how long after TERM a run is killed', async () => {
   expect(strict).toMatchObject({ exit: 137 })
 })
 
-test('maxStartAttempts: how often a start is tried', async () => {
+test('maxStartAttempts limits the attempts of a start', async () => {
   const ids = await inBoth({ SIM_START_FAILURES: 2 })
   const [strict, patient] = await reach(ids, ['FAILED', 'FAILED'])
   expect(strict).toMatchObject({ reason: 'START_FAILED', info: 'Start 1 of 1 failed: SIM_START_FAILURES' })
@@ -62,7 +62,7 @@ test('maxStartAttempts: how often a start is tried', async () => {
   expect(runs.map(({ number }) => number)).toEqual([1, 2])
 })
 
-test('nodeLostAfterSeconds: how long a node may be silent', async () => {
+test('nodeLostAfterSeconds sets when an unreachable node counts as lost', async () => {
   const ids = await inBoth({ SIM_RUN_SECONDS: 3_600 })
   await reach(ids, ['RUNNING', 'RUNNING'])
   await silence('s1', 'p1')

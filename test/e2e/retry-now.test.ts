@@ -5,7 +5,7 @@ import { openServer } from '../support/api.ts'
 import { root } from '../support/sources.ts'
 import { until } from '../support/until.ts'
 
-/** Dry runs and noWait of a retry: a submission like any other, asked of the leader that really starts jobs. */
+/** Dry runs and noWait of a retry: an ordinary submission to the leader that starts jobs. */
 /** A job that is over. */
 let original: string
 
@@ -59,7 +59,7 @@ const pause = (maxConcurrent: number | null) =>
     input: { maxConcurrent },
   })
 
-test('a dry run says what would be, and writes nothing', async () => {
+test('a dry run reports the outcome and writes nothing', async () => {
   const before = await written()
   const overrides = { name: 'again' }
   expect(await retry({ dryRun: true, overrides, idempotencyKey: 'dry' })).toEqual({
@@ -92,7 +92,7 @@ test('noWait starts it now under its own key, or refuses it and stores nothing',
   expect(entry).toEqual({ detail: { retryOf: original } })
 })
 
-test('a key that is stored answers first, in each of the three forms, though the original is gone', async () => {
+test('a stored key returns its job in all three forms, also when the original is gone', async () => {
   const wish = { overrides: { notBefore: '2026-01-01T00:00:00+01:00' }, idempotencyKey: `key-${original}` }
   const { job } = await retry({ ...wish, noWait: true })
   const id = job?.id ?? ''

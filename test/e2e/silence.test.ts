@@ -45,7 +45,7 @@ const ends = (jobId: string) =>
     what: 'the job has ended',
   })
 
-test('while nothing passes every call is answered, and a server stops; then work goes on', async () => {
+test('while the database is silent calls get an error and a server can stop; afterwards work continues', async () => {
   await ends(await api.submit({ command: ['true'] }))
   door.freeze()
   const stopped = other.end()

@@ -39,7 +39,7 @@ const reserve = (index: number, ttlSeconds = 60) =>
 const submit = (index: number, slotReservationId?: string) =>
   mutate(on(index), 'submitJob', { input: { spec: { command: ['true'] }, slotReservationId }, wanted: 'job { id }' })
 
-test('one is consumed once, however many servers are asked at once', async () => {
+test('a slot is consumed once by concurrent requests to several servers', async () => {
   const { reservation } = await reserve(0)
   const answers = await Promise.all(Array.from({ length: 20 }, (_, n) => submit(n, reservation.id)))
   const accepted = answers.filter(({ job }) => job)
@@ -48,7 +48,7 @@ test('one is consumed once, however many servers are asked at once', async () =>
   await mutate(on(1), 'cancelJob', { input: { jobId: accepted[0].job.id } })
 })
 
-test('what a killed server had reserved is kept until its time by the clock of the database, and is free then', async () => {
+test("slots that a killed server reserved stay reserved until they expire by the database's clock", async () => {
   const slots = [await reserve(2), await reserve(2)]
   await apis.kill(2)
   await database.moveTime(55_000)

@@ -4,7 +4,7 @@ import { soak } from '../soak/soak.ts'
 import { createDatabase } from '../support/database.ts'
 
 /** `npm run soak` is the same for longer. */
-test('mixed submissions over three servers are all answered as they must be, and none is UNAVAILABLE', {
+test('mixed submissions over three servers get the expected responses, and none is UNAVAILABLE', {
   timeout: 300_000,
 }, async () => {
   await using database = await createDatabase()

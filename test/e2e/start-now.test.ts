@@ -8,7 +8,7 @@ import { data } from '../support/client.ts'
 import { createDatabase, type TestDatabase } from '../support/database.ts'
 import { until } from '../support/until.ts'
 
-/** Dry runs and noWait asked of one process and answered by another, or by nobody. */
+/** Dry runs and noWait requested from one process and answered by another, or without a leader. */
 let database: TestDatabase
 let dataDir: string
 let asked: BerthProcess
@@ -71,7 +71,7 @@ test('without a leader both are UNAVAILABLE after five seconds, and nothing was 
   expect(rows).toEqual([{ jobs: 0, keys: 0, questions: 0 }])
 })
 
-test('a leader in another process answers, and tells how its machine is; limits hold there too', async () => {
+test('a leader in another process answers and reports its machine; limits hold there too', async () => {
   const leader = await start('scheduler,api')
   try {
     const reported = await until(

@@ -92,7 +92,7 @@ async function withApi<T>({ url }: Group, work: (api: Api) => Promise<T>): Promi
   }
 }
 
-test('a signal that arrives again and again drains once; PostgreSQL is the last to stop', async () => {
+test('repeated signals drain once; PostgreSQL stops last', async () => {
   const first = await npmStart()
   const jobId = await withApi(first, (api) => api.submit({ command: ['sh', '-c', counter] }))
   const database = await postmaster()
@@ -111,7 +111,7 @@ test('a signal that arrives again and again drains once; PostgreSQL is the last 
   })
 })
 
-test('after kill -9 of all of it the next start goes on with the same data', async () => {
+test('after kill -9 of all processes the next start continues with the same data', async () => {
   const first = await npmStart()
   const [done, going] = await withApi(first, async (api) => {
     const ended = await api.submit({ command: ['echo', 'kept'] })

@@ -78,7 +78,7 @@ const simulated = (more: Record<string, string>) => ({
 
 const tenLines = Array.from({ length: 10 }, (_, i) => `line ${i + 1}\n`).join('')
 
-test('a subscriber of one follows a job of the other, from the first event to the last', async () => {
+test('a subscriber of one server follows a job of the other, from the first event to the last', async () => {
   const [a, b] = [await start(true), await start(true)]
   const jobId = await a.api.submit(simulated({ SIM_RUN_SECONDS: '0.5', SIM_LOG_LINES: '10' }))
   const { events, text } = await followed(b.api, jobId)
@@ -87,7 +87,7 @@ test('a subscriber of one follows a job of the other, from the first event to th
   expect(events).toEqual(Array.from({ length: events.length }, (_, i) => 5 - events.length + i))
 })
 
-test('without notifications the same arrives, by polling', async () => {
+test('without notifications the same events arrive by polling', async () => {
   const { api } = await start(false)
   const first = apis[0] ?? api
   const jobId = await first.submit(simulated({ SIM_RUN_SECONDS: '0.5', SIM_LOG_LINES: '10' }))
@@ -96,7 +96,7 @@ test('without notifications the same arrives, by polling', async () => {
   expect(events.at(-1)).toBe(4)
 })
 
-test('1,000 jobs, the leader killed among them: another leads, every job has exactly one run', async () => {
+test('when the leader of 1,000 jobs is killed, another leads, and every job has exactly one run', async () => {
   const before = await leaderOf()
   const leader = servers.find(({ pid }) => before?.holder?.includes(`:${pid}:`))
   const others = apis.filter((_, index) => servers[index] !== leader)

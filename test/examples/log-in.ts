@@ -12,7 +12,7 @@ export interface LogIn {
   url: string
 }
 
-/** A page asks for a token, goes on with it, and asks again when it is revoked. */
+/** A page requests a token, uses it, and requests another when it is revoked. */
 export async function logIn({ browser, serverUrl, secret, name, url }: LogIn): Promise<void> {
   const ask = async (query: string) => {
     const headers = { 'content-type': 'application/json', authorization: `Bearer ${secret}` }

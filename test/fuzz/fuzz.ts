@@ -109,7 +109,7 @@ function charactersOf(value: unknown, max: number): number {
   return sum
 }
 
-/** Each request has a seed of its own; ids and cursors in it are those that the run has seen so far. */
+/** Each request has a separate seed; its ids and cursors come from earlier responses of the run. */
 function requestOf({ schema, known, callers }: Source, seed: number, number: number): Request {
   const random = new Random(seed + number * 7_919)
   const caller = random.pick(callers)
@@ -159,7 +159,7 @@ async function answered(server: Ways, { way, caller, asked }: Request): Promise<
   }
 }
 
-/** Users and tokens are left out: a caller that loses its own rights asks nothing more. */
+/** Excludes users and tokens: a caller that revoked its rights could not test more. */
 function remember({ ids, cursors }: Known, text: string): void {
   for (const [, id] of text.matchAll(
     /"((?:job|run|event|node|pool|quota|rule|slot|approval|reservation|queue)_[\w-]+)"/g,

@@ -15,7 +15,7 @@ import type { Random } from '../../simulate/random.ts'
  */
 export const infinite = 'a number: 1e999'
 
-/** Ids, cursors and names that the server has told. */
+/** Ids, cursors and names from responses. */
 export interface Known {
   readonly ids: string[]
   readonly cursors: string[]

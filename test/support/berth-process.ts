@@ -7,7 +7,7 @@ import { delimiter, join } from 'node:path'
 import { root } from './sources.ts'
 import { until } from './until.ts'
 
-/** A Berth server in a process of its own, for tests and benchmarks that need a real one. */
+/** A Berth server in a separate process, for tests and benchmarks. */
 export interface BerthProcess {
   readonly url: string
   readonly pid: number
@@ -34,7 +34,7 @@ process.on('exit', () => {
 /** On a busy machine a start takes a minute. */
 const startMsMax = 180_000
 
-/** Folders of the PATH that this account may read: another one has a line of its own in the log of a server. */
+/** Folders of the PATH that this account may read: a server logs a line for each other folder. */
 const readable = (path: string) => path.split(delimiter).filter(isReadable).join(delimiter)
 
 function isReadable(folder: string): boolean {

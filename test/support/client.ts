@@ -113,7 +113,7 @@ async function* readEvents(response: Promise<IncomingMessage>): AsyncGenerator<R
   throw new Error('The stream was cut')
 }
 
-/** A subscription or query over a WebSocket of its own. Errors of the operation are thrown as their list. */
+/** A subscription or query over a separate WebSocket. Throws the list of the operation's errors. */
 export function streamSocket(
   url: string,
   query: string,

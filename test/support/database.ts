@@ -41,7 +41,7 @@ export async function createDatabase(): Promise<TestDatabase> {
   }
 }
 
-/** In a session of its own in the maintenance database: a template must have no sessions while it is copied. */
+/** Uses a session in the maintenance database: a template must not have sessions while it is copied. */
 async function administer(template: URL, statement: string) {
   const client = new pg.Client({ connectionString: Object.assign(new URL(template), { pathname: 'postgres' }).href })
   await client.connect()

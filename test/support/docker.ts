@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { until } from './until.ts'
 
-/** dockerd over a containerd of its own. With live-restore containers run on while it is away. */
+/** dockerd over a private containerd. With live-restore containers survive its stop. */
 export interface Docker extends AsyncDisposable {
   /** unix:///… */
   readonly address: string

@@ -66,7 +66,7 @@ export class TestPool implements WorldView {
     return this.machines.accounts.share(account)
   }
 
-  /** Adds runs; each starts a second after the one before unless told otherwise. */
+  /** Adds runs; by default each starts a second after the previous one. */
   run(lane: Lane, on: readonly On[], more: Partial<Running> = {}): Running {
     const number = ++this.jobs
     const { cpuMillis, memoryBytes, infiniband } = lane.shape

@@ -6,7 +6,7 @@ import { promisify } from 'node:util'
 
 const run = promisify(execFile)
 
-/** A file system of its own, in memory, that a test can fill to its last byte. */
+/** A file system in memory that a test can fill to its last byte. */
 export interface SmallDisk extends AsyncDisposable {
   readonly path: string
   fill(): Promise<void>
