@@ -150,10 +150,10 @@ function parseLoss(word: keyof typeof lossWords, [stream, text]: readonly string
 const amount = (text: string | undefined) =>
   text !== undefined && /^\d{1,15}(\.\d+)?$/.test(text) ? Number(text) : null
 
-/** false: the directory of the run is missing. */
+/** Ends a part of a record that a full disk took before. false: the directory of the run is missing. */
 function append(path: string, text: string): boolean {
   try {
-    appendFileSync(path, text, { mode: 0o600 })
+    appendFileSync(path, `~\n${text}`, { mode: 0o600 })
     return true
   } catch (error) {
     if (isMissingFile(error)) return false

@@ -88,11 +88,10 @@ claim() {
   trap - PIPE
 }
 
-# Waits until the disk takes the record. `~` ends a part of it that a full disk took before, so that the part is invalid.
+# Waits until the disk takes the record. `~` ends a part of a record that a full disk took before, so that the part is
+# invalid. The part may be the server's.
 record() {
-  torn=
-  until printf "$torn%s\n" "$*" >&3; do
-    torn='~\n'
+  until printf '~\n%s\n' "$*" >&3; do
     sleep 1
   done
 }

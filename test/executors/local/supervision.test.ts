@@ -147,6 +147,16 @@ describe.each(modes)('a job (in a cgroup: %s)', (usesCgroups) => {
   })
 })
 
+describe('a record of the server that a full disk cut off', () => {
+  it('does not take the end of the run with it', async () => {
+    const handle = await executor.start(sh('until [ -e "$0/go" ]; do sleep 0.05; done; exit 3'))
+    await untilState(executor, handle, 'running')
+    await appendFile(join(spoolDir, 'runs', handle, 'journal'), 'stop 10.0')
+    await writeFile(join(spoolDir, 'go'), '')
+    expect(await untilEnded(executor, handle)).toMatchObject({ exitCode: 3, stopped: false })
+  })
+})
+
 describe('output', () => {
   it('to /dev/stdout and /dev/stderr truncates nothing', async () => {
     const script = 'echo 1; echo 2 > /dev/stdout; echo 3; echo a >&2; echo b > /dev/stderr; echo c >&2'
