@@ -228,10 +228,10 @@ describe.each(modes)('with %s alone', (mode) => {
     const behind = await it.submit({ as: 'vera', gpu: 1 })
     await it.settle()
     expect(await it.reason(behind)).toBe('HOLD')
-    const pause = (isPaused: boolean) =>
-      mutate(it.admin, 'updateLimits', { input: { maxConcurrent: isPaused ? 0 : null } })
-    await pause(true)
-    const before = await it.submit({ gpu: 4 })
+    const allow = (maxJobs: number) =>
+      mutate(it.admin, 'setScopeLimit', { input: { scope: 'PROJECT', name: 'k', maxJobs } })
+    await allow(0)
+    const before = await it.submit({ gpu: 4, project: 'k' })
     await mutate(it.admin, 'setJobPriority', { input: { jobId: before, priority: 50 } })
     await it.settle()
     const jobs = await Promise.all([before, owner, behind].map((id) => it.job(id)))
@@ -240,7 +240,8 @@ describe.each(modes)('with %s alone', (mode) => {
       [0, 2],
       [0, 3],
     ])
-    await pause(false)
+    expect(jobs[1]?.scheduling?.hold).toMatchObject({ nodes: ['n1'] })
+    await allow(1)
     await it.settle()
     expect(await it.states(owner, behind, before)).toEqual(['QUEUED', 'QUEUED', 'RUNNING'])
   })
