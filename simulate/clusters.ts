@@ -1,5 +1,5 @@
 import type { Lane } from '../src/domain/lanes.ts'
-import { amountsOf } from '../src/domain/machines/amounts.ts'
+import { sumAmounts } from '../src/domain/machines/amounts.ts'
 import { type Placement, place } from '../src/domain/machines/placement.ts'
 import { classifyLane } from '../src/scheduler/plan/classes.ts'
 import { compareFractions } from '../src/scheduler/plan/fractions.ts'
@@ -169,7 +169,7 @@ class Cluster {
   private isFree(placements: readonly Placement[]): boolean {
     return this.pool.nodes.every((node) => {
       const here = placements.filter(({ nodeId }) => nodeId === node.id)
-      const { cpu } = amountsOf(here)
+      const { cpu } = sumAmounts(here)
       const ids = here.flatMap(({ gpuIds }) => gpuIds)
       return cpu <= node.freeCpu && new Set(ids).size === ids.length && ids.every((id) => node.devices[id]?.free)
     })

@@ -1,5 +1,5 @@
 import type { Lane } from '../src/domain/lanes.ts'
-import { amountsOf } from '../src/domain/machines/amounts.ts'
+import { sumAmounts } from '../src/domain/machines/amounts.ts'
 import type { Change, Snapshot, Start, Waiting } from '../src/scheduler/plan/model.ts'
 import { plan } from '../src/scheduler/plan/plan.ts'
 import { createWorld, type World } from '../src/scheduler/plan/world.ts'
@@ -146,7 +146,7 @@ class Playing {
   }
 
   private record({ start: { lane: of, placements }, sinceMs }: Ending): void {
-    this.uses.push({ account: of.account, gpu: amountsOf(placements).gpu, sinceMs, untilMs: this.nowMs })
+    this.uses.push({ account: of.account, gpu: sumAmounts(placements).gpu, sinceMs, untilMs: this.nowMs })
   }
 
   private totals(): ReadonlyMap<string, Got> {

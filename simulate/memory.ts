@@ -1,5 +1,5 @@
 import type { Lane } from '../src/domain/lanes.ts'
-import { amountsOf, none, type ResourceAmounts } from '../src/domain/machines/amounts.ts'
+import { none, type ResourceAmounts, sumAmounts } from '../src/domain/machines/amounts.ts'
 import { untouched } from '../src/domain/machines/machines.ts'
 import type { FreeNode, Placement } from '../src/domain/machines/placement.ts'
 import { isFinal, isHolding } from '../src/domain/state.ts'
@@ -119,7 +119,7 @@ export class Memory {
   }
 
   begin(job: SimulatedJob, placements: readonly Placement[]): void {
-    const amounts = amountsOf(placements)
+    const amounts = sumAmounts(placements)
     this.uses.push({ runId: job.run.id, account: job.lane.account, amounts, sinceMs: this.nowMs, untilMs: null })
   }
 

@@ -18,7 +18,7 @@ export function isDeeper(value: object, max: number): boolean {
   return false
 }
 
-/** Whether a number in it is beyond the range of a double: JSON would make null of it. */
+/** A number is beyond the range of a double: JSON would turn it into null. */
 export function hasInfinite(value: unknown): boolean {
   if (typeof value === 'object' && value !== null) return Object.values(value).some(hasInfinite)
   return typeof value === 'number' && !Number.isFinite(value)

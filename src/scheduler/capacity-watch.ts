@@ -19,7 +19,7 @@ const answerMsMax = 4_000
 
 /** Whether this process reaches the backend, over all its terms. */
 export interface Reach {
-  /** true: the backend is reachable, or the pool has none. */
+  /** true: the backend is reachable, or the pool is without a backend. */
   canServe(): Promise<boolean>
   /**
    * Calls `onSilent` when the leader should give up the pool, and again if it did not. null: the pool has no such

@@ -7,9 +7,9 @@ import type { Carrying } from './run-carrier.ts'
 
 /**
  * Removes data of runs from executors if a server died between storing the end of a run and `forget`. A new leader
- * does it once, and then every hour. It ends no process: lost-run-search.ts handles living runs. The log names living
- * runs that are not in the database: an older backup was restored, or the server has another database. After that
- * each executor sweeps its own folders.
+ * does it once, and then every hour. Living runs are left to lost-run-search.ts. The log names living runs that are
+ * not in the database: an older backup was restored, or the server has another database. After that each executor
+ * sweeps its own folders.
  */
 
 const pollMs = 3_600_000

@@ -3,7 +3,7 @@ import { cancelJob } from '../../src/domain/control/cancel.ts'
 import { setJobPriority } from '../../src/domain/control/priority.ts'
 import { Rejected } from '../../src/domain/errors.ts'
 import { applyPools } from '../../src/domain/machines/pools.ts'
-import { waitingOf } from '../../src/domain/queue/why-waiting.ts'
+import { explainWaiting } from '../../src/domain/queue/why-waiting.ts'
 import { findings } from '../../src/domain/selfcheck/selfcheck.ts'
 import { submit as submitNow } from '../../src/domain/submission/start-now.ts'
 import { type BackendNode, StartFailed } from '../../src/executors/executor.ts'
@@ -102,7 +102,7 @@ const isGiven = (...jobIds: string[]) =>
   until(() => jobIds.every((id) => [...backend.given.values()].some(({ run }) => run.jobId === id)), {
     what: 'the backend has them',
   })
-const wait = async (jobId: string) => (await waitingOf(it.domain, [jobId])).get(jobId)?.reasons[0]?.code
+const wait = async (jobId: string) => (await explainWaiting(it.domain, [jobId])).get(jobId)?.reasons[0]?.code
 
 test('a job shows why its start waits', async () => {
   const start = backend.start.bind(backend)

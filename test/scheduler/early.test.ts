@@ -1,6 +1,6 @@
 import { afterAll, expect, test } from 'vitest'
 import { cancelJob } from '../../src/domain/control/cancel.ts'
-import { waitingOf } from '../../src/domain/queue/why-waiting.ts'
+import { explainWaiting } from '../../src/domain/queue/why-waiting.ts'
 import { findings } from '../../src/domain/selfcheck/selfcheck.ts'
 import { openTestDomain } from '../support/domain.ts'
 import { openFakeBackend } from '../support/fake-backend.ts'
@@ -35,7 +35,7 @@ test('short jobs wait in the backend before a node is free, and the books say so
   expect(given()).toEqual(short.slice(0, 4))
   expect(await free()).toEqual([-4_000, -4_000])
   expect(await findings(database.db.sql)).toEqual([])
-  const [reason] = (await waitingOf(it.domain, [urgent])).get(urgent)?.reasons ?? []
+  const [reason] = (await explainWaiting(it.domain, [urgent])).get(urgent)?.reasons ?? []
   expect(reason).toMatchObject({ code: 'CLASS_BLOCKED', jobId: short[4] })
 
   await backend.place()

@@ -5,7 +5,7 @@ import { newId } from '../../src/domain/ids.ts'
 import { transition } from '../../src/domain/jobs/transition.ts'
 import { setScopeLimit, updateLimits } from '../../src/domain/limits/limits.ts'
 import { deleteUser, updateUser } from '../../src/domain/people/users.ts'
-import { waitingOf } from '../../src/domain/queue/why-waiting.ts'
+import { explainWaiting } from '../../src/domain/queue/why-waiting.ts'
 import { findings } from '../../src/domain/selfcheck/selfcheck.ts'
 import type { JobState } from '../../src/domain/state.ts'
 import { createDatabase, type TestDatabase } from '../support/database.ts'
@@ -56,7 +56,7 @@ const states = async (ids: readonly string[]) => {
   return ids.map((id) => rows.find((row) => row.id === id)?.state)
 }
 const started = async (ids: readonly string[]) => (await states(ids)).filter((state) => state === 'STARTING').length
-const reasonOf = async (id = '') => (await waitingOf(it.domain, [id])).get(id)?.reasons[0]
+const reasonOf = async (id = '') => (await explainWaiting(it.domain, [id])).get(id)?.reasons[0]
 const gpus = (gpu: number, more: Record<string, unknown> = {}) => ({ resources: { gpu, ...more } })
 
 async function end(...ids: string[]) {

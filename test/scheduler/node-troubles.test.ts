@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { Fenced } from '../../src/domain/leadership.ts'
 import { backOffSeconds, countStartFailure } from '../../src/domain/machines/node-trouble.ts'
-import { waitingOf } from '../../src/domain/queue/why-waiting.ts'
+import { explainWaiting } from '../../src/domain/queue/why-waiting.ts'
 import { findings } from '../../src/domain/selfcheck/selfcheck.ts'
 import type { Executor } from '../../src/executors/executor.ts'
 import { createLocalExecutor } from '../../src/executors/local/local.ts'
@@ -88,7 +88,7 @@ describe('a machine that can start nothing', () => {
     const ids = await Promise.all(Array.from({ length: 40 }, () => it.submit(small)))
     await until(async () => (await nodes())[0]?.backsOff, { what: 'the node backs off' })
     const [anyJob = ''] = ids
-    const reason = () => waitingOf(it.domain, [anyJob]).then((waiting) => waiting.get(anyJob)?.reasons[0])
+    const reason = () => explainWaiting(it.domain, [anyJob]).then((waiting) => waiting.get(anyJob)?.reasons[0])
     await until(async () => (await reason())?.code === 'NODE_BACKS_OFF', { what: 'the reason is shown' })
     expect((await reason())?.message).toMatch(
       /^Node n1 could not start a run and is not used before .*: a folder of its spool is missing, or something else is in its place: move that away; the log of the server names it$/,

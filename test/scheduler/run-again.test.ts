@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { readHoldingRuns } from '../../src/domain/jobs/runs.ts'
-import { waitingOf } from '../../src/domain/queue/why-waiting.ts'
+import { explainWaiting } from '../../src/domain/queue/why-waiting.ts'
 import type { Ended } from '../../src/executors/executor.ts'
 import type { Report } from '../../src/scheduler/outcome.ts'
 import { createReporter } from '../../src/scheduler/reports.ts'
@@ -32,7 +32,7 @@ const runsOf = (id: string) =>
     'SELECT state::text, state_reason AS reason FROM run WHERE job_id = $1 ORDER BY number',
     [id],
   )
-const waitsFor = async (id: string) => (await waitingOf(it.domain, [id])).get(id)?.reasons[0]?.code
+const waitsFor = async (id: string) => (await explainWaiting(it.domain, [id])).get(id)?.reasons[0]?.code
 
 test('losses, failed starts and exit codes are counted apart, and every later run has the closure', async () => {
   const id = await it.submit({ restartable: true, retry: { maxAttempts: 2 } })
@@ -76,7 +76,7 @@ test('a retry by exit code waits one second, then two, and says which exit it wa
   const id = await it.submit({ retry: { maxAttempts: 3 } })
   for (const backOffMs of [1_000, 2_000]) {
     expect(await runOnce(id, exits)).toMatchObject({ state: 'QUEUED' })
-    expect((await waitingOf(it.domain, [id])).get(id)?.reasons[0]).toMatchObject({
+    expect((await explainWaiting(it.domain, [id])).get(id)?.reasons[0]).toMatchObject({
       code: 'RESTART_BACKOFF',
       message: expect.stringContaining('The command exited with code 3. The next start is after'),
     })

@@ -3,7 +3,7 @@ import { createApprovalRule } from '../../src/domain/control/approval-rule-chang
 import { transition } from '../../src/domain/jobs/transition.ts'
 import { setScopeLimit, updateLimits } from '../../src/domain/limits/limits.ts'
 import { createQuota } from '../../src/domain/limits/quotas.ts'
-import { waitingOf } from '../../src/domain/queue/why-waiting.ts'
+import { explainWaiting } from '../../src/domain/queue/why-waiting.ts'
 import { findings } from '../../src/domain/selfcheck/selfcheck.ts'
 import { quotaUsageOf } from '../../src/domain/submission/own-quotas.ts'
 import { submitJobs } from '../../src/domain/submission/submit.ts'
@@ -46,7 +46,7 @@ const stateOf = async (id: string) =>
   (await sql<{ state: string }>('SELECT state FROM job WHERE id = $1', [id]))[0]?.state
 const nodesOf = async (id: string) =>
   (await sql<{ nodes: string[] }>('SELECT nodes FROM run WHERE job_id = $1', [id]))[0]?.nodes
-const reasonOf = async (id: string) => (await waitingOf(it.domain, [id])).get(id)?.reasons[0]
+const reasonOf = async (id: string) => (await explainWaiting(it.domain, [id])).get(id)?.reasons[0]
 
 describe('a job that needs its node for itself counts the whole node', () => {
   beforeEach(() => open([big]))

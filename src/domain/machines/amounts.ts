@@ -25,7 +25,7 @@ export const requestedAmounts = ({ copies, cpuMillis, memoryBytes, gpu }: Shape)
   gpu: copies * gpu,
 })
 
-export const amountsOf = (placements: readonly Placement[]): ResourceAmounts =>
+export const sumAmounts = (placements: readonly Placement[]): ResourceAmounts =>
   placements.reduce(
     (sum, { cpuMillis, memoryBytes, gpuIds }) => ({
       cpu: sum.cpu + cpuMillis,

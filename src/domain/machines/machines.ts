@@ -101,7 +101,7 @@ interface Known {
 
 const known = new WeakMap<readonly FreeNode[], Known>()
 
-export function machinesOf(nodes: readonly FreeNode[]): Machines {
+export function indexMachines(nodes: readonly FreeNode[]): Machines {
   const before = known.get(nodes)
   if (before && isSame(before.given, nodes)) return before.machines
   const machines = survey(nodes)

@@ -1,6 +1,6 @@
 import { gibText, likeOf, matchesAll, type Shape } from '../shape.ts'
 import { type FreeDevice, type FreeNode, named, serves, takesKind, takesRuns } from './machines.ts'
-import { fittingOf, place } from './placement.ts'
+import { createFitting, place } from './placement.ts'
 
 /**
  * Describes for users why a job cannot be placed. Each need is checked by itself: if no machine meets it, the message
@@ -15,7 +15,7 @@ export function missing(shape: Shape, nodes: readonly FreeNode[]): string[] {
   if (ready.length === 0) return ['A node for jobs without GPUs: all that are ready take only jobs with GPUs']
   const alone = needsOf(shape).flatMap((need) => (ready.some(need.met) ? [] : need.words(ready)))
   if (alone.length > 0) return alone
-  const fitting = fittingOf(shape, ready)
+  const fitting = createFitting(shape, ready)
   const copies = [...ready.keys()].reduce((sum, at) => sum + fitting.copiesAt(at), 0)
   if (copies > 0) return [`${shape.copies} replicas: resources are free for only ${copies}`]
   return [`${listed(needsOf(shape).map(({ name }) => name))} on the same node`]

@@ -1,5 +1,5 @@
 import type { Shape } from '../shape.ts'
-import { type FreeNode, machinesOf } from './machines.ts'
+import { type FreeNode, indexMachines } from './machines.ts'
 
 /** All copies together. */
 export interface Occupied {
@@ -15,7 +15,7 @@ export function mostOccupied(shape: Shape, nodes: readonly FreeNode[]): Occupied
   const { copies, cpuMillis, memoryBytes, gpu, exclusive } = shape
   const asked = { cpuMillis: copies * cpuMillis, gpu: copies * gpu }
   if (!exclusive) return asked
-  const machines = machinesOf(nodes)
+  const machines = indexMachines(nodes)
   const suits = machines.suits(shape)
   const serving = machines.nodes.filter(
     (node, at) => suits[at] && node.cpuMillis >= cpuMillis && node.memoryBytes >= memoryBytes,

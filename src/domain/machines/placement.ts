@@ -1,7 +1,7 @@
 import type { Shape } from '../shape.ts'
-import { type FreeNode, machinesOf, named, type Suit, takesRuns } from './machines.ts'
+import { type FreeNode, indexMachines, named, type Suit, takesRuns } from './machines.ts'
 
-export { type FreeDevice, type FreeNode, machinesOf } from './machines.ts'
+export { type FreeDevice, type FreeNode, indexMachines } from './machines.ts'
 
 /**
  * Where a job fits. Pure: nodes in, placement out. Filters say which nodes and devices may serve a copy (machines.ts
@@ -43,7 +43,7 @@ export interface PlaceOptions {
 export type Budget = (models: readonly string[]) => boolean
 
 export function place(shape: Shape, nodes: readonly FreeNode[], options: PlaceOptions = {}): Placement[] | null {
-  const machines = machinesOf(nodes)
+  const machines = indexMachines(nodes)
   const search: Search = { ...options, shape, nodes: machines.nodes, suits: machines.suits(shape) }
   if (shape.copies > 1) return placeGang(search)
   const best = findBest(search)
@@ -52,7 +52,7 @@ export function place(shape: Shape, nodes: readonly FreeNode[], options: PlaceOp
 
 /** Whether the job could start if nothing else ran. Nodes that take no runs at the moment count too. */
 export function couldEverFit(shape: Shape, nodes: readonly FreeNode[]): boolean {
-  return machinesOf(nodes).ever(shape, (empty) => place(shape, empty) !== null)
+  return indexMachines(nodes).ever(shape, (empty) => place(shape, empty) !== null)
 }
 
 /** Where the job would start if nothing else ran. */
@@ -60,7 +60,7 @@ export const placeOnEmpty = (
   shape: Shape,
   nodes: readonly FreeNode[],
   options: PlaceOptions = {},
-): Placement[] | null => place(shape, machinesOf(nodes).emptyFor(shape.copies), options)
+): Placement[] | null => place(shape, indexMachines(nodes).emptyFor(shape.copies), options)
 
 /** For many queries while runs come and go: how many copies could this node take at once? */
 export interface Fitting {
@@ -70,8 +70,8 @@ export interface Fitting {
   copiesAt(place: number): number
 }
 
-export function fittingOf(shape: Shape, nodes: readonly FreeNode[], { view }: PlaceOptions = {}): Fitting {
-  const machines = machinesOf(nodes)
+export function createFitting(shape: Shape, nodes: readonly FreeNode[], { view }: PlaceOptions = {}): Fitting {
+  const machines = indexMachines(nodes)
   const suits = machines.suits(shape)
   const score = newScore()
   return {

@@ -8,7 +8,7 @@ import { computeFits, readWaitingShapes, type WaitingShape } from './fit.ts'
 import { type ExpectedEnd, type FitQuery, fitsAt, type NodesNow } from './fits-at.ts'
 import { type ForecastStart, readForecasts } from './forecasts.ts'
 import { type InLine, readLine } from './line.ts'
-import { type WaitingFacts, waitingOf } from './why-waiting.ts'
+import { explainWaiting, type WaitingFacts } from './why-waiting.ts'
 
 /**
  * Estimates when a waiting job may start. p50 and p90 come from the forecast of the leader (forecasts.ts); the bounds
@@ -50,7 +50,7 @@ export async function estimateStarts(
   const { sql } = domain.db
   const [rows, waiting, fits] = await Promise.all([
     readWaitingShapes(sql, jobIds),
-    waitingOf(domain, jobIds),
+    explainWaiting(domain, jobIds),
     computeFits(domain, jobIds),
   ])
   const pools = new Map(

@@ -11,12 +11,12 @@ import {
   readCeilings,
 } from '../limits/in-use.ts'
 import {
-  amountsOf,
   isWithinPart,
   none,
   type ResourceAmounts,
   requestedAmounts,
   sharedCapacity,
+  sumAmounts,
 } from '../machines/amounts.ts'
 import { missing } from '../machines/missing-resources.ts'
 import { readNodes } from '../machines/nodes.ts'
@@ -146,7 +146,7 @@ export function aloneOverPart(
   { nodes, own, part }: Parted,
 ): Reason | null {
   if (interactive || preemptable || part >= 1) return null
-  const asked = shape.exclusive ? amountsOf(placeOnEmpty(shape, own) ?? []) : requestedAmounts(shape)
+  const asked = shape.exclusive ? sumAmounts(placeOnEmpty(shape, own) ?? []) : requestedAmounts(shape)
   return isWithinPart([asked], sharedCapacity(nodes), part) ? null : overPart(part, inWords(shape), { isWhole: true })
 }
 
@@ -165,7 +165,7 @@ function missingNow(pool: PoolNow, job: FitSubject, own: readonly FreeNode[]): s
   const isOver =
     !job.interactive &&
     !job.preemptable &&
-    !isWithinPart([pool.unpreemptable, amountsOf(placed)], sharedCapacity(pool.nodes), pool.part)
+    !isWithinPart([pool.unpreemptable, sumAmounts(placed)], sharedCapacity(pool.nodes), pool.part)
   return isOver ? [overPart(pool.part, inWords(shape), { isWhole: false }).message] : []
 }
 

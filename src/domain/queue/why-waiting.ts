@@ -42,7 +42,10 @@ interface WaitingRow extends Counted, GateFacts {
 }
 
 /** A few statements for any number of jobs. */
-export async function waitingOf(domain: Domain, jobIds: readonly string[]): Promise<ReadonlyMap<string, WaitingFacts>> {
+export async function explainWaiting(
+  domain: Domain,
+  jobIds: readonly string[],
+): Promise<ReadonlyMap<string, WaitingFacts>> {
   const { sql } = domain.db
   const rows = await sql.query<WaitingRow>(waitingSql, [jobIds], 'waiting_of')
   const blocked = rows.length < jobIds.length ? await readBlocked(sql, jobIds) : []

@@ -7,7 +7,7 @@ import { type Estimate, estimateStarts } from '../../domain/queue/estimate.ts'
 import { type FairShare, readFairShares } from '../../domain/queue/fair-shares.ts'
 import { computeFits, type Fit } from '../../domain/queue/fit.ts'
 import { type Position, readPositions, readPriorities } from '../../domain/queue/position.ts'
-import { type WaitingFacts, waitingOf } from '../../domain/queue/why-waiting.ts'
+import { explainWaiting, type WaitingFacts } from '../../domain/queue/why-waiting.ts'
 import { holdingSql } from '../../domain/state.ts'
 import type { Sql } from '../../platform/tx.ts'
 
@@ -15,7 +15,7 @@ import type { Sql } from '../../platform/tx.ts'
 export function createWaitingLoaders(domain: Domain, viewer: Viewer) {
   const { sql } = domain.db
   return {
-    waiting: byJob<WaitingFacts>((ids) => waitingOf(domain, ids)),
+    waiting: byJob<WaitingFacts>((ids) => explainWaiting(domain, ids)),
     position: byJob<Position>((ids) => readPositions(sql, ids)),
     fit: byJob<Fit>((ids) => computeFits(domain, ids)),
     estimate: byJob<Estimate | null>((ids) => estimateStarts(domain, ids)),

@@ -1,11 +1,11 @@
 import {
   added,
-  amountsOf,
   isWithinPart,
   none,
   type ResourceAmounts,
   resources,
   sharedCapacity,
+  sumAmounts,
 } from '../../domain/machines/amounts.ts'
 import type { FreeNode, Placement } from '../../domain/machines/placement.ts'
 import { DecayedUse } from './decayed-use.ts'
@@ -50,7 +50,7 @@ export class Accounts {
   change(account: string, placements: readonly Placement[], sign: 1 | -1): void {
     const before = this.used.get(account) ?? none
     this.past.settle(account, before)
-    const left = added(before, amountsOf(placements), sign)
+    const left = added(before, sumAmounts(placements), sign)
     if (resources.some((resource) => left[resource] !== 0)) this.used.set(account, left)
     else this.used.delete(account)
     this.shares.delete(account)

@@ -1,8 +1,8 @@
 import { none, type ResourceAmounts } from '../../domain/machines/amounts.ts'
 import {
+  createFitting,
   type Fitting,
   type FreeNode,
-  fittingOf,
   giveBack,
   type Placement,
   type PlaceOptions,
@@ -36,7 +36,7 @@ export class Clearing {
   constructor({ nodes }: Pick<WorldView, 'nodes'>, wanted: Wanted) {
     this.nodes = nodes
     this.wanted = wanted
-    this.fitting = fittingOf(wanted.shape, nodes, wanted)
+    this.fitting = createFitting(wanted.shape, nodes, wanted)
     this.copies = new Int32Array(nodes.length)
     for (const at of nodes.keys()) this.count(at)
   }

@@ -1,6 +1,6 @@
 import type { Lane } from '../../domain/lanes.ts'
 import { type LimitReached, limitReached, modelLimitReached } from '../../domain/limits/in-use.ts'
-import { amountsOf, type ResourceAmounts, requestedAmounts } from '../../domain/machines/amounts.ts'
+import { type ResourceAmounts, requestedAmounts, sumAmounts } from '../../domain/machines/amounts.ts'
 import { couldEverFit, place } from '../../domain/machines/placement.ts'
 import {
   because,
@@ -110,7 +110,7 @@ function findPlacements(state: PoolState, { window, entry }: QueuedJob, early: b
   if (!placements) return notPlaced(state, { window, entry }, ration)
   const models = state.machines.modelsOf(placements)
   const start = { placements, models, wonTier: null, backfilledOn: backfilled(placements) }
-  return overPart(state, window, amountsOf(placements)) ?? { kind: 'start', start }
+  return overPart(state, window, sumAmounts(placements)) ?? { kind: 'start', start }
 }
 
 function notPlaced(state: PoolState, { window, entry }: QueuedJob, ration: Ration): Consideration {

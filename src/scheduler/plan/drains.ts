@@ -1,4 +1,4 @@
-import { amountsOf } from '../../domain/machines/amounts.ts'
+import { sumAmounts } from '../../domain/machines/amounts.ts'
 import { type FreeNode, giveBack, type Placement, place, take } from '../../domain/machines/placement.ts'
 import { toNumber } from './fractions.ts'
 import {
@@ -186,11 +186,11 @@ function victimOf(world: WorldView, { lane, running, placements }: Leaving): Evi
     shares: {
       claimant: [
         toNumber(world.occupancy(lane.account)),
-        toNumber(world.occupancy(lane.account, { extra: amountsOf(placements ?? []) })),
+        toNumber(world.occupancy(lane.account, { extra: sumAmounts(placements ?? []) })),
       ],
       victim: [
         toNumber(world.occupancy(account)),
-        toNumber(world.occupancy(account, { without: amountsOf(running.placements) })),
+        toNumber(world.occupancy(account, { without: sumAmounts(running.placements) })),
       ],
     },
   }

@@ -1,5 +1,5 @@
 import type { Lane } from '../../domain/lanes.ts'
-import { amountsOf, resources } from '../../domain/machines/amounts.ts'
+import { resources, sumAmounts } from '../../domain/machines/amounts.ts'
 import type { Clearing } from './clearing.ts'
 import type { Running, WorldView } from './model.ts'
 
@@ -76,7 +76,7 @@ function leastOn(clearing: Clearing, nodeId: string, runs: readonly Running[]): 
   const serves = clearing.fitsOn(nodeId)
   clearing.putAllBack()
   if (!serves) return null
-  const given = runs.map(({ placements }) => amountsOf(placements.filter((placement) => placement.nodeId === nodeId)))
+  const given = runs.map(({ placements }) => sumAmounts(placements.filter((placement) => placement.nodeId === nodeId)))
   return Math.max(
     1,
     ...resources.map((resource) =>

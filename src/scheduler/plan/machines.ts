@@ -1,12 +1,12 @@
 import type { Lane } from '../../domain/lanes.ts'
 import { type Amount, type Counted, count, type LimitRule } from '../../domain/limits/in-use.ts'
-import { added, amountsOf, none } from '../../domain/machines/amounts.ts'
+import { added, none, sumAmounts } from '../../domain/machines/amounts.ts'
 import { untouched } from '../../domain/machines/machines.ts'
 import {
   countFree,
   type FreeNode,
   giveBack,
-  machinesOf,
+  indexMachines,
   type Placement,
   take,
 } from '../../domain/machines/placement.ts'
@@ -51,7 +51,7 @@ export class Machines {
     this.byId = new Map(this.nodes.map((node) => [node.id, node]))
     this.backingOff = this.nodes.filter(({ backOff }) => backOff)
     this.accounts.setCapacity(this.nodes)
-    const inOrder = machinesOf(this.nodes)
+    const inOrder = indexMachines(this.nodes)
     this.indexOf = inOrder.indexOf
     this.freeGpus = Int32Array.from(inOrder.nodes, countFree)
     for (const run of this.running.values()) {
@@ -201,12 +201,12 @@ export class Machines {
 
   private countUnpreemptable({ lane, placements }: Pick<Running, 'lane' | 'placements'>, sign: 1 | -1): void {
     if (lane.preemptable || lane.interactive) return
-    this.unpreemptable = added(this.unpreemptable, amountsOf(placements), sign)
+    this.unpreemptable = added(this.unpreemptable, sumAmounts(placements), sign)
   }
 
   private count({ runId, lane, placements }: Running, jobs: 1 | -1): readonly string[] {
     const { userId, teamId, queue, project, shape } = lane
-    const gpu = shape.exclusive ? amountsOf(placements).gpu : shape.gpu * shape.copies
+    const gpu = shape.exclusive ? sumAmounts(placements).gpu : shape.gpu * shape.copies
     const job: Counted = { userId, userName: '', teamId, team: null, queue, project, gpu }
     return count(this.tally, this.rules, { ...job, jobs, models: this.models.get(runId) ?? [] })
   }

@@ -1,4 +1,4 @@
-import { added, amountsOf, none, type ResourceAmounts, requestedAmounts } from '../../domain/machines/amounts.ts'
+import { added, none, type ResourceAmounts, requestedAmounts, sumAmounts } from '../../domain/machines/amounts.ts'
 import type { Placement } from '../../domain/machines/placement.ts'
 import { Clearing } from './clearing.ts'
 import { fewestFor } from './fewest.ts'
@@ -127,7 +127,7 @@ function takeInOrder({ rule, clearing }: Attempt, candidates: readonly Running[]
     if (!group || !running) return null
     clearing.remove(running)
     taken.push(running)
-    group.lost = added(group.lost, amountsOf(running.placements), 1)
+    group.lost = added(group.lost, sumAmounts(running.placements), 1)
     const eagerness = group.waiting.length > 0 ? rule.eagerness(group.name, group.lost) : null
     if (!eagerness) groups.remove(group)
     else {
@@ -169,7 +169,7 @@ interface Chosen {
 
 /** The plan with the actual placements: an exclusive job gets more than it requests. null: the rule forbids it. */
 function settled(world: WorldView, { rule, claiming }: Attempt, { placements, leaving }: Chosen): EvictionPlan | null {
-  const asked = amountsOf(placements)
+  const asked = sumAmounts(placements)
   const final = rule.tier === tiers.strict ? (rulesFor(world, { ...claiming, asked })[0] ?? rule) : rule
   const { account } = claiming.lane
   const claimant: [number, number] = [
@@ -180,7 +180,7 @@ function settled(world: WorldView, { rule, claiming }: Attempt, { placements, le
   const victims = leaving.map((running) => {
     const group = final.groupOf(running)
     const before = lost.get(group) ?? none
-    const after = added(before, amountsOf(running.placements), 1)
+    const after = added(before, sumAmounts(running.placements), 1)
     lost.set(group, after)
     const isAllowed = final.eagerness(group, before) !== null
     return {

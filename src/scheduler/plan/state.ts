@@ -1,7 +1,7 @@
 import { effectivePriority } from '../../domain/ageing.ts'
 import type { Lane } from '../../domain/lanes.ts'
 import type { Ceilings } from '../../domain/limits/in-use.ts'
-import { amountsOf, none } from '../../domain/machines/amounts.ts'
+import { none, sumAmounts } from '../../domain/machines/amounts.ts'
 import { untouched } from '../../domain/machines/machines.ts'
 import type { FreeNode } from '../../domain/machines/placement.ts'
 import { memoryMs } from '../../domain/scheduling.ts'
@@ -177,7 +177,7 @@ export class PoolState implements WorldView {
     const { accounts } = this.machines
     const takeBack = this.order.moving(account, () => {
       this.machines.add(run)
-      return accounts.serve(account, amountsOf(run.placements))
+      return accounts.serve(account, sumAmounts(run.placements))
     })
     this.tookResources(run)
     return () => this.order.moving(account, takeBack)

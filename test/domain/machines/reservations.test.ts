@@ -5,7 +5,7 @@ import { Forbidden, InvalidInput, NotFound, Refusal } from '../../../src/domain/
 import { markExpired } from '../../../src/domain/jobs/runs.ts'
 import { createCapacityReservation, deleteCapacityReservation } from '../../../src/domain/machines/reservations.ts'
 import { computeFits } from '../../../src/domain/queue/fit.ts'
-import { waitingOf } from '../../../src/domain/queue/why-waiting.ts'
+import { explainWaiting } from '../../../src/domain/queue/why-waiting.ts'
 import { submitBlocked } from '../../support/approvals.ts'
 import { openTestDomain } from '../../support/domain.ts'
 import { createLeader } from '../../support/leader.ts'
@@ -110,7 +110,7 @@ test('70: a job of a reservation waits for its window; who is not of its project
 })
 
 const whyWaits = async (jobId: string) => {
-  const waiting = (await waitingOf(it.domain, [jobId])).get(jobId)
+  const waiting = (await explainWaiting(it.domain, [jobId])).get(jobId)
   return {
     reasons: waiting?.reasons.map(({ code }) => code),
     gates: waiting?.gates.map(({ code, detail }) => `${code}: ${detail}`),
@@ -153,7 +153,7 @@ test('jobs of a reservation that was removed wait on, and say so, until somebody
   expect(await sql('SELECT state FROM job WHERE id = $1', [jobId])).toEqual([{ state: 'CANCELLED' }])
 })
 
-test('what the reserved nodes could never give is told as that, or refused where nothing waits for it', async () => {
+test('a job that never fits the reserved nodes says so, or is refused if it does not wait', async () => {
   await sql(
     `INSERT INTO node (id, pool, name, cpu_millis, memory_bytes, free_cpu_millis, free_memory_bytes)
      VALUES ('node_big', 'sim', 'big', 64000, 1099511627776, 64000, 1099511627776)`,

@@ -3,7 +3,7 @@ import { setScopeLimit, updateLimits } from '../../../src/domain/limits/limits.t
 import { createCapacityReservation } from '../../../src/domain/machines/reservations.ts'
 import { estimateStarts } from '../../../src/domain/queue/estimate.ts'
 import { computeFits } from '../../../src/domain/queue/fit.ts'
-import { waitingOf } from '../../../src/domain/queue/why-waiting.ts'
+import { explainWaiting } from '../../../src/domain/queue/why-waiting.ts'
 import { createDatabase, type TestDatabase } from '../../support/database.ts'
 import { createTestDomain, simNode, type TestDomain } from '../../support/domain.ts'
 import { createLeader, type TestLeader } from '../../support/leader.ts'
@@ -37,7 +37,7 @@ const project = (limit: Record<string, unknown>) => () =>
 async function told(id: string) {
   const [fits, waiting, estimates] = await Promise.all([
     computeFits(it.domain, [id]),
-    waitingOf(it.domain, [id]),
+    explainWaiting(it.domain, [id]),
     estimateStarts(it.domain, [id]),
   ])
   return { fit: fits.get(id), reason: waiting.get(id)?.reasons[0], estimate: estimates.get(id) }

@@ -3,7 +3,7 @@ import { cancelJob } from '../../../src/domain/control/cancel.ts'
 import { type Move, transition } from '../../../src/domain/jobs/transition.ts'
 import { readPositions } from '../../../src/domain/queue/position.ts'
 import { queueNumbers } from '../../../src/domain/queue/queue.ts'
-import { waitingOf } from '../../../src/domain/queue/why-waiting.ts'
+import { explainWaiting } from '../../../src/domain/queue/why-waiting.ts'
 import { findings } from '../../../src/domain/selfcheck/selfcheck.ts'
 import { createDatabase, type TestDatabase } from '../../support/database.ts'
 import { createTestDomain, simNode, type TestDomain } from '../../support/domain.ts'
@@ -27,7 +27,7 @@ afterAll(async () => {
 const sql = <Row>(text: string, values: unknown[] = []) => database.db.sql.query<Row>(text, values)
 const stateOf = async (id: string) =>
   (await sql<{ state: string }>('SELECT state FROM job WHERE id = $1', [id]))[0]?.state
-const reasonOf = async (id: string) => (await waitingOf(it.domain, [id])).get(id)?.reasons[0]
+const reasonOf = async (id: string) => (await explainWaiting(it.domain, [id])).get(id)?.reasons[0]
 /** One after the other: a call waits at most 3 s for a connection. */
 async function cancel(...ids: string[]) {
   for (const jobId of ids) await cancelJob(it.domain, it.admin, { jobId })

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { transition } from '../../../src/domain/jobs/transition.ts'
 import { estimateStarts } from '../../../src/domain/queue/estimate.ts'
 import { computeFits } from '../../../src/domain/queue/fit.ts'
-import { waitingOf } from '../../../src/domain/queue/why-waiting.ts'
+import { explainWaiting } from '../../../src/domain/queue/why-waiting.ts'
 import { because } from '../../../src/domain/reason.ts'
 import { createDatabase, type TestDatabase } from '../../support/database.ts'
 import { createTestDomain, simNode, type TestDomain } from '../../support/domain.ts'
@@ -24,7 +24,7 @@ afterAll(async () => {
 })
 
 const sql = (text: string, values: unknown[] = []) => database.db.sql.query<Record<string, unknown>>(text, values)
-const about = async (id: string) => (await waitingOf(it.domain, [id])).get(id)
+const about = async (id: string) => (await explainWaiting(it.domain, [id])).get(id)
 const codes = async (id: string) => (await about(id))?.reasons.map(({ code }) => code)
 
 async function showLane(jobId: string, reason: unknown) {
