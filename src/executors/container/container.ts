@@ -115,6 +115,7 @@ class ContainerExecutor implements Executor {
       infinibandDir: options.infinibandDir ?? '/dev/infiniband',
       deadlineSlackSeconds: options.deadlineSlackSeconds ?? 10,
       clock,
+      log: options.log,
     })
     this.#output = new OutputReader({
       engine,

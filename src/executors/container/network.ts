@@ -1,3 +1,4 @@
+import { readdir, readFile } from 'node:fs/promises'
 import type { JobSpec } from '../../domain/spec.ts'
 import { BackendRefused } from '../backend/unreachable.ts'
 import { StartFailed } from '../executor.ts'
@@ -60,6 +61,16 @@ export async function hasNames(engine: Engine): Promise<boolean> {
   if (!(await isPodman(engine))) return true
   const network = await engine.getFromPodman<{ dns_enabled?: boolean }>(`/networks/${shared}/json`)
   return network?.dns_enabled !== false
+}
+
+/**
+ * Whether `berth-in` may be open to other containers: a second dockerd on this machine empties the firewall chain of the
+ * first one when it starts.
+ */
+export async function hasSecondDockerd(): Promise<boolean> {
+  const pids = (await readdir('/proc').catch(() => [])).filter((name) => /^\d+$/.test(name))
+  const names = await Promise.all(pids.map((pid) => readFile(`/proc/${pid}/comm`, 'utf8').catch(() => '')))
+  return names.filter((name) => name === 'dockerd\n').length > 1
 }
 
 interface Found {

@@ -1,4 +1,5 @@
 import type { Clock } from '../../platform/clock.ts'
+import type { Log } from '../../platform/log.ts'
 import { type Account, type AccountRules, findAccount } from '../accounts/account.ts'
 import { type DataRoots, normaliseTarget, type OpenMounts, openMounts } from '../backend/data-mounts.ts'
 import { blameMachine, blameSpool } from '../backend/machine-trouble.ts'
@@ -15,7 +16,7 @@ import { type Engine, type EngineVersion, isPodman } from './engine.ts'
 import { type Image, Images } from './image.ts'
 import { labels } from './labels.ts'
 import { mountCheckProgram } from './mount-check.ts'
-import { ensureNetworks, hasNames } from './network.ts'
+import { ensureNetworks, hasNames, hasSecondDockerd } from './network.ts'
 import { noteFile } from './note-file.ts'
 import { type Inspected, isUnstarted } from './observation.ts'
 import { listFilesOfRun, type RunFile, removeRunFiles, writeRunFiles } from './run-files.ts'
@@ -48,6 +49,7 @@ export interface StartOptions
   data: DataRoots
   accounts: AccountRules
   clock: Clock
+  log: Log
 }
 
 interface Order {
@@ -187,6 +189,7 @@ export class ContainerStarter {
     this.#facts ??= await readEngineFacts(this.#engine)
     await this.#ensureNetworks()
     await this.#refuseUnsupported(run)
+    if (run.spec.networkIsolation === 'IN') await this.#warnOfSecondDockerd(run)
     const files = listFilesOfRun(directory, handle, run)
     await using data = await this.#openData(order, image, files)
     const made = { ...this.#options, ...data, ...this.#facts, image, account, files, labels: this.#labels(run) }
@@ -210,6 +213,14 @@ export class ContainerStarter {
       this.#networks = null
     })
     return this.#networks
+  }
+
+  async #warnOfSecondDockerd({ runId }: RunSpec): Promise<void> {
+    if (!(await hasSecondDockerd())) return
+    const message =
+      'networkIsolation IN may be open to other containers: a second dockerd on this machine emptied the firewall rules ' +
+      'of the first when it started. Run one dockerd, or restart the first one after the second.'
+    this.#options.log.warn({ runId }, message)
   }
 
   /** The folders stay open until the engine has mounted them. */
