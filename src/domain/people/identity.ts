@@ -97,7 +97,7 @@ async function writePerson(tx: Tx, claims: Claims, newId: string): Promise<Kept 
     displayName: claims.displayName ?? undefined,
     email: claims.email ?? undefined,
   })
-  const known = (await user.findUnique({ where: { oidcIssuer_oidcSubject: identity } })) ?? (await ownerless(tx, name))
+  const known = await user.findUnique({ where: { oidcIssuer_oidcSubject: identity } })
   if (known) {
     await user.update({ where: { id: known.id }, data: { ...said, ...identity } })
     return { id: known.id, isNew: false }
@@ -105,20 +105,6 @@ async function writePerson(tx: Tx, claims: Claims, newId: string): Promise<Kept 
   const data = { level: 'VIEWER' as const, ...said, ...identity, id: newId, name }
   const { count } = await user.createMany({ data, skipDuplicates: true })
   return count === 0 ? undefined : { id: newId, isNew: true }
-}
-
-/** The user of this name, if the provider made it before subjects were stored. The subject is linked to it. */
-async function ownerless(tx: Tx, name: string): Promise<{ id: string } | undefined> {
-  const named = await tx.prisma.user.findUnique({ where: { name, oidcSubject: null } })
-  if (!named) return undefined
-  const entries = await tx.prisma.auditEntry.findMany({
-    where: { objectId: named.id },
-    select: { action: true, detail: true },
-  })
-  const history = entries.map(({ action, detail }) => ({ action, detail: Object(detail) as { by?: unknown } }))
-  const isMade = history.some(({ action, detail }) => action === 'user.create' && detail.by === 'oidc')
-  const isLinked = history.some(({ detail }) => 'subject' in detail || 'identity' in detail)
-  return isMade && !isLinked ? named : undefined
 }
 
 /**
