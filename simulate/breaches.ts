@@ -2,7 +2,7 @@ import { effectivePriority } from '../src/domain/ageing.ts'
 import {
   type Amount,
   type Counted,
-  count,
+  countHolding,
   type LimitReached,
   limitReached,
   modelLimitReached,
@@ -47,7 +47,7 @@ export function tallyOf(memory: Memory): Map<string, Amount> {
   const tally = new Map<string, Amount>()
   for (const other of memory.holding()) {
     const models = modelsOf(memory, other.run.placements)
-    count(tally, memory.settings.rules, { ...countedOf(other, other.run.placements), jobs: 1, models })
+    countHolding(tally, memory.settings.rules, { ...countedOf(other, other.run.placements), jobs: 1, models })
   }
   return tally
 }

@@ -4,8 +4,14 @@ import { cancelJobs } from '../src/domain/control/cancel.ts'
 import { setJobPriority } from '../src/domain/control/priority.ts'
 import type { Domain } from '../src/domain/domain.ts'
 import { InvalidInput, InvalidState, NotFound, QuotaExceeded } from '../src/domain/errors.ts'
-import { takeLeave } from '../src/domain/jobs/leaving.ts'
-import { findRuns, loseSilentNodes, readLostRuns, readSeenNodes, returnNodes } from '../src/domain/jobs/lost-runs.ts'
+import { confirmPreemption } from '../src/domain/jobs/leaving.ts'
+import {
+  markRunsFound,
+  markSilentNodesLost,
+  readLostRuns,
+  readSeenNodes,
+  returnNodes,
+} from '../src/domain/jobs/lost-runs.ts'
 import { setScopeLimit, updateLimits } from '../src/domain/limits/limits.ts'
 import { addNode, updateNode } from '../src/domain/machines/node-changes.ts'
 import { applyPlanning } from '../src/domain/machines/pool-settings.ts'
@@ -96,11 +102,11 @@ export class DatabaseActor implements Actor {
       case 'LOSE':
         return await this.report(action.job, action.run, nodeLost)
       case 'SILENCE':
-        await domain.db.transaction((sql) => loseSilentNodes(sql, pool, [action.name]))
+        await domain.db.transaction((sql) => markSilentNodesLost(sql, pool, [action.name]))
         return
       case 'FIND':
         await domain.db.transaction(async (sql) => {
-          await findRuns(sql, pool, await readLostRuns(sql, pool))
+          await markRunsFound(sql, pool, await readLostRuns(sql, pool))
           const nodes = await readSeenNodes(sql, pool)
           await returnNodes(
             sql,
@@ -186,7 +192,7 @@ export class DatabaseActor implements Actor {
   private async leave(jobId: string): Promise<void> {
     const { db } = this.stand.domain
     const runId = await this.runId(jobId, null)
-    if (runId) await db.transaction((sql) => takeLeave(sql, { runId, jobId }))
+    if (runId) await db.transaction((sql) => confirmPreemption(sql, { runId, jobId }))
   }
 
   /** Id of the run with this number; null: the last one. */

@@ -9,7 +9,7 @@ import { newId } from '../src/domain/ids.ts'
 import { setScopeLimit } from '../src/domain/limits/limits.ts'
 import { applyQuotas } from '../src/domain/limits/quotas.ts'
 import { applyPools, ensureLocalUser } from '../src/domain/machines/pools.ts'
-import { findings } from '../src/domain/selfcheck/selfcheck.ts'
+import { findViolations } from '../src/domain/selfcheck/selfcheck.ts'
 import { holdingSql } from '../src/domain/state.ts'
 import { systemClock, type Time } from '../src/platform/clock.ts'
 import { openDb } from '../src/platform/db.ts'
@@ -114,7 +114,7 @@ async function openStage(url: string, planned: PoolPlan): Promise<Stage & AsyncD
     },
     depose,
     async broken() {
-      return (await findings(db.sql)).map(({ rule, message }) => `${rule}: ${message}`)
+      return (await findViolations(db.sql)).map(({ rule, message }) => `${rule}: ${message}`)
     },
     brokenAtRest: () => brokenAtRest(domain, epoch),
     async [Symbol.asyncDispose]() {

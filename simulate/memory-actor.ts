@@ -3,14 +3,20 @@ import { isAtOrBelow, rootOf, shareAccountOf } from '../src/domain/accounts.ts'
 import { QuotaExceeded } from '../src/domain/errors.ts'
 import { laneOf } from '../src/domain/lanes.ts'
 import type { LimitChange } from '../src/domain/limits/limits.ts'
-import { type Amounts, judge, metQuotas, type Payer, type Subject } from '../src/domain/limits/quota-rules.ts'
+import {
+  type Amounts,
+  judgeQuotas,
+  listApplicableQuotas,
+  type Payer,
+  type Subject,
+} from '../src/domain/limits/quota-rules.ts'
 import { noUsage } from '../src/domain/limits/quota-usage.ts'
 import { backOffSeconds } from '../src/domain/machines/node-trouble.ts'
 import type { FreeNode } from '../src/domain/machines/placement.ts'
 import { settingsOf } from '../src/domain/scheduling.ts'
 import type { JobSpec } from '../src/domain/spec.ts'
 import { isHolding } from '../src/domain/state.ts'
-import { normalise } from '../src/domain/submission/normalise.ts'
+import { normaliseSpec } from '../src/domain/submission/normalise.ts'
 import { planSteps, type Report } from '../src/scheduler/outcome.ts'
 import {
   type Action,
@@ -128,7 +134,11 @@ export class MemoryActor implements Actor {
   // ── submitting ──
 
   private submit(asks: Asks, times: number): void {
-    const { spec } = normalise(specOf(asks), { route: route(this.plan), account: asks.account, destination: undefined })
+    const { spec } = normaliseSpec(specOf(asks), {
+      route: route(this.plan),
+      account: asks.account,
+      destination: undefined,
+    })
     const level = people[asks.by]
     const lane = laneOf({
       pool: 'sim',
@@ -179,7 +189,7 @@ export class MemoryActor implements Actor {
     if (quotas.length === 0) return true
     const one = { ...noUsage.amounts, CONCURRENT_JOBS: 1, JOBS_PER_HOUR: 1, JOBS_PER_DAY: 1 }
     try {
-      judge(metQuotas(quotas, payer, null), (subject) => this.usedBy(subject), one)
+      judgeQuotas(listApplicableQuotas(quotas, payer, null), (subject) => this.usedBy(subject), one)
       return true
     } catch (error) {
       if (error instanceof QuotaExceeded) return false

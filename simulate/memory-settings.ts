@@ -1,4 +1,4 @@
-import { type LimitRule, rulesOf } from '../src/domain/limits/in-use.ts'
+import { type LimitRule, listLimitRules } from '../src/domain/limits/in-use.ts'
 import type { LimitChange } from '../src/domain/limits/limits.ts'
 import type { FreeNode } from '../src/domain/machines/placement.ts'
 import type { DeclaredNode } from '../src/domain/machines/pools.ts'
@@ -53,5 +53,5 @@ export function rulesIn(limits: LimitChange, models: readonly ModelLimit[]): Lim
     .filter(({ maxGpus }) => maxGpus !== null)
     .map((model) => ({ scope: 'QUEUE' as const, name: 'default', maxJobs: null, counted: 'queue:default', ...model }))
     .sort((a, b) => (a.gpuModel < b.gpuModel ? -1 : 1))
-  return rulesOf(all, scopes)
+  return listLimitRules(all, scopes)
 }

@@ -18,7 +18,7 @@ import { isOneMachine } from './domain/executors.ts'
 import { createSequencer } from './domain/jobs/sequence.ts'
 import { applyQuotas } from './domain/limits/quotas.ts'
 import { applyPools, bindPool, type DeclaredPool, ensureLocalUser, type Here } from './domain/machines/pools.ts'
-import { decideMode, giveUpUsers, localUser, watchSingleUser } from './domain/people/access-mode.ts'
+import { decideMode, localUser, resetToSingleUser, watchSingleUser } from './domain/people/access-mode.ts'
 import { applyBootstrapToken } from './domain/people/tokens.ts'
 import { findOwners } from './executors/accounts/file-owners.ts'
 import { detectMachine, type Machine } from './executors/local/machine.ts'
@@ -235,7 +235,7 @@ async function decide(domain: Pick<Domain, 'db' | 'time' | 'log'>, config: Confi
   const isOpen = roles.includes('api') && !isLoopbackAddress(host)
   if (config.givesUpUsers) {
     if (isOpen) throw new ConfigError([exposedWithoutLogin(host)])
-    await giveUpUsers(domain)
+    await resetToSingleUser(domain)
   }
   if (bootstrapToken !== null) await applyBootstrapToken(domain, bootstrapToken)
   const mode = await decideMode(domain, { oidc: oidc !== null, bootstrapToken: bootstrapToken !== null })

@@ -175,9 +175,9 @@ export class ApprovalNotAllowed extends Refusal {
 }
 
 /** One message for every job that is not found, so that "does not exist" and "is not yours" cannot be told apart. */
-export const jobNotFound = (jobId: string) => new NotFound(`There is no job ${jobId.slice(0, 64)}`)
+export const jobNotFound = (jobId: string) => new NotFound(`Job ${jobId.slice(0, 64)} not found`)
 
-export const userNotFound = (id: string) => new NotFound(`There is no user ${id.slice(0, 64)}`)
+export const userNotFound = (id: string) => new NotFound(`User ${id.slice(0, 64)} not found`)
 
 /** Reasons that stay however long a submission is repeated. */
 const lasting: ReadonlySet<string> = new Set(['UNSATISFIABLE', 'APPROVAL_PENDING'])

@@ -1,4 +1,4 @@
-import { findRuns, type LostRun, readLostRuns } from '../domain/jobs/lost-runs.ts'
+import { type LostRun, markRunsFound, readLostRuns } from '../domain/jobs/lost-runs.ts'
 import { asLeader } from '../domain/leadership.ts'
 import { type Executor, isOver, type Observation } from '../executors/executor.ts'
 import type { Carrying } from './run-carrier.ts'
@@ -53,7 +53,7 @@ export function createSearch(carrying: Carrying, executors: ReadonlyMap<string, 
   }
 
   async function settle(executor: Executor, found: readonly LostRun[]): Promise<void> {
-    await asLeader(domain, leader, (sql) => findRuns(sql, leader.pool, found))
+    await asLeader(domain, leader, (sql) => markRunsFound(sql, leader.pool, found))
     for (const { handle, runId } of found) {
       told.delete(runId)
       failures.delete(runId)

@@ -1,4 +1,4 @@
-import { loseSilentNodes, markSeen, readSeenNodes, returnNodes } from '../domain/jobs/lost-runs.ts'
+import { markSeen, markSilentNodesLost, readSeenNodes, returnNodes } from '../domain/jobs/lost-runs.ts'
 import { asLeader } from '../domain/leadership.ts'
 import type { Executor } from '../executors/executor.ts'
 import type { Carrying } from './run-carrier.ts'
@@ -40,7 +40,7 @@ export function createNodeWatch(
     const due = answering.flatMap(({ name, isDue }) => (isDue ? name : []))
     if (due.length > 0) await asLeader(domain, leader, (sql) => markSeen(sql, leader.pool, due))
     if (lost.length > 0) {
-      await asLeader(domain, leader, (sql) => loseSilentNodes(sql, leader.pool, lost))
+      await asLeader(domain, leader, (sql) => markSilentNodesLost(sql, leader.pool, lost))
       log.warn({ pool: leader.pool, nodes: lost }, 'nodes are unreachable and LOST')
     }
     const lostAnswering = answering.flatMap(({ name, isLost }) => (isLost ? name : []))

@@ -7,12 +7,12 @@ import {
   expireJobs,
   expireLanes,
   expireSlots,
-  jobsRunningSince,
+  readJobsRunningSince,
 } from '../domain/jobs/retention.ts'
 import { sweepUsageLedger } from '../domain/limits/quota-usage.ts'
 import { forgetQuestions } from '../domain/queue/questions.ts'
 import { foldTally } from '../domain/queue/tally.ts'
-import { findingsOfRuns } from '../domain/selfcheck/selfcheck.ts'
+import { findRunViolations } from '../domain/selfcheck/selfcheck.ts'
 import { sweepKeys } from '../domain/submission/keys.ts'
 import { expireLogs, mergeChunks, unmergedLogs } from '../logs/keep.ts'
 import { readNow } from '../platform/database-time.ts'
@@ -87,7 +87,7 @@ async function runAll(tasks: readonly Task[], log: Log, signal?: AbortSignal): P
 }
 
 async function tellFindings({ db, log }: Domain): Promise<void> {
-  for (const finding of (await findingsOfRuns(db.sql)).slice(0, findingsTold))
+  for (const finding of (await findRunViolations(db.sql)).slice(0, findingsTold))
     log.error(finding, 'the self-check found a breach')
 }
 
@@ -111,7 +111,7 @@ async function mergeLogs(domain: Domain, finished: { from: Date; until: Date }, 
 /** Removes logs of jobs that finished before then, and the output that living runs wrote before then. */
 async function removeOldLogs(domain: Domain, before: Date, signal?: AbortSignal): Promise<void> {
   const { sql } = domain.db
-  await expireLogs(sql, await jobsRunningSince(sql, before), before)
+  await expireLogs(sql, await readJobsRunningSince(sql, before), before)
   await visitFinished(domain, {
     task: 'EXPIRE_LOGS',
     until: before,

@@ -1,7 +1,7 @@
 import { basePriority } from '../domain/access.ts'
 import type { Domain } from '../domain/domain.ts'
 import { Refusal } from '../domain/errors.ts'
-import { interactiveElsewhere } from '../domain/jobs/one-interactive.ts'
+import { findInteractiveElsewhere } from '../domain/jobs/one-interactive.ts'
 import { countedBid, laneOf } from '../domain/lanes.ts'
 import { asLeader, Fenced, type Leader } from '../domain/leadership.ts'
 import { listChosen } from '../domain/machines/placement.ts'
@@ -15,7 +15,7 @@ import {
   type DryRunAnswer,
   type NoWaitAnswer,
   type NoWaitQuestion,
-  viewerWho,
+  restoreViewer,
 } from '../domain/submission/start-now.ts'
 import { readSubmission } from '../domain/submission/submission.ts'
 import { submitInTransaction } from '../domain/submission/submit.ts'
@@ -124,7 +124,7 @@ async function tryHereAndElsewhere(sql: Sql, world: World, candidate: Candidate)
   const verdict = tryOut(world, candidate)
   const { lane, entry } = candidate
   if (!verdict.start || !lane.interactive) return verdict
-  const { refused, waiting } = await interactiveElsewhere(sql, [{ jobId: entry.jobId, userId: lane.userId }])
+  const { refused, waiting } = await findInteractiveElsewhere(sql, [{ jobId: entry.jobId, userId: lane.userId }])
   const info = refused.get(entry.jobId)
   if (info) return { start: null, reason: because('INTERACTIVE_QUOTA', info), becomes: 'FAILED' }
   return waiting.length === 0 ? verdict : { start: null, reason: endsElsewhere, becomes: 'QUEUED' }
@@ -209,7 +209,7 @@ async function submitOne(
   { sql, domain, leader }: { sql: Sql; domain: Domain; leader: Leader },
   question: NoWaitQuestion,
 ): Promise<Submitted> {
-  const viewer = viewerWho(question)
+  const viewer = restoreViewer(question)
   const [decision] = await submitInTransaction(domain, sql, [
     readSubmission(viewer, question.input, domain.time.nowMs()),
   ])

@@ -1,8 +1,8 @@
 import type { Domain } from '../domain/domain.ts'
 import { storeUnsent } from '../domain/inside/closures.ts'
-import { visitLate } from '../domain/jobs/finished.ts'
-import { loseNodes } from '../domain/jobs/lost-runs.ts'
-import { type RunFacts, storeFacts } from '../domain/jobs/run-facts.ts'
+import { rewindForLateEnds } from '../domain/jobs/finished.ts'
+import { markNodesLost } from '../domain/jobs/lost-runs.ts'
+import { type RunFacts, storeRunFacts } from '../domain/jobs/run-facts.ts'
 import { lockReportedJobs, type ReportedJob, recordLateReport, saveHandles } from '../domain/jobs/runs.ts'
 import { type Move, transition } from '../domain/jobs/transition.ts'
 import { fence, type Leader } from '../domain/leadership.ts'
@@ -110,7 +110,7 @@ async function writeRound(
     if (job && !late && steps.length === 0) facts.push(...factsIn(report))
     written.states.set(report, job && !late ? (steps.at(-1)?.to ?? job.state) : null)
   }
-  await storeFacts(sql, facts)
+  await storeRunFacts(sql, facts)
   await storeLosses({ sql, leader }, reports, moves)
   await sealLog(sql, over)
   await transition(
@@ -123,7 +123,7 @@ async function writeRound(
     moves.flatMap((steps) => steps[1] ?? []),
     domain.time.nowMs(),
   )
-  await visitLate(sql, moves.flat(), domain.time.nowMs())
+  await rewindForLateEnds(sql, moves.flat(), domain.time.nowMs())
 }
 
 async function storeLosses(
@@ -132,7 +132,7 @@ async function storeLosses(
   moves: readonly Move[][],
 ): Promise<void> {
   for (const [index, each] of reports.entries())
-    if (isLoss(each) && moves[index]?.length) await loseNodes(sql, leader.pool, each.runId)
+    if (isLoss(each) && moves[index]?.length) await markNodesLost(sql, leader.pool, each.runId)
 }
 
 const isLoss = ({ report }: RunReport): boolean => report.kind === 'lost'

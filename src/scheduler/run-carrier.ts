@@ -1,5 +1,5 @@
 import type { Domain } from '../domain/domain.ts'
-import { takeLeave } from '../domain/jobs/leaving.ts'
+import { confirmPreemption } from '../domain/jobs/leaving.ts'
 import { type HoldingRun, markExpired } from '../domain/jobs/runs.ts'
 import { asLeader, Fenced, type Leader } from '../domain/leadership.ts'
 import type { JobState } from '../domain/state.ts'
@@ -116,7 +116,7 @@ export class Carrier {
   }
 
   async #takeLeave(): Promise<void> {
-    const leave = await this.#retrying('leave', () => this.#asLeader((sql) => takeLeave(sql, this.#run)))
+    const leave = await this.#retrying('leave', () => this.#asLeader((sql) => confirmPreemption(sql, this.#run)))
     this.#leaving = leave === 'SIGNAL'
     if (leave !== 'SIGNAL') return
     this.#ends = true

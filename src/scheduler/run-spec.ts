@@ -1,6 +1,6 @@
 import type { Domain } from '../domain/domain.ts'
 import { readClosure } from '../domain/inside/closures.ts'
-import { runTokenOf } from '../domain/inside/run-tokens.ts'
+import { deriveRunToken } from '../domain/inside/run-tokens.ts'
 import type { HoldingRun } from '../domain/jobs/runs.ts'
 import { copiesOf } from '../domain/spec.ts'
 import type { RunSpec } from '../executors/executor.ts'
@@ -16,7 +16,7 @@ export interface RunAids {
 }
 
 export async function readRunAids(domain: Domain, run: HoldingRun, url: string): Promise<RunAids> {
-  const token = await runTokenOf(domain, run.runId)
+  const token = await deriveRunToken(domain, run.runId)
   // A first run has no closure.
   const closure = run.number > 1 ? await readClosure(domain.db.sql, run.jobId) : null
   return { url, token, closure }

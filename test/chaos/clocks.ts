@@ -6,7 +6,7 @@ import type pg from 'pg'
 import { Random } from '../../simulate/random.ts'
 import { openConnection } from '../../src/client/connection/transport.ts'
 import { TypedDocumentString } from '../../src/client/generated/graphql.ts'
-import { findings } from '../../src/domain/selfcheck/selfcheck.ts'
+import { findViolations } from '../../src/domain/selfcheck/selfcheck.ts'
 import { systemClock } from '../../src/platform/clock.ts'
 import { createLog } from '../../src/platform/log.ts'
 import { startPostgres } from '../../src/platform/postgres/postgres.ts'
@@ -106,7 +106,7 @@ async function playRounds(stage: Stage, seconds: number): Promise<void> {
   const heartbeats = followHeartbeats(stage)
   try {
     for (; stage.counts.rounds === 0 || performance.now() < endMs; stage.counts.rounds++) await playRound(stage)
-    assert.deepEqual(await findings(pgSql(stage.database)), [])
+    assert.deepEqual(await findViolations(pgSql(stage.database)), [])
     assert.equal(await end(stage), 0, stage.server.output())
   } finally {
     await heartbeats.close()

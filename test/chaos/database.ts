@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { Random } from '../../simulate/random.ts'
-import { findings } from '../../src/domain/selfcheck/selfcheck.ts'
+import { findViolations } from '../../src/domain/selfcheck/selfcheck.ts'
 import { systemClock } from '../../src/platform/clock.ts'
 import { createLog } from '../../src/platform/log.ts'
 import { findPostmaster } from '../../src/platform/postgres/cluster.ts'
@@ -72,7 +72,7 @@ async function demandAllDone(databaseUrl: string): Promise<void> {
     const open = async () =>
       (await client.query("SELECT id, state FROM job WHERE state NOT IN ('SUCCEEDED', 'FAILED', 'CANCELLED')")).rows
     await until(async () => (await open()).length === 0, { what: 'all jobs have ended', timeoutMs: here(doneMsMax) })
-    assert.deepEqual(await findings(pgSql(client)), [])
+    assert.deepEqual(await findViolations(pgSql(client)), [])
   })
 }
 

@@ -55,7 +55,7 @@ it('invalid input is refused in one line', async () => {
   expect(await berth('limits', 'scope', 'user', 'local')).toMatchObject({ code: 2 })
   expect(await berth('limits', 'scope', 'user', 'nobody', '--jobs', '1')).toMatchObject({
     code: 2,
-    stderr: expect.stringContaining('There is no user nobody'),
+    stderr: expect.stringContaining('The user nobody does not exist'),
   })
   expect(await berth('limits', '--pool', 'moon')).toMatchObject({ code: 5 })
 })

@@ -66,7 +66,7 @@ it('nodes are reserved, listed, used by the jobs that name the reservation, and 
   expect(runs).toEqual([{ state: 'SUCCEEDED', nodes: ['n2'] }])
   expect(await berth('submit', '--reservation', id, '--project', 'other', '--', 'x')).toMatchObject({
     code: 2,
-    stderr: expect.stringContaining(`There is no capacity reservation ${id} for the project other in the pool lab`),
+    stderr: expect.stringContaining(`Capacity reservation ${id} not found for project other in pool lab`),
   })
   expect(await berth('reservation', 'create', 'again', '--project', 'p', '--node', 'n2', ...window)).toMatchObject({
     code: 2,

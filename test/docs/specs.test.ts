@@ -11,9 +11,9 @@ import { TimeInterval } from '../../src/client/psij/time-interval.ts'
 import { InvalidInput } from '../../src/domain/errors.ts'
 import { executorNames, specialFields } from '../../src/domain/executors.ts'
 import { parseSubmission } from '../../src/domain/input.ts'
-import { normalise } from '../../src/domain/submission/normalise.ts'
-import { route } from '../../src/domain/submission/routing.ts'
-import { brokenRules } from '../../src/domain/submission/rules.ts'
+import { normaliseSpec } from '../../src/domain/submission/normalise.ts'
+import { routeSpec } from '../../src/domain/submission/routing.ts'
+import { findBrokenRules } from '../../src/domain/submission/rules.ts'
 import { destinationOf } from '../support/destination.ts'
 import { root } from '../support/sources.ts'
 
@@ -69,9 +69,9 @@ describe('fields and executors', () => {
   function refusal(executor: string, sample: object): InvalidInput | null {
     const how = 'handler' in sample || executor === 'handler' ? { handler: 'a.ts' } : { command: ['true'] }
     const { spec } = parseSubmission({ spec: { ...('command' in sample ? {} : how), ...sample, executor } })
-    expect(brokenRules(spec, 0)).toEqual([])
+    expect(findBrokenRules(spec, 0)).toEqual([])
     try {
-      route(spec, [destination(executor)])
+      routeSpec(spec, [destination(executor)])
       return null
     } catch (error) {
       if (error instanceof InvalidInput) return error
@@ -113,7 +113,7 @@ describe('job files of the EAI Toolkit', () => {
     expect(spec).toEqual(parse(here))
     expect(warnings).toHaveLength(remark.startsWith('warning') ? 1 : 0)
     const input = parseSubmission({ spec: { command: ['true'], ...spec } })
-    expect(brokenRules(input.spec, 0)).toEqual([])
+    expect(findBrokenRules(input.spec, 0)).toEqual([])
     expect(build(stringify(build(theirs)))).toEqual(build(theirs))
   })
 
@@ -144,7 +144,7 @@ describe('job files of the EAI Toolkit', () => {
         spec: { command: ['true'], internalDns: { name: given, ports: [{ port: 80 }] } },
       })
       const route = { queue: 'q', pool: 'p', policy: 'PRIORITY', executor: 'container' } as const
-      return normalise(spec, { route, account: 'users.ann', destination: undefined }).spec.internalDns?.name
+      return normaliseSpec(spec, { route, account: 'users.ann', destination: undefined }).spec.internalDns?.name
     }
     expect([name('web'), name('dns-users-ann-web'), name('dns-users-bob-web')]).toEqual([
       'dns-users-ann-web',

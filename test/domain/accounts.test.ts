@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { accountsAbove, isAtOrBelow, ownAccount, rootOf, shareAccountOf } from '../../src/domain/accounts.ts'
 import { newId } from '../../src/domain/ids.ts'
 import { userName } from '../../src/domain/people/users.ts'
-import { findings } from '../../src/domain/selfcheck/selfcheck.ts'
+import { findViolations } from '../../src/domain/selfcheck/selfcheck.ts'
 import { openTestDomain } from '../support/domain.ts'
 
 const name = fc.stringMatching(/^[a-z0-9][\w.@+'-]{0,8}$/).filter((text) => userName.safeParse(text).success)
@@ -71,7 +71,7 @@ describe('who may charge what, and whose share it has', async () => {
     ['ml.heavy.x', 'ml.heavy'],
   ])('john charges %s, which has the share of %s', async (account, share) => {
     expect(await chargedBy(await it.submit({ account }, john))).toEqual({ charged: account, share })
-    expect(await findings(sql)).toEqual([])
+    expect(await findViolations(sql)).toEqual([])
   })
 
   test('a team with a dotted name is a part of the team above it, and not the other way round', async () => {

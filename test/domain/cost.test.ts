@@ -10,8 +10,8 @@ import { type Move, transition } from '../../src/domain/jobs/transition.ts'
 import { createQuota } from '../../src/domain/limits/quotas.ts'
 import { allocate, readNodes } from '../../src/domain/machines/nodes.ts'
 import { applyPools } from '../../src/domain/machines/pools.ts'
-import { findings } from '../../src/domain/selfcheck/selfcheck.ts'
-import { quotaUsageOf } from '../../src/domain/submission/own-quotas.ts'
+import { findViolations } from '../../src/domain/selfcheck/selfcheck.ts'
+import { readQuotaUsage } from '../../src/domain/submission/own-quotas.ts'
 import { type SubmitOutcome, submitJobs } from '../../src/domain/submission/submit.ts'
 import { createDatabase, type TestDatabase } from '../support/database.ts'
 import { createTestDomain, simNode, type TestDomain } from '../support/domain.ts'
@@ -39,7 +39,7 @@ beforeEach(async () => {
   await apply(rates)
 })
 afterAll(async () => {
-  expect(await findings(database.db.sql)).toEqual([])
+  expect(await findViolations(database.db.sql)).toEqual([])
   await it[Symbol.asyncDispose]()
   await database.close()
 })
@@ -253,7 +253,7 @@ describe('a job that may run for ever on what has a price', () => {
 
 describe('without rates, a job that ends before it ran gives its cost back', () => {
   beforeEach(() => apply())
-  const used = async () => (await quotaUsageOf(it.domain, ann)).map((one) => one.used)
+  const used = async () => (await readQuotaUsage(it.domain, ann)).map((one) => one.used)
   const spec = { resources, estimatedCost: 5 }
 
   test('cancelled, once, however often and by however many', async () => {

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { findings } from '../../src/domain/selfcheck/selfcheck.ts'
+import { findViolations } from '../../src/domain/selfcheck/selfcheck.ts'
 import { type Api, connectApi } from '../support/api.ts'
 import { type BerthProcess, freePort, startBerth } from '../support/berth-process.ts'
 import { createDatabase, type TestDatabase } from '../support/database.ts'
@@ -75,5 +75,5 @@ test('74: 300 jobs cancelled at random moments end in exactly one final state ea
   expect(rows).toHaveLength(300)
   expect(rows.every(({ finals, runs }) => finals === 1 && runs === 1)).toBe(true)
   expect(new Set(rows.map(({ state }) => state)).isSubsetOf(new Set(['SUCCEEDED', 'CANCELLED']))).toBe(true)
-  expect(await findings(database.db.sql)).toEqual([])
+  expect(await findViolations(database.db.sql)).toEqual([])
 })

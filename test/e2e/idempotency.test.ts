@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { findings } from '../../src/domain/selfcheck/selfcheck.ts'
+import { findViolations } from '../../src/domain/selfcheck/selfcheck.ts'
 import { type Api, connectApi } from '../support/api.ts'
 import { type BerthProcess, freePort, startBerth } from '../support/berth-process.ts'
 import { createDatabase, type TestDatabase } from '../support/database.ts'
@@ -112,7 +112,7 @@ test(`28: after kill -9 between commit and response, ${kills} times, every retry
     expect(await jobsNamed(names)).toBe(keysPerKill)
     running[0] = await start(Number(new URL(server.url).port))
   }
-  expect(await findings(database.db.sql)).toEqual([])
+  expect(await findViolations(database.db.sql)).toEqual([])
 })
 
 const jobsNamed = async (names: readonly string[]) =>

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { findings } from '../../src/domain/selfcheck/selfcheck.ts'
+import { findViolations } from '../../src/domain/selfcheck/selfcheck.ts'
 import { type Api, connectApi } from '../support/api.ts'
 import { type BerthProcess, freePort, startBerth } from '../support/berth-process.ts'
 import { createDatabase, type TestDatabase } from '../support/database.ts'
@@ -166,7 +166,7 @@ test('the leader is killed again and again under load: nothing starts twice, and
   await client.query('DROP TRIGGER look ON run')
   expect(await sql('SELECT job_id FROM run')).toHaveLength(submitted)
   expect((await sql<{ most: number }>('SELECT max(holding) AS most FROM seen'))[0]?.most).toBeLessThanOrEqual(limit)
-  expect(await findings(database.db.sql)).toEqual([])
+  expect(await findViolations(database.db.sql)).toEqual([])
   await client.end()
   expect(kills).toBeGreaterThan(0)
 })
@@ -189,7 +189,7 @@ test('case 78: a leader that freezes while idle is replaced, and does nothing wh
   expect((await leading()).server).toBe(other)
   expect(await sql('SELECT job_id FROM run')).toHaveLength(more.length + 1)
   await expectNothingBeyond(frozen)
-  expect(await findings(database.db.sql)).toEqual([])
+  expect(await findViolations(database.db.sql)).toEqual([])
 })
 
 test('case 78: a leader that freezes inside the transaction of a start does not start the job; the next leader does', async () => {
@@ -217,6 +217,6 @@ test('case 78: a leader that freezes inside the transaction of a start does not 
   await until(async () => (await count("state = 'SUCCEEDED'")) === 2, { what: 'both are done' })
   expect(await sql('SELECT count(*) FROM run')).toEqual([{ count: 2 }])
   await expectNothingBeyond(frozen)
-  expect(await findings(database.db.sql)).toEqual([])
+  expect(await findViolations(database.db.sql)).toEqual([])
   await holder.end()
 })

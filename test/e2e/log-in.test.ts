@@ -136,6 +136,6 @@ describe('the mode of a server', () => {
         )
     expect(await until(nameOf, { what: 'the server accepts the token' })).toBe('admin')
     expect((await anonymous.ask('{ viewer { permissions } }')).status).toBe(401)
-    expect(alone.output()).toContain('another server over this database has users')
+    expect(alone.output()).toContain('another server of this database entered multi-user mode')
   })
 })

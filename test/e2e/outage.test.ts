@@ -3,7 +3,7 @@ import { availableParallelism, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { findings } from '../../src/domain/selfcheck/selfcheck.ts'
+import { findViolations } from '../../src/domain/selfcheck/selfcheck.ts'
 import {
   type Api,
   connectApi,
@@ -132,7 +132,7 @@ test('sessions that PostgreSQL ends repeatedly cost only time', async () => {
     [all],
   )
   expect(row?.ok).toBe(all.length)
-  expect(await findings(sql)).toEqual([])
+  expect(await findViolations(sql)).toEqual([])
 })
 
 /** Nothing of a break this short outlives a lease: the leader loses its lock, and leads again at once. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { findings } from '../../src/domain/selfcheck/selfcheck.ts'
+import { findViolations } from '../../src/domain/selfcheck/selfcheck.ts'
 import { soak } from '../soak/soak.ts'
 import { createDatabase } from '../support/database.ts'
 
@@ -18,5 +18,5 @@ test('mixed submissions over three servers get the expected responses, and none 
     'accepted',
     'hit',
   ])
-  expect(await findings(database.db.sql)).toEqual([])
+  expect(await findViolations(database.db.sql)).toEqual([])
 })

@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { findings } from '../../src/domain/selfcheck/selfcheck.ts'
+import { findViolations } from '../../src/domain/selfcheck/selfcheck.ts'
 import {
   type Api,
   connectApi,
@@ -118,6 +118,6 @@ test('when the leader of 1,000 jobs is killed, another leads, and every job has 
   await until(async () => (await done()) === 1_000, { what: 'all are done', timeoutMs: 90_000 })
   const runs = await database.db.sql.query('SELECT job_id FROM run WHERE job_id = ANY($1)', [ids])
   expect(runs).toHaveLength(1_000)
-  expect(await findings(database.db.sql)).toEqual([])
+  expect(await findViolations(database.db.sql)).toEqual([])
   expect(await jobOf(others[0] as Api, ids[0] ?? '')).toMatchObject({ state: 'SUCCEEDED', version: 4 })
 })

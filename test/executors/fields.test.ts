@@ -2,8 +2,8 @@ import { describe, expect, test } from 'vitest'
 import { InvalidInput } from '../../src/domain/errors.ts'
 import { parseSubmission } from '../../src/domain/input.ts'
 import type { JobSpec } from '../../src/domain/spec.ts'
-import { normalise } from '../../src/domain/submission/normalise.ts'
-import { route } from '../../src/domain/submission/routing.ts'
+import { normaliseSpec } from '../../src/domain/submission/normalise.ts'
+import { routeSpec } from '../../src/domain/submission/routing.ts'
 import { makeRequest } from '../../src/executors/container/create.ts'
 import type { RunSpec } from '../../src/executors/executor.ts'
 import { makeNetworkObjects } from '../../src/executors/kubernetes/network.ts'
@@ -148,7 +148,8 @@ const notHere: Record<string, ReadonlySet<string>> = { container: ofPlanner, kub
 function specOf(executor: string, input: object): JobSpec {
   const { spec } = parseSubmission({ spec: { command: ['true'], ...input, executor } })
   const destination = destinationOf(executor, { relaxReplicas: true, deviceIds: [0] })
-  return normalise(spec, { route: route(spec, [destination]), account: 'users.test', destination: undefined }).spec
+  return normaliseSpec(spec, { route: routeSpec(spec, [destination]), account: 'users.test', destination: undefined })
+    .spec
 }
 
 /** null: refused, with a violation that names one of the fields and the executor. */

@@ -1,6 +1,6 @@
 import { rm } from 'node:fs/promises'
 import type { JobSpec } from '../../src/domain/spec.ts'
-import { normalise } from '../../src/domain/submission/normalise.ts'
+import { normaliseSpec } from '../../src/domain/submission/normalise.ts'
 import type { Route } from '../../src/domain/submission/routing.ts'
 import type { Executor, Handle, LogPosition, Observation, RunSpec } from '../../src/executors/executor.ts'
 import { until } from '../support/until.ts'
@@ -30,7 +30,7 @@ let runs = 0
 
 const way: Route = { queue: 'default', pool: 'p', policy: 'PRIORITY', executor: 'local' }
 const plainSpec: JobSpec = {
-  ...normalise({}, { route: way, account: 'users.test', destination: undefined }).spec,
+  ...normaliseSpec({}, { route: way, account: 'users.test', destination: undefined }).spec,
   maxRunTimeSeconds: 0,
 }
 

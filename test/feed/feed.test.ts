@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest
 import { type Viewer, viewerOf } from '../../src/domain/access.ts'
 import { type Topic, topics } from '../../src/domain/domain.ts'
 import { NotFound } from '../../src/domain/errors.ts'
-import { storeFacts } from '../../src/domain/jobs/run-facts.ts'
+import { storeRunFacts } from '../../src/domain/jobs/run-facts.ts'
 import { sequenceOnce } from '../../src/domain/jobs/sequence.ts'
 import { createFeed, type Feed } from '../../src/feed/feed.ts'
 import type { JobStatusMessage } from '../../src/feed/job-status.ts'
@@ -141,10 +141,10 @@ test('why a run does not begin comes as a message without events, when it change
   await sequence()
   const stream = await feed.jobStatus({ viewer: ada, jobId, after: 1 })
   await transitions(stream)
-  await storeFacts(sql, [{ runId, info: 'Pulling image' }])
+  await storeRunFacts(sql, [{ runId, info: 'Pulling image' }])
   const told = await transitions(stream)
   expect(told).toMatchObject({ events: [], cursor: 1, job: { stateInfo: 'Pulling image' } })
-  await storeFacts(sql, [{ runId, info: 'Pulling image' }])
+  await storeRunFacts(sql, [{ runId, info: 'Pulling image' }])
   const [same] = await sql.query<{ toldAt: Date }>('SELECT told_at AS "toldAt" FROM job WHERE id = $1', [jobId])
   expect(same).toEqual({ toldAt: told.job.toldAt })
   await stream.return()

@@ -130,7 +130,7 @@ it('a stream that is closed before its first snapshot releases everything', asyn
   const watch = createQueueWatch({ ...server.domain, clock })
   const stream = await watch.watch(server.admin, null)
   await stream.return()
-  await expect(watch.watch(server.admin, 'nowhere')).rejects.toThrow('There is no pool nowhere')
+  await expect(watch.watch(server.admin, 'nowhere')).rejects.toThrow('Pool nowhere not found')
   expect([watch.openWatchers(), clock.sleeping]).toEqual([0, 0])
 })
 

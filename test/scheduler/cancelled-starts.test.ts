@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { cancelJob } from '../../src/domain/control/cancel.ts'
-import { findings } from '../../src/domain/selfcheck/selfcheck.ts'
+import { findViolations } from '../../src/domain/selfcheck/selfcheck.ts'
 import { type Executor, StartFailed } from '../../src/executors/executor.ts'
 import { createSimulatedExecutor } from '../../src/executors/simulated/simulated.ts'
 import { systemClock } from '../../src/platform/clock.ts'
@@ -36,7 +36,7 @@ beforeEach(async () => {
 afterEach(async () => {
   await scheduler.stop()
   await inner.close()
-  expect(await findings(database.db.sql)).toEqual([])
+  expect(await findViolations(database.db.sql)).toEqual([])
   await it[Symbol.asyncDispose]()
   await database.close()
   await rm(dataDir, { recursive: true })

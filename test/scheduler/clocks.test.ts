@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { findings } from '../../src/domain/selfcheck/selfcheck.ts'
+import { findViolations } from '../../src/domain/selfcheck/selfcheck.ts'
 import type { Executor } from '../../src/executors/executor.ts'
 import { createLocalExecutor } from '../../src/executors/local/local.ts'
 import { createSimulatedExecutor } from '../../src/executors/simulated/simulated.ts'
@@ -30,7 +30,7 @@ beforeEach(async () => {
 })
 afterEach(async () => {
   await scheduler?.stop()
-  expect(await findings(database.db.sql)).toEqual([])
+  expect(await findViolations(database.db.sql)).toEqual([])
   for (const executor of Object.values(executors)) await executor.close()
   await it[Symbol.asyncDispose]()
   await database.close()

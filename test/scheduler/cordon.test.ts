@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { removeNode, updateNode } from '../../src/domain/machines/node-changes.ts'
-import { findings } from '../../src/domain/selfcheck/selfcheck.ts'
+import { findViolations } from '../../src/domain/selfcheck/selfcheck.ts'
 import { createDatabase } from '../support/database.ts'
 import { createTestDomain, simNode } from '../support/domain.ts'
 import { createLeader } from '../support/leader.ts'
@@ -36,5 +36,5 @@ test('from the moment that a node is cordoned or gone nothing starts there, what
   await it.submit()
   const outcome = await Promise.allSettled([leader.tick(), removeNode(it.domain, it.admin, { id: gone })])
   expect(outcome[0]).toMatchObject({ status: 'fulfilled' })
-  expect(await findings(database.db.sql)).toEqual([])
+  expect(await findViolations(database.db.sql)).toEqual([])
 })

@@ -4,8 +4,8 @@ import { setJobPriority } from '../../src/domain/control/priority.ts'
 import { Rejected } from '../../src/domain/errors.ts'
 import { applyPools } from '../../src/domain/machines/pools.ts'
 import { explainWaiting } from '../../src/domain/queue/why-waiting.ts'
-import { findings } from '../../src/domain/selfcheck/selfcheck.ts'
-import { submit as submitNow } from '../../src/domain/submission/start-now.ts'
+import { findViolations } from '../../src/domain/selfcheck/selfcheck.ts'
+import { submitAll as submitNow } from '../../src/domain/submission/start-now.ts'
 import { type BackendNode, StartFailed } from '../../src/executors/executor.ts'
 import { systemClock } from '../../src/platform/clock.ts'
 import { createLog } from '../../src/platform/log.ts'
@@ -34,7 +34,7 @@ beforeEach(async () => {
 })
 afterEach(async () => {
   await scheduler.stop()
-  expect(await findings(database.db.sql)).toEqual([])
+  expect(await findViolations(database.db.sql)).toEqual([])
   await backend.close()
   await it[Symbol.asyncDispose]()
   await database.close()

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { InvalidInput } from '../../src/domain/errors.ts'
 import { type Move, transition } from '../../src/domain/jobs/transition.ts'
-import { findings } from '../../src/domain/selfcheck/selfcheck.ts'
+import { findViolations } from '../../src/domain/selfcheck/selfcheck.ts'
 import { retryJob } from '../../src/domain/submission/retry.ts'
 import { submitJobs } from '../../src/domain/submission/submit.ts'
 import { openTestDomain, simNode } from '../support/domain.ts'
@@ -91,7 +91,7 @@ test('the failure of its first job ends the 99 others, down to the last', async 
     ...all('CANCELLED DEPENDENCY_FAILED'),
     'CANCELLED DEPENDENCY_FAILED',
   ])
-  expect(await findings(database.db.sql)).toEqual([])
+  expect(await findViolations(database.db.sql)).toEqual([])
 })
 
 test.each([
@@ -144,6 +144,6 @@ test('a job waits for at most 100 jobs, none twice, and only for jobs that it ma
   ])
   const rosa = await it.user('rosa', 'RESEARCHER')
   expect(await refusal([{ jobId: first }], rosa)).toEqual([
-    { path: ['spec', 'dependsOn', '0', 'jobId'], message: `There is no job ${first}` },
+    { path: ['spec', 'dependsOn', '0', 'jobId'], message: `Job ${first} not found` },
   ])
 })

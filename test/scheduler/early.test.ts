@@ -1,7 +1,7 @@
 import { afterAll, expect, test } from 'vitest'
 import { cancelJob } from '../../src/domain/control/cancel.ts'
 import { explainWaiting } from '../../src/domain/queue/why-waiting.ts'
-import { findings } from '../../src/domain/selfcheck/selfcheck.ts'
+import { findViolations } from '../../src/domain/selfcheck/selfcheck.ts'
 import { openTestDomain } from '../support/domain.ts'
 import { openFakeBackend } from '../support/fake-backend.ts'
 import { startScheduler } from '../support/leader.ts'
@@ -34,7 +34,7 @@ test('short jobs wait in the backend before a node is free, and the books say so
   await until(() => given().length === 4, { what: 'the backend has twice what fits' })
   expect(given()).toEqual(short.slice(0, 4))
   expect(await free()).toEqual([-4_000, -4_000])
-  expect(await findings(database.db.sql)).toEqual([])
+  expect(await findViolations(database.db.sql)).toEqual([])
   const [reason] = (await explainWaiting(it.domain, [urgent])).get(urgent)?.reasons ?? []
   expect(reason).toMatchObject({ code: 'CLASS_BLOCKED', jobId: short[4] })
 
@@ -44,5 +44,5 @@ test('short jobs wait in the backend before a node is free, and the books say so
   await cancelJob(it.domain, it.admin, { jobId: short[0] ?? '' })
   await until(() => given().includes(short[4] ?? ''), { what: 'the next one follows' })
   expect(given()).not.toContain(short[5])
-  expect(await findings(database.db.sql)).toEqual([])
+  expect(await findViolations(database.db.sql)).toEqual([])
 })

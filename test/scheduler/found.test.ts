@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { cancelJob } from '../../src/domain/control/cancel.ts'
-import { findings } from '../../src/domain/selfcheck/selfcheck.ts'
+import { findViolations } from '../../src/domain/selfcheck/selfcheck.ts'
 import type { Executor } from '../../src/executors/executor.ts'
 import { createLocalExecutor } from '../../src/executors/local/local.ts'
 import { createSimulatedExecutor } from '../../src/executors/simulated/simulated.ts'
@@ -42,7 +42,7 @@ describe.each(['simulated', 'local'] as const)('with the executor %s', (name) =>
   })
   afterEach(async () => {
     for (const scheduler of schedulers.splice(0)) await scheduler.stop()
-    expect(await findings(database.db.sql)).toEqual([])
+    expect(await findViolations(database.db.sql)).toEqual([])
     await executor.close()
     await it[Symbol.asyncDispose]()
     await database.close()

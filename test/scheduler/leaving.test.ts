@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { cancelJob } from '../../src/domain/control/cancel.ts'
 import { requestEvictions } from '../../src/domain/jobs/holds.ts'
-import { takeLeave } from '../../src/domain/jobs/leaving.ts'
-import { findings } from '../../src/domain/selfcheck/selfcheck.ts'
+import { confirmPreemption } from '../../src/domain/jobs/leaving.ts'
+import { findViolations } from '../../src/domain/selfcheck/selfcheck.ts'
 import type { Executor } from '../../src/executors/executor.ts'
 import { createSimulatedExecutor } from '../../src/executors/simulated/simulated.ts'
 import { systemClock } from '../../src/platform/clock.ts'
@@ -33,7 +33,7 @@ beforeEach(async () => {
 afterEach(async () => {
   for (const scheduler of schedulers) await scheduler.stop()
   await executor.close()
-  expect(await findings(database.db.sql)).toEqual([])
+  expect(await findViolations(database.db.sql)).toEqual([])
   await it[Symbol.asyncDispose]()
   await database.close()
   await rm(dataDir, { recursive: true })
@@ -115,7 +115,7 @@ test('49: whoever leads carries the order out, and the room goes on', async () =
 
 test('a leader that died before it sent the signal that it had promised: the next one sends it', async () => {
   const { victim, runId } = await victimAndClaimant({ restartable: true })
-  expect(await database.db.transaction((open) => takeLeave(open, { runId, jobId: victim }))).toBe('SIGNAL')
+  expect(await database.db.transaction((open) => confirmPreemption(open, { runId, jobId: victim }))).toBe('SIGNAL')
   start('b')
   await reaches(victim, 'QUEUED')
   expect(await row(victim)).toMatchObject({ state_reason: 'PREEMPTED', run_number: 2 })

@@ -6,7 +6,7 @@ import { transition } from '../../src/domain/jobs/transition.ts'
 import { setScopeLimit, updateLimits } from '../../src/domain/limits/limits.ts'
 import { deleteUser, updateUser } from '../../src/domain/people/users.ts'
 import { explainWaiting } from '../../src/domain/queue/why-waiting.ts'
-import { findings } from '../../src/domain/selfcheck/selfcheck.ts'
+import { findViolations } from '../../src/domain/selfcheck/selfcheck.ts'
 import type { JobState } from '../../src/domain/state.ts'
 import { createDatabase, type TestDatabase } from '../support/database.ts'
 import { createTestDomain, simNode, type TestDomain } from '../support/domain.ts'
@@ -38,7 +38,7 @@ beforeEach(async () => {
   leader = await createLeader(it.domain, 'sim')
 })
 afterEach(async () => {
-  expect(await findings(database.db.sql)).toEqual([])
+  expect(await findViolations(database.db.sql)).toEqual([])
   await it[Symbol.asyncDispose]()
   await database.close()
 })
@@ -90,7 +90,7 @@ test('jobs of a disabled user wait with the reason, and start once the user is e
   expect(await states([running, waiting, other])).toEqual(['STARTING', 'QUEUED', 'STARTING'])
   const held = { code: 'USER_DISABLED', scope: 'user:ann', message: expect.stringContaining('ann is disabled') }
   expect(await reasonOf(waiting)).toMatchObject(held)
-  expect(await findings(database.db.sql)).toEqual([])
+  expect(await findViolations(database.db.sql)).toEqual([])
   await updateUser(it.domain, it.admin, { id: ann.userId, disabled: false })
   await leader.tick()
   expect(await states([waiting])).toEqual(['STARTING'])

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { Leader } from '../../src/domain/leadership.ts'
-import { findings } from '../../src/domain/selfcheck/selfcheck.ts'
+import { findViolations } from '../../src/domain/selfcheck/selfcheck.ts'
 import { createLog } from '../../src/platform/log.ts'
 import { storeCapacity } from '../../src/scheduler/capacity-watch.ts'
 import type { Scheduler } from '../../src/scheduler/scheduler.ts'
@@ -31,7 +31,7 @@ beforeEach(async () => {
 })
 afterEach(async () => {
   await scheduler.stop()
-  expect(await findings(database.db.sql)).toEqual([])
+  expect(await findViolations(database.db.sql)).toEqual([])
   await backend.close()
   await it[Symbol.asyncDispose]()
   await database.close()

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { Fenced } from '../../src/domain/leadership.ts'
 import { backOffSeconds, countStartFailure } from '../../src/domain/machines/node-trouble.ts'
 import { explainWaiting } from '../../src/domain/queue/why-waiting.ts'
-import { findings } from '../../src/domain/selfcheck/selfcheck.ts'
+import { findViolations } from '../../src/domain/selfcheck/selfcheck.ts'
 import type { Executor } from '../../src/executors/executor.ts'
 import { createLocalExecutor } from '../../src/executors/local/local.ts'
 import { createSimulatedExecutor } from '../../src/executors/simulated/simulated.ts'
@@ -34,7 +34,7 @@ beforeEach(async () => {
 afterEach(async () => {
   await scheduler?.stop()
   scheduler = undefined
-  expect(await findings(database.db.sql)).toEqual([])
+  expect(await findViolations(database.db.sql)).toEqual([])
   await executor?.close()
   executor = undefined
   await it[Symbol.asyncDispose]()

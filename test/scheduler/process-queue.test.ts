@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import { applyPools } from '../../src/domain/machines/pools.ts'
 import { processQueue } from '../../src/domain/queue/process-queue.ts'
 import { askMsMax, openQuestions, passMsMax } from '../../src/domain/queue/questions.ts'
-import { findings } from '../../src/domain/selfcheck/selfcheck.ts'
+import { findViolations } from '../../src/domain/selfcheck/selfcheck.ts'
 import { Unavailable } from '../../src/platform/tx.ts'
 import { createDatabase, type TestDatabase } from '../support/database.ts'
 import { createTestDomain, simNode, type TestDomain } from '../support/domain.ts'
@@ -17,7 +17,7 @@ beforeEach(async () => {
   it = await createTestDomain(database.db, { pool: { scheduling: { automatic: false } } })
 })
 afterEach(async () => {
-  expect(await findings(database.db.sql)).toEqual([])
+  expect(await findViolations(database.db.sql)).toEqual([])
   await it[Symbol.asyncDispose]()
   await database.close()
 })

@@ -6,8 +6,8 @@ import { setScopeLimit, updateLimits } from '../../src/domain/limits/limits.ts'
 import { applyPools } from '../../src/domain/machines/pools.ts'
 import { estimateStarts } from '../../src/domain/queue/estimate.ts'
 import { answerQuestion, ask, forgetQuestions, openQuestions } from '../../src/domain/queue/questions.ts'
-import { findings } from '../../src/domain/selfcheck/selfcheck.ts'
-import { type SubmissionOutcome, submit } from '../../src/domain/submission/start-now.ts'
+import { findViolations } from '../../src/domain/selfcheck/selfcheck.ts'
+import { type SubmissionOutcome, submitAll } from '../../src/domain/submission/start-now.ts'
 import { Unavailable } from '../../src/platform/tx.ts'
 import { createDatabase, type TestDatabase } from '../support/database.ts'
 import { createTestDomain, simNode, type TestDomain } from '../support/domain.ts'
@@ -28,7 +28,7 @@ beforeEach(async () => {
   leader = await createLeader(it.domain, 'sim')
 })
 afterEach(async () => {
-  expect(await findings(database.db.sql)).toEqual([])
+  expect(await findViolations(database.db.sql)).toEqual([])
   expect(await sql('SELECT id FROM question')).toEqual([])
   await it[Symbol.asyncDispose]()
   await database.close()
@@ -39,9 +39,11 @@ const sql = <Row>(text: string, values: unknown[] = []) => database.db.sql.query
 /** Submits while a leader answers. */
 async function asking(wish: Record<string, unknown>, spec: Record<string, unknown> = {}, viewer = it.admin) {
   let outcome: SubmissionOutcome | undefined
-  const submitted = submit(it.domain, viewer, [{ ...wish, spec: { command: ['true'], ...spec } }]).then(([first]) => {
-    outcome = first
-  })
+  const submitted = submitAll(it.domain, viewer, [{ ...wish, spec: { command: ['true'], ...spec } }]).then(
+    ([first]) => {
+      outcome = first
+    },
+  )
   await until(
     async () => {
       if (!outcome) await leader.tick()
@@ -206,9 +208,9 @@ describe('dryRun', () => {
     expect(await dryRun({ restartable: true, preemptable: false })).toMatchObject({
       warnings: [expect.stringContaining('preemptable')],
     })
-    const [made] = await submit(it.domain, it.admin, [{ spec: { command: ['true'] }, idempotencyKey: 'k' }])
+    const [made] = await submitAll(it.domain, it.admin, [{ spec: { command: ['true'] }, idempotencyKey: 'k' }])
     // Nobody plans meanwhile: its key is answered without the leader.
-    const [known] = await submit(it.domain, it.admin, [
+    const [known] = await submitAll(it.domain, it.admin, [
       { spec: { command: ['true'] }, idempotencyKey: 'k', dryRun: true },
     ])
     expect(known).toMatchObject({ wouldBe: 'QUEUED', idempotentJobId: made && 'jobId' in made ? made.jobId : '' })
@@ -264,7 +266,7 @@ describe('noWait', () => {
     await updateLimits(it.domain, it.admin, { userMaxConcurrent: 3 })
     const wishes = Array.from({ length: 10 }, () => ({ spec: { command: ['true'] }, noWait: true }))
     let outcomes: SubmissionOutcome[] | undefined
-    void submit(it.domain, it.admin, wishes).then((all) => {
+    void submitAll(it.domain, it.admin, wishes).then((all) => {
       outcomes = all
     })
     const answered = async () => {
@@ -307,7 +309,7 @@ test('a second interactive job of a person would be refused, in another pool too
 
 describe('questions', () => {
   test('nobody answers: UNAVAILABLE after the deadline by database time, nothing is left, and it comes too late', async () => {
-    const gone = submit(it.domain, it.admin, [{ spec: { command: ['true'] }, noWait: true }])
+    const gone = submitAll(it.domain, it.admin, [{ spec: { command: ['true'] }, noWait: true }])
     const [question] = await until(
       async () => {
         const open = await openQuestions(it.domain, 'sim')

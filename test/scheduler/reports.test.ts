@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import { cancelJob } from '../../src/domain/control/cancel.ts'
 import { readClosure } from '../../src/domain/inside/closures.ts'
 import { visitFinished } from '../../src/domain/jobs/finished.ts'
-import { findings } from '../../src/domain/selfcheck/selfcheck.ts'
+import { findViolations } from '../../src/domain/selfcheck/selfcheck.ts'
 import type { Observation } from '../../src/executors/executor.ts'
 import { pruneOnce } from '../../src/scheduler/pruner.ts'
 import { createReporter, type Reporter } from '../../src/scheduler/reports.ts'
@@ -23,7 +23,7 @@ beforeEach(async () => {
   reporter = createReporter(it.domain, leader, 3)
 })
 afterEach(async () => {
-  expect(await findings(database.db.sql)).toEqual([])
+  expect(await findViolations(database.db.sql)).toEqual([])
   await it[Symbol.asyncDispose]()
   await database.close()
 })

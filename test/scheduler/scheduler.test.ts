@@ -5,7 +5,7 @@ import { setTimeout } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { cancelJob } from '../../src/domain/control/cancel.ts'
 import { createSequencer } from '../../src/domain/jobs/sequence.ts'
-import { findings } from '../../src/domain/selfcheck/selfcheck.ts'
+import { findViolations } from '../../src/domain/selfcheck/selfcheck.ts'
 import type { JobState } from '../../src/domain/state.ts'
 import type { Executor } from '../../src/executors/executor.ts'
 import { createSimulatedExecutor } from '../../src/executors/simulated/simulated.ts'
@@ -37,7 +37,7 @@ beforeEach(async () => {
 })
 afterEach(async () => {
   for (const stop of stops) await stop()
-  expect(await findings(database.db.sql)).toEqual([])
+  expect(await findViolations(database.db.sql)).toEqual([])
   await it[Symbol.asyncDispose]()
   await database.close()
   await rm(dataDir, { recursive: true })

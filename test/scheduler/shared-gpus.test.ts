@@ -1,8 +1,8 @@
 import { EventEmitter, on } from 'node:events'
 import { expect, test } from 'vitest'
 import { Random } from '../../simulate/random.ts'
-import { findings } from '../../src/domain/selfcheck/selfcheck.ts'
-import { submit } from '../../src/domain/submission/start-now.ts'
+import { findViolations } from '../../src/domain/selfcheck/selfcheck.ts'
+import { submitAll } from '../../src/domain/submission/start-now.ts'
 import type { Executor, Observation } from '../../src/executors/executor.ts'
 import { createDatabase } from '../support/database.ts'
 import { createTestDomain, simNode } from '../support/domain.ts'
@@ -91,7 +91,7 @@ test('no device is in two hands, in random submissions over local and container'
       : { command, executor: 'container', image: 'i', resources }
   }
   try {
-    await submit(
+    await submitAll(
       it.domain,
       it.admin,
       Array.from({ length: jobs }, () => ({ spec: randomSpec() })),
@@ -103,5 +103,5 @@ test('no device is in two hands, in random submissions over local and container'
   }
   expect(machine.clashes).toEqual([])
   expect(machine.started).toBe(jobs)
-  expect(await findings(database.db.sql)).toEqual([])
+  expect(await findViolations(database.db.sql)).toEqual([])
 })

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { cancelJob } from '../../src/domain/control/cancel.ts'
 import { type Move, transition } from '../../src/domain/jobs/transition.ts'
 import { Fenced } from '../../src/domain/leadership.ts'
-import { findings } from '../../src/domain/selfcheck/selfcheck.ts'
+import { findViolations } from '../../src/domain/selfcheck/selfcheck.ts'
 import type { Store } from '../../src/scheduler/plan/leader-store.ts'
 import type { Decisions, Hold } from '../../src/scheduler/plan/model.ts'
 import { plan } from '../../src/scheduler/plan/plan.ts'
@@ -26,7 +26,7 @@ beforeEach(async () => {
   store = createStored(it.domain, { pool: 'sim', epoch: 1, holder: 'test' })
 })
 afterEach(async () => {
-  expect(await findings(database.db.sql)).toEqual([])
+  expect(await findViolations(database.db.sql)).toEqual([])
   await it[Symbol.asyncDispose]()
   await database.close()
 })

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { type Move, transition } from '../../src/domain/jobs/transition.ts'
-import { findings } from '../../src/domain/selfcheck/selfcheck.ts'
+import { findViolations } from '../../src/domain/selfcheck/selfcheck.ts'
 import { readSubmission } from '../../src/domain/submission/submission.ts'
 import { submitInTransaction } from '../../src/domain/submission/submit.ts'
 import type { Sql } from '../../src/platform/tx.ts'
@@ -27,7 +27,7 @@ beforeEach(async () => {
   await store.load()
 })
 afterEach(async () => {
-  expect(await findings(database.db.sql)).toEqual([])
+  expect(await findViolations(database.db.sql)).toEqual([])
   await it[Symbol.asyncDispose]()
   await database.close()
 })

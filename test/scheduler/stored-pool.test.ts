@@ -4,7 +4,7 @@ import { cancelJob } from '../../src/domain/control/cancel.ts'
 import { type Move, transition } from '../../src/domain/jobs/transition.ts'
 import { Fenced } from '../../src/domain/leadership.ts'
 import { updateLimits } from '../../src/domain/limits/limits.ts'
-import { findings } from '../../src/domain/selfcheck/selfcheck.ts'
+import { findViolations } from '../../src/domain/selfcheck/selfcheck.ts'
 import { submitJobs } from '../../src/domain/submission/submit.ts'
 import { LaneWindow, windowSize } from '../../src/scheduler/plan/lane-window.ts'
 import type { Heard, Store } from '../../src/scheduler/plan/leader-store.ts'
@@ -30,7 +30,7 @@ beforeEach(async () => {
   store = createStored(it.domain, leader)
 })
 afterEach(async () => {
-  expect(await findings(database.db.sql)).toEqual([])
+  expect(await findViolations(database.db.sql)).toEqual([])
   await it[Symbol.asyncDispose]()
   await database.close()
 })

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import { forgetUnheard } from '../../src/domain/changes.ts'
 import { transition } from '../../src/domain/jobs/transition.ts'
 import { Fenced, vacate } from '../../src/domain/leadership.ts'
-import { findings } from '../../src/domain/selfcheck/selfcheck.ts'
+import { findViolations } from '../../src/domain/selfcheck/selfcheck.ts'
 import { createWorld } from '../../src/scheduler/plan/world.ts'
 import { createStored } from '../../src/scheduler/stored-pool.ts'
 import { createDatabase, type TestDatabase } from '../support/database.ts'
@@ -19,7 +19,7 @@ beforeEach(async () => {
   it = await createTestDomain(database.db)
 })
 afterEach(async () => {
-  expect(await findings(database.db.sql)).toEqual([])
+  expect(await findViolations(database.db.sql)).toEqual([])
   await it[Symbol.asyncDispose]()
   await database.close()
 })

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { processQueue } from '../../src/domain/queue/process-queue.ts'
-import { findings } from '../../src/domain/selfcheck/selfcheck.ts'
+import { findViolations } from '../../src/domain/selfcheck/selfcheck.ts'
 import { createStored } from '../../src/scheduler/stored-pool.ts'
 import { createTicker, type Ticker } from '../../src/scheduler/ticker.ts'
 import { createFakeClock } from '../support/clock.ts'
@@ -18,7 +18,7 @@ beforeEach(async () => {
   database = await createDatabase()
 })
 afterEach(async () => {
-  expect(await findings(database.db.sql)).toEqual([])
+  expect(await findViolations(database.db.sql)).toEqual([])
   await it[Symbol.asyncDispose]()
   await database.close()
 })

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import { cancelJob } from '../../src/domain/control/cancel.ts'
 import type { Domain } from '../../src/domain/domain.ts'
 import { type HoldingRun, readHoldingRuns, readRunsDue } from '../../src/domain/jobs/runs.ts'
-import { findings } from '../../src/domain/selfcheck/selfcheck.ts'
+import { findViolations } from '../../src/domain/selfcheck/selfcheck.ts'
 import type { JobState } from '../../src/domain/state.ts'
 import type { Executor, Observation } from '../../src/executors/executor.ts'
 import { createSimulatedExecutor } from '../../src/executors/simulated/simulated.ts'
@@ -57,7 +57,7 @@ afterEach(async () => {
   for (const { done } of carriers) await done
   await withdrawals.stop()
   await executor.close()
-  expect(await findings(database.db.sql)).toEqual([])
+  expect(await findViolations(database.db.sql)).toEqual([])
   await it[Symbol.asyncDispose]()
   await database.close()
   await rm(dataDir, { recursive: true })

@@ -4,8 +4,8 @@ import { transition } from '../../src/domain/jobs/transition.ts'
 import { setScopeLimit, updateLimits } from '../../src/domain/limits/limits.ts'
 import { createQuota } from '../../src/domain/limits/quotas.ts'
 import { explainWaiting } from '../../src/domain/queue/why-waiting.ts'
-import { findings } from '../../src/domain/selfcheck/selfcheck.ts'
-import { quotaUsageOf } from '../../src/domain/submission/own-quotas.ts'
+import { findViolations } from '../../src/domain/selfcheck/selfcheck.ts'
+import { readQuotaUsage } from '../../src/domain/submission/own-quotas.ts'
 import { submitJobs } from '../../src/domain/submission/submit.ts'
 import { createDatabase, type TestDatabase } from '../support/database.ts'
 import { createTestDomain, simNode, type TestDomain } from '../support/domain.ts'
@@ -34,7 +34,7 @@ async function open(nodes: readonly (typeof simNode)[]) {
   leader = await createLeader(it.domain, 'sim')
 }
 afterEach(async () => {
-  expect(await findings(database.db.sql)).toEqual([])
+  expect(await findViolations(database.db.sql)).toEqual([])
   await it[Symbol.asyncDispose]()
   await database.close()
 })
@@ -54,7 +54,7 @@ describe('a job that needs its node for itself counts the whole node', () => {
   test('in cost, before and after it has run', async () => {
     await createQuota(it.domain, it.admin, { type: 'COST_PER_DAY', action: 'BLOCK', scope: 'GLOBAL', limit: 900 })
     const id = await it.submit(whole)
-    expect(await quotaUsageOf(it.domain, it.admin)).toMatchObject([{ used: 864 }])
+    expect(await readQuotaUsage(it.domain, it.admin)).toMatchObject([{ used: 864 }])
     expect(await submit(whole)).toMatchObject({ code: 'COST_LIMIT_EXCEEDED' })
     await leader.tick()
     await transition(database.db.sql, [{ jobId: id, run: 1, from: 'STARTING', to: 'RUNNING', reason: null }], 0)
@@ -69,7 +69,7 @@ describe('a job that needs its node for itself counts the whole node', () => {
     await sql("UPDATE pool SET executors = '{local}'")
     await createQuota(it.domain, it.admin, { type: 'LOCAL_GPUS', action: 'BLOCK', scope: 'GLOBAL', limit: 10 })
     await it.submit({ resources: whole.resources })
-    expect(await quotaUsageOf(it.domain, it.admin)).toMatchObject([{ type: 'LOCAL_GPUS', used: 8 }])
+    expect(await readQuotaUsage(it.domain, it.admin)).toMatchObject([{ type: 'LOCAL_GPUS', used: 8 }])
     expect(await submit({ resources: whole.resources })).toMatchObject({ code: 'QUOTA_EXCEEDED', used: 8 })
   })
 
@@ -115,10 +115,10 @@ describe('where there are other nodes', () => {
     await sql("UPDATE pool SET executors = '{local}'")
     await createQuota(it.domain, it.admin, { type: 'LOCAL_GPUS', action: 'WARN', scope: 'GLOBAL', limit: 10 })
     const ids = [await it.submit(whole), await it.submit(whole)]
-    expect(await quotaUsageOf(it.domain, it.admin)).toMatchObject([{ used: 16 }])
+    expect(await readQuotaUsage(it.domain, it.admin)).toMatchObject([{ used: 16 }])
     await leader.tick()
     expect(await Promise.all(ids.map(stateOf))).toEqual(['STARTING', 'QUEUED'])
     expect(await nodesOf(ids[0] ?? '')).toEqual(['small'])
-    expect(await quotaUsageOf(it.domain, it.admin)).toMatchObject([{ used: 8 }])
+    expect(await readQuotaUsage(it.domain, it.admin)).toMatchObject([{ used: 8 }])
   })
 })

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { UserLevel, Viewer } from '../../src/domain/access.ts'
 import type { DeclaredNode, DeclaredPool } from '../../src/domain/machines/pools.ts'
-import { findings } from '../../src/domain/selfcheck/selfcheck.ts'
+import { findViolations } from '../../src/domain/selfcheck/selfcheck.ts'
 import type { Executor } from '../../src/executors/executor.ts'
 import { createSimulatedExecutor } from '../../src/executors/simulated/simulated.ts'
 import type { Clock } from '../../src/platform/clock.ts'
@@ -301,7 +301,7 @@ export class Cluster implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     const { server, scheduler, executor, dataDir } = this.#parts
-    const broken = await findings(server.domain.db.sql)
+    const broken = await findViolations(server.domain.db.sql)
     await scheduler.stop()
     await executor.close()
     await server[Symbol.asyncDispose]()

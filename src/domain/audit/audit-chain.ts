@@ -12,9 +12,9 @@ import type { Domain } from '../domain.ts'
  * grow in commit order: a reader that has read the log up to n never finds a new entry at or before n.
  *
  * Every process runs the chainer; a lock lets one of them chain at a time. It needs no wake-up: twenty times a
- * second it checks in memory whether a transaction of this process has ended, and then looks. So an entry waits for less
- * than 100 ms, a busy server chains more entries per statement, and an idle one asks nothing. Once a second it looks in any
- * case, for entries of a process that died.
+ * second it checks in memory whether a transaction of this process has ended, and only then queries. So an entry waits
+ * less than 100 ms, a busy server chains more entries per statement, and an idle one does not query. Once a second it
+ * queries in any case, to chain entries of a process that died.
  *
  * A person who can write to the database could chain a false log from any entry on. Therefore the head (number, hash,
  * time) is copied out of the database: the process that has chained it logs it, and appends it to `audit.headFile` as a
@@ -41,7 +41,7 @@ export const chainedColumns = `a.id, (extract(epoch FROM a.at) * 1000000)::bigin
 
 export const hashBeforeAll = '0'.repeat(64)
 
-export function chainedHash(before: string, seq: number, entry: ChainedFields): string {
+export function hashEntry(before: string, seq: number, entry: ChainedFields): string {
   const { id, at, actorId, actorName, action, objectId, ip, token, detail } = entry
   const fields = [before, seq, id, at, actorId, actorName, action, objectId, ip, token, detail]
   return hash('sha256', JSON.stringify(fields))
@@ -53,18 +53,18 @@ export interface Head {
 }
 
 const pollMs = 50
-/** Between two looks of a process that writes nothing. */
+/** Interval of checks in a process that writes nothing. */
 const lookMs = 1_000
 const batchMax = 2_000
 const tellEveryMs = 60_000
 /**
- * Age of the oldest entry that most looks include. A chained entry stays in the index of unchained ones while an open
- * transaction, such as a backup, can still see its old row, and a look over many of them is slow.
+ * Most queries read only entries younger than this. A chained entry stays in the index of unchained ones while an open
+ * transaction, such as a backup, can still see its old row, and a query over many of them is slow.
  */
 const recentMs = 5_000
 const lookAtAllEveryMs = 5_000
 
-export interface Chainer extends Loop {
+interface Chainer extends Loop {
   /** Chains the entries that wait, and copies the head when it is due. */
   runOnce(): Promise<void>
 }
@@ -74,12 +74,12 @@ export function createChainer(domain: Domain): Chainer {
   let untold: Head | undefined
   let toldMs = Number.NEGATIVE_INFINITY
   let prepared = false
-  /** As of the last look. */
+  /** Transactions ended at the last check. */
   let transactions = -1
   let lookedMs = Number.NEGATIVE_INFINITY
   const lookAtAll = createRareLook({ clock, everyMs: lookAtAllEveryMs, pauseMsMax: lookAtAllEveryMs })
 
-  /** A file that cannot be written is tried again with the next head; the chain does not wait for it. */
+  /** Retried with the next head; the chain does not wait for the file. */
   async function write(work: (path: string) => Promise<void>) {
     if (path == null) return
     await work(path).catch((error: unknown) => log.error({ err: error }, 'cannot write the head file of the audit log'))
@@ -101,7 +101,7 @@ export function createChainer(domain: Domain): Chainer {
   async function runOnce() {
     if (!prepared) await write(createLines)
     prepared = true
-    // Never the recent ones first: after a pause older ones may wait too, and the numbers follow the order of both.
+    // After a pause, older entries may wait too. Chaining all of them first keeps the numbers in order.
     if (lookAtAll.isDue()) await lookAtAll.run(() => chainSince(0))
     else await chainSince(time.nowMs() - recentMs)
     if (clock.monotonicMs() - toldMs >= tellEveryMs) await tell()
@@ -162,7 +162,7 @@ async function chainBatch(sql: Sql, sinceMs: number): Promise<Head | undefined> 
   )
   let head = start
   const links = entries.map((entry) => {
-    head = { seq: head.seq + 1, hash: chainedHash(head.hash, head.seq + 1, entry) }
+    head = { seq: head.seq + 1, hash: hashEntry(head.hash, head.seq + 1, entry) }
     return { id: entry.id, ...head }
   })
   if (links.length === 0) return undefined

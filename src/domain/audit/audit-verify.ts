@@ -7,18 +7,17 @@ import { InvalidInput } from '../errors.ts'
 import {
   type ChainedFields,
   chainedColumns,
-  chainedHash,
   type Head,
   hashBeforeAll,
+  hashEntry,
   parseHeadLine,
 } from './audit-chain.ts'
 
 /**
- * Checks that the audit log is unchanged. It computes every hash of a range again from the entries, and looks for the
- * traces of each kind of manipulation: a changed field or hash (the hash differs), a missing or inserted entry (numbers
- * are dense), missing newest entries (the stored head and the heads outside the database know them), a rewritten log
- * (the heads outside differ), and an entry that is kept out of the chain (it waits for longer than the chainer ever
- * needs).
+ * Verifies that the audit log is unchanged: it recomputes every hash of a range. Each kind of manipulation leaves a
+ * trace: a changed field or hash (the hash differs), a missing or inserted entry (numbers are dense), missing newest
+ * entries (the stored head and the heads outside the database name them), a rewritten log (the heads outside differ),
+ * and an entry that is kept out of the chain (it stays unchained for more than 10 s).
  */
 
 export interface Range {
@@ -33,7 +32,7 @@ export interface Verification {
   toSeq: number
   /** Number of the newest entry. */
   headSeq: number
-  /** Number of the first entry with a problem; null: there is none, or the problem has no number. */
+  /** Number of the first bad entry; null: the log is sound, or the problem has no number. */
   firstBadSeq: number | null
   message: string | null
 }
@@ -61,16 +60,16 @@ export async function verifyAudit(
   const to = toSeq ?? Math.max(known.seq, known.newest)
   if (from < 1 || (toSeq != null && toSeq < from))
     throw new InvalidInput([{ path: ['fromSeq'], message: 'Must be 1 … toSeq' }])
-  // Of two heads with one number the first counts: the second was written after the log had been rewritten.
+  // If two heads have the same number, the first counts: the second was written after the log had been rewritten.
   const expected = new Map(heads instanceof Error ? [] : heads.toReversed().map(({ seq, hash }) => [seq, hash]))
   if (known.seq > 0 && !expected.has(known.seq)) expected.set(known.seq, known.hash)
   const trouble =
-    (await walk(db, { from, to, expected })) ??
-    cutOff(known, heads) ??
+    (await verifyRange(db, { from, to, expected })) ??
+    findCutOff(known, heads) ??
     (known.seq > 0 && known.hash !== expected.get(known.seq)
       ? { seq: known.seq, message: 'The newest entry does not match the head recorded outside the database' }
       : null) ??
-    (await leftOut(db))
+    (await findUnchained(db))
   return {
     ok: trouble === null,
     fromSeq: from,
@@ -88,8 +87,7 @@ interface Walk {
   expected: ReadonlyMap<number, string>
 }
 
-/** Checks the range entry by entry. */
-async function walk(db: Pick<Db, 'sql' | 'prisma'>, { from, to, expected }: Walk): Promise<Trouble | null> {
+async function verifyRange(db: Pick<Db, 'sql' | 'prisma'>, { from, to, expected }: Walk): Promise<Trouble | null> {
   let before = await hashBefore(db, from)
   if (before === null) return { seq: from, message: `The entry ${from - 1} before it is missing` }
   for (let next = from; next <= to; ) {
@@ -98,7 +96,7 @@ async function walk(db: Pick<Db, 'sql' | 'prisma'>, { from, to, expected }: Walk
       [next, to, pageSize],
     )
     for (const entry of page) {
-      const trouble = misfit(entry, { next, before, expected })
+      const trouble = findMismatch(entry, { next, before, expected })
       if (trouble) return trouble
       before = entry.hash
       next++
@@ -108,12 +106,12 @@ async function walk(db: Pick<Db, 'sql' | 'prisma'>, { from, to, expected }: Walk
   return null
 }
 
-function misfit(
+function findMismatch(
   entry: ChainedFields & Head,
   { next, before, expected }: { next: number; before: string; expected: ReadonlyMap<number, string> },
 ): Trouble | null {
   if (entry.seq !== next) return { seq: next, message: `The entry ${next} is missing` }
-  if (entry.hash !== chainedHash(before, next, entry))
+  if (entry.hash !== hashEntry(before, next, entry))
     return { seq: next, message: `The entry ${next} or the entry before it was changed` }
   if (entry.hash !== (expected.get(next) ?? entry.hash))
     return {
@@ -129,8 +127,8 @@ async function hashBefore({ prisma }: Pick<Db, 'prisma'>, seq: number): Promise<
   return entry?.hash ?? null
 }
 
-/** Entries that are missing at the end of the log, also beyond the range that was asked for. */
-function cutOff({ seq, newest }: Head & { newest: number }, heads: readonly Head[] | Error): Trouble | null {
+/** Entries that are missing at the end of the log, also beyond the requested range. */
+function findCutOff({ seq, newest }: Head & { newest: number }, heads: readonly Head[] | Error): Trouble | null {
   if (heads instanceof Error)
     return { seq: null, message: `Cannot read the heads recorded outside the database: ${heads.message}` }
   if (newest > seq) return { seq: seq + 1, message: `The entry ${seq + 1} was inserted after the recorded head` }
@@ -140,7 +138,7 @@ function cutOff({ seq, newest }: Head & { newest: number }, heads: readonly Head
     : null
 }
 
-async function leftOut({ sql, prisma }: Pick<Db, 'sql' | 'prisma'>): Promise<Trouble | null> {
+async function findUnchained({ sql, prisma }: Pick<Db, 'sql' | 'prisma'>): Promise<Trouble | null> {
   const before = new Date((await readNow(sql)).getTime() - unchainedSecondsMax * 1_000)
   const entry = await prisma.auditEntry.findFirst({
     where: { seq: null, at: { lt: before } },

@@ -8,27 +8,26 @@ import { mayDecide, type Request } from './approvers.ts'
 interface JobNow {
   userId: string
   state: JobState
-  /** Request of a job that is BLOCKED. */
+  /** null: the job is not BLOCKED. */
   approval: Request | null
-  /** What is left of a final job. */
-  left: Left | null
+  /** null: the job is not final. */
+  left: FinalFacts | null
   /** The policy of its pool. */
   policy: Policy
   /** The viewer is a member of the team of the job. */
   sharesTeam: boolean
 }
 
-/** What is left of a final job that may prevent an action. */
-export interface Left {
+/** Facts of a final job that may prevent an action. */
+interface FinalFacts {
   jobId: string
-  /** A job that is not final and depends on it; null: there is none. */
+  /** A job that depends on this one and is not final; null: no job does. */
   awaitedBy: string | null
-  /** Its spec has environment variables. */
   hasEnvironment: boolean
 }
 
-export const readLeft = (sql: Sql, jobIds: readonly string[]): Promise<Left[]> =>
-  sql.query<Left>(
+export const readFinalFacts = (sql: Sql, jobIds: readonly string[]): Promise<FinalFacts[]> =>
+  sql.query<FinalFacts>(
     `SELECT job.id AS "jobId", job.spec->'environment' <> '[]' AS "hasEnvironment",
        (SELECT j.id FROM dependency d JOIN job j ON j.id = d.job_id WHERE d.on_job_id = job.id AND NOT j.log_closed LIMIT 1)
          AS "awaitedBy"
@@ -38,10 +37,9 @@ export const readLeft = (sql: Sql, jobIds: readonly string[]): Promise<Left[]> =
   )
 
 /**
- * The actions that the viewer may do with a job now, if the request has no more than the id of the job. An action in
- * the result is not refused.
+ * The actions that the viewer may take on a job now. An action in the result is not refused.
  */
-export function allowedActions(viewer: Viewer, job: JobNow, singleUser: boolean): JobAction[] {
+export function listAllowedActions(viewer: Viewer, job: JobNow, singleUser: boolean): JobAction[] {
   const { awaitedBy = null, hasEnvironment = false } = job.left ?? {}
   const mayDecideIt = job.approval !== null && mayDecide(viewer, job.approval, singleUser)
   const may: Readonly<Record<JobAction, boolean>> = {

@@ -13,7 +13,7 @@ import type { ApprovalCondition, ApprovalRule } from './approval-rules.ts'
 import { expiresAfterSecondsDefault } from './approval-rules.ts'
 
 /**
- * Making, changing and removing approval rules. A rule applies to submissions from its commit on; waiting jobs keep
+ * Creates, changes and removes approval rules. A rule applies to submissions from its commit on; waiting jobs keep
  * their request. A pattern that cannot be matched safely is never stored.
  */
 
@@ -83,7 +83,7 @@ export async function updateApprovalRule(domain: Domain, viewer: Viewer, raw: un
   const { id, ...given } = parseInput(changedRule, raw)
   const fields = Object.fromEntries(Object.entries(given).filter(([, value]) => value != null))
   await change(domain, viewer, async (tx) => {
-    const rule: ApprovalRule = { ...(await ruleOf(tx, id)), ...fields }
+    const rule: ApprovalRule = { ...(await readRule(tx, id)), ...fields }
     await demandName(tx, rule)
     await writeRule(tx, rule)
     return { action: 'rule.update', objectId: id, detail: fields }
@@ -98,18 +98,18 @@ export async function deleteApprovalRule(
 ): Promise<{ id: string }> {
   demand(viewer, 'rule.write')
   await change(domain, viewer, async (tx) => {
-    const rule = await ruleOf(tx, id)
+    const rule = await readRule(tx, id)
     await tx.prisma.approvalRule.delete({ where: { id } })
     return { action: 'rule.delete', objectId: id, detail: { name: rule.name } }
   })
   return { id }
 }
 
-export type DeclaredRule = z.input<typeof newRule>
+type DeclaredRule = z.input<typeof newRule>
 
 /**
- * Rules of the configuration, identified by name. A rule that is new or differs from what was applied last is written
- * to the database; one that is no longer declared is removed. Rules made by people stay.
+ * Applies the rules of the configuration, identified by name. A rule that is new or changed since it was last applied
+ * is stored; a rule that is no longer declared is removed. Rules created by people stay.
  */
 export async function applyApprovalRules(domain: Domain, declared: readonly DeclaredRule[]): Promise<void> {
   const { db, time, log } = domain
@@ -126,7 +126,7 @@ export async function applyApprovalRules(domain: Domain, declared: readonly Decl
       await audit(tx, null, [{ action: 'rule.apply', objectId: id, detail: { ...rule, id } }], time.nowMs())
       log.info({ rule: rule.name }, 'applied an approval rule from the configuration')
     }
-    const ended = await endRules(
+    const ended = await removeUndeclaredRules(
       tx,
       rules.map(({ rule }) => rule.name),
     )
@@ -154,7 +154,7 @@ async function declareRule(tx: Tx, rule: ApprovalRule): Promise<string> {
  * Removes the rules that the configuration made and no longer declares, even if people renamed them. A rule that is
  * declared again is new.
  */
-async function endRules(tx: Tx, names: readonly string[]): Promise<{ id: string; name: string }[]> {
+async function removeUndeclaredRules(tx: Tx, names: readonly string[]): Promise<{ id: string; name: string }[]> {
   await forgetApplied(tx, appliedKey(''), names)
   const { approvalRule } = tx.prisma
   const ended = await approvalRule.findMany({ where: { declaredAs: { not: null, notIn: [...names] } } })
@@ -183,9 +183,9 @@ const completeRule = (given: z.output<typeof newRule>, id: string): ApprovalRule
   expiresAfterSeconds: given.expiresAfterSeconds ?? expiresAfterSecondsDefault,
 })
 
-async function ruleOf({ prisma }: Tx, id: string): Promise<ApprovalRule> {
+async function readRule({ prisma }: Tx, id: string): Promise<ApprovalRule> {
   const rule = await prisma.approvalRule.findUnique({ where: { id }, omit: { createdAt: true, declaredAs: true } })
-  if (!rule) throw new NotFound(`There is no approval rule ${id.slice(0, 64)}`)
+  if (!rule) throw new NotFound(`Approval rule ${id.slice(0, 64)} not found`)
   return { ...rule, condition: rule.condition as ApprovalCondition }
 }
 

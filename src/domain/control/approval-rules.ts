@@ -4,9 +4,8 @@ import { unboundedText } from '../limits/quota-rules.ts'
 import { type Pattern, parsePattern, parsePatternOfAnyCase } from '../pattern.ts'
 
 /**
- * When a submission needs an approval. Rules are tried in descending priority, equal ones in the order of their
- * creation, and the first that matches decides; a rule does not apply to its exempt levels. Pure: rules and submission
- * in, request out.
+ * Decides whether a submission needs an approval. Rules are tried in descending priority, then in order of creation,
+ * and the first match decides; a rule does not apply to its exempt levels. Pure function.
  */
 
 export interface ApprovalRule {
@@ -23,7 +22,7 @@ export interface ApprovalRule {
 /** Exactly one field is set. */
 export interface ApprovalCondition {
   costAbove?: number | null | undefined
-  /** Glob over the GPU and CPU models that the job may be given, and those that the spec names; in any case. */
+  /** Glob over the GPU and CPU models that the job may get or that its spec names; ignores case. */
   hardware?: string | null | undefined
   executor?: string | null | undefined
   levelNotIn?: readonly UserLevel[] | null | undefined
@@ -33,21 +32,20 @@ export interface ApprovalCondition {
   name?: string | null | undefined
 }
 
-/** The facts of a submission that rules look at. */
+/** The facts of a submission that rules compare. */
 export interface ApprovalItem {
   level: UserLevel
   name: string | null
   executor: string
   /** Expected cost; null: unknown; infinite: unbounded. */
   cost: number | null
-  /** Models of the machines of its pool, and of their GPUs, that it may be given. */
+  /** CPU and GPU models of the machines that it may get. */
   hardware: readonly string[]
   /** Filters of the spec. */
   gpuModel: readonly string[]
   cpuModel: readonly string[]
   /** The user's accepted submissions of the last 24 h, without this one. */
   jobsLastDay: number
-  /** Whether the user never had a job before. */
   isFirstJob: boolean
 }
 
@@ -69,15 +67,17 @@ export const needWithoutRule = (reason: string): ApprovalNeed => ({
   expiresAfterSeconds: expiresAfterSecondsDefault,
 })
 
-/** Who may decide. */
-export const approversOf = ({ requiredLevel }: Pick<ApprovalNeed, 'requiredLevel'>, singleUser: boolean): string =>
+export const describeApprovers = (
+  { requiredLevel }: Pick<ApprovalNeed, 'requiredLevel'>,
+  singleUser: boolean,
+): string =>
   `${singleUser ? 'a user' : 'another user'} of level ${requiredLevel}${requiredLevel === 'ADMIN' ? '' : ' or above'}`
 
 /** `rules`: the result of readApprovalRules. */
-export function approvalNeeded(rules: readonly ApprovalRule[], item: ApprovalItem): ApprovalNeed | null {
+export function decideApprovalNeed(rules: readonly ApprovalRule[], item: ApprovalItem): ApprovalNeed | null {
   for (const { name, condition, exemptLevels, requiredLevel, expiresAfterSeconds } of rules) {
     if (exemptLevels.includes(item.level)) continue
-    const why = reasonOf(condition, item)
+    const why = findReason(condition, item)
     if (why) return { rule: name, reason: `${why} (rule ${name})`, requiredLevel, expiresAfterSeconds }
   }
   return null
@@ -94,8 +94,7 @@ export async function readApprovalRules(sql: Sql): Promise<ApprovalRule[]> {
   )
 }
 
-/** A sentence if the condition holds, else null. */
-function reasonOf(condition: ApprovalCondition, item: ApprovalItem): string | null {
+function findReason(condition: ApprovalCondition, item: ApprovalItem): string | null {
   return amountReason(condition, item) ?? wordReason(condition, item) ?? personReason(condition, item)
 }
 
@@ -125,7 +124,7 @@ function hardwareReason(pattern: Pattern, item: ApprovalItem): string | null {
 function personReason({ levelNotIn, firstJob }: ApprovalCondition, { level, isFirstJob }: ApprovalItem): string | null {
   if (levelNotIn && !levelNotIn.includes(level)) return `Submitted by a user of level ${level}`
   if (firstJob == null || firstJob !== isFirstJob) return null
-  return isFirstJob ? 'First job of this user' : 'Not the first job of this user'
+  return isFirstJob ? 'First job of this user' : 'The user had jobs before'
 }
 
 /** A filter that begins with ! excludes models. */

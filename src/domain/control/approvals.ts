@@ -4,14 +4,14 @@ import type { Domain } from '../domain.ts'
 import { newId } from '../ids.ts'
 import { jobChangeSql } from '../jobs/job-change.ts'
 import { transition } from '../jobs/transition.ts'
-import { type ApprovalNeed, approversOf } from './approval-rules.ts'
+import { type ApprovalNeed, describeApprovers } from './approval-rules.ts'
 
 /**
  * Approvals before queueing. A job that needs one is BLOCKED, with a request that expires. Requests and decisions are
  * events of the job beside its change of state, each with its own number.
  */
 
-export interface NewApproval {
+interface NewApproval {
   jobId: string
   requestedById: string
   need: ApprovalNeed
@@ -40,7 +40,7 @@ export async function insertApprovals(
     rule_name: need.rule,
     required_level: need.requiredLevel,
     expires_after: need.expiresAfterSeconds,
-    approvers: approversOf(need, singleUser),
+    approvers: describeApprovers(need, singleUser),
   }))
   await sql.query(insertSql, [JSON.stringify(rows)], 'insert_approvals')
 }
@@ -93,16 +93,16 @@ async function endApprovals(sql: Sql, jobIds: readonly string[], { status, byUse
   )
 }
 
-/** Whether the request of the table alias waits for a decision: its time is not over, even if it was not swept yet. */
+/** Condition on a table alias: the request is pending and has not expired. */
 export const isOpenSql = (alias: string) => `${alias}.status = 'PENDING' AND ${alias}.expires_at > (SELECT berth_now())`
 
 export interface KnownApproval extends Approval {
-  /** Its job would not start, so it cannot be approved. */
+  /** Such a request cannot be approved, because the job would not start. */
   requesterDisabled: boolean
 }
 
 /**
- * Requests as people see them: a request whose time is over by database time is EXPIRED, even if it was not swept yet.
+ * A pending request that has expired by database time is EXPIRED here, even before the sweep.
  */
 export function readApprovals(sql: Sql, by: 'id' | 'job_id', keys: readonly string[]): Promise<KnownApproval[]> {
   return sql.query<KnownApproval>(
@@ -141,10 +141,10 @@ export async function expireApprovals({ db, time, wakeups }: Domain): Promise<nu
   return moved.length
 }
 
-/** Most looks find nothing: they need no transaction. */
+/** Usually finds nothing, so it runs without a transaction. */
 const anyOverdueSql = `SELECT 1 FROM approval WHERE status = 'PENDING' AND expires_at <= (SELECT berth_now()) LIMIT 1`
 
-/** The condition is on the locked row: a decision of a moment ago has moved the job on. */
+/** The condition on the locked row excludes jobs that were decided meanwhile. */
 const overdueSql = `
 SELECT j.id, j.run_number AS run FROM approval a JOIN job j ON j.id = a.job_id
 WHERE a.status = 'PENDING' AND a.expires_at <= (SELECT berth_now()) AND j.state = 'BLOCKED'

@@ -14,9 +14,9 @@ import { readApprovals } from './approvals.ts'
 import { demandApprover } from './approvers.ts'
 
 /**
- * Approving and rejecting. Of several decisions on one job exactly one wins: the job's row is locked first, and under
- * this lock the request must be PENDING and not expired by database time; the others get INVALID_STATE. Cancelling and
- * expiry hold the same lock. The decision is an event of its own, right before the change of state that it causes.
+ * Approves and rejects. If several people decide on one job, exactly one wins: the job's row is locked first, and the
+ * request must then be PENDING and not expired by database time; the others get INVALID_STATE. Cancellation and expiry
+ * take the same lock. The decision is an event right before the change of state that it causes.
  *
  * Checks, in this order: the viewer may see the job; the viewer is an approver (approvers.ts); the request is open, and
  * the user of an approved job is not disabled (INVALID_STATE); the job has the version that the viewer has seen (VERSION_CONFLICT).
@@ -105,7 +105,7 @@ interface BlockedJob {
   run: number
   version: number
   requiredLevel: UserLevel | null
-  /** Whether it is pending and not expired. */
+  /** The request is pending and has not expired. */
   open: boolean
   requesterDisabled: boolean
 }

@@ -2,8 +2,8 @@ import { demand, type UserLevel, userLevels, type Viewer } from '../access.ts'
 import { ApprovalNotAllowed, Forbidden } from '../errors.ts'
 
 /**
- * Who may approve or reject a job: a user with the permission `job.approve` and at least the level that its request
- * requires, but not the user of the job. In single-user mode that user may.
+ * A user may approve or reject a job with the permission `job.approve` and at least the level that the request
+ * requires. The user of the job may not, except in single-user mode.
  */
 
 /** The public part of a request. */

@@ -12,12 +12,12 @@ import { stateCategory } from '../state.ts'
 import { cancelApprovals } from './approvals.ts'
 
 /**
- * Cancelling: BLOCKED and QUEUED end at once; STARTING and RUNNING become CANCELLING, and the runner stops them. A
- * start that its backend has not finished is given up, and the run is stopped if it was started all the same
- * (scheduler/run-carrier.ts). A job that is CANCELLING or final does not change, and the answer says `changed: false`.
+ * Cancels jobs. BLOCKED and QUEUED jobs end at once; STARTING and RUNNING jobs become CANCELLING, and the runner stops
+ * them. If the backend has not finished the start, the runner abandons it and stops the run if it started anyway
+ * (scheduler/run-carrier.ts). A job that is CANCELLING or final does not change: the result has `changed: false`.
  */
 
-export interface CancelInput {
+interface CancelInput {
   jobId: string
   reason?: string | null | undefined
   expectedVersion?: number | null | undefined
@@ -64,7 +64,7 @@ export async function cancelJobs(
   return outcomes
 }
 
-/** Those of these jobs that count for a team of the viewer; not read where it decides nothing. */
+/** The jobs that count for a team of the viewer; only read if the permission depends on it. */
 async function readJobsOfTeams(sql: Sql, viewer: Viewer, ids: readonly string[]): Promise<ReadonlySet<string>> {
   const { permissions, userId } = viewer
   if (permissions.has('job.cancel.all') || !permissions.has('job.cancel.team')) return new Set()

@@ -7,8 +7,8 @@ import { jobsPerBatch, removeOldJobs } from '../jobs/retention.ts'
 import { parseInput } from '../parse.ts'
 
 /**
- * Removal of jobs that finished long ago, on request: only final jobs, and not those that alive jobs name. In batches,
- * each with its audit entry; a call ends after a few batches, so that it never takes minutes.
+ * Removes old final jobs on request, except those that alive jobs depend on. It works in batches, each with its audit
+ * entry; a call ends after 20 batches, so it never takes minutes.
  */
 
 const range = 'must be 1 … 365'

@@ -12,9 +12,9 @@ import { parseInput } from '../parse.ts'
 import { lockSubmissions } from '../submission-lock.ts'
 
 /**
- * A priority that a person sets in a pool of policy PRIORITY replaces that of the level, until the job starts. The job changes its lane, and the
- * leader hears of it by the triggers of the queue. The transaction takes the submission lock, so that
- * retention does not remove the new lane as unused.
+ * In a pool of policy PRIORITY, a person's priority replaces that of the level until the job starts. The job changes its
+ * lane, and triggers of the queue notify the leader. The transaction takes the submission lock, so that retention does
+ * not remove the new lane as unused.
  */
 
 const priorityMax = 50

@@ -12,10 +12,10 @@ import { aliveRunSql, runIsOver } from './alive-run.ts'
 import { demandRun } from './run-tokens.ts'
 
 /**
- * Artifacts: links and small texts that a run publishes. The same content of a run is one artifact, so publishing may
- * be repeated when an answer was lost. The same name with other content is another artifact: none is ever changed.
- * Each publication locks the row of its run. Those of a run take turns, or a thousand at once would hold every connection to
- * the database while they wait for that row.
+ * Artifacts: links and small texts that a run publishes. Publishing is idempotent: the same content of a run is one
+ * artifact. The same name with other content is another artifact: artifacts never change. Each publication locks the row
+ * of its run. The publications of a run take turns; otherwise a thousand of them would hold every connection to the
+ * database while they wait for that row.
  */
 
 export const artifactBodyBytesMax = 64 * 1024
@@ -25,7 +25,7 @@ const uriCharactersMax = 2_048
 
 const token = "[\\w!#$%&'*+.^`|~-]+"
 const mediaTypeForm = new RegExp(`^${token}/${token}( *; *${token}=(${token}|"[^"\\p{Cc}]*"))*$`, 'u')
-/** A browser runs what these contain when a person follows the link. */
+/** A browser executes the content of such links. */
 const executedSchemes = /^(javascript|vbscript|data):/i
 
 const bytes = (text: string) => Buffer.byteLength(text)
@@ -68,7 +68,7 @@ type Publication = z.infer<typeof publication>
 
 const serial = createSerial()
 
-/** Answers the id of the artifact. */
+/** Returns the id of the artifact. */
 export async function publishArtifact(domain: Domain, viewer: Viewer, raw: unknown): Promise<string> {
   const run = demandRun(viewer)
   const given = parseInput(publication, raw)

@@ -8,8 +8,8 @@ import { aliveRunSql, runIsOver } from './alive-run.ts'
 import { demandRun } from './run-tokens.ts'
 
 /**
- * Closures: JSON that a job saves so that a later run continues from it. A job has one, the newest. A run has one write
- * under way. Of the closures that arrive meanwhile only the newest is stored, and all of them are answered then.
+ * Closures: JSON that a job saves so that a later run continues from it. A job keeps the newest one. A run has one write
+ * in flight. Of the closures that arrive meanwhile only the newest is stored, and all of them are answered then.
  */
 
 export async function saveClosure(domain: Domain, viewer: Viewer, closure: Record<string, unknown>): Promise<void> {
@@ -62,7 +62,7 @@ async function store(sql: Sql, saved: readonly Saved[]): Promise<string[]> {
   return rows.map(({ jobId }) => jobId)
 }
 
-/** The newest closure of a job as the text of its JSON; null: it saved none. */
+/** The newest closure of a job as JSON text; null: the job saved no closure. */
 export async function readClosure(sql: Sql, jobId: string): Promise<string | null> {
   const [row] = await sql.query<{ body: string }>(
     'SELECT body::text AS body FROM closure WHERE job_id = $1',

@@ -11,8 +11,8 @@ import { demandRun } from './run-tokens.ts'
 
 /**
  * Progress: the newest report of a job counts, and only that one is kept. A run is written at most once a second by
- * each process, and all runs of a process by one statement; what comes in between is merged, field by field. A report
- * is answered when it, or the one that it was merged into, is stored.
+ * each process, and all runs of a process in one statement; reports that arrive in between are merged field by field. A
+ * report is answered when it, or the report that it was merged into, is stored.
  */
 
 const messageCharactersMax = 1_000
@@ -27,7 +27,7 @@ const reporting = z.object({
     .nullish(),
 })
 
-/** What a report sets; a field that is left out stays as it is, null removes it. */
+/** A field that is left out keeps its value; null removes it. */
 interface Report {
   fraction?: number | null | undefined
   message?: string | null | undefined

@@ -9,22 +9,21 @@ import { isHolding } from '../state.ts'
 
 /**
  * The token of a run (BERTH_TOKEN): `berth_run_`, the id of the run, and HMAC-SHA256 of the id under a key of the
- * database. Nothing is stored for each run, and every server derives the same token for the same run: a start that is
- * repeated by another leader gives the job the token that it may have already. It is valid while the run is alive, and
- * only for the verbs of this room.
+ * database. Nothing is stored for each run, and every server derives the same token for the same run: a leader
+ * that repeats a start gives the job the same token. It is valid while the run is alive, and only for the verbs of this
+ * folder.
  */
 
 const form = /^berth_run_([0-9a-z]{26})_([\w-]{43})$/
 
-/** Whether a secret is checked as the token of a run, and as no other token. */
 export const isRunToken = (secret: string): boolean => secret.startsWith('berth_run_')
 
-const macOf = (key: Uint8Array, runId: string): Buffer => createHmac('sha256', key).update(`run ${runId}`).digest()
+const computeMac = (key: Uint8Array, runId: string): Buffer => createHmac('sha256', key).update(`run ${runId}`).digest()
 
 const keys = new WeakMap<Domain, Promise<Uint8Array>>()
 
 /** Read once for each domain. */
-function keyOf(domain: Domain): Promise<Uint8Array> {
+function loadKey(domain: Domain): Promise<Uint8Array> {
   const known = keys.get(domain)
   if (known) return known
   const reading = readKey(domain)
@@ -39,8 +38,8 @@ async function readKey({ db }: Domain): Promise<Uint8Array> {
   return row.key
 }
 
-export async function runTokenOf(domain: Domain, runId: string): Promise<string> {
-  const mac = macOf(await keyOf(domain), runId)
+export async function deriveRunToken(domain: Domain, runId: string): Promise<string> {
+  const mac = computeMac(await loadKey(domain), runId)
   return `berth_${runId}_${mac.toString('base64url')}`
 }
 
@@ -56,14 +55,14 @@ export function createRunTokenCheck(domain: Domain): (secret: string) => Promise
   return async (secret) => {
     const [, id, mac] = form.exec(secret) ?? []
     if (id === undefined || mac === undefined) return null
-    const expected = macOf(await keyOf(domain), `run_${id}`)
+    const expected = computeMac(await loadKey(domain), `run_${id}`)
     const given = Buffer.from(mac, 'base64url')
     if (given.length !== expected.length || !timingSafeEqual(given, expected)) return null
     return readAlive(`run_${id}`)
   }
 }
 
-/** For each of them; null: it is over, or was removed. */
+/** In order; null: the run is over, or was removed. */
 export async function readAliveRuns(sql: Sql, runIds: readonly string[]): Promise<(RunIdentity | null)[]> {
   const runs = await readRunStates(sql, runIds)
   return runIds.map((runId) => {
@@ -72,8 +71,8 @@ export async function readAliveRuns(sql: Sql, runIds: readonly string[]): Promis
   })
 }
 
-/** A run as a viewer: it has no permissions at all, and the verbs of this room ask for `run`. */
-export const viewerOfRun = (run: RunIdentity, ip: string | null): Viewer => ({
+/** A run as a viewer: it has no permissions; the verbs of this folder require `run`. */
+export const createRunViewer = (run: RunIdentity, ip: string | null): Viewer => ({
   ...anonymous,
   userId: run.runId,
   userName: run.runId,

@@ -6,14 +6,14 @@ import type { SpecInput } from '../input.ts'
 import { isFinal, type JobState } from '../state.ts'
 import { transition } from './transition.ts'
 
-/** Jobs that wait for other jobs. A job can depend only on jobs that exist already, so there are no cycles. */
+/** Jobs that wait for other jobs. A job can depend only on existing jobs, so cycles cannot form. */
 
 export interface NamedJob {
   id: string
   userId: string
 }
 
-/** The jobs that submissions depend on; locked, so that none is deleted before the new job is stored. */
+/** The jobs that submissions depend on; locked, so that they are not deleted before the new job is stored. */
 export async function readNamedJobs(sql: Sql, ids: readonly string[]): Promise<ReadonlyMap<string, NamedJob>> {
   if (ids.length === 0) return new Map()
   const rows = await sql.query<NamedJob>(
@@ -31,12 +31,12 @@ export function dependencyViolations(
   return (spec.dependsOn ?? []).flatMap(({ jobId }, index) => {
     const job = named.get(jobId)
     if (job && maySee(viewer, job)) return []
-    return [{ path: ['spec', 'dependsOn', String(index), 'jobId'], message: `There is no job ${jobId}` }]
+    return [{ path: ['spec', 'dependsOn', String(index), 'jobId'], message: `Job ${jobId} not found` }]
   })
 }
 
-/** true: satisfied; false: can no longer be satisfied; null: still open. */
-export function satisfied(on: string, state: JobState): boolean | null {
+/** false: can no longer be satisfied; null: still open. */
+export function isSatisfied(on: string, state: JobState): boolean | null {
   if (!isFinal(state)) return null
   if (on === 'FINISHED') return true
   return on === 'SUCCEEDED' ? state === 'SUCCEEDED' : state === 'FAILED'
@@ -47,7 +47,7 @@ export const dependencyMetSql = `(o.state = 'SUCCEEDED' AND d."on" IN ('SUCCEEDE
   OR o.state = 'FAILED' AND d."on" IN ('FAILED', 'FINISHED')
   OR o.state IN ('INTERRUPTED', 'CANCELLED') AND d."on" = 'FINISHED')`
 
-/** Maximum entries that one statement opens or cancels. */
+/** Entries that one statement opens or cancels at most. */
 export const gatesMax = 500
 
 /** The entries to look at: those of some jobs, or those of a pool whose time lies in an interval. */
@@ -72,7 +72,7 @@ export async function openGates(sql: Sql, gates: Gates): Promise<number> {
   return opened.length
 }
 
-/** Locks jobs before their entries, as every move does. */
+/** Locks jobs before their entries, in the lock order of moves. */
 const openSql = (condition: string) => `
 WITH due AS MATERIALIZED (
   SELECT q.job_id, EXISTS (SELECT FROM dependency d WHERE d.job_id = q.job_id) AS depends FROM queue_entry q
@@ -110,7 +110,7 @@ export async function cancelHopeless({ db, time, wakeups }: Domain, among: Hopel
   return moved.length
 }
 
-export type Hopeless = { jobIds: readonly string[] } | { pool: string }
+type Hopeless = { jobIds: readonly string[] } | { pool: string }
 
 interface HopelessRow {
   id: string

@@ -4,14 +4,14 @@ import type { Sql } from '../../platform/tx.ts'
 import type { Domain } from '../domain.ts'
 
 /** Tasks that visit every job once, a while after it finished. */
-export type FinishedTask = 'MERGE_LOGS' | 'EXPIRE_LOGS' | 'EXPIRE_EVENTS'
+type FinishedTask = 'MERGE_LOGS' | 'EXPIRE_LOGS' | 'EXPIRE_EVENTS'
 
-export interface Visit {
+interface Visit {
   task: FinishedTask
   /** Jobs that finished before are left out. */
   from?: Date
   until: Date
-  /** Whether the pass goes on with the next jobs. */
+  /** Returns whether the pass continues. */
   visit(jobIds: readonly string[]): Promise<boolean>
   /** Ends the pass; the jobs of the visit that it interrupts are visited again. */
   signal?: AbortSignal | undefined
@@ -22,15 +22,15 @@ const jobsMax = 500
 const overlapMs = 60_000
 
 /**
- * Visits jobs in the order in which they finished, and stores how far it has come, so a pass costs what has finished
- * since the one before, however many jobs are kept. A visit may come twice: passes overlap, also those of other
+ * Visits jobs in the order in which they finished, and stores a mark of its progress. So the cost of a pass depends on
+ * the jobs that finished since the last pass, not on all jobs. A job may be visited twice: passes overlap, also between
  * processes.
  */
 export async function visitFinished({ db }: Domain, wanted: Visit): Promise<void> {
   const { task, from = new Date(0), until, visit, signal } = wanted
   const mark = await db.prisma.retentionMark.findUnique({ where: { task } })
   let reached = mark?.finishedAt.getTime() ?? 0
-  // The clock was ahead, and was set back: jobs that end now are before the mark.
+  // The clock was set back: jobs that end now are before the mark.
   const isAhead = reached > (await readNow(db.sql)).getTime()
   const begin = isAhead ? 0 : reached - overlapMs
   let last: FinishedJob = { id: '', finishedAt: new Date(Math.max(from.getTime(), begin)) }
@@ -47,7 +47,7 @@ export async function visitFinished({ db }: Domain, wanted: Visit): Promise<void
   }
 }
 
-/** false: another pass has moved it, or an end that was told late, from which the next pass begins. */
+/** false: another pass moved the mark, or a late end moved it back. */
 const moveMark = (db: Db, task: FinishedTask, { from, to }: { from: number; to: Date }): Promise<boolean> =>
   db.serializable(async (tx) => {
     const mark = await tx.prisma.retentionMark.findUnique({ where: { task } })
@@ -60,17 +60,17 @@ const moveMark = (db: Db, task: FinishedTask, { from, to }: { from: number; to: 
     return true
   })
 
-/** Tasks that remove something: what they miss would stay as long as its job. */
+/** Tasks that remove data: data of a missed job would stay as long as the job. */
 const removing: readonly FinishedTask[] = ['EXPIRE_LOGS', 'EXPIRE_EVENTS']
 
-/** No retention is shorter than a day, so no task has come past an end that is told within this time. */
+/** Shorter than every retention (a day at least), so no task has passed an end that is reported within this time. */
 const lateMs = 43_200_000
 
 /**
- * Jobs that were moved, in the transaction of the moves: a task that has come past an end that was told late goes back
- * to it. The mark changes in any case, so a pass that has read its jobs before that end was stored does not move it on.
+ * Called in the transaction of the moves: if an end is reported late, a task that has passed its time goes back to it.
+ * The mark changes in any case, so a pass that read its jobs before that end was stored cannot move it forward.
  */
-export async function visitLate(
+export async function rewindForLateEnds(
   sql: Sql,
   moves: readonly { jobId: string; finishedAt?: Date }[],
   nowMs: number,

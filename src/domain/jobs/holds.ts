@@ -4,14 +4,13 @@ import { lockMoves } from './job-head.ts'
 
 /**
  * Holds, which keep placements for waiting jobs, and the preemption requests that free them; verbs of the leader, in
- * its open transaction. A hold is bound to the entry of the queue: a job that starts or leaves the queue has none any
- * more. A run that was asked to leave is signalled by the runner, which asks once more, at that moment, whether the
- * hold is still there (leaving.ts).
+ * its open transaction. A hold belongs to a queue entry: it ends when the job starts or leaves the queue. The runner
+ * signals a victim, and checks right before the signal whether the hold still exists (leaving.ts).
  *
  * The caller pokes `event` and `run` after the commit.
  */
 
-export interface StoredHold {
+interface StoredHold {
   id: string
   jobId: string
   kind: 'PREEMPTION' | 'DRAIN'
@@ -52,22 +51,22 @@ export async function putHolds(sql: Sql, pool: string, holds: readonly StoredHol
 }
 
 /**
- * Runs that were asked to leave for these jobs and are not signalled yet stay: the runner sees that the hold is gone.
+ * Victims that are not signalled yet keep running: the runner sees that the hold is gone.
  */
 export async function dropHolds(sql: Sql, jobIds: readonly string[]): Promise<void> {
   if (jobIds.length > 0) await sql.query('DELETE FROM hold WHERE job_id = ANY($1::text[])', [jobIds], 'drop_holds')
 }
 
-export interface EvictionRequests {
+interface EvictionRequests {
   pool: string
   epoch: number
   evictions: readonly EvictionRequest[]
 }
 
 /**
- * Stores the holds and asks the victims to leave. Each victim gets an event with the claimant, and a row in the audit
- * of preemption. No run leaves for a claimant that waits no more, and a victim that has ended needs no request. Returns
- * the claimants that wait.
+ * Stores the holds and the preemption requests. Each victim gets an event that names the claimant, and a row in the
+ * audit of preemption. Claimants that no longer wait, and victims that have ended, are left out. Returns the waiting
+ * claimants.
  */
 export async function requestEvictions(
   sql: Sql,
@@ -75,7 +74,7 @@ export async function requestEvictions(
 ): Promise<ReadonlySet<string>> {
   if (evictions.length === 0) return new Set()
   const victims = evictions.flatMap(victimRows)
-  // Jobs before entries, in id order, as every move does.
+  // The lock order of moves: jobs before entries, in id order.
   const jobIds = [...evictions.map(({ claimant }) => claimant.jobId), ...victims.map(({ jobId }) => jobId)]
   await lockMoves(sql, jobIds)
   const holds = evictions.map(({ hold }) => hold)

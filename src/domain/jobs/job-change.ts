@@ -1,12 +1,12 @@
 /**
- * A change of a job without a move: the job gets its next version, and the event with that number says what changed.
- * Moves do the same in the statement of transition.ts.
+ * A change of a job without a change of state: the job gets its next version, and the event with that number describes
+ * the change. Moves do the same in the statement of transition.ts.
  */
 
 export const nextVersionSql = 'version = job.version + 1'
 
 interface JobChange {
-  /** The changed jobs: the end of an UPDATE of `job`, from FROM or WHERE on. */
+  /** Selects the changed jobs: the rest of an `UPDATE job SET …`, from FROM or WHERE on. */
   jobs: string
   /** Assignments to columns of the job that change with its version. */
   set?: readonly string[]

@@ -2,7 +2,7 @@ import type { Sql } from '../../platform/tx.ts'
 import { VersionConflict } from '../errors.ts'
 import type { JobState } from '../state.ts'
 
-/** What a verb reads of each job before it decides; the rows stay locked until its transaction ends. */
+/** The columns that a verb needs to decide. */
 export interface JobHead {
   id: string
   userId: string
@@ -21,7 +21,7 @@ export async function lockJobs(sql: Sql, ids: readonly string[]): Promise<Readon
   return new Map(rows.map((row) => [row.id, row]))
 }
 
-/** Locks against moves, in id order as well; rows that refer to these jobs can still be written. */
+/** Prevents moves of these jobs; rows that refer to them can still be written. Locks in id order. */
 export async function lockMoves(sql: Sql, ids: readonly string[]): Promise<void> {
   await sql.query('SELECT 1 FROM job WHERE id = ANY($1::text[]) ORDER BY id FOR NO KEY UPDATE', [ids], 'lock_moves')
 }

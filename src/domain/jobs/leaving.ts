@@ -3,29 +3,29 @@ import { jobChangeSql } from './job-change.ts'
 import { lockMoves } from './job-head.ts'
 
 /**
- * The last moment at which a victim of preemption can be spared: the runner asks right before it sends the signal, in a
- * transaction of the leader. If the claimant's hold is gone, the request is withdrawn and the run goes on.
+ * Called by the runner right before it signals a victim of preemption, in a transaction of the leader. If the hold of
+ * the claimant is gone, the request is withdrawn and the run continues.
  */
 
-export type Leave = 'SIGNAL' | 'SPARED' | 'NOT_ASKED'
+type PreemptionAnswer = 'SIGNAL' | 'SPARED' | 'NOT_REQUESTED'
 
-export async function takeLeave(sql: Sql, run: { runId: string; jobId: string }): Promise<Leave> {
+export async function confirmPreemption(sql: Sql, run: { runId: string; jobId: string }): Promise<PreemptionAnswer> {
   await lockMoves(sql, [run.jobId])
   const [asked] = await sql.query<{ claimant: string; wanted: boolean }>(
     `SELECT p.claimant_job_id AS claimant, EXISTS (SELECT FROM hold h WHERE h.job_id = p.claimant_job_id) AS wanted
      FROM run r JOIN preemption p ON p.victim_run_id = r.id
      WHERE r.id = $1 AND r.preempt_requested_at IS NOT NULL AND r.state IN ('STARTING', 'RUNNING')`,
     [run.runId],
-    'asked_to_leave',
+    'preemption_request',
   )
-  if (!asked) return 'NOT_ASKED'
-  if (await signalled(sql, run.runId, asked)) return 'SIGNAL'
-  await spare(sql, run.runId, asked.claimant)
+  if (!asked) return 'NOT_REQUESTED'
+  if (await markSignalled(sql, run.runId, asked)) return 'SIGNAL'
+  await withdraw(sql, run.runId, asked.claimant)
   return 'SPARED'
 }
 
-/** A run that was signalled once is not spared later. */
-async function signalled(sql: Sql, runId: string, { wanted }: { wanted: boolean }): Promise<boolean> {
+/** false: the claimant no longer waits. A run that was signalled once stays signalled. */
+async function markSignalled(sql: Sql, runId: string, { wanted }: { wanted: boolean }): Promise<boolean> {
   const rows = await sql.query(
     `UPDATE run SET preempt_signalled_at = coalesce(preempt_signalled_at, berth_now())
      WHERE id = $1 AND ($2 OR preempt_signalled_at IS NOT NULL) RETURNING 1`,
@@ -35,7 +35,7 @@ async function signalled(sql: Sql, runId: string, { wanted }: { wanted: boolean 
   return rows.length > 0
 }
 
-async function spare(sql: Sql, runId: string, claimant: string): Promise<void> {
+async function withdraw(sql: Sql, runId: string, claimant: string): Promise<void> {
   await sql.query(spareSql, [runId, `Preemption withdrawn: job ${claimant} no longer needs its resources`], 'spare')
 }
 

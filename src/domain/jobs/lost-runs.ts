@@ -4,19 +4,19 @@ import { lockPool } from '../limits/limits.ts'
 import { recordLateReport } from './runs.ts'
 
 /**
- * Nodes that do not answer. A run on such a node is given up and may run again elsewhere, while its old process may
- * still exist. So the node is LOST, and nothing is placed on it until it answers again and each of its old runs has
- * stopped. Verbs of the leader, in its open transaction.
+ * Unreachable nodes. A run on such a node is abandoned and may run again elsewhere, while its old process may still
+ * exist. So the node is LOST, and gets no runs until it is reachable and each of its old runs has stopped. Verbs of the
+ * leader, in its open transaction.
  */
 
 /**
- * In the transaction that stores the end of the run, before that frees its resources: nothing may start there any more,
- * and starts that were planned before are refused. Of a run that a backend has not placed yet, the node is only a guess.
+ * Called in the transaction that ends the run, before its resources are freed: from then on every start on the node is
+ * refused, also if it was planned before. A provisional allocation is a guess, so its node is not marked.
  */
-export async function loseNodes(sql: Sql, pool: string, runId: string): Promise<void> {
+export async function markNodesLost(sql: Sql, pool: string, runId: string): Promise<void> {
   await lockPool(sql, pool)
   await markLost(sql, [runId], true)
-  await lose(sql, pool, {
+  await setLost(sql, pool, {
     which: 'id IN (SELECT node_id FROM allocation WHERE run_id = $2 AND NOT provisional)',
     of: runId,
   })
@@ -30,7 +30,7 @@ async function markLost(sql: Sql, runIds: readonly string[], isLost: boolean): P
 }
 
 /** `which`: a condition on the nodes of the pool; `of` is its parameter $2. */
-async function lose(sql: Sql, pool: string, { which, of }: { which: string; of: unknown }): Promise<void> {
+async function setLost(sql: Sql, pool: string, { which, of }: { which: string; of: unknown }): Promise<void> {
   const lost = await sql.query(
     `UPDATE node SET state_before = state, state = 'LOST' WHERE pool = $1 AND state <> 'LOST' AND ${which} RETURNING 1`,
     [pool, of],
@@ -57,8 +57,8 @@ export const readLostRuns = (sql: Sql, pool: string): Promise<LostRun[]> =>
     'lost_runs',
   )
 
-/** These runs are stopped: their nodes may come back (`returnNodes`). */
-export async function findRuns(sql: Sql, pool: string, runs: readonly LostRun[]): Promise<void> {
+/** Call it when these runs have stopped: their nodes can then return (`returnNodes`). */
+export async function markRunsFound(sql: Sql, pool: string, runs: readonly LostRun[]): Promise<void> {
   await lockPool(sql, pool)
   await markLost(
     sql,
@@ -73,7 +73,7 @@ export async function findRuns(sql: Sql, pool: string, runs: readonly LostRun[])
 export interface SeenNode {
   name: string
   isLost: boolean
-  /** Its `lastSeenAt` is so old that it is updated when the node answers. */
+  /** `lastSeenAt` is old enough to be updated. */
   isDue: boolean
 }
 
@@ -89,28 +89,28 @@ export const readSeenNodes = (sql: Sql, pool: string): Promise<SeenNode[]> =>
     'seen_nodes',
   )
 
-export async function markSeen(sql: Sql, pool: string, answering: readonly string[]): Promise<void> {
+export async function markSeen(sql: Sql, pool: string, reachable: readonly string[]): Promise<void> {
   await sql.query(
     'UPDATE node SET last_seen_at = berth_now() WHERE pool = $1 AND name = ANY($2::text[])',
-    [pool, answering],
+    [pool, reachable],
     'mark_seen',
   )
 }
 
-/** Nodes that have been silent for too long: nothing is placed there until they answer. */
-export async function loseSilentNodes(sql: Sql, pool: string, names: readonly string[]): Promise<void> {
+/** These nodes were unreachable for too long; they get no runs until they are reachable. */
+export async function markSilentNodesLost(sql: Sql, pool: string, names: readonly string[]): Promise<void> {
   await lockPool(sql, pool)
-  await lose(sql, pool, { which: 'name = ANY($2::text[])', of: names })
+  await setLost(sql, pool, { which: 'name = ANY($2::text[])', of: names })
 }
 
-/** Lost nodes that answer and have no lost run left get their earlier state back. Returns their names. */
-export async function returnNodes(sql: Sql, pool: string, answering: readonly string[]): Promise<string[]> {
+/** Lost nodes that are reachable and have no lost runs get their earlier state back. Returns their names. */
+export async function returnNodes(sql: Sql, pool: string, reachable: readonly string[]): Promise<string[]> {
   await lockPool(sql, pool)
   const back = await sql.query<{ name: string }>(
     `UPDATE node SET state = state_before, state_before = NULL
      WHERE pool = $1 AND state = 'LOST' AND name = ANY($2::text[])
        AND NOT EXISTS (SELECT FROM run r WHERE r.pool = $1 AND r.lost_at IS NOT NULL AND node.name = ANY(r.nodes)) RETURNING name`,
-    [pool, answering],
+    [pool, reachable],
   )
   if (back.length > 0) await tellSettingsAndNodes(sql, pool)
   return back.map(({ name }) => name)

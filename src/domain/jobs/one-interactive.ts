@@ -2,25 +2,25 @@ import type { Sql } from '../../platform/tx.ts'
 import { holdingSql } from '../state.ts'
 
 /**
- * One interactive run per user, over all pools. The leader of a pool knows the runs of its own pool; runs in other
- * pools are read here, right before the start, in its transaction. Two leaders that start for the same user at once
- * meet at the partial unique index `run_one_interactive`: one of them plans again and finds the other run.
+ * A user has one interactive run over all pools. The leader of a pool knows the runs of its pool; runs in other pools
+ * are read here, right before the start, in its transaction. If two leaders start runs of the same user, the partial
+ * unique index `run_one_interactive` refuses one of them, which plans again and finds the other run.
  */
 
-export const quotaInfo = (jobId: string): string =>
+export const describeInteractiveLimit = (jobId: string): string =>
   `Each user may run one interactive job at a time, and ${jobId} is running; wait for it or cancel it`
 
 export interface Elsewhere {
-  /** Jobs that end, by id, with the message: their user has another interactive run that goes on. */
+  /** Messages by job: the user has another interactive run, so the job fails. */
   refused: ReadonlyMap<string, string>
-  /** Jobs that wait: the other interactive run of their user is ending. */
+  /** Jobs that wait, because the other interactive run of their user is ending. */
   waiting: readonly string[]
 }
 
 const none: Elsewhere = { refused: new Map(), waiting: [] }
 
 /** Only reads: a dry run must not change anything. */
-export async function interactiveElsewhere(
+export async function findInteractiveElsewhere(
   sql: Sql,
   starts: readonly { jobId: string; userId: string }[],
 ): Promise<Elsewhere> {
@@ -32,18 +32,19 @@ export async function interactiveElsewhere(
     'interactive_elsewhere',
   )
   const byUser = new Map(runs.map((run) => [run.userId, run]))
-  const met = starts.flatMap(({ jobId, userId }) => {
+  const found = starts.flatMap(({ jobId, userId }) => {
     const run = byUser.get(userId)
     return run ? [{ jobId, run }] : []
   })
-  const refused = met.flatMap(({ jobId, run }) => (run.ends ? [] : [[jobId, quotaInfo(run.jobId)] as const]))
-  const waiting = met.flatMap(({ jobId, run }) => (run.ends ? [jobId] : []))
+  const refused = found.flatMap(({ jobId, run }) =>
+    run.ends ? [] : [[jobId, describeInteractiveLimit(run.jobId)] as const],
+  )
+  const waiting = found.flatMap(({ jobId, run }) => (run.ends ? [jobId] : []))
   return { refused: new Map(refused), waiting }
 }
 
 /**
- * The leader does not hear of the end of a run in another pool, so these entries are closed and checked again a moment
- * later.
+ * The leader is not notified of ends in other pools, so these entries are checked again after a second.
  */
 export async function postponeInteractive(sql: Sql, jobIds: readonly string[]): Promise<void> {
   if (jobIds.length > 0) await sql.query(postponeSql, [jobIds], 'postpone_interactive')

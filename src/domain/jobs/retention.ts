@@ -6,21 +6,20 @@ import { lockSubmissions } from '../submission-lock.ts'
 import { visitFinished } from './finished.ts'
 
 /**
- * What may be removed after a while. Alive jobs and the jobs that they name are never removed, and the newest event of
- * a job stays with it.
+ * Removes old data. Alive jobs and the jobs that they depend on are never removed, and a job keeps its newest event.
  */
 
 export const jobsPerBatch = 500
 const batchMax = jobsPerBatch
 
-/** Removes final jobs that finished before then; returns how many. */
+/** Returns the number of removed jobs. */
 export async function expireJobs({ db }: Domain, before: Date): Promise<number> {
   return repeat(() => db.transaction((sql) => removeOldJobs(sql, before)))
 }
 
-/** Removes one batch in the caller's transaction; fewer than `jobsPerBatch` means that no more are left. */
+/** Removes one batch in the caller's transaction; fewer than `jobsPerBatch` are the last ones. */
 export async function removeOldJobs(sql: Sql, before: Date): Promise<number> {
-  return removeJobs(sql, await oldJobs(sql, before))
+  return removeJobs(sql, await lockOldJobs(sql, before))
 }
 
 /** Removes final jobs that the caller has locked, and the dependencies on them; returns how many. */
@@ -33,7 +32,7 @@ export async function removeJobs(sql: Sql, ids: readonly string[]): Promise<numb
   return rows.length
 }
 
-async function oldJobs(sql: Sql, before: Date): Promise<string[]> {
+async function lockOldJobs(sql: Sql, before: Date): Promise<string[]> {
   const rows = await sql.query<{ id: string }>(
     `SELECT id FROM job WHERE log_closed AND coalesce(finished_at, 'infinity') < $1
        AND NOT EXISTS (SELECT FROM dependency d JOIN job j ON j.id = d.job_id WHERE d.on_job_id = job.id AND NOT j.log_closed)
@@ -45,7 +44,7 @@ async function oldJobs(sql: Sql, before: Date): Promise<string[]> {
 
 /** Removes the records of deletions before that moment, in the order of their positions; returns how many. */
 export const expireDeletions = (domain: Domain, before: Date): Promise<number> =>
-  forget(
+  removeFromFeed(
     domain,
     before,
     `DELETE FROM deleted_job WHERE job_id IN (
@@ -61,7 +60,7 @@ export async function expireEvents(domain: Domain, before: Date, signal?: AbortS
     task: 'EXPIRE_EVENTS',
     until: before,
     visit: async (jobIds) => {
-      total += await forget(domain, jobIds, expireEventsSql)
+      total += await removeFromFeed(domain, jobIds, expireEventsSql)
       return true
     },
     signal,
@@ -76,10 +75,10 @@ DELETE FROM event USING (
 WHERE event.job_id = old.job_id AND event.seq = old.seq RETURNING event.position`
 
 /**
- * Repeats a statement that removes at most $2 entries of the feed, which $1 chooses. Readers of the feed that are behind
- * the removed entries are told, instead of missing them silently.
+ * Repeats a statement that removes at most $2 entries of the feed, selected by $1. It stores their highest position, so
+ * that readers behind it get an error instead of missing entries silently.
  */
-const forget = ({ db }: Domain, chosen: Date | readonly string[], removeSql: string): Promise<number> =>
+const removeFromFeed = ({ db }: Domain, chosen: Date | readonly string[], removeSql: string): Promise<number> =>
   repeat(async () => {
     const [row] = await db.sql.query<{ count: number }>(
       `WITH gone AS (${removeSql}),
@@ -92,8 +91,8 @@ const forget = ({ db }: Domain, chosen: Date | readonly string[], removeSql: str
     return row?.count ?? 0
   })
 
-/** Jobs of which a run that is alive began before then. */
-export async function jobsRunningSince(sql: Sql, before: Date): Promise<string[]> {
+/** Jobs with an alive run that started before then. */
+export async function readJobsRunningSince(sql: Sql, before: Date): Promise<string[]> {
   const rows = await sql.query<{ id: string }>(
     `SELECT job_id AS id FROM run WHERE state IN ${holdingSql} AND scheduled_at < $1`,
     [before],
@@ -103,7 +102,7 @@ export async function jobsRunningSince(sql: Sql, before: Date): Promise<string[]
 
 const slotDaysKept = 31
 
-/** Removes slot reservations that ended long ago; their jobs do not need them. Returns how many. */
+/** Returns the number of removed slot reservations. */
 export const expireSlots = ({ db }: Domain): Promise<number> => removeInBatches(db.sql, expireSlotsSql, [slotDaysKept])
 
 const expireSlotsSql = `
@@ -112,23 +111,23 @@ DELETE FROM slot_reservation WHERE id IN (
 RETURNING 1`
 
 /**
- * Removes lanes in which no job waits and to which no job can come back; a lane is made again when a job needs it.
- * Returns how many.
+ * Removes lanes without waiting jobs to which no job can return; a lane is created again when a job needs it. Returns
+ * the number of removed lanes.
  */
 export async function expireLanes(domain: Domain): Promise<number> {
-  return repeat(async () => removeUnused(domain, await unusedLanes(domain.db.sql)))
+  return repeat(async () => removeUnusedLanes(domain, await readUnusedLanes(domain.db.sql)))
 }
 
-export async function unusedLanes(sql: Sql): Promise<string[]> {
+export async function readUnusedLanes(sql: Sql): Promise<string[]> {
   const rows = await sql.query<{ id: string }>(`SELECT l.id FROM lane l WHERE ${unusedSql} LIMIT $1`, [batchMax])
   return rows.map(({ id }) => id)
 }
 
 /**
- * Removes the lanes that are still unused. A transaction that puts a job into another lane takes the submission lock as
- * well, so its lane is not removed.
+ * Removes the lanes that are still unused. Every transaction that moves a job to another lane takes the submission lock
+ * too, so its lane is not removed.
  */
-export async function removeUnused({ db }: Domain, laneIds: readonly string[]): Promise<number> {
+export async function removeUnusedLanes({ db }: Domain, laneIds: readonly string[]): Promise<number> {
   if (laneIds.length === 0) return 0
   return db.transaction(async (sql) => {
     await lockSubmissions(sql)
@@ -140,8 +139,8 @@ export async function removeUnused({ db }: Domain, laneIds: readonly string[]): 
 }
 
 /**
- * Looks only for the first entry of a lane, by the index: a million may wait in others. A leader reads a lane when it
- * hears of an entry, so unheard changes count too.
+ * Reads only the first entry of a lane, by the index: other lanes may have a million. A leader reads a lane when it
+ * processes the change of an entry, so unprocessed changes count too.
  */
 const unusedSql = `(SELECT q.lane_id FROM queue_entry q WHERE q.lane_id = l.id LIMIT 1) IS NULL AND NOT EXISTS (
   SELECT FROM (

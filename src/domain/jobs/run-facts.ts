@@ -1,13 +1,13 @@
 import type { Sql } from '../../platform/tx.ts'
 
 /**
- * What a backend tells of a run while its state stays the same: why it waits, its name there, its nodes. Stored with
- * the run and, as far as the job shows it, with the job. It is no event: the version of the job stays, and readers of
- * the job get a message without events, as for progress.
+ * Facts that a backend reports about a run without a change of state: why it waits, its native id, its nodes. They are
+ * stored with the run and, where the job shows them, with the job. They are not events: the version of the job stays, and
+ * readers of the job get a message without events, as for progress.
  */
 export interface RunFacts {
   runId: string
-  /** Why it does not run yet, '' if no reason is known any more; stored while it is STARTING. */
+  /** Why the run has not started yet; '' clears it. Stored only while the run is STARTING. */
   info?: string
   nativeId?: string
   ip?: string
@@ -15,12 +15,12 @@ export interface RunFacts {
   gpuIds?: readonly number[]
 }
 
-/** What is stored already is not written. */
-export async function storeFacts(sql: Sql, runs: readonly RunFacts[]): Promise<void> {
+/** Does not write unchanged facts. */
+export async function storeRunFacts(sql: Sql, runs: readonly RunFacts[]): Promise<void> {
   if (runs.length > 0) await sql.query(factsSql, [JSON.stringify(runs)], 'store_facts')
 }
 
-/** A run that was asked to leave keeps the message about that. */
+/** A run with a preemption request keeps the message about it. */
 const factsSql = `
 WITH fact AS MATERIALIZED (
   SELECT f.*, CASE WHEN r.state = 'STARTING' AND r.preempt_requested_at IS NULL THEN f.info END AS waits

@@ -5,8 +5,6 @@ import type { JobSpec } from '../spec.ts'
 import { holdingSql, holdingStates, type JobState } from '../state.ts'
 import { jobChangeSql } from './job-change.ts'
 
-/** What the leader of a pool needs to know of the runs it carries, and the few facts that it stores with them. */
-
 export interface HoldingRun {
   runId: string
   jobId: string
@@ -17,11 +15,11 @@ export interface HoldingRun {
   spec: JobSpec
   nodes: string[]
   gpuIds: number[]
-  /** Its start was ordered. */
+  /** When the start was committed. */
   scheduledAt: Date
   startedAt: Date | null
   expiredAt: Date | null
-  /** It was asked to leave for another job; until it is signalled it may be spared. */
+  /** ASKED: a preemption was requested, and can be withdrawn until the run is SIGNALLED. */
   leaves: 'ASKED' | 'SIGNALLED' | null
   /** The end of the hard reservation that it runs in. */
   mustEndAt: Date | null
@@ -30,7 +28,7 @@ export interface HoldingRun {
   reservationNativeId: string | null
 }
 
-/** A start that takes longer from its order to its commit is found by the look for all runs. */
+/** If more time passes between `scheduledAt` and the commit, the read of all due runs finds the start. */
 const commitMs = 2_000
 
 const runsSql = (condition: string, runs = 'run') => `
@@ -45,14 +43,14 @@ WHERE r.pool = $1 AND r.state IN ${holdingSql} ${condition}
   AND EXISTS (SELECT ${leadingSql('$1', '$2', '$3')})
 ORDER BY r.scheduled_at, r.id`
 
-/** All holding runs: a leader that has just taken over carries them on. Reads of a leader that is over return nothing. */
+/** All holding runs, for a leader that has just taken over. The reads of a deposed leader return nothing. */
 export const readHoldingRuns = (sql: Sql, term: Leader): Promise<HoldingRun[]> =>
   readRunsOf(sql, term, { text: runsSql(''), name: 'holding_runs' })
 
 /**
- * Runs whose start was ordered since the last look, which began `sinceMs` ago. The index by time is read from there on,
- * whatever dead entries lie before, so this look costs the same while an open transaction keeps them all. With a range,
- * PostgreSQL expects few rows; with a lower bound alone a third of the table, and reads it all.
+ * Runs whose start was committed since the last read, which began `sinceMs` ago. It reads the index by time from there
+ * on, so dead entries that an open transaction keeps before that do not slow it down. BETWEEN makes PostgreSQL expect
+ * few rows; with a lower bound alone it expects a third of the table, and reads all of it.
  */
 export const readStartsDue = (sql: Sql, term: Leader, sinceMs: number): Promise<HoldingRun[]> =>
   readRunsOf(sql, term, { text: startsSql, name: 'starts_due', values: [sinceMs + commitMs] })
@@ -85,7 +83,7 @@ const readRunsOf = (sql: Sql, { pool, epoch, holder }: Leader, { text, name, val
 export const readRunState = async (sql: Sql, runId: string): Promise<JobState | null> =>
   (await readRunStates(sql, [runId])).get(runId)?.state ?? null
 
-export interface RunWithState {
+interface RunWithState {
   runId: string
   jobId: string
   number: number
@@ -127,12 +125,12 @@ export async function markHowStarted(
   )
 }
 
-/** What set the time of a run: its own maximum, or the hard reservation it runs in. */
+/** The limit of the time of a run: its own maximum, or the end of its hard reservation. */
 export type TimeLimit = 'MAXIMUM' | 'RESERVATION'
 
 /**
- * Stores that the run is stopped because its time is over, so that a later leader knows the reason. false: the
- * reservation that set the time does not exist any more.
+ * Stores that the run is stopped because of its time limit, so that a later leader knows the reason. false: the
+ * reservation that set the limit no longer exists.
  */
 export async function markExpired(sql: Sql, runId: string, limit: TimeLimit): Promise<boolean> {
   const rows = await sql.query(
@@ -152,19 +150,19 @@ export interface ReportedJob {
   run: number
   spec: JobSpec
   expired: boolean
-  /** It has a hard reservation that ends before its own maximum. */
+  /** The hard reservation of the job ends before the maximum of the run. */
   endsWithReservation: boolean
-  /** It was asked to leave: the message about that; null: it was not. */
+  /** Message of the preemption request; null: preemption was not requested. */
   leaving: string | null
-  /** It was signalled because of a preemption. */
+  /** The run was signalled for a preemption. */
   preempted: boolean
-  /** Tier of the preemption request; null: there is none. */
+  /** Tier of the preemption request; null: preemption was not requested. */
   tier: number | null
-  /** Runs of this job that could not be started. */
+  /** Runs of this job that failed to start. */
   startFailures: number
   /** Runs of this job that ended by their exit code. */
   exits: number
-  /** It saved a closure, from which its next run can continue. */
+  /** The job saved a closure, so its next run can continue. */
   hasClosure: boolean
 }
 
@@ -201,7 +199,7 @@ const lateReportSql = jobChangeSql({
   event: { run: '$2::int', message: '$3::text' },
 })
 
-/** Whether the backend has runs of the pool that are not over, or whose output is not stored to its end. */
+/** Whether the backend has runs of the pool that are active, or whose output is not stored completely. */
 export async function hasUnreadRuns({ db }: Pick<Domain, 'db'>, pool: string, executor: string): Promise<boolean> {
   const unread = { OR: [{ state: { in: holdingStates } }, { log: { sealed: false } }] }
   const where = { pool, handle: { not: null }, job: { executor }, ...unread }

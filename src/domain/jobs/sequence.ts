@@ -4,18 +4,17 @@ import { createRareLook } from '../../platform/rare-look.ts'
 import type { Domain } from '../domain.ts'
 
 /**
- * The sequencer: gives every event, and every deletion of a job, its position in the feed over all jobs. Positions are
- * dense and grow in commit order; within a job they follow seq, and its deletion comes last. A bare `bigserial` would
- * not do: numbers are drawn before the commit, so 6 may become visible after a reader has passed 7, and the reader
- * would miss it.
+ * The sequencer gives every event, and every deletion of a job, its position in the feed over all jobs. Positions are
+ * dense and grow in commit order; within a job they follow seq, and its deletion comes last. A plain `bigserial` is not
+ * enough: numbers are drawn before the commit, so 6 may become visible after a reader has passed 7.
  *
- * Every process runs this loop; the lock lets one of them number at a time. It is taken before the statement that looks
- * for events, so a process that waited for it sees what the other did.
+ * Every process runs this loop; the lock lets one of them number at a time. It is taken before the statement that reads
+ * events, so a process that waited for the lock sees the positions that the other process gave.
  *
- * A numbered event stays in the index of those without a position while an open transaction, such as a backup, can
- * still see its old row, and a look over many of them is slow. So most looks begin behind the transactions whose events
- * are all numbered. After a fail-over, the other database may give transactions smaller numbers, so every few seconds a
- * look includes all events.
+ * A numbered event stays in the index of events without a position while an open transaction, such as a backup, can
+ * still see its old row, and a query over many of them is slow. So most queries skip transactions whose events are all
+ * numbered. After a fail-over, the other database may give transactions smaller numbers, so every few seconds a query
+ * includes all events.
  */
 
 const batchMax = 5_000
@@ -26,8 +25,8 @@ const lookAtAllMsMax = 30_000
 export function createSequencer(domain: Domain): Loop {
   const { clock, log } = domain
   let openXact = 0
-  /** Events were written here since the last look. */
-  let isTold = true
+  /** This process wrote events since the last query. */
+  let hasNews = true
   const lookAtAll = createRareLook({ clock, everyMs: lookAtAllEveryMs, pauseMsMax: lookAtAllMsMax })
   async function sequenceFrom(fromXact: number, look: typeof sequenceOnce) {
     let looked = await look(domain, fromXact)
@@ -37,32 +36,32 @@ export function createSequencer(domain: Domain): Loop {
     openXact = looked.openXact
   }
   async function runOnce() {
-    const look = isTold ? sequenceOnce : sequenceIfAny
-    isTold = false
+    const look = hasNews ? sequenceOnce : sequenceIfAny
+    hasNews = false
     if (openXact > 0) await sequenceFrom(openXact, look)
     if (lookAtAll.isDue()) await lookAtAll.run(() => sequenceFrom(0, sequenceIfAny))
   }
   const loop = createLoop({ name: 'sequencer', pollMs, clock, log, runOnce })
   domain.wakeups.on('event', () => {
-    isTold = true
+    hasNews = true
     loop.wake()
   })
   return loop
 }
 
-interface Looked {
-  /** Events and deletions without a position. One that is deleted meanwhile gets none. */
+interface Sequenced {
+  /** Events and deletions without a position. */
   found: number
   /** The oldest transaction that was open: if less than a batch was found, all events of older ones have a position. */
   openXact: number
 }
 
 /** Numbers at most one batch of events and one of deletions without a position, of this transaction and later ones. */
-export async function sequenceOnce({ db, wakeups }: Pick<Domain, 'db' | 'wakeups'>, fromXact = 0): Promise<Looked> {
+export async function sequenceOnce({ db, wakeups }: Pick<Domain, 'db' | 'wakeups'>, fromXact = 0): Promise<Sequenced> {
   // Sent together: each statement sees what was committed when the one before it had ended.
   const looked = await db.endingTransaction(async (sql) => {
     const locked = sql.query('SELECT pg_advisory_xact_lock($1, 0)', [advisoryLocks.sequencer], 'sequence_lock')
-    const numbered = sql.query<Looked>(sequenceSql, [batchMax, fromXact], 'sequence')
+    const numbered = sql.query<Sequenced>(sequenceSql, [batchMax, fromXact], 'sequence')
     return { result: numbered, writes: Promise.all([locked, numbered]) }
   })
   const [row = { found: 0, openXact: 0 }] = looked
@@ -70,8 +69,8 @@ export async function sequenceOnce({ db, wakeups }: Pick<Domain, 'db' | 'wakeups
   return row
 }
 
-/** The same where nothing is expected: without a transaction and the lock, unless there is something. */
-async function sequenceIfAny(domain: Pick<Domain, 'db' | 'wakeups'>, fromXact = 0): Promise<Looked> {
+/** Takes the lock only if a query without it finds something to number. */
+async function sequenceIfAny(domain: Pick<Domain, 'db' | 'wakeups'>, fromXact = 0): Promise<Sequenced> {
   const [row] = await domain.db.sql.query<{ isAny: boolean; openXact: number }>(anySql, [fromXact], 'sequence_any')
   return row && !row.isAny ? { found: 0, openXact: row.openXact } : sequenceOnce(domain, fromXact)
 }

@@ -6,13 +6,12 @@ import { type FinalState, holdingSql, isFinal, type JobState, mayMove, psijState
 import { nextVersionSql } from './job-change.ts'
 
 /**
- * The one function that moves jobs. Each move is a compare-and-set on (state, run number, optionally version): it
- * happens whole, or not at all because another transaction was faster. One statement changes the job and its last run,
- * writes the numbered event, keeps the queue entry in step with QUEUED, gives back what a run held when it stops
- * holding, counts what that cost, and makes the next run when a job is to be run again. So no state changes without its
- * event, and none of these can drift apart.
+ * The only function that changes states. Each move is a compare-and-set on (state, run number, optionally version): it
+ * has no effect if another transaction was faster. One statement changes the job and its last run, writes the numbered
+ * event, inserts or deletes the queue entry, frees resources when a run stops holding them, adds the cost, and creates
+ * the next run when the job runs again. So these never disagree.
  *
- * The caller pokes `event` (and `queue`, when something became free or waits) after the commit.
+ * After the commit the caller pokes `event`, and `queue` if resources were freed or a job waits.
  */
 
 export interface Move {
@@ -31,21 +30,21 @@ export interface Move {
   runEnds?: FinalState
   /** Back-off before the next run may start. */
   eligibleInMs?: number
-  /** The next run waits behind all jobs that wait now: its sequence is that of its creation. */
+  /** The next run waits behind all jobs that wait now. */
   losesTurn?: true
-  /** Names of the nodes, with STARTING; where the backend chooses them, as soon as it tells them. */
+  /** Names of the nodes, with STARTING; if the backend chooses them, as soon as it reports them. */
   nodes?: readonly string[]
   gpuIds?: readonly number[]
-  /** What the backend says of times and names. */
+  /** Values that the backend reports. */
   startedAt?: Date
   finishedAt?: Date
   nativeId?: string
   ip?: string
-  /** What the run consumed, with its end. Numbers that are not amounts (negative, infinite) are unknown. */
+  /** Usage of the run, with its end. Negative or infinite numbers are stored as unknown. */
   usage?: { cpuSeconds?: number; maxMemoryBytes?: number }
 }
 
-export interface Moved {
+interface Moved {
   jobId: string
   runId: string
   version: number
@@ -86,13 +85,13 @@ function moveRow(move: Move, nowMs: number) {
     loses_turn: move.losesTurn ?? false,
     nodes: move.nodes ?? null,
     gpu_ids: move.gpuIds ?? null,
-    ...toldBy(move),
+    ...backendColumns(move),
     psij_first: changed(false),
     psij_later: changed(true),
   }
 }
 
-const toldBy = ({ startedAt, finishedAt, nativeId, ip, usage }: Move) => ({
+const backendColumns = ({ startedAt, finishedAt, nativeId, ip, usage }: Move) => ({
   started_at: startedAt ?? null,
   finished_at: finishedAt ?? null,
   native_id: nativeId ?? null,
@@ -101,30 +100,30 @@ const toldBy = ({ startedAt, finishedAt, nativeId, ip, usage }: Move) => ({
   max_memory: amount(usage?.maxMemoryBytes, Math.round),
 })
 
-/** null: a backend told no amount, and the end of a run does not wait for a better one. */
-function amount(told: number | undefined, whole = (value: number) => value): number | null {
-  return told !== undefined && told >= 0 && told <= Number.MAX_SAFE_INTEGER ? whole(told) : null
+/** null: the backend reported no valid amount. */
+function amount(reported: number | undefined, whole = (value: number) => value): number | null {
+  return reported !== undefined && reported >= 0 && reported <= Number.MAX_SAFE_INTEGER ? whole(reported) : null
 }
 
 /** When the window of the job's capacity reservation begins; null: it names none, or the reservation was removed. */
 const windowBegins = (laneId: string) =>
   `(SELECT c.starts_at FROM lane l JOIN capacity_reservation c ON c.id = l.reservation_id WHERE l.id = ${laneId})`
 
-/** Times of a backend are limited by what the database knows: after the start was committed, and not in the future. */
+/** Limits the time of a backend: not before the start was committed, and not in the future. */
 const started = (scheduledAt: string) => `greatest(least(m.started_at, clock.now), ${scheduledAt})`
-/** Not before it began, even if the database's clock was set back. */
+/** Not before the run started, even if the clock of the database was set back. */
 const finished = (startedAt: string) => `greatest(least(m.finished_at, clock.now), ${startedAt})`
 
-/** Why a run ended that was one of the attempts of `retry`, whose cost was counted at submission. */
+/** Ends of attempts of `retry`, whose cost was counted at submission. */
 const countedAttemptSql = "('EXIT_CODE', 'SIGNAL', 'OOM_KILLED')"
 
-/** By its key: a plan that was made while the table was small would read all of it, until statistics are gathered. */
+/** OFFSET 0 forces a lookup by key: a plan made while the table was small would read the whole table. */
 const runOf = '(SELECT * FROM run WHERE run.job_id = m.job_id AND run.number = m.run OFFSET 0)'
 
 /**
  * Rows are locked in id order, so two batches over the same jobs wait for each other instead of deadlocking. Dependents
- * of jobs that end are read after that with a snapshot of their own: a submission that was committed during the wait
- * for its lock is found, and a later one reads the end. Starts of one statement are a microsecond apart, in their
+ * of jobs that end are read later with a new snapshot, so it includes a submission that was committed during the wait
+ * for a lock; a later submission reads the end. Starts of one statement are a microsecond apart, in their
  * order. The limit is the number of moves: it tells PostgreSQL that they are few, so that it finds runs by their index
  * and does not read all of them (a list in JSON counts as 100 rows).
  */

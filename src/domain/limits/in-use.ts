@@ -2,11 +2,11 @@ import type { Sql } from '../../platform/tx.ts'
 import { demandToRead, seesAll, type Viewer } from '../access.ts'
 import type { Domain } from '../domain.ts'
 import { holdingSql } from '../state.ts'
-import { type Limits, limitsOf, poolNamed, readScopeLimits, type ScopeLimit } from './limits.ts'
+import { findPool, type Limits, readLimits, readScopeLimits, type ScopeLimit } from './limits.ts'
 
 /**
- * What running jobs count against the limits of their pool, and which limit stops a waiting job. The counts are derived
- * from the runs that hold resources each time they are needed: there is no counter that could drift.
+ * Usage of running jobs against the limits of their pool, and the limit that stops a waiting job. Usage is counted from
+ * the runs that hold resources each time, so no counter can drift.
  *
  * A job counts for its *scopes*: the pool, its user, team, queue and project, and `gpu` (jobs with GPUs, the "local
  * jobs" of the pool). Limits of a GPU model count per scope and model, so they are checked after devices are chosen. So
@@ -22,11 +22,11 @@ export interface Counted {
   project: string | null
   /** GPUs of all copies together. */
   gpu: number
-  /** It takes whole nodes: until it is placed, `gpu` is the least that it will hold. */
+  /** The job takes whole nodes: until it is placed, `gpu` is the minimum that it will hold. */
   exclusive?: boolean
 }
 
-export type LimitCode =
+type LimitCode =
   | 'POOL_PAUSED'
   | 'USER_DISABLED'
   | 'GLOBAL_LIMIT'
@@ -70,15 +70,16 @@ export interface LimitReached {
   scope: string
   limit: number
   used: number
-  /** The counter, as the tally names it, and how much the job would have added. */
+  /** Key of the tally. */
   key: string
+  /** Amount that the job would add. */
   asked: number
 }
 
 // ── rules ──
 
 /** The limits in the order in which they are reported: pool, user, team, limits of scopes, GPUs of the machine. */
-export function rulesOf(limits: Limits, scopes: readonly ScopeLimit[]): LimitRule[] {
+export function listLimitRules(limits: Limits, scopes: readonly ScopeLimit[]): LimitRule[] {
   const rule = (code: LimitCode, max: number | null, rest: Partial<LimitRule> & { on: string }): LimitRule[] =>
     max === null ? [] : [{ code, max, each: false, counts: 'jobs', model: null, ...rest }]
   const { maxConcurrent, userMaxConcurrent, enableFairShare, teamMaxConcurrent } = limits
@@ -98,7 +99,7 @@ export function rulesOf(limits: Limits, scopes: readonly ScopeLimit[]): LimitRul
 
 // ── counting ──
 
-function scopesOf({ userId, teamId, queue, project, gpu }: Counted): string[] {
+function listScopes({ userId, teamId, queue, project, gpu }: Counted): string[] {
   return [
     'pool',
     `user:${userId}`,
@@ -115,32 +116,36 @@ export interface Holding extends Counted {
   models: readonly string[]
 }
 
-function tallyOf(rules: readonly LimitRule[], holdings: readonly Holding[]): Tally {
+function tallyHoldings(rules: readonly LimitRule[], holdings: readonly Holding[]): Tally {
   const tally = new Map<string, Amount>()
-  for (const holding of holdings) add(tally, rules, holding)
+  for (const holding of holdings) addHolding(tally, rules, holding)
   return tally
 }
 
 /** Adds jobs to a tally; a negative number removes them. Returns the scopes that they count for. */
-export function count(tally: Map<string, Amount>, rules: readonly LimitRule[], holding: Holding): readonly string[] {
+export function countHolding(
+  tally: Map<string, Amount>,
+  rules: readonly LimitRule[],
+  holding: Holding,
+): readonly string[] {
   if (rules.length === 0) return []
-  add(tally, rules, holding)
-  return scopesOf(holding)
+  addHolding(tally, rules, holding)
+  return listScopes(holding)
 }
 
-function add(tally: Map<string, Amount>, rules: readonly LimitRule[], { jobs, models, ...job }: Holding): void {
+function addHolding(tally: Map<string, Amount>, rules: readonly LimitRule[], { jobs, models, ...job }: Holding): void {
   const filters = models.length === 0 ? [] : new Set(rules.flatMap(({ model }) => model ?? []))
-  for (const scope of scopesOf(job)) {
+  for (const scope of listScopes(job)) {
     grow(tally, scope, { jobs, gpus: jobs * job.gpu })
     for (const filter of filters) {
       const gpus = matching(models, filter)
-      if (gpus > 0) grow(tally, ofModel(scope, filter), { jobs, gpus: jobs * gpus })
+      if (gpus > 0) grow(tally, modelKey(scope, filter), { jobs, gpus: jobs * gpus })
     }
   }
 }
 
 /** The key begins with a digit, so it is never a scope. */
-const ofModel = (scope: string, filter: string) => `${filter.length}/${filter}/${scope}`
+const modelKey = (scope: string, filter: string) => `${filter.length}/${filter}/${scope}`
 
 function grow(tally: Map<string, Amount>, key: string, { jobs, gpus }: Amount): void {
   const before = tally.get(key)
@@ -152,15 +157,14 @@ function grow(tally: Map<string, Amount>, key: string, { jobs, gpus }: Amount): 
 const matching = (models: readonly string[], filter: string) =>
   models.filter((model) => model.toLowerCase().includes(filter)).length
 
-/** How much counts for a limit in one of its scopes. */
-export const usedOf = ({ tally }: Ceilings, { model, counts }: LimitRule, scope: string): number =>
-  tally.get(model === null ? scope : ofModel(scope, model))?.[counts] ?? 0
+export const countUsed = ({ tally }: Ceilings, { model, counts }: LimitRule, scope: string): number =>
+  tally.get(model === null ? scope : modelKey(scope, model))?.[counts] ?? 0
 
-// ── asking ──
+// ── checking ──
 
 /** The first limit that stops the job on any devices; null: none. */
 export function limitReached({ pool, rules, tally }: Ceilings, job: Counted): LimitReached | null {
-  const scopes = scopesOf(job)
+  const scopes = listScopes(job)
   for (const rule of rules) {
     const key = rule.model === null ? scopeUnder(rule, scopes) : undefined
     const asked = rule.counts === 'jobs' ? 1 : job.gpu
@@ -181,13 +185,13 @@ export function modelLimitReached(
   return null
 }
 
-/** The limits of GPU models that this many GPUs would violate if all of them were of that model. */
-export const fullModels = (ceilings: Ceilings, job: Counted, gpus: number): ModelLimitReached[] => [
+/** The limits of GPU models that this many GPUs of the model would violate. */
+export const listFullModels = (ceilings: Ceilings, job: Counted, gpus: number): ModelLimitReached[] => [
   ...overModels(ceilings, job, () => gpus),
 ]
 
-/** How many GPUs of each model filter the limits leave the job. The empty filter is any model. */
-export function leftOfModels(ceilings: Ceilings, job: Counted): { model: string; gpus: number }[] {
+/** The GPUs of each model filter that the limits leave for the job. The empty filter is any model. */
+export function listRemainingGpus(ceilings: Ceilings, job: Counted): { model: string; gpus: number }[] {
   return checkedOnDevices(ceilings, job).map(({ rule, key, model }) => {
     const left = rule.max - (ceilings.tally.get(key)?.[rule.counts] ?? 0)
     return { model, gpus: rule.counts === 'gpus' || left < 1 ? Math.max(0, left) : Infinity }
@@ -204,21 +208,21 @@ interface OnDevices {
 
 /** The limits that are checked when the devices of the job are known. */
 function checkedOnDevices({ rules }: Ceilings, job: Counted): OnDevices[] {
-  const scopes = scopesOf(job.exclusive ? { ...job, gpu: Math.max(1, job.gpu) } : job)
+  const scopes = listScopes(job.exclusive ? { ...job, gpu: Math.max(1, job.gpu) } : job)
   return rules.flatMap((rule) => {
     const scope = scopeUnder(rule, scopes)
     if (scope === undefined || (rule.model === null && !isOfWholeNodes(rule, job))) return []
-    return [{ rule, key: rule.model === null ? scope : ofModel(scope, rule.model), model: rule.model ?? '' }]
+    return [{ rule, key: rule.model === null ? scope : modelKey(scope, rule.model), model: rule.model ?? '' }]
   })
 }
 
-/** A limit that the GPUs of the whole node count for, even if the job asks for none. */
+/** All GPUs of the node count for such a limit, even if the job requests no GPU. */
 const isOfWholeNodes = ({ on, counts }: LimitRule, { exclusive }: Counted): boolean =>
   exclusive === true && (counts === 'gpus' || on === 'gpu')
 
 export const hasModelLimits = ({ rules }: Pick<Ceilings, 'rules'>): boolean => rules.some(({ model }) => model !== null)
 
-export interface ModelLimitReached {
+interface ModelLimitReached {
   limit: LimitReached
   model: string
 }
@@ -253,7 +257,7 @@ function reached(rule: LimitRule, { pool, job, key, used, asked }: Found): Limit
       : code === 'USER_DISABLED'
         ? `The user ${job.userName} is disabled; an administrator can enable the user, or cancel the job`
         : asked > max
-          ? `The limit of ${scope} is ${max} ${what}, and this job alone counts ${asked}`
+          ? `The limit of ${scope} is ${max} ${what}, and this job alone needs ${asked}`
           : `Limit reached: ${used} of ${max} ${what} for ${scope}`
   return { code, message, scope, limit: max, used, key, asked }
 }
@@ -265,16 +269,15 @@ function scopeName(on: string, { pool, job }: { pool: string; job: Counted }): s
   return on === 'pool' || on === 'gpu' ? `pool:${pool}` : on
 }
 
-/** The same limits, as if nothing ran. */
-export const emptied = (ceilings: Ceilings): Ceilings => ({ ...ceilings, tally: new Map() })
+export const withoutUsage = (ceilings: Ceilings): Ceilings => ({ ...ceilings, tally: new Map() })
 
 // ── reading ──
 
 /** The limits of the pool and their counts now. A pool without limits counts nothing. */
 export async function readCeilings(sql: Sql, pool: string, singleUser: boolean): Promise<Ceilings> {
-  const limits = (await limitsOf(sql, [pool], singleUser)).get(pool)
+  const limits = (await readLimits(sql, [pool], singleUser)).get(pool)
   const rules = limits ? await readLimitRules(sql, { pool, limits, singleUser }) : []
-  return { pool, rules, tally: rules.length > 0 ? tallyOf(rules, await readHoldings(sql, pool)) : new Map() }
+  return { pool, rules, tally: rules.length > 0 ? tallyHoldings(rules, await readHoldings(sql, pool)) : new Map() }
 }
 
 interface Limited {
@@ -286,10 +289,10 @@ interface Limited {
 /** These limits of the pool and those of its scopes, in the order in which they are reported. */
 export async function readLimitRules(sql: Sql, { pool, limits, singleUser }: Limited): Promise<LimitRule[]> {
   const disabled = singleUser ? [] : await readDisabled(sql, pool)
-  return [...disabled.map(disabledRule), ...rulesOf(limits, await readScopeLimits(sql, pool))]
+  return [...disabled.map(disabledRule), ...listLimitRules(limits, await readScopeLimits(sql, pool))]
 }
 
-/** Jobs of a disabled user do not start. In single-user mode every other user is disabled, and their jobs go on. */
+/** Jobs of a disabled user do not start. */
 const disabledRule = (userId: string): LimitRule => ({
   code: 'USER_DISABLED',
   on: `user:${userId}`,
@@ -327,7 +330,7 @@ FROM (
   GROUP BY 1, 2, 3, 4, 5, 6
 ) h JOIN "user" u ON u.id = h.user_id LEFT JOIN team t ON t.id = h.team_id`
 
-// ── showing ──
+// ── reporting ──
 
 export interface ScopeInUse extends ScopeLimit {
   jobsInUse: number
@@ -340,29 +343,30 @@ export interface LimitsInUse extends Limits {
 }
 
 /** `pool` null: the pool of the default queue. Scopes that the viewer may not know are left out. */
-export async function limitsInUse(
+export async function readLimitsInUse(
   { db: { sql }, singleUser }: Domain,
   viewer: Viewer,
   asked: string | null,
 ): Promise<LimitsInUse> {
   demandToRead(viewer, 'job.view.own')
-  const pool = await poolNamed(sql, asked)
-  const limits = (await limitsOf(sql, [pool], singleUser)).get(pool)
+  const pool = await findPool(sql, asked)
+  const limits = (await readLimits(sql, [pool], singleUser)).get(pool)
   if (!limits) throw new Error(`The pool ${pool} was removed`)
   const all = await readScopeLimits(sql, pool)
-  const tally = tallyOf(rulesOf(limits, all), all.length > 0 ? await readHoldings(sql, pool) : [])
-  const scopes = (await knownTo(sql, viewer, all)).map((limit) => {
+  const tally = tallyHoldings(listLimitRules(limits, all), all.length > 0 ? await readHoldings(sql, pool) : [])
+  const scopes = (await filterVisible(sql, viewer, all)).map((limit) => {
     const { counted, gpuModel } = limit
-    const used = tally.get(counted === null || gpuModel === '' ? (counted ?? '') : ofModel(counted, gpuModel))
+    const used = tally.get(counted === null || gpuModel === '' ? (counted ?? '') : modelKey(counted, gpuModel))
     return { ...limit, jobsInUse: used?.jobs ?? 0, gpusInUse: used?.gpus ?? 0 }
   })
   return { pool, ...limits, scopes }
 }
 
 /**
- * Every viewer sees all queues. A viewer who may not see all jobs sees only the own user, teams and projects.
+ * Every viewer sees the limits of queues. Only a viewer who may see all jobs sees those of other users, teams and
+ * projects.
  */
-async function knownTo(sql: Sql, viewer: Viewer, all: readonly ScopeLimit[]): Promise<readonly ScopeLimit[]> {
+async function filterVisible(sql: Sql, viewer: Viewer, all: readonly ScopeLimit[]): Promise<readonly ScopeLimit[]> {
   if (seesAll(viewer) || viewer.granted.has('limits.write') || all.length === 0) return all
   const own = await sql.query<{ scope: string; name: string }>(ownScopesSql, [viewer.userId])
   const known = new Set(own.map(({ scope, name }) => `${scope} ${name}`))

@@ -10,11 +10,11 @@ import { isDelegated, isOneMachine } from '../executors.ts'
 import { parseInput } from '../parse.ts'
 
 /**
- * What may run at once in a pool. A limit is a number, null (unlimited) or unset. An unset limit is the default of its
- * pool in multi-user mode, and unlimited in single-user mode. 0 pauses. Lowering a limit never ends a run; it delays
- * the next start. What runs count against a limit, and which limit stops a job: in-use.ts.
+ * Limits of the jobs that run in a pool at once. A limit is a number, null (unlimited) or unset. An unset limit is the
+ * default of its pool in multi-user mode, and unlimited in single-user mode. 0 pauses. Lowering a limit never ends a
+ * run; it delays the next start. in-use.ts counts runs against the limits.
  *
- * Every change locks the row of the pool, and so does every start: a limit holds from the commit that sets it.
+ * Changes and starts lock the row of the pool, so a limit applies from the commit that sets it.
  */
 
 export interface Limits {
@@ -53,7 +53,7 @@ interface LimitsRow {
   values: Partial<Limits>
 }
 
-function defaultsOf({ policy, executors }: LimitsRow): Limits {
+function defaultLimits({ policy, executors }: LimitsRow): Limits {
   const shared: Limits = { ...unlimited, userMaxBlocked: 100 }
   if (policy === 'FAIR_SHARE') return shared
   const localJobMaxConcurrent = isOneMachine(executors) ? 1 : null
@@ -61,13 +61,13 @@ function defaultsOf({ policy, executors }: LimitsRow): Limits {
 }
 
 /** The effective limits of these pools by name, in one statement. */
-export async function limitsOf(
+export async function readLimits(
   sql: Sql,
   pools: readonly string[],
   singleUser: boolean,
 ): Promise<ReadonlyMap<string, Limits>> {
   const rows = await sql.query<LimitsRow>(limitsSql, [JSON.stringify(pools)], 'limits_of')
-  return new Map(rows.map((row) => [row.pool, { ...(singleUser ? unlimited : defaultsOf(row)), ...row.values }]))
+  return new Map(rows.map((row) => [row.pool, { ...(singleUser ? unlimited : defaultLimits(row)), ...row.values }]))
 }
 
 const limitsSql = `
@@ -80,7 +80,7 @@ export const lockPool = (sql: Sql, pool: string | null): Promise<string> =>
   poolBy(sql, pool, { text: `${poolSql} FOR NO KEY UPDATE`, name: 'lock_pool' })
 
 /** The named pool, or the pool of the default queue. */
-export const poolNamed = (sql: Sql, pool: string | null): Promise<string> =>
+export const findPool = (sql: Sql, pool: string | null): Promise<string> =>
   poolBy(sql, pool, { text: poolSql, name: 'pool_named' })
 
 async function poolBy(sql: Sql, pool: string | null, { text, name }: { text: string; name: string }): Promise<string> {
@@ -91,7 +91,8 @@ async function poolBy(sql: Sql, pool: string | null, { text, name }: { text: str
 
 const poolSql = 'SELECT name FROM pool WHERE name = coalesce($1, (SELECT pool FROM submission_queue WHERE is_default))'
 
-const noPool = (pool: string | null) => new NotFound(`There is no pool ${pool?.slice(0, 64) ?? 'of a default queue'}`)
+const noPool = (pool: string | null) =>
+  new NotFound(pool === null ? 'No queue is the default; name a pool' : `Pool ${pool.slice(0, 64)} not found`)
 
 // ── limits of a pool ──
 
@@ -122,7 +123,7 @@ export async function updateLimits(domain: Domain, viewer: Viewer, raw: unknown)
     const name = await lockPool(tx, asked)
     if (Object.keys(change).length === 0) return name
     await writeLimits(tx, { pool: name, change, unset: [] })
-    await audit(tx, viewer, [auditOf(name, change)], domain.time.nowMs())
+    await audit(tx, viewer, [auditRecord(name, change)], domain.time.nowMs())
     return name
   })
   domain.wakeups.poke('queue')
@@ -159,7 +160,7 @@ function parseChange(raw: unknown): { pool: string | null; change: LimitChange }
 const present = (change: LimitChange): LimitChange =>
   Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined))
 
-const auditOf = (pool: string, detail: Record<string, unknown>) => ({
+const auditRecord = (pool: string, detail: Record<string, unknown>) => ({
   action: 'limits.update',
   objectId: `pool_${pool}`,
   detail,
@@ -185,8 +186,8 @@ async function writeLimits(tx: Tx, { pool, change, unset }: Written): Promise<vo
 }
 
 /**
- * Applies the limits that the configuration names for a pool. A limit that is new or differs from the one applied last
- * is written to the database; a limit that is no longer named becomes unset. Changes made at run time stay.
+ * Applies the limits of the configuration to a pool. A limit that is new or changed since it was last applied is stored;
+ * a limit that is no longer declared becomes unset. Changes made at run time stay.
  */
 export async function applyLimits(tx: Tx, pool: string, declared: LimitChange, nowMs: number): Promise<boolean> {
   const applied = await rememberApplied(tx, `limits/${pool}`, declared)
@@ -197,7 +198,7 @@ export async function applyLimits(tx: Tx, pool: string, declared: LimitChange, n
   const values = await storedLimits(tx, pool)
   const unset = Object.keys(last).filter((name) => !(name in declared) && values[name] === last[name])
   await writeLimits(tx, { pool, change, unset })
-  await audit(tx, null, [auditOf(pool, { ...change, ...(unset.length > 0 && { unset }) })], nowMs)
+  await audit(tx, null, [auditRecord(pool, { ...change, ...(unset.length > 0 && { unset }) })], nowMs)
   return true
 }
 
@@ -218,7 +219,7 @@ export interface ScopeLimit {
   gpuModel: string
   maxJobs: number | null
   maxGpus: number | null
-  /** The scope that it counts, as in-use.ts names it; null: no user or team has this name any more. */
+  /** The scope as in-use.ts names it; null: no user or team has this name any more. */
   counted: string | null
 }
 
@@ -245,7 +246,7 @@ const scopeInput = z.strictObject({
   maxGpus: count,
 })
 
-/** A limit without a number of jobs and of GPUs is removed. Returns the name of the pool. */
+/** Removes the limit if both numbers are null. Returns the name of the pool. */
 export async function setScopeLimit(domain: Domain, viewer: Viewer, raw: unknown): Promise<string> {
   demand(viewer, 'limits.write')
   const { pool: asked, gpuModel, maxJobs = null, maxGpus = null, ...named } = parseInput(scopeInput, raw)
@@ -255,14 +256,14 @@ export async function setScopeLimit(domain: Domain, viewer: Viewer, raw: unknown
     await demandModels(tx, name, limit)
     await writeScopeLimit(tx, name, limit)
     await tellLimits(tx, name)
-    await audit(tx, viewer, [{ ...auditOf(name, limit), action: 'limits.scope' }], domain.time.nowMs())
+    await audit(tx, viewer, [{ ...auditRecord(name, limit), action: 'limits.scope' }], domain.time.nowMs())
     return name
   })
   domain.wakeups.poke('queue')
   return pool
 }
 
-/** Which GPUs a run gets is not known at its start where the backend chooses them. */
+/** If the backend chooses the GPUs, their models are unknown when a run starts. */
 async function demandModels(
   { prisma }: Tx,
   poolName: string,
@@ -297,7 +298,7 @@ async function writeScopeLimit(tx: Tx, poolName: string, limit: WrittenScope): P
     ])
 }
 
-/** Refuses an unknown name, on which a limit would have no effect. Projects are free text. */
+/** A limit of an unknown name would have no effect. Projects are free text. */
 async function demandNamed({ prisma }: Tx, { scope, name }: Pick<WrittenScope, 'scope' | 'name'>): Promise<void> {
   const where = { name }
   const find = {
@@ -307,5 +308,7 @@ async function demandNamed({ prisma }: Tx, { scope, name }: Pick<WrittenScope, '
     PROJECT: () => ({ name }),
   } as const satisfies Record<LimitScope, unknown>
   if (!(await find[scope]()))
-    throw new InvalidInput([{ path: ['name'], message: `There is no ${scope.toLowerCase()} ${name.slice(0, 64)}` }])
+    throw new InvalidInput([
+      { path: ['name'], message: `The ${scope.toLowerCase()} ${name.slice(0, 64)} does not exist` },
+    ])
 }

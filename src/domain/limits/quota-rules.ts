@@ -51,14 +51,14 @@ export interface Subject {
   name: string
 }
 
-/** A quota that applies to a submission. `label`: its name for the caller. */
-export interface MetQuota {
+/** A quota that applies to a submission. `label`: its public name. */
+export interface ApplicableQuota {
   type: QuotaType
   action: QuotaAction
   limit: number
   label: QuotaType | 'MAX_ACTIVE'
   subject: Subject
-  /** Whether it is a ceiling beside the base quota. */
+  /** A ceiling of a team or an account, beside the base quota. */
   ceiling: boolean
 }
 
@@ -70,7 +70,7 @@ export const userSubject = ({ userId, userName }: Pick<Payer, 'userId' | 'userNa
 })
 
 /** All subjects whose usage grows with a submission. */
-export function subjectsOf(payer: Payer): Subject[] {
+export function listSubjects(payer: Payer): Subject[] {
   const { team, account } = payer
   return [
     userSubject(payer),
@@ -82,7 +82,11 @@ export function subjectsOf(payer: Payer): Subject[] {
 /**
  * `maxActive`: userMaxActive of the pool, a shorthand for a CONCURRENT_JOBS BLOCK quota; the lower of the two applies.
  */
-export function metQuotas(rules: readonly QuotaRule[], payer: Payer, maxActive: number | null): MetQuota[] {
+export function listApplicableQuotas(
+  rules: readonly QuotaRule[],
+  payer: Payer,
+  maxActive: number | null,
+): ApplicableQuota[] {
   const subject = userSubject(payer)
   const base = quotaTypes.flatMap((type) =>
     quotaActions.flatMap((action) => {
@@ -93,17 +97,17 @@ export function metQuotas(rules: readonly QuotaRule[], payer: Payer, maxActive: 
       const shorthand = type === 'CONCURRENT_JOBS' && action === 'BLOCK' ? maxActive : null
       if (shorthand !== null && shorthand <= (rule?.limit ?? shorthand))
         return [{ type, action, limit: shorthand, label: 'MAX_ACTIVE' as const, subject, ceiling: false }]
-      return rule ? [met(rule, subject, false)] : []
+      return rule ? [toApplicable(rule, subject, false)] : []
     }),
   )
   const ceilings = rules.flatMap((rule) => {
-    const above = subjectsOf(payer).find(({ kind, name }) => kind.toUpperCase() === rule.scope && name === rule.key)
-    return above && above.kind !== 'user' ? [met(rule, above, true)] : []
+    const above = listSubjects(payer).find(({ kind, name }) => kind.toUpperCase() === rule.scope && name === rule.key)
+    return above && above.kind !== 'user' ? [toApplicable(rule, above, true)] : []
   })
   return [...base, ...ceilings]
 }
 
-const met = ({ type, action, limit }: QuotaRule, subject: Subject, ceiling: boolean): MetQuota => ({
+const toApplicable = ({ type, action, limit }: QuotaRule, subject: Subject, ceiling: boolean): ApplicableQuota => ({
   type,
   action,
   limit,
@@ -122,7 +126,7 @@ export type Amounts = Readonly<Record<QuotaType, number>>
 
 interface Verdict {
   warnings: string[]
-  /** Why an approval is required; empty: none is. */
+  /** Reasons why an approval is required. */
   approvals: string[]
 }
 
@@ -134,26 +138,30 @@ const isOver = (amount: number, limit: number) => amount > limit * (1 + toleranc
 export const isNear = (amount: number, limit: number) => amount >= warnAt * limit * (1 - tolerance)
 
 /** Adds two amounts as decimals: 0.1 and 0.2 are 0.3. */
-export function plus(a: number, b: number): number {
-  const places = Math.max(placesOf(a), placesOf(b))
+export function addDecimals(a: number, b: number): number {
+  const places = Math.max(countPlaces(a), countPlaces(b))
   return places > placesMax ? a + b : Number((a + b).toFixed(places))
 }
 
 /** Largest number of digits that `toFixed` accepts. */
 const placesMax = 100
 
-function placesOf(amount: number): number {
+function countPlaces(amount: number): number {
   const [, fraction = '', exponent = '0'] = /^-?\d+(?:\.(\d+))?(?:e([+-]\d+))?$/.exec(String(amount)) ?? []
   return Math.max(0, fraction.length - Number(exponent))
 }
 
 /** Throws QuotaExceeded. `usedBy`: the usage of a subject without the submission; `takes`: what the submission adds. */
-export function judge(quotas: readonly MetQuota[], usedBy: (subject: Subject) => Amounts, takes: Amounts): Verdict {
+export function judgeQuotas(
+  quotas: readonly ApplicableQuota[],
+  usedBy: (subject: Subject) => Amounts,
+  takes: Amounts,
+): Verdict {
   const verdict: Verdict = { warnings: [], approvals: [] }
   const order = quotas.toSorted((a, b) => quotaActions.indexOf(a.action) - quotaActions.indexOf(b.action))
   for (const quota of order) {
     const used = usedBy(quota.subject)[quota.type]
-    const after = plus(used, takes[quota.type])
+    const after = addDecimals(used, takes[quota.type])
     if (takes[quota.type] === 0) continue
     if (!isOver(after, quota.limit)) {
       if (isNear(after, quota.limit)) verdict.warnings.push(nearWarning(quota, after))
@@ -176,19 +184,19 @@ const words = {
 export const isCost = ({ type }: Pick<QuotaRule, 'type'>): boolean =>
   type === 'COST_PER_DAY' || type === 'COST_PER_MONTH'
 const amountText = (amount: number) => String(Number(amount.toFixed(6)))
-const allowance = (quota: MetQuota) => `Maximum ${amountText(quota.limit)} ${words[quota.type]} allowed${whose(quota)}`
+const allowance = (quota: ApplicableQuota) =>
+  `Maximum ${amountText(quota.limit)} ${words[quota.type]} allowed${whose(quota)}`
 /** A message about the user's own usage names no subject. */
-const whose = ({ subject }: MetQuota) => (subject.kind === 'user' ? '' : ` for ${scopeText(subject)}`)
+const whose = ({ subject }: ApplicableQuota) => (subject.kind === 'user' ? '' : ` for ${scopeText(subject)}`)
 export const scopeText = ({ kind, name }: Subject) => `${kind}:${name}`
 
-const warningOf = (quota: MetQuota, text: string) => `${isCost(quota) ? 'Cost' : 'Quota'} warning: ${text}`
-const nearWarning = (quota: MetQuota, amount: number) =>
-  warningOf(quota, `${amountText(amount)} of ${amountText(quota.limit)} ${words[quota.type]} used${whose(quota)}`)
-const overWarning = (quota: MetQuota, amount: number) =>
-  warningOf(quota, `${allowance(quota)}${Number.isFinite(amount) ? `, ${amountText(amount)} used` : remedy(amount)}`)
+const warn = (quota: ApplicableQuota, text: string) => `${isCost(quota) ? 'Cost' : 'Quota'} warning: ${text}`
+const nearWarning = (quota: ApplicableQuota, amount: number) =>
+  warn(quota, `${amountText(amount)} of ${amountText(quota.limit)} ${words[quota.type]} used${whose(quota)}`)
+const overWarning = (quota: ApplicableQuota, amount: number) =>
+  warn(quota, `${allowance(quota)}${Number.isFinite(amount) ? `, ${amountText(amount)} used` : remedy(amount)}`)
 
-/** What a job with unbounded cost takes. */
-export const unbounded = (takes: Amounts): Amounts => ({
+export const withUnboundedCost = (takes: Amounts): Amounts => ({
   ...takes,
   COST_PER_DAY: Number.POSITIVE_INFINITY,
   COST_PER_MONTH: Number.POSITIVE_INFINITY,
@@ -198,7 +206,7 @@ export const unboundedText = 'and the cost of a job without maxRunTimeSeconds is
 
 const remedy = (after: number) => (Number.isFinite(after) ? '' : `, ${unboundedText}`)
 
-function exceeded(quota: MetQuota, used: number, after: number): QuotaExceeded {
+function exceeded(quota: ApplicableQuota, used: number, after: number): QuotaExceeded {
   return new QuotaExceeded(`${isCost(quota) ? 'Cost limit' : 'Quota'} exceeded: ${allowance(quota)}${remedy(after)}`, {
     code: isCost(quota) ? 'COST_LIMIT_EXCEEDED' : 'QUOTA_EXCEEDED',
     quota: quota.label,

@@ -1,16 +1,16 @@
 import type { Sql } from '../../platform/tx.ts'
 import { perDomain } from '../domain.ts'
 import { type Amounts, isNear, type QuotaType, type Subject, subjectKey } from './quota-rules.ts'
-import { type Measured, measuredOf, readUsage, type Usage, windowHours } from './quota-usage.ts'
+import { type Measured, mergeMeasured, readUsage, type Usage, windowHours } from './quota-usage.ts'
 
 /**
- * Usage that is far from every limit is not counted again for each group of submissions: counting tens of thousands of
- * jobs takes longer than inserting a group. An earlier count bounds the present usage: only new jobs add to it, and
- * there are at most as many of them as the sequence of jobs has advanced, over all users and servers. While this bound
- * is well below every limit, it decides the same as the exact number. When it is not, everything is counted again.
+ * Avoids counting usage for each group of submissions: counting tens of thousands of jobs takes longer than inserting a
+ * group. An earlier count bounds the present usage: only new jobs add to it, at most as many as the sequence of jobs has
+ * advanced. While this bound is far below every limit, it gives the same decisions as the exact number; otherwise
+ * everything is counted again.
  *
- * It holds for numbers of jobs. Costs and GPUs are always counted. What is remembered was counted under the submission
- * lock, where no job is between drawing its number and its commit.
+ * Only numbers of jobs are bounded; costs and GPUs are always counted. The cached numbers were counted under the
+ * submission lock, when every drawn sequence number was committed.
  */
 
 export interface Comparison {
@@ -21,9 +21,9 @@ export interface Comparison {
 }
 
 interface Standing {
-  /** Last number that the sequence of jobs has given. */
+  /** Last value of the sequence of jobs. */
   sequence: number
-  /** By user. */
+  /** Slots and history, by user. */
   people: ReadonlyMap<string, Person>
   /** Requests for approval by user; null: not read. */
   blocked: ReadonlyMap<string, number> | null
@@ -45,9 +45,9 @@ export type UsageMemory = Map<string, Counted>
 
 const subjectsMax = 10_000
 
-export const memoryOf = perDomain((): UsageMemory => new Map())
+export const getUsageMemory = perDomain((): UsageMemory => new Map())
 
-/** Cheap facts that every bound needs: slots change without a new job. */
+/** The facts that a bound adds to the cached counts: slots change without a new job. */
 export async function readStanding(sql: Sql, userIds: readonly string[]): Promise<Omit<Standing, 'blocked'>> {
   const rows = await sql.query<Person & { sequence: number }>(
     standingSql,
@@ -78,30 +78,30 @@ export async function readBlocked(sql: Sql): Promise<ReadonlyMap<string, number>
 interface Asked {
   compared: readonly Comparison[]
   standing: Standing
-  /** How many submissions may still be added. */
+  /** Number of submissions in the group. */
   coming: number
-  /** null: everything is counted, and nothing is remembered. */
+  /** null: everything is counted, and nothing is cached. */
   memory: UsageMemory | null
 }
 
-/** Usage of all subjects that are compared: exact, or an upper bound that gives the same decisions. */
-export async function usageFor(sql: Sql, asked: Asked): Promise<Map<string, Usage>> {
+/** Usage of all compared subjects: exact, or an upper bound that gives the same decisions. */
+export async function readBoundedUsage(sql: Sql, asked: Asked): Promise<Map<string, Usage>> {
   const usage = new Map<string, Usage>()
   const count: Measured[] = []
   for (const [key, own] of Map.groupBy(asked.compared, ({ subject }) => subjectKey(subject))) {
-    const bound = boundOf(key, own, asked)
+    const bound = findBound(key, own, asked)
     if (bound) usage.set(key, bound)
-    else count.push(...own.map(({ subject, type }) => ({ subject, hours: hoursOf(type) })))
+    else count.push(...own.map(({ subject, type }) => ({ subject, hours: windowOf(type) })))
   }
-  const measured = measuredOf(count)
+  const measured = mergeMeasured(count)
   for (const [key, one] of await readUsage(sql, measured)) usage.set(key, one)
   remember(measured, usage, asked)
   return usage
 }
 
-const hoursOf = (type: Comparison['type']) => (type === 'BLOCKED' ? 0 : windowHours[type])
+const windowOf = (type: Comparison['type']) => (type === 'BLOCKED' ? 0 : windowHours[type])
 
-function boundOf(key: string, compared: readonly Comparison[], asked: Asked): Usage | null {
+function findBound(key: string, compared: readonly Comparison[], asked: Asked): Usage | null {
   const { memory, standing, coming } = asked
   const counted = memory?.get(key)
   if (!counted || standing.sequence < counted.sequence) return null
@@ -115,7 +115,7 @@ function boundOf(key: string, compared: readonly Comparison[], asked: Asked): Us
   const isFar = ({ type, limit }: Comparison) => {
     if (type === 'BLOCKED') return standing.blocked !== null
     const used = atMost[type]
-    return used !== undefined && hoursOf(type) <= counted.hours && !isNear(used + coming, limit)
+    return used !== undefined && windowOf(type) <= counted.hours && !isNear(used + coming, limit)
   }
   if (!compared.every(isFar)) return null
   const blocked = (person && standing.blocked?.get(person.id)) ?? 0

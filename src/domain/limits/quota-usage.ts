@@ -3,19 +3,19 @@ import type { Sql } from '../../platform/tx.ts'
 import type { Domain } from '../domain.ts'
 import { executorsWhere, startsProcesses } from '../executors.ts'
 import { holdingSql } from '../state.ts'
-import { type Amounts, plus, type QuotaType, type Subject, subjectKey } from './quota-rules.ts'
+import { type Amounts, addDecimals, type QuotaType, type Subject, subjectKey } from './quota-rules.ts'
 
 /**
- * What users, teams and accounts use. Alive jobs are counted from the jobs. Accepted submissions and their cost are
- * counted from the usage ledger, which keeps its row of a submission after the job is deleted: deleting gives nothing
- * back. Windows end at database time.
+ * Usage of users, teams and accounts. Alive jobs are counted from the jobs. Accepted submissions and their cost are
+ * counted from the usage ledger, which keeps the row of a submission after its job is deleted. Windows end at database
+ * time.
  */
 
 export interface Usage {
   amounts: Amounts
   /** Jobs that wait for an approval. */
   blocked: number
-  /** Whether the subject ever had a job, as far as the tables tell. */
+  /** The subject has a row of a job or in the ledger. */
   known: boolean
 }
 
@@ -31,7 +31,7 @@ export const windowHours = {
 
 export interface Measured {
   subject: Subject
-  /** The longest window that is needed; amounts of longer ones are 0. */
+  /** The longest needed window; amounts of longer windows are 0. */
   hours: number
 }
 
@@ -46,7 +46,7 @@ export async function readUsage(sql: Sql, measured: readonly Measured[]): Promis
 }
 
 /** Each subject once, with its longest window. */
-export function measuredOf(wanted: readonly Measured[]): Measured[] {
+export function mergeMeasured(wanted: readonly Measured[]): Measured[] {
   const longest = new Map<string, Measured>()
   for (const one of wanted) {
     const key = subjectKey(one.subject)
@@ -122,8 +122,8 @@ export interface Taking {
   gpu: number
 }
 
-/** What a job takes in a pool with these executors. */
-export function takesOf({ cost: expected, gpu }: Taking, executors: readonly string[]): Amounts {
+/** The amounts that a job adds in a pool with these executors. */
+export function computeAmounts({ cost: expected, gpu }: Taking, executors: readonly string[]): Amounts {
   const cost = expected ?? 0
   return {
     CONCURRENT_JOBS: 1,
@@ -135,14 +135,13 @@ export function takesOf({ cost: expected, gpu }: Taking, executors: readonly str
   }
 }
 
-/** The usage with one more job. */
-export const withJob = ({ amounts, blocked }: Usage, takes: Amounts, isBlocked: boolean): Usage => ({
+export const addJob = ({ amounts, blocked }: Usage, takes: Amounts, isBlocked: boolean): Usage => ({
   amounts: {
     CONCURRENT_JOBS: amounts.CONCURRENT_JOBS + takes.CONCURRENT_JOBS,
     JOBS_PER_HOUR: amounts.JOBS_PER_HOUR + takes.JOBS_PER_HOUR,
     JOBS_PER_DAY: amounts.JOBS_PER_DAY + takes.JOBS_PER_DAY,
-    COST_PER_DAY: plus(amounts.COST_PER_DAY, takes.COST_PER_DAY),
-    COST_PER_MONTH: plus(amounts.COST_PER_MONTH, takes.COST_PER_MONTH),
+    COST_PER_DAY: addDecimals(amounts.COST_PER_DAY, takes.COST_PER_DAY),
+    COST_PER_MONTH: addDecimals(amounts.COST_PER_MONTH, takes.COST_PER_MONTH),
     LOCAL_GPUS: amounts.LOCAL_GPUS + takes.LOCAL_GPUS,
   },
   blocked: blocked + (isBlocked ? 1 : 0),

@@ -9,11 +9,19 @@ import { InvalidInput, NotFound, Refusal } from '../errors.ts'
 import { newId } from '../ids.ts'
 import { parseInput, withCapital } from '../parse.ts'
 import { withSubmissionsLocked } from '../submission-lock.ts'
-import { isCost, type Payer, type QuotaRule, quotaActions, quotaScopes, quotaTypes, subjectsOf } from './quota-rules.ts'
+import {
+  isCost,
+  listSubjects,
+  type Payer,
+  type QuotaRule,
+  quotaActions,
+  quotaScopes,
+  quotaTypes,
+} from './quota-rules.ts'
 
 /**
- * Quotas as they are stored: at most one of a type, action, scope and key. What they mean is in quota-rules.ts. A
- * change takes the submission lock, so it holds for every submission that comes after it.
+ * Stored quotas: at most one per type, action, scope and key. quota-rules.ts applies them. A change takes the submission
+ * lock, so it applies to every later submission.
  */
 
 export interface Quota extends QuotaRule {
@@ -48,7 +56,7 @@ export function quotasVisibleTo(viewer: Viewer, alias: string, bind: (value: unk
       (SELECT t.account FROM team t JOIN team_member m ON m.team_id = t.id WHERE m.user_id = ${id}) END`
 }
 
-/** Quotas that cannot be read refuse the submission. The error is Unavailable: a later try may succeed. */
+/** If quotas cannot be read, submissions are refused with Unavailable, because a retry may succeed. */
 export async function failClosed<T>({ log }: Domain, read: () => Promise<T>): Promise<T> {
   try {
     return await read()
@@ -60,10 +68,10 @@ export async function failClosed<T>({ log }: Domain, read: () => Promise<T>): Pr
 }
 
 /** All quotas that may apply to these payers, in one statement. */
-export async function readQuotasOf(sql: Sql, payers: readonly Payer[]): Promise<QuotaRule[]> {
+export async function readQuotasFor(sql: Sql, payers: readonly Payer[]): Promise<QuotaRule[]> {
   if (payers.length === 0) return []
   const keys = new Set(
-    payers.flatMap((payer) => subjectsOf(payer).map(({ kind, name }) => `${kind.toUpperCase()}/${name}`)),
+    payers.flatMap((payer) => listSubjects(payer).map(({ kind, name }) => `${kind.toUpperCase()}/${name}`)),
   )
   return sql.query<QuotaRule>(
     `SELECT type::text AS type, action::text AS action, scope::text AS scope, key, "limit" FROM quota
@@ -112,23 +120,23 @@ export async function createQuota(domain: Domain, viewer: Viewer, raw: unknown):
     await demandNamed(tx, rule)
     const id = newId('quota', domain.time.nowMs())
     const { count } = await tx.prisma.quota.createMany({ data: { ...rule, id }, skipDuplicates: true })
-    if (count === 0) throw twice(rule)
+    if (count === 0) throw duplicateQuota(rule)
     await audit(tx, viewer, [{ action: 'quota.create', objectId: id, detail: { ...rule } }], domain.time.nowMs())
     return id
   })
 }
 
-const twice = ({ type, action, scope }: QuotaRule) =>
+const duplicateQuota = ({ type, action, scope }: QuotaRule) =>
   new InvalidInput([
     { path: ['type'], message: `A ${scope} ${type} quota with action ${action} exists already; update that quota` },
   ])
 
-/** Refuses an unknown name, on which a quota would have no effect. Accounts are free text. */
+/** A quota of an unknown name would have no effect. Accounts are free text. */
 async function demandNamed({ prisma }: Tx, { scope, key }: QuotaRule): Promise<void> {
   if (scope !== 'USER' && scope !== 'TEAM') return
   const where = { name: key ?? '' }
   const found = await (scope === 'USER' ? prisma.user.count({ where }) : prisma.team.count({ where }))
-  if (found === 0) throw new NotFound(`There is no ${scope.toLowerCase()} ${key?.slice(0, 64)}`)
+  if (found === 0) throw new NotFound(`The ${scope.toLowerCase()} ${key?.slice(0, 64)} does not exist`)
 }
 
 export async function updateQuota(domain: Domain, viewer: Viewer, raw: unknown): Promise<string> {
@@ -136,19 +144,19 @@ export async function updateQuota(domain: Domain, viewer: Viewer, raw: unknown):
   const change = parseInput(updateInput, raw)
   return withSubmissionsLocked(domain, async (tx) => {
     const { quota } = tx.prisma
-    const { id, ...before } = await quotaOf(tx, change.id)
+    const { id, ...before } = await readQuota(tx, change.id)
     const detail = { action: change.action ?? before.action, limit: change.limit ?? before.limit }
     const rule = { ...before, ...detail }
     demandSense(rule)
     const { limit: _, ...kind } = rule
-    if (await quota.findFirst({ where: { ...kind, id: { not: id } } })) throw twice(rule)
+    if (await quota.findFirst({ where: { ...kind, id: { not: id } } })) throw duplicateQuota(rule)
     await quota.update({ where: { id }, data: detail })
     await audit(tx, viewer, [{ action: 'quota.update', objectId: change.id, detail }], domain.time.nowMs())
     return change.id
   })
 }
 
-/** A renamed team keeps its ceilings; those that a former team of the new name left behind are removed. */
+/** A renamed team keeps its ceilings; ceilings of an earlier team with the new name are removed. */
 export async function renameTeamQuotas({ prisma }: Tx, before: string, name: string): Promise<void> {
   if (before === name) return
   await prisma.quota.deleteMany({ where: { scope: 'TEAM', key: name } })
@@ -158,7 +166,7 @@ export async function renameTeamQuotas({ prisma }: Tx, before: string, name: str
 export async function deleteQuota(domain: Domain, viewer: Viewer, { id }: { id: string }): Promise<{ id: string }> {
   demand(viewer, 'quota.write')
   await withSubmissionsLocked(domain, async (tx) => {
-    const { id: _, ...detail } = await quotaOf(tx, id)
+    const { id: _, ...detail } = await readQuota(tx, id)
     await tx.prisma.quota.delete({ where: { id } })
     await audit(tx, viewer, [{ action: 'quota.delete', objectId: id, detail }], domain.time.nowMs())
   })
@@ -167,16 +175,15 @@ export async function deleteQuota(domain: Domain, viewer: Viewer, { id }: { id: 
 
 const ruleFields = { id: true, type: true, action: true, scope: true, key: true, limit: true } as const
 
-async function quotaOf({ prisma }: Tx, id: string): Promise<QuotaRule & { id: string }> {
+async function readQuota({ prisma }: Tx, id: string): Promise<QuotaRule & { id: string }> {
   const row = await prisma.quota.findUnique({ where: { id }, select: ruleFields })
-  if (!row) throw new NotFound(`There is no quota ${id.slice(0, 64)}`)
+  if (!row) throw new NotFound(`Quota ${id.slice(0, 64)} not found`)
   return row
 }
 
 /**
- * Applies the quotas of the configuration. A quota that is new or differs from what was applied last is written to the
- * database; one that is no longer declared is removed. Other changes made at run time stay, and so do quotas made by
- * people.
+ * Applies the quotas of the configuration. A quota that is new or changed since it was last applied is stored; a quota
+ * that is no longer declared is removed. Other changes made at run time stay, as do quotas created by people.
  */
 export async function applyQuotas(domain: Domain, declared: readonly QuotaRule[]): Promise<void> {
   for (const [index, rule] of declared.entries()) demandSense(rule, ['quotas', String(index)])
@@ -185,10 +192,10 @@ export async function applyQuotas(domain: Domain, declared: readonly QuotaRule[]
     await lockApplied(tx)
     const applied = await rememberApplied(tx, 'quotas', declared)
     if (!applied) return
-    const last = new Map(((applied.last ?? []) as QuotaRule[]).map((rule) => [nameOf(rule), rule.limit]))
-    const changed = declared.filter((rule) => last.get(nameOf(rule)) !== rule.limit)
+    const last = new Map(((applied.last ?? []) as QuotaRule[]).map((rule) => [kindKey(rule), rule.limit]))
+    const changed = declared.filter((rule) => last.get(kindKey(rule)) !== rule.limit)
     for (const rule of changed) await declareQuota(tx, rule, time.nowMs())
-    const ended = await endQuotas(tx, declared)
+    const ended = await removeUndeclaredQuotas(tx, declared)
     const records = [
       ...changed.map((rule) => ({ action: 'quota.create', objectId: null, detail: { ...rule } })),
       ...ended.map(({ id, ...rule }) => ({ action: 'quota.delete', objectId: id, detail: { ...rule } })),
@@ -202,17 +209,20 @@ export async function applyQuotas(domain: Domain, declared: readonly QuotaRule[]
 /** Replaces the quota of the same kind, with the changes that people made to it. */
 async function declareQuota({ prisma }: Tx, rule: QuotaRule, nowMs: number): Promise<void> {
   const { limit: _, ...kind } = rule
-  const declaredAs = nameOf(rule)
+  const declaredAs = kindKey(rule)
   await prisma.quota.deleteMany({ where: { OR: [{ declaredAs }, kind] } })
   await prisma.quota.create({ data: { ...rule, id: newId('quota', nowMs), declaredAs } })
 }
 
 /** Removes the quotas that the configuration made and no longer declares. */
-async function endQuotas({ prisma }: Tx, declared: readonly QuotaRule[]): Promise<(QuotaRule & { id: string })[]> {
-  const where = { declaredAs: { not: null, notIn: declared.map(nameOf) } }
+async function removeUndeclaredQuotas(
+  { prisma }: Tx,
+  declared: readonly QuotaRule[],
+): Promise<(QuotaRule & { id: string })[]> {
+  const where = { declaredAs: { not: null, notIn: declared.map(kindKey) } }
   const ended = await prisma.quota.findMany({ where, select: ruleFields })
   await prisma.quota.deleteMany({ where })
   return ended
 }
 
-const nameOf = ({ type, action, scope, key }: QuotaRule) => JSON.stringify([type, action, scope, key])
+const kindKey = ({ type, action, scope, key }: QuotaRule) => JSON.stringify([type, action, scope, key])

@@ -165,7 +165,7 @@ async function withNode(domain: Domain, id: string, work: (tx: Tx, node: NodeHea
     const found = await read()
     if (found) await lockPool(tx, found.poolName)
     const node = found && (await read())
-    if (!node) throw new NotFound(`There is no node ${id.slice(0, 64)}`)
+    if (!node) throw new NotFound(`Node ${id.slice(0, 64)} not found`)
     if (node.isDelegated) {
       const message = `Node ${node.name} belongs to the backend of pool ${node.poolName}; drain, resume or remove it there`
       throw new InvalidInput([{ path: ['id'], message }])

@@ -104,7 +104,7 @@ export async function deleteCapacityReservation(
   await domain.db.serializable(async (tx) => {
     const { capacityReservation } = tx.prisma
     const known = await capacityReservation.findUnique({ where: { id }, select: { name: true, pool: true } })
-    if (!known) throw new NotFound(`There is no capacity reservation ${id.slice(0, 64)}`)
+    if (!known) throw new NotFound(`Capacity reservation ${id.slice(0, 64)} not found`)
     await lockPool(tx, known.pool)
     await capacityReservation.delete({ where: { id } })
     await tellSettings(tx, known.pool)
@@ -180,8 +180,8 @@ export function reservationFor(
   if (reservation?.project !== project || reservation?.pool !== pool)
     throw refuse(
       project === null
-        ? `There is no capacity reservation ${id.slice(0, 64)} for jobs without a project`
-        : `There is no capacity reservation ${id.slice(0, 64)} for the project ${project} in the pool ${pool}`,
+        ? `Capacity reservation ${id.slice(0, 64)} not found for jobs without a project`
+        : `Capacity reservation ${id.slice(0, 64)} not found for project ${project} in pool ${pool}`,
     )
   if (reservation.isOver) throw refuse(`Capacity reservation ${id} has ended`)
   return reservation

@@ -6,16 +6,16 @@ import type { Domain } from '../domain.ts'
 import { revokeTokens } from './tokens.ts'
 
 /**
- * Whether people must log in.
+ * Decides whether people must log in.
  *
- * In single-user mode there is one user, `local`, without a log-in. A server enters multi-user mode, and stores that,
- * if it finds one of these at its start: another user who is not disabled, a valid token, an OpenID provider or a
- * bootstrap token. From then on the mode depends on nothing that can expire, such as the last token: only
- * `giveUpUsers`, on the operator's request, goes back.
+ * In single-user mode the only user, `local`, needs no log-in. A server enters multi-user mode, and stores that, if it
+ * finds one of these at its start: another enabled user, a valid token, an OpenID provider or a bootstrap token. The
+ * stored mode never expires, not even with the last token: only `resetToSingleUser`, on the operator's request, reverts
+ * it.
  *
- * Each process decides the mode at its start: users and tokens that are made in single-user mode count from the next
- * start. A process in single-user mode asks once a second whether another process has entered multi-user mode, and
- * starts again then. The bootstrap token is applied before the decision: it counts unless it was revoked.
+ * Each process decides the mode at its start: users and tokens that are created in single-user mode count from the next
+ * start. A process in single-user mode checks once a second whether another process has entered multi-user mode, and
+ * then restarts. The bootstrap token is applied before the decision: it counts unless it was revoked.
  */
 
 export interface LogIn {
@@ -71,17 +71,17 @@ export function watchSingleUser({ db, clock, log }: Pick<Domain, 'db' | 'clock' 
     const stored = await db.prisma.accessMode.findUnique({ where: { id: 1 } })
     if (!stored?.usersSince) return
     hasEnded = true
-    log.warn('another server over this database has users: they must log in to this server too; it starts again')
+    log.warn('another server of this database entered multi-user mode; restarting, because users must log in here too')
     end()
   }
   return createLoop({ name: 'access mode', pollMs: lookMs, runOnce: look, clock, log })
 }
 
 /**
- * Goes back to single-user mode. Every token is revoked and every user but `local` is disabled, so that nothing is left
- * that would end the mode at the next start. Jobs go on and keep their users.
+ * Reverts to single-user mode: revokes every token and disables every user but `local`, so that the next start does not
+ * enter multi-user mode again. Jobs continue and keep their users.
  */
-export async function giveUpUsers({ db, time }: Rooms): Promise<void> {
+export async function resetToSingleUser({ db, time }: Rooms): Promise<void> {
   await db.serializable(async (tx) => {
     const { entered, users, tokens } = await lockMode(tx)
     if (!entered && !users && !tokens) return

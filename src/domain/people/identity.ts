@@ -8,18 +8,16 @@ import { localUser } from './access-mode.ts'
 import { setTeams, teamName } from './teams.ts'
 import { type Identity, isTakenIdentity, userName } from './users.ts'
 
-/** Which people of an OpenID provider may log in, and whether they still may later. */
+// ── log-in ──
 
-// ── people from elsewhere ──
-
-/** What an OpenID provider says of a person. Issuer and subject identify the person; everything else may change. */
+/** The claims of an OpenID provider about a person. Issuer and subject identify the person; the rest may change. */
 export interface Claims extends Identity {
   readonly name: string
   readonly displayName: string | null
   readonly email: string | null
-  /** null: the provider does not say. A new person is VIEWER then, and a known one keeps the level. */
+  /** null: not in the claims. A new person becomes VIEWER, and a known one keeps the level. */
   readonly level: UserLevel | null
-  /** Names of all their teams; null: the provider does not say. */
+  /** Names of all teams of the person; null: not in the claims. */
   readonly teams: readonly string[] | null
 }
 
@@ -31,14 +29,14 @@ interface KnownPerson extends Person {
 }
 
 const teamsMax = 50
-/** Names of users that this server makes itself. They are never linked to a person of the provider. */
-const ownNames = new Set([localUser, 'admin'])
+/** Users that the server creates. They are never linked to a person of the provider. */
+const serverNames = new Set([localUser, 'admin'])
 
 /**
- * The person of these claims, made at the first log-in and updated from the claims after that; null: refused. Issuer
- * and subject identify the person: the name of another user, local or with another subject, is never taken over.
+ * The person of these claims, created at the first log-in and updated at later ones; null: refused. The name of another
+ * user, local or with another subject, is never taken over.
  */
-export async function personOf(domain: Domain, claims: Claims): Promise<Person | null> {
+export async function resolvePerson(domain: Domain, claims: Claims): Promise<Person | null> {
   const wanted = { ...claims, teams: claims.teams && [...new Set(claims.teams)].filter(isTeamName).slice(0, teamsMax) }
   const known = await readPerson(domain.db.sql, claims)
   if (known?.disabled) return null
@@ -51,7 +49,7 @@ export async function personOf(domain: Domain, claims: Claims): Promise<Person |
   return person?.disabled ? null : person
 }
 
-const isFreeName = (name: string) => userName.safeParse(name).success && !ownNames.has(name.toLowerCase())
+const isFreeName = (name: string) => userName.safeParse(name).success && !serverNames.has(name.toLowerCase())
 
 function refuse({ log }: Domain, { name, issuer, subject }: Claims, why: string): null {
   log.warn(
@@ -87,7 +85,7 @@ interface Kept {
   isNew: boolean
 }
 
-/** undefined: there is no such person, and the name belongs to another user. */
+/** undefined: the person is new, and the name belongs to another user. */
 async function writePerson(tx: Tx, claims: Claims, newId: string): Promise<Kept | undefined> {
   const { user } = tx.prisma
   const { name, issuer: oidcIssuer, subject: oidcSubject } = claims
@@ -108,7 +106,7 @@ async function writePerson(tx: Tx, claims: Claims, newId: string): Promise<Kept 
 }
 
 /**
- * Makes the teams that the provider names, because the provider decides on membership. false: the person is refused.
+ * Creates missing teams of the claims, because the provider decides on membership. false: the person is refused.
  */
 async function keepPerson({ time }: Domain, tx: Tx, claims: Claims): Promise<boolean> {
   const row = await writePerson(tx, claims, newId('user', time.nowMs()))
@@ -124,10 +122,10 @@ async function keepPerson({ time }: Domain, tx: Tx, claims: Claims): Promise<boo
   return true
 }
 
-// ── who is still welcome ──
+// ── later checks ──
 
 /**
- * GONE: the token was revoked, the user disabled, or no longer linked to the provider. CHANGED: the permissions of the
+ * GONE: the token was revoked, or the user was disabled or unlinked from the provider. CHANGED: the permissions of the
  * person differ from those at log-in.
  */
 export type Standing = 'WELCOME' | 'CHANGED' | 'GONE'
@@ -137,8 +135,8 @@ interface StandingRow extends Person {
   readonly gone: boolean
 }
 
-/** The standing of viewers who logged in a while ago, one for each, in order. */
-export async function standingsOf(sql: Sql, viewers: readonly Viewer[]): Promise<Standing[]> {
+/** The present standing of viewers who logged in earlier, in order. */
+export async function readStandings(sql: Sql, viewers: readonly Viewer[]): Promise<Standing[]> {
   const rows = await sql.query<StandingRow>(standingSql, [
     JSON.stringify(
       viewers.map(({ userId, token, expiresAtMs }, ord) => ({
@@ -150,10 +148,10 @@ export async function standingsOf(sql: Sql, viewers: readonly Viewer[]): Promise
     ),
   ])
   const byOrd = new Map(rows.map((row) => [row.ord, row]))
-  return viewers.map((viewer, ord) => standingOf(viewer, byOrd.get(ord)))
+  return viewers.map((viewer, ord) => judgeStanding(viewer, byOrd.get(ord)))
 }
 
-function standingOf(viewer: Viewer, row: StandingRow | undefined): Standing {
+function judgeStanding(viewer: Viewer, row: StandingRow | undefined): Standing {
   if (!row || row.gone) return 'GONE'
   const { granted, level } = viewerOf(row)
   const same = level === viewer.level && granted.size === viewer.granted.size && granted.isSubsetOf(viewer.granted)

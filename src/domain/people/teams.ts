@@ -10,7 +10,7 @@ import { renameTeamQuotas } from '../limits/quotas.ts'
 import { parseInput } from '../parse.ts'
 
 /** A team and the account (accounts.ts) that its jobs are charged to. An ADMIN may charge every account. */
-export interface TeamOf {
+export interface Team {
   readonly id: string
   readonly name: string
   readonly account: string
@@ -19,16 +19,16 @@ export interface TeamOf {
 }
 
 export interface Memberships {
-  /** By name. */
-  readonly teams: readonly TeamOf[]
-  readonly defaultTeam: TeamOf | null
+  /** Sorted by name. */
+  readonly teams: readonly Team[]
+  readonly defaultTeam: Team | null
 }
 
 export const noMemberships: Memberships = { teams: [], defaultTeam: null }
 
 /** Teams of these users, in one statement; a user without a team is missing in the result (`noMemberships`). */
 export async function readMemberships(sql: Sql, userIds: readonly string[]): Promise<ReadonlyMap<string, Memberships>> {
-  const rows = await sql.query<TeamOf & { userId: string; isDefault: boolean }>(
+  const rows = await sql.query<Team & { userId: string; isDefault: boolean }>(
     `SELECT m.user_id AS "userId", t.id, t.name, t.account, ${rootSql('t.account')} AS root, coalesce(u.default_team_id = t.id, false) AS "isDefault"
      FROM jsonb_array_elements_text($1::text::jsonb) AS wanted(id)
      JOIN team_member m ON m.user_id = wanted.id JOIN team t ON t.id = m.team_id JOIN "user" u ON u.id = m.user_id
@@ -37,7 +37,7 @@ export async function readMemberships(sql: Sql, userIds: readonly string[]): Pro
     'memberships',
   )
   const byUser = Map.groupBy(rows, ({ userId }) => userId)
-  return new Map([...byUser].map(([userId, teams]) => [userId, membershipsOf(teams)]))
+  return new Map([...byUser].map(([userId, teams]) => [userId, toMemberships(teams)]))
 }
 
 const rootSql = (account: string) => `(SELECT o.account FROM team o
@@ -55,33 +55,31 @@ export async function readRoots(sql: Sql, accounts: readonly string[]): Promise<
   return rows.map(({ root }) => root)
 }
 
-const membershipsOf = (rows: readonly (TeamOf & { isDefault: boolean })[]): Memberships => {
+const toMemberships = (rows: readonly (Team & { isDefault: boolean })[]): Memberships => {
   const teams = rows.map(({ id, name, account, root }) => ({ id, name, account, root }))
   return { teams, defaultTeam: teams[rows.findIndex(({ isDefault }) => isDefault)] ?? null }
 }
 
 /**
- * The team that was asked for, else the default team. Throws InvalidInput for a team of which the user is not a member.
+ * The requested team, else the default team. Throws InvalidInput for a team of which the user is not a member.
  */
-export function teamFor(asked: string | null | undefined, { teams, defaultTeam }: Memberships): TeamOf | null {
+export function resolveTeam(asked: string | null | undefined, { teams, defaultTeam }: Memberships): Team | null {
   if (asked == null) return defaultTeam
   const team = teams.find(({ name }) => name === asked)
   if (team) return team
-  throw new InvalidInput([
-    { path: ['spec', 'team'], message: `There is no team ${asked.slice(0, 64)} that you are a member of` },
-  ])
+  throw new InvalidInput([{ path: ['spec', 'team'], message: `You are not a member of a team ${asked.slice(0, 64)}` }])
 }
 
-export interface AccountRequest {
+interface AccountRequest {
   asked: string | null | undefined
   viewer: Pick<Viewer, 'userName' | 'level'>
   memberships: Memberships
-  /** The result of teamFor. */
-  team: TeamOf | null
+  /** The result of resolveTeam. */
+  team: Team | null
 }
 
 /** Throws InvalidInput for an account that the viewer may not charge. */
-export function accountFor({ asked, viewer, memberships, team }: AccountRequest): string {
+export function resolveAccount({ asked, viewer, memberships, team }: AccountRequest): string {
   const own = ownAccount(viewer.userName)
   if (asked == null) return team?.account ?? own
   const allowed = [own, ...memberships.teams.map(({ account }) => account)]
@@ -91,19 +89,19 @@ export function accountFor({ asked, viewer, memberships, team }: AccountRequest)
   ])
 }
 
-/** Accounts whose jobs the viewer may know in full, with all accounts below them. */
-export async function ownAccounts(sql: Sql, { userId, userName }: Viewer): Promise<string[]> {
+/** Accounts whose jobs the viewer may see in full, as for all accounts below them. */
+export async function readOwnAccounts(sql: Sql, { userId, userName }: Viewer): Promise<string[]> {
   const { teams } = (await readMemberships(sql, [userId])).get(userId) ?? noMemberships
   return [ownAccount(userName), ...teams.map(({ account }) => account)]
 }
 
-// ── changing teams and who is in them ──
+// ── changing teams and members ──
 
 export const teamsOfUserMax = 50
 /** Users that one change of a team may add or remove. */
 export const memberChangesMax = 1_000
 
-/** Dotted like an account, because it becomes one; `users` is the branch of people without a team. */
+/** Has the form of an account, because it becomes one; `users` is the account of people without a team. */
 export const teamName = z
   .string()
   .max(63, 'must have at most 63 characters')
@@ -140,48 +138,48 @@ export async function updateTeam(domain: Domain, viewer: Viewer, raw: unknown): 
   const { id, name, addMembers, removeMembers } = parseInput(change, raw)
   if (name !== undefined || (addMembers ?? []).length > 0) demandAdmin(viewer)
   await domain.db.serializable(async (tx) => {
-    const before = await nameOfTeam(tx, id)
+    const before = await readTeamName(tx, id)
     if (name !== undefined) {
       const other = await tx.prisma.team.findUnique({ where: { name } })
       if (other && other.id !== id) throw nameTaken(name)
       await tx.prisma.team.update({ where: { id }, data: { name, account: name } })
       await renameTeamQuotas(tx, before, name)
     }
-    await removeFrom(tx, id, removeMembers ?? [])
-    await addTo(tx, id, addMembers ?? [])
+    await removeMembersFrom(tx, id, removeMembers ?? [])
+    await addMembersTo(tx, id, addMembers ?? [])
     const detail = { name, addMembers, removeMembers }
     await audit(tx, viewer, [{ action: 'team.update', objectId: id, detail }], domain.time.nowMs())
   })
   return { id }
 }
 
-/** Jobs of the team stay, and so does the account that they are charged to. */
+/** Jobs of the team and the account that they are charged to stay. */
 export async function deleteTeam(domain: Domain, viewer: Viewer, { id }: { id: string }): Promise<{ id: string }> {
   demand(viewer, 'user.write')
   await domain.db.serializable(async (tx) => {
-    const name = await nameOfTeam(tx, id)
+    const name = await readTeamName(tx, id)
     await tx.prisma.team.delete({ where: { id } })
     await audit(tx, viewer, [{ action: 'team.delete', objectId: id, detail: { name } }], domain.time.nowMs())
   })
   return { id }
 }
 
-async function nameOfTeam({ prisma }: Tx, id: string): Promise<string> {
+async function readTeamName({ prisma }: Tx, id: string): Promise<string> {
   const team = await prisma.team.findUnique({ where: { id } })
-  if (!team) throw new NotFound(`There is no team ${id.slice(0, 64)}`)
+  if (!team) throw new NotFound(`Team ${id.slice(0, 64)} not found`)
   return team.name
 }
 
 const nameTaken = (name: string) =>
   new InvalidInput([{ path: ['name'], message: `A team ${name} exists already; choose another name` }])
 
-async function removeFrom({ prisma }: Tx, id: string, userIds: readonly string[]): Promise<void> {
+async function removeMembersFrom({ prisma }: Tx, id: string, userIds: readonly string[]): Promise<void> {
   const these = { in: [...userIds] }
   await prisma.teamMember.deleteMany({ where: { teamId: id, userId: these } })
   await prisma.user.updateMany({ where: { defaultTeamId: id, id: these }, data: { defaultTeamId: null } })
 }
 
-async function addTo({ prisma }: Tx, id: string, userIds: readonly string[]): Promise<void> {
+async function addMembersTo({ prisma }: Tx, id: string, userIds: readonly string[]): Promise<void> {
   const others = { teams: { where: { teamId: { not: id } } } }
   const where = { id: { in: [...userIds] } }
   const rows = await prisma.user.findMany({ where, select: { id: true, _count: { select: others } } })
@@ -189,7 +187,7 @@ async function addTo({ prisma }: Tx, id: string, userIds: readonly string[]): Pr
   const violations = userIds.flatMap((userId, index) => {
     const path = ['addMembers', String(index)]
     const teams = known.get(userId)
-    if (teams === undefined) return [{ path, message: `There is no user ${userId.slice(0, 64)}` }]
+    if (teams === undefined) return [{ path, message: `User ${userId.slice(0, 64)} not found` }]
     return teams < teamsOfUserMax
       ? []
       : [{ path, message: `Is already a member of ${teamsOfUserMax} teams, the maximum` }]
@@ -199,10 +197,10 @@ async function addTo({ prisma }: Tx, id: string, userIds: readonly string[]): Pr
   await prisma.teamMember.createMany({ data: members, skipDuplicates: true })
 }
 
-export interface TeamChoice {
+interface TeamChoice {
   /** Names of all teams of the user; undefined: no change. */
   teams?: readonly string[] | undefined
-  /** undefined: no change, unless it is not one of the teams any more. */
+  /** undefined: no change, except that a team that the user left is cleared. */
   defaultTeam?: string | null | undefined
 }
 
@@ -232,7 +230,7 @@ async function replaceTeams({ prisma }: Tx, userId: string, names: readonly stri
   const unknown = names.findIndex((name) => !known.has(name))
   if (unknown >= 0)
     throw new InvalidInput([
-      { path: ['teams', String(unknown)], message: `There is no team ${names[unknown]?.slice(0, 64)}` },
+      { path: ['teams', String(unknown)], message: `Team ${names[unknown]?.slice(0, 64)} not found` },
     ])
   const ids = rows.map(({ id }) => id)
   await prisma.teamMember.deleteMany({ where: { userId, teamId: { notIn: ids } } })

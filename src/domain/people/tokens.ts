@@ -17,21 +17,20 @@ import { parseInput } from '../parse.ts'
  * Tokens: `berth_`, 10 characters that identify the row, and 256 random bits. A token is shown once, stored as SHA-256
  * (a slow hash is for weak secrets, and these are random), and compared in constant time.
  *
- * A secret of another form (auth.bootstrapToken) is found by the beginning of its hash, so that no part of it is
- * stored.
+ * A secret of another form (auth.bootstrapToken) is found by the beginning of its hash, so its text is never stored.
  */
 
 const secretForm = /^berth_[0-9a-z]{10}[\w-]{43}$/
 const prefixLength = 'berth_'.length + 10
 
-const hashOf = (secret: string): Buffer => createHash('sha256').update(secret).digest()
-const prefixOf = (secret: string): string =>
-  secretForm.test(secret) ? secret.slice(0, prefixLength) : `sha256_${hashOf(secret).toString('hex').slice(0, 16)}`
+const hashSecret = (secret: string): Buffer => createHash('sha256').update(secret).digest()
+const computePrefix = (secret: string): string =>
+  secretForm.test(secret) ? secret.slice(0, prefixLength) : `sha256_${hashSecret(secret).toString('hex').slice(0, 16)}`
 
 const newSecret = (): string =>
   `berth_${[...randomBytes(10)].map((byte) => idAlphabet[byte % idAlphabet.length]).join('')}${randomBytes(32).toString('base64url')}`
 
-// ── making and revoking ──
+// ── creating and revoking ──
 
 const creation = z.strictObject({
   name: z.string().regex(/^\P{Cc}{1,255}$/u, 'must have 1 … 255 characters, none of them a control character'),
@@ -51,7 +50,7 @@ export async function createToken(
   const wanted = scopes ? tokenScopes.filter((scope) => scope === 'READ' || scopes.includes(scope)) : viewer.scopes
   const beyond = wanted.find((scope) => !viewer.scopes.includes(scope))
   if (beyond) throw new Forbidden(`scope:${beyond}`)
-  const expiresAt = endOfToken(viewer, asked ?? null)
+  const expiresAt = decideExpiry(viewer, asked ?? null)
   const secret = newSecret()
   const tokenId = newId('token', domain.time.nowMs())
   await domain.db.serializable(async (tx) => {
@@ -65,9 +64,10 @@ export async function createToken(
 }
 
 /**
- * A token does not outlive the credentials of its maker; otherwise a stolen session of a minute would become permanent.
+ * A token does not outlive the credentials of its creator; otherwise a session stolen for a minute would become
+ * permanent.
  */
-function endOfToken({ expiresAtMs }: Viewer, asked: Date | null): Date | null {
+function decideExpiry({ expiresAtMs }: Viewer, asked: Date | null): Date | null {
   if (expiresAtMs === null) return asked
   const latest = new Date(expiresAtMs)
   if (asked === null || asked <= latest) return asked ?? latest
@@ -97,12 +97,11 @@ interface NewToken {
 }
 
 async function insertToken({ prisma }: Tx, { secret, scopes, expiresAt, ...token }: NewToken): Promise<void> {
-  const hash = Uint8Array.from(hashOf(secret))
-  const data = { ...token, prefix: prefixOf(secret), hash, scopes: [...scopes], expiresAt: expiresAt ?? null }
+  const hash = Uint8Array.from(hashSecret(secret))
+  const data = { ...token, prefix: computePrefix(secret), hash, scopes: [...scopes], expiresAt: expiresAt ?? null }
   await prisma.apiToken.create({ data })
 }
 
-/** Ends the matching tokens that have not ended, at database time. */
 export async function revokeTokens(tx: Tx, which: Prisma.ApiTokenWhereInput): Promise<void> {
   const revokedAt = await readNow(tx)
   await tx.prisma.apiToken.updateMany({ where: { ...which, revokedAt: null }, data: { revokedAt } })
@@ -113,7 +112,7 @@ export async function revokeToken(domain: Domain, viewer: Viewer, id: string): P
   await domain.db.serializable(async (tx) => {
     const token = await tx.prisma.apiToken.findUnique({ where: { id }, include: { user: true } })
     if (!token || (token.userId !== viewer.userId && !viewer.granted.has('token.any')))
-      throw new NotFound(`There is no token ${id.slice(0, 64)}`)
+      throw new NotFound(`Token ${id.slice(0, 64)} not found`)
     demandRevocation(viewer, token.user)
     if (token.revokedAt) return
     await revokeTokens(tx, { id })
@@ -130,12 +129,12 @@ function demandRevocation(viewer: Viewer, owner: Person): void {
 }
 
 /**
- * The ADMIN token of the user `admin` whose secret is in the configuration; user and token are made if they are
- * missing. The token of an earlier secret is revoked: only the present configuration counts. A secret that was not used
- * before is the operator's way back in, so `admin` is enabled and ADMIN again.
+ * Creates the ADMIN token of the user `admin` whose secret is in the configuration, and the user if it is missing. The
+ * token of an earlier secret is revoked. A new secret is the operator's way back in, so `admin` is enabled and ADMIN
+ * again.
  */
 export async function applyBootstrapToken({ db, time }: Pick<Domain, 'db' | 'time'>, secret: string): Promise<void> {
-  const prefix = prefixOf(secret)
+  const prefix = computePrefix(secret)
   await db.serializable(async (tx) => {
     const made = { id: newId('user', time.nowMs()), name: 'admin', level: 'ADMIN' } as const
     await tx.prisma.user.createMany({ data: made, skipDuplicates: true })
@@ -153,7 +152,7 @@ export async function applyBootstrapToken({ db, time }: Pick<Domain, 'db' | 'tim
 // ── checking ──
 
 /** The user and rights behind a token. */
-export interface CheckedToken {
+interface CheckedToken {
   readonly person: Person
   readonly prefix: string
   readonly scopes: readonly TokenScope[]
@@ -170,29 +169,29 @@ interface TokenRow extends Omit<CheckedToken, 'person'>, Person {
 const checksMax = 256
 
 /**
- * Looks tokens up in the database every time, so that a revoked one fails everywhere at once. Tokens that arrive during
- * a look-up share the next one. null: unknown, revoked, or the user is disabled.
+ * Reads tokens from the database every time, so that a revoked one fails everywhere at once. Tokens that arrive during a
+ * read share the next one. null: unknown, revoked, or the user is disabled.
  */
 export const createTokenCheck = ({ db }: Domain): ((secret: string) => Promise<CheckedToken | null>) =>
   createBatcher<string, CheckedToken | null>({
     max: checksMax,
-    run: (secrets) => checkedTokensOf(db.sql, secrets),
+    run: (secrets) => checkTokens(db.sql, secrets),
     mayBeOneItem: () => false,
   })
 
-async function checkedTokensOf(sql: Sql, secrets: readonly string[]): Promise<(CheckedToken | null)[]> {
-  const rows = await sql.query<TokenRow>(checkSql, [secrets.map(prefixOf)], 'token_check')
+async function checkTokens(sql: Sql, secrets: readonly string[]): Promise<(CheckedToken | null)[]> {
+  const rows = await sql.query<TokenRow>(checkSql, [secrets.map(computePrefix)], 'token_check')
   const byPrefix = new Map(rows.map((row) => [row.prefix, row]))
   const found = secrets.map((secret) => {
-    const row = byPrefix.get(prefixOf(secret))
-    return row && timingSafeEqual(row.hash, hashOf(secret)) ? row : null
+    const row = byPrefix.get(computePrefix(secret))
+    return row && timingSafeEqual(row.hash, hashSecret(secret)) ? row : null
   })
   const due = found.flatMap((row) => (row?.due ? [row.tokenId] : []))
   if (due.length > 0) await sql.query(touchSql, [due])
-  return found.map((row) => row && checkedTokenOf(row))
+  return found.map((row) => row && toCheckedToken(row))
 }
 
-const checkedTokenOf = ({ prefix, scopes, expiresAt, expired, ...person }: TokenRow): CheckedToken => ({
+const toCheckedToken = ({ prefix, scopes, expiresAt, expired, ...person }: TokenRow): CheckedToken => ({
   person: { id: person.id, name: person.name, level: person.level, allow: person.allow, deny: person.deny },
   prefix,
   scopes,

@@ -4,12 +4,12 @@ import { InvalidInput, type Violation } from '../errors.ts'
 import { traitsOf } from '../executors.ts'
 
 /**
- * The account of the machine that the processes of a job run as (`User.unixUser`). A server that runs as root changes
- * to it. A job without one would run as root, and could read the memory of the server and the password of its database.
- * So such a job is refused, unless the pool says `jobsAsRoot`. An account that owns files of the server is never used
- * for a job.
+ * The account of the machine that the processes of a job run as (`User.unixUser`). A server that runs as root switches
+ * to it. A job of a user without an account would run as root, and could read the memory of the server and the password
+ * of its database. So it is refused, unless the pool has `jobsAsRoot`. An account that owns files of the server is never
+ * used for a job.
  *
- * The executor checks the same again, because it sees the machine as it is when the run starts.
+ * The executor checks this again when the run starts.
  */
 
 export type UnixUsers = ReadonlyMap<string, string>
@@ -26,7 +26,7 @@ export async function readUnixUsers(sql: Sql, userIds: readonly string[]): Promi
   return new Map(rows.map(({ id, unixUser }) => [id, unixUser]))
 }
 
-/** What a pool says of the accounts that its jobs run as. */
+/** Rules of a pool for the accounts that its jobs run as. */
 interface PoolAccounts {
   pool: string
   /** A job of a user without `unixUser` would run as root, and the pool does not allow that. */
@@ -39,11 +39,11 @@ interface Asking {
   destination: PoolAccounts
   executor: string
   userName: string
-  /** null: the user has none. */
+  /** null: the user has no account. */
   unixUser: string | null
 }
 
-/** Why a job of this user cannot run in the pool, with what to do about it. */
+/** Reasons why a job of this user cannot run in the pool, with the remedy. */
 export function unixUserViolations({ destination, executor, userName, unixUser }: Asking): Violation[] {
   if (!traitsOf(executor).takesUnixUser) return []
   const refuse = (message: string): Violation[] => [{ path: ['spec', 'executor'], message }]

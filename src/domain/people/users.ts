@@ -15,8 +15,7 @@ import { revokeTokens } from './tokens.ts'
 import { demandUnixUser } from './unix-users.ts'
 
 /**
- * Users. A user is disabled, never removed: jobs and the audit log keep their names. Names differ in more than their
- * case (a unique index).
+ * Users. A user is disabled, never removed, because jobs and the audit log refer to users. Names are unique in any case.
  *
  * A change takes the submission lock: after a user is disabled, no submission of that user is accepted.
  */
@@ -27,7 +26,7 @@ const fields = {
   displayName: optionalText,
   email: optionalText,
   teams: z.array(z.string()).optional(),
-  /** Name of a team; null: none. */
+  /** Name of a team; null clears it. */
   defaultTeam: z.string().nullish(),
   allow: permissions,
   deny: permissions,
@@ -64,7 +63,7 @@ export interface Identity {
 /** The unique constraint of identities. */
 const identityKey = 'user_oidc_issuer_oidc_subject_key'
 
-/** The error of the second of two writers of the same identity; its next try finds the row. */
+/** Two writers stored the same identity; a retry of the second finds the row. */
 export const isTakenIdentity = (error: unknown): boolean => brokenConstraint(error) === identityKey
 
 export async function createUser(domain: Domain, viewer: Viewer, raw: unknown): Promise<{ id: string }> {
@@ -163,7 +162,7 @@ async function readPerson({ prisma }: Tx, id: string): Promise<Known> {
   return person
 }
 
-/** An administrator who disabled their own account could lock out all users. */
+/** Administrators cannot disable themselves, because they could lock out all users. */
 function demandOther(viewer: Viewer, id: string, disabled: boolean | undefined): void {
   if (disabled && id === viewer.userId)
     throw new InvalidInput([
@@ -171,8 +170,9 @@ function demandOther(viewer: Viewer, id: string, disabled: boolean | undefined):
     ])
 }
 
-/** An administrator with every permission: only such a person can give each permission back. */
-const isWhole = ({ level, deny, disabled }: Known): boolean => level === 'ADMIN' && deny.length === 0 && !disabled
+/** Only an administrator with every permission can restore each permission. */
+const hasEveryPermission = ({ level, deny, disabled }: Known): boolean =>
+  level === 'ADMIN' && deny.length === 0 && !disabled
 
 /** Refuses the change after which no administrator with every permission would be left. */
 async function demandAdministratorLeft(
@@ -181,7 +181,7 @@ async function demandAdministratorLeft(
   { before, after }: { before: Known; after: Known },
 ): Promise<void> {
   // In single-user mode `local` has every permission. In the mode of users, `local` cannot log in.
-  if (singleUser || !isWhole(before) || isWhole(after) || before.name === localUser) return
+  if (singleUser || !hasEveryPermission(before) || hasEveryPermission(after) || before.name === localUser) return
   const where = { level: 'ADMIN', deny: { isEmpty: true }, disabled: false } as const
   const others = await prisma.user.count({ where: { ...where, id: { not: before.id }, name: { not: localUser } } })
   if (others > 0) return

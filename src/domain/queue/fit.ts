@@ -4,11 +4,11 @@ import type { Lane, Policy } from '../lanes.ts'
 import {
   type Ceilings,
   type Counted,
-  emptied,
-  leftOfModels,
   limitReached,
+  listRemainingGpus,
   modelLimitReached,
   readCeilings,
+  withoutUsage,
 } from '../limits/in-use.ts'
 import {
   isWithinPart,
@@ -125,7 +125,7 @@ function ownNodes({ nodes, reservations }: PoolNow, { reservationId }: FitSubjec
 function neverFits(pool: PoolNow, job: FitSubject, own: readonly FreeNode[]): Reason | null {
   const { shape, reservationId } = job
   if (!couldEverFit(shape, own)) return unsatisfiable(inWords(shape), reservationId)
-  const ceilings = emptied(pool.ceilings)
+  const ceilings = withoutUsage(pool.ceilings)
   const limit = limitReached(ceilings, job)
   if (limit) return limitedBy(limit)
   const models = permittedModels(ceilings, job, own)
@@ -172,7 +172,7 @@ function missingNow(pool: PoolNow, job: FitSubject, own: readonly FreeNode[]): s
 /** The nodes without GPUs of models whose limits leave a copy too few; `over`: such a limit. */
 function permittedModels(ceilings: Ceilings, job: FitSubject, nodes: readonly FreeNode[]) {
   if (job.shape.exclusive || job.shape.gpu === 0) return { nodes, over: null }
-  const full = leftOfModels(ceilings, job).filter(({ gpus }) => gpus < job.shape.gpu)
+  const full = listRemainingGpus(ceilings, job).filter(({ gpus }) => gpus < job.shape.gpu)
   if (full.length === 0) return { nodes, over: null }
   const isFull = (name: string) => full.some(({ model }) => name.toLowerCase().includes(model))
   const names = Array.from({ length: job.shape.gpu }, () => full[0]?.model ?? '')

@@ -80,7 +80,7 @@ export async function positionIfAdded(
   bid: number,
 ): Promise<number> {
   const [line, chunks] = await Promise.all([lineMoment(sql, lane.pool), readTally(sql, lane.pool)])
-  if (!line) throw new Error(`There is no pool ${lane.pool}`)
+  if (!line) throw new Error(`Pool ${lane.pool} not found`)
   const { policy, nowMs } = line
   const job: Asked = {
     ...line,

@@ -2,7 +2,7 @@ import type { Viewer } from '../access.ts'
 import type { Domain } from '../domain.ts'
 import { NotFound } from '../errors.ts'
 import { executorsWhere } from '../executors.ts'
-import { type Limits, limitsOf } from '../limits/limits.ts'
+import { type Limits, readLimits } from '../limits/limits.ts'
 import { holdingSql, holdingStates, type JobState } from '../state.ts'
 
 /**
@@ -59,8 +59,8 @@ export async function poolNumbers(
     [pool, users, peopleMax, shortMax, startsMax],
     'queue_numbers',
   )
-  const limits = row && (await limitsOf(db.sql, [row.pool], singleUser)).get(row.pool)
-  if (!limits) throw new NotFound(`There is no pool ${pool?.slice(0, 64) ?? ''}`)
+  const limits = row && (await readLimits(db.sql, [row.pool], singleUser)).get(row.pool)
+  if (!limits) throw new NotFound(`Pool ${pool?.slice(0, 64) ?? ''} not found`)
   const count = (states: readonly JobState[]) =>
     row.byState.reduce((sum, entry) => sum + (states.includes(entry.state) ? entry.count : 0), 0)
   return { ...row, limits, depth: count(['QUEUED']), running: count(holdingStates), blocked: count(['BLOCKED']) }

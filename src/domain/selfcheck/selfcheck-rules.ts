@@ -1,7 +1,7 @@
 import type { Sql } from '../../platform/tx.ts'
 import { singleUserKey } from '../applied.ts'
 import { type LaneOf, laneOf } from '../lanes.ts'
-import { type Ceilings, type LimitRule, readCeilings, usedOf } from '../limits/in-use.ts'
+import { type Ceilings, countUsed, type LimitRule, readCeilings } from '../limits/in-use.ts'
 import { holdingSql } from '../state.ts'
 
 /** The rules of the self-check that need more than one query: limits, and the lanes of waiting jobs. */
@@ -14,12 +14,12 @@ export interface Finding {
 const poolsMax = 100
 
 /**
- * No start exceeded a limit. Lowering a limit ends nothing, so more may run than the limit says; but then nothing that
- * counts against it was started since the last change of the pool's limits. Starts and changes of limits take turns at
- * the row of the pool, and both store its revision, so their order does not depend on a clock. Unset limits have the
- * default of the mode in which a server was started last.
+ * Finds starts that exceeded a limit. Lowering a limit does not end runs, so more may run than the limit allows; but then no
+ * counted run may have started since the last change of the pool's limits. Starts and changes of limits lock the row of
+ * the pool, and both store its revision, so their order does not depend on a clock. Unset limits have the default of the
+ * mode in which a server was started last.
  */
-export async function brokenLimits(sql: Sql): Promise<Finding[]> {
+export async function findExceededLimits(sql: Sql): Promise<Finding[]> {
   const broken: { pool: Checked; excess: Excess }[] = []
   for (const pool of await readChecked(sql)) {
     const ceilings = await readCeilings(sql, pool.name, pool.singleUser)
@@ -27,7 +27,7 @@ export async function brokenLimits(sql: Sql): Promise<Finding[]> {
       if (await startedSince(sql, pool.name, excess)) broken.push({ pool, excess })
   }
   if (broken.length === 0) return []
-  // Settings that changed during the check were read half before and half after.
+  // Pools whose settings changed during the check are left out.
   const revisions = new Map((await readChecked(sql)).map(({ name, revision }) => [name, revision]))
   const same = broken.filter(({ pool }) => revisions.get(pool.name) === pool.revision)
   return same.map(({ pool, excess }) => findingOf(pool.name, excess))
@@ -56,7 +56,7 @@ function excesses(ceilings: Ceilings): Excess[] {
   return ceilings.rules.flatMap((rule) => {
     const scopes = rule.each ? [...ceilings.tally.keys()].filter((key) => key.startsWith(rule.on)) : [rule.on]
     return scopes
-      .map((scope) => ({ scope, rule, used: usedOf(ceilings, rule, scope) }))
+      .map((scope) => ({ scope, rule, used: countUsed(ceilings, rule, scope) }))
       .filter(({ used }) => used > rule.max)
   })
 }
@@ -85,8 +85,8 @@ const findingOf = (pool: string, { scope, rule, used }: Excess): Finding => ({
 
 const lanesMax = 2_000
 
-/** The newest waiting jobs must be in the lane that their columns and spec give. */
-export async function wrongLanes(sql: Sql): Promise<Finding[]> {
+/** The newest waiting jobs that are not in the lane of their columns and spec. */
+export async function findWrongLanes(sql: Sql): Promise<Finding[]> {
   const rows = await sql.query<LaneOf & { id: string; laneId: string }>(lanesSql, [lanesMax])
   return rows.flatMap(({ id, laneId, ...job }) => {
     const right = laneOf(job).id
@@ -95,7 +95,7 @@ export async function wrongLanes(sql: Sql): Promise<Finding[]> {
   })
 }
 
-/** A team that was deleted is still part of the lane. */
+/** The lane keeps a deleted team. */
 const lanesSql = `
 SELECT j.id, j.lane_id AS "laneId", j.pool, j.user_id AS "userId", coalesce(j.team_id, l.team_id) AS "teamId",
   coalesce(l.account, j.account) AS account, j.spec,

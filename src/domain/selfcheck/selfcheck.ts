@@ -5,18 +5,18 @@ import type { Domain } from '../domain.ts'
 import { dependencyMetSql } from '../jobs/dependencies.ts'
 import { interactiveBand } from '../lanes.ts'
 import { holdingSql } from '../state.ts'
-import { brokenLimits, type Finding, wrongLanes } from './selfcheck-rules.ts'
+import { type Finding, findExceededLimits, findWrongLanes } from './selfcheck-rules.ts'
 
 /**
- * What must always be true of the tables. Each rule is one query for its violations, so it sees one moment. Tests run
- * the rules after every scenario and `berth doctor` on request. Every server runs each minute those rules whose cost
- * grows only with the number of running jobs.
+ * Invariants of the tables. Each rule is one query for its violations, so it sees one snapshot. Tests run the rules after
+ * every scenario, and `berth doctor` runs them on request. Every minute, a server runs the rules whose cost grows only
+ * with the number of running jobs.
  */
 
 export type { Finding }
 
 /** Rules over runs; their cost grows with the number of runs. */
-const ofRuns: Readonly<Record<string, string>> = {
+const runRules: Readonly<Record<string, string>> = {
   'exactly the runs that hold resources have allocations': `
     SELECT coalesce(r.id, a.run_id) AS id, coalesce(r.state::text, 'not holding') AS message
     FROM (SELECT id, state FROM run WHERE state IN ${holdingSql}) r
@@ -51,7 +51,7 @@ const ofRuns: Readonly<Record<string, string>> = {
 }
 
 /** Rules over all jobs. */
-const ofAll: Readonly<Record<string, string>> = {
+const jobRules: Readonly<Record<string, string>> = {
   'the state of a job is that of its last run': `
     SELECT j.id, 'job ' || j.state || ', run ' || coalesce(r.state::text, 'missing') AS message
     FROM job j LEFT JOIN run r ON r.job_id = j.id AND r.number = j.run_number WHERE r.state IS DISTINCT FROM j.state`,
@@ -104,8 +104,8 @@ const ofAll: Readonly<Record<string, string>> = {
     SELECT j.id, j.state::text AS message FROM job j JOIN run_log l ON l.job_id = j.id WHERE j.log_closed AND NOT l.sealed`,
 }
 
-/** Rules that become true in time, while at least one process works. */
-const inTime: Readonly<Record<string, string>> = {
+/** Rules that may be broken for a short time, until a process has done its work. */
+const eventualRules: Readonly<Record<string, string>> = {
   'an event gets its position in the feed within 10 s': `
     SELECT job_id AS id, 'event ' || seq || ' of ' || at AS message FROM event
     WHERE position IS NULL AND at < berth_now() - interval '10 seconds'`,
@@ -116,22 +116,22 @@ const inTime: Readonly<Record<string, string>> = {
 const findingsMax = 1_000
 
 /** Violations of rules that hold at every moment. */
-export async function findings(sql: Sql): Promise<Finding[]> {
+export async function findViolations(sql: Sql): Promise<Finding[]> {
   const found = [
-    ...(await breaches(sql, { ...ofRuns, ...ofAll })),
-    ...(await brokenLimits(sql)),
-    ...(await wrongLanes(sql)),
+    ...(await applyRules(sql, { ...runRules, ...jobRules })),
+    ...(await findExceededLimits(sql)),
+    ...(await findWrongLanes(sql)),
   ]
   return found.slice(0, findingsMax)
 }
 
 /** Violations of the rules that are cheap enough for every minute. */
-export const findingsOfRuns = async (sql: Sql): Promise<Finding[]> => [
-  ...(await breaches(sql, ofRuns)),
-  ...(await brokenLimits(sql)),
+export const findRunViolations = async (sql: Sql): Promise<Finding[]> => [
+  ...(await applyRules(sql, runRules)),
+  ...(await findExceededLimits(sql)),
 ]
 
-async function breaches(sql: Sql, rules: Readonly<Record<string, string>>): Promise<Finding[]> {
+async function applyRules(sql: Sql, rules: Readonly<Record<string, string>>): Promise<Finding[]> {
   const found: Finding[] = []
   for (const [rule, query] of Object.entries(rules)) {
     const rows = await sql.query<{ id: string; message: string }>(`${query} LIMIT ${findingsMax - found.length}`)
@@ -146,11 +146,14 @@ export interface SelfCheck {
   at: Date
 }
 
-/** Findings name jobs of all users, so the viewer must be allowed to see them all. */
+/** Findings name jobs of all users, so the viewer must be allowed to see all jobs. */
 export async function selfCheck({ db }: Domain, viewer: Viewer): Promise<SelfCheck> {
   demandToRead(viewer, 'job.view.all')
-  const found = await db.transaction(async (sql) => [...(await findings(sql)), ...(await breaches(sql, inTime))], {
-    statementMsMax: wholeTableMsMax,
-  })
+  const found = await db.transaction(
+    async (sql) => [...(await findViolations(sql)), ...(await applyRules(sql, eventualRules))],
+    {
+      statementMsMax: wholeTableMsMax,
+    },
+  )
   return { ok: found.length === 0, findings: found.slice(0, findingsMax), at: await readNow(db.sql) }
 }

@@ -3,31 +3,37 @@ import type { Sql } from '../../platform/tx.ts'
 import {
   type ApprovalNeed,
   type ApprovalRule,
-  approvalNeeded,
+  decideApprovalNeed,
   needWithoutRule,
   readApprovalRules,
 } from '../control/approval-rules.ts'
 import type { Domain } from '../domain.ts'
 import { Forbidden, orRefusal, QuotaExceeded, Refusal, ReservationExpired } from '../errors.ts'
 import { readNamedJobs } from '../jobs/dependencies.ts'
-import { type Limits, limitsOf } from '../limits/limits.ts'
+import { type Limits, readLimits } from '../limits/limits.ts'
 import {
   type Amounts,
-  judge,
-  type MetQuota,
-  metQuotas,
+  type ApplicableQuota,
+  judgeQuotas,
+  listApplicableQuotas,
+  listSubjects,
   type Payer,
   type QuotaRule,
   type Subject,
   scopeText,
   subjectKey,
-  subjectsOf,
-  unbounded,
   userSubject,
+  withUnboundedCost,
 } from '../limits/quota-rules.ts'
-import { noUsage, type Usage, withJob } from '../limits/quota-usage.ts'
-import { type Comparison, readBlocked, readStanding, type UsageMemory, usageFor } from '../limits/quota-usage-bound.ts'
-import { failClosed, readQuotasOf } from '../limits/quotas.ts'
+import { addJob, noUsage, type Usage } from '../limits/quota-usage.ts'
+import {
+  type Comparison,
+  readBlocked,
+  readBoundedUsage,
+  readStanding,
+  type UsageMemory,
+} from '../limits/quota-usage-bound.ts'
+import { failClosed, readQuotasFor } from '../limits/quotas.ts'
 import { modelsFor } from '../machines/machines.ts'
 import { type PoolHardware, readHardware } from '../machines/nodes.ts'
 import { readReservations } from '../machines/reservations.ts'
@@ -36,27 +42,27 @@ import { readUnixUsers } from '../people/unix-users.ts'
 import { readDisabledUsers } from '../people/users.ts'
 import { shapeOf } from '../shape.ts'
 import type { NewJob } from './insert.ts'
-import { answerOf, hashVersion, keyName, readKeys, type StoredKey } from './keys.ts'
-import { type Placed, payerOf, resolveSubmission, type SubmissionFacts } from './resolve.ts'
-import { machineMemoryOf, readDestinations } from './routing.ts'
-import { isClaimed, openSlots } from './slots.ts'
+import { hashVersion, keyName, matchKey, readKeys, type StoredKey } from './keys.ts'
+import { type Placed, resolvePayer, resolveSubmission, type SubmissionFacts } from './resolve.ts'
+import { getMachineMemory, readDestinations } from './routing.ts'
+import { isCheckedAtReservation, readOpenSlots } from './slots.ts'
 import type { JobRow } from './stored-job.ts'
 import type { Submission } from './submission.ts'
 
 /**
- * How a group of submissions is decided. The data that all of them need is read in a constant number of statements;
- * then each is decided in memory, in order of arrival. An accepted submission takes its key, its slot and its part of a
- * quota, so that later submissions of the group see them as used.
+ * Decides a group of submissions. The data for all of them is read in a constant number of statements; then each is
+ * decided in memory, in order of arrival. An accepted submission takes its key, its slot and its part of a quota, so that
+ * later submissions of the group see them as used.
  *
- * The order of the checks is a promise. The key comes first, so a retry is answered even if its queue was removed; then
- * the submission is resolved (resolve.ts); last come the slot, the quotas and the approval.
+ * The order of the checks is a promise: first the key, so that a repeated request is answered even if its queue was
+ * removed; then resolve.ts; then the slot, the quotas and the approval.
  */
 export type SubmissionVerdict = Accepted | { hit: string } | { refusal: Refusal }
 
 export interface Accepted {
   job: NewJob
   warnings: string[]
-  /** The row, once the job is written and queued. */
+  /** Set once the job is written and queued. */
   stored?: JobRow | undefined
 }
 
@@ -65,10 +71,10 @@ interface GroupFacts extends SubmissionFacts {
   disabled: ReadonlySet<string>
   rules: readonly ApprovalRule[]
   /** The quotas that apply to a payer in a pool with this userMaxActive. */
-  quotasFor: (payer: Payer, maxActive: number | null) => readonly MetQuota[]
-  /** Of the pools of the destinations. */
+  quotasFor: (payer: Payer, maxActive: number | null) => readonly ApplicableQuota[]
+  /** Limits by pool of the destinations. */
   limits: ReadonlyMap<string, Limits>
-  /** Hardware of these pools; empty if no rule needs it. */
+  /** Hardware of the destinations; only read for rules on hardware. */
   hardware: readonly PoolHardware[]
   /** These three change with every accepted job. */
   keys: Map<string, StoredKey>
@@ -79,7 +85,7 @@ interface GroupFacts extends SubmissionFacts {
 export interface Deciding {
   domain: Domain
   sql: Sql
-  /** null without the submission lock. */
+  /** null: the caller does not hold the submission lock. */
   memory: UsageMemory | null
 }
 
@@ -89,8 +95,8 @@ export async function decideGroup(deciding: Deciding, items: readonly Submission
 }
 
 /**
- * Reads what the group needs. The returned function decides the items, which must be given one by one and in order. All
- * the work for an item is in it, so the first of a group are written while the others are decided.
+ * Reads the facts of the group. The returned function decides one item; call it in order. The work for an item is in
+ * it, so the first items of a group can be written while the others are decided.
  */
 export async function openGroup(
   deciding: Deciding,
@@ -99,10 +105,10 @@ export async function openGroup(
   const { domain, sql } = deciding
   const facts = await readFacts(domain, sql, items)
   const nowMs = domain.time.nowMs()
-  // Not in `failClosed`: a defect of one submission fails that one alone, and does not look like unreadable quotas.
-  const payers = payersOf(items, facts)
-  await failClosed(domain, () => measure(deciding, facts, { items, payers }))
-  return (item) => settle(() => decide(item, facts, nowMs))
+  // Outside `failClosed`: a defect of one submission fails only that one, and is not reported as unreadable quotas.
+  const payers = listPayers(items, facts)
+  await failClosed(domain, () => readQuotaFacts(deciding, facts, { items, payers }))
+  return (item) => catchRefusal(() => decide(item, facts, nowMs))
 }
 
 interface Group {
@@ -110,15 +116,19 @@ interface Group {
   payers: readonly Payer[]
 }
 
-/** Adds to the facts the quotas that may apply to the submissions, and what is used of them already. */
-async function measure({ domain, sql, memory }: Deciding, facts: GroupFacts, { items, payers }: Group): Promise<void> {
+/** Adds the quotas that may apply to the submissions, and their present usage. */
+async function readQuotaFacts(
+  { domain, sql, memory }: Deciding,
+  facts: GroupFacts,
+  { items, payers }: Group,
+): Promise<void> {
   const pools = new Set(facts.destinations.map(({ pool }) => pool))
   const reads = combineReads(sql)
   const mayBlock = facts.rules.length > 0 || items.some(({ input }) => input.requiresApproval)
   const asksHardware = facts.rules.some(({ condition }) => condition.hardware != null)
   const [rules, limits, standing, blocked, hardware] = await Promise.all([
-    readQuotasOf(reads, payers),
-    limitsOf(reads, [...pools], domain.singleUser),
+    readQuotasFor(reads, payers),
+    readLimits(reads, [...pools], domain.singleUser),
     readStanding(
       reads,
       payers.map(({ userId }) => userId),
@@ -126,40 +136,45 @@ async function measure({ domain, sql, memory }: Deciding, facts: GroupFacts, { i
     mayBlock ? readBlocked(reads) : null,
     asksHardware ? readHardware(reads, [...pools]) : [],
   ])
-  facts.quotasFor = rememberedQuotas(rules)
+  facts.quotasFor = cacheQuotas(rules)
   facts.limits = limits
   facts.hardware = hardware
-  const compared = payers.flatMap((payer) => comparisonsOf(payer, facts, mayBlock))
-  facts.usage = await usageFor(sql, { compared, standing: { ...standing, blocked }, coming: items.length, memory })
+  const compared = payers.flatMap((payer) => listComparisons(payer, facts, mayBlock))
+  facts.usage = await readBoundedUsage(sql, {
+    compared,
+    standing: { ...standing, blocked },
+    coming: items.length,
+    memory,
+  })
 }
 
-/** Each once. A payer that is refused is refused again when its submission is decided. */
-function payersOf(items: readonly Submission[], facts: GroupFacts): Payer[] {
+/** Distinct payers. A refusal is ignored here: it is raised again when the submission is decided. */
+function listPayers(items: readonly Submission[], facts: GroupFacts): Payer[] {
   const payers = new Map<string, Payer>()
   for (const item of items) {
-    const payer = answeredByKey(item, facts.keys) ? null : orRefusal(() => payerOf(item, facts))
-    if (payer && !(payer instanceof Refusal)) payers.set(payerName(payer), payer)
+    const payer = matchStoredKey(item, facts.keys) ? null : orRefusal(() => resolvePayer(item, facts))
+    if (payer && !(payer instanceof Refusal)) payers.set(payerKey(payer), payer)
   }
   return [...payers.values()]
 }
 
-/** All that quotas are chosen by: the level of a user may have changed between two submissions of a group. */
-const payerName = ({ userId, userName, level, team, account }: Payer) =>
+/** All fields that select quotas: the level of a user may change between two submissions of a group. */
+const payerKey = ({ userId, userName, level, team, account }: Payer) =>
   [userId, userName, level, team?.id, account].join(' ')
 
 /** A group of a thousand has few payers. */
-function rememberedQuotas(rules: readonly QuotaRule[]): GroupFacts['quotasFor'] {
-  const known = new Map<string, readonly MetQuota[]>()
+function cacheQuotas(rules: readonly QuotaRule[]): GroupFacts['quotasFor'] {
+  const known = new Map<string, readonly ApplicableQuota[]>()
   return (payer, maxActive) => {
-    const name = `${payerName(payer)} ${maxActive}`
-    const quotas = known.get(name) ?? metQuotas(rules, payer, maxActive)
+    const name = `${payerKey(payer)} ${maxActive}`
+    const quotas = known.get(name) ?? listApplicableQuotas(rules, payer, maxActive)
     known.set(name, quotas)
     return quotas
   }
 }
 
 async function readFacts(domain: Domain, sql: Sql, items: readonly Submission[]): Promise<GroupFacts> {
-  // Separate, because it locks the jobs, which a part of a larger statement should not do.
+  // A separate statement, because it locks the jobs.
   const named = await readNamedJobs(
     sql,
     items.flatMap(({ input }) => (input.spec.dependsOn ?? []).map(({ jobId }) => jobId)),
@@ -172,13 +187,13 @@ async function readFacts(domain: Domain, sql: Sql, items: readonly Submission[])
     domain,
     () =>
       Promise.all([
-        readKeys(reads, keysOf(items)),
-        readDestinations(reads, machineMemoryOf(domain)),
+        readKeys(reads, listKeys(items)),
+        readDestinations(reads, getMachineMemory(domain)),
         readMemberships(reads, users),
         readUnixUsers(reads, users),
         readDisabledUsers(reads, users),
         readApprovalRules(reads),
-        openSlots(reads, items),
+        readOpenSlots(reads, items),
         readReservations(reads, reservationIds),
         readRoots(reads, foreign),
       ]),
@@ -201,59 +216,59 @@ async function readFacts(domain: Domain, sql: Sql, items: readonly Submission[])
   }
 }
 
-export const keysOf = (items: readonly Submission[]) =>
+export const listKeys = (items: readonly Submission[]) =>
   items.flatMap(({ viewer: { userId }, key }) => (key ? [{ userId, key: key.key }] : []))
 
-function settle<T>(work: () => T): T | { refusal: Refusal } {
+function catchRefusal<T>(work: () => T): T | { refusal: Refusal } {
   const result = orRefusal(work)
   return result instanceof Refusal ? { refusal: result } : result
 }
 
 /** The job of an earlier submission with the same key, or the conflict with it. */
-export function answeredByKey(
+export function matchStoredKey(
   { viewer, key }: Pick<Submission, 'viewer' | 'key'>,
   keys: ReadonlyMap<string, StoredKey>,
 ): { hit: string } | { refusal: Refusal } | undefined {
-  const answer = key ? answerOf(keys.get(keyName(viewer.userId, key.key)), key) : undefined
+  const answer = key ? matchKey(keys.get(keyName(viewer.userId, key.key)), key) : undefined
   if (answer === undefined) return undefined
   return typeof answer === 'string' ? { hit: answer } : { refusal: answer }
 }
 
-/** What the submissions of a payer may be compared with, in every pool that they may go to. */
-function comparisonsOf(payer: Payer, facts: GroupFacts, mayBlock: boolean): Comparison[] {
-  const quotas = facts.destinations.flatMap(({ pool }) => facts.quotasFor(payer, maxActiveIn(facts, pool)))
+/** The limits that submissions of a payer may be compared with, in all possible pools. */
+function listComparisons(payer: Payer, facts: GroupFacts, mayBlock: boolean): Comparison[] {
+  const quotas = facts.destinations.flatMap(({ pool }) => facts.quotasFor(payer, userMaxActive(facts, pool)))
   const subject = userSubject(payer)
   const asks = mayBlock || quotas.some(asksApproval)
   return [
     ...quotas,
-    ...(asks ? [blockedJobs, ...facts.rules.flatMap(comparedBy)].map((one) => ({ subject, ...one })) : []),
+    ...(asks ? [blockedJobs, ...facts.rules.flatMap(comparisonOfRule)].map((one) => ({ subject, ...one })) : []),
   ]
 }
 
-const maxActiveIn = ({ limits }: GroupFacts, pool: string) => limits.get(pool)?.userMaxActive ?? null
+const userMaxActive = ({ limits }: GroupFacts, pool: string) => limits.get(pool)?.userMaxActive ?? null
 
 const blockedJobs = { type: 'BLOCKED', limit: Number.POSITIVE_INFINITY } as const
 
-const comparedBy = ({ condition: { jobsPerDayAbove: limit } }: ApprovalRule) =>
+const comparisonOfRule = ({ condition: { jobsPerDayAbove: limit } }: ApprovalRule) =>
   limit == null ? [] : [{ type: 'JOBS_PER_DAY' as const, limit }]
 
-const asksApproval = ({ action }: MetQuota) => action === 'REQUIRE_APPROVAL'
+const asksApproval = ({ action }: ApplicableQuota) => action === 'REQUIRE_APPROVAL'
 
 function decide(item: Submission, facts: GroupFacts, nowMs: number): SubmissionVerdict {
   const { viewer, key } = item
-  const answered = answeredByKey(item, facts.keys)
+  const answered = matchStoredKey(item, facts.keys)
   if (answered) return answered
   if (facts.disabled.has(viewer.userId)) throw new Forbidden('job.submit')
   const placed = resolveSubmission(item, facts, nowMs)
-  const quotas = facts.quotasFor(placed.payer, maxActiveIn(facts, placed.job.pool))
-  const slotId = slotOf(item, facts)
+  const quotas = facts.quotasFor(placed.payer, userMaxActive(facts, placed.job.pool))
+  const slotId = demandOpenSlot(item, facts)
   const isDefault = facts.destinations.find((destination) => destination.isDefault)?.pool === placed.job.pool
-  const { warnings, approvals } = judge(
-    quotas.filter((quota) => slotId === null || !isClaimed(quota, isDefault)),
+  const { warnings, approvals } = judgeQuotas(
+    quotas.filter((quota) => slotId === null || !isCheckedAtReservation(quota, isDefault)),
     (subject) => usedWithout(slotId, subject, facts),
-    placed.isUnbounded ? unbounded(placed.takes) : placed.takes,
+    placed.isUnbounded ? withUnboundedCost(placed.takes) : placed.takes,
   )
-  const approval = approvalOf(item, placed, { approvals, facts })
+  const approval = decideApproval(item, placed, { approvals, facts })
   const job: NewJob = { ...placed.job, slotId, approval }
   if (slotId !== null) facts.slots.delete(`${viewer.userId}/${slotId}`)
   if (key)
@@ -264,11 +279,11 @@ function decide(item: Submission, facts: GroupFacts, nowMs: number): SubmissionV
       jobId: job.id,
       live: true,
     })
-  for (const subject of subjectsOf(placed.payer)) count(facts, subjectKey(subject), job, placed)
+  for (const subject of listSubjects(placed.payer)) addUsage(facts, subjectKey(subject), job, placed)
   return { job, warnings: [...placed.warnings, ...warnings] }
 }
 
-/** The usage without the submission. A reserved slot counts for its user already, and becomes the job. */
+/** The usage without the submission. A reserved slot is counted for its user already. */
 function usedWithout(slotId: string | null, subject: Subject, { usage }: GroupFacts): Amounts {
   const { amounts } = usage.get(subjectKey(subject)) ?? noUsage
   if (slotId === null || subject.kind !== 'user') return amounts
@@ -276,10 +291,13 @@ function usedWithout(slotId: string | null, subject: Subject, { usage }: GroupFa
 }
 
 /**
- * The slot reservation that the submission consumes: the viewer's own, open, and not taken by an earlier one of the
- * group.
+ * The slot reservation that the submission consumes. It must be open, belong to the viewer, and not be taken by an
+ * earlier submission of the group.
  */
-function slotOf({ viewer, input: { slotReservationId: id } }: Submission, { slots }: GroupFacts): string | null {
+function demandOpenSlot(
+  { viewer, input: { slotReservationId: id } }: Submission,
+  { slots }: GroupFacts,
+): string | null {
   if (id == null) return null
   if (!slots.has(`${viewer.userId}/${id}`)) throw new ReservationExpired(id)
   return id
@@ -291,13 +309,17 @@ interface Asking {
   facts: GroupFacts
 }
 
-/** Whether the job needs an approval, and why: a rule, a quota or the submitter requires it. */
-function approvalOf({ viewer, input }: Submission, placed: Placed, { approvals, facts }: Asking): ApprovalNeed | null {
+/** An approval may be required by a rule, a quota or the submitter. */
+function decideApproval(
+  { viewer, input }: Submission,
+  placed: Placed,
+  { approvals, facts }: Asking,
+): ApprovalNeed | null {
   const { spec, cost } = placed.job
   const hardware = facts.hardware.filter(({ pool, names }) => pool === placed.job.pool && mayRunOn(placed, names))
   const { amounts, known, blocked } = facts.usage.get(subjectKey(userSubject(placed.payer))) ?? noUsage
   const need =
-    approvalNeeded(facts.rules, {
+    decideApprovalNeed(facts.rules, {
       level: viewer.level,
       name: spec.name,
       executor: spec.executor,
@@ -326,10 +348,10 @@ function approvalOf({ viewer, input }: Submission, placed: Placed, { approvals, 
 const mayRunOn = ({ reservedNodes }: Placed, names: readonly string[]) =>
   reservedNodes === null || names.some((name) => reservedNodes.includes(name))
 
-function count({ usage }: GroupFacts, subject: string, job: NewJob, { takes }: Placed): void {
+function addUsage({ usage }: GroupFacts, subject: string, job: NewJob, { takes }: Placed): void {
   const before = usage.get(subject)
   if (!before) return
   const reserved = job.slotId !== null && subject.startsWith('user/')
   const taken = reserved ? { ...takes, CONCURRENT_JOBS: 0 } : takes
-  usage.set(subject, withJob(before, taken, job.approval !== null))
+  usage.set(subject, addJob(before, taken, job.approval !== null))
 }

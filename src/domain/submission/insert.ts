@@ -5,10 +5,10 @@ import { bandOf, countedBid, insertLanes, type Lane, laneOf, lanesOf, type Polic
 import { shapeOf } from '../shape.ts'
 import { psijState } from '../state.ts'
 import { hashVersion, type StoredKey, type SubmissionKey } from './keys.ts'
-import { type Beginning, type Inserted, type JobRow, storedJob } from './stored-job.ts'
+import { type Beginning, type Inserted, type JobRow, toStoredJob } from './stored-job.ts'
 
 /**
- * The beginning of every job: job, run 1, queue entry, dependencies and event 1, in one statement for a whole group.
+ * A new job. One statement inserts the jobs of a group with run 1, queue entry, dependencies and event 1.
  */
 export interface NewJob extends Beginning {
   runId: string
@@ -20,7 +20,7 @@ export interface NewJob extends Beginning {
   key: SubmissionKey | null
   /** The expired row of the same key. */
   replacedKey: StoredKey | null
-  /** When the window of its capacity reservation begins, in milliseconds; null: it has none. */
+  /** Start of the window of the capacity reservation, in milliseconds; null: no reservation. */
   opensMs: number | null
   /** The slot reservation that it consumes. */
   slotId: string | null
@@ -32,8 +32,8 @@ export interface NewJob extends Beginning {
 export async function insertJobs(sql: Sql, jobs: readonly NewJob[]): Promise<JobRow[]> {
   if (jobs.length === 0) return []
   const forms = new Map<string, Form>()
-  const formed = jobs.map((job) => ({ job, form: formOf(job, forms) }))
-  const rows = formed.map(({ job, form }, ord) => ({ ...ownOf(job), ord, form: form.n }))
+  const formed = jobs.map((job) => ({ job, form: addForm(job, forms) }))
+  const rows = formed.map(({ job, form }, ord) => ({ ...jobRow(job), ord, form: form.n }))
   const lanes = lanesOf([...forms.values()])
   const inserted = await sql.query<Inserted>(
     insertSql,
@@ -43,12 +43,12 @@ export async function insertJobs(sql: Sql, jobs: readonly NewJob[]): Promise<Job
   const byId = new Map(inserted.map((row) => [row.id, row]))
   return formed.flatMap(({ job, form }) => {
     const row = byId.get(job.id)
-    return row ? [storedJob(job, row, form.lane.id)] : []
+    return row ? [toStoredJob(job, row, form.lane.id)] : []
   })
 }
 
-/** The part of a job that is its own. */
-function ownOf({ id, runId, key, slotId, approval }: NewJob) {
+/** The columns that differ between all jobs of a group. */
+function jobRow({ id, runId, key, slotId, approval }: NewJob) {
   const state = approval ? 'BLOCKED' : 'QUEUED'
   return {
     id,
@@ -63,8 +63,8 @@ function ownOf({ id, runId, key, slotId, approval }: NewJob) {
 }
 
 /**
- * The rest of a job, which is often equal for all jobs of a group. Most of the cost of an insertion is reading specs
- * into jsonb, so each form is sent once.
+ * The other columns, which are often equal for all jobs of a group. Parsing specs into jsonb is most of the cost of an
+ * insertion, so each form is sent once.
  */
 interface Form {
   n: number
@@ -72,7 +72,7 @@ interface Form {
   json: string
 }
 
-function formOf(job: NewJob, forms: Map<string, Form>): Form {
+function addForm(job: NewJob, forms: Map<string, Form>): Form {
   const { viewer, pool, policy, shareAccount, spec, cost, teamId, retryOf, gpuMost } = job
   const specJson = JSON.stringify(spec)
   const { userId, level } = viewer
@@ -127,8 +127,8 @@ function formRow(job: NewJob, lane: Lane, form: number) {
 }
 
 /**
- * Foreign keys are checked at the end of the statement, so only the parts that need the job's sequence wait for its
- * row.
+ * Foreign keys are checked at the end of the statement, so only the parts that need the job's sequence depend on
+ * `inserted`.
  */
 const insertSql = `
 WITH lanes AS (${insertLanes('$3')}),

@@ -6,10 +6,9 @@ import type { Domain } from '../domain.ts'
 import { IdempotencyConflict, type Refusal } from '../errors.ts'
 
 /**
- * Idempotency keys. A key belongs to a user and stands for one payload. Until it expires, a submission with the same
- * key is answered with the job that the first one made, in whatever state that job is. The transaction that stores the
- * job stores the key, so neither exists without the other; a refused submission stores neither. Times are the
- * database's. Deleting the job deletes its key.
+ * Idempotency keys. A key belongs to a user and identifies one payload. Until it expires, a submission with the same key
+ * returns the job of the first one, whatever its state. Job and key are stored in one transaction; a refused submission
+ * stores neither. Deleting the job deletes its key. Times are those of the database.
  */
 
 export interface SubmissionKey {
@@ -25,15 +24,15 @@ export interface StoredKey {
   hash: string
   hashVersion: number
   jobId: string
-  /** false: it has expired, and the next submission replaces it. */
+  /** false: the key has expired, and the next submission replaces it. */
   live: boolean
 }
 
 /** Version of the canonical form; hashes of different versions never conflict. */
 export const hashVersion = 1
 
-/** Sorted keys, no nulls, moments as UTC: equal for every spelling of the same payload. */
-export const payloadHash = (payload: unknown): string => hash('sha256', JSON.stringify(canonical(payload)))
+/** Sorts keys, drops nulls and writes dates as UTC, so equivalent payloads have equal hashes. */
+export const hashPayload = (payload: unknown): string => hash('sha256', JSON.stringify(canonical(payload)))
 
 function canonical(value: unknown): unknown {
   if (value instanceof Date || typeof value !== 'object' || value === null) return value
@@ -47,7 +46,7 @@ function canonical(value: unknown): unknown {
 
 export const keyName = (userId: string, key: string) => `${userId}/${key}`
 
-/** LIMIT makes PostgreSQL look each key up by the index, for every estimated size of a group. */
+/** LIMIT makes PostgreSQL use the index for each key, whatever size of the group it estimates. */
 export async function readKeys(
   sql: Sql,
   wanted: readonly { userId: string; key: string }[],
@@ -64,15 +63,15 @@ export async function readKeys(
   return new Map(rows.map((row) => [keyName(row.userId, row.key), row]))
 }
 
-/** The answer of a stored key; undefined: the submission is new. */
-export function answerOf(stored: StoredKey | undefined, asked: SubmissionKey): string | Refusal | undefined {
+/** The job id of a stored key, or the conflict with it; undefined: the submission is new. */
+export function matchKey(stored: StoredKey | undefined, asked: SubmissionKey): string | Refusal | undefined {
   if (!stored?.live) return undefined
   if (stored.hashVersion === hashVersion && stored.hash !== asked.hash) return new IdempotencyConflict(asked.key)
   return stored.jobId
 }
 
 /** Removes expired keys that are used again. */
-export async function forgetKeys(sql: Sql, keys: readonly { userId: string; key: string }[]): Promise<void> {
+export async function deleteExpiredKeys(sql: Sql, keys: readonly { userId: string; key: string }[]): Promise<void> {
   if (keys.length === 0) return
   await sql.query(
     `DELETE FROM idempotency_key k USING jsonb_to_recordset($1::text::jsonb) AS w("userId" text, key text)
@@ -81,7 +80,6 @@ export async function forgetKeys(sql: Sql, keys: readonly { userId: string; key:
   )
 }
 
-/** The viewer's own key, unless it has expired. */
 export async function findKey({ db }: Domain, viewer: Viewer, key: string) {
   const [row] = await db.sql.query<{ key: string; jobId: string; createdAt: Date; expiresAt: Date }>(
     `SELECT key, job_id AS "jobId", created_at AS "createdAt", expires_at AS "expiresAt"

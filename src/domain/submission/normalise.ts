@@ -5,7 +5,7 @@ import { shapeOf } from '../shape.ts'
 import type { JobSpec, Resources } from '../spec.ts'
 import type { Destination, Route } from './routing.ts'
 
-/** Fills in defaults and settles contradictions; every change of a value that the user gave becomes a warning. */
+/** Fills in defaults and resolves contradictions; every change of a given value becomes a warning. */
 export interface Normalised {
   spec: JobSpec
   warnings: string[]
@@ -86,26 +86,26 @@ const plainDefaults: Omit<JobSpec, Settled> = {
 interface Target {
   route: Route
   account: string
-  /** Where its machines are; undefined: they are unknown. */
+  /** undefined: the machines are unknown. */
   destination: Pick<Destination, 'nodes'> | undefined
 }
 
-export function normalise(input: SpecInput, { route, account, destination }: Target): Normalised {
+export function normaliseSpec(input: SpecInput, { route, account, destination }: Target): Normalised {
   const warnings: string[] = []
-  const flags = victimFlags(input, warnings)
+  const flags = preemptionFlags(input, warnings)
   if (isOneText(input.command))
     warnings.push(
-      `command has one word with spaces, which is the name of a program; for a shell command give ["sh", "-c", ${JSON.stringify(input.command?.[0])}]`,
+      `command has one word with spaces, so it is run as the name of a program; for a shell command give ["sh", "-c", ${JSON.stringify(input.command?.[0])}]`,
     )
   const spec: JobSpec = {
-    ...filled(plainDefaults, input),
+    ...applyDefaults(plainDefaults, input),
     ...flags,
     executor: route.executor,
     queue: route.queue,
     account,
-    internalDns: internalDns(input, account),
+    internalDns: normaliseDns(input, account),
     x11: input.x11 ? { gpu: input.x11.gpu === true } : null,
-    resources: resourcesOf(input.resources ?? {}, destination?.nodes ?? [], warnings),
+    resources: normaliseResources(input.resources ?? {}, destination?.nodes ?? [], warnings),
     maxRunTimeSeconds:
       input.maxRunTimeSeconds ??
       input.durationSeconds ??
@@ -117,8 +117,8 @@ export function normalise(input: SpecInput, { route, account, destination }: Tar
   return { spec, warnings }
 }
 
-/** The defaults, with every given value that is not null in their place; fields without a default are left out. */
-function filled<T extends object>(defaults: T, given: { [K in keyof T]?: T[K] | null | undefined }): T {
+/** Overlays the defaults with the given values that are not null; fields without a default are left out. */
+function applyDefaults<T extends object>(defaults: T, given: { [K in keyof T]?: T[K] | null | undefined }): T {
   const overlaid = { ...defaults }
   for (const key of Object.keys(defaults) as (keyof T)[]) overlaid[key] = given[key] ?? defaults[key]
   return overlaid
@@ -128,7 +128,7 @@ function filled<T extends object>(defaults: T, given: { [K in keyof T]?: T[K] | 
 const isOneText = (command: SpecInput['command']): boolean => command?.length === 1 && /^[^/]+\s/.test(command[0] ?? '')
 
 /** interactive > restartable, resumable > preemptable > none of them. Restartable jobs are also preemptable. */
-function victimFlags(input: SpecInput, warnings: string[]) {
+function preemptionFlags(input: SpecInput, warnings: string[]) {
   const interactive = input.interactive === true
   const restartable = input.restartable === true
   const preemptable = input.preemptable === true
@@ -146,7 +146,7 @@ function victimFlags(input: SpecInput, warnings: string[]) {
   }
 }
 
-function internalDns(input: SpecInput, account: string): JobSpec['internalDns'] {
+function normaliseDns(input: SpecInput, account: string): JobSpec['internalDns'] {
   const { internalDns: dns } = input
   if (!dns) return null
   const ports = (dns.ports ?? []).map(({ port, targetPort, protocol }) => ({
@@ -157,17 +157,17 @@ function internalDns(input: SpecInput, account: string): JobSpec['internalDns'] 
   return { name: internalDnsName(dns.name ?? '', account), ports }
 }
 
-/** A job that names no memory gets its share of the machine, which is what the planner accounts for and what is enforced. */
-function resourcesOf(
+/** A job without an amount of memory gets the share of the machine that its cores are. */
+function normaliseResources(
   given: NonNullable<SpecInput['resources']>,
   nodes: readonly FreeNode[],
   warnings: string[],
 ): Resources {
   const gpuIds = given.gpuIds && [...new Set(given.gpuIds)]
   if (gpuIds && gpuIds.length < (given.gpuIds?.length ?? 0))
-    warnings.push('gpuIds named a device twice; the duplicate was removed')
+    warnings.push('gpuIds had a device twice; the duplicate was removed')
   const memoryBytes = given.memoryBytes ?? (given.memoryGib ? given.memoryGib * GiB : null)
-  const resources = filled(resourceDefaults, { ...given, gpuIds, memoryBytes })
+  const resources = applyDefaults(resourceDefaults, { ...given, gpuIds, memoryBytes })
   if (memoryBytes !== null) return resources
   return { ...resources, memoryBytes: indexMachines(nodes).memoryShare(shapeOf(resources)) ?? resources.memoryBytes }
 }

@@ -1,19 +1,19 @@
 import type { Viewer } from '../access.ts'
 import type { Domain } from '../domain.ts'
-import { limitsOf, poolNamed } from '../limits/limits.ts'
+import { findPool, readLimits } from '../limits/limits.ts'
 import {
+  type ApplicableQuota,
   isNear,
-  type MetQuota,
-  metQuotas,
+  listApplicableQuotas,
   type Payer,
   type QuotaAction,
   type QuotaType,
   scopeText,
   subjectKey,
 } from '../limits/quota-rules.ts'
-import { measuredOf, noUsage, readUsage, windowHours } from '../limits/quota-usage.ts'
-import { readQuotasOf } from '../limits/quotas.ts'
-import { accountFor, type Memberships, noMemberships, readMemberships } from '../people/teams.ts'
+import { mergeMeasured, noUsage, readUsage, windowHours } from '../limits/quota-usage.ts'
+import { readQuotasFor } from '../limits/quotas.ts'
+import { type Memberships, noMemberships, readMemberships, resolveAccount } from '../people/teams.ts'
 
 /** A quota as it applies to one person now. */
 export interface QuotaUsage {
@@ -31,15 +31,15 @@ export interface QuotaUsage {
  * For each type and action the quota with the lowest limit among those of the viewer, of the teams that the viewer may
  * submit for, and of their accounts.
  */
-export async function quotaUsageOf({ db: { sql }, singleUser }: Domain, viewer: Viewer): Promise<QuotaUsage[]> {
-  const pool = await poolNamed(sql, null)
-  const maxActive = (await limitsOf(sql, [pool], singleUser)).get(pool)?.userMaxActive ?? null
+export async function readQuotaUsage({ db: { sql }, singleUser }: Domain, viewer: Viewer): Promise<QuotaUsage[]> {
+  const pool = await findPool(sql, null)
+  const maxActive = (await readLimits(sql, [pool], singleUser)).get(pool)?.userMaxActive ?? null
   const memberships = (await readMemberships(sql, [viewer.userId])).get(viewer.userId) ?? noMemberships
-  const payers = payersOf(viewer, memberships)
-  const rules = await readQuotasOf(sql, payers)
-  const deciding = strictestOf(payers.flatMap((payer) => metQuotas(rules, payer, maxActive)))
+  const payers = listPayers(viewer, memberships)
+  const rules = await readQuotasFor(sql, payers)
+  const deciding = pickStrictest(payers.flatMap((payer) => listApplicableQuotas(rules, payer, maxActive)))
   const wanted = deciding.map(({ subject, type }) => ({ subject, hours: windowHours[type] }))
-  const usage = await readUsage(sql, measuredOf(wanted))
+  const usage = await readUsage(sql, mergeMeasured(wanted))
   return deciding.map((quota) => {
     const { type, action, limit, subject, ceiling } = quota
     const used = (usage.get(subjectKey(subject)) ?? noUsage).amounts[type]
@@ -48,17 +48,17 @@ export async function quotaUsageOf({ db: { sql }, singleUser }: Domain, viewer: 
   })
 }
 
-/** One payer for each team that the viewer may submit for, with the account that is charged then. */
-function payersOf(viewer: Viewer, memberships: Memberships): Payer[] {
+/** One payer for each team that the viewer may submit for, with its account. */
+function listPayers(viewer: Viewer, memberships: Memberships): Payer[] {
   const { userId, userName, level } = viewer
   const teams = memberships.defaultTeam ? memberships.teams : [null, ...memberships.teams]
   return teams.map((team) => {
-    const account = accountFor({ asked: null, viewer, memberships, team })
+    const account = resolveAccount({ asked: null, viewer, memberships, team })
     return { userId, userName, level, team, account }
   })
 }
 
-function strictestOf(quotas: readonly MetQuota[]): MetQuota[] {
+function pickStrictest(quotas: readonly ApplicableQuota[]): ApplicableQuota[] {
   const byKind = Map.groupBy(quotas, ({ type, action }) => `${type} ${action}`)
   return [...byKind.values()].map((alike) => alike.reduce((a, b) => (b.limit < a.limit ? b : a)))
 }

@@ -3,7 +3,7 @@ import { isOptionValue, refuseOption } from '../executors.ts'
 import type { SpecInput } from '../input.ts'
 import type { ExecutorReport } from '../machines/pool-report.ts'
 
-/** What the process that runs the jobs of a pool has reported of an executor, applied to a submission. */
+/** Checks of a submission against the report of an executor from the process that runs the jobs of the pool. */
 
 /** An executor that reported no attributes ignores all; attributes with the prefix of another executor are ignored too. */
 export function attributeViolations(
@@ -25,7 +25,6 @@ export function attributeViolations(
   })
 }
 
-/** A display runs in a container of its own, whose image the configuration names. */
 export function displayViolations(
   { x11 }: SpecInput,
   report: ExecutorReport | undefined,
@@ -62,7 +61,7 @@ export function reportWarnings(
     ),
     ...(seconds > most
       ? [
-          `maxRunTimeSeconds ${seconds} is over the limit of queue ${queue}: executor ${executor} ends the job after ${most} s`,
+          `maxRunTimeSeconds ${seconds} exceeds the limit of queue ${queue}: executor ${executor} ends the job after ${most} s`,
         ]
       : []),
   ]

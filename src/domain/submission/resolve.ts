@@ -7,20 +7,20 @@ import type { SubmissionInput } from '../input.ts'
 import { dnsNameViolations } from '../internal-dns.ts'
 import { dependencyViolations, type NamedJob } from '../jobs/dependencies.ts'
 import type { Amounts, Payer } from '../limits/quota-rules.ts'
-import { takesOf } from '../limits/quota-usage.ts'
+import { computeAmounts } from '../limits/quota-usage.ts'
 import { mostOccupied } from '../machines/occupied.ts'
 import { couldEverFit, type FreeNode } from '../machines/placement.ts'
 import { type NamedReservation, reservationFor } from '../machines/reservations.ts'
-import { accountFor, type Memberships, noMemberships, teamFor } from '../people/teams.ts'
+import { type Memberships, noMemberships, resolveAccount, resolveTeam } from '../people/teams.ts'
 import { type UnixUsers, unixUserViolations } from '../people/unix-users.ts'
 import { aloneOverPart, type FitSubject } from '../queue/fit.ts'
 import { type Reason, unsatisfiable } from '../reason.ts'
 import { inWords, shapeOf, tooLarge } from '../shape.ts'
 import type { NewJob } from './insert.ts'
 import { keyName, type StoredKey } from './keys.ts'
-import { normalise } from './normalise.ts'
+import { normaliseSpec } from './normalise.ts'
 import { reportWarnings } from './reported.ts'
-import { type Destination, route } from './routing.ts'
+import { type Destination, routeSpec } from './routing.ts'
 import type { Submission } from './submission.ts'
 
 /** A resolved submission: its pool, executor, team, account and normalised spec, and what it would use. */
@@ -29,9 +29,9 @@ export interface Placed {
   warnings: string[]
   payer: Payer
   takes: Amounts
-  /** Its cost has no upper bound; only the known part is counted. */
+  /** The cost has no upper bound; only the known part is counted. */
   isUnbounded: boolean
-  /** Nodes of its capacity reservation; null: it has none. */
+  /** Nodes of the capacity reservation; null: no reservation. */
   reservedNodes: readonly string[] | null
 }
 
@@ -46,24 +46,24 @@ export interface SubmissionFacts {
   unixUsers: UnixUsers
 }
 
-/** Whom the job would count for. Throws InvalidInput. */
-export function payerOf(
+/** Throws InvalidInput. */
+export function resolvePayer(
   { viewer: { userId, userName, level }, input: { spec } }: Submission,
   { memberships: all }: Pick<SubmissionFacts, 'memberships'>,
 ): Payer {
   const memberships = all.get(userId) ?? noMemberships
-  const team = teamFor(spec.team, memberships)
-  const account = accountFor({ asked: spec.account, viewer: { userName, level }, memberships, team })
+  const team = resolveTeam(spec.team, memberships)
+  const account = resolveAccount({ asked: spec.account, viewer: { userName, level }, memberships, team })
   return { userId, userName, level, team, account }
 }
 
 /** Throws InvalidInput, and Rejected for a job that can never run in a pool that refuses such jobs. */
 export function resolveSubmission(submission: Submission, facts: SubmissionFacts, nowMs: number): Placed {
   const { viewer, input, key, retryOf } = submission
-  const way = route(input.spec, facts.destinations)
+  const way = routeSpec(input.spec, facts.destinations)
   const destination = facts.destinations.find(({ queue }) => queue === way.queue)
   const memberships = facts.memberships.get(viewer.userId) ?? noMemberships
-  const payer = payerOf(submission, facts)
+  const payer = resolvePayer(submission, facts)
   const { team, account } = payer
   const root = rootOf(account, [...memberships.teams.map((each) => each.root), ...facts.roots])
   const unixUser = facts.unixUsers.get(viewer.userId) ?? null
@@ -74,8 +74,8 @@ export function resolveSubmission(submission: Submission, facts: SubmissionFacts
       : []),
   ]
   if (violations.length > 0) throw new InvalidInput(violations)
-  const asked = { ...input.spec, team: team?.name, workdir: workdirOf(input, way.executor) }
-  const { spec, warnings: changes } = normalise(asked, { route: way, account, destination })
+  const asked = { ...input.spec, team: team?.name, workdir: chooseWorkdir(input, way.executor) }
+  const { spec, warnings: changes } = normaliseSpec(asked, { route: way, account, destination })
   const warnings = [...changes, ...reportWarnings(input.spec, destination?.reports[way.executor], way)]
   const shape = shapeOf(spec.resources)
   const oversized = [...tooLarge(shape), ...dnsNameViolations(spec)]
@@ -110,17 +110,17 @@ export function resolveSubmission(submission: Submission, facts: SubmissionFacts
     job,
     warnings: obstacle ? [...warnings, `${obstacle.message}; the job waits until the pool changes`] : warnings,
     payer,
-    takes: takesOf({ cost, gpu: most.gpu }, destination?.executors ?? []),
+    takes: computeAmounts({ cost, gpu: most.gpu }, destination?.executors ?? []),
     isUnbounded,
     reservedNodes: reservation?.nodes ?? null,
   }
 }
 
-/** A container does not have the caller's directory, and begins in that of its image. */
-const workdirOf = ({ spec, defaultWorkdir }: SubmissionInput, executor: string) =>
+/** A container does not have the caller's directory; it starts in that of its image. */
+const chooseWorkdir = ({ spec, defaultWorkdir }: SubmissionInput, executor: string) =>
   spec.workdir ?? (traitsOf(executor).sharesFiles ? defaultWorkdir : null)
 
-/** The same array each time, because what is known of it is asked again. */
+/** Returns the same array each time, because facts about it are cached. */
 function nodesFor(destination: Destination | undefined, reservation: NamedReservation | null): readonly FreeNode[] {
   const nodes = destination?.nodes ?? []
   return reservation ? nodes.filter(({ name }) => reservation.nodes.includes(name)) : nodes
@@ -132,7 +132,7 @@ interface Machinery {
   reservation: NamedReservation | null
 }
 
-/** Why the job cannot start on the machines as they are, whatever runs there; null: it can. */
+/** The reason why the job could not start even if nothing ran on the machines; null: it could. */
 function lastingObstacle(
   job: Pick<FitSubject, 'shape' | 'interactive' | 'preemptable'>,
   { nodes, destination, reservation }: Machinery,

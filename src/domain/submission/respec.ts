@@ -2,9 +2,9 @@ import { givenDnsName } from '../internal-dns.ts'
 import type { JobSpec, Resources } from '../spec.ts'
 
 /**
- * A stored spec as input for a new job, with changes applied field by field, also those of `resources`; null resets a
- * field to its default. A change removes the fields that it excludes: a command removes the executable, memoryGib
- * removes memoryBytes, another queue removes the executor.
+ * Turns a stored spec into the input of a new job, with overrides applied field by field, also in `resources`; null
+ * resets a field to its default. An override removes the fields that it excludes: a command removes the executable,
+ * memoryGib removes memoryBytes, another queue removes the executor.
  */
 
 export type Changes = Readonly<Record<string, unknown>>
@@ -29,11 +29,11 @@ const decides = [
   ['team', 'account'],
 ] as const
 
-export function respec(spec: JobSpec, changes: Changes): Record<string, unknown> {
+export function applyOverrides(spec: JobSpec, changes: Changes): Record<string, unknown> {
   const stored: Record<string, unknown> = { ...spec, internalDns: internalDns(spec) }
   replace(stored, changes, alternatives)
   for (const [decider, decided] of decides) if (given(changes[decider])) delete stored[decided]
-  return { ...stored, ...changes, resources: resourcesOf(spec.resources, changes['resources']) }
+  return { ...stored, ...changes, resources: overrideResources(spec.resources, changes['resources']) }
 }
 
 /** Removes the alternatives of a changed field, unless they are changed too. */
@@ -46,19 +46,19 @@ function replace(stored: Record<string, unknown>, changes: Changes, groups: read
 const given = (value: unknown) => value !== undefined && value !== null
 const isObject = (value: unknown): value is Changes => typeof value === 'object' && value !== null
 
-/** Removes the account, which is stored in front of the given name. */
+/** The stored name begins with the account. */
 function internalDns({ internalDns: dns, account }: JobSpec): unknown {
   if (!dns) return null
   return { ...dns, name: givenDnsName(dns.name, account) }
 }
 
-function resourcesOf(resources: Resources, changes: unknown): Changes {
+function overrideResources(resources: Resources, changes: unknown): Changes {
   const change = isObject(changes) ? changes : {}
   const asked = { ...change }
   const perProcess = ['cpuCoresPerProcess', 'gpuCoresPerProcess'].some((name) =>
     given(asked[name] ?? resources[name as keyof Resources]),
   )
-  // Left out: empty filters, and totals where each process has its own amounts.
+  // Leaves out empty filters, and totals if each process has amounts
   const stored = Object.fromEntries(
     Object.entries(resources).filter(
       ([name, value]) =>

@@ -8,18 +8,18 @@ import { demandVersion } from '../jobs/job-head.ts'
 import { parseInput } from '../parse.ts'
 import type { JobSpec } from '../spec.ts'
 import type { JobState } from '../state.ts'
-import { answeredByKey } from './accept.ts'
+import { matchStoredKey } from './accept.ts'
 import { readKeys } from './keys.ts'
-import { respec } from './respec.ts'
-import { dryRunOfHit, type SubmissionOutcome, submit } from './start-now.ts'
-import { keyOf } from './submission.ts'
-import { leftOut, outcomeOf } from './submit.ts'
+import { applyOverrides } from './respec.ts'
+import { dryRunHit, type SubmissionOutcome, submitAll } from './start-now.ts'
+import { makeKey } from './submission.ts'
+import { readOutcome, throwMissingOutcome } from './submit.ts'
 
 /**
- * A retry is a new job: final states never change. It is submitted with the spec of a final job; quotas, rules and
- * approval are checked again. It has its own key, whose payload is the job id and the overrides, so that the same retry
- * request is answered even if the original was deleted meanwhile. The submission carries both beside the resulting
- * spec, so the leader of a pool, which reads it again, finds the same key and the same original.
+ * A retry is a new job with the spec of a final job; quotas, rules and approval are checked again. The payload of its key
+ * is the job id and the overrides, so that a repeated request is answered even if the original was deleted meanwhile. The
+ * submission carries both beside the resulting spec, so the leader of a pool, which reads it again, finds the same key and
+ * the same original.
  */
 
 const retryInput = z.strictObject({
@@ -36,18 +36,18 @@ type RetryInput = z.output<typeof retryInput>
 export async function retryJob(domain: Domain, viewer: Viewer, raw: unknown): Promise<SubmissionOutcome> {
   demand(viewer, 'job.submit')
   const input = parseInput(retryInput, raw)
-  const known = await answerOfKey(domain, viewer, input)
-  if (known && input.dryRun && 'hit' in known) return dryRunOfHit(domain, known.hit)
-  const answered = known && (await outcomeOf(domain, known))
+  const known = await readStoredAnswer(domain, viewer, input)
+  if (known && input.dryRun && 'hit' in known) return dryRunHit(domain, known.hit)
+  const answered = known && (await readOutcome(domain, known))
   if (answered) return answered
   const submission = await settled(readRetry(domain, viewer, input))
   if (submission instanceof Error) return submission
-  const [outcome] = await submit(domain, viewer, [submission])
-  return outcome instanceof InvalidInput ? inOwnWords(outcome, input) : (outcome ?? leftOut())
+  const [outcome] = await submitAll(domain, viewer, [submission])
+  return outcome instanceof InvalidInput ? atOverrides(outcome, input) : (outcome ?? throwMissingOutcome())
 }
 
-/** Violations are reported at the path of the override; the rest of the spec is the original's. */
-function inOwnWords({ violations }: InvalidInput, { overrides }: RetryInput): InvalidInput {
+/** Reports violations of overridden fields at the path of the override. */
+function atOverrides({ violations }: InvalidInput, { overrides }: RetryInput): InvalidInput {
   const changed = (field: string | undefined) => field !== undefined && Object.hasOwn(overrides ?? {}, field)
   return new InvalidInput(
     violations.map(({ path: [root = '', ...path], message }) => ({
@@ -57,12 +57,11 @@ function inOwnWords({ violations }: InvalidInput, { overrides }: RetryInput): In
   )
 }
 
-const payloadOf = ({ jobId, overrides }: RetryInput) => ({ retryOf: jobId, overrides })
+const makePayload = ({ jobId, overrides }: RetryInput) => ({ retryOf: jobId, overrides })
 
-/** The stored answer of its key, even if the original was deleted. */
-async function answerOfKey({ db }: Domain, viewer: Viewer, input: RetryInput) {
-  const key = keyOf(input, payloadOf(input))
-  return answeredByKey({ viewer, key }, await readKeys(db.sql, key ? [{ userId: viewer.userId, key: key.key }] : []))
+async function readStoredAnswer({ db }: Domain, viewer: Viewer, input: RetryInput) {
+  const key = makeKey(input, makePayload(input))
+  return matchStoredKey({ viewer, key }, await readKeys(db.sql, key ? [{ userId: viewer.userId, key: key.key }] : []))
 }
 
 /** The submission of the retry. Throws refusals. */
@@ -84,7 +83,7 @@ async function readRetry(domain: Domain, viewer: Viewer, input: RetryInput): Pro
         message: "Must be given: environment variables of another user's job are not copied",
       },
     ])
-  return { ...rest, spec: respec(original.spec, changes), retried: payloadOf(input) }
+  return { ...rest, spec: applyOverrides(original.spec, changes), retried: makePayload(input) }
 }
 
 interface Original {

@@ -25,26 +25,26 @@ export interface Destination extends PoolMachines {
   isDefault: boolean
   pool: string
   policy: Policy
-  /** In order of preference. */
+  /** The preferred one first. */
   executors: readonly string[]
   relaxReplicas: boolean
-  /** What the process that runs its jobs said of its executors. */
+  /** Reports by the process that runs the jobs of the pool. */
   reports: Partial<PoolReport['executors']>
-  /** null: nothing is known of costs. */
+  /** null: costs are unknown. */
   rates: Rates | null
   weights: Weights
   /** A job of a user without `unixUser` would run as root there, and the pool does not allow that. */
   unixUserRequired: boolean
   /** Accounts that its jobs never run as. */
   reservedUnixUsers: readonly string[]
-  /** What no node could ever run is refused; else it waits, and its submission has a warning. */
+  /** A job that no node could ever run is refused; otherwise it waits, with a warning. */
   refuses: boolean
-  /** Of each resource, for non-preemptable jobs together. */
+  /** The part of each resource that non-preemptable jobs may use together. */
   part: number
 }
 
 interface PoolMachines {
-  /** What is free on them is not up to date. */
+  /** Free resources may be out of date. */
   nodes: readonly FreeNode[]
   /** Physical ids of their devices. */
   deviceIds: readonly number[]
@@ -63,10 +63,10 @@ interface DestinationRow extends Omit<Destination, keyof PoolMachines | 'refuses
   revision: number
 }
 
-/** The machines of each pool at a revision of it: there may be thousands, which are read again only when they change. */
-export type MachineMemory = Map<string, PoolMachines & { revision: number }>
+/** Machines by pool; there may be thousands, so they are read again only when the revision of the pool changes. */
+type MachineMemory = Map<string, PoolMachines & { revision: number }>
 
-export const machineMemoryOf = perDomain((): MachineMemory => new Map())
+export const getMachineMemory = perDomain((): MachineMemory => new Map())
 
 /** All destinations, the default one first. */
 export async function readDestinations(sql: Sql, memory: MachineMemory): Promise<Destination[]> {
@@ -80,7 +80,7 @@ export async function readDestinations(sql: Sql, memory: MachineMemory): Promise
   return destinations
 }
 
-/** The revision was read first, so machines that changed since are read again the next time. */
+/** The revision was read first, so machines that changed since are read again later. */
 async function machinesAt(
   sql: Sql,
   memory: MachineMemory,
@@ -109,7 +109,7 @@ function readRows(sql: Sql): Promise<DestinationRow[]> {
 const refuse = (path: string, message: string): InvalidInput =>
   new InvalidInput([{ path: ['spec', ...path.split('.')], message }])
 
-export function route(spec: SpecInput, destinations: readonly Destination[]): Route {
+export function routeSpec(spec: SpecInput, destinations: readonly Destination[]): Route {
   const destination = findDestination(spec, destinations)
   const executor = spec.executor ?? preferred(spec, destination)
   if (!destination.executors.includes(executor))
@@ -118,7 +118,7 @@ export function route(spec: SpecInput, destinations: readonly Destination[]): Ro
       `Queue ${destination.queue} has no executor ${executor}; use one of ${destination.executors.join(', ')}`,
     )
   const violations = [
-    ...notHonoured(spec, executor),
+    ...unsupportedFields(spec, executor),
     ...missingField(spec, executor),
     ...portViolations(spec, executor),
     ...isolationViolations(spec, executor),
@@ -138,28 +138,31 @@ function findDestination(spec: SpecInput, destinations: readonly Destination[]):
     : destinations.find((candidate) => !executor || candidate.executors.includes(executor))
   if (destination) return destination
   if (queue)
-    throw refuse('queue', `There is no queue ${queue}; use one of ${destinations.map((each) => each.queue).join(', ')}`)
+    throw refuse(
+      'queue',
+      `Queue ${queue} does not exist; use one of ${destinations.map((each) => each.queue).join(', ')}`,
+    )
   const known = [...new Set(destinations.flatMap((each) => each.executors))]
   throw refuse('executor', `No queue leads to executor ${executor}; use one of ${known.join(', ')}`)
 }
 
-/** The executor that a field of the job asks for, else the first of the pool. */
+/** The executor that a field of the job requires, else the first of the pool. */
 function preferred(spec: SpecInput, destination: Destination): string {
-  const wanted = executorsWhere(({ preferredFor }) => preferredFor !== null && asks(spec, preferredFor.field))
+  const wanted = executorsWhere(({ preferredFor }) => preferredFor !== null && requests(spec, preferredFor.field))
   const always = wanted.find((name) => traitsOf(name).preferredFor?.when === 'ALWAYS')
   const [first = executorDefault] = destination.executors
   return always ?? wanted.find((name) => destination.executors.includes(name)) ?? first
 }
 
-function asks(spec: SpecInput, field: SpecialField): boolean {
+function requests(spec: SpecInput, field: SpecialField): boolean {
   if (field === 'replicas') return (spec.resources?.replicas ?? 1) > 1
   const value = spec[field]
   return Array.isArray(value) ? value.length > 0 : Boolean(value)
 }
 
-function notHonoured({ launcher, ...spec }: SpecInput, executor: string): Violation[] {
+function unsupportedFields({ launcher, ...spec }: SpecInput, executor: string): Violation[] {
   const { honours, launchers } = traitsOf(executor)
-  const ignored = specialFields.filter((field) => !honours.includes(field) && asks(spec, field))
+  const ignored = specialFields.filter((field) => !honours.includes(field) && requests(spec, field))
   const refused = ignored.map((field) => {
     const others = executorsWhere((traits) => traits.honours.includes(field)).join(', ')
     return field === 'replicas' ? ['resources.replicas', ` above 1; use ${others}`] : [field, `; use ${others}`]
@@ -171,18 +174,17 @@ function notHonoured({ launcher, ...spec }: SpecInput, executor: string): Violat
   })
 }
 
-/** Whether a job with these fields may go to an executor whose jobs see the files of the caller. */
+/** Whether a job with these fields may run on an executor whose jobs see the files of the caller. */
 export const maySeeFilesOfCaller = (spec: SpecInput): boolean =>
   executorsWhere(({ sharesFiles }) => sharesFiles).some(
-    (name) => (spec.executor ?? name) === name && notHonoured(spec, name).length === 0,
+    (name) => (spec.executor ?? name) === name && unsupportedFields(spec, name).length === 0,
   )
 
-/** An executor that gets every job with a certain field runs no job without it; one that needs a command runs no image alone. */
 function missingField(spec: SpecInput, executor: string): Violation[] {
   const { preferredFor, needsCommand } = traitsOf(executor)
   if (needsCommand && !spec.command?.length && !spec.executable)
     return [{ path: ['spec', 'command'], message: `Executor ${executor} cannot see the command of an image; give it` }]
-  if (preferredFor?.when !== 'ALWAYS' || asks(spec, preferredFor.field)) return []
+  if (preferredFor?.when !== 'ALWAYS' || requests(spec, preferredFor.field)) return []
   const { field } = preferredFor
   return [{ path: ['spec', field], message: `Executor ${executor} runs only jobs with ${field}` }]
 }
@@ -192,20 +194,18 @@ function portViolations({ internalDns }: SpecInput, executor: string): Violation
   return (internalDns?.ports ?? []).flatMap(({ port, targetPort }, index): Violation[] => {
     if ((targetPort ?? port) === port) return []
     const path = ['spec', 'internalDns', 'ports', String(index), 'targetPort']
-    return [
-      { path, message: `The executor ${executor} reaches a job at its own ports; it must be ${port}, or be left out` },
-    ]
+    return [{ path, message: `Executor ${executor} does not map ports; give ${port}, or leave targetPort out` }]
   })
 }
 
 function isolationViolations({ internalDns, networkIsolation }: SpecInput, executor: string): Violation[] {
   const { honours, namesIsolated } = traitsOf(executor)
   if (!internalDns || !networkIsolation || namesIsolated || !honours.includes('internalDns')) return []
-  const message = `Executor ${executor} lets no job reach one with networkIsolation; leave out internalDns or networkIsolation`
+  const message = `Executor ${executor} makes jobs with networkIsolation unreachable for other jobs; leave out internalDns or networkIsolation`
   return [{ path: ['spec', 'internalDns'], message }]
 }
 
-/** A job of several copies that must work together says what it needs, unless the pool is relaxed about it. */
+/** A job with replicas must state its hardware, unless the pool sets relaxReplicas. */
 function gangViolations(spec: SpecInput, destination: Destination): Violation[] {
   const r = spec.resources
   if ((r?.replicas ?? 1) <= 1 || destination.relaxReplicas) return []
@@ -216,12 +216,12 @@ function gangViolations(spec: SpecInput, destination: Destination): Violation[] 
 
 function deviceViolations(spec: SpecInput, destination: Destination, executor: string): Violation[] {
   if (spec.resources?.gpuIds && isDelegated([executor])) {
-    const message = `Executor ${executor} chooses the GPUs itself; leave gpuIds out, or ask for a gpuModel`
+    const message = `Executor ${executor} chooses the GPUs; leave gpuIds out, or give a gpuModel`
     return [{ path: ['spec', 'resources', 'gpuIds'], message }]
   }
   const unknown = (spec.resources?.gpuIds ?? []).filter((id) => !destination.deviceIds.includes(id))
   return unknown.slice(0, 1).map((id) => ({
     path: ['spec', 'resources', 'gpuIds'],
-    message: `There is no GPU ${id} in pool ${destination.pool}`,
+    message: `Pool ${destination.pool} has no GPU ${id}`,
   }))
 }

@@ -1,7 +1,7 @@
 import type { Violation } from '../errors.ts'
 import type { SpecInput } from '../input.ts'
 
-/** Rules between the fields of a spec, for every pool: a list, so that all violations are reported at once. */
+/** A rule between the fields of a spec, for every pool. All violations are reported together. */
 type Rule = (spec: SpecInput) => Violation | undefined
 
 const broken = (path: string, message: string): Violation => ({ path: ['spec', ...path.split('.')], message })
@@ -35,7 +35,7 @@ const commandRules: Rule[] = [
   ({ input, handler }) => (input && !handler ? broken('input', 'Give input only with handler') : undefined),
 ]
 
-/** GPUs of one copy: those of the copy, or the sum over its processes. */
+/** GPUs of one replica: its own, or the sum over its processes. */
 function gpusOfCopy(r: SpecInput['resources']): number {
   const perNode = r?.processesPerNode ?? (given(r?.nodeCount) ? 1 : Number.POSITIVE_INFINITY)
   const processes = given(r?.nodeCount) ? perNode : Math.min(perNode, r?.processCount ?? 1)
@@ -101,7 +101,7 @@ const timeRules: Rule[] = [
 
 const listRules: Rule[] = [
   ({ labels }) => {
-    const twice = firstTwice((labels ?? []).map(({ key }) => key))
+    const twice = findDuplicate((labels ?? []).map(({ key }) => key))
     return twice === undefined ? undefined : broken('labels', `Key ${twice} is given twice`)
   },
   ({ internalDns }) =>
@@ -109,25 +109,25 @@ const listRules: Rule[] = [
   ({ internalDns }) =>
     internalDns && !given(internalDns.ports) ? broken('internalDns.ports', 'Needs at least one port') : undefined,
   ({ internalDns }) => {
-    const twice = firstTwice((internalDns?.ports ?? []).map(({ port }) => port))
+    const twice = findDuplicate((internalDns?.ports ?? []).map(({ port }) => port))
     return twice === undefined ? undefined : broken('internalDns.ports', `Port ${twice} is given twice`)
   },
   ({ dependsOn }) => {
-    const twice = firstTwice((dependsOn ?? []).map(({ jobId }) => jobId))
+    const twice = findDuplicate((dependsOn ?? []).map(({ jobId }) => jobId))
     return twice === undefined ? undefined : broken('dependsOn', `Job ${twice} is named twice`)
   },
 ]
 
 const rules: readonly Rule[] = [...commandRules, ...resourceRules, ...timeRules, ...listRules]
 
-export function brokenRules(spec: SpecInput, nowMs: number): Violation[] {
+export function findBrokenRules(spec: SpecInput, nowMs: number): Violation[] {
   const found = rules.flatMap((rule) => rule(spec) ?? [])
   if (spec.notBefore && new Date(spec.notBefore).getTime() > nowMs + yearMs)
     found.push(broken('notBefore', 'Must be within a year from now'))
   return found
 }
 
-function firstTwice<T>(values: readonly T[]): T | undefined {
+function findDuplicate<T>(values: readonly T[]): T | undefined {
   const seen = new Set<T>()
   return values.find((value) => seen.size === seen.add(value).size)
 }

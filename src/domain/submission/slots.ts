@@ -7,22 +7,28 @@ import { audit } from '../audit/audit.ts'
 import type { Domain } from '../domain.ts'
 import { NotFound } from '../errors.ts'
 import { newId } from '../ids.ts'
-import { limitsOf, poolNamed } from '../limits/limits.ts'
-import { judge, type MetQuota, metQuotas, type Payer, userSubject } from '../limits/quota-rules.ts'
+import { findPool, readLimits } from '../limits/limits.ts'
+import {
+  type ApplicableQuota,
+  judgeQuotas,
+  listApplicableQuotas,
+  type Payer,
+  userSubject,
+} from '../limits/quota-rules.ts'
 import { noUsage, readUsage } from '../limits/quota-usage.ts'
-import { failClosed, readQuotasOf } from '../limits/quotas.ts'
+import { failClosed, readQuotasFor } from '../limits/quotas.ts'
 import { parseInput } from '../parse.ts'
 import { withSubmissionsLocked } from '../submission-lock.ts'
 import type { Submission } from './submission.ts'
 
 /**
- * Slot reservations: a claim on one submission, for a client that must upload first and wants to know that the job will
- * be accepted. A slot counts like an alive job until a submission consumes it (once), it is released, or it expires by
- * database time. Its state follows from its times, so no process has to expire it.
+ * Slot reservations guarantee that one submission stays within CONCURRENT_JOBS, for a client that must upload data first.
+ * A slot counts like an alive job until one submission consumes it, it is released, or it expires by database time. Its
+ * state is computed from its times, so no process has to expire it.
  */
 
 export const slotStates = ['ACTIVE', 'CONSUMED', 'EXPIRED', 'RELEASED'] as const
-export type SlotState = (typeof slotStates)[number]
+type SlotState = (typeof slotStates)[number]
 
 /** The state as SQL, of the table alias `alias`. */
 export const slotStateSql = (alias: string) =>
@@ -50,31 +56,33 @@ export async function reserveSlot(domain: Domain, viewer: Viewer, raw: unknown):
   })
 }
 
-/** Throws QuotaExceeded. A slot needs what a job of the viewer would need of concurrent jobs. */
+/** Throws QuotaExceeded. A slot counts as one concurrent job of the viewer. */
 async function demandSlot(domain: Domain, sql: Sql, viewer: Viewer): Promise<void> {
   const { userId, userName, level } = viewer
   const payer: Payer = { userId, userName, level, team: null, account: ownAccount(userName) }
   const subject = userSubject(payer)
   await failClosed(domain, async () => {
-    const pool = await poolNamed(sql, null)
-    const maxActive = (await limitsOf(sql, [pool], domain.singleUser)).get(pool)?.userMaxActive ?? null
-    const quotas = metQuotas(await readQuotasOf(sql, [payer]), payer, maxActive)
-    const mine = quotas.filter((quota) => isClaimed(quota, true))
+    const pool = await findPool(sql, null)
+    const maxActive = (await readLimits(sql, [pool], domain.singleUser)).get(pool)?.userMaxActive ?? null
+    const quotas = listApplicableQuotas(await readQuotasFor(sql, [payer]), payer, maxActive)
+    const mine = quotas.filter((quota) => isCheckedAtReservation(quota, true))
     if (mine.length === 0) return
     const usage = await readUsage(sql, [{ subject, hours: 0 }])
     const { amounts } = usage.get(`user/${userId}`) ?? noUsage
-    judge(mine, () => amounts, { ...noUsage.amounts, CONCURRENT_JOBS: 1 })
+    judgeQuotas(mine, () => amounts, { ...noUsage.amounts, CONCURRENT_JOBS: 1 })
   })
 }
 
 /**
- * Whether a slot counts under this quota of its user. Such a quota is checked when the slot is reserved, and not again
- * when it is consumed. `userMaxActive` of a pool other than the default one is checked when it is consumed.
+ * Such a quota is checked when the slot is reserved, and not again when it is consumed. `userMaxActive` of a pool other
+ * than the default one is checked when the slot is consumed.
  */
-export const isClaimed = ({ type, action, ceiling, label }: MetQuota, isDefaultPool: boolean): boolean =>
-  type === 'CONCURRENT_JOBS' && action === 'BLOCK' && !ceiling && (label !== 'MAX_ACTIVE' || isDefaultPool)
+export const isCheckedAtReservation = (
+  { type, action, ceiling, label }: ApplicableQuota,
+  isDefaultPool: boolean,
+): boolean => type === 'CONCURRENT_JOBS' && action === 'BLOCK' && !ceiling && (label !== 'MAX_ACTIVE' || isDefaultPool)
 
-/** `released`: whether it was active until now. */
+/** `released`: the slot was active until now. */
 export async function releaseSlot(
   domain: Domain,
   viewer: Viewer,
@@ -83,7 +91,7 @@ export async function releaseSlot(
   demand(viewer, 'job.submit')
   return withSubmissionsLocked(domain, async (tx) => {
     const [slot] = await readSlots(tx, [id])
-    if (slot?.userId !== viewer.userId) throw new NotFound(`There is no slot reservation ${id.slice(0, 64)}`)
+    if (slot?.userId !== viewer.userId) throw new NotFound(`Slot reservation ${id.slice(0, 64)} not found`)
     if (slot.state !== 'ACTIVE') return { id, released: false }
     await tx.prisma.slotReservation.update({ where: { id }, data: { releasedAt: await readNow(tx) } })
     await audit(tx, viewer, [{ action: 'slot.release', objectId: id }], domain.time.nowMs())
@@ -92,7 +100,7 @@ export async function releaseSlot(
 }
 
 /** The open slots that the submissions name, as `<user>/<id>`. */
-export async function openSlots(sql: Sql, items: readonly Submission[]): Promise<Set<string>> {
+export async function readOpenSlots(sql: Sql, items: readonly Submission[]): Promise<Set<string>> {
   const ids = items.flatMap(({ input }) => input.slotReservationId ?? [])
   if (ids.length === 0) return new Set()
   const rows = await sql.query<{ name: string }>(
@@ -123,12 +131,12 @@ export const readSlots = (sql: Sql, ids: readonly string[]): Promise<Slot[]> =>
 export const maySeeSlot = (viewer: Viewer, { userId }: Slot): boolean =>
   userId === viewer.userId || viewer.permissions.has('job.view.all')
 
-/** The same as a condition on the table alias `alias`. */
+/** `maySeeSlot` as a condition on the table alias `alias`. */
 export const slotsVisibleTo = (viewer: Viewer, alias: string, bind: (value: unknown) => string): string =>
   viewer.permissions.has('job.view.all') ? 'TRUE' : `${alias}.user_id = ${bind(viewer.userId)}`
 
 /** Alive jobs and active slots of one user. */
-export async function activeSlots({ db }: Domain, { userId, userName }: Viewer): Promise<number> {
+export async function countActiveSlots({ db }: Domain, { userId, userName }: Viewer): Promise<number> {
   const usage = await readUsage(db.sql, [{ subject: userSubject({ userId, userName }), hours: 0 }])
   return (usage.get(`user/${userId}`) ?? noUsage).amounts.CONCURRENT_JOBS
 }

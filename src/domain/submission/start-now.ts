@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { inSlices } from '../../platform/slices.ts'
 import { Unavailable } from '../../platform/tx.ts'
 import { basePriority, maySee, type Viewer } from '../access.ts'
-import { type ApprovalNeed, approversOf } from '../control/approval-rules.ts'
+import { type ApprovalNeed, describeApprovers } from '../control/approval-rules.ts'
 import type { Domain } from '../domain.ts'
 import { Rejected, settled } from '../errors.ts'
 import { laneOf } from '../lanes.ts'
@@ -17,19 +17,19 @@ import type { NewJob } from './insert.ts'
 import { readJob } from './stored-job.ts'
 import { readSubmission } from './submission.ts'
 import {
-  deletedMeanwhile,
-  leftOut,
-  outcomeOf,
+  jobDeleted,
   previewSubmission,
+  readOutcome,
   readSubmissions,
   type SubmitOutcome,
   submitOne,
+  throwMissingOutcome,
 } from './submit.ts'
 
 /**
- * Submissions that ask the leader of the pool before anything is stored. A dry run says what would happen and writes
- * nothing. `noWait` starts now or is refused: the leader submits and starts in one transaction, and answers. Everything
- * that refuses a submission refuses these too, before the leader is asked.
+ * Submissions with `dryRun` and `noWait` question the leader of the pool before anything is stored. A dry run reports the
+ * outcome and writes nothing. With `noWait` a job starts now or is refused: the leader submits and starts it in one
+ * transaction. All checks of a submission come first.
  */
 
 export interface DryRun {
@@ -40,16 +40,16 @@ export interface DryRun {
   /** null: the job is stored already. */
   fit: Fit | null
   warnings: string[]
-  /** Position in line; null: it would not wait in line. */
+  /** null: the job would not wait in line. */
   position: number | null
   /** null: the start has no known time, or the job is stored already. */
   estimatedStart: Estimate | null
-  /** The job that its key answers. */
+  /** The job of the idempotency key. */
   idempotentJobId: string | null
   spec: JobSpec
 }
 
-/** The leader's verdict on a job at the end of the line. */
+/** The leader's answer for a job at the end of the line. */
 export interface DryRunAnswer {
   wouldBe: 'STARTING' | 'QUEUED' | 'FAILED'
   /** `atMs`: the moment of the leader's state in which the job fits. */
@@ -61,10 +61,10 @@ export interface DryRunAnswer {
 export type NoWaitAnswer =
   | { started: { jobId: string; warnings: string[] } }
   | { rejected: Reason[] }
-  /** It would be refused now, or go elsewhere: the asking server decides again. */
+  /** The submission would now be refused, or go to another pool: the server decides again. */
   | { changed: true }
 
-/** A job that is not stored, as the leader is asked about it. */
+/** A job that is not stored, in a question to the leader. */
 export type AskedJob = Pick<NewJob, 'spec' | 'teamId' | 'shareAccount'> & Pick<Viewer, 'userId' | 'userName' | 'level'>
 
 export interface NoWaitQuestion {
@@ -75,31 +75,36 @@ export interface NoWaitQuestion {
 export type SubmissionOutcome = SubmitOutcome | DryRun
 
 const atOnceMax = 8
-const looksMax = 3
-/** After this one call asks leaders no further questions. */
-const askingMsMax = 15_000
+const attemptsMax = 3
+/** After this time, a call sends no further questions to leaders. */
+const questionsMsMax = 15_000
 
 /**
  * One outcome per input of the contract, in order. Refusals are outcomes. An unexpected error rejects a single
  * submission; in a batch it is an outcome, because the others are stored and the client must learn about them.
  */
-export async function submit(domain: Domain, viewer: Viewer, inputs: readonly unknown[]): Promise<SubmissionOutcome[]> {
-  const answered = (work: Promise<SubmissionOutcome>) => (inputs.length > 1 ? amongOthers(domain, work) : settled(work))
-  const wishes = await inSlices(inputs, wishOf)
+export async function submitAll(
+  domain: Domain,
+  viewer: Viewer,
+  inputs: readonly unknown[],
+): Promise<SubmissionOutcome[]> {
+  const answered = (work: Promise<SubmissionOutcome>) =>
+    inputs.length > 1 ? settleInBatch(domain, work) : settled(work)
+  const wishes = await inSlices(inputs, readMode)
   const ordinary = wishes.flatMap(({ verb, input }) => (verb ? [] : [input]))
   const readings = await readSubmissions(domain, viewer, ordinary)
   const submitted = Promise.all(readings.map((read) => answered(submitOne(domain, read))))
   const asking = wishes.flatMap(({ verb, input }) => (verb ? [() => answered(verb(domain, viewer, input))] : []))
   const asked: SubmissionOutcome[] = []
-  const untilMs = domain.clock.monotonicMs() + askingMsMax
+  const untilMs = domain.clock.monotonicMs() + questionsMsMax
   while (asked.length < asking.length && domain.clock.monotonicMs() < untilMs)
     asked.push(...(await Promise.all(asking.slice(asked.length, asked.length + atOnceMax).map((one) => one()))))
   while (asked.length < asking.length) asked.push(notAsked(asking.length))
   const next = { ordinary: (await submitted).values(), asked: asked.values() }
-  return wishes.map(({ verb }) => (verb ? next.asked : next.ordinary).next().value ?? leftOut())
+  return wishes.map(({ verb }) => (verb ? next.asked : next.ordinary).next().value ?? throwMissingOutcome())
 }
 
-async function amongOthers({ log }: Domain, work: Promise<SubmissionOutcome>): Promise<SubmissionOutcome> {
+async function settleInBatch({ log }: Domain, work: Promise<SubmissionOutcome>): Promise<SubmissionOutcome> {
   try {
     return await settled(work)
   } catch (error) {
@@ -110,7 +115,7 @@ async function amongOthers({ log }: Domain, work: Promise<SubmissionOutcome>): P
 
 const notAsked = (count: number) =>
   new Unavailable(
-    `The scheduler did not reach this submission within ${askingMsMax / 1_000} s of the ${count} with dryRun or noWait in this call; send it again`,
+    `The scheduler did not reach this submission within ${questionsMsMax / 1_000} s of the ${count} with dryRun or noWait in this call; send it again`,
   )
 
 type Verb = (domain: Domain, viewer: Viewer, input: unknown) => Promise<SubmissionOutcome>
@@ -118,7 +123,7 @@ type Verb = (domain: Domain, viewer: Viewer, input: unknown) => Promise<Submissi
 const wished = z.looseObject({ dryRun: z.boolean().nullish(), noWait: z.boolean().nullish() })
 
 /** `noWait` does not change a dry run, which always says whether the job would start now. */
-function wishOf(raw: unknown): { verb: Verb | null; input: unknown } {
+function readMode(raw: unknown): { verb: Verb | null; input: unknown } {
   const parsed = wished.safeParse(raw)
   if (!parsed.success) return { verb: null, input: raw }
   const { dryRun: dry, noWait, ...input } = parsed.data
@@ -128,37 +133,44 @@ function wishOf(raw: unknown): { verb: Verb | null; input: unknown } {
 const approvalPending = (need: ApprovalNeed, { singleUser }: Domain) =>
   because(
     'APPROVAL_PENDING',
-    `Waiting for the approval of ${approversOf(need, singleUser)}, ${need.expiresAfterSeconds} s from submission at most: ${need.reason}`,
+    `Waiting for the approval of ${describeApprovers(need, singleUser)}, ${need.expiresAfterSeconds} s from submission at most: ${need.reason}`,
   )
 
 async function dryRun(domain: Domain, viewer: Viewer, raw: unknown): Promise<SubmissionOutcome> {
   const decision = await previewSubmission(domain, readSubmission(viewer, raw, domain.time.nowMs()))
   if ('refusal' in decision) return decision.refusal
-  if ('hit' in decision) return dryRunOfHit(domain, decision.hit)
+  if ('hit' in decision) return dryRunHit(domain, decision.hit)
   const { job, warnings } = decision
   const { pool, spec, teamId, shareAccount } = job
   const { userId, userName, level } = viewer
   const payload: AskedJob = { spec, teamId, shareAccount, userId, userName, level }
-  const asking = fittingOf(pool, payload)
+  const asking = fitSubject(pool, payload)
   const found = { warnings, idempotentJobId: null, spec, fit: isThere }
   if (job.approval) {
     const reasons = [approvalPending(job.approval, domain)]
     const fit = await computeFit(domain, asking)
-    return { ...found, wouldBe: 'BLOCKED', ...nowhere, reasons, fit, warnings: [...warnings, ...lastingWarnings(fit)] }
+    return {
+      ...found,
+      wouldBe: 'BLOCKED',
+      ...notStarted,
+      reasons,
+      fit,
+      warnings: [...warnings, ...lastingWarnings(fit)],
+    }
   }
   const answer = (await ask(domain, pool, { kind: 'DRY_RUN', payload })) as DryRunAnswer
-  if (answer.place) return { ...found, wouldBe: answer.wouldBe, ...startOf(answer.place) }
+  if (answer.place) return { ...found, wouldBe: answer.wouldBe, ...startFields(answer.place) }
   const { wouldBe, position } = answer
   found.fit = await computeFit(domain, asking)
   found.warnings = [...warnings, ...lastingWarnings(found.fit)]
-  const reasons = await shownTo(domain, viewer, answer.reasons)
-  if (wouldBe === 'FAILED') return { ...found, wouldBe, ...nowhere, reasons }
+  const reasons = await hideJobs(domain, viewer, answer.reasons)
+  if (wouldBe === 'FAILED') return { ...found, wouldBe, ...notStarted, reasons }
   const waiting = { ...(await gatesOfSpec(domain.db.sql, spec)), reasons, position }
   const estimatedStart = found.fit.never ? null : await estimateUnstored(domain, { ...asking, ...waiting })
-  return { ...found, wouldBe, ...nowhere, reasons, position, estimatedStart }
+  return { ...found, wouldBe, ...notStarted, reasons, position, estimatedStart }
 }
 
-function fittingOf(pool: string, { spec, shareAccount, level, userName, ...asked }: AskedJob): FitSubject {
+function fitSubject(pool: string, { spec, shareAccount, level, userName, ...asked }: AskedJob): FitSubject {
   const lane = laneOf({
     pool,
     spec,
@@ -175,22 +187,22 @@ function fittingOf(pool: string, { spec, shareAccount, level, userName, ...asked
 const lastingWarnings = ({ never }: Fit): string[] =>
   never === null || never.scope === null ? [] : [`${never.message}; the job waits until the limit changes`]
 
-const nowhere = { nodes: [], gpuIds: [], position: null, estimatedStart: null }
+const notStarted = { nodes: [], gpuIds: [], position: null, estimatedStart: null }
 
-function startOf({ nodes, gpuIds, atMs }: NonNullable<DryRunAnswer['place']>) {
+function startFields({ nodes, gpuIds, atMs }: NonNullable<DryRunAnswer['place']>) {
   const at = new Date(atMs)
   const estimatedStart: Estimate = { p50: at, p90: at, earliest: at, latest: at, basis: 'The job can start now' }
   return { nodes, gpuIds, reasons: [], position: null, estimatedStart }
 }
 
-/** The dry run of a submission whose key is stored: the job that it would be answered with. */
-export async function dryRunOfHit({ db }: Domain, jobId: string): Promise<DryRun> {
+/** The dry run of a submission whose key is stored: the job that it would return. */
+export async function dryRunHit({ db }: Domain, jobId: string): Promise<DryRun> {
   const job = await db.prisma.job.findUnique({ where: { id: jobId }, select: { state: true, spec: true } })
-  if (!job) throw deletedMeanwhile()
+  if (!job) throw jobDeleted()
   return {
     wouldBe: job.state,
     spec: job.spec as unknown as JobSpec,
-    ...nowhere,
+    ...notStarted,
     reasons: [],
     fit: null,
     warnings: [],
@@ -199,25 +211,25 @@ export async function dryRunOfHit({ db }: Domain, jobId: string): Promise<DryRun
 }
 
 async function startNow(domain: Domain, viewer: Viewer, raw: unknown): Promise<SubmissionOutcome> {
-  for (let look = 0; look < looksMax; look++) {
+  for (let look = 0; look < attemptsMax; look++) {
     const decision = await previewSubmission(domain, readSubmission(viewer, raw, domain.time.nowMs()))
     if ('refusal' in decision) return decision.refusal
     if ('hit' in decision) {
-      const answered = await outcomeOf(domain, decision)
+      const answered = await readOutcome(domain, decision)
       if (answered) return answered
       continue
     }
     if (decision.job.approval) return new Rejected([approvalPending(decision.job.approval, domain)])
-    const payload: NoWaitQuestion = { viewer: written(viewer), input: raw }
+    const payload: NoWaitQuestion = { viewer: serialiseViewer(viewer), input: raw }
     const answer = (await ask(domain, decision.job.pool, { kind: 'NO_WAIT', payload })) as NoWaitAnswer
-    if ('started' in answer) return startedOf(domain, answer.started)
-    if ('rejected' in answer) return new Rejected(await shownTo(domain, viewer, answer.rejected))
+    if ('started' in answer) return readStarted(domain, answer.started)
+    if ('rejected' in answer) return new Rejected(await hideJobs(domain, viewer, answer.rejected))
   }
-  throw new Unavailable('Data that the submission depends on keeps changing')
+  throw new Unavailable('The submission conflicted with other changes several times; send it again')
 }
 
-/** Names the jobs that the viewer may see, and no other. */
-function shownTo(domain: Domain, viewer: Viewer, reasons: readonly Reason[]): Promise<Reason[]> {
+/** Removes names of jobs that the viewer may not see. */
+function hideJobs(domain: Domain, viewer: Viewer, reasons: readonly Reason[]): Promise<Reason[]> {
   return Promise.all(
     reasons.map(async (reason) => {
       const job = reason.jobId === null ? null : await readJob(domain, reason.jobId)
@@ -226,20 +238,19 @@ function shownTo(domain: Domain, viewer: Viewer, reasons: readonly Reason[]): Pr
   )
 }
 
-async function startedOf(
+async function readStarted(
   domain: Domain,
   { jobId, warnings }: { jobId: string; warnings: string[] },
 ): Promise<SubmissionOutcome> {
   const job = await readJob(domain, jobId)
-  return job ? { jobId, job, warnings, idempotentHit: false } : deletedMeanwhile()
+  return job ? { jobId, job, warnings, idempotentHit: false } : jobDeleted()
 }
 
-const written = (viewer: Viewer): NoWaitQuestion['viewer'] => ({
+const serialiseViewer = (viewer: Viewer): NoWaitQuestion['viewer'] => ({
   ...viewer,
   permissions: [...viewer.permissions],
   granted: [...viewer.granted],
 })
 
-/** The viewer who asked, in the process of the leader. */
-export const viewerWho = ({ viewer }: NoWaitQuestion): Viewer =>
+export const restoreViewer = ({ viewer }: NoWaitQuestion): Viewer =>
   ({ ...viewer, permissions: new Set(viewer.permissions), granted: new Set(viewer.granted) }) as Viewer

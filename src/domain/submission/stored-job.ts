@@ -13,7 +13,7 @@ export interface Beginning {
   spec: JobSpec
   teamId: string | null
   retryOf: string | null
-  /** The most GPUs that it may hold, if that is not what it asks for. */
+  /** Maximum number of GPUs that the job may hold, if it differs from the request. */
   gpuMost: number | null
 }
 
@@ -25,8 +25,8 @@ export interface Inserted {
   eligibleMs: number
 }
 
-/** A queued job as its insertion stored it, so that it need not be read again for the answer. */
-export function storedJob(job: Beginning, { sequence, createdMs, eligibleMs }: Inserted, laneId: string): JobRow {
+/** The row of a queued job after its insertion, so that it need not be read again. */
+export function toStoredJob(job: Beginning, { sequence, createdMs, eligibleMs }: Inserted, laneId: string): JobRow {
   const { id, viewer, pool, spec, teamId, retryOf, gpuMost } = job
   const { copies, cpuMillis, memoryBytes, gpu } = shapeOf(spec.resources)
   return {
@@ -57,7 +57,7 @@ export function storedJob(job: Beginning, { sequence, createdMs, eligibleMs }: I
   }
 }
 
-/** The other initial values of every job: the defaults of its table. */
+/** The other initial values of every job, as the defaults of the table. */
 const unbegun = {
   state: 'QUEUED',
   stateReason: null,
@@ -101,12 +101,12 @@ const jobReaders = new WeakMap<Reads['db'], (id: string) => Promise<JobRow | nul
 const jobsPerRead = 1_000
 
 /**
- * null: there is no such job. Reads of several requests are joined: a group of submissions or a busy second of
- * `job(id)` costs one statement. Nothing is cached: each read begins after its call.
+ * null: not found. Joins the reads of several requests into one statement. Nothing is cached: each read begins after its
+ * call.
  */
-export const readJob = ({ db }: Reads, id: string): Promise<JobRow | null> => readerOf(db)(id)
+export const readJob = ({ db }: Reads, id: string): Promise<JobRow | null> => getReader(db)(id)
 
-function readerOf(db: Reads['db']): (id: string) => Promise<JobRow | null> {
+function getReader(db: Reads['db']): (id: string) => Promise<JobRow | null> {
   const known = jobReaders.get(db)
   if (known) return known
   const reader = createBatcher<string, JobRow | null>({

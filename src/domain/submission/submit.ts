@@ -14,23 +14,23 @@ import { auditAll } from '../audit/audit.ts'
 import { insertApprovals } from '../control/approvals.ts'
 import { type Domain, perDomain } from '../domain.ts'
 import { type Refusal, settled } from '../errors.ts'
-import { memoryOf } from '../limits/quota-usage-bound.ts'
+import { getUsageMemory } from '../limits/quota-usage-bound.ts'
 import { endWithSubmissionsLocked, lockSubmissions } from '../submission-lock.ts'
-import { answeredByKey, decideGroup, keysOf, openGroup, type SubmissionVerdict } from './accept.ts'
+import { decideGroup, listKeys, matchStoredKey, openGroup, type SubmissionVerdict } from './accept.ts'
 import { insertJobs, type NewJob } from './insert.ts'
-import { forgetKeys, readKeys } from './keys.ts'
+import { deleteExpiredKeys, readKeys } from './keys.ts'
 import { type JobRow, readJob } from './stored-job.ts'
 import { readSubmission, type Submission } from './submission.ts'
 
 /**
- * Submission. Each one is checked by itself first, then in one SERIALIZABLE transaction; submissions that arrive during
- * a transaction go into the next one together. A group reads what all its items need, decides item by item in order of
- * arrival, and writes once; an unexpected SQL error splits the group in halves until the bad item is alone. No
- * submission is answered before the commit.
+ * Each submission is checked without the database first. Submissions that arrive during a transaction form the group of
+ * the next SERIALIZABLE transaction, which reads the facts of the group, decides item by item in order of arrival, and
+ * writes once. An unexpected SQL error splits the group in halves until the bad item is alone. A submission is answered
+ * after the commit.
  *
- * Processes take turns (submission-lock.ts). Before that, a plain read answers the keys that are stored already. Until
- * a key expires, its answer changes only when its job is deleted. So the job is read with the answer, and if it is
- * gone, the submission is decided again.
+ * Processes take turns (submission-lock.ts). Before that, stored keys are answered by a plain read. The answer of a key
+ * changes only if its job is deleted or the key expires. So the job is read with the answer, and if it was deleted, the
+ * submission is decided again.
  */
 
 export interface Submitted {
@@ -43,7 +43,7 @@ export interface Submitted {
 export type SubmitOutcome = Submitted | Refusal | Unavailable
 
 const groupMax = 512
-/** Jobs of a group written by one statement: PostgreSQL writes a part while the next one is decided. */
+/** Jobs per INSERT: PostgreSQL writes a part while the next one is decided. */
 const partMax = 128
 const triesMax = 8
 
@@ -53,11 +53,15 @@ export async function submitJobs(domain: Domain, viewer: Viewer, inputs: readonl
   return Promise.all(readings.map((read) => submitOne(domain, read)))
 }
 
-/** Makes the submission, or throws the reason why it is invalid. */
-type Reading = () => Promise<Submission>
+/** Returns the submission, or rejects if it is invalid. */
+type SubmissionReader = () => Promise<Submission>
 
 /** Reads all inputs before the first is submitted, so that they are decided together. */
-export const readSubmissions = (domain: Domain, viewer: Viewer, inputs: readonly unknown[]): Promise<Reading[]> =>
+export const readSubmissions = (
+  domain: Domain,
+  viewer: Viewer,
+  inputs: readonly unknown[],
+): Promise<SubmissionReader[]> =>
   inSlices(inputs, (raw) => {
     try {
       const submission = readSubmission(viewer, raw, domain.time.nowMs())
@@ -67,11 +71,11 @@ export const readSubmissions = (domain: Domain, viewer: Viewer, inputs: readonly
     }
   })
 
-export const submitOne = (domain: Domain, read: Reading): Promise<SubmitOutcome> =>
-  settled(read().then(groupOf(domain)))
+export const submitOne = (domain: Domain, read: SubmissionReader): Promise<SubmitOutcome> =>
+  settled(read().then(getGroup(domain)))
 
 /** One group per process and database, shared by all submissions through the same domain. */
-const groupOf = perDomain((domain) =>
+const getGroup = perDomain((domain) =>
   createBatcher<Submission, SubmitOutcome>({
     max: groupMax,
     run: (items) => submitGroup(domain, items),
@@ -79,46 +83,45 @@ const groupOf = perDomain((domain) =>
   }),
 )
 
-/** How often the jobs of keys may be deleted between the decision and the answer. */
-const looksMax = 3
+const attemptsMax = 3
 
 async function submitGroup(domain: Domain, items: readonly Submission[], look = 1): Promise<SubmitOutcome[]> {
   const decisions = await decideOnce(domain, items)
-  const outcomes = await Promise.all(decisions.map((decision) => outcomeOf(domain, decision)))
+  const outcomes = await Promise.all(decisions.map((decision) => readOutcome(domain, decision)))
   const gone = items.filter((_, index) => outcomes[index] === null)
-  if (gone.length === 0 || look === looksMax) return outcomes.map((outcome) => outcome ?? deletedMeanwhile())
+  if (gone.length === 0 || look === attemptsMax) return outcomes.map((outcome) => outcome ?? jobDeleted())
   const next = (await submitGroup(domain, gone, look + 1)).values()
-  return outcomes.map((outcome) => outcome ?? next.next().value ?? leftOut())
+  return outcomes.map((outcome) => outcome ?? next.next().value ?? throwMissingOutcome())
 }
 
-export const deletedMeanwhile = () => new Unavailable('The job of this idempotency key was deleted meanwhile')
+export const jobDeleted = () => new Unavailable('The job of this idempotency key was deleted meanwhile')
 
 async function decideOnce(domain: Domain, items: readonly Submission[]): Promise<SubmissionVerdict[]> {
   const stored = await answerStored(domain, items)
   const open = items.filter((_, index) => !stored[index])
   const decided =
     open.length > 0
-      ? await endWithSubmissionsLocked(domain, (sql) => decideAndWrite(domain, sql, open), mayPassNow)
+      ? await endWithSubmissionsLocked(domain, (sql) => decideAndWrite(domain, sql, open), isRetryable)
       : []
   if (decided.some((decision) => 'job' in decision))
     for (const topic of ['event', 'queue'] as const) domain.wakeups.poke(topic)
   const next = decided.values()
-  return stored.map((answer) => answer ?? next.next().value ?? leftOut())
+  return stored.map((answer) => answer ?? next.next().value ?? throwMissingOutcome())
 }
 
 /** Answers of stored keys, without a transaction. */
 async function answerStored(domain: Domain, items: readonly Submission[]): Promise<(SubmissionVerdict | undefined)[]> {
-  const keys = await withDatabaseRetries(triesMax, () => readKeys(domain.db.sql, keysOf(items)))
-  return items.map((item) => answeredByKey(item, keys))
+  const keys = await withDatabaseRetries(triesMax, () => readKeys(domain.db.sql, listKeys(items)))
+  return items.map((item) => matchStoredKey(item, keys))
 }
 
-/** In place of an outcome that every submission has. */
-export function leftOut(): never {
+/** Unreachable: every submission has an outcome. */
+export function throwMissingOutcome(): never {
   throw new Error('A submission was left out')
 }
 
-/** null: the job of its key was deleted. */
-export async function outcomeOf(domain: Domain, decision: SubmissionVerdict): Promise<SubmitOutcome | null> {
+/** null: the job of the key was deleted. */
+export async function readOutcome(domain: Domain, decision: SubmissionVerdict): Promise<SubmitOutcome | null> {
   if ('refusal' in decision) return decision.refusal
   const isHit = 'hit' in decision
   const jobId = isHit ? decision.hit : decision.job.id
@@ -127,10 +130,10 @@ export async function outcomeOf(domain: Domain, decision: SubmissionVerdict): Pr
 }
 
 /**
- * A transaction without the submission lock stored the same key, which the next try reads and answers, or deleted the
- * job that a retry names, which the next try does without.
+ * A transaction without the submission lock stored the same key or deleted the original of a retry; the next attempt sees
+ * that.
  */
-function mayPassNow(error: unknown): boolean {
+function isRetryable(error: unknown): boolean {
   const broken = `${sqlState(error)} ${brokenConstraint(error)}`
   return broken === '23505 idempotency_key_pkey' || broken === '23503 job_retry_of_id_fkey'
 }
@@ -155,39 +158,39 @@ async function decideAndWrite(
   sql: Sql,
   items: readonly Submission[],
 ): Promise<Ending<SubmissionVerdict[]>> {
-  const decideNext = await openGroup({ domain, sql, memory: memoryOf(domain) }, items)
+  const decideNext = await openGroup({ domain, sql, memory: getUsageMemory(domain) }, items)
   const decided: SubmissionVerdict[] = []
   const writes: Promise<void>[] = []
   while (decided.length < items.length) {
     if (decided.length > 0) await otherTurn()
     const part = items.slice(decided.length, decided.length + partMax).map(decideNext)
     decided.push(...part)
-    const stored = store(domain, sql, part)
+    const stored = writePart(domain, sql, part)
     stored.catch(() => undefined) // If a later part fails, this one is not awaited.
     writes.push(stored)
   }
   return { result: decided, writes: Promise.all(writes) }
 }
 
-async function store(domain: Domain, sql: Sql, part: readonly SubmissionVerdict[]): Promise<void> {
+async function writePart(domain: Domain, sql: Sql, part: readonly SubmissionVerdict[]): Promise<void> {
   const jobs = part.flatMap((decision) => ('job' in decision ? [decision.job] : []))
-  tell(part, await write(domain, sql, jobs))
+  attachStored(part, await writeJobs(domain, sql, jobs))
 }
 
-function tell(decided: readonly SubmissionVerdict[], jobs: readonly JobRow[]): void {
+function attachStored(decided: readonly SubmissionVerdict[], jobs: readonly JobRow[]): void {
   const stored = new Map(jobs.map((job) => [job.id, job]))
   for (const decision of decided) if ('job' in decision) decision.stored = stored.get(decision.job.id)
 }
 
 /** Sends all statements at once. Returns the queued jobs. */
-async function write({ time, singleUser }: Domain, sql: Sql, jobs: readonly NewJob[]): Promise<JobRow[]> {
+async function writeJobs({ time, singleUser }: Domain, sql: Sql, jobs: readonly NewJob[]): Promise<JobRow[]> {
   const nowMs = time.nowMs()
   const replaced = jobs.flatMap(({ replacedKey }) => replacedKey ?? [])
   const requests = jobs.flatMap(({ id, viewer, approval }) =>
     approval ? [{ jobId: id, requestedById: viewer.userId, need: approval }] : [],
   )
   const [, stored] = await Promise.all([
-    forgetKeys(sql, replaced),
+    deleteExpiredKeys(sql, replaced),
     insertJobs(sql, jobs),
     insertApprovals(sql, requests, { nowMs, singleUser }),
     auditAll(sql, jobs.map(auditRecord), nowMs),
@@ -202,8 +205,8 @@ const auditRecord = ({ viewer, id, retryOf }: NewJob) => ({
   ...(retryOf && { detail: { retryOf } }),
 })
 
-/** What would become of a submission now; writes nothing. */
+/** Decides a submission without writing. */
 export async function previewSubmission(domain: Domain, item: Submission): Promise<SubmissionVerdict> {
   const decided = await domain.db.transaction((sql) => decideGroup({ domain, sql, memory: null }, [item]))
-  return decided[0] ?? leftOut()
+  return decided[0] ?? throwMissingOutcome()
 }

@@ -1,7 +1,7 @@
 import type { Viewer } from '../../domain/access.ts'
 import type { Domain } from '../../domain/domain.ts'
 import { readAliveRuns } from '../../domain/inside/run-tokens.ts'
-import { type Standing, standingsOf } from '../../domain/people/identity.ts'
+import { readStandings, type Standing } from '../../domain/people/identity.ts'
 import { createLoop, type Loop } from '../../platform/loop.ts'
 import { readIfAvailable } from '../../platform/read-if-available.ts'
 
@@ -68,7 +68,7 @@ export class AccessExpiry {
     const { db, log } = this.#domain
     const groups = [...Map.groupBy(people, ({ viewer }) => `${viewer.userId} ${viewer.token} ${viewer.level}`).values()]
     const viewers = groups.flatMap(([first]) => (first ? [first.viewer] : []))
-    const standings = await readIfAvailable(log, () => standingsOf(db.sql, viewers))
+    const standings = await readIfAvailable(log, () => readStandings(db.sql, viewers))
     for (const [index, group] of groups.entries()) this.#apply(standings?.[index] ?? 'WELCOME', group)
   }
 

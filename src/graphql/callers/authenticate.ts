@@ -1,7 +1,7 @@
 import { anonymous, type Viewer, viewerOf } from '../../domain/access.ts'
 import type { Domain } from '../../domain/domain.ts'
-import { createRunTokenCheck, isRunToken, viewerOfRun } from '../../domain/inside/run-tokens.ts'
-import { personOf } from '../../domain/people/identity.ts'
+import { createRunTokenCheck, createRunViewer, isRunToken } from '../../domain/inside/run-tokens.ts'
+import { resolvePerson } from '../../domain/people/identity.ts'
 import { createTokenCheck } from '../../domain/people/tokens.ts'
 import { Unavailable } from '../../platform/tx.ts'
 import { createJwtCheck, type OidcRules } from './oidc.ts'
@@ -33,7 +33,7 @@ function createRunIdentification(domain: Domain) {
   const check = createRunTokenCheck(domain)
   return async (secret: string, ip: string | null): Promise<Identification> => {
     const run = await check(secret)
-    return run ? { viewer: viewerOfRun(run, ip) } : 'unknown'
+    return run ? { viewer: createRunViewer(run, ip) } : 'unknown'
   }
 }
 
@@ -68,7 +68,7 @@ export function createAuthenticator(domain: Domain, oidc: OidcRules | null): Aut
   ): Promise<Identification> {
     const verdict = await check(jwt)
     if (typeof verdict === 'string') return verdict
-    const person = await personOf(domain, verdict.claims)
+    const person = await resolvePerson(domain, verdict.claims)
     return person ? { viewer: viewerOf(person, { ip, expiresAtMs: verdict.expiresAtMs }) } : 'unknown'
   }
 

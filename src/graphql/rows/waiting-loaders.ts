@@ -1,8 +1,8 @@
 import DataLoader from 'dataloader'
 import { seesAll, type Viewer } from '../../domain/access.ts'
 import type { Domain } from '../../domain/domain.ts'
-import { type Limits, limitsOf } from '../../domain/limits/limits.ts'
-import { ownAccounts } from '../../domain/people/teams.ts'
+import { type Limits, readLimits } from '../../domain/limits/limits.ts'
+import { readOwnAccounts } from '../../domain/people/teams.ts'
 import { type Estimate, estimateStarts } from '../../domain/queue/estimate.ts'
 import { type FairShare, readFairShares } from '../../domain/queue/fair-shares.ts'
 import { computeFits, type Fit } from '../../domain/queue/fit.ts'
@@ -27,13 +27,13 @@ export function createWaitingLoaders(domain: Domain, viewer: Viewer) {
       return ids.map((id) => byId.get(id) ?? null)
     }),
     limitsOfPool: new DataLoader<string, Limits>(async (pools) => {
-      const limits = await limitsOf(sql, pools, domain.singleUser)
+      const limits = await readLimits(sql, pools, domain.singleUser)
       return pools.map((pool) => limits.get(pool) ?? new Error(`The pool ${pool} was removed`))
     }),
     holdsOfPool: byPool<HoldRow>((pools) => readHoldRows(sql, 'pool', pools)),
     lostWorkOfPool: byPool<LostWorkRow>((pools) => sql.query<LostWorkRow>(lostWorkSql, [pools], 'lost_work_of_pools')),
     accountsOfPool: byPool<AccountShareRow>(async (pools) => {
-      const known = seesAll(viewer) ? null : await ownAccounts(sql, viewer)
+      const known = seesAll(viewer) ? null : await readOwnAccounts(sql, viewer)
       return sql.query<AccountShareRow>(accountsSql, [pools, accountsMax, known], 'accounts_of_pools')
     }),
   }

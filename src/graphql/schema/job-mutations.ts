@@ -12,8 +12,8 @@ import {
   ReservationExpired,
   VersionConflict,
 } from '../../domain/errors.ts'
-import { submit } from '../../domain/submission/start-now.ts'
-import { leftOut, type Submitted } from '../../domain/submission/submit.ts'
+import { submitAll } from '../../domain/submission/start-now.ts'
+import { type Submitted, throwMissingOutcome } from '../../domain/submission/submit.ts'
 import { Unavailable } from '../../platform/tx.ts'
 import { capBulk } from '../admission/argument-bounds.ts'
 import { limits } from '../caller-limits.ts'
@@ -91,13 +91,13 @@ builder.mutationField('submitJob', (t) =>
     extensions: { submissions: 1 },
     args: { input: t.arg({ type: SubmitJobInput, required: true, description: 'The submission.' }) },
     async resolve(_root, { input }, { domain, viewer }) {
-      const [outcome] = await submit(domain, viewer, [input])
-      return outcome ?? leftOut()
+      const [outcome] = await submitAll(domain, viewer, [input])
+      return outcome ?? throwMissingOutcome()
     },
   }),
 )
 
-const SubmitJobsPayload = builder.objectRef<{ results: Awaited<ReturnType<typeof submit>> }>('SubmitJobsPayload')
+const SubmitJobsPayload = builder.objectRef<{ results: Awaited<ReturnType<typeof submitAll>> }>('SubmitJobsPayload')
 
 SubmitJobsPayload.implement({
   description: 'Results of several submissions.',
@@ -119,7 +119,7 @@ builder.mutationField('submitJobs', (t) =>
     complexity: ({ inputs }) => bulkCost(inputs, submissionCost(inputs)),
     extensions: { submissions: ({ inputs }: { inputs: readonly unknown[] }) => inputs.length },
     async resolve(_root, { inputs }, { domain, viewer }) {
-      return { results: await submit(domain, viewer, inputs) }
+      return { results: await submitAll(domain, viewer, inputs) }
     },
   }),
 )

@@ -1,6 +1,6 @@
 import { maySee } from '../../domain/access.ts'
-import { allowedActions } from '../../domain/control/allowed-actions.ts'
-import { satisfied } from '../../domain/jobs/dependencies.ts'
+import { listAllowedActions } from '../../domain/control/allowed-actions.ts'
+import { isSatisfied } from '../../domain/jobs/dependencies.ts'
 import { isAlive, psijState, stateCategory } from '../../domain/state.ts'
 import type { JobRow } from '../../domain/submission/stored-job.ts'
 import type { Dependency } from '../../platform/generated/client.ts'
@@ -64,7 +64,7 @@ const DependencyRef = builder.objectRef<Dependency>('Dependency').implement({
       nullable: true,
       description: 'Whether the condition holds; null: not decided yet.',
       resolve: async ({ on, onJobId }, _args, { load }) =>
-        satisfied(on, (await requireRow(load.job.load(onJobId))).state),
+        isSatisfied(on, (await requireRow(load.job.load(onJobId))).state),
     }),
   }),
 })
@@ -216,7 +216,7 @@ builder.node(JobRef, {
         const left = isAlive(job.state) ? null : await load.leftOfJob.load(job.id)
         const policy = (await ordersByShare(job, load)) ? 'FAIR_SHARE' : 'PRIORITY'
         const sharesTeam = (await load.teamsOfUser.load(viewer.userId)).some(({ teamId }) => teamId === job.teamId)
-        return allowedActions(viewer, { ...job, approval, left, policy, sharesTeam }, singleUser)
+        return listAllowedActions(viewer, { ...job, approval, left, policy, sharesTeam }, singleUser)
       },
     }),
     runs: t.field({

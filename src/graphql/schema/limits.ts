@@ -1,5 +1,5 @@
 import { Forbidden, InvalidInput, NotFound } from '../../domain/errors.ts'
-import { type LimitsInUse, limitsInUse, type ScopeInUse } from '../../domain/limits/in-use.ts'
+import { type LimitsInUse, readLimitsInUse, type ScopeInUse } from '../../domain/limits/in-use.ts'
 import { type limitScopes, setScopeLimit, updateLimits } from '../../domain/limits/limits.ts'
 import { Unavailable } from '../../platform/tx.ts'
 import { partId } from '../rows/typed-id.ts'
@@ -75,7 +75,7 @@ builder.queryField('limits', (t) =>
     type: LimitsRef,
     description: 'Limits on what runs at the same time in a pool.',
     args: { pool: t.arg.string(poolArgument) },
-    resolve: (_root, { pool }, { domain, viewer }) => limitsInUse(domain, viewer, pool ?? null),
+    resolve: (_root, { pool }, { domain, viewer }) => readLimitsInUse(domain, viewer, pool ?? null),
   }),
 )
 
@@ -85,7 +85,7 @@ const UpdateLimitsSuccess = builder.objectRef<{ pool: string }>('UpdateLimitsSuc
     limits: t.field({
       type: LimitsRef,
       description: 'The current limits of the pool.',
-      resolve: ({ pool }, _args, { domain, viewer }) => limitsInUse(domain, viewer, pool),
+      resolve: ({ pool }, _args, { domain, viewer }) => readLimitsInUse(domain, viewer, pool),
     }),
   }),
 })

@@ -1,6 +1,6 @@
 import { seesAll } from '../../domain/access.ts'
 import type { Rates } from '../../domain/cost.ts'
-import { limitsInUse } from '../../domain/limits/in-use.ts'
+import { readLimitsInUse } from '../../domain/limits/in-use.ts'
 import type { Pool } from '../../platform/generated/client.ts'
 import { toConnection } from '../rows/connection.ts'
 import { pageCost } from '../rows/page.ts'
@@ -133,7 +133,7 @@ builder.node(PoolRef, {
     limits: t.field({
       type: LimitsRef,
       description: 'Limits on what runs at the same time.',
-      resolve: ({ name }, _args, { domain, viewer }) => limitsInUse(domain, viewer, name),
+      resolve: ({ name }, _args, { domain, viewer }) => readLimitsInUse(domain, viewer, name),
     }),
     rates: t.field({
       type: PoolRates,

@@ -1,7 +1,7 @@
 import { Forbidden, InvalidInput, NotFound } from '../../domain/errors.ts'
 import type { quotaActions, quotaScopes, quotaTypes } from '../../domain/limits/quota-rules.ts'
 import { createQuota, deleteQuota, type Quota, quotasVisibleTo, updateQuota } from '../../domain/limits/quotas.ts'
-import { type QuotaUsage, quotaUsageOf } from '../../domain/submission/own-quotas.ts'
+import { type QuotaUsage, readQuotaUsage } from '../../domain/submission/own-quotas.ts'
 import { Unavailable } from '../../platform/tx.ts'
 import { readList, toConnection } from '../rows/connection.ts'
 import type { Bind } from '../rows/keyset.ts'
@@ -103,7 +103,7 @@ builder.objectFields(ViewerRef, (t) => ({
   quotas: t.field({
     type: [QuotaUsageRef],
     description: 'The lowest quota per type and action that can apply to your submissions in any of your teams.',
-    resolve: (viewer, _args, { domain }) => quotaUsageOf(domain, viewer),
+    resolve: (viewer, _args, { domain }) => readQuotaUsage(domain, viewer),
   }),
 }))
 

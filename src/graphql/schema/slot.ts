@@ -1,6 +1,6 @@
 import { Forbidden, InvalidInput, NotFound, QuotaExceeded } from '../../domain/errors.ts'
 import {
-  activeSlots,
+  countActiveSlots,
   releaseSlot,
   reserveSlot,
   type Slot,
@@ -94,7 +94,7 @@ builder.objectFields(ViewerRef, (t) => ({
   activeSlots: t.int({
     description:
       'Number of your jobs that are not final and of your active slot reservations; limited by `userMaxActive`.',
-    resolve: (viewer, _args, { domain }) => activeSlots(domain, viewer),
+    resolve: (viewer, _args, { domain }) => countActiveSlots(domain, viewer),
   }),
   slotReservations: t.field({
     type: SlotReservationConnection,

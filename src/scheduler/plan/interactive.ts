@@ -1,4 +1,4 @@
-import { quotaInfo } from '../../domain/jobs/one-interactive.ts'
+import { describeInteractiveLimit } from '../../domain/jobs/one-interactive.ts'
 import type { Lane } from '../../domain/lanes.ts'
 import { because, type Reason } from '../../domain/reason.ts'
 import type { WorldView } from './model.ts'
@@ -19,7 +19,7 @@ export function interactiveVerdict(world: Pick<WorldView, 'running'>, lane: Lane
   let leaving: string | null = null
   for (const { jobId, state, lane: other } of world.running.values()) {
     if (!other.interactive || other.userId !== lane.userId) continue
-    if (state !== 'CANCELLING') return { kind: 'REFUSE', info: quotaInfo(jobId) }
+    if (state !== 'CANCELLING') return { kind: 'REFUSE', info: describeInteractiveLimit(jobId) }
     leaving = jobId
   }
   return leaving === null ? { kind: 'GO' } : { kind: 'WAIT', reason: quotaReason(leaving) }

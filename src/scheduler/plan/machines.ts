@@ -1,5 +1,5 @@
 import type { Lane } from '../../domain/lanes.ts'
-import { type Amount, type Counted, count, type LimitRule } from '../../domain/limits/in-use.ts'
+import { type Amount, type Counted, countHolding, type LimitRule } from '../../domain/limits/in-use.ts'
 import { added, none, sumAmounts } from '../../domain/machines/amounts.ts'
 import { untouched } from '../../domain/machines/machines.ts'
 import {
@@ -208,7 +208,7 @@ export class Machines {
     const { userId, teamId, queue, project, shape } = lane
     const gpu = shape.exclusive ? sumAmounts(placements).gpu : shape.gpu * shape.copies
     const job: Counted = { userId, userName: '', teamId, team: null, queue, project, gpu }
-    return count(this.tally, this.rules, { ...job, jobs, models: this.models.get(runId) ?? [] })
+    return countHolding(this.tally, this.rules, { ...job, jobs, models: this.models.get(runId) ?? [] })
   }
 }
 

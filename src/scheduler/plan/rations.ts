@@ -1,9 +1,9 @@
 import {
   type Ceilings,
-  fullModels,
   hasModelLimits,
   type LimitReached,
-  leftOfModels,
+  listFullModels,
+  listRemainingGpus,
   modelLimitReached,
 } from '../../domain/limits/in-use.ts'
 import {
@@ -47,7 +47,7 @@ export type View = (node: FreeNode) => FreeNode | null
 
 export function computeRation(pool: Known, { lane: { shape }, counted }: LaneWindow): Ration {
   if (!shape.exclusive && (shape.gpu === 0 || !hasModelLimits(pool.settings))) return unlimited
-  const limits = leftOfModels(pool.ceilings, counted)
+  const limits = listRemainingGpus(pool.ceilings, counted)
   if (limits.length === 0) return unlimited
   const full = limits.filter(({ gpus }) => gpus < shape.gpu).map(({ model }) => model)
   const limitsOf = remembering((model) => [...limits.keys()].filter((at) => isOf(model, limits[at]?.model ?? '')))
@@ -87,7 +87,7 @@ export function limitBehindRation(pool: Known, window: LaneWindow): LimitReached
   if (placeOnEmpty(shape, nodes, within(ration, wholeNode))) return null
   const models = pool.machines.modelsOf(placeOnEmpty(shape, nodes) ?? [])
   const over = modelLimitReached(pool.ceilings, window.counted, models)
-  return (over ?? fullModels(pool.ceilings, window.counted, shape.gpu)[0])?.limit ?? null
+  return (over ?? listFullModels(pool.ceilings, window.counted, shape.gpu)[0])?.limit ?? null
 }
 
 /** The view without forbidden devices, and the budget of the others. */

@@ -1,7 +1,7 @@
 import { tellRuns } from '../../domain/changes.ts'
 import type { Domain } from '../../domain/domain.ts'
 import { dropHolds, putHolds, requestEvictions } from '../../domain/jobs/holds.ts'
-import { interactiveElsewhere, postponeInteractive } from '../../domain/jobs/one-interactive.ts'
+import { findInteractiveElsewhere, postponeInteractive } from '../../domain/jobs/one-interactive.ts'
 import { markHowStarted } from '../../domain/jobs/runs.ts'
 import { type Move, transition } from '../../domain/jobs/transition.ts'
 import { type Leader, leadingSql, overEpoch } from '../../domain/leadership.ts'
@@ -87,7 +87,7 @@ async function write(
  */
 async function settleElsewhere(sql: Sql, starts: readonly Start[]): Promise<ReadonlyMap<string, string | null>> {
   const interactive = starts.filter(({ lane }) => lane.interactive)
-  const { refused, waiting } = await interactiveElsewhere(
+  const { refused, waiting } = await findInteractiveElsewhere(
     sql,
     interactive.map(({ entry: { jobId }, lane: { userId } }) => ({ jobId, userId })),
   )

@@ -1,6 +1,6 @@
 import type { Policy } from '../../domain/lanes.ts'
 import { readLimitRules } from '../../domain/limits/in-use.ts'
-import { limitsOf } from '../../domain/limits/limits.ts'
+import { readLimits } from '../../domain/limits/limits.ts'
 import type { ResourceAmounts } from '../../domain/machines/amounts.ts'
 import type { Placement } from '../../domain/machines/placement.ts'
 import { readPoolReservations } from '../../domain/machines/reservations.ts'
@@ -227,7 +227,7 @@ export async function readSettings(sql: Sql, pool: string, singleUser: boolean):
   const [row] = await sql.query<PoolRow>('SELECT policy, scheduling, weights, revision FROM pool WHERE name = $1', [
     pool,
   ])
-  const limits = (await limitsOf(sql, [pool], singleUser)).get(pool)
+  const limits = (await readLimits(sql, [pool], singleUser)).get(pool)
   if (!row || !limits) throw new Error(`The pool ${pool} was removed`)
   const { policy, scheduling, weights, revision } = row
   return {

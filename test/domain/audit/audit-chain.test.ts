@@ -64,7 +64,7 @@ describe('the chain of the audit log', () => {
     "hash = repeat('a', 64)",
     'seq = 1000',
     'seq = NULL, hash = NULL',
-  ])('notices a change of one entry: %s', async (change) => {
+  ])('detects a change of one entry: %s', async (change) => {
     await using at = await scene(9)
     await at.sql.query(`UPDATE audit_entry SET ${change} WHERE seq = 5`)
     expect(await at.verify()).toMatchObject({ ok: false, firstBadSeq: 5 })
@@ -74,7 +74,7 @@ describe('the chain of the audit log', () => {
     })
   })
 
-  it('notices a deleted newest entry, a cut range, a cut end, and what was put in', async () => {
+  it('detects deleted entries at the end or in a range, and inserted entries', async () => {
     await using at = await scene(9)
     const meddle = async (...statements: string[]) => {
       await at.sql.query('CREATE TABLE kept AS SELECT * FROM audit_entry')
@@ -107,7 +107,7 @@ describe('the chain of the audit log', () => {
     ).toBe(4)
   })
 
-  it('notices an entry that waits for longer than 10 s', async () => {
+  it('detects an entry that is unchained for more than 10 s', async () => {
     await using at = await scene(3)
     await at.write(1, 3)
     expect(await at.verify()).toMatchObject({ ok: true })
@@ -135,7 +135,7 @@ describe('the chain of the audit log', () => {
       await chainer.stop()
       await appendFile(path, '6 torn')
       expect(await at.verify({}, domain)).toMatchObject({ ok: true, headSeq: 6 })
-      // The whole log is written anew, head and all, by somebody who knows how.
+      // An attacker rewrites the whole log, including the head.
       await at.sql.query("UPDATE audit_entry SET seq = NULL, hash = NULL, action = 'other'")
       await at.sql.query("UPDATE audit_head SET seq = 0, hash = repeat('0', 64)")
       await chainOnce(at.domain)
@@ -151,7 +151,7 @@ describe('the chain of the audit log', () => {
     }
   })
 
-  it('notices a head of the database that differs from the one outside, whatever range is asked for', async () => {
+  it('detects a head that differs from the one outside the database, for every range', async () => {
     await using at = await scene(0)
     const folder = await mkdtemp(join(tmpdir(), 'berth-audit-'))
     const domain = { ...at.domain, auditHeadFile: join(folder, 'heads') }
@@ -169,7 +169,7 @@ describe('the chain of the audit log', () => {
     }
   })
 
-  it('is not looked for where it was found, though a transaction that is held open keeps it in the index', async () => {
+  it('does not read chained entries again while an open transaction keeps them in the index', async () => {
     await using at = await scene(1)
     const backup = new pg.Client({ connectionString: at.database.url })
     await backup.connect()
@@ -197,7 +197,7 @@ describe('the chain of the audit log', () => {
     }
     expect(await seenByOneLook()).toBeGreaterThanOrEqual(3_000)
     await until(async () => (await seenByOneLook()) < 100, { what: 'a look comes upon nothing that was chained' })
-    // Of a transaction that took long.
+    // An entry of a long transaction.
     await write("(VALUES ('late')) ids(n)", '1 hour')
     const isChained = async () => {
       await chainer.runOnce()
@@ -207,7 +207,7 @@ describe('the chain of the audit log', () => {
     expect(await at.verify()).toMatchObject({ ok: true })
   })
 
-  it('is chained after the older ones that wait, also after a pause', async () => {
+  it('chains an entry after older waiting entries, also after a pause', async () => {
     await using at = await scene(0)
     const write = (id: string, ago: string) =>
       at.sql.query(
@@ -220,7 +220,7 @@ describe('the chain of the audit log', () => {
     expect(await at.sql.query('SELECT id FROM audit_entry ORDER BY seq')).toEqual([{ id: 'old' }, { id: 'new' }])
   })
 
-  it('is looked for 20 times a second after a transaction, and else once a second', async () => {
+  it('queries at most every 50 ms after transactions, otherwise once a second', async () => {
     await using at = await scene(0)
     const clock = createFakeClock()
     const { db, asked, isAsking } = counting(at.database.db)

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { Viewer } from '../../../src/domain/access.ts'
 import type { JobAction } from '../../../src/domain/actions.ts'
-import { allowedActions, readLeft } from '../../../src/domain/control/allowed-actions.ts'
+import { listAllowedActions, readFinalFacts } from '../../../src/domain/control/allowed-actions.ts'
 import { readApprovals } from '../../../src/domain/control/approvals.ts'
 import { approveJob, rejectJob } from '../../../src/domain/control/approve.ts'
 import { cancelJob } from '../../../src/domain/control/cancel.ts'
@@ -72,14 +72,14 @@ async function rowOf(jobId: string): Promise<{ userId: string; state: JobState; 
 
 async function allowed(viewer: Viewer, jobId: string): Promise<JobAction[]> {
   const [approval = null] = await readApprovals(database.db.sql, 'job_id', [jobId])
-  const [left = null] = await readLeft(database.db.sql, [jobId])
+  const [left = null] = await readFinalFacts(database.db.sql, [jobId])
   const [row] = await database.db.sql.query<{ policy: Policy; sharesTeam: boolean }>(
     `SELECT p.policy, EXISTS (SELECT FROM team_member m WHERE m.team_id = j.team_id AND m.user_id = $2) AS "sharesTeam"
      FROM job j JOIN pool p ON p.name = j.pool WHERE j.id = $1`,
     [jobId, viewer.userId],
   )
   const { policy = 'PRIORITY', sharesTeam = false } = row ?? {}
-  return allowedActions(viewer, { ...(await rowOf(jobId)), approval, left, policy, sharesTeam }, domain.singleUser)
+  return listAllowedActions(viewer, { ...(await rowOf(jobId)), approval, left, policy, sharesTeam }, domain.singleUser)
 }
 
 const verbs: Readonly<
@@ -129,7 +129,7 @@ test.each<[string, () => Promise<string>]>([
   ...jobStates.map((state): [string, () => Promise<string>] => [state, () => jobIn(state)]),
   ['over, with variables', () => jobIn('FAILED', { environment: [{ name: 'A', value: 'b' }] })],
   ['over, and awaited', awaited],
-])('actions on a job that is %s are those that its verbs take', async (_, make) => {
+])('listed actions on a job that is %s are exactly those that succeed', async (_, make) => {
   for (const viewer of viewers) {
     const expected = await takenActions(viewer, make)
     expect({ viewer: viewer.userName, actions: await allowed(viewer, await make()) }).toEqual({
@@ -139,7 +139,7 @@ test.each<[string, () => Promise<string>]>([
   }
 })
 
-test('a LEAD cancels jobs of their own teams, and no others', async () => {
+test('a LEAD cancels only jobs of their teams', async () => {
   const [, , lena, leon] = viewers
   if (!lena || !leon) throw new Error('No viewers')
   for (const state of ['BLOCKED', 'QUEUED', 'RUNNING'] as const) {
@@ -151,7 +151,7 @@ test('a LEAD cancels jobs of their own teams, and no others', async () => {
   await expect(cancelJob(domain, lena, { jobId: outside })).rejects.toMatchObject({ code: 'FORBIDDEN' })
 })
 
-test('no priority can be set in a pool of fair share, and the refusal says what orders it', async () => {
+test('refuses a priority in a pool of fair share, and names its order', async () => {
   const jobId = await jobIn('QUEUED')
   await database.db.sql.query("UPDATE pool SET policy = 'FAIR_SHARE'")
   try {

@@ -59,7 +59,7 @@ describe('a rule on *a100*', () => {
     expect(await reasonOf({ resources })).toBe(reason)
   })
 
-  test('knows machines that take nothing new now, and only those of a capacity reservation', async () => {
+  test('includes drained machines, and only the machines of a capacity reservation', async () => {
     await rule('*A100*')
     const [row] = await sql.query<{ id: string }>("SELECT id FROM node WHERE name = 'a'")
     await updateNode(at.domain, at.admin, { id: row?.id, state: 'CORDONED' })
@@ -85,7 +85,7 @@ test('a rule on a processor', async () => {
   expect(await reasonOf({ resources: { gpu: 1, gpuModel: ['v100'] } })).toBeNull()
 })
 
-test('whatever a job is placed on was asked about', () => {
+test('covers every machine that a job can be placed on', () => {
   const models = [p100, v100, h100]
   const anyNode = fc.record({
     devices: fc.constantFrom(...models).chain((model) => fc.integer({ min: 0, max: 3 }).map((n) => gpus(model, n))),

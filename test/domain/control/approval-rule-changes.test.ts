@@ -13,7 +13,7 @@ const { database, it } = await openTestDomain()
 const priorities = async () =>
   (await readApprovalRules(database.db.sql)).map(({ name, priority }) => `${name} ${priority}`)
 
-test('rules of the configuration: new or changed there, else the database wins', async () => {
+test('applies new and changed rules of the configuration, and keeps other changes in the database', async () => {
   const declared = (priority: number) => [
     { name: 'a', condition: { costAbove: 1 }, priority },
     { name: 'b', condition: { firstJob: true } },
@@ -35,7 +35,7 @@ test('rules of the configuration: new or changed there, else the database wins',
   ])
 })
 
-test('a rule ends with its line in the configuration, under whatever name, and one that a person made stays', async () => {
+test('removes a rule that the configuration no longer declares, also if renamed, and keeps rules of people', async () => {
   const declared = ['e', 'f', 'g'].map((name) => ({ name, condition: { firstJob: true } }))
   await applyApprovalRules(it.domain, declared)
   const idOf = async (name: string) =>
@@ -55,20 +55,20 @@ test('a rule ends with its line in the configuration, under whatever name, and o
   expect(await priorities()).toEqual(['f 0', 'g 0'])
 })
 
-test('a rule of the configuration that cannot be matched safely stops the start', async () => {
+test('refuses to start with an unsafe pattern in the configuration', async () => {
   const declared = [{ name: 'c', condition: { name: '^(?<x>a)$' } }]
   await expect(applyApprovalRules(it.domain, declared)).rejects.toThrow(
     'approvalRules.0.condition.name: Is not a supported pattern',
   )
 })
 
-test('rules need rule.write, and a name of their own even at the same moment', async () => {
+test('rules need rule.write and a unique name, also with concurrent requests', async () => {
   const lead = await it.user('lena', 'LEAD')
   const input = { name: 'd', condition: { firstJob: true } }
   await expect(createApprovalRule(it.domain, lead, input)).rejects.toThrow('rule.write')
   const made = await Promise.allSettled(Array.from({ length: 5 }, () => createApprovalRule(it.domain, it.admin, input)))
   expect(made.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
   await expect(updateApprovalRule(it.domain, it.admin, { id: 'rule_none', priority: 1 })).rejects.toThrow(
-    'no approval rule',
+    'Approval rule rule_none not found',
   )
 })

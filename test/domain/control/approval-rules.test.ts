@@ -3,7 +3,7 @@ import {
   type ApprovalCondition,
   type ApprovalItem,
   type ApprovalRule,
-  approvalNeeded,
+  decideApprovalNeed,
 } from '../../../src/domain/control/approval-rules.ts'
 import { BadPattern, parsePattern } from '../../../src/domain/pattern.ts'
 
@@ -60,22 +60,22 @@ describe('approval rules', () => {
     [{ name: '^rain-.*$' }, {}, false],
     [{ name: '*' }, { name: null }, false],
   ])('%j on %j: %s', (condition, change, expected) => {
-    expect(approvalNeeded([rule(condition)], { ...item, ...change }) !== null).toBe(expected)
+    expect(decideApprovalNeed([rule(condition)], { ...item, ...change }) !== null).toBe(expected)
   })
 
-  it('lets the first match decide, and passes over exempt levels', () => {
+  it('uses the first match, and skips exempt levels', () => {
     const rules = [
       rule({ costAbove: 1 }, { name: 'exempt', exemptLevels: ['RESEARCHER'] }),
       rule({ costAbove: 100 }, { name: 'no match' }),
       rule({ executor: 'local' }, { name: 'decides', requiredLevel: 'ADMIN' }),
       rule({ costAbove: 1 }, { name: 'too late' }),
     ]
-    expect(approvalNeeded(rules, item)).toMatchObject({
+    expect(decideApprovalNeed(rules, item)).toMatchObject({
       rule: 'decides',
       requiredLevel: 'ADMIN',
       expiresAfterSeconds: 60,
     })
-    expect(approvalNeeded([], item)).toBeNull()
+    expect(decideApprovalNeed([], item)).toBeNull()
   })
 })
 
@@ -126,7 +126,7 @@ describe('patterns', () => {
     expect(() => parsePattern(pattern)).toThrow(BadPattern)
   })
 
-  it('takes linear time where backtracking would take for ever', () => {
+  it('takes linear time where backtracking would be exponential', () => {
     expect(parsePattern('^(a+)+(a|a)*(.*.*.*)*b$').matches('a'.repeat(255))).toBe(false)
   })
 })

@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest'
 import type { UserLevel } from '../../../src/domain/access.ts'
-import { allowedActions } from '../../../src/domain/control/allowed-actions.ts'
+import { listAllowedActions } from '../../../src/domain/control/allowed-actions.ts'
 import { expireApprovals, readApprovals } from '../../../src/domain/control/approvals.ts'
 import { approveJob, approveJobs, rejectJob, rejectJobs } from '../../../src/domain/control/approve.ts'
 import { cancelJob } from '../../../src/domain/control/cancel.ts'
 import { Refusal } from '../../../src/domain/errors.ts'
 import { deleteUser, updateUser } from '../../../src/domain/people/users.ts'
-import { findings } from '../../../src/domain/selfcheck/selfcheck.ts'
+import { findViolations } from '../../../src/domain/selfcheck/selfcheck.ts'
 import { submitBlocked } from '../../support/approvals.ts'
 import { createDatabase, type TestDatabase } from '../../support/database.ts'
 import { createTestDomain, type TestDomain } from '../../support/domain.ts'
@@ -25,7 +25,7 @@ async function scene() {
     it,
     ...people,
     async [Symbol.asyncDispose]() {
-      expect(await findings(database.db.sql)).toEqual([])
+      expect(await findViolations(database.db.sql)).toEqual([])
       await it[Symbol.asyncDispose]()
       await database.close()
     },
@@ -62,7 +62,7 @@ async function codeOf(work: Promise<unknown>): Promise<string> {
 const blockedIn = (it: TestDomain, viewer: Parameters<typeof submitBlocked>[1], requiredLevel: UserLevel = 'LEAD') =>
   submitBlocked(it, viewer, { requiredLevel })
 
-test('an approved job is QUEUED at its submission place; each change is an event', async () => {
+test('an approved job is QUEUED at the position of its submission; each change is an event', async () => {
   await using at = await scene()
   const { it, database, lead, researcher } = at
   const jobId = await submitBlocked(it, researcher)
@@ -101,7 +101,7 @@ test('a rejected job fails with the reason, without an exit code and without ano
   expect(events.at(-1)).toMatchObject({ seq: 4, to: 'FAILED', psij: 'FAILED' })
 })
 
-test('18: of 20 concurrent decisions one wins, 19 are INVALID_STATE, and there is one decision event', async () => {
+test('one of 20 concurrent decisions wins, 19 are INVALID_STATE, and one event is written', async () => {
   await using at = await scene()
   const { it, researcher } = at
   const jobId = await submitBlocked(it, researcher)
@@ -120,7 +120,7 @@ test('18: of 20 concurrent decisions one wins, 19 are INVALID_STATE, and there i
   expect(events.map(({ type }) => type)).toEqual(['CREATED', 'APPROVAL_REQUESTED', 'APPROVAL_DECIDED', 'STATE_CHANGED'])
 })
 
-test('who may decide: somebody else, of a sufficient level, about what they have seen', async () => {
+test('only another user of a sufficient level decides, on the version that they have seen', async () => {
   await using at = await scene()
   const { it, lead, admin, researcher } = at
   const own = await submitBlocked(it, lead)
@@ -141,7 +141,7 @@ test('who may decide: somebody else, of a sufficient level, about what they have
   expect(await codeOf(approveJob(it.domain, admin, { jobId: plain, expectedVersion: 1 }))).toBe('INVALID_STATE')
 })
 
-test('many at once: one answer each, in order, one decision per job', async () => {
+test('a bulk request has one outcome per item, in order, and one decision per job', async () => {
   await using at = await scene()
   const { it, lead, researcher, database } = at
   const [a, b, c] = [
@@ -165,7 +165,7 @@ test('many at once: one answer each, in order, one decision per job', async () =
   ])
 })
 
-test('expiry by the database clock: the job fails, and nobody can decide any more', async () => {
+test('when a request expires by the database clock, the job fails and decisions are refused', async () => {
   await using at = await scene()
   const { it, database, lead, researcher } = at
   const jobId = await submitBlocked(it, researcher, { expiresAfterSeconds: 60 })
@@ -179,7 +179,7 @@ test('expiry by the database clock: the job fails, and nobody can decide any mor
   expect(await jobOf(database, longer)).toMatchObject({ state: 'BLOCKED', status: 'PENDING' })
 })
 
-test('cancelling a blocked job ends its request; against an approval one of the two wins', async () => {
+test('cancelling a blocked job ends its request; one of cancellation and approval wins', async () => {
   await using at = await scene()
   const { it, database, lead, researcher } = at
   const jobId = await submitBlocked(it, researcher)
@@ -197,7 +197,7 @@ test('cancelling a blocked job ends its request; against an approval one of the 
   }
 })
 
-test('a blocked job never starts and blocks nobody', async () => {
+test('a blocked job never starts, and does not delay other jobs', async () => {
   await using at = await scene()
   const { it, database, admin, researcher } = at
   const blocked = await submitBlocked(it, admin)
@@ -225,8 +225,8 @@ test('a job of a disabled user is rejected or waits, but is not approved', async
   const [approval = null] = await readApprovals(database.db.sql, 'job_id', [first])
   const own = { policy: 'PRIORITY', sharesTeam: false } as const
   const job = { userId: researcher.userId, state: 'BLOCKED', approval, left: null, ...own } as const
-  expect(allowedActions(lead, job, false)).toEqual(['REJECT', 'SET_PRIORITY'])
-  expect(allowedActions(lead, job, true)).toContain('APPROVE')
+  expect(listAllowedActions(lead, job, false)).toEqual(['REJECT', 'SET_PRIORITY'])
+  expect(listAllowedActions(lead, job, true)).toContain('APPROVE')
   await rejectJob(it.domain, lead, { jobId: first, reason: 'gone', expectedVersion: 2 })
   await updateUser(it.domain, admin, { id: researcher.userId, disabled: false })
   expect(await codeOf(approveJob(it.domain, lead, { jobId: second, expectedVersion: 2 }))).toBe('done')

@@ -3,14 +3,14 @@ import { cancelJob } from '../../../src/domain/control/cancel.ts'
 import { cleanupJobs } from '../../../src/domain/control/cleanup.ts'
 import { Forbidden, InvalidInput } from '../../../src/domain/errors.ts'
 import { transition } from '../../../src/domain/jobs/transition.ts'
-import { findings } from '../../../src/domain/selfcheck/selfcheck.ts'
+import { findViolations } from '../../../src/domain/selfcheck/selfcheck.ts'
 import { submitBlocked } from '../../support/approvals.ts'
 import { createDatabase } from '../../support/database.ts'
 import { createTestDomain } from '../../support/domain.ts'
 
 const dayMs = 86_400_000
 
-test('0 and 366 days are INVALID, and not everybody may', async () => {
+test('refuses 0 and 366 days, and viewers without queue.cleanup', async () => {
   await using database = await createDatabase()
   await using it = await createTestDomain(database.db)
   for (const olderThanDays of [0, 366, -1, 1.5])
@@ -18,7 +18,7 @@ test('0 and 366 days are INVALID, and not everybody may', async () => {
   await expect(cleanupJobs(it.domain, await it.user('lena', 'LEAD'), {})).rejects.toThrow(Forbidden)
 })
 
-test('only what ended more than 7 days ago goes; what waits, runs or is waited for stays', async () => {
+test('removes jobs that ended more than 7 days ago, except those that alive jobs depend on', async () => {
   await using database = await createDatabase()
   await using it = await createTestDomain(database.db)
   const sql = database.db.sql.query
@@ -50,6 +50,6 @@ test('only what ended more than 7 days ago goes; what waits, runs or is waited f
   expect(await sql("SELECT actor_id AS actor, detail FROM audit_entry WHERE action = 'queue.cleanup'")).toEqual([
     { actor: it.admin.userId, detail: { olderThanDays: 7, deleted: 1 } },
   ])
-  const found = await findings(database.db.sql)
+  const found = await findViolations(database.db.sql)
   expect(found.filter(({ rule }) => !rule.includes('allocation'))).toEqual([])
 })

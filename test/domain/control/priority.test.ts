@@ -5,7 +5,7 @@ import { setJobPriority } from '../../../src/domain/control/priority.ts'
 import { InvalidInput, InvalidState, NotFound, Refusal } from '../../../src/domain/errors.ts'
 import { transition } from '../../../src/domain/jobs/transition.ts'
 import { interactiveBand } from '../../../src/domain/lanes.ts'
-import { findings } from '../../../src/domain/selfcheck/selfcheck.ts'
+import { findViolations } from '../../../src/domain/selfcheck/selfcheck.ts'
 import { submitBlocked } from '../../support/approvals.ts'
 import { createDatabase, type TestDatabase } from '../../support/database.ts'
 import { createTestDomain } from '../../support/domain.ts'
@@ -19,7 +19,7 @@ async function scene() {
     rita: await it.user('rita', 'RESEARCHER'),
     lena: await it.user('lena', 'LEAD'),
     async [Symbol.asyncDispose]() {
-      expect(await findings(database.db.sql)).toEqual([])
+      expect(await findViolations(database.db.sql)).toEqual([])
       await it[Symbol.asyncDispose]()
       await database.close()
     },
@@ -44,7 +44,7 @@ const refusalOf = (work: Promise<unknown>) =>
     (error: unknown) => (error instanceof Refusal ? error : Promise.reject(error)),
   )
 
-test('a set priority moves the job to another lane and tells the leader; null brings it back', async () => {
+test('a set priority moves the job to another lane and notifies the leader; null reverts it', async () => {
   await using s = await scene()
   const { database, it, lena } = s
   const jobId = await it.submit({}, s.rita)
@@ -111,7 +111,7 @@ test('override −1 and 51 are INVALID, a researcher is FORBIDDEN, a running job
   expect(await refusalOf(setJobPriority(it.domain, lena, { jobId, priority: 50 }))).toBe('done')
 })
 
-test('a BLOCKED job keeps it when it is approved, and an interactive one its band', async () => {
+test('a BLOCKED job keeps its priority when it is approved, and an interactive job its band', async () => {
   await using s = await scene()
   const { database, it, lena } = s
   const blocked = await submitBlocked(it, s.rita)
@@ -125,7 +125,7 @@ test('a BLOCKED job keeps it when it is approved, and an interactive one its ban
   expect(await rowOf(database, interactive)).toMatchObject({ override: 1, band: interactiveBand, priority: 1 })
 })
 
-test('it is set, or the job is cancelled, or both; never half of it', async () => {
+test('a concurrent cancellation never leaves the change incomplete', async () => {
   await using s = await scene()
   const { it, rita, lena, database } = s
   const jobs = await Promise.all(Array.from({ length: 20 }, () => it.submit({}, rita)))

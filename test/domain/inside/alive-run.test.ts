@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { publishArtifact } from '../../../src/domain/inside/artifacts.ts'
 import { saveClosure } from '../../../src/domain/inside/closures.ts'
 import { reportProgress } from '../../../src/domain/inside/progress.ts'
-import { createRunTokenCheck, runTokenOf, viewerOfRun } from '../../../src/domain/inside/run-tokens.ts'
+import { createRunTokenCheck, createRunViewer, deriveRunToken } from '../../../src/domain/inside/run-tokens.ts'
 import { type Move, transition } from '../../../src/domain/jobs/transition.ts'
 import { openTestDomain } from '../../support/domain.ts'
 
@@ -19,9 +19,9 @@ test.each<[string, Omit<Move, 'jobId' | 'run' | 'from'>]>([
   const start = (run: number) => move(jobId, { run, from: 'QUEUED', to: 'STARTING', reason: null })
   const [moved] = await start(1)
   await move(jobId, { run: 1, from: 'STARTING', to: 'RUNNING', reason: null })
-  const run = await createRunTokenCheck(it.domain)(await runTokenOf(it.domain, moved?.runId ?? ''))
+  const run = await createRunTokenCheck(it.domain)(await deriveRunToken(it.domain, moved?.runId ?? ''))
   if (!run) throw new Error('The token was refused')
-  const viewer = viewerOfRun(run, null)
+  const viewer = createRunViewer(run, null)
   const saved = async () => {
     const [row] = await database.db.sql.query(
       `SELECT j.progress_fraction, (SELECT count(*) FROM artifact a WHERE a.job_id = j.id) AS artifacts,

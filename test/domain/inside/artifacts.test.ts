@@ -1,20 +1,20 @@
 import { expect, test } from 'vitest'
 import { publishArtifact } from '../../../src/domain/inside/artifacts.ts'
-import { createRunTokenCheck, runTokenOf, viewerOfRun } from '../../../src/domain/inside/run-tokens.ts'
+import { createRunTokenCheck, createRunViewer, deriveRunToken } from '../../../src/domain/inside/run-tokens.ts'
 import { transition } from '../../../src/domain/jobs/transition.ts'
 import type { Db } from '../../../src/platform/db.ts'
 import { openTestDomain } from '../../support/domain.ts'
 
 const { database, it } = await openTestDomain()
 
-test('artifacts that a run publishes at once are all stored, and occupy one connection', async () => {
+test('stores all concurrent artifacts of a run over one connection', async () => {
   const jobId = await it.submit()
   const [moved] = await transition(
     database.db.sql,
     [{ jobId, run: 1, from: 'QUEUED', to: 'STARTING', reason: null }],
     it.time.nowMs(),
   )
-  const run = await createRunTokenCheck(it.domain)(await runTokenOf(it.domain, moved?.runId ?? ''))
+  const run = await createRunTokenCheck(it.domain)(await deriveRunToken(it.domain, moved?.runId ?? ''))
   if (!run) throw new Error('The token was refused')
   let inFlight = 0
   let most = 0
@@ -28,7 +28,7 @@ test('artifacts that a run publishes at once are all stored, and occupy one conn
     }
   }
   const domain = { ...it.domain, db: { ...it.domain.db, locking } }
-  const viewer = viewerOfRun(run, null)
+  const viewer = createRunViewer(run, null)
   const publish = (_: unknown, n: number) =>
     publishArtifact(domain, viewer, { name: `part ${n}`, mediaType: 'text/plain', body: String(n) })
   const ids = await Promise.all(Array.from({ length: 200 }, publish))

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { dependencyMetSql, satisfied } from '../../../src/domain/jobs/dependencies.ts'
+import { dependencyMetSql, isSatisfied } from '../../../src/domain/jobs/dependencies.ts'
 import { isFinal, jobStates } from '../../../src/domain/state.ts'
 import { createDatabase } from '../../support/database.ts'
 
@@ -12,7 +12,7 @@ test('a dependency is satisfied for the API exactly when its gate opens', async 
   )
   expect(rows).toHaveLength(jobStates.length * 3)
   for (const { state, on, met } of rows)
-    expect([on, state, satisfied(on, state)]).toEqual([on, state, isFinal(state) ? met : null])
+    expect([on, state, isSatisfied(on, state)]).toEqual([on, state, isFinal(state) ? met : null])
   const open = rows.flatMap(({ state, on, met }) => (met ? [`${on} ${state}`] : []))
   expect(open.toSorted()).toEqual([
     'FAILED FAILED',

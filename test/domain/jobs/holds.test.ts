@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { dropHolds, type EvictionRequest, putHolds, requestEvictions } from '../../../src/domain/jobs/holds.ts'
-import { takeLeave } from '../../../src/domain/jobs/leaving.ts'
+import { confirmPreemption } from '../../../src/domain/jobs/leaving.ts'
 import { transition } from '../../../src/domain/jobs/transition.ts'
 import { openTestDomain } from '../../support/domain.ts'
 
@@ -47,7 +47,7 @@ function evictionOf(claimant: string, victims: { jobId: string; runId: string }[
 
 const order = (evictions: EvictionRequest[]) =>
   database.db.transaction((sql) => requestEvictions(sql, { pool: 'sim', epoch: 1, evictions }))
-const leave = (run: { runId: string; jobId: string }) => database.db.transaction((sql) => takeLeave(sql, run))
+const leave = (run: { runId: string; jobId: string }) => database.db.transaction((sql) => confirmPreemption(sql, run))
 const asked = (runId: string) =>
   one<{ asked: boolean; signalled: boolean }>(
     'SELECT preempt_requested_at IS NOT NULL AS asked, preempt_signalled_at IS NOT NULL AS signalled FROM run WHERE id = $1',
@@ -56,8 +56,8 @@ const asked = (runId: string) =>
 const holdsOf = (jobId: string) =>
   database.db.sql.query('SELECT kind, expected_at FROM hold WHERE job_id = $1', [jobId])
 
-describe('an order to leave', () => {
-  test('keeps the room, and is told, audited and heard', async () => {
+describe('a preemption request', () => {
+  test('keeps the hold, and is stored as event, audit row and change for the leader', async () => {
     const victim = await running()
     const claimant = await it.submit()
     await database.db.sql.query('DELETE FROM pool_change')
@@ -87,15 +87,15 @@ describe('an order to leave', () => {
     expect(await leave(victim)).toBe('SIGNAL')
   })
 
-  test('is not given for a claimant who waits no more', async () => {
+  test('is not stored for a claimant that no longer waits', async () => {
     const victim = await running()
     const gone = await running()
     await order([evictionOf(gone.jobId, [victim])])
     expect(await asked(victim.runId)).toEqual({ asked: false, signalled: false })
-    expect(await leave(victim)).toBe('NOT_ASKED')
+    expect(await leave(victim)).toBe('NOT_REQUESTED')
   })
 
-  test('does not reach who has ended meanwhile', async () => {
+  test('is not stored for a run that has ended meanwhile', async () => {
     const victim = await running()
     await transition(
       database.db.sql,
@@ -107,7 +107,7 @@ describe('an order to leave', () => {
     expect(await asked(victim.runId)).toEqual({ asked: false, signalled: false })
   })
 
-  test('is taken back when the claimant is cancelled before the signal, and only then', async () => {
+  test('is withdrawn only if the claimant is cancelled before the signal', async () => {
     const spared = await running()
     const signalled = await running()
     const claimant = await it.submit()
@@ -128,7 +128,7 @@ describe('an order to leave', () => {
       [spared.jobId],
     )
     expect(types.map(({ type }) => type).slice(-2)).toEqual(['PREEMPT_REQUESTED', 'PREEMPT_WITHDRAWN'])
-    // It may be asked again.
+    // A new request is possible.
     const other = await it.submit()
     await order([evictionOf(other, [spared])])
     expect(await asked(spared.runId)).toEqual({ asked: true, signalled: false })
@@ -136,7 +136,7 @@ describe('an order to leave', () => {
 })
 
 describe('a hold', () => {
-  test('is one per job, becomes another, and goes when it is dropped or the job starts', async () => {
+  test('exists once per job, is replaced, and is deleted when it is dropped or the job starts', async () => {
     const [first, second] = [await it.submit(), await it.submit()]
     const hold = { ...evictionOf(first, []).hold, kind: 'DRAIN' as const, expectedMs: 60_000 }
     await putHolds(database.db.sql, 'sim', [hold, { ...hold, id: 'hold_2', jobId: second }])
@@ -150,7 +150,7 @@ describe('a hold', () => {
   })
 })
 
-test('who lost a rotation waits behind those who wait then', async () => {
+test('a job that lost its turn waits behind the jobs that wait then', async () => {
   const loser = await running({ restartable: true })
   const waiting = await it.submit()
   const move = { jobId: loser.jobId, run: 1, from: 'RUNNING', to: 'QUEUED', reason: 'PREEMPTED' } as const

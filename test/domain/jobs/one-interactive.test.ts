@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { interactiveElsewhere, postponeInteractive } from '../../../src/domain/jobs/one-interactive.ts'
+import { findInteractiveElsewhere, postponeInteractive } from '../../../src/domain/jobs/one-interactive.ts'
 import { type Move, transition } from '../../../src/domain/jobs/transition.ts'
 import { openTestDomain } from '../../support/domain.ts'
 
@@ -8,12 +8,12 @@ const { database, it } = await openTestDomain()
 const move = (jobId: string, step: Omit<Move, 'jobId' | 'run'>) =>
   transition(database.db.sql, [{ jobId, run: 1, ...step }], 0)
 
-test('60, 62: a run in another pool counts, and while it ends the next one waits a moment', async () => {
+test('an interactive run in another pool counts; while it is ending, the next one waits', async () => {
   const { sql } = database.db
   const { userId } = it.admin
   const first = await it.submit({ interactive: true })
   const second = await it.submit({ interactive: true })
-  const ask = () => interactiveElsewhere(sql, [{ jobId: second, userId }])
+  const ask = () => findInteractiveElsewhere(sql, [{ jobId: second, userId }])
   expect(await ask()).toEqual({ refused: new Map(), waiting: [] })
   await move(first, { from: 'QUEUED', to: 'STARTING', reason: null })
   const { refused } = await ask()

@@ -6,11 +6,11 @@ import {
   expireJobs,
   expireLanes,
   expireSlots,
-  removeUnused,
-  unusedLanes,
+  readUnusedLanes,
+  removeUnusedLanes,
 } from '../../../src/domain/jobs/retention.ts'
 import { transition } from '../../../src/domain/jobs/transition.ts'
-import { findings } from '../../../src/domain/selfcheck/selfcheck.ts'
+import { findViolations } from '../../../src/domain/selfcheck/selfcheck.ts'
 import { readSlots, releaseSlot, reserveSlot } from '../../../src/domain/submission/slots.ts'
 import { submitJobs } from '../../../src/domain/submission/submit.ts'
 import { submitBlocked } from '../../support/approvals.ts'
@@ -19,7 +19,7 @@ import { createTestDomain } from '../../support/domain.ts'
 
 const dayMs = 86_400_000
 
-test('what finished long ago goes; what is alive, or named by something alive, stays', async () => {
+test('removes old final jobs; keeps alive jobs and those that they depend on', async () => {
   await using database = await createDatabase()
   await using it = await createTestDomain(database.db)
   const sql = database.db.sql.query
@@ -38,14 +38,14 @@ test('what finished long ago goes; what is alive, or named by something alive, s
   expect(await sql('SELECT seq FROM event WHERE job_id = $1', [old])).toEqual([{ seq: 2 }])
   const [head] = await sql<{ position: number; forgotten: number }>('SELECT position, forgotten FROM feed_head')
   expect(head).toEqual({ position: 8, forgotten: 2 })
-  expect(await findings(database.db.sql)).toEqual([])
+  expect(await findViolations(database.db.sql)).toEqual([])
 
   expect(await expireJobs(it.domain, monthAgo)).toBe(1)
   const left = await sql<{ id: string }>('SELECT id FROM job ORDER BY sequence')
   expect(left.map(({ id }) => id)).toEqual([named, alive, waiting, recent])
 })
 
-test('slot reservations go a month after they were made, however they ended', async () => {
+test('removes slot reservations a month after their creation', async () => {
   await using database = await createDatabase()
   await using it = await createTestDomain(database.db)
   const slots = await Promise.all(Array.from({ length: 3 }, () => reserveSlot(it.domain, it.admin, {})))
@@ -59,7 +59,7 @@ test('slot reservations go a month after they were made, however they ended', as
   expect((await readSlots(database.db.sql, [...slots, recent])).map(({ id }) => id)).toEqual([recent])
 })
 
-test('lanes go when no job waits in them, runs, or could come back', async () => {
+test('removes lanes without jobs that wait, run or could return', async () => {
   await using database = await createDatabase()
   await using it = await createTestDomain(database.db)
   const { sql } = database.db
@@ -82,7 +82,7 @@ test('lanes go when no job waits in them, runs, or could come back', async () =>
   expect(await lanes()).toEqual([1, 2, 3, 4])
 })
 
-test('no lane goes from under a job that comes into it meanwhile', async () => {
+test('does not remove the lane of a job that enters it meanwhile', async () => {
   await using database = await createDatabase()
   await using it = await createTestDomain(database.db)
   const { sql } = database.db
@@ -98,13 +98,13 @@ test('no lane goes from under a job that comes into it meanwhile', async () => {
   await raise(null)
   await cancelAll(before)
 
-  const found = await unusedLanes(sql)
+  const found = await readUnusedLanes(sql)
   expect(found).toHaveLength(3)
   const after = [await submit(1)]
   await raise(40)
   await sql.query('DELETE FROM pool_change')
-  expect(await removeUnused(it.domain, found)).toBe(1)
-  expect(await findings(sql)).toEqual([])
+  expect(await removeUnusedLanes(it.domain, found)).toBe(1)
+  expect(await findViolations(sql)).toEqual([])
 
   // All at once, in whatever order it comes.
   for (let round = 0; round < 10; round++) {
@@ -117,6 +117,6 @@ test('no lane goes from under a job that comes into it meanwhile', async () => {
       expireLanes(it.domain),
     ])
     after.splice(0, after.length, first, second)
-    expect(await findings(sql)).toEqual([])
+    expect(await findViolations(sql)).toEqual([])
   }
 })

@@ -8,7 +8,7 @@ import { createLeader } from '../../support/leader.ts'
 
 const { database, it } = await openTestDomain()
 
-test('a pool has unread runs from their handle until they are over and their output is stored', async () => {
+test('a run with a handle is unread until it has ended and its output is stored', async () => {
   const { sql } = database.db
   const has = (pool = 'sim', executor = 'simulated') => hasUnreadRuns(it.domain, pool, executor)
   const jobId = await it.submit()
@@ -31,7 +31,7 @@ test('a pool has unread runs from their handle until they are over and their out
   expect(await has()).toBe(false)
 })
 
-test('a leader carries on the runs of its own pool, each with the end of its hard reservation', async () => {
+test('a new leader reads the runs of its pool with the ends of their hard reservations', async () => {
   const { sql } = database.db
   const pool = { policy: 'PRIORITY', executors: ['simulated'], relaxReplicas: true } as const
   const names = ['sim', 'other']

@@ -20,7 +20,7 @@ test('12 writers, 4 sequencers: positions are dense, in commit order, and per jo
   async function sequencer() {
     while (writing) await sequenceOnce(it.domain)
   }
-  /** A reader that goes on from what it saw must never find anything behind it. */
+  /** A reader must never miss an event behind its last position. */
   async function reader() {
     while (writing) {
       const rows = await read()
@@ -46,7 +46,7 @@ test('12 writers, 4 sequencers: positions are dense, in commit order, and per jo
     expect(events.map(({ seq }) => seq)).toEqual([1, 2])
 })
 
-test('what has a position is not looked at again, though a transaction that is held open keeps it in the index', async () => {
+test('does not read numbered events again while an open transaction keeps them in the index', async () => {
   await using database = await createDatabase()
   await using it = await createTestDomain(database.db)
   const { sql } = database.db
@@ -81,7 +81,7 @@ test('what has a position is not looked at again, though a transaction that is h
   expect(await sequenceOnce(it.domain, from)).toMatchObject({ found: 1 })
 })
 
-test('without news a look begins no transaction, and finds within a second what another process wrote and did not number', async () => {
+test('queries without a transaction when idle, and finds within a second unnumbered events of another process', async () => {
   await using database = await createDatabase()
   const clock = createFakeClock()
   const { db, asked, isAsking } = counting(database.db)
@@ -96,7 +96,7 @@ test('without news a look begins no transaction, and finds within a second what 
   await until(() => !isAsking() && clock.sleeping === 1, { what: 'the sequencer is at rest' })
   const unnumbered = () => database.db.sql.query('SELECT FROM event WHERE position IS NULL')
   expect(await unnumbered()).toEqual([])
-  // Its wake-up stays in the process that wrote it.
+  // The wake-up stays in the process that wrote the event.
   await database.db.sql.query("INSERT INTO event (job_id, seq, type) VALUES ($1, 4000, 'X')", [jobId])
   await passTime(clock, { isAsking, seconds: 1 })
   await until(async () => (await unnumbered()).length === 0, { what: 'it is numbered' })

@@ -5,7 +5,7 @@ import { InvalidState, NotFound, VersionConflict } from '../../../src/domain/err
 import { recordLateReport } from '../../../src/domain/jobs/runs.ts'
 import { type Move, transition } from '../../../src/domain/jobs/transition.ts'
 import { allocate, readNodes } from '../../../src/domain/machines/nodes.ts'
-import { findings } from '../../../src/domain/selfcheck/selfcheck.ts'
+import { findViolations } from '../../../src/domain/selfcheck/selfcheck.ts'
 import { isFinal, type JobState, jobStates, moves, type StateReason } from '../../../src/domain/state.ts'
 import { openTestDomain } from '../../support/domain.ts'
 
@@ -13,7 +13,7 @@ const { database, it } = await openTestDomain()
 
 afterAll(async () => {
   // Jobs are moved here without the decisions that move them in life.
-  expect((await findings(database.db.sql)).filter(({ rule }) => !rule.includes('approval'))).toEqual([])
+  expect((await findViolations(database.db.sql)).filter(({ rule }) => !rule.includes('approval'))).toEqual([])
 })
 
 const sql = <Row>(text: string, values: unknown[] = []) => database.db.sql.query<Row>(text, values)
@@ -63,7 +63,7 @@ async function jobIn(state: JobState): Promise<string> {
   return id
 }
 
-/** As a submission that needs approval leaves it. */
+/** The state after a submission that needs an approval. */
 async function makeBlocked(id: string) {
   await sql(`UPDATE job SET state = 'BLOCKED', queued_at = NULL, eligible_at = NULL WHERE id = $1`, [id])
   await sql(`UPDATE run SET state = 'BLOCKED' WHERE job_id = $1`, [id])
@@ -96,7 +96,7 @@ const runTimes = async (id: string) => {
   return row
 }
 
-describe('times that a backend tells', () => {
+describe('times that a backend reports', () => {
   const hourMs = 3_600_000
   test.each([
     [-2, -1],
@@ -104,20 +104,23 @@ describe('times that a backend tells', () => {
     [1, 2],
     [0, -1],
     [2, 1],
-  ])('began %i h and ended %i h off: they lie between the start and now, in order', async (began, ended) => {
-    const id = await jobIn('STARTING')
-    const at = (hours: number) => new Date(now() + hours * hourMs)
-    const step = { jobId: id, run: 1, reason: null }
-    await transition(database.db.sql, [{ ...step, from: 'STARTING', to: 'RUNNING', startedAt: at(began) }], now())
-    await transition(database.db.sql, [{ ...step, from: 'RUNNING', to: 'SUCCEEDED', finishedAt: at(ended) }], now())
-    const { startedAt, finishedAt, scheduledAt, job, now: last } = await runTimes(id)
-    expect(startedAt.getTime()).toBeGreaterThanOrEqual(Math.floor(scheduledAt.getTime()))
-    expect(finishedAt.getTime()).toBeGreaterThanOrEqual(startedAt.getTime())
-    expect(finishedAt.getTime()).toBeLessThanOrEqual(last.getTime())
-    expect(job).toEqual([startedAt, finishedAt])
-  })
+  ])(
+    'started %i h and ended %i h off: stored times lie between the commit of the start and now, in order',
+    async (began, ended) => {
+      const id = await jobIn('STARTING')
+      const at = (hours: number) => new Date(now() + hours * hourMs)
+      const step = { jobId: id, run: 1, reason: null }
+      await transition(database.db.sql, [{ ...step, from: 'STARTING', to: 'RUNNING', startedAt: at(began) }], now())
+      await transition(database.db.sql, [{ ...step, from: 'RUNNING', to: 'SUCCEEDED', finishedAt: at(ended) }], now())
+      const { startedAt, finishedAt, scheduledAt, job, now: last } = await runTimes(id)
+      expect(startedAt.getTime()).toBeGreaterThanOrEqual(Math.floor(scheduledAt.getTime()))
+      expect(finishedAt.getTime()).toBeGreaterThanOrEqual(startedAt.getTime())
+      expect(finishedAt.getTime()).toBeLessThanOrEqual(last.getTime())
+      expect(job).toEqual([startedAt, finishedAt])
+    },
+  )
 
-  test('a clock of the database that is set back ends nothing before it began', async () => {
+  test('a run does not end before it started if the clock of the database is set back', async () => {
     const id = await jobIn('RUNNING')
     await database.moveTime(-hourMs)
     try {
@@ -129,7 +132,7 @@ describe('times that a backend tells', () => {
     expect(finishedAt).toEqual(startedAt)
   })
 
-  test.each(['job', 'run'])('the database refuses a %s that ends before it began', async (table) => {
+  test.each(['job', 'run'])('the database refuses a %s that ends before its start', async (table) => {
     const id = await jobIn('SUCCEEDED')
     const where = table === 'job' ? 'id' : 'job_id'
     const early = sql(`UPDATE ${table} SET finished_at = started_at - interval '1 ms' WHERE ${where} = $1`, [id])
@@ -169,7 +172,7 @@ describe('every pair of states against the table', () => {
     expect(events.at(-1)?.to_state).toBe(to)
   })
 
-  test('a reason that the table does not know for a move is refused', async () => {
+  test('refuses a reason that the table does not list for a move', async () => {
     const id = await jobIn('RUNNING')
     const move: Move = { jobId: id, run: 1, from: 'RUNNING', to: 'FAILED', reason: 'APPROVAL_REJECTED' }
     await expect(transition(database.db.sql, [move], now())).rejects.toThrow(
@@ -210,7 +213,7 @@ describe('final means final', () => {
 })
 
 describe('moves are compare-and-set', () => {
-  test('of 20 movers one wins', async () => {
+  test('one of 20 concurrent moves wins', async () => {
     const id = await jobIn('QUEUED')
     const outcomes = await Promise.all(
       Array.from({ length: 20 }, (_, i) =>
@@ -233,7 +236,7 @@ describe('moves are compare-and-set', () => {
     if (moved && (await jobRow(id))?.['state'] === 'STARTING') await takeOneCpu(moved.runId)
   })
 
-  test('a move about an older run, or at another version, changes nothing', async () => {
+  test('a move of an older run, or at another version, has no effect', async () => {
     const id = await jobIn('RUNNING')
     const again: Move = {
       jobId: id,
@@ -254,7 +257,7 @@ describe('moves are compare-and-set', () => {
     ])
   })
 
-  test('an event names the run as its backend does, and says when another run follows', async () => {
+  test('an event has the native id of the run, and whether another run follows', async () => {
     const id = await it.submit()
     const move = async (moved: Omit<Move, 'jobId' | 'run'>) => {
       await transition(database.db.sql, [{ jobId: id, run: 1, ...moved }], now())
@@ -274,7 +277,7 @@ describe('moves are compare-and-set', () => {
     })
   })
 
-  test('a run keeps its address and what it consumed; what is no amount is unknown', async () => {
+  test('stores address and usage of a run; invalid amounts are unknown', async () => {
     const end = async (more: Partial<Move>) => {
       const jobId = await jobIn('RUNNING')
       await transition(
@@ -330,7 +333,7 @@ describe('cancelling', () => {
     expect(await jobRow(id)).toMatchObject({ state: expected[state].state })
   })
 
-  test('in bulk: one outcome per input, in order; the same job twice changes once', async () => {
+  test('a bulk request has one outcome per input, in order; a repeated job changes once', async () => {
     const [a, b] = [await jobIn('QUEUED'), await jobIn('RUNNING')]
     const outcomes = await cancelJobs(it.domain, it.admin, [
       { jobId: a },
@@ -344,16 +347,16 @@ describe('cancelling', () => {
     expect(outcomes[3]).toEqual({ jobId: a, changed: false })
   })
 
-  test('own jobs only, for a researcher; what may not be seen is not found', async () => {
+  test('a researcher cancels only own jobs; invisible jobs are not found', async () => {
     const rosa = await it.user('rosa', 'RESEARCHER')
     const [own, other] = [await it.submit({}, rosa), await jobIn('QUEUED')]
     expect(await cancelJob(it.domain, rosa, { jobId: own })).toMatchObject({ changed: true })
-    await expect(cancelJob(it.domain, rosa, { jobId: other })).rejects.toThrow(`There is no job ${other}`)
+    await expect(cancelJob(it.domain, rosa, { jobId: other })).rejects.toThrow(`Job ${other} not found`)
   })
 })
 
 describe('deleting', () => {
-  test('removes a final job with everything of it', async () => {
+  test('removes a final job with all of its rows', async () => {
     const id = await jobIn('FAILED')
     expect(await deleteJob(it.domain, it.admin, { jobId: id })).toEqual({ id })
     expect(
@@ -361,7 +364,7 @@ describe('deleting', () => {
     ).toEqual([])
   })
 
-  test('refuses an alive job, and one that an alive job names', async () => {
+  test('refuses an alive job, and one that an alive job depends on', async () => {
     const alive = await jobIn('QUEUED')
     await expect(deleteJob(it.domain, it.admin, { jobId: alive })).rejects.toThrow(InvalidState)
     const named = await jobIn('SUCCEEDED')

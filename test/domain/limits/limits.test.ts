@@ -3,7 +3,7 @@ import type { Domain } from '../../../src/domain/domain.ts'
 import { InvalidInput } from '../../../src/domain/errors.ts'
 import {
   type LimitChange,
-  limitsOf,
+  readLimits,
   readScopeLimits,
   setScopeLimit,
   updateLimits,
@@ -31,7 +31,7 @@ afterAll(async () => {
 })
 
 const limits = async ({ db, singleUser }: Domain, pool = 'sim') =>
-  (await limitsOf(db.sql, [pool], singleUser)).get(pool)
+  (await readLimits(db.sql, [pool], singleUser)).get(pool)
 const refusalOf = (work: Promise<unknown>) =>
   work.then(
     () => null,
@@ -45,7 +45,7 @@ const lastAudit = async () =>
   )[0]
 
 describe('unset, a number, or null', () => {
-  test('unset is the default of the pool once there are users, and unlimited for a single one', async () => {
+  test('unset is the default of the pool in multi-user mode, and unlimited in single-user mode', async () => {
     expect(await limits(many)).toMatchObject({
       maxConcurrent: 5,
       userMaxConcurrent: 2,
@@ -62,14 +62,14 @@ describe('unset, a number, or null', () => {
     })
   })
 
-  test('one GPU job at a time is the default where jobs are processes of one machine, and nowhere else', async () => {
+  test('one GPU job at a time is the default only if jobs are processes of one machine', async () => {
     expect(await limits(many)).toMatchObject({ localJobMaxConcurrent: null })
     await database.db.sql.query("INSERT INTO pool (name, policy, executors) VALUES ('here', 'PRIORITY', '{local}')")
     expect(await limits(many, 'here')).toMatchObject({ localJobMaxConcurrent: 1, localGpuMaxConcurrent: null })
     expect(await limits(it.domain, 'here')).toMatchObject({ localJobMaxConcurrent: null })
   })
 
-  test('FAIR_SHARE has no limits of running jobs by itself', async () => {
+  test('FAIR_SHARE does not limit running jobs by default', async () => {
     await database.db.sql.query("INSERT INTO pool (name, policy, executors) VALUES ('fair', 'FAIR_SHARE', '{local}')")
     expect(await limits(many, 'fair')).toMatchObject({
       maxConcurrent: null,
@@ -80,7 +80,7 @@ describe('unset, a number, or null', () => {
 })
 
 describe('updateLimits', () => {
-  test('what is left out stays, null is unlimited, 0 is kept; it holds in both modes and is audited', async () => {
+  test('keeps omitted limits, null is unlimited, 0 pauses; applies in both modes and is audited', async () => {
     expect(await updateLimits(it.domain, it.admin, { maxConcurrent: 7, userMaxConcurrent: 0 })).toBe('sim')
     await updateLimits(it.domain, it.admin, { pool: 'sim', userMaxConcurrent: null, starvationThresholdMinutes: 2 })
     const set = { maxConcurrent: 7, userMaxConcurrent: null, starvationThresholdSeconds: 120 }
@@ -104,17 +104,17 @@ describe('updateLimits', () => {
     expect(await refusalOf(updateLimits(it.domain, it.admin, input))).toMatchObject([{ path: [field] }])
   })
 
-  test('needs limits.write, and a pool that is there', async () => {
+  test('needs limits.write and an existing pool', async () => {
     const lea = await it.user('lea', 'LEAD')
     await expect(updateLimits(it.domain, lea, { maxConcurrent: 1 })).rejects.toThrow('limits.write')
-    await expect(updateLimits(it.domain, it.admin, { pool: 'moon' })).rejects.toThrow('There is no pool moon')
+    await expect(updateLimits(it.domain, it.admin, { pool: 'moon' })).rejects.toThrow('Pool moon not found')
   })
 })
 
 describe('setScopeLimit', () => {
   const scopes = () => readScopeLimits(database.db.sql, 'sim')
 
-  test('sets, changes and removes; names of GPUs are compared in lower case', async () => {
+  test('sets, changes and removes limits; GPU models are compared in lower case', async () => {
     const name = { scope: 'PROJECT', name: 'apollo' }
     await setScopeLimit(it.domain, it.admin, { ...name, maxJobs: 3 })
     await setScopeLimit(it.domain, it.admin, { ...name, gpuModel: 'H100', maxGpus: 2 })
@@ -127,10 +127,10 @@ describe('setScopeLimit', () => {
     expect(await lastAudit()).toMatchObject({ action: 'limits.scope', detail: { gpuModel: 'h100', maxGpus: null } })
   })
 
-  test('a user, team or queue must be there when a limit is set, and need not when it goes', async () => {
+  test('a user, team or queue must exist when a limit is set, but not when it is removed', async () => {
     for (const scope of ['USER', 'TEAM', 'QUEUE'])
       expect(await refusalOf(setScopeLimit(it.domain, it.admin, { scope, name: 'nobody', maxJobs: 1 }))).toMatchObject([
-        { path: ['name'], message: `There is no ${scope.toLowerCase()} nobody` },
+        { path: ['name'], message: `The ${scope.toLowerCase()} nobody does not exist` },
       ])
     expect(await setScopeLimit(it.domain, it.admin, { scope: 'USER', name: 'nobody' })).toBe('sim')
     await setScopeLimit(it.domain, it.admin, { scope: 'USER', name: 'local', maxGpus: 0 })
@@ -155,7 +155,7 @@ describe('limits of the configuration', () => {
     })
   const conf = () => limits(it.domain, 'conf')
 
-  test('new and changed values are applied, others stay as they were changed at run time', async () => {
+  test('applies new and changed values, and keeps changes made at run time', async () => {
     await apply({ maxConcurrent: 4, userMaxConcurrent: 2 })
     await updateLimits(it.domain, it.admin, { pool: 'conf', maxConcurrent: 9, userMaxConcurrent: 9 })
     await apply({ maxConcurrent: 4, userMaxConcurrent: 2 })
@@ -165,7 +165,7 @@ describe('limits of the configuration', () => {
     expect(await lastAudit()).toMatchObject({ actor_name: 'system', detail: { userMaxConcurrent: 3 } })
   })
 
-  test('a value that the configuration no longer has ends, unless it was changed at run time', async () => {
+  test('unsets a value that is no longer declared, unless it was changed at run time', async () => {
     await apply({ maxConcurrent: 4, userMaxConcurrent: 2 })
     await updateLimits(it.domain, it.admin, { pool: 'conf', maxConcurrent: 9, userMaxActive: 8 })
     await apply({})

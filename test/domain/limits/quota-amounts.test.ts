@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from 'vitest'
 import { newId } from '../../../src/domain/ids.ts'
 import { createQuota } from '../../../src/domain/limits/quotas.ts'
-import { quotaUsageOf } from '../../../src/domain/submission/own-quotas.ts'
+import { readQuotaUsage } from '../../../src/domain/submission/own-quotas.ts'
 import { submitJobs } from '../../../src/domain/submission/submit.ts'
 import { openTestDomain } from '../../support/domain.ts'
 
@@ -29,23 +29,23 @@ async function submit(spec: Record<string, unknown> = {}) {
   return outcome
 }
 
-describe('amounts that no sum can hold', () => {
-  test('a cost above 10¹⁵ is refused, and the largest one adds up', async () => {
+describe('amounts whose sum overflows', () => {
+  test('refuses a cost above 10¹⁵, and adds up the largest one', async () => {
     await create({ type: 'COST_PER_MONTH', scope: 'TEAM', key: 'ml', limit: 1e15 })
     expect(await submit({ estimatedCost: 1e308 })).toMatchObject({
       code: 'INVALID_INPUT',
       violations: [{ path: ['spec', 'estimatedCost'], message: expect.stringContaining('Must be at most 10¹⁵') }],
     })
     for (let n = 0; n < 3; n++) expect(await submit({ estimatedCost: 1e15 })).toMatchObject({ idempotentHit: false })
-    expect(await quotaUsageOf(it.domain, ann)).toMatchObject([{ type: 'COST_PER_MONTH', used: 3e15 }])
+    expect(await readQuotaUsage(it.domain, ann)).toMatchObject([{ type: 'COST_PER_MONTH', used: 3e15 }])
   })
 
-  test('costs whose sum overflows a double are cut off, and submissions go on', async () => {
+  test('cuts off a sum of costs that overflows a double, and accepts submissions', async () => {
     await create({ type: 'COST_PER_MONTH', scope: 'ACCOUNT', key: 'ml', limit: 1 })
     for (let n = 0; n < 2; n++) await submit({ estimatedCost: 1 })
     await sql('UPDATE usage_ledger SET cost = 1e308')
     expect(await submit()).toMatchObject({ idempotentHit: false })
-    expect(await quotaUsageOf(it.domain, ann)).toMatchObject([{ type: 'COST_PER_MONTH', used: 1e300 }])
+    expect(await readQuotaUsage(it.domain, ann)).toMatchObject([{ type: 'COST_PER_MONTH', used: 1e300 }])
   })
 
   test('GPUs of many jobs add up beyond 2³¹', async () => {
@@ -57,6 +57,6 @@ describe('amounts that no sum can hold', () => {
       Array.from({ length: 2_500 }, () => ({ spec })),
     )
     expect(await submit({ resources: { gpu: 1 } })).toMatchObject({ idempotentHit: false })
-    expect(await quotaUsageOf(it.domain, ann)).toMatchObject([{ type: 'LOCAL_GPUS', used: 2_500_000_001 }])
+    expect(await readQuotaUsage(it.domain, ann)).toMatchObject([{ type: 'LOCAL_GPUS', used: 2_500_000_001 }])
   })
 })

@@ -62,7 +62,7 @@ describe('usage that was counted once', () => {
     expect(counted).toBe(1)
   })
 
-  test('is counted again as soon as it may be near', async () => {
+  test('is counted again as soon as it may be near its limit', async () => {
     await limit(20)
     const outcomes = []
     for (let i = 0; i < 25; i++) outcomes.push(...(await submitMany(1)))
@@ -72,7 +72,7 @@ describe('usage that was counted once', () => {
     expect(counted).toBeLessThan(15)
   })
 
-  test('bounds what others submit through another process', async () => {
+  test('bounds submissions of other processes', async () => {
     await limit(100)
     await submitMany(1)
     expect(refusedOf(await submitMany(98, there))).toBe(0)
@@ -86,7 +86,7 @@ describe('usage that was counted once', () => {
     expect(refusedOf(await submitMany(3))).toBe(2)
   })
 
-  test('makes room again when jobs end', async () => {
+  test('falls when jobs end', async () => {
     await limit(10)
     const ids = await submitMany(10)
     expect(refusedOf(await submitMany(1))).toBe(1)
@@ -94,7 +94,7 @@ describe('usage that was counted once', () => {
     expect(refusedOf(await submitMany(4))).toBe(1)
   })
 
-  test('does not do for a limit that looks further back', async () => {
+  test('is counted again for a limit with a longer window', async () => {
     await limit(1_000)
     await submitMany(5)
     await limit(6, { type: 'JOBS_PER_DAY' })

@@ -4,7 +4,7 @@ import type { Viewer } from '../../../src/domain/access.ts'
 import { deleteJob } from '../../../src/domain/control/remove.ts'
 import { newId } from '../../../src/domain/ids.ts'
 import {
-  plus,
+  addDecimals,
   type QuotaAction,
   type QuotaScope,
   type QuotaType,
@@ -15,7 +15,7 @@ import {
 import { sweepUsageLedger } from '../../../src/domain/limits/quota-usage.ts'
 import { applyQuotas, createQuota, deleteQuota, updateQuota } from '../../../src/domain/limits/quotas.ts'
 import { updateTeam } from '../../../src/domain/people/teams.ts'
-import { quotaUsageOf } from '../../../src/domain/submission/own-quotas.ts'
+import { readQuotaUsage } from '../../../src/domain/submission/own-quotas.ts'
 import { type SubmitOutcome, submitJobs } from '../../../src/domain/submission/submit.ts'
 import { createDatabase, type TestDatabase } from '../../support/database.ts'
 import { createTestDomain, simNode, type TestDomain } from '../../support/domain.ts'
@@ -88,7 +88,7 @@ const idOf = (outcome: SubmitOutcome) => {
 const stateOf = async (id: string) =>
   (await sql<{ state: string }>('SELECT state FROM job WHERE id = $1', [id]))[0]?.state
 
-/** A submission that takes `amount` of what the type counts; counted ones are sent as often. */
+/** Submissions that add `amount` to the usage of the type: one job of that size, or that many jobs. */
 function take(type: QuotaType, amount: number, viewer?: Viewer): Promise<SubmitOutcome> {
   if (type.startsWith('COST')) return submit({ estimatedCost: amount }, viewer)
   if (type === 'LOCAL_GPUS') return submit({ resources: { gpu: amount } }, viewer)
@@ -135,8 +135,8 @@ describe('every type, action and scope: 7 of 10, then 80 %, then the limit, then
   })
 })
 
-describe('which quota counts', () => {
-  test("a user's own wins over the level's, and that over the global one", async () => {
+describe('which quota applies', () => {
+  test("a quota of the user wins over the level's, and that over the global one", async () => {
     await create({ type: 'CONCURRENT_JOBS', limit: 1 })
     await create({ type: 'CONCURRENT_JOBS', scope: 'LEVEL', key: 'RESEARCHER', limit: 2 })
     await create({ type: 'CONCURRENT_JOBS', scope: 'USER', key: 'ann', limit: 3 })
@@ -150,7 +150,7 @@ describe('which quota counts', () => {
     }
   })
 
-  test('a team and an account are ceilings over what all of them use, and sub-accounts are no way round', async () => {
+  test('quotas of teams and accounts limit the usage of all members, including sub-accounts', async () => {
     await create({ type: 'CONCURRENT_JOBS', limit: 10 })
     await create({ type: 'CONCURRENT_JOBS', scope: 'ACCOUNT', key: 'ml', limit: 3 })
     expect(await submit({ account: 'ml.vision' })).toMatchObject({ idempotentHit: false })
@@ -160,7 +160,7 @@ describe('which quota counts', () => {
     expect(await submit({ account: 'users.ann' })).toMatchObject({ idempotentHit: false })
   })
 
-  test('the exact words', async () => {
+  test('exact messages', async () => {
     const id = await create({ type: 'CONCURRENT_JOBS', limit: 5 })
     for (let n = 0; n < 5; n++) await submit()
     expect(await submit()).toMatchObject({ message: 'Quota exceeded: Maximum 5 concurrent jobs allowed' })
@@ -173,7 +173,7 @@ describe('which quota counts', () => {
     expect(await submit()).toMatchObject({ warnings: [] })
   })
 
-  test('items of a group see what the earlier ones took', async () => {
+  test('items of a group see the usage of earlier ones', async () => {
     await create({ type: 'CONCURRENT_JOBS', limit: 5 })
     await create({ type: 'COST_PER_DAY', limit: 4 })
     const inputs = Array.from({ length: 20 }, () => ({ spec: { command: ['true'], estimatedCost: 1 } }))
@@ -184,7 +184,7 @@ describe('which quota counts', () => {
   })
 })
 
-test('a team keeps its ceiling under another name', async () => {
+test('a renamed team keeps its ceiling', async () => {
   const id = await addTeam('old', [])
   await create({ type: 'JOBS_PER_DAY', scope: 'TEAM', key: 'old', limit: 1 })
   await updateTeam(it.domain, it.admin, { id, name: 'new' })
@@ -206,7 +206,7 @@ describe('windows', () => {
     expect(await take(type, 1)).toMatchObject({ idempotentHit: false })
   })
 
-  test('deleting jobs gives nothing back, and the ledger forgets after 31 days', async () => {
+  test('deleted jobs still count, and the ledger is swept after 31 days', async () => {
     await create({ type: 'JOBS_PER_DAY', limit: 1 })
     const id = idOf(await submit())
     await finishJob(database.db.sql, id)
@@ -230,14 +230,14 @@ test.each(['quota', 'usage_ledger', 'slot_reservation'])(
   },
 )
 
-test('amounts are the decimals that were given', async () => {
+test('amounts are added as decimals', async () => {
   await create({ type: 'COST_PER_DAY', limit: 0.6 })
   await create({ type: 'COST_PER_MONTH', action: 'WARN', limit: 10 })
   const spec = { command: ['true'], estimatedCost: 0.2 }
   const together = await submitJobs(it.domain, ann, [{ spec }, { spec }, { spec }, { spec }])
   expect(together[3]).toMatchObject({ code: 'COST_LIMIT_EXCEEDED', limit: 0.6, used: 0.6 })
   expect(await submit({ estimatedCost: 0.1 })).toMatchObject({ used: 0.6 })
-  expect((await quotaUsageOf(it.domain, ann)).map(({ used }) => used)).toEqual([0.6, 0.6])
+  expect((await readQuotaUsage(it.domain, ann)).map(({ used }) => used)).toEqual([0.6, 0.6])
 })
 
 test('sums of decimals are exact', () => {
@@ -246,15 +246,15 @@ test('sums of decimals are exact', () => {
   const millionths = fc.integer({ min: 0, max: 1e8 * 10 ** places })
   fc.assert(
     fc.property(fc.array(millionths, { maxLength: 5 }), (parts) => {
-      const sum = parts.map((part) => part / 10 ** places).reduce(plus, 0)
+      const sum = parts.map((part) => part / 10 ** places).reduce(addDecimals, 0)
       expect(sum).toBe(parts.reduce((a, b) => a + b, 0) / 10 ** places)
     }),
   )
-  expect(plus(1e-7, 2e-7)).toBe(3e-7)
-  expect(plus(1e15, 1)).toBe(1e15 + 1)
+  expect(addDecimals(1e-7, 2e-7)).toBe(3e-7)
+  expect(addDecimals(1e15, 1)).toBe(1e15 + 1)
 })
 
-test('of several teams the one with the lowest limit is shown, and each type and action once', async () => {
+test('shows the team with the lowest limit, and each type and action once', async () => {
   const eve = await it.user('eve', 'RESEARCHER')
   await addTeam('red', [eve])
   await addTeam('blue', [eve])
@@ -264,7 +264,7 @@ test('of several teams the one with the lowest limit is shown, and each type and
   await create({ type: 'CONCURRENT_JOBS', scope: 'TEAM', key: 'blue', limit: 8 })
   await create({ type: 'JOBS_PER_DAY', scope: 'TEAM', key: 'red', limit: 3 })
   const shown = async () =>
-    (await quotaUsageOf(it.domain, eve)).map(({ type, limit, ceiling }) => ({ type, limit, ceiling }))
+    (await readQuotaUsage(it.domain, eve)).map(({ type, limit, ceiling }) => ({ type, limit, ceiling }))
   const daily = { type: 'JOBS_PER_DAY', limit: 3, ceiling: 'team:red' }
   expect(await shown()).toEqual([{ type: 'CONCURRENT_JOBS', limit: 4, ceiling: 'team:red' }, daily])
   await create({ type: 'CONCURRENT_JOBS', scope: 'ACCOUNT', key: 'blue', limit: 2 })
@@ -280,7 +280,7 @@ test('the viewer sees the strictest of each type and action', async () => {
   await create({ type: 'COST_PER_DAY', action: 'WARN', limit: 100 })
   await create({ type: 'COST_PER_DAY', scope: 'USER', key: 'bob', limit: 1 })
   for (let n = 0; n < 4; n++) await submit({ estimatedCost: 10 }, n % 2 ? ann : bob).catch(() => undefined)
-  const usage = await quotaUsageOf(it.domain, ann)
+  const usage = await readQuotaUsage(it.domain, ann)
   expect(usage).toHaveLength(2)
   expect(usage).toContainEqual({
     type: 'CONCURRENT_JOBS',
@@ -317,7 +317,7 @@ describe('writing', () => {
     await expect(createQuota(it.domain, it.admin, input)).rejects.toMatchObject(refusal)
   })
 
-  test('there is one of a kind, and each change is in the audit log', async () => {
+  test('a quota exists once per kind, and each change is in the audit log', async () => {
     const id = await create({ type: 'JOBS_PER_DAY', limit: 1 })
     await expect(create({ type: 'JOBS_PER_DAY', limit: 2 })).rejects.toMatchObject({ code: 'INVALID_INPUT' })
     const warn = await create({ type: 'JOBS_PER_DAY', action: 'WARN', limit: 2 })
@@ -334,7 +334,7 @@ describe('writing', () => {
     await expect(createQuota(it.domain, ann, {})).rejects.toMatchObject({ code: 'FORBIDDEN' })
   })
 
-  test('the configuration is applied where it is new or changed; else what was changed at run time stays', async () => {
+  test('applies new and changed quotas of the configuration, and keeps changes made at run time', async () => {
     const daily = { type: 'JOBS_PER_DAY', action: 'BLOCK', scope: 'GLOBAL', key: null, limit: 5 } as const
     const gpus = { type: 'LOCAL_GPUS', action: 'WARN', scope: 'USER', key: 'later', limit: 1 } as const
     const limits = async () =>
@@ -356,7 +356,7 @@ describe('writing', () => {
     expect(await limits()).toEqual([])
   })
 
-  test('a quota ends with its line in the configuration, and one that a person made stays', async () => {
+  test('removes a quota that is no longer declared, and keeps quotas of people', async () => {
     const daily = { type: 'JOBS_PER_DAY', action: 'BLOCK', scope: 'GLOBAL', key: null, limit: 5 } as const
     const hourly = { type: 'JOBS_PER_HOUR', action: 'BLOCK', scope: 'GLOBAL', key: null, limit: 5 } as const
     await applyQuotas(it.domain, [daily, hourly])

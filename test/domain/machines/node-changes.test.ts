@@ -4,13 +4,13 @@ import { InvalidInput, NotFound, Refusal } from '../../../src/domain/errors.ts'
 import { transition } from '../../../src/domain/jobs/transition.ts'
 import { addNode, removeNode, updateNode } from '../../../src/domain/machines/node-changes.ts'
 import { allocate } from '../../../src/domain/machines/nodes.ts'
-import { findings } from '../../../src/domain/selfcheck/selfcheck.ts'
+import { findViolations } from '../../../src/domain/selfcheck/selfcheck.ts'
 import { openTestDomain } from '../../support/domain.ts'
 
 const { database, it } = await openTestDomain()
 
 afterAll(async () => {
-  expect(await findings(database.db.sql)).toEqual([])
+  expect(await findViolations(database.db.sql)).toEqual([])
 })
 
 const sql = <Row = Record<string, unknown>>(text: string, values: unknown[] = []) =>

@@ -97,10 +97,10 @@ test('70: a job of a reservation waits for its window; who is not of its project
   const path = ['spec', 'capacityReservationId']
   const naming = (spec: Record<string, unknown>) => refused(it.submit({ capacityReservationId: id, ...spec }))
   expect(await naming({ project: 'other' })).toEqual([
-    { path, message: `There is no capacity reservation ${id} for the project other in the pool sim` },
+    { path, message: `Capacity reservation ${id} not found for project other in pool sim` },
   ])
   expect(await naming({})).toEqual([
-    { path, message: `There is no capacity reservation ${id} for jobs without a project` },
+    { path, message: `Capacity reservation ${id} not found for jobs without a project` },
   ])
   expect(await naming({ project: 'genome', capacityReservationId: 'reservation_9' })).toMatchObject([{ path }])
   await sql(

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { decideMode, giveUpUsers } from '../../../src/domain/people/access-mode.ts'
+import { decideMode, resetToSingleUser } from '../../../src/domain/people/access-mode.ts'
 import { createToken } from '../../../src/domain/people/tokens.ts'
 import { createUser } from '../../../src/domain/people/users.ts'
 import { createDatabase, type TestDatabase } from '../../support/database.ts'
@@ -25,14 +25,14 @@ const tokenFor = (ms: number) =>
   createToken(made.domain, made.admin, { name: 't', expiresAt: new Date(made.domain.time.nowMs() + ms) })
 
 describe('the mode of a start', () => {
-  it('is single-user while nothing counts', async () => {
+  it('is single-user without users, tokens and provider', async () => {
     expect(await mode()).toBe('SINGLE_USER')
     const { tokenId } = await tokenFor(hourMs)
     await database.db.sql.query('UPDATE api_token SET revoked_at = berth_now() WHERE id = $1', [tokenId])
     expect(await mode()).toBe('SINGLE_USER')
   })
 
-  it('is that of users from the first token that counts on, also when it has expired', async () => {
+  it('is multi-user from the first valid token on, also after it expires', async () => {
     await tokenFor(hourMs)
     expect(await mode()).toBe('USERS')
     await database.moveTime(2 * hourMs)
@@ -40,17 +40,17 @@ describe('the mode of a start', () => {
     expect(await mode({ oidc: true, bootstrapToken: false })).toBe('USERS')
   })
 
-  it('stays that of users when the provider is gone from the configuration', async () => {
-    await giveUpUsers(made.domain)
+  it('stays multi-user after the provider is removed from the configuration', async () => {
+    await resetToSingleUser(made.domain)
     expect(await mode()).toBe('SINGLE_USER')
     expect(await mode({ oidc: true, bootstrapToken: false })).toBe('USERS')
     expect(await mode()).toBe('NOBODY_CAN_LOG_IN')
   })
 
-  it('is single-user again by giving up everybody, and says so in the audit log', async () => {
+  it('is single-user again after a reset, which the audit log records', async () => {
     await createUser(made.domain, made.admin, { name: 'ann', level: 'ADMIN' })
     await createToken(made.domain, made.admin, { name: 't' })
-    await giveUpUsers(made.domain)
+    await resetToSingleUser(made.domain)
     expect(await mode()).toBe('SINGLE_USER')
     const { sql } = database.db
     expect(await sql.query('SELECT name FROM "user" WHERE NOT disabled')).toEqual([{ name: 'local' }])

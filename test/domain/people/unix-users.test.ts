@@ -22,7 +22,7 @@ async function userWith(name: string, unixUser: string | null): Promise<Viewer> 
   return viewer
 }
 
-test('a job that would run as root is refused with the remedy, and nothing is stored', async () => {
+test('refuses a job that would run as root, names the remedy, and stores nothing', async () => {
   const ann = await userWith('ann', null)
   await report(true)
   expect(await outcomeOf(ann)).toEqual([
@@ -47,7 +47,7 @@ test('a job runs as the account of its user, unless that owns files of the serve
   ])
 })
 
-test('only an ADMIN gives an account, and never root or one that owns files of the server', async () => {
+test('only an ADMIN sets an account, never root or an account that owns files of the server', async () => {
   await report(true, ['postgres'])
   const lead = await it.user('lead', 'LEAD', ['user.write'])
   const create = (viewer: Viewer, name: string, unixUser: string | null) =>

@@ -53,7 +53,7 @@ test.for<[string, Asked]>([
     {
       spec: { resources: { gpu: 4 } },
       limits: project({ maxGpus: 3 }),
-      message: 'The limit of project:apollo is 3 GPUs, and this job alone counts 4',
+      message: 'The limit of project:apollo is 3 GPUs, and this job alone needs 4',
     },
   ],
   [

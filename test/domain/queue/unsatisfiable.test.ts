@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest'
 import { Rejected } from '../../../src/domain/errors.ts'
 import { removeNode } from '../../../src/domain/machines/node-changes.ts'
-import { type SubmissionOutcome, submit } from '../../../src/domain/submission/start-now.ts'
+import { type SubmissionOutcome, submitAll } from '../../../src/domain/submission/start-now.ts'
 import { openTestDomain } from '../../support/domain.ts'
 
 const { database, it } = await openTestDomain({ pool: { scheduling: { onUnsatisfiable: 'FAIL' } } })
 
 const submitted = async (cpu: number, wish: Record<string, unknown> = {}): Promise<SubmissionOutcome | undefined> =>
-  (await submit(it.domain, it.admin, [{ ...wish, spec: { command: ['true'], resources: { cpu } } }]))[0]
+  (await submitAll(it.domain, it.admin, [{ ...wish, spec: { command: ['true'], resources: { cpu } } }]))[0]
 
 test('what no node could ever run is refused where it is not to wait, and nothing is stored', async () => {
   for (const wish of [{}, { dryRun: true }, { noWait: true }]) {

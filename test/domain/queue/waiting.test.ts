@@ -4,7 +4,7 @@ import { type Move, transition } from '../../../src/domain/jobs/transition.ts'
 import { readPositions } from '../../../src/domain/queue/position.ts'
 import { queueNumbers } from '../../../src/domain/queue/queue.ts'
 import { explainWaiting } from '../../../src/domain/queue/why-waiting.ts'
-import { findings } from '../../../src/domain/selfcheck/selfcheck.ts'
+import { findViolations } from '../../../src/domain/selfcheck/selfcheck.ts'
 import { createDatabase, type TestDatabase } from '../../support/database.ts'
 import { createTestDomain, simNode, type TestDomain } from '../../support/domain.ts'
 import { createLeader, type TestLeader } from '../../support/leader.ts'
@@ -19,7 +19,7 @@ beforeAll(async () => {
   leader = await createLeader(it.domain, 'sim')
 })
 afterAll(async () => {
-  expect(await findings(database.db.sql)).toEqual([])
+  expect(await findViolations(database.db.sql)).toEqual([])
   await it[Symbol.asyncDispose]()
   await database.close()
 })
@@ -164,6 +164,6 @@ test('the numbers of a queue; others only for those who may see them', async () 
   const forRosa = await queueNumbers(it.domain, rosa, 'sim')
   expect(forRosa.depth).toBe(2)
   expect(forRosa.byUser).toEqual([{ userId: rosa.userId, count: 1 }])
-  await expect(queueNumbers(it.domain, it.admin, 'nowhere')).rejects.toThrow('There is no pool nowhere')
+  await expect(queueNumbers(it.domain, it.admin, 'nowhere')).rejects.toThrow('Pool nowhere not found')
   await cancel(mine, hers)
 })

@@ -3,7 +3,7 @@ import { Forbidden } from '../../../src/domain/errors.ts'
 import { transition } from '../../../src/domain/jobs/transition.ts'
 import { setScopeLimit, updateLimits } from '../../../src/domain/limits/limits.ts'
 import { allocate } from '../../../src/domain/machines/nodes.ts'
-import { findings, findingsOfRuns, selfCheck } from '../../../src/domain/selfcheck/selfcheck.ts'
+import { findRunViolations, findViolations, selfCheck } from '../../../src/domain/selfcheck/selfcheck.ts'
 import { createDatabase, type TestDatabase } from '../../support/database.ts'
 import { createTestDomain, openTestDomain, simNode } from '../../support/domain.ts'
 
@@ -41,11 +41,11 @@ async function placement({ db }: TestDatabase) {
   return { nodeId: node?.id ?? '', node: 'n1', replica: 0, ...asked }
 }
 
-const rulesBroken = async () => [...new Set((await findings(database.db.sql)).map(({ rule }) => rule))]
+const rulesBroken = async () => [...new Set((await findViolations(database.db.sql)).map(({ rule }) => rule))]
 
-test('nothing is found where all is well', async () => {
+test('finds nothing in sound tables', async () => {
   expect(await selfCheck(it.domain, it.admin)).toEqual({ ok: true, findings: [], at: expect.any(Date) })
-  expect(await findingsOfRuns(database.db.sql)).toEqual([])
+  expect(await findRunViolations(database.db.sql)).toEqual([])
 })
 
 const breaks: [string, () => [breaks: string, mends: string, object: string]][] = [
@@ -116,10 +116,10 @@ const breaks: [string, () => [breaks: string, mends: string, object: string]][] 
   ],
 ]
 
-test.each(breaks)('it is found when not: %s', async (rule, make) => {
+test.each(breaks)('finds violations of: %s', async (rule, make) => {
   const [breaking, mending, object] = make()
   for (const statement of breaking.split('; ')) await sql(statement)
-  const found = await findings(database.db.sql)
+  const found = await findViolations(database.db.sql)
   expect(found.map((each) => each.rule)).toEqual([rule])
   expect(found[0]?.objectId).toContain(object)
   expect(await selfCheck(it.domain, it.admin)).toMatchObject({ ok: false })
@@ -148,20 +148,20 @@ test('a waiting job is in the lane of its properties', async () => {
   expect(await rulesBroken()).toEqual([])
 })
 
-test('a limit that was lowered is no breach, a start after that is', async () => {
+test('a lowered limit is not a violation; a later start above it is', async () => {
   await updateLimits(it.domain, it.admin, { maxConcurrent: 0 })
   expect(await rulesBroken()).toEqual([])
   const late = await it.submit()
   await start(late)
-  expect(await findings(database.db.sql)).toEqual([
+  expect(await findViolations(database.db.sql)).toEqual([
     { rule: 'no start exceeds a limit', objectId: 'pool_sim', message: 'POOL_PAUSED of pool: 2 jobs of 0' },
   ])
-  expect((await findingsOfRuns(database.db.sql)).map(({ rule }) => rule)).toEqual(['no start exceeds a limit'])
+  expect((await findRunViolations(database.db.sql)).map(({ rule }) => rule)).toEqual(['no start exceeds a limit'])
   await updateLimits(it.domain, it.admin, { maxConcurrent: 2 })
   expect(await rulesBroken()).toEqual([])
 })
 
-test('a limit that nobody set is the default of the mode, from the start of a server in that mode', async () => {
+test('an unset limit has the default of the mode of the last started server', async () => {
   await using other = await createDatabase()
   await using single = await createTestDomain(other.db)
   const begin = async () => {
@@ -171,17 +171,17 @@ test('a limit that nobody set is the default of the mode, from the start of a se
     await allocate(other.db.sql, [{ runId: moved?.runId ?? '', placements: [await placement(other)] }])
   }
   for (let i = 0; i < 3; i++) await begin()
-  expect(await findings(other.db.sql)).toEqual([])
+  expect(await findViolations(other.db.sql)).toEqual([])
   await using many = await createTestDomain(other.db, { singleUser: false })
   expect(many.domain.singleUser).toBe(false)
-  expect(await findings(other.db.sql)).toEqual([])
+  expect(await findViolations(other.db.sql)).toEqual([])
   await begin()
-  expect(await findings(other.db.sql)).toMatchObject([
+  expect(await findViolations(other.db.sql)).toMatchObject([
     { message: expect.stringMatching(/^USER_LIMIT .* 4 jobs of 2$/) },
   ])
 })
 
-test('so is a limit on GPUs of one model; devices that are of another model now were started before', async () => {
+test('finds starts above a limit of a GPU model; ignores runs on devices whose model changed later', async () => {
   await using other = await createDatabase()
   await using first = await createTestDomain(other.db, { nodes })
   const begin = async (gpuId: number) => {
@@ -196,9 +196,9 @@ test('so is a limit on GPUs of one model; devices that are of another model now 
   await limit('T4')
   await limit('V100')
   await begin(0)
-  expect(await findings(other.db.sql)).toEqual([])
+  expect(await findViolations(other.db.sql)).toEqual([])
   await begin(1)
-  expect(await findings(other.db.sql)).toEqual([
+  expect(await findViolations(other.db.sql)).toEqual([
     {
       rule: 'no start exceeds a limit',
       objectId: 'pool_sim',
@@ -207,10 +207,10 @@ test('so is a limit on GPUs of one model; devices that are of another model now 
   ])
   const others = [0, 1].map((index) => ({ ...device, index, model: 'V100' }))
   await using _relabelled = await createTestDomain(other.db, { nodes: [{ ...simNode, devices: others }] })
-  expect(await findings(other.db.sql)).toEqual([])
+  expect(await findViolations(other.db.sql)).toEqual([])
 })
 
-test('what nobody numbers or chains in time is told, to those who may see all jobs', async () => {
+test('reports entries that are not numbered or chained in time, to viewers of all jobs', async () => {
   const late = await it.submit()
   await database.moveTime(11_000)
   const { ok, findings: found } = await selfCheck(it.domain, it.admin)

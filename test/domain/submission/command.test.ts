@@ -1,20 +1,20 @@
 import { expect, test } from 'vitest'
 import { parseSubmission } from '../../../src/domain/input.ts'
-import { normalise } from '../../../src/domain/submission/normalise.ts'
+import { normaliseSpec } from '../../../src/domain/submission/normalise.ts'
 
 const route = { queue: 'q', pool: 'p', policy: 'PRIORITY', executor: 'local' } as const
 
 function warningsOf(command: string[]) {
   const { spec } = parseSubmission({ spec: { command } })
-  return normalise(spec, { route, account: 'users.ann', destination: undefined }).warnings
+  return normaliseSpec(spec, { route, account: 'users.ann', destination: undefined }).warnings
 }
 
-test('a command of one word with spaces has a warning that shows the shell command', () => {
+test('warns about a command of one word with spaces, and shows the shell command', () => {
   expect(warningsOf(['echo hi'])).toEqual([
-    'command has one word with spaces, which is the name of a program; for a shell command give ["sh", "-c", "echo hi"]',
+    'command has one word with spaces, so it is run as the name of a program; for a shell command give ["sh", "-c", "echo hi"]',
   ])
 })
 
-test.each([[['echo', 'a b']], [['/opt/My App/run']], [['true']]])('%j has none', (command) => {
+test.each([[['echo', 'a b']], [['/opt/My App/run']], [['true']]])('does not warn about %j', (command) => {
   expect(warningsOf(command)).toEqual([])
 })

@@ -25,7 +25,7 @@ function workdir(executor: string, input: Record<string, unknown> = {}, spec: Re
 }
 
 describe('the directory of the caller', () => {
-  it('is that of a job whose executor shares the files of the caller, and of no other', () => {
+  it('is used only if the executor shares the files of the caller', () => {
     expect(Object.fromEntries(executorNames.map((name) => [name, workdir(name)]))).toMatchObject({
       local: '/sets/ann',
       container: null,
@@ -37,12 +37,12 @@ describe('the directory of the caller', () => {
     for (const name of executorNames) expect(workdir(name)).toBe(traitsOf(name).sharesFiles ? '/sets/ann' : null)
   })
 
-  it('gives way to the directory of the spec, on every executor', () => {
+  it('is overridden by the directory of the spec, on every executor', () => {
     for (const name of executorNames) expect(workdir(name, {}, { workdir: '/data' })).toBe('/data')
     expect(workdir('local', { defaultWorkdir: null })).toBeNull()
   })
 
-  it('is refused by its own name when it is none', () => {
+  it('must be a path; the refusal names its field', () => {
     expect(() => workdir('container', { defaultWorkdir: 'here' })).toThrow(/defaultWorkdir/)
   })
 
@@ -50,7 +50,7 @@ describe('the directory of the caller', () => {
     readSubmission(viewer, { spec: { command: ['true'], ...spec }, idempotencyKey: 'k', defaultWorkdir }, 0).key?.hash
 
   it.each([[{}], [{ executor: 'local' }], [{ executor: 'slurm' }], [{ preLaunch: '/data/setup.sh' }]])(
-    'is a part of what the idempotency key of %o stands for',
+    'changes the payload of a key for %o',
     (spec) => {
       expect(keyed('/a', spec)).toBe(keyed('/a', spec))
       expect(new Set([keyed('/a', spec), keyed('/b', spec), keyed(undefined, spec)]).size).toBe(3)
@@ -64,7 +64,7 @@ describe('the directory of the caller', () => {
     [{ resources: { replicas: 2 } }],
     [{ executor: 'kubernetes' }],
     [{ executor: 'simulated' }],
-  ])('does not count for the idempotency key of %o, which cannot begin in it', (spec) => {
+  ])('does not change the payload of a key for %o, which cannot start in it', (spec) => {
     expect(new Set([keyed('/a', spec), keyed('/b', spec), keyed(undefined, spec)]).size).toBe(1)
   })
 })

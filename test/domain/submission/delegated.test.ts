@@ -5,7 +5,7 @@ import { openTestDomain } from '../../support/domain.ts'
 
 const { it } = await openTestDomain()
 
-test('what a pool cannot keep whose backend chooses the GPUs is refused', async () => {
+test('refuses gpuIds and limits of GPU models in a pool whose backend chooses the GPUs', async () => {
   await it.domain.db.sql.query("UPDATE pool SET executors = '{kubernetes}'")
   const [outcome] = await submitJobs(it.domain, it.admin, [
     { spec: { command: ['true'], resources: { gpu: 1, gpuIds: [0] } } },
@@ -14,7 +14,7 @@ test('what a pool cannot keep whose backend chooses the GPUs is refused', async 
     violations: [
       {
         path: ['spec', 'resources', 'gpuIds'],
-        message: 'Executor kubernetes chooses the GPUs itself; leave gpuIds out, or ask for a gpuModel',
+        message: 'Executor kubernetes chooses the GPUs; leave gpuIds out, or give a gpuModel',
       },
     ],
   })
@@ -28,7 +28,7 @@ const refusalOf = async (spec: object) => {
   return outcome
 }
 
-test('a job of Kubernetes without a command is refused at submission', async () => {
+test('refuses a Kubernetes job without a command', async () => {
   await it.domain.db.sql.query("UPDATE pool SET executors = '{kubernetes}'")
   expect(await refusalOf({ image: 'busybox' })).toMatchObject({
     violations: [
@@ -38,7 +38,7 @@ test('a job of Kubernetes without a command is refused at submission', async () 
   expect(await refusalOf({ image: 'busybox', executable: 'true' })).not.toBeInstanceOf(Error)
 })
 
-test('the stored name of a job is the one that DNS has, and a longer one than DNS takes is refused', async () => {
+test('stores the DNS name of a job, and refuses a name that is too long for DNS', async () => {
   await it.domain.db.sql.query("UPDATE pool SET executors = '{kubernetes}'")
   const ask = (name: string) => refusalOf({ command: ['true'], internalDns: { name, ports: [{ port: 80 }] } })
   const names = `SELECT spec -> 'internalDns' ->> 'name' AS name FROM job WHERE spec -> 'internalDns' <> 'null'`

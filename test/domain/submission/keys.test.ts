@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { deleteJob } from '../../../src/domain/control/remove.ts'
-import { findKey, payloadHash, sweepKeys } from '../../../src/domain/submission/keys.ts'
+import { findKey, hashPayload, sweepKeys } from '../../../src/domain/submission/keys.ts'
 import { type SubmitOutcome, submitJobs } from '../../../src/domain/submission/submit.ts'
 import { createTestDomain, openTestDomain } from '../../support/domain.ts'
 import { finishJob } from '../../support/factories.ts'
@@ -30,7 +30,7 @@ const idOf = (outcome: SubmitOutcome | undefined) => {
 const jobs = async () => (await sql<{ n: number }>('SELECT count(*)::int AS n FROM job'))[0]?.n
 
 describe('a key', () => {
-  test('24: is answered with its job, whatever its state, and nothing else happens', async () => {
+  test('returns its job, whatever the state, without another effect', async () => {
     const first = await submit(input('k1'))
     await finishJob(database.db.sql, idOf(first))
     const before = await jobs()
@@ -39,7 +39,7 @@ describe('a key', () => {
     expect(await jobs()).toBe(before)
   })
 
-  test('25: with another payload is a conflict; the order of its fields and nulls are no difference', async () => {
+  test('conflicts with another payload; the order of fields and nulls do not matter', async () => {
     await submit(input('k2'))
     const other = await submit(input('k2', { spec: { command: ['false'], name: 'keyed' } }))
     expect(other).toMatchObject({ code: 'IDEMPOTENCY_CONFLICT', retryable: false })
@@ -48,7 +48,7 @@ describe('a key', () => {
     expect(same).toMatchObject({ idempotentHit: true })
   })
 
-  test('25: belongs to its user', async () => {
+  test('belongs to its user', async () => {
     const mine = idOf(await submit(input('k3')))
     const hers = await submit(input('k3'), ann)
     expect(hers).toMatchObject({ idempotentHit: false })
@@ -57,13 +57,13 @@ describe('a key', () => {
     expect(await findKey(it.domain, ann, 'k1')).toBeNull()
   })
 
-  test('is not burnt by a refused submission', async () => {
+  test('is not stored by a refused submission', async () => {
     const refused = await submit(input('k4', { spec: { command: ['true'], queue: 'nowhere' } }))
     expect(refused).toMatchObject({ code: 'INVALID_INPUT' })
     expect(await submit(input('k4'))).toMatchObject({ idempotentHit: false })
   })
 
-  test('is answered though its queue is gone', async () => {
+  test('returns its job after the queue was removed', async () => {
     const first = idOf(await submit(input('k5')))
     await sql('ALTER TABLE submission_queue RENAME TO away')
     await sql('CREATE TABLE submission_queue AS SELECT * FROM away WHERE false')
@@ -72,7 +72,7 @@ describe('a key', () => {
     await sql('ALTER TABLE away RENAME TO submission_queue')
   })
 
-  test('goes with its job: a new job is made', async () => {
+  test('is deleted with its job, and then makes a new job', async () => {
     const first = idOf(await submit(input('k6')))
     await finishJob(database.db.sql, first)
     await deleteJob(it.domain, it.admin, { jobId: first })
@@ -81,7 +81,7 @@ describe('a key', () => {
     expect(idOf(second)).not.toBe(first)
   })
 
-  test('makes a new job after its time, and is swept', async () => {
+  test('makes a new job after it has expired, and is swept', async () => {
     const first = idOf(await submit(input('short', { idempotencyTtlSeconds: 60 })))
     const long = idOf(await submit(input('long', { idempotencyTtlSeconds: 2_592_000 })))
     await database.moveTime(59_000)
@@ -109,11 +109,11 @@ describe('a key', () => {
     expect(await submit(input(key))).toMatchObject({ idempotentHit: false })
   })
 
-  test.each([59, 2_592_001])('lives no %i seconds', async (idempotencyTtlSeconds) => {
+  test.each([59, 2_592_001])('cannot live %i seconds', async (idempotencyTtlSeconds) => {
     expect(await submit(input('ttl', { idempotencyTtlSeconds }))).toMatchObject({ code: 'INVALID_INPUT' })
   })
 
-  test('of another version of the hash never conflicts', async () => {
+  test('does not conflict across versions of the hash', async () => {
     const first = idOf(await submit(input('old')))
     await sql("UPDATE idempotency_key SET hash_version = 0, payload_hash = 'x' WHERE key = 'old'")
     expect(await submit(input('old', { spec: { command: ['new'] } }))).toMatchObject({ jobId: first })
@@ -132,7 +132,7 @@ describe('the same key twice in a group', () => {
     expect(three).toMatchObject({ code: 'IDEMPOTENCY_CONFLICT' })
   })
 
-  test('when the first is refused, the second stands alone', async () => {
+  test('if the first is refused, the second is decided alone', async () => {
     const [one, two] = await submitJobs(it.domain, it.admin, [
       input('g2', { spec: { command: ['true'], queue: 'nowhere' } }),
       input('g2'),
@@ -142,7 +142,7 @@ describe('the same key twice in a group', () => {
   })
 })
 
-test('a key that is stored meanwhile without the submission lock is answered', async () => {
+test('returns the job of a key that was stored meanwhile without the submission lock', async () => {
   const jobId = await it.submit()
   const past = await database.db.pool.connect()
   await past.query('BEGIN')
@@ -183,16 +183,16 @@ test.each(['read', 'decided'] as const)('a key whose job is deleted after it was
   expect(races).toBe(false)
 })
 
-test('24: a hundred at once with one key are one job', async () => {
+test('a hundred concurrent submissions with one key make one job', async () => {
   const outcomes = await Promise.all(Array.from({ length: 100 }, () => submit(input('many'))))
   expect(new Set(outcomes.map(idOf)).size).toBe(1)
   expect(outcomes.filter((outcome) => 'idempotentHit' in outcome && !outcome.idempotentHit)).toHaveLength(1)
 })
 
-test('the canonical form tells apart what is different', () => {
-  expect(payloadHash({ a: 1, b: { d: [1, null], c: '2' } })).toBe(payloadHash({ b: { c: '2', d: [1, null] }, a: 1 }))
-  expect(payloadHash({ a: { b: null } })).toBe(payloadHash({ a: {} }))
-  expect(payloadHash({ a: new Date(0) })).toBe(payloadHash({ a: '1970-01-01T00:00:00.000Z' }))
+test('the canonical form differs for different payloads', () => {
+  expect(hashPayload({ a: 1, b: { d: [1, null], c: '2' } })).toBe(hashPayload({ b: { c: '2', d: [1, null] }, a: 1 }))
+  expect(hashPayload({ a: { b: null } })).toBe(hashPayload({ a: {} }))
+  expect(hashPayload({ a: new Date(0) })).toBe(hashPayload({ a: '1970-01-01T00:00:00.000Z' }))
   for (const other of [{ a: [1, 2] }, { a: [2, 1] }, { a: '1' }, { a: 1 }, { a: { 0: 1 } }, { a: [{ object: [] }] }])
-    expect(payloadHash(other)).not.toBe(payloadHash({ a: [] }))
+    expect(hashPayload(other)).not.toBe(hashPayload({ a: [] }))
 })

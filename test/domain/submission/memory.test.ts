@@ -18,8 +18,8 @@ async function specOf(resources: Record<string, unknown>) {
 
 const memoryOf = async (resources: Record<string, unknown>) => ((await specOf(resources))?.memoryBytes ?? 0) / gib
 
-describe('a job that names no memory', () => {
-  test('gets the part of the node that its cores are', async () => {
+describe('a job without an amount of memory', () => {
+  test('gets the share of the node that its cores are', async () => {
     expect(await memoryOf({})).toBe(4)
     expect(await memoryOf({ cpu: 2.5 })).toBe(10)
     expect(await memoryOf({ cpu: 16 })).toBe(64)
@@ -40,7 +40,7 @@ describe('a job that names no memory', () => {
   })
 })
 
-test('a named amount is kept', async () => {
+test('keeps a given amount', async () => {
   expect(await memoryOf({ memoryGib: 3 })).toBe(3)
   expect(await memoryOf({ memoryBytes: 5 * gib })).toBe(5)
 })

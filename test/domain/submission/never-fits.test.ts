@@ -18,12 +18,12 @@ const never = (asks: string, of = 'the pool') => [
   `No node of ${of} can ever provide ${asks}; the job waits until the pool changes`,
 ]
 
-test('a submission that no node could ever run has a warning that says what it asks for', async () => {
+test('warns about a job that no node could ever run, and names its request', async () => {
   expect(await warnings({ cpu: 17 })).toEqual(never('17 cpu, 1 GiB'))
   expect(await warnings({ gpu: 1, gpuModel: ['a100'] })).toEqual(never('1 cpu, 1 GiB, 1 GPU (model a100) on one node'))
 })
 
-test('one that only has to wait has none, whatever runs there and whatever the node is told', async () => {
+test('does not warn about a job that only has to wait, for other jobs or a drained node', async () => {
   await database.db.sql.query('UPDATE node SET free_cpu_millis = 0')
   expect(await warnings({ cpu: 16 })).toEqual([])
   const [node] = await database.db.sql.query<{ id: string }>('SELECT id FROM node')
@@ -31,14 +31,14 @@ test('one that only has to wait has none, whatever runs there and whatever the n
   expect(await warnings({ cpu: 16 })).toEqual([])
 })
 
-test('a node that comes or goes counts for the next submission', async () => {
+test('the next submission sees added and removed nodes', async () => {
   const { id } = await addNode(it.domain, it.admin, { pool: 'sim', name: 'big', cpu: 32, memoryGib: 64 })
   expect(await warnings({ cpu: 17 })).toEqual([])
   await removeNode(it.domain, it.admin, { id })
   expect(await warnings({ cpu: 17 })).toEqual(never('17 cpu, 1 GiB'))
 })
 
-test('so does one of the configuration', async () => {
+test('the next submission sees nodes of a changed configuration', async () => {
   const pool = { name: 'sim', policy: 'PRIORITY', executors: ['simulated'], relaxReplicas: true } as const
   const queues = [{ name: 'default', pool: 'sim', native: {} }]
   const apply = (nodes: readonly (typeof simNode)[]) => applyPools(it.domain, { pools: [{ ...pool, nodes }], queues })
@@ -48,7 +48,7 @@ test('so does one of the configuration', async () => {
   expect(await warnings({ cpu: 17 })).toEqual(never('17 cpu, 1 GiB'))
 })
 
-test('of a capacity reservation only its own nodes count', async () => {
+test('only the nodes of its capacity reservation count for a job', async () => {
   await addNode(it.domain, it.admin, { pool: 'sim', name: 'big', cpu: 32, memoryGib: 64 })
   const { id } = await createCapacityReservation(it.domain, it.admin, {
     name: 'small',

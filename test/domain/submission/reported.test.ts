@@ -11,7 +11,7 @@ async function warnings(resources: Record<string, unknown>, more: Record<string,
   return outcome.warnings
 }
 
-test('a limit that the executor cannot keep has a warning where the job asks for it', async () => {
+test('warns about a requested limit that the executor cannot enforce', async () => {
   expect(await warnings({ cpu: 1, memoryGib: 1 })).toEqual([])
   const simulated = { version: null, available: true, message: null, unenforced: ['memory', 'cpu', 'pids'] }
   await reportPool(it.domain, 'sim', { executors: { simulated }, unixUserRequired: false, reservedUnixUsers: [] })
@@ -21,7 +21,7 @@ test('a limit that the executor cannot keep has a warning where the job asks for
   expect(await warnings({})).toEqual([])
 })
 
-test('what the executor would refuse at the start is refused at submission, and a time over its limit has a warning', async () => {
+test('refuses options that the executor would refuse at the start, and warns about a time over its limit', async () => {
   const [queue = ''] = (await it.domain.db.sql.query<{ name: string }>('SELECT name FROM submission_queue')).map(
     ({ name }) => name,
   )
@@ -50,12 +50,12 @@ test('what the executor would refuse at the start is refused at submission, and 
     await expect(attributes({ 'simulated.qos': value })).rejects.toThrow(/must be one line of text/)
   expect(await warnings({}, { maxRunTimeSeconds: 300 })).toEqual([])
   expect(await warnings({}, { maxRunTimeSeconds: 301 })).toEqual([
-    `maxRunTimeSeconds 301 is over the limit of queue ${queue}: executor simulated ends the job after 300 s`,
+    `maxRunTimeSeconds 301 exceeds the limit of queue ${queue}: executor simulated ends the job after 300 s`,
   ])
   expect(await warnings({})).toEqual([])
 })
 
-test('an X11 display is refused where the configuration names no image for it', async () => {
+test('refuses an X11 display if the configuration names no image for it', async () => {
   const described = { version: null, available: true, message: null, unenforced: [] }
   const report = (displays: boolean) =>
     reportPool(it.domain, 'sim', {
@@ -74,7 +74,7 @@ test('an X11 display is refused where the configuration names no image for it', 
   expect(await warnings({}, { x11: { gpu: false } })).toEqual([])
 })
 
-test('an executor whose backend does not answer has a warning, and the job waits for it', async () => {
+test('warns that a job waits for an unreachable backend', async () => {
   const simulated = { version: null, available: false, message: 'No engine answers', unenforced: [] }
   await reportPool(it.domain, 'sim', { executors: { simulated }, unixUserRequired: false, reservedUnixUsers: [] })
   expect(await warnings({})).toEqual([

@@ -58,14 +58,14 @@ test.each<[string, Record<string, unknown>]>([
     },
   ],
   ['amounts by process', { resources: { nodeCount: 2, processesPerNode: 2, cpuCoresPerProcess: 3 } }],
-])('%s: the same spec again, as a new job that names the old one', async (_what, spec) => {
+])('%s: submits the same spec as a new job that names the original', async (_what, spec) => {
   const id = await finished(spec)
   const again = await jobOf(await retry(id))
   expect(again.id).not.toBe(id)
   expect(again).toMatchObject({ retryOf: id, spec: await specOf(id) })
 })
 
-test('overrides replace field by field, and whatever excludes them', async () => {
+test('overrides replace fields, and remove the fields that they exclude', async () => {
   const id = await finished({ command: ['a'], name: 'n', durationSeconds: 60, resources: { cpu: 2, memoryBytes: 5 } })
   const overrides = {
     executable: 'b',
@@ -92,7 +92,7 @@ test('overrides replace field by field, and whatever excludes them', async () =>
   })
 })
 
-test('one that is alive is refused, and so is another version than was looked at', async () => {
+test('refuses to retry an alive job, or another version than expected', async () => {
   const id = await it.submit()
   expect(await retry(id)).toMatchObject({ code: 'INVALID_STATE', jobId: id })
   await finishJob(database.db.sql, id)
@@ -100,7 +100,7 @@ test('one that is alive is refused, and so is another version than was looked at
   expect(await retry(id, { expectedVersion: 1 })).toMatchObject({ idempotentHit: false })
 })
 
-test('it has its own key, which answers though the original is gone', async () => {
+test('a retry has its own key, which returns the job even after the original is deleted', async () => {
   const id = await finished({})
   const first = await retry(id, { idempotencyKey: 'again' })
   expect(first).toMatchObject({ idempotentHit: false })
@@ -114,7 +114,7 @@ test('it has its own key, which answers though the original is gone', async () =
   expect(await retry(id)).toMatchObject({ code: 'NOT_FOUND' })
 })
 
-test("another's: not found, or a job of one's own without their account and variables", async () => {
+test("a retry of another user's job is not found, or runs without their account and variables", async () => {
   const lead = await it.user('lea', 'LEAD')
   const plain = await finished({}, ann)
   const withVariables = await finished({ environment: [{ name: 'SECRET', value: 's' }] }, ann)
@@ -130,7 +130,7 @@ test("another's: not found, or a job of one's own without their account and vari
   })
 })
 
-test('quotas are asked again', async () => {
+test('quotas apply to a retry', async () => {
   const id = await finished({})
   await updateLimits(it.domain, it.admin, { userMaxActive: 0 })
   expect(await retry(id)).toMatchObject({ code: 'QUOTA_EXCEEDED' })

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
 import { parseSubmission } from '../../../src/domain/input.ts'
-import { brokenRules } from '../../../src/domain/submission/rules.ts'
+import { findBrokenRules } from '../../../src/domain/submission/rules.ts'
 
 /** The paths of the violations, below `spec`. */
 const brokenBy = (spec: Record<string, unknown>) =>
-  brokenRules(parseSubmission({ spec }).spec, 0).map(({ path }) => path.slice(1).join('.'))
+  findBrokenRules(parseSubmission({ spec }).spec, 0).map(({ path }) => path.slice(1).join('.'))
 
 const job = (resources: Record<string, unknown>, rest: Record<string, unknown> = {}) => ({
   command: ['a'],
@@ -16,7 +16,7 @@ const named = (name: string, ...ports: number[]) => ({
   internalDns: { name, ports: ports.map((port) => ({ port })) },
 })
 
-describe('fields of a spec that contradict each other are named', () => {
+describe('refusals name contradicting fields of a spec', () => {
   test.each<[string, Record<string, unknown>]>([
     ['arguments', { command: ['a'], arguments: ['b'] }],
     ['arguments.1', { executable: 'a', arguments: ['b', `key=\${BERTH_TOKEN}`] }],
@@ -41,7 +41,7 @@ describe('fields of a spec that contradict each other are named', () => {
     expect(brokenBy(spec)).toEqual([path])
   })
 
-  test('all at once', () => {
+  test('reports all violations together', () => {
     const paths = brokenBy({ command: ['a'], arguments: ['b'], input: {}, resources: { gpuModel: ['v100'] } })
     expect(paths).toEqual(['arguments', 'input', 'resources.gpuModel'])
   })
@@ -57,11 +57,11 @@ test.each([
   job({ gpu: 2, gpuIds: [0], anyGpu: true }),
   job({ processCount: 2, processesPerNode: 2 }),
   named('web', 80, 443),
-])('nothing is wrong with %j', (spec) => {
+])('accepts %j', (spec) => {
   expect(brokenBy(spec)).toEqual([])
 })
 
-describe('an account is made of visible parts', () => {
+describe('an account consists of visible parts', () => {
   test.each(['a..b', '.a', 'a.', 'a b', 'a/b', 'a\u0007b', 'a\u202eb', 'a\u200bb', '\u0430dmin'])(
     'not %j',
     (account) => {

@@ -4,7 +4,7 @@ import { QuotaExceeded } from '../../../src/domain/errors.ts'
 import { updateLimits } from '../../../src/domain/limits/limits.ts'
 import { createQuota } from '../../../src/domain/limits/quotas.ts'
 import { applyPools } from '../../../src/domain/machines/pools.ts'
-import { activeSlots, readSlots, releaseSlot, reserveSlot } from '../../../src/domain/submission/slots.ts'
+import { countActiveSlots, readSlots, releaseSlot, reserveSlot } from '../../../src/domain/submission/slots.ts'
 import { submitJobs } from '../../../src/domain/submission/submit.ts'
 import { createDatabase, type TestDatabase } from '../../support/database.ts'
 import { createTestDomain, simNode, type TestDomain } from '../../support/domain.ts'
@@ -43,7 +43,7 @@ const stateOfJob = async (slotId: string) =>
   )[0]?.state
 const exceeded = { code: 'QUOTA_EXCEEDED', quota: 'MAX_ACTIVE', limit, retryable: false }
 
-test('20 at once with limit 5 are exactly 5', async () => {
+test('20 concurrent reservations under a limit of 5 make 5 slots', async () => {
   const outcomes = await Promise.allSettled(Array.from({ length: 20 }, () => reserve()))
   const refused = outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason] : []))
   expect(refused).toHaveLength(20 - limit)
@@ -52,20 +52,20 @@ test('20 at once with limit 5 are exactly 5', async () => {
     expect(refusal).toMatchObject({ ...exceeded, scope: `user:${ann.userName}`, used: limit })
     expect(refusal.message).toBe('Quota exceeded: Maximum 5 concurrent jobs allowed')
   }
-  expect(await activeSlots(it.domain, ann)).toBe(limit)
+  expect(await countActiveSlots(it.domain, ann)).toBe(limit)
 })
 
 test('a submission consumes its slot once, and counts once', async () => {
   const slots = await Promise.all(Array.from({ length: limit }, () => reserve()))
   expect(await submit()).toMatchObject(exceeded)
   expect(await submit(slots[0])).toMatchObject({ idempotentHit: false })
-  expect(await activeSlots(it.domain, ann)).toBe(limit)
+  expect(await countActiveSlots(it.domain, ann)).toBe(limit)
   const [slot] = await readSlots(database.db.sql, [slots[0] ?? ''])
   expect(slot).toMatchObject({ state: 'CONSUMED', jobId: expect.stringMatching(/^job_/) })
   expect(await submit(slots[0])).toMatchObject({ code: 'RESERVATION_EXPIRED', retryable: false })
 })
 
-test('the same slot twice in a group: the second is refused', async () => {
+test('refuses the second submission of a group with the same slot', async () => {
   const slot = await reserve()
   const input = { spec: { command: ['true'] }, slotReservationId: slot }
   const [one, two] = await submitJobs(it.domain, ann, [input, input])
@@ -84,7 +84,7 @@ test('each submission of a group consumes its own slot', async () => {
   expect(slots.map((slot) => used.find(({ id }) => id === slot)?.jobId)).toEqual([jobIds[2], jobIds[0]])
 })
 
-test('a refused submission leaves its slot, and a retry of an accepted one needs none', async () => {
+test('a refused submission keeps its slot, and a repeated request does not consume another one', async () => {
   const slot = await reserve()
   expect(await submit(slot, { spec: { command: ['true'], queue: 'nowhere' } })).toMatchObject({ code: 'INVALID_INPUT' })
   expect(await state(slot)).toBe('ACTIVE')
@@ -93,7 +93,7 @@ test('a refused submission leaves its slot, and a retry of an accepted one needs
   expect(await submit(slot, { idempotencyKey: 'slotted' })).toMatchObject({ jobId, idempotentHit: true })
 })
 
-test('it ends by the clock of the database, and is not consumed after that', async () => {
+test('a slot expires by the clock of the database, and cannot be consumed after that', async () => {
   const short = await reserve(60)
   const long = await reserve()
   await database.moveTime(50_000)
@@ -102,10 +102,10 @@ test('it ends by the clock of the database, and is not consumed after that', asy
   expect([await state(short), await state(long)]).toEqual(['EXPIRED', 'ACTIVE'])
   expect(await submit(short)).toMatchObject({ code: 'RESERVATION_EXPIRED' })
   await database.moveTime(240_000)
-  expect(await activeSlots(it.domain, ann)).toBe(0)
+  expect(await countActiveSlots(it.domain, ann)).toBe(0)
 })
 
-test('it is released once, by its user alone', async () => {
+test('a slot is released once, and only by its user', async () => {
   const slot = await reserve()
   await expect(releaseSlot(it.domain, it.admin, slot)).rejects.toMatchObject({ code: 'NOT_FOUND' })
   expect(await releaseSlot(it.domain, ann, slot)).toEqual({ id: slot, released: true })
@@ -114,7 +114,7 @@ test('it is released once, by its user alone', async () => {
   expect(await submit(slot)).toMatchObject({ code: 'RESERVATION_EXPIRED' })
 })
 
-test("another's slot cannot be used, and does not look different from none", async () => {
+test("another user's slot cannot be used, and looks like a missing one", async () => {
   const theirs = await reserveSlot(it.domain, it.admin, {})
   const message = (id: string) =>
     `The slot reservation ${id} cannot be used: it is expired, consumed, released, or not yours; reserve another slot`
@@ -122,7 +122,7 @@ test("another's slot cannot be used, and does not look different from none", asy
   expect(await submit('slot_none')).toMatchObject({ code: 'RESERVATION_EXPIRED', message: message('slot_none') })
 })
 
-test('50 submissions at once with limit 5 are exactly 5; what ends makes room', async () => {
+test('50 concurrent submissions under a limit of 5 make 5 jobs; finished jobs make room', async () => {
   const outcomes = await Promise.all(Array.from({ length: 50 }, () => submit()))
   const taken = outcomes.flatMap((outcome) =>
     outcome && 'jobId' in outcome && !(outcome instanceof Error) ? [outcome.jobId] : [],
@@ -133,17 +133,17 @@ test('50 submissions at once with limit 5 are exactly 5; what ends makes room', 
   expect(await submit()).toMatchObject(exceeded)
 })
 
-test('without the limit it always succeeds', async () => {
+test('reserving always succeeds without a limit', async () => {
   await updateLimits(it.domain, it.admin, { userMaxActive: null })
   await Promise.all(Array.from({ length: limit * 2 }, () => reserve()))
-  expect(await activeSlots(it.domain, ann)).toBe(limit * 2)
+  expect(await countActiveSlots(it.domain, ann)).toBe(limit * 2)
 })
 
-test.each([0, 3_601])('%i seconds are refused', async (ttlSeconds) => {
+test.each([0, 3_601])('refuses %i seconds', async (ttlSeconds) => {
   await expect(reserve(ttlSeconds)).rejects.toMatchObject({ code: 'INVALID_INPUT' })
 })
 
-test('a slot is no way round userMaxActive of another pool', async () => {
+test('a slot does not bypass userMaxActive of another pool', async () => {
   await using more = await createTestDomain(database.db)
   const pool = { policy: 'PRIORITY', executors: ['simulated'], relaxReplicas: true, nodes: [] } as const
   await applyPools(more.domain, {
@@ -166,7 +166,7 @@ test('a slot is no way round userMaxActive of another pool', async () => {
   expect(await submit(three)).toMatchObject({ idempotentHit: false })
 })
 
-test.each(['WARN', 'REQUIRE_APPROVAL'] as const)('a slot is no way round CONCURRENT_JOBS with %s', async (action) => {
+test.each(['WARN', 'REQUIRE_APPROVAL'] as const)('a slot does not bypass CONCURRENT_JOBS with %s', async (action) => {
   const quota = { type: 'CONCURRENT_JOBS', action, scope: 'USER', key: ann.userName, limit: 1 }
   await createQuota(it.domain, it.admin, quota)
   const [one, two] = [await reserve(), await reserve()]

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
-import { findings } from '../../../src/domain/selfcheck/selfcheck.ts'
-import { submit } from '../../../src/domain/submission/start-now.ts'
+import { findViolations } from '../../../src/domain/selfcheck/selfcheck.ts'
+import { submitAll } from '../../../src/domain/submission/start-now.ts'
 import { createDatabase } from '../../support/database.ts'
 import { createTestDomain } from '../../support/domain.ts'
 
-test('an SQL error provoked in one of 256 is the answer of that one; the other 255 are told of their jobs', async () => {
+test('an SQL error in one of 256 submissions fails that one; the other 255 return their jobs', async () => {
   await using database = await createDatabase()
   await using it = await createTestDomain(database.db)
   const { sql } = database.db
@@ -13,7 +13,7 @@ test('an SQL error provoked in one of 256 is the answer of that one; the other 2
     spec: { command: ['true'], name: n === 100 ? 'poison' : `fine ${n}` },
     idempotencyKey: `key ${n}`,
   }))
-  const outcomes = await submit(it.domain, it.admin, inputs)
+  const outcomes = await submitAll(it.domain, it.admin, inputs)
   expect(outcomes[100]).toMatchObject({
     name: 'Unavailable',
     message: expect.stringMatching(/^This submission failed/),
@@ -22,32 +22,32 @@ test('an SQL error provoked in one of 256 is the answer of that one; the other 2
   const jobs = await sql.query<{ id: string }>('SELECT id FROM job ORDER BY sequence')
   expect(jobs.map(({ id }) => id)).toEqual(ids)
   expect(ids).toHaveLength(255)
-  await expect(submit(it.domain, it.admin, inputs.slice(100, 101))).rejects.toThrow('provoked')
+  await expect(submitAll(it.domain, it.admin, inputs.slice(100, 101))).rejects.toThrow('provoked')
   await sql.query('ALTER TABLE job DROP CONSTRAINT provoked')
-  expect(await submit(it.domain, it.admin, inputs.slice(99, 101))).toMatchObject([
+  expect(await submitAll(it.domain, it.admin, inputs.slice(99, 101))).toMatchObject([
     { idempotentHit: true },
     { idempotentHit: false },
   ])
-  expect(await findings(sql)).toEqual([])
+  expect(await findViolations(sql)).toEqual([])
 })
 
-test('what needs an approval is refused where it is not to wait, and not tried again', async () => {
+test('noWait refuses a job that needs an approval, without another attempt', async () => {
   await using database = await createDatabase()
   await using it = await createTestDomain(database.db)
   const wish = { spec: { command: ['true'] }, requiresApproval: true, noWait: true }
-  expect(await submit(it.domain, it.admin, [wish])).toMatchObject([
+  expect(await submitAll(it.domain, it.admin, [wish])).toMatchObject([
     { code: 'REJECTED', retryable: false, reasons: [{ code: 'APPROVAL_PENDING' }] },
   ])
 })
 
-test('what a scheduler does not reach in time is unavailable, and the rest of the call is answered', async () => {
+test('submissions that the scheduler does not reach in time are Unavailable, and the others are answered', async () => {
   await using database = await createDatabase()
   await using it = await createTestDomain(database.db)
   const { clock } = it.domain
   let looks = 0
   const slow = { ...it.domain, clock: { ...clock, monotonicMs: () => clock.monotonicMs() + 20_000 * looks++ } }
   const spec = { command: ['true'] }
-  const outcomes = await submit(slow, it.admin, [{ spec, dryRun: true }, { spec }, { spec, noWait: true }])
+  const outcomes = await submitAll(slow, it.admin, [{ spec, dryRun: true }, { spec }, { spec, noWait: true }])
   expect(outcomes).toMatchObject([
     { name: 'Unavailable', message: expect.stringContaining('within 15 s of the 2 with dryRun or noWait') },
     { idempotentHit: false },

@@ -43,7 +43,7 @@ describe('an accepted submission', () => {
     ])
   })
 
-  test('is answered with the job as it is stored', async () => {
+  test('returns the job as it is stored', async () => {
     const spec = {
       command: ['true'],
       name: 'all',
@@ -65,7 +65,7 @@ describe('an accepted submission', () => {
     expect(blocked).toMatchObject({ job: { state: 'BLOCKED' } })
   })
 
-  test('fills in defaults once, so that the stored spec says everything', async () => {
+  test('stores the spec with all defaults', async () => {
     const id = await it.submit({ resources: { gpuIds: null, memoryGib: 2 } })
     const [row] = await sql<{ spec: Record<string, unknown> }>('SELECT spec FROM job WHERE id = $1', [id])
     expect(row?.spec).toMatchObject({
@@ -90,7 +90,7 @@ describe('an accepted submission', () => {
     expect(rows.map(({ id }) => id)).toEqual(ids)
   })
 
-  test('warns about what it normalises', async () => {
+  test('warns about changed values', async () => {
     const [outcome] = await submitJobs(it.domain, it.admin, [
       { spec: { command: ['true'], restartable: true, preemptable: false } },
     ])
@@ -98,7 +98,7 @@ describe('an accepted submission', () => {
   })
 })
 
-describe('bad input is refused with field and rule, and nothing is written', () => {
+describe('invalid input is refused with field and rule, and nothing is written', () => {
   test.each([
     ['an empty command', { command: [] }, 'spec.command', /empty/],
     ['a command whose first word is empty', { command: [''] }, 'spec.command.0', /empty/],
@@ -155,7 +155,7 @@ describe('bad input is refused with field and rule, and nothing is written', () 
       /gpu to be at least 1/,
     ],
     ['an unknown device', { command: ['a'], resources: { gpu: 1, gpuIds: [9] } }, 'spec.resources.gpuIds', /no GPU 9/],
-    ['an unknown queue', { command: ['a'], queue: 'nowhere' }, 'spec.queue', /no queue nowhere/],
+    ['an unknown queue', { command: ['a'], queue: 'nowhere' }, 'spec.queue', /Queue nowhere does not exist/],
     [
       'an executor that the queue lacks',
       { command: ['a'], queue: 'default', executor: 'slurm' },
@@ -163,8 +163,13 @@ describe('bad input is refused with field and rule, and nothing is written', () 
       /default has no executor slurm/,
     ],
     ['an unknown executor', { command: ['a'], executor: 'slurm' }, 'spec.executor', /executor slurm/],
-    ['an unknown dependency', { command: ['a'], dependsOn: [{ jobId: 'job_x' }] }, 'spec.dependsOn.0.jobId', /no job/],
-    ['a team, where there are none', { command: ['a'], team: 'ml' }, 'spec.team', /no team ml/],
+    [
+      'an unknown dependency',
+      { command: ['a'], dependsOn: [{ jobId: 'job_x' }] },
+      'spec.dependsOn.0.jobId',
+      /Job job_x not found/,
+    ],
+    ['an unknown team', { command: ['a'], team: 'ml' }, 'spec.team', /not a member of a team ml/],
     [
       'more than all machines of the world',
       { command: ['a'], resources: { cpu: 1_000_000, replicas: 2 } },
@@ -180,7 +185,7 @@ describe('bad input is refused with field and rule, and nothing is written', () 
     expect(violations.map((violation) => violation.message).join()).toMatch(message)
   })
 
-  test('one bad item of a group spoils nothing for the others', async () => {
+  test('a refused item of a group does not affect the others', async () => {
     const outcomes = await submitJobs(it.domain, it.admin, [
       { spec: { command: ['a'] } },
       { spec: { command: ['a'], queue: 'x' } },
@@ -196,7 +201,7 @@ describe('bad input is refused with field and rule, and nothing is written', () 
   })
 })
 
-test('an SQL error provoked in one item of a group refuses that item only', async () => {
+test('an SQL error in one item of a group fails only that item', async () => {
   await sql(`ALTER TABLE job ADD CONSTRAINT provoked CHECK (name IS DISTINCT FROM 'poison')`)
   const inputs = Array.from({ length: 64 }, (_, i) => ({
     spec: { command: ['true'], name: i === 40 ? 'poison' : 'fine' },
@@ -206,7 +211,7 @@ test('an SQL error provoked in one item of a group refuses that item only', asyn
   await sql('ALTER TABLE job DROP CONSTRAINT provoked')
 })
 
-test('a defect with one submission of a group fails that one only', async () => {
+test('a defect of one submission of a group fails only that one', async () => {
   const viewer = await it.user('odd', 'RESEARCHER')
   const defect = new TypeError('a defect')
   const odd = Object.defineProperty({ ...viewer }, 'userName', {
@@ -220,7 +225,7 @@ test('a defect with one submission of a group fails that one only', async () => 
   expect(outcomes).toMatchObject([{ status: 'fulfilled' }, { reason: defect }, { status: 'fulfilled' }])
 })
 
-test('submissions of one group have the quotas of their own level', async () => {
+test('each submission of a group has the quotas of its level', async () => {
   const researcher = await it.user('rita', 'RESEARCHER')
   const lead = { ...researcher, level: 'LEAD' as const }
   const quota = { type: 'CONCURRENT_JOBS', action: 'BLOCK', scope: 'LEVEL', key: 'RESEARCHER', limit: 0 }
@@ -232,7 +237,7 @@ test('submissions of one group have the quotas of their own level', async () => 
   await deleteQuota(it.domain, it.admin, { id })
 })
 
-test('no more jobs of a user wait for approval than the pool allows, those of one call included', async () => {
+test('userMaxBlocked limits the jobs that wait for approval, also within one call', async () => {
   await updateLimits(it.domain, it.admin, { userMaxBlocked: 2 })
   const olga = await it.user('olga', 'RESEARCHER')
   const submit = (viewer: Viewer, ...asks: boolean[]) =>

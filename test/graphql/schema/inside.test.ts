@@ -2,7 +2,7 @@ import { createClient } from 'graphql-ws'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { WebSocket } from 'ws'
 import { deleteJob } from '../../../src/domain/control/remove.ts'
-import { runTokenOf } from '../../../src/domain/inside/run-tokens.ts'
+import { deriveRunToken } from '../../../src/domain/inside/run-tokens.ts'
 import { type Move, transition } from '../../../src/domain/jobs/transition.ts'
 import { applyBootstrapToken } from '../../../src/domain/people/tokens.ts'
 import type { Json } from '../../support/client.ts'
@@ -46,7 +46,7 @@ async function runningJob(on: TestServer = server): Promise<RunningJob> {
   const jobId = await on.submit()
   await move(on, jobId, { from: 'QUEUED', to: 'STARTING', reason: null })
   const runId = await move(on, jobId, { from: 'STARTING', to: 'RUNNING', reason: null })
-  return { jobId, runId, self: personWith(on.url, await runTokenOf(on.domain, runId)) }
+  return { jobId, runId, self: personWith(on.url, await deriveRunToken(on.domain, runId)) }
 }
 
 const end = (on: TestServer, jobId: string) =>
@@ -100,7 +100,7 @@ describe('the token of a run', () => {
   it('is invalid after the run, when forged, or from another installation', async () => {
     const { self, jobId, runId } = await runningJob()
     const forged = `berth_${runId}_${'A'.repeat(43)}`
-    const elsewhere = await runTokenOf(single.domain, runId)
+    const elsewhere = await deriveRunToken(single.domain, runId)
     for (const token of [forged, elsewhere, 'berth_run_x'])
       expect((await personWith(server.url, token).ask(report, { fraction: 1 })).status).toBe(401)
     await end(server, jobId)
