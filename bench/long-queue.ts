@@ -1,6 +1,6 @@
 import pg from 'pg'
 import type { Viewer } from '../src/domain/access.ts'
-import { viewerOf } from '../src/domain/access.ts'
+import { createViewer } from '../src/domain/access.ts'
 import { type Domain, topics } from '../src/domain/domain.ts'
 import type { Leader } from '../src/domain/leadership.ts'
 import { applyPools, type DeclaredNode, ensureLocalUser } from '../src/domain/machines/pools.ts'
@@ -87,7 +87,7 @@ const nodeOf = (i: number): DeclaredNode => ({
 async function makeJobs(domain: Domain, length: Length): Promise<void> {
   const { jobs, lanes, people = 0, greatLanes = 0 } = length
   const id = await ensureLocalUser(domain, 'local')
-  const viewer: Viewer = viewerOf({ id, name: 'local', level: 'ADMIN', allow: [], deny: [] })
+  const viewer: Viewer = createViewer({ id, name: 'local', level: 'ADMIN', allow: [], deny: [] })
   const resources = { cpu: 1, memoryBytes: 1, gpu: 1 }
   const environment = [{ name: 'SIM_RUN_SECONDS', value: '86400' }]
   const [made] = await submitJobs(domain, viewer, [{ spec: { command: ['true'], resources, environment } }])

@@ -3,7 +3,7 @@ import { chmod, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
-import { type Viewer, viewerOf } from '../src/domain/access.ts'
+import { createViewer, type Viewer } from '../src/domain/access.ts'
 import { type Domain, topics } from '../src/domain/domain.ts'
 import { newId } from '../src/domain/ids.ts'
 import { setScopeLimit } from '../src/domain/limits/limits.ts'
@@ -136,7 +136,7 @@ async function prepare(domain: Domain, planned: PoolPlan) {
     queues: [{ name: 'default', pool, native: {} }],
   })
   const id = await ensureLocalUser(domain, 'local')
-  const admin = viewerOf({ id, name: 'local', level: 'ADMIN', allow: [], deny: [] })
+  const admin = createViewer({ id, name: 'local', level: 'ADMIN', allow: [], deny: [] })
   const entries: [string, Viewer][] = []
   for (const [name, level] of Object.entries(people)) {
     const userId = newId('user', domain.time.nowMs())
@@ -147,7 +147,7 @@ async function prepare(domain: Domain, planned: PoolPlan) {
       level,
       allow,
     ])
-    entries.push([name, viewerOf({ id: userId, name, level, allow, deny: [] })])
+    entries.push([name, createViewer({ id: userId, name, level, allow, deny: [] })])
   }
   for (const account of teams)
     await domain.db.sql.query(

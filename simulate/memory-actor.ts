@@ -1,7 +1,7 @@
 import { basePriority } from '../src/domain/access.ts'
-import { isAtOrBelow, rootOf, shareAccountOf } from '../src/domain/accounts.ts'
+import { findRootAccount, isAtOrBelow, toShareAccount } from '../src/domain/accounts.ts'
 import { QuotaExceeded } from '../src/domain/errors.ts'
-import { laneOf } from '../src/domain/lanes.ts'
+import { makeLane } from '../src/domain/lanes.ts'
 import type { LimitChange } from '../src/domain/limits/limits.ts'
 import {
   type Amounts,
@@ -13,7 +13,7 @@ import {
 import { noUsage } from '../src/domain/limits/quota-usage.ts'
 import { backOffSeconds } from '../src/domain/machines/node-trouble.ts'
 import type { FreeNode } from '../src/domain/machines/placement.ts'
-import { settingsOf } from '../src/domain/scheduling.ts'
+import { mergeSettings } from '../src/domain/scheduling.ts'
 import type { JobSpec } from '../src/domain/spec.ts'
 import { isHolding } from '../src/domain/state.ts'
 import { normaliseSpec } from '../src/domain/submission/normalise.ts'
@@ -109,7 +109,7 @@ export class MemoryActor implements Actor {
         return
       case 'PLAN': {
         const { scheduling, weights } = action.planning
-        const settings = settingsOf(this.plan.policy, scheduling)
+        const settings = mergeSettings(this.plan.policy, scheduling)
         this.memory.changeSettings({ ...settings, weights: new Map(Object.entries(weights)) })
         return
       }
@@ -140,7 +140,7 @@ export class MemoryActor implements Actor {
       destination: undefined,
     })
     const level = people[asks.by]
-    const lane = laneOf({
+    const lane = makeLane({
       pool: 'sim',
       userId: asks.by,
       teamId: null,
@@ -158,7 +158,7 @@ export class MemoryActor implements Actor {
   }
 
   private shareAccount(account: string): string {
-    return shareAccountOf(account, rootOf(account, teams), Object.fromEntries(this.memory.settings.weights))
+    return toShareAccount(account, findRootAccount(account, teams), Object.fromEntries(this.memory.settings.weights))
   }
 
   private newJob(asks: Asks, { lane, spec }: Pick<SimulatedJob, 'lane'> & { spec: JobSpec }): SimulatedJob {

@@ -2,7 +2,7 @@ import { type LimitRule, listLimitRules } from '../src/domain/limits/in-use.ts'
 import type { LimitChange } from '../src/domain/limits/limits.ts'
 import type { FreeNode } from '../src/domain/machines/placement.ts'
 import type { DeclaredNode } from '../src/domain/machines/pools.ts'
-import { settingsOf } from '../src/domain/scheduling.ts'
+import { mergeSettings } from '../src/domain/scheduling.ts'
 import type { PoolSettings } from '../src/scheduler/plan/model.ts'
 import type { ModelLimit, PoolPlan } from './actions.ts'
 
@@ -23,7 +23,7 @@ export const freeNode = (node: DeclaredNode): FreeNode => ({
 })
 
 export const settingsIn = ({ policy, limits, models, planning }: PoolPlan): PoolSettings => ({
-  ...settingsOf(policy, planning.scheduling),
+  ...mergeSettings(policy, planning.scheduling),
   pool: 'sim',
   policy,
   revision: 1,

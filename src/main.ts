@@ -10,7 +10,7 @@ import { exposedWithoutLogin, isLoopbackAddress, noLoginPossible } from './confi
 import { greeting } from './config/greeting.ts'
 import { explainListenError } from './config/listening.ts'
 import { type Config, ConfigError, type PoolConfig, readConfig } from './config.ts'
-import { type Viewer, viewerOf } from './domain/access.ts'
+import { createViewer, type Viewer } from './domain/access.ts'
 import { createChainer } from './domain/audit/audit-chain.ts'
 import { applyApprovalRules } from './domain/control/approval-rule-changes.ts'
 import { type Domain, localTopics, topics } from './domain/domain.ts'
@@ -65,13 +65,13 @@ const { version } = about
  * could not store by then.
  */
 const stopMsMax = 7_000
-/** How long a start may go on after the process was told to stop. */
+/** How long a start may go on after a stop signal. */
 const startEndMsMax = 1_000
 const startAgainMs = 500
 /** How soon a backend that comes or goes shows in `System.executors`. */
 const reportMs = 30_000
 
-/** What was built so far. */
+/** Parts that were built so far. */
 interface Running {
   readonly parts: Parts
   /** The embedded PostgreSQL. */
@@ -225,7 +225,7 @@ const openMore = (
 
 async function localViewer(domain: Domain): Promise<Viewer> {
   const id = await ensureLocalUser(domain, localUser)
-  return viewerOf({ id, name: localUser, level: 'ADMIN', allow: [], deny: [] })
+  return createViewer({ id, name: localUser, level: 'ADMIN', allow: [], deny: [] })
 }
 
 /** Whether the server runs in single-user mode; throws when the start would admit every caller, or none. */
@@ -255,15 +255,15 @@ interface Scheduling {
   jobUrl: string
 }
 
-async function hereOf({ dataDir, database }: Config, { machineId }: Machine): Promise<Here & { place: string }> {
+async function readHere({ dataDir, database }: Config): Promise<Here & { place: string }> {
   const path = resolve(dataDir)
   const { id, place } = await identify(path, await readBootId())
-  return { id, place, formerly: `${machineId}:${path}`, holdsDatabase: database.url === null }
+  return { id, place, holdsDatabase: database.url === null }
 }
 
 async function schedule({ config, domain, machine, fresh, jobUrl }: Scheduling, down: Parts): Promise<void> {
   const { clock, log } = domain
-  const { place, ...here } = await hereOf(config, machine)
+  const { place, ...here } = await readHere(config)
   const holder = `${machine.host}:${process.pid}:${Math.round(performance.timeOrigin)}`
   const owners = await findOwners(serverFiles(config))
   for (const pool of config.pools) {

@@ -11,7 +11,7 @@ import { root } from './support/sources.ts'
 import { until } from './support/until.ts'
 
 /**
- * What the guides say to type is typed here: the shell blocks of a guide are one session, from the first to the last,
+ * Types the commands of the guides: the shell blocks of a guide are one session, from the first to the last,
  * in a folder where `berth` and the packages are at hand; blocks of JavaScript are the files that their first line
  * names.
  */
@@ -225,7 +225,7 @@ test('the table of limits in api.md has the numbers of the code', async () => {
   expect(rows.filter((row) => !text.includes(row))).toEqual([])
 })
 
-test('every code of a problem is told, and no other', async () => {
+test('every code of a problem is documented, and no other', async () => {
   const [, told = ''] = (await guide('api.md')).match(/^\| `code` of a problem.*\n\|-.*\n((?:\|.*\n)*)/m) ?? []
   const codes = [...told.matchAll(/^\| ((?:`\w+` )+)/gm)].flatMap(([, cell = '']) => cell.match(/\w+/g) ?? [])
   const [, values = ''] =
@@ -233,7 +233,7 @@ test('every code of a problem is told, and no other', async () => {
   expect(codes.sort()).toEqual(values.match(/(?<=^ {2})[A-Z_]+$/gm))
 })
 
-test('every flag and every verb of the command line is told, and no other', async () => {
+test('every flag and every verb of the command line is documented, and no other', async () => {
   const text = await guide('cli.md')
   const help = async (...words: string[]) => (await run(join(root, 'berth'), [...words, '--help'])).stdout
   const verbs = [...(await help()).matchAll(/^ {2}([a-z]+) /gm)]

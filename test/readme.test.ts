@@ -7,7 +7,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type BerthProcess, freePort, startBerth } from './support/berth-process.ts'
 import { root } from './support/sources.ts'
 
-/** What the README says to type is typed here. `npm ci`, `npm start` and `npm run check` are how this runs at all. */
+/** Types the commands of the README. `npm ci`, `npm start` and `npm run check` are how this runs at all. */
 let dataDir: string
 let server: BerthProcess
 let commands: string[]

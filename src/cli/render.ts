@@ -134,7 +134,7 @@ export function startText(start: Start | null | undefined): string | null {
   return likely === null || start.earliest === start.latest ? bounds : `${likely} (${bounds})`
 }
 
-/** The forecast alone; null: there is none. */
+/** The forecast without its bounds; null: no forecast. */
 export function likelyStart({ p50, p90 }: Pick<Start, 'p50' | 'p90'>): string | null {
   if (p50 === null) return null
   return `about ${timeText(p50)}${p90 === null || p90 === p50 ? '' : `, in 9 of 10 cases by ${timeText(p90)}`}`

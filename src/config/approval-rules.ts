@@ -2,11 +2,11 @@ import { z } from 'zod'
 import { executorDefault } from '../domain/executors.ts'
 import { patternProblem } from '../domain/pattern.ts'
 import {
-  amountOf,
   type ConfigProblem,
   flag,
   level,
   list,
+  parseAmount,
   problemText,
   section,
   shortText,
@@ -30,7 +30,7 @@ const pattern = (example: string) =>
   })
 
 const condition = section({
-  costAbove: amountOf('cost', [0, 1e12], '50').optional(),
+  costAbove: parseAmount('cost', [0, 1e12], '50').optional(),
   hardware: pattern('"*h100*"').optional(),
   executor: shortText(executorDefault).optional(),
   levelNotIn: list(level).optional(),

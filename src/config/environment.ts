@@ -14,7 +14,7 @@ interface Expansion {
   problems: ConfigProblem[]
 }
 
-/** Replaces `${NAME}` in every text of the file, so that secrets can stay out of it. */
+/** Replaces `${NAME}` in every text of the file, so that secrets can stay out of the file. */
 export function expandVariables(input: unknown, { env, path, problems }: Expansion): unknown {
   if (typeof input === 'string')
     return input.replace(/\$\{([A-Za-z_]\w*)\}/g, (_, variable: string) => {

@@ -6,7 +6,6 @@ import { quotaSection } from './quotas.ts'
 import { schedulingSection } from './scheduling.ts'
 import { serverSection } from './server.ts'
 import {
-  amountOf,
   flag,
   level,
   list,
@@ -14,6 +13,7 @@ import {
   matching,
   name,
   notYetAvailable,
+  parseAmount,
   section,
   text,
   url,
@@ -54,7 +54,7 @@ const limits = section({
 
 const gpu = section({
   model: text('"Tesla V100-SXM2-32GB"'),
-  memoryGib: amountOf('GiB', [0, 10_000], '32'),
+  memoryGib: parseAmount('GiB', [0, 10_000], '32'),
   tensorCores: flag.default(false),
   cuda: value<string[]>(
     { what: 'the lowest and the highest version, in quotes', example: '["9.0", "11.8"]' },
@@ -65,14 +65,14 @@ const gpu = section({
 
 const node = section({
   name: name('n1'),
-  cpu: amountOf('cores', [0.001, coresMax], '16'),
-  memoryGib: amountOf('GiB', [0.001, 1_000_000], '64'),
+  cpu: parseAmount('cores', [0.001, coresMax], '16'),
+  memoryGib: parseAmount('GiB', [0.001, 1_000_000], '64'),
   cpuModel: text('"intel xeon gold 6154"').optional(),
   infiniband: flag.default(false),
   gpus: list(gpu).default([]),
 })
 
-const rate = (example: string) => amountOf('cost', [0, 1e9], example)
+const rate = (example: string) => parseAmount('cost', [0, 1e9], example)
 
 const executor = word(executorNames)
 
@@ -87,7 +87,7 @@ const pool = section({
   nodes: list(node).optional(),
   limits: limits.prefault({}),
   scheduling: schedulingSection.prefault({}),
-  weights: map(amountOf('weight', [0.000_001, 1_000_000], '2')).default({}),
+  weights: map(parseAmount('weight', [0.000_001, 1_000_000], '2')).default({}),
   rates: section({
     cpuHour: rate('0.02'),
     gpuHour: rate('1.5'),

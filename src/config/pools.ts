@@ -1,4 +1,4 @@
-import { type ExecutorName, executorDefault, executorsDefault, traitsOf } from '../domain/executors.ts'
+import { type ExecutorName, executorDefault, executorsDefault, findTraits } from '../domain/executors.ts'
 import type { ConfigFile, PoolEntry } from './file.ts'
 import type { ConfigProblem } from './value.ts'
 
@@ -33,7 +33,7 @@ export function checkPool(pool: PoolEntry, index: number): ConfigProblem[] {
   const executor = executors.find((name) => !sharesMachine(name)) ?? executors[0] ?? executorDefault
   if (!sharesMachine(executor) && new Set(executors).size > 1)
     problems.push(at('executors', `${executor} must be the only executor of a pool`, 'define another pool for it'))
-  const isShared = executors.some((name) => traitsOf(name).needsSharedDir)
+  const isShared = executors.some((name) => findTraits(name).needsSharedDir)
   if (isShared && pool.sharedDir === undefined)
     problems.push(
       at('sharedDir', 'is missing', `name the folder that the cluster and this machine share, for ${executor}`),
@@ -47,17 +47,17 @@ export function checkPool(pool: PoolEntry, index: number): ConfigProblem[] {
 
 /** Jobs on other machines cannot reach the server at the address it listens on. */
 export function checkPublicUrl({ pools, server }: ConfigFile): ConfigProblem[] {
-  const needs = pools.flatMap(poolExecutors).find((name) => traitsOf(name).needsPublicUrl)
+  const needs = pools.flatMap(poolExecutors).find((name) => findTraits(name).needsPublicUrl)
   if (!needs || server.publicUrl !== undefined) return []
   const reason = `is missing: jobs of the executor ${needs} need an address of the server`
   return [{ path: 'server.publicUrl', reason, remedy: 'for example https://berth.example.org' }]
 }
 
-const sharesMachine = (executor: ExecutorName) => traitsOf(executor).nodes === 'MACHINE'
+const sharesMachine = (executor: ExecutorName) => findTraits(executor).nodes === 'MACHINE'
 
 /** The problem with the declared nodes of a pool of this executor; null: the nodes are valid. */
 function wrongNodes(executor: ExecutorName, nodes: PoolEntry['nodes']): [reason: string, remedy: string] | null {
-  const { nodes: source } = traitsOf(executor)
+  const { nodes: source } = findTraits(executor)
   switch (source) {
     case 'MACHINE':
       if (!nodes || nodes.length === 1) return null

@@ -1,6 +1,6 @@
 import type { z } from 'zod'
 import { quotaActions, quotaScopes, quotaTypes } from '../domain/limits/quota-rules.ts'
-import { amountOf, type ConfigProblem, configUserLevels, section, text, word } from './value.ts'
+import { type ConfigProblem, configUserLevels, parseAmount, section, text, word } from './value.ts'
 
 /** `quotas:` of the configuration file: limits on submissions, with the names of the API. */
 
@@ -9,7 +9,7 @@ export const quotaSection = section({
   action: word(quotaActions),
   scope: word(quotaScopes),
   key: text('ml').optional(),
-  limit: amountOf('jobs, GPUs or cost', [0, 1e15], '5'),
+  limit: parseAmount('jobs, GPUs or cost', [0, 1e15], '5'),
 })
 
 type QuotaEntry = z.output<typeof quotaSection>

@@ -1,19 +1,19 @@
 import type { z } from 'zod'
-import { amountOf, flag, section, value, wholeNumber, word } from './value.ts'
+import { flag, parseAmount, section, value, wholeNumber, word } from './value.ts'
 
 /** `scheduling:` of a pool: how its runs are started and ended, and how it is planned. */
 
 const yearSeconds = 31_536_000
-const seconds = (example: string) => amountOf('seconds', [0, yearSeconds], example)
+const seconds = (example: string) => parseAmount('seconds', [0, yearSeconds], example)
 const countMax = 1_000_000
 
 export const schedulingSection = section({
-  graceSeconds: amountOf('seconds', [1, 600], '30').default(30),
+  graceSeconds: parseAmount('seconds', [1, 600], '30').default(30),
   maxStartAttempts: wholeNumber(1, 100, '3').default(3),
   nodeLostAfterSeconds: seconds('60').default(60),
   automatic: flag.optional(),
-  starvationThresholdMinutes: amountOf('minutes', [0, yearSeconds / 60], '60, or 0 for never').optional(),
-  shareHalfLifeSeconds: amountOf('seconds', [1, yearSeconds], '86400, or null to forget the past')
+  starvationThresholdMinutes: parseAmount('minutes', [0, yearSeconds / 60], '60, or 0 for never').optional(),
+  shareHalfLifeSeconds: parseAmount('seconds', [1, yearSeconds], '86400, or null to forget the past')
     .nullable()
     .optional(),
   holdAfterSeconds: seconds('600').optional(),
@@ -21,7 +21,7 @@ export const schedulingSection = section({
     { what: `a number of seconds from 0 to ${yearSeconds}, or -1`, example: '3600, or -1 for no rotations' },
     (input) => typeof input === 'number' && (input === -1 || (input >= 0 && input <= yearSeconds)),
   ).optional(),
-  nonPreemptableFraction: amountOf('parts of one', [0, 1], '0.25').optional(),
+  nonPreemptableFraction: parseAmount('parts of one', [0, 1], '0.25').optional(),
   minRunBeforePreemptSeconds: seconds('600').optional(),
   maxPreemptionsPerJob: wholeNumber(0, countMax, '2').optional(),
   maxPreemptionsPerMinute: wholeNumber(0, countMax, '60, or null for no limit').nullable().optional(),

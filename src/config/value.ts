@@ -83,7 +83,7 @@ export const wholeNumber = (min: number, max: number, example: string) =>
     { what: `a whole number from ${min} to ${max}`, example },
     (input) => Number.isInteger(input) && isInRange(input, min, max),
   )
-export const amountOf = (unit: string, [min, max]: readonly [number, number], example: string) =>
+export const parseAmount = (unit: string, [min, max]: readonly [number, number], example: string) =>
   value<number>({ what: `a number of ${unit} from ${min} to ${max}`, example }, (input) => isInRange(input, min, max))
 export const flag = value<boolean>(
   { what: 'true or false', example: 'true, without quotes' },

@@ -29,10 +29,10 @@ const added = {
 
 export type Permission = (typeof added)[UserLevel][number]
 
-export const permissionsOf = (level: UserLevel): ReadonlySet<Permission> =>
+export const listPermissions = (level: UserLevel): ReadonlySet<Permission> =>
   new Set(userLevels.slice(0, userLevels.indexOf(level) + 1).flatMap((step): readonly Permission[] => added[step]))
 
-const known: ReadonlySet<string> = permissionsOf('ADMIN')
+const known: ReadonlySet<string> = listPermissions('ADMIN')
 export const permissionsMax = known.size
 export const isPermission = (text: string): text is Permission => known.has(text)
 
@@ -96,7 +96,7 @@ export interface RunIdentity {
   readonly number: number
 }
 
-/** The person behind a request. `viewerOf` makes it once per request or connection; its permissions are final. */
+/** The person behind a request. `createViewer` makes it once per request or connection; its permissions are final. */
 export interface Viewer {
   readonly userId: string
   readonly userName: string
@@ -116,11 +116,11 @@ export interface Viewer {
   readonly run: RunIdentity | null
 }
 
-export function viewerOf(person: Person, entry: Entry = {}): Viewer {
+export function createViewer(person: Person, entry: Entry = {}): Viewer {
   const { scopes = tokenScopes, ip = null, token = null, expiresAtMs = null } = entry
   const { id, name, level, allow, deny } = person
   const granted = new Set(
-    [...permissionsOf(level), ...allow.filter(isPermission)].filter((each) => !deny.includes(each)),
+    [...listPermissions(level), ...allow.filter(isPermission)].filter((each) => !deny.includes(each)),
   )
   const inScope = (each: Permission) => scopeOf[each] === 'READ' || scopes.includes(scopeOf[each])
   const permissions = new Set([...granted].filter(inScope))
@@ -156,9 +156,9 @@ export function demandToRead(viewer: Viewer, permission: Permission): void {
  * A change of another person's level, permissions or tokens needs a level that is not below theirs, and all of their
  * permissions. Otherwise the right to write users or tokens would be the right to everything.
  */
-export function demandAllOf(viewer: Viewer, person: Person): void {
+export function demandAllPermissions(viewer: Viewer, person: Person): void {
   if (userLevels.indexOf(person.level) > userLevels.indexOf(viewer.level)) throw new Forbidden(`level:${person.level}`)
-  for (const permission of viewerOf(person).granted) demandToRead(viewer, permission)
+  for (const permission of createViewer(person).granted) demandToRead(viewer, permission)
 }
 
 /** For what would give a person the rights or the name of another: no single permission is enough. */

@@ -30,7 +30,7 @@ export const accountsAbove = (account: string): string[] =>
  * The highest owned account at or above this one. An account without an owner, which only an ADMIN may charge, counts
  * by its first segment. `teams`: accounts of teams that may be above it.
  */
-export function rootOf(account: string, teams: readonly string[]): string {
+export function findRootAccount(account: string, teams: readonly string[]): string {
   const [first = account, person] = account.split('.')
   if (first === people && person !== undefined) return `${people}.${person}`
   return accountsAbove(account).find((above) => teams.includes(above)) ?? first
@@ -40,5 +40,5 @@ export function rootOf(account: string, teams: readonly string[]): string {
 export type Weights = Readonly<Record<string, number>>
 
 /** The account whose share of the pool a job of this account uses. */
-export const shareAccountOf = (account: string, root: string, weights: Weights): string =>
+export const toShareAccount = (account: string, root: string, weights: Weights): string =>
   accountsAbove(account).findLast((above) => isAtOrBelow(above, root) && Object.hasOwn(weights, above)) ?? root

@@ -4,7 +4,7 @@ import { rememberApplied } from './applied.ts'
 import type { JobSpec } from './spec.ts'
 
 /**
- * What jobs cost. A pool may have a price for a core and for a GPU per hour. Before a job runs, its cost is the
+ * Cost of jobs. A pool may have a price for a core and for a GPU per hour. Before a job runs, its cost is the
  * expected one: the submitter's estimate, or the price of all its resources for the longest time that all of its
  * attempts may run, whichever is greater. From the end of each run, the cost is measured: what the run held from RUNNING
  * to its end. Quotas count the expected cost until the job is over and the measured cost replaces it. An attempt that

@@ -174,7 +174,7 @@ export class ApprovalNotAllowed extends Refusal {
   }
 }
 
-/** One message for every job that is not found, so that "does not exist" and "is not yours" cannot be told apart. */
+/** One message for every job that is not found, so that "does not exist" and "is not yours" look the same. */
 export const jobNotFound = (jobId: string) => new NotFound(`Job ${jobId.slice(0, 64)} not found`)
 
 export const userNotFound = (id: string) => new NotFound(`User ${id.slice(0, 64)} not found`)

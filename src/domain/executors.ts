@@ -18,7 +18,7 @@ export interface ExecutorTraits {
   needsSharedDir: boolean
   /** Runs are processes that the server starts on its own machine. */
   startsProcesses: boolean
-  /** Its jobs see the files of the caller's machine, so the caller's directory is a default for `workdir`. */
+  /** Jobs see the files of the caller's machine, so the caller's directory is a default for `workdir`. */
   sharesFiles: boolean
   /**
    * Runs are processes of the account `User.unixUser`. Without that account they would run as root if the server
@@ -222,7 +222,7 @@ const unknown: ExecutorTraits = {
 
 const traits: ReadonlyMap<string, ExecutorTraits> = new Map(Object.entries(table))
 
-export const traitsOf = (executor: string): ExecutorTraits => traits.get(executor) ?? unknown
+export const findTraits = (executor: string): ExecutorTraits => traits.get(executor) ?? unknown
 
 /** Names of the executors for which `is` holds. */
 export const executorsWhere = (is: (traits: ExecutorTraits) => boolean): string[] =>
@@ -232,15 +232,15 @@ export const executorNames = Object.keys(table) as readonly ExecutorName[]
 
 /** Whether the pool is one machine and bound to a data directory there. */
 export const isOneMachine = (executors: readonly string[]): boolean =>
-  executors.some((name) => traitsOf(name).nodes === 'MACHINE')
+  executors.some((name) => findTraits(name).nodes === 'MACHINE')
 
 /** Whether the backend of the pool reports its nodes and chooses among them. */
 export const isDelegated = (executors: readonly string[]): boolean =>
-  executors.some((name) => traitsOf(name).nodes === 'BACKEND')
+  executors.some((name) => findTraits(name).nodes === 'BACKEND')
 
 export const hasReservations = (executors: readonly string[]): boolean =>
-  executors.every((name) => traitsOf(name).hasReservations)
+  executors.every((name) => findTraits(name).hasReservations)
 
 /** Whether the server starts processes of its own for jobs of the pool. */
 export const startsProcesses = (executors: readonly string[]): boolean =>
-  executors.some((name) => traitsOf(name).startsProcesses)
+  executors.some((name) => findTraits(name).startsProcesses)

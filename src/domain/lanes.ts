@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import { type Shape, shapeOf } from './shape.ts'
+import { type Shape, toShape } from './shape.ts'
 import type { JobSpec } from './spec.ts'
 
 /**
@@ -40,7 +40,7 @@ export interface LaneOf {
   override: number | null
 }
 
-export function laneOf({ pool, userId, teamId, account, spec, basePriority, override }: LaneOf): Lane {
+export function makeLane({ pool, userId, teamId, account, spec, basePriority, override }: LaneOf): Lane {
   const lane: Omit<Lane, 'id'> = {
     pool,
     userId,
@@ -56,7 +56,7 @@ export function laneOf({ pool, userId, teamId, account, spec, basePriority, over
     restartable: spec.restartable,
     reservationId: spec.capacityReservationId,
     runSeconds: spec.maxRunTimeSeconds > 0 ? spec.maxRunTimeSeconds : null,
-    shape: shapeOf(spec.resources),
+    shape: toShape(spec.resources),
   }
   return { id: hashOf(Object.values(lane)), ...lane }
 }
@@ -70,7 +70,7 @@ function hashOf(values: readonly unknown[]): string {
 export const interactiveBand = 100
 
 /** Position of an entry among all entries of its pool, as far as time does not change it. */
-export const bandOf = ({ interactive, priority }: Pick<Lane, 'interactive' | 'priority'>): number =>
+export const computeBand = ({ interactive, priority }: Pick<Lane, 'interactive' | 'priority'>): number =>
   interactive ? interactiveBand : priority
 
 export type Policy = 'PRIORITY' | 'FAIR_SHARE'
@@ -80,7 +80,7 @@ export const countedBid = (policy: Policy, { interactive, bid }: Pick<JobSpec, '
   policy === 'FAIR_SHARE' || interactive ? (bid ?? 0) : 0
 
 /** The rows of `lane`, without duplicates. */
-export const lanesOf = (jobs: readonly { lane: Lane }[]): Lane[] => [
+export const listLanes = (jobs: readonly { lane: Lane }[]): Lane[] => [
   ...new Map(jobs.map(({ lane }) => [lane.id, lane])).values(),
 ]
 

@@ -47,7 +47,7 @@ const defaults: Readonly<Record<Policy, Settings>> = {
   PRIORITY: { ...shared, holdAfterMs: 3_600_000, nonPreemptableFraction: 1 },
 }
 
-export const settingsOf = (policy: Policy, stored: StoredSettings): Settings => ({ ...defaults[policy], ...stored })
+export const mergeSettings = (policy: Policy, stored: StoredSettings): Settings => ({ ...defaults[policy], ...stored })
 
 /** How long a preemption is remembered; with rotations off, for the default quantum. */
 export const memoryMs = ({ rotationQuantumMs }: Pick<Settings, 'rotationQuantumMs'>): number =>

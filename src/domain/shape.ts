@@ -1,5 +1,5 @@
 import type { Violation } from './errors.ts'
-import { copiesOf, processCountOf, type Resources } from './spec.ts'
+import { countCopies, countProcesses, type Resources } from './spec.ts'
 
 /** Requested resources of a job: a number of copies, each whole on one node. All amounts are integers. */
 export interface Shape {
@@ -22,14 +22,14 @@ export interface Shape {
 /** Tasks of a copy. The last copy may have fewer; it asks for the same amounts. */
 function tasksPerCopy(r: Resources): number {
   if (r.nodeCount !== null) return r.processesPerNode ?? 1
-  return Math.min(r.processesPerNode ?? Number.POSITIVE_INFINITY, processCountOf(r))
+  return Math.min(r.processesPerNode ?? Number.POSITIVE_INFINITY, countProcesses(r))
 }
 
-export function shapeOf(r: Resources): Shape {
+export function toShape(r: Resources): Shape {
   const tasks = tasksPerCopy(r)
   const perProcess = r.cpuCoresPerProcess !== null || r.gpuCoresPerProcess !== null
   return {
-    copies: copiesOf(r),
+    copies: countCopies(r),
     cpuMillis: Math.ceil((perProcess ? tasks * (r.cpuCoresPerProcess ?? 1) : r.cpu) * 1000),
     memoryBytes: r.memoryBytes,
     gpu: perProcess ? tasks * (r.gpuCoresPerProcess ?? 0) : r.gpu,
@@ -46,8 +46,8 @@ export function shapeOf(r: Resources): Shape {
 }
 
 /** Amounts of all copies together on one machine. */
-export function machineAmountsOf(resources: Resources): Pick<Shape, 'cpuMillis' | 'memoryBytes'> {
-  const { copies, cpuMillis, memoryBytes } = shapeOf(resources)
+export function toMachineAmounts(resources: Resources): Pick<Shape, 'cpuMillis' | 'memoryBytes'> {
+  const { copies, cpuMillis, memoryBytes } = toShape(resources)
   return { cpuMillis: copies * cpuMillis, memoryBytes: copies * memoryBytes }
 }
 
@@ -77,7 +77,15 @@ export function matchesAll(filters: readonly string[], name: string): boolean {
 export const gibText = (bytes: number): string => `${Math.round((bytes / 1024 ** 3) * 10) / 10} GiB`
 
 /** The filters of GPUs, in words. */
-export function likeOf({ gpu, gpuMemoryGib, gpuTensorCores, cudaVersion, gpuModel, gpuIds, anyGpu }: Shape): string {
+export function describeFilters({
+  gpu,
+  gpuMemoryGib,
+  gpuTensorCores,
+  cudaVersion,
+  gpuModel,
+  gpuIds,
+  anyGpu,
+}: Shape): string {
   const like = [
     ...(gpuMemoryGib === null ? [] : [`${gpuMemoryGib} GiB each`]),
     ...(gpuTensorCores ? ['tensor cores'] : []),
@@ -99,7 +107,7 @@ export function inWords(shape: Shape): string {
   const each = [
     `${cpuMillis / 1000} cpu${cpuModel.length === 0 ? '' : ` (model ${cpuModel.join(', ')})`}`,
     gibText(memoryBytes),
-    ...(gpu > 0 ? [`${gpu} GPU${gpu > 1 ? 's' : ''}${likeOf(shape)} on one node`] : []),
+    ...(gpu > 0 ? [`${gpu} GPU${gpu > 1 ? 's' : ''}${describeFilters(shape)} on one node`] : []),
     ...(infiniband ? ['InfiniBand'] : []),
   ].join(', ')
   return copies > 1 ? `${copies} × (${each})` : each

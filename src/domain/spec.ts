@@ -69,12 +69,12 @@ export interface Resources {
 /**
  * Copies of a job, each whole on one node: the nodes, if they are given or follow from processes, else the replicas.
  */
-export function copiesOf({ nodeCount, processCount, processesPerNode, replicas }: Resources): number {
+export function countCopies({ nodeCount, processCount, processesPerNode, replicas }: Resources): number {
   if (nodeCount !== null) return nodeCount
   return processCount !== null && processesPerNode !== null ? Math.ceil(processCount / processesPerNode) : replicas
 }
 
 /** Total number of processes over all copies. */
-export function processCountOf(resources: Resources): number {
+export function countProcesses(resources: Resources): number {
   return resources.processCount ?? (resources.nodeCount ?? 1) * (resources.processesPerNode ?? 1)
 }

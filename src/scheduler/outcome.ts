@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { isDelegated } from '../domain/executors.ts'
 import type { ReportedJob } from '../domain/jobs/runs.ts'
 import type { Move } from '../domain/jobs/transition.ts'
-import { gibText, machineAmountsOf } from '../domain/shape.ts'
+import { gibText, toMachineAmounts } from '../domain/shape.ts'
 import type { JobSpec } from '../domain/spec.ts'
 import type { StateReason } from '../domain/state.ts'
 import type { BackendPlacement, Ended, Observation, StartFailed } from '../executors/executor.ts'
@@ -242,7 +242,7 @@ const exitMeanings: Readonly<Record<number, string>> = {
 
 /** The limit of the whole job on one machine, else that of its part on a node. */
 function describeOom({ signal, exitCode, info }: Ended, { executor, resources }: JobSpec): string {
-  const { memoryBytes } = isDelegated([executor]) ? resources : machineAmountsOf(resources)
+  const { memoryBytes } = isDelegated([executor]) ? resources : toMachineAmounts(resources)
   const killed =
     signal === null
       ? `The command exited with code ${exitCode}; one of its processes was killed at its memory limit`

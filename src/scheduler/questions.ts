@@ -2,7 +2,7 @@ import { basePriority } from '../domain/access.ts'
 import type { Domain } from '../domain/domain.ts'
 import { Refusal } from '../domain/errors.ts'
 import { findInteractiveElsewhere } from '../domain/jobs/one-interactive.ts'
-import { countedBid, laneOf } from '../domain/lanes.ts'
+import { countedBid, makeLane } from '../domain/lanes.ts'
 import { asLeader, Fenced, type Leader } from '../domain/leadership.ts'
 import { listChosen } from '../domain/machines/placement.ts'
 import { findClosedGate } from '../domain/queue/gates.ts'
@@ -99,7 +99,7 @@ const lastInLine = Number.MAX_SAFE_INTEGER
 
 function candidateOf(pool: string, asked: AskedJob, stored?: { jobId: string; runId: string }): Candidate {
   const { spec, userId, userName, teamId, shareAccount: account, level } = asked
-  const lane = laneOf({ pool, userId, teamId, account, spec, basePriority: basePriority[level], override: null })
+  const lane = makeLane({ pool, userId, teamId, account, spec, basePriority: basePriority[level], override: null })
   const entry: Waiting = {
     jobId: stored?.jobId ?? '',
     runId: stored?.runId ?? '',

@@ -2,7 +2,7 @@ import type { Domain } from '../domain/domain.ts'
 import { readClosure } from '../domain/inside/closures.ts'
 import { deriveRunToken } from '../domain/inside/run-tokens.ts'
 import type { HoldingRun } from '../domain/jobs/runs.ts'
-import { copiesOf } from '../domain/spec.ts'
+import { countCopies } from '../domain/spec.ts'
 import type { RunSpec } from '../executors/executor.ts'
 
 const defaultMasterPort = 29_500
@@ -48,7 +48,7 @@ export function makeRunSpec(
       BERTH_JOB_ID: jobId,
       BERTH_RUN: String(number),
       BERTH_REPLICA: '0',
-      BERTH_REPLICAS: String(copiesOf(spec.resources)),
+      BERTH_REPLICAS: String(countCopies(spec.resources)),
       MASTER_ADDR: nodes[0] ?? 'localhost',
       MASTER_PORT: String(spec.resources.replicaMasterPort ?? defaultMasterPort),
     },

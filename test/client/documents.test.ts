@@ -16,7 +16,7 @@ import { expect, it } from 'vitest'
 
 import { repository } from '../support/sources.ts'
 
-/** Normalised caches merge an entity by its id: one that is selected without it replaces the fields of another. */
+/** Normalised caches merge an entity by its id: an entity without id replaces the fields of another one. */
 
 const schema = buildSchema(repository.find(({ path }) => path === 'schema.graphql')?.text ?? '')
 const files = repository.filter(({ path }) => /^(src\/client\/documents|examples\/view)\/[^/]+\.graphql$/.test(path))

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { accountsAbove, isAtOrBelow, ownAccount, rootOf, shareAccountOf } from '../../src/domain/accounts.ts'
+import { accountsAbove, findRootAccount, isAtOrBelow, ownAccount, toShareAccount } from '../../src/domain/accounts.ts'
 import { newId } from '../../src/domain/ids.ts'
 import { userName } from '../../src/domain/people/users.ts'
 import { findViolations } from '../../src/domain/selfcheck/selfcheck.ts'
@@ -27,7 +27,7 @@ describe('accounts', () => {
     fc.assert(
       fc.property(owner, below, below, fc.boolean(), (account, one, other, weighs) => {
         const weights = weighs ? { [under(account, one)]: 2, users: 3, lab: 3 } : {}
-        const share = (of: string) => shareAccountOf(of, rootOf(of, teams), weights)
+        const share = (of: string) => toShareAccount(of, findRootAccount(of, teams), weights)
         expect(share(under(account, one))).toBe(weighs ? under(account, one) : account)
         const else_ = under(account, other)
         expect(share(else_)).toBe(weighs && isAtOrBelow(else_, under(account, one)) ? under(account, one) : account)
@@ -43,7 +43,7 @@ describe('accounts', () => {
     ['users.ann.x', [], 'users.ann'],
     ['users', [], 'users'],
   ])('%s with the teams %j begins at %s', (account, teams, expected) => {
-    expect(rootOf(account, teams)).toBe(expected)
+    expect(findRootAccount(account, teams)).toBe(expected)
   })
 })
 

@@ -67,7 +67,7 @@ async function submit(spec: Record<string, unknown>): Promise<SubmitOutcome> {
   return outcome
 }
 
-/** What the ledger says of a job, and what the job says of itself. */
+/** The cost of a job in the ledger and in the job. */
 async function costs(id: string) {
   const [row] = await sql<{ counted: number; cost: number | null }>(
     'SELECT l.cost AS counted, j.cost FROM job j JOIN usage_ledger l ON l.job_id = j.id WHERE j.id = $1',
@@ -109,7 +109,7 @@ async function later(date: Date, hours: number): Promise<Date> {
 
 test.each<[string, Record<string, unknown>, number]>([
   ['the time that it may run', { resources, maxRunTimeSeconds: 1_800 }, 4],
-  ['the time that it is expected to take, where there is no maximum', { resources, durationSeconds: 3_600 }, 8],
+  ['the expected run time, if the job has no maximum', { resources, durationSeconds: 3_600 }, 8],
   ['all copies', { resources: { cpu: 1, replicas: 3 }, maxRunTimeSeconds: 3_600 }, 1.5],
   [
     'the whole node, if it needs it for itself',

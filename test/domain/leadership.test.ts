@@ -104,7 +104,7 @@ describe('a process that cannot serve the key', () => {
     expect(unable.history).toEqual([])
   })
 
-  test('leads if there is no other', async () => {
+  test('leads without rivals', async () => {
     const unable = contend('a', { clock: hasty, canServe: async () => false })
     await until(() => leads(unable), { what: 'it leads' })
   })
@@ -127,7 +127,7 @@ describe('a process that cannot serve the key', () => {
     expect(await row()).toEqual({ epoch: 2, holder: 'b' })
   })
 
-  test('stays behind a pooler, where it cannot see whether there is another', async () => {
+  test('stays leader behind a pooler, where it cannot see rivals', async () => {
     const first = contend('a', { clock: hasty, direct: false, canServe: async () => true })
     await leader()
     contend('b', { clock: hasty, direct: false, canServe: async () => true })
@@ -223,7 +223,7 @@ describe('a frozen leader', () => {
     await until(() => clock.sleeping > 0, { what: 'the old one waits for its renewal' })
     await clock.advance(renewMs)
     await until(() => !leads(old), { what: 'the old one steps down' })
-    await until(() => clock.sleeping > 0, { what: 'the old one has let go of its lock' })
+    await until(() => clock.sleeping > 0, { what: 'the old leader has released its lock' })
     await clock.advance(1_000)
     await until(async () => (await sessions()) === 2, { what: 'it competes again' })
     expect(old.history).toEqual([1, null])

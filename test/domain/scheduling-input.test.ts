@@ -4,7 +4,7 @@ import type { JobSpec } from '../../src/domain/spec.ts'
 import { submitJobs } from '../../src/domain/submission/submit.ts'
 import { openTestDomain, simNode } from '../support/domain.ts'
 
-/** What a submission says of its own scheduling, before anybody plans with it. */
+/** Scheduling fields of a submission, before the planner reads them. */
 const v100 = { model: 'Tesla V100-SXM2-32GB', memoryGib: 32, tensorCores: true, cuda: ['9.0', '11.8'] }
 const nodes = [{ ...simNode, devices: [0, 1, 2, 3].map((index) => ({ ...v100, index })) }]
 const { database, it } = await openTestDomain({ nodes, pool: { relaxReplicas: false } })
@@ -20,7 +20,8 @@ async function taken(fields: Record<string, unknown>): Promise<{ spec: JobSpec; 
 /** Paths of the fields that are refused. */
 async function refused(fields: Record<string, unknown>): Promise<string[]> {
   const [outcome] = await submitJobs(it.domain, it.admin, [{ spec: { command: ['true'], ...fields } }])
-  if (!(outcome instanceof InvalidInput)) throw outcome instanceof Error ? outcome : new Error('It was taken')
+  if (!(outcome instanceof InvalidInput))
+    throw outcome instanceof Error ? outcome : new Error('The submission was accepted')
   return outcome.violations.map(({ path }) => path.slice(1).join('.'))
 }
 
@@ -50,7 +51,7 @@ test.each([
   for (const [index, words] of told.entries()) expect(warnings[index]).toContain(words)
 })
 
-test('a bid is a whole number from 0; none is none', async () => {
+test('a bid is a whole number from 0, or null', async () => {
   expect((await taken({ bid: 42 })).spec.bid).toBe(42)
   expect((await taken({ bid: 2_147_483_647 })).spec.bid).toBe(2_147_483_647)
   expect((await taken({})).spec.bid).toBeNull()

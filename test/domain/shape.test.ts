@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { inWords, shapeOf } from '../../src/domain/shape.ts'
-import { processCountOf, type Resources } from '../../src/domain/spec.ts'
+import { inWords, toShape } from '../../src/domain/shape.ts'
+import { countProcesses, type Resources } from '../../src/domain/spec.ts'
 import { resourcesOf } from '../executors/runs.ts'
 
 test.for([
@@ -14,8 +14,8 @@ test.for([
   [{ nodeCount: 3 }, 3, 3, 1],
 ] as const)('%j: %i nodes, %i processes, %i at most on one', ([asked, nodes, processes, perNode]) => {
   const resources = resourcesOf({ ...asked, cpuCoresPerProcess: 1, gpuCoresPerProcess: 2 })
-  expect(shapeOf(resources)).toMatchObject({ copies: nodes, cpuMillis: perNode * 1000, gpu: perNode * 2 })
-  expect(processCountOf(resources)).toBe(processes)
+  expect(toShape(resources)).toMatchObject({ copies: nodes, cpuMillis: perNode * 1000, gpu: perNode * 2 })
+  expect(countProcesses(resources)).toBe(processes)
 })
 
 test.for<[Partial<Resources>, string]>([
@@ -24,5 +24,5 @@ test.for<[Partial<Resources>, string]>([
   [{ gpu: 1, gpuIds: [0, 3] }, '1 GPU (with ids among 0, 3)'],
   [{ gpu: 1, gpuIds: [0, 3], anyGpu: true }, '1 GPU on one node'],
 ])('the GPUs that a job names are in its words: %j is %s', ([asked, words]) => {
-  expect(inWords(shapeOf(resourcesOf(asked)))).toContain(words)
+  expect(inWords(toShape(resourcesOf(asked)))).toContain(words)
 })

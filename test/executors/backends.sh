@@ -14,7 +14,7 @@ failed=()
 
 finish() {
   bash test/executors/slurm/cluster.sh down "$directory/slurm"
-  # Their bridges would stay, and there are addresses for about thirty.
+  # Bridges of networks would stay, and the machine has addresses for about thirty.
   docker -H "unix://$directory/docker.sock" network rm berth berth-in >/dev/null 2>&1 || true
   for pid in "${pids[@]}"; do kill "$pid" 2>/dev/null || true; done
   for pid in "${pids[@]}"; do
@@ -90,7 +90,7 @@ fi
 engine=podman
 if can podman runc busybox curl; then
   socket=$directory/podman.sock
-  # Its own limits are higher than an account without CAP_SYS_RESOURCE may set.
+  # The limits of dockerd are higher than an account without CAP_SYS_RESOURCE may set.
   cat >"$directory/containers.conf" <<CONF
 [containers]
 default_ulimits = ["nofile=16384:16384", "nproc=16384:16384"]
@@ -103,7 +103,7 @@ CONF
   # An earlier one may be without an X server.
   { podman image exists "$image" && { ! command -v Xvfb || podman run --rm "$image" test -e /usr/bin/Xvfb; }; } >/dev/null 2>&1 ||
     rootfs | podman import -q --change 'ENV PATH=/usr/sbin:/usr/bin:/sbin:/bin' - "$image" >/dev/null
-  # Its containers leave files where the service was started.
+  # Containers of Podman leave files in the folder where the service was started.
   env -C "$directory" podman system service --time=0 "unix://$socket" >"$directory/podman.log" 2>&1 &
   pids+=($!)
   if answers "$socket"; then contract podman "$socket"; else failed+=("podman does not start"); fi

@@ -21,7 +21,7 @@ export interface ClusterServer {
   /** Paths of lists. */
   readonly listed: string[]
   readonly patches: { path: string; body: unknown }[]
-  /** Answers the requests it returns true for, in place of the server. */
+  /** Returns true for requests that it answers in place of the server. */
   answers: (request: IncomingMessage, response: ServerResponse) => boolean
   /** Connections that are open. */
   connections(): Promise<number>
@@ -99,7 +99,7 @@ export async function startClusterServer(directory: string): Promise<ClusterServ
   return cluster
 }
 
-/** undefined: there is no such object. */
+/** undefined: the object does not exist. */
 function tell(response: ServerResponse, object: object | undefined): void {
   if (!object) response.statusCode = 404
   response.end(JSON.stringify(object ?? { kind: 'Status', reason: 'NotFound' }))

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { traitsOf } from '../../src/domain/executors.ts'
+import { findTraits } from '../../src/domain/executors.ts'
 import { type Executor, type Handle, isOver, type RunSpec } from '../../src/executors/executor.ts'
 import { until } from '../support/until.ts'
 import { confirmedMsMax, observe, read, untilEnded, untilState } from './runs.ts'
@@ -342,6 +342,6 @@ function testForgetAndDescribe(suite: Suite): void {
   it('describes itself', async () => {
     const { available, version } = await suite.executor.describe()
     expect(available).toBe(true)
-    expect(version === null).toBe(traitsOf(suite.executor.name).version === null)
+    expect(version === null).toBe(findTraits(suite.executor.name).version === null)
   })
 }

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
-import { type Viewer, viewerOf } from '../../src/domain/access.ts'
+import { createViewer, type Viewer } from '../../src/domain/access.ts'
 import { type Topic, topics } from '../../src/domain/domain.ts'
 import { sequenceOnce } from '../../src/domain/jobs/sequence.ts'
 import { createFeed, type Feed } from '../../src/feed/feed.ts'
@@ -22,7 +22,7 @@ const log = createLog('error')
 beforeAll(async () => {
   database = await createDatabase()
   const id = await addUser(database.db.sql, 'ada')
-  ada = viewerOf({ id, name: 'ada', level: 'RESEARCHER', allow: [], deny: [] })
+  ada = createViewer({ id, name: 'ada', level: 'RESEARCHER', allow: [], deny: [] })
 })
 afterAll(() => database.close())
 beforeEach(() => {

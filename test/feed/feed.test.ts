@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
-import { type Viewer, viewerOf } from '../../src/domain/access.ts'
+import { createViewer, type Viewer } from '../../src/domain/access.ts'
 import { type Topic, topics } from '../../src/domain/domain.ts'
 import { NotFound } from '../../src/domain/errors.ts'
 import { storeRunFacts } from '../../src/domain/jobs/run-facts.ts'
@@ -40,7 +40,7 @@ afterEach(async () => {
 
 async function researcher(name: string): Promise<Viewer> {
   const userId = await addUser(database.db.sql, name)
-  return viewerOf({ id: userId, name, level: 'RESEARCHER', allow: [], deny: [] })
+  return createViewer({ id: userId, name, level: 'RESEARCHER', allow: [], deny: [] })
 }
 
 /** A RUNNING job with its three events. */

@@ -3,7 +3,7 @@ import { createDatabase, type TestDatabase } from '../support/database.ts'
 import { code } from '../support/sources.ts'
 
 /**
- * Every index that is no constraint costs each insertion into its table, so each names a statement of the product that
+ * Every index without a constraint costs each insertion into its table, so each names a statement of the product that
  * reads by it: a text that stands in src/, and the statement, or the part of it that matters. Plans are made without
  * sequential scans, because the tables of a test are small.
  */
@@ -72,7 +72,7 @@ const needs = {
   idempotency_key_expires_at_idx: need(
     'SELECT user_id, key FROM idempotency_key WHERE expires_at <= (SELECT berth_now()) ORDER BY expires_at LIMIT $1',
   ),
-  // By its foreign key.
+  // Read by its foreign key.
   idempotency_key_job_id_idx: need(
     'DELETE FROM job WHERE id = ANY($1::text[])',
     'DELETE FROM idempotency_key WHERE job_id = $1',
@@ -175,7 +175,7 @@ const needs = {
   ),
 } satisfies Record<string, Need>
 
-/** What was made long ago, of many people: of a short table every index costs less than one of blocks. */
+/** Rows that many people made long ago: on a short table every index is cheaper than reading blocks. */
 const oldRowsSql = `
 WITH ledger AS (
   INSERT INTO usage_ledger (job_id, user_id, account, at, cost)

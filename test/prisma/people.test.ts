@@ -3,7 +3,7 @@ import { sqlState } from '../../src/platform/tx.ts'
 import { createDatabase, type TestDatabase } from '../support/database.ts'
 import { addUser } from '../support/factories.ts'
 
-/** What the database itself refuses of teams and tokens, whoever writes them. */
+/** Rows of teams and tokens that the database refuses, whatever code writes them. */
 const checkViolation = '23514'
 let database: TestDatabase
 let userId: string

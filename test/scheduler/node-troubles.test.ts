@@ -113,7 +113,7 @@ describe('a machine that can start nothing', () => {
 
 function countStarts(executor: Executor): { count: number } {
   const tries = { count: 0 }
-  const { start } = executor
+  const start = executor.start.bind(executor)
   executor.start = (...args) => {
     tries.count++
     return start(...args)

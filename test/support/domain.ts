@@ -1,5 +1,5 @@
 import { afterAll } from 'vitest'
-import { type UserLevel, type Viewer, viewerOf } from '../../src/domain/access.ts'
+import { createViewer, type UserLevel, type Viewer } from '../../src/domain/access.ts'
 import { type Domain, topics } from '../../src/domain/domain.ts'
 import { newId } from '../../src/domain/ids.ts'
 import { sequenceOnce } from '../../src/domain/jobs/sequence.ts'
@@ -79,7 +79,7 @@ export async function createTestDomain(
         level,
         allow,
       ])
-      return viewerOf({ id, name, level, allow, deny: [] })
+      return createViewer({ id, name, level, allow, deny: [] })
     },
     async submit(spec = {}, viewer = admin) {
       const [outcome] = await submitJobs(domain, viewer, [{ spec: { command: ['true'], ...spec } }])
@@ -93,4 +93,4 @@ export async function createTestDomain(
 }
 
 const plainViewer = (id: string, name: string, level: UserLevel): Viewer =>
-  viewerOf({ id, name, level, allow: [], deny: [] })
+  createViewer({ id, name, level, allow: [], deny: [] })

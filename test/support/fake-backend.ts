@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Domain } from '../../src/domain/domain.ts'
-import { copiesOf } from '../../src/domain/spec.ts'
+import { countCopies } from '../../src/domain/spec.ts'
 import type {
   BackendNode,
   Executor,
@@ -169,7 +169,7 @@ export class FakeBackend implements Executor {
       (resources.exclusiveNodeUse ? this.#usedOn(name) === 0 : true) &&
       this.#usedOn(name) + heldByOthers.cpuMillis + resources.cpu * 1_000 <= cpuMillis
     const free = this.nodes.filter(isFree).map(({ name }) => name)
-    const copies = copiesOf(resources)
+    const copies = countCopies(resources)
     return free.length < copies ? [] : free.slice(-copies).toReversed()
   }
 

@@ -1,6 +1,6 @@
 import type { Lane } from '../../src/domain/lanes.ts'
 import type { FreeNode, Placement } from '../../src/domain/machines/placement.ts'
-import { settingsOf } from '../../src/domain/scheduling.ts'
+import { mergeSettings } from '../../src/domain/scheduling.ts'
 import type { Heard } from '../../src/scheduler/plan/leader-store.ts'
 import type { Decisions, LaneState, PoolSettings, Running, Snapshot, Waiting } from '../../src/scheduler/plan/model.ts'
 import { gpus, node, shape, v100 } from './machines.ts'
@@ -53,7 +53,7 @@ export const laneOf = (of: Lane, sequences: readonly number[]): LaneState => ({
 export const n8 = (name = 'n1'): FreeNode => node(name, { devices: gpus(v100) })
 
 export const settings = (more: Partial<PoolSettings> = {}): PoolSettings => ({
-  ...settingsOf(more.policy ?? 'PRIORITY', {}),
+  ...mergeSettings(more.policy ?? 'PRIORITY', {}),
   pool: 'p',
   policy: 'PRIORITY',
   revision: 1,

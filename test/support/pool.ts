@@ -1,6 +1,6 @@
 import type { Lane } from '../../src/domain/lanes.ts'
 import type { FreeNode, Placement } from '../../src/domain/machines/placement.ts'
-import { settingsOf } from '../../src/domain/scheduling.ts'
+import { mergeSettings } from '../../src/domain/scheduling.ts'
 import type { Shape } from '../../src/domain/shape.ts'
 import { classifyLane } from '../../src/scheduler/plan/classes.ts'
 import { Machines } from '../../src/scheduler/plan/machines.ts'
@@ -20,7 +20,7 @@ export class TestPool implements WorldView {
 
   constructor(nodes: readonly FreeNode[], settings: Partial<PoolSettings> = {}) {
     this.settings = {
-      ...settingsOf(settings.policy ?? 'FAIR_SHARE', {}),
+      ...mergeSettings(settings.policy ?? 'FAIR_SHARE', {}),
       pool: 'p',
       policy: 'FAIR_SHARE',
       revision: 1,

@@ -106,7 +106,6 @@ CREATE TABLE "pool" (
     "name" TEXT NOT NULL,
     "policy" "pool_policy" NOT NULL DEFAULT 'PRIORITY',
     "executors" TEXT[],
-    "machine" TEXT,
     "directory" TEXT,
     "relax_replicas" BOOLEAN NOT NULL DEFAULT false,
     "executor_reports" JSONB NOT NULL DEFAULT '{}',

@@ -99,7 +99,7 @@ export class SocketStreams {
     }
   }
 
-  /** Waits for a connection in progress; if that fails, there is nothing to close. */
+  /** Waits for a connection in progress; a failed one needs no close. */
   async close(): Promise<void> {
     await Promise.allSettled([this.#client.dispose()])
   }

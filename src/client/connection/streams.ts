@@ -152,7 +152,7 @@ class Attempts<Result, Variables> {
   readonly #routes: Routes
   readonly #operation: Asked<Variables>
   readonly #poll: Poll<Result, Variables> | undefined
-  /** In order of preference. */
+  /** Transports in order of preference. */
   readonly #ladder: readonly Transport[]
   readonly #best: Transport
   #rung = 0
@@ -213,7 +213,7 @@ class Attempts<Result, Variables> {
     return this.#isCutShort
   }
 
-  /** A failed search for a better transport is no outage, and the next try follows without a pause. */
+  /** A failed search for a better transport does not count as an outage, and the next try follows without a pause. */
   get isLooking(): boolean {
     return this.#home !== null
   }

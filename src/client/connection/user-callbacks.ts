@@ -1,4 +1,4 @@
-/** Calls a function of the program. Its error surfaces as uncaught and ends no stream. */
+/** Calls a function of the program. An error of the function surfaces as uncaught, and streams continue. */
 export function runUserCallback(work: () => void): void {
   try {
     work()

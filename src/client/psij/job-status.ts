@@ -2,7 +2,7 @@ import type { JobState } from './job-state.ts'
 
 export interface JobStatusFields {
   state: JobState
-  /** When the job entered the state; null: before anything was known of it. */
+  /** When the job entered the state; null: before the first report. */
   time: Date | null
   message?: string | null
   exitCode?: number | null

@@ -7,7 +7,7 @@ import type { Domain } from '../domain.ts'
 import { InvalidInput, InvalidState, jobNotFound } from '../errors.ts'
 import { jobChangeSql } from '../jobs/job-change.ts'
 import { demandVersion, lockJobs } from '../jobs/job-head.ts'
-import { bandOf, insertLanes, type Lane, type LaneOf, laneOf, type Policy } from '../lanes.ts'
+import { computeBand, insertLanes, type Lane, type LaneOf, makeLane, type Policy } from '../lanes.ts'
 import { parseInput } from '../parse.ts'
 import { lockSubmissions } from '../submission-lock.ts'
 
@@ -42,7 +42,7 @@ export async function setJobPriority(domain: Domain, viewer: Viewer, raw: unknow
     const { policy, ...before } = await readPriority(sql, jobId)
     if (priority !== null && policy === 'FAIR_SHARE') throw noPriority(before.pool)
     if (before.override === priority) return
-    const change = { jobId, before, override: priority, lane: laneOf({ ...before, override: priority }) }
+    const change = { jobId, before, override: priority, lane: makeLane({ ...before, override: priority }) }
     await write(sql, viewer, change)
     const detail = { from: before.override, to: priority }
     await audit(sql, viewer, [{ action: 'job.priority', objectId: jobId, detail }], domain.time.nowMs())
@@ -85,7 +85,7 @@ async function write(sql: Sql, viewer: Viewer, { jobId, before, override, lane }
     jobId,
     override,
     lane.id,
-    bandOf(lane),
+    computeBand(lane),
     JSON.stringify([lane]),
     `${message} by ${viewer.userName}`,
     viewer.userId,

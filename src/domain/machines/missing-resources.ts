@@ -1,4 +1,4 @@
-import { gibText, likeOf, matchesAll, type Shape } from '../shape.ts'
+import { describeFilters, gibText, matchesAll, type Shape } from '../shape.ts'
 import { type FreeDevice, type FreeNode, named, serves, takesKind, takesRuns } from './machines.ts'
 import { createFitting, place } from './placement.ts'
 
@@ -69,7 +69,7 @@ function gpusOf(shape: Shape): Need {
   const fits = ({ index }: FreeDevice) => !named(shape) || (shape.gpuIds ?? []).includes(index)
   const serving = ({ devices }: FreeNode) => devices.filter((device) => fits(device) && serves(shape, device))
   const free = (node: FreeNode) => serving(node).filter((device) => device.free).length
-  const name = `${shape.gpu} GPU${shape.gpu > 1 ? 's' : ''}${likeOf(shape)}`
+  const name = `${shape.gpu} GPU${shape.gpu > 1 ? 's' : ''}${describeFilters(shape)}`
   return {
     name,
     met: (node) => free(node) >= shape.gpu,

@@ -5,9 +5,7 @@ import { applyRates, type Rates } from '../cost.ts'
 import type { Domain } from '../domain.ts'
 import { newId } from '../ids.ts'
 import type { Policy } from '../lanes.ts'
-import { leaseTtlMs } from '../leadership.ts'
 import { applyLimits, type LimitChange } from '../limits/limits.ts'
-import { holdingSql } from '../state.ts'
 import { applyNodes, type DeclaredNode } from './node-config.ts'
 import { applyPlanning, changePolicy, type DeclaredPlanning } from './pool-settings.ts'
 
@@ -114,8 +112,6 @@ async function applyQueues({ prisma }: Tx, queues: readonly DeclaredQueue[]): Pr
 export interface Here {
   /** Stored in the directory. */
   id: string
-  /** Its name in an earlier version: machine id and path. */
-  formerly: string
   /** The database is in it as well, so every user of that database uses this directory. */
   holdsDatabase: boolean
 }
@@ -124,23 +120,14 @@ export interface Here {
  * Binds a pool whose jobs are processes of one machine to the data directory in which they are kept; the first process
  * that asks binds it. true: this process may compete for the pool. The leadership decides between two directories with
  * the same id.
- *
- * An earlier version bound pools to a machine and a path. Such a binding is taken over when the pool has no leader and
- * no runs: the directory was moved, or its container was made again.
  */
 export async function bindPool({ db }: Domain, pool: string, here: Here): Promise<boolean> {
-  const rows = await db.sql.query(bindSql, [pool, here.id, here.formerly, here.holdsDatabase, leaseTtlMs])
+  const rows = await db.sql.query(bindSql, [pool, here.id, here.holdsDatabase])
   return rows.length > 0
 }
 
 const bindSql = `
-UPDATE pool SET directory = $2, machine = NULL
-WHERE name = $1 AND ($4 OR directory = $2 OR directory IS NULL AND (machine IS NULL OR machine = $3 OR (
-    NOT EXISTS (SELECT FROM run r JOIN job j ON j.id = r.job_id
-                WHERE j.pool = $1 AND r.state IN ${holdingSql})
-    AND NOT EXISTS (SELECT FROM scheduler_lease
-                    WHERE pool = $1 AND renewed_at > berth_now() - $5 * interval '1 millisecond'))))
-RETURNING 1`
+UPDATE pool SET directory = $2 WHERE name = $1 AND ($3 OR directory IS NULL OR directory = $2) RETURNING 1`
 
 /** The user of single-user mode. */
 export async function ensureLocalUser({ db, time }: Domain, name: string): Promise<string> {

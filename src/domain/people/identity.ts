@@ -1,6 +1,6 @@
 import { given } from '../../platform/models.ts'
 import type { Sql, Tx } from '../../platform/tx.ts'
-import { type Person, type UserLevel, type Viewer, viewerOf } from '../access.ts'
+import { createViewer, type Person, type UserLevel, type Viewer } from '../access.ts'
 import { audit } from '../audit/audit.ts'
 import type { Domain } from '../domain.ts'
 import { newId } from '../ids.ts'
@@ -153,7 +153,7 @@ export async function readStandings(sql: Sql, viewers: readonly Viewer[]): Promi
 
 function judgeStanding(viewer: Viewer, row: StandingRow | undefined): Standing {
   if (!row || row.gone) return 'GONE'
-  const { granted, level } = viewerOf(row)
+  const { granted, level } = createViewer(row)
   const same = level === viewer.level && granted.size === viewer.granted.size && granted.isSubsetOf(viewer.granted)
   return same ? 'WELCOME' : 'CHANGED'
 }

@@ -5,7 +5,7 @@ import { readNow } from '../../platform/database-time.ts'
 import type { Prisma } from '../../platform/generated/client.ts'
 import { idAlphabet } from '../../platform/ids.ts'
 import type { Sql, Tx } from '../../platform/tx.ts'
-import { demand, demandAllOf, type Person, type TokenScope, tokenScopes, type Viewer } from '../access.ts'
+import { demand, demandAllPermissions, type Person, type TokenScope, tokenScopes, type Viewer } from '../access.ts'
 import { audit } from '../audit/audit.ts'
 import { tellLimitsOfAllPools } from '../changes.ts'
 import type { Domain } from '../domain.ts'
@@ -78,7 +78,7 @@ function decideExpiry({ expiresAtMs }: Viewer, asked: Date | null): Date | null 
 async function demandOwner({ prisma }: Tx, viewer: Viewer, userId: string): Promise<void> {
   const person = await prisma.user.findUnique({ where: { id: userId } })
   if (!person) throw userNotFound(userId)
-  demandAllOf(viewer, person)
+  demandAllPermissions(viewer, person)
   if (person.disabled) throw new InvalidInput([{ path: ['userId'], message: `${person.name} is disabled` }])
 }
 
@@ -125,7 +125,7 @@ export async function revokeToken(domain: Domain, viewer: Viewer, id: string): P
 function demandRevocation(viewer: Viewer, owner: Person): void {
   const own = owner.id === viewer.userId
   demand(viewer, own && viewer.granted.has('token.own') ? 'token.own' : 'token.any')
-  if (!own) demandAllOf(viewer, owner)
+  if (!own) demandAllPermissions(viewer, owner)
 }
 
 /**

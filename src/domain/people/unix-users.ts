@@ -1,7 +1,7 @@
 import type { Sql, Tx } from '../../platform/tx.ts'
 import { demandAdmin, type Viewer } from '../access.ts'
 import { InvalidInput, type Violation } from '../errors.ts'
-import { traitsOf } from '../executors.ts'
+import { findTraits } from '../executors.ts'
 
 /**
  * The account of the machine that the processes of a job run as (`User.unixUser`). A server that runs as root switches
@@ -45,7 +45,7 @@ interface Asking {
 
 /** Reasons why a job of this user cannot run in the pool, with the remedy. */
 export function unixUserViolations({ destination, executor, userName, unixUser }: Asking): Violation[] {
-  if (!traitsOf(executor).takesUnixUser) return []
+  if (!findTraits(executor).takesUnixUser) return []
   const refuse = (message: string): Violation[] => [{ path: ['spec', 'executor'], message }]
   if (unixUser !== null && destination.reservedUnixUsers.includes(unixUser))
     return refuse(

@@ -1,7 +1,15 @@
 import { z } from 'zod'
 import { given } from '../../platform/models.ts'
 import { brokenConstraint, type Sql, type Tx } from '../../platform/tx.ts'
-import { demand, demandAdmin, demandAllOf, isPermission, type Person, userLevels, type Viewer } from '../access.ts'
+import {
+  demand,
+  demandAdmin,
+  demandAllPermissions,
+  isPermission,
+  type Person,
+  userLevels,
+  type Viewer,
+} from '../access.ts'
 import { audit } from '../audit/audit.ts'
 import { tellLimitsOfAllPools } from '../changes.ts'
 import type { Domain } from '../domain.ts'
@@ -72,7 +80,7 @@ export async function createUser(domain: Domain, viewer: Viewer, raw: unknown): 
   const { allow = [], deny = [], teams = [], defaultTeam = null, ...person } = input
   const id = newId('user', domain.time.nowMs())
   if (teams.length > 0) demandAdmin(viewer)
-  demandAllOf(viewer, { id, name: person.name, level: person.level, allow, deny })
+  demandAllPermissions(viewer, { id, name: person.name, level: person.level, allow, deny })
   await domain.db.serializable(async (tx) => {
     await demandUnixUser(tx, viewer, person.unixUser)
     const data = given({ ...person, id, allow, deny })
@@ -100,8 +108,8 @@ export async function updateUser(domain: Domain, viewer: Viewer, raw: unknown): 
     const before = await readPerson(tx, id)
     const { level = before.level, allow = before.allow, deny = before.deny, disabled = before.disabled } = input
     const after = { ...before, level, allow, deny, disabled }
-    demandAllOf(viewer, before)
-    demandAllOf(viewer, after)
+    demandAllPermissions(viewer, before)
+    demandAllPermissions(viewer, after)
     demandOther(viewer, id, input.disabled)
     await demandAdministratorLeft(domain, tx, { before, after })
     await demandUnixUser(tx, viewer, input.unixUser)
@@ -129,7 +137,7 @@ export async function deleteUser(domain: Domain, viewer: Viewer, { id }: { id: s
   demand(viewer, 'user.write')
   await withSubmissionsLocked(domain, async (tx) => {
     const before = await readPerson(tx, id)
-    demandAllOf(viewer, before)
+    demandAllPermissions(viewer, before)
     demandOther(viewer, id, true)
     await demandAdministratorLeft(domain, tx, { before, after: { ...before, disabled: true } })
     await tx.prisma.user.update({ where: { id }, data: { disabled: true } })

@@ -24,7 +24,7 @@ import { couldEverFit, type FreeNode, place, placeOnEmpty } from '../machines/pl
 import { closedNodes } from '../machines/reservation-window.ts'
 import { type PoolReservation, readPoolReservations } from '../machines/reservations.ts'
 import { limitedBy, overPart, type Reason, unsatisfiable } from '../reason.ts'
-import { type StoredSettings, settingsOf } from '../scheduling.ts'
+import { mergeSettings, type StoredSettings } from '../scheduling.ts'
 import { inWords, type Shape } from '../shape.ts'
 import { holdingSql } from '../state.ts'
 
@@ -202,7 +202,7 @@ async function readPool({ db: { sql }, singleUser }: Domain, pool: string): Prom
     readCeilings(sql, pool, singleUser),
   ])
   const [row] = rows
-  const part = row ? settingsOf(row.policy, row.scheduling).nonPreemptableFraction : 1
+  const part = row ? mergeSettings(row.policy, row.scheduling).nonPreemptableFraction : 1
   const unpreemptable = part < 1 ? await readUnpreemptable(sql, pool) : none
   return { nodes, reservations, ceilings, part, unpreemptable, nowMs: row?.now.getTime() ?? 0 }
 }

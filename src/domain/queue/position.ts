@@ -8,7 +8,7 @@ import {
   sqlTime,
   thresholdSql,
 } from '../ageing.ts'
-import { bandOf, countedBid, interactiveBand, type Lane, type Policy } from '../lanes.ts'
+import { computeBand, countedBid, interactiveBand, type Lane, type Policy } from '../lanes.ts'
 import { lineMoment } from './line.ts'
 import { countAmongShares } from './share-positions.ts'
 import { chunkSize, readTallies, readTally, type TallyChunk } from './tally.ts'
@@ -88,7 +88,7 @@ export async function positionIfAdded(
     pool: lane.pool,
     account: lane.account,
     overridden: lane.overridden,
-    band: bandOf(lane),
+    band: computeBand(lane),
     bid: countedBid(policy, { interactive: lane.interactive, bid }),
     sequence: Number.MAX_SAFE_INTEGER,
     open: true,

@@ -1,6 +1,6 @@
 import type { Sql } from '../../platform/tx.ts'
 import { singleUserKey } from '../applied.ts'
-import { type LaneOf, laneOf } from '../lanes.ts'
+import { type LaneOf, makeLane } from '../lanes.ts'
 import { type Ceilings, countUsed, type LimitRule, readCeilings } from '../limits/in-use.ts'
 import { holdingSql } from '../state.ts'
 
@@ -89,7 +89,7 @@ const lanesMax = 2_000
 export async function findWrongLanes(sql: Sql): Promise<Finding[]> {
   const rows = await sql.query<LaneOf & { id: string; laneId: string }>(lanesSql, [lanesMax])
   return rows.flatMap(({ id, laneId, ...job }) => {
-    const right = laneOf(job).id
+    const right = makeLane(job).id
     const message = `in lane ${laneId}, not ${right}`
     return right === laneId ? [] : [{ rule: 'a waiting job is in the lane of its properties', objectId: id, message }]
   })

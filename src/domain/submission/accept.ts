@@ -40,7 +40,7 @@ import { readReservations } from '../machines/reservations.ts'
 import { readMemberships, readRoots } from '../people/teams.ts'
 import { readUnixUsers } from '../people/unix-users.ts'
 import { readDisabledUsers } from '../people/users.ts'
-import { shapeOf } from '../shape.ts'
+import { toShape } from '../shape.ts'
 import type { NewJob } from './insert.ts'
 import { hashVersion, keyName, matchKey, readKeys, type StoredKey } from './keys.ts'
 import { type Placed, resolvePayer, resolveSubmission, type SubmissionFacts } from './resolve.ts'
@@ -324,7 +324,7 @@ function decideApproval(
       name: spec.name,
       executor: spec.executor,
       cost: placed.isUnbounded ? Number.POSITIVE_INFINITY : cost,
-      hardware: modelsFor(shapeOf(spec.resources), hardware),
+      hardware: modelsFor(toShape(spec.resources), hardware),
       gpuModel: spec.resources.gpuModel,
       cpuModel: spec.resources.cpuModel,
       jobsLastDay: amounts.JOBS_PER_DAY,

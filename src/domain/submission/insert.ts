@@ -1,8 +1,8 @@
 import type { Sql } from '../../platform/tx.ts'
 import { basePriority } from '../access.ts'
 import type { ApprovalNeed } from '../control/approval-rules.ts'
-import { bandOf, countedBid, insertLanes, type Lane, laneOf, lanesOf, type Policy } from '../lanes.ts'
-import { shapeOf } from '../shape.ts'
+import { computeBand, countedBid, insertLanes, type Lane, listLanes, makeLane, type Policy } from '../lanes.ts'
+import { toShape } from '../shape.ts'
 import { psijState } from '../state.ts'
 import { hashVersion, type StoredKey, type SubmissionKey } from './keys.ts'
 import { type Beginning, type Inserted, type JobRow, toStoredJob } from './stored-job.ts'
@@ -34,7 +34,7 @@ export async function insertJobs(sql: Sql, jobs: readonly NewJob[]): Promise<Job
   const forms = new Map<string, Form>()
   const formed = jobs.map((job) => ({ job, form: addForm(job, forms) }))
   const rows = formed.map(({ job, form }, ord) => ({ ...jobRow(job), ord, form: form.n }))
-  const lanes = lanesOf([...forms.values()])
+  const lanes = listLanes([...forms.values()])
   const inserted = await sql.query<Inserted>(
     insertSql,
     [JSON.stringify(rows), `[${[...forms.values()].map(({ json }) => json).join()}]`, JSON.stringify(lanes)],
@@ -79,7 +79,7 @@ function addForm(job: NewJob, forms: Map<string, Form>): Form {
   const name = JSON.stringify([userId, level, pool, policy, shareAccount, cost, teamId, retryOf, gpuMost]) + specJson
   const known = forms.get(name)
   if (known) return known
-  const lane = laneOf({
+  const lane = makeLane({
     pool,
     userId: viewer.userId,
     teamId,
@@ -96,7 +96,7 @@ function addForm(job: NewJob, forms: Map<string, Form>): Form {
 
 function formRow(job: NewJob, lane: Lane, form: number) {
   const { viewer, pool, policy, spec, cost, teamId, retryOf, opensMs, gpuMost } = job
-  const shape = shapeOf(spec.resources)
+  const shape = toShape(spec.resources)
   return {
     form,
     user_id: viewer.userId,
@@ -120,7 +120,7 @@ function formRow(job: NewJob, lane: Lane, form: number) {
     team_id: teamId,
     retry_of: retryOf,
     lane_id: lane.id,
-    band: bandOf(lane),
+    band: computeBand(lane),
     bid: countedBid(policy, spec),
     interactive_user: spec.interactive ? viewer.userId : null,
   }

@@ -1,7 +1,7 @@
 import type { SpecInput } from '../input.ts'
 import { internalDnsName } from '../internal-dns.ts'
 import { type FreeNode, indexMachines } from '../machines/machines.ts'
-import { shapeOf } from '../shape.ts'
+import { toShape } from '../shape.ts'
 import type { JobSpec, Resources } from '../spec.ts'
 import type { Destination, Route } from './routing.ts'
 
@@ -169,5 +169,5 @@ function normaliseResources(
   const memoryBytes = given.memoryBytes ?? (given.memoryGib ? given.memoryGib * GiB : null)
   const resources = applyDefaults(resourceDefaults, { ...given, gpuIds, memoryBytes })
   if (memoryBytes !== null) return resources
-  return { ...resources, memoryBytes: indexMachines(nodes).memoryShare(shapeOf(resources)) ?? resources.memoryBytes }
+  return { ...resources, memoryBytes: indexMachines(nodes).memoryShare(toShape(resources)) ?? resources.memoryBytes }
 }

@@ -1,7 +1,7 @@
-import { rootOf, shareAccountOf } from '../accounts.ts'
+import { findRootAccount, toShareAccount } from '../accounts.ts'
 import { expectedCost } from '../cost.ts'
 import { InvalidInput, Rejected } from '../errors.ts'
-import { isDelegated, traitsOf } from '../executors.ts'
+import { findTraits, isDelegated } from '../executors.ts'
 import { newId } from '../ids.ts'
 import type { SubmissionInput } from '../input.ts'
 import { dnsNameViolations } from '../internal-dns.ts'
@@ -15,7 +15,7 @@ import { type Memberships, noMemberships, resolveAccount, resolveTeam } from '..
 import { type UnixUsers, unixUserViolations } from '../people/unix-users.ts'
 import { aloneOverPart, type FitSubject } from '../queue/fit.ts'
 import { type Reason, unsatisfiable } from '../reason.ts'
-import { inWords, shapeOf, tooLarge } from '../shape.ts'
+import { inWords, tooLarge, toShape } from '../shape.ts'
 import type { NewJob } from './insert.ts'
 import { keyName, type StoredKey } from './keys.ts'
 import { normaliseSpec } from './normalise.ts'
@@ -65,7 +65,7 @@ export function resolveSubmission(submission: Submission, facts: SubmissionFacts
   const memberships = facts.memberships.get(viewer.userId) ?? noMemberships
   const payer = resolvePayer(submission, facts)
   const { team, account } = payer
-  const root = rootOf(account, [...memberships.teams.map((each) => each.root), ...facts.roots])
+  const root = findRootAccount(account, [...memberships.teams.map((each) => each.root), ...facts.roots])
   const unixUser = facts.unixUsers.get(viewer.userId) ?? null
   const violations = [
     ...dependencyViolations(input.spec, facts.named, viewer),
@@ -77,7 +77,7 @@ export function resolveSubmission(submission: Submission, facts: SubmissionFacts
   const asked = { ...input.spec, team: team?.name, workdir: chooseWorkdir(input, way.executor) }
   const { spec, warnings: changes } = normaliseSpec(asked, { route: way, account, destination })
   const warnings = [...changes, ...reportWarnings(input.spec, destination?.reports[way.executor], way)]
-  const shape = shapeOf(spec.resources)
+  const shape = toShape(spec.resources)
   const oversized = [...tooLarge(shape), ...dnsNameViolations(spec)]
   if (oversized.length > 0) throw new InvalidInput(oversized)
   const reservationId = spec.capacityReservationId
@@ -96,7 +96,7 @@ export function resolveSubmission(submission: Submission, facts: SubmissionFacts
     viewer,
     pool: way.pool,
     policy: way.policy,
-    shareAccount: shareAccountOf(account, root, destination?.weights ?? {}),
+    shareAccount: toShareAccount(account, root, destination?.weights ?? {}),
     spec,
     cost,
     teamId: team?.id ?? null,
@@ -118,7 +118,7 @@ export function resolveSubmission(submission: Submission, facts: SubmissionFacts
 
 /** A container does not have the caller's directory; it starts in that of its image. */
 const chooseWorkdir = ({ spec, defaultWorkdir }: SubmissionInput, executor: string) =>
-  spec.workdir ?? (traitsOf(executor).sharesFiles ? defaultWorkdir : null)
+  spec.workdir ?? (findTraits(executor).sharesFiles ? defaultWorkdir : null)
 
 /** Returns the same array each time, because facts about it are cached. */
 function nodesFor(destination: Destination | undefined, reservation: NamedReservation | null): readonly FreeNode[] {

@@ -6,17 +6,17 @@ import { InvalidInput, type Violation } from '../errors.ts'
 import {
   executorDefault,
   executorsWhere,
+  findTraits,
   isDelegated,
   type SpecialField,
   specialFields,
-  traitsOf,
 } from '../executors.ts'
 import type { SpecInput } from '../input.ts'
 import type { Policy } from '../lanes.ts'
 import { readNodes } from '../machines/nodes.ts'
 import type { FreeNode } from '../machines/placement.ts'
 import type { PoolReport } from '../machines/pool-report.ts'
-import { type StoredSettings, settingsOf } from '../scheduling.ts'
+import { mergeSettings, type StoredSettings } from '../scheduling.ts'
 import { attributeViolations, displayViolations } from './reported.ts'
 
 /** A submission queue and the pool that it leads to. */
@@ -73,7 +73,7 @@ export async function readDestinations(sql: Sql, memory: MachineMemory): Promise
   const rows = await readRows(sql)
   const destinations: Destination[] = []
   for (const { revision, scheduling, ...destination } of rows) {
-    const { onUnsatisfiable, nonPreemptableFraction: part } = settingsOf(destination.policy, scheduling)
+    const { onUnsatisfiable, nonPreemptableFraction: part } = mergeSettings(destination.policy, scheduling)
     const machines = await machinesAt(sql, memory, { pool: destination.pool, revision })
     destinations.push({ ...destination, refuses: onUnsatisfiable === 'FAIL', part, ...machines })
   }
@@ -149,7 +149,7 @@ function findDestination(spec: SpecInput, destinations: readonly Destination[]):
 /** The executor that a field of the job requires, else the first of the pool. */
 function preferred(spec: SpecInput, destination: Destination): string {
   const wanted = executorsWhere(({ preferredFor }) => preferredFor !== null && requests(spec, preferredFor.field))
-  const always = wanted.find((name) => traitsOf(name).preferredFor?.when === 'ALWAYS')
+  const always = wanted.find((name) => findTraits(name).preferredFor?.when === 'ALWAYS')
   const [first = executorDefault] = destination.executors
   return always ?? wanted.find((name) => destination.executors.includes(name)) ?? first
 }
@@ -161,7 +161,7 @@ function requests(spec: SpecInput, field: SpecialField): boolean {
 }
 
 function unsupportedFields({ launcher, ...spec }: SpecInput, executor: string): Violation[] {
-  const { honours, launchers } = traitsOf(executor)
+  const { honours, launchers } = findTraits(executor)
   const ignored = specialFields.filter((field) => !honours.includes(field) && requests(spec, field))
   const refused = ignored.map((field) => {
     const others = executorsWhere((traits) => traits.honours.includes(field)).join(', ')
@@ -181,7 +181,7 @@ export const maySeeFilesOfCaller = (spec: SpecInput): boolean =>
   )
 
 function missingField(spec: SpecInput, executor: string): Violation[] {
-  const { preferredFor, needsCommand } = traitsOf(executor)
+  const { preferredFor, needsCommand } = findTraits(executor)
   if (needsCommand && !spec.command?.length && !spec.executable)
     return [{ path: ['spec', 'command'], message: `Executor ${executor} cannot see the command of an image; give it` }]
   if (preferredFor?.when !== 'ALWAYS' || requests(spec, preferredFor.field)) return []
@@ -190,7 +190,7 @@ function missingField(spec: SpecInput, executor: string): Violation[] {
 }
 
 function portViolations({ internalDns }: SpecInput, executor: string): Violation[] {
-  if (traitsOf(executor).mapsPorts) return []
+  if (findTraits(executor).mapsPorts) return []
   return (internalDns?.ports ?? []).flatMap(({ port, targetPort }, index): Violation[] => {
     if ((targetPort ?? port) === port) return []
     const path = ['spec', 'internalDns', 'ports', String(index), 'targetPort']
@@ -199,7 +199,7 @@ function portViolations({ internalDns }: SpecInput, executor: string): Violation
 }
 
 function isolationViolations({ internalDns, networkIsolation }: SpecInput, executor: string): Violation[] {
-  const { honours, namesIsolated } = traitsOf(executor)
+  const { honours, namesIsolated } = findTraits(executor)
   if (!internalDns || !networkIsolation || namesIsolated || !honours.includes('internalDns')) return []
   const message = `Executor ${executor} makes jobs with networkIsolation unreachable for other jobs; leave out internalDns or networkIsolation`
   return [{ path: ['spec', 'internalDns'], message }]

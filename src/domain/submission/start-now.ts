@@ -5,7 +5,7 @@ import { basePriority, maySee, type Viewer } from '../access.ts'
 import { type ApprovalNeed, describeApprovers } from '../control/approval-rules.ts'
 import type { Domain } from '../domain.ts'
 import { Rejected, settled } from '../errors.ts'
-import { laneOf } from '../lanes.ts'
+import { makeLane } from '../lanes.ts'
 import { type Estimate, estimateUnstored } from '../queue/estimate.ts'
 import { computeFit, type Fit, type FitSubject, isThere } from '../queue/fit.ts'
 import { gatesOfSpec } from '../queue/gates.ts'
@@ -171,7 +171,7 @@ async function dryRun(domain: Domain, viewer: Viewer, raw: unknown): Promise<Sub
 }
 
 function fitSubject(pool: string, { spec, shareAccount, level, userName, ...asked }: AskedJob): FitSubject {
-  const lane = laneOf({
+  const lane = makeLane({
     pool,
     spec,
     ...asked,

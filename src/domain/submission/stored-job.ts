@@ -2,7 +2,7 @@ import { createBatcher } from '../../platform/batch.ts'
 import { type Job, Prisma } from '../../platform/generated/client.ts'
 import { basePriority, type Viewer } from '../access.ts'
 import type { Domain } from '../domain.ts'
-import { shapeOf } from '../shape.ts'
+import { toShape } from '../shape.ts'
 import type { JobSpec } from '../spec.ts'
 
 /** The values that a job begins with. */
@@ -28,7 +28,7 @@ export interface Inserted {
 /** The row of a queued job after its insertion, so that it need not be read again. */
 export function toStoredJob(job: Beginning, { sequence, createdMs, eligibleMs }: Inserted, laneId: string): JobRow {
   const { id, viewer, pool, spec, teamId, retryOf, gpuMost } = job
-  const { copies, cpuMillis, memoryBytes, gpu } = shapeOf(spec.resources)
+  const { copies, cpuMillis, memoryBytes, gpu } = toShape(spec.resources)
   return {
     ...unbegun,
     id,

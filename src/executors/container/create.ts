@@ -2,8 +2,8 @@ import { execFile } from 'node:child_process'
 import { readdir } from 'node:fs/promises'
 import { resolve } from 'node:path/posix'
 import { promisify } from 'node:util'
-import { machineAmountsOf } from '../../domain/shape.ts'
-import { processCountOf } from '../../domain/spec.ts'
+import { toMachineAmounts } from '../../domain/shape.ts'
+import { countProcesses } from '../../domain/spec.ts'
 import type { Account } from '../accounts/account.ts'
 import { isInside, type Mount } from '../backend/data-mounts.ts'
 import { type RunSpec, StartFailed } from '../executor.ts'
@@ -61,7 +61,7 @@ export async function makeRequest(run: RunSpec, making: RequestParts): Promise<C
   const { spec, gpuIds } = run
   const { image, account, files, labels, mounts } = making
   const environment = environmentFor(run, making)
-  const { memoryBytes } = machineAmountsOf(spec.resources)
+  const { memoryBytes } = toMachineAmounts(spec.resources)
   const display = spec.x11 ? displayName(containerName(run.runId)) : null
   const { command, workdir, check } = entranceOf(run, environment, making)
   const body = {
@@ -139,7 +139,7 @@ const logConfigOf = ({ logBytesMax, isPodman }: RequestParts) => ({
 
 /** A pool may declare more processors than the machine has: then its job gets all processors of the machine. */
 function nanoCpus({ spec: { resources } }: RunSpec, { cpusMax }: RequestParts): number {
-  const { cpuMillis } = machineAmountsOf(resources)
+  const { cpuMillis } = toMachineAmounts(resources)
   return Math.min(cpuMillis, (cpusMax ?? Number.POSITIVE_INFINITY) * 1000) * 1e6
 }
 
@@ -151,7 +151,7 @@ function environmentFor(run: RunSpec, making: RequestParts): Environment {
   const { image, passed, files } = making
   const { launcher } = run.spec
   const inherited = run.spec.inheritEnvironment ? { ...passed, ...image.environment } : {}
-  const ranks = String(processCountOf(run.spec.resources))
+  const ranks = String(countProcesses(run.spec.resources))
   const injected = {
     ...run.injected,
     ...Object.fromEntries(files.map(({ variable, target }) => [variable, target])),
@@ -200,7 +200,7 @@ function commandOf(run: RunSpec, { environment, making, image, workdir }: Comman
   const given = buildArgv(run, environment)
   const argv = launched(run, given.length > 0 ? given : image.command)
   const path = (each: string | null) => (each === null ? '' : resolve(workdir, each))
-  const ranks = spec.launcher === 'multiple' ? processCountOf(spec.resources) : 1
+  const ranks = spec.launcher === 'multiple' ? countProcesses(spec.resources) : 1
   const scripts = [path(spec.preLaunch), path(spec.postLaunch)]
   const files = [path(spec.stdinPath), path(spec.stdoutPath), path(spec.stderrPath)]
   const has = (paths: readonly string[]) => paths.some((each) => each !== '')
@@ -233,7 +233,7 @@ const enter = 'cd -- "$1" || exit 126; shift; exec "$@"'
 
 function launched({ spec: { launcher, resources } }: RunSpec, argv: readonly string[]): readonly string[] {
   if (argv.length === 0) throw new StartFailed('BAD_SPEC', 'command: neither the job nor its image has a command')
-  if (launcher === 'mpirun') return ['mpirun', '-n', String(processCountOf(resources)), ...argv]
+  if (launcher === 'mpirun') return ['mpirun', '-n', String(countProcesses(resources)), ...argv]
   if (launchers.some((known) => known === launcher)) return argv
   throw new StartFailed('BAD_SPEC', `launcher ${launcher}: the executor container supports ${launchers.join(', ')}`)
 }

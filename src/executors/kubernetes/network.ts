@@ -1,4 +1,4 @@
-import { copiesOf } from '../../domain/spec.ts'
+import { countCopies } from '../../domain/spec.ts'
 import type { RunSpec } from '../executor.ts'
 import { makeHandle, makeLabels, podLabels } from './names.ts'
 import type { Secret } from './objects.ts'
@@ -23,7 +23,7 @@ export function makeNetworkObjects(run: RunSpec, owner: string, secret: Secret):
   const { spec } = run
   const selector = { [podLabels.run]: run.runId }
   const metadata = { labels: makeLabels(run, owner), ownerReferences: [makeOwnerReference(secret)] }
-  const hasReplicas = copiesOf(spec.resources) > 1
+  const hasReplicas = countCopies(spec.resources) > 1
   const objects: NetworkObject[] = []
   if (hasReplicas)
     objects.push({

@@ -1,4 +1,4 @@
-import { shapeOf } from '../../domain/shape.ts'
+import { toShape } from '../../domain/shape.ts'
 import type { Mount } from '../backend/data-mounts.ts'
 import type { RunSpec } from '../executor.ts'
 import { displayFolder, displayPipe } from '../process/display.ts'
@@ -62,7 +62,7 @@ export function makePod(made: PodParts, replica: number): unknown {
   const deadline = Math.ceil(maxRunTimeSeconds) + pullSecondsMax
   const hasDeadline = maxRunTimeSeconds > 0
   const volumes = volumesOf(made)
-  const { copies, gpu } = shapeOf(spec.resources)
+  const { copies, gpu } = toShape(spec.resources)
   const pipe = spec.x11 ? displayPipe : ''
   const [limit, grace] = [Math.ceil(maxRunTimeSeconds * 100), Math.ceil(run.graceMs / 10)]
   const own = [limit, grace, replica, copies, togetherSecondsMax, pipe]
@@ -126,7 +126,7 @@ export const makeOwnerReference = ({ metadata: { name, uid } }: Secret) => ({
 })
 
 function resourcesOf({ spec }: RunSpec) {
-  const { cpuMillis, memoryBytes, gpu } = shapeOf(spec.resources)
+  const { cpuMillis, memoryBytes, gpu } = toShape(spec.resources)
   const amounts = {
     cpu: `${cpuMillis}m`,
     memory: String(memoryBytes),
@@ -136,7 +136,7 @@ function resourcesOf({ spec }: RunSpec) {
 }
 
 function placementOf({ run, nodes }: PodParts) {
-  const shape = shapeOf(run.spec.resources)
+  const shape = toShape(run.spec.resources)
   const nodeAffinity = makeNodeAffinity(shape, nodes)
   return {
     affinity: {

@@ -1,5 +1,5 @@
-import { shapeOf } from '../../domain/shape.ts'
-import { copiesOf } from '../../domain/spec.ts'
+import { toShape } from '../../domain/shape.ts'
+import { countCopies } from '../../domain/spec.ts'
 import type { Clock, Time } from '../../platform/clock.ts'
 import { findAccount, oneUser } from '../accounts/account.ts'
 import { type DataRoots, openMounts } from '../backend/data-mounts.ts'
@@ -103,7 +103,7 @@ export class PodStarter {
     const handle = makeHandle(run.runId)
     const pods = (await readPods(this.#cluster, [handle])).get(handle) ?? []
     const hasBegun = pods.some(({ metadata }) => metadata.annotations?.[annotations.begin] !== undefined)
-    return hasBegun || pods.length === copiesOf(run.spec.resources)
+    return hasBegun || pods.length === countCopies(run.spec.resources)
   }
 
   async #startOnce(run: RunSpec, requested: Requested): Promise<void> {
@@ -112,14 +112,14 @@ export class PodStarter {
     const account = await findAccount(run.unixUser, oneUser).catch(() => null)
     await using open = await openMounts(run.spec.data, { ...data, account, reserved: podFolders })
     const { mounts } = open
-    const isLabelled = asksForLabels(shapeOf(run.spec.resources))
+    const isLabelled = asksForLabels(toShape(run.spec.resources))
     const nodes = isLabelled ? (await this.#cluster.list<Node>('/api/v1/nodes')).items : []
     const secret = await this.#make<Secret>('secrets', this.#makeSecret(run), run)
     requested.secret = true
     const noted = secret.metadata.annotations ?? {}
     if (noted[annotations.withdrawn] ?? noted[annotations.made]) return
     const parts = { ...this.#options, run, secret, mounts, nodes, nowMs: time.nowMs() }
-    const pods = Array.from({ length: copiesOf(run.spec.resources) }, (_, replica) => makePod(parts, replica))
+    const pods = Array.from({ length: countCopies(run.spec.resources) }, (_, replica) => makePod(parts, replica))
     for (const { path, body } of makeNetworkObjects(run, owner, secret)) await this.#make(path, body, run)
     requested.pods = true
     for (const pod of pods) await this.#make('pods', pod as Named, run)
@@ -168,7 +168,7 @@ export class PodStarter {
 
 /** Nothing of the run exists. Pods of one run that got a part of the quota must not keep the rest from each other. */
 function waitForQuota({ spec }: RunSpec, cause: BackendRefused, unwanted: AbortSignal | undefined): StartWait {
-  if (copiesOf(spec.resources) > 1) throw new StartFailed('NOT_TOGETHER', cause.message, { cause })
+  if (countCopies(spec.resources) > 1) throw new StartFailed('NOT_TOGETHER', cause.message, { cause })
   if (unwanted?.aborted) throw explainFailure(cause)
   const info = `Waiting for a quota of its namespace: ${cause.message}`
   return { info, pauseMs: quotaPauseMs, isReachable: true }

@@ -1,6 +1,6 @@
 import { accessSync, constants, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { machineAmountsOf, type Shape } from '../../domain/shape.ts'
+import { type Shape, toMachineAmounts } from '../../domain/shape.ts'
 import type { JobSpec } from '../../domain/spec.ts'
 import type { Limit } from '../executor.ts'
 import { type Cgroups, listChildren, nameFolder, removeCgroup } from './cgroups.ts'
@@ -64,7 +64,7 @@ export function openLimits(spoolDir: string, cgroups: Cgroups | null): Limiting 
   return {
     kept: limitNames.filter((name) => unified.includes(name) || trees.some((tree) => tree.name === name)),
     impose({ runId, cgroup, spec }) {
-      const amounts = machineAmountsOf(spec.resources)
+      const amounts = toMachineAmounts(spec.resources)
       if (cgroup !== null) for (const name of unified) write(cgroup, filesV2[name](amounts))
       for (const { name, base } of trees) {
         mkdirSync(join(base, runId), { recursive: true })

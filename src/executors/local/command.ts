@@ -1,7 +1,7 @@
 import { access, constants } from 'node:fs/promises'
 import { join } from 'node:path'
-import { traitsOf } from '../../domain/executors.ts'
-import { processCountOf } from '../../domain/spec.ts'
+import { findTraits } from '../../domain/executors.ts'
+import { countProcesses } from '../../domain/spec.ts'
 import { type RunSpec, StartFailed } from '../executor.ts'
 import { buildArgv, type CarriedEnvironment, carryEnvironment, type Environment } from '../process/environment.ts'
 import { rankLauncher } from '../process/scripts.ts'
@@ -16,7 +16,7 @@ const ranksVariable = 'BERTH_RANKS'
 /** Variables of the launcher; a job cannot override them. */
 export function rankEnvironment({ spec }: RunSpec): Environment {
   if (spec.launcher !== 'multiple') return {}
-  return { [rankVariable]: '0', [ranksVariable]: String(processCountOf(spec.resources)) }
+  return { [rankVariable]: '0', [ranksVariable]: String(countProcesses(spec.resources)) }
 }
 
 interface Command extends Pick<CarriedEnvironment, 'environment'> {
@@ -33,7 +33,7 @@ export async function buildCommand(
 ): Promise<Command> {
   const { spec } = run
   const argv = await addLauncher(run, environment)
-  const ranks = spec.launcher === 'multiple' ? processCountOf(spec.resources) : 1
+  const ranks = spec.launcher === 'multiple' ? countProcesses(spec.resources) : 1
   const scripts = [path(spec.preLaunch), path(spec.postLaunch)]
   const hasScripts = scripts.some((script) => script !== '')
   const late = ranks > 1 && !hasScripts ? [rankVariable] : []
@@ -61,13 +61,13 @@ async function addLauncher(run: RunSpec, environment: Environment): Promise<read
     case 'mpirun': {
       // The account of the job looks for it in a PATH of the job (path-check.ts).
       const mpirun = environment['PATH'] === undefined ? await findProgram('mpirun', systemPath) : 'mpirun'
-      if (mpirun) return [mpirun, '-n', String(processCountOf(resources)), ...argv]
+      if (mpirun) return [mpirun, '-n', String(countProcesses(resources)), ...argv]
       throw new StartFailed('BAD_SPEC', noMpirun)
     }
     default:
       throw new StartFailed(
         'BAD_SPEC',
-        `launcher: ${launcher} is unknown; use ${traitsOf('local').launchers.join(', ')}`,
+        `launcher: ${launcher} is unknown; use ${findTraits('local').launchers.join(', ')}`,
       )
   }
 }

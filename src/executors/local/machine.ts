@@ -1,5 +1,4 @@
 import { execFile } from 'node:child_process'
-import { readFile } from 'node:fs/promises'
 import { availableParallelism, cpus, hostname, networkInterfaces, totalmem } from 'node:os'
 import { promisify } from 'node:util'
 import type { Log } from '../../platform/log.ts'
@@ -8,8 +7,6 @@ import { isMissingFile } from './journal.ts'
 /** This machine as a node for jobs. */
 export interface Machine {
   host: string
-  /** Does not change when the machine restarts. */
-  machineId: string
   cpuMillis: number
   /** Memory for jobs: the system and the server keep 1 GiB. */
   memoryBytes: number
@@ -29,10 +26,9 @@ const run = promisify(execFile)
 const gib = 1024 ** 3
 
 export async function detectMachine(log: Log): Promise<Machine> {
-  const [machineId, gpus] = await Promise.all([readMachineId(), detectGpus(log)])
+  const gpus = await detectGpus(log)
   return {
     host: hostname(),
-    machineId,
     cpuMillis: availableParallelism() * 1000,
     memoryBytes: Math.max(readMemory() - gib, gib / 2),
     cpuModel: cpus()[0]?.model.trim() ?? 'unknown',
@@ -42,15 +38,6 @@ export async function detectMachine(log: Log): Promise<Machine> {
 
 /** Runs count against the limit of the server's cgroup, such as its container. */
 const readMemory = () => Math.min(totalmem(), process.constrainedMemory() || totalmem())
-
-async function readMachineId(): Promise<string> {
-  try {
-    return (await readFile('/etc/machine-id', 'utf8')).trim() || hostname()
-  } catch (error) {
-    if (isMissingFile(error)) return hostname()
-    throw error
-  }
-}
 
 /** The first address that others may reach, preferably of version 4; null: others cannot reach this machine. */
 export function findAddress(): string | null {

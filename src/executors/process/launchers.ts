@@ -1,4 +1,4 @@
-import { processCountOf } from '../../domain/spec.ts'
+import { countProcesses } from '../../domain/spec.ts'
 import type { RunSpec } from '../executor.ts'
 import type { Environment } from './environment.ts'
 
@@ -27,7 +27,7 @@ export function buildRootEnvironment({ spec }: RunSpec, asRoot: boolean): Enviro
 /** The file named by PSIJ_NODEFILE: the name of its node for each process, one per line; null: there is one process. */
 export function buildNodeFile(run: RunSpec): string | null {
   const nodes = run.nodes.length > 0 ? run.nodes : ['localhost']
-  const processes = processCountOf(run.spec.resources)
+  const processes = countProcesses(run.spec.resources)
   if (processes === 1) return null
   const perNode = run.spec.resources.processesPerNode ?? Math.ceil(processes / nodes.length)
   return Array.from({ length: processes }, (_, rank) => `${nodes[Math.floor(rank / perNode) % nodes.length]}\n`).join(

@@ -1,6 +1,6 @@
 import { isOptionValue, type OptionRules, refuseOption } from '../../domain/executors.ts'
 import { matchesAll } from '../../domain/shape.ts'
-import { processCountOf, type Resources } from '../../domain/spec.ts'
+import { countProcesses, type Resources } from '../../domain/spec.ts'
 import { type RunSpec, StartFailed } from '../executor.ts'
 
 /** The options of sbatch for a run. They contain no secret, because every account can read them. */
@@ -70,7 +70,7 @@ interface Tasks {
 
 /** Without nodeCount and processesPerNode, all processes are on one node, as everywhere in Berth. */
 export function countTasks(r: Resources): Tasks {
-  const total = processCountOf(r)
+  const total = countProcesses(r)
   const perNode = r.nodeCount === null ? Math.min(r.processesPerNode ?? total, total) : (r.processesPerNode ?? 1)
   return { total, perNode, nodes: r.nodeCount ?? Math.ceil(total / perNode) }
 }

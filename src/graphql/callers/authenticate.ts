@@ -1,4 +1,4 @@
-import { anonymous, type Viewer, viewerOf } from '../../domain/access.ts'
+import { anonymous, createViewer, type Viewer } from '../../domain/access.ts'
 import type { Domain } from '../../domain/domain.ts'
 import { createRunTokenCheck, createRunViewer, isRunToken } from '../../domain/inside/run-tokens.ts'
 import { resolvePerson } from '../../domain/people/identity.ts'
@@ -58,7 +58,7 @@ export function createAuthenticator(domain: Domain, oidc: OidcRules | null): Aut
     if (checked === null) return 'unknown'
     if (checked.expired) return 'expired'
     const { person, scopes, prefix, expiresAt } = checked
-    return { viewer: viewerOf(person, { scopes, ip, token: prefix, expiresAtMs: expiresAt?.getTime() ?? null }) }
+    return { viewer: createViewer(person, { scopes, ip, token: prefix, expiresAtMs: expiresAt?.getTime() ?? null }) }
   }
 
   async function identifyByJwt(
@@ -69,7 +69,7 @@ export function createAuthenticator(domain: Domain, oidc: OidcRules | null): Aut
     const verdict = await check(jwt)
     if (typeof verdict === 'string') return verdict
     const person = await resolvePerson(domain, verdict.claims)
-    return person ? { viewer: viewerOf(person, { ip, expiresAtMs: verdict.expiresAtMs }) } : 'unknown'
+    return person ? { viewer: createViewer(person, { ip, expiresAtMs: verdict.expiresAtMs }) } : 'unknown'
   }
 
   return async ({ authorization, ip }) => {

@@ -1,4 +1,4 @@
-import { shapeOf } from '../../domain/shape.ts'
+import { toShape } from '../../domain/shape.ts'
 import type { Run } from '../../platform/generated/client.ts'
 import type { Specs } from '../rows/specs.ts'
 import { builder } from './builder.ts'
@@ -60,7 +60,7 @@ async function readUsage(
 ): Promise<ShownUsage | null> {
   if (!startedAt || !finishedAt) return null
   const { resources } = await words.load(jobId)
-  const { copies, gpu } = resources ? shapeOf(resources) : { copies: 0, gpu: 0 }
+  const { copies, gpu } = resources ? toShape(resources) : { copies: 0, gpu: 0 }
   const seconds = (finishedAt.getTime() - startedAt.getTime()) / secondMs
   return { cpuSeconds, maxMemoryBytes, gpuSeconds: resources && copies * gpu * seconds }
 }

@@ -1,4 +1,4 @@
-import { executorsWhere, traitsOf } from '../../domain/executors.ts'
+import { executorsWhere, findTraits } from '../../domain/executors.ts'
 import {
   type MachineGpu,
   type MachineReport,
@@ -94,7 +94,7 @@ const ExecutorInfo = builder.objectRef<ExecutorShape>('ExecutorInfo').implement(
     }),
     launchers: t.stringList({
       description: 'Launchers that jobs may request.',
-      resolve: ({ name }) => [...traitsOf(name).launchers],
+      resolve: ({ name }) => [...findTraits(name).launchers],
     }),
     available: t.boolean({
       description: 'Whether the pool has a leader and the leader reaches the backend.',

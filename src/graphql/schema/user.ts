@@ -1,4 +1,4 @@
-import { demandOwn, permissionsMax, seesPeople, viewerOf } from '../../domain/access.ts'
+import { createViewer, demandOwn, permissionsMax, seesPeople } from '../../domain/access.ts'
 import { Forbidden, InvalidInput, NotFound } from '../../domain/errors.ts'
 import { teamsOfUserMax } from '../../domain/people/teams.ts'
 import { createUser, deleteUser, updateUser } from '../../domain/people/users.ts'
@@ -78,7 +78,7 @@ builder.node(UserRef, {
         'Permissions of the level and of `allow`, without those of `deny`. A token may have fewer permissions. Visible to the user and with user.write.',
       resolve({ id, name, level, allow, deny }, _args, { viewer }) {
         demandOwn(viewer, id, 'user.write')
-        return [...viewerOf({ id, name, level, allow, deny }).granted]
+        return [...createViewer({ id, name, level, allow, deny }).granted]
       },
     }),
     unixUser: t.string({

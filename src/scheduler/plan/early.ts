@@ -1,4 +1,4 @@
-import { traitsOf } from '../../domain/executors.ts'
+import { findTraits } from '../../domain/executors.ts'
 import type { Lane } from '../../domain/lanes.ts'
 import { type FreeNode, takesRuns } from '../../domain/machines/machines.ts'
 import type { Shape } from '../../domain/shape.ts'
@@ -19,7 +19,7 @@ const runSecondsMax = 60
  */
 export function mayBeEarly({ nowMs, nodes, holds, machines }: PoolState, lane: Lane): boolean {
   const { executor, runSeconds, interactive, preemptable, restartable, shape } = lane
-  if (!traitsOf(executor).plansInPasses || runSeconds === null || runSeconds > runSecondsMax) return false
+  if (!findTraits(executor).plansInPasses || runSeconds === null || runSeconds > runSecondsMax) return false
   if (interactive || preemptable || restartable || shape.gpu > 0 || shape.infiniband || shape.exclusive) return false
   if (holds.size > 0 || machines.preemptable > 0) return false
   const isLate = ({ state, sinceMs }: Running) => state === 'STARTING' && nowMs - sinceMs > runSecondsMax * 1_000

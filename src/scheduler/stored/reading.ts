@@ -4,7 +4,7 @@ import { readLimits } from '../../domain/limits/limits.ts'
 import type { ResourceAmounts } from '../../domain/machines/amounts.ts'
 import type { Placement } from '../../domain/machines/placement.ts'
 import { readPoolReservations } from '../../domain/machines/reservations.ts'
-import { type StoredSettings, settingsOf } from '../../domain/scheduling.ts'
+import { mergeSettings, type StoredSettings } from '../../domain/scheduling.ts'
 import { holdingSql } from '../../domain/state.ts'
 import type { Sql } from '../../platform/tx.ts'
 import { windowSize } from '../plan/lane-window.ts'
@@ -231,7 +231,7 @@ export async function readSettings(sql: Sql, pool: string, singleUser: boolean):
   if (!row || !limits) throw new Error(`The pool ${pool} was removed`)
   const { policy, scheduling, weights, revision } = row
   return {
-    ...settingsOf(policy, scheduling),
+    ...mergeSettings(policy, scheduling),
     pool,
     policy,
     revision,

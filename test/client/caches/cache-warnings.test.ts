@@ -125,7 +125,7 @@ async function useOf(cache: Cache) {
   await deleteJob(server.domain, server.admin, { jobId: other })
   await cache.ask(pages.DeleteOneDocument, { id: shown })
   await cache.ask(pages.DeleteOneDocument, { id: shown })
-  await until(() => messages > 7, { what: 'the streams have told it' })
+  await until(() => messages > 7, { what: 'the streams have reported the change' })
   await read()
   for (const end of leave) end()
   cache.close()
@@ -145,7 +145,7 @@ it.each([
   expect(told).toEqual([])
 })
 
-it('other warnings of Graphcache are told', async () => {
+it('other warnings of Graphcache are reported', async () => {
   await server.submit()
   const urql = openUrql()
   await urql.ask(gql`query NoId { jobs(first: 50) { nodes { version name } } }`, {})

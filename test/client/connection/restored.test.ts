@@ -34,7 +34,7 @@ async function changedJob(): Promise<string> {
   return jobId
 }
 
-/** What the restored database did instead happened later. */
+/** The restored database did something else later. */
 async function restore(jobId: string) {
   await server.domain.db.sql.query("UPDATE event SET at = at + interval '1 hour' WHERE job_id = $1", [jobId])
   proxy.cut()

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { storeReport } from '../../../src/domain/machines/backend-nodes.ts'
 import { readNodes } from '../../../src/domain/machines/nodes.ts'
 import { couldEverFit } from '../../../src/domain/machines/placement.ts'
-import { shapeOf } from '../../../src/domain/shape.ts'
+import { toShape } from '../../../src/domain/shape.ts'
 import { resourcesOf } from '../../executors/runs.ts'
 import { openTestDomain } from '../../support/domain.ts'
 import { backendNode } from '../../support/fake-backend.ts'
@@ -19,7 +19,7 @@ async function report(...gpus: (typeof known | typeof unknown)[]) {
   const changed = await storeReport(it.domain, leader, [backendNode('n1', { gpus })])
   const nodes = await readNodes(sql, 'sim')
   const fits = (resources: Parameters<typeof resourcesOf>[0]) =>
-    couldEverFit(shapeOf(resourcesOf({ gpu: 1, ...resources })), nodes)
+    couldEverFit(toShape(resourcesOf({ gpu: 1, ...resources })), nodes)
   return { changed, fits }
 }
 

@@ -100,7 +100,6 @@ test('devices follow the configuration', async () => {
 
 const directory = (id: string, more: object = {}) => ({
   id,
-  formerly: `machine:/${id}`,
   holdsDatabase: false,
   ...more,
 })
@@ -109,25 +108,6 @@ test('a pool is bound to the first data directory that asks, wherever that is', 
   const { domain } = it
   expect(await bindPool(domain, 'sim', directory('a'))).toBe(true)
   expect(await bindPool(domain, 'sim', directory('b'))).toBe(false)
-  expect(await bindPool(domain, 'sim', directory('a', { formerly: 'other:/moved' }))).toBe(true)
+  expect(await bindPool(domain, 'sim', directory('a'))).toBe(true)
   expect(await bindPool(domain, 'sim', directory('c', { holdsDatabase: true }))).toBe(true)
-})
-
-test('what an earlier version bound to a machine and a path goes to its directory, or to one that finds it idle', async () => {
-  const fresh = await createDatabase()
-  const own = await createTestDomain(fresh.db)
-  const { domain, submit } = own
-  const formerly = "UPDATE pool SET machine = 'machine:/a', directory = NULL"
-  await fresh.db.sql.query(formerly)
-  expect(await bindPool(domain, 'sim', directory('a'))).toBe(true)
-  await fresh.db.sql.query(formerly)
-  expect(await bindPool(domain, 'sim', directory('moved'))).toBe(true)
-  await fresh.db.sql.query(formerly)
-  const leader = await createLeader(domain, 'sim')
-  await submit()
-  await leader.tick()
-  expect(await bindPool(domain, 'sim', directory('moved'))).toBe(false)
-  expect(await bindPool(domain, 'sim', directory('a'))).toBe(true)
-  await own[Symbol.asyncDispose]()
-  await fresh.close()
 })

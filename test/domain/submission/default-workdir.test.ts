@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest'
-import { viewerOf } from '../../../src/domain/access.ts'
-import { executorNames, traitsOf } from '../../../src/domain/executors.ts'
+import { createViewer } from '../../../src/domain/access.ts'
+import { executorNames, findTraits } from '../../../src/domain/executors.ts'
 import { resolveSubmission } from '../../../src/domain/submission/resolve.ts'
 import { readSubmission } from '../../../src/domain/submission/submission.ts'
 import { destinationOf } from '../../support/destination.ts'
 
 /** The working directory of a job whose spec names none, when the caller sends its own. */
 
-const viewer = viewerOf({ id: 'user_1', name: 'ann', level: 'ADMIN', allow: [], deny: [] })
+const viewer = createViewer({ id: 'user_1', name: 'ann', level: 'ADMIN', allow: [], deny: [] })
 
 function workdir(executor: string, input: Record<string, unknown> = {}, spec: Record<string, unknown> = {}) {
   const runs = executor === 'handler' ? { handler: 'job.ts' } : { command: ['true'] }
@@ -34,7 +34,7 @@ describe('the directory of the caller', () => {
       handler: '/sets/ann',
       simulated: null,
     })
-    for (const name of executorNames) expect(workdir(name)).toBe(traitsOf(name).sharesFiles ? '/sets/ann' : null)
+    for (const name of executorNames) expect(workdir(name)).toBe(findTraits(name).sharesFiles ? '/sets/ann' : null)
   })
 
   it('is overridden by the directory of the spec, on every executor', () => {

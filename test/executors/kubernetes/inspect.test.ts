@@ -162,7 +162,7 @@ test('a pod on a node with a slow clock runs since its placement, and for as lon
   const terminated = { exitCode: 0, reason: 'Completed', startedAt: slowAgo(8), finishedAt: slowAgo(3) }
   server.items['pods'] = [onSlowNode({ terminated }, 'Succeeded')]
   const ended = await observe(executor, handle)
-  if (ended.state !== 'ended') throw new Error(`It is ${ended.state}`)
+  if (ended.state !== 'ended') throw new Error(`The run is ${ended.state}`)
   const ranMs = (ended.finishedAt?.getTime() ?? 0) - (ended.startedAt?.getTime() ?? 0)
   expect(ranMs).toBeGreaterThan(3_000)
   expect(ranMs).toBeLessThan(7_000)

@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process'
 import { describe, expect, it } from 'vitest'
-import { shapeOf } from '../../../src/domain/shape.ts'
+import { toShape } from '../../../src/domain/shape.ts'
 import type { RunSpec } from '../../../src/executors/executor.ts'
 import { listNodes } from '../../../src/executors/kubernetes/capacity.ts'
 import { annotations, makeHandle, podLabels } from '../../../src/executors/kubernetes/names.ts'
@@ -178,7 +178,7 @@ describe('labels of nodes', () => {
   )
 
   const terms = (resources: Parameters<typeof resourcesOf>[0], ...labels: Record<string, string>[]) => {
-    const affinity = makeNodeAffinity(shapeOf(resourcesOf(resources)), labels.map(node)) as null | {
+    const affinity = makeNodeAffinity(toShape(resourcesOf(resources)), labels.map(node)) as null | {
       requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: { matchExpressions: object[] }[] }
     }
     const found = affinity?.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms ?? []

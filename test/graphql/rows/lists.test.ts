@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { viewerOf } from '../../../src/domain/access.ts'
+import { createViewer } from '../../../src/domain/access.ts'
 import type { JobFilter } from '../../../src/feed/filter.ts'
 import { parsePage, readPages } from '../../../src/graphql/rows/keyset.ts'
 import { type JobOrderField, jobsListing, queueEntriesListing } from '../../../src/graphql/rows/listings.ts'
@@ -164,7 +164,7 @@ const listJobReads = (plan: Plan): (string | null)[] => [
 ]
 
 it('reads running and blocked jobs of a queue by key', async () => {
-  const viewer = viewerOf({ id: 'user_17', name: 'ann', level: 'ADMIN', allow: [], deny: [] })
+  const viewer = createViewer({ id: 'user_17', name: 'ann', level: 'ADMIN', allow: [], deny: [] })
   const filter = { pool: 'sim' }
   const page = parsePage(queueEntriesListing, filter, { first: 20 })
   for (const states of [['STARTING', 'RUNNING', 'CANCELLING'], ['BLOCKED']] as const) {

@@ -12,7 +12,13 @@ import {
   isUnionType,
 } from 'graphql'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type Permission, permissionsOf, type TokenScope, tokenScopes, userLevels } from '../../../src/domain/access.ts'
+import {
+  listPermissions,
+  type Permission,
+  type TokenScope,
+  tokenScopes,
+  userLevels,
+} from '../../../src/domain/access.ts'
 import { applyBootstrapToken } from '../../../src/domain/people/tokens.ts'
 import { schema } from '../../../src/graphql/schema/schema.ts'
 import type { Json } from '../../support/client.ts'
@@ -189,7 +195,7 @@ beforeAll(async () => {
     const name = `${level}-${scopes.join('-')}`
     const { user } = await mutate(admin, 'createUser', { input: { name, level }, wanted: 'user { id }' })
     const made = await mutate(admin, 'createToken', { input: { name, userId: user.id, scopes }, wanted: 'secret' })
-    callers.push({ name, granted: permissionsOf(level), scopes, person: personWith(server.url, made.secret) })
+    callers.push({ name, granted: listPermissions(level), scopes, person: personWith(server.url, made.secret) })
   }
 })
 afterAll(() => server[Symbol.asyncDispose]())
