@@ -2,10 +2,10 @@ import { execFileSync } from 'node:child_process'
 import { loadavg } from 'node:os'
 import { transition } from '../src/domain/jobs/transition.ts'
 import type { Store } from '../src/scheduler/plan/leader-store.ts'
-import { plan } from '../src/scheduler/plan/plan.ts'
+import { planPass } from '../src/scheduler/plan/plan.ts'
 import { createWorld, type World } from '../src/scheduler/plan/world.ts'
 import { Planner, startsPerCommit } from '../src/scheduler/planner.ts'
-import { commit } from '../src/scheduler/stored/committing.ts'
+import { commitDecisions } from '../src/scheduler/stored/committing.ts'
 import { createStored } from '../src/scheduler/stored-pool.ts'
 import { percentile, printLines } from './harness.ts'
 import { type LongQueue, openLongQueue } from './long-queue.ts'
@@ -67,7 +67,7 @@ const seconds = (ms: number) => `${(ms / 1_000).toFixed(2)} s`
 
 async function start(store: Store, world: World, startsMax: number): Promise<number> {
   world.hear(await store.changes(world.state.lanes))
-  const decisions = plan(world, { startsMax })
+  const decisions = planPass(world, { startsMax })
   const committed = await store.commit(decisions, world.state.settings.revision)
   if (committed.kind !== 'committed') throw new Error(committed.kind)
   if (decisions.needs.length > 0) world.refill(await store.first(decisions.needs))
@@ -86,10 +86,10 @@ async function rates(
   const started = { bare: 0, all: 0 }
   for (let i = 0; i < batches; i++) {
     world.hear(await store.changes(world.state.lanes))
-    const decisions = plan(world, { startsMax: startsPerCommit })
+    const decisions = planPass(world, { startsMax: startsPerCommit })
     if (decisions.needs.length > 0) world.refill(await store.first(decisions.needs))
     let at = performance.now()
-    await commit(domain, leader, { decisions, revision: world.state.settings.revision })
+    await commitDecisions(domain, leader, { decisions, revision: world.state.settings.revision })
     spent.bare += performance.now() - at
     started.bare += decisions.starts.length
     world.hear(await store.changes(world.state.lanes))

@@ -1,7 +1,7 @@
 import type { Lane } from '../src/domain/lanes.ts'
 import { windowSize } from '../src/scheduler/plan/lane-window.ts'
 import type { Change, LaneState, Running, Waiting } from '../src/scheduler/plan/model.ts'
-import { plan } from '../src/scheduler/plan/plan.ts'
+import { planPass } from '../src/scheduler/plan/plan.ts'
 import { createWorld, type World } from '../src/scheduler/plan/world.ts'
 import { gpus, node, shape, v100 } from '../test/support/machines.ts'
 import { heard, lane, settings, snapshot, waiting } from '../test/support/planning.ts'
@@ -68,7 +68,7 @@ class Queue {
     )
     this.runs = running.map(({ runId }) => runId)
     this.world = createWorld(snapshot({ settings: fair, nodes, running, lanes: lanes.map((of) => this.stateOf(of)) }))
-    plan(this.world, { startsMax: 50 })
+    planPass(this.world, { startsMax: 50 })
   }
 
   private stateOf(of: Lane): LaneState {
@@ -85,10 +85,10 @@ class Queue {
     const runId = this.runs.shift() ?? ''
     const began = performance.now()
     this.world.hear(heard([{ kind: 'RUN', runId, running: null }]))
-    let { starts, needs } = plan(this.world, { startsMax: 50 })
+    let { starts, needs } = planPass(this.world, { startsMax: 50 })
     if (starts.length === 0) {
       this.refill(needs)
-      starts = plan(this.world, { startsMax: 50 }).starts
+      starts = planPass(this.world, { startsMax: 50 }).starts
     }
     const took = performance.now() - began
     this.follow(starts.map(({ entry }) => entry))
@@ -158,7 +158,7 @@ function behind(count: number): { first: number; next: number[] } {
   const greedy = { ...runOn(lane('greedy', { userId: 'greedy' }), nodesCount * gpusPerNode) }
   const of = createWorld(snapshot({ settings: settings({ rules: [rule] }), nodes, lanes, running: [greedy] }))
   const began = performance.now()
-  plan(of, { startsMax: 50 })
+  planPass(of, { startsMax: 50 })
   const first = performance.now() - began
   const next = Array.from({ length: ends / 10 }, (_, at) => {
     const runnable = lane(`runnable${at}`, { priority: 0 })
@@ -166,7 +166,7 @@ function behind(count: number): { first: number; next: number[] } {
     const from = performance.now()
     const lanesHeard = [{ lane: runnable, userName: 'u', team: null }]
     of.hear(heard([{ kind: 'JOINED', entry }], { lanes: lanesHeard }))
-    if (plan(of, { startsMax: 50 }).starts.length !== 1) throw new Error('The job did not start')
+    if (planPass(of, { startsMax: 50 }).starts.length !== 1) throw new Error('The job did not start')
     const took = performance.now() - from
     of.hear(
       heard([
@@ -199,7 +199,7 @@ function evictions(): void {
   const took = Array.from({ length: 20 }, () => {
     const of = createWorld(snapshot({ settings: fair, nodes, running, lanes }))
     const began = performance.now()
-    const { evictions: found } = plan(of, { startsMax: 50 })
+    const { evictions: found } = planPass(of, { startsMax: 50 })
     const ms = performance.now() - began
     if (found[0]?.victims.length !== gpusPerNode) throw new Error(`${found[0]?.victims.length} have to leave`)
     return ms

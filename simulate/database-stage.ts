@@ -17,7 +17,7 @@ import { createLog } from '../src/platform/log.ts'
 import { migrate } from '../src/platform/migrate.ts'
 import { startPostgres } from '../src/platform/postgres/postgres.ts'
 import { Wakeups } from '../src/platform/wakeup.ts'
-import { plan } from '../src/scheduler/plan/plan.ts'
+import { planPass } from '../src/scheduler/plan/plan.ts'
 import { createWorld } from '../src/scheduler/plan/world.ts'
 import { createStored } from '../src/scheduler/stored-pool.ts'
 import { type Person, type PoolPlan, people, teams } from './actions.ts'
@@ -166,7 +166,7 @@ async function brokenAtRest(domain: Domain, epoch: number): Promise<string[]> {
   const news = await sql.query('SELECT 1 FROM pool_change LIMIT 1')
   if (news.length > 0) return []
   const fresh = createWorld(await createStored(domain, { pool, epoch, holder }).load())
-  const { starts, evictions } = plan(fresh, { startsMax: 1 })
+  const { starts, evictions } = planPass(fresh, { startsMax: 1 })
   const off = await sql.query<{ what: string }>(shownSql)
   return [
     ...starts.map(({ entry }) => `${entry.jobId} could start, and the leader rests`),

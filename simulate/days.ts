@@ -1,7 +1,7 @@
 import type { Lane, Policy } from '../src/domain/lanes.ts'
 import { type Forecast, forecast } from '../src/scheduler/plan/forecast.ts'
 import type { Change, LaneState, Waiting } from '../src/scheduler/plan/model.ts'
-import { plan } from '../src/scheduler/plan/plan.ts'
+import { planPass } from '../src/scheduler/plan/plan.ts'
 import { historyMax, type RunTime } from '../src/scheduler/plan/run-times.ts'
 import { createWorld, type World } from '../src/scheduler/plan/world.ts'
 import { gpus, node, v100 } from '../test/support/machines.ts'
@@ -84,7 +84,7 @@ const withHistory = (kind: Kind, runMs: (kind: Kind) => number): Kind => ({
 
 function oneOf<T>(from: readonly T[], random: Random): T {
   const [first, ...rest] = from
-  if (first === undefined) throw new Error('There is nothing to choose from')
+  if (first === undefined) throw new Error('The list is empty')
   return random.of([first, ...rest])
 }
 
@@ -192,7 +192,7 @@ class Day {
 
   private fill(): void {
     for (;;) {
-      const { starts, holds } = plan(this.world, { startsMax: 50 })
+      const { starts, holds } = planPass(this.world, { startsMax: 50 })
       if (starts.length + holds.put.length + holds.drop.length === 0) return
       const changes: Change[] = []
       for (const { entry } of starts) {

@@ -1,7 +1,7 @@
 import type { Lane } from '../src/domain/lanes.ts'
 import { sumAmounts } from '../src/domain/machines/amounts.ts'
 import type { Change, Snapshot, Start, Waiting } from '../src/scheduler/plan/model.ts'
-import { plan } from '../src/scheduler/plan/plan.ts'
+import { planPass } from '../src/scheduler/plan/plan.ts'
 import { createWorld, type World } from '../src/scheduler/plan/world.ts'
 import { gpus, node, v100 } from '../test/support/machines.ts'
 import { heard, lane, settings, snapshot, waiting } from '../test/support/planning.ts'
@@ -119,7 +119,7 @@ class Playing {
   /** Plans until nothing starts; another job joins for each that starts. */
   private fill(): void {
     for (;;) {
-      const { starts } = plan(this.world, { startsMax: 50 })
+      const { starts } = planPass(this.world, { startsMax: 50 })
       if (starts.length === 0) return
       const changes: Change[] = []
       for (const start of starts) {

@@ -242,7 +242,7 @@ export class MemoryActor implements Actor {
       spec: { restartable: job.lane.restartable, retry: null, maxRunTimeSeconds: job.maxRunTimeSeconds } as JobSpec,
       expired: false,
       endsWithReservation: false,
-      leaving: run.leaves === null ? null : 'It has to leave',
+      leaving: run.leaves === null ? null : 'The run has to leave',
       preempted: run.leaves === 'SIGNALLED',
       tier: memory.preemptions.find(({ victimRunId }) => victimRunId === run.id)?.tier ?? null,
       startFailures: job.startFailures,

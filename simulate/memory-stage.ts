@@ -1,4 +1,4 @@
-import { plan } from '../src/scheduler/plan/plan.ts'
+import { planPass } from '../src/scheduler/plan/plan.ts'
 import { createWorld } from '../src/scheduler/plan/world.ts'
 import { claimedForNothing, drainedForNothing } from './breaches.ts'
 import { invariants, reservedUnused, roomUnused, viewsOff } from './invariants.ts'
@@ -46,7 +46,7 @@ export function memoryStage(random: Random): Stage & { memory: Memory } {
  */
 function undone(memory: Memory): string[] {
   if (memory.settings.policy === 'FAIR_SHARE' && memory.settings.shareHalfLifeMs !== null) return []
-  const { starts, evictions } = plan(createWorld(memory.snapshot()), { startsMax: 1 })
+  const { starts, evictions } = planPass(createWorld(memory.snapshot()), { startsMax: 1 })
   return [
     ...starts.map(({ entry }) => `${entry.jobId} could start, and the leader rests`),
     ...evictions.map(({ claimant }) => `${claimant.jobId} could make room, and the leader rests`),

@@ -1,7 +1,7 @@
 /**
  * Patterns over short texts, written by people: a glob (`*` any characters, `?` one), or a regular expression between
- * `^` and `$`. Matching takes time linear in the text for every pattern, because all alternatives are followed at once
- * and there is no backtracking; a pattern that would take JavaScript minutes cannot block a submission. Expressions
+ * `^` and `$`. Matching takes time linear in the text for every pattern, because all alternatives are followed at once,
+ * without backtracking; a pattern that would take JavaScript minutes cannot block a submission. Expressions
  * support literals, `.`, `[classes]`, `\d \w \s` (and `\D \W \S`), groups, `|`, `*`, `+`, `?` and `{m,n}`. Everything
  * else is refused when the pattern is made, so no part of a pattern has a hidden meaning.
  */

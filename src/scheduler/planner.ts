@@ -3,7 +3,7 @@ import { memoryMs } from '../domain/scheduling.ts'
 import type { Log } from '../platform/log.ts'
 import type { Committed, Store } from './plan/leader-store.ts'
 import type { Decisions, PoolSettings, Snapshot } from './plan/model.ts'
-import { plan } from './plan/plan.ts'
+import { planPass } from './plan/plan.ts'
 import { createWorld, type World } from './plan/world.ts'
 
 /**
@@ -162,7 +162,7 @@ async function refillWindows(world: World, store: Store): Promise<World> {
 /** Plans one round; if a window of a lane is empty, reads further entries and plans again. */
 async function planRound(world: World, store: Store): Promise<Decisions> {
   for (let i = 0; i < refillsMax; i++) {
-    const decisions = plan(world, { startsMax: startsPerCommit })
+    const decisions = planPass(world, { startsMax: startsPerCommit })
     if (decisions.needs.length === 0) return decisions
     world.refill(await store.first(decisions.needs))
     if (!isEmpty(decisions)) return decisions

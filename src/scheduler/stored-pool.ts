@@ -7,7 +7,7 @@ import { readNow } from '../platform/database-time.ts'
 import { type Sql, wholeTableMsMax } from '../platform/tx.ts'
 import type { Store } from './plan/leader-store.ts'
 import type { Snapshot } from './plan/model.ts'
-import { commit } from './stored/committing.ts'
+import { commitDecisions } from './stored/committing.ts'
 import { createEar } from './stored/hearing.ts'
 import { publish } from './stored/publishing.ts'
 import {
@@ -40,7 +40,7 @@ export function createStored(domain: Domain, leader: Leader): Store {
     },
     changes: (lanes) => ear.listen(lanes),
     first: (laneIds) => readFirst(domain.db.sql, laneIds),
-    commit: (decisions, revision) => commit(domain, leader, { decisions, revision }),
+    commit: (decisions, revision) => commitDecisions(domain, leader, { decisions, revision }),
     async publish(changes) {
       await publish(domain, leader, { changes, replaces })
       replaces = false

@@ -95,7 +95,7 @@ describe('a job', () => {
     'keeps what was submitted: %s',
     async (change) => {
       await insertJob()
-      await expect(sql(`UPDATE job SET ${change}`)).rejects.toThrow('What was submitted never changes')
+      await expect(sql(`UPDATE job SET ${change}`)).rejects.toThrow('A submitted job never changes')
     },
   )
 })

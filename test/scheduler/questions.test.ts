@@ -5,7 +5,7 @@ import { transition } from '../../src/domain/jobs/transition.ts'
 import { setScopeLimit, updateLimits } from '../../src/domain/limits/limits.ts'
 import { applyPools } from '../../src/domain/machines/pools.ts'
 import { estimateStarts } from '../../src/domain/queue/estimate.ts'
-import { answerQuestion, ask, forgetQuestions, openQuestions } from '../../src/domain/queue/questions.ts'
+import { answerQuestion, askLeader, forgetQuestions, openQuestions } from '../../src/domain/queue/questions.ts'
 import { findViolations } from '../../src/domain/selfcheck/selfcheck.ts'
 import { type SubmissionOutcome, submitAll } from '../../src/domain/submission/start-now.ts'
 import { Unavailable } from '../../src/platform/tx.ts'
@@ -327,7 +327,7 @@ describe('questions', () => {
   })
 
   test('a leader whose epoch is over answers nothing', async () => {
-    const asked = ask(it.domain, 'sim', { kind: 'DRY_RUN', payload: {} })
+    const asked = askLeader(it.domain, 'sim', { kind: 'DRY_RUN', payload: {} })
     await until(async () => (await openQuestions(it.domain, 'sim')).length > 0, { what: 'the question is there' })
     await sql('UPDATE scheduler_leader SET epoch = 2')
     await leader.tick()
@@ -337,7 +337,7 @@ describe('questions', () => {
   })
 
   test('a question that cannot be answered keeps no other waiting', async () => {
-    const broken = ask(it.domain, 'sim', { kind: 'DRY_RUN', payload: { spec: 'none' } })
+    const broken = askLeader(it.domain, 'sim', { kind: 'DRY_RUN', payload: { spec: 'none' } })
     await until(async () => (await openQuestions(it.domain, 'sim')).length > 0, { what: 'the question is there' })
     expect(await dryRun()).toMatchObject({ wouldBe: 'STARTING' })
     await database.moveTime(5_001)

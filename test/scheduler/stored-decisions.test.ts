@@ -5,7 +5,7 @@ import { Fenced } from '../../src/domain/leadership.ts'
 import { findViolations } from '../../src/domain/selfcheck/selfcheck.ts'
 import type { Store } from '../../src/scheduler/plan/leader-store.ts'
 import type { Decisions, Hold } from '../../src/scheduler/plan/model.ts'
-import { plan } from '../../src/scheduler/plan/plan.ts'
+import { planPass } from '../../src/scheduler/plan/plan.ts'
 import { createWorld } from '../../src/scheduler/plan/world.ts'
 import { createStored } from '../../src/scheduler/stored-pool.ts'
 import { createDatabase, type TestDatabase } from '../support/database.ts'
@@ -40,7 +40,7 @@ const jobOf = async (id: string) =>
 /** Everything that would be decided now, from a world that is loaded for it. */
 async function decided(): Promise<{ decisions: Decisions; revision: number }> {
   const world = createWorld(await store.load())
-  return { decisions: plan(world, { startsMax: 50 }), revision: world.state.settings.revision }
+  return { decisions: planPass(world, { startsMax: 50 }), revision: world.state.settings.revision }
 }
 
 async function commitAll() {
@@ -95,7 +95,7 @@ describe('an eviction', () => {
     ])
     expect(loaded.holds).toMatchObject([{ jobId: claimant, placements: [{ node: 'n1' }] }])
     expect(loaded.preemptions).toMatchObject([{ tier: 1, claimantJobId: claimant, victimJobId: newer }])
-    expect(plan(createWorld(loaded), { startsMax: 50 })).toMatchObject({ starts: [], evictions: [] })
+    expect(planPass(createWorld(loaded), { startsMax: 50 })).toMatchObject({ starts: [], evictions: [] })
   })
 
   test('has nobody leave for who waits no more; the leader hears that its victims stay', async () => {

@@ -9,7 +9,7 @@ import { submitJobs } from '../../src/domain/submission/submit.ts'
 import { LaneWindow, windowSize } from '../../src/scheduler/plan/lane-window.ts'
 import type { Heard, Store } from '../../src/scheduler/plan/leader-store.ts'
 import type { Change, Decisions } from '../../src/scheduler/plan/model.ts'
-import { plan } from '../../src/scheduler/plan/plan.ts'
+import { planPass } from '../../src/scheduler/plan/plan.ts'
 import { createWorld } from '../../src/scheduler/plan/world.ts'
 import { createStored } from '../../src/scheduler/stored-pool.ts'
 import { createTicker } from '../../src/scheduler/ticker.ts'
@@ -50,7 +50,7 @@ const ends = async (jobId: string) => {
 /** Everything that would be decided now, from a world that is loaded for it. */
 async function decided(startsMax = 50): Promise<{ decisions: Decisions; revision: number }> {
   const world = createWorld(await store.load())
-  return { decisions: plan(world, { startsMax }), revision: world.state.settings.revision }
+  return { decisions: planPass(world, { startsMax }), revision: world.state.settings.revision }
 }
 
 test('a new leader knows whose turn it is, and what accounts used', async () => {

@@ -1203,7 +1203,7 @@ CREATE TRIGGER run_final_stays BEFORE UPDATE OF state ON run FOR EACH ROW
 CREATE TRIGGER job_submission_stays BEFORE UPDATE OF id, sequence, user_id, spec, created_at ON job FOR EACH ROW
   WHEN ((OLD.id, OLD.sequence, OLD.user_id, OLD.spec, OLD.created_at)
     IS DISTINCT FROM (NEW.id, NEW.sequence, NEW.user_id, NEW.spec, NEW.created_at))
-  EXECUTE FUNCTION berth_refuse('What was submitted never changes');
+  EXECUTE FUNCTION berth_refuse('A submitted job never changes');
 
 -- Deletions are announced exactly once, in the transaction of the deletion.
 

@@ -16,7 +16,7 @@ import type { Tokens } from './tokens.ts'
  * Transports are tried in their order: the next one after `triesPerTransport` failures in a row without a message. An outage
  * makes all of them fail, and a page over HTTP/1.1 has six connections for its requests and all of its SSE streams. So a stream
  * looks for a better transport when its connection opens, or its first poll is answered, and once a minute while it polls: it
- * tries each once, and goes on as before when none works. That is no outage. A stream of server-sent events without a first
+ * tries each once, and goes on as before when none works. That does not count as an outage. A stream of server-sent events without a first
  * byte is held back by a proxy: no stream of the client that can be polled tries SSE for ten minutes then.
  */
 

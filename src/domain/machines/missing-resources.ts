@@ -46,7 +46,7 @@ function needsOf(shape: Shape): Need[] {
           {
             name: `the processor ${cpuModel.join(', ')}`,
             met: (node: FreeNode) => matchesAll(cpuModel, node.cpuModel ?? ''),
-            words: () => `Processor matching ${cpuModel.join(', ')}: no node has one`,
+            words: () => `Processor matching ${cpuModel.join(', ')}: not on any node`,
           },
         ]),
     {
@@ -87,7 +87,7 @@ const infinibandNeed: Need = {
   words: (ready) =>
     ready.some(({ infiniband }) => infiniband)
       ? 'InfiniBand: all nodes with InfiniBand are in use'
-      : 'InfiniBand: no node has it',
+      : 'InfiniBand: not on any node',
 }
 
 const exclusiveNeed: Need = {

@@ -92,7 +92,7 @@ function copiesOn(shape: Shape, { seen, suit }: Candidate, score: Score): number
   let copies = 0
   while (copies < shape.copies && rate({ shape }, candidate, score)) {
     copies++
-    if (copies < shape.copies) take(candidate.seen, placementOn({ shape }, candidate))
+    if (copies < shape.copies) takeResources(candidate.seen, placementOn({ shape }, candidate))
   }
   return copies
 }
@@ -257,7 +257,7 @@ function placeGang(search: Search): Placement[] | null {
       continue
     }
     placements.push(placement)
-    take(best.seen, placement)
+    takeResources(best.seen, placement)
     if (!rate(search, best, best.score)) candidates.delete(best)
   }
   return placements
@@ -291,7 +291,10 @@ const copyOf = (node: FreeNode): FreeNode => ({ ...node, devices: node.devices.m
 
 export type Takes = Pick<Placement, 'cpuMillis' | 'memoryBytes' | 'gpuIds' | 'infiniband' | 'interactive'>
 
-export function take(node: FreeNode, { cpuMillis, memoryBytes, gpuIds, infiniband, interactive }: Takes): void {
+export function takeResources(
+  node: FreeNode,
+  { cpuMillis, memoryBytes, gpuIds, infiniband, interactive }: Takes,
+): void {
   node.freeCpu -= cpuMillis
   node.freeMemory -= memoryBytes
   if (infiniband) node.infinibandFree = false

@@ -3,7 +3,7 @@ import { demand, type Viewer } from '../access.ts'
 import { audit } from '../audit/audit.ts'
 import type { Domain } from '../domain.ts'
 import { readLedPools } from '../leadership.ts'
-import { ask, askMsMax, passMsMax, pollMs } from './questions.ts'
+import { askLeader, askMsMax, passMsMax, pollMs } from './questions.ts'
 
 /**
  * One pass of every pool with a leader, even if the pool does not plan by itself; answered when all of it is committed.
@@ -30,7 +30,7 @@ export async function processQueue(domain: Domain, viewer: Viewer): Promise<Proc
     ),
   )
   const question = { kind: 'PASS', payload: {}, waitMsMax: passMsMax } as const
-  const answers = await Promise.all(pools.map(async (pool) => (await ask(domain, pool, question)) as Processed))
+  const answers = await Promise.all(pools.map(async (pool) => (await askLeader(domain, pool, question)) as Processed))
   const sum = (count: (one: Processed) => number) => answers.reduce((total, one) => total + count(one), 0)
   return {
     considered: sum(({ considered }) => considered),

@@ -38,7 +38,7 @@ interface Asked extends Omit<OpenQuestion, 'id'> {
  * Returns the answer of the leader. Throws Unavailable after `askMsMax` if the pool has no leader, else after
  * `waitMsMax`.
  */
-export async function ask(
+export async function askLeader(
   domain: Domain,
   pool: string,
   { kind, payload, waitMsMax = askMsMax }: Asked,

@@ -9,7 +9,7 @@ import { makeLane } from '../lanes.ts'
 import { type Estimate, estimateUnstored } from '../queue/estimate.ts'
 import { computeFit, type Fit, type FitSubject, isThere } from '../queue/fit.ts'
 import { gatesOfSpec } from '../queue/gates.ts'
-import { ask } from '../queue/questions.ts'
+import { askLeader } from '../queue/questions.ts'
 import { because, type Reason, unnamed } from '../reason.ts'
 import type { JobSpec } from '../spec.ts'
 import type { JobState } from '../state.ts'
@@ -158,7 +158,7 @@ async function dryRun(domain: Domain, viewer: Viewer, raw: unknown): Promise<Sub
       warnings: [...warnings, ...lastingWarnings(fit)],
     }
   }
-  const answer = (await ask(domain, pool, { kind: 'DRY_RUN', payload })) as DryRunAnswer
+  const answer = (await askLeader(domain, pool, { kind: 'DRY_RUN', payload })) as DryRunAnswer
   if (answer.place) return { ...found, wouldBe: answer.wouldBe, ...startFields(answer.place) }
   const { wouldBe, position } = answer
   found.fit = await computeFit(domain, asking)
@@ -221,7 +221,7 @@ async function startNow(domain: Domain, viewer: Viewer, raw: unknown): Promise<S
     }
     if (decision.job.approval) return new Rejected([approvalPending(decision.job.approval, domain)])
     const payload: NoWaitQuestion = { viewer: serialiseViewer(viewer), input: raw }
-    const answer = (await ask(domain, decision.job.pool, { kind: 'NO_WAIT', payload })) as NoWaitAnswer
+    const answer = (await askLeader(domain, decision.job.pool, { kind: 'NO_WAIT', payload })) as NoWaitAnswer
     if ('started' in answer) return readStarted(domain, answer.started)
     if ('rejected' in answer) return new Rejected(await hideJobs(domain, viewer, answer.rejected))
   }

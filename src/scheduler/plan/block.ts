@@ -1,8 +1,8 @@
 import type { Reason } from '../../domain/reason.ts'
 import { isForGpus } from './classes.ts'
-import { consider, waitingForPreemption } from './consider.ts'
+import { considerJob, waitingForPreemption } from './consider.ts'
 import { backfillEviction, drainHoldFor, holdId } from './drains.ts'
-import { close, park } from './findings.ts'
+import { addClosure, park } from './findings.ts'
 import { holdsAgainst, holdsPassed } from './holds.ts'
 import type { QueuedJob } from './lane-window.ts'
 import type { Eviction, Hold, JobClass } from './model.ts'
@@ -72,7 +72,7 @@ export function claimPastAgedHeads(round: Round): void {
     if (!head || round.evicting.has(window.class)) continue
     const job = { window, entry: head }
     round.decisions.considered++
-    if (consider(state, job).kind === 'capacity' && preemptFor(round, job))
+    if (considerJob(state, job).kind === 'capacity' && preemptFor(round, job))
       park(state, window, { lot: lots.capacity, reason: waitingForPreemption })
   }
 }
@@ -86,7 +86,7 @@ function closeClass(
   { jobClass, kind, reason }: Blocked & { jobClass: JobClass },
 ): void {
   const { state, evicting, backfills, isRehearsal } = round
-  close(state, jobClass, {
+  addClosure(state, jobClass, {
     lane: window,
     jobId: entry.jobId,
     reason,

@@ -7,7 +7,7 @@ import {
   type Placement,
   type PlaceOptions,
   place,
-  take,
+  takeResources,
 } from '../../domain/machines/placement.ts'
 import type { Shape } from '../../domain/shape.ts'
 import type { Running, WorldView } from './model.ts'
@@ -63,7 +63,7 @@ export class Clearing {
   }
 
   putBack(running: Running): void {
-    if (this.gone.delete(running)) this.move(running, take)
+    if (this.gone.delete(running)) this.move(running, takeResources)
   }
 
   /** Removes many runs; each node is counted once. */
@@ -74,7 +74,7 @@ export class Clearing {
   }
 
   putAllBack(): void {
-    this.moveAll(this.gone, take)
+    this.moveAll(this.gone, takeResources)
     this.gone.clear()
   }
 
@@ -102,17 +102,17 @@ export class Clearing {
     if (this.gone.size > 0) this.putAllBack()
   }
 
-  private moveAll(runs: Iterable<Running>, how: typeof take): void {
+  private moveAll(runs: Iterable<Running>, how: typeof takeResources): void {
     const touched = new Set<number>()
     for (const running of runs) this.shift(running, how, (at) => touched.add(at))
     for (const at of touched) this.count(at)
   }
 
-  private move(running: Running, how: typeof take): void {
+  private move(running: Running, how: typeof takeResources): void {
     this.shift(running, how, this.count)
   }
 
-  private shift({ placements }: Running, how: typeof take, touched: (at: number) => void): void {
+  private shift({ placements }: Running, how: typeof takeResources, touched: (at: number) => void): void {
     for (const placement of placements) {
       const at = this.fitting.indexOf(placement.nodeId)
       const node = at === undefined ? undefined : this.fitting.nodes[at]

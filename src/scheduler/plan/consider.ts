@@ -40,7 +40,7 @@ export type Consideration =
   | { kind: 'refused'; info: string }
 
 /** `early`: the job may be handed over before a node is free. */
-export function consider(state: PoolState, job: QueuedJob, { early = true } = {}): Consideration {
+export function considerJob(state: PoolState, job: QueuedJob, { early = true } = {}): Consideration {
   const { window, entry } = job
   const gate = reservationGate(state, window.lane)
   if (gate) return { kind: 'waiting', reason: gate.reason }

@@ -1,5 +1,5 @@
 import { sumAmounts } from '../../domain/machines/amounts.ts'
-import { type FreeNode, giveBack, type Placement, place, take } from '../../domain/machines/placement.ts'
+import { type FreeNode, giveBack, type Placement, place, takeResources } from '../../domain/machines/placement.ts'
 import { toNumber } from './fractions.ts'
 import {
   byNode,
@@ -88,7 +88,7 @@ function soonest(world: WorldView, head: Head): { placements: Placement[]; expec
     try {
       return place(lane.shape, world.nodes, { ...usable, interactive: lane.interactive })
     } finally {
-      for (const { node, placement } of ended) take(node, placement)
+      for (const { node, placement } of ended) takeResources(node, placement)
     }
   }
   let best = withEnds(order.length)

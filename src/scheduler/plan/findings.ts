@@ -26,7 +26,7 @@ export function parkOnLimit(
 }
 
 /** Makes the class wait behind the head of this lane. */
-export function close(state: PoolState, jobClass: JobClass, closure: Closure): void {
+export function addClosure(state: PoolState, jobClass: JobClass, closure: Closure): void {
   state.order.close(jobClass, closure)
   explain(state, closure.lane, null)
 }

@@ -7,7 +7,7 @@ import type { PoolState } from './state.ts'
  * Applies changes to the state, in the order of their commits. Applying one twice changes nothing: a start that was
  * decided here comes back as LEFT and RUN.
  */
-export function hear(state: PoolState, { nowMs, changes, lanes }: Heard): void {
+export function applyChanges(state: PoolState, { nowMs, changes, lanes }: Heard): void {
   state.nowMs = Math.max(state.nowMs, nowMs)
   state.machines.accounts.past.nowMs = state.nowMs
   // An undo can no longer restore a hold that was dropped for a job that left.

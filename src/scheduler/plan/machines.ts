@@ -8,7 +8,7 @@ import {
   giveBack,
   indexMachines,
   type Placement,
-  take,
+  takeResources,
 } from '../../domain/machines/placement.ts'
 import { Accounts } from './accounts.ts'
 import type { Hold, Running, Start } from './model.ts'
@@ -55,7 +55,7 @@ export class Machines {
     this.indexOf = inOrder.indexOf
     this.freeGpus = Int32Array.from(inOrder.nodes, countFree)
     for (const run of this.running.values()) {
-      this.move(run.placements, take)
+      this.move(run.placements, takeResources)
       this.countProbe(run, 1)
     }
   }
@@ -101,7 +101,7 @@ export class Machines {
   private enter(run: Running): readonly string[] {
     this.models.set(run.runId, this.modelsOf(run.placements))
     for (const { nodeId } of run.placements) this.byNode.set(nodeId, (this.byNode.get(nodeId) ?? new Set()).add(run))
-    this.move(run.placements, take)
+    this.move(run.placements, takeResources)
     this.countProbe(run, 1)
     this.countUnpreemptable(run, 1)
     this.countKinds(run, 1)
@@ -160,7 +160,7 @@ export class Machines {
     })
   }
 
-  private move(placements: readonly Placement[], how: typeof take): void {
+  private move(placements: readonly Placement[], how: typeof takeResources): void {
     for (const placement of placements) {
       const node = this.byId.get(placement.nodeId)
       if (!node) continue

@@ -1,6 +1,6 @@
 import { because } from '../../domain/reason.ts'
 import { block, claimPastAgedHeads, goesOn } from './block.ts'
-import { type Consideration, consider, waitingForPreemption } from './consider.ts'
+import { type Consideration, considerJob, waitingForPreemption } from './consider.ts'
 import { park, parkOnLimit } from './findings.ts'
 import { holdsPassed, isVoid } from './holds.ts'
 import type { LaneWindow, QueuedJob } from './lane-window.ts'
@@ -15,13 +15,13 @@ import { lookAgainMs, soonest } from './timing.ts'
  * other lanes (parked, or closing their class) last until their cause changes: a round without changes considers no
  * job.
  */
-export function plan(planned: Planned, { startsMax }: { startsMax: number }): Decisions {
+export function planPass(planned: Planned, { startsMax }: { startsMax: number }): Decisions {
   const round = newRound(planned, false)
   const { state } = round
   state.age()
   state.order.reopen()
   dropOverHolds(round)
-  for (const job of state.takeOwnersDue()) settle(round, job, consider(state, job))
+  for (const job of state.takeOwnersDue()) settle(round, job, considerJob(state, job))
   return run(round, { startsMax, before: null })
 }
 
@@ -40,7 +40,7 @@ function run(round: Round, { startsMax, before }: { startsMax: number; before: L
     if (!window?.head || (before && state.order.isBefore(before, window))) break
     decisions.considered++
     const job = { window, entry: window.head }
-    settle(round, job, consider(state, job))
+    settle(round, job, considerJob(state, job))
   }
   if (!round.isRehearsal && state.order.dry.size === 0) claimPastAgedHeads(round)
   decisions.needs = state.order.needs

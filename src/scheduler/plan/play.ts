@@ -1,6 +1,6 @@
 import { Heap } from './heap.ts'
 import type { Change, Decisions, Running, Snapshot, Waiting } from './model.ts'
-import { plan } from './plan.ts'
+import { planPass } from './plan.ts'
 import { buildWorld, type World } from './world.ts'
 
 /**
@@ -67,7 +67,7 @@ class Playing {
 
   /** false: the play ends, because nothing further is known. */
   step(): boolean {
-    const decisions = plan(this.world, { startsMax: startsPerRound })
+    const decisions = planPass(this.world, { startsMax: startsPerRound })
     const { starts, evictions, holds, refused, needs, considered, nextMs } = decisions
     if (starts.length + evictions.length + holds.put.length + holds.drop.length + refused.length > 0) {
       this.follow(decisions)

@@ -1,5 +1,5 @@
 import { because, blockedBy, type Reason } from '../../domain/reason.ts'
-import { consider, waitingForPreemption } from './consider.ts'
+import { considerJob, waitingForPreemption } from './consider.ts'
 import { LaneWindow } from './lane-window.ts'
 import type { Decisions, LaneState, Verdict, Waiting } from './model.ts'
 import { rehearse } from './plan.ts'
@@ -37,7 +37,7 @@ const othersAhead = ({ starts }: Decisions): Verdict =>
 
 function verdictOn(state: PoolState, window: LaneWindow, entry: Waiting): Verdict {
   const ahead = state.order.closedBy(window)
-  const outcome = consider(state, { window, entry }, { early: false })
+  const outcome = considerJob(state, { window, entry }, { early: false })
   switch (outcome.kind) {
     case 'start':
       return ahead ? waitsFor(ahead.jobId) : { start: outcome.start }

@@ -1,4 +1,4 @@
-import { hear, hearStart, refill } from './hearing.ts'
+import { applyChanges, hearStart, refill } from './hearing.ts'
 import type { Heard, ViewChanges } from './leader-store.ts'
 import { Ledger } from './ledger.ts'
 import type { Snapshot, Start, Verdict, Waiting } from './model.ts'
@@ -23,7 +23,7 @@ export class World {
   }
 
   hear(heard: Heard): void {
-    hear(this.state, heard)
+    applyChanges(this.state, heard)
   }
 
   refill(first: ReadonlyMap<string, readonly Waiting[]>): void {

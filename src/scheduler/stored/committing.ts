@@ -16,7 +16,7 @@ import type { Decisions, Eviction, Start, Waiting } from '../plan/model.ts'
  * of the pool; its revision shows whether the settings are the same. A job that another transaction moved loses its
  * compare-and-set, and is named.
  */
-export async function commit(
+export async function commitDecisions(
   domain: Domain,
   leader: Leader,
   { decisions, revision }: { decisions: Decisions; revision: number },

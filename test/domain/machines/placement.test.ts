@@ -7,7 +7,7 @@ import {
   giveBack,
   type Placement,
   place,
-  take,
+  takeResources,
 } from '../../../src/domain/machines/placement.ts'
 import type { Shape } from '../../../src/domain/shape.ts'
 import { gpus, h100, node, p100, shape, v100 } from '../../support/machines.ts'
@@ -99,7 +99,7 @@ describe('case 66: InfiniBand', () => {
     const asks = shape({ gpu: 1, infiniband: true })
     const placed = place(asks, [one, two])
     expect(placed).toMatchObject([{ node: 'ib', infiniband: true }])
-    for (const placement of placed ?? []) take(one, placement)
+    for (const placement of placed ?? []) takeResources(one, placement)
     expect(place(asks, [one, two])).toBeNull()
     expect(missing(asks, [one, two])).toEqual(['InfiniBand: all nodes with InfiniBand are in use'])
     expect(first({ gpu: 1 }, [one])?.gpuIds).toEqual([1])
@@ -345,7 +345,7 @@ describe('for all machines and shapes', () => {
           for (const placement of placed ?? []) {
             const on = nodeOf(placement)
             expect(placement.gpuIds.every((id) => on.devices[id]?.free)).toBe(true)
-            take(on, placement)
+            takeResources(on, placement)
             given.push(placement)
           }
         }

@@ -5,7 +5,7 @@ import { promisify } from 'node:util'
 
 /**
  * The cluster whose kubeconfig the environment names: its nodes see the directories of this machine and have the image
- * `localhost/bb:1` (busybox). `npm run test:executors` starts one. undefined: there is none, and its tests are skipped.
+ * `localhost/bb:1` (busybox). `npm run test:executors` starts one. undefined: the tests of a cluster are skipped.
  */
 export const kubeconfig = process.env['BERTH_TEST_KUBERNETES']
 export const image = 'localhost/bb:1'

@@ -1,7 +1,7 @@
 #!/bin/bash
 # A Slurm cluster of two nodes on this machine, for tests: slurm.sh up DIRECTORY, slurm.sh down DIRECTORY. Needs root and the
 # packages slurm-wlm and munge. Nodes n1 and n2 are two slurmd with host names of their own and two GPUs each, which are
-# terminals in truth; there is no accounting. Jobs have cgroups, so that their memory is bounded, where those of version 1
+# terminals in truth; Slurm runs without accounting. Jobs have cgroups, so that their memory is bounded, where those of version 1
 # may be made. Prints the path of slurm.conf. SLURM_PORT: the first of three ports.
 set -euo pipefail
 verb=$1 directory=$2 port=${SLURM_PORT:-16917}

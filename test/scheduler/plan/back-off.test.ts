@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { FreeNode } from '../../../src/domain/machines/placement.ts'
 import type { Decisions, Snapshot } from '../../../src/scheduler/plan/model.ts'
-import { plan } from '../../../src/scheduler/plan/plan.ts'
+import { planPass } from '../../../src/scheduler/plan/plan.ts'
 import { createWorld, type World } from '../../../src/scheduler/plan/world.ts'
 import {
   heard,
@@ -24,7 +24,7 @@ const troubled = (more: Partial<FreeNode> = {}): FreeNode => ({
 })
 const world = (more: Partial<Snapshot> = {}) =>
   createWorld(snapshot({ nodes: [troubled()], lanes: [laneOf(lane('a'), [1, 2, 3])], ...more }))
-const pass = (of: World): Decisions => plan(of, { startsMax: 10 })
+const pass = (of: World): Decisions => planPass(of, { startsMax: 10 })
 const at = (of: World, nowMs: number) => {
   of.hear(heard([], { nowMs }))
   return startedJobs(pass(of))

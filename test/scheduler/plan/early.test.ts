@@ -1,7 +1,7 @@
 import { describe, expect, it, test } from 'vitest'
 import type { FreeNode } from '../../../src/domain/machines/placement.ts'
 import type { LaneState, Snapshot } from '../../../src/scheduler/plan/model.ts'
-import { plan } from '../../../src/scheduler/plan/plan.ts'
+import { planPass } from '../../../src/scheduler/plan/plan.ts'
 import { createWorld, type World } from '../../../src/scheduler/plan/world.ts'
 import { node } from '../../support/machines.ts'
 import {
@@ -25,7 +25,7 @@ const short = (asks: LaneAsks = {}) => lane('short', { executor: 'slurm', runSec
 const jobs = (count: number) => Array.from({ length: count }, (_, i) => i + 1)
 const world = (lanes: LaneState[], more: Partial<Snapshot> = {}) =>
   createWorld(snapshot({ nodes: [backendNode()], lanes, ...more }))
-const started = (of: World) => startedJobs(plan(of, { startsMax: 100 }))
+const started = (of: World) => startedJobs(planPass(of, { startsMax: 100 }))
 
 const running = (asks: LaneAsks) => ({
   ...waiting('other', 50),
@@ -58,7 +58,7 @@ describe('a short job of a backend that plans in passes', () => {
 
   it('follows each that ends', () => {
     const of = world([laneOf(short(), jobs(20))])
-    const { starts } = plan(of, { startsMax: 100 })
+    const { starts } = planPass(of, { startsMax: 100 })
     const runs = starts.map((start) => ({ kind: 'RUN' as const, runId: start.entry.runId, running: runOf(start) }))
     of.hear(heard(runs.map((change, at) => (at < 3 ? { ...change, running: null } : change))))
     expect(started(of)).toEqual(['j9', 'j10', 'j11'])
@@ -67,7 +67,7 @@ describe('a short job of a backend that plans in passes', () => {
   it('keeps a longer job waiting no longer than it takes to run', () => {
     const long = lane('long', { executor: 'slurm', priority: 30, runSeconds: 3_600 })
     const of = world([laneOf(short(), jobs(20))])
-    const { starts } = plan(of, { startsMax: 100 })
+    const { starts } = planPass(of, { startsMax: 100 })
     of.hear(heard([{ kind: 'JOINED', entry: waiting('long', 99) }], { lanes: [{ ...laneOf(long, []) }] }))
     expect(started(of)).toEqual([])
     const over = starts.map(({ entry }) => ({ kind: 'RUN' as const, runId: entry.runId, running: null }))
@@ -79,7 +79,7 @@ describe('a short job of a backend that plans in passes', () => {
 
   it('is not started by noWait before a node is free', () => {
     const of = world([laneOf(short(), jobs(4))])
-    plan(of, { startsMax: 100 })
+    planPass(of, { startsMax: 100 })
     const { lane: asked, userName, team } = laneOf(short({ id: 'asked' }), [])
     const verdict = of.tryOut({ lane: asked, userName, team, entry: waiting('asked', 9) })
     expect(verdict).toMatchObject({ start: null, reason: { code: 'NO_CAPACITY' } })

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { createLog } from '../../../src/platform/log.ts'
 import type { Store } from '../../../src/scheduler/plan/leader-store.ts'
 import type { Hold, Running, Snapshot } from '../../../src/scheduler/plan/model.ts'
-import { plan } from '../../../src/scheduler/plan/plan.ts'
+import { planPass } from '../../../src/scheduler/plan/plan.ts'
 import { createWorld } from '../../../src/scheduler/plan/world.ts'
 import { Planner } from '../../../src/scheduler/planner.ts'
 import { heard, lane, laneOf, n8, placedOn, settings, snapshot } from '../../support/planning.ts'
@@ -35,13 +35,13 @@ describe('what victims would have to leave', () => {
   const models = { code: 'GPU_LIMIT', on: 'queue:default', each: false, counts: 'gpus', model: 'v100' } as const
 
   it('is freed for a job that may have it', () => {
-    const { evictions } = plan(createWorld(snapshot({ ...full, settings: fair() })), { startsMax: 10 })
+    const { evictions } = planPass(createWorld(snapshot({ ...full, settings: fair() })), { startsMax: 10 })
     expect(evictions.map(({ victims }) => victims.map(({ running: { jobId } }) => jobId))).toEqual([['job-big']])
   })
 
   it('is not GPUs of a model of which the job may have no more', () => {
     const rules = [{ ...models, max: 8 }]
-    const { evictions } = plan(createWorld(snapshot({ ...full, settings: fair({ rules }) })), { startsMax: 10 })
+    const { evictions } = planPass(createWorld(snapshot({ ...full, settings: fair({ rules }) })), { startsMax: 10 })
     expect(evictions).toEqual([])
   })
 
@@ -58,7 +58,7 @@ describe('what victims would have to leave', () => {
     }
     const window = { id: 'r', project: 'apollo', nodes: [n8().name], startsMs: 0, endsMs: 60_000, hard: false }
     const of = (reservations: (typeof window)[]) =>
-      plan(createWorld(snapshot({ lanes: [claimant], holds: [hold], settings: fair({ reservations }) })), {
+      planPass(createWorld(snapshot({ lanes: [claimant], holds: [hold], settings: fair({ reservations }) })), {
         startsMax: 10,
       })
     expect(of([]).starts).toHaveLength(1)
@@ -85,9 +85,9 @@ describe('a run that is spared', () => {
         settings: fair({ maxPreemptionsPerMinute: 1 }),
       }),
     )
-    expect(plan(of, { startsMax: 10 }).evictions).toEqual([])
+    expect(planPass(of, { startsMax: 10 }).evictions).toEqual([])
     of.hear(heard([{ kind: 'RUN', runId: spared.runId, running: spared }]))
-    expect(plan(of, { startsMax: 10 }).evictions).toHaveLength(1)
+    expect(planPass(of, { startsMax: 10 }).evictions).toHaveLength(1)
   })
 })
 

@@ -3,7 +3,7 @@ import type { Lane } from '../../../src/domain/lanes.ts'
 import { createLog } from '../../../src/platform/log.ts'
 import type { Store } from '../../../src/scheduler/plan/leader-store.ts'
 import type { Decisions, Hold, Snapshot } from '../../../src/scheduler/plan/model.ts'
-import { plan } from '../../../src/scheduler/plan/plan.ts'
+import { planPass } from '../../../src/scheduler/plan/plan.ts'
 import { createWorld } from '../../../src/scheduler/plan/world.ts'
 import { Planner } from '../../../src/scheduler/planner.ts'
 import { gpus, h100, node, v100 } from '../../support/machines.ts'
@@ -42,7 +42,7 @@ test('a class whose jobs find no place beside a hold is tried to its end', () =>
       lanes: [laneOf(held, [1]), ...others, laneOf(lane('small', { shape: { gpu: 2 } }), [1000])],
     }),
   )
-  const passes = Array.from({ length: 6 }, () => plan(of, { startsMax: 10 }))
+  const passes = Array.from({ length: 6 }, () => planPass(of, { startsMax: 10 }))
   expect(passes[0]?.holds.put).toMatchObject([{ jobId: 'j1', kind: 'DRAIN' }])
   const unfinished = passes.findLastIndex(({ nextMs }) => nextMs === nowMs)
   expect(
@@ -84,10 +84,10 @@ test('a head that a limit holds back since its class closed behind it closes it 
       running: [runOf({ ...startOf(long, 1), placements: [placed(6_000)] })],
     }),
   )
-  expect(startedJobs(plan(of, { startsMax: 10 }))).toEqual([])
+  expect(startedJobs(planPass(of, { startsMax: 10 }))).toEqual([])
   const adas = lane('gpu', { userId: 'ada', shape: { gpu: 1 } })
   of.hear(heard([{ kind: 'RUN', runId: 'r9', running: runOf({ ...startOf(adas, 9), placements: [placed(0, [1])] }) }]))
-  expect(startedJobs(plan(of, { startsMax: 10 }))).toEqual(['j3'])
+  expect(startedJobs(planPass(of, { startsMax: 10 }))).toEqual(['j3'])
 })
 
 test('a job that can never fit keeps nobody waiting, also where its part of the pool is used', () => {
@@ -99,7 +99,7 @@ test('a job that can never fit keeps nobody waiting, also where its part of the 
       running: [runOf({ ...startOf(lane('busy'), 1), placements: [placed(1_000, all)] })],
     }),
   )
-  expect(startedJobs(plan(of, { startsMax: 10 }))).toEqual(['j3'])
+  expect(startedJobs(planPass(of, { startsMax: 10 }))).toEqual(['j3'])
   expect(of.views().lanes.get('never')?.reason).toMatchObject({ code: 'UNSATISFIABLE' })
 })
 
@@ -119,7 +119,7 @@ test('whoever stands behind a job that changes its lane with its hold is looked 
       running: eight,
     }),
   )
-  const evicted = () => plan(of, { startsMax: 10 }).evictions.map(({ claimant }) => claimant.jobId)
+  const evicted = () => planPass(of, { startsMax: 10 }).evictions.map(({ claimant }) => claimant.jobId)
   expect([evicted(), evicted()]).toEqual([['j1'], []])
   const other = lane('b/39', { ...asks, priority: 39, overridden: true })
   of.hear(
@@ -149,9 +149,9 @@ test('by levels too, a spared job may be evicted for another one', () => {
       running: [victim],
     }),
   )
-  expect(plan(of, { startsMax: 10 }).evictions).toEqual([])
+  expect(planPass(of, { startsMax: 10 }).evictions).toEqual([])
   of.hear(heard([{ kind: 'RUN', runId: victim.runId, running: { ...victim, leaving: false } }]))
-  expect(plan(of, { startsMax: 10 }).evictions).toMatchObject([{ claimant: { jobId: 'j2' } }])
+  expect(planPass(of, { startsMax: 10 }).evictions).toMatchObject([{ claimant: { jobId: 'j2' } }])
 })
 
 describe('what time or an end opens is considered at once', () => {
@@ -171,17 +171,17 @@ describe('what time or an end opens is considered at once', () => {
   test('a job that its waiting puts before the owner of a hold', () => {
     const great = laneOf(lane('great', { priority: 30, shape: { gpu: 4 } }), [1])
     const of = beside({ lanes: [great, laneOf(small, [0])] })
-    expect(startedJobs(plan(of, { startsMax: 10 }))).toEqual([])
+    expect(startedJobs(planPass(of, { startsMax: 10 }))).toEqual([])
     of.hear(heard([], { nowMs: 1_000 }))
-    expect(startedJobs(plan(of, { startsMax: 10 }))).toEqual(['j0'])
+    expect(startedJobs(planPass(of, { startsMax: 10 }))).toEqual(['j0'])
   })
 
   test('a job that comes back at the front of its lane, before the owner of a hold', () => {
     const great = laneOf(lane('great', { priority: 30, shape: { gpu: 4 } }), [1])
     const of = beside({ lanes: [great, laneOf({ ...small, priority: 30 }, [2])] })
-    expect(startedJobs(plan(of, { startsMax: 10 }))).toEqual([])
+    expect(startedJobs(planPass(of, { startsMax: 10 }))).toEqual([])
     of.hear(heard([{ kind: 'JOINED', entry: waiting('small', 0) }]))
-    expect(startedJobs(plan(of, { startsMax: 10 }))).toEqual(['j0'])
+    expect(startedJobs(planPass(of, { startsMax: 10 }))).toEqual(['j0'])
   })
 
   test('a job that gave up a hold on GPUs that a limit forbids it now', () => {
@@ -199,7 +199,7 @@ describe('what time or an end opens is considered at once', () => {
         holds: [{ ...drain('j1', [0, 1]), kind: 'PREEMPTION' }],
       }),
     )
-    const { starts, holds } = plan(of, { startsMax: 10 })
+    const { starts, holds } = planPass(of, { startsMax: 10 })
     expect(holds.drop).toEqual(['j1'])
     expect(starts).toMatchObject([{ entry: { jobId: 'j1' }, placements: [{ nodeId: 'n2' }] }])
   })
@@ -223,14 +223,14 @@ describe('what time or an end opens is considered at once', () => {
     )
     const evicted = ({ evictions }: Decisions) =>
       evictions.flatMap(({ claimant, victims }) => [claimant.jobId, ...victims.map(({ running }) => running.jobId)])
-    expect(evicted(plan(of, { startsMax: 10 }))).toEqual(['j1', 'j21'])
+    expect(evicted(planPass(of, { startsMax: 10 }))).toEqual(['j1', 'j21'])
     of.hear(
       heard([
         { kind: 'LEFT', jobId: 'j1', laneId: 'a' },
         { kind: 'RUN', runId: 'r21', running: null, isSpared: true },
       ]),
     )
-    const decisions = plan(of, { startsMax: 10 })
+    const decisions = planPass(of, { startsMax: 10 })
     expect([startedJobs(decisions), evicted(decisions)]).toEqual([['j2'], ['j3', 'j20']])
   })
 })

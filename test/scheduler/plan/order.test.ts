@@ -4,7 +4,7 @@ import type { Lane } from '../../../src/domain/lanes.ts'
 import type { LimitRule } from '../../../src/domain/limits/in-use.ts'
 import { windowSize } from '../../../src/scheduler/plan/lane-window.ts'
 import type { PoolSettings, Waiting } from '../../../src/scheduler/plan/model.ts'
-import { plan } from '../../../src/scheduler/plan/plan.ts'
+import { planPass } from '../../../src/scheduler/plan/plan.ts'
 import { createWorld } from '../../../src/scheduler/plan/world.ts'
 import { lane, n8, settings, snapshot, waiting } from '../../support/planning.ts'
 
@@ -116,7 +116,7 @@ test.each(['PRIORITY', 'FAIR_SHARE'] as const)(
         const world = createWorld(snapshot({ nowMs, settings: set, nodes: [roomy('n1')], lanes }))
         const started: string[] = []
         for (;;) {
-          const decisions = plan(world, { startsMax })
+          const decisions = planPass(world, { startsMax })
           started.push(...decisions.starts.map(({ entry }) => entry.jobId))
           if (decisions.starts.length === 0 && decisions.needs.length === 0) break
           world.refill(

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest'
 import type { LimitRule } from '../../../src/domain/limits/in-use.ts'
 import type { LaneState, Snapshot } from '../../../src/scheduler/plan/model.ts'
-import { plan } from '../../../src/scheduler/plan/plan.ts'
+import { planPass } from '../../../src/scheduler/plan/plan.ts'
 import { createWorld, type World } from '../../../src/scheduler/plan/world.ts'
 import { heard, lane, laneOf, n8, placedOn, settings, snapshot, startedJobs, waiting } from '../../support/planning.ts'
 
 const world = (lanes: LaneState[], more: Partial<Snapshot> = {}) => createWorld(snapshot({ lanes, ...more }))
-const started = (of: World, startsMax = 100) => startedJobs(plan(of, { startsMax }))
+const started = (of: World, startsMax = 100) => startedJobs(planPass(of, { startsMax }))
 const fair = (more: Parameters<typeof settings>[0] = {}) =>
   settings({ policy: 'FAIR_SHARE', nonPreemptableFraction: 1, ...more })
 
@@ -36,9 +36,9 @@ describe('PRIORITY', () => {
       nodes: [],
       settings: settings({ starvationThresholdMs: 1000 }),
     })
-    expect(plan(of, { startsMax: 10 }).nextMs).toBe(1000)
+    expect(planPass(of, { startsMax: 10 }).nextMs).toBe(1000)
     of.hear(heard([], { nowMs: 1000 }))
-    plan(of, { startsMax: 10 })
+    planPass(of, { startsMax: 10 })
     expect([...of.views().lanes.values()].map((row) => row?.priority)).toEqual([10, 20])
     of.hear(heard([{ kind: 'NODES', nodes: [n8()] }], { nowMs: 3500 }))
     expect(started(of)).toEqual(['j1', 'j2', 'j3'])
@@ -52,7 +52,7 @@ describe('PRIORITY', () => {
     ])
     expect(started(of)).toEqual(['j1', 'j4'])
     expect(of.state.order.closures.get('GPUN')).toMatchObject({ jobId: 'j2', reason: { code: 'NO_CAPACITY' } })
-    expect(plan(of, { startsMax: 10 }).considered).toBe(0)
+    expect(planPass(of, { startsMax: 10 }).considered).toBe(0)
   })
 })
 
@@ -157,7 +157,7 @@ describe('limits', () => {
   it('pass over whom they hold back, and let them go on when less is used', () => {
     const rules = [rule('GLOBAL_LIMIT', 'pool', 3), rule('USER_LIMIT', 'user:', 2)]
     const of = world([laneOf(lane('a'), [1, 2, 3]), laneOf(lane('b'), [4, 5])], { settings: settings({ rules }) })
-    const decisions = plan(of, { startsMax: 10 })
+    const decisions = planPass(of, { startsMax: 10 })
     expect(startedJobs(decisions)).toEqual(['j1', 'j2', 'j4'])
     expect(of.views().lanes.get('b')).toMatchObject({ waiting: 1, reason: { code: 'GLOBAL_LIMIT', used: 3, limit: 3 } })
     expect(of.views().lanes.size).toBe(0)
@@ -178,7 +178,7 @@ describe('limits', () => {
 describe('what was not committed', () => {
   it('is as if it had never been decided', () => {
     const of = world([laneOf(lane('a', { shape: { gpu: 8 } }), [1, 2])])
-    const decisions = plan(of, { startsMax: 10 })
+    const decisions = planPass(of, { startsMax: 10 })
     expect(startedJobs(decisions)).toEqual(['j1'])
     of.ledger.undo(decisions)
     expect(started(of)).toEqual(['j1'])
@@ -186,7 +186,7 @@ describe('what was not committed', () => {
 
   it('gives its room to the next when somebody moved the job', () => {
     const of = world([laneOf(lane('a', { shape: { gpu: 8 } }), [1, 2])])
-    of.ledger.lose(['j1'], plan(of, { startsMax: 10 }))
+    of.ledger.lose(['j1'], planPass(of, { startsMax: 10 }))
     expect(started(of)).toEqual(['j2'])
     of.hear(heard([{ kind: 'LEFT', jobId: 'j1', laneId: 'a' }]))
     expect(started(of)).toEqual([])

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { Lane } from '../../../src/domain/lanes.ts'
 import type { LimitRule } from '../../../src/domain/limits/in-use.ts'
 import type { Decisions, Running } from '../../../src/scheduler/plan/model.ts'
-import { plan } from '../../../src/scheduler/plan/plan.ts'
+import { planPass } from '../../../src/scheduler/plan/plan.ts'
 import { createWorld } from '../../../src/scheduler/plan/world.ts'
 import { gpus, h100, node, v100 } from '../../support/machines.ts'
 import {
@@ -31,9 +31,9 @@ describe('limits of a GPU model', () => {
       createWorld(
         snapshot({ nodes: two, lanes: [gang], settings: settings({ nonPreemptableFraction: 1, rules: atMost(max) }) }),
       )
-    expect(nodesOf(plan(of(4), { startsMax: 10 }))).toEqual([['a', 'a', 'a']])
-    expect(nodesOf(plan(of(1), { startsMax: 10 }))).toEqual([['a', 'b', 'b']])
-    expect(nodesOf(plan(of(0), { startsMax: 10 }))).toEqual([])
+    expect(nodesOf(planPass(of(4), { startsMax: 10 }))).toEqual([['a', 'a', 'a']])
+    expect(nodesOf(planPass(of(1), { startsMax: 10 }))).toEqual([['a', 'b', 'b']])
+    expect(nodesOf(planPass(of(0), { startsMax: 10 }))).toEqual([])
   })
 
   it('let a job wait for another model like everybody, and get its nodes drained', () => {
@@ -46,7 +46,7 @@ describe('limits of a GPU model', () => {
         settings: settings({ nonPreemptableFraction: 1, rules: atMost(1) }),
       }),
     )
-    const { starts, holds } = plan(world, { startsMax: 10 })
+    const { starts, holds } = planPass(world, { startsMax: 10 })
     expect(starts).toEqual([])
     expect(holds.put).toMatchObject([{ jobId: 'j1', placements: [{ node: 'b', gpuIds: [0, 1] }] }])
     expect(world.views().lanes.get('first')?.reason).toMatchObject({ code: 'GPU_LIMIT' })
@@ -67,7 +67,7 @@ describe('limits of a GPU model', () => {
         settings: settings({ nonPreemptableFraction: 1, rules: atMost(4) }),
       }),
     )
-    expect(plan(world, { startsMax: 10 }).holds.put).toMatchObject([{ jobId: 'j1', placements: [{ node: 'a' }] }])
+    expect(planPass(world, { startsMax: 10 }).holds.put).toMatchObject([{ jobId: 'j1', placements: [{ node: 'a' }] }])
     const begun = { ...on('c', [0, 1, 2, 3]), runId: 'begun' }
     world.hear(
       heard([
@@ -75,7 +75,7 @@ describe('limits of a GPU model', () => {
         { kind: 'RUN', runId: 'begun', running: begun },
       ]),
     )
-    const { holds, starts } = plan(world, { startsMax: 10 })
+    const { holds, starts } = planPass(world, { startsMax: 10 })
     expect(starts).toEqual([])
     expect(holds).toMatchObject({ drop: ['j1'], put: [{ jobId: 'j1', placements: [{ node: 'b' }] }] })
   })
@@ -92,7 +92,7 @@ describe('limits of a GPU model', () => {
         settings: settings({ nonPreemptableFraction: 1, rules: atMost(3) }),
       }),
     )
-    expect(startedJobs(plan(world, { startsMax: 10 }))).toEqual(['j2'])
+    expect(startedJobs(planPass(world, { startsMax: 10 }))).toEqual(['j2'])
     const { lanes } = world.views()
     expect(lanes.get('four')?.reason).toMatchObject({ code: 'GPU_LIMIT' })
     expect(lanes.get('never')?.reason).toMatchObject({ code: 'UNSATISFIABLE' })

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { place } from '../../../src/domain/machines/placement.ts'
 import { usableFor } from '../../../src/scheduler/plan/holds.ts'
 import { interactiveVerdict } from '../../../src/scheduler/plan/interactive.ts'
-import { plan } from '../../../src/scheduler/plan/plan.ts'
+import { planPass } from '../../../src/scheduler/plan/plan.ts'
 import { unlimited } from '../../../src/scheduler/plan/rations.ts'
 import { nextWindowMs, nodesFor, reservationGate } from '../../../src/scheduler/plan/reservations.ts'
 import { createWorld } from '../../../src/scheduler/plan/world.ts'
@@ -66,7 +66,7 @@ describe('a capacity reservation', () => {
           lanes: [laneOf(outside, [1]), laneOf(inside, [2])],
         }),
       )
-      expect(startedJobs(plan(world, { startsMax: 50 }))).toEqual(['j2'])
+      expect(startedJobs(planPass(world, { startsMax: 50 }))).toEqual(['j2'])
       expect(world.views().classes.get('CPU')).toMatchObject({ blockedBy: 'j1' })
     },
   )
@@ -81,7 +81,7 @@ describe('a capacity reservation', () => {
         lanes: [laneOf(asks, [1, 2])],
       }),
     )
-    expect(startedJobs(plan(world, { startsMax: 50 }))).toEqual(['j1'])
+    expect(startedJobs(planPass(world, { startsMax: 50 }))).toEqual(['j1'])
     expect(world.views().lanes.get(asks.id)).toMatchObject({ headJobId: 'j2', reason: { code: 'NO_CAPACITY' } })
   })
 
@@ -96,7 +96,7 @@ describe('a capacity reservation', () => {
         lanes: [laneOf(asks, [1])],
       }),
     )
-    expect(startedJobs(plan(world, { startsMax: 50 }))).toEqual([])
+    expect(startedJobs(planPass(world, { startsMax: 50 }))).toEqual([])
     const reason = { code: 'UNSATISFIABLE', message: expect.stringContaining('No node of reservation reservation_1') }
     expect(world.views().lanes.get(asks.id)).toMatchObject({ reason })
     expect(nodesFor({ nodes: [withGpus], settings: settings() }, lane('b'))).toEqual([withGpus])

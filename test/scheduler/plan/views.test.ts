@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { LimitRule } from '../../../src/domain/limits/in-use.ts'
 import type { Views } from '../../../src/scheduler/plan/leader-store.ts'
-import { plan } from '../../../src/scheduler/plan/plan.ts'
+import { planPass } from '../../../src/scheduler/plan/plan.ts'
 import { Shown } from '../../../src/scheduler/plan/views.ts'
 import { createWorld, type World } from '../../../src/scheduler/plan/world.ts'
 import { heard, lane, laneOf, n8, settings, snapshot, waiting } from '../../support/planning.ts'
@@ -90,7 +90,7 @@ class Watched {
         this.pass()
         return
       case 'undone':
-        this.world.ledger.undo(plan(this.world, { startsMax: 2 }))
+        this.world.ledger.undo(planPass(this.world, { startsMax: 2 }))
         return
       case 'show':
         this.show()
@@ -123,7 +123,7 @@ class Watched {
   }
 
   private pass(): void {
-    const started = new Set(plan(this.world, { startsMax: 2 }).starts.map(({ entry }) => entry.jobId))
+    const started = new Set(planPass(this.world, { startsMax: 2 }).starts.map(({ entry }) => entry.jobId))
     for (const { jobId, laneId } of this.queued) if (started.has(jobId)) this.hear({ kind: 'LEFT', jobId, laneId })
     this.queued = this.queued.filter(({ jobId }) => !started.has(jobId))
   }
@@ -138,7 +138,7 @@ test('a lane that was considered again is published, but not as news', () => {
   const world = createWorld(snapshot({ settings: held, lanes: [laneOf(lane('a'), [1])] }))
   const looked = (change: Parameters<typeof heard>[0][number], nowMs: number) => {
     world.hear(heard([change], { nowMs }))
-    plan(world, { startsMax: 2 })
+    planPass(world, { startsMax: 2 })
     return world.views()
   }
   expect(looked({ kind: 'SETTINGS', settings: held }, 0).isNews).toBe(true)
