@@ -5,7 +5,7 @@ import type { Log } from '../../platform/log.ts'
 import { type AccountRules, oneUser } from '../accounts/account.ts'
 import { describeBackend } from '../backend/description.ts'
 import { pickVariables } from '../backend/inherited-variables.ts'
-import { isBackendError } from '../backend/unreachable.ts'
+import { BackendRefused, BackendUnreachable, isBackendError } from '../backend/unreachable.ts'
 import { type Executor, type ExecutorDescription, type Handle, isOver, type Observation } from '../executor.ts'
 import { Containers, displayName, handleFromName, isHandle, isLookName, runIdFromHandle } from './containers.ts'
 import type { RequestParts } from './create.ts'
@@ -205,7 +205,8 @@ class ContainerExecutor implements Executor {
     try {
       return await this.#containers.list()
     } catch (err) {
-      if (!isBackendError(err)) throw err
+      if (err instanceof BackendUnreachable) return null
+      if (!(err instanceof BackendRefused)) throw err
       this.#options.log.warn({ err }, 'the container engine does not list its containers; runs keep their state')
       return null
     }
