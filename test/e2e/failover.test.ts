@@ -136,11 +136,12 @@ test('after a failover that lost transactions every stream is reset and continue
 test('a synchronous standby: no stream is reset, and each event comes once', async () => {
   await database.commitOnBoth()
   const kept = await api.submit({ command: ['sh', '-c', printer] })
+  const tail = listen(tailQuery, { jobId: kept })
+  await until(() => textOf(tail).includes('line 20\n'), { what: 'it prints' })
+  // The job runs, so no event comes between the two reads.
   const from = await head()
   const { jobs } = await api.ask<Json>('{ jobs(first: 1) { asOf } }')
   const updates = listen(updatesQuery, { after: jobs.asOf })
-  const tail = listen(tailQuery, { jobId: kept })
-  await until(() => textOf(tail).includes('line 20\n'), { what: 'it prints' })
   await submitMore(5)
   await database.failOver()
   await until(() => fetch(`${server.url}/readyz`).then(({ ok }) => ok), {
