@@ -47,8 +47,17 @@ export class Containers {
   /** The container of a run; null: it does not exist. */
   async find(handle: Handle): Promise<Inspected | null> {
     const found = isHandle(handle) ? await this.inspect(handle) : null
-    // A server over a copy of the database has runs with the same names.
-    return found?.Config.Labels?.[labels.owner] === this.#owner ? found : null
+    return found && this.#isOwn(found) ? found : null
+  }
+
+  /** Whether another pool has a container of this name: a server over a copy of the database has runs with the same names. */
+  async isForeign(handle: Handle): Promise<boolean> {
+    const found = await this.inspect(handle)
+    return found !== null && !this.#isOwn(found)
+  }
+
+  #isOwn(found: Inspected): boolean {
+    return found.Config.Labels?.[labels.owner] === this.#owner
   }
 
   /** A container of any pool; null: no container has this name. */

@@ -243,7 +243,7 @@ export class ContainerStarter {
   }
 
   async #refuseForeignName(handle: Handle): Promise<void> {
-    if ((await this.#containers.find(handle)) || !(await this.#containers.inspect(handle))) return
+    if (!(await this.#containers.isForeign(handle))) return
     throw new StartFailed('START_FAILED', `The container ${handle} belongs to another pool; remove it or its pool`)
   }
 
