@@ -1,6 +1,6 @@
 import { Fenced } from '../src/domain/leadership.ts'
 import { isHolding } from '../src/domain/state.ts'
-import type { Committed, Heard, KnownLanes, Store } from '../src/scheduler/plan/leader-store.ts'
+import type { Committed, KnownLanes, ReceivedChanges, Store } from '../src/scheduler/plan/leader-store.ts'
 import type { Change, Decisions, Eviction, Start } from '../src/scheduler/plan/model.ts'
 import { breachesOf, changesNothing, evictedTooOften, losesTooMuch } from './breaches.ts'
 import type { SimulatedJob } from './jobs.ts'
@@ -58,12 +58,12 @@ function show<Row>(shown: Map<string, Row>, changed: ReadonlyMap<string, Row | n
 // ── hearing ──
 
 /** Opens entries that are due and returns the changes since the last call: each present run, node and setting once. */
-function hear(memory: Memory, known: KnownLanes): Heard {
+function hear(memory: Memory, known: KnownLanes): ReceivedChanges {
   const nextDueMs = memory.openGates()
   const { told, nowMs } = memory
   memory.told = []
   memory.heardMs = nowMs
-  const lanes = new Map<string, Heard['lanes'][number]>()
+  const lanes = new Map<string, ReceivedChanges['lanes'][number]>()
   const entries: Change[] = []
   const others = new Map<string, Change>()
   for (const one of told)

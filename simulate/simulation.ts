@@ -1,6 +1,6 @@
 import { Fenced } from '../src/domain/leadership.ts'
 import { createLog } from '../src/platform/log.ts'
-import type { Heard, Store } from '../src/scheduler/plan/leader-store.ts'
+import type { ReceivedChanges, Store } from '../src/scheduler/plan/leader-store.ts'
 import { Planner } from '../src/scheduler/planner.ts'
 import type { Action, Actor } from './actions.ts'
 import { choose, endings } from './choosing.ts'
@@ -53,7 +53,7 @@ const hears = 0.6
 /** Probability that a look reads no changes. */
 const isDeaf = 0.1
 const log = createLog('silent')
-const silence: Heard = { nowMs: 0, changes: [], lanes: [], nextDueMs: null, more: false }
+const silence: ReceivedChanges = { nowMs: 0, changes: [], lanes: [], nextDueMs: null, more: false }
 
 export async function simulate(
   stage: Stage,

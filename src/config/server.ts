@@ -47,7 +47,7 @@ export interface ServerSettings {
     /** Who may send other texts. */
     readonly freeText: (typeof freeTexts)[number]
   }
-  /** Of a user and minute; null: none. */
+  /** Maximum for each user and minute; null: no limit. */
   readonly rateLimits: { readonly costPerMinute: number | null; readonly submissionsPerMinute: number | null }
 }
 

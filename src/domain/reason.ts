@@ -8,7 +8,7 @@ export interface Reason {
   used: number | null
 }
 
-export const because = (code: string, message: string, jobId: string | null = null): Reason => ({
+export const makeReason = (code: string, message: string, jobId: string | null = null): Reason => ({
   code,
   message,
   jobId,
@@ -28,14 +28,14 @@ export const limitedBy = ({ code, message, scope, limit, used }: Omit<Reason, 'j
 
 /** `asks`: inWords(shape). `reservationId`: the capacity reservation whose nodes the job is restricted to. */
 export const unsatisfiable = (asks: string, reservationId: string | null) =>
-  because(
+  makeReason(
     'UNSATISFIABLE',
     `No node of ${reservationId === null ? 'the pool' : `reservation ${reservationId}`} can ever provide ${asks}`,
   )
 
 /** `part`: what non-preemptable jobs may hold of each resource. */
 export const overPart = (part: number, asks: string, { isWhole }: { isWhole: boolean }) =>
-  because(
+  makeReason(
     'NON_PREEMPTABLE_POOL',
     `Non-preemptable jobs may together use at most ${part} of each resource of the pool${
       isWhole
@@ -44,7 +44,7 @@ export const overPart = (part: number, asks: string, { isWhole }: { isWhole: boo
     }`,
   )
 
-export const blockedBy = (jobId: string) => because('CLASS_BLOCKED', `Waiting behind ${jobId}`, jobId)
+export const blockedBy = (jobId: string) => makeReason('CLASS_BLOCKED', `Waiting behind ${jobId}`, jobId)
 
 interface Troubled {
   untilMs: number
@@ -54,14 +54,14 @@ interface Troubled {
 }
 
 export const troubled = (node: string, { untilMs, isOver, because: why }: Troubled) =>
-  because(
+  makeReason(
     'NODE_BACKS_OFF',
     isOver
       ? `Node ${node} could not start a run, and another one is tried there first: ${why}`
       : `Node ${node} could not start a run and is not used before ${new Date(untilMs).toISOString()}: ${why}`,
   )
 
-export const noCapacity = (asks: string) => because('NO_CAPACITY', `Waiting for free resources: ${asks}`)
+export const noCapacity = (asks: string) => makeReason('NO_CAPACITY', `Waiting for free resources: ${asks}`)
 
 /**
  * The reason for a viewer who may not see the job that is waited for: it says that there is one, and nothing about it.

@@ -50,5 +50,5 @@ const defaults: Readonly<Record<Policy, Settings>> = {
 export const mergeSettings = (policy: Policy, stored: StoredSettings): Settings => ({ ...defaults[policy], ...stored })
 
 /** How long a preemption is remembered; with rotations off, for the default quantum. */
-export const memoryMs = ({ rotationQuantumMs }: Pick<Settings, 'rotationQuantumMs'>): number =>
+export const preemptionMemoryMs = ({ rotationQuantumMs }: Pick<Settings, 'rotationQuantumMs'>): number =>
   rotationQuantumMs < 0 ? shared.rotationQuantumMs : rotationQuantumMs

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Viewer } from '../domain/access.ts'
 import type { Domain } from '../domain/domain.ts'
-import { numbersFor, poolNumbers, type QueueNumbers } from '../domain/queue/queue.ts'
+import { filterNumbers, poolNumbers, type QueueNumbers } from '../domain/queue/queue.ts'
 import { createBatcher } from '../platform/batch.ts'
 import { type Bell, createBell } from '../platform/bell.ts'
 import type { Clock } from '../platform/clock.ts'
@@ -151,7 +151,7 @@ async function* snapshots(
   { hub, viewer, first }: Watching,
   signal: AbortSignal,
 ): AsyncGenerator<QueueNumbers, void, void> {
-  let sent = { read: first, shown: numbersFor(viewer, first), at: clock.monotonicMs() }
+  let sent = { read: first, shown: filterNumbers(viewer, first), at: clock.monotonicMs() }
   let change: number | undefined
   yield sent.shown
   for (;;) {
@@ -163,7 +163,7 @@ async function* snapshots(
     if (signal.aborted) return
     const { latest } = hub
     if (!latest || latest.numbers === sent.read) continue
-    const shown = numbersFor(viewer, latest.numbers)
+    const shown = filterNumbers(viewer, latest.numbers)
     change = latest.change
     if (clock.monotonicMs() - sent.at < silenceMsMax && same(shown, sent.shown)) continue
     sent = { read: latest.numbers, shown, at: clock.monotonicMs() }

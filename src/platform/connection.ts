@@ -44,7 +44,7 @@ interface ConnectionOptions {
  */
 const connectMsMax = 3_000
 /** The server cancels a statement this much before this side gives up, so that the connection stays usable. */
-export const cancelAheadMs = 500
+export const cancelBeforeTimeoutMs = 500
 /** A process that is frozen inside a transaction must not keep its locks, above all the fence of a leader. */
 const idleInTransactionMsMax = 3_000
 const lockMsMax = 5_000
@@ -77,8 +77,8 @@ export function connectionConfig({ address, name, statementMsMax, direct }: Conn
 const pipelined = { pipeline: true }
 
 const sessionSettings = (statementMsMax: number): pg.ClientConfig => ({
-  statement_timeout: statementMsMax - cancelAheadMs,
-  lock_timeout: Math.min(lockMsMax, statementMsMax - cancelAheadMs),
+  statement_timeout: statementMsMax - cancelBeforeTimeoutMs,
+  lock_timeout: Math.min(lockMsMax, statementMsMax - cancelBeforeTimeoutMs),
   idle_in_transaction_session_timeout: idleInTransactionMsMax,
 })
 

@@ -19,7 +19,7 @@ export interface Trouble {
   what: string
 }
 
-export interface TroubleOver {
+export interface EndedTrouble {
   part: string
   /** Times of the first and the last failure. */
   since: string
@@ -41,7 +41,7 @@ export class Outage extends Error {
 
 const quietMsDefault = 20_000
 
-export function createTroubles(tellOver: (over: TroubleOver) => void, quietMs = quietMsDefault): Troubles {
+export function createTroubles(tellOver: (over: EndedTrouble) => void, quietMs = quietMsDefault): Troubles {
   const troubles = new Map<string, Ongoing>()
 
   function end(key: string, part: string) {

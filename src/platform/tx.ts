@@ -1,5 +1,5 @@
 import type pg from 'pg'
-import { cancelAheadMs, sessionMoments } from './connection.ts'
+import { cancelBeforeTimeoutMs, sessionMoments } from './connection.ts'
 import { isLate } from './lateness.ts'
 import type { ModelClient, Models } from './models.ts'
 
@@ -211,7 +211,7 @@ export function endingTransaction<T>(
   { isolation = 'READ COMMITTED', tries = 8, alsoRetry, statementMsMax, settings = {} }: TransactionOptions = {},
 ): Promise<T> {
   const all: Record<string, string> = { ...settings }
-  if (statementMsMax !== undefined) all['statement_timeout'] = String(statementMsMax - cancelAheadMs)
+  if (statementMsMax !== undefined) all['statement_timeout'] = String(statementMsMax - cancelBeforeTimeoutMs)
   const local = Object.entries(all).map(([name, value]) => `; SET LOCAL ${name} TO '${value}'`)
   const once = async () => {
     const client = await pool.connect()

@@ -28,7 +28,7 @@ export interface Reach {
   watch(leader: Leader, onSilent: () => void): Loop | null
 }
 
-export function createReach(domain: Domain, executors: ReadonlyMap<string, Executor>): Reach {
+export function createReachability(domain: Domain, executors: ReadonlyMap<string, Executor>): Reach {
   const { clock, log } = domain
   const backend = [...executors.values()].find(({ capacity }) => capacity !== undefined)
   let termsWithoutAnswer = 0

@@ -1,5 +1,5 @@
 import type { Processed } from '../domain/queue/process-queue.ts'
-import { memoryMs } from '../domain/scheduling.ts'
+import { preemptionMemoryMs } from '../domain/scheduling.ts'
 import type { Log } from '../platform/log.ts'
 import type { Committed, Store } from './plan/leader-store.ts'
 import type { Decisions, PoolSettings, Snapshot } from './plan/model.ts'
@@ -171,7 +171,8 @@ async function planRound(world: World, store: Store): Promise<Decisions> {
 }
 
 const remembersLess = (before: PoolSettings, now: PoolSettings): boolean =>
-  memoryMs(now) > memoryMs(before) || (now.shareHalfLifeMs !== null && now.shareHalfLifeMs !== before.shareHalfLifeMs)
+  preemptionMemoryMs(now) > preemptionMemoryMs(before) ||
+  (now.shareHalfLifeMs !== null && now.shareHalfLifeMs !== before.shareHalfLifeMs)
 
 const isDue = (momentMs: number | null, nowMs: number): boolean => momentMs !== null && momentMs <= nowMs
 

@@ -9,7 +9,7 @@ import { findClosedGate } from '../domain/queue/gates.ts'
 import { positionIfAdded } from '../domain/queue/position.ts'
 import type { Processed } from '../domain/queue/process-queue.ts'
 import { answerQuestion, lockQuestion, type OpenQuestion } from '../domain/queue/questions.ts'
-import { because } from '../domain/reason.ts'
+import { makeReason } from '../domain/reason.ts'
 import {
   type AskedJob,
   type DryRunAnswer,
@@ -119,18 +119,18 @@ function tryOut(world: World, candidate: Candidate): Verdict {
   return world.tryOut({ ...candidate, entry: { ...entry, bid, sinceMs: world.state.nowMs } })
 }
 
-/** An interactive job may be refused because its user has one in another pool. */
+/** An interactive job may be refused makeReason its user has one in another pool. */
 async function tryHereAndElsewhere(sql: Sql, world: World, candidate: Candidate): Promise<Verdict> {
   const verdict = tryOut(world, candidate)
   const { lane, entry } = candidate
   if (!verdict.start || !lane.interactive) return verdict
   const { refused, waiting } = await findInteractiveElsewhere(sql, [{ jobId: entry.jobId, userId: lane.userId }])
   const info = refused.get(entry.jobId)
-  if (info) return { start: null, reason: because('INTERACTIVE_QUOTA', info), becomes: 'FAILED' }
+  if (info) return { start: null, reason: makeReason('INTERACTIVE_QUOTA', info), becomes: 'FAILED' }
   return waiting.length === 0 ? verdict : { start: null, reason: endsElsewhere, becomes: 'QUEUED' }
 }
 
-const endsElsewhere = because(
+const endsElsewhere = makeReason(
   'INTERACTIVE_QUOTA',
   'Waiting for an interactive job in another pool to end: each user may run one at a time',
 )
@@ -147,7 +147,7 @@ class NotNow extends Error {
   }
 }
 
-/** Rolls back, because changes must be read first. */
+/** Rolls back, makeReason changes must be read first. */
 class Unheard extends Error {
   override name = 'Unheard'
 }

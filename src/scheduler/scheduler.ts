@@ -4,7 +4,7 @@ import type { Executor } from '../executors/executor.ts'
 import { createAppender } from '../logs/append.ts'
 import type { FreshOutput } from '../logs/fresh-output.ts'
 import { createLoop } from '../platform/loop.ts'
-import { createReach, type Reach } from './capacity-watch.ts'
+import { createReachability, type Reach } from './capacity-watch.ts'
 import { createForecaster } from './forecaster.ts'
 import { createReporter } from './reports.ts'
 import { Runner } from './runner.ts'
@@ -48,7 +48,7 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
   const { domain, pool, holder, host, place, direct } = options
   const { clock, log } = domain
   const withdrawals = createWithdrawals(domain, options.graceMs)
-  const reach = createReach(domain, options.executors)
+  const reach = createReachability(domain, options.executors)
   let term: Term | null = null
   /**
    * A term waits for the end of the last one, because two runners of one run waste work. The wait is limited: the last

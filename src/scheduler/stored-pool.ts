@@ -2,7 +2,7 @@ import type { Domain } from '../domain/domain.ts'
 import { cancelHopeless, gatesMax, openGates } from '../domain/jobs/dependencies.ts'
 import { asLeader, fence, type Leader } from '../domain/leadership.ts'
 import { readNodes } from '../domain/machines/nodes.ts'
-import { memoryMs } from '../domain/scheduling.ts'
+import { preemptionMemoryMs } from '../domain/scheduling.ts'
 import { readNow } from '../platform/database-time.ts'
 import { type Sql, wholeTableMsMax } from '../platform/tx.ts'
 import type { Store } from './plan/leader-store.ts'
@@ -70,7 +70,7 @@ async function load(sql: Sql, { singleUser }: Domain, leader: Leader): Promise<S
     lanes: await readLanes(sql, pool),
     running: await readRunning(sql, pool),
     holds: await readHolds(sql, pool),
-    preemptions: await readPreemptions(sql, pool, memoryMs(settings)),
+    preemptions: await readPreemptions(sql, pool, preemptionMemoryMs(settings)),
     served: settings.policy === 'FAIR_SHARE' ? await readServed(sql, pool) : [],
     decayedUse: await readDecayedUse(sql, pool, settings.policy === 'FAIR_SHARE' ? settings.shareHalfLifeMs : null),
   }

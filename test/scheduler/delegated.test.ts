@@ -9,7 +9,7 @@ import { submitAll as submitNow } from '../../src/domain/submission/start-now.ts
 import { type BackendNode, StartFailed } from '../../src/executors/executor.ts'
 import { systemClock } from '../../src/platform/clock.ts'
 import { createLog } from '../../src/platform/log.ts'
-import { createReach, storeCapacity } from '../../src/scheduler/capacity-watch.ts'
+import { createReachability, storeCapacity } from '../../src/scheduler/capacity-watch.ts'
 import type { Scheduler } from '../../src/scheduler/scheduler.ts'
 import { createDatabase, type TestDatabase } from '../support/database.ts'
 import { createTestDomain, type TestDomain } from '../support/domain.ts'
@@ -199,7 +199,7 @@ test('an equal report writes no rows; an unreachable backend changes no rows and
   const before = await written()
   await report(structuredClone(nodesNow))
   expect(await written()).toEqual(before)
-  const reach = createReach(
+  const reach = createReachability(
     {
       ...it.domain,
       log: createLog('info', { destination }),

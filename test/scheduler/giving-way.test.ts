@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { Executor } from '../../src/executors/executor.ts'
 import { type Clock, systemClock } from '../../src/platform/clock.ts'
 import { createLog, type Log } from '../../src/platform/log.ts'
-import { createReach } from '../../src/scheduler/capacity-watch.ts'
+import { createReachability } from '../../src/scheduler/capacity-watch.ts'
 import type { Scheduler } from '../../src/scheduler/scheduler.ts'
 import { createFakeClock } from '../support/clock.ts'
 import { createDatabase, type TestDatabase } from '../support/database.ts'
@@ -97,7 +97,7 @@ test('a leader with an unreachable backend doubles its wait each term, up to 10 
     ...bindVerbs(backend),
     capacity: async () => (answers ? [] : Promise.reject(new Error('cut off'))),
   }
-  const reach = createReach({ ...it.domain, clock }, new Map([['simulated', executor]]))
+  const reach = createReachability({ ...it.domain, clock }, new Map([['simulated', executor]]))
 
   /** Seconds until a leader of one term leaves the pool. */
   async function term() {

@@ -156,7 +156,7 @@ test('nobody leaves for a claimant that was cancelled before the signal', async 
   expect(await sql('SELECT 1 FROM preemption')).toEqual([])
 })
 
-test('whoever gets to run only after that still shows why it has to leave', async () => {
+test('a run that starts after it was preempted still shows the reason', async () => {
   const environment = [{ name: 'SIM_START_SECONDS', value: '3600' }]
   const { victim, claimant, runId } = await victimAndClaimant({ preemptable: true, environment }, 1, 'STARTING')
   const [leader] = await sql<{ epoch: number }>("UPDATE scheduler_leader SET holder = 'b' RETURNING epoch")

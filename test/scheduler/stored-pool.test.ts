@@ -7,7 +7,7 @@ import { updateLimits } from '../../src/domain/limits/limits.ts'
 import { findViolations } from '../../src/domain/selfcheck/selfcheck.ts'
 import { submitJobs } from '../../src/domain/submission/submit.ts'
 import { LaneWindow, windowSize } from '../../src/scheduler/plan/lane-window.ts'
-import type { Heard, Store } from '../../src/scheduler/plan/leader-store.ts'
+import type { ReceivedChanges, Store } from '../../src/scheduler/plan/leader-store.ts'
 import type { Change, Decisions } from '../../src/scheduler/plan/model.ts'
 import { planPass } from '../../src/scheduler/plan/plan.ts'
 import { createWorld } from '../../src/scheduler/plan/world.ts'
@@ -37,7 +37,7 @@ afterEach(async () => {
 
 const sql = <Row>(text: string, values: unknown[] = []) => database.db.sql.query<Row>(text, values)
 const nobody = { has: () => false }
-const told = ({ changes }: Heard) => changes.map(({ kind }: Change) => kind)
+const told = ({ changes }: ReceivedChanges) => changes.map(({ kind }: Change) => kind)
 const stateOf = async (id: string) =>
   (await sql<{ state: string }>('SELECT state FROM job WHERE id = $1', [id]))[0]?.state
 const move = (jobId: string, step: Pick<Move, 'from' | 'to' | 'reason'>) =>
@@ -104,7 +104,7 @@ describe('hearing', () => {
     expect(told(await store.changes(nobody))).toEqual(['JOINED'])
   })
 
-  test('a change of a run has its present state; null when it holds no resources', async () => {
+  test('a change of a run carries the current state; null: the run holds no resources', async () => {
     const id = await it.submit({ resources: { gpu: 2 } })
     const { decisions, revision } = await decided()
     await store.commit(decisions, revision)

@@ -52,7 +52,7 @@ test('what was decided is shown at once, or when the last time was long enough a
   expect(ticker.pauseMs()).toBe(1_000)
 })
 
-test('a turn that changes nothing puts off nothing', async () => {
+test('a turn without changes delays no job', async () => {
   const clock = createFakeClock()
   const ticker = await begin({ clock })
   await ticker.tick()

@@ -1,7 +1,7 @@
 import type { Lane } from '../../src/domain/lanes.ts'
 import type { FreeNode, Placement } from '../../src/domain/machines/placement.ts'
 import { mergeSettings } from '../../src/domain/scheduling.ts'
-import type { Heard } from '../../src/scheduler/plan/leader-store.ts'
+import type { ReceivedChanges } from '../../src/scheduler/plan/leader-store.ts'
 import type { Decisions, LaneState, PoolSettings, Running, Snapshot, Waiting } from '../../src/scheduler/plan/model.ts'
 import { gpus, node, shape, v100 } from './machines.ts'
 
@@ -77,7 +77,7 @@ export const snapshot = (more: Partial<Snapshot> = {}): Snapshot => ({
   ...more,
 })
 
-export const heard = (changes: Heard['changes'], more: Partial<Heard> = {}): Heard => ({
+export const heard = (changes: ReceivedChanges['changes'], more: Partial<ReceivedChanges> = {}): ReceivedChanges => ({
   nowMs: 0,
   changes,
   lanes: [],

@@ -134,7 +134,7 @@ export class JobExecutor {
     else job.identify(jobId)
   }
 
-  /** By Berth's id, else by that of the backend. */
+  /** Finds a run by Berth's id, else by the id of the backend. */
   async #find(nativeId: string): Promise<string | undefined> {
     const options = { attempts: Number.POSITIVE_INFINITY, signal: this.#leave.signal }
     const { job } = await this.#client.request(JobIdDocument, { id: nativeId }, options)

@@ -26,7 +26,7 @@ interface FinalFacts {
   hasEnvironment: boolean
 }
 
-export const readFinalFacts = (sql: Sql, jobIds: readonly string[]): Promise<FinalFacts[]> =>
+export const readFactsOfFinalJobs = (sql: Sql, jobIds: readonly string[]): Promise<FinalFacts[]> =>
   sql.query<FinalFacts>(
     `SELECT job.id AS "jobId", job.spec->'environment' <> '[]' AS "hasEnvironment",
        (SELECT j.id FROM dependency d JOIN job j ON j.id = d.job_id WHERE d.on_job_id = job.id AND NOT j.log_closed LIMIT 1)

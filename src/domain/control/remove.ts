@@ -5,7 +5,7 @@ import type { Domain } from '../domain.ts'
 import { InvalidState, jobNotFound } from '../errors.ts'
 import { demandVersion, lockJobs } from '../jobs/job-head.ts'
 import { removeJobs } from '../jobs/retention.ts'
-import { readFinalFacts } from './allowed-actions.ts'
+import { readFactsOfFinalJobs } from './allowed-actions.ts'
 
 /** Removes a final job with its runs, events and logs; the feed reports the deletion. */
 export async function deleteJob(
@@ -20,7 +20,7 @@ export async function deleteJob(
     demandVersion(job, expectedVersion)
     if (!accepts('DELETE', job.state))
       throw new InvalidState(`The job is ${job.state}; cancel it first, then delete it`, jobId)
-    const [left] = await readFinalFacts(sql, [jobId])
+    const [left] = await readFactsOfFinalJobs(sql, [jobId])
     if (left?.awaitedBy)
       throw new InvalidState(`Job ${left.awaitedBy} depends on it; cancel ${left.awaitedBy} first`, jobId)
     await removeJobs(sql, [jobId])

@@ -41,11 +41,11 @@ interface Counted {
   sequence: number
 }
 
-export type UsageMemory = Map<string, Counted>
+export type UsageCache = Map<string, Counted>
 
 const subjectsMax = 10_000
 
-export const getUsageMemory = perDomain((): UsageMemory => new Map())
+export const getUsageMemory = perDomain((): UsageCache => new Map())
 
 /** The facts that a bound adds to the cached counts: slots change without a new job. */
 export async function readStanding(sql: Sql, userIds: readonly string[]): Promise<Omit<Standing, 'blocked'>> {
@@ -66,7 +66,7 @@ LEFT JOIN (SELECT user_id, count(*) FROM slot_reservation
   WHERE consumed_at IS NULL AND released_at IS NULL AND expires_at > berth_now() GROUP BY user_id) r ON r.user_id = u.id`
 
 /** Jobs that wait for an approval: those with an open request. */
-export async function readBlocked(sql: Sql): Promise<ReadonlyMap<string, number>> {
+export async function readBlockedAmounts(sql: Sql): Promise<ReadonlyMap<string, number>> {
   const rows = await sql.query<{ userId: string; blocked: number }>(
     `SELECT requested_by AS "userId", count(*)::int AS blocked FROM approval WHERE status = 'PENDING' GROUP BY requested_by`,
     [],
@@ -81,7 +81,7 @@ interface Asked {
   /** Number of submissions in the group. */
   coming: number
   /** null: everything is counted, and nothing is cached. */
-  memory: UsageMemory | null
+  memory: UsageCache | null
 }
 
 /** Usage of all compared subjects: exact, or an upper bound that gives the same decisions. */

@@ -50,7 +50,7 @@ export const sharedCapacity = (nodes: readonly FreeNode[]): ResourceAmounts =>
     )
 
 /** Whether these amounts together are at most this part of each resource. A part has at most six decimal digits. */
-export function isWithinPart(amounts: readonly ResourceAmounts[], capacity: ResourceAmounts, part: number): boolean {
+export function isWithinShare(amounts: readonly ResourceAmounts[], capacity: ResourceAmounts, part: number): boolean {
   if (part >= 1) return true
   const sum = amounts.reduce((a, b) => added(a, b, 1), none)
   const millionths = part > 0 ? BigInt(Math.max(1, Math.round(part * 1_000_000))) : 0n

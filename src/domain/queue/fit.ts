@@ -11,7 +11,7 @@ import {
   withoutUsage,
 } from '../limits/in-use.ts'
 import {
-  isWithinPart,
+  isWithinShare,
   none,
   type ResourceAmounts,
   requestedAmounts,
@@ -147,7 +147,7 @@ export function aloneOverPart(
 ): Reason | null {
   if (interactive || preemptable || part >= 1) return null
   const asked = shape.exclusive ? sumAmounts(placeOnEmpty(shape, own) ?? []) : requestedAmounts(shape)
-  return isWithinPart([asked], sharedCapacity(nodes), part) ? null : overPart(part, inWords(shape), { isWhole: true })
+  return isWithinShare([asked], sharedCapacity(nodes), part) ? null : overPart(part, inWords(shape), { isWhole: true })
 }
 
 function missingNow(pool: PoolNow, job: FitSubject, own: readonly FreeNode[]): string[] {
@@ -165,7 +165,7 @@ function missingNow(pool: PoolNow, job: FitSubject, own: readonly FreeNode[]): s
   const isOver =
     !job.interactive &&
     !job.preemptable &&
-    !isWithinPart([pool.unpreemptable, sumAmounts(placed)], sharedCapacity(pool.nodes), pool.part)
+    !isWithinShare([pool.unpreemptable, sumAmounts(placed)], sharedCapacity(pool.nodes), pool.part)
   return isOver ? [overPart(pool.part, inWords(shape), { isWhole: false }).message] : []
 }
 

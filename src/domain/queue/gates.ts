@@ -1,7 +1,7 @@
 import type { Sql } from '../../platform/tx.ts'
 import { dependencyMetSql } from '../jobs/dependencies.ts'
 import { windowState } from '../machines/reservation-window.ts'
-import { because, type Reason } from '../reason.ts'
+import { makeReason, type Reason } from '../reason.ts'
 import type { JobSpec } from '../spec.ts'
 
 /** Conditions that must be open before a job may start: an approval, times, other jobs. */
@@ -68,10 +68,10 @@ function windowGate({ id, name, startsAt, endsAt }: NamedWindow, now: Date): Gat
 
 /** A closed gate as a reason. */
 function gateReason({ code, detail, opensAt }: Gate): Reason {
-  if (code === 'DEPENDENCY') return because(code, `Waiting for ${detail} to finish`, detail)
+  if (code === 'DEPENDENCY') return makeReason(code, `Waiting for ${detail} to finish`, detail)
   if (code === 'RESTART_BACKOFF' && detail && opensAt)
-    return because(code, `${detail}. The next start is after ${opensAt.toISOString()}`)
-  return because(code, opensAt ? `Waiting until ${opensAt.toISOString()}` : (detail ?? 'Waiting for approval'))
+    return makeReason(code, `${detail}. The next start is after ${opensAt.toISOString()}`)
+  return makeReason(code, opensAt ? `Waiting until ${opensAt.toISOString()}` : (detail ?? 'Waiting for approval'))
 }
 
 export const closedReasons = (gates: readonly Gate[]): Reason[] => gates.filter(({ open }) => !open).map(gateReason)

@@ -43,7 +43,7 @@ export interface Stretch {
 export const beginning: LineKey = [-1, 0, 0]
 
 export async function readLine(sql: Sql, pool: string, { after, limit }: Stretch): Promise<InLine[]> {
-  const line = await lineMoment(sql, pool)
+  const line = await readLineMoment(sql, pool)
   if (!line) return []
   const key = after ?? beginning
   const first =
@@ -66,7 +66,7 @@ export async function readLine(sql: Sql, pool: string, { after, limit }: Stretch
 
 export type LineMoment = Moment & { policy: Policy }
 
-export async function lineMoment(sql: Sql, pool: string): Promise<LineMoment | undefined> {
+export async function readLineMoment(sql: Sql, pool: string): Promise<LineMoment | undefined> {
   const [moment] = await sql.query<LineMoment>(momentSql, [pool], 'line_moment')
   return moment
 }

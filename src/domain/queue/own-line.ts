@@ -1,7 +1,7 @@
 import type { Sql } from '../../platform/tx.ts'
 import { listAgedSteps, sqlTime } from '../ageing.ts'
 import { afterKey, frontsSql, gatesSql } from './lane-fronts.ts'
-import { beginning, type InLine, type LineMoment, lineMoment, type Stretch, shareSql, toLead } from './line.ts'
+import { beginning, type InLine, type LineMoment, readLineMoment, type Stretch, shareSql, toLead } from './line.ts'
 import { chunkSize, readTally, type TallyChunk } from './tally.ts'
 
 /**
@@ -19,7 +19,7 @@ export async function readUserLine(
   const key = after ?? beginning
   // Sends all queries at once: on a busy machine the round trip costs more than a needless read.
   const [line, found, kinds, chunks] = await Promise.all([
-    lineMoment(sql, pool),
+    readLineMoment(sql, pool),
     sql.query<InLine>(wholeLanesSql, [pool, userId, limit, ...key], 'own_whole_lanes'),
     sql.query<Kind>(kindsSql, [pool, userId], 'own_kinds'),
     readTally(sql, pool),

@@ -9,7 +9,7 @@ import {
   thresholdSql,
 } from '../ageing.ts'
 import { computeBand, countedBid, interactiveBand, type Lane, type Policy } from '../lanes.ts'
-import { lineMoment } from './line.ts'
+import { readLineMoment } from './line.ts'
 import { countAmongShares } from './share-positions.ts'
 import { chunkSize, readTallies, readTally, type TallyChunk } from './tally.ts'
 
@@ -79,7 +79,7 @@ export async function positionIfAdded(
   lane: Pick<Lane, 'pool' | 'account' | 'priority' | 'interactive' | 'overridden'>,
   bid: number,
 ): Promise<number> {
-  const [line, chunks] = await Promise.all([lineMoment(sql, lane.pool), readTally(sql, lane.pool)])
+  const [line, chunks] = await Promise.all([readLineMoment(sql, lane.pool), readTally(sql, lane.pool)])
   if (!line) throw new Error(`Pool ${lane.pool} not found`)
   const { policy, nowMs } = line
   const job: Asked = {

@@ -38,7 +38,7 @@ export interface LocalNumbers {
 
 /** `pool` null: the pool of the default queue. */
 export async function queueNumbers(domain: Domain, viewer: Viewer, pool: string | null): Promise<QueueNumbers> {
-  return numbersFor(viewer, await poolNumbers(domain, pool, [viewer.userId]))
+  return filterNumbers(viewer, await poolNumbers(domain, pool, [viewer.userId]))
 }
 
 /** Maximum people in `byUser`: those with the most jobs. */
@@ -48,7 +48,7 @@ const shortMax = 20_000
 /** Number of last starts whose waits are averaged. */
 const startsMax = 500
 
-/** The numbers for every viewer, including the rows of `users` of any rank. Not to be shown without `numbersFor`. */
+/** The numbers for every viewer, including the rows of `users` of any rank. Not to be shown without `filterNumbers`. */
 export async function poolNumbers(
   { db, singleUser }: Domain,
   pool: string | null,
@@ -67,7 +67,7 @@ export async function poolNumbers(
 }
 
 /** The part of the numbers that this viewer may see. */
-export function numbersFor(viewer: Viewer, numbers: QueueNumbers): QueueNumbers {
+export function filterNumbers(viewer: Viewer, numbers: QueueNumbers): QueueNumbers {
   const byUser = viewer.permissions.has('job.view.all')
     ? numbers.byUser.slice(0, peopleMax)
     : numbers.byUser.filter(({ userId }) => userId === viewer.userId)

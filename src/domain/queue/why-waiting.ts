@@ -4,7 +4,7 @@ import { dependencyMetSql } from '../jobs/dependencies.ts'
 import { interactiveBand } from '../lanes.ts'
 import { isLedSql } from '../leadership.ts'
 import { type Ceilings, type Counted, limitReached, readCeilings } from '../limits/in-use.ts'
-import { because, blockedBy, limitedBy, noCapacity, type Reason } from '../reason.ts'
+import { blockedBy, limitedBy, makeReason, noCapacity, type Reason } from '../reason.ts'
 import { inWords, type Shape } from '../shape.ts'
 import { computeFits, type Fit } from './fit.ts'
 import { closedReasons, type Gate, type GateFacts, listGates, windowSql } from './gates.ts'
@@ -70,7 +70,7 @@ async function readBlocked(sql: Sql, jobIds: readonly string[]): Promise<(readon
   )
   return rows.map(({ id, info }) => {
     const gate = { code: 'APPROVAL', open: false, detail: info, opensAt: null } as const
-    const reason = because('APPROVAL_PENDING', info ?? 'Waiting for approval')
+    const reason = makeReason('APPROVAL_PENDING', info ?? 'Waiting for approval')
     return [id, { reasons: [reason], gates: [gate], holdId: null, lastConsideredAt: null }]
   })
 }
@@ -95,7 +95,9 @@ function reasonsOf(row: WaitingRow): Reason[] {
 
 function holdReasons({ hold }: WaitingRow): Reason[] {
   if (hold?.kind !== 'PREEMPTION') return []
-  return [because('WAITING_FOR_PREEMPTION', 'Waiting for preempted jobs to end; their resources are held for this job')]
+  return [
+    makeReason('WAITING_FOR_PREEMPTION', 'Waiting for preempted jobs to end; their resources are held for this job'),
+  ]
 }
 
 // ── not considered yet ──
@@ -131,13 +133,13 @@ function judgeOne(row: WaitingRow, { fit, ceilings, ahead }: Facts): Reason {
   if (fit?.never?.code === 'UNSATISFIABLE') return fit.never
   const held = ceilings && limitReached(ceilings, row)
   if (!held && fit?.never) return fit.never
-  if (!row.led) return held ? limitedBy(held) : because('NO_CAPACITY', `Pool ${row.pool} has no scheduler right now`)
+  if (!row.led) return held ? limitedBy(held) : makeReason('NO_CAPACITY', `Pool ${row.pool} has no scheduler right now`)
   if (row.seen && row.blockedBy && row.blockedBy !== row.id) return blockedBy(row.blockedBy)
   if (held) return limitedBy(held)
   if (row.blockedBy && row.blockedBy !== row.id && !row.interactive) return blockedBy(row.blockedBy)
   if (ahead) return blockedBy(ahead)
   if (!fit?.freeNow) return noCapacity(asks)
-  return because('NO_CAPACITY', 'Waiting for the next scheduling pass')
+  return makeReason('NO_CAPACITY', 'Waiting for the next scheduling pass')
 }
 
 /**

@@ -28,10 +28,10 @@ import {
 import { addJob, noUsage, type Usage } from '../limits/quota-usage.ts'
 import {
   type Comparison,
-  readBlocked,
+  readBlockedAmounts,
   readBoundedUsage,
   readStanding,
-  type UsageMemory,
+  type UsageCache,
 } from '../limits/quota-usage-bound.ts'
 import { failClosed, readQuotasFor } from '../limits/quotas.ts'
 import { modelsFor } from '../machines/machines.ts'
@@ -86,7 +86,7 @@ export interface Deciding {
   domain: Domain
   sql: Sql
   /** null: the caller does not hold the submission lock. */
-  memory: UsageMemory | null
+  memory: UsageCache | null
 }
 
 export async function decideGroup(deciding: Deciding, items: readonly Submission[]): Promise<SubmissionVerdict[]> {
@@ -133,7 +133,7 @@ async function readQuotaFacts(
       reads,
       payers.map(({ userId }) => userId),
     ),
-    mayBlock ? readBlocked(reads) : null,
+    mayBlock ? readBlockedAmounts(reads) : null,
     asksHardware ? readHardware(reads, [...pools]) : [],
   ])
   facts.quotasFor = cacheQuotas(rules)

@@ -10,7 +10,7 @@ import { type Estimate, estimateUnstored } from '../queue/estimate.ts'
 import { computeFit, type Fit, type FitSubject, isThere } from '../queue/fit.ts'
 import { gatesOfSpec } from '../queue/gates.ts'
 import { askLeader } from '../queue/questions.ts'
-import { because, type Reason, unnamed } from '../reason.ts'
+import { makeReason, type Reason, unnamed } from '../reason.ts'
 import type { JobSpec } from '../spec.ts'
 import type { JobState } from '../state.ts'
 import type { NewJob } from './insert.ts'
@@ -131,7 +131,7 @@ function readMode(raw: unknown): { verb: Verb | null; input: unknown } {
 }
 
 const approvalPending = (need: ApprovalNeed, { singleUser }: Domain) =>
-  because(
+  makeReason(
     'APPROVAL_PENDING',
     `Waiting for the approval of ${describeApprovers(need, singleUser)}, ${need.expiresAfterSeconds} s from submission at most: ${need.reason}`,
   )

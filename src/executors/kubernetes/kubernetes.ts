@@ -9,7 +9,7 @@ import { listNodes } from './capacity.ts'
 import { ClusterApi, versionPath } from './cluster.ts'
 import { Inspector } from './inspect.ts'
 import type { AccessOptions } from './kubeconfig.ts'
-import { addRemovedPods, parsePositions, readLogs } from './logs.ts'
+import { includeRemovedPods, parsePositions, readLogs } from './logs.ts'
 import { isPodHandle, podLabels } from './names.ts'
 import type { Node, Pod, Secret } from './objects.ts'
 import { PodStarter } from './start.ts'
@@ -101,7 +101,7 @@ class KubernetesExecutor implements Executor {
       if (!signal.aborted) yield { gap: 'LOST', bytes: 0, next: positions }
       return
     }
-    yield* readLogs(addRemovedPods(pods, positions, handle), positions, {
+    yield* readLogs(includeRemovedPods(pods, positions, handle), positions, {
       cluster: this.#cluster,
       clock,
       log,

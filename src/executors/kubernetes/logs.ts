@@ -54,7 +54,7 @@ export interface PodName {
 }
 
 /** Adds the pods that had output and were removed. */
-export function addRemovedPods(pods: readonly PodName[], { pods: positions }: Position, handle: Handle): PodName[] {
+export function includeRemovedPods(pods: readonly PodName[], { pods: positions }: Position, handle: Handle): PodName[] {
   const removed = Object.keys(positions)
     .map(Number)
     .filter((replica) => !pods.some((pod) => pod.replica === replica))

@@ -57,7 +57,7 @@ const filesV1: Files = {
 
 export const noLimits: Limiting = { kept: [], impose: () => [], pathsOf: () => [], list: () => [], close: () => {} }
 
-export function openLimits(spoolDir: string, cgroups: Cgroups | null): Limiting {
+export function createCgroupLimiting(spoolDir: string, cgroups: Cgroups | null): Limiting {
   const unified = cgroups === null ? [] : controllersBelow(cgroups.base)
   const trees = limitNames.flatMap((name) => (unified.includes(name) ? [] : (openTree(name, spoolDir) ?? [])))
   const paths = (runId: string) => [...new Set(trees.map(({ base }) => join(base, runId)))]

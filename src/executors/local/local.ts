@@ -16,13 +16,13 @@ import {
   type RunSpec,
   StartFailed,
 } from '../executor.ts'
-import { type Limiting, limitNames, noLimits, openLimits } from './cgroup-limits.ts'
+import { createCgroupLimiting, type Limiting, limitNames, noLimits } from './cgroup-limits.ts'
 import { type Cgroups, endCgroups, openCgroups } from './cgroups.ts'
 import { type Journal, readJournal, recordStop, recordVoid } from './journal.ts'
 import { buildLaunch } from './launch.ts'
 import { findAddress } from './machine.ts'
 import { readOutput } from './output.ts'
-import { awayMessage, type IdentifiedDirectory, Presence } from './presence.ts'
+import { type IdentifiedDirectory, Presence, spoolMissingMessage } from './presence.ts'
 import { readBootId } from './processes.ts'
 import { deadlineGraceSeconds } from './spawn.ts'
 import { Spawner } from './spawner.ts'
@@ -114,7 +114,7 @@ export class LocalExecutor implements Executor {
       cleared: new Set(),
     }
     this.#cgroups = usesCgroups ? openCgroups(spoolDir) : null
-    this.#limiting = usesCgroups ? openLimits(spoolDir, this.#cgroups) : noLimits
+    this.#limiting = usesCgroups ? createCgroupLimiting(spoolDir, this.#cgroups) : noLimits
     this.#watchdog = new Watchdog({ spoolDir, graceSeconds: deadlineGraceSeconds, clock })
     this.#alarms = new Alarms(clock)
     this.#spawner = new Spawner(spoolDir, clock, (runId) => this.#alarms.ring(runId))
@@ -212,7 +212,7 @@ export class LocalExecutor implements Executor {
     const available = this.#presence.isHere()
     const unenforced = limitNames.filter((name) => !this.#limiting.kept.includes(name))
     const sentences = [
-      available ? null : awayMessage,
+      available ? null : spoolMissingMessage,
       unenforced.length === 0 ? null : `${unenforced.join(', ')}: planned with, not enforced`,
       this.#cgroups === null ? withoutCgroups : null,
       sameAccount,

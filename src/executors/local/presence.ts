@@ -52,14 +52,14 @@ export class Presence {
   /** Throws Outage while the spool is away. */
   assertHere(): void {
     const cause = this.#findProblem()
-    if (cause !== null) throw new Outage(awayMessage, { cause })
+    if (cause !== null) throw new Outage(spoolMissingMessage, { cause })
   }
 
   /** Throws Outage if `unwanted` fires while the spool is away. */
   async waitUntilHere(clock: Clock, unwanted?: AbortSignal, tell?: (info: string) => void): Promise<void> {
     while (!this.isHere()) {
       if (unwanted?.aborted) this.assertHere()
-      tell?.(awayMessage)
+      tell?.(spoolMissingMessage)
       await clock.sleep(pollMs, unwanted)
     }
   }
@@ -83,7 +83,7 @@ export class Presence {
   #findProblem(): Error | null {
     const problem = this.#check()
     const isAway = problem !== null
-    if (isAway && !this.#isAway) this.#log.error({ path: this.#runs, cause: problem.message }, awayMessage)
+    if (isAway && !this.#isAway) this.#log.error({ path: this.#runs, cause: problem.message }, spoolMissingMessage)
     if (!isAway && this.#isAway) this.#log.warn({ path: this.#runs }, 'the data directory is back')
     this.#isAway = isAway
     return problem
@@ -102,5 +102,5 @@ export class Presence {
   }
 }
 
-export const awayMessage =
+export const spoolMissingMessage =
   'The data directory is missing or was replaced. Its local runs continue; their states are unknown until it is back'

@@ -1,5 +1,5 @@
 import { GraphQLError } from 'graphql'
-import { cancelAheadMs } from '../../platform/connection.ts'
+import { cancelBeforeTimeoutMs } from '../../platform/connection.ts'
 import type { Db } from '../../platform/db.ts'
 import { isStatementTimeout, type Sql, type TransactionOptions, Unavailable } from '../../platform/tx.ts'
 import { limits } from '../caller-limits.ts'
@@ -17,7 +17,7 @@ export interface ListReads {
 
 const transaction: TransactionOptions = {
   /** PostgreSQL cancels the statement at its limit; the client waits slightly longer for the error. */
-  statementMsMax: limits.listMsMax + cancelAheadMs,
+  statementMsMax: limits.listMsMax + cancelBeforeTimeoutMs,
   /** A list uses one processor of the database. */
   settings: { max_parallel_workers_per_gather: '0' },
 }

@@ -1,6 +1,6 @@
 import DataLoader from 'dataloader'
 import { maySee, seesPeople, type Viewer, visibleTo } from '../../domain/access.ts'
-import { readFinalFacts } from '../../domain/control/allowed-actions.ts'
+import { readFactsOfFinalJobs } from '../../domain/control/allowed-actions.ts'
 import { readApprovals } from '../../domain/control/approvals.ts'
 import type { Domain } from '../../domain/domain.ts'
 import { ledSql } from '../../domain/leadership.ts'
@@ -190,7 +190,7 @@ function createRuleLoaders(domain: Domain, viewer: Viewer) {
       (approval) => approval.jobId,
     ),
     leftOfJob: byKey(
-      (jobIds) => readFinalFacts(sql, jobIds),
+      (jobIds) => readFactsOfFinalJobs(sql, jobIds),
       ({ jobId }) => jobId,
     ),
     approvalRule: byKey(

@@ -1,6 +1,6 @@
 import {
   added,
-  isWithinPart,
+  isWithinShare,
   none,
   type ResourceAmounts,
   resources,
@@ -124,7 +124,7 @@ export class Accounts {
 
   /** Whether these amounts together are at most this part of everything. */
   isWithin(amounts: readonly ResourceAmounts[], part: number): boolean {
-    return isWithinPart(amounts, this.capacity, part)
+    return isWithinShare(amounts, this.capacity, part)
   }
 
   private partOf(account: string, amounts: ResourceAmounts): Fraction {

@@ -23,7 +23,7 @@ interface Blocked {
  * Handles a head without nodes: evicts victims for it, drains nodes for it, or closes its class. Jobs of a capacity
  * reservation and interactive jobs close no class.
  */
-export function block(round: Round, job: QueuedJob, { kind, reason }: Blocked): void {
+export function blockJob(round: Round, job: QueuedJob, { kind, reason }: Blocked): void {
   const { state, ledger, decisions } = round
   const { window, entry } = job
   if (kind === 'capacity' && !round.isRehearsal && preemptFor(round, job)) {

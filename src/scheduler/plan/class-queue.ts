@@ -21,7 +21,7 @@ export class ClassQueue {
   private readonly main: OrderedLanes
   private readonly lots = new Map<string, Lot>()
   private readonly where = new Map<LaneWindow, Lot | null>()
-  /** Lines with lanes of the group. */
+  /** The waiting lines that hold a lane of this group. */
   private readonly byGroup = new Map<string, Set<OrderedLanes>>()
   /** The main line and the lots that are awake, none of them empty. */
   private readonly awake: Heap<OrderedLanes>

@@ -4,7 +4,7 @@ import type { JobClass } from './model.ts'
 /** Interactive jobs are outside the classes: they come first and block no other job. */
 export type ClassOrBand = JobClass | 'INTERACTIVE'
 
-export const batchClasses: readonly JobClass[] = [
+export const classesOfBatchJobs: readonly JobClass[] = [
   'CPU',
   'CPU_PREEMPTABLE',
   'GPU1',

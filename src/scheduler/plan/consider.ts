@@ -3,8 +3,8 @@ import { type LimitReached, limitReached, modelLimitReached } from '../../domain
 import { type ResourceAmounts, requestedAmounts, sumAmounts } from '../../domain/machines/amounts.ts'
 import { couldEverFit, place } from '../../domain/machines/placement.ts'
 import {
-  because,
   limitedBy,
+  makeReason,
   noCapacity,
   overPart as overPartReason,
   type Reason,
@@ -21,7 +21,7 @@ import { computeRation, limitBehindRation, type Ration, unlimited, type View, wh
 import { nodesFor, reservationGate, reservedNodes } from './reservations.ts'
 import type { PoolState } from './state.ts'
 
-export const waitingForPreemption: Reason = because('WAITING_FOR_PREEMPTION', 'Waiting for preempted jobs to end')
+export const waitingForPreemption: Reason = makeReason('WAITING_FOR_PREEMPTION', 'Waiting for preempted jobs to end')
 
 /** The outcome for a waiting job, with the cause of its wait. */
 export type Consideration =
@@ -148,9 +148,10 @@ function keptFromIt(state: PoolState, { window, entry }: QueuedJob, ration: Rati
   const others = holdsAgainst(state, { lane, entry })
   if (others.length > 0 && find((node) => (!mayUse || mayUse(node) ? node : null))) {
     const owner = others[0]?.jobId ?? null
-    return because('HOLD', `The free resources are held for job ${owner}`, owner)
+    return makeReason('HOLD', `The free resources are held for job ${owner}`, owner)
   }
-  if (mayUse && find(wholeNode)) return because('RESERVED_NODES', 'The free resources are reserved for other projects')
+  if (mayUse && find(wholeNode))
+    return makeReason('RESERVED_NODES', 'The free resources are reserved for other projects')
   const models = ration.budget ? state.machines.modelsOf(find(wholeNode, unlimited) ?? []) : []
   const over = modelLimitReached(state.ceilings, counted, models)
   return over && limitedBy(over.limit)

@@ -1,4 +1,4 @@
-import type { Heard } from './leader-store.ts'
+import type { ReceivedChanges } from './leader-store.ts'
 import { isSamePlacement, makeRun, type RunMove } from './machines.ts'
 import type { Change, Running, Start, Waiting } from './model.ts'
 import type { PoolState } from './state.ts'
@@ -7,7 +7,7 @@ import type { PoolState } from './state.ts'
  * Applies changes to the state, in the order of their commits. Applying one twice changes nothing: a start that was
  * decided here comes back as LEFT and RUN.
  */
-export function applyChanges(state: PoolState, { nowMs, changes, lanes }: Heard): void {
+export function applyChanges(state: PoolState, { nowMs, changes, lanes }: ReceivedChanges): void {
   state.nowMs = Math.max(state.nowMs, nowMs)
   state.machines.accounts.past.nowMs = state.nowMs
   // An undo can no longer restore a hold that was dropped for a job that left.

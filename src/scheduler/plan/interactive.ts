@@ -1,6 +1,6 @@
 import { describeInteractiveLimit } from '../../domain/jobs/one-interactive.ts'
 import type { Lane } from '../../domain/lanes.ts'
-import { because, type Reason } from '../../domain/reason.ts'
+import { makeReason, type Reason } from '../../domain/reason.ts'
 import type { WorldView } from './model.ts'
 
 /**
@@ -26,4 +26,4 @@ export function interactiveVerdict(world: Pick<WorldView, 'running'>, lane: Lane
 }
 
 const quotaReason = (jobId: string) =>
-  because('INTERACTIVE_QUOTA', `Waiting for ${jobId} to end: each user may run one interactive job at a time`, jobId)
+  makeReason('INTERACTIVE_QUOTA', `Waiting for ${jobId} to end: each user may run one interactive job at a time`, jobId)

@@ -9,7 +9,7 @@ export interface Store {
   /** The whole pool at one moment; it includes all earlier changes. */
   load(): Promise<Snapshot>
   /** The changes since then, in order, and the time; opens due gates. `lanes`: the known lanes. */
-  changes(lanes: KnownLanes): Promise<Heard>
+  changes(lanes: KnownLanes): Promise<ReceivedChanges>
   /** The first entries of these lanes, `windowSize` of each that has as many. */
   first(laneIds: readonly string[]): Promise<ReadonlyMap<string, readonly Waiting[]>>
   /**
@@ -25,12 +25,12 @@ export interface KnownLanes {
   has(laneId: string): boolean
 }
 
-export interface Heard {
+export interface ReceivedChanges {
   nowMs: number
   changes: readonly Change[]
   /** Lanes of `changes` that were unknown; `first` and `waiting` are empty: entries join by changes. */
   lanes: readonly Omit<LaneState, 'waiting' | 'first'>[]
-  /** When time opens the next gate; null: never. */
+  /** The time at which the next time-dependent gate opens; null: never. */
   nextDueMs: number | null
   /** More changes must be read before the next decision. */
   more: boolean

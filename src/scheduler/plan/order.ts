@@ -2,7 +2,7 @@ import { type Ceilings, hasModelLimits, type LimitReached, limitReached } from '
 import type { Reason } from '../../domain/reason.ts'
 import type { Accounts } from './accounts.ts'
 import { ClassQueue } from './class-queue.ts'
-import { batchClasses, type ClassOrBand, isForGpus } from './classes.ts'
+import { type ClassOrBand, classesOfBatchJobs, isForGpus } from './classes.ts'
 import { fairShare } from './fair-share.ts'
 import { Heap } from './heap.ts'
 import type { LaneWindow } from './lane-window.ts'
@@ -61,7 +61,9 @@ export class Order {
     this.settings = settings
     this.touched = touched
     this.policy = policyOf(settings, accounts)
-    const ordered = (['RESERVED', ...batchClasses] as const).map((name) => [name, new ClassQueue(this.policy)] as const)
+    const ordered = (['RESERVED', ...classesOfBatchJobs] as const).map(
+      (name) => [name, new ClassQueue(this.policy)] as const,
+    )
     this.queues = new Map<QueueName, ClassQueue>([['INTERACTIVE', new ClassQueue(interactivePolicy)], ...ordered])
   }
 
@@ -108,7 +110,7 @@ export class Order {
     const interactive = this.queues.get('INTERACTIVE')?.first
     if (interactive) return interactive
     const reserved = this.queues.get('RESERVED')?.first
-    const open = [...batchClasses.flatMap((name) => this.openFirst(name) ?? []), ...(reserved ? [reserved] : [])]
+    const open = [...classesOfBatchJobs.flatMap((name) => this.openFirst(name) ?? []), ...(reserved ? [reserved] : [])]
     return open.reduce<LaneWindow | undefined>((a, b) => (a && this.policy.compare(a, b) <= 0 ? a : b), undefined)
   }
 
@@ -120,7 +122,7 @@ export class Order {
   /** The head ahead of this lane that closes its class. */
   closedBy(lane: LaneWindow): Closure | undefined {
     if (lane.class === 'INTERACTIVE' || lane.lane.reservationId !== null) return undefined
-    const closures = batchClasses.flatMap((name) => this.closureFor(name, lane) ?? [])
+    const closures = classesOfBatchJobs.flatMap((name) => this.closureFor(name, lane) ?? [])
     return closures.find(({ lane: closing }) => closing !== lane && this.policy.compare(closing, lane) < 0)
   }
 
@@ -129,7 +131,7 @@ export class Order {
     if (this.settings.policy !== 'PRIORITY') return []
     const raised = [...this.closures.values()].filter(({ lane }) => lane.effective > lane.lane.priority)
     if (raised.every(({ forCapacity }) => !forCapacity)) return []
-    const behind = batchClasses.flatMap((name) => [...(this.queues.get(name)?.lanes ?? [])])
+    const behind = classesOfBatchJobs.flatMap((name) => [...(this.queues.get(name)?.lanes ?? [])])
     return behind
       .filter(
         (lane) => !this.isParked(lane) && lane.lane.priority > (this.closedBy(lane)?.lane.lane.priority ?? Infinity),
@@ -221,7 +223,7 @@ export class Order {
 
   private openFirst(name: JobClass): LaneWindow | undefined {
     const lane = this.queues.get(name)?.first
-    return lane && batchClasses.every((other) => !this.closureFor(other, lane)) ? lane : undefined
+    return lane && classesOfBatchJobs.every((other) => !this.closureFor(other, lane)) ? lane : undefined
   }
 
   /** The closure of the class, if it concerns the lane. */

@@ -1,5 +1,5 @@
-import { because } from '../../domain/reason.ts'
-import { block, claimPastAgedHeads, goesOn } from './block.ts'
+import { makeReason } from '../../domain/reason.ts'
+import { blockJob, claimPastAgedHeads, goesOn } from './block.ts'
 import { type Consideration, considerJob, waitingForPreemption } from './consider.ts'
 import { park, parkOnLimit } from './findings.ts'
 import { holdsPassed, isVoid } from './holds.ts'
@@ -62,7 +62,7 @@ function settle(round: Round, job: QueuedJob, outcome: Consideration): void {
       return
     case 'refused':
       if (round.isRehearsal)
-        park(state, window, { lot: lots.capacity, reason: because('INTERACTIVE_QUOTA', outcome.info) })
+        park(state, window, { lot: lots.capacity, reason: makeReason('INTERACTIVE_QUOTA', outcome.info) })
       else ledger.refuse(decisions, job, outcome.info)
       return
     case 'limited':
@@ -79,7 +79,7 @@ function settle(round: Round, job: QueuedJob, outcome: Consideration): void {
       return
     case 'part':
     case 'capacity':
-      block(round, job, outcome)
+      blockJob(round, job, outcome)
       return
     default:
       outcome satisfies never

@@ -1,7 +1,7 @@
 import type { Lane } from '../../domain/lanes.ts'
 import type { FreeNode } from '../../domain/machines/placement.ts'
 import { closedNodes, windowState } from '../../domain/machines/reservation-window.ts'
-import { because, type Reason } from '../../domain/reason.ts'
+import { makeReason, type Reason } from '../../domain/reason.ts'
 import type { Reservation, WorldView } from './model.ts'
 
 /**
@@ -18,11 +18,11 @@ export function reservationGate(world: World, lane: Lane): { reason: Reason; unt
   const reservation = reservationOf(world, lane.reservationId)
   const state = reservation ? windowState(reservation, world.nowMs) : 'OVER'
   if (!reservation || state === 'OVER')
-    return { reason: because('RESERVATION_WINDOW', 'The capacity reservation of the job has ended'), untilMs: null }
+    return { reason: makeReason('RESERVATION_WINDOW', 'The capacity reservation of the job has ended'), untilMs: null }
   if (state === 'OPEN') return null
   const begins = new Date(reservation.startsMs).toISOString()
   return {
-    reason: because('RESERVATION_WINDOW', `Waiting for the capacity reservation to begin at ${begins}`),
+    reason: makeReason('RESERVATION_WINDOW', `Waiting for the capacity reservation to begin at ${begins}`),
     untilMs: reservation.startsMs,
   }
 }

@@ -4,7 +4,7 @@ import type { Ceilings } from '../../domain/limits/in-use.ts'
 import { none, sumAmounts } from '../../domain/machines/amounts.ts'
 import { untouched } from '../../domain/machines/machines.ts'
 import type { FreeNode } from '../../domain/machines/placement.ts'
-import { memoryMs } from '../../domain/scheduling.ts'
+import { preemptionMemoryMs } from '../../domain/scheduling.ts'
 import type { Claim } from './holds.ts'
 import { compareEntries, LaneWindow, type QueuedJob } from './lane-window.ts'
 import { LanesByAccount } from './lanes-by-account.ts'
@@ -281,7 +281,7 @@ export class PoolState implements WorldView {
     if (this.machines.tryAgain(this.nowMs)) this.rebuild()
     this.order.age(this.nowMs)
     if (this.lookAgainMs !== null && this.nowMs >= this.lookAgainMs) this.order.freed([])
-    const sinceMs = this.nowMs - Math.max(memoryMs(this.settings), budgetMs)
+    const sinceMs = this.nowMs - Math.max(preemptionMemoryMs(this.settings), budgetMs)
     if ((this.preemptions[0]?.atMs ?? this.nowMs) < sinceMs)
       this.preemptions = this.preemptions.filter(({ atMs }) => atMs >= sinceMs)
   }

@@ -1,4 +1,4 @@
-import { because, blockedBy, type Reason } from '../../domain/reason.ts'
+import { blockedBy, makeReason, type Reason } from '../../domain/reason.ts'
 import { considerJob, waitingForPreemption } from './consider.ts'
 import { LaneWindow } from './lane-window.ts'
 import type { Decisions, LaneState, Verdict, Waiting } from './model.ts'
@@ -33,7 +33,7 @@ const isUndecided = ({ needs, starts }: Decisions) => needs.length > 0 || starts
 
 /** The job's position is beyond the known part of the lanes. */
 const othersAhead = ({ starts }: Decisions): Verdict =>
-  waits(because('CLASS_BLOCKED', `More than ${starts.length} jobs that can start are ahead`))
+  waits(makeReason('CLASS_BLOCKED', `More than ${starts.length} jobs that can start are ahead`))
 
 function verdictOn(state: PoolState, window: LaneWindow, entry: Waiting): Verdict {
   const ahead = state.order.closedBy(window)
@@ -51,7 +51,7 @@ function verdictOn(state: PoolState, window: LaneWindow, entry: Waiting): Verdic
     case 'claiming':
       return waits(waitingForPreemption)
     case 'refused':
-      return { start: null, reason: because('INTERACTIVE_QUOTA', outcome.info), becomes: 'FAILED' }
+      return { start: null, reason: makeReason('INTERACTIVE_QUOTA', outcome.info), becomes: 'FAILED' }
     default:
       return outcome satisfies never
   }

@@ -1,6 +1,6 @@
 import type { Lane } from '../../domain/lanes.ts'
 import type { ResourceAmounts } from '../../domain/machines/amounts.ts'
-import { memoryMs } from '../../domain/scheduling.ts'
+import { preemptionMemoryMs } from '../../domain/scheduling.ts'
 import { compareFractions } from './fractions.ts'
 import { type Fraction, type Running, type Tier, tiers, type WorldView } from './model.ts'
 
@@ -157,7 +157,7 @@ function pastOf(world: WorldView): () => Past {
 }
 
 function findPast({ preemptions, nowMs, settings }: WorldView): Past {
-  const sinceMs = nowMs - memoryMs(settings)
+  const sinceMs = nowMs - preemptionMemoryMs(settings)
   const rotated = new Set<string>()
   const [gave, took] = [new Set<string>(), new Set<string>()]
   const evictions = new Map<string, number>()

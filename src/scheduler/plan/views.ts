@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import { batchClasses } from './classes.ts'
+import { classesOfBatchJobs } from './classes.ts'
 import { toNumber } from './fractions.ts'
 import type { AccountRow, ClassRow, LaneRow, ViewChanges } from './leader-store.ts'
 import type { PoolState } from './state.ts'
@@ -19,7 +19,7 @@ export class Shown {
       new Set([...this.accounts.keys(), ...state.lanes.ofAccount.keys(), ...state.machines.runsOf.keys()])
     const changes = {
       lanes: changed(this.lanes, lanes, (id) => laneRow(state, id)),
-      classes: changed(this.classes, batchClasses, (name) => classRow(state, name)),
+      classes: changed(this.classes, classesOfBatchJobs, (name) => classRow(state, name)),
       accounts: changed(this.accounts, accounts, (account) => accountRow(state, account)),
     }
     return {
@@ -75,7 +75,7 @@ function laneRow({ order, lanes }: PoolState, id: string): LaneRow | null {
   return { waiting, headJobId: jobId, headBid: bid, headSequence: sequence, priority: effective, reason, consideredMs }
 }
 
-function classRow({ order }: PoolState, name: (typeof batchClasses)[number]): ClassRow | null {
+function classRow({ order }: PoolState, name: (typeof classesOfBatchJobs)[number]): ClassRow | null {
   const closure = order.closures.get(name)
   return closure ? { blockedBy: closure.jobId, reason: closure.reason, consideredMs: closure.consideredMs } : null
 }

@@ -1,5 +1,5 @@
 import { applyChanges, hearStart, refill } from './hearing.ts'
-import type { Heard, ViewChanges } from './leader-store.ts'
+import type { ReceivedChanges, ViewChanges } from './leader-store.ts'
 import { Ledger } from './ledger.ts'
 import type { Snapshot, Start, Verdict, Waiting } from './model.ts'
 import { PoolState } from './state.ts'
@@ -22,7 +22,7 @@ export class World {
     this.ledger = new Ledger(this.state)
   }
 
-  hear(heard: Heard): void {
+  hear(heard: ReceivedChanges): void {
     applyChanges(this.state, heard)
   }
 

@@ -3,7 +3,7 @@ import { cancelHopeless, gatesMax, openGates } from '../../domain/jobs/dependenc
 import { asLeader, type Leader, leadingSql, overEpoch } from '../../domain/leadership.ts'
 import { readNodes } from '../../domain/machines/nodes.ts'
 import { relaxed, type Sql } from '../../platform/tx.ts'
-import type { Heard, KnownLanes } from '../plan/leader-store.ts'
+import type { KnownLanes, ReceivedChanges } from '../plan/leader-store.ts'
 import type { Change } from '../plan/model.ts'
 import { readEvicted, readNewLanes, readRuns, readSettings } from './reading.ts'
 
@@ -19,7 +19,7 @@ import { readEvicted, readNewLanes, readRuns, readSettings } from './reading.ts'
 export interface Ear {
   /** Gates of time have been opened until this moment. */
   begin(openedUntilMs: number): void
-  listen(lanes: KnownLanes): Promise<Heard>
+  listen(lanes: KnownLanes): Promise<ReceivedChanges>
 }
 
 /** Maximum rows of one transaction. */
@@ -113,7 +113,7 @@ interface Hearing {
   heardXact: number
 }
 
-interface Told extends Pick<Heard, 'changes' | 'lanes' | 'more'> {
+interface Told extends Pick<ReceivedChanges, 'changes' | 'lanes' | 'more'> {
   /** Jobs whose gates were checked. */
   gated: string[]
   /** Due gates are left over from this transaction. */

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { Viewer } from '../../../src/domain/access.ts'
 import type { JobAction } from '../../../src/domain/actions.ts'
-import { listAllowedActions, readFinalFacts } from '../../../src/domain/control/allowed-actions.ts'
+import { listAllowedActions, readFactsOfFinalJobs } from '../../../src/domain/control/allowed-actions.ts'
 import { readApprovals } from '../../../src/domain/control/approvals.ts'
 import { approveJob, rejectJob } from '../../../src/domain/control/approve.ts'
 import { cancelJob } from '../../../src/domain/control/cancel.ts'
@@ -72,7 +72,7 @@ async function rowOf(jobId: string): Promise<{ userId: string; state: JobState; 
 
 async function allowed(viewer: Viewer, jobId: string): Promise<JobAction[]> {
   const [approval = null] = await readApprovals(database.db.sql, 'job_id', [jobId])
-  const [left = null] = await readFinalFacts(database.db.sql, [jobId])
+  const [left = null] = await readFactsOfFinalJobs(database.db.sql, [jobId])
   const [row] = await database.db.sql.query<{ policy: Policy; sharesTeam: boolean }>(
     `SELECT p.policy, EXISTS (SELECT FROM team_member m WHERE m.team_id = j.team_id AND m.user_id = $2) AS "sharesTeam"
      FROM job j JOIN pool p ON p.name = j.pool WHERE j.id = $1`,

@@ -3,7 +3,7 @@ import { transition } from '../../../src/domain/jobs/transition.ts'
 import { estimateStarts } from '../../../src/domain/queue/estimate.ts'
 import { computeFits } from '../../../src/domain/queue/fit.ts'
 import { explainWaiting } from '../../../src/domain/queue/why-waiting.ts'
-import { because } from '../../../src/domain/reason.ts'
+import { makeReason } from '../../../src/domain/reason.ts'
 import { createDatabase, type TestDatabase } from '../../support/database.ts'
 import { createTestDomain, simNode, type TestDomain } from '../../support/domain.ts'
 import { createLeader, type TestLeader } from '../../support/leader.ts'
@@ -39,7 +39,7 @@ const showClass = (name: string, head: string) =>
   sql(
     `INSERT INTO class_view VALUES ('sim', $1, $2, $3, berth_now())
     ON CONFLICT (pool, class) DO UPDATE SET blocked_by = excluded.blocked_by`,
-    [name, head, JSON.stringify(because('NO_CAPACITY', 'Waits for 2 cpu'))],
+    [name, head, JSON.stringify(makeReason('NO_CAPACITY', 'Waits for 2 cpu'))],
   )
 
 const clear = async () => {
@@ -64,13 +64,13 @@ test('a reason of the lane holds for all in it; else the class waits for its hea
   const withGpu = await it.submit({ resources: { gpu: 1 } })
   for (const id of [head, behind, withGpu]) await showLane(id, null)
   await showLane(limited, {
-    ...because('PROJECT_LIMIT', 'The limit is reached'),
+    ...makeReason('PROJECT_LIMIT', 'The limit is reached'),
     scope: 'project:apollo',
     limit: 1,
     used: 1,
   })
   await showClass('CPU', head)
-  expect((await about(head))?.reasons).toEqual([because('NO_CAPACITY', 'Waits for 2 cpu')])
+  expect((await about(head))?.reasons).toEqual([makeReason('NO_CAPACITY', 'Waits for 2 cpu')])
   expect((await about(behind))?.reasons).toMatchObject([{ code: 'CLASS_BLOCKED', jobId: head }])
   expect((await about(limited))?.reasons).toMatchObject([
     { code: 'PROJECT_LIMIT', scope: 'project:apollo', limit: 1, used: 1 },
@@ -85,7 +85,7 @@ test('closed gates come first, all of them, and say when they open', async () =>
   const first = await it.submit()
   const inAnHour = new Date(Date.now() + 3_600_000)
   const id = await it.submit({ notBefore: inAnHour.toISOString(), dependsOn: [{ jobId: first }] })
-  await showLane(id, because('USER_LIMIT', 'The limit is reached'))
+  await showLane(id, makeReason('USER_LIMIT', 'The limit is reached'))
   expect(await codes(id)).toEqual(['NOT_BEFORE', 'DEPENDENCY', 'USER_LIMIT'])
   expect((await about(id))?.gates).toEqual([
     { code: 'NOT_BEFORE', open: false, detail: null, opensAt: inAnHour },
@@ -135,14 +135,14 @@ test('without a leader, findings of the last one do not count; closed gates, lim
   const later = await it.submit({ notBefore: new Date(Date.now() + 3_600_000).toISOString() })
   const never = await it.submit({ resources: { gpu: 1 } })
   for (const id of [head, behind, later, never]) await showLane(id, null)
-  await showLane(limited, because('PROJECT_LIMIT', 'The limit is reached'))
+  await showLane(limited, makeReason('PROJECT_LIMIT', 'The limit is reached'))
   await showClass('CPU', head)
   await sql(
     "INSERT INTO hold (id, pool, job_id, kind, class, placements) VALUES ('hold_2', 'sim', $1, 'PREEMPTION', 'CPU', '[]')",
     [limited],
   )
   await sql("UPDATE scheduler_lease SET renewed_at = berth_now() - interval '1 minute'")
-  const noLeader = because('NO_CAPACITY', 'Pool sim has no scheduler right now')
+  const noLeader = makeReason('NO_CAPACITY', 'Pool sim has no scheduler right now')
   for (const id of [head, behind, limited]) expect((await about(id))?.reasons).toEqual([noLeader])
   expect(await codes(later)).toEqual(['NOT_BEFORE'])
   expect(await codes(never)).toEqual(['UNSATISFIABLE'])

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { describe, expect, it } from 'vitest'
-import { openLimits } from '../../../src/executors/local/cgroup-limits.ts'
+import { createCgroupLimiting } from '../../../src/executors/local/cgroup-limits.ts'
 import { openCgroups } from '../../../src/executors/local/cgroups.ts'
 import { read, resourcesOf, runOf, untilEnded } from '../runs.ts'
 import { openLocalPerTest } from './runs.ts'
@@ -9,7 +9,7 @@ import { openLocalPerTest } from './runs.ts'
 /** Limits and usage of local runs, with the controllers of this machine. */
 const local = openLocalPerTest()
 
-const probed = openLimits(tmpdir(), openCgroups(tmpdir()))
+const probed = createCgroupLimiting(tmpdir(), openCgroups(tmpdir()))
 probed.close()
 const has = (limit: 'memory' | 'cpu' | 'pids') => probed.kept.includes(limit)
 
@@ -81,7 +81,7 @@ it.each([true, false])('reports the processor time of the whole job (cgroups: %s
 })
 
 it('names limits that it cannot enforce, and removes its cgroups', async () => {
-  const limits = openLimits(local.spoolDir, openCgroups(local.spoolDir))
+  const limits = createCgroupLimiting(local.spoolDir, openCgroups(local.spoolDir))
   const handle = await local.executor.start(runOf({ command: ['/bin/true'], workdir: '/tmp' }))
   await untilEnded(local.executor, handle)
   expect(limits.list()).toEqual([])

@@ -11,7 +11,7 @@ import { createListReads } from '../../../src/graphql/rows/list-reads.ts'
 import { schema } from '../../../src/graphql/schema/schema.ts'
 import type { GraphqlEngine } from '../../../src/graphql/transport/engine.ts'
 import { PostHandler } from '../../../src/graphql/transport/json-post.ts'
-import { cancelAheadMs } from '../../../src/platform/connection.ts'
+import { cancelBeforeTimeoutMs } from '../../../src/platform/connection.ts'
 import type { Db } from '../../../src/platform/db.ts'
 import { type Sql, type TransactionOptions, Unavailable } from '../../../src/platform/tx.ts'
 import { data, transports } from '../../support/client.ts'
@@ -106,7 +106,7 @@ describe('lists', () => {
     const { lists, options } = held()
     void lists.sqlFor('ann').query('SELECT 1')
     expect(options).toEqual([
-      { statementMsMax: limits.listMsMax + cancelAheadMs, settings: { max_parallel_workers_per_gather: '0' } },
+      { statementMsMax: limits.listMsMax + cancelBeforeTimeoutMs, settings: { max_parallel_workers_per_gather: '0' } },
     ])
   })
 

@@ -39,7 +39,7 @@ describe('what victims would have to leave', () => {
     expect(evictions.map(({ victims }) => victims.map(({ running: { jobId } }) => jobId))).toEqual([['job-big']])
   })
 
-  it('is not GPUs of a model of which the job may have no more', () => {
+  it('freed GPUs of a model do not count for a job at its limit of that model', () => {
     const rules = [{ ...models, max: 8 }]
     const { evictions } = planPass(createWorld(snapshot({ ...full, settings: fair({ rules }) })), { startsMax: 10 })
     expect(evictions).toEqual([])
