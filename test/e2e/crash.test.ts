@@ -53,7 +53,7 @@ afterAll(async () => {
 })
 
 test(`${linesTotal} lines over ${secondsTotal} s, the server killed ${kills} times meanwhile`, {
-  timeout: 180_000,
+  timeout: 600_000,
 }, async () => {
   const checksumFile = join(dataDir, 'checksum')
   const jobId = await api.submit({ command: [process.execPath, '-e', printer, checksumFile], name: 'printer' })

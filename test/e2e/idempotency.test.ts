@@ -93,7 +93,7 @@ test('a limit of 5 accepts 5 of 50 submissions and 5 of 20 reservations over thr
 })
 
 test(`28: after kill -9 between commit and response, ${kills} times, every retry finds the same job`, {
-  timeout: 180_000,
+  timeout: 600_000,
 }, async () => {
   for (let kill = 0; kill < kills; kill++) {
     const names = Array.from({ length: keysPerKill }, (_, n) => `kill-${kill}-${n}`)
