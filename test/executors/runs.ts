@@ -42,8 +42,8 @@ export async function observe(executor: Executor, handle: Handle): Promise<Obser
   return observation
 }
 
-/** A kubelet may take many seconds to confirm that it has nothing of a pod that was deleted before it began. */
-export const confirmedMsMax = 25_000
+/** A busy kubelet may take a minute to confirm that it has nothing of a pod that was deleted before it began. */
+export const confirmedMsMax = 90_000
 
 export const untilState = (
   executor: Executor,
