@@ -137,7 +137,7 @@ describe.skipIf(opened === null)('a server with a cluster', { timeout: 300_000 }
     expect(await untilSeen(id, isFinal, 'it is over')).toMatchObject({
       state: 'INTERRUPTED',
       stateReason: 'NODE_LOST',
-      stateInfo: expect.stringMatching(/^Its pod (was deleted|is not there)$/),
+      stateInfo: expect.stringMatching(/^The pod (was deleted|does not exist)$/),
       attempt: 1,
     })
   })
