@@ -25,7 +25,7 @@ export function createLateness(nowMs: () => number): Lateness {
   }
 }
 
-/** Of this process; it is never late unless it is watched. */
+/** Lateness of this process. Undefined until `watchLateness`; the process then counts as on time. */
 let own: Lateness | undefined
 
 export function watchLateness(): void {

@@ -11,7 +11,7 @@ import { readFirst } from './stored/reading.ts'
 /**
  * Forecasts when waiting jobs start, in the process of the leader: copies its world, completes it from the database,
  * plays it forward in short slices, and stores the result for all servers. So a forecast costs the same for any
- * number of readers. The plays take at most 2 % of the time of the process.
+ * number of readers. A pause follows that is 50 times as long as the plays took.
  */
 export interface Forecaster {
   /** Makes one forecast, if jobs wait. */
@@ -28,9 +28,9 @@ export interface ForecasterOptions {
 }
 
 const pauseMsMin = 2_000
-/** The pause after a forecast, as a multiple of the processor time that it took. */
+/** The pause after a forecast, as a multiple of the time that its plays took. */
 const pausePerWork = 50
-/** Maximum time that a slice blocks the event loop. */
+/** A slice ends after the first step beyond this time. */
 const sliceMs = 5
 /**
  * Maximum waiting jobs of a forecast, and the minimum per lane. A forecast ends at the end of the known part of a

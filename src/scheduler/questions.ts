@@ -119,7 +119,7 @@ function tryOut(world: World, candidate: Candidate): Verdict {
   return world.tryOut({ ...candidate, entry: { ...entry, bid, sinceMs: world.state.nowMs } })
 }
 
-/** An interactive job may be refused makeReason its user has one in another pool. */
+/** An interactive job may be refused because its user has one in another pool. */
 async function tryHereAndElsewhere(sql: Sql, world: World, candidate: Candidate): Promise<Verdict> {
   const verdict = tryOut(world, candidate)
   const { lane, entry } = candidate
@@ -147,7 +147,7 @@ class NotNow extends Error {
   }
 }
 
-/** Rolls back, makeReason changes must be read first. */
+/** Rolls back, because changes must be read first. */
 class Unheard extends Error {
   override name = 'Unheard'
 }

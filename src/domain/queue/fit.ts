@@ -97,7 +97,7 @@ interface PoolNow {
   nodes: readonly FreeNode[]
   reservations: readonly PoolReservation[]
   ceilings: Ceilings
-  /** Of each resource, for non-preemptable jobs together. */
+  /** Fraction of each resource that non-preemptable jobs may hold together. */
   part: number
   /** Amounts that non-preemptable jobs hold. */
   unpreemptable: ResourceAmounts

@@ -86,7 +86,7 @@ function quantilesOf(plays: readonly ReadonlyMap<string, number>[]): Map<string,
     const middle = (plays.length - 1) / 2
     const [low, high] = [inOrder[Math.floor(middle)], inOrder[Math.ceil(middle)]]
     if (low === undefined || high === undefined) continue
-    // Of n plays, the k-th start in order is not exceeded with probability k / (n + 1).
+    // The true start is at most the k-th earliest of n simulated starts with probability k / (n + 1).
     const place = Math.min(plays.length, Math.ceil(0.9 * (plays.length + 1)))
     quantiles.set(jobId, { p50Ms: (low + high) / 2, p90Ms: inOrder[place - 1] ?? null })
   }
