@@ -4,51 +4,76 @@ import { N8, startCluster } from '../support/cluster.ts'
 import { mutate } from '../support/people.ts'
 import { until } from '../support/until.ts'
 
-/** Accounts whose jobs wait on a real server with the simulated executor, the first account's submitted first. */
+/**
+ * Accounts whose jobs wait on a real server with the simulated executor, the first account's submitted first. All use
+ * the pool all the time; counted are the GPUs of the first 1,000 starts.
+ */
 const starts = 1_000
 const atOnce = 25
 
-test.each([
-  { accounts: 3, shareHalfLifeMs: null, within: 0.02 },
-  { accounts: 8, shareHalfLifeMs: null, within: 0.02 },
+interface Contest {
+  accounts: number
+  nodes?: number
+  /** GPUs of the jobs of every account, in turn. */
+  sizes?: readonly number[]
+  /** Weight of the last account; the others have 1. */
+  weight?: number
+  shareHalfLifeMs?: number | null
+  within?: number
+}
+
+const contests: readonly Contest[] = [
+  { accounts: 3 },
+  { accounts: 8 },
+  { accounts: 500, nodes: 16 },
+  { accounts: 8, nodes: 8, sizes: [8] },
+  { accounts: 3, nodes: 8, sizes: [1, 2, 4, 8] },
+  { accounts: 3, weight: 2 },
+  { accounts: 3, nodes: 8, sizes: [8], weight: 2 },
   { accounts: 3, shareHalfLifeMs: 2_000, within: 0.05 },
-])(
-  '$accounts equal accounts, half-life $shareHalfLifeMs: equal parts of 1,000 starts',
-  {
-    timeout: 180_000,
-  },
-  async ({ accounts, shareHalfLifeMs, within }) => {
-    await using it = await startCluster({
-      mode: 'loop',
-      clock: systemClock,
-      policy: 'FAIR_SHARE',
-      nodes: [N8()],
-      scheduling: { shareHalfLifeMs, nonPreemptableFraction: 1 },
-    })
-    const pause = (maxConcurrent: number | null) =>
-      mutate(it.admin, 'updateLimits', { input: { maxConcurrent }, wanted: 'limits { maxConcurrent }' })
-    await pause(0)
-    // A fifth more than start, so that every account has jobs waiting until the last start that counts.
-    const asks = Array.from({ length: accounts }, (_, at) => `a${at}`).flatMap((account) =>
-      Array.from({ length: Math.ceil((starts * 1.2) / accounts) }, () => ({
-        gpu: 1,
-        cpu: 0.1,
-        seconds: 0.05,
-        account,
-      })),
-    )
-    for (let at = 0; at < asks.length; at += atOnce)
-      await Promise.all(asks.slice(at, at + atOnce).map((ask) => it.submit(ask)))
-    await pause(null)
-    const count = async () =>
-      (await it.sql<{ n: number }>('SELECT count(*)::int AS n FROM run WHERE scheduled_at IS NOT NULL'))[0]?.n
-    await until(async () => (await count()) === asks.length, { what: 'all jobs have started', timeoutMs: 120_000 })
-    const got = await it.sql<{ n: number }>(
-      `SELECT count(*)::int AS n FROM (SELECT job_id FROM run ORDER BY scheduled_at, id LIMIT ${starts}) r
-     JOIN job j ON j.id = r.job_id GROUP BY j.spec->>'account'`,
-    )
-    expect(got).toHaveLength(accounts)
-    const fair = starts / accounts
-    for (const { n } of got) expect(Math.abs(n - fair)).toBeLessThanOrEqual(Math.max(fair * within, 1))
-  },
-)
+]
+
+test.each(contests)('parts of 1,000 starts: %o', { timeout: 240_000 }, async (contest) => {
+  const { accounts, nodes = 1, sizes = [1], weight = 1, shareHalfLifeMs = null, within = 0.02 } = contest
+  const names = Array.from({ length: accounts }, (_, at) => `a${at}`)
+  const weightOf = (name: string) => (name === names.at(-1) ? weight : 1)
+  await using it = await startCluster({
+    mode: 'loop',
+    clock: systemClock,
+    policy: 'FAIR_SHARE',
+    nodes: Array.from({ length: nodes }, (_, at) => N8(`n${at}`)),
+    scheduling: { shareHalfLifeMs, nonPreemptableFraction: 1 },
+    weights: Object.fromEntries(names.map((name) => [name, weightOf(name)])),
+  })
+  const pause = (maxConcurrent: number | null) =>
+    mutate(it.admin, 'updateLimits', { input: { maxConcurrent }, wanted: 'limits { maxConcurrent }' })
+  await pause(0)
+  const weights = accounts - 1 + weight
+  // A fifth more than start, so that every account has jobs waiting until the last start that counts.
+  const asks = names.flatMap((account) =>
+    Array.from({ length: Math.ceil((starts * 1.2 * weightOf(account)) / weights) }, (_, at) => ({
+      gpu: sizes[at % sizes.length] ?? 1,
+      cpu: 0.1,
+      seconds: 0.05,
+      account,
+    })),
+  )
+  for (let at = 0; at < asks.length; at += atOnce)
+    await Promise.all(asks.slice(at, at + atOnce).map((ask) => it.submit(ask)))
+  await pause(null)
+  const count = async () =>
+    (await it.sql<{ n: number }>('SELECT count(*)::int AS n FROM run WHERE scheduled_at IS NOT NULL'))[0]?.n
+  await until(async () => (await count()) === asks.length, { what: 'all jobs have started', timeoutMs: 180_000 })
+  const got = await it.sql<{ account: string; gpus: number }>(
+    `SELECT j.spec->>'account' AS account, sum(j.gpu)::int AS gpus
+     FROM (SELECT job_id FROM run ORDER BY scheduled_at, id LIMIT ${starts}) r JOIN job j ON j.id = r.job_id GROUP BY 1`,
+  )
+  const all = got.reduce((sum, { gpus }) => sum + gpus, 0)
+  const parts = new Map(got.map(({ account, gpus }) => [account, gpus]))
+  const unfair = names.flatMap((name) => {
+    const fair = (all * weightOf(name)) / weights
+    const part = parts.get(name) ?? 0
+    return Math.abs(part - fair) <= Math.max(fair * within, ...sizes) ? [] : [`${name} has ${part} of ${fair}`]
+  })
+  expect(unfair).toEqual([])
+})
