@@ -8,7 +8,7 @@ import { type AccountRules, requiresAccount } from './executors/accounts/account
 import { createContainerExecutor } from './executors/container/container.ts'
 import type { Executor } from './executors/executor.ts'
 import { createHandlerExecutor } from './executors/handler/handler.ts'
-import { createKubernetesExecutor } from './executors/kubernetes/kubernetes.ts'
+import { KubernetesExecutor } from './executors/kubernetes/kubernetes.ts'
 import { createLocalExecutor } from './executors/local/local.ts'
 import type { IdentifiedDirectory } from './executors/local/presence.ts'
 import { createSimulatedExecutor } from './executors/simulated/simulated.ts'
@@ -19,7 +19,6 @@ interface ExecutorParts {
   config: Config
   domain: Domain
   accounts: AccountRules
-  /** The data directory of the server, by its id. */
   dataDirectory: IdentifiedDirectory
 }
 
@@ -63,8 +62,8 @@ const createExecutor: Readonly<Record<ExecutorName, (parts: ExecutorParts) => Pr
         ),
       ),
     }),
-  kubernetes: (parts) =>
-    createKubernetesExecutor({
+  kubernetes: async (parts) =>
+    new KubernetesExecutor({
       ...commonOptions(parts),
       ...parts.config.kubernetes,
       installation: `${parts.config.server.publicUrl} ${parts.pool.name}`,

@@ -1,29 +1,28 @@
 import type { JobSpec } from '../domain/spec.ts'
 
 /**
- * The contract between the runner and a backend: five verbs over handles. A handle is a string that the database stores; an
- * executor keeps no state that it cannot find again by the handle, so no run is lost when a server dies. The runner is the only
- * caller. One contract suite (test/executors/contract.ts) runs over every implementation.
+ * The contract between the runner and a backend: five verbs over handles. The database stores handles; an executor
+ * keeps no state that it cannot find again by the handle, so no run is lost when a server dies. One contract suite
+ * (test/executors/contract.ts) runs over every implementation.
  */
 
 export interface Executor {
   readonly name: string
   /**
    * Starts the run, or finds it: a second call with the same run id does not start it twice. Throws StartFailed. After
-   * `unwanted` it need not wait for anything, such as an image: it returns the handle, or throws StartFailed if nothing of the run
-   * exists, or another error if that is unknown. `tell` reports why it waits.
+   * `unwanted` it waits for nothing, such as an image: it returns the handle, or throws StartFailed if nothing of the
+   * run exists, or another error if that is unknown. `tell` reports why it waits.
    */
   start(run: RunSpec, unwanted?: AbortSignal, tell?: (info: string) => void): Promise<Handle>
   /**
-   * The handle of a run whose handle was not stored; null: nothing of the run exists, and an unfinished start will not continue.
-   * Starts nothing.
+   * The handle of a run; null: nothing of the run exists, and an unfinished start will not continue. Starts nothing.
    */
   find(runId: string): Promise<Handle | null>
   /** The present state, one observation per handle, in their order. `gone` is an answer, not an error. */
   inspect(handles: readonly Handle[]): Promise<readonly Observation[]>
   /**
-   * Output after `from` (null: the beginning), in order. `next` is stored in the transaction that stores the bytes, and passed as
-   * `from` later. Ends after the last byte of an ended run, or when `signal` aborts.
+   * Output after `from` (null: the beginning), in order. `next` is stored together with the bytes, and passed as `from`
+   * later. Ends after the last byte of an ended run, or when `signal` aborts.
    */
   logs(handle: Handle, from: LogPosition | null, signal: AbortSignal): AsyncIterable<LogChunk>
   /** Requests the end: TERM, grace, KILL. Safe to repeat, and safe on a run that is over. Does not wait for the end. */
@@ -53,7 +52,6 @@ export type LogPosition = unknown
 export interface RunSpec {
   runId: string
   jobId: string
-  /** Number of the run: 1, 2, 3 … */
   number: number
   spec: JobSpec
   /** Names of the nodes of the run; empty if the backend chooses them. */
@@ -61,18 +59,15 @@ export interface RunSpec {
   /** Physical ids of its GPUs; the job sees 0 … n−1. Empty if the backend chooses them. */
   gpuIds: readonly number[]
   /**
-   * Variables that Berth adds to the job's environment (BERTH_JOB_ID, BERTH_RUN, …); they override the spec's.
-   * BERTH_TOKEN is a secret: never in a command line, a log, or what others can read of the backend.
+   * Variables that Berth adds (BERTH_JOB_ID, …); they override the spec's. BERTH_TOKEN is a secret: never in a command
+   * line, a log, or a place of the backend that others can read.
    */
   injected: Readonly<Record<string, string>>
   /** `native` of its submission queue in the configuration: options for the backend, such as a partition. */
   queueNative: Readonly<Record<string, string>>
   /** `nativeId` of its capacity reservation; null: no reservation, or one that only Berth knows. */
   reservationNativeId: string | null
-  /**
-   * JSON that an earlier run of the job saved; null: none. The job finds it in the file that BERTH_CLOSURE names, which only its
-   * account can read.
-   */
+  /** JSON that an earlier run of the job saved, for the file that BERTH_CLOSURE names; null: none. */
   closure: string | null
   /** Account of the machine for the run; null: the server's account. */
   unixUser: string | null
@@ -88,15 +83,9 @@ export type Observation =
   | { state: 'starting'; info?: string; nativeId?: string }
   | { state: 'running'; startedAt?: Date; nativeId?: string; ip?: string; placements?: readonly BackendPlacement[] }
   | Ended
-  /**
-   * The node is unreachable, so the state is unknown. `neverBegan`: the command has not begun, and cannot begin while the node is
-   * unreachable.
-   */
+  /** The state is unknown. `neverBegan`: the command has not begun, and cannot begin while the node is unreachable. */
   | { state: 'unreachable'; info?: string; neverBegan?: boolean }
-  /**
-   * The run was interrupted: the machine restarted, the container was removed, the backend lost the node. PREEMPTED: the backend
-   * took the nodes for another job.
-   */
+  /** The run was interrupted. PREEMPTED: the backend took the nodes for another job. */
   | { state: 'gone'; info?: string; cause?: 'PREEMPTED'; finishedAt?: Date; unsentClosure?: string }
   /** The command never began and never will: a StartFailed that the backend noticed after `start`. Final. */
   | { state: 'failed'; reason: StartFailed['reason']; message: string }
@@ -114,9 +103,8 @@ export interface Ended {
   /** A signal of `stop` was delivered before the end. */
   stopped: boolean
   /**
-   * OOM_KILLED if the backend knows it; MAX_RUN_TIME if the backend's fallback deadline ended the run; SUPERVISOR_KILLED if the run
-   * was killed together with its supervisor, so that its exit is unknown; RESUME_FAILED if a handler could not continue from its
-   * closure.
+   * MAX_RUN_TIME: the backend's fallback deadline ended the run. SUPERVISOR_KILLED: the run was killed together with
+   * its supervisor, so its exit is unknown. RESUME_FAILED: a handler could not continue from its closure.
    */
   cause?: 'OOM_KILLED' | 'MAX_RUN_TIME' | 'SUPERVISOR_KILLED' | 'RESUME_FAILED'
   startedAt?: Date
@@ -126,18 +114,15 @@ export interface Ended {
   usage?: RunUsage
   /** JSON of the newest closure that the job saved but did not send. */
   unsentClosure?: string
-  /** Further information for the user. */
   info?: string
 }
 
-/** A node that the backend chose for a part of the run. */
 export interface BackendPlacement {
   node: string
   /** Physical ids, as far as the backend reports them. */
   gpuIds: readonly number[]
 }
 
-/** Consumption of the run, as far as the backend reports it. */
 export interface RunUsage {
   cpuSeconds?: number
   maxMemoryBytes?: number
@@ -175,9 +160,7 @@ export type LogStreamName = 'STDOUT' | 'STDERR' | 'SYSTEM'
 export type LogChunk =
   /** The bytes may be in a block (platform/blocks.ts), which the caller then holds. */
   | { stream: LogStreamName; bytes: Uint8Array; next: LogPosition }
-  /**
-   * Lost bytes, which are never skipped silently. DISK_FULL: the backend had no room for them. 0 bytes: the amount is unknown.
-   */
+  /** Lost bytes. DISK_FULL: the backend had no room for them. 0 bytes: the amount is unknown. */
   | { gap: 'LOST' | 'OVER_LIMIT' | 'NOT_VISIBLE' | 'DISK_FULL'; bytes: number; next: LogPosition }
 
 export interface ExecutorDescription {
@@ -204,10 +187,9 @@ export class StartFailed extends Error {
   override name = 'StartFailed'
   readonly reason: 'BAD_SPEC' | 'START_FAILED' | 'WORKDIR_NOT_FOUND' | 'NODE_TROUBLE' | 'NOT_TOGETHER' | 'BACKEND_AWAY'
   /**
-   * BAD_SPEC and WORKDIR_NOT_FOUND are final; START_FAILED is retried a few times. NODE_TROUBLE: the machine cannot start anything
-   * now (no space, no processes, no answer); the job waits, and the node backs off for a while. NOT_TOGETHER: the backend had no
-   * place for all parts of the run at once; the job waits. BACKEND_AWAY: the job waits, and its node starts runs of other executors
-   * meanwhile.
+   * BAD_SPEC and WORKDIR_NOT_FOUND are final; START_FAILED is retried a few times. In the other cases the job waits.
+   * NODE_TROUBLE: the machine cannot start anything now; the node backs off. NOT_TOGETHER: the backend had no place for
+   * all parts of the run at once. BACKEND_AWAY: the node starts runs of other executors meanwhile.
    */
   constructor(reason: StartFailed['reason'], message: string, options?: ErrorOptions) {
     super(message, options)

@@ -1,28 +1,23 @@
 /**
- * `@berth-jobs/berth/handler`: a job as a module. Its default export is what `defineJob` returns; the executor `handler` runs it as
- * a separate process, which continues while the server is unreachable (host.ts).
+ * `@berth-jobs/berth/handler`: a job as a module. The executor `handler` runs its default export as a separate process,
+ * which continues while the server is unreachable (host.ts).
  */
 
-/** A JSON object. */
 export type Json = Record<string, unknown>
 
 export interface Handler<Input extends Json = Json, Closure extends Json = Json> {
   /** The job. It succeeds when this returns, and fails when this throws. */
   run(input: Input, context: JobContext): unknown
-  /**
-   * Continues the job from the closure of an earlier run. Without `onResume`, `run` is called with the closure in the
-   * context. When `onResume` throws, the job is FAILED with the reason RESUME_FAILED.
-   */
+  /** Continues from the closure of an earlier run, in place of `run`. When it throws, the job is RESUME_FAILED. */
   onResume?(closure: Closure, context: JobContext): unknown
 }
 
 /**
- * Facts about the job, and its reports. A report is sent in the background and retried while the server is unreachable; the
- * process ends after the last report. Its promise resolves when the report is stored, and need not be awaited.
+ * Facts about the job, and its reports. A report is sent in the background and retried while the server is unreachable.
+ * Its promise resolves when the report is stored, and need not be awaited: the process ends after the last report.
  */
 export interface JobContext {
   readonly jobId: string
-  /** Number of this run: 1, 2, 3 … */
   readonly run: number
   readonly input: Json
   /** The closure that an earlier run saved; null: no closure was saved. */

@@ -8,8 +8,8 @@ import { createReports } from './reports.ts'
 import { createUnsent } from './unsent.ts'
 
 /**
- * The process of a run of the executor `handler`: `node host.ts MODULE`, with everything else in the environment. It
- * uses only the API of the server, so it outlives the server, and waits for it before it ends.
+ * The process of a run of the executor `handler`: `node host.ts MODULE`. It uses only the API of the server, so it
+ * outlives the server, and waits for it before it ends.
  *
  * Exit codes: 0 returned · 1 threw · 143 threw after TERM · 119 onResume threw (src/executors/handler) · 126 not a
  * handler · 127 module not found.

@@ -2,10 +2,7 @@ import type { Inside, ProgressReport } from '../client/jobs/inside.ts'
 import type { JobContext, Json } from './define-job.ts'
 import type { Unsent } from './unsent.ts'
 
-/**
- * Reports of a handler in the background: of progress and closures only the newest, artifacts in order. `settled` resolves
- * when all reports are stored or refused.
- */
+/** Progress and closures: only the newest; artifacts: in order. `settled`: all are stored or refused. */
 export type Reports = Pick<JobContext, 'status' | 'progress' | 'artifact' | 'saveClosure'> & {
   settled(): Promise<void>
 }

@@ -1,8 +1,8 @@
 import { appendFileSync, statSync, truncateSync } from 'node:fs'
 
 /**
- * The file in which the server finds the newest closure if this process is killed before it sends that
- * (src/executors/local/unsent-closures.ts): one closure per line. A line that the kill cut off does not count.
+ * The file in which the server finds the newest closure of a killed process (src/executors/local/unsent-closures.ts):
+ * one closure per line. An incomplete last line does not count.
  */
 export interface Unsent {
   /** Call it before the closure is sent. */

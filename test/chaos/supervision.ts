@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Random } from '../../simulate/random.ts'
 import type { Executor, RunSpec } from '../../src/executors/executor.ts'
-import { openCgroups } from '../../src/executors/local/cgroups.ts'
+import { Cgroups } from '../../src/executors/local/cgroups.ts'
 import { createLocalExecutor } from '../../src/executors/local/local.ts'
 import { listProcesses, startedWith } from '../../src/executors/local/processes.ts'
 import { systemClock } from '../../src/platform/clock.ts'
@@ -37,7 +37,7 @@ const logBytesMax = 1_000_000
 const overMs = 30_000
 
 async function runStubbornJobs({ seed, seconds, log }: Context, usesCgroups: boolean): Promise<void> {
-  if (usesCgroups && openCgroups(tmpdir()) === null) throw new Skipped('no cgroup can be made here')
+  if (usesCgroups && new Cgroups(tmpdir()).base === null) throw new Skipped('no cgroup can be made here')
   const random = new Random(seed)
   const end = performance.now() + seconds * 1_000
   let jobs = 0

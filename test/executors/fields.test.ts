@@ -138,7 +138,7 @@ const askedOf: Record<string, (run: RunSpec) => Promise<unknown>> = {
     return [
       makePod({ ...made, run, mounts: mountsOf(run) }, 0),
       makeNetworkObjects(run, 'us', secret),
-      makeCommandScript(run, { passed: { PASSED: 'x' } }),
+      makeCommandScript(run, { PASSED: 'x' }),
     ]
   },
 }

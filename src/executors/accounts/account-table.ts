@@ -4,13 +4,11 @@ import { promisify } from 'node:util'
 import { systemClock } from '../../platform/clock.ts'
 
 /**
- * The system's table of accounts, read by `getent`, because accounts may be in a directory service. Each lookup forks the
- * server, which costs more the larger it is, so entries are cached until /etc/passwd changes, and for `cachedMs` at most,
- * because a directory service may change. Missing accounts are not cached.
+ * The system's table of accounts, read by `getent`, because accounts may be in a directory service. A look-up forks the
+ * server, so entries are cached until /etc/passwd changes, for `cachedMs` at most.
  */
 export type AccountTable = (account: string) => Promise<AccountEntry | null>
 
-/** The fields of a line of passwd(5). */
 export type AccountEntry = readonly string[]
 
 export interface AccountSource {

@@ -5,7 +5,6 @@ import { readLoginPath } from '../process/search-path.ts'
 import { findAccountEntry } from './account-table.ts'
 import type { Owner } from './file-owners.ts'
 
-/** An account of the machine. */
 export interface Account {
   name: string
   uid: number
@@ -19,7 +18,6 @@ export interface AccountRules {
   hasUsers: boolean
   /** Jobs of users without an account of their own may run as root. */
   jobsAsRoot: boolean
-  /** Accounts that jobs never run as. */
   owners: readonly Owner[]
 }
 
@@ -31,10 +29,7 @@ const isRoot = () => process.getuid?.() === 0
 /** Whether the pool refuses jobs of users without an account. */
 export const requiresAccount = ({ hasUsers, jobsAsRoot }: AccountRules) => hasUsers && isRoot() && !jobsAsRoot
 
-/**
- * The account of a run; null: the server's own, because the run has no other or the server may not switch accounts. The
- * system looks it up, not /etc/passwd: accounts may be in a directory service.
- */
+/** null: the server's own account, because the run has no other or the server may not switch accounts. */
 export async function findAccount(unixUser: string | null, rules: AccountRules): Promise<Account | null> {
   if (!isRoot()) return null
   if (unixUser === null) {

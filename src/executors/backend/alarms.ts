@@ -1,10 +1,7 @@
 import { createBell } from '../../platform/bell.ts'
 import type { Clock } from '../../platform/clock.ts'
 
-/**
- * Waits for changes of one key or of all keys; a change before the wait ends it at once. Each waiter has an alarm, and a change
- * without a waiter is dropped: an alarm says that something changed, not what.
- */
+/** Waits for changes of one key or of all keys; a change before the wait ends it at once. */
 
 export interface Alarm extends Disposable {
   /** Waits for a change, for `ms`, or for the signal. */

@@ -7,15 +7,15 @@ import { type Account, switchToAccount } from '../accounts/account.ts'
 import { StartFailed } from '../executor.ts'
 
 /**
- * The mounts of a job's `data`: `name/sub/dir:/path/in/job` below a root of the configuration, or an absolute path below a root.
- * Each source is opened, and the open folder is checked: it is below a root after all symbolic links, and the account of the job
- * can enter it. A job may replace the folder afterwards, so a backend compares the identity of the mounted folder before the
- * command starts. The folders stay open until then, so that their identities are not reused.
+ * The mounts of a job's `data`: `name/sub/dir:/path/in/job` below a root of the configuration, or an absolute path
+ * below a root. Each source is opened, and the open folder is checked: it is below a root after all symbolic links, and
+ * the account of the job can enter it. A job may replace the folder afterwards, so a backend compares the identity of
+ * the mounted folder before the command starts. The folders stay open until then, so that their identities are not
+ * reused.
  *
- * Without roots and with one user, every directory of the machine may be mounted, because that user can read it anyway.
+ * Without roots and with one user, every directory may be mounted: that user can read it anyway.
  */
 export interface DataRoots {
-  /** Paths by name. */
   roots: Readonly<Record<string, string>>
   hasUsers: boolean
 }
@@ -23,7 +23,6 @@ export interface DataRoots {
 export interface Mount {
   /** A directory, without symbolic links. */
   source: string
-  /** Normalised. */
   target: string
   /** The root and the path below it; null: any directory may be mounted. */
   below: { root: string; way: string } | null
@@ -77,7 +76,6 @@ function parse(text: string): Entry {
   return { text, given, target: normaliseTarget(target) }
 }
 
-/** A path in a job. */
 export const normaliseTarget = (path: string): string => joinInJob(path, '.').replace(/(.)\/$/, '$1')
 
 const refuse = ({ text }: Entry, why: string) => new StartFailed('BAD_SPEC', `data ${text}: ${why}`)
@@ -93,7 +91,6 @@ function demandApart(entry: Entry, entries: readonly Entry[], reserved: readonly
     throw refuse(entry, `${inner} is mounted too, and would lie inside ${entry.target}; choose targets side by side`)
 }
 
-/** Whether a path in a job is that folder or lies below it. */
 export const isInside = (path: string, folder: string): boolean =>
   path === folder || path.startsWith(folder === '/' ? '/' : `${folder}/`)
 
@@ -169,7 +166,6 @@ async function findRoot(path: string, roots: DataRoots['roots']): Promise<Mount[
   return found?.way == null ? null : { root: found.root, way: found.way }
 }
 
-/** null: the path is not below the root. */
 async function relativePath(root: string, path: string): Promise<string | null> {
   const real = await realpath(root).catch(() => null)
   if (real === null) return null

@@ -7,7 +7,6 @@ const answerMsMax = 5_000
 
 interface Describing {
   clock: Clock
-  /** Begins the message of an unavailable backend. */
   name: string
   address: string
   read(): Promise<ExecutorDescription>

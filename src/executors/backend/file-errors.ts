@@ -1,9 +1,18 @@
-/** The code of a system error; undefined: the error has no code. */
 export const readErrorCode = (error: unknown): unknown =>
   error instanceof Error && 'code' in error ? error.code : undefined
 
 /** null: the file does not exist. */
 export const unlessMissing = <T>(work: Promise<T>): Promise<T | null> => unlessCode('ENOENT', work)
+
+/** null: the file does not exist. */
+export function unlessMissingSync<T>(work: () => T): T | null {
+  try {
+    return work()
+  } catch (error) {
+    if (readErrorCode(error) === 'ENOENT') return null
+    throw error
+  }
+}
 
 /** null: the work failed with this code. */
 export async function unlessCode<T>(code: string, work: Promise<T>): Promise<T | null> {

@@ -3,13 +3,9 @@ import { text } from 'node:stream/consumers'
 import type { Clock } from '../../platform/clock.ts'
 import { BackendUnreachable, shorten } from './unreachable.ts'
 
-/**
- * HTTP requests to a backend that may be down, frozen or behind a proxy. The head of an answer, and the body of one that is
- * read whole, must arrive within `answerMsMax`. Every failure is a BackendUnreachable.
- */
+/** HTTP requests to a backend that may be down, frozen or behind a proxy. Every failure is a BackendUnreachable. */
 
 export interface HttpServer {
-  /** For messages. */
   address: string
   open: typeof openHttp
   options: RequestOptions
@@ -32,7 +28,6 @@ const answerMsMax = 30_000
 const keepAliveMs = 15_000
 
 export class HttpClient {
-  /** Name of the backend, for messages. */
   readonly #name: string
   readonly #clock: Clock
   readonly #closing = new AbortController()
@@ -86,7 +81,6 @@ export class HttpClient {
     }
   }
 
-  /** The JSON of an answer that must have some. */
   async readJson<T>(response: IncomingMessage, path: string): Promise<T> {
     const body = await this.readText(response)
     const value = parseJson(body)

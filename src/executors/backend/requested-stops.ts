@@ -6,9 +6,8 @@ import type { Handle } from '../executor.ts'
 import { unlessMissing } from './file-errors.ts'
 
 /**
- * Requested stops, and the KILL that each one needs after its grace period. A stop is a file, so the next server knows it and
- * sends the KILL; a stop that cannot be written counts in this process. The earliest KILL of several stops counts. KILL is
- * retried until it was sent or the run is over.
+ * Requested stops, and the KILL after each grace period. A stop is a file, so the next server sends the KILL; a stop that
+ * cannot be written counts in this process. The earliest KILL counts.
  */
 
 interface RequestedStopsOptions {
@@ -66,7 +65,6 @@ export class RequestedStops {
     return (await this.leftMs(handle)) !== null
   }
 
-  /** Replaces an earlier plan for the run. */
   planKill(handle: Handle, leftMs: number): void {
     const { closing, onPlanned } = this.#options
     this.cancelKill(handle)
@@ -77,7 +75,6 @@ export class RequestedStops {
     onPlanned?.(handle, signal)
   }
 
-  /** The run is over. */
   cancelKill(handle: Handle): void {
     this.#kills.get(handle)?.abort()
     this.#kills.delete(handle)

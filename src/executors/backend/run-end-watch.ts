@@ -1,6 +1,5 @@
 import type { Clock } from '../../platform/clock.ts'
 
-/** Interval of the checks whether a followed run is over. */
 const checkMs = 10_000
 
 /** Aborts when the run is over, because a backend may leave the connection of its output open. Ends with the controller. */

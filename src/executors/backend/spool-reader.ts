@@ -2,13 +2,12 @@ import { blockBytes, releaseBlock, takeBlock } from '../../platform/blocks.ts'
 import type { LogChunk } from '../executor.ts'
 
 /**
- * Output of a run from its two spool files. The position is a byte offset in each file, so any reader can continue where another
- * stopped. The reader switches between the streams at ends of lines where possible: complete lines of one stream, complete lines of
- * the other, and an incomplete line only when nothing else is left; then the next bytes of that stream come first. Memory is one
- * chunk per stream.
+ * Output of a run from its two spool files. The position is a byte offset in each file. The reader switches between the
+ * streams at ends of lines where possible: complete lines of one stream, complete lines of the other, and an incomplete
+ * line only when nothing else is left; then the next bytes of that stream come first. Memory is one chunk per stream.
  *
- * Losses that the writers of the files recorded become gaps at their place, or at the next switch after it. A file that shrank was
- * truncated by another program: the lost amount is unknown, so the gap has 0 bytes, and reading starts over.
+ * Recorded losses become gaps at their place, or at the next switch after it. A file that shrank was truncated by
+ * another program: reading starts over after a gap of an unknown amount.
  */
 
 /** Large chunks, because each read costs a turn of the event loop. */
@@ -25,9 +24,7 @@ export type Stream = keyof typeof streamNames
 type Offsets = Record<Stream, number>
 const spoolNames = { out: 'stdout', err: 'stderr' } as const
 
-/** The two files of a run. */
 export interface Spool {
-  /** Reads from an offset into the buffer; returns the number of bytes. */
   read(stream: Stream, buffer: Buffer, at: number): Promise<number>
   size(stream: Stream): Promise<number>
 }
@@ -68,7 +65,7 @@ export async function* followSpool({
   isOver,
   wait,
 }: FollowOptions): AsyncGenerator<LogChunk> {
-  const at = positionOf(from)
+  const at = { out: 0, err: 0, ...(from as Position | null) }
   if (!spool) return yield { gap: 'LOST', bytes: 0, next: at }
   const reader = new SpoolReader(spool, at, losses)
   let over = false
@@ -102,7 +99,6 @@ class SpoolReader {
   readonly #at: Position
   readonly #readLosses: () => readonly Loss[]
   #losses: readonly Loss[] = []
-  /** Target of reads. */
   #block = takeBlock()
   /** The stream to read first: the one that stopped in the middle of a line. */
   #first: Stream = 'out'
@@ -117,7 +113,6 @@ class SpoolReader {
     releaseBlock(this.#block)
   }
 
-  /** All output that is there now. */
   async *drain(signal: AbortSignal): AsyncGenerator<LogChunk> {
     this.#losses = this.#readLosses()
     while (!signal.aborted) {
@@ -194,12 +189,4 @@ class SpoolReader {
     this.#at[stream] = 0
     return true
   }
-}
-
-function positionOf(position: unknown): Position {
-  if (position === null) return { out: 0, err: 0 }
-  const { out, err, reported } = position as Partial<Position>
-  if (!Number.isSafeInteger(out) || !Number.isSafeInteger(err))
-    throw new Error(`Not a position in two spool files: ${JSON.stringify(position)}`)
-  return { out: Number(out), err: Number(err), ...(reported && { reported }) }
 }

@@ -18,10 +18,7 @@ interface StartRetry {
   signal: AbortSignal | undefined
   tell: ((info: string) => void) | undefined
   attempt(): Promise<unknown>
-  /**
-   * Throws if a retry cannot help; null: the run is started nevertheless. `isLate`: the backend was unreachable for longer than
-   * a start waits.
-   */
+  /** Throws if a retry cannot help; null: the run is started. `isLate`: the backend was unreachable for too long. */
   judge(error: unknown, isLate: boolean): Promise<StartWait | null> | StartWait | null
 }
 

@@ -4,7 +4,6 @@ import { type Engine, isNotFound } from './engine.ts'
 /** Tar archives, in which the engine exchanges files of a container. */
 
 export interface ArchivedFile {
-  /** Absolute. */
   path: string
   mode: number
   content?: Uint8Array
@@ -42,7 +41,6 @@ function header(name: string, mode: number, size: number): Buffer {
   return block
 }
 
-/** Maximum bytes that are read of a file. */
 const fileBytesMax = 64
 
 /** The text of a small file; null: the file does not exist. The container may be over. */

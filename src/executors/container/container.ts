@@ -1,14 +1,17 @@
 import { mkdir } from 'node:fs/promises'
 import { createInterface } from 'node:readline'
-import type { Clock, Time } from '../../platform/clock.ts'
-import type { Log } from '../../platform/log.ts'
-import { type AccountRules, oneUser } from '../accounts/account.ts'
 import { describeBackend } from '../backend/description.ts'
-import { pickVariables } from '../backend/inherited-variables.ts'
+import { optionDefaults } from '../backend/executor-options.ts'
 import { BackendRefused, BackendUnreachable, isBackendError } from '../backend/unreachable.ts'
-import { type Executor, type ExecutorDescription, type Handle, isOver, type Observation } from '../executor.ts'
+import {
+  type Executor,
+  type ExecutorDescription,
+  type Handle,
+  isOver,
+  type Limit,
+  type Observation,
+} from '../executor.ts'
 import { Containers, displayName, handleFromName, isHandle, isLookName, runIdFromHandle } from './containers.ts'
-import type { RequestParts } from './create.ts'
 import { Orders } from './create-orders.ts'
 import { readDisplayLoss } from './display.ts'
 import { Engine, type EngineVersion, findEngine, isPodmanVersion } from './engine.ts'
@@ -17,51 +20,19 @@ import { wasEndedByEngine } from './engine-stop.ts'
 import { labels } from './labels.ts'
 import { readRefusal } from './mount-check.ts'
 import { type Inspected, needsEngineTime, observeContainer, parsePhase } from './observation.ts'
-import { parsePosition } from './output.ts'
+import { copyPosition } from './output.ts'
 import { OutputReader } from './reading.ts'
 import { listRunFiles, removeRunFiles } from './run-files.ts'
-import { ContainerStarter, engineUnreachable, readEngineFacts } from './start.ts'
+import { type ContainerOptions, ContainerStarter, engineUnreachable, readEngineFacts } from './start.ts'
 import { ContainerStopper } from './stop.ts'
-import { readUnenforced } from './unenforced-limits.ts'
 
 /**
- * Runs as containers of the engine of this machine, dockerd or Podman. A container outlives the server; its name contains the
- * id of its run and is the handle. start.ts creates it once, stop.ts ends it, reading.ts reads its output, observation.ts
- * interprets its states.
- *
- * While the engine is unreachable, runs keep their state, and every verb is retried.
+ * Runs as containers of dockerd or Podman on this machine. The name of a container contains the id of its run and is the
+ * handle. While the engine is unreachable, runs keep their state.
  */
 
-export interface ContainerOptions
-  extends Partial<Pick<RequestParts, 'logBytesMax' | 'infinibandDir' | 'deadlineSlackSeconds'>> {
-  /** For example `unix:///run/docker.sock`; undefined: DOCKER_HOST, or the first socket that exists. */
-  engine?: string | undefined
-  /**
-   * Directory of the records of orders and stops, and the label of the containers of this pool. A server on another machine, or
-   * in a container, may use the same path with the same engine: containers are listed only where their order is.
-   */
-  directory: string
-  /** Environment of the server. A job gets the variables of its image, and `inheritNames` of these. */
-  environment: Readonly<Record<string, string | undefined>>
-  inheritNames?: readonly string[]
-  /** Image of jobs that name none. */
-  image: string
-  /** Image of X11 displays; undefined: jobs cannot have displays. */
-  x11Image?: string | undefined
-  /** Registries on this machine that jobs may name, as `localhost:5000`. */
-  registries?: readonly string[]
-  /** Folders that jobs may mount from, by name. */
-  dataRoots: Readonly<Record<string, string>>
-  accounts?: AccountRules
-  clock: Clock
-  time: Time
-  log: Log
-}
-
 const pauseMs = 250
-/** Longest pause between two attempts to follow the events of an unreachable engine. */
 const pauseMsMax = 8_000
-const logBytesDefault = 16 * 1024 ** 3
 /** A stop and a start of dockerd take longer. */
 const restartMsMin = 300
 
@@ -90,37 +61,20 @@ class ContainerExecutor implements Executor {
   readonly #seen = new Map<Handle, Observation>()
 
   constructor(options: ContainerOptions, engine: Engine) {
-    const { directory, environment, inheritNames = [], accounts = oneUser, dataRoots, clock } = options
+    const { directory, clock, log } = options
     const closing = this.#closing.signal
-    this.#options = options
-    this.#engine = engine
     const containers = new Containers(engine, directory, clock)
     const orders = new Orders(directory)
+    this.#options = options
+    this.#engine = engine
     this.#containers = containers
     this.#orders = orders
     this.#stopper = new ContainerStopper({ ...options, engine, containers, closing })
-    this.#starter = new ContainerStarter({
-      engine,
-      containers,
-      orders,
-      owner: directory,
-      directory,
-      image: options.image,
-      x11Image: options.x11Image,
-      registries: options.registries ?? [],
-      data: { roots: dataRoots, hasUsers: accounts.hasUsers },
-      passed: pickVariables(environment, inheritNames),
-      accounts,
-      logBytesMax: options.logBytesMax ?? logBytesDefault,
-      infinibandDir: options.infinibandDir ?? '/dev/infiniband',
-      deadlineSlackSeconds: options.deadlineSlackSeconds ?? 10,
-      clock,
-      log: options.log,
-    })
+    this.#starter = new ContainerStarter({ ...optionDefaults, ...options, engine, containers, orders })
     this.#output = new OutputReader({
       engine,
       clock,
-      log: options.log,
+      log,
       readState: (handle) => this.#readOutputState(handle),
       isOver: (handle) => isOver(this.#seen.get(handle)),
     })
@@ -143,14 +97,14 @@ class ContainerExecutor implements Executor {
   }
 
   logs: Executor['logs'] = (handle, from, signal) =>
-    this.#output.read(handle, parsePosition(from), this.#orClosing(signal))
+    this.#output.read(handle, copyPosition(from), AbortSignal.any([signal, this.#closing.signal]))
 
   stop(handle: Handle, graceMs: number): Promise<void> {
     return this.#stopper.stop(handle, graceMs)
   }
 
   async *watch(given: AbortSignal): AsyncGenerator<Handle> {
-    const signal = this.#orClosing(given)
+    const signal = AbortSignal.any([given, this.#closing.signal])
     const label = [`${labels.owner}=${this.#options.directory}`]
     const filters = JSON.stringify({ type: ['container'], event: ['start', 'die'], label })
     for (let restMs = pauseMs; !signal.aborted; restMs = Math.min(2 * restMs, pauseMsMax)) {
@@ -196,11 +150,6 @@ class ContainerExecutor implements Executor {
     this.#engine.close()
   }
 
-  #orClosing(signal: AbortSignal): AbortSignal {
-    return AbortSignal.any([signal, this.#closing.signal])
-  }
-
-  /** null: the engine is unreachable or in trouble. */
   async #list(): Promise<Listed | null> {
     try {
       return await this.#containers.list()
@@ -240,7 +189,6 @@ class ContainerExecutor implements Executor {
     return observation
   }
 
-  /** Adds what else is known of an end. */
   async #explain(found: Inspected, observation: Observation): Promise<Observation> {
     if (observation.state !== 'ended') return observation
     const refusal = await readRefusal(this.#engine, found)
@@ -299,3 +247,23 @@ async function readDescription(engine: Engine): Promise<ExecutorDescription> {
 const withoutGpus = 'Podman gives containers no GPUs over the API of Docker: a job that is given one fails'
 const withoutInit =
   'The engine has no init program (docker-init): a command of an image without a shell ends only by KILL after the grace period, unless it handles TERM'
+
+const limits = ['memory', 'cpu', 'pids'] as const
+
+interface Info {
+  MemoryLimit?: boolean
+  CpuCfsQuota?: boolean
+  PidsLimit?: boolean
+}
+
+/** Podman's answer to dockerd's fields is always yes. */
+async function readUnenforced(engine: Engine, isPodman: boolean): Promise<readonly Limit[]> {
+  if (isPodman) {
+    const info = await engine.getFromPodman<{ host?: { cgroupControllers?: readonly string[] | null } }>('/info')
+    const controllers = info?.host?.cgroupControllers
+    return controllers ? limits.filter((name) => !controllers.includes(name)) : []
+  }
+  const { MemoryLimit: memory, CpuCfsQuota: cpu, PidsLimit: pids } = await engine.get<Info>('/info')
+  const kept = { memory, cpu, pids }
+  return limits.filter((name) => kept[name] === false)
+}

@@ -13,7 +13,6 @@ export const newLookName = (): string => `berth-look-${randomUUID()}`
 export const isLookName = (handle: Handle) => handle.startsWith('berth-look-')
 /** Name of the container with the X11 display of a run; this name is not a handle. */
 export const displayName = (handle: Handle) => `${handle}.x11`
-/** The handle of the run of a container or of its display. */
 export const handleFromName = (name: string): Handle => name.replace(/\.x11$/, '')
 export const runIdFromHandle = (handle: Handle) => handle.slice('berth-'.length)
 /** Only valid handles become paths of requests. */
@@ -103,7 +102,6 @@ export class Containers {
     }
   }
 
-  /** Removes a container and its unnamed volumes. */
   async remove(name: string): Promise<void> {
     try {
       await this.#engine.delete(`/containers/${name}`, { force: true, v: true })

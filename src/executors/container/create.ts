@@ -8,7 +8,7 @@ import type { Account } from '../accounts/account.ts'
 import { isInside, type Mount } from '../backend/data-mounts.ts'
 import { type RunSpec, StartFailed } from '../executor.ts'
 import { displayPipe, displayVariables } from '../process/display.ts'
-import { buildArgv, buildEnvironment, type Environment } from '../process/environment.ts'
+import { buildArgv, buildEnvironment, type Environment, expandHome } from '../process/environment.ts'
 import { buildLauncherEnvironment } from '../process/launchers.ts'
 import { childFunctions, jobScript, rankLauncher, readScript } from '../process/scripts.ts'
 import { containerName, displayName } from './containers.ts'
@@ -19,8 +19,6 @@ import { networkConfig } from './network.ts'
 import { notePath } from './note-file.ts'
 import type { RunFile } from './run-files.ts'
 
-/** The request that creates the container of a run. */
-
 export interface RequestParts {
   image: Image
   /** null: the user of the image. */
@@ -28,16 +26,13 @@ export interface RequestParts {
   mounts: readonly Mount[]
   labels: Readonly<Record<string, string>>
   files: readonly RunFile[]
-  /** Variables of the server that jobs inherit. */
   passed: Environment
   /** The engine has an init program; images without a shell use it. */
   hasInit: boolean
   isPodman: boolean
   /** Processors of the engine, which refuses containers with more; null: unknown. */
   cpusMax: number | null
-  /** Bytes of output that the engine keeps of a container. */
   logBytesMax: number
-  /** Directory of the machine's InfiniBand devices. */
   infinibandDir: string
   /** How long after its maximum run time a container ends its run, in case no server did. */
   deadlineSlackSeconds: number
@@ -47,7 +42,6 @@ export interface ContainerRequest {
   body: unknown
   /** Must exist in the container; null: the job has no workdir, or the mount check enters it. */
   workdir: string | null
-  /** null: no mount needs a check. */
   check: MountCheck | null
   /** The first process is init.sh, which may lack the right to create the note file. */
   needsNoteFile: boolean
@@ -119,9 +113,10 @@ interface Entrance extends Pick<ContainerRequest, 'workdir' | 'check'> {
 /** The mount check runs first, and enters a workdir inside a mount. */
 function entranceOf(run: RunSpec, environment: Environment, making: RequestParts): Entrance {
   const { image, mounts } = making
-  const given = workdirOf(run.spec.workdir, homeOf(environment, making))
+  const { workdir: asked } = run.spec
+  const given = asked === null ? null : expandHome(asked, environment['HOME'] ?? (isRoot(making) ? '/root' : '/'))
   const workdir = given ?? image.workdir
-  const command = commandOf(run, { environment, making, image, workdir })
+  const command = commandOf(run, { environment, making, workdir })
   const check = createMountCheck(mounts)
   if (check === null) return { command, workdir: given, check }
   const isEntered = isInData(workdir, mounts)
@@ -166,10 +161,8 @@ function environmentFor(run: RunSpec, making: RequestParts): Environment {
   )
 }
 
-/** Seconds after which a container ends its run; 0: never. */
 const limitOf = ({ maxRunTimeSeconds }: RunSpec['spec'], { deadlineSlackSeconds }: RequestParts) =>
   maxRunTimeSeconds > 0 ? Math.ceil(maxRunTimeSeconds + deadlineSlackSeconds) : 0
-/** Grace period of a container that ends its run. */
 const fallbackGraceSeconds = 10
 
 export const initScript = childFunctions + readScript(import.meta.dirname, 'init.sh')
@@ -180,23 +173,15 @@ const namesToDrop = (environment: Environment, image: Image) =>
 
 const isRoot = ({ account, image: { user } }: RequestParts) => account === null && /^(0|root|)(:.*)?$/.test(user)
 
-const homeOf = (environment: Environment, making: RequestParts) =>
-  environment['HOME'] ?? (isRoot(making) ? '/root' : '/')
-
-function workdirOf(given: string | null, home: string): string | null {
-  return given === null ? null : given === '~' ? home : given.replace(/^~\//, `${home}/`)
-}
-
 interface Commanding {
   making: RequestParts
   environment: Environment
-  image: Image
   workdir: string
 }
 
-/** The command of the job, wrapped from the inside out for its launcher, scripts, files and workdir. */
-function commandOf(run: RunSpec, { environment, making, image, workdir }: Commanding): readonly string[] {
+function commandOf(run: RunSpec, { environment, making, workdir }: Commanding): readonly string[] {
   const { spec } = run
+  const { image } = making
   const given = buildArgv(run, environment)
   const argv = launched(run, given.length > 0 ? given : image.command)
   const path = (each: string | null) => (each === null ? '' : resolve(workdir, each))

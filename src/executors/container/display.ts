@@ -18,12 +18,11 @@ import type { Engine } from './engine.ts'
 import type { Images } from './image.ts'
 import { labels } from './labels.ts'
 import { type Inspected, isUnstarted, parsePhase } from './observation.ts'
-import { parsePosition, readPayload } from './output.ts'
+import { copyPosition, readPayload } from './output.ts'
 
 /**
- * The container with the X11 display of a run (../process/display.ts). It has no network. The socket is in an unnamed volume:
- * the container of the job shares it, and the engine removes it with the two. The display starts before the container of the
- * job is created, and ends with it; it is removed with that container, or by `find`.
+ * The container with the X11 display of a run, without a network. The container of the job shares the unnamed volume of the
+ * socket. `find` or the removal of that container removes the display.
  */
 
 export interface DisplayOrder {
@@ -37,9 +36,7 @@ interface DisplayOptions {
   engine: Engine
   containers: Containers
   images: Images
-  /** undefined: not configured. */
   x11Image: string | undefined
-  /** Labels of all containers of the pool. */
   labels: Readonly<Record<string, string>>
   clock: Clock
 }
@@ -68,10 +65,7 @@ export class Displays {
     }
   }
 
-  /**
-   * Returns when the display is ready, also if another server began to start it. Throws StartFailed, or the reason of
-   * `unwanted`.
-   */
+  /** Waits until the display is ready. Throws StartFailed, or the reason of `unwanted`. */
   async start({ run, handle, unwanted, tell }: DisplayOrder, imageId: string): Promise<void> {
     const { containers, labels, clock } = this.#options
     const named = { name: displayName(handle), body: makeDisplayBody(run, imageId, labels) }
@@ -85,7 +79,6 @@ export class Displays {
     }
   }
 
-  /** Creates and starts the container of the display if necessary. */
   async #isReady(named: NamedBody): Promise<boolean> {
     const found = await this.#startContainer(named)
     if (found && isOver(found)) throw failed(`${explainEnd(found)}${await this.#readLastOutput(named.name)}`)
@@ -111,7 +104,7 @@ export class Displays {
     const { signal } = new AbortController()
     const answer = await this.#options.engine.getStream(`/containers/${name}/logs`, signal, query)
     const pieces: Uint8Array[] = []
-    for await (const chunk of readPayload(answer, parsePosition(null))) if ('stream' in chunk) pieces.push(chunk.bytes)
+    for await (const chunk of readPayload(answer, copyPosition(null))) if ('stream' in chunk) pieces.push(chunk.bytes)
     const output = Buffer.concat(pieces).toString().trim()
     return output === '' ? '' : `: ${output.slice(-outputCharsMax)}`
   }

@@ -12,10 +12,7 @@ export async function readEngineTime(engine: Engine, time: Time): Promise<(engin
   return (engineMs) => new Date(engineMs - aheadMs)
 }
 
-/**
- * When a container began, computed from the time since the machine started, which setting a clock does not change. null: its
- * process is over or runs on another machine.
- */
+/** When a container began, by the time since the machine started, which setting a clock does not change. null: unknown. */
 export async function readStart({ State: { Pid: pid } }: Inspected, time: Time): Promise<Date | null> {
   if (pid <= 0) return null
   const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => null)
@@ -24,7 +21,6 @@ export async function readStart({ State: { Pid: pid } }: Inspected, time: Time):
   return new Date(time.nowMs() - (uptime() - Number(ticks) / ticksPerSecond) * 1000)
 }
 
-/** Index after the name of the process. */
 const fieldOfStart = 19
 /** Linux shows 100 to user space, for every tick rate of the kernel. */
 const ticksPerSecond = 100

@@ -6,9 +6,8 @@ import { notePath } from './note-file.ts'
 import type { Inspected } from './observation.ts'
 
 /**
- * Whether dockerd ended the container. Without live-restore dockerd ends all containers when it stops, or when it starts after
- * a kill: it sends TERM, and KILL ten seconds later. Such a run was interrupted, whatever the exit code is: dockerd served
- * after the end, and the first process was ended from outside. Podman has no daemon that ends containers.
+ * Without live-restore dockerd ends all containers when it stops or starts after a kill: TERM, and KILL ten seconds later.
+ * Such a run was interrupted, whatever its exit code is. Podman has no daemon.
  */
 export async function wasEndedByEngine(engine: Engine, { Id: id, State: state }: Inspected): Promise<boolean> {
   if (Date.parse(state.FinishedAt) >= (await readEngineStart(engine)) || (await isPodman(engine))) return false

@@ -6,14 +6,10 @@ import type { Clock } from '../../platform/clock.ts'
 import { HttpClient, type HttpRequest, parseJson, pathWithQuery, type Query } from '../backend/http-client.ts'
 import { BackendRefused, BackendUnreachable } from '../backend/unreachable.ts'
 
-/**
- * The Docker Engine API of dockerd and `podman system service`: HTTP over a Unix socket, or TCP. The other files of this
- * folder interpret the answers.
- */
+/** The Docker Engine API of dockerd and Podman: HTTP over a Unix socket, or TCP. */
 
 type Environment = Readonly<Record<string, string | undefined>>
 
-/** Sockets of engines on a machine, in the order in which Berth tries them. */
 const sockets = ({ XDG_RUNTIME_DIR: runtime }: Environment) => [
   '/var/run/docker.sock',
   '/run/podman/podman.sock',
@@ -21,8 +17,8 @@ const sockets = ({ XDG_RUNTIME_DIR: runtime }: Environment) => [
 ]
 
 /**
- * The engine that the environment names, or the first one whose socket exists. A pool with containers keeps its engine, which
- * the file `.engine` names: during a restart its socket is missing, and another engine would report the containers as gone.
+ * The engine of DOCKER_HOST, or the first one whose socket exists. A pool with containers keeps its engine (`.engine`):
+ * while its socket is missing, another engine would report the containers as gone.
  */
 export async function findEngine(environment: Environment, orders: string): Promise<string> {
   if (environment['DOCKER_HOST']) return environment['DOCKER_HOST']
@@ -56,7 +52,6 @@ function parseAddress(address: string): RequestOptions | null {
 type EngineRequest = Omit<HttpRequest, 'body' | 'headers'> & { body?: unknown }
 
 export class Engine {
-  /** For messages. */
   readonly address: string
   readonly #target: RequestOptions | null
   readonly #http: HttpClient
@@ -73,7 +68,6 @@ export class Engine {
     return this.#http.readJson<T>(await this.#request({ method: 'GET', path, query }), path)
   }
 
-  /** null: the answer was empty. */
   async post<T>(path: string, query?: Query, body?: unknown): Promise<T | null> {
     return this.#requestJson<T>({ method: 'POST', path, query, body })
   }
@@ -86,12 +80,10 @@ export class Engine {
     await this.#requestJson({ method: 'DELETE', path, query })
   }
 
-  /** Whether the object exists. */
   async has(path: string, query?: Query): Promise<boolean> {
     return (await this.readHeaders(path, query)) !== null
   }
 
-  /** null: the object does not exist. */
   async readHeaders(path: string, query?: Query): Promise<IncomingHttpHeaders | null> {
     try {
       const answer = await this.#request({ method: 'HEAD', path, query })

@@ -32,12 +32,12 @@ interface InspectedImage {
   } | null
 }
 
-/** Maximum images whose shells are cached. */
 const imagesMax = 1_000
 
 interface ImagesOptions extends PullOptions {
   containers: Containers
-  owner: string
+  /** Label of the containers of this pool. */
+  directory: string
 }
 
 export class Images {
@@ -93,9 +93,9 @@ export class Images {
 
   /** Prefers bash. Looks into a container that is never started; if this server dies meanwhile, the next one removes it. */
   async #lookForShell(imageId: string): Promise<readonly string[] | null> {
-    const { containers, owner } = this.#options
+    const { containers, directory } = this.#options
     const name = newLookName()
-    const body = { Image: imageId, Cmd: ['true'], Entrypoint: [], Labels: { [labels.owner]: owner } }
+    const body = { Image: imageId, Cmd: ['true'], Entrypoint: [], Labels: { [labels.owner]: directory } }
     await this.#engine.post('/containers/create', { name }, body)
     try {
       const has = (path: string) => this.#engine.has(`/containers/${name}/archive`, { path })

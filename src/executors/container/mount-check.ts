@@ -8,17 +8,13 @@ import { notePath } from './note-file.ts'
 import type { Inspected } from './observation.ts'
 
 /**
- * The first program of a container with checked mounts (mount-check.c). It compares each mounted folder with the one that the
- * server opened (../backend/data-mounts.ts), and becomes the command only if they are the same: the engine resolves the source
- * path again at the start, when another job may have replaced the folder by a link to /.
- *
- * The name of the program is random, so no image can replace it. The program runs as the account of the job before any program of the image, and writes
- * a refusal to the note file (note-file.ts).
+ * The first program of a container with checked mounts (mount-check.c). It runs as the account of the job, compares each
+ * mounted folder with the one that the server opened (../backend/data-mounts.ts), and becomes the command only if they are
+ * the same: the engine resolves the path again at the start, when another job may have replaced the folder by a link to /.
+ * Its random name prevents an image from replacing it. A refusal goes to the note file.
  */
 export interface MountCheck {
-  /** Path of the program in the container. */
   path: string
-  /** Goes before the command. */
   argv(command: readonly string[], workdir: string | null): readonly string[]
 }
 
@@ -33,10 +29,8 @@ export function createMountCheck(mounts: readonly Mount[]): MountCheck | null {
   }
 }
 
-/** The exit code of a refusal. */
 const refused = 125
 
-/** null: the command began. */
 export async function readRefusal(engine: Engine, found: Inspected): Promise<StartFailed | null> {
   if (found.State.ExitCode !== refused) return null
   if (found.Config.Labels?.[labels.mountsChecked] === undefined) return null

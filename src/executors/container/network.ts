@@ -1,16 +1,12 @@
-import { readdir, readFile } from 'node:fs/promises'
 import type { JobSpec } from '../../domain/spec.ts'
 import { BackendRefused } from '../backend/unreachable.ts'
 import { StartFailed } from '../executor.ts'
 import { type Engine, isEngineConflict, isPodman } from './engine.ts'
 
 /**
- * Networks of containers, made when the first job needs them.
- *
- * - `berth`: all jobs. They reach each other, and a job with internalDns by its name.
- * - `berth-in`: jobs with networkIsolation IN. They reach the world, but neither each other nor the jobs of `berth`.
- * - none: jobs with OUT or ALL. A job that may not send cannot be reached either: every network of the engine would let it
- *   reach this machine.
+ * Networks of containers, made when the first job needs them. In `berth` all jobs reach each other. In `berth-in` jobs with
+ * networkIsolation IN reach the world, but no other job. Jobs with OUT or ALL have no network: every network of the engine
+ * would let them reach this machine.
  */
 const shared = 'berth'
 const unreachable = 'berth-in'
@@ -53,24 +49,11 @@ export async function ensureNetworks(engine: Engine): Promise<void> {
     }
 }
 
-/**
- * Whether containers find each other by name. Podman needs a DNS plugin for that and does not report that it is missing. Under
- * CNI a network has the plugins of the time when it was made. Netavark reports DNS even without aardvark-dns.
- */
+/** Podman needs a DNS plugin for names. Netavark reports DNS even without aardvark-dns. */
 export async function hasNames(engine: Engine): Promise<boolean> {
   if (!(await isPodman(engine))) return true
   const network = await engine.getFromPodman<{ dns_enabled?: boolean }>(`/networks/${shared}/json`)
   return network?.dns_enabled !== false
-}
-
-/**
- * Whether `berth-in` may be open to other containers: a second dockerd on this machine empties the firewall chain of the
- * first one when it starts.
- */
-export async function hasSecondDockerd(): Promise<boolean> {
-  const pids = (await readdir('/proc').catch(() => [])).filter((name) => /^\d+$/.test(name))
-  const names = await Promise.all(pids.map((pid) => readFile(`/proc/${pid}/comm`, 'utf8').catch(() => '')))
-  return names.filter((name) => name === 'dockerd\n').length > 1
 }
 
 interface Found {
@@ -79,10 +62,7 @@ interface Found {
   Created: string
 }
 
-/**
- * Whether the network exists. Two requests at the same time make two networks of one name; the later one has no container
- * yet.
- */
+/** Whether the network exists. Simultaneous requests make several networks of one name; only the first has containers. */
 async function removeDuplicates(engine: Engine, name: string): Promise<boolean> {
   const listed = await engine.get<Found[]>('/networks', { filters: JSON.stringify({ name: [name] }) })
   const [first, ...others] = listed.filter(({ Name }) => Name === name).toSorted(byAge)

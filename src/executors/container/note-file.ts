@@ -1,7 +1,4 @@
-/**
- * The file in which init.sh notes that the command ended, and whether TERM came before that. Root makes it in the container;
- * for another account it is put there before the start, which adds about half of the time that a start takes.
- */
+/** init.sh notes here that the command ended, and whether TERM came before. */
 export const notePath = '/.berth-note'
 
 /** Empty, and every account can write it. */

@@ -21,7 +21,6 @@ export interface Inspected {
 
 type Phase = 'waits' | 'runs' | 'over'
 
-/** All states of Docker and Podman. */
 const phases: Readonly<Record<string, Phase>> = {
   created: 'waits',
   configured: 'waits',
@@ -48,18 +47,14 @@ const notExecuted: readonly number[] = [126, 127]
 const hasNoCommand = ({ Error: error, ExitCode: code }: Inspected['State']) =>
   error !== '' && notExecuted.includes(code)
 
-/** No process of the container ever began. */
 export const isUnstarted = ({ State: state }: Inspected) => parsePhase(state.Status) === 'waits' && !hasNoCommand(state)
 
 export interface Known {
-  /** `stop` sent a signal before the end. */
   stopped: boolean
-  /** Converts a moment of the engine's clock to database time. */
   toTime(engineMs: number): Date
   startedAt: Date | null
 }
 
-/** Whether an observation contains a moment of the engine's clock. */
 export const needsEngineTime = (inspected: Inspected, startedAt: Date | null): boolean =>
   !isUnstarted(inspected) && (startedAt === null || parsePhase(inspected.State.Status) !== 'runs')
 
@@ -102,10 +97,7 @@ function endOf(inspected: Inspected, known: Known): Ended {
 /** The start comes from the kernel in hundredths of a second, the end from the engine. */
 const noEarlier = (end: Date, start: Date | undefined): Date => (start && start > end ? start : end)
 
-/**
- * A signal after the maximum run time that Berth did not send came from the container itself. The time counts from the creation,
- * because a busy engine notes the start seconds late.
- */
+/** A signal after the maximum run time (since the creation) that Berth did not send came from the container. */
 function causeOf(
   { Created: created, State: state, Config: { Labels: given } }: Inspected,
   { signal, stopped }: Pick<Ended, 'signal' | 'stopped'>,

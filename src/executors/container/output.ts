@@ -2,9 +2,9 @@ import type { IncomingMessage } from 'node:http'
 import type { LogChunk, LogStreamName } from '../executor.ts'
 
 /**
- * Output of a container: frames of eight bytes (stream, three zeros, length) and their payload. The engine keeps the
- * order, but may cut the same bytes into other frames, so the position counts payload only. A later read starts over and skips
- * the bytes that were read: reading by the times of lines would lose output when the engine's clock is set back.
+ * Output of a container: frames of a header (stream, three zeros, length) and payload. The engine may cut the same bytes
+ * into other frames, so the position counts payload. A later read skips the bytes that were read: the times of lines are
+ * wrong when the engine's clock is set back.
  */
 export interface PayloadPosition {
   bytes: number
@@ -13,17 +13,11 @@ export interface PayloadPosition {
 }
 
 const headerBytes = 8
-/** Maximum bytes of one piece. */
 const chunkBytesMax = 65_536
 const streams: Readonly<Record<number, LogStreamName>> = { 0: 'STDOUT', 1: 'STDOUT', 2: 'STDERR', 3: 'SYSTEM' }
 
-export function parsePosition(from: unknown): PayloadPosition {
-  if (from === null) return { bytes: 0 }
-  const { bytes, lost } = from as Partial<PayloadPosition>
-  if (!Number.isSafeInteger(bytes))
-    throw new Error(`Not a log position of the executor container: ${JSON.stringify(from)}`)
-  return { bytes: Number(bytes), ...(lost === true && { lost }) }
-}
+/** A copy, because readers change it. */
+export const copyPosition = (from: unknown): PayloadPosition => ({ bytes: 0, ...(from as PayloadPosition | null) })
 
 /** Output after `at`, which advances with every byte. Returns the number of payload bytes that the engine has. */
 export async function* readPayload(
@@ -53,7 +47,6 @@ export async function* readPayload(
 interface Part {
   stream: LogStreamName
   bytes: Buffer
-  /** The last part of its frame. */
   isEnd: boolean
 }
 
@@ -96,16 +89,14 @@ const recordBytesMax = 16_384
 const newline = Buffer.from('\n')
 
 /**
- * Restores newlines. Docker before version 23 stores output exactly (log driver `local`), but reads the last record of a long
- * line without its newline, and skips that record if it is empty. Two cases are ambiguous: a long line at the end of the output
- * gets a newline, and a line whose length is a multiple of the record size is joined with a long line after it.
+ * Restores newlines: Docker before version 23 reads the last record of a long line without its newline, and skips that
+ * record if it is empty. Ambiguous: a long line at the end of the output gets a newline, and a line whose length is a
+ * multiple of the record size is joined with a long line after it.
  */
 class Records {
   #parts: Buffer[] = []
-  /** Streams in the middle of a long line. */
   readonly #open = new Set<LogStreamName>()
 
-  /** The record with its newlines; empty until the record is complete. */
   restore({ stream, bytes, isEnd }: Part): Buffer {
     this.#parts.push(bytes)
     if (!isEnd) return Buffer.alloc(0)

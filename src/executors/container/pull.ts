@@ -8,7 +8,6 @@ import { refuseOwnMachine } from './registry.ts'
 
 export interface PullWaiter {
   unwanted: AbortSignal | undefined
-  /** Reports why the start waits. */
   tell(info: string): void
 }
 
@@ -29,7 +28,6 @@ const pauseMsMin = 1_000
 const pauseMsMax = 60_000
 
 class PullFailed extends StartFailed {
-  /** A retry may succeed. */
   readonly isTrouble: boolean
   constructor(name: string, why: string, cause: unknown) {
     super('START_FAILED', `The image ${name} cannot be pulled: ${why}`, { cause })
@@ -46,15 +44,11 @@ const troublePattern =
 interface Pull {
   done: Promise<void>
   waiting: Set<PullWaiter>
-  /** Last failure; null: it has not failed. */
   trouble: string | null
   abort(): void
 }
 
-/**
- * Pulls each image once for all runs that wait for it. Unreachable or overloaded registries are retried after growing pauses;
- * another refusal fails the start at once.
- */
+/** Pulls each image once for all runs that wait for it. An unreachable or overloaded registry is retried. */
 export class Pulls {
   readonly #options: PullOptions
   readonly #pulls = new Map<string, Pull>()
@@ -63,7 +57,6 @@ export class Pulls {
     this.#options = options
   }
 
-  /** Throws StartFailed. */
   async pull(name: string, waiter: PullWaiter): Promise<void> {
     const { unwanted, tell } = waiter
     const { ofConfiguration, registries } = this.#options

@@ -11,7 +11,6 @@ interface ReaderOptions {
   clock: Clock
   log: Log
   readState(handle: Handle): Promise<Observation['state']>
-  /** Whether the last inspection saw the end. */
   isOver(handle: Handle): boolean
 }
 
@@ -27,7 +26,6 @@ interface Reading {
 }
 
 interface EngineOutput {
-  /** Output that is followed while it is written is complete. */
   canFollow: boolean
   dropsNewlines: boolean
 }
@@ -35,10 +33,8 @@ interface EngineOutput {
 /** The first version of Docker whose log driver `local` returns every newline. */
 const exactVersion = 23
 
-/** The container exists, and its last byte is written. */
 const isAtEnd = (state: Observation['state']) => state === 'ended' || state === 'failed'
 
-/** Reads the output of containers from the engine, to the end of their runs. */
 export class OutputReader {
   readonly #options: ReaderOptions
   #engineOutput: EngineOutput | null = null
@@ -47,18 +43,15 @@ export class OutputReader {
     this.#options = options
   }
 
-  /**
-   * Output after a position, which moves with it. The rest of a removed container is a gap. A position does not tell whether
-   * there was more: a container that is missing from the first look on has a gap even if all was read.
-   */
+  /** The rest of a removed container is a gap, and so is a container that is missing from the first look on. */
   async *read(handle: Handle, at: PayloadPosition, signal: AbortSignal): AsyncGenerator<LogChunk> {
     const isWhole = yield* this.#readToEnd(handle, at, signal)
     if (!isWhole && !signal.aborted && isHandle(handle)) yield* reportLoss(at)
   }
 
   /**
-   * Follows the output of Docker. Podman mixes up and drops lines of output that is followed while it is written, so its output
-   * is read repeatedly, with pauses that keep this below a fifth of the time. The last read begins after the end of the run.
+   * Podman mixes up lines that are followed while they are written, so its output is read repeatedly, with pauses. The last
+   * read begins after the end of the run.
    */
   async *#readToEnd(handle: Handle, at: PayloadPosition, signal: AbortSignal): AsyncGenerator<LogChunk, boolean> {
     const { clock, readState } = this.#options

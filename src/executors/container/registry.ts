@@ -3,9 +3,8 @@ import { BlockList, isIP } from 'node:net'
 import { StartFailed } from '../executor.ts'
 
 /**
- * Refuses an image whose registry is an address of this machine or link-local, unless `container.registries` names it: a pull
- * could probe ports of this machine or the metadata service of a cloud. Limits: the name may resolve to another address when
- * the engine connects, and a registry may redirect the engine.
+ * Refuses an image whose registry is an address of this machine or link-local, unless `container.registries` names it: a
+ * pull could probe ports or the metadata service of a cloud. Limits: changed names and redirects.
  */
 export async function refuseOwnMachine(image: string, allowed: readonly string[]): Promise<void> {
   const registry = registryOfImage(image)
@@ -19,7 +18,6 @@ export async function refuseOwnMachine(image: string, allowed: readonly string[]
   )
 }
 
-/** null: the engine's default registry. */
 function registryOfImage(image: string): string | null {
   const [first = '', ...rest] = image.split('/')
   return rest.length > 0 && (/[.:]/.test(first) || first === 'localhost') ? first : null

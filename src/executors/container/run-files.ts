@@ -30,10 +30,7 @@ export const listFilesOfRun = (directory: string, handle: Handle, run: RunSpec):
     return text === null ? [] : [{ source: pathOf(directory, handle, suffix), target, variable, text }]
   })
 
-/**
- * Writes the files before the container is created. Their folder is private to the server; in the container only the account
- * of the job reads them, or everyone there if the image chooses the user.
- */
+/** Other accounts cannot enter the folder. If the image chooses the user, everyone in the container may read. */
 export async function writeRunFiles(files: readonly RunFile[], account: Account | null): Promise<void> {
   for (const { source, text } of files) {
     await mkdir(dirname(source), { recursive: true, mode: 0o700 })
@@ -42,7 +39,6 @@ export async function writeRunFiles(files: readonly RunFile[], account: Account 
   }
 }
 
-/** The handles of runs that have files. */
 export async function listRunFiles(directory: string): Promise<Handle[]> {
   const names = await readdir(directory)
   return kinds.flatMap(({ suffix }) =>

@@ -1,7 +1,6 @@
-import type { Clock } from '../../platform/clock.ts'
-import type { Log } from '../../platform/log.ts'
-import { type Account, type AccountRules, findAccount } from '../accounts/account.ts'
-import { type DataRoots, normaliseTarget, type OpenMounts, openMounts } from '../backend/data-mounts.ts'
+import { type Account, findAccount } from '../accounts/account.ts'
+import { normaliseTarget, type OpenMounts, openMounts } from '../backend/data-mounts.ts'
+import { type CompleteOptions, type ExecutorOptions, pickVariables } from '../backend/executor-options.ts'
 import { blameMachine, blameSpool } from '../backend/machine-trouble.ts'
 import { retryStart, type StartWait } from '../backend/start-retry.ts'
 import { BackendRefused, BackendUnreachable } from '../backend/unreachable.ts'
@@ -16,40 +15,33 @@ import { type Engine, type EngineVersion, isPodman } from './engine.ts'
 import { type Image, Images } from './image.ts'
 import { labels } from './labels.ts'
 import { mountCheckProgram } from './mount-check.ts'
-import { ensureNetworks, hasNames, hasSecondDockerd } from './network.ts'
+import { ensureNetworks, hasNames } from './network.ts'
 import { noteFile } from './note-file.ts'
 import { type Inspected, isUnstarted } from './observation.ts'
 import { listFilesOfRun, type RunFile, removeRunFiles, writeRunFiles } from './run-files.ts'
 
-/**
- * Starts a container once, for any number of servers. The engine gives a name to one container only: the server that creates it
- * starts it, and the others wait for that. A container that is not started within `startMsMax` is removed and created again,
- * because its creator is gone; a creator that comes back cannot start a removed container. (Limit: it starts the container
- * between the last look and the removal; then the removal ends the command.)
- *
- * A file notes each request for a container before it is sent (create-orders.ts). While the engine is unreachable, a run without
- * that file has no container, and a run with it may have one. The files of a run are written after that, so a start that is
- * given up earlier leaves none, and `find` removes those of one that is given up later.
- */
-export interface StartOptions
-  extends Pick<RequestParts, 'passed' | 'logBytesMax' | 'infinibandDir' | 'deadlineSlackSeconds'> {
-  engine: Engine
-  containers: Containers
-  orders: Orders
-  /** Label of the containers of this pool and data directory. */
-  owner: string
-  /** Where files of runs are kept. */
+export interface ContainerOptions extends ExecutorOptions {
+  /** undefined: DOCKER_HOST, or the first socket that exists. */
+  engine?: string | undefined
+  /**
+   * Directory of orders and stops, and the label of the containers of this pool. A server elsewhere may use the same path with
+   * the same engine: containers are listed only where their order is.
+   */
   directory: string
   /** Image of jobs that name none. */
   image: string
   /** Image of X11 displays; undefined: jobs cannot have displays. */
-  x11Image: string | undefined
-  /** Registries on this machine that jobs may name. */
-  registries: readonly string[]
-  data: DataRoots
-  accounts: AccountRules
-  clock: Clock
-  log: Log
+  x11Image?: string | undefined
+  /** Registries on this machine that jobs may name, as `localhost:5000`. */
+  registries?: readonly string[]
+  /** Folders that jobs may mount from, by name. */
+  dataRoots: Readonly<Record<string, string>>
+}
+
+interface StartOptions extends Omit<ContainerOptions, 'engine' | keyof CompleteOptions>, CompleteOptions {
+  engine: Engine
+  containers: Containers
+  orders: Orders
 }
 
 interface Order {
@@ -57,19 +49,26 @@ interface Order {
   handle: Handle
   account: Account | null
   unwanted: AbortSignal | undefined
-  /** Reports why the start waits. */
   tell(info: string): void
 }
 
 export const engineUnreachable = 'The container engine is unreachable'
 const notWanted = 'The start was given up'
-/** Files that engines mount in every container. */
+/** Engines mount these files in every container. */
 const ofContainers = ['/run/.containerenv', '/sbin/docker-init']
+const infinibandDir = '/dev/infiniband'
 const startMsMax = 60_000
 const pollMs = 100
-/** Go's text of ENOSPC; the engines are written in Go. */
 const diskFull = 'no space left on device'
 
+/**
+ * Starts a container once, for any number of servers. The server that creates it starts it, and the others wait for that. A
+ * container that is not started within `startMsMax` is removed and created again, because its creator is gone. (Limit: the
+ * creator starts it between the last look and the removal, which then ends the command.)
+ *
+ * A file notes each request for a container before it is sent (create-orders.ts). While the engine is unreachable, a run
+ * without that file has no container. The files of a run are written after that.
+ */
 export class ContainerStarter {
   readonly #options: StartOptions
   readonly #engine: Engine
@@ -81,13 +80,13 @@ export class ContainerStarter {
   #networks: Promise<void> | null = null
 
   constructor(options: StartOptions) {
-    const { engine, containers, orders, owner, x11Image, clock } = options
+    const { engine, containers, orders, directory, registries = [], x11Image, clock } = options
     this.#options = options
     this.#engine = engine
     this.#containers = containers
     this.#orders = orders
-    this.#images = new Images({ ...options, ofConfiguration: [options.image, x11Image ?? ''] })
-    const own = { [labels.owner]: owner }
+    this.#images = new Images({ ...options, registries, ofConfiguration: [options.image, x11Image ?? ''] })
+    const own = { [labels.owner]: directory }
     this.#displays = new Displays({ engine, containers, images: this.#images, x11Image, labels: own, clock })
   }
 
@@ -180,7 +179,6 @@ export class ContainerStarter {
     }
   }
 
-  /** false: another server created the container first. */
   async #create(order: Order): Promise<boolean> {
     const { run, handle, account, unwanted, tell } = order
     const { directory } = this.#options
@@ -189,11 +187,11 @@ export class ContainerStarter {
     this.#facts ??= await readEngineFacts(this.#engine)
     await this.#ensureNetworks()
     await this.#refuseUnsupported(run)
-    if (run.spec.networkIsolation === 'IN') await this.#warnOfSecondDockerd(run)
     const files = listFilesOfRun(directory, handle, run)
     await using data = await this.#openData(order, image, files)
-    const made = { ...this.#options, ...data, ...this.#facts, image, account, files, labels: this.#labels(run) }
-    const request = await makeRequest(run, made)
+    const passed = pickVariables(this.#options)
+    const own = { image, account, files, labels: this.#labels(run), passed, infinibandDir }
+    const request = await makeRequest(run, { ...this.#options, ...data, ...this.#facts, ...own })
     await blamingSpool(this.#orders.note(handle))
     refuseUnwanted(unwanted)
     await blamingSpool(writeRunFiles(files, account))
@@ -215,17 +213,9 @@ export class ContainerStarter {
     return this.#networks
   }
 
-  async #warnOfSecondDockerd({ runId }: RunSpec): Promise<void> {
-    if (!(await hasSecondDockerd())) return
-    const message =
-      'networkIsolation IN may be open to other containers: a second dockerd on this machine emptied the firewall rules ' +
-      'of the first when it started. Run one dockerd, or restart the first one after the second.'
-    this.#options.log.warn({ runId }, message)
-  }
-
-  /** The folders stay open until the engine has mounted them. */
   async #openData({ run, account }: Order, image: Image, files: readonly RunFile[]): Promise<OpenMounts> {
     const { data, x11 } = run.spec
+    const { dataRoots: roots, accounts } = this.#options
     const targets = new Set(data.map((entry) => normaliseTarget(entry.split(':')[1] ?? '')))
     const reserved = [
       ...files.map(({ target }) => target),
@@ -233,7 +223,7 @@ export class ContainerStarter {
       ...(x11 ? [displayFolder] : []),
       ...ofContainers,
     ]
-    const open = await openMounts(data, { ...this.#options.data, account, reserved })
+    const open = await openMounts(data, { roots, hasUsers: accounts.hasUsers, account, reserved })
     const unquoted = open.mounts.find(({ source, target }) => /[,"]/.test(source + target))
     if (!unquoted || !this.#facts?.isPodman) return open
     await open[Symbol.asyncDispose]()
@@ -247,7 +237,6 @@ export class ContainerStarter {
     throw new StartFailed('START_FAILED', `The container ${handle} belongs to another pool; remove it or its pool`)
   }
 
-  /** Removes a container that it cannot start, unless another server started it. */
   async #startCreated(handle: Handle, request: ContainerRequest): Promise<void> {
     try {
       await this.#checkWorkdir(handle, request)
@@ -306,7 +295,7 @@ export class ContainerStarter {
 
   #labels({ runId, jobId, spec }: RunSpec) {
     return {
-      [labels.owner]: this.#options.owner,
+      [labels.owner]: this.#options.directory,
       [labels.run]: runId,
       [labels.job]: jobId,
       ...(spec.name !== null && { [labels.name]: spec.name }),

@@ -9,10 +9,7 @@ import type { Containers } from './containers.ts'
 import type { Engine } from './engine.ts'
 import { parsePhase } from './observation.ts'
 
-/**
- * Ends a container: sends TERM to its first process, which passes it to all others (init.sh), and KILL after the grace period.
- * When the first process ends, the kernel ends all other processes of the container.
- */
+/** Sends TERM to the first process of a container, which passes it on (init.sh), and KILL after the grace. */
 
 /** Maximum wait until the first process of a container can take signals. */
 const readyMsMax = 2_000

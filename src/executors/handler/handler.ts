@@ -10,11 +10,7 @@ const nodeOptions = ['--no-warnings', ...(isSource ? ['--conditions=berth-source
 /** The exit code of the host when onResume threw. */
 const resumeFailedCode = 119
 
-/**
- * Handlers: modules that run as processes of this machine, each under a host (src/handler/host.ts) that uses the API of
- * the server. A run of a handler is a run of the command that starts its host, so `processes` starts, finds, reads and
- * stops it like any process, and it outlives the server.
- */
+/** Runs a handler as the command of its host (src/handler/host.ts), by the executor of processes. */
 export const createHandlerExecutor = (processes: Executor & Required<Pick<Executor, 'forget' | 'list'>>): Executor => ({
   name: 'handler',
   start: (run, unwanted, tell) => processes.start(toCommandRun(run), unwanted, tell),

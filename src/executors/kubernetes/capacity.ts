@@ -58,7 +58,6 @@ function stateOf(node: Node): BackendNode['state'] {
 }
 
 const keepsPodsAway = ({ effect }: Taint) => effect !== 'PreferNoSchedule'
-/** Runs with GPUs tolerate only the taint of GPU nodes; other runs tolerate no taint. */
 const isOfGpus = (taint: Taint) => keepsPodsAway(taint) && taint.key === gpuResource
 const keepsRunsAway = (taint: Taint) => keepsPodsAway(taint) && taint.key !== gpuResource
 

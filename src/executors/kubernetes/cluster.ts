@@ -5,14 +5,11 @@ import { HttpClient, type HttpRequest, type HttpServer, parseJson, type Query } 
 import { BackendRefused, BackendUnreachable, shorten } from '../backend/unreachable.ts'
 import { type Access, type AccessOptions, readAccess } from './kubeconfig.ts'
 
-/** The Kubernetes API over HTTP. The other files of this folder interpret the objects. */
-
-/** In the namespace of the runs (`pods/name`), or of the whole cluster (`/api/v1/nodes`). */
+/** `pods/name` in the namespace of the runs, or `/api/v1/nodes`. */
 export type Path = string
 
 export interface Listed<T> {
   items: readonly T[]
-  /** Version of the whole list. */
   version: string
 }
 
@@ -34,10 +31,7 @@ const accessMsMin = 30_000
 export const versionPath = '/version'
 /** Secrets are read without their data. */
 const metadataOnly = (kind: string) => `application/json;as=${kind};g=meta.k8s.io;v=v1`
-/**
- * Answers to retry. 401: the credentials expired, and are read again. 410: the requested version is too old, and the list is
- * read again.
- */
+/** 401: the credentials expired, and are read again. 410: the requested version is too old, and the list is read again. */
 const retried: readonly number[] = [401, 410, 429, 500, 502, 503, 504]
 
 const groups: Readonly<Record<string, string>> = { networkpolicies: '/apis/networking.k8s.io/v1' }
@@ -57,39 +51,30 @@ interface Connection {
 type ClusterRequest = Omit<HttpRequest, 'body' | 'headers'> & { body?: unknown; type?: string; accept?: string }
 
 export class ClusterApi {
+  /** Server and namespace, for messages. */
+  address: string
+  /** How far the clock of the cluster is ahead of the database's; 0 if the difference is within the tolerance. */
+  aheadMs = 0
   readonly #options: AccessOptions
   readonly #clock: Clock
   readonly #time: Time
   readonly #http: HttpClient
   #connection: Promise<Connection> | null = null
-  #address: string
-  #aheadMs = 0
 
   constructor(options: AccessOptions, { clock, time }: { clock: Clock; time: Time }) {
     this.#options = options
     this.#clock = clock
     this.#time = time
     this.#http = new HttpClient('Kubernetes API', clock)
-    this.#address = options.kubeconfig ?? 'the cluster'
-  }
-
-  /** Server and namespace, for messages. */
-  get address(): string {
-    return this.#address
-  }
-
-  /** How far the clock of the cluster is ahead of the database's; 0 if the difference is within the tolerance. */
-  get aheadMs(): number {
-    return this.#aheadMs
+    this.address = options.kubeconfig ?? 'the cluster'
   }
 
   async get<T>(path: Path, query?: Query): Promise<T> {
     const { access } = await this.#connect()
-    this.#address = `${access.server}, namespace ${access.namespace}`
+    this.address = `${access.server}, namespace ${access.namespace}`
     return this.#requestObject<T>({ method: 'GET', path, query, ...withoutData(path, 'PartialObjectMetadata') })
   }
 
-  /** All pages of a list. */
   async list<T>(path: Path, query: Query = {}): Promise<Listed<T>> {
     const items: T[] = []
     for (let next = ''; ; ) {
@@ -111,7 +96,6 @@ export class ClusterApi {
     return this.#requestObject({ method: 'POST', path, body })
   }
 
-  /** Applies a JSON merge patch. */
   patch<T>(path: Path, body: unknown): Promise<T> {
     return this.#requestObject({ method: 'PATCH', path, body, type: 'application/merge-patch+json' })
   }
@@ -153,7 +137,7 @@ export class ClusterApi {
     try {
       const response = await this.#http.send(server, { ...request, path, headers, body: sent })
       const aheadMs = Date.parse(response.headers.date ?? '') - this.#time.nowMs()
-      if (Math.abs(aheadMs - this.#aheadMs) > clockToleranceMs) this.#aheadMs = aheadMs
+      if (Math.abs(aheadMs - this.aheadMs) > clockToleranceMs) this.aheadMs = aheadMs
       return response
     } catch (error) {
       const isOld = this.#clock.monotonicMs() - readMs > accessMsMin
@@ -218,7 +202,6 @@ function parseRefusal(status: number, body: string, what: string): BackendRefuse
 
 export const isAbsent = (error: unknown) => error instanceof BackendRefused && error.status === 404
 export const isAlreadyThere = (error: unknown) => error instanceof BackendRefused && error.reason === 'AlreadyExists'
-/** The object changed since it was read. */
 export const isConflict = (error: unknown) => error instanceof BackendRefused && error.reason === 'Conflict'
 
 export function unlessAbsent(error: unknown): undefined {

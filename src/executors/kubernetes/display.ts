@@ -14,9 +14,8 @@ import {
 import type { ContainerStatus, Pod } from './objects.ts'
 
 /**
- * The X11 display of a pod (../process/display.ts): a second container that shares the folder of the socket with the container of
- * the job. It requests no resources, so a pod needs no more room than its job, and shares the processor time of the pod on a
- * busy node. The job waits for the display: only newer clusters could start it first, as a sidecar.
+ * The X11 display of a pod (../process/display.ts): a second container. It requests no resources, so a pod needs no more
+ * room than its job. The job waits for the display: only newer clusters could start it first.
  */
 
 const displayName = 'display'
@@ -62,12 +61,10 @@ const statusOf = ({ status }: Pod): ContainerStatus | undefined =>
   status.containerStatuses?.find(({ name }) => name === displayName)
 
 type DisplayState =
-  /** Ready now, or before it ended. */
   | { kind: 'up'; startedAt: string | null }
   | { kind: 'waits'; waiting: { reason?: string; message?: string } }
   | { kind: 'failed'; message: string }
 
-/** null: the pod has no display. */
 export function getDisplayState(pod: Pod): DisplayState | null {
   if (!pod.spec.containers.some(({ name }) => name === displayName)) return null
   const { started, state: { running, terminated, waiting = {} } = {} } = statusOf(pod) ?? {}

@@ -1,5 +1,5 @@
-import type { Clock, Time } from '../../platform/clock.ts'
-import type { Log } from '../../platform/log.ts'
+import type { Clock } from '../../platform/clock.ts'
+import type { ExecutorOptions } from '../backend/executor-options.ts'
 import { BackendUnreachable } from '../backend/unreachable.ts'
 import { type Handle, isOver, type Observation } from '../executor.ts'
 import { readUnreachableNodes } from './capacity.ts'
@@ -20,12 +20,9 @@ import {
 import { countPods, getReplica, readPods } from './pods.ts'
 import type { PodStopper } from './stop.ts'
 
-interface InspectorOptions {
+interface InspectorOptions extends Pick<ExecutorOptions, 'clock' | 'time' | 'log'> {
   cluster: ClusterApi
   stopper: PodStopper
-  clock: Clock
-  time: Time
-  log: Log
 }
 
 const nodesFreshMs = 10_000
@@ -41,10 +38,7 @@ interface Together {
   replicas: number
 }
 
-/**
- * The present state of runs: one list of pods for all of them. The Secret of a run without pods tells whether the run was
- * withdrawn before it began, or is gone.
- */
+/** The present state of runs. The Secret of a run without pods tells whether the run was withdrawn. */
 export class Inspector {
   readonly #options: InspectorOptions
   readonly #cluster: ClusterApi
@@ -97,7 +91,6 @@ export class Inspector {
     }
   }
 
-  /** Whether the last inspection saw the end. */
   isOver(handle: Handle): boolean {
     return isOver(this.#seen.get(handle))
   }
@@ -118,7 +111,6 @@ export class Inspector {
     }
   }
 
-  /** Facts that are not in a pod; read only if some pod needs them. */
   async #readSurroundings(pods: readonly Pod[]): Promise<Surroundings> {
     const placed = pods.filter(({ spec }) => spec.nodeName !== undefined).map(getContainerState)
     const nowMs = this.#options.time.nowMs()
@@ -171,7 +163,6 @@ export class Inspector {
     })
   }
 
-  /** `makePatch`: null leaves the pod unchanged. */
   #patchAll(pods: readonly Pod[], makePatch: (pod: Pod) => unknown): Promise<readonly Pod[]> {
     return Promise.all(
       pods.map(async (pod) => {
@@ -214,10 +205,7 @@ function findOutputState(together: Together, replica: number): OutputState {
 
 const runsSinceMs = (pod: Pod) => Date.parse(getContainerState(pod)?.running?.startedAt ?? '')
 
-/**
- * Extends the deadline of a pod by the time that it waited for the last pod. The result is the same for every server at any
- * time, because the API server refuses to extend a deadline twice.
- */
+/** Extends the deadline by the wait for the last pod: the same for every server, because it can be set once. */
 function makeBeginPatch({ metadata, status }: Pod, address: string, upMs: number): unknown {
   const seconds = metadata.annotations?.[annotations.deadline]
   const waitedMs = Math.max(0, upMs - Date.parse(status.startTime ?? ''))
@@ -232,7 +220,6 @@ const ofWaiting = ['Scheduled', 'FailedScheduling', 'Pulled', 'Created', 'Starte
   .map((reason) => `reason!=${reason}`)
   .join()
 
-/** The newest notice about each pod, by the pod's uid. */
 async function readNotices(cluster: ClusterApi): Promise<ReadonlyMap<string, string>> {
   const { items } = await cluster.list<Notice>('events', { fieldSelector: `involvedObject.kind=Pod,${ofWaiting}` })
   const inOrder = items.toSorted((a, b) => getMoment(a).localeCompare(getMoment(b)))

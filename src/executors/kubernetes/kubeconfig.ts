@@ -6,13 +6,11 @@ import { promisify } from 'node:util'
 import { parse } from 'yaml'
 
 /**
- * Where the API server is and who Berth is there: a context of a kubeconfig file, or the service account of the pod that
- * the server runs in. Read again after a refusal (401), because tokens of service accounts and plugins expire, and where
- * the API server is not reached.
+ * The API server and the credentials, by a kubeconfig file or the service account of the server's pod. Read again after a
+ * refusal (401), because tokens expire, and where the API server is unreachable.
  */
 
 export interface Access {
-  /** Address of the API server. */
   server: string
   namespace: string
   authorization: string | null
@@ -38,11 +36,6 @@ export interface AccessOptions {
 const accountDirectory = '/var/run/secrets/kubernetes.io/serviceaccount'
 const namespaceDefault = 'default'
 const pluginMsMax = 30_000
-
-interface Named<T> {
-  name: string
-  value: T
-}
 
 interface ClusterEntry {
   server?: string
@@ -107,25 +100,15 @@ async function accountAccess(environment: AccessOptions['environment']): Promise
 
 async function fileAccess(path: string, { context: wanted, environment }: AccessOptions): Promise<Access> {
   const config: Kubeconfig = parse(await readFile(path, 'utf8')) ?? {}
-  const contextName = wanted ?? config['current-context'] ?? ''
-  const context = entryOf(
-    path,
-    'context',
-    contextName,
-    named(config.contexts, ({ context: value }) => value),
-  )
-  const cluster = entryOf(
-    path,
-    'cluster',
-    context.cluster,
-    named(config.clusters, ({ cluster: value }) => value),
-  )
-  const user = entryOf(
-    path,
-    'user',
-    context.user,
-    named(config.users, ({ user: value }) => value),
-  )
+  const find = <T extends { name: string }>(kind: string, name: string, entries: readonly T[] = []): T => {
+    const found = entries.find((entry) => entry.name === name)
+    if (found) return found
+    const known = entries.map((entry) => entry.name).join(', ') || 'none'
+    throw new Error(`${path} has no ${kind} ${JSON.stringify(name)}; it has ${known}`)
+  }
+  const { context } = find('context', wanted ?? config['current-context'] ?? '', config.contexts)
+  const { cluster } = find('cluster', context.cluster, config.clusters)
+  const { user } = find('user', context.user, config.users)
   if (!cluster.server) throw new Error(`${path}: the cluster ${context.cluster} has no server`)
   const file = reader(dirname(path))
   const plugged = user.exec ? await runPlugin(user.exec, environment) : {}
@@ -145,18 +128,6 @@ async function fileAccess(path: string, { context: wanted, environment }: Access
       ...(cluster['insecure-skip-tls-verify'] && { rejectUnauthorized: false }),
     },
   }
-}
-
-const named = <Item extends { name: string }, T>(
-  items: readonly Item[] | undefined,
-  of: (item: Item) => T,
-): Named<T>[] => (items ?? []).map((item) => ({ name: item.name, value: of(item) }))
-
-function entryOf<T>(path: string, kind: string, name: string, entries: readonly Named<T>[]): T {
-  const found = entries.find((entry) => entry.name === name)
-  if (found) return found.value
-  const known = entries.map((entry) => entry.name).join(', ') || 'none'
-  throw new Error(`${path} has no ${kind} ${JSON.stringify(name)}; it has ${known}`)
 }
 
 function authorizationOf(token: string | undefined, { username, password }: UserEntry): string | null {

@@ -1,54 +1,25 @@
 import { createHash } from 'node:crypto'
-import type { Clock, Time } from '../../platform/clock.ts'
-import type { Log } from '../../platform/log.ts'
-import { type AccountRules, oneUser } from '../accounts/account.ts'
 import { describeBackend } from '../backend/description.ts'
-import { pickVariables } from '../backend/inherited-variables.ts'
+import { optionDefaults } from '../backend/executor-options.ts'
 import type { BackendNode, Executor, ExecutorDescription, Handle, LogChunk, Observation } from '../executor.ts'
 import { listNodes } from './capacity.ts'
 import { ClusterApi, versionPath } from './cluster.ts'
 import { Inspector } from './inspect.ts'
-import type { AccessOptions } from './kubeconfig.ts'
-import { includeRemovedPods, parsePositions, readLogs } from './logs.ts'
+import { includeRemovedPods, type Positions, readLogs } from './logs.ts'
 import { isPodHandle, podLabels } from './names.ts'
 import type { Node, Pod, Secret } from './objects.ts'
-import { PodStarter } from './start.ts'
+import { type KubernetesOptions, PodStarter } from './start.ts'
 import { PodStopper, removeObjects } from './stop.ts'
 import { watchPods } from './watch.ts'
 
 /**
- * Runs as pods of a Kubernetes cluster. A pod outlives the server; the names of all objects of a run follow from its id.
- * start.ts makes them once, inspect.ts, pod-state.ts and observation.ts interpret them, stop.ts ends them through the
- * supervisor in the pod (supervise.sh), logs.ts and output.ts read their output.
- *
- * While the API server is unreachable, runs keep their state, and every verb is retried.
+ * Runs as pods of a Kubernetes cluster. The names of all objects of a run follow from its id. While the API server is
+ * unreachable, runs keep their state.
  */
-
-export interface KubernetesOptions extends AccessOptions {
-  /** Image of jobs that name none. */
-  image: string
-  /** Image of X11 displays; undefined: jobs cannot have displays. */
-  x11Image?: string | undefined
-  imagePullSecrets?: readonly string[]
-  /** Distinguishes the objects of this installation and pool from others in the namespace. */
-  installation: string
-  /** Variables of the server that jobs get if their image does not set them. */
-  inheritNames?: readonly string[]
-  /** Folders that jobs may mount from, by name; the same on the server and on every node. */
-  dataRoots: Readonly<Record<string, string>>
-  accounts?: AccountRules
-  clock: Clock
-  time: Time
-  log: Log
-}
 
 const ownerLength = 16
 
-export async function createKubernetesExecutor(options: KubernetesOptions): Promise<Executor> {
-  return new KubernetesExecutor(options)
-}
-
-class KubernetesExecutor implements Executor {
+export class KubernetesExecutor implements Executor {
   readonly name = 'kubernetes'
   readonly #options: KubernetesOptions
   readonly #cluster: ClusterApi
@@ -59,26 +30,16 @@ class KubernetesExecutor implements Executor {
   readonly #closing = new AbortController()
 
   constructor(options: KubernetesOptions) {
-    const { clock, time, log, environment, inheritNames = [], accounts = oneUser } = options
+    const { installation, clock, time, log } = options
     const cluster = new ClusterApi(options, { clock, time })
     const stopper = new PodStopper(cluster, time)
     this.#options = options
     this.#cluster = cluster
-    this.#owner = createHash('sha256').update(options.installation).digest('hex').slice(0, ownerLength)
+    this.#owner = createHash('sha256').update(installation).digest('hex').slice(0, ownerLength)
     this.#stopper = stopper
     this.#inspector = new Inspector({ cluster, stopper, clock, time, log })
-    this.#starter = new PodStarter({
-      cluster,
-      owner: this.#owner,
-      image: options.image,
-      x11Image: options.x11Image,
-      imagePullSecrets: options.imagePullSecrets ?? [],
-      data: { roots: options.dataRoots, hasUsers: accounts.hasUsers },
-      passed: pickVariables(environment, inheritNames),
-      clock,
-      time,
-      closing: this.#closing.signal,
-    })
+    const own = { cluster, owner: this.#owner, closing: this.#closing.signal }
+    this.#starter = new PodStarter({ ...optionDefaults, ...options, ...own })
   }
 
   start: Executor['start'] = (run, unwanted, tell) => this.#starter.start(run, unwanted, tell)
@@ -94,8 +55,8 @@ class KubernetesExecutor implements Executor {
   async *logs(handle: Handle, from: unknown, given: AbortSignal): AsyncGenerator<LogChunk> {
     const { clock, log } = this.#options
     const inspector = this.#inspector
-    const signal = this.#orClosing(given)
-    const positions = parsePositions(from)
+    const signal = AbortSignal.any([given, this.#closing.signal])
+    const positions = (from as Positions | null) ?? { pods: {} }
     const pods = await inspector.listPods(handle, signal)
     if (pods.length === 0 && from === null && (await this.#hadOutput(handle))) {
       if (!signal.aborted) yield { gap: 'LOST', bytes: 0, next: positions }
@@ -117,7 +78,8 @@ class KubernetesExecutor implements Executor {
 
   watch(signal: AbortSignal): AsyncGenerator<Handle> {
     const { clock, log } = this.#options
-    return watchPods({ cluster: this.#cluster, clock, log, signal: this.#orClosing(signal) })
+    const either = AbortSignal.any([signal, this.#closing.signal])
+    return watchPods({ cluster: this.#cluster, clock, log, signal: either })
   }
 
   async forget(handle: Handle): Promise<void> {
@@ -162,11 +124,6 @@ class KubernetesExecutor implements Executor {
     this.#cluster.close()
   }
 
-  #orClosing(signal: AbortSignal): AbortSignal {
-    return AbortSignal.any([signal, this.#closing.signal])
-  }
-
-  /** Whether a run without pods had output. */
   async #hadOutput(handle: Handle): Promise<boolean> {
     const [seen] = await this.#inspector.inspect([handle])
     if (!isPodHandle(handle) || seen === undefined) return false

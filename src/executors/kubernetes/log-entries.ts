@@ -1,13 +1,11 @@
 /**
- * The output of a pod with `timestamps=true`: entries of `STAMP CONTENT`, one per write of the container runtime. An entry ends
- * with a line feed of the job, or with the stamp of the next entry if the line exceeded the runtime's buffer or continued later.
+ * The output of a pod with `timestamps=true`: entries of `STAMP CONTENT`, one per write of the container runtime. An entry
+ * ends with a line feed of the job, or with the stamp of the next entry if the line was long or continued later.
  *
- * A stamp in the middle of a line may be the runtime's if it is less than a day before or after the stamp of its entry, because
- * stdout and stderr are stamped separately. A job may print such a stamp too, so it is a doubt until the same output without
- * stamps shows whether the job wrote it (plain-output.ts).
+ * A stamp in the middle of a line within a day of the stamp of its entry may be the runtime's, because stdout and stderr
+ * are stamped separately. A job may print such a stamp too: the same output without stamps shows that (plain-output.ts).
  */
 
-/** A piece of an entry. */
 export interface Piece {
   at: string
   content: string
@@ -23,11 +21,9 @@ const stampLengthMax = 36
 const dayMs = 86_400_000
 const beforeBytes = 64
 
-/** A stamp in the middle of a line, of the runtime or the job. */
 export interface Doubt {
   /** Bytes of content before the stamp, since the first byte of the answer. */
   offset: number
-  /** The last bytes before the stamp. */
   before: string
   text: string
 }
@@ -72,7 +68,6 @@ export class Entries {
     this.#isOfJob = isOfJob
   }
 
-  /** Pieces of the added text, up to its end or a doubt. */
   *read(): Generator<Piece> {
     while (this.#rest !== '') {
       const piece = this.#inLine ? this.#goOn() : this.#enter()
@@ -130,7 +125,6 @@ function couldBecomeStamp(text: string): boolean {
   return shapes.some((full) => full.startsWith(shape) && full.length > shape.length)
 }
 
-/** Length of the longest suffix that could begin a stamp. */
 function heldBack(text: string): number {
   for (let length = Math.min(text.length, stampLengthMax - 1); length > 0; length--)
     if (couldBecomeStamp(text.slice(-length))) return length

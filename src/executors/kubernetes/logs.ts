@@ -7,15 +7,14 @@ import type { Handle, LogChunk } from '../executor.ts'
 import type { ClusterApi } from './cluster.ts'
 import { ForeignText } from './log-entries.ts'
 import { makePodName } from './names.ts'
-import { logBeginning, type PodPosition, parsePodPosition, readOutputAfter } from './output.ts'
+import { logBeginning, type PodPosition, readOutputAfter } from './output.ts'
 import { jobContainer } from './pod.ts'
 
 /**
  * Follows the output of the pods of a run. The kubelet merges stdout and stderr, so all output is STDOUT. After a lost
- * connection the output is read again from the kubelet's first byte up to the stored position: at most the 10 MiB of its newest
- * file. Output that was rotated away meanwhile is a gap, and so is the rest of a removed pod. A position does not tell whether
- * there was more: a pod that is missing from the first look on has a gap even if all was read, and so has a run without a pod
- * and a position.
+ * connection the output is read again from the kubelet's first byte up to the stored position: at most 10 MiB. Output that
+ * was rotated away meanwhile is a gap, and so is the rest of a removed pod. A pod that is missing from the first look on
+ * has a gap even if all was read, and so has a run without a pod and a position.
  */
 
 export interface Reading {
@@ -24,17 +23,13 @@ export interface Reading {
   log: Log
   signal: AbortSignal
   readState(replica: number): Promise<OutputState>
-  /** Whether the last inspection saw the end. */
   isOver(): boolean
 }
 
-/**
- * WAITS: the command has not begun, as far as known. OVER: the output is complete. GONE: the output was removed with the pod.
- * NONE: the command never began.
- */
+/** OVER: the output is complete. GONE: the output was removed with the pod. NONE: the command never began. */
 export type OutputState = 'WAITS' | 'GOES_ON' | 'OVER' | 'GONE' | 'NONE'
 
-interface Position {
+export interface Positions {
   pods: Readonly<Record<string, PodPosition>>
 }
 
@@ -42,19 +37,16 @@ const pauseMs = 250
 /** The output of an ended pod on an unreachable node is given up after this. */
 const unreadableMsMax = 600_000
 
-export function parsePositions(from: unknown): Position {
-  const { pods } = (from ?? { pods: {} }) as Partial<Position>
-  if (pods === undefined) throw new Error(`Not a log position of the executor kubernetes: ${JSON.stringify(from)}`)
-  return { pods: Object.fromEntries(Object.entries(pods).map(([replica, at]) => [replica, parsePodPosition(at)])) }
-}
-
 export interface PodName {
   name: string
   replica: number
 }
 
-/** Adds the pods that had output and were removed. */
-export function includeRemovedPods(pods: readonly PodName[], { pods: positions }: Position, handle: Handle): PodName[] {
+export function includeRemovedPods(
+  pods: readonly PodName[],
+  { pods: positions }: Positions,
+  handle: Handle,
+): PodName[] {
   const removed = Object.keys(positions)
     .map(Number)
     .filter((replica) => !pods.some((pod) => pod.replica === replica))
@@ -62,7 +54,7 @@ export function includeRemovedPods(pods: readonly PodName[], { pods: positions }
 }
 
 /** Output of all pods, each in order; pieces of several pods are interleaved as they arrive. */
-export async function* readLogs(pods: readonly PodName[], from: Position, reading: Reading): AsyncGenerator<LogChunk> {
+export async function* readLogs(pods: readonly PodName[], from: Positions, reading: Reading): AsyncGenerator<LogChunk> {
   let position = from
   const readers = new Map(
     pods.map((pod) => [pod.replica, podLog(pod, from.pods[pod.replica] ?? logBeginning, reading)] as const),
@@ -92,9 +84,10 @@ async function* podLog(pod: PodName, from: PodPosition, reading: Reading): Async
   let hasBegun = false
   while (!signal.aborted) {
     const state = await reading.readState(pod.replica)
-    if (state === 'NONE') return
     hasBegun ||= last.at.at !== ''
-    if (state === 'GONE') return yield* hasBegun ? restOf(last) : []
+    const isAllRead = !hasBegun || last.end === 'READ'
+    if (state === 'NONE' || (state === 'GONE' && isAllRead)) return
+    if (state === 'GONE') return yield { gap: 'LOST', bytes: 0, at: logBeginning }
     hasBegun ||= state !== 'WAITS'
     const isOver = state === 'OVER'
     const { at } = last
@@ -105,7 +98,6 @@ async function* podLog(pod: PodName, from: PodPosition, reading: Reading): Async
   }
 }
 
-/** Whether a condition held at every call for longer than `maxMs`. */
 function createTimeout(clock: Clock, maxMs: number): (holds: boolean) => boolean {
   let sinceMs: number | null = null
   return (holds) => {
@@ -116,24 +108,15 @@ function createTimeout(clock: Clock, maxMs: number): (holds: boolean) => boolean
 
 interface Read {
   at: PodPosition
-  /**
-   * READ: the kubelet ended the answer, so there is no more output now. MOVED: the position must be searched in an answer that
-   * ends.
-   */
+  /** MOVED: the position must be searched in an answer that ends. */
   end: 'READ' | 'MOVED' | 'CUT_OFF'
 }
 
-/** The gap of a removed pod. */
-function* restOf({ end }: Read): Generator<PodChunk, void> {
-  if (end !== 'READ') yield { gap: 'LOST', bytes: 0, at: logBeginning }
-}
-
-interface Once {
-  at: PodPosition
-  follow: boolean
-}
-
-async function* readOnce(pod: PodName, { at, follow }: Once, reading: Reading): AsyncGenerator<PodChunk, Read> {
+async function* readOnce(
+  pod: PodName,
+  { at, follow }: { at: PodPosition; follow: boolean },
+  reading: Reading,
+): AsyncGenerator<PodChunk, Read> {
   const { cluster, log, signal } = reading
   const over = new AbortController()
   if (follow) void abortWhenOver(over, reading.clock, reading.isOver)
@@ -161,6 +144,5 @@ async function* readOnce(pod: PodName, { at, follow }: Once, reading: Reading): 
 
 const isExpected = (error: unknown) => isBackendError(error) || error instanceof ForeignText || isCutOff(error)
 
-/** The connection broke in the middle of the answer. */
 const isCutOff = (error: unknown) =>
   ['ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'ERR_STREAM_PREMATURE_CLOSE'].includes(String(readErrorCode(error)))

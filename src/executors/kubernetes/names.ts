@@ -1,10 +1,7 @@
 import type { RunSpec } from '../executor.ts'
 import { type Handle, StartFailed } from '../executor.ts'
 
-/**
- * Names and labels. A handle is the name of the Secret and the headless Service of a run; its pods add the number of the
- * replica.
- */
+/** A handle is the name of the Secret and the headless Service of a run; its pods add the number of the replica. */
 
 export const podLabels = {
   managedBy: 'app.kubernetes.io/managed-by',
@@ -14,9 +11,7 @@ export const podLabels = {
   job: 'berth/job',
   name: 'berth/name',
   replica: 'berth/replica',
-  /** How many pods the run has. */
   replicas: 'berth/replicas',
-  /** Internal DNS name. */
   dns: 'berth/dns',
 } as const
 
@@ -64,7 +59,6 @@ export function makeHandle(runId: string): Handle {
 
 export const makePodName = (handle: Handle, replica: number) => `${handle}-${replica}`
 
-/** null: not the name of a pod of a run. */
 export function parsePodName(name: string): { handle: Handle; replica: number } | null {
   const [, handle = '', replica] = name.match(/^(.+)-(\d{1,9})$/) ?? []
   return isPodHandle(handle) ? { handle, replica: Number(replica) } : null

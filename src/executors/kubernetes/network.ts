@@ -5,11 +5,8 @@ import type { Secret } from './objects.ts'
 import { makeOwnerReference } from './pod.ts'
 
 /**
- * Network objects of a run. They are made before its pods, so no pod runs without its isolation.
- *
- * - A headless Service: names of replicas, `<pod>.<handle>`.
- * - A Service for internal DNS, with the name of the job and its ports.
- * - A NetworkPolicy for isolation; the replicas of a run still reach each other. Not every cluster network enforces policies.
+ * Network objects of a run, made before its pods: a headless Service for the names of replicas, a Service for internal DNS,
+ * and a NetworkPolicy, which not every cluster network enforces.
  */
 
 interface NetworkObject {
@@ -20,44 +17,27 @@ interface NetworkObject {
 const dnsPort = 53
 
 export function makeNetworkObjects(run: RunSpec, owner: string, secret: Secret): NetworkObject[] {
-  const { spec } = run
+  const { internalDns, networkIsolation, resources } = run.spec
+  const handle = makeHandle(run.runId)
   const selector = { [podLabels.run]: run.runId }
-  const metadata = { labels: makeLabels(run, owner), ownerReferences: [makeOwnerReference(secret)] }
-  const hasReplicas = countCopies(spec.resources) > 1
+  const shared = { labels: makeLabels(run, owner), ownerReferences: [makeOwnerReference(secret)] }
+  const hasReplicas = countCopies(resources) > 1
   const objects: NetworkObject[] = []
-  if (hasReplicas)
-    objects.push({
-      path: 'services',
-      body: service({ ...metadata, name: makeHandle(run.runId) }, { selector, clusterIP: 'None' }),
-    })
-  if (spec.internalDns !== null)
-    objects.push({
-      path: 'services',
-      body: service({ ...metadata, name: spec.internalDns.name }, { selector, ports: portsOf(spec.internalDns) }),
-    })
-  if (spec.networkIsolation !== null)
-    objects.push({
-      path: 'networkpolicies',
-      body: {
-        apiVersion: 'networking.k8s.io/v1',
-        kind: 'NetworkPolicy',
-        metadata: { ...metadata, name: makeHandle(run.runId) },
-        spec: {
-          podSelector: { matchLabels: selector },
-          ...closed(spec.networkIsolation, hasReplicas ? selector : null),
-        },
-      } as NetworkObject['body'],
-    })
+  const addService = (name: string, own: object) => {
+    const spec = { selector, publishNotReadyAddresses: true, ...own }
+    const body = { apiVersion: 'v1', kind: 'Service', metadata: { ...shared, name }, spec }
+    objects.push({ path: 'services', body })
+  }
+  if (hasReplicas) addService(handle, { clusterIP: 'None' })
+  if (internalDns !== null) addService(internalDns.name, { ports: portsOf(internalDns) })
+  if (networkIsolation !== null) {
+    const spec = { podSelector: { matchLabels: selector }, ...closed(networkIsolation, hasReplicas ? selector : null) }
+    const metadata = { ...shared, name: handle }
+    const body = { apiVersion: 'networking.k8s.io/v1', kind: 'NetworkPolicy', metadata, spec }
+    objects.push({ path: 'networkpolicies', body })
+  }
   return objects
 }
-
-const service = (metadata: { name: string }, spec: object): NetworkObject['body'] =>
-  ({
-    apiVersion: 'v1',
-    kind: 'Service',
-    metadata,
-    spec: { ...spec, publishNotReadyAddresses: true },
-  }) as NetworkObject['body']
 
 const portsOf = ({ ports }: NonNullable<RunSpec['spec']['internalDns']>) =>
   ports.map(({ port, targetPort, protocol }) => ({

@@ -1,5 +1,3 @@
-/** Fields of API objects that Berth reads. */
-
 export interface Metadata {
   name: string
   uid: string
@@ -39,7 +37,6 @@ export interface ContainerStatus {
 export interface Container {
   name?: string
   resources?: Resources
-  /** Marks an init container as a sidecar. */
   restartPolicy?: 'Always'
 }
 
@@ -55,7 +52,6 @@ export interface Pod {
     initContainers?: readonly Container[]
     /** Replaces the sum of the containers. */
     resources?: Resources
-    /** Overhead of the runtime. */
     overhead?: Readonly<Record<string, string>>
     terminationGracePeriodSeconds?: number
   }
@@ -70,7 +66,6 @@ export interface Pod {
   }
 }
 
-/** Berth does not read the data of a Secret. */
 export interface Secret {
   metadata: Metadata
 }
@@ -86,7 +81,6 @@ export interface Taint {
   effect: 'NoSchedule' | 'PreferNoSchedule' | 'NoExecute'
 }
 
-/** A notice of the cluster about an object. */
 export interface Notice {
   involvedObject: { uid?: string }
   reason?: string

@@ -4,16 +4,12 @@ import type { Pod } from './objects.ts'
 import { getScheduledCondition, type Part, type Surroundings } from './pod-state.ts'
 import { getReplica } from './pods.ts'
 
-/** Combines the meanings of the pods of a run (pod-state.ts). */
-
 /** A run of several pods is given up if some have a node and no other one gets a node for this long. */
 const placedInPartMsMax = 600_000
 
 interface Observed {
   pods: readonly Pod[]
-  /** Number of pods that the run has. */
   replicas: number
-  /** For people. */
   nativeId: string
 }
 
@@ -55,16 +51,12 @@ function lossOf(parts: readonly Part[], gang: Gang): Loss | null {
   return parts.length < replicas && !isStopped ? { state: 'gone', info: 'A pod was deleted' } : null
 }
 
-/** null: the run was not given up. */
 function readGiveUp(parts: readonly Part[], { pods }: Gang): string | null {
   const noted = pods.map(({ metadata }) => metadata.annotations?.[annotations.givenUp]).find(Boolean)
   return noted ?? parts.find((part) => part.kind === 'alone')?.info ?? null
 }
 
-/**
- * Why to give up a run of several pods: some hold resources of their nodes while they wait for pods that get no node. null: go
- * on waiting.
- */
+/** Some pods hold resources of their nodes while others get no node. null: go on waiting. */
 export function explainGiveUp(gang: Gang, { toTime, nowMs }: Pick<Surroundings, 'toTime' | 'nowMs'>): string | null {
   const { pods, replicas } = gang
   const waiting = pods.find(({ spec }) => spec.nodeName === undefined)
@@ -85,7 +77,6 @@ const starting = (nativeId: string, { info, message }: { info?: string; message?
 
 type Gang = Pick<Observed, 'pods' | 'replicas'>
 
-/** Whether a command may have begun. */
 export const hasBegunTogether = ({ pods, replicas }: Gang): boolean =>
   replicas === 1 || pods.some(({ metadata }) => metadata.annotations?.[annotations.begin] !== undefined)
 
@@ -114,9 +105,8 @@ const byEnd = (a: Ended, b: Ended) => (a.finishedAt?.getTime() ?? 0) - (b.finish
 const isFailure = ({ exitCode }: Ended) => exitCode !== 0
 
 /**
- * A replica failed or is lost, and others must end before the run is over. If nothing runs and the pods were not told to begin,
- * no command can begin, so the loss is the end: a stop of the waiting pods would hide its cause. A run whose stop was ordered
- * ends as stopped.
+ * A replica failed or is lost, and others must end. If no command can begin, the loss is the end: a stop would hide its
+ * cause. A run whose stop was ordered ends as stopped.
  */
 export function mustEndTogether(parts: readonly Part[], gang: Gang): boolean {
   const runs = parts.some(({ kind }) => kind === 'runs')

@@ -2,14 +2,13 @@ import { Entries, type Piece } from './log-entries.ts'
 import { PlainOutput } from './plain-output.ts'
 
 /**
- * Finds a position in the output of a pod again, after a lost connection or after the kubelet rotated its file; a count of bytes
- * alone would repeat or lose output. Stamps need not increase: stdout and stderr are stamped separately, and clocks are set. So
- * the first stamp identifies the file, and a position is a stamp and the number of earlier entries with the same stamp.
+ * Finds a position in the output of a pod again, after a lost connection or a rotation of the file. Stamps need not
+ * increase: stdout and stderr are stamped separately, and clocks are set. So the first stamp identifies the file, and a
+ * position is a stamp and the number of earlier entries with the same stamp.
  */
 
 /** The last byte that was read: the `bytes`-th of the `seen`-th entry with the stamp `at`. */
 export interface PodPosition {
-  /** Stamp of the first entry of the file. */
   first: string
   at: string
   seen: number
@@ -18,7 +17,6 @@ export interface PodPosition {
 
 export const logBeginning: PodPosition = { first: '', at: '', seen: 0, bytes: 0 }
 
-/** Pieces of output up to this size are delivered together. */
 const chunkBytesMax = 65_536
 /** Equal stamps are at most this many entries apart. */
 const stampsKept = 1_000
@@ -28,19 +26,14 @@ export interface PodChunk {
   next: PodPosition
 }
 
-/**
- * MOVED: the file was rotated; the position may be in the new one, and must be searched in an answer that ends. LOST: the
- * position was rotated away, so all of the file is new.
- */
+/** MOVED: search the position in an answer that ends. LOST: it was rotated away, so all of the file is new. */
 type Resumed = PodChunk | 'MOVED' | 'LOST'
 
 interface Answering {
   follows: boolean
-  /** The same answer without stamps. */
   openPlain(): Promise<AsyncIterable<Buffer>>
 }
 
-/** Output after `from` in an answer that begins with the kubelet's first byte. */
 export async function* readOutputAfter(
   answer: AsyncIterable<Buffer>,
   from: PodPosition,
@@ -59,14 +52,11 @@ export async function* readOutputAfter(
   if (place.isSearching && place.file !== '') yield 'LOST'
 }
 
-/** Follows the entries to the position, and collects the output after it. */
 class Place {
   isSearching: boolean
-  /** The first stamp of the answer. */
   file = ''
   readonly #from: PodPosition
   readonly #counts = new Map<string, number>()
-  /** Position in the present entry. */
   #now = logBeginning
   #isAtFrom = false
   #collected: string[] = []
@@ -122,11 +112,4 @@ class Place {
     this.#size = 0
     return { bytes, next: this.#now }
   }
-}
-
-export function parsePodPosition(from: unknown): PodPosition {
-  const { first, at, seen, bytes } = from as Partial<PodPosition>
-  const isOne = typeof first === 'string' && typeof at === 'string' && Number.isSafeInteger(seen)
-  if (isOne && Number.isSafeInteger(bytes)) return from as PodPosition
-  throw new Error(`Not a log position of the executor kubernetes: ${JSON.stringify(from)}`)
 }

@@ -4,9 +4,9 @@ import { manager, podLabels } from './names.ts'
 import type { Node } from './objects.ts'
 
 /**
- * Where the scheduler of the cluster may place a run. A job filters by models; nodes have labels, which GPU feature discovery and
- * node feature discovery set. A filter becomes the values of the label that match, so it also admits later nodes with the same
- * values. A filter that only excludes models admits nodes without the label, so it becomes the values that do not match.
+ * Where the scheduler of the cluster may place a run. Nodes have labels of GPU and node feature discovery. A filter becomes
+ * the values of the label that match, which admits later nodes with these values. A filter that only excludes models
+ * becomes the values that do not match, which admits nodes without the label.
  */
 
 export const nodeLabels = {
@@ -33,7 +33,6 @@ interface Requirement {
 
 export const asksForLabels = (shape: Shape): boolean => shape.cpuModel.length > 0 || shape.gpuModel.length > 0
 
-/** null: anywhere. */
 export function makeNodeAffinity(shape: Shape, nodes: readonly Node[]): unknown {
   const all = [
     ...matching('resources.cpuModel', { key: nodeLabels.cpuModel, filters: shape.cpuModel, nodes }),
@@ -82,9 +81,7 @@ function cudaTerms(version: string | null): Requirement[][] {
   return [[atLeast(nodeLabels.cudaMajor, major + 1)], same]
 }
 
-/**
- * Keeps an exclusive run and other runs of Berth on different nodes, and the pods of a run with several nodes apart.
- */
+/** Keeps other runs away from an exclusive run, and the pods of a run with several nodes apart. */
 export function makePodAntiAffinity({ runId, spec: { resources } }: RunSpec) {
   const apart = (operator: 'In' | 'NotIn') => ({
     topologyKey: nodeLabels.hostname,

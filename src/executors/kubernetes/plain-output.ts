@@ -1,14 +1,10 @@
 import { type Doubt, ForeignText } from './log-entries.ts'
 
-/**
- * The output of a pod without stamps, from the kubelet's first byte. It is opened at the first doubt, and read forward only.
- */
+/** The output of a pod without stamps, opened at the first doubt. */
 export class PlainOutput {
   readonly #open: () => Promise<AsyncIterable<Buffer>>
   #answer: AsyncIterator<Buffer> | null = null
-  /** `latin1`, so a character is a byte. */
   #text = ''
-  /** Bytes before the text. */
   #passed = 0
 
   constructor(open: () => Promise<AsyncIterable<Buffer>>) {

@@ -1,21 +1,16 @@
 import { signalFromExitCode } from '../backend/exit-code.ts'
 import type { Ended, StartFailed } from '../executor.ts'
 import { explainDisplayLoss, getDisplayState } from './display.ts'
-import { hasKubeletEndedPod, isOutOfTime } from './kubelet-deadline.ts'
 import { annotations } from './names.ts'
 import type { Pod } from './objects.ts'
 import { jobContainer } from './pod.ts'
 
-/**
- * The meaning of one pod. Every phase and reason that decides something is in a table; another one is an UnknownState, because a
- * guess could end or repeat a run.
- */
+/** The meaning of one pod. An unlisted phase or reason is an UnknownState: a guess could end or repeat a run. */
 
 export interface Surroundings {
   /** Converts a moment of the cluster, in whole seconds rounded down, to database time. */
   toTime(iso: string): Date
   nowMs: number
-  /** Names of unreachable nodes. */
   unreachable: ReadonlySet<string>
   /** The newest notice about a waiting pod, by the pod's uid. */
   notices: ReadonlyMap<string, string>
@@ -43,7 +38,6 @@ export type Part =
 /** An image that cannot be pulled for this long fails the start; the kubelet would retry forever. */
 const pullMsMax = 600_000
 const secondMs = 1_000
-/** More than the rounding of three moments to seconds. */
 const roundedMsMax = 5_000
 
 const phases = ['Pending', 'Running', 'Succeeded', 'Failed', 'Unknown'] as const
@@ -56,14 +50,12 @@ type Meaning =
   | 'MAX_RUN_TIME'
   | 'OVER_STORAGE'
   | 'NODE_SILENT'
-  /** Ended by the cluster, not by the command. */
   | 'GONE'
   | 'PREEMPTED'
   /** The command never ran. */
   | 'NOT_STARTED'
   | 'BAD_SPEC'
 
-/** Reasons why the kubelet or a controller ended or refused a pod. */
 const podReasons: Readonly<Record<string, Meaning>> = {
   DeadlineExceeded: 'MAX_RUN_TIME',
   Evicted: 'GONE',
@@ -104,7 +96,6 @@ function meaningOfPod({ status: { reason = '', message = '' } }: Pod): Meaning |
   return podReasons[reason] ?? (reason.startsWith('OutOf') ? 'NOT_STARTED' : undefined)
 }
 
-/** Reasons of the end of a container. */
 const endReasons: Readonly<Record<string, Meaning>> = {
   Completed: 'EXIT',
   Error: 'EXIT',
@@ -124,7 +115,6 @@ const waitReasons: Readonly<Record<string, 'PULL' | 'BAD_SPEC' | 'NOT_STARTED'>>
   ErrImageNeverPull: 'NOT_STARTED',
 }
 
-/** Reasons of newer versions for the deletion of a pod. */
 const disruptions: Readonly<Record<string, 'GONE' | 'PREEMPTED'>> = {
   PreemptionByScheduler: 'PREEMPTED',
   PreemptionByKubeScheduler: 'PREEMPTED',
@@ -148,9 +138,8 @@ export function interpretPod(pod: Pod, surroundings: Surroundings): Part {
 }
 
 /**
- * Converts a moment of the kubelet. The kubelet takes a pod after the API server notes the node: if its moments say otherwise, its
- * clock is slow by at least the difference, and the run would seem to exceed its maximum run time at once. A moment that would
- * be in the future is from a corrected clock.
+ * The kubelet takes a pod after the API server notes the node. If its moments say otherwise, its clock is slow, and the run
+ * would seem to exceed its maximum run time at once. A moment in the future is from a corrected clock.
  */
 function nodeTimeOf(pod: Pod, { toTime, nowMs }: Pick<Surroundings, 'toTime' | 'nowMs'>): Surroundings['toTime'] {
   const placed = getScheduledCondition(pod)
@@ -298,7 +287,6 @@ function meaningOfEnd(pod: Pod, { reason = '' }: Terminated): Meaning {
   return meaning
 }
 
-/** A drain, a preemption or a person ended the run. */
 function deletionOf({ metadata, status: { conditions } }: Pod): Gone | null {
   const disruption = conditions?.find(({ type, status }) => type === 'DisruptionTarget' && status === 'True')
   if (disruption) return goneFor(disruptions[disruption.reason ?? ''] ?? 'GONE', disruption.message ?? 'Disrupted')
@@ -367,3 +355,17 @@ function waitOf(pod: Pod, waiting: { reason?: string; message?: string }, known:
 }
 
 export const getScheduledCondition = ({ status }: Pod) => status.conditions?.find(({ type }) => type === 'PodScheduled')
+
+const isOutOfTime = ({ status }: Pod) => status.reason === 'DeadlineExceeded'
+
+/** Longer than the kubelet exceeds the grace period and the API server delays the report. */
+const slackMs = 10_000
+
+/** Some kubelets (1.20) never report the end of a pod that is out of time, so its grace period ends it. */
+function hasKubeletEndedPod(pod: Pod, { toTime, nowMs }: Surroundings): boolean {
+  // The kubelet's name as a writer differs between distributions. Later writes only extend the wait.
+  const writtenMs = (pod.metadata.managedFields ?? []).flatMap(({ time }) => (time ? [toTime(time).getTime()] : []))
+  if (writtenMs.length === 0) return false
+  const graceMs = (pod.spec.terminationGracePeriodSeconds ?? 0) * 1_000
+  return nowMs > Math.max(...writtenMs) + graceMs + slackMs
+}

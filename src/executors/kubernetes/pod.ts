@@ -10,23 +10,16 @@ import { gpuResource, makeNodeAffinity, makePodAntiAffinity } from './placement.
 
 /** One pod of a run: a replica, or one node of a job with `nodeCount`. */
 
-export interface PodOptions {
+interface PodParts {
   /** Label of all objects of this installation and pool. */
   owner: string
-  /** Image of jobs that name none. */
   image: string
-  /** Image of X11 displays; undefined: jobs cannot have displays. */
-  x11Image: string | undefined
-  imagePullSecrets: readonly string[]
-}
-
-interface PodParts extends PodOptions {
+  x11Image?: string | undefined
+  imagePullSecrets?: readonly string[]
   run: RunSpec
-  /** The Secret of the run. */
   secret: Secret
   mounts: readonly Mount[]
   nodes: readonly Node[]
-  /** Database time. */
   nowMs: number
 }
 
@@ -37,17 +30,10 @@ export const closureKey = 'closure'
 export const runDirectory = '/berth/run'
 
 export const superviseScript = childFunctions + readScript(import.meta.dirname, 'supervise.sh')
-/** Grace period of a pod that others delete. */
 const fallbackGraceSeconds = 30
-/**
- * Time for the pull of an image, from which `activeDeadlineSeconds` counts. That deadline ends a job that killed the watch of
- * its supervisor.
- */
+/** Time for the pull of an image. The deadline ends a job that killed the watch of its supervisor. */
 const pullSecondsMax = 3_600
-/**
- * A pod waits this long for the other pods of its run, even without a server. The time counts from the start of the pod, so it
- * covers the placement of the last pod and its pull.
- */
+/** A pod waits this long for the others of its run, from its start. */
 const togetherSecondsMax = 3 * pullSecondsMax
 const infinibandDirectory = '/dev/infiniband'
 const ordersDirectory = '/berth/orders'
@@ -55,7 +41,7 @@ const ordersDirectory = '/berth/orders'
 export const podFolders = [runDirectory, ordersDirectory, displayFolder]
 
 export function makePod(made: PodParts, replica: number): unknown {
-  const { run, secret, image, imagePullSecrets } = made
+  const { run, secret, image, imagePullSecrets = [] } = made
   const { spec } = run
   const handle = makeHandle(run.runId)
   const { maxRunTimeSeconds } = spec
@@ -172,10 +158,7 @@ function volumesOf({ run, secret, mounts }: PodParts): Volume[] {
   ]
 }
 
-/**
- * Below a root the kubelet resolves the path itself and refuses one that leads out, so a symbolic link that changes after the
- * check gains nothing.
- */
+/** The kubelet refuses a path that leads out of the root, so a symbolic link that changes after the check gains nothing. */
 function dataVolume({ source, target, below }: Mount, index: number): Volume {
   const name = `data-${index}`
   return {

@@ -10,7 +10,6 @@ export async function readPods(cluster: ClusterApi, handles: readonly Handle[]):
   return Map.groupBy(items, ({ metadata }) => metadata.labels?.[podLabels.handle] ?? '')
 }
 
-/** How many pods the run has. */
 export const countPods = ([pod]: readonly Pod[]): number => Number(pod?.metadata.labels?.[podLabels.replicas] ?? 1)
 
 export const getReplica = ({ metadata }: Pod): number => parsePodName(metadata.name)?.replica ?? 0

@@ -1,5 +1,3 @@
-/** Amounts in the API, such as `100m`, `1.5Gi` or `2e3`. */
-
 const factors: Readonly<Record<string, number>> = {
   n: 1e-9,
   u: 1e-6,

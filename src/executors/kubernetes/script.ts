@@ -1,27 +1,22 @@
 import { type RunSpec, StartFailed } from '../executor.ts'
-import { defaultVariables } from '../process/environment.ts'
+import { defaultVariables, type Environment } from '../process/environment.ts'
 
 /**
- * The script that becomes the command of a run, in the run's Secret, because more people may read the pod. Arguments of the script:
- * the number of the replica and the address of the first one.
+ * The script that becomes the command of a run, in its Secret, because more people may read the pod. Its arguments are the
+ * number of the replica and the address of the first one.
  *
- * The variables of the image are known in the pod only, so `${NAME}` becomes the value that the job sets before, or a reference
- * to the variable of the image. `env` sets the variables in the last step: a shell would drop names that it cannot have, and
- * LD_PRELOAD or IFS would change its behaviour.
+ * Only the pod knows the variables of the image, so `${NAME}` becomes an earlier value of the job, or a reference. `env`
+ * sets the variables in the last step: a shell would drop names that it cannot have, and LD_PRELOAD or IFS would change its
+ * behaviour.
  */
 
-/** Parts of a word of the script. */
 type Part = { text: string } | { variable: string; otherwise?: string } | { argument: number }
 type Word = readonly Part[]
 
 const reference = /\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g
 
-interface ScriptOptions {
-  /** Variables of the server that jobs get if their image does not set them. */
-  passed: Readonly<Record<string, string>>
-}
-
-export function makeCommandScript(run: RunSpec, { passed }: ScriptOptions): string {
+/** `passed`: variables of the server that jobs get if their image does not set them. */
+export function makeCommandScript(run: RunSpec, passed: Environment): string {
   const { spec } = run
   const variables = variablesOf(run, passed)
   const argv = argvOf(run, variables)
@@ -38,7 +33,7 @@ export function makeCommandScript(run: RunSpec, { passed }: ScriptOptions): stri
 }
 
 /** The last assignment of a name wins; `${NAME}` is the value so far. */
-function variablesOf({ spec, injected }: RunSpec, passed: ScriptOptions['passed']): Map<string, Word> {
+function variablesOf({ spec, injected }: RunSpec, passed: Environment): Map<string, Word> {
   const variables = new Map<string, Word>()
   for (const [name, value] of Object.entries(defaultVariables))
     variables.set(name, spec.inheritEnvironment ? [{ variable: name, otherwise: value }] : [{ text: value }])
@@ -54,7 +49,6 @@ function variablesOf({ spec, injected }: RunSpec, passed: ScriptOptions['passed'
   return variables
 }
 
-/** The command of the spec; only `arguments` are expanded. */
 function argvOf({ spec }: RunSpec, variables: ReadonlyMap<string, Word>): Word[] {
   const lookUp = (name: string) => variables.get(name) ?? (spec.inheritEnvironment ? [{ variable: name }] : [])
   const command = [...(spec.command ?? []), ...(spec.executable === null ? [] : [spec.executable])]
@@ -71,7 +65,6 @@ function expand(text: string, lookUp: (name: string) => Word): Word {
   return [...parts, { text: text.slice(from) }]
 }
 
-/** One word of the shell. */
 const quoted = (word: Word): string => word.map(quotedPart).join('') || "''"
 
 function quotedPart(part: Part): string {

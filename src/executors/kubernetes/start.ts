@@ -1,46 +1,54 @@
 import { toShape } from '../../domain/shape.ts'
 import { countCopies } from '../../domain/spec.ts'
-import type { Clock, Time } from '../../platform/clock.ts'
 import { findAccount, oneUser } from '../accounts/account.ts'
-import { type DataRoots, openMounts } from '../backend/data-mounts.ts'
+import { openMounts } from '../backend/data-mounts.ts'
+import { type CompleteOptions, type ExecutorOptions, pickVariables } from '../backend/executor-options.ts'
 import { retryStart, type StartWait } from '../backend/start-retry.ts'
 import { BackendRefused, BackendUnreachable } from '../backend/unreachable.ts'
 import { type Executor, type Handle, type RunSpec, StartFailed } from '../executor.ts'
 import { displayVariables } from '../process/display.ts'
 import { type ClusterApi, clusterUnreachable, isAbsent, isAlreadyThere, type Path, unlessAbsent } from './cluster.ts'
+import type { AccessOptions } from './kubeconfig.ts'
 import { annotations, isPodHandle, makeHandle, makeLabels, makePodName, podLabels } from './names.ts'
 import { makeNetworkObjects } from './network.ts'
 import type { Metadata, Node, Secret } from './objects.ts'
 import { asksForLabels } from './placement.ts'
-import { closureKey, commandKey, makePod, type PodOptions, podFolders, runDirectory } from './pod.ts'
+import { closureKey, commandKey, makePod, podFolders, runDirectory } from './pod.ts'
 import { readPods } from './pods.ts'
 import { makeCommandScript } from './script.ts'
 import { removeObjects } from './stop.ts'
 
-/**
- * Starts a run once, for any number of servers: all names follow from the id of the run, and the API server gives a name to one
- * object only. The Secret of the run is made first, then its network objects, its pods last. A pod cannot begin without the
- * Secret, so the removal of the Secret ends a start that is still going on elsewhere.
- *
- * When all pods are made, the Secret notes that: a later start of the same run, by another leader, does not repeat pods that
- * were drained or deleted meanwhile.
- *
- * The start waits for an unreachable API server, and for a used-up quota of the namespace. Once a pod was requested, by this or
- * an earlier leader, that wait has no limit, because the pod could still begin. The commands of several pods begin only when
- * all of them run (inspect.ts).
- */
-interface PodStartOptions extends PodOptions {
-  cluster: ClusterApi
-  data: DataRoots
-  /** Variables of the server that jobs get if their image does not set them. */
-  passed: Readonly<Record<string, string>>
-  clock: Clock
-  time: Time
-  closing: AbortSignal
+export interface KubernetesOptions extends ExecutorOptions, AccessOptions {
+  /** Image of jobs that name none. */
+  image: string
+  /** Image of X11 displays; undefined: jobs cannot have displays. */
+  x11Image?: string | undefined
+  imagePullSecrets?: readonly string[]
+  /** Distinguishes the objects of this pool from others in the namespace. */
+  installation: string
+  /** The same folders on the server and on every node, by name. */
+  dataRoots: Readonly<Record<string, string>>
 }
+
+type PodStartOptions = KubernetesOptions &
+  CompleteOptions & {
+    cluster: ClusterApi
+    /** Label of all objects of this installation and pool. */
+    owner: string
+    closing: AbortSignal
+  }
 
 const quotaPauseMs = 10_000
 
+/**
+ * Starts a run once, for any number of servers: the API server gives a name to one object only. The Secret of the run is
+ * made first, then its network objects, its pods last. A pod cannot begin without the Secret, so the removal of the Secret
+ * ends a start elsewhere. When all pods are made, the Secret notes that, so a later start does not repeat pods that were
+ * drained meanwhile.
+ *
+ * The start waits for an unreachable API server, and for a used-up quota of the namespace: without a limit once a pod was
+ * requested, because it could still begin.
+ */
 export class PodStarter {
   readonly #options: PodStartOptions
   readonly #cluster: ClusterApi
@@ -73,7 +81,6 @@ export class PodStarter {
     return (await this.#has(firstPod)) ? handle : null
   }
 
-  /** A run whose pod was requested is not given up, however long the cluster is unreachable: the pod may begin. */
   #judge(cause: unknown, { run, requested, signal, unwanted, isLate }: Failure): StartWait {
     if (isOverQuota(cause) && !this.#options.closing.aborted) return waitForQuota(run, cause, unwanted)
     if (!(cause instanceof BackendUnreachable)) throw explainFailure(cause)
@@ -83,10 +90,7 @@ export class PodStarter {
     return { info: clusterUnreachable }
   }
 
-  /**
-   * If the cluster refuses an object of the run, the objects made before are removed. A run that was started nevertheless stays:
-   * a quota, for example, also refuses what exists already.
-   */
+  /** Removes earlier objects after a refusal, unless the run was started: a quota also refuses what exists. */
   async #startWhole(run: RunSpec, requested: Requested): Promise<void> {
     try {
       await this.#startOnce(run, requested)
@@ -107,10 +111,15 @@ export class PodStarter {
   }
 
   async #startOnce(run: RunSpec, requested: Requested): Promise<void> {
-    const { data, owner, time } = this.#options
+    const { dataRoots: roots, accounts, owner, time } = this.#options
     // The nodes have the same folders and accounts, if the server has the account of the submitter.
     const account = await findAccount(run.unixUser, oneUser).catch(() => null)
-    await using open = await openMounts(run.spec.data, { ...data, account, reserved: podFolders })
+    await using open = await openMounts(run.spec.data, {
+      roots,
+      hasUsers: accounts.hasUsers,
+      account,
+      reserved: podFolders,
+    })
     const { mounts } = open
     const isLabelled = asksForLabels(toShape(run.spec.resources))
     const nodes = isLabelled ? (await this.#cluster.list<Node>('/api/v1/nodes')).items : []
@@ -127,7 +136,6 @@ export class PodStarter {
     await this.#cluster.patch(`secrets/${secret.metadata.name}`, made)
   }
 
-  /** Makes the object, or finds that it was made for this run before. */
   async #make<T extends { metadata: Metadata }>(kind: Path, body: Named, run: RunSpec): Promise<T> {
     try {
       return await this.#cluster.create<T>(kind, body)
@@ -142,6 +150,7 @@ export class PodStarter {
   }
 
   #makeSecret(run: RunSpec) {
+    const passed = pickVariables(this.#options)
     return {
       apiVersion: 'v1',
       kind: 'Secret',
@@ -149,7 +158,7 @@ export class PodStarter {
       type: 'berth/run',
       immutable: true,
       data: {
-        [commandKey]: base64(makeCommandScript(withOwnVariables(run), this.#options)),
+        [commandKey]: base64(makeCommandScript(withOwnVariables(run), passed)),
         ...(run.closure !== null && { [closureKey]: base64(run.closure) }),
       },
     }
@@ -183,17 +192,14 @@ function rethrowUnsure(cause: unknown, { pods }: Requested): never {
 interface Failure {
   run: RunSpec
   requested: Requested
-  /** Aborts if the start is not wanted any more, or the server closes. */
   signal: AbortSignal
   unwanted: AbortSignal | undefined
   isLate: boolean
 }
 
-/** The API server tells this in the message only. */
 const isOverQuota = (error: unknown): error is BackendRefused =>
   error instanceof BackendRefused && error.status === 403 && error.message.includes('exceeded quota: ')
 
-/** Objects that the API server may have by now. */
 interface Requested {
   secret: boolean
   pods: boolean
@@ -223,7 +229,6 @@ function refuseUnknownNative({ queueNative }: RunSpec): void {
     )
 }
 
-/** An invalid request is the job's fault; another refusal is not. */
 function explainFailure(error: unknown): unknown {
   if (!(error instanceof BackendRefused)) return error
   const isRequest = [400, 413, 422].includes(error.status)

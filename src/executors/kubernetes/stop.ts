@@ -8,12 +8,10 @@ import { cannotBegin, hasBegun, podIsOver } from './pod-state.ts'
 import { readPods } from './pods.ts'
 
 /**
- * Ends a run through its own pods: an annotation orders the stop, the kubelet shows it to the first process of the pod within a
- * second, and that process sends TERM and KILL (supervise.sh). Unlike the deletion of the pod, this keeps output and exit code,
- * and needs no server that lives until KILL is due. A pod whose command has not begun is deleted, and the Secret of the run
- * notes that.
- *
- * A job that kills its supervisor's watch does not get the order: its pod is deleted a while after KILL was due.
+ * Ends a run through its own pods: an annotation orders the stop, the kubelet shows it to the first process of the pod,
+ * which sends TERM and KILL (supervise.sh). Unlike the deletion of the pod, this keeps output and exit code, and needs no
+ * server. A pod whose command has not begun is deleted, and the Secret of the run notes that. If a job kills its
+ * supervisor's watch, its pod is deleted a while after KILL was due.
  */
 
 interface Stop {
@@ -41,12 +39,10 @@ export class PodStopper {
     await this.#stopPods(pods.get(handle) ?? [], { handle, graceMs, of: 'RUN' })
   }
 
-  /** Stops the peers of a pod that failed or is lost. */
   stopPeers(handle: Handle, pods: readonly Pod[], graceMs: number): Promise<void> {
     return this.#stopPods(pods, { handle, graceMs, of: 'PEERS' })
   }
 
-  /** Deletes a pod that should have ended long ago. */
   async deleteOverdue({ metadata }: Pod): Promise<void> {
     const by = metadata.annotations?.[annotations.stopBy]
     if (by === undefined || metadata.deletionTimestamp !== undefined || Date.parse(by) > this.#time.nowMs()) return
@@ -96,8 +92,8 @@ export class PodStopper {
   }
 
   /**
-   * Deletes a pod at the version at which its command had not begun. If it cannot begin, the deletion is immediate, because
-   * some kubelets take a minute to confirm it. The kubelet of an unreachable node may begin the command, so it must confirm.
+   * Deletes a pod whose command had not begun at this version. A pod that cannot begin goes at once, unless its node is
+   * unreachable, whose kubelet may begin the command.
    */
   async #withdraw(pod: Pod, { handle, graceMs }: Stop): Promise<void> {
     const { name, uid, resourceVersion, deletionTimestamp } = pod.metadata

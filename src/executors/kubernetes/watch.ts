@@ -6,10 +6,7 @@ import { manager, podLabels } from './names.ts'
 import type { Metadata, Pod } from './objects.ts'
 import { getContainerState } from './pod-state.ts'
 
-/**
- * Yields the runs whose pods change. Starts with a list and watches from its version; after any error, such as 410 Gone, it lists
- * again. A watch is only a hint: all runs are inspected every few seconds anyway.
- */
+/** Yields the runs whose pods change, by a list and a watch from its version. Any error lists again. */
 
 interface Watching {
   cluster: ClusterApi
@@ -18,7 +15,6 @@ interface Watching {
   signal: AbortSignal
 }
 
-/** Pause between two connections. */
 const pauseMs = 1_000
 /** The API server ends a watch after this; another one continues. */
 const watchSeconds = 240
@@ -31,7 +27,6 @@ type Change =
   | { type: 'BOOKMARK'; object: { metadata: Metadata } }
   | { type: 'ERROR'; object: { message?: string } }
 
-/** The last digest of each pod, by its name. */
 type Seen = Map<string, { handle: Handle; digest: string }>
 
 export async function* watchPods({ cluster, clock, log, signal }: Watching): AsyncGenerator<Handle> {
@@ -39,7 +34,7 @@ export async function* watchPods({ cluster, clock, log, signal }: Watching): Asy
   while (!signal.aborted)
     try {
       const { items, version } = await cluster.list<Pod>('pods', { labelSelector: ownPods })
-      yield* untilAborted(signal, newsOfList(seen, items))
+      yield* newsOfList(seen, items)
       for (let from = version; !signal.aborted; await clock.sleep(pauseMs, signal))
         from = yield* changesSince(from, seen, { cluster, clock, signal })
     } catch (err) {
@@ -48,7 +43,6 @@ export async function* watchPods({ cluster, clock, log, signal }: Watching): Asy
     }
 }
 
-/** Returns the version at which the API server ended the watch. */
 async function* changesSince(
   version: string,
   seen: Seen,
@@ -64,7 +58,7 @@ async function* changesSince(
       const change: Change = JSON.parse(line)
       if (change.type === 'ERROR') throw new Error(`The watch from version ${reached} failed: ${change.object.message}`)
       reached = change.object.metadata.resourceVersion
-      if (change.type !== 'BOOKMARK') yield* untilAborted(signal, newsOf(seen, change.object, change.type))
+      if (change.type !== 'BOOKMARK') yield* newsOf(seen, change.object, change.type)
     }
   } finally {
     over.abort()
@@ -72,7 +66,6 @@ async function* changesSince(
   return reached
 }
 
-/** Complete lines only. */
 async function* linesOf(answer: AsyncIterable<Buffer>): AsyncGenerator<string> {
   const decoder = new TextDecoder()
   let rest = ''
@@ -103,13 +96,6 @@ function* newsOf(seen: Seen, pod: Pod, type: 'ADDED' | 'MODIFIED' | 'DELETED'): 
   if (type === 'DELETED') seen.delete(name)
   else seen.set(name, { handle, digest })
   if (isNews) yield handle
-}
-
-function* untilAborted<T>(signal: AbortSignal, items: Iterable<T>): Generator<T> {
-  for (const item of items) {
-    if (signal.aborted) return
-    yield item
-  }
 }
 
 /** The fields of a pod that decide the state of its run. */

@@ -10,81 +10,190 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
+import { type Shape, toMachineAmounts } from '../../domain/shape.ts'
+import type { JobSpec } from '../../domain/spec.ts'
 import type { Clock } from '../../platform/clock.ts'
 import { readErrorCode } from '../backend/file-errors.ts'
-import { isMissingFile } from './journal.ts'
+import type { Limit } from '../executor.ts'
 
-/**
- * A cgroup (version 2) for each run, if the server may make some: below its own, so a service or a container that is
- * stopped as a whole takes its jobs with it, and no right is needed beyond a delegated subtree. cgroup-limits.ts sets
- * the limits of runs. A process of another account cannot leave the cgroup, `cgroup.kill` ends all processes at once, and
- * the kernel reports when it is empty. A folder per spool keeps several servers of one machine apart.
- */
-export interface Cgroups {
-  /** The folder of this spool. */
-  readonly base: string
-  /** The cgroup of a run; the shim's child enters it before the job begins. */
-  create(runId: string): string
-  /** Path of a run's cgroup, if it was made here. */
-  pathOf(runId: string): string
-  /** Ids of the runs that have one. */
-  list(): string[]
-  /** Removes the folder of this spool if it has no runs; the next run makes it again. */
-  close(): void
+type Amounts = Pick<Shape, 'cpuMillis' | 'memoryBytes'>
+
+const limits: readonly Limit[] = ['memory', 'cpu', 'pids']
+/** Maximum processes and threads of one run: stops a fork bomb before the machine does. */
+const pidsMax = 32_768
+const periodUs = 100_000
+const quotaUsMin = 1_000
+const quotaUs = ({ cpuMillis }: Amounts) => Math.max(quotaUsMin, Math.ceil((cpuMillis * periodUs) / 1000))
+
+/** Files of a cgroup and their content. The first must exist; the others depend on the kernel. */
+type Files = Readonly<Record<Limit, (amounts: Amounts) => readonly (readonly [string, number | string])[]>>
+
+const filesV2: Files = {
+  memory: ({ memoryBytes }) => [
+    ['memory.max', memoryBytes],
+    ['memory.swap.max', 0],
+    ['memory.oom.group', 1],
+  ],
+  cpu: (amounts) => [['cpu.max', `${quotaUs(amounts)} ${periodUs}`]],
+  pids: () => [['pids.max', pidsMax]],
 }
 
-/** null: the server may not make cgroups of version 2, or the kernel is older than 5.14. */
-export function openCgroups(spoolDir: string): Cgroups | null {
-  const own = ownCgroup()
-  if (own === null || /\s/.test(own)) return null
-  const base = join(own, nameFolder(spoolDir))
+const filesV1: Files = {
+  memory: ({ memoryBytes }) => [
+    ['memory.limit_in_bytes', memoryBytes],
+    ['memory.memsw.limit_in_bytes', memoryBytes],
+  ],
+  // `periodUs` is the default period of the kernel; writing it costs a millisecond.
+  cpu: (amounts) => [['cpu.cfs_quota_us', quotaUs(amounts)]],
+  pids: () => [['pids.max', pidsMax]],
+}
+
+/** The folder of this spool below the cgroup of the server, for a controller of version 1. */
+interface Tree {
+  name: Limit
+  base: string
+}
+
+/**
+ * Cgroups of runs, in a folder per spool below the server's own cgroup, so a service or a container that is stopped as a whole
+ * takes its jobs with it. A process of another account cannot leave its cgroup, `cgroup.kill` ends all processes at once, and
+ * the kernel reports when a cgroup is empty.
+ *
+ * With version 2, limits are files of the cgroup of the run if the server has no processes in the cgroup that passes the
+ * controller on, so a service needs `Delegate=yes` and `DelegateSubgroup=berth`. A controller of version 1 has its own tree, in
+ * which the run gets a further cgroup.
+ */
+export class Cgroups {
+  /** The folder of version 2; null: the server may not make such cgroups, or the kernel is older than 5.14. */
+  readonly base: string | null
+  readonly unenforced: readonly Limit[]
+  readonly #controllers: readonly Limit[]
+  readonly #trees: readonly Tree[]
+  /** All folders of this spool. */
+  readonly #bases: readonly string[]
+
+  /** null: as on a machine where no cgroup can be made. */
+  constructor(spoolDir: string | null) {
+    const folder = spoolDir && `berth-${createHash('sha256').update(spoolDir).digest('hex').slice(0, 16)}`
+    const isAny = folder !== null && process.platform === 'linux'
+    this.base = isAny ? openUnified(folder) : null
+    this.#controllers = this.base === null ? [] : enableControllers(this.base)
+    const others = isAny ? limits.filter((name) => !this.#controllers.includes(name)) : []
+    this.#trees = others.flatMap((name) => openTree(name, folder ?? '') ?? [])
+    this.#bases = [...new Set([this.base ?? [], this.#trees.map(({ base }) => base)].flat())]
+    const kept = [...this.#controllers, ...this.#trees.map(({ name }) => name)]
+    this.unenforced = limits.filter((name) => !kept.includes(name))
+  }
+
+  /** Makes the cgroups of a run with their limits; its process enters them before the job begins. */
+  create(runId: string, { resources }: JobSpec): { cgroup: string | null; limited: string[] } {
+    const amounts = toMachineAmounts(resources)
+    const paths = this.pathsOf(runId)
+    for (const path of paths) mkdirSync(path, { recursive: true })
+    const cgroup = this.base && join(this.base, runId)
+    if (cgroup !== null) for (const name of this.#controllers) write(cgroup, filesV2[name](amounts))
+    for (const { name, base } of this.#trees) write(join(base, runId), filesV1[name](amounts))
+    return { cgroup, limited: paths.filter((path) => path !== cgroup) }
+  }
+
+  pathsOf(runId: string): string[] {
+    return this.#bases.map((base) => join(base, runId))
+  }
+
+  /** Runs that have cgroups. */
+  list(): ReadonlySet<string> {
+    return new Set(this.#bases.flatMap(listChildren))
+  }
+
+  /** Removes the folders of this spool if they have no runs. */
+  close(): void {
+    for (const base of this.#bases) if (listChildren(base).length === 0) removeCgroup(base)
+  }
+}
+
+function write(directory: string, files: ReturnType<Files[Limit]>): void {
+  for (const [at, [file, value]] of files.entries()) {
+    const path = join(directory, file)
+    if (at > 0 && !existsSync(path)) continue
+    try {
+      writeFileSync(path, String(value))
+    } catch (error) {
+      // Version 1 refuses a share above the share of the parent cgroup, which limits the run anyway.
+      if (!(file.startsWith('cpu.cfs') && readErrorCode(error) === 'EINVAL')) throw error
+    }
+  }
+}
+
+/** The subgroup of a service in its delegated subtree: runs are beside it then, where limits are possible. */
+const ownSubgroup = 'berth'
+
+function openUnified(folder: string): string | null {
+  const mount = readRows('/proc/self/mounts', ' ').find(([, , type]) => type === 'cgroup2')?.[1]
+  const path = readRows('/proc/self/cgroup', ':')
+    .find(([number]) => number === '0')
+    ?.slice(2)
+    .join(':')
+  if (mount === undefined || path === undefined) return null
+  const own = join(mount, basename(path) === ownSubgroup ? dirname(path) : path)
+  const base = join(own, folder)
+  if (/\s/.test(own)) return null
   try {
     accessSync(join(own, 'cgroup.procs'), constants.W_OK)
     mkdirSync(base, { recursive: true })
     accessSync(join(base, 'cgroup.kill'), constants.W_OK)
+    return base
   } catch {
     return null
   }
-  return {
-    base,
-    pathOf: (runId) => join(base, runId),
-    create(runId) {
-      mkdirSync(join(base, runId), { recursive: true })
-      return join(base, runId)
-    },
-    list: () => listChildren(base),
-    close() {
-      if (listChildren(base).length === 0) removeCgroup(base)
-    },
+}
+
+/** The controllers that runs below `base` may have. Only a cgroup without processes passes one on. */
+function enableControllers(base: string): Limit[] {
+  const passesOn = (cgroup: string, name: Limit) => {
+    try {
+      writeFileSync(join(cgroup, 'cgroup.subtree_control'), `+${name}`)
+      return true
+    } catch {
+      return false
+    }
+  }
+  return limits.filter((name) => passesOn(dirname(base), name) && passesOn(base, name))
+}
+
+function openTree(name: Limit, folder: string): Tree | null {
+  const has = (list: string | undefined) => list?.split(',').includes(name)
+  const mounts = readRows('/proc/self/mounts', ' ')
+  const mount = mounts.find(([, , type, options]) => type === 'cgroup' && has(options))?.[1]
+  const own = readRows('/proc/self/cgroup', ':')
+    .find(([, controllers]) => has(controllers))
+    ?.slice(2)
+    .join(':')
+  if (mount === undefined || own === undefined) return null
+  const base = join(mount, own, folder)
+  if (/\s/.test(base)) return null
+  try {
+    mkdirSync(base, { recursive: true })
+    const [first] = filesV1[name]({ memoryBytes: 0, cpuMillis: 1000 })
+    for (const file of ['cgroup.procs', first?.[0] ?? '']) accessSync(join(base, file), constants.W_OK)
+    return { name, base }
+  } catch {
+    return null
   }
 }
 
-export const nameFolder = (spoolDir: string) =>
-  `berth-${createHash('sha256').update(spoolDir).digest('hex').slice(0, 16)}`
-
-/** The name of a service's own part of its delegated subtree: runs are beside it then, where limits are possible. */
-const ownPart = 'berth'
-
-function ownCgroup(): string | null {
-  if (process.platform !== 'linux') return null
-  const mount = readFileSync('/proc/self/mounts', 'utf8')
+const readRows = (path: string, separator: string): string[][] =>
+  readFileSync(path, 'utf8')
     .split('\n')
-    .map((line) => line.split(' '))
-    .find(([, , type]) => type === 'cgroup2')?.[1]
-  const path = /^0::(.*)$/m.exec(readFileSync('/proc/self/cgroup', 'utf8'))?.[1]
-  if (mount === undefined || path === undefined) return null
-  return join(mount, basename(path) === ownPart ? dirname(path) : path)
-}
+    .map((line) => line.split(separator))
 
-export const listChildren = (path: string): string[] =>
+const listChildren = (path: string): string[] =>
   ifThere(() => readdirSync(path, { withFileTypes: true }))?.flatMap((entry) =>
     entry.isDirectory() ? entry.name : [],
   ) ?? []
 
 /** Whether a process is in it or below; zombies do not count. */
-export function isPopulated(path: string): boolean {
-  return (ifThere(() => readFileSync(join(path, 'cgroup.events'), 'utf8')) ?? '').includes('populated 1')
-}
+export const isPopulated = (path: string): boolean =>
+  ifThere(() => readFileSync(join(path, 'cgroup.events'), 'utf8'))?.includes('populated 1') ?? false
 
 /** KILL to all processes in it and below, at once. Version 1 has no such file, and may not make one. */
 export function killCgroup(path: string): void {
@@ -103,23 +212,19 @@ export function removeCgroup(path: string): boolean {
 }
 
 /** The cgroups of a run that is over are empty; processes of a killed run may need a moment to die. */
-export async function endCgroups(paths: readonly (string | undefined)[], clock: Clock): Promise<void> {
+export async function endCgroups(paths: Iterable<string>, clock: Clock): Promise<void> {
   for (const path of paths) {
-    if (path === undefined) continue
     killCgroup(path)
     for (let looks = 0; looks < 50 && !removeCgroup(path); looks++) await clock.sleep(20)
   }
 }
 
-/** undefined: the file does not exist any more. */
+/** undefined: the file, or the cgroup that it belongs to, does not exist any more. */
 function ifThere<T>(work: () => T): T | undefined {
   try {
     return work()
   } catch (error) {
-    if (isMissingFile(error) || isNoDevice(error)) return undefined
+    if (readErrorCode(error) === 'ENOENT' || readErrorCode(error) === 'ENODEV') return undefined
     throw error
   }
 }
-
-/** The error of a cgroup file whose cgroup was removed since it was opened. */
-const isNoDevice = (error: unknown) => readErrorCode(error) === 'ENODEV'

@@ -3,13 +3,18 @@ import { join } from 'node:path'
 import { findTraits } from '../../domain/executors.ts'
 import { countProcesses } from '../../domain/spec.ts'
 import { type RunSpec, StartFailed } from '../executor.ts'
-import { buildArgv, type CarriedEnvironment, carryEnvironment, type Environment } from '../process/environment.ts'
+import {
+  buildArgv,
+  type CarriedEnvironment,
+  carryEnvironment,
+  type Environment,
+  escapeAssignment,
+} from '../process/environment.ts'
 import { rankLauncher } from '../process/scripts.ts'
 import { systemPath } from '../process/search-path.ts'
 import { sourcingShell } from './shell.ts'
 import { noMpirun } from './start-failure.ts'
 
-/** Variables by which a rank of `multiple` knows its number, from 0 on, and the number of ranks. */
 const rankVariable = 'BERTH_RANK'
 const ranksVariable = 'BERTH_RANKS'
 
@@ -44,10 +49,6 @@ export async function buildCommand(
   if (hasScripts) return { ...carried, mpirunPath, argv: [...step, ...around, ...argv] }
   return { ...carried, mpirunPath, argv: [...(ranks > 1 ? around : []), ...step, ...escapeAssignment(argv)] }
 }
-
-/** `env` reads a program with "=" in its name as a variable. */
-const escapeAssignment = (argv: readonly string[]) =>
-  argv[0]?.includes('=') ? ['/usr/bin/nice', '-n', '0', ...argv] : argv
 
 async function addLauncher(run: RunSpec, environment: Environment): Promise<readonly string[]> {
   const { launcher, resources } = run.spec

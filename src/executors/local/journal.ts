@@ -1,11 +1,10 @@
 import { appendFileSync, readFileSync, statSync } from 'node:fs'
-import { readErrorCode } from '../backend/file-errors.ts'
+import { unlessMissingSync } from '../backend/file-errors.ts'
 import type { Loss } from '../backend/spool-reader.ts'
 
 /**
- * The journal of a run: the records of its shim and of the server, in the order of the events. shim.sh is its
- * specification. A line is one write to an O_APPEND file, so lines never mix; a last line without a newline is
- * ignored.
+ * The journal of a run: records of its shim and of the server (shim.sh). Each is one write to an O_APPEND file, so lines
+ * never mix; a last line without a newline is ignored.
  */
 
 export interface Journal {
@@ -20,7 +19,6 @@ export interface Journal {
   /** TERM was sent for the stop or the deadline. */
   isTermSent: boolean
   exit: { code: number; up: number | null } | null
-  /** Further cgroups of the job. */
   limited: readonly string[]
   /** null: unknown. */
   used: Used | null
@@ -50,18 +48,9 @@ export interface ShimClaim {
   cgroup: string | null
 }
 
-/**
- * null: the journal is missing. Read synchronously: it is a few hundred bytes in the page cache (30 µs), and four
- * switches to the thread pool would cost ten times that at the start of every job.
- */
-export function readJournal(path: string): Journal | null {
-  try {
-    return parseJournal(readFileSync(path, 'utf8'))
-  } catch (error) {
-    if (isMissingFile(error)) return null
-    throw error
-  }
-}
+/** null: the journal is missing. Read synchronously: switches to the thread pool would cost ten times as much. */
+export const readJournal = (path: string): Journal | null =>
+  unlessMissingSync(() => parseJournal(readFileSync(path, 'utf8')))
 
 /** Reads the losses of a journal again only when its size has changed, because each poll of the output asks for them. */
 export function trackLosses(path: string): () => readonly Loss[] {
@@ -74,8 +63,6 @@ export function trackLosses(path: string): () => readonly Loss[] {
     return losses
   }
 }
-
-export const isMissingFile = (error: unknown): boolean => readErrorCode(error) === 'ENOENT'
 
 function parseJournal(text: string): Journal {
   const journal: Journal = {
@@ -151,15 +138,8 @@ const amount = (text: string | undefined) =>
   text !== undefined && /^\d{1,15}(\.\d+)?$/.test(text) ? Number(text) : null
 
 /** Ends a part of a record that a full disk took before. false: the directory of the run is missing. */
-function append(path: string, text: string): boolean {
-  try {
-    appendFileSync(path, `~\n${text}`, { mode: 0o600 })
-    return true
-  } catch (error) {
-    if (isMissingFile(error)) return false
-    throw error
-  }
-}
+const append = (path: string, text: string): boolean =>
+  unlessMissingSync(() => appendFileSync(path, `~\n${text}`, { mode: 0o600 })) !== null
 
 /** false: the run has no directory. */
 export function recordStop(path: string, { graceSeconds, up }: { graceSeconds: number; up: number }): boolean {

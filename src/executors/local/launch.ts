@@ -1,7 +1,8 @@
 import { resolve } from 'node:path'
-import { type Account, type AccountRules, findAccount, switchToAccount } from '../accounts/account.ts'
+import { type Account, findAccount, switchToAccount } from '../accounts/account.ts'
+import type { CompleteOptions } from '../backend/executor-options.ts'
 import type { RunSpec } from '../executor.ts'
-import { buildEnvironment, type Environment } from '../process/environment.ts'
+import { buildEnvironment, type Environment, expandHome } from '../process/environment.ts'
 import { buildLauncherEnvironment, buildNodeFile } from '../process/launchers.ts'
 import { jobScript } from '../process/scripts.ts'
 import { commandFolder } from '../process/search-path.ts'
@@ -11,7 +12,6 @@ import { newSession, shell, workdirScript } from './shell.ts'
 import type { RunFiles } from './spool.ts'
 import { unsentVariable } from './unsent-closures.ts'
 
-/** The process that a shim starts as the job of a run. */
 export interface Launch {
   argv: readonly string[]
   /** Seconds until the fallback deadline; 0: no deadline. */
@@ -25,17 +25,10 @@ export interface Launch {
   paths: readonly string[]
 }
 
-export interface LaunchOptions {
-  /** Environment of the server. */
-  environment: Readonly<Record<string, string | undefined>>
-  inheritNames: readonly string[]
-  accounts: AccountRules
+interface LaunchOptions extends CompleteOptions {
   /** If the pool has GPUs, a job without GPUs must not see any. */
   hasGpus: boolean
-  /** Paths of the files that the job reads. */
-  files: Pick<RunFiles, 'nodeFile' | 'closureFile' | 'inputFile' | 'unsentFile'>
-  /** Time after its maximum run time at which a run is ended also without a leader. */
-  deadlineSlackSeconds: number
+  files: RunFiles
 }
 
 /** Identifies the processes of a run that has no cgroup. */
@@ -51,7 +44,7 @@ export async function buildLaunch(run: RunSpec, options: LaunchOptions): Promise
     launcher: buildLauncherEnvironment(run, account === null && process.getuid?.() === 0),
   })
   const { HOME: home = '/' } = account?.environment ?? options.environment
-  const cwd = resolveWorkdir(spec.workdir, home)
+  const cwd = expandHome(spec.workdir ?? '~', home)
   const path = (given: string | null) => (given === null ? '' : resolve(cwd, given))
   const paths = [path(spec.stdinPath), path(spec.stdoutPath), path(spec.stderrPath)]
   const command = await buildCommand(run, environment, path)
@@ -95,8 +88,4 @@ function buildGpuEnvironment({ gpuIds }: RunSpec, hasGpus: boolean): Environment
   if (!hasGpus && gpuIds.length === 0) return {}
   const ids = gpuIds.join(',')
   return { CUDA_VISIBLE_DEVICES: ids, NVIDIA_VISIBLE_DEVICES: ids }
-}
-
-function resolveWorkdir(given: string | null, home: string): string {
-  return given === null || given === '~' ? home : given.replace(/^~\//, `${home}/`)
 }

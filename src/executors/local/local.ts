@@ -1,11 +1,11 @@
 import { existsSync } from 'node:fs'
 import { release, uptime } from 'node:os'
-import type { Clock, Time } from '../../platform/clock.ts'
-import type { Log } from '../../platform/log.ts'
+import type { Clock } from '../../platform/clock.ts'
 import { createLoop } from '../../platform/loop.ts'
 import { Outage } from '../../platform/troubles.ts'
-import { type AccountRules, describeSeparation, oneUser } from '../accounts/account.ts'
+import { describeSeparation } from '../accounts/account.ts'
 import { Alarms } from '../backend/alarms.ts'
+import { type CompleteOptions, type ExecutorOptions, optionDefaults } from '../backend/executor-options.ts'
 import { blameMachine } from '../backend/machine-trouble.ts'
 import {
   type Executor,
@@ -16,15 +16,13 @@ import {
   type RunSpec,
   StartFailed,
 } from '../executor.ts'
-import { createCgroupLimiting, type Limiting, limitNames, noLimits } from './cgroup-limits.ts'
-import { type Cgroups, endCgroups, openCgroups } from './cgroups.ts'
+import { Cgroups, endCgroups } from './cgroups.ts'
 import { type Journal, readJournal, recordStop, recordVoid } from './journal.ts'
 import { buildLaunch } from './launch.ts'
 import { findAddress } from './machine.ts'
 import { readOutput } from './output.ts'
 import { type IdentifiedDirectory, Presence, spoolMissingMessage } from './presence.ts'
 import { readBootId } from './processes.ts'
-import { deadlineGraceSeconds } from './spawn.ts'
 import { Spawner } from './spawner.ts'
 import { listRuns, locateFiles, makeRunFolder, makeRuns, type RunFiles, removeFiles } from './spool.ts'
 import { catchSpoolTrouble } from './start-failure.ts'
@@ -37,42 +35,28 @@ import { Watchdog } from './watchdog.ts'
  * Runs as processes of this machine. They outlive the server: shim.sh is their parent and its specification, and the
  * journal of a run is the only truth about it. A handle is the run's id.
  *
- * - start: makes the directory and starts a shim, which takes the claim or finds it taken. A crash at any point leaves
- *   a claimed run, or an unclaimed run that the next start starts. So the command runs at most once.
- * - stop: writes the record, then sends TERM to the group of the job; if the server is killed in between, the next server
- *   sends it. At the end of the grace this server or the next one kills the whole job (supervision.ts), whether it leads or
- *   not; while no server runs, the watchdog does (watchdog.sh). The same holds for the fallback deadline of a run.
+ * - start: makes the directory and starts a shim, which takes the claim or finds it taken, so the command runs at most
+ *   once.
+ * - stop: writes the record, then sends TERM to the group of the job. At the end of the grace any server of the
+ *   directory kills the whole job (supervision.ts), or the watchdog while no server runs. The same holds for the
+ *   fallback deadline of a run.
  *
  * A run without a claim is voided by a claim of the server: at a stop, and after `claimMs`.
  *
- * A job can reach its own processes and the write ends of its two output pipes. The supervisor and the
- * readers of its output are processes of the server's account in another session, and outside of the job's cgroup;
- * spool and journal belong to the server, in folders with mode 0700. So a job of another account cannot touch them.
+ * Supervisor and readers of the output run as the server, in another session and outside of the job's cgroup; spool and
+ * journal are in folders with mode 0700. So a job of another account cannot touch them.
  */
 
-export interface LocalOptions {
+export interface LocalOptions extends ExecutorOptions {
   spoolDir: string
   /** Absent: only the spool itself is checked. */
   dataDirectory?: IdentifiedDirectory
-  /** Environment of the server; a job inherits the fixed list of it, and `inheritNames`. */
-  environment: Readonly<Record<string, string | undefined>>
-  inheritNames?: readonly string[]
-  /** Which accounts its runs may use; absent: there is one user. */
-  accounts?: AccountRules
   /** The pool has GPUs: a job without GPUs sees none. */
   hasGpus?: boolean
-  /** Time after its maximum run time at which a run is ended also without a leader. */
-  deadlineSlackSeconds?: number
-  /** How much of each output stream is kept on disk; the rest is counted and dropped. */
-  logBytesMax?: number
   /** false: as on a machine where no cgroup can be made. */
   usesCgroups?: boolean
-  clock: Clock
-  time: Time
-  log: Log
 }
 
-const streamBytesMaxDefault = 16 * 1024 ** 3
 /** A shim that has not taken its claim for this long never will. */
 const claimMs = 30_000
 /** How often a server that follows no run, because it does not lead, looks for overdue runs. */
@@ -87,12 +71,11 @@ export async function createLocalExecutor(options: LocalOptions): Promise<LocalE
 
 export class LocalExecutor implements Executor {
   readonly name = 'local'
-  readonly #options: LocalOptions
+  readonly #options: LocalOptions & CompleteOptions
   readonly #clock: Clock
   readonly #presence: Presence
   readonly #machine: WatchedMachine
-  readonly #cgroups: Cgroups | null
-  readonly #limiting: Limiting
+  readonly #cgroups: Cgroups
   readonly #watchdog: Watchdog
   readonly #alarms: Alarms
   readonly #spawner: Spawner
@@ -103,19 +86,12 @@ export class LocalExecutor implements Executor {
 
   constructor(options: LocalOptions, bootId: string) {
     const { spoolDir, clock, time, log, dataDirectory = null, usesCgroups = true } = options
-    this.#options = options
+    this.#options = { ...optionDefaults, ...options }
     this.#clock = clock
-    this.#presence = new Presence({ spoolDir, dataDirectory, log })
-    this.#machine = {
-      bootId,
-      uptimeSeconds: uptime,
-      nowMs: () => time.nowMs(),
-      ip: findAddress(),
-      cleared: new Set(),
-    }
-    this.#cgroups = usesCgroups ? openCgroups(spoolDir) : null
-    this.#limiting = usesCgroups ? createCgroupLimiting(spoolDir, this.#cgroups) : noLimits
-    this.#watchdog = new Watchdog({ spoolDir, graceSeconds: deadlineGraceSeconds, clock })
+    this.#presence = new Presence(spoolDir, dataDirectory, log)
+    this.#machine = { bootId, nowMs: () => time.nowMs(), ip: findAddress(), cleared: new Set() }
+    this.#cgroups = new Cgroups(usesCgroups ? spoolDir : null)
+    this.#watchdog = new Watchdog(spoolDir, clock)
     this.#alarms = new Alarms(clock)
     this.#spawner = new Spawner(spoolDir, clock, (runId) => this.#alarms.ring(runId))
     const runOnce = () => this.#endOverdue()
@@ -130,8 +106,8 @@ export class LocalExecutor implements Executor {
   }
 
   /**
-   * A run that an earlier leader may have started is unknown while the spool is away, and so is a run that was being
-   * started when the spool disappeared. Both wait here: a failure would start the job again beside it.
+   * While the spool is away, a run that an earlier leader may have started is unknown, and so is a run whose start was
+   * in progress. Both wait here: a failure would start the job a second time.
    */
   async start(run: RunSpec, unwanted?: AbortSignal, tell?: (info: string) => void): Promise<Handle> {
     const files = this.#locate(run.runId)
@@ -210,13 +186,13 @@ export class LocalExecutor implements Executor {
 
   async describe(): Promise<ExecutorDescription> {
     const available = this.#presence.isHere()
-    const unenforced = limitNames.filter((name) => !this.#limiting.kept.includes(name))
+    const { unenforced, base } = this.#cgroups
     const sentences = [
       available ? null : spoolMissingMessage,
       unenforced.length === 0 ? null : `${unenforced.join(', ')}: planned with, not enforced`,
-      this.#cgroups === null ? withoutCgroups : null,
+      base === null ? withoutCgroups : null,
       sameAccount,
-      describeSeparation(this.#options.accounts ?? oneUser),
+      describeSeparation(this.#options.accounts),
     ]
     const message = sentences.filter((sentence) => sentence !== null).join('. ')
     return { version: release(), available, unenforced, message }
@@ -227,8 +203,7 @@ export class LocalExecutor implements Executor {
     await this.#overdue.stop()
     this.#spawner.close()
     this.#watchdog.close()
-    this.#limiting.close()
-    this.#cgroups?.close()
+    this.#cgroups.close()
   }
 
   #locate(runId: string): RunFiles | null {
@@ -240,15 +215,11 @@ export class LocalExecutor implements Executor {
     if (catchSpoolTrouble(() => this.#presence.readJournal(files.journal))?.claim) return runId
     try {
       catchSpoolTrouble(() => makeRunFolder(files))
-      const { environment, inheritNames = [], hasGpus = false, deadlineSlackSeconds = 10 } = this.#options
-      const { accounts = oneUser, logBytesMax = streamBytesMaxDefault } = this.#options
-      const from = { environment, inheritNames, accounts, hasGpus, deadlineSlackSeconds, files }
-      const launch = await buildLaunch(run, from)
+      const launch = await buildLaunch(run, { hasGpus: false, ...this.#options, files })
       if (launch.limitSeconds > 0) this.#watchdog.ensure()
-      const cgroup = this.#cgroups?.create(runId) ?? null
-      const limited = this.#limiting.impose({ runId, cgroup, spec: run.spec })
+      const cgroups = this.#cgroups.create(runId, run.spec)
       const { bootId } = this.#machine
-      await this.#spawner.spawn({ launch, files, bootId, cgroup, limited, streamBytesMax: logBytesMax })
+      await this.#spawner.spawn({ launch, files, bootId, ...cgroups, streamBytesMax: this.#options.logBytesMax })
     } catch (error) {
       await this.#discard(files)
       throw blameMachine(error)
@@ -286,9 +257,8 @@ export class LocalExecutor implements Executor {
   async #remove(files: RunFiles): Promise<void> {
     this.#presence.assertHere()
     const journal = this.#presence.readJournal(files.journal)
-    const cgroup = journal?.claim?.cgroup ?? this.#cgroups?.pathOf(files.runId)
-    const limited = journal?.limited.length ? journal.limited : this.#limiting.pathsOf(files.runId)
-    await endCgroups([cgroup, ...limited], this.#clock)
+    const recorded = [journal?.claim?.cgroup ?? [], journal?.limited ?? []].flat()
+    await endCgroups(new Set([...recorded, ...this.#cgroups.pathsOf(files.runId)]), this.#clock)
     this.#machine.cleared.delete(files.runId)
     this.#unclaimed.delete(files.runId)
     await removeFiles(files)
@@ -296,15 +266,15 @@ export class LocalExecutor implements Executor {
 
   /** A cgroup is made after the directory of its run, so a cgroup without a directory is a leftover. */
   #removeLeftoverCgroups(): void {
-    for (const runId of new Set([...(this.#cgroups?.list() ?? []), ...this.#limiting.list()]))
+    for (const runId of this.#cgroups.list())
       if (!existsSync(`${this.#options.spoolDir}/runs/${runId}`) && this.#presence.isHere())
-        void endCgroups([this.#cgroups?.pathOf(runId), ...this.#limiting.pathsOf(runId)], this.#clock)
+        void endCgroups(this.#cgroups.pathsOf(runId), this.#clock)
   }
 
   async #observe(files: RunFiles): Promise<Observation> {
     const { runId } = files
-    const run = { files, read: () => this.#presence.readJournal(files.journal) }
-    const observation = await judgeRun(run, this.#machine)
+    const judge = () => judgeRun(files, () => this.#presence.readJournal(files.journal), this.#machine)
+    const observation = await judge()
     if (observation.state !== 'starting') {
       this.#unclaimed.delete(runId)
       return observation
@@ -313,7 +283,7 @@ export class LocalExecutor implements Executor {
     this.#unclaimed.set(runId, seenMs)
     if (this.#clock.monotonicMs() - seenMs < claimMs) return observation
     this.#voidClaim(files)
-    return judgeRun(run, this.#machine)
+    return judge()
   }
 
   #addUnsentClosure(files: RunFiles, observation: Observation): Observation {
@@ -329,7 +299,7 @@ export class LocalExecutor implements Executor {
     for (const runId of await listRuns(this.#options.spoolDir)) {
       const files = this.#locate(runId)
       const journal = files && readJournal(files.journal)
-      if (files && journal && isOverdue(journal, this.#machine.uptimeSeconds())) await this.#observe(files)
+      if (files && journal && isOverdue(journal, uptime())) await this.#observe(files)
     }
   }
 

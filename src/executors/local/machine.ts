@@ -2,9 +2,8 @@ import { execFile } from 'node:child_process'
 import { availableParallelism, cpus, hostname, networkInterfaces, totalmem } from 'node:os'
 import { promisify } from 'node:util'
 import type { Log } from '../../platform/log.ts'
-import { isMissingFile } from './journal.ts'
+import { readErrorCode } from '../backend/file-errors.ts'
 
-/** This machine as a node for jobs. */
 export interface Machine {
   host: string
   cpuMillis: number
@@ -58,7 +57,7 @@ async function detectGpus(log: Log): Promise<Gpu[]> {
     const { stdout: banner } = await run('nvidia-smi', [], { timeout: queryTimeoutMs })
     return parseGpus(stdout, banner)
   } catch (error) {
-    if (isMissingFile(error)) return []
+    if (readErrorCode(error) === 'ENOENT') return []
     const { code, path, syscall } = error as NodeJS.ErrnoException
     if (syscall?.startsWith('spawn') && closedPath.has(code ?? '')) {
       const why = `${path} or a folder of the PATH cannot be read; declare the GPUs in the configuration if there are any`

@@ -1,16 +1,14 @@
-import { type FSWatcher, watch } from 'node:fs'
 import { basename } from 'node:path'
 import type { Clock } from '../../platform/clock.ts'
 import type { Log } from '../../platform/log.ts'
 import { Outage } from '../../platform/troubles.ts'
 import type { Alarm } from '../backend/alarms.ts'
+import { watchDirectory } from '../backend/directory-watch.ts'
 import { followSpool } from '../backend/spool-reader.ts'
 import type { LogChunk, Observation } from '../executor.ts'
-import { isMissingFile, readJournal, trackLosses } from './journal.ts'
+import { readJournal, trackLosses } from './journal.ts'
 import type { Presence } from './presence.ts'
 import { openSpool, type RunFiles } from './spool.ts'
-
-/** Reads the output of one run from its spool until the run is over. While the spool is away, it waits. */
 
 interface OutputOptions {
   files: RunFiles
@@ -36,7 +34,9 @@ export async function* readOutput(options: OutputOptions): AsyncGenerator<LogChu
   const { files, from, signal, alarm, presence, clock, log } = options
   while (!presence.isHere() && !signal.aborted) await clock.sleep(pollMs, signal)
   if (signal.aborted) return
-  const watcher = watchOutput(files, alarm, log)
+  const { directory } = files
+  const names = [files.stdout, files.stderr].map((path) => basename(path))
+  const watcher = watchDirectory({ directory, isRelevant: (name) => names.includes(name), alarm, log })
   let hasEvents = watcher !== null
   watcher?.once('error', () => {
     hasEvents = false
@@ -80,18 +80,4 @@ function openFiles({ files, presence }: OutputOptions): ReturnType<typeof openSp
   if (spool) return spool
   presence.assertHere()
   return openSpool(files)
-}
-
-function watchOutput({ directory, stdout, stderr }: RunFiles, alarm: Alarm, log: Log): FSWatcher | null {
-  const names: ReadonlySet<string | null> = new Set([basename(stdout), basename(stderr), null])
-  try {
-    const watcher = watch(directory, { persistent: false }, (_, name) => {
-      if (names.has(name)) alarm.ring()
-    })
-    watcher.on('error', (err) => log.debug({ err, directory }, 'a watch of output ended; polling it'))
-    return watcher
-  } catch (err) {
-    if (!isMissingFile(err)) log.warn({ err, directory }, 'cannot watch the output of a run; polling it')
-    return null
-  }
 }

@@ -16,9 +16,8 @@ const checkMs = 10_000
 type Checked = Pick<Launch, 'cwd' | 'mpirunPath' | 'paths' | 'account'>
 
 /**
- * Refuses a run whose account cannot enter its working directory, find its launcher, or use the files that the spec names
- * for its streams. A process of that account checks before the run: the server may be root and see more, and its refusals
- * must not show that to another account.
+ * Refuses a run whose account cannot enter its working directory, find its launcher, or use the files of its streams. A
+ * process of that account checks: the server may be root and see more, and its refusals must not show that.
  */
 export async function checkPaths({ cwd, mpirunPath, paths, account }: Checked): Promise<void> {
   const isPlain = mpirunPath === '' && paths.every((path) => path === '')

@@ -13,10 +13,9 @@ const pipesPerBatch = 32
 const run = promisify(execFile)
 
 /**
- * Pipes for the output of runs. Unlike a file, a pipe cannot be truncated by a job that opens /dev/stdout or
- * /dev/stderr again, and its reader decides how much is kept. Node cannot make pipes, so `mkfifo` makes many names at
- * once (5 ms, once in `pipesPerBatch / 2` runs). Each is opened and its name removed, so the kernel frees the pipes of
- * a server that dies.
+ * Pipes for the output of runs. Unlike a file, a pipe cannot be truncated by a job that opens /dev/stdout again, and
+ * its reader decides how much is kept. Node cannot make pipes, so `mkfifo` makes many at once (5 ms). Each is opened
+ * and its name removed, so the kernel frees the pipes of a server that dies.
  */
 export class PipeStock {
   readonly #parentDirectory: string

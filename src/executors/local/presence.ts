@@ -8,24 +8,15 @@ import { StartFailed } from '../executor.ts'
 import { type Journal, readJournal } from './journal.ts'
 
 /**
- * Detects a missing spool. A data directory may disappear for a while, because it was moved or its file system was
- * unmounted. Then every run looks like a run whose folder was deleted. So a missing file counts only while the spool is
- * here: the folder `runs` exists, and the file `id` of the data directory has the id that it had at the start. Otherwise
- * the executor is unavailable: it does not end or create runs, and reports no end.
+ * Detects a missing spool. When the data directory is moved or unmounted for a while, every run looks like a run whose
+ * folder was deleted. So a missing file counts only while the folder `runs` exists and the file `id` of the data
+ * directory has the id of the start. Otherwise the executor neither ends nor creates runs, and reports no end.
  */
 
-/** The data directory of the server. */
 export interface IdentifiedDirectory {
   path: string
   /** Content of its file `id`. */
   id: string
-}
-
-interface PresenceOptions {
-  spoolDir: string
-  /** null: only `runs` is checked. */
-  dataDirectory: IdentifiedDirectory | null
-  log: Log
 }
 
 /** How often a waiting start looks for the spool. */
@@ -33,15 +24,14 @@ const pollMs = 250
 
 export class Presence {
   readonly #runs: string
-  readonly #idFile: string | null
-  readonly #id: string | null
+  /** null: only `runs` is checked. */
+  readonly #dataDirectory: IdentifiedDirectory | null
   readonly #log: Log
   #isAway = false
 
-  constructor({ spoolDir, dataDirectory, log }: PresenceOptions) {
+  constructor(spoolDir: string, dataDirectory: IdentifiedDirectory | null, log: Log) {
     this.#runs = join(spoolDir, 'runs')
-    this.#idFile = dataDirectory && join(dataDirectory.path, 'id')
-    this.#id = dataDirectory?.id ?? null
+    this.#dataDirectory = dataDirectory
     this.#log = log
   }
 
@@ -91,8 +81,11 @@ export class Presence {
 
   #check(): Error | null {
     try {
-      if (this.#idFile !== null && readFileSync(this.#idFile, 'utf8').trim() !== this.#id)
-        return new Error(`${this.#idFile} has the id of another data directory`)
+      if (this.#dataDirectory) {
+        const idFile = join(this.#dataDirectory.path, 'id')
+        if (readFileSync(idFile, 'utf8').trim() !== this.#dataDirectory.id)
+          return new Error(`${idFile} has the id of another data directory`)
+      }
       statSync(this.#runs)
       return null
     } catch (error) {

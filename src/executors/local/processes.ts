@@ -4,10 +4,7 @@ import { readFile } from 'node:fs/promises'
 import { promisify } from 'node:util'
 import { readErrorCode } from '../backend/file-errors.ts'
 
-/**
- * Processes as the system shows them. Pids are reused, so a process is identified by its pid and its birth in the same
- * boot. Zombies count as dead: they run nothing, and their parent is not this server.
- */
+/** A process is identified by its pid and its birth in the same boot. Zombies count as dead. */
 
 export interface ProcessSeen {
   pid: number
@@ -34,13 +31,9 @@ export async function findProcess(pid: number): Promise<ProcessSeen | null> {
   return text === null ? null : parseStat(text)
 }
 
-/** Whether the process is dead and not reaped yet. */
 export const isZombie = (pid: number): boolean => isLinux && /\) Z/.test(readProc(pid, 'stat') ?? '')
 
-/**
- * All living processes. Reads the whole process table (5 ms for 300 processes): only at the end of a run without a
- * cgroup.
- */
+/** Reads the whole process table (5 ms for 300 processes). */
 export async function listProcesses(): Promise<ProcessSeen[]> {
   if (!isLinux) return listByPs(['-A'])
   return readdirSync('/proc').flatMap((name) => {

@@ -5,18 +5,16 @@ import { basename, join } from 'node:path'
 import type { Account } from '../accounts/account.ts'
 
 /**
- * Files that a job reads, in the directory of the run. Another account cannot enter that, so its files are in separate
- * directories with unguessable names that only the server may change; `link` in the directory of the run points there.
+ * Files that a job reads, in the directory of the run. Files for another account are in separate directories with
+ * unguessable names that only the server may change; `link` in the directory of the run points there.
  */
 
-/** Every account can read the file. */
 export async function writeNodeFile(link: string, text: string, account: Account | null): Promise<string> {
   const path = account ? join(await makeReachableFolder(link), 'nodes') : link
   await writeOnce(path, text, 0o444)
   return path
 }
 
-/** Only the account of the job can read the file. */
 export async function writeSecretFile(link: string, text: string, account: Account | null): Promise<string> {
   const path = account ? join(await makeReachableFolder(link), basename(link)) : link
   await writeOnce(path, text, 0o600)
@@ -29,7 +27,6 @@ export async function removeLinkTarget(link: string): Promise<void> {
   if (directory !== null) await rm(directory, { recursive: true, force: true })
 }
 
-/** Made once per run, for any number of starts and servers. */
 async function makeReachableFolder(link: string): Promise<string> {
   await ignoreExisting(symlink(join(tmpdir(), `berth-${randomUUID()}`), link))
   const directory = await readlink(link)

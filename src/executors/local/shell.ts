@@ -1,8 +1,6 @@
 import { existsSync } from 'node:fs'
 import { readScript } from '../process/scripts.ts'
 
-/** The shells of this machine, and the scripts that they run. */
-
 const find = (...paths: string[]) => paths.find((path) => existsSync(path))
 const first = (...paths: string[]) => find(...paths) ?? '/bin/sh'
 /** dash starts several times faster than bash. */

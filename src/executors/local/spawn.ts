@@ -19,21 +19,16 @@ export interface ShimOrder {
   launch: Launch
   files: RunFiles
   bootId: string
-  /** null: the run has no cgroup. */
   cgroup: string | null
   /** Further cgroups, with limits. */
   limited: readonly string[]
-  /** The limit of each output stream. */
   streamBytesMax: number
 }
 
 /** The grace after TERM at the fallback deadline. */
 export const deadlineGraceSeconds = 30
 
-/**
- * Starts a shim as the leader of a new session and waits until it has taken the claim; throws if the shim is over without
- * a claim. The shim reports through a pipe, so nothing is polled, and a server that dies meanwhile breaks nothing.
- */
+/** Starts a shim in a new session and waits for its claim; throws if the shim is over without a claim. */
 export async function spawnShim(
   order: ShimOrder,
   { pipes, onExit }: { pipes: PipeStock; onExit: () => void },

@@ -3,11 +3,9 @@ import { StartFailed } from '../executor.ts'
 /** Messages of the spawner's process to the server: the answer to an order, or the end of a run. */
 export type SpawnerMessage = { order: number; failure: Failure | null } | { ended: string }
 
-/** An error of a start. */
 export interface Failure {
   reason: StartFailed['reason'] | null
   message: string
-  /** The code of a system error. */
   code: string | null
   cause: Failure | null
 }

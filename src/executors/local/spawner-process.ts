@@ -1,12 +1,11 @@
-import { closeInheritedFiles } from './inherited-files.ts'
+import { closeSync, readdirSync, readFileSync } from 'node:fs'
 import { PipeStock } from './pipes.ts'
 import { type ShimOrder, spawnShim } from './spawn.ts'
 import { encodeFailure, type SpawnerMessage } from './spawner-messages.ts'
 
-/**
- * The program of spawner.ts. It ignores the signals that end programs: a service manager may send them to the server and
- * to this process together, and the server starts runs until it has stopped. It exits when the server disconnects.
- */
+/** The program of spawner.ts. A service manager may send it signals together with the server: it ignores them. */
+
+const closeOnExec = 0o2000000
 closeInheritedFiles()
 const [, , spoolDir = ''] = process.argv
 const pipes = new PipeStock(spoolDir)
@@ -23,3 +22,26 @@ process.on('message', async ({ number, order }: { number: number; order: ShimOrd
 process.on('disconnect', () => process.exit())
 // On SIGUSR1 Node would open its debugger.
 for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGUSR1', 'SIGUSR2'] as const) process.on(signal, () => undefined)
+
+/**
+ * Closes the files that this process inherited from the program that started the server, such as the lock of a service
+ * manager: jobs would get them. Node marks inherited files as close-on-exec only up to the first unused number above
+ * 15.
+ */
+function closeInheritedFiles(): void {
+  if (process.platform !== 'linux') return
+  for (const name of readdirSync('/proc/self/fdinfo')) {
+    const file = Number(name)
+    if (file > 2 && isInheritable(file)) closeSync(file)
+  }
+}
+
+function isInheritable(file: number): boolean {
+  try {
+    const flags = /^flags:\s*([0-7]+)$/m.exec(readFileSync(`/proc/self/fdinfo/${file}`, 'utf8'))?.[1]
+    return flags !== undefined && (Number.parseInt(flags, 8) & closeOnExec) === 0
+  } catch {
+    // The file by which the folder was read.
+    return false
+  }
+}

@@ -5,9 +5,9 @@ import type { ShimOrder } from './spawn.ts'
 import { decodeFailure, type Failure, type SpawnerMessage } from './spawner-messages.ts'
 
 /**
- * The process that starts the shims. A fork copies the page tables of its parent: 12 ms of processor time for a server
- * of 400 MiB, 1 ms for this process. It is started with the first run, and again if it ends; it ends with its server,
- * and shims continue. An order without an answer is sent again: of two shims of one run one takes the claim.
+ * The process that starts the shims, because a fork of a large server is slow: 12 ms at 400 MiB, 1 ms for this process.
+ * It starts with the first run, again if it ends, and ends with its server; shims continue. An unanswered order is sent
+ * again: of two shims of one run one takes the claim.
  */
 
 interface PendingOrder {

@@ -13,9 +13,8 @@ import {
 import { mkdir, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { readErrorCode } from '../backend/file-errors.ts'
+import { readErrorCode, unlessMissingSync } from '../backend/file-errors.ts'
 import type { Spool, Stream } from '../backend/spool-reader.ts'
-import { isMissingFile } from './journal.ts'
 import { removeLinkTarget } from './run-files.ts'
 
 /** Paths of the files of a run, in the spool, which only the account of the server may enter. */
@@ -27,7 +26,6 @@ export interface RunFiles {
   stderr: string
   /** The node file, or a link to its directory. */
   nodeFile: string
-  /** The same for the closure of an earlier run, and for the input of a handler. */
   closureFile: string
   inputFile: string
   /** The same for unsent closures of a handler (unsent-closures.ts). */
@@ -88,10 +86,8 @@ export function makeRunFolder({ directory }: RunFiles): void {
   }
 }
 
-/** Ids of the runs that have files here. */
 export const listRuns = (spoolDir: string): Promise<string[]> => readdir(join(spoolDir, 'runs'))
 
-/** Bytes of output in the spool. */
 export function readSizes({ stdout, stderr }: RunFiles): { stdout: number; stderr: number } {
   const sizeOf = (path: string) => statSync(path, { throwIfNoEntry: false })?.size ?? 0
   return { stdout: sizeOf(stdout), stderr: sizeOf(stderr) }
@@ -101,10 +97,7 @@ export function readSizes({ stdout, stderr }: RunFiles): { stdout: number; stder
 export const waitsForDisk = ({ directory }: RunFiles): boolean =>
   ['room.stdout', 'room.stderr'].some((name) => existsSync(join(directory, name)))
 
-/**
- * Reads up to this size are synchronous: a line that was written a moment ago is in the page cache, and a switch to the
- * thread pool and back would cost ten times as much. Larger reads may have to wait for the disk.
- */
+/** Smaller reads are synchronous: fresh lines are in the page cache, and the thread pool costs ten times as much. */
 const syncReadBytesMax = 16_384
 
 /** null: its files are missing. Sizes are read synchronously: a few µs, and most polls find nothing new. */
@@ -134,11 +127,4 @@ export function openSpool({ stdout, stderr }: RunFiles): (Spool & { close(): voi
 const readFrom = promisify(read)
 
 /** null: the file is missing. */
-export function openIfExists(path: string): number | null {
-  try {
-    return openSync(path, 'r')
-  } catch (error) {
-    if (isMissingFile(error)) return null
-    throw error
-  }
-}
+export const openIfExists = (path: string): number | null => unlessMissingSync(() => openSync(path, 'r'))

@@ -1,3 +1,4 @@
+import { uptime } from 'node:os'
 import { isPopulated, killCgroup, removeCgroup } from './cgroups.ts'
 import { type Journal, recordCuts, recordDeadline, recordTerm, type ShimClaim } from './journal.ts'
 import { runIdVariable } from './launch.ts'
@@ -6,28 +7,20 @@ import { deadlineGraceSeconds } from './spawn.ts'
 import { type RunFiles, readSizes, waitsForDisk } from './spool.ts'
 
 /**
- * The server's part of the supervision. Each inspection does what is overdue by the journal: KILL after a grace, TERM and
- * KILL at the fallback deadline, and the end of a shim that hangs. The journal is enough, so it works after a restart too.
+ * The server's part of the supervision. Each inspection does what is overdue by the journal: KILL after a grace, TERM
+ * and KILL at the fallback deadline, and the end of a shim that hangs.
  *
- * If the run has a cgroup, that is the job. If not, the job is what one scan of the process table finds: the members of
- * its session and group, and all processes that began with the run's BERTH_RUN_ID in their environment, if the server
- * may read that. A process of another session that has cleared its environment is not found.
+ * The cgroup of a run is its job. Without a cgroup the job is the members of its session and group, and all processes
+ * that began with the run's BERTH_RUN_ID, if the server may read that. A process of another session that has cleared
+ * its environment is not found.
  */
 export interface WatchedMachine {
   bootId: string
-  /** Seconds since the last boot. */
-  uptimeSeconds(): number
   /** Address of this machine; null: others cannot reach it. */
   ip: string | null
-  /** Time of the database. */
   nowMs(): number
   /** Runs without a cgroup that had no process at the last inspection. */
   cleared: Set<string>
-}
-
-export interface WatchedRun {
-  files: RunFiles
-  read(): Journal | null
 }
 
 /** The journal of a run whose shim took the claim. */
@@ -35,10 +28,7 @@ export type ClaimedJournal = Journal & { claim: ShimClaim }
 
 /** The shim ends leftovers itself within this time after its exit record. */
 const leftoverSeconds = 0.5
-/**
- * A shim that still waits for its readers after this time never ends by itself: a process that left the job and was not
- * found holds a pipe of its output.
- */
+/** A shim that still waits for its readers then never ends: an unknown process holds a pipe of its output. */
 const hungSeconds = 10
 /** The last act of a shim needs a moment to take effect; until then nothing is searched for. */
 const dyingSeconds = 0.1
@@ -59,19 +49,19 @@ export async function findShim({ pid, born }: ShimClaim): Promise<ProcessSeen | 
 
 /** Ends overdue processes of the run; returns whether any process of it is alive. */
 export async function superviseRun(
-  run: WatchedRun,
+  files: RunFiles,
   journal: ClaimedJournal,
-  machine: WatchedMachine,
+  { cleared }: WatchedMachine,
 ): Promise<boolean> {
   if (await findShim(journal.claim)) {
-    await endOverdueJob(run, journal, machine.uptimeSeconds())
+    await endOverdueJob(files, journal, uptime())
     return true
   }
-  const isJobLeft = await endOrphanedJob(run.files.runId, journal, machine)
-  return (await endReaders(journal, machine)) || isJobLeft
+  const isJobLeft = await endOrphanedJob(files.runId, journal, cleared)
+  return (await endReaders(journal)) || isJobLeft
 }
 
-async function endOverdueJob({ files }: WatchedRun, journal: ClaimedJournal, up: number): Promise<void> {
+async function endOverdueJob(files: RunFiles, journal: ClaimedJournal, up: number): Promise<void> {
   const { claim, exit, stopUp, deadline } = journal
   // The server or watchdog that recorded it was killed before it sent TERM. After the grace, KILL follows without it.
   const isInGrace = deadline !== null || (stopUp !== null && up < stopUp)
@@ -124,7 +114,7 @@ export async function killJob(runId: string, journal: ClaimedJournal): Promise<v
 }
 
 /** Kills the job of a dead shim; returns whether a process of it is left. */
-async function endOrphanedJob(runId: string, journal: ClaimedJournal, { cleared }: WatchedMachine): Promise<boolean> {
+async function endOrphanedJob(runId: string, journal: ClaimedJournal, cleared: Set<string>): Promise<boolean> {
   const { cgroup } = journal.claim
   if (cgroup !== null) {
     // Without its shim, no process enters it any more.
@@ -139,10 +129,10 @@ async function endOrphanedJob(runId: string, journal: ClaimedJournal, { cleared 
 }
 
 /** Ends the group of a dead shim: its readers, which end with the job. Returns whether one is left. */
-async function endReaders({ claim, exit }: ClaimedJournal, machine: WatchedMachine): Promise<boolean> {
+async function endReaders({ claim, exit }: ClaimedJournal): Promise<boolean> {
   if (!sendSignal(-claim.pid, 0)) return false
   const waitSeconds = isZombie(claim.pid) ? reapedSeconds : dyingSeconds
-  if (typeof exit?.up === 'number' && machine.uptimeSeconds() - exit.up < waitSeconds) return true
+  if (typeof exit?.up === 'number' && uptime() - exit.up < waitSeconds) return true
   const members = (await listProcesses()).filter((seen) => seen.group === claim.pid)
   if (members.length === 0 || members.some((member) => isForeign(member, claim, exit))) return false
   sendSignal(-claim.pid, 'SIGTERM')

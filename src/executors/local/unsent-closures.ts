@@ -4,9 +4,8 @@ import { closureBytesMax, hasInfinite, isDeeper, jsonDepthMax } from '../../doma
 import { openIfExists, type RunFiles } from './spool.ts'
 
 /**
- * Closures that a handler has saved and that no server has stored, one per line, the newest last. The host appends a line
- * before it sends, and empties the file when the newest is stored, so the lines of a killed handler are not stored yet.
- * The file belongs to the account of the job, so its content is checked like a closure that the job sends.
+ * Closures that a handler has saved and that no server has stored, one per line, the newest last. The file belongs to
+ * the account of the job, so its content is checked like a closure that the job sends.
  */
 
 /** Names the file to the host of a handler (src/handler/unsent.ts). */

@@ -1,7 +1,9 @@
+import { uptime } from 'node:os'
 import { signalFromExitCode } from '../backend/exit-code.ts'
 import type { Ended, Observation } from '../executor.ts'
 import type { Journal } from './journal.ts'
-import { superviseRun, type WatchedMachine, type WatchedRun } from './supervision.ts'
+import type { RunFiles } from './spool.ts'
+import { superviseRun, type WatchedMachine } from './supervision.ts'
 
 /**
  * The state of a run by its journal and the process table. The exit record counts, not the pid; but a run is over only
@@ -11,8 +13,12 @@ import { superviseRun, type WatchedMachine, type WatchedRun } from './supervisio
 const KILL = 9
 const TERM = 15
 
-export async function judgeRun(run: WatchedRun, machine: WatchedMachine): Promise<Observation> {
-  const journal = run.read()
+export async function judgeRun(
+  files: RunFiles,
+  readJournal: () => Journal | null,
+  machine: WatchedMachine,
+): Promise<Observation> {
+  const journal = readJournal()
   if (!journal) return { state: 'gone' }
   const { claim, session, exit, stopUp } = journal
   if (!claim) return { state: 'starting' }
@@ -26,7 +32,7 @@ export async function judgeRun(run: WatchedRun, machine: WatchedMachine): Promis
   }
   // People may signal the leader of the process group of the job.
   const nativeId = session ? { nativeId: String(session.pid) } : {}
-  if (await superviseRun(run, { ...journal, claim }, machine))
+  if (await superviseRun(files, { ...journal, claim }, machine))
     return {
       state: 'running',
       ...describeTimes(journal, machine),
@@ -34,7 +40,7 @@ export async function judgeRun(run: WatchedRun, machine: WatchedMachine): Promis
       ...(machine.ip !== null && { ip: machine.ip }),
     }
   // The exit record may have been written during the scan of the processes; now that all are over, no more records come.
-  const last = exit ? journal : (run.read() ?? journal)
+  const last = exit ? journal : (readJournal() ?? journal)
   return { ...describeEnd(last), ...describeTimes(last, machine), ...nativeId }
 }
 
@@ -55,8 +61,7 @@ function describeUsage(used: Journal['used']): Pick<Ended, 'usage'> {
   }
 }
 
-const toMoment = (up: number, machine: WatchedMachine) =>
-  new Date(machine.nowMs() - (machine.uptimeSeconds() - up) * 1000)
+const toMoment = (up: number, machine: WatchedMachine) => new Date(machine.nowMs() - (uptime() - up) * 1000)
 
 function describeTimes({ claim, exit }: Journal, machine: WatchedMachine): Pick<Ended, 'startedAt' | 'finishedAt'> {
   return {

@@ -1,10 +1,7 @@
 import { StartFailed } from '../executor.ts'
 import { readScript } from './scripts.ts'
 
-/**
- * The X11 display of a run: a container beside that of the job, with an X server (display.sh). They share the folder of
- * its socket and nothing else, so no other container reaches the display, with or without a network.
- */
+/** The X11 display of a run: a container with an X server (display.sh) that shares only its socket with the job. */
 
 export const displayScript = readScript(import.meta.dirname, 'display.sh')
 /** Where X servers have their sockets. */

@@ -2,9 +2,9 @@ import type { RunSpec } from '../executor.ts'
 import { removeNpmFolders } from './search-path.ts'
 
 /**
- * The environment of a job, in this order: defaults, what its launcher needs, what it inherits from the server, what the spec
- * sets, and what Berth injects; later values win. `${NAME}` in a value is replaced by the value so far; an unset
- * variable is empty.
+ * The environment of a job. Later values win: defaults, needs of its launcher, variables inherited from the server, the
+ * spec's, and those that Berth injects. `${NAME}` in a value is replaced by the value so far; an unset variable is
+ * empty.
  */
 export type Environment = Readonly<Record<string, string>>
 
@@ -15,9 +15,7 @@ const inherited = /^(HOME|USER|LOGNAME|SHELL|PATH|LANG|LC_\w+|TZ|TMPDIR)$/
 const secret = /^(BERTH_|PG[A-Z]|DATABASE_URL$)/
 
 export interface Inheritance {
-  /** Environment of the server. */
   environment: Readonly<Record<string, string | undefined>>
-  /** Names of the server's variables that jobs inherit beyond the fixed list. */
   names: readonly string[]
   /** Variables of the account of the job, if that is not the server's. */
   account: Environment
@@ -46,7 +44,6 @@ function inherit({ environment, names, account }: Inheritance): [string, string]
   return [...own, ...Object.entries(account)]
 }
 
-/** Replaces `${NAME}` and no other form. */
 function expand(text: string, lookUp: (name: string) => string | undefined): string {
   return text.replaceAll(/\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g, (_, name: string) => lookUp(name) ?? '')
 }
@@ -64,10 +61,10 @@ export interface CarriedEnvironment {
 }
 
 /**
- * The variables of a job would affect every process on the way to its command: LD_PRELOAD the loader, OPTIND and IFS a
- * shell; and a shell loses variables whose names are invalid for it. So they travel as `_1=NAME=value`, which no
- * program interprets, and `env` restores them right before the command: by reference, so that no value appears in a
- * list of processes. `late`: names of variables that are set on the way; these win.
+ * Variables such as LD_PRELOAD, OPTIND or IFS would affect every process on the way to the command, and a shell loses
+ * invalid names. So variables travel as `_1=NAME=value`, and `env` restores them right before the command: by
+ * reference, so that no value appears in a list of processes. `late`: names of variables that are set on the way; these
+ * win.
  */
 export function carryEnvironment(environment: Environment, late: readonly string[]): CarriedEnvironment {
   const variables = Object.entries(environment).map(([name, value], at) => [`_${at + 1}`, `${name}=${value}`] as const)
@@ -76,3 +73,10 @@ export function carryEnvironment(environment: Environment, late: readonly string
 }
 
 const env = '/usr/bin/env'
+
+/** `env` reads a program with "=" in its name as a variable. */
+export const escapeAssignment = (argv: readonly string[]): readonly string[] =>
+  argv[0]?.includes('=') ? ['/usr/bin/nice', '-n', '0', ...argv] : argv
+
+export const expandHome = (path: string, home: string): string =>
+  path === '~' ? home : path.replace(/^~\//, `${home}/`)

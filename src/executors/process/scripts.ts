@@ -1,10 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-/**
- * The text of a shell script of an executor, without its comments. It is passed as an argument of the shell, so an
- * upgrade of Berth cannot change a script that a shell is reading.
- */
+/** A shell script without its comments, as an argument: an upgrade cannot change a script that a shell is reading. */
 export const readScript = (directory: string, name: string) =>
   readFileSync(join(directory, name), 'utf8').replaceAll(/^ *#.*\n|^\n/gm, '')
 

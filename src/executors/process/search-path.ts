@@ -18,9 +18,8 @@ export async function readLoginPath(definitions = '/etc/login.defs'): Promise<st
 }
 
 /**
- * The PATH that npm was started with. npm prepends a node_modules/.bin for every folder from its package to the root, and
- * then its node-gyp-bin; a nested npm repeats that. With these folders, jobs would find the packages of the server, and its
- * Node before the Node of the machine.
+ * The PATH that npm was started with. npm prepends a node_modules/.bin for every folder up to the root, and its
+ * node-gyp-bin; a nested npm repeats that. Jobs would find the packages and the Node of the server there.
  */
 export function removeNpmFolders(path: string): string {
   const entries = path.split(':')

@@ -1,9 +1,6 @@
 import type { Clock, Time } from '../../platform/clock.ts'
 
-/**
- * Handles with a due moment: one timer for all of them, set for the earliest. Moments that are not after `now` are
- * yielded at once. Cost: each wake-up walks the handles that still wait.
- */
+/** Handles with a due moment: one timer for all of them, set for the earliest. */
 
 export class Agenda {
   readonly #clock: Clock

@@ -1,9 +1,6 @@
 import type { LogChunk } from '../executor.ts'
 
-/**
- * `line 1`, `line 2` … as bytes, from any line, generated on demand. All lines exist the moment the run begins; the
- * position is `{ line }`, the last line that was read: chunks end at ends of lines.
- */
+/** `line 1`, `line 2` … All exist the moment the run begins; the position is the last line that was read. */
 
 const chunkBytesMax = 65_536
 
@@ -24,11 +21,3 @@ export function* printLines(lines: number, from: OutputPosition, signal: AbortSi
 }
 
 const lineBytesMax = 32
-
-export function parseLinePosition(position: unknown): OutputPosition {
-  if (position === null) return { line: 0 }
-  const { line } = position as Partial<OutputPosition>
-  if (!Number.isSafeInteger(line))
-    throw new Error(`Not a log position of the executor simulated: ${JSON.stringify(position)}`)
-  return { line: Number(line) }
-}

@@ -6,8 +6,7 @@ import type { PlannedStop } from './plan.ts'
 
 /**
  * State that outlives the server, shared by all processes over one directory: a file per run, made by `link`, so that
- * one of two starts wins whole, and a file per stopped run, with a line per stop. Nothing is flushed: it has to survive
- * processes, not power cuts.
+ * one of two starts wins, and a file per stopped run, with a line per stop. Power cuts may lose it.
  */
 export class RunStore {
   readonly #runs: string
@@ -51,7 +50,6 @@ export class RunStore {
     for (const folder of [this.#runs, this.#stops]) await unlessMissing(unlink(join(folder, nameFile(runId))))
   }
 
-  /** The handles of all stored runs. */
   async list(): Promise<string[]> {
     const names = (await readdir(this.#runs)).filter((name) => !name.includes('.'))
     const handles = await Promise.all(names.map((name) => unlessMissing(readFile(join(this.#runs, name), 'utf8'))))
@@ -62,7 +60,6 @@ export class RunStore {
     await appendFile(join(this.#stops, nameFile(runId)), `${at} ${graceMs}\n`, { mode: 0o600 })
   }
 
-  /** The stops of a run, in order. */
   async readStops(runId: string): Promise<PlannedStop[]> {
     const text = await unlessMissing(readFile(join(this.#stops, nameFile(runId)), 'utf8'))
     // Text after the last line feed is a line that is still being written.

@@ -1,8 +1,7 @@
 import { EventEmitter } from 'node:events'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Clock, Time } from '../../platform/clock.ts'
-import type { Log } from '../../platform/log.ts'
+import type { ExecutorOptions } from '../backend/executor-options.ts'
 import { unlessMissing } from '../backend/file-errors.ts'
 import {
   type Executor,
@@ -14,25 +13,20 @@ import {
   StartFailed,
 } from '../executor.ts'
 import { Agenda } from './agenda.ts'
-import { type OutputPosition, parseLinePosition, printLines } from './output.ts'
+import { type OutputPosition, printLines } from './output.ts'
 import { computeEnd, createPlan, findNextChange, observePlan, type Plan, parseHandle } from './plan.ts'
 import { RunStore } from './run-store.ts'
 
 /**
- * Runs that only take time: for tests, demos and capacity planning. Environment variables say what a run does
- * (SIM_RUN_SECONDS, SIM_EXIT_CODE, SIM_LOG_LINES, SIM_IGNORE_TERM_SECONDS, SIM_START_SECONDS, SIM_START_FAILURES). Its
- * handle is its whole plan, and its moments are database time, so a server may die and come back, and several may share
- * a directory.
+ * Runs that only take time, by their environment variables (SIM_RUN_SECONDS, …). A handle is the whole plan of the run,
+ * in database time, so a server may die and come back, and several may share a directory.
  *
  * Nodes named in `<dataDir>/sim-silent`, one per line, are unreachable: a start or a stop there fails, and output is
  * held back. The runs go on.
  */
 
-export interface SimulatedOptions {
+export interface SimulatedOptions extends Pick<ExecutorOptions, 'clock' | 'time' | 'log'> {
   dataDir: string
-  clock: Clock
-  time: Time
-  log: Log
 }
 
 /** How often a reader of output checks whether the node is silent, or another server has stopped the run. */
@@ -50,7 +44,6 @@ class SimulatedExecutor implements Executor {
   readonly #store: RunStore
   readonly #agenda: Agenda
   readonly #closing = new AbortController()
-  /** Emits the ids of runs that this process stops. */
   readonly #stops = new EventEmitter().setMaxListeners(0)
 
   constructor(options: SimulatedOptions, store: RunStore) {
@@ -93,7 +86,11 @@ class SimulatedExecutor implements Executor {
   async *logs(handle: Handle, from: unknown, signal: AbortSignal): AsyncGenerator<LogChunk> {
     const plan = parseHandle(handle)
     if (plan && (await this.#store.has(plan.runId)))
-      yield* this.#print(plan, parseLinePosition(from), this.#untilClosed(signal))
+      yield* this.#print(
+        plan,
+        (from as OutputPosition | null) ?? { line: 0 },
+        AbortSignal.any([signal, this.#closing.signal]),
+      )
   }
 
   async stop(handle: Handle, graceMs: number): Promise<void> {
@@ -108,7 +105,7 @@ class SimulatedExecutor implements Executor {
   }
 
   watch(signal: AbortSignal): AsyncGenerator<Handle> {
-    return this.#agenda.handles(this.#untilClosed(signal))
+    return this.#agenda.handles(AbortSignal.any([signal, this.#closing.signal]))
   }
 
   async forget(handle: Handle): Promise<void> {
@@ -135,10 +132,6 @@ class SimulatedExecutor implements Executor {
 
   async close(): Promise<void> {
     this.#closing.abort()
-  }
-
-  #untilClosed(signal: AbortSignal): AbortSignal {
-    return AbortSignal.any([signal, this.#closing.signal])
   }
 
   async #readSilentNodes(): Promise<ReadonlySet<string>> {

@@ -4,8 +4,6 @@ import { infinibandFeature, untypedGpu } from './options.ts'
 import type { SlurmJob } from './squeue-output.ts'
 import { parseNodeState } from './state-tables.ts'
 
-/** Nodes of the cluster, from `sinfo`, which lists a node once for each of its partitions. */
-
 const separator = '\x1f'
 const fields = [
   'NodeList',
@@ -58,7 +56,6 @@ export function parseNodes(text: string, ours: readonly SlurmJob[], log: Log): B
   return [...nodes.values()]
 }
 
-/** The types of the GPUs of each partition. */
 export function parseGpuTypes(text: string): ReadonlyMap<string, readonly string[]> {
   const byPartition = new Map<string, Set<string>>()
   for (const line of text.split('\n')) {

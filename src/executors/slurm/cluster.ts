@@ -43,7 +43,6 @@ export class Cluster {
     }
   }
 
-  /** The longest time of a partition; null: unlimited, or not known yet. */
   minutesMax(partition: string): number | null {
     return this.#limits.get(partition) ?? null
   }
@@ -96,7 +95,6 @@ export class Cluster {
     )
   }
 
-  /** Jobs of this pool: their runs have a directory here. */
   async #findOwnJobs(): Promise<readonly SlurmJob[]> {
     const { queue, layout } = this.#options
     const found = await queue.read([])

@@ -1,29 +1,40 @@
 import { resolve } from 'node:path'
 import type { Account } from '../accounts/account.ts'
+import type { CompleteOptions } from '../backend/executor-options.ts'
 import { type RunSpec, StartFailed } from '../executor.ts'
-import { buildArgv, buildEnvironment, carryEnvironment, type Environment } from '../process/environment.ts'
+import {
+  buildArgv,
+  buildEnvironment,
+  carryEnvironment,
+  type Environment,
+  escapeAssignment,
+  expandHome,
+} from '../process/environment.ts'
 import { buildRootEnvironment } from '../process/launchers.ts'
-import { fileBlockBytes, jobScript, pathCheck, rankLauncher } from '../process/scripts.ts'
+import { childFunctions, fileBlockBytes, jobScript, pathCheck, rankLauncher, readScript } from '../process/scripts.ts'
 import { type ClusterLimits, countTasks, cpusPerTask, limitMinutes } from './options.ts'
-import { batchScript, enterScript, quoteWord, rankScript } from './scripts.ts'
 
 /** The batch script of a run, and the file `job` that the script reads in the directory of the run. */
 
-export interface Commanding {
+interface Commanding extends Pick<CompleteOptions, 'environment' | 'inheritNames'> {
   directory: string
   account: Account | null
-  environment: Readonly<Record<string, string | undefined>>
-  inheritNames: readonly string[]
   limits: ClusterLimits
 }
 
-/** Name of the file that BERTH_CLOSURE names. */
+const batchScript = childFunctions + readScript(import.meta.dirname, 'batch.sh')
+/** Sets the environment of the job and Slurm's variables. */
+const enterScript = readScript(import.meta.dirname, 'enter.sh')
+const rankScript = readScript(import.meta.dirname, 'rank.sh')
+
+const quoteWord = (text: string) => `'${text.replaceAll("'", `'\\''`)}'`
+
 export const closureFile = 'closure.json'
 
 /** Contains no secret, because Slurm may show it to others. */
-export function makeBatchScript(directory: string, streamBytesMax: number): string {
+export function makeBatchScript(directory: string, logBytesMax: number): string {
   // One byte more than is stored, so that a stream over its limit is recognised.
-  const blocks = Math.ceil((streamBytesMax + 1) / fileBlockBytes)
+  const blocks = Math.ceil((logBytesMax + 1) / fileBlockBytes)
   return `#!/bin/sh\ndir=${quoteWord(directory)} blocks=${blocks}\n${batchScript}`
 }
 
@@ -32,7 +43,7 @@ export function makeJobFile(run: RunSpec, commanding: Commanding): string {
   const { spec } = run
   const environment = environmentFor(run, commanding)
   const home = commanding.account?.environment['HOME'] ?? commanding.environment['HOME'] ?? '/'
-  const workdir = workdirOf(spec.workdir, home)
+  const workdir = expandHome(spec.workdir ?? '~', home)
   const path = (given: string | null) => (given === null ? '' : resolve(workdir, given))
   const streams = [path(spec.stdinPath), path(spec.stdoutPath), path(spec.stderrPath)]
   const { total, perNode } = countTasks(spec.resources)
@@ -78,10 +89,6 @@ export function environmentFor(
   )
 }
 
-const workdirOf = (given: string | null, home: string) =>
-  given === null || given === '~' ? home : given.replace(/^~\//, `${home}/`)
-
-/** Only srun reaches other nodes. */
 const usesSrun = ({ spec }: RunSpec) =>
   spec.launcher === 'srun' || (spec.launcher === 'multiple' && countTasks(spec.resources).nodes > 1)
 
@@ -133,6 +140,5 @@ function launchedBy(run: RunSpec, argv: readonly string[], stdin: string): strin
     const rank = launcher === 'multiple' ? ['/bin/sh', '-c', ...[rankScript, 'berth', stdin].map(quoteWord)] : []
     return ['"$srun"', '--export=ALL', '--kill-on-bad-exit=0', ...amounts, ...rank, ...words]
   }
-  // `env` would take an argument with "=" for a variable.
-  return argv[0]?.includes('=') ? ['/usr/bin/nice', '-n', '0', ...words] : words
+  return escapeAssignment(argv).map(quoteWord)
 }

@@ -2,7 +2,6 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { readErrorCode } from '../backend/file-errors.ts'
 import { BackendRefused, BackendUnreachable } from '../backend/unreachable.ts'
 
-/** One command of Slurm. */
 export interface SlurmCommand {
   /** Prefix of the command line: the change to another account. */
   as?: readonly string[]

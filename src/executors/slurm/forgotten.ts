@@ -7,20 +7,18 @@ import type { Layout } from './layout.ts'
 import type { Queue } from './squeue.ts'
 import { isJobAlive } from './state-tables.ts'
 
-/** Suffix of the name of such a link. */
 export const forgottenSuffix = '.over'
 /** A Slurm job ends sooner than this after the end of its run, unless the job wrote the record of that end itself. */
 const runningMsMax = 20_000
 
 /**
- * Forgotten runs, until Slurm reports no living job of them: a job can record its own end and continue. Each run is a link in
- * the folder of the server, whose text is the account, so the next server knows it too.
+ * Forgotten runs, until Slurm reports no living job of them: a job can record its own end and continue. A link whose text
+ * is the account tells the next server of each run.
  */
 export class ForgottenRuns {
   readonly #own: string
   readonly #queue: Pick<Queue, 'read' | 'last'>
   readonly #clock: Clock
-  /** When each was forgotten, or read by this server. */
   readonly #sinceMs = new Map<Handle, number>()
 
   constructor({ own }: Pick<Layout, 'own'>, queue: Pick<Queue, 'read' | 'last'>, clock: Clock) {
@@ -34,7 +32,6 @@ export class ForgottenRuns {
     await unlessCode('EEXIST', symlink(String(uid), this.#path(handle)))
   }
 
-  /** Knows the runs that this server has added or read. */
   has(handle: Handle): boolean {
     return this.#sinceMs.has(handle)
   }
@@ -55,7 +52,6 @@ export class ForgottenRuns {
     return running
   }
 
-  /** Adds the runs of other servers. */
   async #readLinks(): Promise<void> {
     const uids: number[] = []
     for (const name of (await unlessMissing(readdir(this.#own))) ?? []) {

@@ -1,13 +1,9 @@
 /** Limits above those of any cluster and host name. */
 const nodesMax = 16_384
 const nameMax = 253
-/** Brackets in one name. */
 const dimensionsMax = 5
 
-/**
- * The nodes of a list in Slurm's form: `n[1-3,07],gpu1` is n1, n2, n3, n07, gpu1. A job can record a list of billions of nodes,
- * so the result is limited.
- */
+/** `n[1-3,07],gpu1` is n1, n2, n3, n07, gpu1. Limited: a job can record a list of billions of nodes. */
 export const expandHostlist = (list: string): string[] =>
   namesIn(list)
     .take(nodesMax)
@@ -18,7 +14,6 @@ function* namesIn(list: string): Generator<string> {
   for (const entry of splitOutside(list)) yield* expand(entry)
 }
 
-/** Splits at commas outside of brackets. */
 const splitOutside = (list: string): string[] => list.match(/(?:\[[^\]]*\]?|[^,[])+/g) ?? []
 
 function* expand(entry: string): Generator<string> {

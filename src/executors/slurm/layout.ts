@@ -15,17 +15,15 @@ export class SharedDirTrouble extends Error {
 const readable = constants.R_OK | constants.X_OK
 
 /**
- * The folders of a pool in `sharedDir`. The operator makes `sharedDir`, the server makes its content once: a file system that is
- * not mounted shows as a missing folder, and the server does not make the folder on its own disk, which the cluster does not
- * see. `sharedDir` may be a mount point or a bind, which exists without its file system. So nothing is made while the pool has
- * runs, and a pool does not begin in a mount point.
+ * The folders of a pool in `sharedDir`. The operator makes `sharedDir`, the server makes its content once. `sharedDir` may
+ * be a mount point, which exists without its file system. So nothing is made while the pool has runs, and a pool does not
+ * begin in a mount point.
  *
- * Another account of the cluster that controls one of these folders could replace the files of a run, which then executes them.
- * So the folders must belong to the server, and no other account may write in them or replace them.
+ * Another account could replace files that runs execute. So the folders must belong to the server, and no other account may
+ * write in them or replace them.
  */
 export class Layout {
   readonly runs: string
-  /** Private to the server. */
   readonly own: string
   readonly #sharedDir: string
   readonly #pool: string
@@ -41,12 +39,10 @@ export class Layout {
     this.#hasRuns = hasRuns
   }
 
-  /** Throws SharedDirTrouble if the folders cannot be read. */
   checkReadable(): Promise<void> {
     return this.#check(readable)
   }
 
-  /** Throws SharedDirTrouble if the folders cannot be read and written. */
   checkWritable(): Promise<void> {
     return this.#check(readable | constants.W_OK)
   }

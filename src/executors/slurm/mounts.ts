@@ -8,15 +8,11 @@ export async function isMountPoint(path: string): Promise<boolean> {
   return mounts !== null && isWholeMount(mounts, real)
 }
 
-/**
- * Whether the topmost mount at this path, in the text of /proc/self/mountinfo, is a whole file system or a subvolume of btrfs;
- * false: a bound folder.
- */
+/** A whole file system or a subvolume of btrfs, not a bound folder; the topmost mount counts. */
 export function isWholeMount(mounts: string, path: string): boolean {
   const fields = mounts.split('\n').map((line) => line.split(' ').map(unescaped))
   const mount = fields.findLast(([, , , , place]) => place === path)
   const root = mount?.[3]
-  // The last field has the options of the file system.
   return root === '/' || (root !== undefined && mount?.at(-1)?.split(',').includes(`subvol=${root}`) === true)
 }
 

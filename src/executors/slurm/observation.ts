@@ -5,8 +5,8 @@ import type { SlurmJob } from './squeue-output.ts'
 import { isJobAlive, type Phase, phaseOfJob } from './state-tables.ts'
 
 /**
- * The state of a run, from the records of its batch script and from Slurm's report. Slurm reports why a run waits, and how a run
- * without records ended. The job can write any record, so a run is over only when Slurm reports that none of its jobs runs. Pure.
+ * The state of a run, from its records and Slurm's report. The job can write any record, so a run is over only when Slurm
+ * reports that none of its jobs runs. Pure.
  */
 
 export interface Facts {
@@ -14,7 +14,6 @@ export interface Facts {
   records: Records | null
   /** Slurm's jobs of this run, the oldest first; null: Slurm is unreachable. */
   jobs: readonly SlurmJob[] | null
-  /** A stop was requested. */
   stopped: boolean
   /** Slurm has reported the end of the run for so long that no further record will appear. */
   isSettled: boolean
@@ -26,7 +25,6 @@ export interface Facts {
   toTime: ((fileMs: number) => Date) | null
 }
 
-/** Slurm has no job of the run, and no job has begun. */
 type Unsubmitted = { state: 'unsubmitted' }
 
 const TERM = 15
@@ -41,10 +39,7 @@ export const saysOver = ({ claim, exit, failed }: Records): boolean =>
 export const isRunning = (job: SlurmJob): boolean =>
   isAlive(job) && job.state !== 'COMPLETING' && phaseOfJob(job.state) !== 'waits'
 
-/**
- * Slurm may have ended the run: the batch script got TERM, or the command died by TERM or KILL. Slurm's signals reach command and
- * script in any order, so the script may record the end before it gets one.
- */
+/** Slurm's signals reach command and script in any order, so the script may record the end before it gets one. */
 const mayBeEndedBySlurm = ({ code, why }: NonNullable<Records['exit']>): boolean =>
   code !== 0 && (why !== null || code === 128 + TERM || code === 128 + KILL)
 
@@ -89,7 +84,6 @@ function judgeRecords(facts: Facts): Observation | Unsubmitted {
   }
 }
 
-/** The directory was removed, or cannot be read now. */
 function unseen({ jobs, isSettled, isRemoved, stopped }: Facts): Observation {
   // Slurm still cleans up after the job of a forgotten run.
   const alive = jobs?.find((job) => isAlive(job) && job.state !== 'COMPLETING')
@@ -166,8 +160,8 @@ function endByRecord(exit: NonNullable<Records['exit']>, { job, phase, stopped, 
 }
 
 /**
- * Slurm's exit code of the batch script, which differs from the recorded one only if the job wrote the record. null: unknown,
- * because a signal ended the script, or Slurm ended the job. While a job is COMPLETING, 0 may mean unknown.
+ * Slurm's exit code, which differs from the recorded one if the job wrote the record. null: unknown, because a signal ended
+ * the script, or Slurm ended the job. While a job is COMPLETING, 0 may mean unknown.
  */
 function slurmExitCode(job: SlurmJob, phase: Phase | Loss | null): number | null {
   if ((job.status & 0x7f) !== 0) return null
@@ -180,12 +174,11 @@ type Loss = 'node lost' | 'preempted' | 'requeued' | 'forgotten'
 const isLoss = (phase: Phase | Loss | null): phase is Loss =>
   phase === 'node lost' || phase === 'preempted' || phase === 'requeued' || phase === 'forgotten'
 
-/** More than the rounding of a start to seconds. */
 const startedMsMax = 1_000
 
 /**
- * A crashed controller loses its last changes. It may not know the job, and end it with TERM; or it takes the job for a waiting
- * one, ends the run, and begins the job again. If the node refuses that, the job is CANCELLED with a later start than the run's.
+ * A crashed controller loses its last changes: it may end an unknown job with TERM, or begin the job again. If the node
+ * refuses that, the job is CANCELLED with a later start than the run's.
  */
 function lastPhaseOf({ jobs, hadBegun }: Facts, { begun, exit, again }: Records, job: SlurmJob | undefined) {
   if (job === undefined) return jobs !== null && exit?.why === 'term' ? 'forgotten' : null
@@ -195,14 +188,10 @@ function lastPhaseOf({ jobs, hadBegun }: Facts, { begun, exit, again }: Records,
   return isForgotten && job.state !== 'COMPLETING' ? 'requeued' : phase
 }
 
-/**
- * A requeued job ends its run: the batch script does nothing when it begins again, so Slurm's later states do not concern the
- * run. While the job is COMPLETING, processes of the run may be left.
- */
+/** A requeued job ends its run. While it is COMPLETING, processes of the run may be left. */
 const phaseOf = ({ state, restarts }: SlurmJob): Phase | 'requeued' | null =>
   restarts > 0 && state !== 'COMPLETING' ? 'requeued' : phaseOfJob(state)
 
-/** The end by Slurm's wait status of the batch script. */
 function endByStatus(job: SlurmJob, phase: Phase | Loss | null, stopped: boolean): Observation {
   if (isLoss(phase)) return lost(job, phase)
   const signal = job.status & 0x7f || (stopped || phase !== 'over' ? KILL : 0)
@@ -259,7 +248,6 @@ function finishedByNode(job: SlurmJob | undefined, { records, toTime }: Facts): 
   return { finishedAt: toTime(job.endMs + begun.atMs - begun.nodeMs) }
 }
 
-/** Only the GPUs of the first node are known. */
 function placements({ begun }: Records, job: SlurmJob | undefined): { placements?: readonly BackendPlacement[] } {
   const nodes = begun?.nodes ?? job?.nodes ?? []
   if (nodes.length === 0) return {}

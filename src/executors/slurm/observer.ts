@@ -1,5 +1,4 @@
-import type { Clock, Time } from '../../platform/clock.ts'
-import type { Log } from '../../platform/log.ts'
+import type { ExecutorOptions } from '../backend/executor-options.ts'
 import type { RequestedStops } from '../backend/requested-stops.ts'
 import { type Handle, isOver, type Observation } from '../executor.ts'
 import type { ForgottenRuns } from './forgotten.ts'
@@ -18,20 +17,16 @@ import type { Queue, QueueSnapshot } from './squeue.ts'
 import { isJobAlive, phaseOfJob } from './state-tables.ts'
 import type { JobStopper } from './stop.ts'
 
-interface ObserverOptions {
+interface ObserverOptions extends Pick<ExecutorOptions, 'clock' | 'time' | 'log'> {
   layout: Layout
   queue: Pick<Queue, 'read'>
   forgotten: Pick<ForgottenRuns, 'has'>
   stopper: Pick<JobStopper, 'cancel'> & { stops: Pick<RequestedStops, 'isRequested' | 'cancelKill'> }
-  clock: Clock
-  time: Time
-  log: Log
   onChange(handle: Handle): void
 }
 
 /** Slurm is not asked again for a run within this time, unless the run has ended. */
 const recentMs = 1_000
-/** Minimum time between two comparisons of the clocks. */
 const compareMs = 1_000
 /** Maximum delay until a record of the batch script is visible here, after Slurm reports the end of the run. */
 const settleMsMax = 15_000
@@ -40,7 +35,6 @@ const overrunMsMax = 10_000
 /** Minimum interval of looks for the end of a run that recorded none, unless it is inspected anyway. */
 const observedMsMax = 10_000
 
-/** Slurm's report on all runs, for one of them. */
 type Answer = QueueSnapshot & Pick<Facts, 'hadBegun'>
 
 interface Seen {
@@ -49,10 +43,7 @@ interface Seen {
   observedMs: number
 }
 
-/**
- * The states of runs, from their records and from Slurm's report (observation.ts). One query asks Slurm for all runs; none is
- * needed while a new record says that a run has begun.
- */
+/** The states of runs (observation.ts). A query asks Slurm for all runs, unless new records say enough. */
 export class Observer {
   readonly #options: ObserverOptions
   readonly #seen = new Map<Handle, Seen>()
@@ -88,7 +79,6 @@ export class Observer {
     )
   }
 
-  /** The present state of a run whose output is read; asks Slurm rarely. */
   async follow(handle: Handle, records: Records | null): Promise<Observation | undefined> {
     const seen = this.#seen.get(handle)
     const isOld = this.#nowMs() - (seen?.observedMs ?? 0) > observedMsMax
@@ -110,7 +100,6 @@ export class Observer {
     }
   }
 
-  /** Slurm has taken the submission of the run. */
   noteSubmission(handle: Handle, nativeId: string): void {
     this.#answeredMs.set(handle, this.#nowMs())
     this.#keep(handle, { state: 'starting', nativeId })
@@ -214,7 +203,6 @@ export class Observer {
         this.#options.log.error({ job: id, state }, 'Slurm reports an unknown state of a job; its run keeps its state')
   }
 
-  /** Concurrent callers share one comparison. */
   #compareClocks(): Promise<void> {
     if (this.#nowMs() - this.#comparedMs >= compareMs) {
       this.#comparedMs = this.#nowMs()

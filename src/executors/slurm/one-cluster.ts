@@ -7,10 +7,9 @@ import type { Slurm } from './commands.ts'
 import { clusterLink, type Layout, SharedDirTrouble } from './layout.ts'
 
 /**
- * Wraps the commands of Slurm so that they reach only the cluster that has the runs of the pool. After a change of SLURM_CONF
- * another cluster could answer, which has no job of these runs, other nodes, and other jobs with the same ids. So the name of the
- * cluster is read before a command, and a cluster with another name counts as unreachable. The name is the text of a link in the
- * folder of the pool; a pool without runs accepts any cluster.
+ * Wraps the commands of Slurm so that they reach only the cluster of the pool's runs: after a change of SLURM_CONF another
+ * cluster could answer, which reuses their ids. The name of the cluster is the text of a link in the folder of the pool; a
+ * pool without runs accepts any cluster.
  */
 
 interface OneClusterOptions {
@@ -62,7 +61,6 @@ export function checkClusterName({ slurm, layout, hasRuns, clock }: OneClusterOp
   }
 }
 
-/** null: unknown. */
 async function readName(slurm: Slurm): Promise<string | null> {
   try {
     const text = await slurm({ command: 'scontrol', args: ['show', 'config'], timeoutMs: answerMsMax })

@@ -14,10 +14,7 @@ export interface ClusterLimits {
   gpuTypes(partition: string): readonly string[] | null
 }
 
-/**
- * Options that a job may set by custom attributes `slurm.NAME`. None of them changes the amounts of the job, which approvals,
- * quotas and costs count, and none affects another person.
- */
+/** Custom attributes `slurm.NAME`. None changes amounts, which quotas and costs count, or affects another person. */
 const ofJobs = words(
   `acctg-freq batch begin constraint contiguous cpu-freq deadline delay-boot dependency distribution exclude gpu-bind
   gpu-freq gres-flags hold kill-on-invalid-dep licenses mail-type mcs-label mem-bind nice no-kill nodelist overcommit
@@ -37,7 +34,6 @@ const insteads: readonly (readonly [string, string])[] = [
   ['nodes ntasks ntasks-per-node', 'nodeCount, processCount and processesPerNode'],
   ['exclusive', 'exclusiveNodeUse'],
 ]
-/** Alternatives to options that a job may not set. */
 const insteadOf: Readonly<Record<string, string>> = {
   ...Object.fromEntries([...ofOperators].map((name) => [name, 'the operator may set it by queues[].native'])),
   ...Object.fromEntries(
@@ -57,9 +53,7 @@ function words(text: string): ReadonlySet<string> {
 
 const prefix = 'slurm.'
 export const optionRules: OptionRules = { attributes: [...ofJobs].toSorted(), insteadOf }
-/** Model of GPUs without a type, which cannot be requested by type. */
 export const untypedGpu = 'gpu'
-/** The feature of nodes with InfiniBand. */
 export const infinibandFeature = 'infiniband'
 
 interface Tasks {
@@ -165,10 +159,7 @@ function gpusOf(filters: readonly string[], types: readonly string[] | null, cou
 const namesOf = (types: readonly string[]) =>
   types.map((type) => (type === untypedGpu ? 'GPUs without a type' : type)).join(', ') || 'none'
 
-/**
- * Minutes, rounded up, as a fallback: the server ends the run exactly. A partition never starts a job above its limit, so that is
- * the maximum. 0: unlimited.
- */
+/** Minutes, rounded up; 0: unlimited. A partition never starts a job above its limit. */
 export function limitMinutes(run: RunSpec, { deadlineSlackSeconds, minutesMax }: ClusterLimits): number {
   const { maxRunTimeSeconds } = run.spec
   const asked = maxRunTimeSeconds > 0 ? Math.ceil((maxRunTimeSeconds + deadlineSlackSeconds) / 60) : 0

@@ -13,9 +13,8 @@ import { expandHostlist } from './hostlist.ts'
 import { clusterLink, type Layout, SharedDirTrouble } from './layout.ts'
 
 /**
- * The directory of a run, below `sharedDir`. Its account is that of the run, so the job can change all of its content: links are
- * not followed, and a file is read only if it is an ordinary file of that account. The folders above belong to the server.
- * batch.sh explains the links.
+ * The directory of a run, below `sharedDir` (batch.sh). The job can change all of its content: links are not followed, and
+ * a file is read only if it is an ordinary file of the account of the run.
  */
 
 export interface RunDirectory {
@@ -41,7 +40,6 @@ export interface Records {
   exit: { atMs: number; code: number; why: 'term' | 'late' | null; usage: RunUsage } | null
   /** Slurm began the job a second time; the batch script did nothing then. */
   again: boolean
-  /** Why the command did not begin. */
   failed: { reason: StartFailed['reason']; message: string } | null
   losses: readonly Loss[]
 }
@@ -78,7 +76,6 @@ export async function readRecords({ directory }: RunDirectory): Promise<Records 
 
 /** Maximum entries of the directory of a run that are read: a job may make any number. */
 const namesMax = 4_096
-/** Maximum records of lost output. */
 const lossesMax = 1_000
 
 /** A listing reads fresh data from a network file system; a look-up of one name may be cached. */
@@ -88,7 +85,6 @@ async function list(directory: string): Promise<Set<string>> {
   return names
 }
 
-/** null: the link does not exist. */
 const readText = (path: string) => unlessCode('EINVAL', unlessMissing(readlink(path)))
 /** For any other text, which the job may write, Slurm's exit code counts. */
 const isExit = /^(1?\d?\d|2[0-4]\d|25[0-5])( |$)/
@@ -116,7 +112,6 @@ function parseExit(text: string) {
   return { code: Number(code), why: whys.find((known) => known === why) ?? null, usage: usageOf(cpu, memory) }
 }
 
-/** An amount that is not a number is unknown. */
 function usageOf(cpu = '-', memory = '-'): RunUsage {
   const isKnown = (amount: string) => /^\d+$/.test(amount)
   return {
@@ -182,10 +177,7 @@ export async function isRemoved(layout: Layout, { directory }: RunDirectory): Pr
   }
 }
 
-/**
- * Removes the directory of a run. The job may change its content meanwhile, so a process of the job's account removes the
- * content: a link that appears cannot lead to files of another account.
- */
+/** A process of the job's account removes the content, so that a new link cannot lead to files of others. */
 export async function removeRun({ directory }: RunDirectory): Promise<void> {
   const owner = await unlessMissing(lstat(directory))
   if (!owner) return
@@ -199,7 +191,6 @@ export async function removeRun({ directory }: RunDirectory): Promise<void> {
 const emptyScript = 'find "$1" -mindepth 1 -delete || { chmod -R u+rwX "$1"; find "$1" -mindepth 1 -delete; }'
 const run = promisify(execFile)
 
-/** A server may be writing a draft for this long. */
 const draftMsMax = 3_600_000
 
 /** Removes drafts of killed servers, such as an unfinished directory of a run with its token. */
@@ -214,10 +205,7 @@ export async function removeDrafts(layout: Layout): Promise<void> {
   }
 }
 
-/**
- * Opens the two files for each read, because an open file of a network file system may show old data. Reads at most `bytesMax` of
- * each, because the job may have made a file of any size.
- */
+/** Opens a file for each read: an open one of a network file system may be old. It may have any size. */
 export function openRunSpool({ directory }: RunDirectory, uid: number, bytesMax: number): Spool {
   const paths = { out: join(directory, 'stdout'), err: join(directory, 'stderr') }
   return {
@@ -247,7 +235,6 @@ async function openOwn(path: string, uid: number): Promise<FileHandle | null> {
   return null
 }
 
-/** The present moment by the clock of the file system. */
 export async function readFileClock({ own }: Layout): Promise<number> {
   const path = join(own, `now.${process.pid}.${probes++}`)
   await symlink('now', path)

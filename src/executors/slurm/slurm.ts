@@ -1,9 +1,7 @@
-import { type FSWatcher, watch } from 'node:fs'
 import { readdir } from 'node:fs/promises'
-import type { Clock, Time } from '../../platform/clock.ts'
-import type { Log } from '../../platform/log.ts'
-import { type AccountRules, oneUser } from '../accounts/account.ts'
-import { type Alarm, Alarms } from '../backend/alarms.ts'
+import { Alarms } from '../backend/alarms.ts'
+import { watchDirectory } from '../backend/directory-watch.ts'
+import { type CompleteOptions, type ExecutorOptions, optionDefaults } from '../backend/executor-options.ts'
 import { unlessMissing } from '../backend/file-errors.ts'
 import { followSpool } from '../backend/spool-reader.ts'
 import {
@@ -22,27 +20,18 @@ import { ForgottenRuns } from './forgotten.ts'
 import { Layout, SharedDirTrouble } from './layout.ts'
 import { Observer } from './observer.ts'
 import { checkClusterName } from './one-cluster.ts'
-import {
-  findRunDirectory,
-  giveUpRun,
-  openRunSpool,
-  type RunDirectory,
-  readRecords,
-  removeDrafts,
-  removeRun,
-} from './run-files.ts'
+import { findRunDirectory, giveUpRun, openRunSpool, readRecords, removeDrafts, removeRun } from './run-files.ts'
 import { Queue } from './squeue.ts'
 import { phaseOfJob } from './state-tables.ts'
 import { JobStopper } from './stop.ts'
 import { Submitter } from './submit.ts'
 
 /**
- * Runs as jobs of a Slurm cluster. A handle is the run's id. The batch script of a run (batch.sh) records it in a directory on a
- * file system that the cluster and the server share, so its end is known without accounting, and after Slurm has forgotten the
- * job. One Slurm command asks for all runs; while Slurm is unreachable, runs keep their state.
+ * Runs as jobs of a Slurm cluster. A handle is the run's id. The batch script (batch.sh) records the run in a shared
+ * directory, so its end is known without accounting. While Slurm is unreachable, runs keep their state.
  */
 
-export interface SlurmOptions {
+export interface SlurmOptions extends ExecutorOptions {
   /** The same path on the cluster and on this machine. */
   sharedDir: string
   pool: string
@@ -50,20 +39,8 @@ export interface SlurmOptions {
   hasRuns(): Promise<boolean>
   /** Partition of each submission queue of the pool; empty: the pool has all partitions. */
   queues?: Readonly<Record<string, string>>
-  /** Environment of the server; a job inherits a fixed list of it, and `inheritNames`. */
-  environment: Readonly<Record<string, string | undefined>>
-  inheritNames?: readonly string[]
-  accounts?: AccountRules
-  /** Bytes of each output stream that are kept. */
-  logBytesMax?: number
-  /** How long after its maximum run time Slurm ends a run, in case no server did. */
-  deadlineSlackSeconds?: number
-  clock: Clock
-  time: Time
-  log: Log
 }
 
-const streamBytesDefault = 16 * 1024 ** 3
 const pollMsMin = 100
 const pollMsMax = 1_000
 
@@ -75,8 +52,7 @@ export async function createSlurmExecutor(options: SlurmOptions): Promise<Execut
 
 class SlurmExecutor implements Executor {
   readonly name = 'slurm'
-  readonly #options: SlurmOptions
-  readonly #streamBytesMax: number
+  readonly #options: SlurmOptions & CompleteOptions
   readonly #layout: Layout
   readonly #queue: Queue
   readonly #cluster: Cluster
@@ -87,40 +63,35 @@ class SlurmExecutor implements Executor {
   readonly #alarms: Alarms
   readonly #closing = new AbortController()
 
-  constructor(options: SlurmOptions) {
-    const { environment, inheritNames = [], accounts = oneUser, queues = {}, hasRuns, clock, time, log } = options
-    const closing = this.#closing.signal
-    this.#options = options
-    this.#streamBytesMax = options.logBytesMax ?? streamBytesDefault
+  constructor(given: SlurmOptions) {
+    const options = { ...optionDefaults, queues: {}, ...given }
+    const { environment, hasRuns, clock, log } = options
     const layout = new Layout(options.sharedDir, options.pool, hasRuns)
     const slurm = checkClusterName({ slurm: createSlurm(environment), layout, hasRuns, clock })
     const queue = new Queue(slurm, clock, log)
-    const cluster = new Cluster({ slurm, queue, layout, queues, accounts, log })
+    const parts = { ...options, slurm, queue, layout }
+    const cluster = new Cluster(parts)
     const forgotten = new ForgottenRuns(layout, queue, clock)
-    this.#alarms = new Alarms(clock)
-    const ring = (handle: Handle) => this.#alarms.ring(handle)
-    const stopper = new JobStopper({ slurm, queue, layout, clock, time, log, closing, onEnd: ring })
+    const alarms = new Alarms(clock)
+    const ring = (handle: Handle) => alarms.ring(handle)
+    const stopper = new JobStopper({ ...parts, closing: this.#closing.signal, onEnd: ring })
+    const observer = new Observer({ ...parts, forgotten, stopper, onChange: ring })
+    this.#options = options
     this.#layout = layout
     this.#queue = queue
     this.#cluster = cluster
-    this.#stopper = stopper
     this.#forgotten = forgotten
-    this.#observer = new Observer({ layout, queue, forgotten, stopper, clock, time, log, onChange: ring })
+    this.#alarms = alarms
+    this.#stopper = stopper
+    this.#observer = observer
     this.#submitter = new Submitter({
-      slurm,
-      queue,
-      layout,
-      accounts,
-      environment,
-      inheritNames,
+      ...parts,
       limits: {
-        deadlineSlackSeconds: options.deadlineSlackSeconds ?? 10,
+        deadlineSlackSeconds: options.deadlineSlackSeconds,
         minutesMax: (partition) => cluster.minutesMax(partition),
         gpuTypes: (partition) => cluster.gpuTypes(partition),
       },
-      streamBytesMax: this.#streamBytesMax,
-      clock,
-      onSubmitted: (handle, nativeId) => this.#observer.noteSubmission(handle, nativeId),
+      onSubmitted: (handle, nativeId) => observer.noteSubmission(handle, nativeId),
     })
   }
 
@@ -162,9 +133,10 @@ class SlurmExecutor implements Executor {
     const observer = this.#observer
     const files = findRunDirectory(this.#layout, handle)
     if (!files) return
-    const signal = this.#orClosing(given)
+    const signal = AbortSignal.any([given, this.#closing.signal])
     using alarm = this.#alarms.of(handle)
-    const watcher = this.#watchDirectory(files, alarm)
+    const isRelevant = (name: string) => relevant.test(name)
+    const watcher = watchDirectory({ ...files, isRelevant, alarm, log: this.#options.log })
     let records = await observer.readRecords(handle)
     let pauseMs = pollMsMin
     const isFinal = async () => {
@@ -185,7 +157,7 @@ class SlurmExecutor implements Executor {
       }
       if (records === null) return
       // The limit may have been higher when the run began.
-      const bytesMax = Math.max(this.#streamBytesMax + fileBlockBytes, streamBytesDefault)
+      const bytesMax = Math.max(this.#options.logBytesMax + fileBlockBytes, optionDefaults.logBytesMax)
       const spool = openRunSpool(files, records.uid, bytesMax)
       const losses = () => records?.losses ?? []
       for await (const chunk of followSpool({ spool, from, losses, signal, isOver: isFinal, wait })) {
@@ -202,7 +174,7 @@ class SlurmExecutor implements Executor {
   }
 
   watch(signal: AbortSignal): AsyncGenerator<Handle> {
-    return this.#alarms.keys(this.#orClosing(signal))
+    return this.#alarms.keys(AbortSignal.any([signal, this.#closing.signal]))
   }
 
   async forget(handle: Handle): Promise<void> {
@@ -242,24 +214,6 @@ class SlurmExecutor implements Executor {
 
   async close(): Promise<void> {
     this.#closing.abort()
-  }
-
-  #orClosing(signal: AbortSignal): AbortSignal {
-    return AbortSignal.any([signal, this.#closing.signal])
-  }
-
-  #watchDirectory({ directory }: RunDirectory, alarm: Alarm): FSWatcher | null {
-    const { log } = this.#options
-    try {
-      const watcher = watch(directory, { persistent: false }, (_, name) => {
-        if (name === null || relevant.test(name)) alarm.ring()
-      })
-      watcher.on('error', (err) => log.debug({ err, directory }, 'the watch of a directory ended; polling'))
-      return watcher
-    } catch (err) {
-      log.debug({ err, directory }, 'a directory cannot be watched; polling')
-      return null
-    }
   }
 }
 

@@ -1,13 +1,11 @@
 import { expandHostlist } from './hostlist.ts'
 
-/** One line of `squeue`: a Slurm job. */
 export interface SlurmJob {
   id: string
   /** The comment of the job: the id of its run, if Berth submitted it. */
   runId: string
   uid: number
   state: string
-  /** Why the job waits. */
   reason: string
   nodes: readonly string[]
   /** The wait status of the batch script; 0 until it is over. */
@@ -16,7 +14,6 @@ export interface SlurmJob {
   startMs: number | null
   /** End, or latest possible end, by the clock of Slurm; null: unknown. */
   endMs: number | null
-  /** How often Slurm requeued the job. */
   restarts: number
   /** Sum over all nodes. */
   held: { cpus: number; memoryBytes: number; gpus: number }
@@ -37,34 +34,33 @@ const fields = [
   'RestartCnt',
   'tres-alloc',
 ] as const
+type Field = (typeof fields)[number]
 
 export const queueFormat = fields.map((name) => `${name}:${separator}`).join(',')
 
 /** Skips incomplete lines, which come from comments with newlines and do not belong to Berth. */
 export function parseQueue(text: string): SlurmJob[] {
   return text.split('\n').flatMap((line) => {
-    const [
-      id = '',
-      runId = '',
-      uid = '',
-      state = '',
-      reason = '',
-      nodes = '',
-      status = '',
-      start = '',
-      end = '',
-      restarts = '',
-      tres,
-      rest,
-    ] = line.split(separator)
-    if (tres === undefined || rest !== '' || !/^\d+$/.test(id)) return []
-    const base = { id, runId, uid: Number(uid), state, reason, status: Number(status), restarts: Number(restarts) }
-    const [startMs = null, endMs = null] = [start, end].map(msOf)
-    return [{ ...base, startMs, endMs, nodes: expandHostlist(nodes), held: parseTres(tres) }]
+    const values = line.split(separator)
+    const job = Object.fromEntries(fields.map((name, at) => [name, values[at] ?? ''])) as Record<Field, string>
+    if (values[fields.length] !== '' || !/^\d+$/.test(job.JobID)) return []
+    return {
+      id: job.JobID,
+      runId: job.Comment,
+      uid: Number(job.UserID),
+      state: job.State,
+      reason: job.Reason,
+      nodes: expandHostlist(job.NodeList),
+      status: Number(job.exit_code),
+      startMs: parseMoment(job.StartTime),
+      endMs: parseMoment(job.EndTime),
+      restarts: Number(job.RestartCnt),
+      held: parseTres(job['tres-alloc']),
+    }
   })
 }
 
-const msOf = (seconds: string): number | null => (/^\d+$/.test(seconds) ? Number(seconds) * 1000 : null)
+const parseMoment = (seconds: string): number | null => (/^\d+$/.test(seconds) ? Number(seconds) * 1000 : null)
 
 /** `cpu=4,mem=400M,node=2,billing=4,gres/gpu=2,gres/gpu:a100=2`. */
 function parseTres(text: string): SlurmJob['held'] {

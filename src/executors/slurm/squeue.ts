@@ -4,9 +4,8 @@ import { BackendUnreachable } from '../backend/unreachable.ts'
 import type { Slurm } from './commands.ts'
 import { parseQueue, queueFormat, type SlurmJob } from './squeue-output.ts'
 
-/** The jobs of each run, the oldest first. */
 export interface QueueSnapshot {
-  /** Start of the query, on the monotonic clock. */
+  /** Start of the query. `byRun`: the oldest job first. */
   beganMs: number
   byRun: ReadonlyMap<string, readonly SlurmJob[]>
 }
@@ -17,11 +16,11 @@ const pauseMs = 2_000
 
 /** Reads the queue of Slurm once for all callers: those that come during a query share the next one. */
 export class Queue {
+  last: QueueSnapshot | null = null
   readonly #slurm: Slurm
   readonly #clock: Clock
   readonly #log: Log
   readonly #users = new Set<number>([process.getuid?.() ?? 0])
-  #last: QueueSnapshot | null = null
   #present: Promise<unknown> = Promise.resolve()
   #next: Promise<QueueSnapshot | null> | null = null
   #unreachableMs: number | null = null
@@ -30,10 +29,6 @@ export class Queue {
     this.#slurm = slurm
     this.#clock = clock
     this.#log = log
-  }
-
-  get last(): QueueSnapshot | null {
-    return this.#last
   }
 
   /** A query that begins after this call, also for the jobs of these users. null: Slurm is unreachable. */
@@ -55,8 +50,8 @@ export class Queue {
     try {
       const jobs = parseQueue(await this.#slurm({ command: 'squeue', args, timeoutMs: answerMsMax }))
       this.#unreachableMs = null
-      this.#last = { beganMs, byRun: Map.groupBy(jobs.toSorted(byAge), ({ runId }) => runId) }
-      return this.#last
+      this.last = { beganMs, byRun: Map.groupBy(jobs.toSorted(byAge), ({ runId }) => runId) }
+      return this.last
     } catch (err) {
       if (!(err instanceof BackendUnreachable)) throw err
       this.#unreachableMs = this.#clock.monotonicMs()

@@ -1,5 +1,4 @@
-import type { Clock, Time } from '../../platform/clock.ts'
-import type { Log } from '../../platform/log.ts'
+import type { ExecutorOptions } from '../backend/executor-options.ts'
 import { RequestedStops } from '../backend/requested-stops.ts'
 import { BackendRefused, BackendUnreachable } from '../backend/unreachable.ts'
 import type { Handle } from '../executor.ts'
@@ -11,21 +10,17 @@ import type { Queue } from './squeue.ts'
 import type { SlurmJob } from './squeue-output.ts'
 
 /**
- * Ends a run. A run that has not begun never begins: the server takes the claim before its batch script. A run that has begun
- * gets TERM, and KILL after its grace period, from this server or the next one.
+ * Ends a run. If it has not begun, the server takes its claim, so it never begins. Else it gets TERM, and KILL after its
+ * grace period, also after a record of its end, which the job can write.
  *
- * Signals go to the batch script, which passes them on to the command, and to the processes that srun has started. The whole
- * Slurm job is killed only if that does not end it, because its last output would be lost. A record of the end does not prevent
- * the KILL, because the job can write it.
+ * Signals go to the batch script, which passes them on to the command, and to the processes of srun. The whole Slurm job is
+ * killed last, because its last output would be lost.
  */
 
-interface StopperOptions {
+interface StopperOptions extends Pick<ExecutorOptions, 'clock' | 'time' | 'log'> {
   slurm: Slurm
   queue: Pick<Queue, 'read'>
   layout: Layout
-  clock: Clock
-  time: Time
-  log: Log
   closing: AbortSignal
   onEnd(handle: Handle): void
 }
@@ -70,7 +65,6 @@ export class JobStopper {
     }
   }
 
-  /** Cancels the Slurm jobs of a run. */
   async cancel(handle: Handle): Promise<void> {
     const jobs = (await this.#options.queue.read([]))?.byRun.get(handle) ?? []
     if (jobs.length > 0) await this.#scancel(jobs.map(({ id }) => id))
@@ -90,7 +84,6 @@ export class JobStopper {
     for (const { id } of await this.#findJobs(handle)) await this.#scancel(['--full', '--signal=KILL', id])
   }
 
-  /** Polls the end of a stopped run, so that it is reported at once. */
   async #reportEnd(handle: Handle, over: AbortSignal): Promise<void> {
     const { clock, onEnd } = this.#options
     while (!over.aborted && !(await this.#hasEnded(handle))) await clock.sleep(pollMs, over)
@@ -104,10 +97,7 @@ export class JobStopper {
     return Boolean(records?.exit || records?.failed)
   }
 
-  /**
-   * The running Slurm jobs of a run; several only if its submission was repeated. Their comment identifies them: the job can
-   * change the record of its id, and a controller that crashed reuses the ids of lost jobs.
-   */
+  /** The running Slurm jobs of a run, by their comment: the job can change the record of its id, and ids are reused. */
   async #findJobs(handle: Handle): Promise<readonly SlurmJob[]> {
     const records = await this.#readRecords(handle)
     const snapshot = await this.#options.queue.read(records ? [records.uid] : [])

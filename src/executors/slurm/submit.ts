@@ -1,7 +1,7 @@
 import { chown, lchown, mkdtemp, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Clock } from '../../platform/clock.ts'
-import { type Account, type AccountRules, findAccount, switchToAccount } from '../accounts/account.ts'
+import { type Account, findAccount, switchToAccount } from '../accounts/account.ts'
+import type { CompleteOptions } from '../backend/executor-options.ts'
 import { readErrorCode } from '../backend/file-errors.ts'
 import { retryStart, type StartWait } from '../backend/start-retry.ts'
 import { BackendRefused, BackendUnreachable, isBackendError, shorten } from '../backend/unreachable.ts'
@@ -13,24 +13,18 @@ import { type ClusterLimits, choosePartition, makeOptions } from './options.ts'
 import { findRunDirectory, giveUpRun, type Records, type RunDirectory, readRecords, removeRun } from './run-files.ts'
 import type { Queue } from './squeue.ts'
 
-export interface SubmitOptions {
+interface SubmitOptions
+  extends Pick<CompleteOptions, 'accounts' | 'environment' | 'inheritNames' | 'logBytesMax' | 'clock'> {
   slurm: Slurm
   queue: Pick<Queue, 'read'>
   layout: Layout
-  accounts: AccountRules
-  environment: Readonly<Record<string, string | undefined>>
-  inheritNames: readonly string[]
   limits: ClusterLimits
-  streamBytesMax: number
-  clock: Clock
-  /** Slurm has taken the submission as the job with this id. */
   onSubmitted(handle: Handle, nativeId: string): void
 }
 
 const answerMsMax = 60_000
 const othersMs = 5_000
 const pollMs = 200
-/** Pause after a refusal that may pass. */
 const closedPauseMs = 10_000
 /** A slower controller is reported as the reason of the wait. */
 const slowMs = 3_000
@@ -38,7 +32,6 @@ const slowMs = 3_000
 const unreachable = 'Slurm is unreachable'
 const slow = `Slurm has not answered for ${slowMs / 1000} s`
 
-/** How a start waits. */
 interface Waiting {
   /** The start is not wanted any more. Another server may have to submit the run, so it is left as it is. */
   unwanted: AbortSignal | undefined
@@ -46,7 +39,6 @@ interface Waiting {
 }
 
 interface Prepared {
-  /** Files of the run by name. */
   texts: Readonly<Record<string, string>>
   account: Account | null
 }
@@ -58,14 +50,11 @@ interface Submission extends Prepared {
 }
 
 /**
- * Submits a run to Slurm. A crash is harmless at every moment: the directory of the run is complete before the submission, and a
- * submission whose answer was lost is found by its comment and by the claim of its batch script before it is repeated. If two
- * submissions exist in the end, the claim lets one of them begin.
+ * Submits a run to Slurm. The directory of the run is complete before the submission; a submission whose answer was lost is
+ * found by its comment and by the claim of its batch script. Of two submissions the claim lets one begin.
  *
- * The server that makes the directory submits the run; others find the directory and look for the submission for `othersMs`. An
- * existing submission counts even if the run could not be submitted now.
- *
- * While the shared folder cannot be used, only Slurm knows whether the run was submitted.
+ * The server that makes the directory submits the run; others look for the submission for `othersMs`. While the shared
+ * folder cannot be used, only Slurm knows whether the run was submitted.
  */
 export class Submitter {
   readonly #options: SubmitOptions
@@ -93,7 +82,6 @@ export class Submitter {
     return run.runId
   }
 
-  /** Waits while neither the shared folder nor Slurm tells whether the run was submitted. */
   async #judgeTrouble(error: unknown, run: RunSpec, unwanted: AbortSignal | undefined): Promise<StartWait | null> {
     const cause = this.#options.layout.explainError(error)
     if (!(cause instanceof SharedDirTrouble)) throw cause
@@ -122,7 +110,7 @@ export class Submitter {
 
   /** null: the run cannot be submitted as it is now, but an earlier submission has begun. */
   async #prepare(run: RunSpec, files: RunDirectory, unwanted: AbortSignal | undefined): Promise<Submission | null> {
-    const { accounts, layout, limits, streamBytesMax } = this.#options
+    const { accounts, layout, limits, logBytesMax } = this.#options
     const { directory } = files
     try {
       const account = await findAccount(run.unixUser, accounts)
@@ -132,7 +120,7 @@ export class Submitter {
         as: switchToAccount(account),
         command: 'sbatch',
         args: ['--parsable', ...makeOptions(run, limits)],
-        input: makeBatchScript(directory, streamBytesMax),
+        input: makeBatchScript(directory, logBytesMax),
         timeoutMs: answerMsMax,
       }
       const texts = { job, stdout: '', stderr: '', ...closure }
@@ -184,7 +172,6 @@ export class Submitter {
     return null
   }
 
-  /** The command itself prints nothing while it tries to reach the controller. */
   async #reportSlowness<T>(tell: Waiting['tell'], work: () => Promise<T>): Promise<T> {
     const answered = new AbortController()
     const { signal } = answered
@@ -207,7 +194,6 @@ export class Submitter {
     }
   }
 
-  /** Waits for the submission of another server. */
   async #waitForSubmission(files: RunDirectory, unwanted: AbortSignal | undefined): Promise<boolean> {
     const { clock } = this.#options
     const sinceMs = clock.monotonicMs()
@@ -228,7 +214,6 @@ export class Submitter {
 /** A run that was given up is submitted again. */
 const isBinding = (records: Records | null) => records?.claim != null && records.claim.by !== 'void'
 
-/** The directory exists, and its run was not given up. */
 const isUsable = (records: Records | null) => records !== null && records.claim?.by !== 'void'
 
 /** Makes the directory of a run under another name and renames it. false: the directory exists. */
@@ -260,10 +245,7 @@ async function fill(directory: string, { texts, account }: Prepared): Promise<vo
   if (account) await chown(directory, account.uid, account.gid)
 }
 
-/**
- * `--parsable` prints the id, a semicolon and the name of the cluster. A site's own script in place of sbatch may print other
- * lines. null: no id.
- */
+/** `--parsable` prints the id, a semicolon and the cluster. A site's script may print other lines. null: no id. */
 const parseJobId = (answer: string) => [...answer.matchAll(/^(\d+)(?:;\S*)?$/gm)].at(-1)?.[1] ?? null
 
 const joinLines = ({ message }: Error) => message.replaceAll('\n', ' ')

@@ -1,7 +1,8 @@
 import { once } from 'node:events'
 import { createServer, type RequestListener } from 'node:http'
 import { join } from 'node:path'
-import { type ContainerOptions, createContainerExecutor } from '../../../src/executors/container/container.ts'
+import { createContainerExecutor } from '../../../src/executors/container/container.ts'
+import type { ContainerOptions } from '../../../src/executors/container/start.ts'
 import { createLog } from '../../../src/platform/log.ts'
 import { machineTime } from '../../support/clock.ts'
 

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Executor } from '../../../src/executors/executor.ts'
-import { createKubernetesExecutor } from '../../../src/executors/kubernetes/kubernetes.ts'
+import { KubernetesExecutor } from '../../../src/executors/kubernetes/kubernetes.ts'
 import { systemClock } from '../../../src/platform/clock.ts'
 import { createLog } from '../../../src/platform/log.ts'
 import { machineTime } from '../../support/clock.ts'
@@ -18,7 +18,7 @@ describe.skipIf(kubeconfig === undefined)('a pod of a cluster', () => {
 
   beforeAll(async () => {
     directory = await mkdtemp(join(tmpdir(), 'berth-kubernetes-'))
-    executor = await createKubernetesExecutor({
+    executor = new KubernetesExecutor({
       kubeconfig,
       installation: directory,
       environment: {},

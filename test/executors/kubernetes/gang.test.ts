@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { Executor } from '../../../src/executors/executor.ts'
-import { createKubernetesExecutor } from '../../../src/executors/kubernetes/kubernetes.ts'
+import { KubernetesExecutor } from '../../../src/executors/kubernetes/kubernetes.ts'
 import { annotations, podLabels } from '../../../src/executors/kubernetes/names.ts'
 import type { ContainerStatus, Pod } from '../../../src/executors/kubernetes/objects.ts'
 import { createLog } from '../../../src/platform/log.ts'
@@ -18,7 +18,7 @@ let server: ClusterServer
 let executor: Executor
 
 const openExecutor = () =>
-  createKubernetesExecutor({
+  new KubernetesExecutor({
     kubeconfig: server.kubeconfig,
     installation: 'test',
     environment: {},

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { json } from 'node:stream/consumers'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { Executor, LogChunk } from '../../../src/executors/executor.ts'
-import { createKubernetesExecutor } from '../../../src/executors/kubernetes/kubernetes.ts'
+import { KubernetesExecutor } from '../../../src/executors/kubernetes/kubernetes.ts'
 import { annotations, podLabels } from '../../../src/executors/kubernetes/names.ts'
 import type { Pod } from '../../../src/executors/kubernetes/objects.ts'
 import type { Clock } from '../../../src/platform/clock.ts'
@@ -21,7 +21,7 @@ let server: ClusterServer
 let executor: Executor
 
 const openExecutor = (clock: Clock) =>
-  createKubernetesExecutor({
+  new KubernetesExecutor({
     kubeconfig: server.kubeconfig,
     installation: 'test',
     environment: {},

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Executor, isOver } from '../../../src/executors/executor.ts'
-import { createKubernetesExecutor } from '../../../src/executors/kubernetes/kubernetes.ts'
+import { KubernetesExecutor } from '../../../src/executors/kubernetes/kubernetes.ts'
 import { systemClock } from '../../../src/platform/clock.ts'
 import { createLog } from '../../../src/platform/log.ts'
 import { machineTime } from '../../support/clock.ts'
@@ -14,8 +14,8 @@ import { observe, read, resourcesOf, runOf, untilEnded, untilState } from '../ru
 import { equip, fieldOf, image, kubeconfig, kubectl, onlyNode, placeEarlier } from './real-cluster.ts'
 
 /** Real pods, where there is a cluster. */
-const open = (directory: string) =>
-  createKubernetesExecutor({
+const open = async (directory: string) =>
+  new KubernetesExecutor({
     kubeconfig,
     installation: directory,
     environment: { PASSED: 'yes', SECRET: 'no' },

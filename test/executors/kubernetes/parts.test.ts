@@ -15,14 +15,10 @@ import { resourcesOf, runOf } from '../runs.ts'
 
 describe('the script of a run', () => {
   const output = (run: Parameters<typeof runOf>, environment: Record<string, string> = {}) =>
-    execFileSync(
-      '/bin/sh',
-      ['-c', makeCommandScript(runOf(...run), { passed: { PASSED: 'server $x' } }), 'berth', '5', 'ip'],
-      {
-        env: { PATH: '/usr/bin:/bin', ...environment },
-        encoding: 'utf8',
-      },
-    )
+    execFileSync('/bin/sh', ['-c', makeCommandScript(runOf(...run), { PASSED: 'server $x' }), 'berth', '5', 'ip'], {
+      env: { PATH: '/usr/bin:/bin', ...environment },
+      encoding: 'utf8',
+    })
   const command = ['printf', '%s|', "it's", 'a b', '$HOME', '']
 
   it('keeps every argument unchanged', () => expect(output([{ command }])).toBe("it's|a b|$HOME||"))

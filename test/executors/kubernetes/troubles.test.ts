@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { json } from 'node:stream/consumers'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { Executor } from '../../../src/executors/executor.ts'
-import { createKubernetesExecutor } from '../../../src/executors/kubernetes/kubernetes.ts'
+import { KubernetesExecutor } from '../../../src/executors/kubernetes/kubernetes.ts'
 import { annotations, makeHandle, podLabels } from '../../../src/executors/kubernetes/names.ts'
 import { createLog } from '../../../src/platform/log.ts'
 import { machineTime } from '../../support/clock.ts'
@@ -33,7 +33,7 @@ const options = () => ({
 beforeEach(async () => {
   directory = await mkdtemp(join(tmpdir(), 'berth-kubernetes-troubles-'))
   server = await startClusterServer(directory)
-  executor = await createKubernetesExecutor(options())
+  executor = new KubernetesExecutor(options())
 })
 afterEach(async () => {
   await executor.close()
@@ -186,7 +186,7 @@ describe('while the cluster cannot serve', () => {
   })
 
   it('an inherited start is given up only if it is unwanted', async () => {
-    const slow = await createKubernetesExecutor({ ...options(), clock: fastClock(500) })
+    const slow = new KubernetesExecutor({ ...options(), clock: fastClock(500) })
     const cancelled = new AbortController()
     // Twenty minutes and more.
     const starting = slow.start({ ...run, inherited: true }, cancelled.signal)

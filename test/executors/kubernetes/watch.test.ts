@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { BackendUnreachable } from '../../../src/executors/backend/unreachable.ts'
 import { ClusterApi } from '../../../src/executors/kubernetes/cluster.ts'
-import { createKubernetesExecutor } from '../../../src/executors/kubernetes/kubernetes.ts'
+import { KubernetesExecutor } from '../../../src/executors/kubernetes/kubernetes.ts'
 import { podLabels } from '../../../src/executors/kubernetes/names.ts'
 import type { Pod } from '../../../src/executors/kubernetes/objects.ts'
 import { watchPods } from '../../../src/executors/kubernetes/watch.ts'
@@ -194,7 +194,7 @@ test('a frozen API server does not delay the start of a server', async () => {
     time: machineTime,
     log,
   }
-  const executor = await createKubernetesExecutor({ ...options, clock: counting })
+  const executor = new KubernetesExecutor({ ...options, clock: counting })
   expect(await executor.describe()).toMatchObject({
     available: false,
     message: expect.stringContaining('no answer from'),

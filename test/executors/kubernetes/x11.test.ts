@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Executor } from '../../../src/executors/executor.ts'
-import { createKubernetesExecutor } from '../../../src/executors/kubernetes/kubernetes.ts'
+import { KubernetesExecutor } from '../../../src/executors/kubernetes/kubernetes.ts'
 import { systemClock } from '../../../src/platform/clock.ts'
 import { createLog } from '../../../src/platform/log.ts'
 import { machineTime } from '../../support/clock.ts'
@@ -30,7 +30,7 @@ describe.skipIf(kubeconfig === undefined || !hasServer)('an X11 display in a clu
   let executor: Executor
 
   const open = (x11Image: string | null = image) =>
-    createKubernetesExecutor({
+    new KubernetesExecutor({
       kubeconfig,
       installation: directory,
       environment: {},

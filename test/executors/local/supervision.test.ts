@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { Executor, RunSpec } from '../../../src/executors/executor.ts'
-import { openCgroups } from '../../../src/executors/local/cgroups.ts'
+import { Cgroups } from '../../../src/executors/local/cgroups.ts'
 import { trackLosses } from '../../../src/executors/local/journal.ts'
 import type { LocalOptions } from '../../../src/executors/local/local.ts'
 import { findProcess } from '../../../src/executors/local/processes.ts'
@@ -70,7 +70,7 @@ async function gapsOf(handle: string) {
   return { gaps, bytes }
 }
 
-const modes = [true, false].filter((usesCgroups) => !usesCgroups || openCgroups(tmpdir()) !== null)
+const modes = [true, false].filter((usesCgroups) => !usesCgroups || new Cgroups(tmpdir()).base !== null)
 
 describe.each(modes)('a job (in a cgroup: %s)', (usesCgroups) => {
   beforeEach(() => reopen({ usesCgroups }))
@@ -251,15 +251,15 @@ describe('a server', () => {
   })
 
   it('ends the processes in the cgroup of a run whose directory is gone', async (context) => {
-    const cgroups = openCgroups(spoolDir)
-    if (!cgroups) return context.skip()
+    const cgroups = new Cgroups(spoolDir)
+    if (cgroups.base === null) return context.skip()
     const { handle, lines } = await startAndRead(sh('echo $$; exec env -i sleep 600'), 1)
     process.kill(-(await shimOf(handle)), 'SIGKILL')
     await executor.close()
     await rm(join(spoolDir, 'runs', handle), { recursive: true })
     executor = await openLocal(spoolDir)
     await until(async () => !(await isAlive(Number(lines[0]))), { what: 'it was ended' })
-    await until(() => !cgroups.list().includes(handle), { what: 'its cgroup was removed' })
+    await until(() => !cgroups.list().has(handle), { what: 'its cgroup was removed' })
   })
 
   it('loses no byte and no exit code', async () => {

@@ -71,7 +71,7 @@ function openServer(given: Given = {}): Server {
     environment: {},
     inheritNames: [],
     limits: { deadlineSlackSeconds: 10, minutesMax: () => null, gpuTypes: () => gpuTypes },
-    streamBytesMax: 1024,
+    logBytesMax: 1024,
     clock,
     onSubmitted: (_, nativeId) => told.push(nativeId),
   })
