@@ -3,12 +3,10 @@ import { type Address, createPgClient, disconnect } from './connection.ts'
 import type { Log } from './log.ts'
 import { isUnavailable, pgSql, type Sql, sqlState } from './tx.ts'
 
-/** The first checks of a database: whether it is up, and how many connections it has for this process. */
-export interface Arrival {
+interface Arrival {
   address: Address
   clock: Clock
   log: Log
-  /** Ends the wait: the process is to stop. */
   signal: AbortSignal
 }
 
@@ -18,12 +16,15 @@ const retryMs = 500
 const tellMs = 10_000
 const statementMsMax = 5_000
 
-/** Waits until the database answers, and logs it. Throws if it does not come up, or refuses this process. */
+/** Waits until the database is up. Throws if it does not come up, or refuses this process. */
 export async function awaitDatabase({ address, clock, log, signal }: Arrival): Promise<void> {
   const beganMs = clock.monotonicMs()
   const { hostname: host, port } = new URL(address.url)
   for (let toldMs = Number.NEGATIVE_INFINITY; ; ) {
-    const error = await failureOf(address)
+    const error = await readConnectionLimits(address).then(
+      () => null,
+      (failure: unknown) => failure,
+    )
     if (error === null) break
     const waitedMs = clock.monotonicMs() - beganMs
     const waitedSeconds = Math.round(waitedMs / 1_000)
@@ -46,12 +47,6 @@ export async function awaitDatabase({ address, clock, log, signal }: Arrival): P
   const waitedMs = clock.monotonicMs() - beganMs
   if (waitedMs >= retryMs) log.warn({ host, port, waitedSeconds: Math.round(waitedMs / 1_000) }, 'the database is up')
 }
-
-const failureOf = (address: Address): Promise<unknown> =>
-  readConnectionLimits(address).then(
-    () => null,
-    (error: unknown) => error,
-  )
 
 export interface ConnectionLimits {
   /** Connections that the role may have at once. */

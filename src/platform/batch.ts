@@ -1,20 +1,16 @@
 import { Unavailable } from './tx.ts'
 
 /**
- * Groups items that arrive together: during a batch, further items wait, and the next batch takes them all (up to
- * `max`). Batches have no timer: a single item runs at once, at the end of this turn of the event loop.
- *
- * A batch that hangs does not block others: after `hangsAfterMs` the waiting items are refused as Unavailable, and so
- * is every new one until the batch ends. Nothing was done for a refused item.
+ * Groups items that arrive together: items that come during a batch make the next one. Batches have no timer: a single
+ * item runs at the end of this turn of the event loop. After `hangsAfterMs` of one batch, waiting and new items are
+ * refused as Unavailable until it ends; nothing was done for them.
  */
 
 export interface BatchOptions<Item, Result> {
   max: number
-  /** One result per item, in order. */
   run: (items: readonly Item[]) => Promise<readonly Result[]>
   /**
-   * Whether a single item may have caused the failure. Then the batch is split in halves until the bad item is alone;
-   * otherwise all of it fails.
+   * Whether a single item may have caused the failure. Then the batch is split in halves until the bad item is alone.
    */
   mayBeOneItem: (error: unknown) => boolean
 }

@@ -1,24 +1,18 @@
 import type { Clock, Wake } from './clock.ts'
 
 /**
- * A signal to wait for: a wait ends when the bell is rung, when `ms` are over, or when the signal fires, and does not
- * say which. The waiter reads the state again; if it does not await between reading and waiting, no ring is missed. A
- * wait costs one timer and one entry here, both gone when it ends. Of many waits, `endsPerTurnMax` end in each turn of the
- * event loop: what thousands of waiters do next would keep it from everything else.
+ * A wait ends when the bell rings, after `ms`, or when the signal fires, and does not tell which. A waiter that does
+ * not await between reading the state and waiting misses no ring. A ring ends `endsPerTurnMax` waits per turn of the
+ * event loop: the work of thousands of waiters would block it.
  */
 
-export interface Bell {
-  ring(): void
-  wait(ms: number, signal: AbortSignal): Promise<void>
-  /** Number of waits. */
-  readonly waiting: number
-}
+export type Bell = ReturnType<typeof createBell>
 
-export function createBell(clock: Clock): Bell {
+export function createBell(clock: Clock) {
   const waiters = new Set<Waiter>()
   return {
-    ring: () => wakeAll(waiters),
-    async wait(ms, signal) {
+    ring: () => wakeAll([...waiters]),
+    async wait(ms: number, signal: AbortSignal): Promise<void> {
       if (signal.aborted) return
       const waiter = new Waiter()
       const same = waitersOf(signal)
@@ -28,13 +22,14 @@ export function createBell(clock: Clock): Bell {
       same.delete(waiter)
       waiters.delete(waiter)
     },
+    /** Number of waits. */
     get waiting() {
       return waiters.size
     },
   }
 }
 
-/** The waiters of each signal, which has one listener: adding and removing one for each wait costs more than the wait. */
+/** Each signal has one listener: one per wait would cost more than the wait. */
 const bySignal = new WeakMap<AbortSignal, Set<Waiter>>()
 
 function waitersOf(signal: AbortSignal): Set<Waiter> {
@@ -42,22 +37,18 @@ function waitersOf(signal: AbortSignal): Set<Waiter> {
   if (known) return known
   const waiters = new Set<Waiter>()
   bySignal.set(signal, waiters)
-  signal.addEventListener('abort', () => wakeAll(waiters), { once: true })
+  signal.addEventListener('abort', () => wakeAll([...waiters]), { once: true })
   return waiters
 }
 
 const endsPerTurnMax = 200
 
-function wakeAll(waiters: ReadonlySet<Waiter>) {
-  wakeNext([...waiters])
-}
-
-function wakeNext(waiters: Waiter[]) {
+function wakeAll(waiters: Waiter[]) {
   for (const waiter of waiters.splice(0, endsPerTurnMax)) waiter.wake()
-  if (waiters.length > 0) setImmediate(wakeNext, waiters)
+  if (waiters.length > 0) setImmediate(wakeAll, waiters)
 }
 
-/** Does for one sleep what an AbortController does; thousands of streams wait at a time. */
+/** Cheaper than an AbortController per sleep: thousands of streams wait at a time. */
 class Waiter implements Wake {
   aborted = false
   #end: (() => void) | undefined

@@ -1,6 +1,6 @@
 /**
- * Time as a dependency, in two types that cannot be mixed up. Loops and waits measure with a `Clock`, moments come from
- * a `Time`. Neither reads this machine's settable clock, which may be wrong or jump.
+ * Loops and waits measure with a `Clock`, moments come from a `Time`. Neither reads the settable clock of this
+ * machine, which may be wrong or jump.
  */
 
 export interface Clock {
@@ -10,7 +10,7 @@ export interface Clock {
   sleep(ms: number, signal?: Wake): Promise<void>
 }
 
-/** Ends a sleep: an AbortSignal, or something that costs less. */
+/** An AbortSignal, or something cheaper. */
 export interface Wake {
   readonly aborted: boolean
   addEventListener(type: 'abort', listener: () => void, options?: { once: boolean }): void
@@ -32,7 +32,7 @@ export const systemClock: Clock = {
         signal?.removeEventListener('abort', done)
         resolve()
       }
-      // A timer drops fractions, and would end too early; a time that is over already would make Node warn.
+      // A timer drops fractions, and Node warns about negative times.
       const timer = setTimeout(done, Math.max(0, Math.ceil(ms)))
       signal?.addEventListener('abort', done, { once: true })
     }),

@@ -2,10 +2,8 @@ import { createHash } from 'node:crypto'
 import type { Sql } from './tx.ts'
 
 /**
- * Independent reads in one round trip. Queries of the same turn become one statement with a column of JSON for each, so
- * their rows must consist of JSON values: text, numbers, booleans, arrays and objects, no dates and no bytes. While
- * requests keep the event loop busy a round trip costs milliseconds, and a transaction with a dozen of them delays all
- * that wait for it.
+ * Independent reads in one round trip: queries of the same turn become one statement with a column of JSON for each,
+ * so their rows must consist of JSON values. While requests keep the event loop busy, a round trip costs milliseconds.
  */
 
 export function combineReads(sql: Sql): Sql {

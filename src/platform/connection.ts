@@ -1,25 +1,20 @@
 import pg from 'pg'
 
 /**
- * How every connection to PostgreSQL is made. Every wait on it is limited, on both sides: a host that is gone sends
- * nothing, so each side has to detect that itself.
- *
- * This side: a connection is made within `connectMsMax`, a statement is answered within its limit, and an idle
- * connection is probed. A statement without an answer in time closes its connection (`pipeline`): a late answer would
- * be taken for that of the next statement.
- *
- * The server: it cancels a statement shortly before this side gives up, ends idle transactions, stops waiting for a
- * lock, and ends the session of a client that is gone.
+ * How every connection to PostgreSQL is made. Every wait is limited on both sides, because a host that is gone sends
+ * nothing. A statement that exceeds its limit on this side closes its connection (`pipeline`): a late answer would be
+ * taken for that of the next statement. The server cancels a statement shortly before that, and ends idle
+ * transactions, waits for locks, and sessions of clients that are gone.
  */
 
 export interface Address {
-  /** The present address of the database: the embedded one may come back on another port. */
+  /** The embedded database may return on another port. */
   readonly url: string
-  /** Embedded database only: the reason if it cannot serve because its disk is full. */
+  /** Embedded database only: its disk is full, and it cannot serve. */
   readonly outOfRoom?: DiskFull | null
 }
 
-/** The same error as PostgreSQL's own, for a server that has stopped for this reason. */
+/** The error of PostgreSQL, for a server that has stopped on a full disk. */
 export class DiskFull extends Error {
   readonly code = '53100'
 
@@ -30,29 +25,23 @@ export class DiskFull extends Error {
 
 interface ConnectionOptions {
   address: Address
-  /** Shown in pg_stat_activity. */
   name: string
-  /** A statement without an answer within this time has failed. */
   statementMsMax: number
   /** false: behind a transaction pooler, which refuses unknown start-up parameters. */
   direct: boolean
 }
 
-/**
- * Together with the limit of a statement less than 10 s: every caller has an answer by then, even from a silent
- * database.
- */
+/** Together with the limit of a statement less than 10 s, so every caller gets an answer by then. */
 const connectMsMax = 3_000
 /** The server cancels a statement this much before this side gives up, so that the connection stays usable. */
 export const cancelBeforeTimeoutMs = 500
-/** A process that is frozen inside a transaction must not keep its locks, above all the fence of a leader. */
+/** A frozen process must not keep its locks, above all the fence of a leader. */
 const idleInTransactionMsMax = 3_000
 const lockMsMax = 5_000
-/** Silence after which this side probes the connection. */
 const probeAfterMs = 5_000
 const endMsMax = 1_000
 
-/** Probes by the server. A system without such a setting logs that and goes on. */
+/** A system without these settings logs that and continues. */
 const serverProbes = {
   tcp_keepalives_idle: 5,
   tcp_keepalives_interval: 2,
@@ -69,12 +58,9 @@ export function connectionConfig({ address, name, statementMsMax, direct }: Conn
     keepAlive: true,
     keepAliveInitialDelayMillis: probeAfterMs,
     ...(direct && sessionSettings(statementMsMax)),
-    ...pipelined,
+    pipeline: true,
   }
 }
-
-/** Statements are sent before the previous one is answered. */
-const pipelined = { pipeline: true }
 
 const sessionSettings = (statementMsMax: number): pg.ClientConfig => ({
   statement_timeout: statementMsMax - cancelBeforeTimeoutMs,
@@ -82,10 +68,10 @@ const sessionSettings = (statementMsMax: number): pg.ClientConfig => ({
   idle_in_transaction_session_timeout: idleInTransactionMsMax,
 })
 
-/** Prisma's adapter sends and reads moments without a zone, and means UTC. Moments of another style than ISO cannot be read. */
+/** Prisma's adapter sends and reads moments in UTC and ISO. */
 export const sessionMoments = { timezone: 'UTC', datestyle: 'ISO' }
 
-/** Statements are short. Where PostgreSQL overestimates one, compiling it takes longer than running it: 1.3 s instead of 16 ms. */
+/** Compiling a statement that PostgreSQL overestimates takes longer than running it: 1.3 s instead of 16 ms. */
 const planning = { jit: 'off' }
 
 /** Settings of the operator come last and win. */
@@ -100,7 +86,6 @@ function withSettings(url: string): string {
   return parsed.href
 }
 
-/** A connection of its own, for statements that must not wait for the pool. */
 export const createPgClient = (options: ConnectionOptions): pg.Client => new pg.Client(connectionConfig(options))
 
 /** A clean end needs the other side, which may be silent. */

@@ -3,25 +3,16 @@ import { link, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 
 /**
- * Identity of a data directory: an id stored in it, which a copy has too, and its place, which no two directories
- * share: the boot of the machine, the device and the inode. A move within a file system keeps the place; another
- * machine, another file system and another boot change it.
+ * Identity of a data directory: an id stored in it, which copies share, and its place (boot, device and inode), which
+ * is unique. A move within a file system keeps the place.
  */
 
-export interface DataDirectory {
-  id: string
-  place: string
-}
-
-const idFile = 'id'
-
-/** `bootId` changes with every start of the machine. */
-export async function identify(path: string, bootId: string): Promise<DataDirectory> {
+export async function identify(path: string, bootId: string): Promise<{ id: string; place: string }> {
   const { dev, ino } = await stat(path)
-  return { id: await readOrMakeId(join(path, idFile)), place: `${bootId}:${dev}:${ino}` }
+  return { id: await readOrMakeId(join(path, 'id')), place: `${bootId}:${dev}:${ino}` }
 }
 
-/** If two processes make the id at once, one wins, and neither reads half an id. */
+/** If two processes make the id, one wins, and neither reads half an id. */
 async function readOrMakeId(path: string): Promise<string> {
   const known = await read(path)
   if (known !== null) return known

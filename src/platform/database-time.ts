@@ -2,23 +2,18 @@ import type { Clock, Time } from './clock.ts'
 import type { Sql } from './tx.ts'
 
 /**
- * The time of the database without a query for each moment: the last answer plus the time measured since. An answer
- * bounds the present, because the database gave it between the question and its arrival. An estimate within these
- * bounds stays; outside of them the database's clock was set or this machine slept, and the estimate moves to the
- * nearer bound. So a slow answer does not spoil a good estimate.
+ * The time of the database without a query for each moment: the last answer plus the measured time. Each answer bounds
+ * the present; an estimate outside of the bounds moves to the nearer one, so a slow answer does not spoil a good
+ * estimate.
  */
 
-export interface DatabaseTime extends Time {
-  /** Queries the database again. */
-  look(): Promise<void>
-}
+export type DatabaseTime = Time & { look(): Promise<void> }
 
-/** A clock that is 100 ppm off drifts by 1 ms between two queries. */
+/** 100 ppm of drift are 1 ms in this time. */
 export const timeLookMs = 10_000
 
 export async function readDatabaseTime(sql: Sql, clock: Clock): Promise<DatabaseTime> {
   const earliest = await ask(sql, clock)
-  /** Added to the clock's reading. */
   let offsetMs = earliest.fromMs + (earliest.toMs - earliest.fromMs) / 2
   return {
     nowMs: () => Math.round(clock.monotonicMs() + offsetMs),
@@ -29,12 +24,12 @@ export async function readDatabaseTime(sql: Sql, clock: Clock): Promise<Database
   }
 }
 
-/** The database's own time by a query, where an estimate would not do. */
+/** The exact time, by a query. */
 export async function readNow(sql: Sql): Promise<Date> {
   return new Date(await readNowMs(sql))
 }
 
-/** Bounds of the offset to the clock's reading. */
+/** Returns bounds of the offset to the clock. */
 async function ask(sql: Sql, clock: Clock): Promise<{ fromMs: number; toMs: number }> {
   const askedMs = clock.monotonicMs()
   const nowMs = await readNowMs(sql)

@@ -17,24 +17,24 @@ import {
   whyUnavailable,
 } from './tx.ts'
 
-/** The database: one pool, shared by Prisma and by raw statements. */
+/** One pool, shared by Prisma and by raw statements. */
 export interface Db extends Address {
   readonly pool: pg.Pool
-  /** Rows by their models, read only: `serializable` writes them. */
+  /** Read only: `serializable` writes. */
   readonly prisma: Reads
   /** Single statements, each its own transaction. */
   readonly sql: Sql
   transaction<T>(work: (sql: Sql) => Promise<T>, options?: TransactionOptions): Promise<T>
-  /** With models: the way to write ordinary rows. PostgreSQL detects a conflict, and the transaction runs again. */
+  /** With models, for ordinary rows: after a conflict the transaction runs again. */
   serializable<T>(work: (tx: Tx) => Promise<T>, options?: Omit<OrdinaryOptions, 'isolation'>): Promise<T>
   /**
-   * With models, READ COMMITTED: for rows that hot paths write as well, such as nodes and pools. It locks them first;
+   * With models, READ COMMITTED, for rows that hot paths write as well (nodes, pools), which it locks first:
    * SERIALIZABLE would run again for each start that was committed meanwhile.
    */
   locking<T>(work: (tx: Tx) => Promise<T>): Promise<T>
   /** The last writes of the work are sent together with the commit. */
   endingTransaction<T>(work: (sql: Sql) => Promise<Ending<T>>, options?: TransactionOptions): Promise<T>
-  /** Number of transactions that have ended; one that failed counts, because its commit may have been done. */
+  /** Number of transactions that have ended, also of failed ones: their commit may have been done. */
   readonly transactionsEnded: number
   close(): Promise<void>
 }
@@ -44,11 +44,10 @@ export interface DbOptions {
   connectionsMax: number
   log: Log
   applicationName: string
-  /** false: behind a transaction pooler. */
   direct?: boolean
 }
 
-/** A statement that reads a whole table asks for more (`wholeTableMsMax`). */
+/** Statements that read whole tables have `wholeTableMsMax`. */
 const statementMsMax = 6_500
 const int8 = 20
 
@@ -99,7 +98,7 @@ export function openDb({ address, connectionsMax, log, applicationName, direct =
   }
 }
 
-/** Behind a pooler each transaction may have another session, where the name may be taken or unknown. */
+/** Behind a pooler a name may be taken or unknown in the session of the next transaction. */
 function leaveUnnamed(client: pg.Client) {
   const query = client.query.bind(client) as (asked: unknown, ...rest: unknown[]) => unknown
   const unnamed = (asked: unknown, ...rest: unknown[]) =>
@@ -107,7 +106,7 @@ function leaveUnnamed(client: pg.Client) {
   client.query = unnamed as typeof client.query
 }
 
-/** A PostgreSQL that stopped on a full disk refuses connections: the error then names the disk. */
+/** A PostgreSQL that stopped on a full disk refuses connections; the error then reports the disk. */
 function explain(error: unknown, { outOfRoom }: Address): unknown {
   if (error instanceof Unavailable)
     return outOfRoom ? new Unavailable(whyUnavailable(outOfRoom), { cause: outOfRoom }) : error
@@ -115,8 +114,8 @@ function explain(error: unknown, { outOfRoom }: Address): unknown {
 }
 
 /**
- * When a connection breaks, idle ones may be broken too. They are replaced; otherwise each would be detected by a
- * statement that waits for its limit.
+ * When a connection breaks, idle ones may be broken too: each would otherwise cost a statement that waits for its
+ * limit.
  */
 function dropSuspects(pool: pg.Pool, log: Log) {
   const idle = new Set<pg.PoolClient>()
@@ -135,7 +134,7 @@ function dropSuspects(pool: pg.Pool, log: Log) {
   pool.on('error', (error) => log.debug({ err: error }, 'an idle database connection broke'))
 }
 
-/** bigint columns hold counts, offsets and versions below 2⁵³: plain numbers in raw statements. */
+/** bigint columns have values below 2⁵³. */
 function getTypeParser(oid: number, format?: 'text' | 'binary') {
   if (oid === int8 && format !== 'binary') return Number
   return pg.types.getTypeParser(oid, format as 'text')

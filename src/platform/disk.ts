@@ -1,34 +1,24 @@
 import { statfs } from 'node:fs/promises'
 import type { Clock } from './clock.ts'
 import type { Log } from './log.ts'
-import { createLoop, type Loop } from './loop.ts'
+import { createLoop } from './loop.ts'
 
 /**
- * Checks whether a disk is full or its directory is missing. The log reports it once when that begins and once when it is
- * over; /readyz reports it all the time. Nothing waits for it: a write that fails is tried again by its owner.
+ * Reports a full disk or a missing directory in the log, at its beginning and its end, and in /readyz. Writes that
+ * fail are retried by their owners.
  */
 
-export interface DiskWatch {
-  /** A sentence; null: the directory is there and has room. Only the log names the path, because not every reader may know it. */
-  findProblem(): Promise<string | null>
-  loop: Loop
-}
+export type DiskWatch = ReturnType<typeof createDiskWatch>
 
-export interface DiskWatchOptions {
-  path: string
-  /** The data that is kept there, for the message. */
-  holds: string
-  clock: Clock
-  log: Log
-}
-
+type DiskWatchOptions = { path: string; holds: string; clock: Clock; log: Log }
 type Problem = 'FULL' | 'MISSING'
 
 const pollMs = 5_000
-/** A disk with less is full: a single write may be this large. */
+/** A single write may be this large. */
 const roomBytesMin = 1024 * 1024
 
-export function createDiskWatch({ path, holds, clock, log }: DiskWatchOptions): DiskWatch {
+/** `holds`: the data that is kept there, for the message. */
+export function createDiskWatch({ path, holds, clock, log }: DiskWatchOptions) {
   const begins: Record<Problem, string> = {
     FULL: `the disk of ${holds} is full`,
     MISSING: `the directory of ${holds} is missing`,
@@ -52,7 +42,8 @@ export function createDiskWatch({ path, holds, clock, log }: DiskWatchOptions): 
   }
 
   return {
-    async findProblem() {
+    /** Only the log names the path, because not every reader may know it. */
+    async findProblem(): Promise<string | null> {
       await look()
       return problem && begins[problem]
     },

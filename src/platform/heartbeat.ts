@@ -5,10 +5,10 @@ const secondMs = 1_000
 const wholeSecond = (ms: number) => Math.floor(ms / secondMs) * secondMs
 
 /**
- * When the next heartbeat of a stream is due whose last message was sent at `lastSentMs`. Rounded to whole seconds, so
- * that streams that fell silent in the same second send their heartbeats in one turn of the event loop.
+ * Rounded to whole seconds, so that streams that fell silent in the same second send heartbeats in one turn of the
+ * event loop.
  */
 export const heartbeatDueMs = (lastSentMs: number): number => wholeSecond(lastSentMs) + heartbeatMs
 
-/** The time in a heartbeat, in whole seconds: equal heartbeats of many streams are executed once. */
+/** In whole seconds, so that equal heartbeats of many streams are executed once. */
 export const heartbeatAt = (nowMs: number): Date => new Date(wholeSecond(nowMs))

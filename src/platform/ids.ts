@@ -1,27 +1,24 @@
 import { randomFillSync } from 'node:crypto'
 
 /**
- * Typed ids: `<prefix>_` and 26 characters of Crockford's base 32 over a UUIDv7. They sort by creation, show their kind
- * to a reader, and are safe in URLs, file names and shell words.
- *
- * Those of one process sort in the order in which they are made, also within a millisecond: indexes of a database grow at
- * their end, which costs less than insertions in the middle, and leaves full pages.
+ * Typed ids: `<prefix>_` and 26 characters of Crockford's base 32 over a UUIDv7, safe in URLs, file names and shell
+ * words. Ids of one process sort in the order in which they are made, so indexes grow at their end.
  */
 
 export type TypedId<Prefix extends string> = `${Prefix}_${string}`
 
-/** Of Crockford's base 32: no i, l, o, u. */
+/** Crockford's base 32 has no i, l, o, u. */
 export const idAlphabet = '0123456789abcdefghjkmnpqrstvwxyz'
 const randomBytesPerId = 8
 const randomBytesMax = randomBytesPerId * 256
 const uuid = Buffer.alloc(16)
 const random = Buffer.alloc(randomBytesMax)
 let randomUsed = randomBytesMax
-/** Of the newest id: its milliseconds, and a count within them. */
+/** Milliseconds of the newest id, and a count within them. */
 let newestMs = 0
 let count = 0
 const countBits = 12
-/** A moment before the newest one has ids of the newest, unless it is further back: then a clock was set. */
+/** An earlier moment gets ids of the newest, unless it is further back: then a clock was set. */
 const behindMsMax = 1_000
 
 export function typedId<Prefix extends string>(prefix: Prefix, nowMs: number): TypedId<Prefix> {

@@ -1,19 +1,16 @@
 /**
- * Whether this process runs late: its event loop is kept busy, or the machine gives it too little time. Time limits then
- * pass though the other side has answered, so they say nothing about that side.
+ * Whether this process runs late, because its event loop or the machine is busy. Time limits that pass then say
+ * nothing about the other side.
  */
-export interface Lateness {
-  tick(): void
-  isLate(): boolean
-}
+type Lateness = ReturnType<typeof createLateness>
 
 const tickMs = 250
 /** A healthy process is late by some milliseconds. */
 const lateMs = 500
-/** Longer than every time limit of a statement: the process may have been late during such a statement. */
+/** Longer than the time limit of every statement. */
 const memoryMs = 10_000
 
-export function createLateness(nowMs: () => number): Lateness {
+export function createLateness(nowMs: () => number) {
   let dueMs = nowMs() + tickMs
   let lateAtMs = Number.NEGATIVE_INFINITY
   return {
@@ -21,11 +18,11 @@ export function createLateness(nowMs: () => number): Lateness {
       if (nowMs() - dueMs > lateMs) lateAtMs = nowMs()
       dueMs = nowMs() + tickMs
     },
-    isLate: () => nowMs() - dueMs > lateMs || nowMs() - lateAtMs < memoryMs,
+    isLate: (): boolean => nowMs() - dueMs > lateMs || nowMs() - lateAtMs < memoryMs,
   }
 }
 
-/** Lateness of this process. Undefined until `watchLateness`; the process then counts as on time. */
+/** Undefined until `watchLateness`: the process counts as on time. */
 let own: Lateness | undefined
 
 export function watchLateness(): void {

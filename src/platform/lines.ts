@@ -1,6 +1,5 @@
 import { appendFile, readFile } from 'node:fs/promises'
 
-/** Appends a line to a file that only grows. */
 export async function appendLine(path: string, line: string): Promise<void> {
   await appendFile(path, `${line}\n`, { mode: 0o600, flush: true })
 }

@@ -6,13 +6,13 @@ export type Log = Pick<Logger, 'debug' | 'info' | 'warn' | 'error' | 'fatal' | '
 
 export interface LogOptions {
   destination?: DestinationStream
-  /** How long a part of the server must be without trouble before the log reports that the trouble is over. */
+  /** Time without trouble after which the log reports its end. */
   quietMs?: number
 }
 
 /**
- * Structured lines on stderr (stdout belongs to what the command prints). Secrets are removed by path. Failures that
- * repeat while the environment of the server is in trouble are logged once, as a warning: `troubles.ts`.
+ * Structured lines on stderr. Failures that repeat during trouble around the server are logged once, as a warning
+ * (troubles.ts).
  */
 export function createLog(level: string, { destination, quietMs }: LogOptions = {}): Log {
   const troubles = createTroubles(({ part, ...over }) => log.warn(over, `over: ${part}`), quietMs)
@@ -27,7 +27,7 @@ export function createLog(level: string, { destination, quietMs }: LogOptions = 
   }
 
   const redact = ['token', 'secret', 'password', '*.token', '*.secret', '*.password']
-  // A log of errors alone has lost lines too.
+  // A log with level error loses lines, too.
   const onDropped = (lines: number) =>
     log.child({}, { level: 'warn' }).warn({ lines }, 'lines were dropped: the reader of the log was too slow')
   const stream = destination ?? createOutput(process.stderr, { onDropped })
@@ -35,7 +35,7 @@ export function createLog(level: string, { destination, quietMs }: LogOptions = 
   return log
 }
 
-/** Fields that tell parts of the server with the same message apart; other fields (a run, a count) do not. */
+/** Fields that distinguish parts of the server with the same message. */
 const partFields = ['loop', 'pool', 'key', 'executor', 'what', 'stream'] as const
 
 function partOf(fields: object, message: unknown): string {
@@ -43,5 +43,5 @@ function partOf(fields: object, message: unknown): string {
   return names.length > 0 ? `${message} (${names.join(', ')})` : String(message)
 }
 
-/** The message instead of the stack, which would show where the server noticed the trouble, not its cause. */
+/** The stack would show where the server noticed the trouble, not its cause. */
 const hideError = ({ err: _, ...fields }: { err?: unknown }, { what }: Trouble) => ({ ...fields, trouble: what })

@@ -2,10 +2,9 @@ import type { Clock } from './clock.ts'
 import type { Log } from './log.ts'
 
 /**
- * The one form of background work: `runOnce` does everything that can be done now; the loop runs it when woken, and
- * every `pollMs` in case a wake-up was lost. Wake-ups that arrive while it runs make it run once more. A pass that
- * throws is logged and tried again after a growing pause: a loop ends only by `stop`, which lets the current pass
- * finish.
+ * Background work: `runOnce` does everything that can be done now; the loop runs it when woken, and every `pollMs` in
+ * case a wake-up was lost. Wake-ups during a run make it run once more. A failed run is retried after a growing pause.
+ * `stop` lets the current run finish.
  */
 
 export interface Loop {
@@ -16,14 +15,14 @@ export interface Loop {
 
 export interface LoopOptions {
   name: string
-  /** Longest pause; a function is called after each pass for the pause until the next. */
+  /** Maximum pause; a function is called after each run. */
   pollMs: number | (() => number)
   runOnce: (signal: AbortSignal) => Promise<unknown>
   clock: Clock
   log: Log
 }
 
-/** Limits the pause, so that work goes on soon after a database is back. */
+/** Work continues soon after a database is back. */
 const retryMsMax = 5_000
 
 export function createLoop({ name, pollMs, runOnce, clock, log }: LoopOptions): Loop {

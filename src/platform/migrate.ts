@@ -15,14 +15,9 @@ import { nameChannel } from './wakeup.ts'
  * Brings a database to the schema of this version, inside this process.
  *
  * The record is Prisma's `_prisma_migrations`, so `prisma migrate deploy` and this function may take turns. A script
- * and its record are one transaction: a process that is killed at any point leaves a migration whole or not at all, and
- * the next start goes on. The transaction runs in the session that holds the advisory lock: PostgreSQL finishes a
- * script even if the process that sent it is dead, and until then no other process begins. A record that
- * `prisma migrate deploy` left unfinished is marked as rolled back, and the script runs.
- *
- * Refuses, and says what to do: PostgreSQL older than 15; a search_path that leads to another schema than public; a database
- * with a migration that this version does not know (a newer version used it); a migration whose text differs from the one
- * that was applied.
+ * and its record are one transaction, in the session that holds the advisory lock: PostgreSQL finishes a script even
+ * if the process that sent it is dead, and until then no other process begins. A record that `prisma migrate deploy`
+ * left unfinished is marked as rolled back, and the script runs.
  */
 export async function migrate(url: string, log: Log, directory?: string): Promise<void> {
   const migrations = await (directory === undefined ? readShipped() : readMigrations(directory))
@@ -54,8 +49,11 @@ export async function migrate(url: string, log: Log, directory?: string): Promis
   }
 }
 
-/** Calls `end` once, when a newer version of Berth has migrated the database: its tables are not those of this version. */
-export async function createMigrationWatch({ db, clock, log }: WatchOptions, end: () => void): Promise<Loop> {
+/** Calls `end` once, when a newer version of Berth has migrated the database. */
+export async function createMigrationWatch(
+  { db, clock, log }: { db: Db; clock: Clock; log: Log },
+  end: () => void,
+): Promise<Loop> {
   const known = (await readShipped()).map(({ name }) => name)
   let hasEnded = false
   async function look() {
@@ -72,13 +70,6 @@ export async function createMigrationWatch({ db, clock, log }: WatchOptions, end
   return createLoop({ name: 'migrations', pollMs: watchMs, runOnce: look, clock, log })
 }
 
-interface WatchOptions {
-  db: Pick<Db, 'sql'>
-  clock: Clock
-  log: Log
-}
-
-/** The database cannot be used by this version; the message says what to do. */
 export class MigrationRefused extends Error {
   override name = 'MigrationRefused'
 }
@@ -94,12 +85,11 @@ interface MigrationRecord {
   migration_name: string
   checksum: string
   finished_at: Date | null
-  /** Why the script failed; null: it did not fail, or was interrupted. */
+  /** Error of the script; null: it did not fail, or was interrupted. */
   logs: string | null
 }
 
 const migrationsDirectory = join(import.meta.dirname, '../../prisma/migrations')
-/** The table as Prisma makes it. */
 const recordTable = `
   CREATE TABLE IF NOT EXISTS _prisma_migrations (
     id varchar(36) PRIMARY KEY,
@@ -112,14 +102,14 @@ const recordTable = `
     applied_steps_count integer NOT NULL DEFAULT 0
   )`
 const serverVersionMin = 150_000
-/** How long a process waits for another one that migrates. */
+/** Maximum wait for another process that migrates. */
 const migrationWaitMsMax = 600_000
 /** A script may rewrite every table. */
 const migrationMsMax = 4 * 3_600_000
-/** Another server tells when it has migrated the database; this finds what was not heard. */
+/** The poll for a lost notification. */
 const watchMs = 10_000
 
-/** Read once: a process that goes on while its folder gets another version is of the version that it began as. */
+/** Read once: the folder may get another version while the process continues. */
 const readShipped = () => (shipped ??= readMigrations(migrationsDirectory))
 let shipped: Promise<Migration[]> | undefined
 
@@ -143,7 +133,7 @@ async function refuseOldServer(client: pg.Client) {
   throw new MigrationRefused(`PostgreSQL ${server?.version} is too old: Berth needs 15 or newer`)
 }
 
-/** Models name the schema, hand-written statements follow the search_path: elsewhere they would use different tables. */
+/** Models name the schema, hand-written statements follow the search_path. */
 async function refuseOtherSchema(client: pg.Client) {
   const { rows } = await client.query<{ schema: string | null; path: string; remedy: string }>(
     `SELECT current_schema() AS schema, current_setting('search_path') AS path,
@@ -156,7 +146,6 @@ async function refuseOtherSchema(client: pg.Client) {
   )
 }
 
-/** The valid records; one that was rolled back is history. */
 async function readRecords(client: pg.Client): Promise<MigrationRecord[]> {
   await client.query(recordTable)
   const { rows } = await client.query<MigrationRecord>(
@@ -180,7 +169,7 @@ function refuseForeign(migrations: readonly Migration[], records: readonly Migra
   }
 }
 
-/** The script and its record, in one message: PostgreSQL makes one transaction of the statements of a message. */
+/** One message, of which PostgreSQL makes one transaction. */
 async function apply(client: pg.Client, { name, script, checksum }: Migration): Promise<void> {
   const [id, sum, of] = [randomUUID(), checksum, name].map((text) => client.escapeLiteral(text))
   const statements = [

@@ -5,19 +5,16 @@ import pg from 'pg'
 import { type Prisma, PrismaClient } from './generated/client.ts'
 
 /**
- * Prisma's models, outside and inside of transactions.
- *
- * Outside, they read over the shared pool. Inside, a transaction of `tx.ts` lends its connection: Prisma believes that
- * it began a transaction, but BEGIN, COMMIT, ROLLBACK, the retries and the limits of each statement are those of
- * hand-written statements, and both kinds see each other's writes. One client serves all transactions, because a client
- * has its own query compiler: 15 to 30 ms and about 10 MB.
+ * Prisma's models. Outside of transactions they read over the shared pool. Inside, a transaction of `tx.ts` lends its
+ * connection: BEGIN, COMMIT, retries and limits are those of hand-written statements, and both kinds see each other's
+ * writes. One client serves all transactions, because each has its own query compiler: 15 to 30 ms and about 10 MB.
  */
 
 type ModelName = Uncapitalize<Prisma.ModelName>
 type Reading = 'findUnique' | 'findUniqueOrThrow' | 'findFirst' | 'findFirstOrThrow' | 'findMany' | 'count'
 
 export type Models = Pick<PrismaClient, ModelName>
-/** The models without their writes, which belong in a transaction with the audit entry and the changes for leaders. */
+/** Writes belong in a transaction with the audit entry and the changes for leaders. */
 export type Reads = {
   readonly [Name in ModelName]: Pick<PrismaClient[Name], Extract<Reading, keyof PrismaClient[Name]>>
 }
@@ -26,31 +23,28 @@ type Given<T> = {
   [Field in keyof T as undefined extends T[Field] ? Field : never]?: Exclude<T[Field], undefined>
 } & { [Field in keyof T as undefined extends T[Field] ? never : Field]: T[Field] }
 
-/** Removes the fields that are undefined: their columns keep their value, or get their default. */
+/** Removes undefined fields: their columns keep their value or get their default. */
 export const given = <T extends object>(fields: T): Given<T> =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Given<T>
 
-export interface ModelClient {
-  readonly reads: Reads
-  /** Loads the query compiler, which takes longest, so that no transaction waits for it. */
-  ready(): Promise<void>
-  /** Runs `work` with models over the connection of a transaction that the caller began and ends. */
-  within<T>(connection: pg.PoolClient, work: (models: Models) => Promise<T>): Promise<T>
-  close(): Promise<void>
-}
+export type ModelClient = ReturnType<typeof openModels>
 
-/** Limit of the whole transaction. Each statement in it has the limit of its connection, which is much shorter. */
+/** Each statement has the much shorter limit of its connection. */
 const transactionMsMax = 60_000
 
-export function openModels(pool: pg.Pool): ModelClient {
+export function openModels(pool: pg.Pool) {
   const loans = new AsyncLocalStorage<Loan>()
   const client = new PrismaClient({ adapter: lending(pool, loans), errorFormat: 'minimal' })
   const limits = { timeout: transactionMsMax, maxWait: transactionMsMax }
+  const reads: Reads = client
   return {
-    reads: client,
-    ready: () => client.$connect(),
-    within: (connection, work) => loans.run({ connection }, () => client.$transaction(work, limits)),
-    close: () => client.$disconnect(),
+    reads,
+    /** Loads the query compiler, which takes longest, so that no transaction waits for it. */
+    ready: (): Promise<void> => client.$connect(),
+    /** Runs `work` over the connection of a transaction that the caller began and ends. */
+    within: <T>(connection: pg.PoolClient, work: (models: Models) => Promise<T>): Promise<T> =>
+      loans.run({ connection }, () => client.$transaction(work, limits)),
+    close: (): Promise<void> => client.$disconnect(),
   }
 }
 

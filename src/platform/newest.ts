@@ -1,14 +1,12 @@
 import type { Clock } from './clock.ts'
 
 /**
- * Writes only the newest value of each key. The first is written at once; those that come while it is written, and for
- * `pauseMs` after that, become one, which is written next. So a key is written at most once per pause, no matter how
- * often it is set. Each caller is answered when its value, or what it became a part of, is written.
+ * Writes a key at most once per pause: values that come during a write, or for `pauseMs` after it, are merged into the
+ * next write. Each caller waits until its value is written.
  */
 
 export interface NewestOptions<Value> {
   write(key: string, value: Value): Promise<void>
-  /** One value of two; `newer` was set later. */
   merge(older: Value, newer: Value): Value
   pauseMs: number
   clock: Clock
@@ -43,7 +41,6 @@ export function createNewest<Value>(options: NewestOptions<Value>): (key: string
   }
 }
 
-/** `next`: the value that is not written yet. */
 interface Line<Value> {
   next: (PromiseWithResolvers<void> & { value: Value }) | null
 }

@@ -1,9 +1,6 @@
 import { readFileSync } from 'node:fs'
 
-/**
- * How many files and connections this process may have open, which Node raises as far as it may. Infinity where the
- * system does not say.
- */
+/** Limit of files and connections of this process; Infinity where the system does not tell. */
 export function openFilesMax(): number {
   if (process.platform !== 'linux') return Number.POSITIVE_INFINITY
   const soft = /^Max open files\s+(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8'))?.[1]

@@ -1,11 +1,10 @@
 import type { Clock } from './clock.ts'
 
-/** The work after a pass may take long, and a caller may come back at once. */
 const turnMsMax = 10
 
 /**
- * Lets `perTurn` callers pass in each turn of the event loop, in the order of their calls, so that a thousand callers
- * that are woken at once do not block it; and none that comes after `turnMsMax`. undefined: the caller passes now.
+ * Lets `perTurn` callers, and none after `turnMsMax`, pass in each turn of the event loop, in order, so that a
+ * thousand woken callers do not block it. undefined: the caller passes now.
  */
 export function createPacer(
   perTurn: number,

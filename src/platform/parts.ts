@@ -1,7 +1,7 @@
 import type { Log } from './log.ts'
 import type { Loop } from './loop.ts'
 
-/** The functions that stop the components of a process, in the order in which the components were built. */
+/** Functions that stop the components of a process, in the order in which these were built. */
 export type Parts = (() => Promise<void>)[]
 
 export function startLoop(loop: Loop, parts: Parts): void {
@@ -9,7 +9,7 @@ export function startLoop(loop: Loop, parts: Parts): void {
   parts.push(() => loop.stop())
 }
 
-/** Stops the components in the opposite order, each once: a second call stops those that are left. */
+/** Stops each component once, in the opposite order. */
 export async function endAll(parts: Parts, log: Log): Promise<true> {
   for (let end = parts.pop(); end; end = parts.pop())
     await end().catch((error: unknown) => log.error({ err: error }, 'a component did not stop cleanly'))

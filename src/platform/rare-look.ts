@@ -1,18 +1,13 @@
 import type { Clock } from './clock.ts'
 
 /**
- * A look over everything, between looks at what is new. A transaction that stays open, such as a backup, keeps dead
- * rows, and the look over everything gets slower by the minute. So it runs for at most one part in `share` of the time,
- * unless the pause since the last one has reached `pauseMsMax`. A look that failed counts too.
+ * A look over everything, between looks at new rows. While a transaction stays open (a backup), dead rows make it
+ * slower by the minute. So it takes at most one part in `share` of the time, unless the pause has reached
+ * `pauseMsMax`.
  */
-export interface RareLook {
-  isDue(): boolean
-  /** Makes it due now. */
-  ask(): void
-  run<Result>(look: () => Promise<Result>): Promise<Result>
-}
+export type RareLook = ReturnType<typeof createRareLook>
 
-export interface RareLookOptions {
+interface RareLookOptions {
   clock: Pick<Clock, 'monotonicMs'>
   everyMs: number
   pauseMsMax: number
@@ -20,21 +15,22 @@ export interface RareLookOptions {
 
 const share = 20
 
-export function createRareLook({ clock, everyMs, pauseMsMax }: RareLookOptions): RareLook {
+export function createRareLook({ clock, everyMs, pauseMsMax }: RareLookOptions) {
   let dueMs = Number.NEGATIVE_INFINITY
 
-  /** Sets when the next look is due. If it was asked for during this look, it is due already. */
+  /** A look that was requested meanwhile is due already. */
   function rest(beganMs: number, atLeastMs: number) {
     const tookMs = clock.monotonicMs() - beganMs
     dueMs = Math.min(dueMs, beganMs + Math.min(pauseMsMax, Math.max(atLeastMs, share * tookMs)))
   }
 
   return {
-    isDue: () => clock.monotonicMs() >= dueMs,
-    ask() {
+    isDue: (): boolean => clock.monotonicMs() >= dueMs,
+    /** Makes the look due now. */
+    ask(): void {
       dueMs = Number.NEGATIVE_INFINITY
     },
-    async run(look) {
+    async run<Result>(look: () => Promise<Result>): Promise<Result> {
       const beganMs = clock.monotonicMs()
       dueMs = Number.POSITIVE_INFINITY
       try {

@@ -1,13 +1,11 @@
+import type { Clock } from './clock.ts'
 import type { Log } from './log.ts'
 import { isUnavailable, Unavailable } from './tx.ts'
 
 /** Pause before a stream reads again after the database did not answer. */
 export const retryMs = 1_000
 
-/**
- * A read of a stream that survives a database that does not answer: the result is undefined, and the stream tries again
- * later. Every other error is thrown.
- */
+/** Reads for a stream. undefined: the database did not respond, and the stream tries again later. */
 export async function readIfAvailable<T>(log: Log, read: () => Promise<T>): Promise<T | undefined> {
   try {
     return await read()
@@ -16,4 +14,18 @@ export async function readIfAvailable<T>(log: Log, read: () => Promise<T>): Prom
     log.warn({ err: error }, 'a stream is waiting for the database')
     return undefined
   }
+}
+
+/** The same again and again until the database responds. undefined: `signal` fired before. */
+export async function readWhenAvailable<T extends object | null>(
+  { log, clock }: { log: Log; clock: Clock },
+  signal: AbortSignal,
+  read: () => Promise<T>,
+): Promise<T | undefined> {
+  while (!signal.aborted) {
+    const result = await readIfAvailable(log, read)
+    if (result !== undefined) return result
+    await clock.sleep(retryMs, signal)
+  }
+  return undefined
 }

@@ -2,7 +2,7 @@ import type { Sql } from './tx.ts'
 
 const rowsMax = 1_000
 
-/** Repeats a statement that removes at most `$1` rows and returns them, until fewer are left. Returns how many it removed. */
+/** Repeats a statement that removes at most `$1` rows and returns them, until fewer are left. Returns their number. */
 export async function removeInBatches(sql: Sql, text: string, values: readonly unknown[] = []): Promise<number> {
   let total = 0
   for (let count = rowsMax; count === rowsMax; total += count)

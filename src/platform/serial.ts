@@ -1,12 +1,8 @@
-/** Work with the same key is done one after the other, in the order in which it came; other work is not held up. */
-export interface Serial {
-  run<Result>(key: string, work: () => Promise<Result>): Promise<Result>
-}
-
-export function createSerial(): Serial {
+/** Does work with the same key one after the other, in the order of its arrival. */
+export function createSerial() {
   const last = new Map<string, Promise<unknown>>()
   return {
-    run(key, work) {
+    run<Result>(key: string, work: () => Promise<Result>): Promise<Result> {
       const before = last.get(key) ?? Promise.resolve()
       const result = before.then(work, work)
       last.set(key, result)

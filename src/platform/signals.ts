@@ -4,8 +4,8 @@ import type { Clock } from './clock.ts'
 const sameSignalMs = 2_000
 
 /**
- * Programs that rotate logs send these. On SIGUSR1 Node would open its debugger to every account of the machine, on
- * SIGUSR2 it would end.
+ * Programs that rotate logs send these. On SIGUSR1 Node would open its debugger to every account, on SIGUSR2 it would
+ * end.
  */
 export function ignoreUserSignals(): void {
   for (const signal of ['SIGUSR1', 'SIGUSR2'] as const) process.on(signal, () => undefined)

@@ -1,9 +1,8 @@
 import { setImmediate as otherTurn } from 'node:timers/promises'
 
-/** Entries of a request per slice; a slice takes a few milliseconds. */
+/** A slice takes a few milliseconds. */
 const itemsPerSlice = 50
 
-/** `map` that yields to the event loop after each slice: a thousand entries at once would block it for long. */
 export async function inSlices<Item, Result>(
   items: readonly Item[],
   work: (item: Item, index: number) => Result,

@@ -1,12 +1,8 @@
 /**
  * A plain `async function*` cannot be stopped while it waits: `return()` queues behind the pending `next()`. Here
- * `return()` aborts first, so every wait inside ends, and then returns. Every wait in `source` must listen to `signal`,
- * which may have fired before the wait begins.
- *
- * A source that answers from memory without ever crossing a macrotask would starve the sockets and block the process
- * after its reader has died; so after 16 items in a row the wrapper yields to the event loop.
- *
- * The source is made for the first `next()`: one that opens something before its generator begins is sure to be ended.
+ * `return()` fires `signal` first, which ends every wait in `source`. After 16 items in a row the wrapper yields to
+ * the event loop: a source that answers from memory would starve the sockets. The source is made for the first
+ * `next()`, so a source that opens something is sure to be ended.
  */
 
 export function stoppable<T>(

@@ -1,27 +1,19 @@
 import { isUnavailable, Unavailable, whyUnavailable } from './tx.ts'
 
 /**
- * Trouble around the server (the database is away, a disk is full, the machine has no memory) makes every loop, stream
- * and request fail again and again until it is over. The log reports it with two lines: one when a part of the server
- * first meets it, and one when that part has not met it for `quietMs`, which is longer than every pause before a retry.
- * Defects are not trouble: each is logged with its stack.
+ * Trouble around the server (the database is away, a disk is full) makes every loop, stream and request fail until it
+ * is over. The log reports it with two lines per part of the server: at its first failure, and after `quietMs` without
+ * one, which is longer than every pause before a retry. Defects are logged each time.
  */
 
-export interface Troubles {
-  /** Whether this is the first failure of its kind in this part. */
-  begins(part: string, error: Trouble): boolean
-}
-
 export interface Trouble {
-  /** The thing in trouble, in a word. */
   kind: string
-  /** The message. */
   what: string
 }
 
-export interface EndedTrouble {
+interface EndedTrouble {
   part: string
-  /** Times of the first and the last failure. */
+  /** Times of the first and last failure. */
   since: string
   until: string
   failures: number
@@ -34,14 +26,14 @@ interface Ongoing {
   timer: NodeJS.Timeout
 }
 
-/** A part of the server's surroundings is missing and may come back, such as its data directory. */
+/** A thing around the server is missing and may come back, such as its data directory. */
 export class Outage extends Error {
   override name = 'Outage'
 }
 
 const quietMsDefault = 20_000
 
-export function createTroubles(tellOver: (over: EndedTrouble) => void, quietMs = quietMsDefault): Troubles {
+export function createTroubles(tellOver: (over: EndedTrouble) => void, quietMs = quietMsDefault) {
   const troubles = new Map<string, Ongoing>()
 
   function end(key: string, part: string) {
@@ -53,7 +45,8 @@ export function createTroubles(tellOver: (over: EndedTrouble) => void, quietMs =
   }
 
   return {
-    begins(part, { kind }) {
+    /** Whether this is the first failure of its kind in this part. */
+    begins(part: string, { kind }: Trouble): boolean {
       const key = `${kind} ${part}`
       const nowMs = Date.now()
       const ongoing = troubles.get(key)
@@ -69,7 +62,6 @@ export function createTroubles(tellOver: (over: EndedTrouble) => void, quietMs =
   }
 }
 
-/** Errors of a machine that has run out of something. */
 const exhausted = /^(ENOSPC|EDQUOT|EROFS|EIO|EMFILE|ENFILE|ENOMEM|EAGAIN)$/
 
 /** null: a defect. */

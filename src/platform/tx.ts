@@ -4,37 +4,34 @@ import { isLate } from './lateness.ts'
 import type { ModelClient, Models } from './models.ts'
 
 /**
- * Transactions and the one retry list. Every hand-written statement goes through `Sql`, so a verb of the domain is the
- * same alone and in a transaction. Prisma's models write ordinary rows in the same transactions (`Tx`), so this file
- * reads the errors of both.
+ * Transactions and the one retry list. Hand-written statements go through `Sql`, alone or in a transaction; Prisma's
+ * models write ordinary rows in the same transactions (`Tx`), so this file reads the errors of both.
  */
 
 export interface Sql {
-  /** `name`: for a statement that is worth preparing once per connection. */
+  /** `name`: the statement is prepared once per connection. */
   query<Row = Record<string, unknown>>(text: string, values?: readonly unknown[], name?: string): Promise<Row[]>
 }
 
-/** A transaction with statements and models over one connection. */
 export interface Tx extends Sql {
   readonly prisma: Models
 }
 
-export type Isolation = 'READ COMMITTED' | 'REPEATABLE READ' | 'SERIALIZABLE'
+type Isolation = 'READ COMMITTED' | 'REPEATABLE READ' | 'SERIALIZABLE'
 
-/** Serialization failure and deadlock: nothing was written, and the same transaction may succeed now. */
+/** Serialization failure and deadlock. */
 const retryable = new Set(['40001', '40P01'])
 /** Full-jitter back-off before try n: random between 0 and 10 ms · 2ⁿ, at most 500 ms. */
 const retryDelayMs = (attempt: number) => Math.random() * Math.min(500, 10 * 2 ** attempt)
 
-/** The database cannot serve now; the caller may try again. The edge shows it as UNAVAILABLE. */
+/** The caller may try again. The edge shows it as UNAVAILABLE. */
 export class Unavailable extends Error {
   override name = 'Unavailable'
 }
 
 /**
- * The SQLSTATE of a failed statement, in all the forms in which it arrives: pg's own error (`code`), Prisma's known
- * request errors (`meta.driverAdapterError.cause.originalCode`) and, at COMMIT, a bare DriverAdapterError
- * (`cause.originalCode`, no `code`).
+ * The SQLSTATE of a failed statement, in all forms: pg's own error (`code`), Prisma's known request errors
+ * (`meta.driverAdapterError.cause`) and, at COMMIT, a bare DriverAdapterError (`cause`, no `code`).
  */
 export function sqlState(error: unknown): string | undefined {
   if (typeof error !== 'object' || error === null) return undefined
@@ -43,13 +40,12 @@ export function sqlState(error: unknown): string | undefined {
     cause?: { originalCode?: unknown }
     meta?: { driverAdapterError?: { cause?: { originalCode?: unknown } } }
   }
-  // P0001 may be PostgreSQL's or Prisma's: ambiguous as a `code`, PostgreSQL's as an `originalCode`.
+  // P0001 as a `code` may be PostgreSQL's or Prisma's.
   for (const original of [meta?.driverAdapterError?.cause?.originalCode, cause?.originalCode])
     if (isSqlState(original)) return original
   return isSqlState(code) && !/^P\d{4}$/.test(code) ? code : prismaState(code)
 }
 
-/** The violated constraint, from the same forms. */
 export function brokenConstraint(error: unknown): string | undefined {
   if (typeof error !== 'object' || error === null) return undefined
   const { constraint, cause, meta } = error as {
@@ -68,7 +64,6 @@ export function brokenConstraint(error: unknown): string | undefined {
 /** Five digits and capital letters with at least one digit, which excludes EPIPE. */
 const isSqlState = (code: unknown): code is string => typeof code === 'string' && /^(?=.*\d)[0-9A-Z]{5}$/.test(code)
 
-/** Prisma's own codes that come without an SQLSTATE. */
 function prismaState(code: unknown): string | undefined {
   switch (code) {
     case 'P2034':
@@ -86,7 +81,7 @@ function prismaState(code: unknown): string | undefined {
   }
 }
 
-/** Connection lost or refused, database or server stopping or read-only, out of connections, idle transaction ended, time-out. */
+/** The database or the network cannot serve now, or a time limit has passed. */
 export function isUnavailable(error: unknown): boolean {
   const state = sqlState(error)
   if (state) return /^(08...|57P0[1-4]|57014|55P03|25P03|25006|53...|40001|40P01)$/.test(state)
@@ -102,7 +97,7 @@ export function isUnavailable(error: unknown): boolean {
   )
 }
 
-/** PostgreSQL cancelled the statement at its time limit, or did not answer shortly after it. */
+/** Cancelled by PostgreSQL, or unanswered shortly after its limit. */
 export function isStatementTimeout(error: unknown): boolean {
   const cause = error instanceof Unavailable ? error.cause : error
   return sqlState(cause) === '57014' || (cause instanceof Error && cause.message.startsWith('Query read timeout'))
@@ -116,11 +111,11 @@ const reasons: Readonly<Record<string, string>> = {
   '57014': 'The database takes too long for a statement',
 }
 
-/** The reason if this server is overloaded; null: another reason. It says nothing about the database. */
+/** null: this server is not overloaded. That says nothing about the database. */
 export function whyOverloaded(error: unknown): string | null {
   const cause = error instanceof Unavailable ? error.cause : error
   const message = cause instanceof Error && sqlState(cause) === undefined ? cause.message : ''
-  // pg waits for a connection of the pool with this text, and for PostgreSQL itself with another one.
+  // pg has this message for its pool, and another one for PostgreSQL.
   if (message.startsWith('timeout exceeded when trying to connect'))
     return 'This server is overloaded: all of its database connections are in use'
   if (isLate() && /^(Query read timeout|timeout expired|Connection terminated due to connection timeout)/.test(message))
@@ -128,13 +123,10 @@ export function whyOverloaded(error: unknown): string | null {
   return null
 }
 
-/** The message for an error that is `isUnavailable`. */
 export const whyUnavailable = (error: unknown): string =>
   whyOverloaded(error) ?? reasons[sqlState(error) ?? ''] ?? 'The database is not available'
 
-/**
- * Runs `work` again when the database says that trying again is right, up to `tries` times, then throws Unavailable.
- */
+/** Runs `work` again after a retryable failure, up to `tries` times, then throws Unavailable. */
 export async function withDatabaseRetries<T>(
   tries: number,
   work: () => Promise<T>,
@@ -155,27 +147,23 @@ export async function withDatabaseRetries<T>(
 export interface TransactionOptions {
   isolation?: Isolation
   tries?: number
-  /** Further failures after which the same transaction may succeed. */
   alsoRetry?: ((error: unknown) => boolean) | undefined
-  /** Limit of each of its statements; default: that of the connection. */
+  /** Limit of each statement; default: that of the connection. */
   statementMsMax?: number
-  /** Settings of PostgreSQL for this transaction alone. */
   settings?: Readonly<Record<string, string>>
 }
 
-/** The commit does not wait for the disk: a crash of the machine may undo the transaction. */
+/** A crash of the machine may undo the transaction. */
 export const relaxed: TransactionOptions = { settings: { synchronous_commit: 'off' } }
 
-/** For statements that read a whole table of any length. */
 export const wholeTableMsMax = 120_000
 
-/** The result of a transaction, and its last writes, which were sent but not awaited: the commit is sent with them. */
+/** The last writes are sent but not awaited: the commit is sent with them. */
 export interface Ending<T> {
   result: T
   writes: Promise<unknown>
 }
 
-/** One transaction over the shared pool: committed when `work` resolves, rolled back when it throws. */
 export const inTransaction = <T>(
   pool: pg.Pool,
   work: (sql: Sql) => Promise<T>,
@@ -186,7 +174,6 @@ export const inTransaction = <T>(
 /** Models have the limits and the settings of every connection. */
 export type OrdinaryOptions = Omit<TransactionOptions, 'statementMsMax' | 'settings'>
 
-/** The same for ordinary rows, with models. */
 export async function ordinaryTransaction<T>(
   pool: pg.Pool,
   models: ModelClient,
@@ -202,8 +189,8 @@ export async function ordinaryTransaction<T>(
 }
 
 /**
- * The same in fewer round trips. Connections pipeline: a statement is sent before the previous one is answered, so the
- * first statements go with BEGIN and the last ones with COMMIT, which rolls back if any of them failed.
+ * Connections pipeline: the first statements go with BEGIN and the last ones with COMMIT, which rolls back if any of
+ * them failed.
  */
 export function endingTransaction<T>(
   pool: pg.Pool,
@@ -216,7 +203,7 @@ export function endingTransaction<T>(
   const once = async () => {
     const client = await pool.connect()
     let broken: Error | undefined
-    // A session that PostgreSQL ends between two statements emits an event, which has no other listener here.
+    // The event of a session that ends between two statements has no other listener here.
     const onError = (error: Error) => {
       broken = error
     }
@@ -241,7 +228,7 @@ export function endingTransaction<T>(
   return withDatabaseRetries(tries, once, alsoRetry)
 }
 
-/** Waits for all, and throws the error of the first in order: later ones may have failed as a consequence. */
+/** Throws the error of the first in order: later ones may be its consequence. */
 export async function settleAll<T extends readonly unknown[]>(
   parts: readonly [...{ [Part in keyof T]: Promise<T[Part]> }],
 ) {
@@ -249,7 +236,6 @@ export async function settleAll<T extends readonly unknown[]>(
   return Promise.all(parts)
 }
 
-/** `Sql` over a pool (each statement its own transaction) or over a client. */
 export function pgSql(on: pg.Pool | pg.PoolClient | pg.Client, statementMsMax?: number): Sql {
   const limit = statementMsMax === undefined ? {} : { query_timeout: statementMsMax }
   return {

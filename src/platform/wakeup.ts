@@ -3,9 +3,8 @@ import type { Clock } from './clock.ts'
 import { type Address, createPgClient, disconnect } from './connection.ts'
 import type { Log } from './log.ts'
 
-/** `Topic`: the valid names; another one does not compile. */
 export interface WakeupOptions<Topic extends string> {
-  /** null: this process neither sends nor listens (behind a transaction pooler); others find out by polling. */
+  /** null: behind a transaction pooler, where wake-ups are polled. */
   address: Address | null
   topics: readonly Topic[]
   /** Topics that stay in this process. */
@@ -15,23 +14,20 @@ export interface WakeupOptions<Topic extends string> {
 }
 
 const prefix = 'berth_'
-/** The name of a topic in PostgreSQL. */
 export const nameChannel = (topic: string) => `${prefix}${topic}`
 const gapMs = 15
 const reconnectMs = 500
-/** A notification that takes longer is lost, and the connection with it. */
 const statementMsMax = 5_000
-/** A process that only listens would not notice that its connection is dead. */
+/** A process that only listens would not notice a dead connection. */
 const probeMs = 10_000
 
 /**
- * Wake-ups between rooms and processes. A wake-up says "look again" and carries no data; losing one costs at most one
- * poll. Call `poke` after a commit, never inside a transaction: a pending NOTIFY takes a global lock at commit.
+ * Wake-ups between rooms and processes. A wake-up carries no data; losing one costs at most one poll. Call `poke`
+ * after a commit, never inside a transaction: a pending NOTIFY takes a global lock at commit.
  *
  * Listeners of this process are called directly. Other processes get a NOTIFY: the first at once, further ones of the
- * same topic at most every `gapMs`. One connection per process listens and sends, so the process recognises its own
- * notifications by their backend pid and ignores them. The connection does not wait for the disk at commit: a wake-up is
- * worth nothing after a crash.
+ * same topic at most every `gapMs`. One connection per process listens and sends, so that the process recognises its
+ * own notifications by their backend pid.
  */
 export class Wakeups<Topic extends string> {
   readonly #options: WakeupOptions<Topic>
@@ -39,10 +35,9 @@ export class Wakeups<Topic extends string> {
   readonly #pending = new Map<string, 'sent' | 'again'>()
   readonly #abort = new AbortController()
   readonly #listening: Promise<void>
-  /** Topics that are sent together, in one transaction, at the end of this turn of the event loop. */
+  /** Topics that are sent together at the end of this turn of the event loop. */
   #due: string[] = []
   #client: pg.Client | undefined
-  /** A connection sends one statement at a time. */
   #sending: Promise<unknown> = Promise.resolve()
 
   constructor(options: WakeupOptions<Topic>) {
@@ -51,13 +46,11 @@ export class Wakeups<Topic extends string> {
     this.#listening = options.address === null ? Promise.resolve() : this.#listen(options.address)
   }
 
-  /** Wakes the listeners of this process and of the others. */
   poke(topic: Topic): void {
     this.#wakeLocal(topic)
     if (!this.#options.localTopics?.includes(topic)) this.notify(topic)
   }
 
-  /** Wakes other processes only. */
   notify(topic: string): void {
     if (!this.#client) return
     if (this.#pending.has(topic)) return void this.#pending.set(topic, 'again')
@@ -71,7 +64,7 @@ export class Wakeups<Topic extends string> {
     })
   }
 
-  /** Calls `listener` at every wake-up of the topic; returns the function that removes it. */
+  /** Returns the function that removes the listener. */
   on(topic: Topic, listener: () => void): () => void {
     const listeners = this.#listeners.get(topic)
     if (!listeners) throw new Error(`Unknown wake-up topic ${topic}`)
@@ -136,5 +129,5 @@ export class Wakeups<Topic extends string> {
   }
 }
 
-/** Backend pid of a connection; a field of pg that is missing in its types. */
+/** A field of pg that is missing in its types. */
 const connectionPid = (connection: pg.Client) => (connection as unknown as { processID: number }).processID

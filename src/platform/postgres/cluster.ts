@@ -9,39 +9,33 @@ import { promisify } from 'node:util'
 import type { Place } from './place.ts'
 
 /**
- * The files and processes of one embedded cluster; who uses it and when it stops is decided in postgres.ts.
+ * The files and processes of one embedded cluster. `cluster` appears by one rename: of two initdb that run at once one
+ * wins, and a killed one leaves a folder that the next one removes. postmaster.pid keeps two servers off the same data.
  *
- *   <home>/cluster/data       what initdb makes
+ *   <home>/cluster/data       made by initdb
  *   <home>/cluster/password   of the superuser, mode 0600
- *   <home>/port               the port it had last, so that addresses survive a restart
- *   <home>/postgres.log       what the server says
- *
- * `cluster` appears by one rename: an initdb that was killed half-way leaves only a folder that the next one removes,
- * and of two that run at once one wins. PostgreSQL's own postmaster.pid keeps two servers off the same data.
+ *   <home>/port               the last port, so that addresses survive a restart
+ *   <home>/postgres.log       output of the server
  */
 export const superuser = 'berth'
 
 const run = promisify(execFile)
-/**
- * PostgreSQL gets no variable of our environment: PGDATA, PGPORT, LC_* or secrets would change its behaviour or leak
- * into it.
- */
+/** Our variables (PGDATA, PGPORT, LC_*, secrets) would change the behaviour of PostgreSQL or leak into it. */
 const environment = { LC_ALL: 'C', TZ: 'UTC', PATH: '/usr/bin:/bin' }
 const logBytesMax = 10 * 1024 * 1024
 const logTailBytes = 2_000
 const roomBytesMin = 1024 * 1024
 const writtenAfterMs = 500
 const connectionsMin = 200
-/** Processes of one data directory that may have their connections at the same time. */
+/** Processes of one data directory that may be connected at the same time. */
 const sharersMax = 4
 
 interface Starting {
   durable: boolean
-  /** Connections of one process. */
   connections: number
 }
 
-/** false: the data directory is away; a cluster is never made in its place while this process lives. */
+/** false: the data directory is away. No cluster is made in its place while this process lives. */
 export const hasCluster = (place: Place) => existsSync(clusterOf(place))
 
 const clusterOf = (place: Place) => join(place.home, 'cluster')
@@ -82,7 +76,6 @@ export interface Postmaster {
   port: number
 }
 
-/** The server that runs on this data; null: postmaster.pid is missing or stale. */
 export async function findPostmaster(place: Place): Promise<Postmaster | null> {
   const lines = await readPidFile(place)
   const [pid, port] = [Number(lines?.[0]), Number(lines?.[3])]
@@ -95,10 +88,9 @@ async function readPidFile(place: Place): Promise<string[] | null> {
 }
 
 /**
- * A pid alone proves nothing, since pids are used again. A path does not either: a copied directory names the server of
- * the original, and a directory that was moved while its server runs has another path than the server got. PostgreSQL
- * works in its data directory, and the kernel tells which one that is. Where the kernel does not (a container without
- * the right to look), the directory that the server was given decides. A zombie has neither.
+ * Pids are used again, and paths mislead: a copied directory names the server of the original, and a moved one has
+ * another path than its server got. So the working directory of the process decides; where the kernel hides it (a
+ * container), the directory that the server was given.
  */
 export async function isPostmaster(pid: number, place: Place): Promise<boolean> {
   if (!exists(pid)) return false
@@ -110,7 +102,7 @@ export async function isPostmaster(pid: number, place: Place): Promise<boolean> 
   return isOurData((await isReadable(workplace)) ? workplace : await givenData(pid), place)
 }
 
-/** Whether SIGSTOP keeps the server or one of its processes from ending. Only Linux tells. */
+/** Whether SIGSTOP keeps the server or one of its processes from ending; Linux only. */
 export async function isFrozen(pid: number): Promise<boolean> {
   const children = await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8').catch(absent)
   const states = [String(pid), ...(children?.match(/\d+/g) ?? [])].map(async (each) => {
@@ -131,7 +123,6 @@ async function givenData(pid: number): Promise<string> {
   return words[words.indexOf('-D') + 1] ?? ''
 }
 
-/** Whether both paths lead to the same directory. */
 export async function isOurData(path: string, place: Place): Promise<boolean> {
   const [theirs, ours] = await Promise.all([path, dataOf(place)].map((each) => stat(each).catch(() => null)))
   return theirs != null && ours != null && theirs.dev === ours.dev && theirs.ino === ours.ino
@@ -152,10 +143,9 @@ const absent = (error: NodeJS.ErrnoException): null => {
 }
 
 /**
- * PostgreSQL itself ignores a postmaster.pid whose process is gone, after it made sure that no child of that process
- * runs. It gives up when the pid belongs to another process now, and when the file contains no pid: a crash of the
- * machine leaves an empty file or garbage. Such a file is renamed and read again: if another process started a server
- * meanwhile, the file is that server's and is put back. Shared memory also keeps two servers off the same data.
+ * PostgreSQL gives up if the pid in postmaster.pid belongs to another process now, and if a crash of the machine left
+ * the file empty. Such a file is renamed and read again: if another process started a server meanwhile, the file is
+ * put back.
  */
 async function putStalePidFileAside(place: Place) {
   const lines = await readPidFile(place)
@@ -171,12 +161,12 @@ async function putStalePidFileAside(place: Place) {
 async function isInTheWay(lines: readonly string[], place: Place): Promise<boolean> {
   const pid = Number(lines[0])
   if (Number.isInteger(pid) && pid > 0) return exists(pid) && !(await isPostmaster(pid, place))
-  // A server that is starting writes the file a moment after it creates it.
+  // A starting server writes the file a moment after it creates it.
   await setTimeout(writtenAfterMs)
   return (await readPidFile(place))?.join('\n') === lines.join('\n')
 }
 
-/** Starts a server in a session of its own, so that neither the end of this process nor Ctrl-C ends it. */
+/** In a session of its own, so that neither the end of this process nor Ctrl-C ends the server. */
 export async function startPostmaster(place: Place, { durable, connections }: Starting): Promise<ChildProcess> {
   await putStalePidFileAside(place)
   const port = await choosePort(place)
@@ -217,7 +207,6 @@ async function openServerLog(place: Place) {
   return file
 }
 
-/** The end of the server's log, for the message of an error. */
 export async function serverLogTail(place: Place): Promise<string> {
   return (await readServerLog(place)).slice(-logTailBytes).trim()
 }
@@ -225,13 +214,12 @@ export async function serverLogTail(place: Place): Promise<string> {
 const readServerLog = async (place: Place): Promise<string> =>
   (await readFile(logOf(place), 'utf8').catch(absent)) ?? ''
 
-/** Whether the end of its log says that the disk was full, as far as the log itself could be written. */
 export async function saysDiskFull(place: Place): Promise<boolean> {
   const text = await readServerLog(place)
   return /No space left on device|Disk quota exceeded/.test(text.slice(text.lastIndexOf('ready to accept connections')))
 }
 
-/** The disk has no room even for postmaster.pid and the end of the WAL. */
+/** No room even for postmaster.pid and the end of the WAL. */
 export function isDiskFull({ home }: Place): boolean {
   // The directory may be away for a while.
   if (!existsSync(home)) return false
@@ -239,7 +227,6 @@ export function isDiskFull({ home }: Place): boolean {
   return bavail * bsize < roomBytesMin
 }
 
-/** If the disk has no room, the old port stays stored. */
 export async function rememberPort(place: Place, port: number): Promise<void> {
   if (port !== (await lastPort(place)) && !isDiskFull(place))
     await writeFile(join(place.home, 'port'), `${port}\n`, { mode: 0o600 })
@@ -253,7 +240,7 @@ async function choosePort(place: Place): Promise<number> {
   return (last > 0 && (await freePort(last))) || (await freePort(0)) || 0
 }
 
-/** The port if no process listens on it (0: any free one), otherwise null. */
+/** The port, or any free one for 0; null: a process listens on it. */
 function freePort(port: number): Promise<number | null> {
   return new Promise((resolve) => {
     const server = createServer()

