@@ -28,25 +28,20 @@ export interface Deletion {
   jobId: string
   position: number
   facts: JobFacts
-  /** Last state of the job. */
   moment: StateMoment
 }
 
-/** An entry of the feed: an event or a deletion. */
 export type FeedEntry = FeedEvent | Deletion
 
 export const isDeletion = (entry: FeedEntry): entry is Deletion => 'facts' in entry
 export const isEvent = (entry: FeedEntry): entry is FeedEvent => !isDeletion(entry)
 
-/** The columns of an event, from alias `e`. */
 export const eventColumns = `e.job_id AS "jobId", e.seq, e.position, e.at, e.type, e.from_state AS "from", e.to_state AS "to",
   e.psij_state AS "psijState", e.reason, e.message, e.exit_code AS "exitCode", e.run, e.actor_id AS "actorId", e.metadata`
 
-/** Entries after a position, in order, and the last entry before, which shows whether the database lost entries. */
 export interface FeedPage {
-  /** Newest position. */
   head: number
-  /** The newest entry up to the position; undefined: all of them are gone. */
+  /** The newest entry up to the position; another one shows that the database lost entries. */
   before: FeedPosition | undefined
   entries: FeedEntry[]
 }
@@ -69,7 +64,7 @@ type PageRow = FeedEvent & { head: number; deleted: DeletedRow | null }
 
 const deletionColumns = `d.job_id, NULL, d.position, d.at, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, to_jsonb(d)`
 
-/** All in one snapshot: a position that is given between two statements would be missed. */
+/** One snapshot: a position that is given between two statements would be missed. */
 const pageSql = `
 SELECT f.position AS head, entry.* FROM feed_head f LEFT JOIN (
   (SELECT ${eventColumns}, NULL::jsonb AS deleted FROM event e WHERE e.position > $1 ORDER BY e.position LIMIT $2)
@@ -81,7 +76,6 @@ SELECT f.position AS head, entry.* FROM feed_head f LEFT JOIN (
   (SELECT ${deletionColumns} FROM deleted_job d WHERE d.position <= $1 ORDER BY d.position DESC LIMIT 1)
 ) entry ON true ORDER BY entry.position LIMIT $2 + 2`
 
-/** A row of deleted_job as JSON. */
 interface DeletedRow extends Omit<JobFacts, 'id' | 'userId' | 'team' | 'createdAt'> {
   job_id: string
   position: number
@@ -142,7 +136,6 @@ export function markEntry(event: Marked): string {
 }
 
 export interface FeedRange {
-  /** Newest position. */
   head: number
   /** Up to here retention may have removed events. */
   forgotten: number

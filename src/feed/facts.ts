@@ -23,46 +23,37 @@ export interface StateMoment {
   finishedAt: Date | null
 }
 
-/** Facts of the jobs that events speak of, read once for all readers. */
-export interface FactsCache {
-  /** The facts of these jobs; those that are gone are missing. One statement at most. */
-  of(jobIds: readonly string[]): Promise<ReadonlyMap<string, JobFacts>>
-}
+export type FactsCache = ReturnType<typeof createFactsCache>
 
-/** Jobs that are remembered; the one that was added first goes first. */
+/** Remembered jobs; the oldest entry goes first. */
 const jobsMax = 10_000
 
-export function createFactsCache(db: Db): FactsCache {
-  const cache = new Map<string, JobFacts>()
-  const reading = new Map<string, Promise<JobFacts | undefined>>()
+/** Facts of jobs, read once for all readers. */
+export function createFactsCache(db: Db) {
+  const known = new Map<string, Promise<JobFacts | undefined>>()
 
   function read(jobIds: readonly string[]) {
     const found = readFacts(db.sql, jobIds).then((rows) => new Map(rows.map((facts) => [facts.id, facts])))
-    for (const id of jobIds) {
-      const one = found.then((rows) => rows.get(id)).finally(() => reading.delete(id))
-      one.then(
-        (facts) => facts && remember(facts),
-        () => undefined,
+    for (const id of jobIds)
+      known.set(
+        id,
+        found.then((rows) => rows.get(id)),
       )
-      reading.set(id, one)
-    }
-  }
-
-  function remember(facts: JobFacts) {
-    cache.set(facts.id, facts)
-    for (const id of cache.keys()) {
-      if (cache.size <= jobsMax) break
-      cache.delete(id)
-    }
+    found.catch(() => jobIds.map((id) => known.delete(id)))
   }
 
   return {
-    async of(jobIds) {
+    /** One statement at most. Jobs that are gone are missing. */
+    async of(jobIds: readonly string[]): Promise<ReadonlyMap<string, JobFacts>> {
       const ids = [...new Set(jobIds)]
-      const unread = ids.filter((id) => !cache.has(id) && !reading.has(id))
+      const unread = ids.filter((id) => !known.has(id))
       if (unread.length > 0) read(unread)
-      const all = await Promise.all(ids.map((id) => cache.get(id) ?? reading.get(id)))
-      return new Map(all.flatMap((facts) => (facts ? [[facts.id, facts] as const] : [])))
+      const all = ids.map((id) => known.get(id))
+      for (const id of known.keys()) {
+        if (known.size <= jobsMax) break
+        known.delete(id)
+      }
+      return new Map((await Promise.all(all)).flatMap((facts) => (facts ? [[facts.id, facts] as const] : [])))
     },
   }
 }

@@ -9,28 +9,19 @@ import { EventRing, type RingOptions } from './ring.ts'
 import { createJobRows } from './rows.ts'
 
 /**
- * Events after a cursor, as streams: stored ones first, then live ones, in order, without a gap. Streams end by
- * themselves or by `return()`, and outlive a database that does not answer. Nothing is written here: positions are given
- * by the sequencer of the domain. The ring, its loops and the rows read for it exist while a stream is open. If the database
- * does not continue the ring, new ones take their place, so nothing that was read from the old database remains.
+ * Events after a cursor, as streams: stored ones first, then live ones, in order, without a gap. The ring, its loops
+ * and the rows read for it exist while a stream is open, and are replaced when the database does not continue the
+ * ring.
  */
 
-export interface Feed {
-  /** Throws NotFound if the viewer sees no such job. */
-  jobStatus(options: JobStatusOptions): Promise<AsyncGenerator<JobStatusMessage, void, void>>
-  jobUpdates(options: JobUpdatesOptions): AsyncGenerator<JobUpdatesMessage, void, void>
-  /** Newest position: read before a snapshot, it is where `jobUpdates` goes on from that snapshot. */
-  head(): Promise<FeedPosition>
-  /** Streams that are open. */
-  openReaders(): number
-}
+export type Feed = ReturnType<typeof createFeed>
 
 interface Reader<T> {
-  /** `left` is called when it is over. */
+  /** Calls `left` at its end. */
   messages(left: () => void): AsyncGenerator<T, void, void>
 }
 
-export function createFeed(options: RingOptions): Feed {
+export function createFeed(options: RingOptions) {
   const { db, log } = options
   let shared: SharedReads | undefined
   let readers = 0
@@ -62,13 +53,16 @@ export function createFeed(options: RingOptions): Feed {
   }
 
   return {
-    async jobStatus(status) {
+    /** Throws NotFound if the viewer sees no such job. */
+    async jobStatus(status: JobStatusOptions): Promise<AsyncGenerator<JobStatusMessage, void, void>> {
       const job = await openJob(db, status)
       const { after, mark } = status
       return stream((signal) => new JobStatusReader(rooms, job, { after, mark, signal }))
     },
-    jobUpdates: (updates) => stream((signal) => new JobUpdatesReader(rooms, updates, signal)),
-    async head() {
+    jobUpdates: (updates: JobUpdatesOptions): AsyncGenerator<JobUpdatesMessage, void, void> =>
+      stream((signal) => new JobUpdatesReader(rooms, updates, signal)),
+    /** Newest position: read before a snapshot, it is where `jobUpdates` continues from that snapshot. */
+    async head(): Promise<FeedPosition> {
       const { head, mark } = await feedRange(db.sql)
       return { position: head, mark }
     },

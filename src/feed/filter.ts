@@ -4,7 +4,7 @@ import { isFinal, type JobState, type StateCategory, stateCategory } from '../do
 import type { FeedEvent } from './event.ts'
 import type { JobFacts, StateMoment } from './facts.ts'
 
-/** Which jobs: fields are joined by AND, entries of a list by OR, labels by AND; a field that is absent or null admits all. */
+/** Fields are joined by AND, entries of a list by OR, labels by AND; an absent field admits all. */
 export interface JobFilter {
   ids?: readonly string[] | null | undefined
   states?: readonly JobState[] | null | undefined
@@ -25,12 +25,11 @@ export interface JobFilter {
   finishedBefore?: Date | null | undefined
 }
 
-/** Whether the event is a move; the others (priority, artifact, late report) leave the job as it was. */
+/** Other events (priority, artifact, late report) leave the state as it was. */
 export const isMove = (event: FeedEvent): boolean => event.to !== null && event.to !== event.from
 
 export const toMoment = (state: JobState, at: Date): StateMoment => ({ state, finishedAt: isFinal(state) ? at : null })
 
-/** The glob of a filter, or the refusal of one that is too long. */
 export function nameGlob(glob: string): Pattern {
   if (glob.length > patternCharactersMax) {
     const message = `Must have at most ${patternCharactersMax} characters, not ${glob.length}`
@@ -39,11 +38,9 @@ export function nameGlob(glob: string): Pattern {
   return parseGlob(glob)
 }
 
-/** A filter compiled into one test of a job's facts and one of its state at a moment. */
 export interface CompiledFilter {
   admitsJob(facts: JobFacts): boolean
   admitsMoment(moment: StateMoment): boolean
-  /** Whether the filter has a condition on the state. */
   readonly asksState: boolean
 }
 

@@ -3,7 +3,7 @@ import { jobNotFound } from '../domain/errors.ts'
 import { isFinal, type JobState } from '../domain/state.ts'
 import type { Db } from '../platform/db.ts'
 import { heartbeatDueMs } from '../platform/heartbeat.ts'
-import { readIfAvailable, retryMs } from '../platform/read-if-available.ts'
+import { readIfAvailable, readWhenAvailable, retryMs } from '../platform/read-if-available.ts'
 import { type FeedEvent, jobEventsAfter, markEntry } from './event.ts'
 import {
   type FeedRooms,
@@ -17,10 +17,9 @@ import {
 import type { WatchedJob } from './ring.ts'
 
 /**
- * The events of one job: first the stored ones (REPLAY), after a cursor or from the event that led to the current state,
- * then new ones (LIVE). The stream ends with the event that ends the job, and drops later reports. Progress and the reason
- * why a run does not begin come as messages without events. If the database lost events that were sent, the reader sends
- * a reset and begins again.
+ * The events of one job: stored ones (REPLAY), after a cursor or from the event that led to the current state, then
+ * new ones (LIVE). The stream ends with the event that ends the job. Progress and the reason why a run does not begin
+ * come as messages without events.
  */
 
 export type JobStatusMessage = Transitions | Reset | Heartbeat
@@ -31,21 +30,17 @@ type Draft = Omit<Transitions, 'job' | 'instead'>
 export interface JobStatusOptions {
   viewer: Viewer
   jobId: string
-  /** seq of the last event the reader has. */
+  /** seq of the reader's last event. */
   after?: number | undefined
-  /** The mark of that event, when the reader got it. */
   mark?: string | undefined
 }
 
-/** The job as it was when the reader came. */
 export interface JobOpening {
   jobId: string
   version: number
   state: JobState
   /** seq of the event that led to `state`; null: retention removed it. */
   stateSeq: number | null
-  /** seq of the oldest event that is kept. */
-  firstSeq: number | null
   toldAt: Date | null
   /** When the event of the reader's cursor happened; null: no cursor, or the event is gone. */
   cursorAt: Date | null
@@ -58,7 +53,6 @@ export async function openJob(db: Db, { viewer, jobId, after }: JobStatusOptions
   return job
 }
 
-/** null: the job does not exist. */
 async function readOpening(db: Db, jobId: string, after = 0): Promise<(JobOpening & { userId: string }) | null> {
   const [job] = await db.sql.query<JobOpening & { userId: string }>(openSql, [jobId, after], 'feed_open_job')
   return job ?? null
@@ -67,7 +61,6 @@ async function readOpening(db: Db, jobId: string, after = 0): Promise<(JobOpenin
 const openSql = `
 SELECT job.id AS "jobId", job.user_id AS "userId", job.version, job.state, job.told_at AS "toldAt",
   (SELECT max(seq) FROM event WHERE job_id = job.id AND to_state = job.state AND from_state IS DISTINCT FROM to_state) AS "stateSeq",
-  (SELECT min(seq) FROM event WHERE job_id = job.id) AS "firstSeq",
   (SELECT at FROM event WHERE job_id = job.id AND seq = $2) AS "cursorAt"
 FROM job WHERE job.id = $1`
 
@@ -77,7 +70,7 @@ function markAt({ jobId, cursorAt }: JobOpening, seq: number | undefined): strin
 
 type StatusStart = Pick<JobStatusOptions, 'after' | 'mark'> & { signal: AbortSignal }
 
-/** One reader of `jobStatus`: takes from the ring, from the database where the ring does not reach, or waits. */
+/** Takes events from the ring, from the database where the ring does not reach, or waits. */
 export class JobStatusReader {
   readonly #rooms: FeedRooms
   readonly #signal: AbortSignal
@@ -89,7 +82,6 @@ export class JobStatusReader {
   /** The reader's cursor is at an event that this database does not have. */
   readonly #isOfOther: boolean
   #cursor: number
-  /** Mark of the event at the cursor. */
   #mark: string | undefined
   #toldMs: number
   #lastSent: number
@@ -133,20 +125,14 @@ export class JobStatusReader {
     }
   }
 
-  /** The database lacks events that were sent. undefined: the reader has left. */
+  /** Begins again, because the database lacks events that were sent. undefined: the reader has left. */
   async #beginAgain(): Promise<Reset | undefined> {
-    const { db, log, clock } = this.#rooms
     const { jobId } = this.#job
     this.#shared.ring.unwatch(this.#job)
     this.#shared = this.#rooms.join()
     this.#job = this.#shared.ring.watch(jobId)
-    while (!this.#signal.aborted) {
-      const opening = await readIfAvailable(log, () => readOpening(db, jobId))
-      if (opening === null) return this.#deleted()
-      if (opening) return this.#beginWith(opening)
-      await clock.sleep(retryMs, this.#signal)
-    }
-    return undefined
+    const opening = await readWhenAvailable(this.#rooms, this.#signal, () => readOpening(this.#rooms.db, jobId))
+    return opening ? this.#beginWith(opening) : opening === null ? this.#deleted() : undefined
   }
 
   #beginWith(opening: JobOpening): Reset {
@@ -187,13 +173,12 @@ export class JobStatusReader {
     return this.#told() ?? this.#wait()
   }
 
-  /** The job is over, and the reader has its last event. */
   #isOver(): boolean {
     const { state, stateSeq } = this.#opening
     return isFinal(state) && (stateSeq === null || this.#cursor >= stateSeq)
   }
 
-  /** Whether events came during the last read; their bell rang before the reader waited for it. */
+  /** Whether events came during the last read; their bell rang before the reader waited. */
   #hasNews(): boolean {
     const newest = this.#job.events.at(-1)?.seq ?? 0
     return newest > this.#cursor || (this.#behind && this.#shared.ring.start !== undefined)
@@ -249,15 +234,11 @@ export class JobStatusReader {
 
   /** undefined: the reader has left. */
   async #withJob(draft: Draft): Promise<Transitions | Reset | undefined> {
-    const { log, clock } = this.#rooms
     const wanted = { version: this.#cursor, toldMs: this.#toldMs }
-    while (!this.#signal.aborted) {
-      const job = await readIfAvailable(log, () => this.#shared.rows.at(draft.jobId, wanted))
-      if (job === null) return this.#deleted()
-      if (job) return { ...draft, job, instead: this.#reset('DELETED') }
-      await clock.sleep(retryMs, this.#signal)
-    }
-    return undefined
+    const read = () => this.#shared.rows.at(draft.jobId, wanted)
+    const job = await readWhenAvailable(this.#rooms, this.#signal, read)
+    if (job === null) return this.#deleted()
+    return job && { ...draft, job, instead: this.#reset('DELETED') }
   }
 
   #told(): Draft | undefined {

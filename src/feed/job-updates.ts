@@ -1,7 +1,7 @@
 import { maySee, type Viewer } from '../domain/access.ts'
 import type { JobRow } from '../domain/submission/stored-job.ts'
 import { heartbeatDueMs } from '../platform/heartbeat.ts'
-import { readIfAvailable, retryMs } from '../platform/read-if-available.ts'
+import { readIfAvailable, readWhenAvailable, retryMs } from '../platform/read-if-available.ts'
 import {
   type FeedEntry,
   type FeedEvent,
@@ -26,10 +26,9 @@ import {
 } from './message.ts'
 
 /**
- * The events of all jobs that the viewer may see and the filter admits, before or after the event, so that a list sees a
- * job leave, and the deletion of such jobs. A message carries consecutive positions of one job, or deletions; the cursor
- * also advances over what is left out. Events of a job that is gone are left out: its deletion follows. If the database lost
- * events that were sent, the reader sends a reset and goes on from the head.
+ * The events of all jobs that the viewer may see and the filter admits before or after the event, so that a list sees
+ * a job leave, and the deletion of such jobs. A message has consecutive positions of one job, or deletions; the cursor
+ * also advances over omitted ones. Events of a deleted job are omitted: its deletion follows.
  */
 
 export type JobUpdatesMessage = Transitions | Reset | Heartbeat
@@ -37,22 +36,18 @@ export type JobUpdatesMessage = Transitions | Reset | Heartbeat
 export interface JobUpdatesOptions {
   viewer: Viewer
   filter?: JobFilter | undefined
-  /** Position of the last event the reader has; left out: from now on. */
+  /** Position of the reader's last event; absent: from now on. */
   after?: number | undefined
-  /** The mark of that position, when the reader got it. */
   mark?: string | undefined
 }
 
-/** The messages for the entries of one read, with the jobs of the events. */
 interface Admitted {
   entries: ReadonlySet<FeedEntry>
   rows: ReadonlyMap<string, JobRow>
 }
 
-/** Events and deletions of one read. */
 const batchEntriesMax = 500
 
-/** One reader of `jobUpdates`. */
 export class JobUpdatesReader {
   readonly #rooms: FeedRooms
   readonly #viewer: Viewer
@@ -63,7 +58,6 @@ export class JobUpdatesReader {
   /** Last position of the REPLAY. */
   #head = 0
   #cursor = 0
-  /** Mark of the entry at the cursor. */
   #mark: string | undefined
   #lastSent: number
 
@@ -107,17 +101,11 @@ export class JobUpdatesReader {
   }
 
   /** undefined: the reader has left. */
-  async #range(after?: number): Promise<FeedRange | undefined> {
-    const { db, log, clock } = this.#rooms
-    while (!this.#signal.aborted) {
-      const range = await readIfAvailable(log, () => feedRange(db.sql, after))
-      if (range) return range
-      await clock.sleep(retryMs, this.#signal)
-    }
-    return undefined
+  #range(after?: number): Promise<FeedRange | undefined> {
+    return readWhenAvailable(this.#rooms, this.#signal, () => feedRange(this.#rooms.db.sql, after))
   }
 
-  /** The database lacks events that were sent. */
+  /** Begins again, because the database lacks events that were sent. */
   async *#beginAgain(): AsyncGenerator<Reset, void, void> {
     this.#shared = this.#rooms.join()
     const range = await this.#range()
@@ -177,7 +165,7 @@ export class JobUpdatesReader {
     )
   }
 
-  /** As new as the newest of these events. A job that is gone is missing: its deletion has a position of its own. */
+  /** Rows at least as new as these events. A deleted job is missing. */
   async #rowsOf(events: readonly FeedEvent[]): Promise<ReadonlyMap<string, JobRow>> {
     const newest = new Map(events.map(({ jobId, seq }) => [jobId, seq]))
     const rows = await Promise.all([...newest].map(([jobId, version]) => this.#shared.rows.at(jobId, { version })))

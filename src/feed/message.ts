@@ -9,7 +9,6 @@ import type { Moments } from './moments.ts'
 import type { EventRing } from './ring.ts'
 import type { JobRows } from './rows.ts'
 
-/** Events in one message at most. */
 export const messageEventsMax = 200
 
 /** Consecutive events of one job; `cursor` is the last one's seq in `jobStatus`, its position in `jobUpdates`. */
@@ -19,26 +18,24 @@ export interface Transitions {
   /** Empty when only progress or stateInfo changed, or nothing is to be replayed. */
   events: readonly FeedEvent[]
   cursor: number
-  /** Mark of the event at `cursor`. */
   mark?: string | undefined
   phase: 'REPLAY' | 'LIVE'
   isFinal: boolean
   /** At least as new as the events. */
   job: JobRow
-  /** The message to send instead if the job is deleted before its fields are read. */
+  /** Sent instead if the job is deleted before its fields are read. */
   instead: Reset | Heartbeat
-  /** The messages of one read that are replayed: their fields are read together. */
+  /** Replayed messages of one read: their fields are read together. */
   page?: readonly Transitions[]
 }
 
 /**
- * The messages before are not continued: RETENTION removed events in between, the database lacks events that were sent, or
- * jobs were DELETED.
+ * Messages before it are not continued: events in between were removed, the database lacks events that were sent (both
+ * RETENTION), or jobs were DELETED.
  */
 export interface Reset {
   kind: 'reset'
   reason: 'RETENTION' | 'DELETED'
-  /** The deleted jobs. */
   jobIds: readonly string[]
   cursor: number
   mark?: string | undefined
@@ -61,13 +58,12 @@ export interface SharedReads {
   readonly moments: Moments
 }
 
-/** Dependencies of a reader of the feed. */
 export interface FeedRooms {
   db: Db
   clock: Clock
   time: Time
   log: Log
-  /** The present reads; others once the ring is replaced. */
+  /** The present reads; new ones after the ring was replaced. */
   join(): SharedReads
 }
 

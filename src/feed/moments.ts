@@ -5,16 +5,10 @@ import type { FeedEvent } from './event.ts'
 import type { StateMoment } from './facts.ts'
 import { toMoment } from './filter.ts'
 
-/**
- * The state of jobs around events that do not change it. The past does not change, so it is read once for all readers that
- * get the same event from the ring.
- */
-export interface Moments {
-  /** The state of each job just before each of these events; an event whose job is gone is missing. */
-  before(events: readonly FeedEvent[]): Promise<ReadonlyMap<FeedEvent, StateMoment>>
-}
+export type Moments = ReturnType<typeof createMoments>
 
-export function createMoments(db: Db): Moments {
+/** States of jobs around events that do not change them, read once for all readers of the same event of the ring. */
+export function createMoments(db: Db) {
   const known = new WeakMap<FeedEvent, Promise<StateMoment | undefined>>()
 
   function read(events: readonly FeedEvent[]) {
@@ -29,7 +23,8 @@ export function createMoments(db: Db): Moments {
   }
 
   return {
-    async before(events) {
+    /** The state just before each event; an event whose job is gone is missing. */
+    async before(events: readonly FeedEvent[]): Promise<ReadonlyMap<FeedEvent, StateMoment>> {
       const unread = events.filter((event) => !known.has(event))
       if (unread.length > 0) read(unread)
       const moments = await Promise.all(events.map(async (event) => [event, await known.get(event)] as const))

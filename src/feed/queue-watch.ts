@@ -3,29 +3,20 @@ import type { Viewer } from '../domain/access.ts'
 import type { Domain } from '../domain/domain.ts'
 import { filterNumbers, poolNumbers, type QueueNumbers } from '../domain/queue/queue.ts'
 import { createBatcher } from '../platform/batch.ts'
-import { type Bell, createBell } from '../platform/bell.ts'
+import { createBell } from '../platform/bell.ts'
 import type { Clock } from '../platform/clock.ts'
 import { createLoop } from '../platform/loop.ts'
 import { readIfAvailable } from '../platform/read-if-available.ts'
 import { stoppable } from '../platform/stoppable.ts'
 
 /**
- * Snapshots of a queue: the first at once, so that an unknown pool is refused before anything is sent; then one whenever
- * the numbers that this viewer sees changed, or what the leader of the pool shows of those who wait (their reasons and their
- * order are read from it), at most four a second, and one at least every 15 s.
- *
- * The watchers of a pool in this process share a hub. It reads when jobs moved or a leader shows something else, and once a
- * second in case a wake-up was lost, but at most every `gapMs`; watchers that come meanwhile share the next read. So
- * the number of statements does not depend on the number of watchers: each gets its visible part of the same numbers in
- * memory. The database may be away: then nothing is sent until it is back. A pool without watchers has neither hub nor timer.
+ * Snapshots of a queue: the first at once, then one whenever the viewer's numbers or the views of the leader change,
+ * at most four a second, and one at least every 15 s. The watchers of a pool share a hub, which reads at most every
+ * `gapMs`, so the number of statements does not depend on the number of watchers. While the database is away nothing
+ * is sent.
  */
 
-export interface QueueWatch {
-  /** Throws NotFound for an unknown pool; `pool` null: the one that the default queue leads to. */
-  watch(viewer: Viewer, pool: string | null): Promise<AsyncGenerator<QueueNumbers, void, void>>
-  /** Streams that are open. */
-  openWatchers(): number
-}
+export type QueueWatch = ReturnType<typeof createQueueWatch>
 
 const gapMs = 250
 const pollMs = 1_000
@@ -33,25 +24,12 @@ const silenceMsMax = 15_000
 /** Watchers of one pool, which share each read. */
 const arrivalsMax = 10_000
 
-interface Hub {
-  /** The newest numbers; `change` counts their changes. */
-  latest: { numbers: QueueNumbers; change: number } | undefined
-  /** Rung when the numbers change. */
-  readonly bell: Bell
-  /** Users whose own rows are read; one entry per watcher. */
-  readonly guests: Set<{ userId: string }>
-  /** Numbers whose reading begins from now on. */
-  read(): Promise<QueueNumbers>
-  /** Begins to look by itself. */
-  start(): void
-  stop(): void
-}
+type Hub = ReturnType<typeof createHub>
 
-export function createQueueWatch(domain: Domain): QueueWatch {
+export function createQueueWatch(domain: Domain) {
   const hubs = new Map<string | null, Hub>()
   let open = 0
 
-  /** The hub of a pool, until `leave`. */
   function join(pool: string | null, { userId }: Viewer): { hub: Hub; leave: () => void } {
     const hub = hubs.get(pool) ?? createHub(domain, pool)
     hubs.set(pool, hub)
@@ -78,7 +56,8 @@ export function createQueueWatch(domain: Domain): QueueWatch {
   }
 
   return {
-    async watch(viewer, pool) {
+    /** Throws NotFound for an unknown pool; `pool` null: the one that the default queue leads to. */
+    async watch(viewer: Viewer, pool: string | null): Promise<AsyncGenerator<QueueNumbers, void, void>> {
       const first = await arrive(viewer, pool)
       // The stream joins when it is first read, so a stream that is closed before holds no place.
       return stoppable(async function* (signal) {
@@ -97,10 +76,11 @@ export function createQueueWatch(domain: Domain): QueueWatch {
   }
 }
 
-function createHub(domain: Domain, pool: string | null): Hub {
+function createHub(domain: Domain, pool: string | null) {
   const { clock, log, wakeups } = domain
   const bell = createBell(clock)
-  const guests: Hub['guests'] = new Set()
+  /** Users whose own rows are read; one entry per watcher. */
+  const guests = new Set<{ userId: string }>()
 
   const share = createBatcher<null, QueueNumbers>({
     max: arrivalsMax,
@@ -126,8 +106,9 @@ function createHub(domain: Domain, pool: string | null): Hub {
 
   const loop = createLoop({ name: 'queue watch', pollMs: pollMs - gapMs, runOnce: look, clock, log })
   const listening = (['feed', 'view'] as const).map((topic) => wakeups.on(topic, loop.wake))
-  const hub: Hub = {
-    latest: undefined,
+  const hub = {
+    /** `change` counts the changes. */
+    latest: undefined as { numbers: QueueNumbers; change: number } | undefined,
     bell,
     guests,
     read: () => share(null),
@@ -140,15 +121,9 @@ function createHub(domain: Domain, pool: string | null): Hub {
   return hub
 }
 
-interface Watching {
-  hub: Hub
-  viewer: Viewer
-  first: QueueNumbers
-}
-
 async function* snapshots(
   clock: Clock,
-  { hub, viewer, first }: Watching,
+  { hub, viewer, first }: { hub: Hub; viewer: Viewer; first: QueueNumbers },
   signal: AbortSignal,
 ): AsyncGenerator<QueueNumbers, void, void> {
   let sent = { read: first, shown: filterNumbers(viewer, first), at: clock.monotonicMs() }

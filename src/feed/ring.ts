@@ -17,26 +17,21 @@ import {
 import type { JobRows } from './rows.ts'
 
 /**
- * The newest events and deletions, read once per process. One loop reads entries beyond the last position, at every
- * wake-up `feed` and every `pollMs`; a second one polls once a second for jobs with a new `told_at`: a change without an
- * event, of the progress or of the reason why a run does not begin. The cost of both does not depend on the number of
- * readers or of watched jobs. Readers pull from the ring by cursor, and read their own pages when they are behind it.
- * The ring begins at the feed's head once that was read (`start`). A reader that read before may lack events that the ring
- * lacks as well, so it reads once more.
+ * The newest events and deletions, read once per process for all readers. Readers pull from the ring by cursor, and
+ * read their own pages when they are behind it. A second loop polls `told_at`: changes of a job without an event. The
+ * ring begins at the feed's head (`start`); a reader that read before may lack events that the ring lacks as well, so
+ * it reads once more.
  *
- * A failover to a standby that lost transactions, or a restored backup, gives positions a second time. So each read also
- * returns the head and the entry at the last known position. If they differ from the ring, the ring is `isReplaced`
- * and stops; its readers send a reset and go on with a new ring (feed.ts).
+ * After a failover that lost transactions, or a restored backup, positions are given a second time. So each read also
+ * returns the head and the entry at the last known position. If they differ from the ring, the ring `isReplaced` and
+ * stops; its readers send a reset and continue with a new ring (feed.ts).
  */
 
-/** State that the readers of one job share. */
 export interface WatchedJob {
   readonly jobId: string
-  /** Rung for a new event, a new `toldAt`, and the deletion of the job. */
   readonly bell: Bell
-  /** Newest events of the job since the first reader came, by seq. */
+  /** Newest events since the first reader came, by seq. */
   readonly events: FeedEvent[]
-  /** Time of the newest change without an event, as of the last look. */
   toldAt: Date | null
   gone: boolean
   readers: number
@@ -52,21 +47,18 @@ export interface RingOptions {
 
 interface RingRooms extends RingOptions {
   rows: JobRows
-  /** Called once, when the database lacks what the ring got from it. */
+  /** Called once, when the database lacks entries of the ring. */
   onReplaced(): void
 }
 
 const pollMs = 1_000
-/** Events that the ring keeps, and that one read fetches. */
 const ringEventsMax = 4_096
 const readEventsMax = 1_000
-/** Shortest pause between two reads. */
 const readGapMs = 5
 /** A change may become visible so much later than its `told_at`, which is taken before the commit. */
 const toldLateMsMax = 5_000
-/** Jobs that one look reads, newest `told_at` first. */
+/** Jobs that one look reads, the newest first. */
 const toldRowsMax = 10_000
-/** Events of a watched job that are kept for its readers. */
 const jobEventsMax = 64
 
 export class EventRing {
@@ -75,13 +67,13 @@ export class EventRing {
   readonly #jobs = new Map<string, WatchedJob>()
   readonly #loops: readonly Loop[]
   readonly #unlisten: () => void
-  /** Positions of the event before the first one here, and of the last one. */
+  /** Positions before the first entry here, and of the last one. */
   #range: { start: number; end: number } | undefined
-  /** The newest known entry up to the end. */
   #last: FeedPosition | undefined
-  #isReplaced = false
-  /** Rung for every new event, and when the ring is replaced. */
+  /** Rung for every new event, and at the replacement of the ring. */
   readonly bell: Bell
+  /** The database has other events at the ring's positions, or ends before them. The ring reads no more. */
+  isReplaced = false
 
   constructor(rooms: RingRooms) {
     const { clock, log, wakeups } = rooms
@@ -98,11 +90,6 @@ export class EventRing {
   /** The ring has the events after this position; undefined: the head of the feed is not read yet. */
   get start(): number | undefined {
     return this.#range?.start
-  }
-
-  /** The database has other events at the ring's positions, or ends before them. The ring reads no more. */
-  get isReplaced(): boolean {
-    return this.#isReplaced
   }
 
   /** At most `limit` events after a position; null: the ring does not reach back to it. */
@@ -130,10 +117,10 @@ export class EventRing {
     for (const loop of this.#loops) void loop.stop()
   }
 
-  /** A reader may call it as well, whose own page does not continue what it has. */
+  /** Readers call it too, when their own page does not continue. */
   replace(): void {
-    if (this.#isReplaced) return
-    this.#isReplaced = true
+    if (this.isReplaced) return
+    this.isReplaced = true
     this.stop()
     this.#rooms.onReplaced()
     this.#ringAll()
@@ -190,7 +177,6 @@ export class EventRing {
   }
 }
 
-/** Gives an entry to the readers of its job, if there are any. */
 function hand(entry: FeedEntry, job: WatchedJob | undefined): WatchedJob | undefined {
   if (!job) return undefined
   if (isDeletion(entry)) job.gone = true

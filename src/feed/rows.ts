@@ -1,27 +1,19 @@
 import { type JobRow, readJob } from '../domain/submission/stored-job.ts'
 import type { Db } from '../platform/db.ts'
 
-/**
- * The jobs that messages show, read once for all readers: what an event costs does not grow with its audience. A row is
- * at least as new as the event that it is asked for, and no reader sees an older row after a newer one.
- */
-export interface JobRows {
-  /** null: the job was deleted. */
-  at(jobId: string, wanted: WantedRow): Promise<JobRow | null>
-  /** The job was deleted. */
-  forget(jobId: string): void
-}
+export type JobRows = ReturnType<typeof createJobRows>
 
 interface WantedRow {
   version: number
-  /** The row must have this `toldAt` or a later one; 0: any. */
+  /** Lower bound of the row's `toldAt`; 0: any. */
   toldMs?: number
 }
 
-/** Rows, and ids of deleted jobs, that are remembered; the one that was added first goes first. */
+/** Remembered rows, and ids of deleted jobs; the oldest entry goes first. */
 const jobsMax = 4_096
 
-export function createJobRows(db: Db): JobRows {
+/** Rows of jobs, read once for all readers. No reader sees an older row after a newer one. */
+export function createJobRows(db: Db) {
   const rows = new Map<string, JobRow | null>()
   const reading = new Map<string, Promise<JobRow | null>>()
 
@@ -43,7 +35,8 @@ export function createJobRows(db: Db): JobRows {
   }
 
   return {
-    at(jobId, { version, toldMs = 0 }) {
+    /** null: the job was deleted. */
+    at(jobId: string, { version, toldMs = 0 }: WantedRow): Promise<JobRow | null> {
       const known = rows.get(jobId)
       if (known === null || (known && known.version >= version && toldMsOf(known) >= toldMs))
         return Promise.resolve(known)
@@ -52,7 +45,8 @@ export function createJobRows(db: Db): JobRows {
       reading.set(key, begun)
       return begun
     },
-    forget: (jobId) => remember(jobId, null),
+    /** Call when the job was deleted. */
+    forget: (jobId: string) => remember(jobId, null),
   }
 }
 

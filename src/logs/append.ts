@@ -4,26 +4,22 @@ import { type Chunk, type LogPiece, type NewChunk, packChunks } from './chunk.ts
 import { type LineState, noLines } from './lines.ts'
 
 /**
- * Writes a run's log. `openLog` returns the head: the end of the log and the position of its reader in the backend. A log
- * has no row before its first append, so a run without output stores nothing. An appender puts pieces after a head and
- * returns the next head, in one statement that compares and sets the end: of two pumps that carry the same run, one writes
- * and the other gets LogMoved, so no byte is stored twice. `sealLog` ends a log. The caller pokes the wake-up topic `log`
- * after the commit.
+ * Writes a run's log. A log has no row before its first append, so a run without output stores nothing. An append
+ * compares and sets the end of the log in one statement: of two pumps that carry the same run, one writes and the
+ * other gets LogMoved, so no byte is stored twice. The caller pokes the wake-up topic `log` after the commit.
  */
 
 export interface LogHead {
   readonly runId: string
-  /** Bytes so far. */
   readonly end: number
   readonly lineState: LineState
   /** The executor's position, stored with the bytes before it. */
   readonly position: unknown
   readonly sealed: boolean
-  /** Whether the log has a row. */
   readonly isStored: boolean
 }
 
-/** The head of the log of a run that has just been started for the first time. */
+/** For a run that has just been started for the first time. */
 export const emptyLog = (runId: string): LogHead => ({
   runId,
   end: 0,
@@ -33,7 +29,7 @@ export const emptyLog = (runId: string): LogHead => ({
   isStored: false,
 })
 
-/** Another pump appended to this log, or sealed it: open it again for the new head. */
+/** Another pump appended to this log, or sealed it. */
 export class LogMoved extends Error {
   override name = 'LogMoved'
 }
@@ -53,7 +49,6 @@ export async function openLog(sql: Sql, runId: string): Promise<LogHead> {
 
 interface HeadRow {
   end_offset: number
-  /** null: the log has no row. */
   line_state: readonly (string | number)[] | null
   position: unknown
   sealed: boolean
@@ -61,30 +56,27 @@ interface HeadRow {
 
 export interface Append {
   pieces: readonly LogPiece[]
-  /** The executor's position after the last piece. */
   position: unknown
-  /** logBytesPerRunMax of the configuration: what lies beyond becomes one OVER_LIMIT gap that grows. */
+  /** The rest becomes one OVER_LIMIT gap that grows. */
   bytesMax: number
-  /** Gets the chunks that were stored; none if a stored gap grew instead. */
+  /** Receives the stored chunks; none if a stored gap grew instead. */
   onStored?: (chunks: Chunk[]) => void
 }
 
-/** Appends to the log of one run, one after the other. */
 export type Appender = (head: LogHead, what: Append) => Promise<LogHead>
 
-/** Appends that share a statement. */
 const sharedMax = 64
-/** An append of more bytes has a statement of its own, so that small ones do not wait for it. */
+/** A larger append has its own statement, so that small ones do not wait for it. */
 const sharedBytesMax = 16_384
 
 /**
- * Small appends of many runs that come together share a statement. It leaves out a log whose row is locked: that append
- * waits in a statement of its own, and no other waits with it.
+ * Small appends of many runs share a statement. It skips logs whose rows are locked: their appends wait in statements
+ * of their own.
  */
 export function createAppender(sql: Sql): Appender {
   const share = createBatcher<Item, boolean>({
     max: sharedMax,
-    // A deadlock is that of one item as well.
+    // One item may cause a deadlock.
     mayBeOneItem: (error) => !isUnavailable(error) || sqlState(error) === '40P01',
     run: (items) => storeShared(sql, items),
   })
@@ -110,7 +102,7 @@ function itemOf(head: LogHead, { pieces, position, bytesMax, onStored }: Append)
   return { head, next, chunks: [...chunks, ...gap.chunks], ...(onStored && { onStored }) }
 }
 
-/** Whether each was stored. Of two that append to one log the first is. */
+/** Returns whether each was stored. Of two appends to one log only the first is. */
 async function storeShared(sql: Sql, items: readonly Item[]): Promise<boolean[]> {
   const byRun = Map.groupBy(items, ({ head }) => head.runId)
   const stored = await store(
@@ -127,7 +119,7 @@ async function storeAlone(sql: Sql, item: Item): Promise<void> {
     throw new LogMoved(`The log of ${runId} does not end at ${end} any more`)
 }
 
-/** Those that were stored, of runs that are all different. */
+/** Returns the stored items; their runs are all different. */
 async function store(sql: Sql, items: readonly Item[], waiting: Waiting): Promise<ReadonlySet<Item>> {
   const chunks = items.flatMap((item) => item.chunks.map((chunk) => ({ runId: item.head.runId, chunk })))
   const data = Buffer.concat(chunks.map(({ chunk }) => (chunk.gap === null ? chunk.data : nothing)))
@@ -147,7 +139,7 @@ async function store(sql: Sql, items: readonly Item[], waiting: Waiting): Promis
   return new Set(stored)
 }
 
-/** Bytes in the statement; a number of the segments is a few. */
+/** Bytes in the statement, with about eight for each number of the segments. */
 const costOf = (chunk: NewChunk) => sizeOf(chunk) + (chunk.gap === null ? 8 * chunk.segments.length : 0)
 
 const nothing = Buffer.alloc(0)
@@ -155,7 +147,6 @@ const sizeOf = (chunk: NewChunk) => (chunk.gap === null ? chunk.data.length : 0)
 
 interface StoredRow {
   run_id: string
-  /** null: nothing was inserted for the run. */
   start: number | null
   at: Date
 }
@@ -183,7 +174,7 @@ function tell({ chunks, onStored }: Item, rows: readonly StoredRow[]) {
   onStored?.(chunks.flatMap((chunk) => storedChunk(chunk, times.get(chunk.start))))
 }
 
-/** Without the packed bytes, which no reader needs. */
+/** Omits the packed bytes, which no reader needs. */
 function storedChunk(chunk: NewChunk, at: Date | undefined): Chunk[] {
   if (!at) return []
   const { start, end, lineState } = chunk
@@ -213,8 +204,8 @@ function cutAtLimit(pieces: readonly LogPiece[], room: number): { kept: LogPiece
 type Waiting = 'WAIT' | 'SKIP LOCKED'
 
 /**
- * The first append of a run inserts the row of its log. Its lock waits for a transaction that ends the run at this moment:
- * then no log begins. If a log over its limit already ends with the gap, the gap grows, and no row is inserted.
+ * The first append of a run inserts the row of its log. Its lock waits for a transaction that ends the run: then no
+ * log begins.
  */
 const storeSql = (lock: '' | 'SKIP LOCKED') => `
 WITH item AS MATERIALIZED (
@@ -255,7 +246,7 @@ const statements = {
   'SKIP LOCKED': { text: storeSql('SKIP LOCKED'), name: 'append_logs' },
 } as const satisfies Record<Waiting, object>
 
-/** Seals the logs of these runs: no byte will follow, and open lines end. */
+/** No byte will follow, and open lines end. */
 export async function sealLog(sql: Sql, runIds: readonly string[]): Promise<void> {
   if (runIds.length === 0) return
   await sql.query(

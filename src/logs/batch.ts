@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer'
-import { hasStream } from './chunk.ts'
+import { hasStream, joinBytes } from './chunk.ts'
 import { type Cut, type CutOptions, cutBatch, type Slice, trim } from './cut.ts'
 import { decodeStream, type LinePart, type LogStream, lineParts, logStreams, streamCode } from './lines.ts'
 import type { Stored } from './stored.ts'
@@ -10,20 +10,18 @@ export interface LogLine {
   at: Date
   stream: LogStream
   text: string
-  /** The line goes on. */
   truncated: boolean
   run: number
 }
 
-/** Bytes of a line in one piece at most. */
 export const lineBytesMax = 65_536
-/** A piece ends here, or up to three bytes later, where a character lies across. */
+/** Up to three more bytes complete a character. */
 const pieceBytes = lineBytesMax - 3
 
-/** A text as valid UTF-8, in parts that are not joined: joining them costs a copy. */
+/** Valid UTF-8 in parts: joining them would cost a copy. */
 export type Utf8 = readonly Buffer[]
 
-/** A stretch of one run's log. Its text is there as bytes; a string and lines are made on request. */
+/** A range of one run's log. Its string and lines are made on request. */
 export interface Passage {
   utf8: Utf8
   readonly text: string
@@ -37,20 +35,23 @@ export const encodeStreams = (streams: readonly LogStream[]): ReadonlySet<number
 
 /** A byte that is not UTF-8 becomes U+FFFD, which has three. */
 const replacementBytes = 3
-/** Bytes of a control character in JSON, such as \u001b. */
+/** Bytes of an escaped control character in JSON. */
 const escapeBytes = 6
 /** Allows for invalid bytes that are not spread evenly. */
 const evenly = 0.98
 
-/** Cuts a passage; its text has at most `bytesMax` bytes too, where invalid ones grew to U+FFFD. */
+/** Cuts a passage. Its text has at most `bytesMax` bytes, also where invalid bytes became U+FFFD. */
 export function passage(stored: readonly Stored[], run: number, options: CutOptions): Passage {
   const size = { of: ({ utf8 }: { utf8: Utf8 }) => countBytes(utf8), ofByteMax: replacementBytes }
-  const { cut, utf8 } = fitting(options, size, (smaller) => cutText(stored, smaller))
+  const { cut, utf8 } = fitting(options, size, (smaller) => {
+    const found = cutBatch(stored, smaller)
+    return { cut: found, utf8: utf8Of(found.slices) }
+  })
   let lines: readonly LogLine[] | undefined
   return {
     utf8,
     get text() {
-      return joined(utf8).toString()
+      return joinBytes(utf8).toString()
     },
     get lines() {
       lines ??= collectLines(stored, cut, { ...options, run, linesMax: Number.POSITIVE_INFINITY }).lines
@@ -61,7 +62,7 @@ export function passage(stored: readonly Stored[], run: number, options: CutOpti
   }
 }
 
-/** The same with at most `linesMax` lines, where the text has at most `bytesMax` as JSON; it ends where one more would begin. */
+/** The same with at most `linesMax` lines and, as JSON, `bytesMax` bytes of text. */
 export function passageOfLines(
   stored: readonly Stored[],
   run: number,
@@ -71,7 +72,6 @@ export function passageOfLines(
   return fitting(options, size, (smaller) => cutLines(stored, run, smaller))
 }
 
-/** Bytes of a text in JSON, without the quotes. */
 export const countJsonBytes = (text: string): number => Buffer.byteLength(JSON.stringify(text)) - 2
 
 interface Size<Whole> {
@@ -81,9 +81,8 @@ interface Size<Whole> {
 }
 
 /**
- * The largest cut that fits, for all practical purposes: where it has grown too large, it is cut by as much as it grew, so
- * that Latin-1, which grows by a few percent, comes in about as many batches as UTF-8. The last one fits even if every byte
- * grows by the most.
+ * A large cut that fits: a cut that grew too large is repeated, smaller by as much as it grew, so that Latin-1 comes
+ * in about as many batches as UTF-8. The last try fits even if every byte grows by the most.
  */
 function fitting<Options extends CutOptions, Whole>(
   options: Options,
@@ -99,33 +98,25 @@ function fitting<Options extends CutOptions, Whole>(
   return cut({ ...options, bytesMax: Math.floor(bytesMax / size.ofByteMax) })
 }
 
-function cutText(stored: readonly Stored[], options: CutOptions): { cut: Cut; utf8: Utf8 } {
-  const cut = cutBatch(stored, options)
-  return { cut, utf8: utf8Of(cut.slices) }
-}
-
 function cutLines(stored: readonly Stored[], run: number, options: CutOptions & { linesMax: number }): Passage {
   const cut = cutBatch(stored, options)
   const { lines, end } = collectLines(stored, cut, { ...options, run })
   const utf8 = utf8Of(trim(cut.slices, end))
-  return { utf8, text: joined(utf8).toString(), lines, start: options.from, end }
+  return { utf8, text: joinBytes(utf8).toString(), lines, start: options.from, end }
 }
 
-/** More parts are joined: each costs some time of its own. */
+/** More parts are joined, because each has a cost of its own. */
 const partsMax = 8
 
 function utf8Of(slices: readonly Slice[]): Utf8 {
   const parts = slices.map(({ bytes }) => bytes)
   // A character may lie across two parts.
   if (parts.length <= partsMax && parts.every(isUtf8)) return parts
-  const bytes = joined(parts)
+  const bytes = joinBytes(parts)
   return [isUtf8(bytes) ? bytes : Buffer.from(bytes.toString())]
 }
 
 export const countBytes = (utf8: Utf8): number => utf8.reduce((sum, part) => sum + part.length, 0)
-
-/** One part is not copied. */
-const joined = (parts: readonly Buffer[]) => (parts.length === 1 && parts[0] ? parts[0] : Buffer.concat(parts))
 
 interface OpenLine {
   line: LogLine
@@ -133,7 +124,6 @@ interface OpenLine {
   size: number
 }
 
-/** The lines of a cut, in the order of their first bytes. */
 function collectLines(
   stored: readonly Stored[],
   cut: Cut,
@@ -144,7 +134,7 @@ function collectLines(
   const finish = (code: number, truncated: boolean) => {
     const done = open.get(code)
     if (!done) return
-    done.line.text = joined(done.parts).toString()
+    done.line.text = joinBytes(done.parts).toString()
     done.line.truncated = truncated
     open.delete(code)
   }
@@ -206,7 +196,7 @@ function clip(part: LinePart, from: number, end: number): LinePart {
   }
 }
 
-/** `room` bytes, and the rest of the character that lies across. */
+/** Up to three bytes more than `room`, which complete a character. */
 function pieceLength(bytes: Buffer, room: number): number {
   if (bytes.length <= room) return bytes.length
   let length = Math.max(0, room)

@@ -1,12 +1,11 @@
 import { constants, zstdCompressSync, zstdDecompressSync } from 'node:zlib'
 import { afterBytes, endLines, type LineState, type LogStream, streamCode } from './lines.ts'
 
-/** Bytes in one stored chunk at most. */
 export const logChunkBytesMax = 262_144
 
 export type GapReason = 'LOST' | 'OVER_LIMIT' | 'NOT_VISIBLE' | 'DISK_FULL'
 
-/** A piece from an executor: output, or the size of output that is lost. */
+/** A piece from an executor; a gap is output that is lost. */
 export type LogPiece = { stream: LogStream; bytes: Uint8Array } | { gap: GapReason; bytes: number }
 
 interface Place {
@@ -17,9 +16,9 @@ interface Place {
 export interface BytesChunk extends Place {
   at: Date
   segments: readonly number[]
-  /** Unpacked when it is first asked for. */
+  /** Unpacked at the first read. */
   readonly bytes: Buffer
-  /** The bytes, if they were stored a moment ago: they may be in a block (platform/blocks.ts). */
+  /** The bytes right after they were stored; they may be in a block (platform/blocks.ts). */
   readonly fresh?: Buffer
   gap: null
 }
@@ -29,7 +28,6 @@ export interface GapChunk extends Place {
 }
 export type Chunk = BytesChunk | GapChunk
 
-/** The columns every reader of chunks selects, from alias `c`. */
 export const chunkColumns = 'c.start_offset, c.end_offset, c.at, c.line_state, c.segments, c.data, c.gap' as const
 
 export interface ChunkRow {
@@ -47,7 +45,7 @@ export function readChunk(row: ChunkRow): Chunk {
     start: row.start_offset,
     end: row.end_offset,
     at: row.at,
-    // The driver reads bigint[] as texts.
+    // The driver reads bigint[] as strings.
     lineState: row.line_state.map(Number),
   }
   if (row.data === null) return { ...place, gap: row.gap as GapReason }
@@ -64,23 +62,23 @@ export function readChunk(row: ChunkRow): Chunk {
   }
 }
 
-/** Whether a chunk has output of these streams; the others need not be unpacked. */
+/** Chunks without output of these streams need not be unpacked. */
 export const hasStream = ({ segments }: Pick<BytesChunk, 'segments'>, codes: ReadonlySet<number>): boolean =>
   segments.some((value, place) => place % 2 === 0 && codes.has(value))
 
 /**
- * The size is known: unpacking into one buffer is twice as fast as growing one. Of a buffer that is filled to its last
- * byte Node does not know whether more follows, and makes another one.
+ * Unpacking into one buffer of the known size is twice as fast as growing one. If a buffer is filled to its last byte,
+ * Node makes another one for more.
  */
 const unpack = (data: Buffer, size: number) =>
   isRaw(data)
     ? data.subarray(rawHeaderBytes)
     : zstdDecompressSync(data, { chunkSize: Math.max(smallestBuffer, size + 1) })
 
-/** Node's zlib takes no smaller output buffer. */
+/** Minimum output buffer of Node's zlib. */
 const smallestBuffer = 64
 
-/** While a job runs a chunk is packed at twice the speed of the usual level; merging packs it once more. */
+/** Chunks of a running job are packed at twice the speed of the usual level; merging packs them again. */
 const liveLevel = 1
 export const mergedLevel = 3
 
@@ -90,9 +88,8 @@ export const pack = (bytes: Buffer, level: number): Buffer =>
     : zstdCompressSync(bytes, { params: { [constants.ZSTD_c_compressionLevel]: level } })
 
 /**
- * A line or two are not compressed: making a compressor takes 100 µs, and they would not become smaller. They are a frame of
- * Zstandard with one raw block, so the column has one format: magic number, a descriptor (one segment, and its size in one
- * byte), the size, and the header of the block (the last one, raw, and its size again).
+ * Short chunks are not compressed: a compressor costs 100 µs, and saves nothing there. They are a Zstandard frame with
+ * one raw block, so the column has one format: magic number, descriptor, size, and the header of the last block.
  */
 const rawBytesMax = 255
 const rawHeaderBytes = 9
@@ -115,17 +112,16 @@ const isRaw = (data: Buffer): boolean =>
   data[4] === oneSegment &&
   data.readUIntLE(6, 3) === (lastRawBlock | ((data.length - rawHeaderBytes) << 3))
 
-/** A chunk to be written. */
 export type NewChunk = Place & ({ gap: null; segments: number[]; bytes: Buffer; data: Buffer } | { gap: GapReason })
 
 /**
- * A chunk of so many bytes is not filled up with the beginning of the next piece: most pieces of much output become a
- * chunk as they are.
+ * A chunk of this size is not filled up with the beginning of the next piece: most pieces of much output become a
+ * chunk without a copy.
  */
 const wellFilledBytes = logChunkBytesMax / 2
 
 /** One part is not copied. */
-const joined = (parts: readonly Uint8Array[]): Buffer =>
+export const joinBytes = (parts: readonly Uint8Array[]): Buffer =>
   parts.length === 1 && Buffer.isBuffer(parts[0]) ? parts[0] : Buffer.concat(parts)
 
 interface LogEnd {
@@ -142,7 +138,7 @@ export function packChunks(from: LogEnd, pieces: readonly LogPiece[]): { chunks:
   const close = () => {
     if (!open) return
     const { start, lineState, segments, parts } = open
-    const bytes = joined(parts)
+    const bytes = joinBytes(parts)
     chunks.push({ start, end: head.end, lineState, gap: null, segments, bytes, data: pack(bytes, liveLevel) })
     open = undefined
   }
@@ -158,7 +154,7 @@ export function packChunks(from: LogEnd, pieces: readonly LogPiece[]): { chunks:
   for (const piece of pieces) {
     if ('gap' in piece) {
       close()
-      // A gap of unknown size takes one offset, so that it has a place.
+      // A gap of unknown size takes one offset.
       const end = head.end + Math.max(1, piece.bytes)
       chunks.push({ start: head.end, end, lineState: head.lineState, gap: piece.gap })
       head = { end, lineState: endLines(head.lineState) }

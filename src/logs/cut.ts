@@ -2,21 +2,20 @@ import { type BytesChunk, hasStream } from './chunk.ts'
 import type { Stored } from './stored.ts'
 
 /**
- * Where a batch ends. A reader may stop and resume at the end of any batch, so it must lie where the text can be cut:
- * never inside a UTF-8 character or an ANSI escape sequence, after a "\n" where there is one, and inside a line only if
- * the batch is full or the caller asks for all there is. What cannot be completed is shown as it is: before a gap, at
- * the end of a sealed log, and when more than `holdBytesMax` of other streams' bytes have come after it.
+ * A batch ends where a reader can resume: never inside a UTF-8 character or an ANSI escape sequence, after a "\n"
+ * where there is one, and inside a line only if the batch is full or the caller requests everything. An incomplete
+ * sequence is shown before a gap, at the end of a sealed log, and when more than `holdBytesMax` of other streams'
+ * bytes follow.
  */
 
 export interface CutOptions {
   from: number
-  /** Codes of the streams that are read; the others are passed over. */
   codes: ReadonlySet<number>
   /** Selected bytes at most; at least 1,024. */
   bytesMax: number
   /** MORE: stored bytes follow the last chunk. OPEN: bytes may still come. END: the run's log ends here. */
   follows: 'MORE' | 'OPEN' | 'END'
-  /** LINES: hold back a line that has no end yet. ALL: show it. BYTES: show what is incomplete as well. */
+  /** LINES: hold back an open line. ALL: show it. BYTES: show incomplete sequences as well. */
   upTo: 'LINES' | 'ALL' | 'BYTES'
 }
 
@@ -26,15 +25,14 @@ export interface Slice {
 }
 
 export interface Cut {
-  /** Offset after the batch. */
   end: number
   slices: Slice[]
-  /** An open line has its end here: the log is sealed or a gap follows. */
+  /** The log is sealed, or a gap follows: open lines end here. */
   endsLines: boolean
 }
 
 const holdBytesMax = 65_536
-/** Escape sequences that are longer are cut. */
+/** Longer escape sequences are cut. */
 const escapeBytesMax = 64
 const newline = 10
 
@@ -63,7 +61,6 @@ function upToGap(stored: readonly Stored[]) {
   return { chunks, end: chunks.at(-1)?.end ?? 0, gapFollows: false }
 }
 
-/** The selected bytes from `from` on. */
 function take(chunks: readonly BytesChunk[], { from, codes, bytesMax }: CutOptions) {
   const slices: Slice[] = []
   let room = bytesMax
@@ -102,7 +99,7 @@ function lastLineEnd(slices: readonly Slice[]): number | null {
   return null
 }
 
-/** Everything but a character or sequence that has only begun. */
+/** Holds back a character or sequence that has only begun. */
 function cutWhole(slices: Slice[], reached: number): Cut {
   const whole = { end: reached, slices, endsLines: false }
   let back = begun(lastBytes(slices, escapeBytesMax))
@@ -138,7 +135,7 @@ function lastBytes(slices: readonly Slice[], count: number): Buffer {
 // biome-ignore lint/suspicious/noControlCharactersInRegex: escape sequences are made of them
 const begunEscape = /\u001b(?:\[[0-?]*[ -/]*|[\]PX^_][^\u0007\u001b\n]*\u001b?|[ -/]*)$/
 
-/** How many bytes at the end are the beginning of a character or an escape sequence that is not complete. */
+/** Number of bytes at the end that begin an incomplete character or escape sequence. */
 export function begun(tail: Buffer): number {
   const sequence = begunEscape.exec(tail.toString('latin1'))
   return sequence ? tail.length - sequence.index : begunCharacter(tail)

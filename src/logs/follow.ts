@@ -4,24 +4,18 @@ import type { FollowOptions, TailMessage } from './tail-message.ts'
 import { TailReader } from './tail-reader.ts'
 
 /**
- * A job's log as a stream: what is stored first (REPLAY), then what comes (LIVE), over all runs of the job, or of one.
- * It ends by itself, after exactly one batch with `isFinal`, when the log is closed and all of it was sent; or after a
- * reset, when the job was deleted. A database that does not answer only delays it. A reader pulls: one that is slow gets
- * fewer, larger batches, and one that stopped keeps a page as it is stored (stored.ts, `pageBytes`), a few unpacked chunks
- * and a few objects.
+ * A job's log as a stream: stored output first (REPLAY), then new output (LIVE), over all runs of the job, or of one.
+ * It ends after exactly one batch with `isFinal`, or with a reset when the job was deleted. Readers pull: a slow one
+ * gets fewer, larger batches, and a stopped one keeps about a page.
  */
 
-export interface LogTail {
-  follow(options: FollowOptions): AsyncGenerator<TailMessage, void, void>
-  /** Streams that are open. */
-  openFollowers(): number
-}
+export type LogTail = ReturnType<typeof createLogTail>
 
-export function createLogTail(options: HubsOptions): LogTail {
+export function createLogTail(options: HubsOptions) {
   const rooms = { ...options, hubs: createHubs(options) }
   let open = 0
   return {
-    follow: (follow) =>
+    follow: (follow: FollowOptions): AsyncGenerator<TailMessage, void, void> =>
       stoppable(async function* (signal) {
         open += 1
         const reader = new TailReader(rooms, follow, signal)

@@ -11,33 +11,52 @@ import type { FreshChunks, FreshOutput } from './fresh-output.ts'
 import { type RunState, readLogStates, type Stored, toFresh } from './stored.ts'
 
 /**
- * State that the readers of one run share. A hub knows the end of the run's log (`state`: undefined before the first read,
- * null when the job is gone) and keeps its newest chunks in a ring; readers that follow live take them from there, and
- * those that are behind read their own pages. One loop reads the state of all hubs of the process with one statement, and
- * fetches new chunks of all with one more, at every wake-up `log` and every `pollMs`: the number of statements does not
- * depend on the number of readers. Output that this process stores goes into the rings without a read (fresh-output.ts).
- * Chunks are fetched only for runs with a waiting reader; the other rings only move their end. A run without
- * readers has neither hub nor timer. A read may find a shorter log or another run, after a failover to a standby that lost
- * transactions: then the ring begins again.
+ * State that the readers of one run share: the end of the log and, in a ring, its newest chunks. Readers that follow
+ * live take them from there; those that are behind read their own pages. One loop reads the state of all hubs with one
+ * statement, and new chunks of runs with a waiting reader with one more, so the number of statements does not depend
+ * on the number of readers. Output of this process enters the rings without a read (fresh-output.ts). If a read finds
+ * a shorter log or another run, the ring begins again: a failover lost transactions.
  */
 
-export interface RunHub {
+export class RunHub {
   readonly jobId: string
   readonly run: number
+  readonly key: string
   readonly bell: Bell
+  readonly taking: Bell
+  /** undefined: not read yet; null: the job is gone. */
   state: RunState | null | undefined
+  /** Batches that were cut since the last change, for readers at the same place. */
+  readonly passages = new Map<string, Passage>()
+  readers = 0
+  ring: Ring | undefined
+  /** Where the first reader is. */
+  taken = 0
+
+  constructor({ jobId, run }: { jobId: string; run: number }, clock: Clock) {
+    this.jobId = jobId
+    this.run = run
+    this.key = keyOf(this)
+    this.bell = createBell(clock)
+    this.taking = createBell(clock)
+  }
+
+  /** A reader has taken from the ring the bytes before this offset. */
+  took(offset: number): void {
+    if (offset <= this.taken) return
+    this.taken = offset
+    this.taking.ring()
+  }
+
   /** The newest chunks from `offset` on; null: they are not in the ring. */
-  chunksFrom(offset: number): Stored[] | null
-  /** A reader has taken from the ring what lies before this offset. */
-  took(offset: number): void
-  /** Batches that were cut since the last change, so that readers at the same place share them. */
-  readonly passages: Map<string, Passage>
+  chunksFrom(offset: number): Stored[] | null {
+    const chunks = this.ring?.chunks ?? []
+    const first = chunks.findLastIndex((chunk) => chunk.start <= offset)
+    return first < 0 || this.ring?.end !== this.state?.log?.end ? null : chunks.slice(first)
+  }
 }
 
-export interface Hubs {
-  open(jobId: string, run: number): RunHub
-  close(hub: RunHub): void
-}
+export type Hubs = ReturnType<typeof createHubs>
 
 export interface HubsOptions {
   db: Db
@@ -45,43 +64,32 @@ export interface HubsOptions {
   clock: Clock
   time: Time
   log: Log
-  /** Absent: this process stores no output. */
   fresh?: Pick<FreshOutput, 'on'> | undefined
 }
 
 const pollMs = 1_000
-/** Between two looks at least, and as long as the last look took: half of the time at most is spent on looking. */
+/** Minimum pause between two looks; it is at least as long as the last look took. */
 const lookGapMs = 5
-/** Unpacked bytes that one run's ring keeps at most. */
+/** Unpacked bytes in the ring of one run. */
 const ringBytesMax = 2_097_152
-/** A reader so close behind is still in the ring when a pump has stored all that it can have gathered. */
+/** A reader so close behind is still in the ring after the next write of a pump. */
 const closeBytes = 786_432
-/** How long a pump waits for a reader that is in the ring and not as close. */
+/** Maximum wait of a pump for a reader that is in the ring and not as close. */
 const patienceMs = 50
 const ringChunksMax = 1_024
 /** Chunks that one look fetches per run, and for all runs. */
 const runChunksMax = 16
 const lookChunksMax = 256
 
-interface SharedHub extends RunHub {
-  readonly key: string
-  readers: number
-  ring: Ring | undefined
-  /** Where the first reader is. */
-  taken: number
-  readonly taking: Bell
-}
-
 interface Ring {
-  /** null: the run has no log yet. */
   runId: string | null
   chunks: Chunk[]
   end: number
   bytes: number
 }
 
-export function createHubs({ db, wakeups, clock, log, fresh }: HubsOptions): Hubs {
-  const hubs = new Map<string, SharedHub>()
+export function createHubs({ db, wakeups, clock, log, fresh }: HubsOptions) {
+  const hubs = new Map<string, RunHub>()
   let looking: { loop: Loop; unlisten: () => void } | undefined
 
   function start() {
@@ -94,7 +102,7 @@ export function createHubs({ db, wakeups, clock, log, fresh }: HubsOptions): Hub
     loop.start()
   }
 
-  /** The first output of a run concerns the readers of the run before it as well. */
+  /** The first output of a run also concerns the readers of the run before it. */
   function take(output: FreshChunks) {
     const hub = hubs.get(keyOf(output))
     if (output.from === 0 || (hub && !joinFresh(hub, output))) looking?.loop.wake()
@@ -102,8 +110,8 @@ export function createHubs({ db, wakeups, clock, log, fresh }: HubsOptions): Hub
     return undefined
   }
 
-  /** A reader that stopped is waited for until its place has left the ring: after a few writes. */
-  async function untilClose(hub: SharedHub, { end, bytes }: Ring) {
+  /** A stopped reader delays a few writes: then its place has left the ring. */
+  async function untilClose(hub: RunHub, { end, bytes }: Ring) {
     const dueMs = clock.monotonicMs() + patienceMs
     const isAwaited = () => hub.taken >= end - bytes && hub.taken < end - closeBytes
     for (let leftMs = patienceMs; isAwaited() && leftMs > 0; leftMs = dueMs - clock.monotonicMs())
@@ -129,18 +137,16 @@ export function createHubs({ db, wakeups, clock, log, fresh }: HubsOptions): Hub
   }
 
   return {
-    open(jobId, run) {
-      const key = keyOf({ jobId, run })
-      const hub = hubs.get(key) ?? createHub(key, { jobId, run, clock })
+    open(jobId: string, run: number): RunHub {
+      const hub = hubs.get(keyOf({ jobId, run })) ?? new RunHub({ jobId, run }, clock)
       hub.readers += 1
-      hubs.set(key, hub)
+      hubs.set(hub.key, hub)
       if (looking) looking.loop.wake()
       else start()
       return hub
     },
-    close({ jobId, run }) {
-      const hub = hubs.get(keyOf({ jobId, run }))
-      if (!hub || --hub.readers > 0) return
+    close(hub: RunHub): void {
+      if (--hub.readers > 0) return
       hubs.delete(hub.key)
       if (hubs.size > 0 || !looking) return
       looking.unlisten()
@@ -154,38 +160,12 @@ const never = new AbortController().signal
 const keyOf = ({ jobId, run }: { jobId: string; run: number }) => `${jobId}/${run}`
 const endOf = (state: RunState | null | undefined) => state?.log?.end ?? 0
 
-function tellReaders(hub: SharedHub) {
+function tellReaders(hub: RunHub) {
   hub.passages.clear()
   hub.bell.ring()
 }
 
-function createHub(key: string, { jobId, run, clock }: { jobId: string; run: number; clock: Clock }): SharedHub {
-  const hub: SharedHub = {
-    key,
-    jobId,
-    run,
-    readers: 0,
-    ring: undefined,
-    taken: 0,
-    taking: createBell(clock),
-    bell: createBell(clock),
-    state: undefined,
-    passages: new Map(),
-    took(offset) {
-      if (offset <= hub.taken) return
-      hub.taken = offset
-      hub.taking.ring()
-    },
-    chunksFrom(offset) {
-      const chunks = hub.ring?.chunks ?? []
-      const first = chunks.findLastIndex((chunk) => chunk.start <= offset)
-      return first < 0 || hub.ring?.end !== hub.state?.log?.end ? null : chunks.slice(first)
-    },
-  }
-  return hub
-}
-
-type Look = { hub: SharedHub; state: RunState | null }
+type Look = { hub: RunHub; state: RunState | null }
 
 async function fetchNew(db: Db, looks: readonly Look[]): Promise<Map<string, Chunk[]>> {
   const wanted = looks.flatMap(({ hub, state }) =>
@@ -211,8 +191,8 @@ CROSS JOIN LATERAL (
   SELECT * FROM log_chunk WHERE run_id = w.run_id AND start_offset >= w.from_offset ORDER BY start_offset LIMIT $3
 ) c ORDER BY w.place, c.start_offset LIMIT $4`
 
-/** New chunks that reach from the ring's end to the log's end join it; otherwise the ring starts again, empty, at the end. */
-function advanceRing(hub: SharedHub, state: RunState | null, fetched: readonly Chunk[]) {
+/** New chunks join the ring if they reach from its end to the end of the log; otherwise it starts again, empty. */
+function advanceRing(hub: RunHub, state: RunState | null, fetched: readonly Chunk[]) {
   const end = state?.log?.end ?? 0
   const runId = state?.log?.runId ?? null
   const { ring } = hub
@@ -240,8 +220,8 @@ function extend(ring: Ring, chunks: readonly Chunk[], end: number) {
   }
 }
 
-/** false: the hub has to look, because it does not know what lies before. */
-function joinFresh(hub: SharedHub, { runId, from, chunks }: FreshChunks): boolean {
+/** false: the hub has to look. */
+function joinFresh(hub: RunHub, { runId, from, chunks }: FreshChunks): boolean {
   const { state, ring } = hub
   const end = chunks.at(-1)?.end
   if (

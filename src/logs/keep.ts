@@ -13,15 +13,13 @@ import {
 } from './chunk.ts'
 
 /**
- * Keeping logs small: small chunks of sealed runs are merged, old ones are removed. Both change nothing that a reader
- * sees, but for two things: merging moves a line's time back by less than `mergedSpanMs`, and what was removed shows as
- * a gap RETENTION.
+ * Merges small chunks of sealed runs, and removes old ones. For readers, merging moves the time of a line back by less
+ * than `mergedSpanMs`, and removed output is a gap RETENTION.
  */
 
 const mergedSpanMs = 1_000
-/** Logs whose chunks are as long as this on average are not merged. */
+/** Logs with this average are not merged. */
 const goodChunkBytes = 65_536
-/** Chunks that one transaction merges. */
 const stepChunksMax = 512
 
 /** The sealed logs of these jobs with many small chunks. */
@@ -35,7 +33,7 @@ export async function unmergedLogs(sql: Sql, jobIds: readonly string[]): Promise
   return rows.map(({ id }) => id)
 }
 
-/** Merges the small chunks of a sealed run; returns how many chunks fewer it has now. Safe at any time, and twice. */
+/** Returns the number of chunks that it saved. Safe at any time, and twice. */
 export async function mergeChunks(db: Db, runId: string): Promise<number> {
   let from = 0
   let saved = 0
@@ -61,7 +59,6 @@ async function mergeStep(sql: Sql, runId: string, from: number): Promise<{ saved
   return { saved: groups.reduce((sum, group) => sum + group.length - 1, 0), next: last.end_offset }
 }
 
-/** Neighbours that make one chunk together. */
 function groupsOf(chunks: readonly Chunk[]): BytesChunk[][] {
   const groups: BytesChunk[][] = []
   for (const chunk of chunks) {
@@ -110,7 +107,7 @@ function segmentsOf(group: readonly BytesChunk[]): number[] {
   return merged
 }
 
-/** Removes the chunks of these jobs that were stored before a moment, null: all; returns how many. */
+/** Removes chunks that were stored before a moment, null: all; returns their number. */
 export const expireLogs = (sql: Sql, jobIds: readonly string[], before: Date | null): Promise<number> =>
   removeInBatches(sql, expireSql, [jobIds, before ?? 'infinity'])
 

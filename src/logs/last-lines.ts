@@ -3,20 +3,18 @@ import { type ChunkRow, chunkColumns, hasStream, readChunk } from './chunk.ts'
 import { lineParts } from './lines.ts'
 import { type LogCursor, searchBytesMax } from './stored.ts'
 
-/** Chunks of one step backwards at most. */
 const stepChunksMax = 16
 
 export interface LastLines {
   jobId: string
-  /** Lines of this run only. */
   run?: number | undefined
   codes: ReadonlySet<number>
   lines: number
 }
 
 /**
- * Where the last lines of some streams begin, counted backwards over the runs; the beginning when there are fewer. Where
- * `searchBytesMax` were searched, it is the first line found, or, inside of one line, where the search ended.
+ * The start of the last lines, counted backwards over the runs. After `searchBytesMax` it is the first line found or,
+ * inside of one line, the end of the search.
  */
 export async function lastLinesStart(sql: Sql, { jobId, run, codes, lines }: LastLines): Promise<LogCursor> {
   let missing = lines
@@ -60,14 +58,12 @@ async function* logsBackwards(sql: Sql, jobId: string, run: number | undefined):
 }
 
 interface Step {
-  /** Offset of the first chunk. */
   start: number
   bytes: number
-  /** Offsets of first bytes of lines, in order. */
+  /** Offsets of lines, in order. */
   lines: number[]
 }
 
-/** The chunks with output of these streams, from the last ones to the first ones. */
 async function* stepsBackwards(sql: Sql, log: LogRow, codes: ReadonlySet<number>): AsyncGenerator<Step> {
   let before = log.end_offset
   for (;;) {

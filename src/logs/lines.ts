@@ -1,7 +1,7 @@
 /**
- * Lines of a merged stream. A line belongs to one stream, gets the next number of its run with its first byte and ends
- * with its "\n"; bytes of other streams may lie between. So the numbers at any offset follow from the bytes before it,
- * and every stored chunk keeps the state at its first byte: a reader may start anywhere.
+ * Lines of a merged stream. A line belongs to one stream and gets the next number of its run with its first byte;
+ * bytes of other streams may lie between. Every stored chunk keeps the line state at its first byte, so a reader may
+ * start anywhere.
  */
 
 export const logStreams = ['STDOUT', 'STDERR', 'SYSTEM'] as const
@@ -11,15 +11,13 @@ export type LogStream = (typeof logStreams)[number]
 export const streamCode = { STDOUT: 1, STDERR: 2, SYSTEM: 3 } as const satisfies Record<LogStream, number>
 export const decodeStream = (code: number): LogStream => logStreams[code - 1] ?? 'SYSTEM'
 
-/** Next line number, then the number of the open line of stdout, stderr and system; 0: none is open. */
+/** Next line number, then the number of the open line of stdout, stderr and system, or 0. */
 export type LineState = readonly number[]
 export const noLines: LineState = [1, 0, 0, 0]
-/** A gap and the end of a log end the open lines. */
 export const endLines = (state: LineState): LineState => [state[0] ?? 1, 0, 0, 0]
 
 const newline = 10
 
-/** The line state after more bytes of one stream. */
 export function afterBytes(state: LineState, code: number, bytes: Uint8Array): LineState {
   if (bytes.length === 0) return state
   let [next = 1] = state
@@ -34,21 +32,16 @@ export function afterBytes(state: LineState, code: number, bytes: Uint8Array): L
   return state.map((value, place) => (place === 0 ? next : place === code ? open : value))
 }
 
-/** A part of one line that lies whole in one segment. */
+/** The part of a line in one segment. */
 export interface LinePart {
   code: number
-  /** Number of the line. */
   line: number
-  /** Offset of the first byte. */
   offset: number
   bytes: Buffer
-  /** Whether the first byte begins a line. */
   begins: boolean
-  /** Whether the last byte is the "\n". */
   ends: boolean
 }
 
-/** A chunk that holds bytes, as far as lines are concerned. */
 export interface Lined {
   start: number
   lineState: LineState
@@ -56,7 +49,6 @@ export interface Lined {
   bytes: Buffer
 }
 
-/** The parts of a chunk in order. */
 export function* lineParts({ start, lineState, segments, bytes }: Lined): Generator<LinePart, void, void> {
   const open = [...lineState]
   let next = lineState[0] ?? 1

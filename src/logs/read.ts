@@ -17,12 +17,10 @@ import {
   searchBytesMax,
 } from './stored.ts'
 
-/** Where a reader starts: after a cursor, with the last lines, or at the beginning. */
 export interface LogStart {
   jobId: string
   after?: LogCursor | undefined
   lastLines?: number | undefined
-  /** This run only. */
   run?: number | undefined
   streams: readonly LogStream[]
 }
@@ -40,7 +38,6 @@ export interface LogPage {
   lines: LogLine[]
   gaps: LogGap[]
   cursor: LogCursor
-  /** The log is closed, and this is its end. */
   isFinal: boolean
 }
 
@@ -49,14 +46,12 @@ export class LogGone extends Error {
   override name = 'LogGone'
 }
 
-/** The cursor is at output that this database does not have. */
 export class LogElsewhere extends Error {
   override name = 'LogElsewhere'
 }
 
-/** Text of one page at most, as JSON: the largest answers are made of control characters, which are escaped by six. */
+/** Maximum text of a page, as JSON: escaped control characters have six bytes each. */
 const pageTextBytesMax = 1_048_576
-/** Gaps of one page at most. */
 export const pageGapsMax = 1_000
 /** A page with less room than this left is full. */
 const roomBytesMin = 8_192
@@ -77,7 +72,7 @@ export const gapMessage = (cursor: LogCursor, { end, gap }: Gap): LogGap => ({
   cursor: { ...cursor, offset: end },
 })
 
-/** Whether more chunks are stored (MORE), may come (OPEN), or the log has ended (END). */
+/** MORE: chunks are stored. OPEN: bytes may come. END: the log has ended. */
 export function findContinuation(
   stored: readonly Stored[],
   log: NonNullable<RunState['log']>,
@@ -86,10 +81,7 @@ export function findContinuation(
   return log.sealed ? 'END' : 'OPEN'
 }
 
-/**
- * One page of a job's log over all its runs: everything stored, up to `linesMax` lines, `pageTextBytesMax` and
- * `pageGapsMax`, out of `searchBytesMax`. It has neither text nor gaps only if no output follows now.
- */
+/** One page of a job's log over all its runs. It has neither text nor gaps only if no output follows now. */
 export async function readLog(sql: Sql, options: LogStart & { linesMax: number }): Promise<LogPage> {
   const { jobId, run: only, linesMax } = options
   const codes = encodeStreams(options.streams)
@@ -118,7 +110,7 @@ function roomLeft({ text, gaps }: LogPage, searched: number): number {
   return isFull ? 0 : pageTextBytesMax - countJsonBytes(text)
 }
 
-/** Returns how many bytes were read; skipped bytes do not count. */
+/** Returns the number of bytes read; skipped ones do not count. */
 async function readOn(sql: Sql, page: LogPage, room: Room): Promise<number> {
   const { runId, end } = room.log
   const { text } = page
@@ -144,7 +136,6 @@ interface Room {
   linesMax: number
 }
 
-/** Whether there was anything to add. */
 function addTo(page: LogPage, stored: readonly Stored[], { log, codes, room, linesMax }: Room): boolean {
   const [first] = stored
   if (!first) return false

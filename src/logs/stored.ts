@@ -1,20 +1,18 @@
 import type { Sql } from '../platform/tx.ts'
 import { type BytesChunk, type ChunkRow, chunkColumns, type GapChunk, type GapReason, readChunk } from './chunk.ts'
 
-/** Bytes of one read from the database; one chunk more may come with it. They are unpacked chunk by chunk. */
+/** Bytes of one read; one chunk more may come with it. They are unpacked chunk by chunk. */
 const pageBytes = 524_288
-/** Chunks of one read at most, however small they are. */
 const pageChunksMax = 1_024
 
-/** Bytes that are not there any more were removed by retention. */
+/** RETENTION: the bytes were removed. */
 export type Gap = Omit<GapChunk, 'gap' | 'lineState' | 'at'> & { gap: GapReason | 'RETENTION' }
 export type Stored = BytesChunk | Gap
 
-/** Bytes of these that may be in blocks. */
+/** Bytes that may be in blocks. */
 export const toFresh = (stored: readonly Stored[]): Buffer[] =>
   stored.flatMap((item) => (item.gap === null && item.fresh ? [item.fresh] : []))
 
-/** Stored chunks of a run from the one that holds offset `from` on. */
 export async function readStored(
   sql: Sql,
   { runId, from, end }: { runId: string; from: number; end: number },
@@ -25,7 +23,7 @@ export async function readStored(
   return first > from ? [{ start: from, end: first, gap: 'RETENTION' }, ...chunks] : chunks
 }
 
-/** Offsets count bytes, so a range of them bounds a page; it begins with the chunk that `from` lies in, or the oldest. */
+/** The page begins with the chunk that has `from`, or the oldest. */
 const pageSql = `
 WITH first AS MATERIALIZED (
   SELECT coalesce(
@@ -38,8 +36,8 @@ WHERE c.run_id = $1 AND c.start_offset >= (SELECT at FROM first)
 ORDER BY c.start_offset LIMIT $4`
 
 /**
- * Offset of the next output of these streams, or of the next gap; else the end. A reader of a stream with little output
- * skips the other streams without reading them.
+ * Offset of the next output of these streams or gap; else the end. So a reader of little output skips the other
+ * streams.
  */
 export async function nextOutput(
   sql: Sql,
@@ -49,36 +47,37 @@ export async function nextOutput(
   return next?.offset ?? end
 }
 
-/** A segment of so few bytes as the code of a stream is found as well. Chunks are merged: the first one may hold `from`. */
+/**
+ * A segment whose length equals a code is found as well. The first chunk may hold `from`, because chunks are merged.
+ */
 const nextSql = `
 SELECT greatest(start_offset, $2::bigint) AS "offset" FROM log_chunk
 WHERE run_id = $1 AND (gap IS NOT NULL OR segments && $3::int[])
   AND start_offset >= coalesce((SELECT max(start_offset) FROM log_chunk WHERE run_id = $1 AND start_offset <= $2), $2)
 ORDER BY start_offset LIMIT 1`
 
-/** Stored bytes that are read for one page, or to find last lines: of a stream with little output it would be all. */
+/** Maximum bytes read for one page, or to find last lines. */
 export const searchBytesMax = 33_554_432
 
-/** A reader's place in a job's log; the offset counts the merged bytes of that run. */
+/** The offset counts the merged bytes of that run. */
 export interface LogCursor {
   run: number
   offset: number
-  /** `runMark` of the run; undefined: a cursor of before, or at a run without a log. */
+  /** `runMark` of the run; undefined: the run has no log. */
   mark?: string | undefined
 }
 
 const markChars = 8
 
-/** Tells the run from another one with the same number, of another database or of this one before it was restored. */
+/** Differs for a run with the same number in another database, or before a restore. */
 export const runMark = (runId: string): string => runId.slice(-markChars)
 
 /** Whether the cursor is at output that this database does not have. */
 export const isElsewhere = ({ offset, mark }: LogCursor, { log }: RunState): boolean =>
   offset > (log?.end ?? 0) || (log !== null && mark !== undefined && mark !== runMark(log.runId))
 
-/** The log of one run of a job, and what lies beyond it. */
 export interface RunState {
-  /** null: this run has no log yet; one that ended without output has an empty one. */
+  /** null: no log yet; a run that ended without output has an empty one. */
   log: { runId: string; end: number; sealed: boolean } | null
   /** Number of the next run that has a log. */
   next: number | null
@@ -86,7 +85,7 @@ export interface RunState {
   closed: boolean
 }
 
-/** One snapshot for any number of (job, run number) pairs, in their order; null: the job is gone. */
+/** One snapshot, in the order of the places; null: the job is gone. */
 export async function readLogStates(
   sql: Sql,
   places: readonly { jobId: string; run: number }[],
@@ -124,20 +123,20 @@ LEFT JOIN run_log l ON l.job_id = w.job_id AND l.number = w.number
 LEFT JOIN run over ON over.job_id = w.job_id AND over.number = w.number AND over.finished_at IS NOT NULL AND l.run_id IS NULL
 ORDER BY w.place`
 
-/** Whether no byte will follow `offset`; `only`: in this run. */
+/** Returns whether no byte will follow; `only`: in this run. */
 export function isLogOver(state: RunState, offset: number, only: number | undefined): boolean {
   const { log, next, closed } = state
   const sent = log === null ? closed : log.sealed && offset >= log.end
   return sent && (only !== undefined || (closed && next === null))
 }
 
-/** The run to go on with, when this one has no more to give. */
+/** The next run, when this one has no more output. */
 export function nextRun(state: RunState, offset: number): number | null {
   const { log, next } = state
   return log === null || (log.sealed && offset >= log.end) ? next : null
 }
 
-/** Where the output of each job ends now: the end of its newest log. Before its first byte: the start of run 1. */
+/** The end of each job's newest log; before its first byte, the start of run 1. */
 export async function logEnds(sql: Sql, jobIds: readonly string[]): Promise<LogCursor[]> {
   const rows = await sql.query<LogCursor & { jobId: string; runId: string }>(
     `SELECT j.id AS "jobId", l.run_id AS "runId", l.number AS run, l.end_offset AS "offset" FROM unnest($1::text[]) AS j(id)

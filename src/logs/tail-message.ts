@@ -2,7 +2,7 @@ import type { LogLine, Utf8 } from './batch.ts'
 import type { LogGap, LogStart } from './read.ts'
 import type { LogCursor } from './stored.ts'
 
-/** A message of a tail. Every message carries the cursor to resume at. */
+/** Every message carries the cursor to resume at. */
 export type TailMessage =
   | {
       kind: 'batch'
@@ -17,23 +17,22 @@ export type TailMessage =
       isFinal: boolean
     }
   | ({ kind: 'gap' } & LogGap)
-  /** From here on messages speak of this run. */
+  /** Later messages belong to this run. */
   | { kind: 'run'; jobId: string; run: number; cursor: LogCursor; instead: TailReset }
   | TailReset
   | { kind: 'heartbeat'; cursor: LogCursor; at: Date }
 
-/** DELETED: the job is gone. RETENTION: the cursor is of a log that is no more; it starts again from the beginning. */
+/** RETENTION: the log of the cursor does not exist any more; the tail starts again from the beginning. */
 export interface TailReset {
   kind: 'reset'
   reason: 'DELETED' | 'RETENTION'
-  /** The deleted job. */
   jobIds: readonly string[]
   cursor: LogCursor
 }
 
 export interface FollowOptions extends LogStart {
-  /** Bytes of text in one batch at most; taken between 4 KiB and 1 MiB. */
+  /** Clamped to 4 KiB … 1 MiB. */
   maxBatchBytes: number
-  /** Lines in one batch at most, whose text has `maxBatchBytes` as JSON then; absent: lines are not asked for. */
+  /** Maximum lines of a batch, whose text then has `maxBatchBytes` as JSON; absent: no lines. */
   linesMax?: number
 }

@@ -1,6 +1,6 @@
 import { holdBlock, releaseBlock } from '../platform/blocks.ts'
 import { heartbeatAt, heartbeatDueMs } from '../platform/heartbeat.ts'
-import { readIfAvailable, retryMs } from '../platform/read-if-available.ts'
+import { readIfAvailable, readWhenAvailable, retryMs } from '../platform/read-if-available.ts'
 import { countBytes, encodeStreams, type Passage, passage, passageOfLines } from './batch.ts'
 import type { CutOptions } from './cut.ts'
 import type { Hubs, HubsOptions, RunHub } from './hubs.ts'
@@ -23,17 +23,15 @@ import type { FollowOptions, TailMessage, TailReset } from './tail-message.ts'
 
 const batchBytesMin = 4_096
 const batchBytesMax = 1_048_576
-/** How long a line without an end is held back, in case its end comes. */
+/** An open line is held back for this time. */
 const openLineMs = 50
-/** Batches that readers of a hub share at most. */
 const sharedPassagesMax = 8
 
-/** The log when the reader comes: the border between REPLAY and LIVE. */
+/** The log at the beginning: the border between REPLAY and LIVE. */
 interface Opening {
   start: LogCursor
   end: LogCursor
   closed: boolean
-  /** The cursor is at output that is not there. */
   beyond: boolean
 }
 
@@ -43,7 +41,7 @@ export interface TailRooms extends HubsOptions {
   hubs: Hubs
 }
 
-/** One reader of `follow`: a cursor, and the loop that looks at the hub, takes the next message, or waits. */
+/** Looks at the hub, takes the next message, or waits. */
 export class TailReader {
   readonly #rooms: TailRooms
   readonly #options: FollowOptions
@@ -54,9 +52,9 @@ export class TailReader {
   #cursor: LogCursor
   #border: Opening | undefined
   #page: Stored[] = []
-  /** The page after it, which is read while a batch is on its way. */
+  /** The next page, which is read while a batch is on its way. */
   #ahead: { from: number; page: Promise<Stored[]> } | undefined
-  /** Output of the message that was taken last. */
+  /** Bytes of the last message. */
   #fresh: readonly Buffer[] = []
   #heldSince: number | undefined
   #lastSent: number
@@ -86,31 +84,21 @@ export class TailReader {
     }
   }
 
-  /** Leaves the hub. */
   close() {
     if (this.#hub) this.#rooms.hubs.close(this.#hub)
     this.#hub = undefined
   }
 
-  get #wholeJob() {
-    return this.#options.run === undefined
-  }
-
-  async #open(): Promise<Opening | undefined> {
+  #open(): Promise<Opening | undefined> {
     const { sql } = this.#rooms.db
     const { jobId } = this.#options
-    while (!this.#signal.aborted) {
-      const opening = await readIfAvailable(this.#rooms.log, async () => {
-        const end = await logEnd(sql, jobId)
-        const start = await toStart(sql, this.#options)
-        const [state] = await readLogStates(sql, [{ jobId, run: start.run }])
-        const beyond = state != null && isElsewhere(start, state)
-        return { start: beyond ? this.#cursor : start, end, closed: state?.closed ?? true, beyond }
-      })
-      if (opening) return opening
-      await this.#rooms.clock.sleep(retryMs, this.#signal)
-    }
-    return undefined
+    return readWhenAvailable(this.#rooms, this.#signal, async () => {
+      const end = await logEnd(sql, jobId)
+      const start = await toStart(sql, this.#options)
+      const [state] = await readLogStates(sql, [{ jobId, run: start.run }])
+      const beyond = state != null && isElsewhere(start, state)
+      return { start: beyond ? this.#cursor : start, end, closed: state?.closed ?? true, beyond }
+    })
   }
 
   /** The next message; undefined: look again. */
@@ -123,13 +111,13 @@ export class TailReader {
     if (state.log) this.#cursor = { ...this.#cursor, mark: runMark(state.log.runId) }
     if (state.log && offset < state.log.end) return this.#content(state, state.log)
     if (isLogOver(state, offset, this.#options.run)) return this.#last(this.#batch(this.#nothing(), true))
-    const next = this.#wholeJob ? nextRun(state, offset) : null
+    const next = this.#options.run === undefined ? nextRun(state, offset) : null
     if (next === null) return this.#wait()
     this.#moveTo({ run: next, offset: 0 })
     return { kind: 'run', jobId: this.#options.jobId, run: next, cursor: this.#cursor, instead: this.#deleted() }
   }
 
-  /** The hub may not have looked since another server stored the output up to the cursor; or the database lost it. */
+  /** The hub may be behind another server that stored the output up to the cursor; or the database lost it. */
   async #checkCursor(known: RunState): Promise<TailMessage | undefined> {
     const { jobId } = this.#options
     const place = { jobId, run: this.#cursor.run }
@@ -176,7 +164,7 @@ export class TailReader {
     return countBytes(part.utf8) === 0 ? undefined : message
   }
 
-  /** Output of a deleted job is missing like output that retention removed. */
+  /** The output of a deleted job is missing, too. */
   async #gap(gap: Gap): Promise<TailMessage | undefined> {
     const place = { jobId: this.#options.jobId, run: this.#cursor.run }
     const states = await readIfAvailable(this.#rooms.log, () => readLogStates(this.#rooms.db.sql, [place]))
@@ -216,7 +204,7 @@ export class TailReader {
     return part
   }
 
-  /** Stored chunks from the cursor on: what is left of the last page, and the next one if that makes no full batch. */
+  /** Stored chunks from the cursor on: the rest of the last page, and the next page if the rest makes no full batch. */
   async #ownPage({ runId, end }: LogState): Promise<Stored[]> {
     const { sql } = this.#rooms.db
     const from = this.#cursor.offset
@@ -247,7 +235,7 @@ export class TailReader {
     return ahead?.from === from ? ahead.page : undefined
   }
 
-  /** Until the next message is asked for: then this one has been sent. */
+  /** Holds the bytes until the next message is taken: then this one has been sent. */
   #holdFresh(bytes: readonly Buffer[]) {
     bytes.forEach(holdBlock)
     this.#fresh.forEach(releaseBlock)
@@ -259,7 +247,7 @@ export class TailReader {
     this.#ahead = undefined
   }
 
-  /** A reader that has waited sends the text it has; without text it waits for more. */
+  /** A reader that has waited sends its text; without text it waits for more. */
   async #hold(waited: boolean): Promise<undefined> {
     this.#heldSince ??= this.#rooms.clock.monotonicMs()
     return waited ? this.#wait() : this.#wait(Math.max(0, openLineMs - this.#heldMs()))
@@ -314,7 +302,7 @@ export class TailReader {
     return message
   }
 
-  /** The new hub is entered before the old one is left, so that their loop goes on. */
+  /** Enters the new hub before it leaves the old one, so that their loop continues. */
   #moveTo(place: LogCursor) {
     const old = this.#hub
     this.#cursor = place
