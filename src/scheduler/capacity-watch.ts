@@ -5,30 +5,21 @@ import type { BackendNode, Executor } from '../executors/executor.ts'
 import { createLoop, type Loop } from '../platform/loop.ts'
 
 /**
- * While this process leads the pool, reads the nodes of its backend and stores changes. An unreachable backend
- * changes nothing: its nodes stay as they were, and the log says so once.
+ * Reads the nodes of the pool's backend and stores changes. An unreachable backend changes nothing, and is logged
+ * once.
  */
 
 const pollMs = 10_000
-/** A leader whose backend is unreachable for this long gives up the pool, because another process may reach it. */
+/** A leader whose backend is unreachable for this long gives up the pool: another process may reach it. */
 const silentMs = 30_000
-/** Doubles with each term in a row without an answer, up to this maximum: then the backend is probably down. */
+/** Maximum after doubling with each term in a row without an answer: then the backend is probably down. */
 const silentMsMax = 600_000
-/** A backend that takes longer counts as unreachable. */
 const answerMsMax = 4_000
 
-/** Whether this process reaches the backend, over all its terms. */
-export interface Reach {
-  /** true: the backend is reachable, or the pool is without a backend. */
-  canServe(): Promise<boolean>
-  /**
-   * Calls `onSilent` when the leader should give up the pool, and again if it did not. null: the pool has no such
-   * backend.
-   */
-  watch(leader: Leader, onSilent: () => void): Loop | null
-}
+export type Reach = ReturnType<typeof createReachability>
 
-export function createReachability(domain: Domain, executors: ReadonlyMap<string, Executor>): Reach {
+/** Whether this process reaches the backend, over all its terms. */
+export function createReachability(domain: Domain, executors: ReadonlyMap<string, Executor>) {
   const { clock, log } = domain
   const backend = [...executors.values()].find(({ capacity }) => capacity !== undefined)
   let termsWithoutAnswer = 0
@@ -39,6 +30,7 @@ export function createReachability(domain: Domain, executors: ReadonlyMap<string
     return nodes ?? []
   }
 
+  /** true: the backend is reachable, or the pool is without a backend. */
   async function canServe(): Promise<boolean> {
     if (!backend) return true
     const asked = new AbortController()
@@ -50,6 +42,7 @@ export function createReachability(domain: Domain, executors: ReadonlyMap<string
     return (await Promise.race([answered, isLate]).finally(() => asked.abort())) ?? false
   }
 
+  /** Calls `onSilent` when the leader should give up the pool, and again if it did not. null: no backend. */
   function watch(leader: Leader, onSilent: () => void): Loop | null {
     if (!backend) return null
     const about = { pool: leader.pool, executor: backend.name }

@@ -3,19 +3,18 @@ import type { HoldingRun, TimeLimit } from '../domain/jobs/runs.ts'
 import type { Clock } from '../platform/clock.ts'
 
 /**
- * When a run must end. Its maximum counts from the beginning of the command and is measured with a monotonic clock,
- * so setting a clock does not end it. A hard reservation ends at a database time. The carrier requests the end;
- * executors enforce a slightly later deadline if no server lives.
+ * When a run must end. Its maximum counts from the beginning of the command and is measured with a monotonic clock; a
+ * hard reservation ends at a database time. Executors enforce a slightly later deadline if no server lives.
  */
 export interface Deadline {
   limit: TimeLimit
   leftMs(): number
 }
 
-/** A deadline is checked this often: the database's clock may be set. */
+/** The clock of the database may be set meanwhile. */
 const waitMsMax = 10_000
 
-/** Deadlines of a run that began at `startedAt`; null: just now. */
+/** `startedAt` null: just now. */
 export function listDeadlines(
   { spec, mustEndAt }: Pick<HoldingRun, 'spec' | 'mustEndAt'>,
   startedAt: Date | null,

@@ -8,18 +8,7 @@ import type { RunTime } from './plan/run-times.ts'
 import { readHistories, readKinds, storeForecast } from './stored/forecasting.ts'
 import { readFirst } from './stored/reading.ts'
 
-/**
- * Forecasts when waiting jobs start, in the process of the leader: copies its world, completes it from the database,
- * plays it forward in short slices, and stores the result for all servers. So a forecast costs the same for any
- * number of readers. A pause follows that is 50 times as long as the plays took.
- */
-export interface Forecaster {
-  /** Makes one forecast, if jobs wait. */
-  forecast(signal: AbortSignal): Promise<void>
-  pauseMs(): number
-}
-
-export interface ForecasterOptions {
+interface ForecasterOptions {
   domain: Domain
   leader: Leader
   /** null: the world is not loaded. */
@@ -28,26 +17,25 @@ export interface ForecasterOptions {
 }
 
 const pauseMsMin = 2_000
-/** The pause after a forecast, as a multiple of the time that its plays took. */
+/** The pause is a multiple of the time that the plays took. */
 const pausePerWork = 50
-/** A slice ends after the first step beyond this time. */
 const sliceMs = 5
-/**
- * Maximum waiting jobs of a forecast, and the minimum per lane. A forecast ends at the end of the known part of a
- * lane.
- */
+/** Maximum waiting jobs of a forecast, and the minimum per lane. */
 const entriesMax = 4_000
 const perLaneMin = 8
 const historiesKeptMs = 60_000
 
-export function createForecaster({ domain, leader, copy, graceMs }: ForecasterOptions): Forecaster {
+/**
+ * Forecasts when waiting jobs start, in the process of the leader: copies its world, completes it from the database,
+ * plays it forward in short slices, and stores the result for all servers.
+ */
+export function createForecaster({ domain, leader, copy, graceMs }: ForecasterOptions) {
   const { clock, db } = domain
   let spentMs = 0
   let histories: ReadonlyMap<string, readonly number[]> = new Map()
   let historiesMs = Number.NEGATIVE_INFINITY
   let kinds: ReadonlyMap<string, string> = new Map()
 
-  /** The run times of all jobs that run or wait. */
   async function timesOf({ lanes, running }: Snapshot): Promise<Map<string, RunTime>> {
     if (clock.monotonicMs() - historiesMs > historiesKeptMs) {
       histories = await readHistories(db.sql, leader.pool)
@@ -84,7 +72,7 @@ export function createForecaster({ domain, leader, copy, graceMs }: ForecasterOp
   }
 
   return {
-    async forecast(signal) {
+    async forecast(signal: AbortSignal): Promise<void> {
       spentMs = 0
       const known = copy()
       if (!known?.settings.automatic || known.lanes.length === 0) return
@@ -94,15 +82,15 @@ export function createForecaster({ domain, leader, copy, graceMs }: ForecasterOp
         const found = await inSlices(forecast(snapshot, { times, graceMs, spentMs: () => spentMs }), signal)
         if (found) await storeForecast(domain, leader, found)
       } catch (error) {
-        // Another process leads and makes forecasts.
+        // Another process leads.
         if (!(error instanceof Fenced)) throw error
       }
     },
-    pauseMs: () => Math.max(pauseMsMin, pausePerWork * spentMs),
+    pauseMs: (): number => Math.max(pauseMsMin, pausePerWork * spentMs),
   }
 }
 
-/** Adds the first entries of long lanes: the world has only a few of each. */
+/** The world has only the first entries of long lanes. */
 async function completed(
   known: Snapshot,
   read: (laneIds: readonly string[], limit: number) => ReturnType<typeof readFirst>,

@@ -6,10 +6,9 @@ import { createLoop, type Loop } from '../platform/loop.ts'
 import type { Carrying } from './run-carrier.ts'
 
 /**
- * Removes data of runs from executors if a server died between storing the end of a run and `forget`. A new leader
- * does it once, and then every hour. Living runs are left to lost-run-search.ts. The log names living runs that are
- * not in the database: an older backup was restored, or the server has another database. After that each executor
- * sweeps its own folders.
+ * Removes data of runs from executors if a server died between storing the end of a run and `forget`: once per leader,
+ * and then every hour. The log names living runs that the database does not have. After that each executor sweeps its
+ * own folders.
  */
 
 const pollMs = 3_600_000
@@ -35,7 +34,6 @@ export const createLeftovers = ({ domain, leader }: Carrying, executors: Readonl
     },
   })
 
-/** Returns the runs that are alive and not in the database. */
 async function forgetOver(executor: Executor, { db, log }: Pick<Domain, 'db' | 'log'>): Promise<string[]> {
   const strangers: string[] = []
   const kept = (await executor.list?.()) ?? []

@@ -6,30 +6,28 @@ import type { Sql } from '../platform/tx.ts'
 
 /**
  * Copies the output of one run from its executor into the database. The position of the executor is stored with the
- * bytes before it, so the next pump continues exactly there. The first bytes after a pause are written at once.
- * During a write further bytes are buffered, up to a maximum at which reading waits for the next write. So reading
- * and writing overlap, and writes of a busy run are large. All pumps of a process share a second maximum.
+ * bytes before it, so the next pump continues exactly there. Bytes that arrive during a write are buffered up to a
+ * maximum, so reading and writing overlap, and writes of a busy run are large.
  */
 
-export interface PumpOptions {
+interface PumpOptions {
   sql: Sql
   append: Appender
   executor: Pick<Executor, 'logs'>
   runId: string
-  /** The run was just started for the first time, so it has no log. */
   isFresh: boolean
   handle: Handle
   bytesMax: number
-  /** Receives the chunks that were stored from an offset on. The next write waits for its promise. */
+  /** The next write waits for the promise. */
   onStored: (from: number, chunks: readonly Chunk[]) => Promise<unknown> | undefined
 }
 
 const gatheredBytesMax = 1024 * 1024
 const heldByAllMax = 64 * 1024 * 1024
-/** Buffered bytes of all pumps, with those of writes in flight. */
+/** All pumps of this process, with writes in flight. */
 let heldByAll = 0
 
-/** Resolves after the last byte, or when `signal` fires. Rejects soon after a failed write. */
+/** Resolves after the last byte, or when `signal` fires. Rejects after a failed write. */
 export async function pumpLog(
   { sql, append, executor, runId, isFresh, handle, bytesMax, onStored }: PumpOptions,
   signal: AbortSignal,
@@ -49,17 +47,13 @@ export async function pumpLog(
   }
 }
 
-interface Writing extends Pick<PumpOptions, 'append' | 'bytesMax' | 'onStored'> {
-  /** `add` or `flushed` throws why. */
-  onFailed: () => void
-}
+type Writing = Pick<PumpOptions, 'append' | 'bytesMax' | 'onStored'> & { onFailed: () => void }
 
 function createWriter(first: LogHead, { append, bytesMax, onStored, onFailed }: Writing) {
   let head = first
   let gathered: LogChunk[] = []
   let gatheredBytes = 0
   let held = 0
-  /** All writes until the buffer is empty, and the present one. */
   let writing: Promise<void> | null = null
   let storing: Promise<void> | null = null
 
@@ -109,7 +103,6 @@ function createWriter(first: LogHead, { append, bytesMax, onStored, onFailed }: 
     async flushed() {
       await writing
     },
-    /** Releases buffered bytes that were not stored. */
     close: () => hold(-held),
   }
 }

@@ -4,15 +4,14 @@ import { type Executor, isOver, type Observation } from '../executors/executor.t
 import type { Carrying } from './run-carrier.ts'
 
 /**
- * Searches for runs that were given up with their nodes. Such a run is stopped at once, because a backend may keep
- * the request for an unreachable node, and again when it is seen. When it has ended, or the backend does not know it,
- * its node may be used again. An unreachable run proves nothing.
+ * Searches for runs that were given up with their nodes. Such a run is stopped at once, because a backend may keep the
+ * request for an unreachable node, and again when its state changes. When it has ended, or the backend does not know
+ * it, its node may be used again.
  */
 export function createSearch(carrying: Carrying, executors: ReadonlyMap<string, Executor>): () => Promise<void> {
   const { domain, leader } = carrying
-  /** Runs that this leader has stopped, and their states then. */
+  /** States of the runs when this leader stopped them. */
   const told = new Map<string, Observation['state']>()
-  /** Failed stops of each run; the one with the fewest is next. */
   const failures = new Map<string, number>()
 
   async function search(executor: Executor, runs: readonly LostRun[]): Promise<LostRun[]> {
@@ -30,7 +29,10 @@ export function createSearch(carrying: Carrying, executors: ReadonlyMap<string, 
     return found
   }
 
-  /** A failing backend may take long for each run, so the rest waits for the next pass. */
+  /**
+   * A failing backend may take long for each run, so the rest waits for the next pass; the run with the fewest
+   * failures is first.
+   */
   async function stopAll(executor: Executor, untold: readonly Untold[]): Promise<void> {
     const failuresOf = ({ run }: Untold) => failures.get(run.runId) ?? 0
     for (const each of untold.toSorted((one, other) => failuresOf(one) - failuresOf(other)))
@@ -44,7 +46,7 @@ export function createSearch(carrying: Carrying, executors: ReadonlyMap<string, 
       }
   }
 
-  /** An executor that is unavailable does not keep the others from being searched. */
+  /** An unavailable executor does not block the others. */
   async function searchOrRetry(executor: Executor, runs: readonly LostRun[]): Promise<LostRun[]> {
     return search(executor, runs).catch((err: unknown) => {
       domain.log.error({ err, executor: executor.name }, 'lost runs cannot be searched; the next pass tries again')

@@ -4,9 +4,9 @@ import type { Executor } from '../executors/executor.ts'
 import type { Carrying } from './run-carrier.ts'
 
 /**
- * Checks every node of the pool, also those without runs: otherwise an unreachable node would get one waiting job
- * after the other. A node that is unreachable for `nodeLostAfterMs` becomes LOST; it returns when it is reachable and
- * its lost runs are found. The time counts from when this leader noticed it.
+ * Checks every node of the pool, also those without runs: an unreachable one would get one waiting job after the
+ * other. A node that is unreachable for `nodeLostAfterMs` becomes LOST, and returns when it is reachable and its lost
+ * runs are found.
  */
 export function createNodeWatch(
   carrying: Pick<Carrying, 'domain' | 'leader' | 'nodeLostAfterMs'>,
@@ -21,7 +21,6 @@ export function createNodeWatch(
     return new Set(told.flat())
   }
 
-  /** Nodes that have been silent for too long. */
   function overdue(silent: ReadonlySet<string>): string[] {
     for (const name of silentSince.keys()) if (!silent.has(name)) silentSince.delete(name)
     for (const name of silent) if (!silentSince.has(name)) silentSince.set(name, time.nowMs())

@@ -1,40 +1,24 @@
 import type { Domain } from '../domain/domain.ts'
 import { asLeader, type Leader } from '../domain/leadership.ts'
 import { countStartFailure, forgetStartFailures, type NodeTrouble } from '../domain/machines/node-trouble.ts'
-import type { Report } from './outcome.ts'
+import type { RunReport } from './outcome.ts'
 
 /**
- * Counts failed starts against their nodes. A failure is counted before its job returns to the queue, so that the job
- * finds the node backing off. The count is a transaction of its own, because it locks the pool first, as a pass does.
+ * Counts failed starts against their nodes. A failure is counted before its job returns to the queue, so that the node
+ * backs off first, in a transaction of its own, because it locks the pool first.
  */
 
-export interface NodeTroubles {
-  count(reports: readonly RunReport[]): Promise<void>
-  forget(reports: readonly RunReport[]): Promise<void>
-}
+type Told = NodeTrouble & { cause: unknown }
+type Reported = readonly Pick<RunReport, 'runId' | 'handle' | 'report'>[]
 
-interface Told extends NodeTrouble {
-  /** The error of the executor. */
-  cause: unknown
-}
-
-interface RunReport {
-  runId: string
-  /** The handle of a run that was just started. */
-  handle?: string
-  report: Report
-}
-
-/** Reasons for which the node may be the cause. */
 const suspicious: ReadonlySet<string> = new Set(['NODE_TROUBLE', 'START_FAILED'])
 
-export function createNodeTroubles(domain: Domain, leader: Leader): NodeTroubles {
+export function createNodeTroubles(domain: Domain, leader: Leader) {
   const { log, wakeups } = domain
   const { pool } = leader
   /** false: no node has failures. */
   let isTrouble = true
 
-  /** Logs the first failure of a row only. */
   function tell({ node, failures, seconds, because, isFirst, cause }: Told) {
     if (isFirst)
       log.warn(
@@ -44,7 +28,7 @@ export function createNodeTroubles(domain: Domain, leader: Leader): NodeTroubles
   }
 
   return {
-    async count(reports) {
+    async count(reports: Reported): Promise<void> {
       const failures = reports.flatMap(({ runId, report }) =>
         report.kind === 'startFailed' && suspicious.has(report.reason)
           ? [{ runId, isNodes: report.reason === 'NODE_TROUBLE', message: report.message, cause: report.cause }]
@@ -60,7 +44,7 @@ export function createNodeTroubles(domain: Domain, leader: Leader): NodeTroubles
       })
       begun.forEach(tell)
     },
-    async forget(reports) {
+    async forget(reports: Reported): Promise<void> {
       const started = reports.flatMap(({ runId, handle }) => (handle === undefined ? [] : [runId]))
       if (!isTrouble || started.length === 0) return
       const { well, remain } = await asLeader(domain, leader, (sql) => forgetStartFailures(sql, pool, started))

@@ -5,21 +5,30 @@ import type { Move } from '../domain/jobs/transition.ts'
 import { gibText, toMachineAmounts } from '../domain/shape.ts'
 import type { JobSpec } from '../domain/spec.ts'
 import type { StateReason } from '../domain/state.ts'
-import type { BackendPlacement, Ended, Observation, StartFailed } from '../executors/executor.ts'
+import type { BackendPlacement, Ended, Handle, Observation, StartFailed } from '../executors/executor.ts'
 import { tiers } from './plan/model.ts'
 
 /**
- * Computes the moves of a job from a report of its executor. Pure. A job whose first report is its end gets RUNNING
- * and the end as two moves, in order.
+ * Computes the moves of a job from a report of its executor; no I/O. A job whose first report is its end gets two
+ * moves: RUNNING and the end.
  */
 
 export type Report =
   | { kind: 'seen'; observation: Observation }
   | { kind: 'startFailed'; reason: StartFailed['reason']; message: string; cause?: unknown }
-  /** The job was cancelled, and the executor never started it. */
+  /** Cancelled before its start. */
   | { kind: 'neverStarted' }
-  /** The node of the run has been unreachable for so long that it counts as lost. */
+  /** The node has been unreachable for too long. */
   | { kind: 'lost'; info: string; neverBegan?: boolean }
+
+export interface RunReport {
+  runId: string
+  jobId: string
+  number: number
+  /** The handle from `start`, stored with the report. */
+  handle?: Handle
+  report: Report
+}
 
 export type Step = Pick<
   Move,
@@ -81,14 +90,13 @@ function startFailed(
   return { to: 'QUEUED', reason, info, runEnds: 'FAILED', eligibleInMs: backOffMs(failures) }
 }
 
-/** 1, 2, 4 … seconds after each failure, at most five minutes. */
 const backOffMs = (failures: number) => Math.min(backOffMsMax, 1000 * 2 ** (failures - 1))
 
 const isFinal = (reason: StartFailed['reason']) => reason === 'BAD_SPEC' || reason === 'WORKDIR_NOT_FOUND'
 
 /**
- * Two jobs that blocked each other must not return at the same time again. A hash spreads the pauses of runs, so the
- * result is a function of the report.
+ * Two jobs that blocked each other must not return at the same time. A hash spreads the pauses, so the result is a
+ * function of the report.
  */
 function apartMs({ jobId, run }: ReportedJob): number {
   const share = createHash('sha256').update(`${jobId} ${run}`).digest().readUInt32BE() / 2 ** 32
@@ -107,8 +115,8 @@ function seen(job: ReportedJob, observation: Observation, startAttemptsMax: numb
         ? [running(job, observation), ended({ ...job, state: 'RUNNING' }, observation)]
         : [ended(job, observation)]
     case 'failed':
-      // A backend may show a run as running before its command begins. A job may write a record of a failed start, so it
-      // gets no other attempt for that.
+      // A backend may report a run as running before its command begins. A job may forge a record of a failed start,
+      // so it gets no other attempt for that.
       return [
         job.state === 'RUNNING' && !isFinal(observation.reason)
           ? gone(job, { info: observation.message })
@@ -138,7 +146,6 @@ function gone(job: ReportedJob, { info: told, cause, finishedAt, neverBegan = fa
   return { to: 'INTERRUPTED', reason, ...facts }
 }
 
-/** Whether a job whose run was interrupted gets another one. */
 const runsAgain = ({ spec: { restartable, resumable }, hasClosure }: ReportedJob): boolean =>
   restartable || (resumable && hasClosure)
 
@@ -148,12 +155,7 @@ function ended(job: ReportedJob, end: Ended): Step {
     return { to: 'CANCELLED', reason: 'CANCELLED', info: describe(end), ...facts }
   const isInterrupted = end.cause === 'SUPERVISOR_KILLED' && !end.stopped
   if (end.cause === 'MAX_RUN_TIME' || (job.expired && (end.stopped || isInterrupted)))
-    return {
-      to: 'FAILED',
-      reason: 'MAX_RUN_TIME',
-      info: timeOver(job, end),
-      ...facts,
-    }
+    return { to: 'FAILED', reason: 'MAX_RUN_TIME', info: timeOver(job, end), ...facts }
   if (end.exitCode === 0) return { to: 'SUCCEEDED', reason: null, ...(end.info && { info: end.info }), ...facts }
   if (job.preempted && end.stopped && job.state === 'RUNNING') return preempted(job, { info: describe(end), ...facts })
   if (isInterrupted) return { ...gone(job, { info: 'The run was killed together with its supervisor' }), ...facts }
@@ -171,13 +173,6 @@ function failed(job: ReportedJob, end: Ended, facts: ReturnType<typeof endOf>): 
   return { to: 'QUEUED', runEnds: 'FAILED', reason, info, ...facts, eligibleInMs: backOffMs(job.exits + 1) }
 }
 
-interface Telling {
-  state: string
-  nativeId?: string
-  ip?: string
-  placements?: readonly BackendPlacement[]
-}
-
 const endOf = (end: Ended) => ({
   exitCode: end.exitCode,
   ...(end.finishedAt && { finishedAt: end.finishedAt }),
@@ -185,7 +180,8 @@ const endOf = (end: Ended) => ({
   ...toFacts(end),
 })
 
-/** Data that the backend reports beside the state of a run. */
+type Told = { state: string; nativeId?: string; ip?: string; placements?: readonly BackendPlacement[] }
+
 interface Facts {
   nativeId?: string
   ip?: string
@@ -194,7 +190,7 @@ interface Facts {
 }
 
 export function toFacts(observation: Observation): Facts {
-  const { nativeId, ip, placements }: Telling = observation
+  const { nativeId, ip, placements }: Told = observation
   return {
     ...(nativeId && { nativeId }),
     ...(ip && { ip }),
@@ -205,7 +201,7 @@ export function toFacts(observation: Observation): Facts {
   }
 }
 
-/** The reservation ended a run without a maximum run time, even if it was removed since. */
+/** Without a maximum run time only the reservation can end the run, even if it was removed since. */
 function timeOver({ expired, endsWithReservation, spec: { maxRunTimeSeconds } }: ReportedJob, end: Ended): string {
   if (end.cause === 'MAX_RUN_TIME' && end.info) return end.info
   if ((expired && endsWithReservation) || maxRunTimeSeconds === 0)
@@ -213,7 +209,7 @@ function timeOver({ expired, endsWithReservation, spec: { maxRunTimeSeconds } }:
   return `The run reached its maximum run time of ${maxRunTimeSeconds} s`
 }
 
-/** A job that lost a rotation waits behind the present jobs, so that every account gets its turn. */
+/** A job that lost a rotation waits behind the present jobs. */
 function preempted(job: ReportedJob, facts: Omit<Step, 'to' | 'reason' | 'runEnds' | 'losesTurn'>): Step {
   const step = { reason: 'PREEMPTED' as const, ...facts }
   if (!runsAgain(job)) return { to: 'INTERRUPTED', ...step }

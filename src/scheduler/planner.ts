@@ -7,17 +7,14 @@ import { planPass } from './plan/plan.ts'
 import { createWorld, type World } from './plan/world.ts'
 
 /**
- * The planner of one term: the world of its pool, updated from changes, and the passes over it. A pass consists of
- * rounds; each reads changes, plans and commits, until no decision is left. Any failure drops the world, and the next
- * call loads it again; nothing is repaired.
+ * The planner of one term: the world of its pool, updated from changes, and the passes over it. Any failure drops the
+ * world, and the next call loads it again.
  */
 
 export const startsPerCommit = 50
-/** Changes are read in parts. */
 const readsMax = 1_000
-/** Maximum conflicts of one pass: after more the tables contradict each other, and the loop logs it. */
+/** After more conflicts the tables contradict each other, and the loop logs it. */
 const conflictsMax = 3
-/** Maximum reads of lane windows for one decision. */
 const refillsMax = 10_000
 
 export class Planner {
@@ -27,8 +24,8 @@ export class Planner {
   #world: World | null = null
   #nextDueMs: number | null = null
   #nextMs: number | null = null
-  /** Readers are not shown the latest changes, decisions or raised priorities yet. */
-  #hasUnpublished = false
+  /** Readers have not seen the latest changes, decisions or raised priorities. */
+  hasUnpublished = false
 
   constructor(store: Store, { log, pool }: { log: Log; pool: string }) {
     this.#store = store
@@ -36,14 +33,13 @@ export class Planner {
     this.#pool = pool
   }
 
-  /** Reads changes, or loads the pool, and returns the world. */
   hear(): Promise<World> {
     return this.#dropOnError(async () => refillWindows(await this.#readChanges(), this.#store))
   }
 
   /**
-   * Decides until no decision is left or `roundsMax` rounds were made. Each round reads changes before it plans; with
-   * `isHeard` the first one plans with the result of the last `hear`.
+   * Decides until no decision is left or `roundsMax` rounds were made. Each round reads changes first; with `isHeard`
+   * the first one plans with the result of the last `hear`.
    */
   pass(roundsMax: number, isHeard = false): Promise<Processed & { isDone: boolean }> {
     return this.#dropOnError(() => this.#runRounds(roundsMax, isHeard))
@@ -52,18 +48,13 @@ export class Planner {
   /** Shows readers the changes; false: there were none. */
   publish(): Promise<boolean> {
     return this.#dropOnError(async () => {
-      if (!this.#world || !this.#hasUnpublished) return false
+      if (!this.#world || !this.hasUnpublished) return false
       await this.#store.publish(this.#world.views())
-      this.#hasUnpublished = false
+      this.hasUnpublished = false
       return true
     })
   }
 
-  get hasUnpublished(): boolean {
-    return this.#hasUnpublished
-  }
-
-  /** null: the world is not loaded. */
   copy(): Snapshot | null {
     return this.#world?.state.copy ?? null
   }
@@ -90,19 +81,19 @@ export class Planner {
   }
 
   async #readChanges(): Promise<World> {
-    if (!this.#world) this.#hasUnpublished = true
+    if (!this.#world) this.hasUnpublished = true
     const world = this.#world ?? createWorld(await this.#store.load())
     for (let i = 0; i < readsMax; i++) {
       const heard = await this.#store.changes(world.state.lanes)
       const before = world.state.settings
       world.hear(heard)
-      // The past that this world no longer has counts now.
+      // The settings now count a past that this world no longer has.
       if (remembersLess(before, world.state.settings)) {
         this.forget()
         return this.#readChanges()
       }
       this.#nextDueMs = heard.nextDueMs
-      if (heard.changes.length > 0) this.#hasUnpublished = true
+      if (heard.changes.length > 0) this.hasUnpublished = true
       if (!heard.more) break
     }
     this.#world = world
@@ -134,7 +125,7 @@ export class Planner {
     const world = (isHeard && this.#world) || (await this.#readChanges())
     const { nowMs, settings } = world.state
     const decisions = await planRound(world, this.#store)
-    if (decisions.considered > 0 || isDue(this.#nextMs, nowMs)) this.#hasUnpublished = true
+    if (decisions.considered > 0 || isDue(this.#nextMs, nowMs)) this.hasUnpublished = true
     // A due moment that changed nothing would stay due forever; the poll checks it again.
     this.#nextMs = decisions.considered === 0 && isDue(decisions.nextMs, nowMs) ? null : decisions.nextMs
     if (isEmpty(decisions)) return { decisions, isDone: !isDue(this.#nextMs, nowMs), committed: null }
@@ -152,14 +143,13 @@ interface Decided {
   committed: Committed | null
 }
 
-/** Reads further entries of windows that changes emptied. */
 async function refillWindows(world: World, store: Store): Promise<World> {
   const { needs } = world.state.order
   if (needs.length > 0) world.refill(await store.first(needs))
   return world
 }
 
-/** Plans one round; if a window of a lane is empty, reads further entries and plans again. */
+/** If a window of a lane is empty, reads further entries and plans again. */
 async function planRound(world: World, store: Store): Promise<Decisions> {
   for (let i = 0; i < refillsMax; i++) {
     const decisions = planPass(world, { startsMax: startsPerCommit })

@@ -19,10 +19,7 @@ import { readNow } from '../platform/database-time.ts'
 import type { Log } from '../platform/log.ts'
 import { createLoop, type Loop } from '../platform/loop.ts'
 
-/**
- * Merges the small chunks of finished logs, and removes what is older than its retention. Safe in many processes at
- * once.
- */
+/** Merges the small chunks of finished logs, and removes expired rows. Safe in many processes at once. */
 export interface Retention {
   /** null: forever. */
   jobsMs: number | null
@@ -34,7 +31,7 @@ const pollMs = 60_000
 const mergesPerPass = 100
 /** A log that is not merged within an hour stays as it is. */
 const mergedWithinMs = 3_600_000
-/** Until then, the end of a log may be in flight. */
+/** The end of a log may be in flight until then. */
 const logSettlesMs = 60_000
 const findingsTold = 20
 
@@ -74,7 +71,7 @@ export async function pruneOnce(domain: Domain, retention: Retention, signal?: A
 
 type Task = () => Promise<unknown>
 
-/** Runs all tasks even if some fail; throws the last failure and logs the others. */
+/** Throws the last failure and logs the others. */
 async function runAll(tasks: readonly Task[], log: Log, signal?: AbortSignal): Promise<void> {
   const failures: unknown[] = []
   for (const task of tasks) {
@@ -108,7 +105,7 @@ async function mergeLogs(domain: Domain, finished: { from: Date; until: Date }, 
   })
 }
 
-/** Removes logs of jobs that finished before then, and the output that living runs wrote before then. */
+/** Removes logs of jobs that finished before then, and older output of living runs. */
 async function removeOldLogs(domain: Domain, before: Date, signal?: AbortSignal): Promise<void> {
   const { sql } = domain.db
   await expireLogs(sql, await readJobsRunningSince(sql, before), before)

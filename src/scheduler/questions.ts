@@ -21,24 +21,22 @@ import { readSubmission } from '../domain/submission/submission.ts'
 import { submitInTransaction } from '../domain/submission/submit.ts'
 import type { Sql } from '../platform/tx.ts'
 import type { Start, Verdict, Waiting } from './plan/model.ts'
-import type { Candidate, World } from './plan/world.ts'
+import type { Candidate } from './plan/trial.ts'
+import type { World } from './plan/world.ts'
 import type { Planner } from './planner.ts'
 import { isTaken, lockPoolAt, startRuns } from './stored/committing.ts'
 
 /**
- * Answers of the leader, each in one transaction under its epoch. A dry run tries the job at its position in the
- * world after a pass.
- *
- * NO_WAIT submits and starts the job in that transaction, or rolls everything back. The transaction is READ COMMITTED
- * and not SERIALIZABLE like other submissions: the submission lock orders submissions, so no other job can come
- * before this one. If changes from before the lock are unread, the leader reads them and tries again.
+ * Answers of the leader, each in one transaction under its epoch. NO_WAIT submits and starts the job in that
+ * transaction, or rolls everything back. It is READ COMMITTED and not SERIALIZABLE like other submissions: the
+ * submission lock orders submissions. If changes from before the lock are unread, the leader reads them and tries
+ * again.
  */
 
 export interface Answering {
   domain: Domain
   leader: Leader
   planner: Planner
-  /** The result of the pass of this tick; null: there was none. */
   pass: Processed | null
 }
 
@@ -49,7 +47,7 @@ export async function answerQuestions(answering: Answering, questions: readonly 
       await answer(answering, question)
     } catch (error) {
       if (error instanceof Fenced) throw error
-      // One question that fails must not delay the others; its client gives up at the deadline.
+      // A failing question must not delay the others; its client gives up at the deadline.
       domain.log.error({ err: error, pool: leader.pool, question: question.id }, 'a question was not answered')
     }
   }
@@ -94,7 +92,6 @@ async function dryRun({ domain, leader, planner }: Answering, asked: AskedJob): 
   }
 }
 
-/** Sorts behind all other entries of the lane. */
 const lastInLine = Number.MAX_SAFE_INTEGER
 
 function candidateOf(pool: string, asked: AskedJob, stored?: { jobId: string; runId: string }): Candidate {
@@ -112,14 +109,14 @@ function candidateOf(pool: string, asked: AskedJob, stored?: { jobId: string; ru
   return { lane, userName, team: spec.team, entry }
 }
 
-/** The entry waits from now on, with the bid that the policy counts. */
+/** The entry waits from now on. */
 function tryOut(world: World, candidate: Candidate): Verdict {
   const { lane, entry } = candidate
   const bid = countedBid(world.state.settings.policy, { interactive: lane.interactive, bid: entry.bid })
   return world.tryOut({ ...candidate, entry: { ...entry, bid, sinceMs: world.state.nowMs } })
 }
 
-/** An interactive job may be refused because its user has one in another pool. */
+/** The user of an interactive job may have one in another pool. */
 async function tryHereAndElsewhere(sql: Sql, world: World, candidate: Candidate): Promise<Verdict> {
   const verdict = tryOut(world, candidate)
   const { lane, entry } = candidate
@@ -137,7 +134,6 @@ const endsElsewhere = makeReason(
 
 // ── no wait ──
 
-/** Rolls back everything that the transaction has written. */
 class NotNow extends Error {
   override name = 'NotNow'
   readonly answer: NoWaitAnswer
@@ -147,12 +143,10 @@ class NotNow extends Error {
   }
 }
 
-/** Rolls back, because changes must be read first. */
 class Unheard extends Error {
   override name = 'Unheard'
 }
 
-/** Maximum tries if other transactions interfere. */
 const looksMax = 5
 
 async function startNow(answering: Answering, question: NoWaitQuestion & { id: string }): Promise<void> {
@@ -228,7 +222,6 @@ async function tryStored(sql: Sql, world: World, { spec, ...candidate }: Submitt
   return gate ? { start: null, reason: gate, becomes: 'QUEUED' } : tryHereAndElsewhere(sql, world, candidate)
 }
 
-/** Changes other than those of this job are unread. */
 async function isUnheard(sql: Sql, pool: string, jobId: string): Promise<boolean> {
   const rows = await sql.query(
     'SELECT 1 FROM pool_change WHERE pool = $1 AND job_id IS DISTINCT FROM $2 LIMIT 1',

@@ -5,32 +5,22 @@ import { markNodesLost } from '../domain/jobs/lost-runs.ts'
 import { type RunFacts, storeRunFacts } from '../domain/jobs/run-facts.ts'
 import { lockReportedJobs, type ReportedJob, recordLateReport, saveHandles } from '../domain/jobs/runs.ts'
 import { type Move, transition } from '../domain/jobs/transition.ts'
-import { fence, type Leader } from '../domain/leadership.ts'
+import { asLeader, fence, type Leader } from '../domain/leadership.ts'
 import { lockPool } from '../domain/limits/limits.ts'
+import { type ChosenNodes, rebook } from '../domain/machines/rebook.ts'
 import { isFinal, type JobState } from '../domain/state.ts'
-import type { Handle } from '../executors/executor.ts'
 import { sealLog } from '../logs/append.ts'
 import { createBatcher } from '../platform/batch.ts'
 import type { Sql } from '../platform/tx.ts'
-import { rebookReported } from './allocation-moves.ts'
 import { createNodeTroubles } from './node-troubles.ts'
-import { planSteps, type Report, toFacts } from './outcome.ts'
+import { planSteps, type RunReport, toFacts } from './outcome.ts'
 
 /**
- * Turns reports of executors into moves: many in one transaction, under the leader's epoch, each decided against the
- * present job. A report about a run that is over is stored as an event and changes nothing else.
+ * Turns reports of executors into moves: many in one transaction under the leader's epoch, each against the present
+ * job. A report about a run that is over becomes only an event.
  */
 
-export interface RunReport {
-  runId: string
-  jobId: string
-  number: number
-  /** The handle from `start`, stored with the report. */
-  handle?: Handle
-  report: Report
-}
-
-/** State of the run after the report; null: the job was removed, or the run was over before. */
+/** Returns the state of the run; null: the job was removed, or the run was over before. */
 export type Reporter = (report: RunReport) => Promise<JobState | null>
 
 const batchMax = 100
@@ -45,11 +35,26 @@ export function createReporter(domain: Domain, leader: Leader, startAttemptsMax:
       const written = await domain.db.transaction((sql) => write({ sql, domain, leader, startAttemptsMax }, reports))
       await troubles.forget(reports)
       await rebookReported(domain, leader, reports)
-      // Data beside the state of a run is polled by its readers, and changes nothing for the planner.
+      // Data beside the state is polled by its readers.
       if (written.events > 0) for (const topic of ['event', 'queue', 'log'] as const) domain.wakeups.poke(topic)
       return reports.map((report) => written.states.get(report) ?? null)
     },
   })
+}
+
+/**
+ * Moves allocations to the nodes that backends report, in a transaction of its own, because it locks the pool first. If
+ * it fails, the carrier of the next leader reports the nodes again.
+ */
+async function rebookReported(domain: Domain, leader: Leader, reports: readonly RunReport[]): Promise<void> {
+  const told = reports.flatMap(({ runId, report }): ChosenNodes[] =>
+    report.kind === 'seen' && report.observation.state === 'running' && report.observation.placements?.length
+      ? [{ runId, chosen: report.observation.placements }]
+      : [],
+  )
+  if (told.length === 0) return
+  await asLeader(domain, leader, (sql) => rebook(sql, leader.pool, told))
+  domain.wakeups.poke('queue')
 }
 
 interface Writing {
@@ -61,7 +66,6 @@ interface Writing {
 
 interface Written {
   states: Map<RunReport, JobState | null>
-  /** Number of events that were stored. */
   events: number
 }
 
@@ -75,7 +79,7 @@ async function write(writing: Writing, reports: readonly RunReport[]): Promise<W
   return written
 }
 
-/** At most one report per job and round; the next round sees the result of the last one. */
+/** At most one report per job and round: the next one sees its result. */
 function rounds(reports: readonly RunReport[]): RunReport[][] {
   const byJob = Map.groupBy(reports, ({ jobId }) => jobId)
   const longest = Math.max(...[...byJob.values()].map((each) => each.length))
@@ -113,18 +117,12 @@ async function writeRound(
   await storeRunFacts(sql, facts)
   await storeLosses({ sql, leader }, reports, moves)
   await sealLog(sql, over)
-  await transition(
-    sql,
-    moves.flatMap((steps) => steps[0] ?? []),
-    domain.time.nowMs(),
-  )
-  await transition(
-    sql,
-    moves.flatMap((steps) => steps[1] ?? []),
-    domain.time.nowMs(),
-  )
+  await transition(sql, stepsAt(0, moves), domain.time.nowMs())
+  await transition(sql, stepsAt(1, moves), domain.time.nowMs())
   await rewindForLateEnds(sql, moves.flat(), domain.time.nowMs())
 }
+
+const stepsAt = (place: 0 | 1, moves: readonly Move[][]) => moves.flatMap((steps) => steps[place] ?? [])
 
 async function storeLosses(
   { sql, leader }: Pick<Writing, 'sql' | 'leader'>,
@@ -149,7 +147,6 @@ function unsentOf({ runId, report }: RunReport): { runId: string; text: string }
 const endsRun = ({ to }: Move): boolean => to === 'QUEUED' || isFinal(to)
 const isLate = (job: ReportedJob, { number }: RunReport): boolean => job.run !== number || isFinal(job.state)
 
-/** Data of a report that moves no run. */
 function factsIn({ runId, report }: RunReport): RunFacts[] {
   if (report.kind !== 'seen') return []
   const { observation } = report
@@ -167,7 +164,6 @@ function movesOf(job: ReportedJob, { jobId, number, report }: RunReport, startAt
   })
 }
 
-/** Returns the number of events. */
 async function keepLate(sql: Sql, { jobId, number, report }: RunReport): Promise<number> {
   const what = report.kind === 'seen' ? report.observation.state : report.kind
   if (what === 'starting' || what === 'running') return 0

@@ -23,11 +23,9 @@ import { makeRunSpec, readRunAids } from './run-spec.ts'
 import type { Started } from './stale-starts.ts'
 
 /**
- * Carries one run from the order to start it until its end is stored: starts or finds it, pumps its log, reports that
- * it runs, requests its end when it is cancelled, expired or preempted, and reports the end after the last byte of
- * its log. Its state can be rebuilt from the row of the run and the executor, so it may be dropped at any moment
- * (`signal`), and the carrier of the next leader continues. A run that it started after its term is withdrawn
- * (stale-starts.ts).
+ * Carries one run from the order to start it until its end is stored: starts or finds it, pumps its log, requests its
+ * end when it is cancelled, expired or preempted, and reports the end after the last byte of its log. It may be
+ * dropped at any moment (`signal`): the carrier of the next leader continues from the row of the run and the executor.
  */
 
 export interface Carrying {
@@ -36,33 +34,26 @@ export interface Carrying {
   report: Reporter
   withdraw(started: Started): void
   graceMs: number
-  /** A node that is unreachable for this long is lost, and its runs with it. */
   nodeLostAfterMs: number
   logBytesPerRunMax: number
   append: Appender
-  /** Absent: this process has no readers. */
   fresh?: FreshOutput | undefined
-  /** Address of this server for jobs. */
   jobUrl: string
 }
 
-/** How a run comes to its carrier. */
 export interface Taken {
-  /** The start was ordered before this leader began. */
+  /** An earlier leader ordered the start. */
   inherited: boolean
 }
 
 const retryMsMax = 5_000
 const reInspectMs = 50
-/** Maximum time for the rest of the log of a run that is gone. */
 const goneLogMsMax = 60_000
-/** Data of a backend such as why a run waits is stored at most this often. */
 const reportEveryMs = 1_000
 
 export class Carrier {
-  /** Null until the executor has returned it. */
   handle: Handle | null
-  /** Resolves when the carrier is done; never rejects. */
+  /** Never rejects. */
   readonly done: Promise<void>
   readonly executor: Executor
   readonly #run: HoldingRun
@@ -70,21 +61,17 @@ export class Carrier {
   readonly #dropped: AbortSignal
   readonly #over = new AbortController()
   readonly #lost = new AbortController()
-  /** The job was cancelled. */
   readonly #cancelled = new AbortController()
   #gone: Observation | null = null
   #silent = false
-  /** Reported by the backend while the node was unreachable. */
   #neverBegan = false
   #silentSince: number | null = null
   #running: boolean
-  /** The end of the run was requested. */
   #ends: boolean
   #leaving = false
-  /** No output of the run can be stored yet. */
   #isFresh: boolean
   #stopped = false
-  /** The last report of the backend and its time; null: another leader may have stored a newer one. */
+  /** The last report of the backend; null: another leader may have stored a newer one. */
   #reported: string | null
   #reportedMs = Number.NEGATIVE_INFINITY
 
@@ -101,14 +88,14 @@ export class Carrier {
     this.done = this.#carry().finally(() => this.#over.abort())
   }
 
-  /** The job is CANCELLING: requests the end of the run as soon as it exists. */
+  /** Requests the end of the run as soon as it exists. */
   cancel(): void {
     this.#ends = true
     this.#cancelled.abort()
     void this.#stop()
   }
 
-  /** Another job needs the resources: requests the end of the run, unless it is spared at the last moment. */
+  /** Requests the end of the run for another job, unless it is spared at the last moment. */
   leave(): void {
     if (this.#leaving) return
     this.#leaving = true
@@ -123,15 +110,12 @@ export class Carrier {
     await this.#stop()
   }
 
-  /**
-   * Takes an observation of a backend at a database time. The end itself follows from the log, which ends after the
-   * last byte.
-   */
+  /** The end itself follows from the log, which ends after the last byte. */
   async observed(observation: Observation, atMs: number): Promise<void> {
     const lost = this.#isLost(observation, atMs)
     if (lost) {
       if (this.#gone === null) this.#inBackground(this.#giveUpLog())
-      // Later ones know less: a pod that was preempted is removed.
+      // Later observations know less: a preempted pod is removed.
       this.#gone ??= lost
     } else if (observation.state === 'running' && !this.#running) {
       this.#running = true
@@ -140,7 +124,6 @@ export class Carrier {
     } else if (this.#isNews(observation)) await this.#reportSeen(observation)
   }
 
-  /** The backend reports new data of a run whose state is the same. */
   #isNews(observation: Observation): boolean {
     if (observation.state !== 'starting' && observation.state !== 'running') return false
     const isRecent = this.#carrying.domain.clock.monotonicMs() - this.#reportedMs < reportEveryMs
@@ -153,7 +136,7 @@ export class Carrier {
     await this.#report({ kind: 'seen', observation })
   }
 
-  /** Time counts from when this leader noticed that the run is unreachable. */
+  /** The time counts from when this leader noticed. */
   #isLost(observation: Observation, atMs: number): Observation | null {
     if (observation.state === 'gone') return observation
     this.#silentSince = observation.state === 'unreachable' ? (this.#silentSince ?? atMs) : null
@@ -163,7 +146,7 @@ export class Carrier {
     return { state: 'gone' }
   }
 
-  /** A run that is gone may have more output: a restart of the machine keeps its spool. */
+  /** A restart of the machine keeps the spool. */
   async #giveUpLog(): Promise<void> {
     if (!this.#silent) await this.#carrying.domain.clock.sleep(goneLogMsMax, this.#dropped)
     this.#lost.abort()
@@ -186,7 +169,6 @@ export class Carrier {
   }
 
   async #start(): Promise<Handle | null> {
-    // A later cancel is seen when the start is reported.
     if (this.#run.state === 'CANCELLING') return this.#findStarted()
     if (this.#run.state !== 'STARTING') return null
     const { domain, jobUrl } = this.#carrying
@@ -204,7 +186,7 @@ export class Carrier {
     } catch (error) {
       if (this.#dropped.aborted || error instanceof Fenced) throw error
       if (cancelled.aborted) return this.#settleCancelled(error)
-      // Trouble of the node is logged once for the node, when it is counted (node-troubles.ts).
+      // Trouble of the node is logged when it is counted (node-troubles.ts).
       if (!(error instanceof StartFailed)) domain.log.error({ err: error, run: this.#run.runId }, 'a start failed')
       const { reason, message } = startFailure(error)
       const cause = error instanceof StartFailed ? error.cause : undefined
@@ -213,10 +195,7 @@ export class Carrier {
     }
   }
 
-  /**
-   * An aborted start may have begun the run unless it says that it did not. Even then its files may be left, and a
-   * run that the backend knows is stopped.
-   */
+  /** An aborted start may have begun the run. Even if it says that it did not, its files may be left. */
   async #settleCancelled(error: unknown): Promise<Handle | null> {
     if (!(error instanceof StartFailed)) return this.#findStarted()
     await this.#report({ kind: 'neverStarted' })
@@ -240,9 +219,7 @@ export class Carrier {
     return false
   }
 
-  /**
-   * The run is cancelled without a stored handle: an earlier leader may have started it and died before storing that.
-   */
+  /** An earlier leader may have started the cancelled run and died before storing its handle. */
   async #findStarted(): Promise<Handle | null> {
     const handle = await this.#retrying('find', () => this.executor.find(this.#run.runId))
     if (handle) await this.#begun(handle)
@@ -251,8 +228,8 @@ export class Carrier {
   }
 
   /**
-   * Stores the handle and, if the run is running, RUNNING in the same transaction; sees a cancel that came meanwhile.
-   * Returns the state of the run; undefined: it could not be stored, or the run is over.
+   * Stores the handle and, in the same transaction, RUNNING; sees a cancel that came meanwhile. undefined: not stored,
+   * or the run is over.
    */
   async #begun(handle: Handle): Promise<JobState | null | undefined> {
     const [now] = (await this.#retrying('inspect', () => this.executor.inspect([handle]))) ?? []
@@ -290,11 +267,10 @@ export class Carrier {
     const observation = this.#gone ?? (await this.#retrying('end', () => this.#lastObservation(handle)))
     if (this.#dropped.aborted || !observation) return
     const told = await this.#report({ kind: 'seen', observation })
-    // undefined: dropped before the end was stored. The carrier of the next leader must find it in the executor.
+    // undefined: the end was not stored, and the next carrier must find it in the executor.
     if (told !== undefined) await this.executor.forget?.(handle)
   }
 
-  /** The backend keeps the data of the run, which are still needed. */
   async #lose(): Promise<void> {
     await this.#report({
       kind: 'lost',
@@ -319,7 +295,7 @@ export class Carrier {
     await this.#retrying('stop', () => this.executor.stop(handle, this.#carrying.graceMs))
   }
 
-  /** Uses the start time of the backend: the stored one depends on a clock that may have been set since. */
+  /** The stored time depends on a clock that may have been set since. */
   async #watchAdopted(handle: Handle): Promise<void> {
     const [now] = (await this.#retrying('inspect', () => this.executor.inspect([handle]))) ?? []
     this.#watchDeadlines((now?.state === 'running' && now.startedAt) || this.#run.startedAt)
@@ -342,7 +318,6 @@ export class Carrier {
     await this.#stop()
   }
 
-  /** Background work. A fenced leader has nothing more to do here. */
   #inBackground(work: Promise<void>): void {
     work.catch((error: unknown) => {
       if (!(error instanceof Fenced))
@@ -362,7 +337,7 @@ export class Carrier {
     )
   }
 
-  /** Retries with growing pauses until it works or the run is dropped; a fenced leader stops. */
+  /** Retries until it works or the run is dropped. */
   async #retrying<T>(what: string, work: () => Promise<T>): Promise<T | undefined> {
     const { clock, log } = this.#carrying.domain
     for (let failures = 0; !this.#dropped.aborted; failures++)
@@ -377,7 +352,7 @@ export class Carrier {
   }
 }
 
-/** Data beside the state, as a text to compare. */
+/** Text of the data beside the state, to compare. */
 function textOf(observation: Observation): string {
   const info = observation.state === 'starting' ? observation.info : undefined
   return JSON.stringify({ ...toFacts(observation), info })

@@ -7,9 +7,7 @@ import type { RunSpec } from '../executors/executor.ts'
 
 const defaultMasterPort = 29_500
 
-/** Data with which a run reaches this server and continues where the last run of its job was. */
-export interface RunAids {
-  /** Address of the server for jobs. */
+interface RunAids {
   url: string
   token: string
   closure: string | null
@@ -17,12 +15,10 @@ export interface RunAids {
 
 export async function readRunAids(domain: Domain, run: HoldingRun, url: string): Promise<RunAids> {
   const token = await deriveRunToken(domain, run.runId)
-  // A first run has no closure.
   const closure = run.number > 1 ? await readClosure(domain.db.sql, run.jobId) : null
   return { url, token, closure }
 }
 
-/** The request to the executor, with the variables that every job finds in its environment. */
 export function makeRunSpec(
   run: HoldingRun,
   { url, token, closure }: RunAids,

@@ -11,15 +11,17 @@ import { createNodeWatch } from './node-liveness.ts'
 import { Carrier, type Carrying } from './run-carrier.ts'
 
 /**
- * The runner of a pool: while this process leads the pool, every run that holds resources has a carrier here, and only
- * the runner and its carriers call the executors. Wake-ups and notifications of backends cause immediate checks; polls
- * find the same if one is lost.
+ * While this process leads the pool, every run that holds resources has a carrier here. Wake-ups and notifications of
+ * backends cause immediate checks; polls find the same if one is lost.
  */
 
 const pollMs = 1_000
 const checkAllMsMax = 10_000
 const inspectMs = 3_000
-/** More than the error of the estimated database time. A run of this leader that counts as inherited is started as well. */
+/**
+ * More than the error of the estimated database time: a run of this leader that counts as inherited is started as
+ * well.
+ */
 const estimateMs = 1_000
 
 export class Runner {
@@ -34,7 +36,7 @@ export class Runner {
   readonly #inspections: Loop
   readonly #leftovers: Loop
   readonly #checksOfAll: RareLook
-  /** Runs that ended while a read was in flight. The read is out of date: it would start them again. */
+  /** Runs that ended during a read, which would start them again. */
   readonly #endedMeanwhile = new Set<string>()
   #openReads = 0
   #readStartsMs: number
@@ -86,7 +88,6 @@ export class Runner {
       )
   }
 
-  /** Drops all runs without stopping them; the next leader finds them. */
   async stop(): Promise<void> {
     this.#unsubscribe()
     this.#dropped.abort()
@@ -95,8 +96,8 @@ export class Runner {
   }
 
   /**
-   * Starts are frequent, so they are read by their time. Stops and departures are read when a wake-up announced one.
-   * That read finds starts as well, so without a new start it is enough.
+   * Starts are frequent, so they are read by their time. Stops and departures are read after a wake-up; that read
+   * finds starts as well.
    */
   async #takeDueRuns(): Promise<void> {
     const { domain, leader } = this.#carrying
@@ -139,7 +140,7 @@ export class Runner {
     })
   }
 
-  /** All runs that hold resources: at first those of an earlier leader, later those whose carrier failed. */
+  /** At first the runs of an earlier leader, later those whose carrier failed. */
   async #inspectAll(): Promise<void> {
     const { domain, leader } = this.#carrying
     await this.#takeFrom(() => readHoldingRuns(domain.db.sql, leader))

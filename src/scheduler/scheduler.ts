@@ -14,14 +14,9 @@ import { createTicker } from './ticker.ts'
 
 /**
  * The scheduler of one pool in this process: competes for the leadership and, while it leads, plans and carries runs.
- * If the backend of the pool is unreachable from here, it gives way to another process. A restart can rebuild
- * everything it holds from the database and the executors.
+ * If the backend is unreachable from here, it gives way to another process.
  */
-export interface Scheduler {
-  start(): void
-  /** Stops planning and carrying, then hands over. Runs continue. */
-  stop(): Promise<void>
-}
+export type Scheduler = ReturnType<typeof createScheduler>
 
 export interface SchedulerOptions {
   domain: Domain
@@ -29,9 +24,8 @@ export interface SchedulerOptions {
   executors: ReadonlyMap<string, Executor>
   holder: string
   host: string
-  /** The data directory that the pool is bound to; null: the pool is bound to none. */
+  /** The data directory of the pool; null: any. */
   place: string | null
-  /** false: behind a transaction pooler. */
   direct: boolean
   graceMs: number
   nodeLostAfterMs: number
@@ -41,18 +35,17 @@ export interface SchedulerOptions {
   jobUrl: string
 }
 
-/** Maximum wait of a term for the end of the last one. */
 const endMsMax = 1_000
 
-export function createScheduler(options: SchedulerOptions): Scheduler {
+export function createScheduler(options: SchedulerOptions) {
   const { domain, pool, holder, host, place, direct } = options
   const { clock, log } = domain
   const withdrawals = createWithdrawals(domain, options.graceMs)
   const reach = createReachability(domain, options.executors)
-  let term: Term | null = null
+  let term: ReturnType<typeof createTerm> | null = null
   /**
-   * A term waits for the end of the last one, because two runners of one run waste work. The wait is limited: the last
-   * term may hang in a statement, and the fence keeps it from doing harm.
+   * A term waits up to a limit for the end of the last one: two runners waste work, but the last term may hang, and
+   * the fence keeps it from doing harm.
    */
   let ending: Promise<unknown> = Promise.resolve()
 
@@ -83,7 +76,8 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
 
   return {
     start: () => leadership.start(),
-    async stop() {
+    /** Runs continue. */
+    async stop(): Promise<void> {
       await term?.stop()
       await leadership.stop()
       await ending
@@ -92,42 +86,24 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
   }
 }
 
-interface Term {
-  start(): void
-  stop(): Promise<void>
-}
-
-interface TermOptions extends SchedulerOptions {
-  reach: Reach
-  giveWay(): void
-}
+type TermOptions = SchedulerOptions & { reach: Reach; giveWay(): void }
 
 function createTerm(
   leader: Leader,
   { domain, executors, startAttemptsMax, reach, giveWay, ...options }: TermOptions,
   { withdraw }: Withdrawals,
-): Term {
+) {
   const { clock, log } = domain
   const report = createReporter(domain, leader, startAttemptsMax)
   const append = createAppender(domain.db.sql)
   const runner = new Runner({ domain, leader, report, append, withdraw, ...options }, executors)
   const ticker = createTicker({ domain, leader, store: createStored(domain, leader) })
   const capacity = reach.watch(leader, giveWay)
-  const ticks = createLoop({
-    name: `scheduler ${leader.pool}`,
-    pollMs: ticker.pauseMs,
-    clock,
-    log,
-    runOnce: ticker.tick,
-  })
+  const loop = (name: string, runOnce: (signal: AbortSignal) => Promise<unknown>, pollMs: () => number) =>
+    createLoop({ name: `${name} ${leader.pool}`, pollMs, clock, log, runOnce })
+  const ticks = loop('scheduler', ticker.tick, ticker.pauseMs)
   const forecaster = createForecaster({ domain, leader, copy: ticker.copy, graceMs: options.graceMs })
-  const forecasts = createLoop({
-    name: `forecast ${leader.pool}`,
-    pollMs: forecaster.pauseMs,
-    clock,
-    log,
-    runOnce: forecaster.forecast,
-  })
+  const forecasts = loop('forecast', forecaster.forecast, forecaster.pauseMs)
   let unsubscribe = () => {}
   let stopped = false
   return {
@@ -142,7 +118,7 @@ function createTerm(
       ticks.start()
       forecasts.start()
     },
-    async stop() {
+    async stop(): Promise<void> {
       stopped = true
       unsubscribe()
       await Promise.all([capacity?.stop(), forecasts.stop(), ticks.stop(), runner.stop()])

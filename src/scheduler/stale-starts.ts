@@ -6,18 +6,12 @@ import { type Executor, type Handle, isOver } from '../executors/executor.ts'
 /**
  * Withdraws runs that a leader started after its term. A leader that freezes right before a start may thaw after the
  * next one found no trace of the run and ended it; then no leader knows the started run. If the run is to continue,
- * the present leader has the same handle, and the run is left alone. If the run is over, its process is stopped, and
- * its backend forgets it.
- *
- * That may take longer than a term, because the database or the node may be unreachable, and it delays no term. It is
- * retried as long as this process lives. A clean stop tries once more and logs the runs that it leaves.
+ * the present leader has the same handle. If it is over, its process is stopped, and its backend forgets it. This is
+ * retried as long as this process lives, and delays no term. A clean stop tries once more and logs the runs that it
+ * leaves.
  */
 
-export interface Withdrawals {
-  /** Returns at once and works in the background. */
-  withdraw(started: Started): void
-  stop(): Promise<void>
-}
+export type Withdrawals = ReturnType<typeof createWithdrawals>
 
 export interface Started {
   runId: string
@@ -26,10 +20,9 @@ export interface Started {
 }
 
 const retryMsMax = 5_000
-/** How often the end of a withdrawn run is checked. */
 const lookMs = 250
 
-export function createWithdrawals({ db, clock, log }: Domain, graceMs: number): Withdrawals {
+export function createWithdrawals({ db, clock, log }: Domain, graceMs: number) {
   const stopping = new AbortController()
   const open = new Set<Promise<void>>()
 
@@ -40,7 +33,7 @@ export function createWithdrawals({ db, clock, log }: Domain, graceMs: number): 
         return await attempt(started)
       } catch (err) {
         const { runId: run } = started
-        // Not `err`: the log reports trouble of the server once, and this for each run.
+        // The log reports an `err` of trouble once, and this for each run.
         if (isLast)
           return log.error(
             { run, cause: String(err) },
@@ -71,18 +64,15 @@ export function createWithdrawals({ db, clock, log }: Domain, graceMs: number): 
   }
 
   return {
-    withdraw(started) {
+    withdraw(started: Started): void {
       const settled = settle(started).finally(() => open.delete(settled))
       open.add(settled)
     },
-    async stop() {
+    async stop(): Promise<void> {
       stopping.abort()
       await Promise.all(open)
     },
   }
 }
 
-async function hasEnded(executor: Executor, handle: Handle): Promise<boolean> {
-  const [observation] = await executor.inspect([handle])
-  return isOver(observation)
-}
+const hasEnded = async (executor: Executor, handle: Handle) => isOver((await executor.inspect([handle]))[0])

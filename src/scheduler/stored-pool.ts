@@ -21,7 +21,6 @@ import {
   readSettings,
 } from './stored/reading.ts'
 
-/** The store of a leader over PostgreSQL, for one term. */
 export function createStored(domain: Domain, leader: Leader): Store {
   const ear = createEar(domain, leader)
   let replaces = true
@@ -48,7 +47,6 @@ export function createStored(domain: Domain, leader: Leader): Store {
   }
 }
 
-/** Opens the gates of time that are due; returns until when. */
 async function openAllDue(domain: Domain, leader: Leader): Promise<number> {
   const untilMs = (await readNow(domain.db.sql)).getTime()
   for (let opened = gatesMax; opened === gatesMax; )
@@ -56,7 +54,7 @@ async function openAllDue(domain: Domain, leader: Leader): Promise<number> {
   return untilMs
 }
 
-/** Removes changes that this snapshot contains, except those of gates. */
+/** The changes that this snapshot contains are removed, except those of gates. */
 async function load(sql: Sql, { singleUser }: Domain, leader: Leader): Promise<Snapshot> {
   const { pool } = leader
   await fence(sql, leader)

@@ -8,36 +8,27 @@ import type { Snapshot } from './plan/model.ts'
 import { Planner } from './planner.ts'
 import { answerQuestions } from './questions.ts'
 
-/**
- * A tick of a leader reads changes, makes a pass, answers questions, and publishes. In a pool that does not plan by
- * itself, it makes a pass only on request.
- */
-export interface Ticker {
-  tick(): Promise<Processed>
-  /** Time until the next tick without a wake-up. */
-  pauseMs(): number
-  /** null: the world is not loaded. */
-  copy(): Snapshot | null
-}
+export type Ticker = ReturnType<typeof createTicker>
 
-export interface TickerOptions {
+interface TickerOptions {
   domain: Domain
   leader: Leader
   store: Store
-  /** Between two publications; default: `publishMs`. */
   publishEveryMs?: number
 }
 
 const pollMs = 1_000
-/** A tick ends after this many rounds, so that it reads changes and answers questions. */
+/** A tick ends after this many rounds, so that it answers questions. */
 const roundsPerTick = 20
-/** A requested pass is made in one tick. */
 const roundsPerPass = 10_000
-const publishMs = 250
 
 const nothing: Processed = { considered: 0, started: 0, preempted: 0 }
 
-export function createTicker({ domain, leader, store, publishEveryMs = publishMs }: TickerOptions): Ticker {
+/**
+ * A tick of a leader reads changes, makes a pass, answers questions, and publishes. A pool that does not plan by
+ * itself gets a pass only on request.
+ */
+export function createTicker({ domain, leader, store, publishEveryMs = 250 }: TickerOptions) {
   const { clock, log } = domain
   const planner = new Planner(store, { log, pool: leader.pool })
   let leads = true
@@ -69,20 +60,21 @@ export function createTicker({ domain, leader, store, publishEveryMs = publishMs
   }
 
   return {
-    async tick() {
+    async tick(): Promise<Processed> {
       leads = true
       try {
         return await tick()
       } catch (error) {
-        // Another process leads: the leadership ends here soon, and no data was written.
         if (!(error instanceof Fenced)) throw error
         planner.forget()
         leads = false
         return nothing
       }
     },
-    copy: () => planner.copy(),
-    pauseMs() {
+    /** null: the world is not loaded. */
+    copy: (): Snapshot | null => planner.copy(),
+    /** Time until the next tick without a wake-up. */
+    pauseMs(): number {
       if (!leads) return pollMs
       if (continues) return 0
       return Math.min(planner.waitMs() ?? pollMs, planner.hasUnpublished ? untilPublishedMs() : pollMs, pollMs)

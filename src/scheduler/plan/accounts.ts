@@ -14,18 +14,17 @@ import type { Fraction } from './model.ts'
 import { ServiceOrder } from './service-order.ts'
 
 /**
- * Occupancy of the accounts of a pool: their use as a part of its healthy nodes, without the amounts that others
- * hold. The largest part of any resource counts, divided by the weight of the account. A preempted run counts as
- * ended, and the job that gets its resources as running, so a preemption changes the occupancy at once.
+ * Occupancy of accounts: their use as a part of the healthy nodes, without amounts that others hold. The largest part
+ * of any resource counts, divided by the weight of the account. A preemption changes the occupancy at once: the
+ * preempted run counts as ended, and the job that gets its resources as running.
  *
  * Jobs are ordered by the *share*: the occupancy or, with a half-life, the decayed use in a tenth of a half-life if
- * the account holds as much until then. So a start counts at once, and the past counts most. A share is computed when
- * its account changes and at each tick, and is constant in between: the order depends on that.
+ * the account holds as much until then. So a start counts at once, and the past counts most. A share changes only with
+ * its account and at ticks: the order depends on that.
  */
 export class Accounts {
   readonly service = new ServiceOrder()
   readonly past = new DecayedUse()
-  /** When shares last changed because of time alone. */
   private tickedMs = 0
   private capacity: ResourceAmounts = none
   private weights: ReadonlyMap<string, number> = new Map()
@@ -56,7 +55,6 @@ export class Accounts {
     this.shares.delete(account)
   }
 
-  /** Jobs are ordered by this number. */
   share(account: string): Fraction {
     const used = this.used.get(account)
     if (!used && this.past.halfLifeMs === null) return nothing
@@ -74,7 +72,6 @@ export class Accounts {
     return { cpu: soon('cpu'), memory: soon('memory'), gpu: soon('gpu') }
   }
 
-  /** Present occupancy with `extra` added and `without` removed. */
   occupancy(account: string, extra = none, without = none): Fraction {
     return this.partOf(account, added(added(this.used.get(account) ?? none, extra, 1), without, -1))
   }
@@ -85,20 +82,18 @@ export class Accounts {
     return this.partOf(account, this.past.of(account, this.used.get(account) ?? none))
   }
 
-  /** The decayed use of every account; empty without a half-life. */
   get decayedUses(): ReadonlyMap<string, ResourceAmounts> {
     if (this.past.halfLifeMs === null) return new Map()
     const accounts = [...this.past.accounts(this.used)]
     return new Map(accounts.map((account) => [account, this.past.of(account, this.used.get(account) ?? none)]))
   }
 
-  /** Shares change with time only at ticks: a hundred in a half-life, at most one per second. */
+  /** A hundred ticks in a half-life, at most one per second. */
   get nextTickMs(): number | null {
     const { halfLifeMs } = this.past
     return halfLifeMs === null ? null : this.tickedMs + Math.max(1_000, halfLifeMs / 100)
   }
 
-  /** Accounts whose shares change now because of time alone. */
   due(): readonly string[] {
     const { nextTickMs, past } = this
     if (nextTickMs === null || past.nowMs < nextTickMs) return []
@@ -110,7 +105,7 @@ export class Accounts {
     this.shares.delete(account)
   }
 
-  /** Counts a start of the account; returns the function that undoes it. */
+  /** Counts a start; returns the function that undoes it. */
   serve(account: string, amounts: ResourceAmounts): () => void {
     const parts = resources.map((resource) =>
       this.capacity[resource] > 0 ? amounts[resource] / this.capacity[resource] : 0,
@@ -122,7 +117,6 @@ export class Accounts {
     return this.weights.get(account) ?? 1
   }
 
-  /** Whether these amounts together are at most this part of everything. */
   isWithin(amounts: readonly ResourceAmounts[], part: number): boolean {
     return isWithinShare(amounts, this.capacity, part)
   }
@@ -136,9 +130,9 @@ export class Accounts {
   }
 }
 
-/** Part of the past that remains after a tenth of a half-life. */
+/** Remainder after a tenth of a half-life. */
 const pastPart = 2 ** -0.1
 
-/** In millionths; whole amounts stay exact. */
+/** Millionths; whole amounts stay exact. */
 const exactly = (amount: number): bigint =>
   Number.isInteger(amount) ? BigInt(amount) * BigInt(millionths) : BigInt(Math.round(amount * millionths))

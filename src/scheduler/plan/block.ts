@@ -2,7 +2,7 @@ import type { Reason } from '../../domain/reason.ts'
 import { isForGpus } from './classes.ts'
 import { considerJob, waitingForPreemption } from './consider.ts'
 import { backfillEviction, drainHoldFor, holdId } from './drains.ts'
-import { addClosure, park } from './findings.ts'
+import { explainWait, park } from './findings.ts'
 import { holdsAgainst, holdsPassed } from './holds.ts'
 import type { QueuedJob } from './lane-window.ts'
 import type { Eviction, Hold, JobClass } from './model.ts'
@@ -11,7 +11,7 @@ import { evictionFor } from './preemption.ts'
 import { allows, computeRation } from './rations.ts'
 import type { Round } from './round.ts'
 
-/** Maximum jobs of a class that are tried beside a hold in one round; the next round follows at once. */
+/** Maximum jobs of a class that are tried beside a hold in one round. */
 const backfillsMax = 100
 
 interface Blocked {
@@ -19,10 +19,7 @@ interface Blocked {
   reason: Reason
 }
 
-/**
- * Handles a head without nodes: evicts victims for it, drains nodes for it, or closes its class. Jobs of a capacity
- * reservation and interactive jobs close no class.
- */
+/** Handles a head without nodes: evicts victims for it, drains nodes for it, or closes its class. */
 export function blockJob(round: Round, job: QueuedJob, { kind, reason }: Blocked): void {
   const { state, ledger, decisions } = round
   const { window, entry } = job
@@ -41,7 +38,7 @@ export function blockJob(round: Round, job: QueuedJob, { kind, reason }: Blocked
   }
   const ration = computeRation(state, window)
   const own = state.holds.get(entry.jobId)
-  // Limits may forbid these devices now: the head gets other nodes.
+  // Limits may forbid these devices now.
   if (own?.kind === 'DRAIN' && !round.isRehearsal && !allows(state, ration, own.placements))
     ledger.dropHold(decisions, entry.jobId)
   const head = { lane: window.lane, entry, class: window.class, ration }
@@ -57,12 +54,12 @@ export function blockJob(round: Round, job: QueuedJob, { kind, reason }: Blocked
   closeClass(round, job, { jobClass: window.class, kind, reason })
 }
 
-/** Maximum jobs behind a head of a lower level that are considered in one round. */
+/** Maximum jobs of one round. */
 const claimsMax = 20
 
 /**
- * Under PRIORITY only the given level evicts runs. A head that waiting put first may not evict them, and does not
- * stop a job of a higher level from doing it.
+ * Under PRIORITY only the given level evicts runs. A head that waiting put first does not stop a job of a higher level
+ * from evicting.
  */
 export function claimPastAgedHeads(round: Round): void {
   const { state } = round
@@ -77,7 +74,6 @@ export function claimPastAgedHeads(round: Round): void {
   }
 }
 
-/** The next round tries further jobs beside a hold. */
 export const goesOn = ({ backfills }: Round): boolean => [...backfills.values()].some((tries) => tries > backfillsMax)
 
 function closeClass(
@@ -86,7 +82,7 @@ function closeClass(
   { jobClass, kind, reason }: Blocked & { jobClass: JobClass },
 ): void {
   const { state, evicting, backfills, isRehearsal } = round
-  addClosure(state, jobClass, {
+  state.order.closures.set(jobClass, {
     lane: window,
     jobId: entry.jobId,
     reason,
@@ -94,9 +90,9 @@ function closeClass(
     forCapacity: kind === 'capacity',
     forThisRound: isRehearsal || evicting.has(jobClass) || backfills.has(jobClass),
   })
+  explainWait(state, window, null)
 }
 
-/** false: no victims were found. */
 function preemptFor(round: Round, { window, entry }: QueuedJob): boolean {
   const { state, ledger, decisions, evicting } = round
   const { lane } = window
@@ -125,7 +121,7 @@ function preemptFor(round: Round, { window, entry }: QueuedJob): boolean {
   return true
 }
 
-/** Nodes are drained for a job: other jobs of its class may use only the rest. */
+/** Other jobs of the class may use only nodes that are not drained. */
 function isBeside(round: Round, { window, entry }: QueuedJob): boolean {
   if (round.state.holds.get(entry.jobId)?.kind === 'DRAIN') return true
   if (!hasDrainOfAnother(round, { window, entry })) return false

@@ -4,9 +4,9 @@ import { OrderedLanes } from './ordered-lanes.ts'
 import type { OrderingPolicy } from './policy.ts'
 
 /**
- * The lanes of one class. Lanes that one named cause keeps from starting are parked in the *lot* of that cause, in
- * order. When the cause changes, the lot wakes and offers its first lane beside the others. If that lane still cannot
- * start, no lane of the lot can, and the lot sleeps again. So the cost does not depend on the length of a lot.
+ * The lanes of one class. Lanes that one cause keeps from starting are parked in the *lot* of that cause, in order.
+ * When the cause changes, the lot wakes and offers its first lane beside the others. If that lane still cannot start,
+ * no lane of the lot can, and the lot sleeps again.
  */
 
 interface Lot {
@@ -21,7 +21,6 @@ export class ClassQueue {
   private readonly main: OrderedLanes
   private readonly lots = new Map<string, Lot>()
   private readonly where = new Map<LaneWindow, Lot | null>()
-  /** The waiting lines that hold a lane of this group. */
   private readonly byGroup = new Map<string, Set<OrderedLanes>>()
   /** The main line and the lots that are awake, none of them empty. */
   private readonly awake: Heap<OrderedLanes>
@@ -42,7 +41,7 @@ export class ClassQueue {
     return this.where.keys()
   }
 
-  /** Puts the lane at the position of its present head; removes a lane without a head. */
+  /** Puts the lane at the position of its head; removes a lane without a head. */
   put(lane: LaneWindow): void {
     if (!lane.head) {
       this.remove(lane)
@@ -69,7 +68,7 @@ export class ClassQueue {
     if (lot) this.lots.delete(lot.key)
   }
 
-  /** Parks the lane: the cause `key` keeps it, and every other lane of that lot, from starting. */
+  /** The cause `key` keeps the lane, and every other lane of that lot, from starting. */
   park(lane: LaneWindow, key: string): void {
     const before = this.where.get(lane)
     if (before?.key === key) {
@@ -84,7 +83,6 @@ export class ClassQueue {
     this.where.set(lane, lot)
   }
 
-  /** The finding that parked the lane is still true. */
   sleeps(lane: LaneWindow): boolean {
     const lot = this.where.get(lane)
     return lot != null && !this.awake.has(lot.line)
@@ -95,7 +93,6 @@ export class ClassQueue {
     if (lot) this.awake.put(lot.line)
   }
 
-  /** Considers the lane on its own, once it is put again. */
   leaveLot(lane: LaneWindow, key: string): void {
     if (this.where.get(lane)?.key === key) this.remove(lane)
   }
@@ -110,7 +107,6 @@ export class ClassQueue {
     return lanes
   }
 
-  /** Lanes of lots that fell asleep or woke since the last call. */
   switched(): LaneWindow[] {
     const switched: LaneWindow[] = []
     for (const lot of this.lots.values()) {

@@ -1,17 +1,7 @@
 import type { Lane } from '../../domain/lanes.ts'
 import type { JobClass } from './model.ts'
 
-/** Interactive jobs are outside the classes: they come first and block no other job. */
 export type ClassOrBand = JobClass | 'INTERACTIVE'
-
-export const classesOfBatchJobs: readonly JobClass[] = [
-  'CPU',
-  'CPU_PREEMPTABLE',
-  'GPU1',
-  'GPU1_PREEMPTABLE',
-  'GPUN',
-  'GPUN_PREEMPTABLE',
-]
 
 /** The class of a job, by the GPUs of all copies together. */
 export function classifyLane({ interactive, preemptable, shape }: Lane): ClassOrBand {

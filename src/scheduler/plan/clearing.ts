@@ -12,12 +12,8 @@ import {
 import type { Shape } from '../../domain/shape.ts'
 import type { Running, WorldView } from './model.ts'
 
-/**
- * The pool without some of its runs, to find victims. It changes the nodes of the world; `close` restores them. It
- * counts the copies that fit per node, so a run costs one check of its nodes.
- */
+/** The pool without some of its runs, to find victims. It changes the nodes of the world; `close` restores them. */
 
-/** The job that has to fit. */
 export interface Wanted extends Pick<PlaceOptions, 'budget'> {
   shape: Shape
   interactive: boolean
@@ -28,7 +24,6 @@ export class Clearing {
   private readonly fitting: Fitting
   private readonly nodes: readonly FreeNode[]
   private readonly wanted: Wanted
-  /** Copies that fit, by index of the node. */
   private readonly copies: Int32Array
   private readonly gone = new Set<Running>()
   private total = 0
@@ -41,17 +36,14 @@ export class Clearing {
     for (const at of nodes.keys()) this.count(at)
   }
 
-  /** All copies fit. */
   get fits(): boolean {
     return this.total >= this.wanted.shape.copies
   }
 
-  /** At least one copy fits on this node. */
   fitsOn(nodeId: string): boolean {
     return (this.copies[this.fitting.indexOf(nodeId) ?? -1] ?? 0) > 0
   }
 
-  /** At least one copy fits on a node of the run. */
   fitsWith({ placements }: Running): boolean {
     return placements.some(({ nodeId }) => this.fitsOn(nodeId))
   }
@@ -66,7 +58,6 @@ export class Clearing {
     if (this.gone.delete(running)) this.move(running, takeResources)
   }
 
-  /** Removes many runs; each node is counted once. */
   removeAll(runs: readonly Running[]): void {
     const leaving = runs.filter((running) => !this.gone.has(running))
     for (const running of leaving) this.gone.add(running)
@@ -83,7 +74,6 @@ export class Clearing {
     return place(shape, this.nodes, options)
   }
 
-  /** Minimum amounts that one copy lacks on the node. */
   lacksOn(nodeId: string): ResourceAmounts {
     const { shape, view } = this.wanted
     const node = this.fitting.nodes[this.fitting.indexOf(nodeId) ?? -1]
@@ -97,7 +87,6 @@ export class Clearing {
     }
   }
 
-  /** Restores the world. */
   close(): void {
     if (this.gone.size > 0) this.putAllBack()
   }

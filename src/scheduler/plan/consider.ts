@@ -1,3 +1,4 @@
+import { describeInteractiveLimit } from '../../domain/jobs/one-interactive.ts'
 import type { Lane } from '../../domain/lanes.ts'
 import { type LimitReached, limitReached, modelLimitReached } from '../../domain/limits/in-use.ts'
 import { type ResourceAmounts, requestedAmounts, sumAmounts } from '../../domain/machines/amounts.ts'
@@ -14,32 +15,28 @@ import {
 import { inWords } from '../../domain/shape.ts'
 import { earlyView, mayBeEarly } from './early.ts'
 import { holdsAgainst, isComplete, usableFor } from './holds.ts'
-import { interactiveVerdict } from './interactive.ts'
 import type { LaneWindow, QueuedJob } from './lane-window.ts'
-import type { Hold, Start } from './model.ts'
+import type { Hold, Start, WorldView } from './model.ts'
 import { computeRation, limitBehindRation, type Ration, unlimited, type View, wholeNode, within } from './rations.ts'
 import { nodesFor, reservationGate, reservedNodes } from './reservations.ts'
 import type { PoolState } from './state.ts'
 
 export const waitingForPreemption: Reason = makeReason('WAITING_FOR_PREEMPTION', 'Waiting for preempted jobs to end')
 
-/** The outcome for a waiting job, with the cause of its wait. */
 export type Consideration =
   | { kind: 'start'; start: Omit<Start, 'lane' | 'entry'> }
   | { kind: 'limited'; limit: LimitReached; reason: Reason }
   /** The job can never start in the pool as it is. */
   | { kind: 'unsatisfiable'; reason: Reason }
-  /** Some runs that were evicted for the job have not ended. */
+  /** Runs that were evicted for the job have not ended. */
   | { kind: 'claiming' }
-  /** The job is tried again whenever resources become free, and blocks no other job. */
+  /** The job is tried again when resources become free, and blocks no other job. */
   | { kind: 'waiting'; reason: Reason }
   /** Non-preemptable runs hold their whole part of the pool. */
   | { kind: 'part'; reason: Reason }
   | { kind: 'capacity'; reason: Reason }
-  /** The job ends with this message. */
   | { kind: 'refused'; info: string }
 
-/** `early`: the job may be handed over before a node is free. */
 export function considerJob(state: PoolState, job: QueuedJob, { early = true } = {}): Consideration {
   const { window, entry } = job
   const gate = reservationGate(state, window.lane)
@@ -53,21 +50,22 @@ export function considerJob(state: PoolState, job: QueuedJob, { early = true } =
   return overPart(state, window, requestedAmounts(window.lane.shape)) ?? findPlacements(state, job, early)
 }
 
-function interactiveOutcome(state: PoolState, lane: Lane): Consideration | null {
-  const verdict = interactiveVerdict(state, lane)
-  switch (verdict.kind) {
-    case 'GO':
-      return null
-    case 'WAIT':
-      return { kind: 'waiting', reason: verdict.reason }
-    case 'REFUSE':
-      return { kind: 'refused', info: verdict.info }
-    default:
-      return verdict satisfies never
+/**
+ * One interactive run per user. Runs of other pools are checked at the commit of the start
+ * (domain/jobs/one-interactive.ts); the partial unique index decides.
+ */
+export function interactiveOutcome({ running }: Pick<WorldView, 'running'>, lane: Lane): Consideration | null {
+  let ending: string | null = null
+  for (const { jobId, state, lane: other } of running.values()) {
+    if (!other.interactive || other.userId !== lane.userId) continue
+    if (state !== 'CANCELLING') return { kind: 'refused', info: describeInteractiveLimit(jobId) }
+    ending = jobId
   }
+  if (ending === null) return null
+  const text = `Waiting for ${ending} to end: each user may run one interactive job at a time`
+  return { kind: 'waiting', reason: makeReason('INTERACTIVE_QUOTA', text, ending) }
 }
 
-/** The owner of a hold gets the resources of the victims once all of them have ended. */
 function inHold(state: PoolState, { window, entry }: QueuedJob, hold: Hold): Consideration {
   if (!isComplete(state, hold)) return { kind: 'claiming' }
   const models = state.machines.modelsOf(hold.placements)
@@ -75,18 +73,13 @@ function inHold(state: PoolState, { window, entry }: QueuedJob, hold: Hold): Con
   if (over) return { kind: 'waiting', reason: limitedBy(over.limit) }
   const won = state.preemptions.findLast(({ claimantJobId }) => claimantJobId === hold.jobId)
   const { backfilled } = usableFor(state, { lane: window.lane, entry, ration: unlimited }, { evicts: true })
+  const { placements } = hold
   return {
     kind: 'start',
-    start: {
-      placements: hold.placements,
-      models,
-      wonTier: won?.tier ?? null,
-      backfilledOn: backfilled(hold.placements),
-    },
+    start: { placements, models, wonTier: won?.tier ?? null, backfilledOn: backfilled(placements) },
   }
 }
 
-/** A job that asks for more than the whole part of non-preemptable jobs blocks no other job. */
 function overPart(state: PoolState, { lane }: LaneWindow, asked: ResourceAmounts): Consideration | null {
   const { settings, machines } = state
   const part = settings.nonPreemptableFraction
@@ -126,7 +119,6 @@ function notPlaced(state: PoolState, { window, entry }: QueuedJob, ration: Ratio
   }
 }
 
-/** The job would fit on a node that backs off. */
 function keptByTrouble({ nodes }: PoolState, { shape, interactive }: Lane): Reason | null {
   if (nodes.every(({ backOff }) => backOff === null)) return null
   const found = place(
@@ -139,7 +131,6 @@ function keptByTrouble({ nodes }: PoolState, { shape, interactive }: Lane): Reas
   return node?.backOff ? troubled(node.name, node.backOff) : null
 }
 
-/** The job would fit, but the free resources are held or reserved for other jobs, or limits forbid them. */
 function keptFromIt(state: PoolState, { window, entry }: QueuedJob, ration: Ration): Reason | null {
   const { lane, counted } = window
   const find = (view: View, given = ration) =>

@@ -1,14 +1,13 @@
 import type { ResourceAmounts } from '../../domain/machines/amounts.ts'
 
 /**
- * Decayed use of accounts: the mean over all past moments, in which a moment counts half as much as one a half-life
- * later. Its unit is that of present use. Only changes are stored; decay is computed on reading.
+ * Decayed use of accounts: the mean over all past moments, each of which counts half as much as one a half-life later.
+ * Only changes are stored; decay is computed on reading.
  */
 interface Kept extends ResourceAmounts {
   atMs: number
 }
 
-/** Accounts without runs are forgotten below this part of a GPU, of a thousandth of a core, or of a byte. */
 const nothingBelow = 1e-6
 
 export class DecayedUse {
@@ -17,7 +16,6 @@ export class DecayedUse {
   nowMs = 0
   private readonly kept = new Map<string, Kept>()
 
-  /** The use of the account until now; it held `held` since its last change. */
   of(account: string, held: ResourceAmounts): ResourceAmounts {
     const { halfLifeMs, nowMs } = this
     const before = this.kept.get(account)
@@ -40,7 +38,7 @@ export class DecayedUse {
     this.kept.set(account, { ...use, atMs: this.nowMs })
   }
 
-  /** Accounts with a use; those without runs and with next to none are forgotten. */
+  /** Accounts without runs and with next to no use are forgotten. */
   accounts(held: ReadonlyMap<string, ResourceAmounts>): Iterable<string> {
     for (const account of this.kept.keys()) {
       if (held.has(account)) continue

@@ -9,6 +9,7 @@ import {
   holdsAgainst,
   holdsPassed,
   isVoid,
+  keepFree,
   subtract,
   usableFor,
 } from './holds.ts'
@@ -18,14 +19,13 @@ import { reservedNodes } from './reservations.ts'
 
 /**
  * Drain holds prevent starvation: a head that waited too long gets the nodes that free soonest. There is one hold per
- * class, so at most six in a pool. Two holds never overlap: otherwise two jobs with several copies could each hold a
- * part of the nodes of the other. Under PRIORITY a hold moves to a new head of its class at once.
+ * class. Two holds never overlap: otherwise two jobs with several copies could each hold a part of the nodes of the
+ * other. Under PRIORITY a hold moves to a new head of its class at once.
  *
- * The wait of a head counts from the moment at which it could start. That moment is in the database, so a new leader
- * grants the same holds at the same times.
+ * The wait of a head counts from a moment that is in the database, so a new leader grants the same holds at the same
+ * times.
  */
 
-/** A head that may get a hold. */
 interface Head extends Claim {
   class: JobClass
 }
@@ -39,8 +39,8 @@ export function drainDueMs(world: WorldView, head: Pick<Head, 'lane' | 'entry' |
 }
 
 /**
- * The nodes that free soonest for a head that waited too long; null: it did not, or a hold of its class exists. Runs
- * count as ending at their maximum run time; of those without one, the longest running ends first.
+ * The nodes that free soonest for a head that waited too long. Runs count as ending at their maximum run time; of
+ * those without one, the longest running ends first.
  */
 export function drainHoldFor(world: WorldView, head: Head): Hold | null {
   const { nowMs } = world
@@ -61,11 +61,9 @@ export function drainHoldFor(world: WorldView, head: Head): Hold | null {
   )
 }
 
-/** The expected moment has passed, so other nodes may free soonest now. */
 const isOverdue = ({ nowMs }: WorldView, { kind, expectedMs }: Hold): boolean =>
   kind === 'DRAIN' && expectedMs !== null && expectedMs <= nowMs
 
-/** A job has at most one hold. */
 export const holdId = (jobId: string): string => `hold_${jobId.slice(jobId.indexOf('_') + 1)}`
 
 function soonest(world: WorldView, head: Head): { placements: Placement[]; expectedMs: number | null } | null {
@@ -81,7 +79,7 @@ function soonest(world: WorldView, head: Head): { placements: Placement[]; expec
       return node ? [{ node, placement }] : []
     }),
   )
-  // Changes the nodes of the world and restores them: copies would lose what is cached for the machines.
+  // The nodes are changed and restored: copies would lose what is cached for the machines.
   const withEnds = (count: number) => {
     const ended = gone.slice(0, count).flat()
     for (const { node, placement } of ended) giveBack(node, placement)
@@ -104,7 +102,7 @@ function soonest(world: WorldView, head: Head): { placements: Placement[]; expec
   return { placements: best, expectedMs: expected !== undefined && Number.isFinite(expected) ? expected : null }
 }
 
-/** Expected time until an evicted or overdue run has ended and its end is reported. */
+/** Expected time until the end of an evicted or overdue run is reported. */
 const overrunMs = 30_000
 
 function expectedEndMs({ nowMs }: WorldView, running: Running): number {
@@ -114,7 +112,6 @@ function expectedEndMs({ nowMs }: WorldView, running: Running): number {
 
 const compare = <T extends number | string>(a: T, b: T) => (a === b ? 0 : a < b ? -1 : 1)
 
-/** The node without the parts that other holds keep, even if they end soon. */
 function untouched(world: WorldView, { lane, entry }: Claim): (node: FreeNode) => FreeNode | null {
   const mayUse = reservedNodes(world, lane)
   const kept = byNode(holdsAgainst(world, { lane, entry }))
@@ -124,22 +121,15 @@ function untouched(world: WorldView, { lane, entry }: Claim): (node: FreeNode) =
     if (!here) return node
     const left = { cpu: node.freeCpu, memory: node.freeMemory }
     for (const { placement } of here) subtract(left, placement)
-    const devices = new Set(here.flatMap(({ placement }) => placement.gpuIds))
-    return {
-      ...node,
-      freeCpu: Math.max(0, left.cpu),
-      freeMemory: Math.max(0, left.memory),
-      infinibandFree: node.infinibandFree && here.every(({ placement }) => !placement.infiniband),
-      devices: node.devices.map((device) => (devices.has(device.index) ? { ...device, free: false } : device)),
-    }
+    return keepFree(node, here, left)
   }
 }
 
 // ── backfill has to leave ──
 
 /**
- * Backfilled runs to evict when their resources are all that the owner of the hold needs: the most recently started
- * first, and only as many as needed. null: all of them are not enough.
+ * Backfilled runs to evict when their resources are all that the owner of the hold needs: the most recent first, and
+ * only as many as needed. null: all of them are not enough.
  */
 export function backfillEviction(
   world: WorldView,
@@ -164,34 +154,17 @@ export function backfillEviction(
     chosen.splice(chosen.indexOf(running), 1)
     placements = still
   }
-  return { placements, victims: chosen.map((running) => victimOf(world, { lane, running, placements })) }
+  const share = (...of: Parameters<WorldView['occupancy']>) => toNumber(world.occupancy(...of))
+  const claimant: [number, number] = [share(lane.account), share(lane.account, { extra: sumAmounts(placements) })]
+  const victims = chosen.map((running) => {
+    const { account } = running.lane
+    const victim: [number, number] = [share(account), share(account, { without: sumAmounts(running.placements) })]
+    return { running, tier: tiers.drain, shares: { claimant, victim } }
+  })
+  return { placements, victims }
 }
 
 const backfilledOn = ({ running }: WorldView, jobId: string): Running[] =>
   [...running.values()]
     .filter((run) => run.backfilledOn === jobId && !run.leaving && run.state !== 'CANCELLING')
     .sort((a, b) => b.sinceMs - a.sinceMs || compare(b.runId, a.runId))
-
-interface Leaving {
-  lane: Claim['lane']
-  running: Running
-  placements: readonly Placement[] | null
-}
-
-function victimOf(world: WorldView, { lane, running, placements }: Leaving): Eviction['victims'][number] {
-  const { account } = running.lane
-  return {
-    running,
-    tier: tiers.drain,
-    shares: {
-      claimant: [
-        toNumber(world.occupancy(lane.account)),
-        toNumber(world.occupancy(lane.account, { extra: sumAmounts(placements ?? []) })),
-      ],
-      victim: [
-        toNumber(world.occupancy(account)),
-        toNumber(world.occupancy(account, { without: sumAmounts(running.placements) })),
-      ],
-    },
-  }
-}

@@ -8,15 +8,12 @@ import type { PoolState } from './state.ts'
 
 /**
  * Early handover. A backend that plans in passes leaves a node free from the end of a run until its next pass, unless
- * a job waits in the backend. So short jobs may wait there: as many as the nodes take once more. More urgent jobs
- * that come later wait at most `runSecondsMax` for them.
+ * a job waits in the backend. So short jobs may wait there: as many as the nodes take once more. More urgent jobs wait
+ * at most `runSecondsMax` for them.
  */
 const runSecondsMax = 60
 
-/**
- * No handover while nodes are held or runs can be preempted, or while the backend keeps a run waiting for another
- * reason.
- */
+/** No handover while nodes are held, runs can be preempted, or the backend keeps a run waiting. */
 export function mayBeEarly({ nowMs, nodes, holds, machines }: PoolState, lane: Lane): boolean {
   const { executor, runSeconds, interactive, preemptable, restartable, shape } = lane
   if (!findTraits(executor).plansInPasses || runSeconds === null || runSeconds > runSecondsMax) return false
@@ -26,7 +23,7 @@ export function mayBeEarly({ nowMs, nodes, holds, machines }: PoolState, lane: L
   return !machines.running.values().some(isLate) && hasRoom(nodes, shape)
 }
 
-/** Counts all nodes together: a backend may begin a run on a node that already has too many. */
+/** All nodes together: a backend may begin a run on a node that already has too many. */
 function hasRoom(nodes: readonly FreeNode[], { copies, cpuMillis, memoryBytes }: Shape): boolean {
   let cpu = -copies * cpuMillis
   let memory = -copies * memoryBytes
@@ -39,7 +36,6 @@ function hasRoom(nodes: readonly FreeNode[], { copies, cpuMillis, memoryBytes }:
   return cpu >= 0 && memory >= 0
 }
 
-/** The view with the free amounts of each node counted once more. */
 export const earlyView =
   (view: View): View =>
   (node) => {

@@ -5,11 +5,11 @@ import type { Running, WorldView } from './model.ts'
 
 /**
  * Finds the smallest number of runs whose end lets one copy fit, and among these the runs that lose least work; runs
- * of other accounts first. The search is exact up to `stepsMax` steps. Nodes with fewer runs to move come first, so a
- * result is near the best when the steps run out. null: none found, or the job has several copies.
+ * of other accounts first. Exact up to `stepsMax` steps; easy nodes come first, so a later result is near the best.
+ * null: none found, or the job has several copies.
  */
 
-export interface Search {
+interface Search {
   clearing: Clearing
   candidates: readonly Running[]
   lane: Lane
@@ -46,13 +46,10 @@ function fewestOf(budget: Budget, candidates: readonly Running[]): Running[] | n
 }
 
 interface NodeSet {
-  /** The run that loses least work first. */
   runs: Running[]
-  /** A lower bound of the number of runs. */
   atLeast: number
 }
 
-/** The nodes that would fit a copy without their candidates, easy ones first. */
 function nodeSets({ world, clearing }: Budget, candidates: readonly Running[]): NodeSet[] {
   const byNode = new Map<string, Running[]>()
   for (const running of candidates)
@@ -102,7 +99,6 @@ function coverOf(amounts: readonly number[], lacks: number): number {
 interface Depth {
   budget: Budget
   runs: readonly Running[]
-  /** Number of runs that leave. */
   count: number
   chosen: Running[]
   best: Found | null
@@ -118,7 +114,7 @@ function fewestOn(budget: Budget, { runs, atLeast, best }: NodeSet & { best: Fou
   return null
 }
 
-/** Runs are sorted by lost work: once one loses too much, all later ones do. */
+/** Runs are sorted by lost work: after the first that loses too much, all do. */
 function descend(depth: Depth, from: number, lost: number): void {
   const { budget, runs, count, chosen } = depth
   const missing = count - chosen.length

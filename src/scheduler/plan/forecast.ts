@@ -4,40 +4,34 @@ import { Draws, hasHistory, type RunTime } from './run-times.ts'
 
 /**
  * Forecasts starts by playing the pool forward: once if all run times are limits, else several times with run times
- * drawn from the histories. `p50Ms` is the median start of a job over the plays; in nine of ten cases it starts by
- * `p90Ms`.
+ * drawn from the histories. A job starts by `p90Ms` in nine of ten cases.
  */
 export interface Forecast {
-  /** Moments in milliseconds. Jobs that start too late, or never, in most plays are missing. */
+  /** Jobs that start too late, or never, in most plays are missing. */
   starts: ReadonlyMap<string, Quantiles>
   plays: number
-  /** Number of jobs by the source of their run times. */
   basis: { history: number; limit: number; unknown: number }
 }
 
-export interface Quantiles {
+interface Quantiles {
   p50Ms: number
-  /** null: the job starts too late, or never, in more than one of ten plays. */
   p90Ms: number | null
 }
 
-export interface ForecastOptions {
-  /** Keys are ids of jobs. */
+interface ForecastOptions {
   times: ReadonlyMap<string, RunTime>
   graceMs: number
-  /** Processor time spent on this forecast so far; at a maximum it ends. Default: no maximum. */
+  /** Processor time spent so far; default: no maximum. */
   spentMs?: () => number
 }
 
 const playsMax = 20
-/** Further jobs in line have no forecast. */
 const startsMax = 2_000
 /** The first play ends after this time, and no other looks further ahead. */
 const firstPlayMsMax = 200
 /** Further plays begin only within this time. */
 const forecastMsMax = 500
 
-/** Yields after each step of a play. */
 export function* forecast(
   snapshot: Snapshot,
   { times, graceMs, spentMs = () => 0 }: ForecastOptions,

@@ -1,4 +1,3 @@
-/** A heap with the position of each item: reading the first takes constant time, changes take log n. */
 export class Heap<T extends object> {
   private readonly items: T[] = []
   private readonly indexes = new Map<T, number>()
@@ -20,12 +19,10 @@ export class Heap<T extends object> {
     return this.indexes.has(item)
   }
 
-  /** All items, in no order. */
   all(): readonly T[] {
     return this.items
   }
 
-  /** Adds the item, or moves it after its order changed. */
   put(item: T): void {
     const at = this.indexes.get(item) ?? this.items.push(item) - 1
     this.indexes.set(item, at)

@@ -4,8 +4,8 @@ import type { Change, Running, Start, Waiting } from './model.ts'
 import type { PoolState } from './state.ts'
 
 /**
- * Applies changes to the state, in the order of their commits. Applying one twice changes nothing: a start that was
- * decided here comes back as LEFT and RUN.
+ * Applies changes in the order of their commits. Applying one twice changes nothing: a start that was decided here
+ * comes back as LEFT and RUN.
  */
 export function applyChanges(state: PoolState, { nowMs, changes, lanes }: ReceivedChanges): void {
   state.nowMs = Math.max(state.nowMs, nowMs)
@@ -20,7 +20,6 @@ export function applyChanges(state: PoolState, { nowMs, changes, lanes }: Receiv
   for (const change of changes) if (change.kind === 'LEFT') state.forgetIfOver(change.laneId)
 }
 
-/** Takes the first entries of lanes; the read came after all applied changes. */
 export function refill(state: PoolState, first: ReadonlyMap<string, readonly Waiting[]>): void {
   for (const [laneId, entries] of first) {
     state.lanes.get(laneId)?.refill(entries)
@@ -29,7 +28,6 @@ export function refill(state: PoolState, first: ReadonlyMap<string, readonly Wai
   }
 }
 
-/** A job was submitted and started in one transaction: it never waited in the window of its lane. */
 export function hearStart(state: PoolState, start: Start): void {
   state.lanes.get(start.lane.id)?.takeUnseen(start.entry)
   state.startRun(makeRun(start, state.nowMs))
@@ -90,7 +88,6 @@ function hearRun(state: PoolState, { runId, running, isSpared = false }: Extract
   if (running) state.addRun(running)
 }
 
-/** The preemption was withdrawn, so it does not count. */
 function spare(state: PoolState, { jobId }: Running): void {
   const at = state.preemptions.findLastIndex(({ victimJobId }) => victimJobId === jobId)
   state.preemptions = state.preemptions.filter((_, index) => index !== at)

@@ -7,29 +7,25 @@ import { reservedNodes } from './reservations.ts'
 
 /**
  * A hold keeps parts of nodes for one waiting job, its owner. A PREEMPTION hold keeps exactly the resources of the
- * victims; no other job uses them, not even during the grace period. A DRAIN hold keeps the nodes that a head gets
- * when their runs end. Jobs that end before the hold is expected to be complete may use them. So may preemptable
- * jobs: their runs are marked as backfilled, and are evicted as soon as the owner waits only for their resources.
- *
- * drains.ts grants drain holds.
+ * victims; no other job uses them, not even during the grace period. A DRAIN hold (drains.ts) keeps the nodes that a
+ * head gets when their runs end. Jobs that end before the hold is expected to be complete may use them. So may
+ * preemptable jobs: their runs are marked as backfilled, and are evicted as soon as the owner waits only for their
+ * resources.
  */
 
-/** A job that wants nodes. */
 export interface Claim {
   lane: Lane
   entry: Waiting
-  /** GPU models that limits allow the job. */
   ration: Ration
 }
 
 export interface Usable extends Pick<PlaceOptions, 'budget'> {
-  /** The part of the node that the job may use: the same object for the whole node, null for no part. */
+  /** The part of the node that the job may use; null: no part. */
   view(node: FreeNode): FreeNode | null
-  /** The job whose hold the run would use until that job needs it; null: the run uses no hold. */
+  /** The job whose hold the run would use; null: the run uses no hold. */
   backfilled(placements: readonly Placement[]): string | null
 }
 
-/** `evicts`: runs were or are to be evicted for the job. */
 export function usableFor(world: WorldView, claim: Claim, { evicts = false } = {}): Usable {
   const { view, backfilled } = besideHolds(world, claim, evicts)
   return { ...within(claim.ration, view), backfilled }
@@ -53,13 +49,12 @@ function besideHolds(world: WorldView, { lane, entry }: Claim, evicts: boolean):
 }
 
 /**
- * Holds that the job must respect. Under PRIORITY a drain hold binds only jobs behind its owner. Since runs are
- * evicted by given levels, it does not bind an eviction for a job of a higher level than its owner.
+ * Holds that the job must respect; `evicts`: for an eviction. Under PRIORITY a drain hold binds only jobs behind its
+ * owner, and no eviction for a job of a higher level than its owner.
  */
 export const holdsAgainst = (world: WorldView, job: Pick<Claim, 'lane' | 'entry'>, evicts = false): Hold[] =>
   [...world.holds.values()].filter((hold) => hold.jobId !== job.entry.jobId && !isPassed(world, job, { hold, evicts }))
 
-/** Drain holds that the job may ignore. */
 export const holdsPassed = (world: WorldView, job: Pick<Claim, 'lane' | 'entry'>, evicts = false): Hold[] =>
   [...world.holds.values()].filter((hold) => isPassed(world, job, { hold, evicts }))
 
@@ -72,8 +67,7 @@ const isPassed = (
 const mayBeEvicted = ({ preemptable, interactive }: Lane) => preemptable && !interactive
 const onNoHold = () => null
 
-/** The part of one node that one hold keeps. */
-export interface Kept {
+interface Kept {
   hold: Hold
   placement: Placement
 }
@@ -92,7 +86,7 @@ function mayBackfill(world: WorldView, lane: Lane, { hold, evicts }: { hold: Hol
   return lane.runSeconds !== null && expectedMs !== null && world.nowMs + lane.runSeconds * 1_000 <= expectedMs
 }
 
-/** The run was started because it ends in time, even if its command began later than expected. */
+/** The run was started because it ends in time. */
 const isBorrowed = ({ sinceMs, lane }: Running, hold: Hold): boolean =>
   hold.expectedMs !== null &&
   sinceMs >= hold.sinceMs &&
@@ -100,8 +94,8 @@ const isBorrowed = ({ sinceMs, lane }: Running, hold: Hold): boolean =>
   sinceMs + lane.runSeconds * 1_000 <= hold.expectedMs
 
 /**
- * Only evicted runs and claims of other jobs use the held resources: the owner gets them next. No job is backfilled
- * or evicted there any more, otherwise claims could follow each other forever.
+ * The owner gets the held resources next: only evicted and backfilled runs use them. No job is backfilled or evicted
+ * there any more, otherwise claims could follow each other forever.
  */
 function isDue(world: WorldView, hold: Hold): boolean {
   return [...Map.groupBy(hold.placements, ({ nodeId }) => nodeId)].every(([nodeId, own]) => {
@@ -119,9 +113,12 @@ function isDue(world: WorldView, hold: Hold): boolean {
   })
 }
 
-/** The node without held devices, and with only the cores and memory beside the holds. */
 function beside(world: WorldView, node: FreeNode, kept: readonly Kept[]): FreeNode {
-  const left = leftBeside(world, node, kept)
+  return keepFree(node, kept, leftBeside(world, node, kept))
+}
+
+/** The node without held devices, and with at most `left` cores and memory. */
+export function keepFree(node: FreeNode, kept: readonly Kept[], left: { cpu: number; memory: number }): FreeNode {
   const devices = new Set(kept.flatMap(({ placement }) => placement.gpuIds))
   return {
     ...node,
@@ -148,8 +145,8 @@ export function subtract(left: { cpu: number; memory: number }, { cpuMillis, mem
 }
 
 /**
- * The run ends before the owner of the hold starts. If the time of that start is unknown, only runs that are older
- * than the hold do.
+ * The run ends before the owner of the hold starts. If that time is unknown, only runs that are older than the hold
+ * do.
  */
 function goesFor(running: Running, { kind, jobId, expectedMs, sinceMs }: Hold): boolean {
   if (running.leaving || (kind === 'DRAIN' && running.backfilledOn === jobId)) return true
@@ -178,7 +175,7 @@ function ownerUnder(
 
 // ── what becomes of a hold ──
 
-/** The claimant of a PREEMPTION hold may start: all of its placements are free. */
+/** All placements of the hold are free. */
 export function isComplete({ nodes }: WorldView, { placements }: Hold): boolean {
   if (placements.length === 0) return false
   for (const [nodeId, own] of Map.groupBy(placements, (placement) => placement.nodeId)) {
@@ -196,10 +193,7 @@ export function isComplete({ nodes }: WorldView, { placements }: Hold): boolean 
   return true
 }
 
-/**
- * The hold keeps no node, or one that its job cannot use: the node was removed, takes no runs, or is reserved for
- * others.
- */
+/** The hold keeps no node, or one that was removed, takes no runs, or is reserved for others. */
 export function isVoid(world: WorldView, { placements }: Hold, owner: Lane | undefined): boolean {
   if (placements.length === 0) return true
   const mayUse = owner ? reservedNodes(world, owner) : null
@@ -209,12 +203,12 @@ export function isVoid(world: WorldView, { placements }: Hold, owner: Lane | und
   })
 }
 
-/** The latest end of the run; infinity without a maximum run time. */
+/** Infinity without a maximum run time. */
 export function endMs({ lane, startedMs, sinceMs }: Running): number {
   return lane.runSeconds === null ? Number.POSITIVE_INFINITY : (startedMs ?? sinceMs) + lane.runSeconds * 1_000
 }
 
-/** The nodes after the end of these runs; changed nodes are copies. */
+/** Changed nodes are copies. */
 export function freedNodes(nodes: readonly FreeNode[], ended: readonly Running[]): FreeNode[] {
   const back = Map.groupBy(
     ended.flatMap(({ placements }) => placements),

@@ -9,25 +9,20 @@ import type { LaneState, Waiting } from './model.ts'
  * of entries may come after a read that already showed them:
  *
  * - `whole`: all entries of the last read are here, and their number is the count.
- * - otherwise `total` counts changes: each JOINED and LEFT comes once, and a repetition of an entry of the window is
- *   recognised. The JOINED of a `read` entry was counted before the read or comes later.
+ * - otherwise `total` counts changes: each JOINED and LEFT comes once, and a repetition is recognised. The JOINED of a
+ *   `read` entry was counted before the read or comes later.
  * - `unseen`: submitted and started in one transaction; JOINED is still to come.
  * - `taken`: started from here; LEFT is still to come. A late JOINED of the same run must not put it back.
  */
 
-/**
- * Entries that one read of a lane returns, if the lane has as many (`Store.load`, `Store.first`). Fewer entries mean
- * the whole lane, so a store must not use a smaller limit.
- */
+/** Fewer entries of one read mean the whole lane, so a store must not use a smaller limit. */
 export const windowSize = 32
 
-/** Maximum entries of a window; the next read gets later ones. */
 const keptMax = 4 * windowSize
 
 /** The order of entries that does not change with time. */
 export const compareEntries = (a: Waiting, b: Waiting): number => b.bid - a.bid || a.sequence - b.sequence
 
-/** A waiting job, in the window of its lane. */
 export interface QueuedJob {
   window: LaneWindow
   entry: Waiting
@@ -37,11 +32,9 @@ export class LaneWindow {
   readonly lane: Lane
   readonly counted: Counted
   readonly class: ClassOrBand
-  /** Priority of its head under PRIORITY, raised by waiting. */
+  /** Priority of its head, raised by waiting. */
   effective: number
-  /** When waiting raises the priority of its head. */
   dueMs: number | null = null
-  /** Why the lane is parked; null: it is not, or it waits behind others. */
   reason: Reason | null = null
   consideredMs = 0
   private entries: Waiting[] = []
@@ -80,7 +73,6 @@ export class LaneWindow {
     return this.entries.length === 0 && !this.whole
   }
 
-  /** The lane is empty and has no started entries. */
   get isOver(): boolean {
     return this.entries.length === 0 && this.whole && this.taken.size === 0
   }
@@ -91,7 +83,7 @@ export class LaneWindow {
     this.whole = waiting <= first.length
   }
 
-  /** Takes the first entries of a read that came after all applied changes. */
+  /** The read came after all applied changes. */
   refill(first: readonly Waiting[]): void {
     this.whole = first.length < windowSize
     this.entries = first.filter((entry) => this.taken.get(entry.jobId) !== entry.runId).toSorted(compareEntries)
@@ -125,7 +117,6 @@ export class LaneWindow {
     return this.entries.find((entry) => entry.jobId === jobId)
   }
 
-  /** The entry starts. */
   take(entry: Waiting): void {
     const at = this.entries.findIndex(({ jobId }) => jobId === entry.jobId)
     if (at < 0) throw new Error(`The job ${entry.jobId} does not wait in the lane ${this.lane.id}`)
@@ -133,7 +124,6 @@ export class LaneWindow {
     this.taken.set(entry.jobId, entry.runId)
   }
 
-  /** A job that was never seen waiting has started. */
   takeUnseen({ jobId, runId }: Waiting): void {
     this.taken.set(jobId, runId)
     this.unseen.add(jobId)
@@ -143,13 +133,12 @@ export class LaneWindow {
     return this.taken.get(jobId) === runId
   }
 
-  /** The start was undone. */
   putBack(entry: Waiting): void {
     this.taken.delete(entry.jobId)
     this.insert(entry)
   }
 
-  /** Another transaction moved the job before its start; that change is still to come. */
+  /** Another transaction moved the job first; that change is still to come. */
   lose(jobId: string): void {
     this.taken.delete(jobId)
     this.count()

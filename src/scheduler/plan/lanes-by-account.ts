@@ -1,6 +1,5 @@
 import type { LaneWindow } from './lane-window.ts'
 
-/** The lanes of a pool, by id and by account. */
 export class LanesByAccount extends Map<string, LaneWindow> {
   readonly ofAccount = new Map<string, Set<LaneWindow>>()
 

@@ -1,23 +1,18 @@
 import type { Change, Decisions, LaneState, Snapshot, Waiting } from './model.ts'
 
 /**
- * Reads the pool of a leader and commits its decisions. Every write carries the epoch: a leader of an old epoch gets
- * `Fenced`. Over PostgreSQL: stored-pool.ts; in memory, for the simulator: simulate/.
+ * Every write carries the epoch: a leader of an old epoch gets `Fenced`. Over PostgreSQL: stored-pool.ts; in memory:
+ * simulate/.
  */
 
 export interface Store {
-  /** The whole pool at one moment; it includes all earlier changes. */
   load(): Promise<Snapshot>
-  /** The changes since then, in order, and the time; opens due gates. `lanes`: the known lanes. */
+  /** The changes since then, in order; opens due gates. */
   changes(lanes: KnownLanes): Promise<ReceivedChanges>
-  /** The first entries of these lanes, `windowSize` of each that has as many. */
+  /** `windowSize` entries of each lane that has as many. */
   first(laneIds: readonly string[]): Promise<ReadonlyMap<string, readonly Waiting[]>>
-  /**
-   * Commits everything or nothing. Starts of jobs that another transaction moved, and evictions for them, are left
-   * out and named.
-   */
+  /** Commits everything or nothing, except for jobs that another transaction moved; those are named. */
   commit(decisions: Decisions, revision: number): Promise<Committed>
-  /** Rows of the views that changed. */
   publish(changes: ViewChanges): Promise<void>
 }
 
@@ -28,25 +23,20 @@ export interface KnownLanes {
 export interface ReceivedChanges {
   nowMs: number
   changes: readonly Change[]
-  /** Lanes of `changes` that were unknown; `first` and `waiting` are empty: entries join by changes. */
+  /** Lanes of `changes` that were unknown; entries join by changes. */
   lanes: readonly Omit<LaneState, 'waiting' | 'first'>[]
-  /** The time at which the next time-dependent gate opens; null: never. */
+  /** When the next gate of time opens; null: never. */
   nextDueMs: number | null
-  /** More changes must be read before the next decision. */
   more: boolean
 }
 
 export type Committed =
   | { kind: 'committed'; lost: readonly string[] }
-  /** The settings changed after they were read: read changes and plan again. */
+  /** The settings changed meanwhile: plan again. */
   | { kind: 'stale' }
-  /**
-   * A device, an amount or the interactive run of a user was not free: nothing was written, and the world must be
-   * loaded again.
-   */
+  /** Nothing was written, and the world must be loaded again. */
   | { kind: 'conflict' }
 
-/** Rows that readers of every process see; null deletes the row. */
 export interface Views {
   lanes: ReadonlyMap<string, LaneRow | null>
   classes: ReadonlyMap<string, ClassRow | null>
@@ -54,7 +44,6 @@ export interface Views {
 }
 
 export interface ViewChanges extends Views {
-  /** The content of a row changed, not only its time. */
   isNews: boolean
 }
 
@@ -63,7 +52,6 @@ export interface LaneRow {
   headJobId: string
   headBid: number
   headSequence: number
-  /** Priority raised by waiting. */
   priority: number
   reason: unknown
   consideredMs: number
@@ -77,9 +65,7 @@ export interface ClassRow {
 
 export interface AccountRow {
   occupancy: number
-  /** null: the pool has no half-life. */
   decayedUse: number | null
-  /** Jobs are ordered by this number. */
   share: number
   weight: number
   running: number

@@ -5,16 +5,13 @@ import type { Decisions, Eviction, Hold, Start } from './model.ts'
 import type { PoolState } from './state.ts'
 
 /**
- * Enters decisions into the state and undoes them. An entered decision changes the state at once, so the next one
- * builds on it.
- *
- * `undo` restores the state; findings about lanes stay. It must come before the next changes. `lose` undoes the
- * decisions about jobs that another transaction moved, after the rest was committed.
+ * Enters decisions into the state, so that the next one builds on them, and undoes them. `undo` restores the state,
+ * before the next changes; findings about lanes stay. `lose` undoes the decisions about jobs that another transaction
+ * moved, after the rest was committed.
  */
 export class Ledger {
   private readonly state: PoolState
   private readonly inverses = new WeakMap<Decisions, (() => void)[]>()
-  /** Functions that undo the turns of accounts. */
   private readonly turns = new WeakMap<Start, () => void>()
 
   constructor(state: PoolState) {
@@ -34,13 +31,11 @@ export class Ledger {
     decisions.starts.push(start)
   }
 
-  /** Fails the job before its start. */
   refuse(decisions: Decisions, job: QueuedJob, info: string): void {
     this.take(decisions, job)
     decisions.refused.push({ entry: job.entry, info })
   }
 
-  /** Requests the end of the victims and holds their resources for the claimant. */
   evict(decisions: Decisions, lane: Lane, eviction: Eviction): void {
     const { state } = this
     const { hold, victims } = eviction
@@ -51,12 +46,9 @@ export class Ledger {
     const before = state.preemptions
     const claimantJobId = hold.jobId
     const of = { atMs: state.nowMs, claimantJobId, claimant: lane.account }
-    const more = victims.map(({ running, tier }) => ({
-      ...of,
-      victimJobId: running.jobId,
-      victim: running.lane.account,
-      tier,
-    }))
+    const more = victims.map(({ running: { jobId, lane: victim }, tier }) => {
+      return { ...of, victimJobId: jobId, victim: victim.account, tier }
+    })
     state.preemptions = [...before, ...more]
     this.inverted(decisions, () => {
       state.preemptions = before
@@ -71,7 +63,7 @@ export class Ledger {
   }
 
   dropHold(decisions: Decisions, jobId: string): void {
-    const lane = this.state.machines.ownerOf(jobId)
+    const lane = this.state.machines.owners.get(jobId)
     const hold = this.state.dropHold(jobId)
     if (!hold) return
     decisions.holds.put = decisions.holds.put.filter((put) => put.jobId !== jobId)
@@ -79,13 +71,11 @@ export class Ledger {
     this.inverted(decisions, () => this.state.putHold(hold, lane))
   }
 
-  /** Undoes decisions of which none was committed. */
   undo(decisions: Decisions): void {
     for (const inverse of this.inverses.get(decisions)?.toReversed() ?? []) inverse()
     this.inverses.delete(decisions)
   }
 
-  /** Undoes decisions about jobs that another transaction moved first. */
   lose(jobIds: readonly string[], { starts }: Decisions): void {
     const lost = new Set(jobIds)
     for (const jobId of lost) this.state.dropHold(jobId)
@@ -114,7 +104,7 @@ export class Ledger {
     const before = state.holds.get(hold.jobId)
     state.putHold(hold, lane)
     if (before) state.order.freed([])
-    // Jobs of the class are considered in another way beside drained nodes.
+    // Jobs of the class are considered differently beside drained nodes.
     state.order.closures.clear()
     state.order.hasMoved = true
     this.inverted(decisions, () => (before ? state.putHold(before, lane) : state.dropHold(hold.jobId)))

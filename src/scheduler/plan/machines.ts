@@ -14,31 +14,26 @@ import { Accounts } from './accounts.ts'
 import type { Hold, Running, Start } from './model.ts'
 
 /**
- * The machines of the pool and the runs on them. Free amounts are never read but computed: the nodes minus the known
- * runs. So a run counts exactly from its start to its end, whichever process decided them.
+ * The machines of the pool and the runs on them. Free amounts are computed: the nodes minus the known runs. So a run
+ * counts exactly from its start to its end, whichever process decided them.
  */
 export class Machines {
   /** Sorted by start. */
   readonly running = new Map<string, Running>()
-  /** Keys are ids of jobs. */
   readonly holds = new Map<string, Hold>()
   readonly accounts = new Accounts()
   readonly tally = new Map<string, Amount>()
   nodes: FreeNode[] = []
-  /** Free GPUs of each model, in the order of the names. */
   freeGpus = new Int32Array()
   /** Amounts that non-preemptable batch jobs hold or are promised. */
   unpreemptable = none
-  /** Number of runs by account. */
   readonly runsOf = new Map<string, number>()
-  /** Runs that started on resources of victims. */
+  /** Number of runs on resources of victims. */
   won = 0
-  /** Runs of jobs that ran before and may have lost work. */
+  /** Number of runs of jobs that may have lost work. */
   hurt = 0
-  /** Number of preemptable runs. */
   preemptable = 0
-  /** Lanes of the jobs that have holds. */
-  private readonly owners = new Map<string, Lane>()
+  readonly owners = new Map<string, Lane>()
   private readonly byNode = new Map<string, Set<Running>>()
   private readonly models = new Map<string, readonly string[]>()
   private byId = new Map<string, FreeNode>()
@@ -60,7 +55,6 @@ export class Machines {
     }
   }
 
-  /** When the first node in back-off may be tried again. */
   get nextTryMs(): number | null {
     const moments = this.nodes.flatMap(({ backOff }) => (backOff?.isOver === false ? [backOff.untilMs] : []))
     return moments.length > 0 ? Math.min(...moments) : null
@@ -83,10 +77,17 @@ export class Machines {
   /** Returns the scopes that count the run. */
   add(run: Running): readonly string[] {
     this.running.set(run.runId, run)
-    return this.enter(run)
+    this.models.set(run.runId, this.modelsOf(run.placements))
+    for (const { nodeId } of run.placements) this.byNode.set(nodeId, (this.byNode.get(nodeId) ?? new Set()).add(run))
+    this.move(run.placements, takeResources)
+    this.countProbe(run, 1)
+    this.countUnpreemptable(run, 1)
+    this.countKinds(run, 1)
+    if (!run.leaving) this.accounts.change(run.lane.account, run.placements, 1)
+    return this.count(run, 1)
   }
 
-  /** Replaces the run and keeps its position in the order of starts, by which victims are chosen. */
+  /** Keeps the position in the order of starts, by which victims are chosen. */
   replace(known: Running, run: Running): void {
     this.withdraw(known)
     this.add(run)
@@ -96,17 +97,6 @@ export class Machines {
   exchange(moves: readonly RunMove[]): void {
     for (const { known } of moves) this.withdraw(known)
     for (const { running } of moves) this.add(running)
-  }
-
-  private enter(run: Running): readonly string[] {
-    this.models.set(run.runId, this.modelsOf(run.placements))
-    for (const { nodeId } of run.placements) this.byNode.set(nodeId, (this.byNode.get(nodeId) ?? new Set()).add(run))
-    this.move(run.placements, takeResources)
-    this.countProbe(run, 1)
-    this.countUnpreemptable(run, 1)
-    this.countKinds(run, 1)
-    if (!run.leaving) this.accounts.change(run.lane.account, run.placements, 1)
-    return this.count(run, 1)
   }
 
   remove(run: Running): readonly string[] {
@@ -126,7 +116,6 @@ export class Machines {
     return scopes
   }
 
-  /** Replaces the hold of the job. */
   putHold(hold: Hold, lane: Lane | undefined): void {
     this.dropHold(hold.jobId)
     this.holds.set(hold.jobId, hold)
@@ -144,15 +133,10 @@ export class Machines {
     return hold
   }
 
-  ownerOf(jobId: string): Lane | undefined {
-    return this.owners.get(jobId)
-  }
-
   runsOn(nodeId: string): Iterable<Running> {
     return this.byNode.get(nodeId) ?? []
   }
 
-  /** Models of the GPUs in these placements. */
   modelsOf(placements: readonly Placement[]): string[] {
     return placements.flatMap(({ nodeId, gpuIds }) => {
       const devices = this.byId.get(nodeId)?.devices ?? []
@@ -171,8 +155,8 @@ export class Machines {
   }
 
   /**
-   * Counts probes: the first start on a node after its back-off shows whether the node works. Nodes of a backend that
-   * chooses among them back off together, and one start shows it for all.
+   * The first start on a node after its back-off is a probe. Nodes of a backend that chooses among them back off
+   * together, and one start shows it for all.
    */
   private countProbe({ placements, sinceMs }: Running, one: 1 | -1): void {
     if (this.backingOff.length === 0) return
@@ -191,7 +175,7 @@ export class Machines {
     if (lane.preemptable || lane.restartable) this.preemptable += one
   }
 
-  /** Counts the resources of victims as those of the job that evicted them. */
+  /** The resources of victims count as those of the job that evicted them. */
   private promise({ jobId, kind, placements }: Hold, sign: 1 | -1): void {
     const lane = this.owners.get(jobId)
     if (kind !== 'PREEMPTION' || !lane) return
@@ -212,7 +196,6 @@ export class Machines {
   }
 }
 
-/** A run that holds other resources than before. */
 export interface RunMove {
   known: Running
   running: Running
@@ -221,7 +204,6 @@ export interface RunMove {
 const asOf = (nowMs: number, node: FreeNode): FreeNode =>
   node.backOff ? { ...node, backOff: { ...node.backOff, isOver: node.backOff.untilMs <= nowMs } } : node
 
-/** The run that a start leads to. */
 export function makeRun({ lane, entry, placements, wonTier, backfilledOn }: Start, nowMs: number): Running {
   const { runId, jobId, run } = entry
   return {
@@ -240,7 +222,7 @@ export function makeRun({ lane, entry, placements, wonTier, backfilledOn }: Star
   }
 }
 
-/** Both hold the same amounts; whether the backend has confirmed a node does not count. */
+/** Whether the backend has confirmed a node does not count. */
 export const isSamePlacement = (a: Running, b: Running): boolean =>
   a.placements.length === b.placements.length &&
   a.placements.every((placement, at) => {

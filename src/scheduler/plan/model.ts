@@ -7,14 +7,14 @@ import type { Settings } from '../../domain/scheduling.ts'
 import type { HoldingState } from '../../domain/state.ts'
 
 /**
- * Types of the planner. A leader keeps a *world* of its pool, loaded once when it takes over (`Snapshot`) and then
- * updated from changes (`Change`). `plan` decides over it, and each decision changes it at once; the store commits
- * the `Decisions` under the epoch of the leader. This folder has no I/O and no clock: times come from the database,
- * in milliseconds.
+ * Types of the planner. A leader keeps a *world* of its pool, loaded once (`Snapshot`) and then updated from changes
+ * (`Change`). `plan` decides over it, and each decision changes it at once; the store commits the `Decisions` under
+ * the epoch of the leader. This folder has no I/O and no clock.
  */
 
-/** Jobs among which a blocked head blocks the others. Interactive jobs are outside the classes and block no other job. */
-export type JobClass = 'CPU' | 'CPU_PREEMPTABLE' | 'GPU1' | 'GPU1_PREEMPTABLE' | 'GPUN' | 'GPUN_PREEMPTABLE'
+/** A blocked head blocks the jobs of its class. Interactive jobs are outside the classes and block no other job. */
+export const jobClasses = ['CPU', 'CPU_PREEMPTABLE', 'GPU1', 'GPU1_PREEMPTABLE', 'GPUN', 'GPUN_PREEMPTABLE'] as const
+export type JobClass = (typeof jobClasses)[number]
 
 /** An open entry of the queue. The order of a lane is (-bid, sequence). */
 export interface Waiting {
@@ -24,11 +24,9 @@ export interface Waiting {
   run: number
   bid: number
   sequence: number
-  /** Start of its wait, from which ageing counts. */
   sinceMs: number
 }
 
-/** A run that holds resources. */
 export interface Running {
   runId: string
   jobId: string
@@ -38,22 +36,18 @@ export interface Running {
   placements: readonly Placement[]
   /** When its start was committed. */
   sinceMs: number
-  /** When its command began; null: it has not begun. */
+  /** null: its command has not begun. */
   startedMs: number | null
-  /** The preemption of the run was requested. */
   leaving: boolean
-  /** The owner of the hold whose nodes the run uses until the owner needs them. */
+  /** The owner of the hold whose nodes the run uses until then. */
   backfilledOn: string | null
   /** The tier of the preemption that freed its placements; null: they were free. */
   wonTier: Tier | null
-  /** Run time that earlier runs of the job lost to preemptions; known once its command has begun. */
+  /** Run time that earlier runs of the job lost to preemptions. */
   lostMs: number
 }
 
-/**
- * Why a run is evicted: for an interactive job, strictly, by rotation, or from backfill of a hold. The numbers are
- * stored.
- */
+/** Causes of evictions; the numbers are stored. */
 export const tiers = { interactive: 0, strict: 1, rotation: 2, drain: 3 } as const
 export type Tier = (typeof tiers)[keyof typeof tiers]
 
@@ -62,20 +56,16 @@ export interface Hold {
   jobId: string
   kind: 'PREEMPTION' | 'DRAIN'
   class: JobClass | 'INTERACTIVE'
-  /**
-   * PREEMPTION: exactly the placements that the job gets. DRAIN: the nodes and amounts it waits for; devices may
-   * change.
-   */
+  /** PREEMPTION: exactly the placements that the job gets. DRAIN: devices may change. */
   placements: readonly Placement[]
   sinceMs: number
-  /** When the hold is expected to be complete; null: unknown. */
+  /** Expected completion; null: unknown. */
   expectedMs: number | null
 }
 
 export interface Reservation {
   id: string
   project: string
-  /** Names of the nodes. */
   nodes: readonly string[]
   startsMs: number
   endsMs: number
@@ -88,19 +78,17 @@ export interface PastPreemption {
   tier: Tier
   claimantJobId: string
   victimJobId: string
-  /** The accounts of both. */
   claimant: string
   victim: string
 }
 
-/** All settings of the pool that people may change. */
 export interface PoolSettings extends Settings {
   pool: string
   policy: Policy
   /** A start is committed only if the pool still has this revision. */
   revision: number
   starvationThresholdMs: number
-  /** Limits, in the order in which they are shown. */
+  /** Order of display. */
   rules: readonly LimitRule[]
   /** Keys are accounts; default 1. */
   weights: ReadonlyMap<string, number>
@@ -109,15 +97,12 @@ export interface PoolSettings extends Settings {
 
 export interface LaneState {
   lane: Lane
-  /** Names for messages. */
   userName: string
   team: string | null
-  /** Number of open entries; `first` has the first of them. */
   waiting: number
   first: readonly Waiting[]
 }
 
-/** A start in the past. */
 export interface Served {
   account: string
   amounts: ResourceAmounts
@@ -131,20 +116,15 @@ export interface Snapshot {
   running: readonly Running[]
   holds: readonly Hold[]
   preemptions: readonly PastPreemption[]
-  /** Accounts of the latest starts, the oldest first. */
+  /** The oldest start first. */
   served: readonly Served[]
-  /** Decayed use of accounts until now; empty without a half-life. */
   decayedUse: ReadonlyMap<string, ResourceAmounts>
 }
 
-/**
- * Changes of the pool, in order. Applying one twice changes nothing. `isSpared`: the run ended, and no preemption of
- * it is recorded: a request was withdrawn.
- */
+/** Applying a change twice changes nothing. `isSpared`: the run ended, and no preemption of it is recorded. */
 export type Change =
   | { kind: 'JOINED'; entry: Waiting }
   | { kind: 'LEFT'; jobId: string; laneId: string }
-  /** null: the run does not hold resources any more. */
   | { kind: 'RUN'; runId: string; running: Running | null; isSpared?: boolean }
   | { kind: 'NODES'; nodes: readonly FreeNode[] }
   | { kind: 'SETTINGS'; settings: PoolSettings }
@@ -153,13 +133,11 @@ export interface Start {
   lane: Lane
   entry: Waiting
   placements: readonly Placement[]
-  /** Models of these GPUs. */
   models: readonly string[]
   wonTier: Tier | null
   backfilledOn: string | null
 }
 
-/** Evicted runs, and the hold on their resources. */
 export interface Eviction {
   hold: Hold
   claimant: { jobId: string; account: string }
@@ -174,13 +152,11 @@ export interface Eviction {
 export interface Decisions {
   starts: Start[]
   evictions: Eviction[]
-  /** New drain holds, and jobs whose holds end. */
   holds: { put: Hold[]; drop: string[] }
-  /** Interactive jobs of users who already have one: they end with this message. */
+  /** Interactive jobs of users who already have one. */
   refused: { entry: Waiting; info: string }[]
   /** Lanes whose next entries must be read before the pass continues. */
   needs: string[]
-  /** Number of jobs that were considered. */
   considered: number
   /** When time alone may change a decision; null: never. */
   nextMs: number | null
@@ -192,40 +168,28 @@ export interface Fraction {
   den: bigint
 }
 
-/** The read-only world for the parts of the planner. */
 export interface WorldView {
   readonly nowMs: number
   readonly settings: PoolSettings
-  /**
-   * Nodes minus the amounts of runs. `take` and `giveBack` (placement.ts) change them; a caller that tries something
-   * out restores them.
-   */
+  /** Nodes minus the amounts of runs. A caller that changes them to try something out restores them. */
   readonly nodes: readonly FreeNode[]
   /** Sorted by start. */
   readonly running: ReadonlyMap<string, Running>
   /** Keys are ids of jobs. */
   readonly holds: ReadonlyMap<string, Hold>
   readonly preemptions: readonly PastPreemption[]
-  /** Runs with a placement on the node. */
   runsOn(nodeId: string): Iterable<Running>
-  /**
-   * The largest part of any resource of the pool that the runs of the account hold, divided by its weight, with
-   * `extra` added and `without` removed. Runs whose preemption was requested do not count; the jobs that get their
-   * resources do.
-   */
+  /** The share of the pool that the account holds (accounts.ts), with `extra` added and `without` removed. */
   occupancy(account: string, change?: { extra?: ResourceAmounts; without?: ResourceAmounts }): Fraction
   /**
-   * The job is permanently ahead of the owner of this hold: under PRIORITY only, since shares change with every
-   * start.
+   * The job is permanently ahead of the owner of this hold; under PRIORITY only, since shares change with every start.
    */
   precedes(job: { lane: Lane; entry: Waiting }, holdOf: string): boolean
   /** Under PRIORITY: the given level of the lane is higher than that of the owner of this hold. */
   outranks(lane: Lane, holdOf: string): boolean
-  /** Jobs are ordered by this number: the occupancy, or with a half-life the decayed use of the near future. */
   share(account: string): Fraction
 }
 
-/** The outcome for a job, or the reason that keeps it from starting. */
 export type Verdict =
   | { start: Pick<Start, 'placements' | 'models' | 'wonTier' | 'backfilledOn'> }
   | { start: null; reason: Reason; becomes: 'QUEUED' | 'FAILED' }

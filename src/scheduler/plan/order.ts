@@ -2,34 +2,25 @@ import { type Ceilings, hasModelLimits, type LimitReached, limitReached } from '
 import type { Reason } from '../../domain/reason.ts'
 import type { Accounts } from './accounts.ts'
 import { ClassQueue } from './class-queue.ts'
-import { type ClassOrBand, classesOfBatchJobs, isForGpus } from './classes.ts'
-import { fairShare } from './fair-share.ts'
+import { type ClassOrBand, isForGpus } from './classes.ts'
 import { Heap } from './heap.ts'
 import type { LaneWindow } from './lane-window.ts'
-import type { JobClass, PoolSettings } from './model.ts'
-import { interactivePolicy, type OrderingPolicy } from './policy.ts'
-import { priority } from './priority.ts'
+import { type JobClass, jobClasses, type PoolSettings } from './model.ts'
+import { fairShare, interactivePolicy, type OrderingPolicy, priority } from './policy.ts'
 import type { Touched } from './touched.ts'
 
-/** A head that keeps its class waiting, while it is the first of its class. */
 export interface Closure {
   lane: LaneWindow
   jobId: string
   reason: Reason
   consideredMs: number
-  /** The head waits for machines, not for the part of non-preemptable jobs. */
   forCapacity: boolean
-  /** A step of the next round may open the class. */
   forThisRound: boolean
 }
 
-/** Lots that are not lots of limits. */
 export const lots = { capacity: 'CAPACITY', unsatisfiable: 'UNSATISFIABLE' } as const
 
-const policyOf = (settings: PoolSettings, accounts: Accounts): OrderingPolicy =>
-  settings.policy === 'FAIR_SHARE' ? fairShare(accounts) : priority(settings.starvationThresholdMs)
-
-/** Name of a queue. Jobs of capacity reservations have their own, which no head closes. */
+/** Jobs of capacity reservations have a queue of their own, which no head closes. */
 type QueueName = ClassOrBand | 'RESERVED'
 
 const queueNameOf = ({ class: ofClass, lane }: LaneWindow): QueueName =>
@@ -38,36 +29,30 @@ const queueNameOf = ({ class: ofClass, lane }: LaneWindow): QueueName =>
 /**
  * The order in which jobs are considered. Interactive jobs come first and block no other job. Then comes the first of
  * each class, unless a head closed it: under FAIR_SHARE a head closes its class, under PRIORITY every class of the
- * same machines behind itself, since size must not beat priority. A class stays closed until resources become free.
- * Jobs of a capacity reservation neither close a class nor wait behind one: a head may wait for the very nodes that
- * are reserved for them.
+ * same machines behind itself, since size must not beat priority. Jobs of a capacity reservation neither close a class
+ * nor wait behind one: a head may wait for the very nodes that are reserved for them.
  */
 export class Order {
   readonly closures = new Map<JobClass, Closure>()
   /** Resources changed since the owners of holds were last considered. */
   hasMoved = true
   private weighs = false
-  /** Lanes whose next entries must be read. */
   readonly dry = new Set<LaneWindow>()
   private readonly settings: PoolSettings
   private readonly touched: Touched
   private readonly policy: OrderingPolicy
   private readonly queues: ReadonlyMap<QueueName, ClassQueue>
   private readonly timers = new Heap<LaneWindow>((a, b) => (a.dueMs ?? Infinity) < (b.dueMs ?? Infinity))
-  /** Keys of lots, by the key of the tally that they wait for. */
   private readonly lotsOf = new Map<string, Set<string>>()
 
   constructor(settings: PoolSettings, { accounts, touched }: { accounts: Accounts; touched: Touched }) {
     this.settings = settings
     this.touched = touched
-    this.policy = policyOf(settings, accounts)
-    const ordered = (['RESERVED', ...classesOfBatchJobs] as const).map(
-      (name) => [name, new ClassQueue(this.policy)] as const,
-    )
+    this.policy = settings.policy === 'FAIR_SHARE' ? fairShare(accounts) : priority(settings.starvationThresholdMs)
+    const ordered = (['RESERVED', ...jobClasses] as const).map((name) => [name, new ClassQueue(this.policy)] as const)
     this.queues = new Map<QueueName, ClassQueue>([['INTERACTIVE', new ClassQueue(interactivePolicy)], ...ordered])
   }
 
-  /** Puts the lane at the position of its present head. */
   put(lane: LaneWindow, nowMs: number): void {
     this.touched.lane(lane)
     if (lane.dry) this.dry.add(lane)
@@ -87,7 +72,6 @@ export class Order {
     this.queueOf(lane).remove(lane)
   }
 
-  /** Raises heads that are due. */
   age(nowMs: number): LaneWindow[] {
     const risen: LaneWindow[] = []
     for (;;) {
@@ -110,7 +94,7 @@ export class Order {
     const interactive = this.queues.get('INTERACTIVE')?.first
     if (interactive) return interactive
     const reserved = this.queues.get('RESERVED')?.first
-    const open = [...classesOfBatchJobs.flatMap((name) => this.openFirst(name) ?? []), ...(reserved ? [reserved] : [])]
+    const open = [...jobClasses.flatMap((name) => this.openFirst(name) ?? []), ...(reserved ? [reserved] : [])]
     return open.reduce<LaneWindow | undefined>((a, b) => (a && this.policy.compare(a, b) <= 0 ? a : b), undefined)
   }
 
@@ -119,19 +103,18 @@ export class Order {
     return (a.class === 'INTERACTIVE' ? interactivePolicy : this.policy).compare(a, b) < 0
   }
 
-  /** The head ahead of this lane that closes its class. */
   closedBy(lane: LaneWindow): Closure | undefined {
     if (lane.class === 'INTERACTIVE' || lane.lane.reservationId !== null) return undefined
-    const closures = classesOfBatchJobs.flatMap((name) => this.closureFor(name, lane) ?? [])
+    const closures = jobClasses.flatMap((name) => this.closureFor(name, lane) ?? [])
     return closures.find(({ lane: closing }) => closing !== lane && this.policy.compare(closing, lane) < 0)
   }
 
-  /** Lanes of a higher level behind a head that waiting raised, under PRIORITY, in order. */
+  /** Under PRIORITY: lanes of a higher level behind a head that waiting raised, in order. */
   outranking(): LaneWindow[] {
     if (this.settings.policy !== 'PRIORITY') return []
     const raised = [...this.closures.values()].filter(({ lane }) => lane.effective > lane.lane.priority)
     if (raised.every(({ forCapacity }) => !forCapacity)) return []
-    const behind = classesOfBatchJobs.flatMap((name) => [...(this.queues.get(name)?.lanes ?? [])])
+    const behind = jobClasses.flatMap((name) => [...(this.queues.get(name)?.lanes ?? [])])
     return behind
       .filter(
         (lane) => !this.isParked(lane) && lane.lane.priority > (this.closedBy(lane)?.lane.lane.priority ?? Infinity),
@@ -139,11 +122,6 @@ export class Order {
       .toSorted((a, b) => this.policy.compare(a, b))
   }
 
-  close(jobClass: JobClass, closure: Closure): void {
-    this.closures.set(jobClass, closure)
-  }
-
-  /** Begins a round. */
   reopen(): void {
     if (this.weighs) this.release(lots.capacity)
     this.weighs = false
@@ -156,12 +134,10 @@ export class Order {
     this.queueOf(lane).park(lane, lot)
   }
 
-  /** Marks lanes that were parked or released since the last call, for readers. */
   touchSwitched(): void {
     for (const queue of this.queues.values()) for (const lane of queue.switched()) this.touched.lane(lane)
   }
 
-  /** A lot that sleeps keeps the lane from starting. */
   isParked(lane: LaneWindow): boolean {
     return this.queueOf(lane).sleeps(lane)
   }
@@ -187,10 +163,7 @@ export class Order {
     }
   }
 
-  /**
-   * Resources were taken: a head that a limit or the part of non-preemptable jobs now stops no longer closes its
-   * class.
-   */
+  /** A head that a limit or the part of non-preemptable jobs now stops no longer closes its class. */
   taken({ ceilings, isPart }: { ceilings: Ceilings; isPart: boolean }): void {
     const ofModels = hasModelLimits(ceilings)
     for (const [name, { forCapacity, lane }] of this.closures) {
@@ -202,7 +175,7 @@ export class Order {
     this.hasMoved = true
   }
 
-  /** Preemption may help jobs that wait for machines now: the next round considers each of them. */
+  /** Preemption may help jobs now: the next round considers each of them. */
   weighAgain(): void {
     this.weighs = true
     for (const closure of this.closures.values()) if (closure.forCapacity) closure.forThisRound = true
@@ -212,7 +185,7 @@ export class Order {
     for (const queue of this.queues.values()) for (const lane of queue.release(lot)) this.touched.lane(lane)
   }
 
-  /** Changes the use of an account and moves its lanes in the order. */
+  /** Changes the use of an account, which moves its lanes in the order. */
   moving<T>(account: string, change: () => T): T {
     this.touched.account(account)
     const moves = [...this.queues.values()].map((queue) => queue.setAside(account))
@@ -223,10 +196,9 @@ export class Order {
 
   private openFirst(name: JobClass): LaneWindow | undefined {
     const lane = this.queues.get(name)?.first
-    return lane && classesOfBatchJobs.every((other) => !this.closureFor(other, lane)) ? lane : undefined
+    return lane && jobClasses.every((other) => !this.closureFor(other, lane)) ? lane : undefined
   }
 
-  /** The closure of the class, if it concerns the lane. */
   private closureFor(name: JobClass, lane: LaneWindow): Closure | undefined {
     const closure = this.closures.get(name)
     if (!closure || this.queues.get(name)?.first !== closure.lane || closure.lane.head?.jobId !== closure.jobId)

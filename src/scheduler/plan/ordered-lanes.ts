@@ -7,10 +7,7 @@ interface Group {
   lanes: Heap<LaneWindow>
 }
 
-/**
- * Lanes in the order of the policy, in two levels: when the use of an account changes, its group moves as a whole,
- * however many lanes it has.
- */
+/** Lanes in the order of the policy, in two levels: when the use of an account changes, its group moves as a whole. */
 export class OrderedLanes {
   private readonly policy: OrderingPolicy
   private readonly groups: Heap<Group>
@@ -33,7 +30,6 @@ export class OrderedLanes {
     return this.groups.all().flatMap(({ lanes }) => [...lanes.all()])
   }
 
-  /** Adds the lane, or moves it after its order changed. */
   put(lane: LaneWindow): void {
     const name = this.policy.groupOf(lane)
     const group = this.byName.get(name) ?? { name, lanes: new Heap((a, b) => this.policy.compare(a, b) < 0) }
@@ -53,7 +49,6 @@ export class OrderedLanes {
     }
   }
 
-  /** Moves a group whose use has changed. */
   move(name: string): void {
     const group = this.byName.get(name)
     if (group) this.groups.put(group)

@@ -11,9 +11,8 @@ import { lookAgainMs, soonest } from './timing.ts'
 
 /**
  * One round starts the first job in order that may start, until no such job is left or `startsMax` jobs started. It
- * ends early at a lane whose next entries must be read (`needs`), since one of them may be first. Findings about the
- * other lanes (parked, or closing their class) last until their cause changes: a round without changes considers no
- * job.
+ * ends early at a lane whose next entries must be read (`needs`), since one of them may be first. A round without
+ * changes considers no job, because findings last.
  */
 export function planPass(planned: Planned, { startsMax }: { startsMax: number }): Decisions {
   const round = newRound(planned, false)
@@ -66,16 +65,13 @@ function settle(round: Round, job: QueuedJob, outcome: Consideration): void {
       else ledger.refuse(decisions, job, outcome.info)
       return
     case 'limited':
-      if (giveUpHold(round, job)) return
-      parkOnLimit(state, window, outcome)
+      if (!giveUpHold(round, job)) parkOnLimit(state, window, outcome)
       return
     case 'unsatisfiable':
-      if (giveUpHold(round, job)) return
-      park(state, window, { lot: lots.unsatisfiable, reason: outcome.reason })
+      if (!giveUpHold(round, job)) park(state, window, { lot: lots.unsatisfiable, reason: outcome.reason })
       return
     case 'waiting':
-      if (giveUpHold(round, job)) return
-      park(state, window, { lot: lots.capacity, reason: outcome.reason })
+      if (!giveUpHold(round, job)) park(state, window, { lot: lots.capacity, reason: outcome.reason })
       return
     case 'part':
     case 'capacity':
@@ -97,8 +93,8 @@ function start({ state, ledger, decisions }: Round, job: QueuedJob, given: Omit<
 }
 
 /**
- * Drops the hold of a job that may not start now, so that it does not block the pool. Victims without a signal are
- * spared. true: the job is considered again, since it may start without the hold.
+ * Drops the hold of a job that may not start now; victims without a signal are spared. true: the job is considered
+ * again, since it may start without the hold.
  */
 function giveUpHold({ state, ledger, decisions }: Round, { entry: { jobId } }: QueuedJob): boolean {
   // The next round drops a hold of this round.
@@ -111,6 +107,6 @@ function giveUpHold({ state, ledger, decisions }: Round, { entry: { jobId } }: Q
 function dropOverHolds({ state, ledger, decisions }: Round): void {
   const over = new Set(state.overHolds)
   for (const [jobId, hold] of state.holds)
-    if (hold.kind === 'PREEMPTION' && isVoid(state, hold, state.machines.ownerOf(jobId))) over.add(jobId)
+    if (hold.kind === 'PREEMPTION' && isVoid(state, hold, state.machines.owners.get(jobId))) over.add(jobId)
   for (const jobId of over) ledger.dropHold(decisions, jobId)
 }

@@ -4,9 +4,8 @@ import { planPass } from './plan.ts'
 import { buildWorld, type World } from './world.ts'
 
 /**
- * Plays a pool forward: the planner decides over a copy, time jumps to the next event, and runs end by `runMs`. No
- * job joins from outside and no gate opens. An evicted job ends after the grace period and is queued again if it may
- * be.
+ * Plays a pool forward: the planner decides over a copy, time jumps to the next event, and runs end by `runMs`. No job
+ * joins from outside. An evicted job ends after the grace period and is queued again if it may be.
  */
 export interface Play {
   /** Remaining run time; null: without a known end. */
@@ -20,12 +19,11 @@ interface Ending {
   running: Running
 }
 
-/** A round of the planner, or a jump to the next event. */
 const stepsMax = 50_000
 const startsPerRound = 10
 const runsPerStep = 500
 
-/** Yields after each step, so that a caller can pause or stop it, and fills the map with the starts of jobs. */
+/** Yields after each step, and fills the map with the starts of jobs. */
 export function* playForward(snapshot: Snapshot, how: Play, startsAt: Map<string, number>): Generator<void, void> {
   const playing = new Playing(yield* buildWorld(snapshot), how, startsAt)
   for (const [at, running] of snapshot.running.entries()) {
@@ -55,7 +53,6 @@ class Playing {
     this.nowMs = Math.ceil(world.state.nowMs)
   }
 
-  /** Adds a run from before the play. */
   goOn(running: Running): void {
     const { jobId, leaving, startedMs } = running
     const ranMs = Math.max(0, this.nowMs - (startedMs ?? this.nowMs))
@@ -90,7 +87,6 @@ class Playing {
     this.endings.put(ending)
   }
 
-  /** Applies the decisions as committed changes. */
   private follow({ starts, evictions, refused }: Decisions): void {
     const changes: Change[] = []
     for (const { entry } of starts) {
@@ -110,7 +106,7 @@ class Playing {
     this.hear(changes)
   }
 
-  /** Puts the job before the others of its lane, which were submitted later. */
+  /** The job comes before the others of its lane, which were submitted later. */
   private queueAgain({ lane, jobId, runId, run }: Running): void {
     if (!lane.restartable) return
     const sequence = Number.MIN_SAFE_INTEGER + ++this.requeued

@@ -9,15 +9,12 @@ import { type Eviction, type Fraction, type JobClass, type Running, tiers, type 
 import { type Claiming, compareVictims, type PreemptionRule, rulesFor } from './victims.ts'
 
 /**
- * Chooses the runs to evict for a job without a placement. The rules (victims.ts) are tried in turn. Each removes
- * runs until all copies of the job fit, spares the runs that need not leave, the last removed first, and checks each
- * of the rest once more. If the job does not fit without all of them, no run is evicted.
- *
- * A run that was evicted before does not count in the shares, but its resources are held and not free. The world is
- * restored afterwards; the ledger changes it when the plan is entered.
+ * Chooses the runs to evict for a job without a placement. The rules (victims.ts) are tried in turn. Each removes runs
+ * until all copies of the job fit, then spares the runs that need not leave, the last removed first. A run that was
+ * evicted before does not count in the shares, but its resources are held and not free. The world is restored
+ * afterwards.
  */
 
-/** The job that needs room. */
 export interface Claimant extends Claim {
   class: JobClass | 'INTERACTIVE'
 }
@@ -40,10 +37,9 @@ export function evictionFor(world: WorldView, claimant: Claimant): EvictionPlan 
   return null
 }
 
-/** Period of the eviction budget. */
 export const budgetMs = 60_000
 
-/** A job that needs more victims than a whole budget gets them after a minute without evictions. */
+/** A job may exceed the budget after a minute without evictions. */
 function withinBudget({ settings, preemptions, nowMs }: WorldView, more: number): boolean {
   const max = settings.maxPreemptionsPerMinute
   if (max === null) return true
@@ -57,11 +53,10 @@ interface Attempt {
   rule: PreemptionRule
   claiming: Claiming
   clearing: Clearing
-  /** All runs that the rule allows. */
   eager: readonly Running[]
 }
 
-/** Checks groups first: often a group of thousands has no run that may be evicted. */
+/** Groups first: often a group of thousands has no run that may be evicted. */
 function eagerFor(world: WorldView, rule: PreemptionRule): Running[] {
   const eager = new Map<string, boolean>()
   const isEager = (group: string) => {
@@ -92,7 +87,7 @@ function tryRule(world: WorldView, attempt: Attempt): EvictionPlan | null {
   }
 }
 
-/** Runs on nodes that would fit the job without all candidates. Empty if even that is not enough. */
+/** Runs on nodes that would fit the job without all candidates. */
 function candidatesFor({ clearing, eager }: Attempt): Running[] {
   if (clearing.fits) return []
   clearing.removeAll(eager)
@@ -108,15 +103,12 @@ interface Group {
   eagerness: Fraction
 }
 
-/**
- * Removes runs from the best group until the job fits, then spares those that need not leave; null: the job never
- * fits.
- */
+/** Removes runs from the best group until the job fits; null: it never fits. */
 function takeInOrder({ rule, clearing }: Attempt, candidates: readonly Running[]): Running[] | null {
   const groups = new Heap<Group>((a, b) => (compareFractions(a.eagerness, b.eagerness) || compareNext(b, a)) > 0)
   for (const [name, members] of Map.groupBy(candidates, rule.groupOf)) {
     const eagerness = rule.eagerness(name, none)
-    // The sort is stable: of runs that started together, the last one is evicted first.
+    // Stable: of runs that started together, the last one is evicted first.
     const waiting = members.toSorted((a, b) => compareVictims(b, a))
     if (eagerness) groups.put({ name, waiting, lost: none, eagerness })
   }
@@ -138,7 +130,6 @@ function takeInOrder({ rule, clearing }: Attempt, candidates: readonly Running[]
   return spare(clearing, taken)
 }
 
-/** Compares equal groups by the next run to evict. */
 function compareNext(a: Group, b: Group): number {
   const [first, second] = [a.waiting.at(-1), b.waiting.at(-1)]
   return (first && second && compareVictims(first, second)) || (a.name < b.name ? -1 : 1)
@@ -162,43 +153,28 @@ function spare(clearing: Clearing, taken: readonly Running[]): Running[] {
 
 // ── the plan ──
 
-interface Chosen {
-  placements: Placement[]
-  leaving: readonly Running[]
-}
-
 /** The plan with the actual placements: an exclusive job gets more than it requests. null: the rule forbids it. */
-function settled(world: WorldView, { rule, claiming }: Attempt, { placements, leaving }: Chosen): EvictionPlan | null {
+function settled(
+  world: WorldView,
+  { rule, claiming }: Attempt,
+  { placements, leaving }: { placements: Placement[]; leaving: readonly Running[] },
+): EvictionPlan | null {
   const asked = sumAmounts(placements)
   const final = rule.tier === tiers.strict ? (rulesFor(world, { ...claiming, asked })[0] ?? rule) : rule
+  const share = (...of: Parameters<WorldView['occupancy']>) => toNumber(world.occupancy(...of))
   const { account } = claiming.lane
-  const claimant: [number, number] = [
-    toNumber(world.occupancy(account)),
-    toNumber(world.occupancy(account, { extra: asked })),
-  ]
+  const claimant: [number, number] = [share(account), share(account, { extra: asked })]
   const lost = new Map<string, ResourceAmounts>()
-  const victims = leaving.map((running) => {
+  const victims: EvictionPlan['victims'][number][] = []
+  for (const running of leaving) {
     const group = final.groupOf(running)
     const before = lost.get(group) ?? none
+    if (final.eagerness(group, before) === null) return null
     const after = added(before, sumAmounts(running.placements), 1)
     lost.set(group, after)
-    const isAllowed = final.eagerness(group, before) !== null
-    return {
-      running,
-      tier: rule.tier,
-      shares: { claimant, victim: sharesOf(world, running, { before, after }) },
-      isAllowed,
-    }
-  })
-  if (victims.some(({ isAllowed }) => !isAllowed)) return null
-  return { placements, victims: victims.map(({ isAllowed: _, ...victim }) => victim) }
-}
-
-function sharesOf(
-  world: WorldView,
-  { lane }: Running,
-  { before, after }: { before: ResourceAmounts; after: ResourceAmounts },
-): [number, number] {
-  const share = (without: ResourceAmounts) => toNumber(world.occupancy(lane.account, { without }))
-  return [share(before), share(after)]
+    const owner = running.lane.account
+    const victim: [number, number] = [share(owner, { without: before }), share(owner, { without: after })]
+    victims.push({ running, tier: rule.tier, shares: { claimant, victim } })
+  }
+  return { placements, victims }
 }

@@ -20,18 +20,14 @@ import type { WorldView } from './model.ts'
 import { nodesFor } from './reservations.ts'
 
 /**
- * Limits of GPU models. A device of a model that the job may not use is invisible to it, so it gets another model or
- * waits for one. Only if the job would not fit on empty machines, its reason is the limit, so the reason does not
- * depend on the moment.
- *
- * A job that takes whole nodes counts all devices of a node, so limits of all GPUs are checked here as well.
+ * Limits of GPU models. A device of a model that the job may not use is invisible to it. Only if the job would not fit
+ * on empty machines, its reason is the limit, so the reason does not depend on the moment. A job that takes whole
+ * nodes counts all devices of a node, so limits of all GPUs are checked here as well.
  */
 
 export interface Ration {
-  /** Models that are used up by limits, as limits spell them. */
   full: readonly string[]
   budget?: PlaceOptions['budget']
-  /** A job that takes whole nodes may have all devices of this node. */
   takesWhole?: (node: FreeNode) => boolean
 }
 
@@ -42,7 +38,6 @@ interface Known extends Pick<WorldView, 'nodes' | 'settings'> {
 
 export const unlimited: Ration = { full: [] }
 
-/** The part of a node that a job may use on an empty pool. */
 export type View = (node: FreeNode) => FreeNode | null
 
 export function computeRation(pool: Known, { lane: { shape }, counted }: LaneWindow): Ration {
@@ -74,11 +69,9 @@ function remembering<T>(find: (key: string) => T): (key: string) => T {
   }
 }
 
-/** Limits allow the job these devices now. */
 export const allows = (pool: Known, { budget }: Ration, placements: readonly Placement[]): boolean =>
   budget?.()(pool.machines.modelsOf(placements)) !== false
 
-/** The limit that keeps the job from empty machines on which it would fit. */
 export function limitBehindRation(pool: Known, window: LaneWindow): LimitReached | null {
   const { shape } = window.lane
   const ration = computeRation(pool, window)
@@ -90,7 +83,6 @@ export function limitBehindRation(pool: Known, window: LaneWindow): LimitReached
   return (over ?? listFullModels(pool.ceilings, window.counted, shape.gpu)[0])?.limit ?? null
 }
 
-/** The view without forbidden devices, and the budget of the others. */
 export function within(
   { full, budget, takesWhole }: Ration,
   view: View,

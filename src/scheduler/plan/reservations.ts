@@ -6,13 +6,12 @@ import type { Reservation, WorldView } from './model.ts'
 
 /**
  * Capacity reservations keep nodes for the jobs of a project during a window. Their jobs wait for the window and run
- * only on those nodes. Other jobs use them only before the window, and only if they end before it
- * (domain/machines/reservation-window.ts). Jobs of a reservation neither block a class nor wait behind one.
+ * only on those nodes. Other jobs use them only if they end before it (domain/machines/reservation-window.ts).
  */
 
 type World = Pick<WorldView, 'nowMs' | 'settings'>
 
-/** Why reservations keep the jobs of the lane from starting now, and until when; null: they do not. */
+/** The reason that keeps the jobs of the lane from starting now, and its end; null: they may start. */
 export function reservationGate(world: World, lane: Lane): { reason: Reason; untilMs: number | null } | null {
   if (lane.reservationId === null) return null
   const reservation = reservationOf(world, lane.reservationId)
@@ -27,22 +26,21 @@ export function reservationGate(world: World, lane: Lane): { reason: Reason; unt
   }
 }
 
-/** Nodes that reservations allow the jobs of the lane now; null: all. */
+/** Nodes that the lane may use now; null: all. */
 export function reservedNodes(world: World, lane: Lane): ((node: FreeNode) => boolean) | null {
   const { nowMs, settings } = world
-  const own = lane.reservationId === null ? undefined : reservationOf(world, lane.reservationId)
   if (lane.reservationId !== null) {
-    const mine = new Set(own?.nodes)
+    const mine = new Set(reservationOf(world, lane.reservationId)?.nodes)
     return ({ name }) => mine.has(name)
   }
   const closed = closedNodes(settings.reservations, { atMs: nowMs, runSeconds: lane.runSeconds })
   return closed.size === 0 ? null : ({ name }) => !closed.has(name)
 }
 
-/** Nodes that reservations allow the jobs of the lane at any time. */
+/** Nodes that the lane may use at any time. */
 export function nodesFor(world: Pick<WorldView, 'nodes' | 'settings'>, lane: Lane): readonly FreeNode[] {
   if (lane.reservationId === null) return world.nodes
-  const own = world.settings.reservations.find(({ id }) => id === lane.reservationId)
+  const own = reservationOf(world, lane.reservationId)
   return world.nodes.filter(({ name }) => own?.nodes.includes(name))
 }
 
@@ -52,5 +50,5 @@ export function nextWindowMs({ nowMs, settings }: World): number | null {
   return moments.length > 0 ? Math.min(...moments) : null
 }
 
-const reservationOf = ({ settings }: World, id: string): Reservation | undefined =>
+const reservationOf = ({ settings }: Pick<World, 'settings'>, id: string): Reservation | undefined =>
   settings.reservations.find((reservation) => reservation.id === id)

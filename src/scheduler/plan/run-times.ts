@@ -1,26 +1,20 @@
 /**
  * Run times for the forecast. A job with enough earlier runs of its kind runs as long as one of them; any other runs
- * until its limit, or without end.
- *
- * A draw is a function of the job and the number of the play, so two forecasts of the same queue agree.
+ * until its limit, or without end. A draw is a function of the job and the number of the play, so two forecasts of the
+ * same queue agree.
  */
 export interface RunTime {
-  /** Earlier runs of the same kind are comparable. */
   kind: string
-  /** Run times in milliseconds; at most `historyMax`. */
   history: readonly number[]
-  /** Maximum run time; null: unlimited. */
   limitMs: number | null
 }
 
-/** Maximum runs of a history: the latest. */
 export const historyMax = 20
 /** The limit is a better estimate than fewer runs. */
 const historyMin = 3
 
 export const hasHistory = ({ history }: RunTime): boolean => history.length >= historyMin
 
-/** Draws for one play. */
 export class Draws {
   private readonly play: number
   private readonly samples = new Map<string, readonly number[]>()

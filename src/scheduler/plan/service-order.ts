@@ -1,12 +1,11 @@
 /**
  * Turns of accounts with equal shares: the account that was served longest ago is first. Each start moves its account
  * back by the size of the job over the weight of the account. So accounts get equal parts also with jobs of different
- * sizes, and an account of weight 2 gets twice as much. An idle account saves up at most the largest start.
+ * sizes. An idle account saves up at most the largest start.
  */
 interface Served {
-  /** The turn after the last start: the sum of sizes over weights since the first known start. */
+  /** The turn after the last start. */
   turn: number
-  /** The number of the last start. */
   start: number
 }
 
@@ -24,14 +23,11 @@ export class ServiceOrder {
     return one.turn - other.turn || one.start - other.start
   }
 
-  /** Served accounts, the one served longest ago first. */
   get accounts(): string[] {
     return [...this.served.keys()].toSorted((a, b) => this.compare(a, b))
   }
 
-  /**
-   * Counts a start of this part of the pool; returns the function that undoes it unless the account was served since.
-   */
+  /** Returns the function that undoes the start, unless the account was served since. */
   serve(account: string, { size, weight }: { size: number; weight: number }): () => void {
     const before = { served: this.served.get(account), turn: this.turn, starts: this.starts }
     this.largest = Math.max(this.largest, size)

@@ -26,10 +26,9 @@ import { Touched } from './touched.ts'
 import { isPreemptable, ripeMs } from './victims.ts'
 
 /**
- * The state of a pool: loaded once, then changed by changes (hearing.ts) and decisions (ledger.ts).
- *
- * The parts must agree: machines, holds, shares, lanes, their order, and the rows for readers. Each method changes
- * one fact in all parts, so callers need not know them.
+ * The state of a pool: loaded once, then changed by changes (hearing.ts) and decisions (ledger.ts). Each method
+ * changes one fact in all parts (machines, holds, shares, lanes, order, rows for readers), so callers need not know
+ * them.
  */
 export class PoolState implements WorldView {
   nowMs: number
@@ -37,12 +36,9 @@ export class PoolState implements WorldView {
   order: Order
   readonly machines = new Machines()
   readonly lanes = new LanesByAccount()
-  /** Rows that readers must see again. */
   readonly touched = new Touched()
   preemptions: readonly PastPreemption[]
-  /** Jobs that left the queue; their holds are over. */
   readonly left = new Set<string>()
-  /** When time may open a closed class. */
   lookAgainMs: number | null = null
 
   constructor(snapshot: Snapshot) {
@@ -60,7 +56,7 @@ export class PoolState implements WorldView {
     this.order = orderOf(this)
   }
 
-  /** Adds runs, holds and lanes; yields now and then, so that a caller can pause. */
+  /** Yields now and then, so that a caller can pause. */
   *fill({ running, lanes, holds }: Pick<Snapshot, 'running' | 'lanes' | 'holds'>): Generator<void, void> {
     for (const [at, run] of running.entries()) {
       this.machines.add(run)
@@ -76,7 +72,7 @@ export class PoolState implements WorldView {
     }
   }
 
-  /** A snapshot of this state. Entries and runs are shared: they never change. */
+  /** Entries and runs are shared: they never change. */
   get copy(): Snapshot {
     const { accounts } = this.machines
     return {
@@ -120,7 +116,7 @@ export class PoolState implements WorldView {
   }
 
   precedes({ lane, entry }: Pick<Claim, 'lane' | 'entry'>, holdOf: string): boolean {
-    const owner = this.lanes.get(this.machines.ownerOf(holdOf)?.id ?? '')
+    const owner = this.lanes.get(this.machines.owners.get(holdOf)?.id ?? '')
     const other = owner?.find(holdOf)
     if (this.settings.policy !== 'PRIORITY' || !owner || !other) return false
     if (lane.interactive !== owner.lane.interactive) return lane.interactive
@@ -128,14 +124,14 @@ export class PoolState implements WorldView {
     return ahead > 0 || (ahead === 0 && compareEntries(entry, other) < 0)
   }
 
-  /** The priority of the job, raised by its own wait, independent of the head of its lane. */
+  /** Independent of the head of its lane. */
   private priorityOf({ priority: band, overridden }: Lane, { sinceMs }: Waiting): number {
     const thresholdMs = this.settings.starvationThresholdMs
     return effectivePriority({ band, overridden, open: true, sinceMs }, { nowMs: this.nowMs, thresholdMs })
   }
 
   outranks({ priority }: Lane, holdOf: string): boolean {
-    const owner = this.machines.ownerOf(holdOf)
+    const owner = this.machines.owners.get(holdOf)
     return this.settings.policy === 'PRIORITY' && owner !== undefined && priority > owner.priority
   }
 
@@ -151,7 +147,6 @@ export class PoolState implements WorldView {
     return window
   }
 
-  /** The head of the lane may have changed. */
   reorder(laneId: string): void {
     const window = this.lanes.get(laneId)
     if (window) this.order.put(window, this.nowMs)
@@ -171,7 +166,7 @@ export class PoolState implements WorldView {
     this.tookResources(run)
   }
 
-  /** Starts the run and serves its account. Returns the function that undoes the turn after the end of the run. */
+  /** Serves the account, too. Returns the function that undoes its turn after the end of the run. */
   startRun(run: Running): () => void {
     const { account } = run.lane
     const { accounts } = this.machines
@@ -194,7 +189,7 @@ export class PoolState implements WorldView {
     if (run) this.order.freed(this.order.moving(run.lane.account, () => this.machines.remove(run)))
   }
 
-  /** Replaces the run; its placement stays. */
+  /** The placement stays. */
   replaceRun(known: Running | undefined, running: Running): void {
     this.order.moving(running.lane.account, () => {
       if (known) this.machines.replace(known, running)
@@ -206,7 +201,6 @@ export class PoolState implements WorldView {
       this.weigh()
   }
 
-  /** The backend of these runs chose other nodes than the planner. */
   moveRuns(moves: readonly RunMove[]): void {
     if (moves.length === 0) return
     const accounts = new Set(moves.map(({ running }) => running.lane.account))
@@ -218,7 +212,6 @@ export class PoolState implements WorldView {
     this.order.freed([])
   }
 
-  /** A preemption may help a head now: the next round considers it. */
   private weigh(): void {
     this.order.hasMoved = true
     const { policy, preemptLowerPriority } = this.settings
@@ -233,26 +226,22 @@ export class PoolState implements WorldView {
   }
 
   dropHold(jobId: string): Hold | undefined {
-    const lane = this.machines.ownerOf(jobId)
+    const lane = this.machines.owners.get(jobId)
     const hold = this.order.moving(lane?.account ?? '', () => this.machines.dropHold(jobId))
     if (hold) this.order.freed([])
     return hold
   }
 
-  /** Jobs with a hold that do not wait any more. */
   get overHolds(): string[] {
     return [...this.left].filter((jobId) => this.holds.has(jobId))
   }
 
-  /**
-   * Owners of holds, if resources changed since the last call: they start regardless of the order and of closed
-   * classes.
-   */
+  /** Owners of holds, if resources changed since the last call: they start regardless of the order. */
   takeOwnersDue(): QueuedJob[] {
     if (!this.order.hasMoved) return []
     this.order.hasMoved = false
     return [...this.holds.keys()].flatMap((jobId) => {
-      const window = this.lanes.get(this.machines.ownerOf(jobId)?.id ?? '')
+      const window = this.lanes.get(this.machines.owners.get(jobId)?.id ?? '')
       const entry = window?.find(jobId)
       return window && entry ? [{ window, entry }] : []
     })
@@ -273,7 +262,6 @@ export class PoolState implements WorldView {
     this.rebuild()
   }
 
-  /** Raises heads that waited long enough, and opens classes that time kept closed. */
   age(): void {
     const { accounts } = this.machines
     accounts.past.nowMs = this.nowMs
@@ -286,7 +274,6 @@ export class PoolState implements WorldView {
       this.preemptions = this.preemptions.filter(({ atMs }) => atMs >= sinceMs)
   }
 
-  /** Considers every lane again. */
   private rebuild(): void {
     this.touched.everything()
     this.order = orderOf(this)
@@ -294,7 +281,6 @@ export class PoolState implements WorldView {
   }
 }
 
-/** Runs or lanes per step. */
 const entriesPerStep = 250
 
 const orderOf = ({ settings, machines: { accounts }, touched }: PoolState) => new Order(settings, { accounts, touched })

@@ -5,7 +5,7 @@ import { nextWindowMs } from './reservations.ts'
 import type { PoolState } from './state.ts'
 import { ripeMs } from './victims.ts'
 
-/** When time may open a closed class: jobs that wait for machines are considered again then. null: never. */
+/** When time may open a closed class; null: never. */
 export function lookAgainMs(state: PoolState): number | null {
   const moments = [nextWindowMs(state), state.machines.nextTryMs, ...drains(state), ...preemptions(state)]
   return soonest(moments.filter((moment) => moment !== null && moment > state.nowMs))
@@ -26,7 +26,6 @@ function drains(state: PoolState): (number | null)[] {
   return [...due, ...overdue]
 }
 
-/** Moments at which further runs may be preempted, if jobs wait. */
 function preemptions({ lanes, machines, preemptions: past, settings, nowMs }: PoolState): number[] {
   if (lanes.size === 0 || machines.preemptable === 0) return []
   const { rotationQuantumMs, minRunBeforePreemptMs, maxPreemptionsPerMinute } = settings

@@ -1,9 +1,6 @@
 import type { LaneWindow } from './lane-window.ts'
 
-/**
- * Names of rows that may differ from those that readers see, including removed ones. Before the first call, and after
- * a change of every lane, all rows may differ.
- */
+/** Rows that may differ from those that readers see, including removed ones; at first all rows. */
 export class Touched {
   private isAll = true
   private lanes = new Set<string>()

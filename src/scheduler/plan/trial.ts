@@ -1,39 +1,36 @@
 import { blockedBy, makeReason, type Reason } from '../../domain/reason.ts'
 import { considerJob, waitingForPreemption } from './consider.ts'
 import { LaneWindow } from './lane-window.ts'
-import type { Decisions, LaneState, Verdict, Waiting } from './model.ts'
+import type { LaneState, Verdict, Waiting } from './model.ts'
 import { rehearse } from './plan.ts'
 import type { Planned } from './round.ts'
 import type { PoolState } from './state.ts'
 
-/** A job that is not stored, considered at its position in line. */
 export interface Candidate extends Omit<LaneState, 'waiting' | 'first'> {
   entry: Waiting
 }
 
-/** Maximum starts of a trial; beyond it the result is that the job waits for other jobs. */
 const startsMax = 1_000
 
 /**
- * The outcome for the job at its position now: the jobs before it are started, it is considered, and everything is
- * undone. A job that could only be handed over early waits.
+ * The outcome for a job at its position: the jobs before it are started, it is considered, and everything is undone. A
+ * job that could only be handed over early waits.
  */
 export function tryOut({ state, ledger }: Planned, { entry, ...of }: Candidate): Verdict {
   const window = new LaneWindow(of)
   window.load(1, [entry])
   const decisions = rehearse({ state, ledger }, { startsMax, before: window })
-  const verdict = isUndecided(decisions) ? othersAhead(decisions) : verdictOn(state, window, entry)
+  const { needs, starts } = decisions
+  const isBeyond = needs.length > 0 || starts.length === startsMax
+  const verdict = isBeyond ? waits(moreAhead(starts.length)) : verdictOn(state, window, entry)
   ledger.undo(decisions)
   // Findings about other jobs were true only in the undone round.
   if (decisions.considered > 0) state.order.freed([])
   return verdict
 }
 
-const isUndecided = ({ needs, starts }: Decisions) => needs.length > 0 || starts.length === startsMax
-
-/** The job's position is beyond the known part of the lanes. */
-const othersAhead = ({ starts }: Decisions): Verdict =>
-  waits(makeReason('CLASS_BLOCKED', `More than ${starts.length} jobs that can start are ahead`))
+/** The job is beyond the known part of the lanes. */
+const moreAhead = (starts: number) => makeReason('CLASS_BLOCKED', `More than ${starts} jobs that can start are ahead`)
 
 function verdictOn(state: PoolState, window: LaneWindow, entry: Waiting): Verdict {
   const ahead = state.order.closedBy(window)

@@ -5,27 +5,24 @@ import { compareFractions } from './fractions.ts'
 import { type Fraction, type Running, type Tier, tiers, type WorldView } from './model.ts'
 
 /**
- * Rules of preemption: which runs may be evicted for a job, and in which order. A rule sorts candidates into groups
- * (accounts or levels) and ranks each group by its losses so far: the best group loses a run first. Inside a group,
- * runs on the nodes of a hold come first, then the run that started last.
+ * Rules of preemption. A rule sorts candidates into groups (accounts or levels) and ranks each group by its losses so
+ * far: the best group loses a run first. Inside a group, runs on the nodes of a hold come first, then the run that
+ * started last.
  */
 
 export interface PreemptionRule {
   tier: Tier
   mayLeave(running: Running): boolean
   groupOf(running: Running): string
-  /** null: a group with these losses loses no more runs. */
   eagerness(group: string, lost: ResourceAmounts): Fraction | null
 }
 
 export interface Claiming {
   lane: Lane
   jobId: string
-  /** Amounts of all copies together. */
   asked: ResourceAmounts
 }
 
-/** Sorted: the first rule is tried first. */
 export function rulesFor(world: WorldView, claiming: Claiming): PreemptionRule[] {
   const { settings } = world
   if (claiming.lane.interactive) return interactive(world, claiming)
@@ -34,7 +31,6 @@ export function rulesFor(world: WorldView, claiming: Claiming): PreemptionRule[]
   return [strict(world, claiming, past), ...(settings.rotationQuantumMs < 0 ? [] : [rotation(world, claiming, past)])]
 }
 
-/** Preemptable, not interactive, and not leaving already. */
 export const isPreemptable = ({ lane, state, leaving }: Running): boolean =>
   (lane.preemptable || lane.restartable) && !lane.interactive && !leaving && state !== 'CANCELLING'
 
@@ -52,9 +48,9 @@ function strict(world: WorldView, { lane, asked }: Claiming, past: () => Past): 
 }
 
 /**
- * A slow rotation: the account with the greater share loses a run even if the claimant will then have as much or
- * more. No job takes part twice within a quantum, unless the two could not swap back. Within a quantum an account
- * only loses or only gains: otherwise two accounts could evict each other in turn.
+ * A slow rotation: the account with the greater share loses a run even if the claimant will then have more. No job
+ * takes part twice within a quantum, unless the two could not swap back. Within a quantum an account only loses or
+ * only gains: otherwise two accounts could evict each other in turn.
  */
 function rotation(world: WorldView, { lane, jobId }: Claiming, past: () => Past): PreemptionRule {
   const now = world.occupancy(lane.account)
@@ -75,7 +71,7 @@ function rotation(world: WorldView, { lane, jobId }: Claiming, past: () => Past)
   }
 }
 
-/** With a half-life, an account that had its part in the past takes no runs from one that still has to get it. */
+/** With a half-life, an account that had its part takes no runs from one that still has to get it. */
 const hasMore = (world: WorldView, victim: string, claimant: string): boolean =>
   victim !== claimant &&
   (world.settings.shareHalfLifeMs === null || compareFractions(world.share(victim), world.share(claimant)) > 0)
@@ -83,9 +79,8 @@ const hasMore = (world: WorldView, victim: string, claimant: string): boolean =>
 const more = (share: Fraction, than: Fraction): Fraction | null => (compareFractions(share, than) > 0 ? share : null)
 
 /**
- * A run that started by a rotation is safe for one quantum, and a job is evicted at most as often as the settings
- * allow. A job that lost work is safe until it has run twice as long as it lost, so it loses at most one and a half
- * times its own length.
+ * A run that started by a rotation is safe for one quantum. A job that lost work is safe until it has run twice as
+ * long as it lost, so it loses at most one and a half times its own length.
  */
 function isBatchVictim(world: WorldView, running: Running, past: () => Past): boolean {
   const { nowMs, settings } = world
@@ -121,7 +116,7 @@ const highestLevel = 100
 
 // ── interactive claimants ──
 
-/** Any preemptable run, those of the own account last; under PRIORITY only runs of a lower level. */
+/** Runs of the own account are last; under PRIORITY only runs of a lower level may leave. */
 function interactive({ settings }: WorldView, { lane }: Claiming): PreemptionRule[] {
   const byLevel = settings.policy === 'PRIORITY'
   if (byLevel && !settings.preemptLowerPriority) return []
@@ -138,16 +133,12 @@ function interactive({ settings }: WorldView, { lane }: Claiming): PreemptionRul
 // ── past preemptions ──
 
 interface Past {
-  /** Jobs that took part in a rotation. */
   rotated: ReadonlySet<string>
-  /** Accounts that lost runs by rotations, and that got their places. */
   gave: ReadonlySet<string>
   took: ReadonlySet<string>
-  /** Number of evictions for batch jobs, by job. */
   evictions: ReadonlyMap<string, number>
 }
 
-/** Computed on first use. */
 function pastOf(world: WorldView): () => Past {
   let known: Past | null = null
   return () => {
@@ -173,8 +164,8 @@ function findPast({ preemptions, nowMs, settings }: WorldView): Past {
 }
 
 /**
- * The order of eviction in a group. Runs that were committed together have the same time and keep the order of their
- * starts: otherwise jobs of several resources evicted each other without end (30 of 100,000 random clusters).
+ * Runs that were committed together keep the order of their starts: otherwise jobs of several resources evicted each
+ * other without end (30 of 100,000 random clusters).
  */
 export const compareVictims = (a: Running, b: Running): number =>
   Number(b.backfilledOn !== null) - Number(a.backfilledOn !== null) || b.sinceMs - a.sinceMs

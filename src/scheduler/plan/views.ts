@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
-import { classesOfBatchJobs } from './classes.ts'
 import { toNumber } from './fractions.ts'
 import type { AccountRow, ClassRow, LaneRow, ViewChanges } from './leader-store.ts'
+import { type JobClass, jobClasses } from './model.ts'
 import type { PoolState } from './state.ts'
 
 /** The rows that readers see, and which of them have changed. */
@@ -19,7 +19,7 @@ export class Shown {
       new Set([...this.accounts.keys(), ...state.lanes.ofAccount.keys(), ...state.machines.runsOf.keys()])
     const changes = {
       lanes: changed(this.lanes, lanes, (id) => laneRow(state, id)),
-      classes: changed(this.classes, classesOfBatchJobs, (name) => classRow(state, name)),
+      classes: changed(this.classes, jobClasses, (name) => classRow(state, name)),
       accounts: changed(this.accounts, accounts, (account) => accountRow(state, account)),
     }
     return {
@@ -36,7 +36,6 @@ interface Changed<T> {
   isNews: boolean
 }
 
-/** Updates these rows of `before` and returns the difference. */
 function changed<K extends string, T extends object>(
   before: Map<string, T>,
   keys: Iterable<K>,
@@ -75,7 +74,7 @@ function laneRow({ order, lanes }: PoolState, id: string): LaneRow | null {
   return { waiting, headJobId: jobId, headBid: bid, headSequence: sequence, priority: effective, reason, consideredMs }
 }
 
-function classRow({ order }: PoolState, name: (typeof classesOfBatchJobs)[number]): ClassRow | null {
+function classRow({ order }: PoolState, name: JobClass): ClassRow | null {
   const closure = order.closures.get(name)
   return closure ? { blockedBy: closure.jobId, reason: closure.reason, consideredMs: closure.consideredMs } : null
 }

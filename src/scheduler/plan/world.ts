@@ -6,12 +6,7 @@ import { PoolState } from './state.ts'
 import { type Candidate, tryOut } from './trial.ts'
 import { Shown } from './views.ts'
 
-export type { Candidate } from './trial.ts'
-
-/**
- * The world of a leader during a term: the state of the pool, the ledger of its decisions, and the rows that readers
- * see.
- */
+/** The world of a leader during a term. */
 export class World {
   readonly state: PoolState
   readonly ledger: Ledger
@@ -30,17 +25,14 @@ export class World {
     refill(this.state, first)
   }
 
-  /** A job was submitted and started in one transaction. */
   started(start: Start): void {
     hearStart(this.state, start)
   }
 
-  /** The outcome for the job at its position now; the world does not change. */
   tryOut(candidate: Candidate): Verdict {
     return tryOut(this, candidate)
   }
 
-  /** Rows that changed since the last call. */
   views(): ViewChanges {
     return this.shown.changes(this.state)
   }

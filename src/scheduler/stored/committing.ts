@@ -13,8 +13,7 @@ import type { Decisions, Eviction, Start, Waiting } from '../plan/model.ts'
 
 /**
  * Commits decisions in one transaction under the epoch. Every start, and every change of the settings, locks the row
- * of the pool; its revision shows whether the settings are the same. A job that another transaction moved loses its
- * compare-and-set, and is named.
+ * of the pool, whose revision shows whether the settings are the same.
  */
 export async function commitDecisions(
   domain: Domain,
@@ -42,7 +41,7 @@ export async function commitDecisions(
 /** A device, an amount, or the interactive run of a user was not free. */
 export const isTaken = (error: unknown): boolean => ['23505', '23514'].includes(sqlState(error) ?? '')
 
-/** First statement of every decision. Throws Fenced; false: the settings changed since the decision. */
+/** First statement of every decision. false: the settings changed since the decision. */
 export async function lockPoolAt(sql: Sql, leader: Leader, revision: number): Promise<boolean> {
   const values = [leader.pool, leader.epoch, leader.holder]
   const [row] = await sql.query<{ leads: boolean; revision: number }>(lockPoolSql, values, 'lock_pool_at')
@@ -56,15 +55,10 @@ WITH led AS MATERIALIZED (
 )
 SELECT EXISTS (SELECT FROM led) AS leads, revision FROM pool WHERE name = $1 FOR NO KEY UPDATE OF pool`
 
-interface Deciding {
-  domain: Domain
-  leader: Leader
-}
-
-/** Returns the jobs of starts and evictions that another transaction moved meanwhile. */
+/** Returns the jobs that another transaction moved meanwhile. */
 async function write(
   sql: Sql,
-  { domain, leader: { pool, epoch } }: Deciding,
+  { domain, leader: { pool, epoch } }: { domain: Domain; leader: Leader },
   { starts, refused, evictions, holds }: Decisions,
 ): Promise<string[]> {
   const nowMs = domain.time.nowMs()
@@ -81,10 +75,7 @@ async function write(
   return [...lost, ...lostClaims.map(({ claimant }) => claimant.jobId)]
 }
 
-/**
- * Starts of interactive jobs whose user has one in another pool, with the message that fails them; null: they are
- * postponed.
- */
+/** Starts of interactive jobs whose user has one in another pool: the message that fails them, or null to postpone. */
 async function settleElsewhere(sql: Sql, starts: readonly Start[]): Promise<ReadonlyMap<string, string | null>> {
   const interactive = starts.filter(({ lane }) => lane.interactive)
   const { refused, waiting } = await findInteractiveElsewhere(
@@ -114,16 +105,13 @@ const refuse = (sql: Sql, refused: Decisions['refused'], nowMs: number) =>
     nowMs,
   )
 
-/** No run is preempted for a claimant that does not wait any more: the leader reads the state of its victims again. */
+/** The leader reads the state of victims again whose claimant does not wait any more. */
 async function tellVictims(sql: Sql, pool: string, lost: readonly Eviction[]): Promise<void> {
   const victims = lost.flatMap((eviction) => eviction.victims.map(({ running }) => running.runId))
   if (victims.length > 0) await tellRuns(sql, pool, victims)
 }
 
-/**
- * Moves jobs to STARTING with their allocations, in the open transaction of a leader; skips jobs that another
- * transaction moved. Returns the started jobs.
- */
+/** Moves jobs to STARTING with their allocations. Returns the started jobs: another transaction may have moved some. */
 export async function startRuns(sql: Sql, starts: readonly Start[], nowMs: number): Promise<ReadonlySet<string>> {
   const moved = await transition(sql, starts.map(startMove), nowMs)
   const won = new Set(moved.map(({ jobId }) => jobId))

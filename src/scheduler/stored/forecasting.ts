@@ -4,15 +4,12 @@ import { relaxed, type Sql } from '../../platform/tx.ts'
 import type { Forecast } from '../plan/forecast.ts'
 import { historyMax } from '../plan/run-times.ts'
 
-/** Reads earlier run times for a forecast, and stores it for all servers. */
-
-/** Maximum runs of a pool that are read: the latest. */
 const runsMax = 10_000
 
 /** Jobs of one kind run about as long: same user, name and size. */
 const kindSql = `json_build_array(j.user_id, j.name, j.cpu_millis, j.memory_bytes, j.gpu)::text`
 
-/** Milliseconds that the latest runs took which ended by themselves, by kind. */
+/** Run times in milliseconds of the latest runs that ended by themselves, by kind. */
 export async function readHistories(sql: Sql, pool: string): Promise<ReadonlyMap<string, readonly number[]>> {
   const rows = await sql.query<{ kind: string; history: number[] }>(
     historySql,
@@ -42,7 +39,6 @@ export async function readKinds(sql: Sql, jobIds: readonly string[]): Promise<Re
   return new Map(rows.map(({ id, kind }) => [id, kind]))
 }
 
-/** Replaces the forecast of the pool. Its commit does not wait for the disk: the next forecast comes soon. */
 export function storeForecast(domain: Domain, leader: Leader, { starts, ...of }: Forecast): Promise<void> {
   const rows = Object.fromEntries([...starts].map(([jobId, { p50Ms, p90Ms }]) => [jobId, [p50Ms, p90Ms]]))
   const work = async (sql: Sql) => {

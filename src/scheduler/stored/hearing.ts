@@ -8,26 +8,18 @@ import type { Change } from '../plan/model.ts'
 import { readEvicted, readNewLanes, readRuns, readSettings } from './reading.ts'
 
 /**
- * Reads rows of `pool_change` and deletes them. A check costs one round trip, without locks and writes; a transaction
- * under the epoch follows only if there are changes or a gate is due. It does not wait for the disk: reading a change
- * twice does no harm, and a leader that fails in between loads everything again.
+ * Reads rows of `pool_change` and deletes them. A check costs one round trip without locks; a transaction follows only
+ * if there are changes or a gate is due. Its commit does not wait for the disk: reading a change twice does no harm.
  *
  * A transaction that stays open (a backup) keeps deleted rows in the index, and skipping 60,000 of them takes 50 ms.
  * So a check begins behind the transactions whose changes were all read.
  */
 
-export interface Ear {
-  /** Gates of time have been opened until this moment. */
-  begin(openedUntilMs: number): void
-  listen(lanes: KnownLanes): Promise<ReceivedChanges>
-}
-
-/** Maximum rows of one transaction. */
 const heardMax = 10_000
-/** Safety net: a job whose gate opened without a change waits no longer than this. */
+/** Safety net for a gate that opens without a change. */
 const sweepMs = 30_000
 
-export function createEar(domain: Domain, leader: Leader): Ear {
+export function createEar(domain: Domain, leader: Leader) {
   const { pool } = leader
   let openedMs = 0
   let sweptMs = 0
@@ -39,19 +31,19 @@ export function createEar(domain: Domain, leader: Leader): Ear {
     return nextDueMs !== null && nextDueMs <= nowMs ? { pool, afterMs: openedMs, untilMs: nowMs } : null
   }
 
-  /** Remembers that all due gates are open. */
   function wasOpened({ afterMs, untilMs }: DueGates) {
     openedMs = untilMs
     if (afterMs === 0) sweptMs = untilMs
   }
 
   return {
-    begin(openedUntilMs) {
+    /** Gates of time have been opened until this moment. */
+    begin(openedUntilMs: number): void {
       openedMs = openedUntilMs
       sweptMs = openedUntilMs
       heardXact = 0
     },
-    async listen(known) {
+    async listen(known: KnownLanes): Promise<ReceivedChanges> {
       const look = await lookAt(domain.db.sql, leader, { openedMs, heardXact })
       const { nowMs, nextDueMs } = look
       const gates = dueGates(look)
@@ -69,10 +61,9 @@ export function createEar(domain: Domain, leader: Leader): Ear {
   }
 }
 
-/** Gates of time that are due. */
 interface DueGates {
   pool: string
-  /** 0: includes gates that were checked before. */
+  /** 0: includes gates from before. */
   afterMs: number
   untilMs: number
 }
@@ -85,12 +76,11 @@ interface Look {
   openXact: number
 }
 
-interface HeardUntil {
-  openedMs: number
-  heardXact: number
-}
-
-async function lookAt(sql: Sql, leader: Leader, { openedMs, heardXact }: HeardUntil): Promise<Look> {
+async function lookAt(
+  sql: Sql,
+  leader: Leader,
+  { openedMs, heardXact }: { openedMs: number; heardXact: number },
+): Promise<Look> {
   const values = [leader.pool, leader.epoch, openedMs, heardXact, leader.holder]
   const [row] = await sql.query<Look & { leads: boolean }>(lookSql, values, 'look_for_changes')
   if (!row?.leads) throw overEpoch(leader)
@@ -108,15 +98,12 @@ interface Hearing {
   domain: Domain
   leader: Leader
   lanes: KnownLanes
-  /** null: none is due. */
   gates: DueGates | null
   heardXact: number
 }
 
 interface Told extends Pick<ReceivedChanges, 'changes' | 'lanes' | 'more'> {
-  /** Jobs whose gates were checked. */
   gated: string[]
-  /** Due gates are left over from this transaction. */
   dueLeft: boolean
 }
 
@@ -152,7 +139,7 @@ interface ChangeRow {
   sinceMs: number | null
 }
 
-/** The oldest first: a later commit about the same entry has the greater number. */
+/** A later commit about the same entry has the greater number. */
 async function takeRows(sql: Sql, pool: string, heardXact: number): Promise<ChangeRow[]> {
   const rows = await sql.query<ChangeRow>(
     `WITH told AS MATERIALIZED (SELECT id FROM pool_change WHERE pool = $1 AND xact >= $2)
@@ -165,7 +152,7 @@ async function takeRows(sql: Sql, pool: string, heardXact: number): Promise<Chan
   return rows.sort((a, b) => a.id - b.id)
 }
 
-/** Reads runs, nodes and settings once, in their present state. */
+/** Runs, nodes and settings are read in their present state. */
 async function changesOf(
   sql: Sql,
   { domain, leader }: Pick<Hearing, 'domain' | 'leader'>,

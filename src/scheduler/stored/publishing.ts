@@ -4,16 +4,14 @@ import { relaxed, type Sql } from '../../platform/tx.ts'
 import type { ViewChanges } from '../plan/leader-store.ts'
 
 /**
- * Rows of the views for readers in every process. Their commits do not wait for the disk: after a crash the next
- * leader writes them again.
+ * Rows of the views for readers in every process. Commits do not wait for the disk: the next leader writes them again.
  */
-export interface Publication {
+interface Publication {
   changes: ViewChanges
-  /** Deletes the rows of an earlier leader. */
   replaces: boolean
 }
 
-/** Wakes servers that show the queue only for news: another time of the same result is not news. */
+/** Another time of the same result is not news for servers that show the queue. */
 export async function publish(domain: Domain, leader: Leader, { changes, replaces }: Publication): Promise<void> {
   const { lanes, classes, accounts } = changes
   const isNews = changes.isNews || replaces
@@ -31,14 +29,13 @@ export async function publish(domain: Domain, leader: Leader, { changes, replace
   if (isNews) domain.wakeups.poke('view')
 }
 
-/** The last statement of the transaction, so that its lock is held as short as possible. */
+/** The last statement, so that its lock is held as short as possible. */
 const revisedSql = `
 INSERT INTO pool_view (pool) VALUES ($1) ON CONFLICT (pool) DO UPDATE SET revision = pool_view.revision + 1`
 
 interface Table {
   name: string
   key: string
-  /** Rows of JSON as rows of the table; `key` is the key. */
   upsert: string
 }
 

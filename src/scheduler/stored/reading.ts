@@ -10,8 +10,6 @@ import type { Sql } from '../../platform/tx.ts'
 import { windowSize } from '../plan/lane-window.ts'
 import type { Hold, LaneState, PastPreemption, PoolSettings, Running, Served, Waiting } from '../plan/model.ts'
 
-/** Reads the data for planning. These functions neither lock nor write rows. */
-
 const laneJson = `jsonb_build_object('id', l.id, 'pool', l.pool, 'userId', l.user_id, 'teamId', l.team_id, 'account', l.account,
   'project', l.project, 'queue', l.queue, 'executor', l.executor, 'priority', l.priority, 'overridden', l.overridden,
   'interactive', l.interactive, 'preemptable', l.preemptable, 'restartable', l.restartable,
@@ -23,25 +21,17 @@ const ms = (moment: string) => `(extract(epoch FROM ${moment}) * 1000)::float8`
 
 type Entry = [jobId: string, runId: string, run: number, bid: number, sequence: number, sinceMs: number]
 
-/** The first open entries of the lane `lane`, as rows of `Entry`. */
 const firstOf = (lane: string, limit: number | string = windowSize) => `
 (SELECT json_agg(json_build_array(q.job_id, q.run_id, q.run, q.bid, q.sequence, ${ms('q.eligible_at')}) ORDER BY -q.bid, q.sequence)
  FROM (SELECT * FROM queue_entry e WHERE e.lane_id = ${lane} AND e.open ORDER BY -e.bid, e.sequence LIMIT ${limit}) q)`
 
 const waitingOf = (laneId: string, entries: readonly Entry[] | null): Waiting[] =>
-  (entries ?? []).map(([jobId, runId, run, bid, sequence, sinceMs]) => ({
-    jobId,
-    laneId,
-    runId,
-    run,
-    bid,
-    sequence,
-    sinceMs,
-  }))
+  (entries ?? []).map(([jobId, runId, run, bid, sequence, sinceMs]) => {
+    return { jobId, laneId, runId, run, bid, sequence, sinceMs }
+  })
 
 type LaneRow = Omit<LaneState, 'first'> & { first: Entry[] | null }
 
-/** Every lane in which a job waits with open gates. */
 export async function readLanes(sql: Sql, pool: string): Promise<LaneState[]> {
   const rows = await sql.query<LaneRow>(
     `WITH counted AS MATERIALIZED (SELECT lane_id, count(*) AS waiting FROM queue_entry WHERE pool = $1 AND open GROUP BY lane_id)
@@ -52,7 +42,6 @@ export async function readLanes(sql: Sql, pool: string): Promise<LaneState[]> {
   return rows.map((row) => ({ ...row, first: waitingOf(row.lane.id, row.first) }))
 }
 
-/** These lanes without their entries. */
 export async function readNewLanes(
   sql: Sql,
   laneIds: readonly string[],
@@ -109,20 +98,18 @@ export async function readRunning(sql: Sql, pool: string): Promise<Running[]> {
 }
 
 /**
- * Reads by primary key: the index of runs that hold resources may have many dead entries while a transaction stays
- * open. The list is a subquery, so that PostgreSQL keeps one plan for lists of all lengths.
+ * Reads by primary key: the index of runs that hold resources may have many dead entries. The list is a subquery, so
+ * that PostgreSQL keeps one plan for lists of all lengths.
  */
 const heardRuns =
   '(SELECT run.* FROM unnest((SELECT $1::text[])) AS heard(id) CROSS JOIN LATERAL (SELECT * FROM run WHERE run.id = heard.id OFFSET 0) run)'
 
-/** Keeps the runs that hold resources. */
 export async function readRuns(sql: Sql, runIds: readonly string[]): Promise<ReadonlyMap<string, Running>> {
   if (runIds.length === 0) return new Map()
   const runs = await readRunRows(sql, { runs: heardRuns, condition: 'true', name: 'runs_heard' }, runIds)
   return new Map(runs.map((run) => [run.runId, run]))
 }
 
-/** Runs whose preemption is recorded: it was not withdrawn. */
 export async function readEvicted(sql: Sql, runIds: readonly string[]): Promise<ReadonlySet<string>> {
   if (runIds.length === 0) return new Set()
   const rows = await sql.query<{ runId: string }>(
@@ -133,7 +120,6 @@ export async function readEvicted(sql: Sql, runIds: readonly string[]): Promise<
   return new Set(rows.map(({ runId }) => runId))
 }
 
-/** `of` is the parameter $1 of the runs and of the condition. */
 async function readRunRows(
   sql: Sql,
   { runs, condition, name }: { runs: string; condition: string; name: string },
@@ -142,10 +128,7 @@ async function readRunRows(
   return (await sql.query<RunRow>(runningSql(runs, condition), [of], name)).map(runningOf)
 }
 
-/**
- * Claims do not say which copy has which device of a node; the copies on one node share them evenly. A copy that has its
- * node for itself has all of them.
- */
+/** Copies on one node share its claimed devices evenly; an exclusive copy has all of them. */
 function runningOf({ gpuIds, placements, ...run }: RunRow): Running {
   const next = new Map<string, number>()
   const { gpu, exclusive } = run.lane.shape
@@ -163,15 +146,12 @@ function runningOf({ gpuIds, placements, ...run }: RunRow): Running {
 
 // ── what accounts got in the past ──
 
-/** Accounts that were served before these starts count as never served. */
+/** Accounts served before these starts count as never served. */
 const servedMax = 10_000
 
 const requested = (amount: string) => `(l.shape->>'copies')::float8 * (l.shape->>'${amount}')::float8`
 
-/**
- * The latest starts, the oldest first, with the amounts that they requested. Runs that were started together keep their
- * order.
- */
+/** The latest starts with the requested amounts, in order. */
 export async function readServed(sql: Sql, pool: string): Promise<Served[]> {
   const rows = await sql.query<ResourceAmounts & { account: string }>(
     `SELECT l.account, ${requested('cpuMillis')} AS cpu, ${requested('memoryBytes')} AS memory, ${requested('gpu')} AS gpu FROM (
@@ -183,12 +163,12 @@ export async function readServed(sql: Sql, pool: string): Promise<Served[]> {
   return rows.map(({ account, ...amounts }) => ({ account, amounts }))
 }
 
-/** A thousandth remains after ten half-lives. */
+/** A thousandth remains then. */
 const halfLivesMax = 10
-/** Earlier starts within the ten half-lives are left out: their weight is the smallest. */
+/** Earlier starts are omitted: their weight is the smallest. */
 const usedMax = 1_000_000
 
-/** Decayed use of accounts until now (plan/decayed-use.ts), computed from the latest runs. */
+/** Computed from the latest runs; plan/decayed-use.ts defines it. */
 export async function readDecayedUse(
   sql: Sql,
   pool: string,
@@ -222,7 +202,7 @@ interface PoolRow {
   revision: number
 }
 
-/** Reads the revision first: after a change in between, the plan is stale, but never the limits. */
+/** Reads the revision first: after a change in between, the plan is stale, never the limits. */
 export async function readSettings(sql: Sql, pool: string, singleUser: boolean): Promise<PoolSettings> {
   const [row] = await sql.query<PoolRow>('SELECT policy, scheduling, weights, revision FROM pool WHERE name = $1', [
     pool,
@@ -249,7 +229,7 @@ export const readHolds = (sql: Sql, pool: string): Promise<Hold[]> =>
     [pool],
   )
 
-/** The budget per minute counts these preemptions too. */
+/** Period of the budget per minute. */
 const rememberedMsMin = 60_000
 
 export const readPreemptions = (sql: Sql, pool: string, quantumMs: number): Promise<PastPreemption[]> =>

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { place } from '../../../src/domain/machines/placement.ts'
+import { interactiveOutcome } from '../../../src/scheduler/plan/consider.ts'
 import { usableFor } from '../../../src/scheduler/plan/holds.ts'
-import { interactiveVerdict } from '../../../src/scheduler/plan/interactive.ts'
 import { planPass } from '../../../src/scheduler/plan/plan.ts'
 import { unlimited } from '../../../src/scheduler/plan/rations.ts'
 import { nextWindowMs, nodesFor, reservationGate } from '../../../src/scheduler/plan/reservations.ts'
@@ -115,19 +115,17 @@ describe('one interactive run per user', () => {
 
   test('60: a second one is refused, whatever its account, and told which is in the way', () => {
     const pool = new TestPool([node('n1')])
-    expect(interactiveVerdict(pool, asked)).toEqual({ kind: 'GO' })
+    expect(interactiveOutcome(pool, asked)).toBeNull()
     const { jobId } = pool.run(mine, [['n1']])
-    const verdict = interactiveVerdict(pool, asked)
-    expect(verdict).toMatchObject({ kind: 'REFUSE' })
-    expect('info' in verdict && verdict.info).toContain(jobId)
-    expect(interactiveVerdict(pool, lane('a', { interactive: true, userId: 'u2' }))).toEqual({ kind: 'GO' })
+    expect(interactiveOutcome(pool, asked)).toEqual({ kind: 'refused', info: expect.stringContaining(jobId) })
+    expect(interactiveOutcome(pool, lane('a', { interactive: true, userId: 'u2' }))).toBeNull()
   })
 
   test('62: it waits while the only other one is on its way out', () => {
     const pool = new TestPool([node('n1')])
     const { jobId } = pool.run(mine, [['n1']], { state: 'CANCELLING' })
-    expect(interactiveVerdict(pool, asked)).toMatchObject({
-      kind: 'WAIT',
+    expect(interactiveOutcome(pool, asked)).toMatchObject({
+      kind: 'waiting',
       reason: { code: 'INTERACTIVE_QUOTA', jobId },
     })
   })
