@@ -1,7 +1,7 @@
 import type { Sql } from '../platform/tx.ts'
 import { type ChunkRow, chunkColumns, hasStream, readChunk } from './chunk.ts'
 import { lineParts } from './lines.ts'
-import { type LogCursor, searchBytesMax } from './stored.ts'
+import { type LogCursor, runMark, searchBytesMax } from './stored.ts'
 
 const stepChunksMax = 16
 
@@ -21,17 +21,17 @@ export async function lastLinesStart(sql: Sql, { jobId, run, codes, lines }: Las
   let left = searchBytesMax
   let first: LogCursor = { run: run ?? 1, offset: 0 }
   for await (const log of logsBackwards(sql, jobId, run)) {
-    const { number } = log
-    first = { run: number, offset: missing === 0 ? log.end_offset : 0 }
+    const at = (offset: number) => ({ run: log.number, offset, mark: runMark(log.run_id) })
+    first = at(missing === 0 ? log.end_offset : 0)
     let found: number | undefined
     for await (const step of stepsBackwards(sql, log, codes)) {
       if (missing === 0) return first
       const start = step.lines.at(-missing)
-      if (start !== undefined) return { run: number, offset: start }
+      if (start !== undefined) return at(start)
       missing -= step.lines.length
       left -= step.bytes
       found = step.lines[0] ?? found
-      if (left <= 0) return { run: number, offset: found ?? step.start }
+      if (left <= 0) return at(found ?? step.start)
     }
   }
   return first

@@ -63,7 +63,7 @@ export const searchBytesMax = 33_554_432
 export interface LogCursor {
   run: number
   offset: number
-  /** `runMark` of the run; undefined: the run has no log. */
+  /** `runMark` of the run; undefined: at the start of a run. */
   mark?: string | undefined
 }
 

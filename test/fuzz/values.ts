@@ -78,7 +78,7 @@ const cursors = [
   cursorOf({ k: 'pos', p: Number.MAX_SAFE_INTEGER }),
   cursorOf({ k: 'pos', p: 0 }),
   cursorOf({ k: 'seq', j: 'job_x', s: Number.MAX_SAFE_INTEGER }),
-  cursorOf({ k: 'log', j: 'job_x', r: 2 ** 31 - 1, o: Number.MAX_SAFE_INTEGER }),
+  cursorOf({ k: 'log', j: 'job_x', r: 2 ** 31 - 1, o: Number.MAX_SAFE_INTEGER, m: 'x' }),
   cursorOf({ k: 'list', l: 'jobs/CREATED_AT/DESC', f: 'x', key: ['9999-99-99 99:99:99+00', 'x'] }),
   'A'.repeat(5_000),
 ]

@@ -4,8 +4,7 @@ import { refusal } from '../errors.ts'
 
 /**
  * Cursors are opaque to clients: base64url of JSON `{v, k, …}` with `v` the format version and `k` the kind. They are
- * unsigned because they grant no access. A cursor of another kind or form is INVALID_CURSOR. Cursors contain no process
- * state: they survive restarts and work on every transport.
+ * unsigned because they grant no access. Cursors contain no process state, so they survive restarts.
  *
  *   list  l: name and order of the list · f: hash of the filter · key: sort key of the row, as text
  *   seq   j: job · s: number of the last event · m: mark of the event  (jobStatus, Job.events)
@@ -15,32 +14,17 @@ import { refusal } from '../errors.ts'
 
 const version = 1
 const natural = z.int().min(0)
-const runNumber = z.int32().min(1)
+const mark = z.string().optional()
+const head = <Name extends string>(name: Name) => ({ v: z.literal(version), k: z.literal(name) })
 
 const kinds = {
-  list: z.strictObject({
-    v: z.literal(version),
-    k: z.literal('list'),
-    l: z.string(),
-    f: z.string(),
-    key: z.array(z.string()),
-  }),
-  seq: z.strictObject({
-    v: z.literal(version),
-    k: z.literal('seq'),
-    j: z.string(),
-    s: natural,
-    m: z.string().optional(),
-  }),
-  pos: z.strictObject({ v: z.literal(version), k: z.literal('pos'), p: natural, m: z.string().optional() }),
-  log: z.strictObject({
-    v: z.literal(version),
-    k: z.literal('log'),
-    j: z.string(),
-    r: runNumber,
-    o: natural,
-    m: z.string().optional(),
-  }),
+  list: z.strictObject({ ...head('list'), l: z.string(), f: z.string(), key: z.array(z.string()) }),
+  seq: z.strictObject({ ...head('seq'), j: z.string(), s: natural, m: mark }),
+  pos: z.strictObject({ ...head('pos'), p: natural, m: mark }),
+  log: z
+    .strictObject({ ...head('log'), j: z.string(), r: z.int32().min(1), o: natural, m: mark })
+    // Only the start of a run has no mark.
+    .refine(({ o, m }) => o === 0 || m !== undefined),
 }
 
 type Kind = keyof typeof kinds

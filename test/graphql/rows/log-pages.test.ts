@@ -123,15 +123,18 @@ it.each(Object.entries({ socket: streamSocket, sse: streamSse }))(
   },
 )
 
-it('pages refuse a cursor from before a restore, and a cursor beyond the end', async () => {
+it('pages refuse a cursor from before a restore, beyond the end, or within a run without its mark', async () => {
   const { id, after } = await restored()
-  const content = JSON.parse(Buffer.from(after, 'base64url').toString())
+  const { job } = await data(server.url, query, { id })
+  const content = JSON.parse(Buffer.from(job.logCursor, 'base64url').toString())
   const cursorOf = (fields: object) => Buffer.from(JSON.stringify({ ...content, ...fields })).toString('base64url')
-  for (const cursor of [after, cursorOf({ m: undefined, o: 13 })]) {
+  for (const cursor of [after, cursorOf({ o: 13 }), cursorOf({ m: undefined, o: 8 })]) {
     const { errors } = await ask(server.url, query, { id, after: cursor })
     expect(errors?.[0]?.extensions.code).toBe('INVALID_CURSOR')
   }
-  // A cursor without a mark is valid.
-  const { job } = await data(server.url, query, { id, after: cursorOf({ m: undefined, o: 8 }) })
-  expect(job.logs.text).toBe('run\n')
+  for (const [cursor, text] of [
+    [cursorOf({ o: 8 }), 'run\n'],
+    [cursorOf({ m: undefined, o: 0 }), 'another run\n'],
+  ])
+    expect((await data(server.url, query, { id, after: cursor }))['job'].logs.text).toBe(text)
 })
