@@ -23,18 +23,14 @@ export type ErrorCode =
 
 /** Errors of one response. `extensions.errorsLeftOut` counts the others. */
 export const errorsMax = 20
-/** Messages that quote input are cut here. */
 const messageCharactersMax = 1_000
 
-/** Builds the body of an error response without GraphQL. */
 export const buildErrorBody = (code: ErrorCode, message: string, more: { retryAfterSeconds?: number } = {}) => ({
   errors: [{ message, extensions: { code, requestId: randomUUID(), ...more } }],
 })
 
-/** A refusal by the edge. */
 export const refusal = (code: ErrorCode, message: string) => new GraphQLError(message, { extensions: { code } })
 
-/** A refusal before execution. The client can retry after a wait. */
 export const rateLimited = (message: string, retryAfterSeconds: number) =>
   new GraphQLError(`${message}; try again in ${retryAfterSeconds} s`, {
     extensions: { code: 'RATE_LIMITED', retryAfterSeconds },
@@ -51,10 +47,9 @@ const statuses: Readonly<Record<string, number>> = {
 }
 
 /**
- * Converts every error that leaves the server, on every transport. Refusals keep their message and code; unavailability
- * is UNAVAILABLE. Every other error is a defect: INTERNAL_SERVER_ERROR, logged once with its cause and the same requestId.
- * No stack, SQL or host name leaves. The HTTP transport reads `extensions.http` (`spec`: the status is only for
- * application/graphql-response+json) and removes it.
+ * Converts every error that leaves the server. Refusals keep their message and code. An error without a code is a defect:
+ * INTERNAL_SERVER_ERROR, logged once with its cause and the same requestId. No stack, SQL or host name leaves. The HTTP
+ * transport reads `extensions.http` (`spec`: the status is only for application/graphql-response+json) and removes it.
  */
 export function presentError(error: unknown, log: Log): GraphQLError {
   const located = error instanceof GraphQLError ? error : undefined
@@ -63,11 +58,12 @@ export function presentError(error: unknown, log: Log): GraphQLError {
   const message = whole.length > messageCharactersMax ? `${whole.slice(0, messageCharactersMax)}…` : whole
   const requestId = randomUUID()
   if (code === 'INTERNAL_SERVER_ERROR') log.error({ err: cause, path: located?.path, requestId }, 'a request failed')
+  const { nodes = null, source = null, positions = null, path = null } = located ?? {}
   return new GraphQLError(message, {
-    nodes: located?.nodes ?? null,
-    source: located?.source ?? null,
-    positions: located?.positions ?? null,
-    path: located?.path ?? null,
+    nodes,
+    source,
+    positions,
+    path,
     extensions: {
       code,
       requestId,
@@ -77,7 +73,6 @@ export function presentError(error: unknown, log: Log): GraphQLError {
   })
 }
 
-/** Whether the database is unavailable now, so that a retry is right. */
 export function isUnavailableError(error: unknown): boolean {
   const cause = findRootCause(error)
   return cause instanceof Unavailable || isUnavailable(cause)
@@ -90,10 +85,12 @@ function findRootCause(error: unknown): unknown {
   return cause
 }
 
+const hasNul: Description = { message: 'Text must not contain the character NUL', code: 'BAD_REQUEST' }
+
 /** Only PostgreSQL detects NUL in a name or id, and the date of a forged cursor. */
 const sqlRefusals: Readonly<Record<string, Description>> = {
-  '22021': { message: 'Text must not contain the character NUL', code: 'BAD_REQUEST' },
-  '22P05': { message: 'Text must not contain the character NUL', code: 'BAD_REQUEST' },
+  '22021': hasNul,
+  '22P05': hasNul,
   '22008': { message: 'Invalid cursor: it belongs to another list or stream', code: 'INVALID_CURSOR' },
 }
 
@@ -128,7 +125,6 @@ function describeCoded({ message, extensions }: GraphQLError, code: string): Des
   return { message, code, http: { spec: false, status, ...headers }, retryAfterSeconds }
 }
 
-/** Limits the errors of a result to `errorsMax`. */
 export function limitErrors(result: ExecutionResult): ExecutionResult {
   const leftOut = (result.errors?.length ?? 0) - errorsMax
   if (!result.errors || leftOut <= 0) return result
@@ -136,7 +132,6 @@ export function limitErrors(result: ExecutionResult): ExecutionResult {
   return { ...result, errors: result.errors.slice(0, errorsMax), extensions }
 }
 
-/** Formats an error for a WebSocket. */
 export function formatError(error: GraphQLError): GraphQLFormattedError {
   const { extensions, ...rest } = error.toJSON()
   const { http: _, ...sent } = extensions ?? {}

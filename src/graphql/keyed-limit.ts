@@ -1,14 +1,12 @@
-/** The longest wait of work, and the error after it. */
 export interface Wait {
   msMax: number
   refusal: () => Error
 }
 
-/** A part of the amount that one key holds. */
 export interface Share {
   /** false: the amount does not fit. */
   add(amount: number): boolean
-  /** Gives back the whole share. A second call changes nothing. */
+  /** A second call changes nothing. */
   release(): void
 }
 
@@ -38,7 +36,6 @@ export class KeyedLimit {
     this.#wait = wait
   }
 
-  /** An empty share. */
   open(key: string): Share {
     let own = 0
     return {
@@ -55,13 +52,13 @@ export class KeyedLimit {
     }
   }
 
-  /** Acquires one. Returns its release, or null at the maximum. */
+  /** Returns the release, or null at the maximum. */
   tryAcquire(key: string): (() => void) | null {
     const share = this.open(key)
     return share.add(1) ? share.release : null
   }
 
-  /** Acquires one and returns its release. At the maximum the oldest holder is evicted first. */
+  /** Returns the release. At the maximum the oldest holder is evicted first. */
   acquireByEviction(key: string, evict: () => void): () => void {
     const { held = 0, evictions: [evictOldest] = [] } = this.#usages.get(key) ?? {}
     if (held >= this.#max) evictOldest?.()
@@ -77,7 +74,7 @@ export class KeyedLimit {
     return leave
   }
 
-  /** Does the work when there is room for the amount, in order of arrival. An amount above the maximum has its turn alone. */
+  /** Works when there is room, in order of arrival. An amount above the maximum has its turn alone. */
   async run<Result>(key: string, amount: number, work: () => Result | Promise<Result>): Promise<Result> {
     const usage = this.#usages.get(key)
     if (usage && (usage.waiting.length > 0 || !this.#fits(usage, amount))) await this.#waitForTurn(usage, key, amount)

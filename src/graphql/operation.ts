@@ -8,25 +8,11 @@ import {
   visit,
 } from 'graphql'
 
-/** undefined: no operation has this name, or the name is missing and there is not exactly one. */
-export function findOperation(
-  document: DocumentNode,
-  name: string | null | undefined,
-): OperationDefinitionNode | undefined {
-  const operations = document.definitions.filter((each) => each.kind === Kind.OPERATION_DEFINITION)
-  return name
-    ? operations.find((each) => each.name?.value === name)
-    : operations.length === 1
-      ? operations[0]
-      : undefined
-}
-
 export const collectFragments = (document: DocumentNode): ReadonlyMap<string, FragmentDefinitionNode> =>
   new Map(
     document.definitions.flatMap((each) => (each.kind === Kind.FRAGMENT_DEFINITION ? [[each.name.value, each]] : [])),
   )
 
-/** The root fields of an operation, including those of fragments. */
 export function collectRootFields(document: DocumentNode, operation: OperationDefinitionNode): readonly FieldNode[] {
   const fragments = collectFragments(document)
   const fields: FieldNode[] = []

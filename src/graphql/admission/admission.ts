@@ -5,6 +5,7 @@ import {
   type ExecutionResult,
   execute,
   GraphQLError,
+  getOperationAST,
   type OperationDefinitionNode,
   type ValidationContext,
 } from 'graphql'
@@ -14,7 +15,7 @@ import type { Log } from '../../platform/log.ts'
 import { limits } from '../caller-limits.ts'
 import { errorsMax, limitErrors, presentError, refusal } from '../errors.ts'
 import type { KeyedLimit } from '../keyed-limit.ts'
-import { collectRootFields, findOperation } from '../operation.ts'
+import { collectRootFields } from '../operation.ts'
 import type { RequestContext } from '../rows/context.ts'
 import { computeCost, countSubmissions } from './cost.ts'
 import { parseDocument } from './parsed-documents.ts'
@@ -26,7 +27,7 @@ export interface AdmissionRules {
   documents: TrustedDocuments
   rateLimits: RateLimits
   costInFlight: KeyedLimit
-  /** Whether authenticated callers may introspect the schema. Other callers never may. */
+  /** Whether authenticated callers may introspect the schema. */
   introspection: boolean
 }
 
@@ -36,12 +37,10 @@ export interface StreamCost {
 }
 
 /**
- * Decides whether a document is executed. The checks have this order: it is trusted, within the limits of its shape, allowed for this
- * caller, valid, within its cost, within the rate limits of its user. They are hooks, which sockets run too (`getEnveloped`), so
- * the verdict is the same over HTTP, SSE and WebSocket. Sockets find the text of a named document themselves
- * (`TrustedDocuments.resolve`).
- *
- * Parsed and valid documents are cached for all callers. Refusals that depend on the caller are thrown, and never cached.
+ * Decides whether a document is executed. The checks have this order: it is trusted, within the limits of its shape, allowed
+ * for this caller, valid, within its cost, within the rate limits of its user. They are hooks, which sockets run too
+ * (`getEnveloped`). Parsed and valid documents are cached for all callers; refusals that depend on the caller are thrown, and
+ * never cached.
  */
 export function admissionPlugin(rules: AdmissionRules, log: Log): Plugin<RequestContext & StreamCost> {
   const { documents, introspection } = rules
@@ -81,7 +80,7 @@ export function admissionPlugin(rules: AdmissionRules, log: Log): Plugin<Request
       }
     },
     async onExecute({ args, setExecuteFn, setResultAndStopExecution }) {
-      const admitted = await admit(args, { rules, present })
+      const admitted = await admit(args, rules.rateLimits, present)
       if (!('cost' in admitted)) return setResultAndStopExecution(admitted)
       const { cost, values } = admitted
       const { viewer } = args.contextValue as RequestContext
@@ -103,7 +102,7 @@ export function admissionPlugin(rules: AdmissionRules, log: Log): Plugin<Request
     async onSubscribe({ args, setResultAndStopExecution }) {
       const refusedFor = demandStream(args.contextValue)
       if (refusedFor) return setResultAndStopExecution({ errors: [presentError(refusedFor, log)] })
-      const admitted = await admit(args, { rules, present })
+      const admitted = await admit(args, rules.rateLimits, present)
       if (!('cost' in admitted)) return setResultAndStopExecution(admitted)
       const priced: StreamCost = args.contextValue
       priced.cost = admitted.cost
@@ -111,10 +110,7 @@ export function admissionPlugin(rules: AdmissionRules, log: Log): Plugin<Request
   }
 }
 
-/**
- * Refuses a subscription over HTTP whose Accept has no type for a stream, or that is larger than a socket's message may be:
- * its request stays in memory while the stream is open.
- */
+/** A request over HTTP stays in memory while its stream is open, so it may not be larger than a socket's message. */
 function demandStream(context: object): GraphQLError | null {
   const { request, bodyBytes = 0 } = context as { request?: Request; bodyBytes?: number }
   if (bodyBytes > limits.subscriptionBytesMax)
@@ -179,19 +175,17 @@ function forbidIntrospection(context: ValidationContext): ASTVisitor {
   }
 }
 
-interface Admission {
-  rules: AdmissionRules
-  present: (error: GraphQLError, viewer: Viewer) => GraphQLError
-}
-
 interface Admitted {
   cost: number
   /** The coerced variables. */
   values: Variables
 }
 
-/** Returns the cost and the variables, or a refusal as a result. */
-async function admit(args: ExecutionArgs, { rules, present }: Admission): Promise<Admitted | ExecutionResult> {
+async function admit(
+  args: ExecutionArgs,
+  rateLimits: RateLimits,
+  present: (error: GraphQLError, viewer: Viewer) => GraphQLError,
+): Promise<Admitted | ExecutionResult> {
   const { schema, document, operationName, variableValues } = args
   const { viewer, facts } = args.contextValue as RequestContext
   const refused = (errors: readonly GraphQLError[]) => ({ errors: errors.map((error) => present(error, viewer)) })
@@ -204,7 +198,7 @@ async function admit(args: ExecutionArgs, { rules, present }: Admission): Promis
     const cost = computeCost({ schema, document, operation, values }, costMax)
     if (viewer === anonymous || facts.singleUser) return { cost, values }
     const fields = operation.operation === 'mutation' ? collectRootFields(document, operation) : []
-    rules.rateLimits.spend(viewer, { cost, submissions: countSubmissions({ schema, fields, values }) })
+    rateLimits.spend(viewer, { cost, submissions: countSubmissions({ schema, values }, fields) })
     return { cost, values }
   } catch (error) {
     if (error instanceof GraphQLError) return refused([error])
@@ -212,8 +206,9 @@ async function admit(args: ExecutionArgs, { rules, present }: Admission): Promis
   }
 }
 
+/** Without a name the document must have a single operation. */
 function demandOperation(document: DocumentNode, name: string | null | undefined): OperationDefinitionNode {
-  const operation = findOperation(document, name)
+  const operation = getOperationAST(document, name || null)
   if (operation) return operation
   throw new GraphQLError(
     name
@@ -223,24 +218,27 @@ function demandOperation(document: DocumentNode, name: string | null | undefined
   )
 }
 
+/** The first root field that is not one of these. */
+function findDenied(document: DocumentNode, allowed: readonly string[]): string | undefined {
+  const operations = document.definitions.filter((each) => each.kind === 'OperationDefinition')
+  const names = operations.flatMap((operation) => collectRootFields(document, operation).map(({ name }) => name.value))
+  return names.find((name) => ![...allowed, '__typename'].includes(name))
+}
+
 /** A caller without a token may read fields of serverInfo, without variables: nothing is coerced for it. */
 function demandLogInPage(document: DocumentNode): void {
-  for (const operation of document.definitions) {
-    if (operation.kind !== 'OperationDefinition') continue
-    const fields = collectRootFields(document, operation)
-    const allowed = fields.every(({ name }) => ['serverInfo', '__typename'].includes(name.value))
-    if (!allowed || (operation.variableDefinitions ?? []).length > 0)
-      throw refusal('UNAUTHENTICATED', 'Authentication required; log in and send a token')
-  }
+  const hasVariables = document.definitions.some(
+    (each) => each.kind === 'OperationDefinition' && each.variableDefinitions?.length,
+  )
+  if (hasVariables || findDenied(document, ['serverInfo']) !== undefined)
+    throw refusal('UNAUTHENTICATED', 'Authentication required; log in and send a token')
 }
 
 const jobVerbs = ['reportProgress', 'publishArtifact', 'saveClosure'] as const
 
 /** The token of a run allows three mutations, and no introspection. */
 function demandJobVerbs(document: DocumentNode): void {
-  const operations = document.definitions.filter((each) => each.kind === 'OperationDefinition')
-  const names = operations.flatMap((operation) => collectRootFields(document, operation).map(({ name }) => name.value))
-  const denied = names.find((name) => ![...jobVerbs, '__typename'].includes(name))
+  const denied = findDenied(document, jobVerbs)
   if (denied !== undefined)
     throw refusal('FORBIDDEN', `The token of a run permits only ${jobVerbs.join(', ')}, not ${denied}`)
 }

@@ -13,9 +13,8 @@ import { InvalidInput, type Violation } from '../../domain/errors.ts'
 import { forbiddenText } from '../../domain/parse.ts'
 
 /**
- * Checks all arguments before the resolver runs: the length of each list, and texts that PostgreSQL cannot store. A violation
- * is INVALID_INPUT if the result has that member, else BAD_REQUEST. The entries of a bulk are not checked here: each is
- * accepted or refused on its own.
+ * Checks the length of each list and texts that PostgreSQL cannot store before the resolver runs. A violation is INVALID_INPUT
+ * if the result has that member, else BAD_REQUEST. Each entry of a bulk is accepted or refused on its own.
  */
 
 interface Cap {
@@ -23,7 +22,7 @@ interface Cap {
   bulk: boolean
 }
 
-/** The options of a list argument: its cap, which the description names. */
+/** The options of a list argument. */
 export const capList = (itemsMax: number, description: string) => describeCap({ itemsMax, bulk: false }, description)
 
 /** The options of a list argument whose entries each get a result. */

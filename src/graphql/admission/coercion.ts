@@ -11,9 +11,8 @@ import {
 } from 'graphql'
 
 /**
- * Coerces valid values. graphql-js visits every field of an input type for every value, and a submission omits nearly all of
- * its 60 fields. This reads a type once, and visits only the fields of a value. It throws a GraphQLError for an invalid
- * value: graphql-js then coerces it again and names the problem.
+ * Coerces valid values. graphql-js visits every field of an input type, and a submission omits nearly all of its 60 fields.
+ * This visits only the fields of a value. For an invalid value it throws: graphql-js then names the problem.
  */
 export type Coercer = (value: unknown) => unknown
 

@@ -40,10 +40,9 @@ interface Cost {
 const listMultiplier = 10
 
 /**
- * Computes the cost of an operation, and refuses it above `costMax`. A field costs 1 or its `complexity`, more with long arguments, and a
- * selection below a list counts once per possible node. The Pothos plugin keeps the weights; its own sum would coerce the
- * variables again without a limit of errors. Each selection set is counted once per type, so nested fragments do not
- * multiply the work.
+ * Computes the cost of an operation, and refuses it above `costMax`. A field costs 1 or its `complexity`, more with long
+ * arguments, and a selection below a list counts once per possible node. Each selection set is counted once per type, so
+ * nested fragments do not multiply the work. (The sum of the Pothos plugin would coerce the variables again.)
  */
 export function computeCost(given: Operation, costMax: number = limits.costMax): number {
   const root = given.schema.getRootType(given.operation.operation)
@@ -73,8 +72,7 @@ function createCostCounter({ schema, document, values }: Operation) {
       cost.each += each
       cost.once += once
     }
-    if (!known.has(set)) known.set(set, new Map())
-    known.get(set)?.set(type, cost)
+    known.set(set, (known.get(set) ?? new Map()).set(type, cost))
     return cost
   }
 
@@ -101,7 +99,6 @@ function createCostCounter({ schema, document, values }: Operation) {
   return countSet
 }
 
-/** Counts the characters of arguments. A variable that several arguments use is visited once. */
 function createCharacterCounter(values: Operation['values']): (node: ValueNode) => number {
   const known = new Map<string, number>()
 
@@ -139,8 +136,11 @@ function readWeights(field: GraphQLField<unknown, unknown>, node: FieldNode, val
 
 type Counted = number | ((args: Record<string, unknown>) => number)
 
-/** The submissions of a mutation, by the `submissions` of its root fields. */
-export function countSubmissions({ schema, fields, values }: Root): number {
+/** Counts the submissions of a mutation by the `submissions` of its root fields. */
+export function countSubmissions(
+  { schema, values }: Pick<Operation, 'schema' | 'values'>,
+  fields: readonly FieldNode[],
+): number {
   const known = schema.getMutationType()?.getFields() ?? {}
   return fields.reduce((sum, node) => {
     const field = known[node.name.value]
@@ -148,8 +148,4 @@ export function countSubmissions({ schema, fields, values }: Root): number {
     if (!field || counted === undefined) return sum
     return sum + (typeof counted === 'number' ? counted : counted(getArgumentValues(field, node, values)))
   }, 0)
-}
-
-interface Root extends Pick<Operation, 'schema' | 'values'> {
-  fields: readonly FieldNode[]
 }

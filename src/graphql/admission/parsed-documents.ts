@@ -66,6 +66,8 @@ interface Shape {
   fields: number
 }
 
+const noShape: Shape = { depth: 0, aliases: 0, fields: 0 }
+
 function checkShape(document: DocumentNode): void {
   const measure = createShapeMeasure(document)
   for (const definition of document.definitions) {
@@ -80,7 +82,7 @@ function checkShape(document: DocumentNode): void {
   }
 }
 
-/** Measures a selection set with its fragments. Each set is measured once, so nested fragments do not multiply the work. */
+/** Each set is measured once, so nested fragments do not multiply the work. */
 function createShapeMeasure(document: DocumentNode): (set: SelectionSetNode) => Shape {
   const fragments = collectFragments(document)
   // A set under measurement counts as empty: validation refuses cycles of fragments.
@@ -89,8 +91,8 @@ function createShapeMeasure(document: DocumentNode): (set: SelectionSetNode) => 
   function measure(set: SelectionSetNode): Shape {
     const known = measured.get(set)
     if (known) return known
-    const total: Shape = { depth: 0, aliases: 0, fields: 0 }
-    measured.set(set, { depth: 0, aliases: 0, fields: 0 })
+    const total = { ...noShape }
+    measured.set(set, noShape)
     for (const selection of set.selections) {
       const part = measureSelection(selection)
       total.depth = Math.max(total.depth, part.depth)
@@ -105,11 +107,11 @@ function createShapeMeasure(document: DocumentNode): (set: SelectionSetNode) => 
     if (selection.kind === Kind.INLINE_FRAGMENT) return measure(selection.selectionSet)
     if (selection.kind === Kind.FRAGMENT_SPREAD) {
       const fragment = fragments.get(selection.name.value)
-      return fragment ? measure(fragment.selectionSet) : { depth: 0, aliases: 0, fields: 0 }
+      return fragment ? measure(fragment.selectionSet) : noShape
     }
     // A validation rule of graphql-js limits the depth of introspection.
     const introspects = selection.name.value.startsWith('__')
-    const below = selection.selectionSet && !introspects ? measure(selection.selectionSet) : { depth: 0, aliases: 0 }
+    const below = selection.selectionSet && !introspects ? measure(selection.selectionSet) : noShape
     return { depth: below.depth + 1, aliases: below.aliases + (selection.alias ? 1 : 0), fields: 1 }
   }
 

@@ -24,9 +24,8 @@ export const bucketsMax = 10_000
 const kinds = ['cost', 'submissions'] as const
 
 /**
- * Cost and submissions of each user per minute. A bucket holds the amount of one minute and fills evenly. A request above
- * the whole amount needs a full bucket and leaves a debt, so it is delayed, and never refused for good. Above `bucketsMax`
- * the least recently used bucket is evicted: it is full again, or nearly.
+ * Cost and submissions of each user per minute. A bucket holds the amount of one minute and fills evenly. A request above the
+ * whole amount needs a full bucket and leaves a debt, so it is delayed, and never refused for good.
  */
 export class RateLimits {
   readonly #perMinute: Readonly<Spending>
@@ -38,7 +37,6 @@ export class RateLimits {
     this.#clock = clock
   }
 
-  /** Users with a bucket. */
   get size(): number {
     return this.#buckets.size
   }

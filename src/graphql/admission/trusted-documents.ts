@@ -15,11 +15,9 @@ export interface TrustedDocumentsConfig {
 const idCharactersShown = 80
 
 /**
- * Operations that the server knows in advance, by id or by their exact text. A request names one by `documentId`, or by
- * the hash in `extensions.persistedQuery` that Apollo and urql send. `freeText` says who may also send unknown texts.
- *
- * The server learns no document from a request. A client that tries to register one gets PERSISTED_QUERY_NOT_SUPPORTED,
- * and sends texts after that.
+ * Operations that the server knows in advance. A request names one by `documentId`, or by the hash in
+ * `extensions.persistedQuery` that Apollo and urql send. `freeText` says who may also send unknown texts. A client that tries
+ * to register a document gets PERSISTED_QUERY_NOT_SUPPORTED, and sends texts after that.
  */
 export class TrustedDocuments {
   readonly #texts: ReadonlyMap<string, string>

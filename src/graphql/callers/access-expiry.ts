@@ -1,7 +1,7 @@
 import type { Viewer } from '../../domain/access.ts'
 import type { Domain } from '../../domain/domain.ts'
 import { readAliveRuns } from '../../domain/inside/run-tokens.ts'
-import { readStandings, type Standing } from '../../domain/people/identity.ts'
+import { readStandings } from '../../domain/people/identity.ts'
 import { createLoop, type Loop } from '../../platform/loop.ts'
 import { readIfAvailable } from '../../platform/read-if-available.ts'
 
@@ -18,9 +18,8 @@ const pollMs = 1_000
 const isOfRun = ({ viewer }: Connection) => viewer.run !== null
 
 /**
- * Closes sockets and SSE streams whose caller loses access: the token is revoked or expires, its user is disabled or
- * changes, its run ends. The process reacts to wake-ups, and polls once a second with one statement for all connections. While the
- * database is unavailable, only expiry closes connections.
+ * Closes sockets and SSE streams whose caller loses access: the token is revoked or expires, its user is disabled or changes,
+ * its run ends. While the database is unavailable, only expiry closes connections.
  */
 export class AccessExpiry {
   readonly #domain: Domain
@@ -69,7 +68,10 @@ export class AccessExpiry {
     const groups = [...Map.groupBy(people, ({ viewer }) => `${viewer.userId} ${viewer.token} ${viewer.level}`).values()]
     const viewers = groups.flatMap(([first]) => (first ? [first.viewer] : []))
     const standings = await readIfAvailable(log, () => readStandings(db.sql, viewers))
-    for (const [index, group] of groups.entries()) this.#apply(standings?.[index] ?? 'WELCOME', group)
+    for (const [index, group] of groups.entries()) {
+      const standing = standings?.[index] ?? 'WELCOME'
+      if (standing !== 'WELCOME') for (const each of group) this.#close(each, standing)
+    }
   }
 
   async #checkRuns(runs: readonly Connection[]) {
@@ -78,12 +80,7 @@ export class AccessExpiry {
     const alive = await readIfAvailable(log, () => readAliveRuns(db.sql, ids))
     if (!alive) return
     const aliveIds = new Set(alive.map((run) => run?.runId))
-    const ended = runs.filter(({ viewer }) => !aliveIds.has(viewer.userId))
-    this.#apply('GONE', ended)
-  }
-
-  #apply(standing: Standing, connections: readonly Connection[]) {
-    if (standing !== 'WELCOME') for (const each of connections) this.#close(each, standing)
+    for (const run of runs) if (!aliveIds.has(run.viewer.userId)) this.#close(run, 'GONE')
   }
 
   #close(connection: Connection, why: AccessEnd) {

@@ -4,9 +4,8 @@ import { createRunTokenCheck, createRunViewer, isRunToken } from '../../domain/i
 import { resolvePerson } from '../../domain/people/identity.ts'
 import { createTokenCheck } from '../../domain/people/tokens.ts'
 import { Unavailable } from '../../platform/tx.ts'
-import { createJwtCheck, type OidcRules } from './oidc.ts'
+import { createJwtCheck, type JwtVerdict, type OidcRules } from './oidc.ts'
 
-/** The credentials of a request or a connection. */
 export interface Credentials {
   /** `Bearer …`, from the header of that name or from connection_init. */
   authorization: string | undefined
@@ -16,16 +15,15 @@ export interface Credentials {
 /** `unknown`: the credentials are invalid or revoked. `expired`: a new token is accepted. */
 export type Identification = { viewer: Viewer } | 'unknown' | 'expired'
 
-/** Throws Unavailable if the database or the provider is unreachable. */
 export type Authenticator = (credentials: Credentials) => Promise<Identification>
 
-/** Authenticates every caller as the local user, except a run that sends its token. After the mode has ended it refuses all. */
+/** Authenticates every caller as the local user, except a run that sends its token. */
 export function createSingleUserAuthenticator(domain: Domain, viewer: Viewer, hasEnded: () => boolean): Authenticator {
   const identifyRun = createRunIdentification(domain)
   return async ({ authorization, ip }) => {
     if (hasEnded()) throw new Unavailable('Single-user mode has ended; the server restarts')
-    const secret = readSecret(authorization)
-    return secret !== undefined && isRunToken(secret) ? identifyRun(secret, ip) : { viewer: { ...viewer, ip } }
+    const secret = readSecret(authorization) ?? ''
+    return isRunToken(secret) ? identifyRun(secret, ip) : { viewer: { ...viewer, ip } }
   }
 }
 
@@ -41,11 +39,7 @@ function createRunIdentification(domain: Domain) {
 const readSecret = (authorization: string | undefined) =>
   /^Bearer +([^\s\p{Cc}\p{Cs}]{1,8192})$/iu.exec(authorization ?? '')?.[1]
 
-/** Whether the credentials are the token of a run. */
-export function hasRunToken(authorization: string | undefined): boolean {
-  const secret = readSecret(authorization)
-  return secret !== undefined && isRunToken(secret)
-}
+export const hasRunToken = (authorization: string | undefined): boolean => isRunToken(readSecret(authorization) ?? '')
 
 /** Accepts API tokens, tokens of runs and, with a provider, JWTs. A request without credentials is anonymous. */
 export function createAuthenticator(domain: Domain, oidc: OidcRules | null): Authenticator {
@@ -61,12 +55,7 @@ export function createAuthenticator(domain: Domain, oidc: OidcRules | null): Aut
     return { viewer: createViewer(person, { scopes, ip, token: prefix, expiresAtMs: expiresAt?.getTime() ?? null }) }
   }
 
-  async function identifyByJwt(
-    check: NonNullable<typeof checkJwt>,
-    jwt: string,
-    ip: string | null,
-  ): Promise<Identification> {
-    const verdict = await check(jwt)
+  async function identifyByJwt(verdict: JwtVerdict, ip: string | null): Promise<Identification> {
     if (typeof verdict === 'string') return verdict
     const person = await resolvePerson(domain, verdict.claims)
     return person ? { viewer: createViewer(person, { ip, expiresAtMs: verdict.expiresAtMs }) } : 'unknown'
@@ -77,7 +66,7 @@ export function createAuthenticator(domain: Domain, oidc: OidcRules | null): Aut
     const secret = readSecret(authorization)
     if (secret === undefined) return 'unknown'
     if (isRunToken(secret)) return identifyRun(secret, ip)
-    return checkJwt && jwtPattern.test(secret) ? identifyByJwt(checkJwt, secret, ip) : identifyByToken(secret, ip)
+    return checkJwt && jwtPattern.test(secret) ? identifyByJwt(await checkJwt(secret), ip) : identifyByToken(secret, ip)
   }
 }
 

@@ -27,8 +27,8 @@ const keysCooldownMs = 1_000
 const discovery = z.object({ issuer: z.string(), jwks_uri: z.url() })
 
 /**
- * Checks the JWTs of an OpenID provider against its published keys (discovery, then JWKS, read when first needed). Only
- * asymmetric signatures are accepted. An unknown key makes the server read the keys again, so the provider can rotate them.
+ * Checks the JWTs of an OpenID provider against its published keys, which are read when first needed, and again for an unknown
+ * key: the provider may rotate them. Only asymmetric signatures are accepted.
  */
 export function createJwtCheck(rules: OidcRules, time: Time): (jwt: string) => Promise<JwtVerdict> {
   let keys: Promise<ReturnType<typeof createRemoteJWKSet>> | undefined

@@ -6,10 +6,7 @@ const togetherMax = 32
 
 type Execute = (message: unknown, context: RequestContext, signal: AbortSignal) => Promise<ExecutionResult>
 
-/**
- * Executes the messages of a page of replayed events (feed/message.ts, `page`) together with one context: its loaders read
- * the users, runs and teams of all of them with one statement each. A live event has a context of its own.
- */
+/** Executes the messages of a page of replayed events (feed/message.ts, `page`) together, with the loaders of one context. */
 export function createReplayedPages(
   createContext: () => RequestContext,
   execute: Execute,

@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto'
-import { type ExecutionArgs, type ExecutionResult, Kind, type OperationDefinitionNode } from 'graphql'
+import { type ExecutionArgs, type ExecutionResult, getOperationAST, Kind, type OperationDefinitionNode } from 'graphql'
 import type { Viewer } from '../../domain/access.ts'
-import { findOperation } from '../operation.ts'
 
 type Run = () => Promise<ExecutionResult>
 
@@ -19,14 +18,13 @@ interface Ended {
 }
 
 /**
- * Subscribers with the same document, variables and rights get the same result for a message, so it is executed once for all of
- * them. A subscriber only gets a result whose execution began after its previous one had ended: it never sees a job go back.
+ * Executes a message once for all subscribers with the same document, variables and rights. A subscriber only gets a result
+ * whose execution began after its previous one had ended: it never sees a job go back.
  */
 export class SharedResults {
   readonly #shared = new Map<string, Shared>()
   #moments = 0
 
-  /** Returns the execution of one subscription's messages. */
   join(args: ExecutionArgs, viewer: Viewer): (message: unknown, run: Run) => Promise<ExecutionResult> {
     const audience = computeAudience(args, viewer)
     let seen = 0
@@ -65,7 +63,7 @@ const waitForSuccess = ({ result }: Shared): Promise<Ended | undefined> =>
     () => undefined,
   )
 
-/** Equal for equal messages; undefined: not shared. */
+/** undefined: the message is not shared. */
 function nameMessage(message: unknown): string | undefined {
   if (isHeartbeat(message)) return `${JSON.stringify(message.cursor)} ${message.at.getTime()}`
   if (!isTransitions(message)) return undefined
@@ -74,8 +72,10 @@ function nameMessage(message: unknown): string | undefined {
   return [jobId, first, events.length, cursor, mark, phase, isFinal, job.version, job.toldAt?.getTime()].join(' ')
 }
 
-const isHeartbeat = (message: unknown): message is { cursor: unknown; at: Date } =>
-  typeof message === 'object' && message !== null && 'kind' in message && message.kind === 'heartbeat'
+const isOfKind = (message: unknown, kind: string) =>
+  typeof message === 'object' && message !== null && 'kind' in message && message.kind === kind
+
+const isHeartbeat = (message: unknown): message is { cursor: unknown; at: Date } => isOfKind(message, 'heartbeat')
 
 interface SharedMessage {
   jobId: string
@@ -88,12 +88,11 @@ interface SharedMessage {
   job: { version: number; toldAt: Date | null }
 }
 
-const isTransitions = (message: unknown): message is SharedMessage =>
-  typeof message === 'object' && message !== null && 'kind' in message && message.kind === 'transitions'
+const isTransitions = (message: unknown): message is SharedMessage => isOfKind(message, 'transitions')
 
 function computeAudience({ document, operationName, variableValues }: ExecutionArgs, viewer: Viewer): string {
   const text = document.loc?.source.body ?? ''
-  const operation = findOperation(document, operationName)
+  const operation = getOperationAST(document, operationName || null)
   const start = operation && findStartVariable(operation, text)
   const variables = Object.entries(variableValues ?? {}).filter(([name]) => name !== start)
   const { userId, level, permissions, granted, scopes } = viewer

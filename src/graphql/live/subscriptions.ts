@@ -9,28 +9,23 @@ import { limits } from '../caller-limits.ts'
 import { isUnavailableError, limitErrors, presentError, refusal } from '../errors.ts'
 import { KeyedLimit } from '../keyed-limit.ts'
 import { createContext, type RequestContext, type Rooms } from '../rows/context.ts'
-import { attachLogTexts, createLogTexts } from '../rows/log-text.ts'
+import { attachLogTexts, LogTexts } from '../rows/log-text.ts'
 import { createReplayedPages } from './replayed-pages.ts'
 import { SharedResults } from './shared-results.ts'
 import { SubscriptionDocuments } from './subscription-documents.ts'
 
 /**
- * Subscriptions of all transports.
- *
- * Subscriptions read over separate database connections (`Rooms.live`), so requests and the scheduler always find a connection. At
- * most `eventsAtOnceMax` events are executed at a time: one event for a thousand readers does not block the event loop.
+ * Subscriptions of all transports. They read over separate database connections (`Rooms.live`), so requests and the scheduler
+ * always find one, and at most `eventsAtOnceMax` events are executed at a time.
  *
  * The events of a subscription are executed one by one, each with a context of its own: the loaders of an older context would
  * return old rows. Subscribers with the same rights and document share an execution (shared-results.ts), and a page of
  * replayed events shares a context (replayed-pages.ts).
  *
- * While the database is unavailable, a new subscription over SSE is refused by the status of its response. Over a WebSocket
- * it waits: the stock client of graphql-ws does not retry a refused subscription.
- *
- * If a job is deleted while the fields of its event are read, the message says so: a result with errors has no cursor.
+ * While the database is unavailable, a new subscription over SSE is refused. Over a WebSocket it waits: the stock client of
+ * graphql-ws does not retry a refused subscription.
  */
 
-/** How a transport carries a stream. */
 export interface StreamTransport {
   /** Called when a stream begins; `end` ends it. Absent: the transport ends its streams. */
   readonly onStreamStart?: (end: () => void) => void
@@ -59,7 +54,7 @@ export function subscriptionsPlugin(rooms: Rooms): Plugin<RequestContext & Strea
       leave()
       return source
     }
-    let price: StreamCost | null = cost === undefined ? null : { cost }
+    let price: StreamCost = cost === undefined ? {} : { cost }
     const share = shared.join(args, viewer)
     const execution = { live, args: { ...args, contextValue: undefined }, viewer, insertsLogTexts, executions }
     const executed = createReplayedPages(
@@ -70,9 +65,9 @@ export function subscriptionsPlugin(rooms: Rooms): Plugin<RequestContext & Strea
       async map(message, signal) {
         await pace()
         const result = await executed(message, signal)
-        if (price === null) return result
+        if (price.cost === undefined) return result
         const extensions = { ...result.extensions, ...price }
-        price = null
+        price = {}
         return { ...result, extensions }
       },
       leave,
@@ -128,7 +123,6 @@ interface Execution {
 
 type Subscribing = RequestContext & StreamTransport & StreamCost
 
-/** Opens the messages, or returns the errors of a refusal. */
 async function openSource({ domain }: Rooms, args: ExecutionArgs, clientWaits = () => false) {
   for (;;) {
     const source = await createSourceEventStream(args)
@@ -139,22 +133,17 @@ async function openSource({ domain }: Rooms, args: ExecutionArgs, clientWaits = 
   }
 }
 
-interface Executing {
-  context: RequestContext
-  signal: AbortSignal
-}
-
-/** An unavailable database delays the event. */
+/** An unavailable database delays the event. If its job is deleted meanwhile, the message says so: errors have no cursor. */
 async function executeEvent(
   execution: Execution,
   message: unknown,
-  { context, signal }: Executing,
+  { context, signal }: { context: RequestContext; signal: AbortSignal },
 ): Promise<ExecutionResult> {
   const { live, args, viewer, insertsLogTexts, executions } = execution
   const { clock, log } = live.domain
   let rootValue: unknown = message
   for (let from = context; ; from = createContext(live, viewer)) {
-    const texts = insertsLogTexts ? createLogTexts() : undefined
+    const texts = insertsLogTexts ? new LogTexts() : undefined
     const contextValue = { ...from, ...(texts && { logTexts: texts }) }
     const result = await executions.run('events', 1, () => execute({ ...args, rootValue, contextValue }))
     const unavailable = result.errors?.find(isUnavailableError)
@@ -183,16 +172,10 @@ async function isDeleted({ domain }: Rooms, { jobId }: JobMessage): Promise<bool
   return (await readIfAvailable(domain.log, () => readJob(domain, jobId))) === null
 }
 
-interface Mapping<In, Out> {
-  map: (event: In, signal: AbortSignal) => Promise<Out>
-  /** Called at the end, once or more. */
-  leave: () => void
-}
-
 /** Passes `return` to the source at once: an async generator would queue it behind the next event. */
 function mapEvents<In, Out>(
   source: AsyncIterable<In>,
-  { map, leave }: Mapping<In, Out>,
+  { map, leave }: { map: (event: In, signal: AbortSignal) => Promise<Out>; leave: () => void },
 ): AsyncGenerator<Out, void, void> {
   const events = source[Symbol.asyncIterator]()
   const ended = new AbortController()

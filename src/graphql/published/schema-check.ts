@@ -13,7 +13,6 @@ export interface SchemaChanges {
   dangerous: string[]
 }
 
-/** Compares the schema with an older one, for a client that selects every field. */
 export function findSchemaChanges(before: string): SchemaChanges {
   const [old, now] = [buildSchema(before), buildSchema(printPublishedSchema())]
   const describe = (changes: readonly { type: string; description: string }[]) =>

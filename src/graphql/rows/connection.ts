@@ -14,7 +14,6 @@ import {
 } from './keyset.ts'
 import type { PageArgs } from './page.ts'
 
-/** Source object of a connection type. */
 export interface ConnectionShape<Node> {
   edges: { cursor: string; node: Node }[]
   pageInfo: { hasNextPage: boolean; hasPreviousPage: boolean; startCursor: string | null; endCursor: string | null }
@@ -53,22 +52,21 @@ export async function toConnection<Node>(
   }
 }
 
-/** Cursors are valid only for the same `filter`. */
-interface List extends Pick<PageQuery, 'listing' | 'where'> {
-  filter: unknown
-  args: PageArgs
-}
+type List = Pick<PageQuery, 'listing' | 'where'>
 
-export function createCount(sql: Sql, query: Pick<PageQuery, 'listing' | 'where'>): Count {
-  const read = async () => (await readCounts(sql, { ...query, parents: [''] })).get('') ?? null
-  let count: ReturnType<Count> | undefined
-  return () => {
-    count ??= read()
-    return count
+export function createCount(sql: Sql, list: List): Count {
+  let counts: ReturnType<typeof readCounts> | undefined
+  return async () => {
+    counts ??= readCounts(sql, { ...list, parents: [''] })
+    return (await counts).get('') ?? null
   }
 }
 
-export async function readList(sql: Sql, { listing, where, filter, args }: List): Promise<ListPage> {
+/** Cursors are valid only for the same `filter`. */
+export async function readList(
+  sql: Sql,
+  { listing, where, filter, args }: List & { filter: unknown; args: PageArgs },
+): Promise<ListPage> {
   const page = parsePage(listing, filter, args)
   return {
     page: await readRootPage(sql, { listing, where, page, filter }),
@@ -83,44 +81,38 @@ interface PageKey {
 
 /** The same list for many parents: one statement per distinct page request. */
 export class NestedList {
-  readonly #listing: Listing
+  readonly #list: NestedQuery
   readonly #pages: DataLoader<PageKey, Page, string>
   readonly #counts: DataLoader<string, number | null>
-  readonly #filterOf: (parent: string) => string
 
   /** `filterOf` returns the part of a parent that its cursors are bound to. */
   constructor(sql: Sql, listing: Listing, where: (bind: Bind) => string, filterOf = (parent: string) => parent) {
-    this.#listing = listing
-    this.#filterOf = filterOf
+    this.#list = { listing, where, filterOf }
     this.#counts = new DataLoader(async (parents) => {
       const counts = await readCounts(sql, { listing, parents, where })
       return parents.map((parent) => counts.get(parent) ?? null)
     })
-    this.#pages = new DataLoader((keys) => readNested(sql, { listing, where, keys, filterOf }), {
+    this.#pages = new DataLoader((keys) => readNested(sql, this.#list, keys), {
       cacheKeyFn: ({ parent, page }) => JSON.stringify([parent, page]),
     })
   }
 
   async load(parent: string, args: PageArgs): Promise<ListPage> {
-    const page = await this.#pages.load({ parent, page: parsePage(this.#listing, this.#filterOf(parent), args) })
+    const { listing, filterOf } = this.#list
+    const page = await this.#pages.load({ parent, page: parsePage(listing, filterOf(parent), args) })
     return { page, count: () => this.#counts.load(parent) }
   }
 }
 
-interface NestedQuery {
-  listing: Listing
-  where: (bind: Bind) => string
-  keys: readonly PageKey[]
-  filterOf: (parent: string) => string
-}
+type NestedQuery = Pick<PageQuery, 'listing' | 'where' | 'filterOf'>
 
-async function readNested(sql: Sql, { listing, where, keys, filterOf }: NestedQuery): Promise<Page[]> {
+async function readNested(sql: Sql, query: NestedQuery, keys: readonly PageKey[]): Promise<Page[]> {
   const groups = Map.groupBy(keys, ({ page }) => JSON.stringify(page))
   const pages = new Map<string, ReadonlyMap<string, Page>>()
   for (const [text, group] of groups) {
     const page = group[0]?.page
     const parents = [...new Set(group.map(({ parent }) => parent))]
-    if (page) pages.set(text, await readPages(sql, { listing, page, parents, filterOf, where }))
+    if (page) pages.set(text, await readPages(sql, { ...query, page, parents }))
   }
   return keys.map(({ parent, page }) => pages.get(JSON.stringify(page))?.get(parent) ?? emptyPage)
 }

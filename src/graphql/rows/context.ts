@@ -12,7 +12,6 @@ import { createLoaders, type Loaders } from './loaders.ts'
 import type { LogTexts } from './log-text.ts'
 import { createSpecs, type Specs } from './specs.ts'
 
-/** Facts that `serverInfo` reports. */
 export interface ServerFacts {
   version: string
   singleUser: boolean
@@ -24,7 +23,6 @@ export interface ServerFacts {
   logRetentionDays: number | null
 }
 
-/** Services that all requests share. */
 export interface Rooms {
   readonly domain: Domain
   /** The domain over separate database connections, for live streams. */
@@ -41,16 +39,12 @@ export interface Rooms {
 /** Context of resolvers. Each event of a subscription gets a new context and thus no cached rows. */
 export interface RequestContext extends Rooms {
   readonly viewer: Viewer
-  /** For statements that read a list. */
   readonly listSql: Sql
   readonly load: Loaders
   readonly specs: Specs
-  /**
-   * Reads the newest position of the feed once, before any list, so `jobUpdates` after it misses no change of a listed
-   * row. Events may repeat a change that the list shows already.
-   */
+  /** Reads the newest position of the feed once, before any list: `jobUpdates` after it misses no change of a listed row. */
   readonly head: () => Promise<FeedPosition>
-  /** Stores log text outside of the result, which contains markers; absent: the result contains the text. */
+  /** Absent: the result contains the texts of logs. */
   readonly logTexts?: LogTexts
 }
 

@@ -3,11 +3,8 @@ import { decodeCursor, encodeCursor, hashFilter, invalidCursor } from './cursor.
 import { type PageArgs, parsePageSize } from './page.ts'
 
 /**
- * Keyset pagination of all lists: pages compare with the sort key of the cursor's row, never use OFFSET. A walk over a
- * changing list shows every remaining row exactly once, and page 1,000 costs as much as page 1.
- *
- * One statement reads the lists of many parents (the runs of each of a hundred jobs): a lateral join over the parents
- * with the limit inside. A list without parents has the one parent ''.
+ * Keyset pagination of all lists: a walk over a changing list shows every remaining row exactly once, and page 1,000 costs as
+ * much as page 1. One statement reads the lists of many parents. A list without parents has the one parent ''.
  */
 
 export interface Listing {
@@ -15,11 +12,10 @@ export interface Listing {
   name: string
   /** FROM clause; may use parent.id. */
   from: string
-  /** Text that identifies the row. */
   id: string
   /** Sort key; the last part is unique. Row comparison needs one direction for all parts. */
   keys: readonly Key[]
-  descending: boolean
+  descending?: boolean
 }
 
 export interface Key {
@@ -29,7 +25,6 @@ export interface Key {
 
 export type Bind = (value: unknown) => string
 
-/** A checked page request with decoded cursors. */
 export interface PageRequest {
   limit: number
   backwards: boolean
@@ -68,7 +63,6 @@ const fitsTypes = (keys: readonly Key[], values: readonly string[]) =>
 export interface PageQuery {
   listing: Listing
   page: PageRequest
-  /** Ids of the parents; [''] for a list without parents. */
   parents: readonly string[]
   /** Filter of each parent's list, as in parsePage. */
   filterOf: (parent: string) => unknown
@@ -90,7 +84,6 @@ export async function readPages(sql: Sql, query: PageQuery): Promise<ReadonlyMap
 
 export const emptyPage: Page = { items: [], hasNextPage: false, hasPreviousPage: false }
 
-/** Reads a page of a list without parents. */
 export async function readRootPage(
   sql: Sql,
   { filter, ...query }: Pick<PageQuery, 'listing' | 'page' | 'where'> & { filter: unknown },
@@ -102,7 +95,7 @@ export async function readRootPage(
 function buildPageSql({ listing, page, parents, where }: PageQuery): { text: string; values: unknown[] } {
   const values: unknown[] = []
   const bind: Bind = (value) => `$${values.push(value)}`
-  const { keys, descending } = listing
+  const { keys, descending = false } = listing
   const direction = descending === page.backwards ? 'ASC' : 'DESC'
   const row = keys.map(({ sql }) => sql).join(', ')
   const compareWith = (key: readonly string[] | null, sign: '<' | '>') =>
@@ -118,7 +111,7 @@ function buildPageSql({ listing, page, parents, where }: PageQuery): { text: str
   return { text, values }
 }
 
-/** The statement reads one extra row; its presence means that another page follows. */
+/** One row more than the limit means that another page follows. */
 function toPage({ listing, page }: PageQuery, filter: unknown, rows: readonly Row[]): Page {
   const f = hashFilter(filter)
   const more = rows.length > page.limit
@@ -131,7 +124,6 @@ function toPage({ listing, page }: PageQuery, filter: unknown, rows: readonly Ro
   }
 }
 
-/** Largest exact count. */
 export const countMax = 10_000
 
 /** Counts the rows of each parent's list; null: more than `countMax`. */

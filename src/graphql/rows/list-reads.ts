@@ -5,10 +5,7 @@ import { isStatementTimeout, type Sql, type TransactionOptions, Unavailable } fr
 import { limits } from '../caller-limits.ts'
 import { KeyedLimit } from '../keyed-limit.ts'
 
-/**
- * Limits list statements, whose time depends on filter and rows: separate database connections, few concurrent
- * statements per user, and a timeout for each. Otherwise one user with slow lists could block all others.
- */
+/** Separate connections and limits for list statements: one user with slow lists must not block all others. */
 export interface ListReads {
   sqlFor(userId: string): Sql
   /** The same connections without these limits, for checks of all rows. */
@@ -18,7 +15,6 @@ export interface ListReads {
 const transaction: TransactionOptions = {
   /** PostgreSQL cancels the statement at its limit; the client waits slightly longer for the error. */
   statementMsMax: limits.listMsMax + cancelBeforeTimeoutMs,
-  /** A list uses one processor of the database. */
   settings: { max_parallel_workers_per_gather: '0' },
 }
 

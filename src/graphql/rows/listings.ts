@@ -2,7 +2,8 @@ import { leadSql, lineJoins } from '../../domain/queue/line.ts'
 import { holdingSql } from '../../domain/state.ts'
 import type { Listing } from './keyset.ts'
 
-/** Rows and order of the lists of the API. Nested lists use parent.id. */
+/** Rows and order of the lists of the API. */
+
 export type JobOrderField = 'CREATED_AT' | 'FINISHED_AT' | 'PRIORITY'
 
 const jobKeys = {
@@ -11,6 +12,14 @@ const jobKeys = {
   FINISHED_AT: { sql: "coalesce(j.finished_at, 'infinity')", type: 'timestamptz' },
   PRIORITY: { sql: 'coalesce(j.priority_override, j.base_priority)::bigint', type: 'bigint' },
 } as const satisfies Record<JobOrderField, Listing['keys'][number]>
+
+/** A list in the order of its ids. */
+const listById = (name: string, from: string, id: string): Listing => ({
+  name,
+  from,
+  id,
+  keys: [{ sql: id, type: 'text' }],
+})
 
 export const jobsListing = (field: JobOrderField, descending: boolean): Listing => ({
   name: `jobs/${field}/${descending ? 'DESC' : 'ASC'}`,
@@ -35,7 +44,6 @@ export const queueEntriesListing: Listing = {
     { sql: 'coalesce(q.sequence, j.sequence)', type: 'bigint' },
     { sql: 'j.id', type: 'text' },
   ],
-  descending: false,
 }
 
 export const runsListing: Listing = {
@@ -43,7 +51,6 @@ export const runsListing: Listing = {
   from: '(SELECT * FROM run WHERE run.job_id = parent.id) r',
   id: 'r.id',
   keys: [{ sql: 'r.number::bigint', type: 'bigint' }],
-  descending: false,
 }
 
 /**
@@ -59,7 +66,6 @@ export const eventsListing: Listing = {
     AND event.seq <= split_part(parent.id, '@', 2)::bigint) e`,
   id: `'event_' || substr(e.job_id, ${'job_'.length + 1}) || '_' || e.seq`,
   keys: [{ sql: 'e.seq', type: 'bigint' }],
-  descending: false,
 }
 
 export const artifactsListing: Listing = {
@@ -67,7 +73,6 @@ export const artifactsListing: Listing = {
   from: '(SELECT * FROM artifact WHERE artifact.job_id = parent.id) a',
   id: 'a.id',
   keys: [{ sql: 'a.seq', type: 'bigint' }],
-  descending: false,
 }
 
 export const dependenciesListing: Listing = {
@@ -75,16 +80,13 @@ export const dependenciesListing: Listing = {
   from: '(SELECT * FROM dependency WHERE dependency.job_id = parent.id) d JOIN job j ON j.id = d.on_job_id',
   id: 'j.id',
   keys: [{ sql: 'd.position::bigint', type: 'bigint' }],
-  descending: false,
 }
 
-export const dependentsListing: Listing = {
-  name: 'dependents',
-  from: '(SELECT DISTINCT job_id FROM dependency WHERE dependency.on_job_id = parent.id) d JOIN job j ON j.id = d.job_id',
-  id: 'j.id',
-  keys: [{ sql: 'j.id', type: 'text' }],
-  descending: false,
-}
+export const dependentsListing = listById(
+  'dependents',
+  '(SELECT DISTINCT job_id FROM dependency WHERE dependency.on_job_id = parent.id) d JOIN job j ON j.id = d.job_id',
+  'j.id',
+)
 
 export const slotsListing: Listing = {
   name: 'slotReservations',
@@ -97,13 +99,7 @@ export const slotsListing: Listing = {
   descending: true,
 }
 
-export const quotasListing: Listing = {
-  name: 'quotas',
-  from: 'quota q',
-  id: 'q.id',
-  keys: [{ sql: 'q.id', type: 'text' }],
-  descending: false,
-}
+export const quotasListing = listById('quotas', 'quota q', 'q.id')
 
 export const approvalsListing: Listing = {
   name: 'approvals',
@@ -126,7 +122,6 @@ export const approvalRulesListing: Listing = {
     { sql: 'r.created_at', type: 'timestamptz' },
     { sql: 'r.id', type: 'text' },
   ],
-  descending: false,
 }
 
 export const capacityReservationsListing: Listing = {
@@ -137,7 +132,6 @@ export const capacityReservationsListing: Listing = {
     { sql: 'c.starts_at', type: 'timestamptz' },
     { sql: 'c.id', type: 'text' },
   ],
-  descending: false,
 }
 
 export const auditListing: Listing = {
@@ -148,59 +142,28 @@ export const auditListing: Listing = {
   descending: true,
 }
 
-export const poolNodesListing: Listing = {
-  name: 'poolNodes',
-  from: '(SELECT * FROM node WHERE node.pool = parent.id) n',
-  id: 'n.id',
-  keys: [{ sql: 'n.id', type: 'text' }],
-  descending: false,
-}
+export const poolNodesListing = listById('poolNodes', '(SELECT * FROM node WHERE node.pool = parent.id) n', 'n.id')
 
-export const nodeRunsListing: Listing = {
-  name: 'nodeRuns',
-  from: `(SELECT DISTINCT run_id FROM allocation WHERE allocation.node_id = parent.id) a
+export const nodeRunsListing = listById(
+  'nodeRuns',
+  `(SELECT DISTINCT run_id FROM allocation WHERE allocation.node_id = parent.id) a
     JOIN run r ON r.id = a.run_id JOIN job j ON j.id = r.job_id`,
-  id: 'r.id',
-  keys: [{ sql: 'r.id', type: 'text' }],
-  descending: false,
-}
+  'r.id',
+)
 
-export const usersListing: Listing = {
-  name: 'users',
-  from: '"user" u',
-  id: 'u.id',
-  keys: [{ sql: 'u.id', type: 'text' }],
-  descending: false,
-}
+export const usersListing = listById('users', '"user" u', 'u.id')
 
-export const teamsListing: Listing = {
-  name: 'teams',
-  from: 'team t',
-  id: 't.id',
-  keys: [{ sql: 't.id', type: 'text' }],
-  descending: false,
-}
+export const teamsListing = listById('teams', 'team t', 't.id')
 
-export const teamMembersListing: Listing = {
-  name: 'teamMembers',
-  from: '(SELECT * FROM team_member WHERE team_member.team_id = parent.id) m',
-  id: 'm.user_id',
-  keys: [{ sql: 'm.user_id', type: 'text' }],
-  descending: false,
-}
+export const teamMembersListing = listById(
+  'teamMembers',
+  '(SELECT * FROM team_member WHERE team_member.team_id = parent.id) m',
+  'm.user_id',
+)
 
-export const tokensListing: Listing = {
-  name: 'tokens',
-  from: 'api_token t',
-  id: 't.id',
-  keys: [{ sql: 't.id', type: 'text' }],
-  descending: true,
-}
+export const tokensListing = { ...listById('tokens', 'api_token t', 't.id'), descending: true }
 
-export const tokensOfUserListing: Listing = {
-  name: 'tokensOfUser',
-  from: '(SELECT * FROM api_token WHERE api_token.user_id = parent.id) t',
-  id: 't.id',
-  keys: [{ sql: 't.id', type: 'text' }],
+export const tokensOfUserListing = {
+  ...listById('tokensOfUser', '(SELECT * FROM api_token WHERE api_token.user_id = parent.id) t', 't.id'),
   descending: true,
 }

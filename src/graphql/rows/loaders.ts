@@ -9,8 +9,9 @@ import { maySeeSlot, readSlots } from '../../domain/submission/slots.ts'
 import { type JobRow, readJob } from '../../domain/submission/stored-job.ts'
 import { eventColumns, type FeedEvent, markEntry } from '../../feed/event.ts'
 import { logEnds } from '../../logs/stored.ts'
-import type { Device, Run } from '../../platform/generated/client.ts'
+import type { Run } from '../../platform/generated/client.ts'
 import type { Sql } from '../../platform/tx.ts'
+import { byId, byKey, byParent } from './batches.ts'
 import { NestedList } from './connection.ts'
 import type { Bind } from './keyset.ts'
 import {
@@ -25,13 +26,12 @@ import {
   teamMembersListing,
   tokensOfUserListing,
 } from './listings.ts'
-import { type EventKey, parseEventId } from './typed-id.ts'
+import { parseEventId } from './typed-id.ts'
 import { createWaitingLoaders } from './waiting-loaders.ts'
 
 /**
- * Load rows in batches by key, so a query costs a constant number of statements whatever it selects below a list. An
- * invisible job is null, like a missing one; resolvers reach rows below a job through the job. One set of loaders lives
- * for one request or one event of a subscription.
+ * Load rows in batches, so a query costs a constant number of statements. An invisible job is null, like a missing one;
+ * resolvers reach rows below a job through the job. One set of loaders lives for one request or one event of a subscription.
  */
 
 export type Loaders = ReturnType<typeof createLoaders>
@@ -49,35 +49,28 @@ const always = () => 'TRUE'
 function createJobLoaders(domain: Domain, viewer: Viewer, listSql: Sql) {
   const { prisma } = domain.db
   const visible = (bind: Bind) => visibleTo(viewer, 'j', bind)
+  const event = new DataLoader<string, FeedEvent | null>((ids) => readEvents(domain, ids))
   return {
-    job: byKey(
-      async (ids) => {
-        const jobs = await Promise.all(ids.map((id) => readJob(domain, id)))
-        return jobs.filter((job) => job !== null && maySee(viewer, job)) as JobRow[]
-      },
-      (job) => job.id,
-    ),
-    run: byKey(
-      (ids) => prisma.run.findMany({ where: { id: { in: ids } } }),
-      (run) => run.id,
-    ),
-    event: new DataLoader<string, FeedEvent | null>((ids) => readEvents(domain, ids)),
+    job: byId(async (ids) => {
+      const jobs = await Promise.all(ids.map((id) => readJob(domain, id)))
+      return jobs.flatMap((job) => (job && maySee(viewer, job) ? job : []))
+    }),
+    run: byId((ids) => prisma.run.findMany({ where: { id: { in: ids } } })),
+    event,
     /** By event id; null: the event was deleted. */
-    eventMark: new DataLoader<string, string | null>((ids) => readMarks(domain, ids)),
-    artifact: byKey(
-      (ids) => prisma.artifact.findMany({ where: { id: { in: ids } }, omit: { hash: true } }),
-      (artifact) => artifact.id,
-    ),
-    closure: byKey(
-      (jobIds) => prisma.closure.findMany({ where: { jobId: { in: jobIds } } }),
-      (closure) => closure.jobId,
-    ),
+    eventMark: {
+      async load(id: string) {
+        const row = await event.load(id)
+        return row && markEntry(row)
+      },
+    },
+    artifact: byId((ids) => prisma.artifact.findMany({ where: { id: { in: ids } }, omit: { hash: true } })),
+    closure: byKey('jobId', (jobIds) => prisma.closure.findMany({ where: { jobId: { in: jobIds } } })),
     currentRun: new DataLoader<JobRow, Run, string>((jobs) => readCurrentRuns(domain, jobs), {
       cacheKeyFn: (job) => job.id,
     }),
-    dependencies: byParent(
-      (jobIds) => prisma.dependency.findMany({ where: { jobId: { in: jobIds } }, orderBy: { position: 'asc' } }),
-      (dependency) => dependency.jobId,
+    dependencies: byParent('jobId', (jobIds) =>
+      prisma.dependency.findMany({ where: { jobId: { in: jobIds } }, orderBy: { position: 'asc' } }),
     ),
     logEnd: new DataLoader((jobIds: readonly string[]) => logEnds(domain.db.sql, jobIds)),
     logBytes: new DataLoader<string, number>(async (runIds) => {
@@ -100,41 +93,22 @@ function createMachineLoaders(domain: Domain, viewer: Viewer, listSql: Sql) {
   const { prisma, sql } = domain.db
   const visible = (bind: Bind) => visibleTo(viewer, 'j', bind)
   return {
-    pool: byKey(
-      (names) => prisma.pool.findMany({ where: { name: { in: names } } }),
-      (pool) => pool.name,
+    pool: byKey('name', (names) => prisma.pool.findMany({ where: { name: { in: names } } })),
+    node: byId((ids) => prisma.poolNode.findMany({ where: { id: { in: ids } } })),
+    submissionQueue: byKey('name', (names) => prisma.submissionQueue.findMany({ where: { name: { in: names } } })),
+    devices: byParent('nodeId', (nodeIds) =>
+      prisma.device.findMany({ where: { nodeId: { in: nodeIds } }, orderBy: { index: 'asc' } }),
     ),
-    node: byKey(
-      (ids) => prisma.poolNode.findMany({ where: { id: { in: ids } } }),
-      (node) => node.id,
+    held: byParent('nodeId', (nodeIds) => sql.query<HeldDevice>(heldDevicesSql, [nodeIds], 'held_devices')),
+    allocations: byParent('runId', (runIds) =>
+      prisma.allocation.findMany({ where: { runId: { in: runIds } }, orderBy: { replica: 'asc' } }),
     ),
-    submissionQueue: byKey(
-      (names) => prisma.submissionQueue.findMany({ where: { name: { in: names } } }),
-      (queue) => queue.name,
-    ),
-    devices: byParent(
-      (nodeIds) => prisma.device.findMany({ where: { nodeId: { in: nodeIds } }, orderBy: { index: 'asc' } }),
-      (device: Device) => device.nodeId,
-    ),
-    /** Devices of a node that runs hold. */
-    held: byParent(
-      (nodeIds) => sql.query<HeldDevice>(heldDevicesSql, [nodeIds], 'held_devices'),
-      (held) => held.nodeId,
-    ),
-    allocations: byParent(
-      (runIds) => prisma.allocation.findMany({ where: { runId: { in: runIds } }, orderBy: { replica: 'asc' } }),
-      (allocation) => allocation.runId,
-    ),
-    claimsOfRun: byParent(
-      (runIds) => prisma.deviceClaim.findMany({ where: { runId: { in: runIds } }, orderBy: { index: 'asc' } }),
-      (claim) => claim.runId,
+    claimsOfRun: byParent('runId', (runIds) =>
+      prisma.deviceClaim.findMany({ where: { runId: { in: runIds } }, orderBy: { index: 'asc' } }),
     ),
     poolCapacity: new DataLoader<string, PoolCapacity>((names) => readPoolCapacities(domain, names)),
     leader: new DataLoader<string, Leader | null>((names) => readLeaders(domain, names)),
-    capacityReservation: byKey(
-      (ids) => prisma.capacityReservation.findMany({ where: { id: { in: ids } } }),
-      (reservation) => reservation.id,
-    ),
+    capacityReservation: byId((ids) => prisma.capacityReservation.findMany({ where: { id: { in: ids } } })),
     nodesOfPool: new NestedList(listSql, poolNodesListing, always),
     runsOnNode: new NestedList(listSql, nodeRunsListing, visible),
   }
@@ -143,64 +117,31 @@ function createMachineLoaders(domain: Domain, viewer: Viewer, listSql: Sql) {
 function createPeopleLoaders(domain: Domain, viewer: Viewer, listSql: Sql) {
   const { prisma } = domain.db
   return {
-    user: byKey(
-      (ids) => prisma.user.findMany({ where: { id: { in: ids } } }),
-      (user) => user.id,
-    ),
-    team: byKey(
-      (ids) => prisma.team.findMany({ where: { id: { in: ids } } }),
-      (team) => team.id,
-    ),
-    token: byKey(
-      (ids) => prisma.apiToken.findMany({ where: { id: { in: ids } }, omit: { hash: true } }),
-      (token) => token.id,
-    ),
-    teamsOfUser: byParent(
-      async (userIds) =>
-        prisma.teamMember.findMany({
-          where: { userId: { in: userIds } },
-          include: { team: true },
-          orderBy: { team: { name: 'asc' } },
-        }),
-      (member) => member.userId,
+    user: byId((ids) => prisma.user.findMany({ where: { id: { in: ids } } })),
+    team: byId((ids) => prisma.team.findMany({ where: { id: { in: ids } } })),
+    token: byId((ids) => prisma.apiToken.findMany({ where: { id: { in: ids } }, omit: { hash: true } })),
+    teamsOfUser: byParent('userId', (userIds) =>
+      prisma.teamMember.findMany({
+        where: { userId: { in: userIds } },
+        include: { team: true },
+        orderBy: { team: { name: 'asc' } },
+      }),
     ),
     membersOfTeam: new NestedList(listSql, teamMembersListing, (bind) => visibleMembers(viewer, bind)),
     tokensOfUser: new NestedList(listSql, tokensOfUserListing, always),
   }
 }
 
-/** Slots, quotas, approvals with their rules, leftovers of final jobs, and audit entries. */
 function createRuleLoaders(domain: Domain, viewer: Viewer) {
   const { prisma, sql } = domain.db
   return {
-    slot: byKey(
-      async (ids) => (await readSlots(sql, ids)).filter((slot) => maySeeSlot(viewer, slot)),
-      (slot) => slot.id,
-    ),
-    quota: byKey(
-      (ids) => readVisibleQuotas(sql, viewer, ids),
-      (quota) => quota.id,
-    ),
-    approval: byKey(
-      (ids) => readApprovals(sql, 'id', ids),
-      (approval) => approval.id,
-    ),
-    approvalOfJob: byKey(
-      (jobIds) => readApprovals(sql, 'job_id', jobIds),
-      (approval) => approval.jobId,
-    ),
-    leftOfJob: byKey(
-      (jobIds) => readFactsOfFinalJobs(sql, jobIds),
-      ({ jobId }) => jobId,
-    ),
-    approvalRule: byKey(
-      (ids) => prisma.approvalRule.findMany({ where: { id: { in: ids } } }),
-      (rule) => rule.id,
-    ),
-    auditEntry: byKey(
-      (ids) => prisma.auditEntry.findMany({ where: { id: { in: ids }, seq: { not: null } } }),
-      (entry) => entry.id,
-    ),
+    slot: byId(async (ids) => (await readSlots(sql, ids)).filter((slot) => maySeeSlot(viewer, slot))),
+    quota: byId((ids) => readVisibleQuotas(sql, viewer, ids)),
+    approval: byId((ids) => readApprovals(sql, 'id', ids)),
+    approvalOfJob: byKey('jobId', (jobIds) => readApprovals(sql, 'job_id', jobIds)),
+    leftOfJob: byKey('jobId', (jobIds) => readFactsOfFinalJobs(sql, jobIds)),
+    approvalRule: byId((ids) => prisma.approvalRule.findMany({ where: { id: { in: ids } } })),
+    auditEntry: byId((ids) => prisma.auditEntry.findMany({ where: { id: { in: ids }, seq: { not: null } } })),
   }
 }
 
@@ -211,50 +152,14 @@ function visibleMembers(viewer: Viewer, bind: (value: unknown) => string): strin
     : `EXISTS (SELECT FROM team_member own WHERE own.team_id = m.team_id AND own.user_id = ${bind(viewer.userId)})`
 }
 
-function byKey<Row>(read: (keys: string[]) => Promise<readonly Row[]>, keyOf: (row: Row) => string) {
-  return new DataLoader<string, Row | null>(async (keys) => {
-    const rows = new Map((await read([...keys])).map((row) => [keyOf(row), row]))
-    return keys.map((key) => rows.get(key) ?? null)
-  })
-}
-
-function byParent<Row>(read: (parents: string[]) => Promise<readonly Row[]>, parentOf: (row: Row) => string) {
-  return new DataLoader<string, Row[]>(async (parents) => {
-    const rows = Map.groupBy(await read([...parents]), parentOf)
-    return parents.map((parent) => rows.get(parent) ?? [])
-  })
-}
-
-const readEvents = ({ db }: Domain, ids: readonly string[]) =>
-  byEventId(ids, (jobIds, seqs) =>
-    db.sql.query<FeedEvent>(
-      `SELECT ${eventColumns}
-       FROM unnest($1::text[], $2::bigint[]) AS k(job_id, seq) JOIN event e ON e.job_id = k.job_id AND e.seq = k.seq`,
-      [jobIds, seqs],
-    ),
-  )
-
-async function readMarks({ db }: Domain, ids: readonly string[]): Promise<(string | null)[]> {
-  const events = await byEventId(ids, (jobIds, seqs) =>
-    db.sql.query<Pick<FeedEvent, 'jobId' | 'seq' | 'at'>>(
-      `SELECT e.job_id AS "jobId", e.seq, e.at
-       FROM unnest($1::text[], $2::bigint[]) AS k(job_id, seq) JOIN event e ON e.job_id = k.job_id AND e.seq = k.seq`,
-      [jobIds, seqs],
-    ),
-  )
-  return events.map((event) => event && markEntry(event))
-}
-
 /** SQL, because Prisma would build one OR per two-part key. */
-async function byEventId<Row extends EventKey>(
-  ids: readonly string[],
-  read: (jobIds: string[], seqs: number[]) => Promise<readonly Row[]>,
-): Promise<(Row | null)[]> {
+async function readEvents({ db }: Domain, ids: readonly string[]): Promise<(FeedEvent | null)[]> {
   const keys = ids.map(parseEventId)
-  const wanted = keys.filter((key): key is EventKey => key !== null)
-  const rows = await read(
-    wanted.map((key) => key.jobId),
-    wanted.map((key) => key.seq),
+  const wanted = keys.filter((key) => key !== null)
+  const rows = await db.sql.query<FeedEvent>(
+    `SELECT ${eventColumns}
+     FROM unnest($1::text[], $2::bigint[]) AS k(job_id, seq) JOIN event e ON e.job_id = k.job_id AND e.seq = k.seq`,
+    [wanted.map(({ jobId }) => jobId), wanted.map(({ seq }) => seq)],
   )
   const found = new Map(rows.map((row) => [`${row.jobId}/${row.seq}`, row]))
   return keys.map((key) => (key && found.get(`${key.jobId}/${key.seq}`)) ?? null)
@@ -309,7 +214,6 @@ interface Leader {
   renewedAt: Date
 }
 
-/** Leaders with a valid lease. */
 async function readLeaders({ db }: Domain, pools: readonly string[]): Promise<(Leader | null)[]> {
   const rows = await db.sql.query<Leader & { pool: string }>(
     `SELECT pool, leader.holder, coalesce(leader.host, '') AS host, leader.epoch, lease.renewed_at AS "renewedAt"

@@ -2,25 +2,17 @@ import { randomUUID } from 'node:crypto'
 import type { Utf8 } from '../../logs/batch.ts'
 
 /**
- * Log text in WebSocket messages. Decoding, escaping and encoding it as a string would cost more than all other work per
- * byte of output. So the result of an event contains a marker, and the connection replaces the marker with escaped bytes.
+ * Log text in WebSocket messages. Decoding and encoding it as a string costs more than all other work per byte of output, so
+ * the result of an event contains a marker, which the connection replaces with escaped bytes.
  */
-export interface LogTexts {
-  /** Stores a text and returns its marker for the result of this event. */
-  addText(utf8: Utf8): string
-  readonly byMarker: ReadonlyMap<string, Utf8>
-}
+export class LogTexts {
+  readonly byMarker = new Map<string, Utf8>()
 
-export function createLogTexts(): LogTexts {
-  const byMarker = new Map<string, Utf8>()
-  return {
-    byMarker,
-    addText(utf8) {
-      // Random, so no job can print a valid marker.
-      const marker = randomUUID()
-      byMarker.set(marker, utf8)
-      return marker
-    },
+  /** Stores a text and returns its marker, which is random: no job can print it. */
+  addText(utf8: Utf8): string {
+    const marker = randomUUID()
+    this.byMarker.set(marker, utf8)
+    return marker
   }
 }
 
@@ -30,8 +22,8 @@ const key = Symbol('log texts')
 export const attachLogTexts = <Result extends object>(result: Result, { byMarker }: LogTexts): Result =>
   byMarker.size === 0 ? result : { ...result, [key]: byMarker }
 
-export const readLogTexts = (result: object): LogTexts['byMarker'] =>
-  (result as { [key]?: LogTexts['byMarker'] })[key] ?? new Map()
+export const readLogTexts = (result: object): ReadonlyMap<string, Utf8> =>
+  (result as { [key]?: ReadonlyMap<string, Utf8> })[key] ?? new Map()
 
 /** `sent`: call it once the bytes are sent or dropped. */
 export interface Message {
@@ -40,9 +32,9 @@ export interface Message {
 }
 
 /**
- * Replaces the markers in a message with their texts and removes these texts from `waiting`; the others belong to other
- * messages. A reused scratch buffer holds the result: small messages are copied out of it, large ones are sent from it
- * while the next message uses another buffer. New buffers per message would trigger a garbage collection every 64 MiB.
+ * Replaces the markers in a message with their texts and removes these texts from `waiting`. A scratch buffer holds the
+ * result: small messages are copied out of it, large ones are sent from it while the next message uses another buffer. New
+ * buffers per message would trigger a garbage collection every 64 MiB.
  */
 export function insertLogTexts(message: string, waiting: Map<string, Utf8>): Message {
   let at = 0
@@ -77,16 +69,14 @@ const lentBytesMin = 65_536
 /** Escaped texts, shared by all readers of a batch. */
 const escapedTexts = new WeakMap<Utf8, Buffer>()
 
-/** Buffer for the next message. */
 let scratch = Buffer.alloc(0)
 
 /** Buffers of sent messages. The newest stays unused, because other readers may still need its texts. */
 const spares: { buffer: typeof scratch; texts: readonly Placed[] }[] = []
 const sparesMax = 4
-/** Larger buffers are not reused. */
 const spareBytesMax = 1_048_576
 
-/** Sends the scratch buffer itself; returns the function that makes it reusable. */
+/** Returns the function that makes the sent buffer reusable. */
 function lendScratch(texts: readonly Placed[]): () => void {
   let rest: (typeof spares)[number] | null = { buffer: scratch, texts }
   const next = spares.length > 1 ? spares.shift() : undefined
@@ -122,7 +112,7 @@ function writeText(text: string, end: number): number {
   return end + scratch.write(text, end)
 }
 
-/** Length of a control character such as \u001b. */
+/** Length of \u001b. */
 const escapeBytesMax = 6
 
 /** Bytes escaped per block; the buffer reserves their worst case. */
@@ -174,7 +164,6 @@ function markSpecials(four: number): number {
   return (((turned - 0x21212121) & ~turned) | ((backslashes - 0x01010101) & ~backslashes)) & 0x80808080
 }
 
-/** Counts the bytes before the first mark. */
 const countPlain = (marks: number): number => (31 - Math.clz32(marks & -marks)) >> 3
 
 const backslash = 0x5c

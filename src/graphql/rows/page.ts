@@ -1,7 +1,6 @@
 import { limits } from '../caller-limits.ts'
 import { refusal } from '../errors.ts'
 
-/** Arguments of a connection, unchecked. */
 export interface PageArgs {
   first?: number | null | undefined
   after?: string | null | undefined
@@ -9,13 +8,7 @@ export interface PageArgs {
   before?: string | null | undefined
 }
 
-export interface PageSize {
-  limit: number
-  backwards: boolean
-}
-
-/** Checks the size of a page and its direction. */
-export function parsePageSize({ first, last }: PageArgs): PageSize {
+export function parsePageSize({ first, last }: PageArgs) {
   if (isGiven(first) && isGiven(last)) throw refusal('BAD_REQUEST', 'Give `first` or `last`, not both')
   const backwards = isGiven(last)
   const limit = (backwards ? last : first) ?? limits.pageSizeDefault

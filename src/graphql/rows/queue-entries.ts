@@ -1,5 +1,5 @@
 import { type Viewer, visibleTo } from '../../domain/access.ts'
-import { type LineKey, readLine } from '../../domain/queue/line.ts'
+import { readLine } from '../../domain/queue/line.ts'
 import { readUserLine } from '../../domain/queue/own-line.ts'
 import { holdingSql, isFinal, isHolding, type JobState } from '../../domain/state.ts'
 import type { Sql } from '../../platform/tx.ts'
@@ -47,7 +47,6 @@ interface Segment {
   read(sql: Sql, query: EntriesQuery, page: PageRequest): Promise<Page['items']>
 }
 
-/** SQL for the ids of the jobs that may be in a segment. */
 type Ids = (bind: Bind, pool: string) => string
 
 /**
@@ -65,7 +64,6 @@ const segments: readonly Segment[] = [
   { states: isFinal, read: createReader() },
 ]
 
-/** Without `ids` the segment may contain any job. */
 function createReader(ids?: Ids): Segment['read'] {
   return async (sql, query, page) => {
     const where = (bind: Bind) =>
@@ -83,12 +81,10 @@ async function readWaiting(
   { pool, viewer, filter }: EntriesQuery,
   { after, limit }: PageRequest,
 ): Promise<Page['items']> {
-  const [group = -1, ...key] = after?.slice(0, 4).map(Number) ?? []
+  const [group = -1, lead = 0, minusBid = 0, sequence = 0] = after?.map(Number) ?? []
   if (group > waitingGroup) return []
-  const [lead = 0, minusBid = 0, sequence = 0] = key
-  const from: LineKey | null = group === waitingGroup ? [lead, minusBid, sequence] : null
+  const segment = { after: group === waitingGroup ? ([lead, minusBid, sequence] as const) : null, limit }
   const f = hashFilter(filter)
-  const segment = { after: from, limit }
   const seesAll = viewer.permissions.has('job.view.all')
   if (!seesAll && !viewer.permissions.has('job.view.own')) return []
   const line = seesAll ? readLine(sql, pool, segment) : readUserLine(sql, { pool, userId: viewer.userId }, segment)

@@ -6,17 +6,11 @@ import { limits } from '../caller-limits.ts'
 import { refusal } from '../errors.ts'
 
 /**
- * Reads specs separately from jobs, because a spec may have 4 MiB and sixty of them block the server for seconds. One
- * request returns up to `specBytesMax` of specs, or a single spec of any size. Every alias counts, because each is
- * executed and serialised again.
+ * Reads specs separately from jobs: a spec may have 4 MiB, and sixty of them block the server for seconds. One request returns
+ * up to `specBytesMax` of specs, or a single spec of any size. Every alias counts.
  */
 
-export interface Specs {
-  /** Loads a spec, or refuses when the request exceeds the limit. `times`: how often the request selects its fields. */
-  load(jobId: string, times: number): Promise<JobSpec>
-  /** The few fields of specs that lists show; they do not count. */
-  readonly words: DataLoader<string, SpecWords>
-}
+export type Specs = ReturnType<typeof createSpecs>
 
 export interface SpecWords {
   labels: JobSpec['labels']
@@ -26,7 +20,7 @@ export interface SpecWords {
 }
 
 interface SpecText {
-  /** null: over the limit, not read. */
+  /** null: over the limit. */
   text: string | null
   bytes: number
 }
@@ -34,11 +28,12 @@ interface SpecText {
 /** Specs per statement: PostgreSQL unpacks a spec to measure it. */
 const specsPerRead = 16
 
-export function createSpecs(sql: Sql): Specs {
+export function createSpecs(sql: Sql) {
   const texts = new DataLoader<string, SpecText | null>((ids) => readTexts(sql, ids))
   let shownBytes = 0
   return {
-    async load(jobId, times) {
+    /** Loads a spec, or refuses when the request exceeds the limit. `times`: how often the request selects its fields. */
+    async load(jobId: string, times: number): Promise<JobSpec> {
       const found = await texts.load(jobId)
       if (!found) throw new NotFound('The object was deleted meanwhile')
       const isSingle = shownBytes === 0 && times === 1
@@ -46,7 +41,8 @@ export function createSpecs(sql: Sql): Specs {
       if (found.text === null || (shownBytes > limits.specBytesMax && !isSingle)) throw tooMany()
       return JSON.parse(found.text) as JobSpec
     },
-    words: new DataLoader((ids) => readWords(sql, ids)),
+    /** The few fields of specs that lists show; they do not count. */
+    words: new DataLoader<string, SpecWords>((ids) => readWords(sql, ids)),
   }
 }
 

@@ -22,12 +22,10 @@ const types = {
 type Prefix = keyof typeof types
 export type NodeType = (typeof types)[Prefix]
 
-const isPrefix = (text: string): text is Prefix => Object.hasOwn(types, text)
-
 /** Returns the GraphQL type of an id; unknown ids count as jobs, which are then not found. */
 export function parseType(id: string): NodeType {
   const prefix = id.slice(0, Math.max(0, id.indexOf('_')))
-  return isPrefix(prefix) ? types[prefix] : 'Job'
+  return Object.hasOwn(types, prefix) ? types[prefix as Prefix] : 'Job'
 }
 
 export const poolId = (name: string) => `pool_${name}`

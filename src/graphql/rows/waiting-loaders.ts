@@ -10,6 +10,7 @@ import { type Position, readPositions, readPriorities } from '../../domain/queue
 import { explainWaiting, type WaitingFacts } from '../../domain/queue/why-waiting.ts'
 import { holdingSql } from '../../domain/state.ts'
 import type { Sql } from '../../platform/tx.ts'
+import { byId, byParent } from './batches.ts'
 
 /** Load scheduling details in batches; null: the job is not QUEUED. */
 export function createWaitingLoaders(domain: Domain, viewer: Viewer) {
@@ -21,18 +22,14 @@ export function createWaitingLoaders(domain: Domain, viewer: Viewer) {
     estimate: byJob<Estimate | null>((ids) => estimateStarts(domain, ids)),
     fairShare: byJob<FairShare>((ids) => readFairShares(sql, ids)),
     priorityNow: byJob<number>((ids) => readPriorities(sql, ids)),
-    hold: new DataLoader<string, HoldRow | null>(async (ids) => {
-      const holds = await readHoldRows(sql, 'id', ids)
-      const byId = new Map(holds.map((hold) => [hold.id, hold]))
-      return ids.map((id) => byId.get(id) ?? null)
-    }),
+    hold: byId((ids) => readHoldRows(sql, 'id', ids)),
     limitsOfPool: new DataLoader<string, Limits>(async (pools) => {
       const limits = await readLimits(sql, pools, domain.singleUser)
       return pools.map((pool) => limits.get(pool) ?? new Error(`The pool ${pool} was removed`))
     }),
-    holdsOfPool: byPool<HoldRow>((pools) => readHoldRows(sql, 'pool', pools)),
-    lostWorkOfPool: byPool<LostWorkRow>((pools) => sql.query<LostWorkRow>(lostWorkSql, [pools], 'lost_work_of_pools')),
-    accountsOfPool: byPool<AccountShareRow>(async (pools) => {
+    holdsOfPool: byPool((pools) => readHoldRows(sql, 'pool', pools)),
+    lostWorkOfPool: byPool((pools) => sql.query<LostWorkRow>(lostWorkSql, [pools], 'lost_work_of_pools')),
+    accountsOfPool: byPool(async (pools) => {
       const known = seesAll(viewer) ? null : await readOwnAccounts(sql, viewer)
       return sql.query<AccountShareRow>(accountsSql, [pools, accountsMax, known], 'accounts_of_pools')
     }),
@@ -60,12 +57,8 @@ function byJob<Value>(read: (ids: readonly string[]) => Promise<ReadonlyMap<stri
   })
 }
 
-function byPool<Row extends { pool: string }>(read: (pools: readonly string[]) => Promise<Row[]>) {
-  return new DataLoader<string, Row[]>(async (pools) => {
-    const rows = Map.groupBy(await read(pools), ({ pool }) => pool)
-    return pools.map((pool) => rows.get(pool) ?? [])
-  })
-}
+const byPool = <Row extends { pool: string }>(read: (pools: string[]) => Promise<readonly Row[]>) =>
+  byParent('pool', read)
 
 export interface HoldRow {
   id: string
@@ -77,7 +70,6 @@ export interface HoldRow {
   waitingForVictims: number
 }
 
-/** A pool has at most one hold per class. */
 const holdsMax = 6
 
 const readHoldRows = (sql: Sql, by: 'id' | 'pool', keys: readonly string[]): Promise<HoldRow[]> =>

@@ -5,7 +5,6 @@ import type { Clock } from '../../platform/clock.ts'
  * the other servers. So streams close in random order, over a time that grows with their number.
  */
 const closingMsMax = 10_000
-/** A few streams close soon, and do not delay the stop. */
 const msPerStream = 2
 const stepMs = 20
 

@@ -7,7 +7,6 @@ import { sendJson } from './refused-bodies.ts'
 /** Supervisors kill a process after 10 s: the rest of the server needs time too. */
 const drainMsDefault = 5_000
 const drainPollMs = 20
-/** Time to send the last responses. */
 const flushMsMax = 500
 const retryAfterSeconds = 2
 
@@ -15,9 +14,9 @@ export const stoppingText = 'The server is stopping; try again'
 const lateText = 'The server stopped before the request completed; it may or may not have been carried out'
 
 /**
- * How a stopping server ends requests. Streams are cut gradually (closing-streams.ts) without `complete`, so that their clients
- * resume from their cursors. Requests in flight get `drainMsMax`, then UNAVAILABLE. New ones get UNAVAILABLE with Retry-After
- * at once, and their connections close. Only a request that waits on its connection behind another one ends without a response.
+ * How a stopping server ends requests. Streams are cut gradually without `complete`, so that their clients resume from their
+ * cursors. Requests in flight get `drainMsMax`, then UNAVAILABLE. New ones get UNAVAILABLE with Retry-After at once, and their
+ * connections close. Only a request that waits on its connection behind another one ends without a response.
  */
 export class Drain {
   readonly #clock: Clock
@@ -39,7 +38,7 @@ export class Drain {
     return [...this.#open].filter(isStream)
   }
 
-  /** Counts a request as in flight. false: the server is stopping, and the request got its response. */
+  /** false: the server is stopping, and the request got its response. */
   admit(response: ServerResponse): boolean {
     if (this.#isDraining) sendStopping(response, stoppingText)
     this.#open.add(response)

@@ -10,7 +10,6 @@ import { schema } from '../schema/schema.ts'
 
 export type GraphqlEngine = ReturnType<typeof createGraphqlEngine>
 
-/** The caller of a request and its transport. */
 export interface Requester extends StreamTransport {
   viewer: Viewer
   bodyBytes?: number

@@ -20,11 +20,9 @@ export interface Caller {
  * Checks each HTTP request and WebSocket upgrade first, by headers that a browser sets and a page cannot forge. Returns why the
  * caller is refused, or null.
  *
- * Otherwise any web page could run commands on this machine. A page of any site may send requests to a loopback port: Origin
- * is checked, and Sec-Fetch-Site where a browser sends no Origin. A name that its owner points to 127.0.0.1 makes such
- * requests same-origin: in single-user mode, which has no login, Host is checked. This mode also refuses pages of other
- * loopback ports, which another account of the machine may serve. With users such a page has no token, and development
- * servers need it.
+ * A page of any site may send requests to a loopback port: Origin is checked, and Sec-Fetch-Site where a browser sends no
+ * Origin. A name that its owner points to 127.0.0.1 makes such requests same-origin: in single-user mode, which has no login,
+ * Host is checked. This mode also refuses pages of other loopback ports, which another account of the machine may serve.
  */
 export function findGateRefusal({ host, origin, 'sec-fetch-site': site }: Caller, rules: GateRules): string | null {
   const name = host === undefined ? null : readHostName(host)
@@ -78,8 +76,8 @@ const removeDefaultPort = (host: string, protocol: string) => host.replace(proto
 const isSameText = (a: string, b: string) => a.toLowerCase() === b.toLowerCase()
 
 /**
- * Proxies may request a whole address, `GET http://host/path`. Its host replaces the Host header (RFC 9112, 3.2.2), also for
- * the gate. Two Host headers are removed: proxies differ in which one counts.
+ * The host of a whole address, `GET http://host/path`, replaces the Host header (RFC 9112, 3.2.2). Two Host headers are
+ * removed: proxies differ in which one counts.
  */
 export function normalizeTarget(request: IncomingMessage): void {
   const { url = '', headersDistinct } = request

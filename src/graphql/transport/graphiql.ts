@@ -58,10 +58,7 @@ subscription Watch {
 `
 const variables = '{ "jobId": "job_…" }'
 
-/**
- * Runs before GraphiQL. GraphiQL shows a stored tab only if the stored query and variables equal those of the tab; otherwise
- * it opens an empty tab. It never shows the variables of its first tab.
- */
+/** GraphiQL alone shows a stored tab only if the stored query and variables equal those of the tab. */
 const restoreTab = `
   const { tabs, activeTabIndex = 0 } = JSON.parse(localStorage.getItem('graphiql:tabState') ?? '{}')
   const linked = new URL(location.href).searchParams.get('query')
@@ -99,7 +96,6 @@ const tokenField = `
   <label id="access">Token <input id="berth-token" type="password" autocomplete="off" placeholder="of a user; Enter sends it" />
     this server requires a token. Only this tab keeps it.</label>`
 
-/** Key: single-user mode. */
 const pages = new Map<boolean, Page>()
 
 export async function sendGraphiql({ request, response }: Exchange, singleUser: boolean): Promise<void> {

@@ -4,7 +4,6 @@ import type { Db } from '../../platform/db.ts'
 import type { DiskWatch } from '../../platform/disk.ts'
 import { sqlState, whyOverloaded } from '../../platform/tx.ts'
 
-/** The response of /readyz. */
 export interface Readiness {
   ready: boolean
   /** read-only: a standby, or being replaced. unknown: this server is overloaded. */
@@ -19,14 +18,9 @@ const limit = { statementMsMax: 2_000 }
 /** /readyz needs no login, and the check for disk space writes: requests within this time share a check. */
 const spaceCheckMs = 1_000
 
-interface Process {
-  disk: Pick<DiskWatch, 'findProblem'>
-  isStarted?: () => boolean
-}
-
 export function createReadiness(
   { db, clock, log }: Domain,
-  { disk, isStarted = () => true }: Process,
+  { disk, isStarted = () => true }: { disk: Pick<DiskWatch, 'findProblem'>; isStarted?: () => boolean },
 ): () => Promise<Readiness> {
   let last: { atMs: number; found: Promise<boolean> } | null = null
   const checkSpace = () => {
@@ -35,7 +29,7 @@ export function createReadiness(
     return last.found
   }
   return async () => {
-    const state = await probe({ db, log, checkSpace }, disk)
+    const state = await probe({ db, log, checkSpace }, await disk.findProblem())
     if (isStarted()) return state
     return { ...state, ready: false, warnings: [...state.warnings, 'the server is still starting'] }
   }
@@ -49,13 +43,12 @@ const problems = {
 
 type Probe = Pick<Domain, 'db' | 'log'> & { checkSpace: () => Promise<boolean> }
 
-async function probe({ db, log, checkSpace }: Probe, disk: Pick<DiskWatch, 'findProblem'>): Promise<Readiness> {
-  const problem = await disk.findProblem()
+async function probe({ db, log, checkSpace }: Probe, problem: string | null): Promise<Readiness> {
   const full = problem === null ? [] : [problem]
   try {
     const [row] = await db.transaction((sql) => sql.query<ProbeRow>(readinessSql, [leaseTtlMs]), limit)
     const migrated = row?.unfinished === 0
-    const database = row?.readOnly ? 'read-only' : await describeSpace(checkSpace)
+    const database = row?.readOnly ? 'read-only' : (await checkSpace()) ? 'ok' : 'full'
     const leaderless = (row?.leaderless ?? []).map((pool) => `pool ${pool} has no scheduler: its jobs wait`)
     return {
       ready: migrated && database === 'ok',
@@ -77,8 +70,6 @@ interface ProbeRow {
   leaderless: string[]
   readOnly: boolean
 }
-
-const describeSpace = async (checkSpace: Probe['checkSpace']) => ((await checkSpace()) ? 'ok' : 'full')
 
 const isDiskFull = (error: unknown) => sqlState((error as Error).cause) === '53100'
 

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import { Readable } from 'node:stream'
 import { type ExecutionResult, GraphQLError } from 'graphql'
 import { type GraphQLParams, processRegularResult } from 'graphql-yoga'
-import { anonymous } from '../../domain/access.ts'
+import { anonymous, type Viewer } from '../../domain/access.ts'
 import type { TrustedDocuments } from '../admission/trusted-documents.ts'
 import { limits } from '../caller-limits.ts'
 import { buildErrorBody } from '../errors.ts'
@@ -33,10 +33,9 @@ const tooManyLargeBodies =
   `and this one waited ${limits.waitMsMax / 1_000} s`
 
 /**
- * Handles ordinary requests: a JSON document that is posted as a whole and gets one response. The Fetch API of yoga's
- * transport costs more than executing a mutation, so these use Node's sockets, and yoga only executes them, with all hooks of the
- * engine. Every other request (a stream, a list, an unknown length, a malformed body) goes on to yoga's transport after its
- * body is read within the limits.
+ * Handles JSON documents that are posted as a whole and get one response. The Fetch API of yoga's transport costs more than
+ * executing a mutation, so yoga only executes them, with all hooks of the engine. Every other request (a stream, a list, an
+ * unknown length, a malformed body) goes on to yoga's transport after its body is read within the limits.
  */
 export class PostHandler {
   readonly #engine: GraphqlEngine
@@ -84,13 +83,26 @@ export class PostHandler {
 
   async #execute(requester: Requester, exchange: Exchange, text: string): Promise<void> {
     const type = findResponseType(exchange.request)
-    const params = type && parseParams(text, (given) => this.#documents.resolve(given, requester.viewer))
+    const params = type && this.#parseParams(text, requester.viewer)
     if (!params) return this.#passToYoga(requester, exchange, text)
     const result = await this.#engine.getResultForParams({ params, request: postRequest }, { ...requester })
     if (!result || Symbol.asyncIterator in result) throw new Error('A query or mutation returned a stream')
     if (result.errors) return this.#sendErrors(exchange, result, type)
     exchange.response.setHeader('content-type', `${type}; charset=utf-8`)
     await sendCompressible(exchange, JSON.stringify(result))
+  }
+
+  /** null: yoga's transport handles the request, and says why it is refused. */
+  #parseParams(text: string, viewer: Viewer): GraphQLParams | null {
+    try {
+      const body: unknown = JSON.parse(text)
+      const params = isPlain(body) ? this.#documents.resolve(body, viewer) : null
+      // A query or mutation with this word in it takes yoga's slower transport.
+      return params?.query && !params.query.includes('subscription') ? params : null
+    } catch (error) {
+      if (error instanceof GraphQLError || error instanceof SyntaxError) return null
+      throw error
+    }
   }
 
   /** Yoga gets the body as a stream: it would list every character of a text. */
@@ -100,7 +112,6 @@ export class PostHandler {
     await this.#engine(read, response, { ...requester, bodyBytes: body.length })
   }
 
-  /** Yoga chooses the status. */
   async #sendErrors(exchange: Exchange, result: ExecutionResult, type: string): Promise<void> {
     const made = processRegularResult(result, this.#engine.fetchAPI, type)
     const text = await made.text()
@@ -150,37 +161,14 @@ function sendRefusal({ response }: Exchange, status: keyof typeof codes, message
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-type Resolve = (params: GraphQLParams) => GraphQLParams
-
-function parseParams(text: string, resolve: Resolve): GraphQLParams | null {
-  const body = parseJson(text)
-  if (!isObject(body)) return null
+function isPlain(body: unknown): body is GraphQLParams {
+  if (!isObject(body)) return false
   const { query, variables, operationName, extensions, documentId: _, ...rest } = body
-  const isPlain =
+  return (
     (query == null || typeof query === 'string') &&
     (variables == null || isObject(variables)) &&
     (extensions == null || isObject(extensions)) &&
     (operationName == null || typeof operationName === 'string') &&
     Object.keys(rest).length === 0
-  const params = isPlain ? tryResolve(body, resolve) : null
-  // A query or mutation with this word in it takes yoga's slower transport.
-  return params?.query && !params.query.includes('subscription') ? params : null
-}
-
-/** null: the document is refused. Yoga's transport says why. */
-function tryResolve(params: GraphQLParams, resolve: Resolve): GraphQLParams | null {
-  try {
-    return resolve(params)
-  } catch (error) {
-    if (error instanceof GraphQLError) return null
-    throw error
-  }
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
+  )
 }

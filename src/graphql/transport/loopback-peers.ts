@@ -11,12 +11,10 @@ const tables = ['/proc/net/tcp', '/proc/net/tcp6']
 const readsMax = 3
 
 /**
- * Finds the account at the other end of a loopback connection. Single-user mode has no login: without this check every account of the
- * machine could run commands as the account of the server. Only this account and root are served.
- *
- * Linux lists the owner of every TCP socket in /proc/net/tcp and tcp6; on other systems every account is served
- * (docs/security.md). A socket that its process has closed has no owner (uid 0, inode 0), and is refused. The verdict holds for
- * the connection. If the tables cannot be read, the request is Unavailable, and the next request is checked again.
+ * Finds the account at the other end of a loopback connection: in single-user mode, which has no login, only the account of
+ * the server and root are served. Linux lists the owner of every TCP socket in /proc/net/tcp and tcp6; on other systems every
+ * account is served (docs/security.md). A socket that its process has closed has no owner (uid 0, inode 0), and is refused.
+ * If the tables cannot be read, the request is Unavailable, and the next request is checked again.
  */
 export function createPeerCheck(log: Log, read: () => Promise<Rows> = readRows): PeerCheck {
   const own = process.getuid?.()
@@ -99,7 +97,7 @@ function ignoreMissing(error: NodeJS.ErrnoException): null {
   throw new Unavailable('The accounts of connections cannot be read', { cause: error })
 }
 
-/** The names of the connection in the tables, from its other end. IPv4 connections may use IPv6 sockets. */
+/** Names the connection as the tables do, from its other end. IPv4 connections may use IPv6 sockets. */
 function nameEnds({ remoteAddress, remotePort, localAddress, localPort }: Socket): string[] {
   const [from, to] = [remoteAddress, localAddress].map(formatAddress)
   if (!from || !to) return []

@@ -30,7 +30,6 @@ export function allowOrigin({ headers: { origin } }: IncomingMessage, response: 
   response.setHeader('access-control-expose-headers', 'retry-after')
 }
 
-/** Headers of pages: login, traces, and the name of Apollo's client. */
 const usualHeaders = [
   'authorization',
   'content-type',

@@ -11,9 +11,9 @@ interface Line {
 const isFull = ({ length }: Line) => length > 1
 
 /**
- * Executes the requests of a connection one after the other, in the order of their responses, and does not read the
- * connection while more than one waits. Node alone would begin ten thousand requests of one connection at once.
- * Limit: Node's timeout of a request includes its wait, so a long body behind a stream is cut, and the stream with it.
+ * Executes the requests of a connection one after the other, and does not read the connection while more than one waits. Node
+ * alone would begin ten thousand requests of one connection at once. Limit: Node's timeout of a request includes its wait, so
+ * a long body behind a stream is cut, and the stream with it.
  */
 export function createPipelines(): (response: ServerResponse, work: () => Promise<void>) => Promise<void> {
   const lines = new WeakMap<Socket, Line>()

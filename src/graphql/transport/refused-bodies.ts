@@ -17,9 +17,9 @@ export function sendJson(response: ServerResponse, status: number, body: unknown
 }
 
 /**
- * Responses to requests whose body is not read to its end, such as refusals. Closing a connection whose peer still sends
- * resets it, and a peer that sends first and reads later loses the response. So the response is sent at once, the rest of the
- * body is dropped, and then the response ends. A peer that exceeds the bounds is cut.
+ * Responses to requests whose body is not read to its end. Closing a connection whose peer still sends resets it, and the peer
+ * loses the response. So the response is sent at once, the rest of the body is dropped, and then the response ends. A peer
+ * that exceeds the bounds is cut.
  */
 export const createResponseClass = (bounds: UnreadBounds) =>
   class<Request extends IncomingMessage> extends ServerResponse<Request> {

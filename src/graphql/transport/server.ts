@@ -28,7 +28,6 @@ import { PostHandler } from './json-post.ts'
 import { createPeerCheck, type PeerCheck } from './loopback-peers.ts'
 import { allowOrigin, negotiateContent } from './negotiation.ts'
 import { createPipelines } from './pipelining.ts'
-import { refuseUpgrade } from './refuse-upgrade.ts'
 import { createResponseClass, sendJson, sendText } from './refused-bodies.ts'
 import { cutStalledResponse, cutStalledStream, UnsentBytes } from './slow-readers.ts'
 import { WebSockets } from './websockets.ts'
@@ -40,7 +39,6 @@ export interface ServerConfig extends GateRules {
   /** Additional request headers that pages of allowed origins may send. */
   allowedHeaders: readonly string[]
   documents: TrustedDocumentsConfig
-  /** Whether authenticated callers may introspect the schema. */
   introspection: boolean
   rateLimits: RateLimitConfig
 }
@@ -51,9 +49,7 @@ export interface ServerOptions {
   authenticate: Authenticator
   disk: Pick<DiskWatch, 'findProblem'>
   keepAliveMs?: number
-  /** Absent: the process has started. */
   isStarted?: () => boolean
-  /** Time for requests in flight when the server stops. */
   drainMsMax?: number
   /** Connections above this are closed: the database and jobs need descriptors too. */
   connectionsMax?: number
@@ -132,7 +128,6 @@ export class Server {
     return { url: formatUrl(this.#http.address() as AddressInfo) }
   }
 
-  /** How long closing the open streams will take. */
   closingMs(): number {
     return computeClosingMs(Math.max(this.#sockets.count, this.#drain.openStreams().length))
   }
@@ -181,15 +176,13 @@ export class Server {
   }
 
   async #upgrade(request: IncomingMessage, socket: Duplex, head: Buffer) {
-    if (this.#drain.isDraining)
-      return refuseUpgrade(socket, { status: '503 Service Unavailable', reason: stoppingText })
+    if (this.#drain.isDraining) return refuseUpgrade(socket, '503 Service Unavailable', stoppingText)
     normalizeTarget(request)
     const reason = findGateRefusal(request.headers, this.#config)
-    if (reason !== null) return refuseUpgrade(socket, { status: '403 Forbidden', reason })
-    if (readPath(request) !== '/graphql')
-      return refuseUpgrade(socket, { status: '404 Not Found', reason: 'WebSockets are at /graphql' })
+    if (reason !== null) return refuseUpgrade(socket, '403 Forbidden', reason)
+    if (readPath(request) !== '/graphql') return refuseUpgrade(socket, '404 Not Found', 'WebSockets are at /graphql')
     const peerRefusal = await this.#checkPeer?.(request.socket)
-    if (peerRefusal) return refuseUpgrade(socket, { status: '403 Forbidden', reason: peerRefusal })
+    if (peerRefusal) return refuseUpgrade(socket, '403 Forbidden', peerRefusal)
     this.#sockets.accept(request, socket, head)
   }
 
@@ -285,6 +278,19 @@ function limitConnections(http: HttpServer, max: number | undefined, log: Log) {
   // The log reports errors with this code once.
   const error = Object.assign(new Error(message), { code: 'EMFILE' })
   http.on('drop', () => log.warn({ err: error }, 'connections are refused'))
+}
+
+const closeMsMax = 1_000
+
+/** The timeouts of the HTTP server do not cover upgraded sockets: a peer that never reads would keep the connection. */
+function refuseUpgrade(socket: Duplex, status: string, reason: string): void {
+  const timer = setTimeout(() => socket.destroy(), closeMsMax)
+  socket.once('close', () => clearTimeout(timer))
+  // Drops further bytes: unread bytes would turn the end into a reset, and the response could be lost.
+  socket.resume()
+  socket.end(
+    `HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Type: text/plain; charset=utf-8\r\nX-Content-Type-Options: nosniff\r\nContent-Length: ${Buffer.byteLength(reason)}\r\n\r\n${reason}`,
+  )
 }
 
 const readPath = (request: IncomingMessage) => (request.url ?? '/').replace(/[?#].*$/, '')

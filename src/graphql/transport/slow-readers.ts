@@ -12,10 +12,7 @@ export function cutStalledStream(response: ServerResponse, everyMs: number): () 
   return () => clearInterval(timer)
 }
 
-/**
- * Cuts a WebSocket whose peer sends no pong for `everyMs`. Pings queue behind data, so a peer that still reads is not cut.
- * Returns the function that stops watching.
- */
+/** Cuts a peer that sends no pong for `everyMs`. Pings queue behind data, so a peer that still reads is not cut. */
 export function pingPeer(socket: WebSocket, raw: Socket, everyMs: number): () => void {
   const checkProgress = createProgressCheck(() => raw)
   let answered = true
@@ -58,14 +55,13 @@ export function cutStalledResponse(response: ServerResponse, everyMs: number): v
   })
 }
 
-/** Subscriptions resume from their cursors after a cut. A repeated response has the same size again. */
 export type UnsentKind = 'SUBSCRIPTIONS' | 'RESPONSE'
 
 const pollMs = 1_000
 
 /**
- * Limits the unsent bytes of all connections of a user: a message stays in memory until its reader takes it. Above the
- * limit the connections with the most are cut. A single response may exceed it.
+ * Limits the unsent bytes of all connections of a user. Above the limit the connections with the most are cut. A single
+ * response may exceed it: repeated, it would have the same size again.
  */
 export class UnsentBytes {
   readonly #bytesMax: number

@@ -49,7 +49,6 @@ type Init = Record<string, unknown>
 
 interface SocketArgs extends ExecutionArgs {
   run: ReturnType<GraphqlEngine['getEnveloped']>
-  /** The result of a subscription. */
   stream?: AsyncIterable<ExecutionResult>
 }
 
@@ -69,10 +68,10 @@ const closesOfAccess = {
 /**
  * GraphQL over WebSocket (graphql-transport-ws), behind the gate. The token comes with `connection_init`.
  *
- * Close codes decide whether the stock client reconnects. It does after 1012 (the server restarts), 1013 (the database is unavailable, or
- * the user has too many sockets) and, with a new token, 4403 (the token expired or permissions changed). It does not after
- * 4401 (no valid token), 1009 (message too large), 4400 (a message of a server) and 4408 (no `connection_init`). onConnect
- * must not throw: that closes with 4500, which is fatal to the client.
+ * Close codes decide whether the stock client reconnects. It does after 1012 (the server restarts), 1013 (the database is
+ * unavailable, or the user has too many sockets) and, with a new token, 4403. It does not after 4401, 1009 (message too large),
+ * 4400 (a message of a server) and 4408 (no `connection_init`). onConnect must not throw: that closes with 4500, which is fatal
+ * to the client.
  */
 export class WebSockets {
   readonly #options: SocketOptions
@@ -85,10 +84,7 @@ export class WebSockets {
       protocols.has(GRAPHQL_TRANSPORT_WS_PROTOCOL) ? GRAPHQL_TRANSPORT_WS_PROTOCOL : false,
   })
   readonly #perUser = new KeyedLimit(limits.socketsPerUserMax)
-  /**
-   * Callers behind a proxy share an address, so at the limit the oldest socket is evicted: a client sends its
-   * `connection_init` long before a thousand others connect.
-   */
+  /** Callers behind a proxy share an address, so at the limit the oldest socket is evicted. */
   readonly #unauthenticated = new KeyedLimit(limits.unauthenticatedSocketsPerAddressMax)
 
   constructor(options: SocketOptions) {
@@ -108,12 +104,10 @@ export class WebSockets {
     })
   }
 
-  /** Open sockets. */
   get count(): number {
     return this.#server.clients.size
   }
 
-  /** Completes an upgrade that passed the gate. */
   accept(request: IncomingMessage, socket: Duplex, head: Buffer): void {
     const ip = request.socket.remoteAddress ?? null
     const releaseAddress = this.#unauthenticated.acquireByEviction(String(ip), () => socket.destroy())
@@ -166,7 +160,6 @@ export class WebSockets {
     })
   }
 
-  /** Authenticates the connection, or closes it. Never throws. */
   async #connect({ connectionParams, extra }: Context<Init, Connection>): Promise<boolean> {
     const given = connectionParams?.['authorization'] ?? connectionParams?.['Authorization']
     const { socket, ip } = extra
@@ -249,14 +242,10 @@ async function startStream(prepared: SocketArgs | GraphQLError[]): Promise<Socke
   return Symbol.asyncIterator in stream ? { ...prepared, stream } : [...(stream.errors ?? [])]
 }
 
-interface Caller {
-  viewer: Viewer
-  /** Whether the client still waits for the operation. */
-  clientWaits: () => boolean
-  params: GraphQLParams
-}
-
-async function parseOperation(engine: GraphqlEngine, caller: Caller): Promise<SocketArgs | GraphQLError[]> {
+async function parseOperation(
+  engine: GraphqlEngine,
+  caller: { viewer: Viewer; clientWaits: () => boolean; params: GraphQLParams },
+): Promise<SocketArgs | GraphQLError[]> {
   const { params } = caller
   const run = engine.getEnveloped({ ...caller, insertsLogTexts: true })
   const document = run.parse(params.query ?? '')
@@ -272,10 +261,7 @@ async function parseOperation(engine: GraphqlEngine, caller: Caller): Promise<So
   }
 }
 
-/**
- * Pauses reading while too many operations and pings have no response: all of their results would stay in memory for a peer
- * that sends and never reads. A response counts until the kernel has its last message.
- */
+/** Pauses reading while too many operations and pings have no response: a peer may send and never read. */
 function createUnansweredLimit(socket: WebSocket): (answered: Promise<void>) => Promise<void> {
   const max = limits.unansweredMessagesPerSocketMax
   let count = 0

@@ -1,9 +1,6 @@
 import type { Writable } from 'node:stream'
 
-/**
- * Returns a function that buffers the stream's writes until this turn of the event loop ends. The heartbeats of a hundred
- * subscriptions on one socket then need one system call; a hundred would cost more than making the messages.
- */
+/** Returns a function that buffers the stream's writes until this turn of the event loop ends: many need one system call. */
 export function createWriteCoalescer(stream: Writable): () => void {
   let isCorked = false
   return () => {

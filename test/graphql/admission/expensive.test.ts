@@ -1,12 +1,11 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { Readable } from 'node:stream'
-import { parse } from 'graphql'
+import { getOperationAST, parse } from 'graphql'
 import { describe, expect, it } from 'vitest'
 import { anonymous, type Viewer } from '../../../src/domain/access.ts'
 import { computeCost } from '../../../src/graphql/admission/cost.ts'
 import { TrustedDocuments } from '../../../src/graphql/admission/trusted-documents.ts'
 import { argumentKibCost, checkCost, limits, questionCost, scanCost } from '../../../src/graphql/caller-limits.ts'
-import { findOperation } from '../../../src/graphql/operation.ts'
 import { createListReads } from '../../../src/graphql/rows/list-reads.ts'
 import { schema } from '../../../src/graphql/schema/schema.ts'
 import type { GraphqlEngine } from '../../../src/graphql/transport/engine.ts'
@@ -22,7 +21,7 @@ import { until } from '../../support/until.ts'
 
 function costIn(query: string, values: Record<string, unknown> = {}): number {
   const document = parse(query)
-  const operation = findOperation(document, null)
+  const operation = getOperationAST(document)
   if (!operation) throw new Error('The document has no operation')
   return computeCost({ schema, document, operation, values }, Number.POSITIVE_INFINITY)
 }

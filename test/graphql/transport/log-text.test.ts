@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { attachLogTexts, createLogTexts, insertLogTexts, readLogTexts } from '../../../src/graphql/rows/log-text.ts'
+import { attachLogTexts, insertLogTexts, LogTexts, readLogTexts } from '../../../src/graphql/rows/log-text.ts'
 import type { Utf8 } from '../../../src/logs/batch.ts'
 
 test('bytes are escaped as JSON.stringify escapes their text', () => {
@@ -28,7 +28,7 @@ test('long parts before and after a text are kept', () => {
 test('each message gets its own texts in any order of messages', () => {
   const waiting = new Map<string, Utf8>()
   const message = (id: string, ...texts: string[]) => {
-    const taken = createLogTexts()
+    const taken = new LogTexts()
     const data = texts.map((text) => taken.addText([Buffer.from(text)]))
     const result = { ...attachLogTexts({ data }, taken), id }
     for (const [marker, utf8] of readLogTexts(result)) waiting.set(marker, utf8)
