@@ -7,8 +7,8 @@ import type { Client } from '../jobs/client.ts'
 import { createFreshResults, type Fresh } from './fresh-results.ts'
 
 /**
- * The package entry `@berth-jobs/berth/apollo`, for Apollo Client 4: a terminating link over a Berth client. Subscriptions survive cuts,
- * restarts and changes of transport; what was deleted leaves the cache, and no row gets older.
+ * The package entry `@berth-jobs/berth/apollo`, for Apollo Client 4: a terminating link over a Berth client. Subscriptions
+ * survive cuts and restarts, deleted jobs leave the cache, and no row gets older.
  */
 
 /** Each message of a stream replaces the one before. */
@@ -19,9 +19,8 @@ const replaced = (fields: readonly string[]) => ({
 })
 
 /**
- * For `new InMemoryCache(cacheOptions)`. Members of unions and interfaces are known, so `... on Problem` matches. A page of a list
- * replaces the one before it as a whole, since its rows and its `asOf` are of one moment; so does a list without pages. Other objects
- * without an id keep what different documents select of them.
+ * For `new InMemoryCache(cacheOptions)`. `... on Problem` matches. A list or page replaces the one before it as a whole: its
+ * rows and its `asOf` are of one moment. Other objects without an id keep the fields that different documents select.
  */
 export const cacheOptions: InMemoryCacheConfig = {
   possibleTypes,
@@ -32,12 +31,8 @@ export const cacheOptions: InMemoryCacheConfig = {
   },
 }
 
-export interface BerthLinkOptions {
-  /** Deleted jobs are evicted from it. */
-  cache?: InMemoryCache
-}
-
-export function createBerthLink(client: Client, { cache }: BerthLinkOptions = {}): ApolloLink {
+/** Deleted jobs are evicted from the cache. */
+export function createBerthLink(client: Client, { cache }: { cache?: InMemoryCache } = {}): ApolloLink {
   const fresh = createFreshResults()
   return new ApolloLink(
     (operation) =>

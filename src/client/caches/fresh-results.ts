@@ -1,29 +1,21 @@
 import type { DocumentNode, FieldNode, FragmentDefinitionNode, SelectionSetNode, ValueNode } from 'graphql'
 
 /**
- * Keeps a normalised cache from going back in time. Answers overtake each other: a list that was read before an event may arrive
- * after it. So every result passes here first:
+ * Keeps a normalised cache from going back in time: a list that was read before an event may arrive after it. A field of a job
+ * that is older than the newest seen one, by the job's `version`, gets the newer value; runs and approvals have the version of
+ * their job. Deleted jobs are removed from lists.
  *
- * - a field of a job that is older than the newest seen one, by the job's `version`, gets the newer value; runs and approvals have
- *   the version of their job;
- * - deleted jobs are removed from lists, however late the list arrives.
- *
- * A stream restarts after its database was restored from a backup, where rows are older and deleted jobs exist again. So a restart
- * clears everything.
- *
- * Rows that are selected without `id` and `version` pass as they are. The newest `rowsMax` rows are remembered.
+ * A restart of a stream clears everything: its database was restored from a backup, where rows are older and deleted jobs exist.
+ * Rows that are selected without `id` and `version` pass as they are.
  */
 export interface Fresh {
-  of<Data>(operation: FreshOperation, data: Data): { data: Data; deletedJobIds: readonly string[] }
-}
-
-export interface FreshOperation {
-  query: DocumentNode
-  variables?: object | undefined
+  of<Data>(
+    operation: { query: DocumentNode; variables?: object | undefined },
+    data: Data,
+  ): { data: Data; deletedJobIds: readonly string[] }
 }
 
 const rowsMax = 10_000
-/** Entities that belong to one job and change with it. */
 const partsOfJob = new Set(['Run', 'Approval'])
 
 type Fields = Record<string, unknown>

@@ -8,8 +8,8 @@ import type { Client } from '../jobs/client.ts'
 import { createFreshResults, findDeletedJobIds } from './fresh-results.ts'
 
 /**
- * The package entry `@berth-jobs/berth/urql`, for urql 5: the last exchange, over a Berth client. Subscriptions survive cuts, restarts
- * and changes of transport; no row gets older, and deleted jobs leave Graphcache.
+ * The package entry `@berth-jobs/berth/urql`, for urql 5: the last exchange, over a Berth client. Subscriptions survive cuts and
+ * restarts, deleted jobs leave Graphcache, and no row gets older.
  */
 
 export function berthExchange(client: Client): Exchange {
@@ -19,13 +19,10 @@ export function berthExchange(client: Client): Exchange {
     forwardSubscription: (body, { kind }) => ({
       subscribe(sink) {
         const leave = new AbortController()
-        const query = parse(body.query ?? '')
+        const operation = { ...body, query: body.query ?? '' }
+        const query = parse(operation.query)
         const run = async () => {
-          for await (const answer of answersOf(
-            client,
-            { ...body, query: body.query ?? '' },
-            { kind, signal: leave.signal },
-          )) {
+          for await (const answer of answersOf(client, operation, { kind, signal: leave.signal })) {
             const { data } = fresh.of({ query, variables: body.variables as object }, answer.data)
             // Within this urql calls the subscribers of the page.
             runUserCallback(() => sink.next({ ...answer, data } as Parameters<typeof sink.next>[0]))
@@ -41,12 +38,11 @@ export function berthExchange(client: Client): Exchange {
   })
 }
 
-interface Asking {
-  kind: string
-  signal: AbortSignal
-}
-
-async function* answersOf(client: Client, operation: Operation, { kind, signal }: Asking) {
+async function* answersOf(
+  client: Client,
+  operation: Operation,
+  { kind, signal }: { kind: string; signal: AbortSignal },
+) {
   if (kind === 'subscription') yield* client.stream<Record<string, unknown>>(operation, signal)
   else yield await client.ask<Record<string, unknown>>(operation, signal)
 }
@@ -55,10 +51,7 @@ const removeDeleted: UpdateResolver = (result, _args, cache: Cache) => {
   for (const id of findDeletedJobIds(result)) cache.invalidate({ __typename: 'Job', id })
 }
 
-/**
- * In an object of a union Graphcache also misses the fields of fragments on the other members, and warns in development
- * (13). With a `schema` Graphcache would not warn, but would throw at a union member of a newer server.
- */
+/** Without a `schema` Graphcache warns of the fields of other members of a union; with one it throws at a newer member. */
 const isOfOtherMember = (message: string) => /^Invalid undefined: .*\(Caused At: .*Fragment/s.test(message)
 
 /** For `cacheExchange(graphcacheOptions)` of Graphcache, which needs `possibleTypes` to match `... on Problem`. */

@@ -1,7 +1,4 @@
-/**
- * Makes `return` end the messages at once. An async generator alone waits for its next message, which a quiet job may never
- * send.
- */
+/** Makes `return` end the messages at once. An async generator alone waits for its next message. */
 export function makeCancellable<Message>(
   begin: (signal: AbortSignal) => AsyncGenerator<Message, void, void>,
   signal?: AbortSignal,

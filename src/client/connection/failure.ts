@@ -8,7 +8,7 @@ export class RequestFailed extends Error {
   readonly token: TokenTrouble | null
   /** The wait that the server requires before a retry. */
   readonly retryAfterMs: number
-  /** The answer is not from a GraphQL server: a proxy, a page, another program. */
+  /** The answer is not from a GraphQL server, but from a proxy or another program. */
   readonly isForeign: boolean
   /** The connection opened, but no byte arrived: a proxy holds the stream back. */
   readonly isSilent: boolean
@@ -36,13 +36,8 @@ export class RequestFailed extends Error {
  */
 export type TokenTrouble = 'REFUSED' | 'EXPIRED' | 'ENDED'
 
-export interface FailureOptions extends ErrorOptions {
-  requestId?: string | null
-  token?: TokenTrouble | null
-  retryAfterMs?: number
-  isForeign?: boolean
-  isSilent?: boolean
-}
+type Detail = 'requestId' | 'token' | 'retryAfterMs' | 'isForeign' | 'isSilent'
+export type FailureOptions = ErrorOptions & Partial<Pick<RequestFailed, Detail>>
 
 const retryableCodes = new Set(['UNREACHABLE', 'UNAVAILABLE', 'RATE_LIMITED', 'SUBSCRIPTION_LIMIT', 'TIMEOUT'])
 
@@ -55,7 +50,7 @@ export function convertToDeletion(error: unknown, cursor: string | undefined) {
   return { __typename: 'StreamReset', resetReason: 'DELETED', cursor } as const
 }
 
-/** Returns null if the cursor is from a database that was replaced: read from the beginning. Throws any other failure. */
+/** Returns null if the cursor is from a database that was replaced. Throws any other failure. */
 export function ignoreInvalidCursor(error: unknown): null {
   if (error instanceof RequestFailed && error.code === 'INVALID_CURSOR') return null
   throw error

@@ -17,38 +17,30 @@ export interface Answer<Result> {
   extensions?: Record<string, unknown>
 }
 
-export interface Http {
-  /** Returns the answer with its errors. Throws RequestFailed if no GraphQL answer arrives. */
-  ask<Result>(operation: Operation, signal?: AbortSignal): Promise<Answer<Result>>
-}
-
 const requestMsMax = 30_000
 /** Proxies may send any number, and timers fire at once above 24 days. */
 const retryAfterMsMax = 600_000
 
-/** Renews an expired token and sends the document again: the server has not executed it. */
-export function createHttp(servers: Servers, tokens: Tokens): Http {
-  return {
-    async ask<Result>(operation: Operation, signal?: AbortSignal) {
-      const token = await tokens.current(signal)
-      const send = (shown: string | undefined) => post<Result>({ servers, operation, token: shown, signal })
-      const answer = await send(token).catch(async (error: unknown) => {
-        if (error instanceof RequestFailed && error.token && (await tokens.renew(token, signal))) return null
-        throw error
-      })
-      return answer ?? send(await tokens.current(signal))
-    },
+/**
+ * Creates the function that sends a document. It renews an expired token and sends the document again: the server has not
+ * executed it. It throws RequestFailed if no GraphQL answer arrives.
+ */
+export const createAsk = (servers: Servers, tokens: Tokens) =>
+  async function ask<Result>(operation: Operation, signal?: AbortSignal): Promise<Answer<Result>> {
+    const token = await tokens.current(signal)
+    const send = (shown: string | undefined) => post<Result>(servers, operation, { token: shown, signal })
+    const answer = await send(token).catch(async (error: unknown) => {
+      if (error instanceof RequestFailed && error.token && (await tokens.renew(token, signal))) return null
+      throw error
+    })
+    return answer ?? send(await tokens.current(signal))
   }
-}
 
-interface Post {
-  servers: Servers
-  operation: Operation
-  token: string | undefined
-  signal: AbortSignal | undefined
-}
-
-async function post<Result>({ servers, operation, token, signal }: Post): Promise<Answer<Result>> {
+async function post<Result>(
+  servers: Servers,
+  operation: Operation,
+  { token, signal }: { token: string | undefined; signal: AbortSignal | undefined },
+): Promise<Answer<Result>> {
   const endpoint = servers.endpoint()
   const limit = AbortSignal.timeout(requestMsMax)
   try {
@@ -90,7 +82,7 @@ export const createUnreachable = (endpoint: URL, cause: unknown) =>
 const reasonOf = (error: unknown) =>
   error instanceof Error && error.cause instanceof Error && error.cause.message ? `: ${error.cause.message}` : ''
 
-/** The failure for a response without a GraphQL result: from the server's gate or from a proxy. */
+/** Describes a response without a GraphQL result, from the server's gate or from a proxy. */
 export function createResponseFailure(endpoint: URL, response: Response, text: string): RequestFailed {
   const { status, headers } = response
   const retryAfterMs = Math.min((Number(headers.get('retry-after')) || 0) * 1_000, retryAfterMsMax)
@@ -106,7 +98,6 @@ export function createResponseFailure(endpoint: URL, response: Response, text: s
   return new RequestFailed(code, reason, { retryAfterMs, isForeign: true, ...token })
 }
 
-/** The title of a page, or the text. */
 const wordsOf = (text: string) => /<title>([^<]*)/i.exec(text)?.[1] ?? text
 
 /** The server's gate answers in plain text, so the status determines the code. */

@@ -2,64 +2,53 @@ import type { RequestFailed } from './failure.ts'
 import type { Sleep } from './sleep.ts'
 import { runUserCallback } from './user-callbacks.ts'
 
-/**
- * Tracks which streams of a client have no connection. A server may accept a connection and refuse the stream a moment later,
- * so an outage ends with a message, or when a connection stays open for `settledMs`.
- */
-export interface Outages {
-  /** Tracks one stream. */
-  ofStream(): StreamOutage
-  /** The newest failure of a stream without a connection; null: every stream is connected. */
-  current(): RequestFailed | null
-  /** Calls the listener after every change; the returned function unsubscribes. */
-  onChange(listener: () => void): () => void
-}
-
-export interface StreamOutage {
-  begins(failure: RequestFailed): void
-  /** The connection opened, but no message has arrived yet. */
-  opens(): void
-  ends(): void
-}
+export type Outages = ReturnType<typeof createOutages>
 
 /** Longer than a server without its database takes to refuse a stream. */
 const settledMs = 10_000
 
-export function createOutages(sleep: Sleep): Outages {
-  const failures = new Map<StreamOutage, RequestFailed>()
+/**
+ * Tracks which streams of a client have no connection. A server may accept a connection and refuse the stream a moment later,
+ * so an outage ends with a message, or when a connection stays open for `settledMs`.
+ */
+export function createOutages(sleep: Sleep) {
+  const failures = new Map<object, RequestFailed>()
   const listeners = new Set<() => void>()
   const changed = () => {
     for (const listener of listeners) runUserCallback(listener)
   }
   return {
     ofStream() {
+      const stream = {}
       let settling = new AbortController()
-      const outage: StreamOutage = {
-        begins(failure) {
+      const ends = () => {
+        settling.abort()
+        if (failures.delete(stream)) changed()
+      }
+      return {
+        begins(failure: RequestFailed) {
           settling.abort()
-          failures.delete(outage)
-          failures.set(outage, failure)
+          failures.delete(stream)
+          failures.set(stream, failure)
           changed()
         },
+        /** The connection opened, but no message has arrived yet. */
         opens() {
-          if (!failures.has(outage)) return
+          if (!failures.has(stream)) return
           settling.abort()
           settling = new AbortController()
           const { signal } = settling
           sleep(settledMs, signal).then(
-            () => signal.aborted || outage.ends(),
+            () => signal.aborted || ends(),
             () => {},
           )
         },
-        ends() {
-          settling.abort()
-          if (failures.delete(outage)) changed()
-        },
+        ends,
       }
-      return outage
     },
+    /** The newest failure of a stream without a connection. */
     current: () => [...failures.values()].at(-1) ?? null,
-    onChange(listener) {
+    onChange(listener: () => void) {
       listeners.add(listener)
       return () => void listeners.delete(listener)
     },

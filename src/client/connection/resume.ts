@@ -1,8 +1,4 @@
-/**
- * Variables of a subscription that resumes. Every message carries a cursor; `after` moves with it in place, on the object that
- * the next attempt sends. With the server's order each message arrives exactly once. The first variables would replay everything.
- */
-
+/** Variables of a subscription that resumes. */
 export interface Resumable {
   after?: string | null | undefined
   lastLines?: number | null | undefined
@@ -10,7 +6,7 @@ export interface Resumable {
   pool?: string | null | undefined
 }
 
-/** Variables that move with the messages: call `advance` with the data of each. */
+/** Call `advance` with the data of each message: its cursor moves `after` in place, on the object that the next attempt sends. */
 export function advancing<Variables extends Resumable>(variables: Variables) {
   const moving = { ...variables }
   return {

@@ -1,13 +1,6 @@
 import type { Sleep } from './sleep.ts'
 
-/**
- * The retry policy: exponential backoff from 1 s with full jitter, so that the clients of a restarted server do not return at
- * the same moment. Only retryable errors are retried, and only for requests that are safe to repeat: a query, or a submission
- * with an idempotency key.
- */
-
 export interface Retry<T> {
-  /** Tries in all. */
   attempts: number
   /** The shortest wait in ms before another try; null: no other try. */
   again: (outcome: { result: T } | { error: unknown }) => number | null
@@ -18,7 +11,7 @@ export interface Retry<T> {
 const firstWaitMs = 1_000
 const waitMsMax = 30_000
 
-/** How long to wait after the failed try number `attempt`: 0, 1, 2 … */
+/** The wait after try 0, 1, 2 …: full jitter, so that the clients of a restarted server do not return at the same moment. */
 export const retryWaitMs = (attempt: number) => Math.random() * Math.min(waitMsMax, firstWaitMs * 2 ** attempt)
 
 export async function withAttempts<T>(

@@ -1,13 +1,7 @@
-/** The servers of one installation. They share a database, so any of them can continue a stream. */
-export interface Servers {
-  /** The current endpoint. */
-  endpoint(): URL
-  /** Switches to the next server if this one is still the current one. */
-  failed(endpoint: URL): void
-}
+export type Servers = ReturnType<typeof createServers>
 
-/** URLs with or without /graphql at their end. */
-export function createServers(urls: string | readonly string[]): Servers {
+/** The servers over one database: any of them can continue a stream. URLs have /graphql at their end, or not. */
+export function createServers(urls: string | readonly string[]) {
   const endpoints = (typeof urls === 'string' ? [urls] : urls).map(endpointOf)
   let at = 0
   const endpoint = () => {
@@ -18,7 +12,8 @@ export function createServers(urls: string | readonly string[]): Servers {
   endpoint()
   return {
     endpoint,
-    failed(failing) {
+    /** Switches to the next server if this one is still the current one. */
+    failed(failing: URL) {
       if (failing === endpoint()) at = (at + 1) % endpoints.length
     },
   }

@@ -1,4 +1,3 @@
-/** Waits; rejects when the signal aborts. Works in browsers too. */
 export function sleepFor(ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     if (signal?.aborted) return reject(signal.reason)

@@ -4,26 +4,16 @@ import type { Answer, Operation } from './http.ts'
 import type { Servers } from './servers.ts'
 import { bearerHeader, type Tokens } from './tokens.ts'
 
-/**
- * Subscriptions over one WebSocket, which opens with the first stream and closes with the last. A broken connection ends all of
- * its streams with a failure; streams.ts reconnects.
- *
- * A WebSocket has no backpressure for one stream: at `unreadMax` unread messages a stream unsubscribes, and resumes from its cursor
- * when its reader has taken them. So a slow reader neither grows the heap nor delays other streams.
- */
-
-interface SocketOptions {
-  servers: Servers
-  tokens: Tokens
-  /** The class to use instead of the platform's WebSocket. */
-  webSocket?: unknown
-}
-
 const unreadMax = 64
 const pingEveryMs = 10_000
 const pongWaitMs = 5_000
 const ackWaitMs = 15_000
 
+/**
+ * Subscriptions over one WebSocket, which opens with the first stream and closes with the last. A WebSocket has no backpressure
+ * for one stream: at `unreadMax` unread messages a stream unsubscribes, and resumes from its cursor when its reader has taken
+ * them.
+ */
 export class SocketStreams {
   readonly #servers: Servers
   readonly #client: Client
@@ -33,8 +23,7 @@ export class SocketStreams {
   readonly #unopened = new Set<() => void>()
   #pongTimer: ReturnType<typeof setTimeout> | undefined
 
-  constructor({ servers, tokens, webSocket }: SocketOptions) {
-    const Socket = webSocket ?? globalThis.WebSocket
+  constructor(servers: Servers, tokens: Tokens, Socket: unknown) {
     if (Socket === undefined)
       throw new TypeError(
         "This platform has no WebSocket: use Node 22 or newer, pass a class as `webSocket`, or set `transports: ['sse', 'polling']`",
@@ -127,10 +116,7 @@ export class SocketStreams {
   }
 }
 
-/**
- * A platform may refuse a connection in the constructor, as from an https page to http. graphql-ws would wait forever, so the
- * failure is reported like that of any other connection.
- */
+/** A platform may refuse a connection in the constructor, as from an https page to http. graphql-ws would wait forever. */
 function constructSocket(Socket: typeof WebSocket, args: unknown[]): object {
   try {
     return Reflect.construct(Socket, args)
@@ -161,7 +147,7 @@ function createInbox<Message>(signal: AbortSignal) {
     ended ??= failure ? { failure } : {}
     wake()
   }
-  const stop = () => wake()
+  const stop = () => wake() // wake changes
   return {
     size: () => unread.length,
     put(message: Message) {

@@ -1,15 +1,14 @@
 import type { Answer } from './http.ts'
 import type { Open } from './streams.ts'
 
-/**
- * Over HTTP/1.1 a browser opens six connections to a host for all of its tabs, and a stream of server-sent events occupies one.
- * So a page connects at most `placesMax` streams, and each gives its place to a waiting stream `stayMs` after a message. It resumes
- * from its cursor later. A stream without a cursor would lose messages, so it keeps its place.
- */
-
 const placesMax = 4
 const stayMs = 10_000
 
+/**
+ * Over HTTP/1.1 a browser opens six connections to a host for all of its tabs, and a stream of server-sent events occupies one.
+ * So a page connects at most `placesMax` streams, and each gives its place to a waiting stream `stayMs` after a message. It
+ * resumes from its cursor later. A stream without a cursor would lose messages, so it keeps its place.
+ */
 export function rotateStreams(open: Open, isNeeded: () => boolean): Open {
   const take = createPlaces(placesMax)
   return async function* <Result>(...[operation, signal, onOpen]: Parameters<Open>) {

@@ -4,9 +4,8 @@ import type { Servers } from './servers.ts'
 import { bearerHeader, type Tokens } from './tokens.ts'
 
 /**
- * A subscription as server-sent events: a POST with a streaming response, with backpressure by the window of the connection. The
- * server sends a first byte at once, and then at least every 15 s; 45 s of silence mean a dead connection. Without a first byte
- * a proxy holds the stream back: the failure is `isSilent`, and the stream uses another transport.
+ * A subscription as server-sent events. The server sends a first byte at once, and then at least every 15 s; 45 s of silence
+ * mean a dead connection. Without a first byte a proxy holds the stream back: the failure is `isSilent`.
  */
 const beginningMsMax = 15_000
 const silenceMsMax = 45_000
@@ -20,7 +19,7 @@ export async function* subscribeOverSse<Result>(
   const leave = new AbortController()
   const token = await tokens.current(signal)
   let isSilent = true
-  const body = await open({ endpoint, token, operation, leave, signal }).catch((error) => {
+  const body = await open(endpoint, { token, operation }, { leave, signal }).catch((error) => {
     signal.throwIfAborted()
     if (error instanceof RequestFailed) throw error
     if (leave.signal.aborted) throw wasCut(error)
@@ -51,15 +50,11 @@ export async function* subscribeOverSse<Result>(
   }
 }
 
-interface Opening {
-  endpoint: URL
-  token: string | undefined
-  operation: Operation
-  leave: AbortController
-  signal: AbortSignal
-}
-
-async function open({ endpoint, token, operation, leave, signal }: Opening): Promise<ReadableStream<Uint8Array>> {
+async function open(
+  endpoint: URL,
+  { token, operation }: { token: string | undefined; operation: Operation },
+  { leave, signal }: { leave: AbortController; signal: AbortSignal },
+): Promise<ReadableStream<Uint8Array>> {
   const silence = setTimeout(() => leave.abort(), beginningMsMax)
   try {
     const response = await fetch(endpoint, {
@@ -76,16 +71,7 @@ async function open({ endpoint, token, operation, leave, signal }: Opening): Pro
   }
 }
 
-interface SentEvent {
-  name: string
-  data: string
-}
-
-async function* eventsOf(
-  body: ReadableStream<Uint8Array>,
-  leave: AbortController,
-  onByte: () => void,
-): AsyncGenerator<SentEvent, void, void> {
+async function* eventsOf(body: ReadableStream<Uint8Array>, leave: AbortController, onByte: () => void) {
   const reader = body.getReader()
   const decoder = new TextDecoder()
   let text = ''
@@ -102,7 +88,7 @@ async function* eventsOf(
 }
 
 /** Lines that start with a colon are keep-alive comments. */
-function parseEvent(text: string): SentEvent {
+function parseEvent(text: string) {
   const valuesOf = (field: string) =>
     text
       .split('\n')

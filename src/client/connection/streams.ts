@@ -1,7 +1,7 @@
 import { createFailure, RequestFailed } from './failure.ts'
 import type { Answer, Operation } from './http.ts'
 import { type Network, sleepUntilOnline } from './online.ts'
-import type { Outages, StreamOutage } from './outages.ts'
+import type { Outages } from './outages.ts'
 import { advancing, type Resumable } from './resume.ts'
 import { retryWaitMs } from './retry.ts'
 import type { Sleep } from './sleep.ts'
@@ -9,21 +9,19 @@ import type { Tokens } from './tokens.ts'
 
 /**
  * Delivers each message of a subscription exactly once, over any number of connections, servers and transports, until the server
- * completes it. If the server is unreachable, restarts or has no database, the stream resumes from its last cursor: it retries
- * forever, with exponential backoff and at once when the machine is online again. A permanent failure ends the stream. A foreign
- * answer is permanent before the first message (the URL is wrong) and temporary later (a proxy sent it).
+ * completes it. While the server is unreachable, restarts or has no database, the stream retries forever from its last cursor. A
+ * permanent failure ends it. A foreign answer is permanent before the first message (the URL is wrong) and temporary later (a
+ * proxy sent it).
  *
- * Transports are tried in their order: the next one after `triesPerTransport` failures in a row without a message. An outage
- * makes all of them fail, and a page over HTTP/1.1 has six connections for its requests and all of its SSE streams. So a stream
- * looks for a better transport when its connection opens, or its first poll is answered, and once a minute while it polls: it
- * tries each once, and goes on as before when none works. That does not count as an outage. A stream of server-sent events without a first
- * byte is held back by a proxy: no stream of the client that can be polled tries SSE for ten minutes then.
+ * The next transport is tried after `triesPerTransport` failures in a row without a message. An outage makes all of them fail,
+ * so a stream looks for a better transport when its connection opens, or its first poll is answered, and once a minute while it
+ * polls: it tries each once, and goes on as before when none works. That does not count as an outage. After an SSE stream without
+ * a first byte, no stream that can be polled tries SSE for ten minutes.
  */
 
 export const transports = ['websocket', 'sse', 'polling'] as const
 export type Transport = (typeof transports)[number]
 
-/** Checks names from programs without types. */
 export function checkTransports(named: readonly Transport[]): readonly Transport[] {
   const unknown = named.find((name) => !transports.includes(name))
   if (named.length > 0 && unknown === undefined) return named
@@ -31,10 +29,7 @@ export function checkTransports(named: readonly Transport[]): readonly Transport
   throw new TypeError(`\`transports\` has ${found}; name one or more of ${transports.join(', ')}`)
 }
 
-/**
- * One connection: messages until the server completes, else a RequestFailed. Calls `onOpen` when a connection was made for
- * it; a stream on one that was open already is known to be open by its first message.
- */
+/** Messages until the server completes, else a RequestFailed. Calls `onOpen` when a connection was made for the stream. */
 export type Open = <Result>(
   operation: Operation,
   signal: AbortSignal,
@@ -77,7 +72,7 @@ const triesPerTransport = 3
 const pollingMsMax = 60_000
 const silenceMs = 600_000
 
-/** As `streamAnswers`, without messages that are errors: these end the stream. */
+/** As `streamAnswers`, without messages that are errors. */
 export async function* streamData<Result extends object, Variables extends Resumable>(
   routes: Routes,
   asked: Asked<Variables>,
@@ -91,59 +86,37 @@ export async function* streamAnswers<Result extends object, Variables extends Re
   asked: Asked<Variables>,
   options: StreamOptions<Result, Variables>,
 ): AsyncGenerator<Answer<Result>, void, void> {
-  const outage = routes.outages.ofStream()
-  try {
-    yield* keptUp(routes, asked, { ...options, outage })
-  } finally {
-    outage.ends()
-  }
-}
-
-async function* keptUp<Result extends object, Variables extends Resumable>(
-  routes: Routes,
-  asked: Asked<Variables>,
-  { outage, ...options }: StreamOptions<Result, Variables> & { outage: StreamOutage },
-): AsyncGenerator<Answer<Result>, void, void> {
-  const { closed } = routes
+  const { closed, outages } = routes
+  const outage = outages.ofStream()
   const signal = options.signal ? AbortSignal.any([options.signal, closed]) : closed
   const moving = advancing(asked.variables)
   const attempts = new Attempts(routes, { ...asked, variables: moving.variables }, options)
   let failures = 0
-  do
-    try {
-      for await (const answer of attempts.open<Result>(signal, outage.opens)) {
-        failures = 0
-        outage.ends()
-        if (answer.data) moving.advance(answer.data)
-        yield answer
+  try {
+    while (!closed.aborted)
+      try {
+        for await (const answer of attempts.open<Result>(signal, outage.opens)) {
+          failures = 0
+          outage.ends()
+          if (answer.data) moving.advance(answer.data)
+          yield answer
+        }
+        if (!attempts.wasCutShort) return
+      } catch (error) {
+        if (!closed.aborted) await rest(error)
       }
-      if (!attempts.wasCutShort) return
-    } catch (error) {
-      if (!closed.aborted) await rest(error).catch(unlessClosed)
-    }
-  while (!closed.aborted)
-
-  function unlessClosed(error: unknown) {
+  } catch (error) {
     if (!closed.aborted) throw error
+  } finally {
+    outage.ends()
   }
 
-  /** Waits before the next try; throws a permanent failure. */
   async function rest(error: unknown) {
     if (!(error instanceof RequestFailed) || !(await attempts.mayRepeat(error, signal))) throw error
     if (attempts.isLooking) return
     outage.begins(error)
     const waitMs = Math.max(error.retryAfterMs, retryWaitMs(failures++))
-    if (await sleptUnlessClosed(routes, waitMs, signal)) failures = 0
-  }
-}
-
-/** Returns true if the sleep ended early because the machine is online again. */
-async function sleptUnlessClosed(routes: Routes, ms: number, signal: AbortSignal): Promise<boolean> {
-  try {
-    return await sleepUntilOnline(routes, ms, signal)
-  } catch (error) {
-    if (!routes.closed.aborted) throw error
-    return false
+    if (await sleepUntilOnline(routes, waitMs, signal)) failures = 0
   }
 }
 
@@ -152,7 +125,6 @@ class Attempts<Result, Variables> {
   readonly #routes: Routes
   readonly #operation: Asked<Variables>
   readonly #poll: Poll<Result, Variables> | undefined
-  /** Transports in order of preference. */
   readonly #ladder: readonly Transport[]
   readonly #best: Transport
   #rung = 0
@@ -166,7 +138,8 @@ class Attempts<Result, Variables> {
   #isServed = false
   #tries = 0
   #token: string | undefined
-  #isCutShort = false
+  /** The stream left its connection for a better transport. */
+  wasCutShort = false
 
   constructor(
     routes: Routes,
@@ -185,7 +158,7 @@ class Attempts<Result, Variables> {
   }
 
   async *open<R extends Result>(signal: AbortSignal, onOpen: () => void): AsyncGenerator<Answer<R>, void, void> {
-    this.#isCutShort = false
+    this.wasCutShort = false
     this.#token = await this.#routes.tokens.current(signal)
     if (this.#isHeldBack()) this.#rung += 1
     const transport = this.#isStarting ? 'polling' : (this.#ladder[this.#rung] ?? this.#best)
@@ -206,11 +179,6 @@ class Attempts<Result, Variables> {
     } catch (error) {
       if (signal.aborted || !leave.signal.aborted) throw error
     }
-  }
-
-  /** The stream left its connection for a better transport. */
-  get wasCutShort(): boolean {
-    return this.#isCutShort
   }
 
   /** A failed search for a better transport does not count as an outage, and the next try follows without a pause. */
@@ -251,13 +219,12 @@ class Attempts<Result, Variables> {
       if (!this.#isStarting && (this.#best === 'polling' || (this.#isBack && !isLong))) continue
       if (!this.#isStarting) this.#home = this.#rung
       this.#isStarting = false
-      this.#isCutShort = true
+      this.wasCutShort = true
       this.#rung = 0
       return
     }
   }
 
-  /** Polling follows SSE, and a proxy holds SSE back. */
   #isHeldBack(): boolean {
     const [transport, next] = this.#ladder.slice(this.#rung)
     return transport === 'sse' && next === 'polling' && this.#routes.nowMs() < this.#routes.silence.untilMs
@@ -269,7 +236,7 @@ class Attempts<Result, Variables> {
     this.#home = this.#rung
     this.#rung = 0
     this.#hasLooked = true
-    this.#isCutShort = true
+    this.wasCutShort = true
     return true
   }
 }

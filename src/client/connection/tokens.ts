@@ -1,18 +1,11 @@
 import { RequestFailed } from './failure.ts'
 
-/**
- * A token, or a function that returns one. It is called before every request and connection, so it should cache its token;
- * `refused` is the token that the server refused last, and the function should fetch another.
- */
+/** A function is called before every request and connection, so it should cache its token, until the server refuses it. */
 export type TokenSource = string | ((refused: string | undefined) => string | Promise<string>)
 
-export interface Tokens {
-  current(signal?: AbortSignal): Promise<string | undefined>
-  /** Returns whether the source has another token than the refused one. */
-  renew(refused: string | undefined, signal?: AbortSignal): Promise<boolean>
-}
+export type Tokens = ReturnType<typeof createTokens>
 
-export function createTokens(source: TokenSource | undefined): Tokens {
+export function createTokens(source: TokenSource | undefined) {
   let last: string | undefined
   const current = async (signal?: AbortSignal) => {
     const token = (await given(source, last, signal))?.trim()
@@ -24,7 +17,8 @@ export function createTokens(source: TokenSource | undefined): Tokens {
   }
   return {
     current,
-    async renew(refused, signal) {
+    /** Returns whether the source has another token than the refused one. */
+    async renew(refused: string | undefined, signal?: AbortSignal) {
       last = refused
       return (await current(signal)) !== refused
     },

@@ -1,7 +1,7 @@
 import type { DocumentTypeDecoration } from '@graphql-typed-document-node/core'
 import { makeCancellable } from './cancellable.ts'
 import { createFailure, RequestFailed } from './failure.ts'
-import { type Answer, createHttp, type Operation } from './http.ts'
+import { type Answer, createAsk, type Operation } from './http.ts'
 import { hasFewConnections } from './http1-browser.ts'
 import { platformNetwork } from './online.ts'
 import { createOutages } from './outages.ts'
@@ -23,18 +23,11 @@ import {
 } from './streams.ts'
 import { createTokens, type TokenSource } from './tokens.ts'
 
-/**
- * The way to one installation: requests over HTTP, subscriptions over WebSocket, server-sent events or polling, all with
- * the same token. Nothing here needs Node, so browsers run it as it is.
- */
-
-/**
- * The text of a document with the types of its result and variables: of this package, of your own code generator (`documentMode: 'string'`),
- * or a plain string, for which you name the types.
- */
+/** A document of this package or of your own code generator (`documentMode: 'string'`), or a text, for which you name the types. */
 export type TypedDocument<Result, Variables> = DocumentTypeDecoration<Result, Variables> &
   Pick<string, 'length' | 'toString'>
 
+/** Requests over HTTP, and subscriptions over WebSocket, server-sent events or polling, in Node and in browsers. */
 export interface Connection {
   /** The first of the servers. */
   readonly url: string
@@ -82,9 +75,11 @@ export function openConnection({ url, token, webSocket, sleep = sleepFor, ...opt
   const servers = createServers(url)
   const first = servers.endpoint()
   const tokens = createTokens(token)
-  const http = createHttp(servers, tokens)
+  const ask = createAsk(servers, tokens)
   const named = checkTransports(options.transports ?? transports)
-  const sockets = named.includes('websocket') ? new SocketStreams({ servers, tokens, webSocket }) : null
+  const sockets = named.includes('websocket')
+    ? new SocketStreams(servers, tokens, webSocket ?? globalThis.WebSocket)
+    : null
   const closing = new AbortController()
   const outages = createOutages(sleep)
   const routes: Routes = {
@@ -105,7 +100,7 @@ export function openConnection({ url, token, webSocket, sleep = sleepFor, ...opt
   return {
     url: first.href.replace(/\/graphql$/, ''),
     request: (document, variables, { attempts = 1, signal } = {}) =>
-      withAttempts(() => dataOf(http.ask({ query: document.toString(), variables }, signal)), {
+      withAttempts(() => dataOf(ask({ query: document.toString(), variables }, signal)), {
         attempts,
         sleep,
         signal,
@@ -116,7 +111,7 @@ export function openConnection({ url, token, webSocket, sleep = sleepFor, ...opt
         (signal) => streamData(routes, { query: document.toString(), variables }, { ...stream, signal }),
         stream?.signal,
       ),
-    ask: (operation, signal) => http.ask(operation, signal),
+    ask,
     stream: (operation, signal) =>
       streamAnswers(routes, { ...operation, variables: (operation.variables ?? {}) as Resumable }, { signal }),
     outage: outages.current,

@@ -43,8 +43,7 @@ export function createClient(options: ConnectionOptions): Client {
   return {
     ...connection,
     async submit(input, { attempts = submitAttempts, signal } = {}) {
-      const options = { attempts, signal }
-      const { submitJob } = await connection.request(SubmitJobDocument, { input: keyed(input) }, options)
+      const { submitJob } = await connection.request(SubmitJobDocument, { input: keyed(input) }, { attempts, signal })
       return submitJob
     },
     async retry(input, { attempts = submitAttempts, signal } = {}) {

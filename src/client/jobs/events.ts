@@ -2,29 +2,24 @@ import { convertToDeletion, createJobNotFound, ignoreInvalidCursor } from '../co
 import { sleepFor } from '../connection/sleep.ts'
 import type { Connection, RequestOptions } from '../connection/transport.ts'
 import {
-  type FollowedJobFragment,
   type JobEventRowFragment,
   JobEventsDocument,
+  type JobEventsQuery,
   JobStatusDocument,
   type JobStatusSubscription,
   type JobStatusSubscriptionVariables,
 } from '../generated/graphql.ts'
 
-/**
- * The events of a job, each exactly once and in order, whatever happens to connections, servers and transports: the
- * history by pages, then `jobStatus` from the cursor of the last page. Events that come twice are known by their number, and left out.
- */
-
 type Message = JobStatusSubscription['jobStatus']
 
 /**
- * What `follow` gives: events (none if only `progress` or `stateInfo` of the job changed), or a reset: events are gone
- * (RETENTION), or the job is (DELETED, the last message).
+ * Events (none if only `progress` or `stateInfo` of the job changed), or a reset: events were deleted (RETENTION), or the job
+ * (DELETED, the last message).
  */
 export type JobUpdate = Exclude<Message, { __typename: 'StreamHeartbeat' }>
 
 export interface FollowJobOptions {
-  /** FIRST: every event that is kept. CURRENT: the event that led to the current state, and what follows. */
+  /** FIRST: every stored event. CURRENT: the event that led to the current state, and later ones. */
   from?: 'FIRST' | 'CURRENT'
   /** A cursor of this stream, or `eventCursor` of a job; instead of `from`. */
   after?: string
@@ -34,6 +29,10 @@ export interface FollowJobOptions {
 const pollMs = 1_000
 const eventsPerPage = 100
 
+/**
+ * The events of a job, each exactly once and in order, over all connections, servers and transports: the history by pages,
+ * then `jobStatus` from the cursor of the last page.
+ */
 export async function* followJob(
   connection: Connection,
   jobId: string,
@@ -61,7 +60,7 @@ export async function* followJob(
   }
 }
 
-/** The events of the messages that were not seen before. */
+/** Drops events that came before. */
 function createNews() {
   let seen = 0
   let cursor: string | undefined
@@ -82,32 +81,19 @@ function createNews() {
   }
 }
 
-interface Snapshot {
-  job: FollowedJobFragment
-  events: JobEventRowFragment[]
-  /** Position after the newest event of the snapshot. */
-  cursor: string
-  isFinal: boolean
-  /** Whether the snapshot has new events, or a new `progress` or `stateInfo`. */
-  isNews: boolean
-}
-
-/**
- * The events of a job by pages: after `after`; without it from where the last read stopped or failed, at the beginning the
- * first; null: from the first again.
- */
+/** Reads events after `after`; undefined: from where the last read stopped or failed; null: from the first. */
 export function createHistory(connection: Connection, jobId: string) {
   let position: string | null = null
   let unread: JobEventRowFragment[] = []
   let progressAt: string | undefined
   let stateInfo: string | null = null
   return {
-    async read({ after, ...options }: RequestOptions & { after?: string | null | undefined } = {}): Promise<Snapshot> {
+    async read({ after, ...options }: RequestOptions & { after?: string | null | undefined } = {}) {
       if (after === null) unread = []
       if (after !== undefined && unread.length === 0) position = after
       for (;;) {
         const variables = { id: jobId, first: eventsPerPage, after: position }
-        const { job }: Awaited<ReturnType<typeof ask>> = await ask(variables, options)
+        const { job }: JobEventsQuery = await connection.request(JobEventsDocument, variables, options)
         if (!job) throw createJobNotFound(jobId)
         const { nodes, pageInfo } = job.events
         position = pageInfo.endCursor ?? position
@@ -124,20 +110,11 @@ export function createHistory(connection: Connection, jobId: string) {
       }
     },
   }
-
-  function ask(variables: { id: string; first: number; after: string | null }, options: RequestOptions) {
-    return connection.request(JobEventsDocument, variables, options)
-  }
-}
-
-interface Polled {
-  history: ReturnType<typeof createHistory>
-  from: FollowJobOptions['from']
 }
 
 /** `jobStatus` by queries. */
 async function* polled(
-  { history, from }: Polled,
+  { history, from }: { history: ReturnType<typeof createHistory>; from: FollowJobOptions['from'] },
   variables: JobStatusSubscriptionVariables,
   signal: AbortSignal,
 ): AsyncGenerator<JobStatusSubscription, void, void> {
@@ -158,7 +135,7 @@ async function* polled(
   }
 }
 
-/** The event that led to the state, and what follows; none if that event is not kept any more. */
+/** The event that led to the state, and later ones; none: that event was deleted. */
 function sinceState(state: JobEventRowFragment['to'], events: JobEventRowFragment[]): JobEventRowFragment[] {
   const led = events.findLastIndex(({ from, to }) => to === state && from !== to)
   return led < 0 ? [] : events.slice(led)

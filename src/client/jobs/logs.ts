@@ -9,21 +9,16 @@ import {
   type TailSubscriptionVariables,
 } from '../generated/graphql.ts'
 
-/** The output of a job, each byte exactly once: a message's cursor stands after its last byte, on every transport. */
-
-type Message = TailSubscription['tail']
-
-/** What `tail` gives: output, holes in it, the start of another run, or the news that the output starts again or is gone. */
-export type TailPart = Exclude<Message, { __typename: 'StreamHeartbeat' }>
+/** Output, gaps, the start of another run, or a reset: the output starts again, or was deleted. */
+export type TailPart = Exclude<TailSubscription['tail'], { __typename: 'StreamHeartbeat' }>
 
 export interface TailOptions {
   /** A cursor of this stream, of a page of `logs`, or `logCursor` of a job. Default: the beginning. */
   after?: string
-  /** Begins with so many last lines, 1 … 5,000. */
+  /** Begins with this number of last lines, 1 … 5,000. */
   lastLines?: number
   /** Default: STDOUT and STDERR. */
   streams?: LogStream[]
-  /** Only this run. */
   run?: number
   signal?: AbortSignal | undefined
 }
@@ -31,6 +26,7 @@ export interface TailOptions {
 const pollMs = 1_000
 const linesPerPage = 5_000
 
+/** The output of a job, each byte exactly once: the cursor of a message is after its last byte, on every transport. */
 export async function* tailJob(
   connection: Connection,
   jobId: string,

@@ -11,15 +11,18 @@ import {
   ViewerIdDocument,
 } from '../generated/graphql.ts'
 import { type Client, createClient } from '../jobs/client.ts'
-import { InvalidJobException, InvalidStateException, SubmitException } from './exceptions.ts'
+import {
+  createRefusal,
+  InvalidJobException,
+  InvalidStateException,
+  SubmitException,
+  throwException,
+} from './exceptions.ts'
 import { type Job, type JobStatusCallback, runStatusCallback } from './job.ts'
 import { JobState } from './job-state.ts'
 import { JobStatus } from './job-status.ts'
-import { createRefusal, toSubmitException } from './refusals.ts'
 import { toSpecInput } from './spec-input.ts'
 import { toStatuses } from './updates.ts'
-
-/** PSI/J's executor over a Berth server. Calls are asynchronous; status updates come by the live events of the jobs. */
 
 export interface ExecutorOptions extends Partial<ConnectionOptions> {
   /** A client that exists already; the executor leaves it open. */
@@ -29,14 +32,15 @@ export interface ExecutorOptions extends Partial<ConnectionOptions> {
 const urlDefault = 'http://127.0.0.1:4000'
 const attempts = 3
 
+/** PSI/J's executor over a Berth server. Status updates are the live events of the jobs. */
 export class JobExecutor {
-  /** The executor of Berth; undefined: that of the default queue. */
+  /** The executor of Berth; undefined: the executor of the default queue. */
   readonly name: string | undefined
   readonly #client: Client
   readonly #ownsClient: boolean
   readonly #leave = new AbortController()
   readonly #submitting = new Set<Job>()
-  /** Attached jobs whose native id is looked for. */
+  /** Attached jobs whose native id is not yet known. */
   readonly #finding = new WeakMap<Job, Promise<void>>()
   #callback: JobStatusCallback | null = null
 
@@ -50,13 +54,12 @@ export class JobExecutor {
     return new JobExecutor(name, options)
   }
 
-  /** The version of the server. */
   async getVersion(): Promise<string> {
     const { serverInfo } = await this.#client.request(ServerInfoDocument, {}, { attempts })
     return serverInfo.version
   }
 
-  /** For every status of every job of this executor; null: none. */
+  /** The callback gets every status of every job of this executor. */
   setJobStatusCallback(callback: JobStatusCallback | null): void {
     this.#callback = callback
   }
@@ -68,9 +71,7 @@ export class JobExecutor {
     const spec = toSpecInput(job.spec, this.name)
     this.#submitting.add(job)
     try {
-      const answer = await this.#client.submit({ spec, idempotencyKey: job.id }, { attempts }).catch((error) => {
-        throw toSubmitException(error)
-      })
+      const answer = await this.#client.submit({ spec, idempotencyKey: job.id }, { attempts }).catch(throwException)
       if (answer.__typename !== 'SubmitJobSuccess') throw createRefusal(answer)
       job.bind(this)
       job.identify(answer.job.id)
@@ -87,14 +88,12 @@ export class JobExecutor {
     if (job.status.isFinal) return
     if (job.nativeId === null) throw new InvalidStateException('The executor was closed before it had found the job')
     const input = { jobId: job.nativeId }
-    const { cancelJob } = await this.#client.request(CancelJobDocument, { input }, { attempts }).catch((error) => {
-      throw toSubmitException(error)
-    })
+    const { cancelJob } = await this.#client.request(CancelJobDocument, { input }, { attempts }).catch(throwException)
     if (cancelJob.__typename === 'CancelJobSuccess') return
     throw new SubmitException(cancelJob.message, { isTransient: cancelJob.retryable })
   }
 
-  /** The native ids of the user's jobs here that are not over. */
+  /** The native ids of the user's jobs that are not final. */
   async list(): Promise<string[]> {
     const { viewer } = await this.#client.request(ViewerIdDocument, {}, { attempts })
     const ids: string[] = []
@@ -108,10 +107,7 @@ export class JobExecutor {
     }
   }
 
-  /**
-   * Binds a new job to one that is on the server, by Berth's id or by the backend's, whatever submitted it. Returns at once;
-   * a job that Berth does not know becomes FAILED.
-   */
+  /** Binds a new job to one on the server, by the id of Berth or of the backend. A job that Berth does not know becomes FAILED. */
   async attach(job: Job, nativeId: string): Promise<void> {
     if (job.status.state !== JobState.NEW || job.executor || this.#submitting.has(job))
       throw new InvalidJobException('Only a new job can be attached')
@@ -122,7 +118,6 @@ export class JobExecutor {
     void finding.then(() => (job.nativeId === null ? job.leave() : this.#update(job, job.nativeId)))
   }
 
-  /** Ends the updates, and what waits for them; jobs continue. */
   async close(): Promise<void> {
     this.#leave.abort()
     if (this.#ownsClient) await this.#client.close()
@@ -134,7 +129,6 @@ export class JobExecutor {
     else job.identify(jobId)
   }
 
-  /** Finds a run by Berth's id, else by the id of the backend. */
   async #find(nativeId: string): Promise<string | undefined> {
     const options = { attempts: Number.POSITIVE_INFINITY, signal: this.#leave.signal }
     const { job } = await this.#client.request(JobIdDocument, { id: nativeId }, options)

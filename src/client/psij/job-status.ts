@@ -1,13 +1,7 @@
 import type { JobState } from './job-state.ts'
 
-export interface JobStatusFields {
-  state: JobState
-  /** When the job entered the state; null: before the first report. */
-  time: Date | null
-  message?: string | null
-  exitCode?: number | null
-  metadata?: StatusMetadata
-}
+type Optional = 'message' | 'exitCode' | 'metadata'
+export type JobStatusFields = Omit<JobStatus, Optional | 'isFinal'> & Partial<Pick<JobStatus, Optional>>
 
 export interface StatusMetadata {
   /** The id that the backend gave the run: of a process, a container, a Slurm job. */
@@ -23,6 +17,7 @@ export interface StatusMetadata {
 /** The entry of a job into a state. */
 export class JobStatus {
   readonly state: JobState
+  /** When the job entered the state; null: before the first report. */
   readonly time: Date | null
   readonly message: string | null
   readonly exitCode: number | null

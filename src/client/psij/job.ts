@@ -14,13 +14,12 @@ export type JobStatusCallback =
 /** The longest delay of the platform's timers; a longer one ends at once. */
 const timerMsMax = 2_147_483_647
 
-/** The part of JobExecutor that a job uses. */
 export interface BoundExecutor {
   readonly name: string | undefined
   cancel(job: Job): Promise<void>
 }
 
-/** A job of a program. Only its executor changes its status, and never backwards. */
+/** Only its executor changes the status of a job, and never backwards. */
 export class Job {
   /** The id of this object; `nativeId` is the id on the server. */
   readonly id: string = createIdempotencyKey()
@@ -54,10 +53,7 @@ export class Job {
     this.#callback = callback
   }
 
-  /**
-   * The status that is in one of the target states, is beyond one of them, or is final; null when the time is over, or the
-   * executor was closed. Without target states: the final status.
-   */
+  /** The first status in or beyond a target state, or the final one; null: the time is over, or the executor was closed. */
   async wait(targetStates: readonly JobState[] = [], timeout?: TimeInterval): Promise<JobStatus | null> {
     if (!Array.isArray(targetStates)) throw new TypeError('wait takes a list of target states, and then a timeout')
     return new Promise((resolve) => {
@@ -103,7 +99,7 @@ export class Job {
     for (const look of [...this.#waiting]) look()
   }
 
-  /** For executors: enters a state if it is greater than the present one. Says whether it did. */
+  /** For executors: enters a state if it is greater than the present one, and returns whether it did. */
   enter(status: JobStatus): boolean {
     if (!status.state.isGreaterThan(this.#status.state)) return false
     this.#status = status

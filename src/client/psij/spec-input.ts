@@ -2,10 +2,9 @@ import type { JobSpecInput } from '../generated/graphql.ts'
 import { InvalidJobException } from './exceptions.ts'
 import { JobAttributes, JobSpec, type ResourceSpecV1, resourceDefaults } from './job-spec.ts'
 
-/** Converts a PSI/J specification to the server's input, and refuses invalid fields before a request. */
-
 const durationSecondsDefault = 600
 
+/** Converts a PSI/J specification to the server's input, and refuses invalid fields before a request. */
 export function toSpecInput(spec: JobSpec | undefined, executor: string | undefined): JobSpecInput {
   if (!spec) throw new InvalidJobException('The job has no spec')
   demandKnown('spec', Object.keys(spec), new JobSpec())
@@ -64,6 +63,5 @@ function attributesOf(attributes: JobAttributes) {
 
 type Defined<T> = { [Key in keyof T]: Exclude<T[Key], undefined> }
 
-/** Without the fields that are undefined. */
 const defined = <T extends object>(fields: T): Defined<T> =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Defined<T>

@@ -4,11 +4,9 @@ import { JobState } from './job-state.ts'
 import { JobStatus, type StatusMetadata } from './job-status.ts'
 
 /**
- * Events of Berth as statuses of PSI/J. An event that changes PSI/J's view has a `psijState`. A state that was skipped is
- * reported all the same: QUEUED before everything, ACTIVE before COMPLETED.
+ * Converts the events of an update to statuses of PSI/J. An event that changes PSI/J's view has a `psijState`. A state that was
+ * skipped is reported too: QUEUED before all others, ACTIVE before COMPLETED.
  */
-
-/** The statuses that an update adds to a job in this state, in order. */
 export function toStatuses(update: JobUpdate, current: JobState): JobStatus[] {
   if (update.__typename === 'StreamReset')
     return update.resetReason === 'DELETED'

@@ -14,7 +14,7 @@ class RefusingSocket extends AnsweringSocket {
 
 it('a stream refused on an open connection never reports that it opened', async () => {
   const servers = createServers('http://127.0.0.1:1')
-  const sockets = new SocketStreams({ servers, tokens: createTokens(undefined), webSocket: RefusingSocket })
+  const sockets = new SocketStreams(servers, createTokens(undefined), RefusingSocket)
   const { signal } = new AbortController()
   const leave = new AbortController()
   let quiet: Promise<unknown> | undefined
@@ -39,7 +39,7 @@ it('a connection that the platform refuses at once fails like others, and the cl
     override subscribe() {}
   }
   const servers = createServers('http://127.0.0.1:1')
-  const sockets = new SocketStreams({ servers, tokens: createTokens(undefined), webSocket: InsecureSocket })
+  const sockets = new SocketStreams(servers, createTokens(undefined), InsecureSocket)
   const { signal } = new AbortController()
   for (let tries = 0; tries < 2; tries++)
     await expect(sockets.subscribe({ query: '{ a }' }, signal, () => {}).next()).rejects.toMatchObject({
