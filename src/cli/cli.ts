@@ -8,7 +8,6 @@ import type { Terminal } from './terminal.ts'
 /** The environment of a command. Only main.ts reads the process. */
 export interface Cli {
   terminal: Terminal
-  /** Opened on first use. */
   connection: () => Client
   env: Readonly<Record<string, string | undefined>>
   cwd: string
@@ -26,7 +25,6 @@ export function addOutputOption(command: Command): Command {
   return command.addOption(new Option('-o, --output <format>', 'output format').choices(formats).default('table'))
 }
 
-/** Prints rows with these columns, in the form that `-o` names. */
 export const rowPrinter =
   <Row>(columns: readonly Column<Row>[]) =>
   ({ terminal }: Cli, rows: readonly Row[], format: Format): Promise<void> =>

@@ -1,23 +1,10 @@
 import type { JobSpecInput } from '../client/generated/graphql.ts'
 import { usageError } from './exit.ts'
 
-/**
- * Job files of the EAI Toolkit. A field that has another name or form in JobSpecInput is translated; all others stay,
- * and the server checks them. docs/specs.md lists every field.
- */
-
-export interface Translated {
-  spec: JobSpecInput
-  /** Messages to the author of the file. */
-  warnings: string[]
-}
-
 type Fields = Record<string, unknown>
 
 interface Translation {
-  /** Path in the file. */
   from: string
-  /** Path in the spec. */
   to: string
   value?: (value: unknown, from: string, warnings: string[]) => unknown
 }
@@ -41,7 +28,8 @@ const translations: readonly Translation[] = [
   { from: 'options.internal-dns', to: 'internalDns', value: internalDns },
 ]
 
-export function translateEai(file: Fields): Translated {
+/** Translates the fields of a job file of the EAI Toolkit that have another name or form in JobSpecInput: docs/specs.md. */
+export function translateEai(file: Fields): { spec: JobSpecInput; warnings: string[] } {
   const rest = structuredClone(file)
   const warnings: string[] = []
   const found = translations.flatMap(({ from, to, value = (same) => same }) => {
@@ -130,9 +118,7 @@ function internalDns(value: unknown): unknown {
   return { ...value, ports }
 }
 
-/**
- * An internal-dns without a name, beside replicas, only names the port of the first replica, which MASTER_ADDR reaches.
- */
+/** Beside replicas an internal-dns without a name only names the port of the first replica, which MASTER_ADDR reaches. */
 function masterPort(spec: Fields, warnings: string[]): void {
   const { internalDns: dns, resources } = spec
   if (!isFields(dns) || dns['name'] !== '' || !isFields(resources) || resources['replicas'] === undefined) return

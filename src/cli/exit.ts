@@ -1,7 +1,7 @@
 import type { RequestFailed } from '../client/connection/failure.ts'
 import type { JobRowFragment, ProblemFragment } from '../client/generated/graphql.ts'
 
-/** Exit codes of the command line. Scripts rely on these numbers; 3 and 4 say whether trying again makes sense. */
+/** Scripts rely on these numbers. */
 export const exitCodes = {
   ok: 0,
   unexpected: 1,
@@ -16,7 +16,7 @@ export const exitCodes = {
   detached: 130,
 } as const
 
-/** Ends the command with one line on stderr: what is wrong, and what to do next. */
+/** Ends the command with one line on stderr: the problem and the next step. */
 export class Stop extends Error {
   override name = 'Stop'
   readonly exitCode: number
@@ -30,10 +30,8 @@ export class Stop extends Error {
 
 export const usageError = (message: string, next?: string) => new Stop(exitCodes.usage, message, next)
 
-/** The next step if a job was not found. */
 export const seeJobs = '"berth ls" lists your jobs'
 
-/** The Stop for a problem in the answer of a mutation. */
 export function stopForProblem(problem: ProblemFragment, nextIfMissing?: string): Stop {
   const violations = 'violations' in problem ? problem.violations : []
   const details = violations.map(({ path, message }) => `${path.join('.')}: ${message}`)
@@ -42,7 +40,6 @@ export function stopForProblem(problem: ProblemFragment, nextIfMissing?: string)
   return new Stop(exitCodeOf(problem.code, problem.retryable), message, next)
 }
 
-/** The Stop for a failed request. */
 export function stopForFailure(failure: RequestFailed): Stop {
   const { code, retryable, message, requestId } = failure
   const isLogged = code === 'INTERNAL_SERVER_ERROR' && requestId !== null
@@ -83,10 +80,7 @@ const nextSteps: Readonly<Record<string, string>> = {
   UNAVAILABLE: 'try again in a moment',
 }
 
-/**
- * The exit code of `--wait`: that of the job. FAILED with code 0 (its time was over, and it exited cleanly) is not a
- * success.
- */
+/** The exit code of `--wait`. FAILED with code 0 (its time was over, and it exited cleanly) is not a success. */
 export function jobExitCode({ state, exitCode }: Pick<JobRowFragment, 'state' | 'exitCode'>): number {
   switch (state) {
     case 'SUCCEEDED':

@@ -9,8 +9,6 @@ import { exitCodes, Stop, stopForFailure, usageError } from './exit.ts'
 import { readAmount } from './numbers.ts'
 import { decodeUtf8 } from './yaml.ts'
 
-/** Commands for use inside a job: they use the token of the run and retry while the server is unreachable. */
-
 export interface PatientOptions {
   patience: number
 }
@@ -25,7 +23,7 @@ export const addPatienceOption = (command: Command): Command =>
     patienceSecondsDefault,
   )
 
-/** Calls the server as the run. */
+/** Calls the server with the token of the run, and retries while the server is unreachable. */
 export async function callAsRun<T>(
   cli: Cli,
   { patience }: PatientOptions,
@@ -60,16 +58,13 @@ export async function readTextFile(cli: Pick<Cli, 'cwd' | 'readStdin'>, file: st
 }
 
 export function parseObject(text: string, what: string): Record<string, unknown> {
-  const value = parsed(text, what)
-  if (typeof value !== 'object' || value === null || Array.isArray(value))
-    throw usageError(`${what} must be a JSON object`)
-  return Object.fromEntries(Object.entries(value))
-}
-
-function parsed(text: string, what: string): unknown {
+  let value: unknown
   try {
-    return JSON.parse(text)
+    value = JSON.parse(text)
   } catch {
     throw usageError(`${what} is not JSON`)
   }
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    throw usageError(`${what} must be a JSON object`)
+  return Object.fromEntries(Object.entries(value))
 }

@@ -41,9 +41,7 @@ import { createTerminal } from './terminal.ts'
 import { reportOutages } from './watch.ts'
 import { decodeUtf8 } from './yaml.ts'
 
-/**
- * The command line: the only file that uses the process. Commands get a `Cli` and end with an exit code of exit.ts.
- */
+/** The only file of the command line that uses the process. Commands get a `Cli` and end with an exit code of exit.ts. */
 
 const { env, stdout, stderr, stdin } = process
 const { NO_COLOR, BERTH_URL, BERTH_TOKEN } = env
@@ -111,7 +109,6 @@ stdout.on('error', (error: NodeJS.ErrnoException) => {
   process.exit(exitCodes.unexpected)
 })
 
-/** The commands as `berth --help` lists them. */
 const groups: Readonly<Record<string, readonly ((program: Command, cli: Cli) => void)[]>> = {
   'Jobs:': [
     registerSubmitCommand,
@@ -166,7 +163,7 @@ function createProgram(): Command {
   return program
 }
 
-/** The named command after its parents: as many as the arguments name. */
+/** The named command after its parents. */
 function findCommands(program: Command): [Command, ...Command[]] {
   const found: [Command, ...Command[]] = [program]
   for (const word of words) {
@@ -192,7 +189,6 @@ function demandValue(program: Command): void {
   if (option) throw usageError(`option '${option.flags}' has no value`, 'write its value before "--"')
 }
 
-/** One line on stderr: what is wrong and what to do next. */
 function report(error: unknown): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.ok : exitCodes.usage
   const stop = error instanceof RequestFailed ? stopForFailure(error) : error
@@ -219,14 +215,9 @@ async function parse(program: Command): Promise<void> {
   await program.parseAsync(isUnknownHelp ? words.slice(1) : words, { from: 'user' })
 }
 
-/** An installed package may find any Node. */
-function demandNode() {
+try {
   if (typeof WebSocket === 'undefined')
     throw usageError(`Berth needs Node 22.22 or newer; this is ${process.version}`, 'install a newer Node')
-}
-
-try {
-  demandNode()
   await parse(createProgram())
 } catch (error) {
   process.exitCode = report(error)

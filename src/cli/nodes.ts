@@ -3,14 +3,13 @@ import type { Cli } from './cli.ts'
 import { exitCodes, Stop, usageError } from './exit.ts'
 import { readEveryNode } from './pages.ts'
 
-/** The nodes of one pool, or of all pools. */
 export async function findNodes(cli: Cli, pool: string | undefined): Promise<NodeRowFragment[]> {
   const chosen = (await poolsOf(cli)).filter(({ name }) => pool === undefined || name === pool)
   if (chosen.length === 0)
     throw new Stop(exitCodes.notFound, pool === undefined ? 'No pool found' : `Pool ${pool} not found`)
-  const lists = []
-  for (const { id } of chosen) lists.push(await readEveryNode((page) => readPage(cli, { pool: id, ...page })))
-  return lists.flat()
+  const nodes: NodeRowFragment[] = []
+  for (const { id } of chosen) nodes.push(...(await readEveryNode((page) => readPage(cli, { pool: id, ...page }))))
+  return nodes
 }
 
 const poolsOf = async (cli: Cli) => (await cli.connection().request(PoolNamesDocument, {})).pools
@@ -31,7 +30,6 @@ export async function resolvePool(cli: Cli, named: string | undefined): Promise<
   return only.name
 }
 
-/** Finds a node by id or name. */
 export function findNode(nodes: readonly NodeRowFragment[], said: string): NodeRowFragment {
   const found = nodes.filter(({ id, name }) => id === said || name === said)
   const [node] = found

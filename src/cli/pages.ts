@@ -8,7 +8,6 @@ const pageSizeMax = 50
 
 type ReadPage<Node> = (variables: { first: number; after: string | null }) => Promise<Page<Node>>
 
-/** The first nodes of a list, read page by page. */
 export async function readFirstNodes<Node>(limit: number, read: ReadPage<Node>): Promise<Node[]> {
   const nodes: Node[] = []
   let after: string | null = null

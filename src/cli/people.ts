@@ -9,7 +9,6 @@ import type { Cli } from './cli.ts'
 import { exitCodes, Stop } from './exit.ts'
 import { readEveryNode } from './pages.ts'
 
-/** Finds users, teams and tokens by name (tokens by prefix) or by id. */
 export const readUsers = (cli: Cli) =>
   readEveryNode(async (page) => (await cli.connection().request(UsersDocument, page)).users)
 
@@ -27,25 +26,15 @@ export const readTeams = (cli: Cli) =>
 export const readTokens = (cli: Cli, userId: string | null) =>
   readEveryNode(async (page) => (await cli.connection().request(TokensDocument, { ...page, userId })).tokens)
 
-interface Called {
-  id: string
-  name: string
-}
-
-export async function findUserId(cli: Cli, called: string): Promise<string> {
-  return idOf(await readUsers(cli), called, 'user')
-}
-
-export async function findTeamId(cli: Cli, called: string): Promise<string> {
-  return idOf(await readTeams(cli), called, 'team')
-}
+export const findUserId = async (cli: Cli, called: string) => idOf(await readUsers(cli), called, 'user')
+export const findTeamId = async (cli: Cli, called: string) => idOf(await readTeams(cli), called, 'team')
 
 export async function findTokenId(cli: Cli, called: string): Promise<string> {
   const known = (await readTokens(cli, null)).map(({ id, prefix }) => ({ id, name: prefix }))
   return idOf(known, called, 'token')
 }
 
-function idOf(known: readonly Called[], called: string, noun: string): string {
+function idOf(known: readonly { id: string; name: string }[], called: string, noun: string): string {
   const found = known.find(({ id, name }) => called === id || called === name)
   if (found) return found.id
   throw new Stop(

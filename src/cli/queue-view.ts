@@ -2,7 +2,6 @@ import type { QueueEntryFragment, QueueRowFragment } from '../client/generated/g
 import { type Column, likelyStart, secondsText, stateStyles, table, timeText } from './render.ts'
 import { styled, type Terminal } from './terminal.ts'
 
-/** The waiting line of a pool on a terminal: its numbers, then its jobs. */
 export function queueView(terminal: Terminal, queue: QueueRowFragment): string {
   const { nodes, pageInfo } = queue.entries
   const rest = pageInfo.hasNextPage ? styled(terminal, 'dim', 'and more; see --limit\n') : ''
@@ -21,7 +20,6 @@ function numbersText(terminal: Terminal, queue: QueueRowFragment): string {
   return `${styled(terminal, 'bold', pool)}  ${parts.join(', ')}  ${styled(terminal, 'dim', timeText(at) ?? '')}\n`
 }
 
-/** A pool orders by priority, or by share and bid. */
 const orderOf = (jobs: readonly QueueEntryFragment[]): Column<QueueEntryFragment>[] =>
   jobs.some(({ fairShare }) => fairShare !== null)
     ? [

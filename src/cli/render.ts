@@ -11,7 +11,6 @@ import {
   unprintable,
 } from './terminal.ts'
 
-/** Output formats: aligned columns for people; JSON and YAML with the names of the schema for programs. */
 export const formats = ['table', 'json', 'yaml'] as const
 export type Format = (typeof formats)[number]
 
@@ -48,11 +47,9 @@ function yamlOf(value: unknown): string {
   return document.toString({ doubleQuotedAsJSON: true })
 }
 
-/** Bytes as GiB with at most two decimals. */
 export const memoryText = (bytes: number): string => `${+(bytes / 2 ** 30).toFixed(2)} GiB`
 
 const gap = '  '
-/** Minimum width of a column that shrinks: enough to tell names apart. */
 const shrunkMin = 20
 
 export function table<Row>(terminal: Terminal, rows: readonly Row[], columns: readonly Column<Row>[]): string {
@@ -84,7 +81,6 @@ export function table<Row>(terminal: Terminal, rows: readonly Row[], columns: re
   return [head, ...body].map((line) => `${line.trimEnd()}\n`).join('')
 }
 
-/** Aligned lines of a key and a value; entries without a value are omitted. */
 export function sheet(terminal: Terminal, entries: readonly (readonly [string, string | null | undefined])[]): string {
   const present = entries.filter((entry): entry is [string, string] => Boolean(entry[1]))
   const width = Math.max(0, ...present.map(([key]) => key.length))

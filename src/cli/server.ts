@@ -10,12 +10,13 @@ const entry = new URL(`../main${extension}`, import.meta.url).pathname
 /** A package that only the server needs: an optional dependency, absent in an installation of the client alone. */
 const serverPackage = 'graphql-yoga'
 
-/**
- * Runs a server in the foreground with this Node, and exits with its exit code. Ctrl-C reaches both processes: the
- * server drains, and this one waits for it.
- */
+/** Runs a server in the foreground. Ctrl-C reaches both processes: the server drains, and this one waits for it. */
 export async function runServer(cli: Cli, args: readonly string[], extraEnv: Readonly<Record<string, string>> = {}) {
-  demandPackages()
+  try {
+    import.meta.resolve(serverPackage)
+  } catch {
+    throw usageError('the packages of the server are not installed', 'run "npm install --include=optional"')
+  }
   const child = spawn(process.execPath, [entry, ...args], { stdio: 'inherit', env: { ...cli.env, ...extraEnv } })
   const forward = (signal: NodeJS.Signals) => void child.kill(signal)
   process.on('SIGINT', () => undefined)
@@ -23,12 +24,4 @@ export async function runServer(cli: Cli, args: readonly string[], extraEnv: Rea
   process.on('SIGHUP', forward)
   const [code] = (await once(child, 'exit')) as [number | null]
   cli.exitWith(code ?? 1)
-}
-
-function demandPackages() {
-  try {
-    import.meta.resolve(serverPackage)
-  } catch {
-    throw usageError('the packages of the server are not installed', 'run "npm install --include=optional"')
-  }
 }

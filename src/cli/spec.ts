@@ -3,12 +3,6 @@ import { translateEai } from './eai.ts'
 import { usageError } from './exit.ts'
 import { readYaml } from './yaml.ts'
 
-/**
- * The spec of a submission, made of a YAML file, flags and the command after `--`, in this order: later ones override.
- * The YAML has the names of the schema's JobSpecInput, so `-f` reads what `--print-spec` writes, or those of the EAI
- * Toolkit (eai.ts). The server checks it.
- */
-
 export interface SpecFlags {
   name?: string
   tag?: string[]
@@ -47,12 +41,15 @@ export interface SpecSources {
   flags: SpecFlags
   command: readonly string[]
   env: Readonly<Record<string, string | undefined>>
-  /** Prints a warning about the file. */
   warn(text: string): void
 }
 
 const gibBytes = 2 ** 30
 
+/**
+ * Makes the spec of a submission of a YAML file, flags and the command after `--`; later ones override. The YAML has the names
+ * of JobSpecInput or of the EAI Toolkit (eai.ts). The server checks it.
+ */
 export function buildSpec({ yaml, flags, command, env, warn }: SpecSources): JobSpecInput {
   const file = yaml === null ? {} : parseSpec(yaml, warn)
   const spec: JobSpecInput = { ...file, ...fromFlags(flags) }
@@ -94,7 +91,7 @@ function parseSpec(yaml: string, warn: SpecSources['warn']): JobSpecInput {
   return spec
 }
 
-/** Of the fields to which flags add something; the server checks all others. */
+/** Checks the fields to which flags add something; the server checks the others. */
 function demandForms({ resources, labels, environment }: JobSpecInput): void {
   if (resources != null && (typeof resources !== 'object' || Array.isArray(resources)))
     throw usageError('the job file: resources is not a YAML mapping', 'write resources: { cpu: 2, memoryGib: 4 }')
@@ -135,7 +132,7 @@ function resourcesFromFlags(flags: SpecFlags): NonNullable<JobSpecInput['resourc
   return given({ cpu, memoryBytes, gpu, gpuModel, gpuIds, anyGpu })
 }
 
-/** Drops flags that were not given: they must not hide values of the file. */
+/** Flags that were not given must not hide values of the file. */
 function given<T extends object>(values: { [K in keyof T]: T[K] | undefined }): T {
   return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as T
 }

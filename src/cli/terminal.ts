@@ -2,11 +2,11 @@ import type { Writable } from 'node:stream'
 import { styleText } from 'node:util'
 import measure from 'fast-string-truncated-width'
 
-/** The output of a command: results on stdout, messages to people on stderr. */
+/** Results on stdout, messages to people on stderr. */
 export interface Terminal {
   /** Resolves when the reader can take more. */
   write(text: string): Promise<void>
-  /** Prints a line for a person. Control characters are replaced, because the line may contain texts of other people. */
+  /** Control characters are replaced, because the line may contain texts of other people. */
   say(line: string): void
   readonly colour: boolean
   /** Width of the screen; infinite if the output is not a screen or its size is unknown. */
@@ -65,17 +65,12 @@ export function shortened(text: string, columns: number): string {
   return truncated ? `${text.slice(0, index)}${ellipsed ? '…' : ''}` : text
 }
 
-/** Width of a text on a terminal, in columns. */
 export const measureWidth = (text: string): number => measure(text).width
 
-/** Appends spaces up to a width. */
 export const padded = (text: string, width: number): string =>
   text + ' '.repeat(Math.max(0, width - measureWidth(text)))
 
-/**
- * Characters that texts of other people must not bring to a terminal: control characters, which move the cursor or ring
- * the bell, marks that reorder or break a line, and others that are not seen. U+200C and U+200D join letters and emoji.
- */
+/** Control characters, marks that reorder or break a line, and other invisible ones. U+200C and U+200D join letters and emoji. */
 export const unprintable = /[[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]--[\u200c\u200d]]/gv
 
 export const printable = (text: string): string => text.replace(unprintable, '\ufffd')

@@ -1,16 +1,14 @@
 import { JobDocument, type JobEventRowFragment, type JobRowFragment } from '../client/generated/graphql.ts'
 import type { Client } from '../client/jobs/client.ts'
 import type { FollowJobOptions } from '../client/jobs/events.ts'
+import type { TailOptions } from '../client/jobs/logs.ts'
 import type { Cli } from './cli.ts'
 import { exitCodes, Stop, seeJobs } from './exit.ts'
 import { eventText } from './render.ts'
 import { styled, type Terminal } from './terminal.ts'
 
-export interface LogView {
-  lastLines?: number
-}
+export type LogView = Pick<TailOptions, 'lastLines'>
 
-/** Reads a job; throws a Stop if it does not exist. */
 export async function findJob(cli: Cli, id: string) {
   const { job } = await cli.connection().request(JobDocument, { id }, { attempts: 2 })
   if (!job) throw new Stop(exitCodes.notFound, `Job ${id} not found`, seeJobs)
@@ -21,7 +19,6 @@ export interface EventView extends Pick<FollowJobOptions, 'from'> {
   onEvent?: (event: JobEventRowFragment) => Promise<void>
 }
 
-/** Waits until the job is final and returns it. */
 export async function waitUntilFinal(
   cli: Cli,
   jobId: string,
@@ -88,10 +85,9 @@ export function detachOnInterrupt(cli: Cli, id: string): void {
   )
 }
 
-/** Most jobs start sooner, and most restarts of a server take less. */
 const silenceMs = 3_000
 
-/** Says after a while why a job waits: it has no output yet. */
+/** Says after a while why a job waits. */
 export function reportWaiting(cli: Cli, id: string): void {
   const tell = async () => {
     const { job } = await cli.connection().request(JobDocument, { id })

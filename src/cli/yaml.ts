@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer'
 import { parseDocument } from 'yaml'
 import { usageError } from './exit.ts'
 
-/** Reads a job file or a value of `--set`. Refuses values that JSON cannot carry, and YAML with warnings, such as an unknown tag. */
+/** Refuses values that JSON cannot carry, and YAML with warnings, such as an unknown tag. */
 export function readYaml(yaml: string, what: string): unknown {
   const refused = (why: string) => usageError(`${what} is not YAML: ${why}`)
   const document = parseDocument(yaml, { logLevel: 'error' })

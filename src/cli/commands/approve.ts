@@ -22,7 +22,7 @@ export function registerApproveCommand(program: Command, cli: Cli): void {
       if (ids.length === 0) return listPending(cli, output)
       const jobs = await runForEach(cli, ids, async (jobId) => {
         const expectedVersion = at ?? (await readJobVersion(cli, jobId))
-        const input = { jobId, expectedVersion, ...(comment === undefined ? {} : { comment }) }
+        const input = { jobId, expectedVersion, comment }
         const { approveJob } = await cli.connection().request(ApproveJobDocument, { input })
         return expectSuccess(approveJob, 'ApproveJobSuccess').job
       })
@@ -30,7 +30,6 @@ export function registerApproveCommand(program: Command, cli: Cli): void {
     })
 }
 
-/** The current version: a person who decides by id has just looked at the job. */
 export async function readJobVersion(cli: Cli, id: string): Promise<number> {
   const { job } = await cli.connection().request(JobDocument, { id })
   if (!job)

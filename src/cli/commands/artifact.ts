@@ -21,11 +21,10 @@ export function registerArtifactCommand(program: Command, cli: Cli): void {
     .action(async (name: string, options: Options) => {
       const { mediaType, uri, file, metadata } = options
       if ((uri === undefined) === (file === undefined)) throw usageError('exactly one of --uri and --file is needed')
-      const content = file === undefined ? { uri: uri ?? null } : { body: await readTextFile(cli, file) }
-      const facts = metadata === undefined ? {} : { metadata: parseObject(metadata, '--metadata') }
-      const id = await callAsRun(cli, options, (inside) =>
-        inside.publishArtifact({ name, mediaType, ...content, ...facts }),
-      )
+      const body = file === undefined ? undefined : await readTextFile(cli, file)
+      const facts = metadata === undefined ? undefined : parseObject(metadata, '--metadata')
+      const artifact = { name, mediaType, uri, body, metadata: facts }
+      const id = await callAsRun(cli, options, (inside) => inside.publishArtifact(artifact))
       await cli.terminal.write(`${id}\n`)
     })
 }

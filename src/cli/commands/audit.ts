@@ -12,6 +12,11 @@ interface ListOptions extends OutputOptions {
   limit: number
 }
 
+interface VerifyOptions extends OutputOptions {
+  from?: number
+  to?: number
+}
+
 export function registerAuditCommand(program: Command, cli: Cli): void {
   const audit = program.command('audit').description('show and verify the audit log')
   addOutputOption(audit.command('ls', { isDefault: true }))
@@ -24,7 +29,7 @@ export function registerAuditCommand(program: Command, cli: Cli): void {
     .description('verify the hashes of the log')
     .option('--from <seq>', 'first SEQ to verify', readWhole)
     .option('--to <seq>', 'last SEQ to verify', readWhole)
-    .action((options: OutputOptions & { from?: number; to?: number }) => verify(cli, options))
+    .action((options: VerifyOptions) => verify(cli, options))
 }
 
 const print = rowPrinter<AuditRowFragment>([
@@ -37,22 +42,22 @@ const print = rowPrinter<AuditRowFragment>([
 ])
 
 async function list(cli: Cli, { output, action, object, limit }: ListOptions): Promise<void> {
-  const filter = { ...(action ? { action } : {}), ...(object ? { objectId: object } : {}) }
-  const readPage = async (page: { first: number; after: string | null }) =>
-    (await cli.connection().request(AuditLogDocument, { ...page, filter })).auditLog
-  const entries: AuditRowFragment[] = await readFirstNodes(limit, readPage)
+  const filter = { action: action || undefined, objectId: object || undefined }
+  const entries = await readFirstNodes(
+    limit,
+    async (page) => (await cli.connection().request(AuditLogDocument, { ...page, filter })).auditLog,
+  )
   await print(cli, entries, output)
 }
 
-async function verify(cli: Cli, { output, from, to }: OutputOptions & { from?: number; to?: number }): Promise<void> {
-  const range = { ...(from === undefined ? {} : { fromSeq: from }), ...(to === undefined ? {} : { toSeq: to }) }
-  const { verifyAudit } = await cli.connection().request(VerifyAuditDocument, range)
-  const { ok, fromSeq, toSeq, headSeq, message } = verifyAudit
+async function verify(cli: Cli, { output, from: fromSeq, to: toSeq }: VerifyOptions): Promise<void> {
+  const { verifyAudit } = await cli.connection().request(VerifyAuditDocument, { fromSeq, toSeq })
+  const { ok } = verifyAudit
   const lines = [
     ['verdict', ok ? 'unchanged' : 'CHANGED'],
-    ['range', `${fromSeq} … ${toSeq}`],
-    ['newest', String(headSeq)],
-    ['problem', message],
+    ['range', `${verifyAudit.fromSeq} … ${verifyAudit.toSeq}`],
+    ['newest', String(verifyAudit.headSeq)],
+    ['problem', verifyAudit.message],
   ] as const
   await cli.terminal.write(output === 'table' ? sheet(cli.terminal, lines) : structured(verifyAudit, output))
   if (!ok) cli.exitWith(exitCodes.unexpected)

@@ -10,9 +10,10 @@ export function registerCancelCommand(program: Command, cli: Cli): void {
     .option('--reason <text>', 'reason, recorded in the history of the job')
     .action(async (ids: string[], { output, reason }: OutputOptions & { reason?: string }) => {
       const jobs = await runForEach(cli, ids, async (jobId) => {
-        const input = { jobId, ...(reason === undefined ? {} : { reason }) }
         // Safe to retry: a second cancel changes nothing.
-        const { cancelJob } = await cli.connection().request(CancelJobDocument, { input }, { attempts: 4 })
+        const { cancelJob } = await cli
+          .connection()
+          .request(CancelJobDocument, { input: { jobId, reason } }, { attempts: 4 })
         return expectSuccess(cancelJob, 'CancelJobSuccess', seeJobs).job
       })
       await printJobs(cli, jobs, output)

@@ -16,13 +16,9 @@ export function registerCleanupCommand(program: Command, cli: Cli): void {
 
 /** Each call deletes one batch. Final jobs stay final, so a repeated call is safe. */
 async function removeAll(cli: Cli, olderThanDays: number): Promise<number> {
-  let total = 0
-  for (;;) {
-    const { cleanupJobs } = await cli.connection().request(CleanupJobsDocument, { olderThanDays }, { attempts: 4 })
-    const { deletedCount } = expectSuccess(cleanupJobs, 'CleanupJobsSuccess')
-    total += deletedCount
-    if (deletedCount === 0) return total
-  }
+  const { cleanupJobs } = await cli.connection().request(CleanupJobsDocument, { olderThanDays }, { attempts: 4 })
+  const { deletedCount } = expectSuccess(cleanupJobs, 'CleanupJobsSuccess')
+  return deletedCount === 0 ? 0 : deletedCount + (await removeAll(cli, olderThanDays))
 }
 
 function readDays(text: string): number {

@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { type JobEventRowFragment, JobLogsDocument } from '../../client/generated/graphql.ts'
+import { type JobEventRowFragment, JobLogsDocument, type JobLogsQuery } from '../../client/generated/graphql.ts'
 import { createHistory } from '../../client/jobs/events.ts'
 import type { Cli } from '../cli.ts'
 import { readUpTo } from '../numbers.ts'
@@ -33,34 +33,26 @@ export function registerLogsCommand(program: Command, cli: Cli): void {
     .action(async (id: string, { follow, tail, events }: LogsOptions) => {
       await findJob(cli, id)
       const view: LogView = tail === undefined ? {} : { lastLines: tail }
-      if (follow) return followUntilLeft(cli, id, { ...view, events: events ?? false })
-      return events ? printEvents(cli, id) : printLog(cli, id, view)
+      if (!follow) return events ? printEvents(cli, id) : printLog(cli, id, tail)
+      detachOnInterrupt(cli, id)
+      reportWaiting(cli, id)
+      const onEvent = (event: JobEventRowFragment) => printEvent(cli, event)
+      await Promise.all([followLog(cli, id, view), events && waitUntilFinal(cli, id, { from: 'FIRST', onEvent })])
     })
 }
 
-async function followUntilLeft(cli: Cli, id: string, { events, ...view }: LogView & { events: boolean }) {
-  detachOnInterrupt(cli, id)
-  reportWaiting(cli, id)
-  await Promise.all([followLog(cli, id, view), ...(events ? [followEvents(cli, id)] : [])])
-}
-
-async function followEvents(cli: Cli, id: string): Promise<void> {
-  const onEvent = (event: JobEventRowFragment) => printEvent(cli, event)
-  await waitUntilFinal(cli, id, { from: 'FIRST', onEvent })
-}
-
 /** Prints the pages of the present log. The last page of a running job is empty. */
-async function printLog(cli: Cli, id: string, { lastLines }: LogView): Promise<void> {
-  let begin: { after?: string; lastLines?: number } = lastLines === undefined ? {} : { lastLines }
-  for (;;) {
-    const variables = { id, ...begin, ...(begin.lastLines === undefined ? { first: linesPerPage } : {}) }
-    const { job } = await cli.connection().request(JobLogsDocument, variables, { attempts: 3 })
+async function printLog(cli: Cli, id: string, lastLines: number | undefined): Promise<void> {
+  const first = lastLines === undefined ? linesPerPage : undefined
+  for (let after: string | undefined; ; ) {
+    const variables = { id, after, first, lastLines }
+    const { job }: JobLogsQuery = await cli.connection().request(JobLogsDocument, variables, { attempts: 3 })
     if (!job) return
     const { text, gaps, cursor, isFinal } = job.logs
     for (const { reason, ...gap } of gaps) cli.terminal.say(gapText({ ...gap, gapReason: reason }))
     await cli.terminal.write(text)
     if (isFinal || (text === '' && gaps.length === 0) || lastLines !== undefined) return
-    begin = { after: cursor }
+    after = cursor
   }
 }
 

@@ -1,5 +1,6 @@
-import { type Command, InvalidArgumentError } from 'commander'
-import { type JobFilter, type JobRowFragment, type JobState, JobsDocument } from '../../client/generated/graphql.ts'
+import type { Command } from 'commander'
+import { type JobState, JobsDocument } from '../../client/generated/graphql.ts'
+import { readChoices } from '../choices.ts'
 import { addOutputOption, type Cli, type OutputOptions, printJobs } from '../cli.ts'
 import { readCount } from '../numbers.ts'
 import { readFirstNodes } from '../pages.ts'
@@ -19,21 +20,12 @@ export function registerLsCommand(program: Command, cli: Cli): void {
     .option('--name <glob>', 'only jobs whose name matches this glob, such as "train-*"')
     .option('--tag <tag...>', 'only jobs with all of these tags')
     .option('-n, --limit <count>', 'maximum number of jobs', readCount, 20)
-    .action(async (options: LsOptions) => printJobs(cli, await listJobs(cli, options), options.output))
+    .action(async ({ state: states, name, tag, limit, output }: LsOptions) => {
+      const filter = { states, name: name || undefined, labels: tag?.map((key) => ({ key, value: '' })) }
+      const read = cli.connection().request
+      const jobs = await readFirstNodes(limit, async (page) => (await read(JobsDocument, { ...page, filter })).jobs)
+      await printJobs(cli, jobs, output)
+    })
 }
 
-function listJobs(cli: Cli, { state, name, tag, limit }: LsOptions): Promise<JobRowFragment[]> {
-  const filter: JobFilter = {
-    ...(state ? { states: state } : {}),
-    ...(name ? { name } : {}),
-    ...(tag ? { labels: tag.map((key) => ({ key, value: '' })) } : {}),
-  }
-  return readFirstNodes(limit, async (page) => (await cli.connection().request(JobsDocument, { ...page, filter })).jobs)
-}
-
-function readState(given: string, before: JobState[] = []): JobState[] {
-  const names = Object.keys(stateStyles) as JobState[]
-  const state = names.find((name) => name === given.toUpperCase())
-  if (!state) throw new InvalidArgumentError(`States are ${names.join(', ')}.`)
-  return [...before, state]
-}
+const readState = readChoices(Object.keys(stateStyles) as JobState[])

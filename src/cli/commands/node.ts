@@ -1,5 +1,5 @@
 import { type Command, InvalidArgumentError } from 'commander'
-import { parse as parseYaml, YAMLError } from 'yaml'
+import { parseDocument } from 'yaml'
 import {
   AddNodeDocument,
   type AddNodeInput,
@@ -39,13 +39,13 @@ export function registerNodeCommand(program: Command, cli: Cli): void {
     .option('--infiniband', 'the node has InfiniBand')
     .option('--gpu <yaml>', "GPUs of one kind: '{model: T4, memoryGib: 16, count: 2}'; may be repeated", readGpus)
     .action((name: string, options: AddOptions) => add(cli, name, options))
-  change(cli, node, {
-    verb: 'cordon',
-    state: 'CORDONED',
-    description: 'start no more jobs on nodes; running jobs continue',
-  })
-  change(cli, node, { verb: 'drain', state: 'DRAINING', description: 'cordon nodes before removing them' })
-  change(cli, node, { verb: 'uncordon', state: 'READY', description: 'start jobs on nodes again' })
+  const setState = (verb: string, state: PoolNodeState, description: string) =>
+    withPool(node.command(verb).argument('<node...>'))
+      .description(description)
+      .action((named: string[], options: PoolOptions) => changeNodes(cli, { named, state }, options))
+  setState('cordon', 'CORDONED', 'start no more jobs on nodes; running jobs continue')
+  setState('drain', 'DRAINING', 'cordon nodes before removing them')
+  setState('uncordon', 'READY', 'start jobs on nodes again')
   withPool(node.command('rm').argument('<node...>'))
     .description('remove idle nodes from their pool')
     .action(async (said: string[], { output, pool }: PoolOptions) => {
@@ -67,45 +67,31 @@ async function add(cli: Cli, name: string, { output, pool, mem, gpu, ...rest }: 
   await print(cli, [expectSuccess(added, 'AddNodeSuccess').node], output)
 }
 
-interface Verb {
-  verb: string
+interface Change {
+  named: string[]
   state: PoolNodeState
-  description: string
 }
 
-function change(cli: Cli, node: Command, { verb, state, description }: Verb): void {
-  withPool(node.command(verb).argument('<node...>'))
-    .description(description)
-    .action(async (said: string[], { output, pool }: PoolOptions) => {
-      const known = await findNodes(cli, pool)
-      const changed = await runForEach(cli, said, async (each) => {
-        const input = { id: findNode(known, each).id, state }
-        const { updateNode } = await cli.connection().request(UpdateNodeDocument, { input }, { attempts: 4 })
-        return expectSuccess(updateNode, 'UpdateNodeSuccess').node
-      })
-      await print(cli, changed, output)
-    })
+async function changeNodes(cli: Cli, { named, state }: Change, { output, pool }: PoolOptions): Promise<void> {
+  const known = await findNodes(cli, pool)
+  const changed = await runForEach(cli, named, async (each) => {
+    const input = { id: findNode(known, each).id, state }
+    const { updateNode } = await cli.connection().request(UpdateNodeDocument, { input }, { attempts: 4 })
+    return expectSuccess(updateNode, 'UpdateNodeSuccess').node
+  })
+  await print(cli, changed, output)
 }
 
-/** Reads GPUs in the words of the configuration; the server checks them. */
+/** The server checks the fields. */
 function readGpus(text: string, before: DeviceInput[] = []): DeviceInput[] {
-  const gpu = parsed(text)
+  const document = parseDocument(text, { logLevel: 'error' })
+  const gpu: unknown = document.errors.length > 0 ? undefined : document.toJS()
   if (typeof gpu !== 'object' || gpu === null || Array.isArray(gpu))
     throw new InvalidArgumentError('Expected {model: T4, memoryGib: 16, count: 2}.')
   return [...before, gpu as DeviceInput]
 }
 
-function parsed(text: string): unknown {
-  try {
-    return parseYaml(text)
-  } catch (error) {
-    if (error instanceof YAMLError) return undefined
-    throw error
-  }
-}
-
-const gibBytes = 2 ** 30
-const gib = (bytes: number) => String(Math.round((bytes / gibBytes) * 10) / 10)
+const gib = (bytes: number) => String(Math.round((bytes / 2 ** 30) * 10) / 10)
 
 const print = rowPrinter<NodeRowFragment>([
   { title: 'ID', cell: ({ id }) => id },

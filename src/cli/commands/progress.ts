@@ -16,8 +16,7 @@ export function registerProgressCommand(program: Command, cli: Cli): void {
       const { message } = options
       if (fraction === undefined && message === undefined)
         throw usageError('the progress is missing', 'pass a fraction, --message or both')
-      const report = { ...(fraction !== undefined && { fraction }), ...(message !== undefined && { message }) }
-      await callAsRun(cli, options, (inside) => inside.reportProgress(report))
+      await callAsRun(cli, options, (inside) => inside.reportProgress({ fraction, message }))
     })
 }
 

@@ -14,7 +14,6 @@ export interface QueueOptions extends OutputOptions {
 const states = ['BLOCKED', 'QUEUED', 'STARTING', 'RUNNING', 'CANCELLING'] as const satisfies readonly JobState[]
 const entriesMax = 100
 
-/** The options of `queue` and of its live view `top`. */
 export const addQueueOptions = (command: Command, usual: number) =>
   addOutputOption(command)
     .option('--pool <name>', 'pool (default: pool of the default queue)')
@@ -24,8 +23,8 @@ export const addQueueOptions = (command: Command, usual: number) =>
     .option('-n, --limit <count>', `maximum number of jobs, up to ${entriesMax}`, readUpTo(entriesMax), usual)
 
 export const queueVariables = ({ pool, state, limit }: QueueOptions) => ({
-  ...(pool !== undefined && { pool }),
-  ...(state !== undefined && { states: state.map((each) => each.toUpperCase() as JobState) }),
+  pool,
+  states: state?.map((each) => each.toUpperCase() as JobState),
   first: limit,
 })
 

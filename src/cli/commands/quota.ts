@@ -1,4 +1,4 @@
-import { type Command, InvalidArgumentError, Option } from 'commander'
+import { type Command, Option } from 'commander'
 import {
   CreateQuotaDocument,
   type CreateQuotaInput,
@@ -13,6 +13,7 @@ import {
   UpdateQuotaDocument,
   type UpdateQuotaInput,
 } from '../../client/generated/graphql.ts'
+import { readChoice } from '../choices.ts'
 import { addOutputOption, type Cli, expectSuccess, type OutputOptions, rowPrinter } from '../cli.ts'
 import { runForEach } from '../each.ts'
 import { readAmount } from '../numbers.ts'
@@ -60,14 +61,9 @@ export function registerQuotaCommand(program: Command, cli: Cli): void {
     })
 }
 
-/** An option with one of these values, in upper or lower case. */
 function word(flags: string, description: string, values: Readonly<Record<string, string>>): Option {
   const words = Object.values(values)
-  return new Option(flags, `${description}: ${words.join(', ')}`).argParser((given) => {
-    const known = words.find((each) => each === given.toUpperCase().replaceAll('-', '_'))
-    if (!known) throw new InvalidArgumentError(`Use ${words.join(', ')}.`)
-    return known
-  })
+  return new Option(flags, `${description}: ${words.join(', ')}`).argParser(readChoice(words))
 }
 
 const print = rowPrinter<QuotaRowFragment>([

@@ -43,10 +43,8 @@ export function registerReservationCommand(program: Command, cli: Cli): void {
     .description('delete reservations; their running jobs continue')
     .action(async (ids: string[]) => {
       await runForEach(cli, ids, async (id) => {
-        const { deleteCapacityReservation } = await cli
-          .connection()
-          .request(DeleteCapacityReservationDocument, { input: { id } })
-        await cli.terminal.write(`${expectSuccess(deleteCapacityReservation, 'DeleteSuccess').id}\n`)
+        const answer = await cli.connection().request(DeleteCapacityReservationDocument, { input: { id } })
+        await cli.terminal.write(`${expectSuccess(answer.deleteCapacityReservation, 'DeleteSuccess').id}\n`)
       })
     })
 }

@@ -8,10 +8,10 @@ import {
   UpdateApprovalRuleDocument,
   type UserLevel,
 } from '../../client/generated/graphql.ts'
+import { levels, readChoice, readChoices } from '../choices.ts'
 import { addOutputOption, type Cli, expectSuccess, type OutputOptions, rowPrinter } from '../cli.ts'
 import { runForEach } from '../each.ts'
 import { usageError } from '../exit.ts'
-import { readLevel } from '../levels.ts'
 import { readAmount, readWhole } from '../numbers.ts'
 import { readEveryNode } from '../pages.ts'
 
@@ -50,9 +50,7 @@ export function registerRulesCommand(program: Command, cli: Cli): void {
     .description('change a rule; omitted fields stay')
     .option('--rename <name>', 'another name')
     .action(async (id: string, { output, rename, ...flags }: OutputOptions & RuleFlags & { rename?: string }) => {
-      const condition = conditionOf(flags)
-      const name = rename === undefined ? {} : { name: rename }
-      const input = { id, ...name, ...(condition ? { condition } : {}), ...fieldsOf(flags) }
+      const input = { id, name: rename, condition: conditionOf(flags), ...fieldsOf(flags) }
       const { updateApprovalRule } = await cli.connection().request(UpdateApprovalRuleDocument, { input })
       await print(cli, [expectSuccess(updateApprovalRule, 'UpdateApprovalRuleSuccess').rule], output)
     })
@@ -73,7 +71,7 @@ function withFlags(command: Command): Command {
     .option('--cost-above <cost>', 'condition: the job costs more than this', readAmount)
     .option('--hardware <glob>', 'condition: the requested GPU or CPU model matches this glob')
     .option('--executor <name>', 'condition: the job runs on this executor')
-    .option('--level-not-in <level...>', 'condition: the user has another level than these', readLevels)
+    .option('--level-not-in <level...>', 'condition: the user has another level than these', readChoices(levels))
     .option(
       '--jobs-per-day-above <count>',
       'condition: more than this number of jobs of the user in 24 hours',
@@ -84,8 +82,8 @@ function withFlags(command: Command): Command {
     .option('--priority <number>', 'rules with a higher priority are evaluated first', readInteger)
     .addOption(new Option('--disable', 'disable the rule').conflicts('enable'))
     .option('--enable', 'enable the rule')
-    .option('--exempt <level...>', 'user levels that the rule does not apply to', readLevels)
-    .option('--requires <level>', 'lowest user level that may decide', readLevel)
+    .option('--exempt <level...>', 'user levels that the rule does not apply to', readChoices(levels))
+    .option('--requires <level>', 'lowest user level that may decide', readChoice(levels))
     .option('--expires <seconds>', 'time until an undecided request expires', readWhole)
 }
 
@@ -99,14 +97,12 @@ function conditionOf(flags: RuleFlags): ApprovalConditionInput | undefined {
 }
 
 const fieldsOf = ({ priority, disable, enable, exempt, requires, expires }: RuleFlags) => ({
-  ...(priority === undefined ? {} : { priority }),
-  ...(disable || enable ? { enabled: !disable } : {}),
-  ...(exempt === undefined ? {} : { exemptLevels: exempt }),
-  ...(requires === undefined ? {} : { requiredLevel: requires }),
-  ...(expires === undefined ? {} : { expiresAfterSeconds: expires }),
+  priority,
+  enabled: disable || enable ? !disable : undefined,
+  exemptLevels: exempt,
+  requiredLevel: requires,
+  expiresAfterSeconds: expires,
 })
-
-const readLevels = (given: string, before: UserLevel[] = []): UserLevel[] => [...before, readLevel(given)]
 
 function readInteger(given: string): number {
   if (!/^-?\d{1,9}$/.test(given)) throw new InvalidArgumentError('Expected an integer.')

@@ -3,10 +3,9 @@ import { type Command, InvalidArgumentError, Option } from 'commander'
 import type { JobRowFragment, JobSpecInput } from '../../client/generated/graphql.ts'
 import type { RetryJobAnswer, SubmitJobAnswer } from '../../client/jobs/client.ts'
 import { addOutputOption, type Cli, expectSuccess, type OutputOptions } from '../cli.ts'
-import { tellDryRun } from '../dry-run.ts'
 import { jobExitCode, usageError } from '../exit.ts'
 import { readAmount, readCount, readWhole } from '../numbers.ts'
-import { memoryText, structured } from '../render.ts'
+import { memoryText, sheet, startText, structured } from '../render.ts'
 import { buildSpec, type SpecFlags } from '../spec.ts'
 import { detachOnInterrupt, followLog, reportWaiting, waitUntilFinal } from '../watch.ts'
 import { decodeUtf8 } from '../yaml.ts'
@@ -51,7 +50,6 @@ export function registerSubmitCommand(program: Command, cli: Cli): void {
     })
 }
 
-/** Options that submissions and retries share beside the spec. */
 export function addSubmissionFlags(command: Command): Command {
   return addOutputOption(command)
     .option('--idempotency-key <key>', 'submitting the same key again returns the same job')
@@ -64,11 +62,11 @@ export function addSubmissionFlags(command: Command): Command {
 }
 
 export const submissionInput = ({ idempotencyKey, keyTtl, slot, dryRun, wait }: SubmissionOptions) => ({
-  ...(idempotencyKey === undefined ? {} : { idempotencyKey }),
-  ...(keyTtl === undefined ? {} : { idempotencyTtlSeconds: keyTtl }),
-  ...(slot === undefined ? {} : { slotReservationId: slot }),
-  ...(dryRun && { dryRun }),
-  ...(wait === false && { noWait: true }),
+  idempotencyKey,
+  idempotencyTtlSeconds: keyTtl,
+  slotReservationId: slot,
+  dryRun,
+  noWait: wait === false || undefined,
 })
 
 /** A person waits for the answer; a program that sends a key can wait longer. */
@@ -126,39 +124,50 @@ async function readSpecFile(cli: Cli, path: string | undefined): Promise<string 
 }
 
 async function send(cli: Cli, spec: JobSpecInput, options: SubmitOptions): Promise<void> {
-  const { requiresApproval = false } = options
-  const input = {
-    spec,
-    defaultWorkdir: cli.cwd,
-    ...submissionInput(options),
-    ...(requiresApproval && { requiresApproval }),
-  }
+  const { requiresApproval } = options
+  const input = { spec, defaultWorkdir: cli.cwd, ...submissionInput(options), requiresApproval }
   const answer = await cli.connection().submit(input, submissionRetries(options))
-  if (answer.__typename === 'SubmitJobSuccess' && !namesMemory(spec))
+  const namesMemory = (spec.resources?.memoryGib ?? spec.resources?.memoryBytes) != null
+  if (answer.__typename === 'SubmitJobSuccess' && !namesMemory)
     cli.terminal.say(`berth: memory: ${memoryText(answer.job.spec.resources.memoryBytes)}; --mem sets another amount`)
   await printSubmission(cli, answer, options)
 }
-
-const namesMemory = ({ resources }: JobSpecInput): boolean =>
-  resources?.memoryGib != null || resources?.memoryBytes != null
 
 type SubmitAnswer = SubmitJobAnswer | RetryJobAnswer
 
 /** Prints the outcome of a submission, and follows the job if the options say so. */
 export async function printSubmission(cli: Cli, answer: SubmitAnswer, options: SubmissionOptions): Promise<void> {
-  if (answer.__typename === 'DryRun') return tellDryRun(cli, answer, options.output)
+  if (answer.__typename === 'DryRun') return printDryRun(cli, answer, options.output)
   await watch(cli, await tell(cli, expectSuccess(answer, 'SubmitJobSuccess'), options), options)
 }
 
-interface Taken {
-  job: JobRowFragment
-  idempotentHit: boolean
-  warnings: readonly string[]
+async function printDryRun(
+  { terminal }: Cli,
+  answer: Extract<SubmitAnswer, { __typename: 'DryRun' }>,
+  output: OutputOptions['output'],
+) {
+  const { __typename: _, dryRunWarnings: warnings, ...shown } = answer
+  for (const warning of warnings) terminal.say(`berth: ${warning}`)
+  if (output !== 'table') return terminal.write(structured({ ...shown, warnings }, output))
+  const entries = [
+    ['would be', shown.wouldBe],
+    ['on', shown.nodes.join(', ')],
+    ['gpus', shown.gpuIds.join(', ')],
+    ['because', shown.reasons.map(({ message }) => message).join('; ')],
+    ['missing', shown.fit?.missing.join('; ')],
+    ['position', shown.queuePosition?.toString()],
+    ['may start', startText(shown.estimatedStart)],
+    ['job of the key', shown.idempotentJob?.id],
+  ] as const
+  await terminal.write(sheet(terminal, entries))
 }
 
 /** Prints the id on stdout and everything else on stderr. */
-async function tell(cli: Cli, taken: Taken, options: SubmissionOptions): Promise<JobRowFragment> {
-  const { job, warnings, idempotentHit } = taken
+async function tell(
+  cli: Cli,
+  { job, warnings, idempotentHit }: Extract<SubmitAnswer, { __typename: 'SubmitJobSuccess' }>,
+  options: SubmissionOptions,
+): Promise<JobRowFragment> {
   if (idempotentHit && options.idempotencyKey !== undefined)
     cli.terminal.say(`berth: the key was used before, for job ${job.id}`)
   for (const warning of warnings) cli.terminal.say(`berth: ${warning}`)

@@ -45,7 +45,7 @@ export function registerTeamCommand(program: Command, cli: Cli): void {
     .action(async (called: string, { output, name, add = [], remove = [] }: OutputOptions & Changes) => {
       const id = await findTeamId(cli, called)
       const [addMembers, removeMembers] = [await idsOf(cli, add), await idsOf(cli, remove)]
-      const input = { id, addMembers, removeMembers, ...(name === undefined ? {} : { name }) }
+      const input = { id, addMembers, removeMembers, name }
       const { updateTeam } = await cli.connection().request(UpdateTeamDocument, { input })
       await print(cli, [expectSuccess(updateTeam, 'UpdateTeamSuccess').team], output)
     })

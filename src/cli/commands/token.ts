@@ -5,6 +5,7 @@ import {
   type TokenRowFragment,
   type TokenScope,
 } from '../../client/generated/graphql.ts'
+import { readChoices } from '../choices.ts'
 import { addOutputOption, type Cli, expectSuccess, type OutputOptions, rowPrinter } from '../cli.ts'
 import { findTokenId, findUserId, readTokens } from '../people.ts'
 import { structured, timeText } from '../render.ts'
@@ -62,12 +63,7 @@ export function registerTokenCommand(program: Command, cli: Cli): void {
     })
 }
 
-function readScope(given: string, before: TokenScope[] = []): TokenScope[] {
-  const names = ['READ', 'SUBMIT', 'OPERATE', 'ADMIN'] as const satisfies readonly TokenScope[]
-  const scope = names.find((name) => name === given.toUpperCase())
-  if (!scope) throw new InvalidArgumentError(`Expected ${names.join(', ')}.`)
-  return [...before, scope]
-}
+const readScope = readChoices<TokenScope>(['READ', 'SUBMIT', 'OPERATE', 'ADMIN'])
 
 const unitMs = { d: 86_400_000, h: 3_600_000, m: 60_000 } as const
 

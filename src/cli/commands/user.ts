@@ -10,9 +10,9 @@ import {
   type UserRowFragment,
   WhoAmIDocument,
 } from '../../client/generated/graphql.ts'
+import { levels, readChoice } from '../choices.ts'
 import { addOutputOption, type Cli, expectSuccess, type OutputOptions, rowPrinter } from '../cli.ts'
 import { exitCodes, Stop, usageError } from '../exit.ts'
-import { readLevel } from '../levels.ts'
 import { findUserId, readUsersWithRights } from '../people.ts'
 import { type Column, sheet, structured, timeText } from '../render.ts'
 
@@ -76,9 +76,9 @@ export function registerUserCommand(program: Command, cli: Cli): void {
     .option('--oidc-subject <sub>', 'identity of the user: `sub` in the tokens of the OpenID provider of the server')
     .action(async (name: string, options: OutputOptions & Fields & Change) => {
       const { output, disable, enable, oidcSubject, ...fields } = options
-      const disabled = disable || enable ? { disabled: disable === true } : {}
-      const identity = oidcSubject === undefined ? {} : { identity: await identityOf(cli, oidcSubject) }
-      const input = { id: await findUserId(cli, name), ...fields, ...disabled, ...identity }
+      const disabled = disable || enable ? disable === true : undefined
+      const identity = oidcSubject === undefined ? undefined : await identityOf(cli, oidcSubject)
+      const input = { id: await findUserId(cli, name), ...fields, disabled, identity }
       const { updateUser } = await cli.connection().request(UpdateUserDocument, { input })
       await print(cli, [expectSuccess(updateUser, 'UpdateUserSuccess').user], output)
     })
@@ -121,7 +121,7 @@ async function userWithRights(cli: Cli, called: string | undefined): Promise<Use
 
 function withFields(command: Command): Command {
   return command
-    .option('--level <level>', 'VIEWER, RESEARCHER, LEAD or ADMIN (new users: RESEARCHER)', readLevel)
+    .option('--level <level>', 'VIEWER, RESEARCHER, LEAD or ADMIN (new users: RESEARCHER)', readChoice(levels))
     .option('--display-name <name>', 'display name')
     .option('--email <address>', 'mail address')
     .option('--teams <team...>', 'names of all teams of the user')
