@@ -5,31 +5,27 @@ import { type ApprovalRuleConfig, checkApprovalRules } from './config/approval-r
 import { applyVariables, type ConfigVariables, expandVariables, findMisspelt } from './config/environment.ts'
 import { singleUserConflict } from './config/exposure.ts'
 import { type ConfigFile, configFile, gibBytes, type logLevels, type NodeEntry, type PoolEntry } from './config/file.ts'
-import { checkPool, checkPublicUrl, findDuplicates, poolExecutors } from './config/pools.ts'
+import { checkPool, checkPublicUrl, poolExecutors } from './config/pools.ts'
 import { checkQuotas, type QuotaConfig, toQuotaConfig } from './config/quotas.ts'
 import { readText } from './config/read-text.ts'
 import { type PlanningConfig, toPlanningConfig } from './config/scheduling.ts'
 import { type ServerSettings, toServerSettings } from './config/server.ts'
-import { ConfigError, type ConfigProblem, type configUserLevels, toProblems } from './config/value.ts'
+import { ConfigError, type ConfigProblem, findDuplicates, toProblems } from './config/value.ts'
 import type { ExecutorName } from './domain/executors.ts'
 
 export { ConfigError, type ConfigProblem }
 
 /**
- * The only reader of the process's environment and of the configuration file. Both are parsed once, before anything
- * starts; what comes out is frozen, complete, and carries units in its names.
- *
- * Order: the YAML file of `--config` or BERTH_CONFIG, `${NAME}` in its texts replaced from the environment, then the
- * variables of `overlays`, which win. An empty variable counts as unset. Whatever is wrong is collected and reported
- * together, each with its path, the reason and the remedy; nothing is dropped or corrected in silence. Keys of features
- * that this version does not have are refused, so a file never promises what does not happen.
+ * The only reader of the process's environment and of the configuration file. Both are parsed once, before the start. The file
+ * of `--config` or BERTH_CONFIG, with `${NAME}` replaced from the environment, is overridden by the variables of `overlays`. An
+ * empty variable counts as unset. All problems are reported together; nothing is dropped or corrected in silence.
  */
 export interface Config {
   readonly server: ServerSettings
   readonly database: {
     /** null: the embedded PostgreSQL under dataDir. */
     readonly url: string | null
-    /** false behind a transaction pooler: processes find out by polling. */
+    /** false behind a transaction pooler: processes poll. */
     readonly notify: boolean
     /** Size of the connection pool; a few connections are used beside it. */
     readonly connections: number
@@ -42,16 +38,7 @@ export interface Config {
   readonly dataDir: string
   /** Folders that jobs may mount from, by name. */
   readonly dataRoots: Readonly<Record<string, string>>
-  readonly container: {
-    /** undefined: DOCKER_HOST, or the socket that is found. */
-    readonly engine: string | undefined
-    /** Default image of jobs. */
-    readonly image: string
-    /** Image of X11 displays; undefined: jobs cannot use X11. */
-    readonly x11Image: string | undefined
-    /** Registries on this machine that jobs may name. */
-    readonly registries: readonly string[]
-  }
+  readonly container: Readonly<ConfigFile['container']>
   /** The cluster of pools with the executor of that name. */
   readonly kubernetes: Readonly<ConfigFile['kubernetes']>
   readonly logBytesPerRunMax: number
@@ -71,20 +58,13 @@ export interface Config {
   }
   /** `--single-user`: remove all users and tokens first. */
   readonly givesUpUsers: boolean
-  /** A copy of the server's environment without its secret, from which jobs inherit the few names of a fixed list. */
+  /** Without the secret of the server. Jobs inherit the few names of a fixed list. */
   readonly serverEnvironment: Readonly<Record<string, string>>
 }
 
-export interface OidcConfig {
-  readonly issuer: string
-  readonly audience: string
-  /** How browsers log in; null: by other means. */
-  readonly clientId: string | null
-  readonly userClaim: string
-  readonly levelClaim: string | null
-  readonly levels: Readonly<Record<string, (typeof configUserLevels)[number]>>
-  readonly teamsClaim: string | null
-}
+type OptionalClaim = 'clientId' | 'levelClaim' | 'teamsClaim'
+type OidcEntry = NonNullable<ConfigFile['auth']['oidc']>
+export type OidcConfig = Readonly<Omit<OidcEntry, OptionalClaim> & Record<OptionalClaim, string | null>>
 
 export interface PoolConfig {
   readonly name: string
@@ -102,29 +82,13 @@ export interface PoolConfig {
   /** null: unlimited. A limit that the file does not name keeps its value. */
   readonly limits: LimitsConfig
   /** undefined: the cost of a job is the estimate of its submitter. */
-  readonly rates: RatesConfig | undefined
+  readonly rates: Readonly<PoolEntry['rates']>
   readonly scheduling: SchedulingConfig
-  /** Of accounts; a missing one is 1. */
+  /** Weights of accounts; a missing one is 1. */
   readonly weights: Readonly<Record<string, number>>
 }
 
-export interface RatesConfig {
-  readonly cpuHour: number
-  readonly gpuHour: number
-  readonly currency: string
-}
-
-export interface LimitsConfig {
-  readonly maxConcurrent?: number | null | undefined
-  readonly userMaxConcurrent?: number | null | undefined
-  readonly teamMaxConcurrent?: number | null | undefined
-  readonly enableFairShare?: boolean | undefined
-  readonly localGpuMaxConcurrent?: number | null | undefined
-  readonly localJobMaxConcurrent?: number | null | undefined
-  readonly userMaxActive?: number | null | undefined
-  readonly userMaxBlocked?: number | null | undefined
-  readonly starvationThresholdSeconds?: number
-}
+export type LimitsConfig = Readonly<PoolEntry['limits'] & { starvationThresholdSeconds?: number }>
 
 export interface NodeConfig {
   readonly name: string
@@ -132,15 +96,7 @@ export interface NodeConfig {
   readonly memoryBytes: number
   readonly cpuModel: string | null
   readonly infiniband: boolean
-  readonly devices: readonly DeviceConfig[]
-}
-
-export interface DeviceConfig {
-  readonly model: string
-  readonly memoryGib: number
-  readonly tensorCores: boolean
-  /** Lowest and highest version, or empty. */
-  readonly cuda: readonly string[]
+  readonly devices: readonly Readonly<Omit<NodeEntry['gpus'][number], 'count'>>[]
 }
 
 export interface SchedulingConfig {
@@ -170,14 +126,8 @@ const dayMs = 86_400_000
 /** Ten thousand nodes. More takes longer to parse than a start should. */
 const fileCharactersMax = 1_048_576
 
-/** The configuration of this process. */
-export function readConfig(): Config {
-  return loadConfig({
-    argv: process.argv.slice(2),
-    env: process.env,
-    readFile: readText,
-  })
-}
+export const readConfig = (): Config =>
+  loadConfig({ argv: process.argv.slice(2), env: process.env, readFile: readText })
 
 export function loadConfig({ argv, env, readFile }: ConfigSources): Config {
   const problems: ConfigProblem[] = []
@@ -203,12 +153,7 @@ function firstPerPath(problems: readonly ConfigProblem[], variables: ReadonlyMap
   return [...byPath.values()]
 }
 
-interface Arguments {
-  config: string | undefined
-  singleUser: boolean
-}
-
-function readArguments(argv: readonly string[], env: ConfigVariables): Arguments {
+function readArguments(argv: readonly string[], env: ConfigVariables) {
   try {
     const options = { config: { type: 'string' }, 'single-user': { type: 'boolean' } } as const
     const { values } = parseArgs({ args: [...argv], options })
@@ -250,8 +195,7 @@ function containsItself(input: unknown, outer: readonly unknown[] = []): boolean
   return outer.includes(input) || Object.values(input).some((item) => containsItself(item, [...outer, input]))
 }
 
-// ── rules between keys ──
-
+/** Checks rules between keys. */
 function crossCheck(file: ConfigFile, singleUser: boolean): ConfigProblem[] {
   const problems = [
     ...(file.server.roles.length > 0
@@ -279,7 +223,6 @@ function crossCheck(file: ConfigFile, singleUser: boolean): ConfigProblem[] {
   return problems
 }
 
-/** `levelClaim` and `levels` are useless without each other. */
 function checkOidc(oidc: ConfigFile['auth']['oidc']): ConfigProblem[] {
   const levels = Object.keys(oidc?.levels ?? {}).length > 0
   if (!oidc || levels === (oidc.levelClaim !== undefined)) return []
@@ -290,9 +233,7 @@ function checkOidc(oidc: ConfigFile['auth']['oidc']): ConfigProblem[] {
   ]
 }
 
-// ── the result ──
-
-/** `folder`: where the file lies; names of files are relative to it. */
+/** Names of files are relative to `folder`, the folder of the configuration file. */
 function build(
   file: ConfigFile,
   { env, folder, readFile }: Pick<ConfigSources, 'env' | 'readFile'> & { folder: string },
@@ -303,11 +244,11 @@ function build(
   const daysMs = (days: number | null) => (days === null ? null : days * dayMs)
   return {
     server: toServerSettings(server, { readFile, folder }),
-    database: { url: database.url ?? null, notify: database.notify, connections: database.connections },
+    database: { ...database, url: database.url ?? null },
     auth: { oidc: oidcOf(file.auth.oidc), bootstrapToken: file.auth.bootstrapToken ?? null },
     dataDir: resolve(file.dataDir),
     dataRoots: file.data.roots,
-    container: { ...file.container, engine: file.container.engine, x11Image: file.container.x11Image },
+    container: file.container,
     kubernetes: file.kubernetes,
     logBytesPerRunMax: file.logBytesPerRunMax,
     logLevel: file.logLevel,
@@ -364,16 +305,14 @@ function limitsOf({ limits, scheduling: { starvationThresholdMinutes: minutes } 
   return minutes === undefined ? limits : { ...limits, starvationThresholdSeconds: minutes * 60 }
 }
 
-function nodeOf(node: NodeEntry): NodeConfig {
-  return {
-    name: node.name,
-    cpuMillis: Math.round(node.cpu * 1_000),
-    memoryBytes: Math.round(node.memoryGib * gibBytes),
-    cpuModel: node.cpuModel?.toLowerCase() ?? null,
-    infiniband: node.infiniband,
-    devices: node.gpus.flatMap(({ count, ...device }) => Array.from({ length: count }, () => device)),
-  }
-}
+const nodeOf = ({ name, cpu, memoryGib, cpuModel, infiniband, gpus }: NodeEntry): NodeConfig => ({
+  name,
+  cpuMillis: Math.round(cpu * 1_000),
+  memoryBytes: Math.round(memoryGib * gibBytes),
+  cpuModel: cpuModel?.toLowerCase() ?? null,
+  infiniband,
+  devices: gpus.flatMap(({ count, ...device }) => Array.from({ length: count }, () => device)),
+})
 
 function deepFreeze<T extends object>(root: T): T {
   for (const inner of Object.values(root)) if (typeof inner === 'object' && inner !== null) deepFreeze(inner)

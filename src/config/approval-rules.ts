@@ -3,6 +3,7 @@ import { executorDefault } from '../domain/executors.ts'
 import { patternProblem } from '../domain/pattern.ts'
 import {
   type ConfigProblem,
+  findDuplicates,
   flag,
   level,
   list,
@@ -12,8 +13,6 @@ import {
   shortText,
   wholeNumber,
 } from './value.ts'
-
-/** `approvalRules:` of the configuration file: which submissions need an approval, with the names of the API. */
 
 const yearSeconds = 31_536_000
 
@@ -52,14 +51,10 @@ export const approvalRuleSection = section({
 export type ApprovalRuleConfig = z.output<typeof approvalRuleSection>
 
 export function checkApprovalRules(rules: readonly ApprovalRuleConfig[]): ConfigProblem[] {
-  return rules.flatMap((rule, index) => {
-    const at = (field: string, reason: string, remedy: string) => [
-      { path: `approvalRules[${index}].${field}`, reason, remedy },
-    ]
-    const set = Object.values(rule.condition).filter((each) => each !== undefined).length
-    if (set !== 1) return at('condition', `has ${set} conditions`, 'give exactly one, for example { costAbove: 50 }')
-    if (rules.findIndex(({ name }) => name === rule.name) < index)
-      return at('name', `${JSON.stringify(rule.name)} is defined twice`, 'give it another name')
-    return []
+  const wrong = rules.flatMap(({ condition }, index) => {
+    const set = Object.values(condition).filter((each) => each !== undefined).length
+    const [reason, remedy] = [`has ${set} conditions`, 'give exactly one, for example { costAbove: 50 }']
+    return set === 1 ? [] : [{ path: `approvalRules[${index}].condition`, reason, remedy }]
   })
+  return [...wrong, ...findDuplicates('approvalRules', rules)]
 }

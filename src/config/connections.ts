@@ -6,12 +6,6 @@ interface Wanted {
   pools: number
 }
 
-/** The limits of the database. */
-interface Offered {
-  available: number
-  maxConnections: number
-}
-
 export const poolerProblem: ConfigProblem = {
   path: 'database.notify',
   reason: 'a connection pooler between this server and PostgreSQL refuses or drops the settings of a session',
@@ -21,21 +15,20 @@ export const poolerProblem: ConfigProblem = {
 /** Connections outside the pool: for notifications, and for the start. */
 const others = 2
 
-/**
- * A third of the connections is for live streams and an eighth for lists, so that streams and slow lists of any number
- * leave the rest to other work.
- */
+/** Streams and slow lists of any number leave connections to other work. */
 export function divideConnections(connections: number): { ordinary: number; live: number; lists: number } {
   const live = Math.ceil(connections / 3)
   const lists = Math.ceil(connections / 8)
   return { ordinary: connections - live - lists, live, lists }
 }
 
-/** Connections that a server needs: the pool, one for the leadership of each pool of nodes, and the others. */
+/** One connection is for the leadership of each pool of nodes. */
 export const countConnections = ({ connections, pools }: Wanted): number => connections + pools + others
 
-/** null: the database has enough connections. */
-export function checkConnections(wanted: Wanted, { available, maxConnections }: Offered): ConfigProblem | null {
+export function checkConnections(
+  wanted: Wanted,
+  { available, maxConnections }: { available: number; maxConnections: number },
+): ConfigProblem | null {
   const needed = countConnections(wanted)
   if (needed <= available) return null
   const beside = needed - wanted.connections

@@ -1,17 +1,12 @@
 import { accessSync, constants, existsSync, mkdirSync, realpathSync, statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
-import { ConfigError } from './value.ts'
+import { ConfigError, type ConfigProblem } from './value.ts'
 
-/**
- * Makes the data directory if it is missing. Refuses a directory in which the server cannot write, and one that another
- * account of the machine could change: it belongs to that account, or others may write in it or in a folder above it
- * (and so exchange it).
- */
+/** Makes the data directory, or refuses it: the server cannot write in it, or another account could change or exchange it. */
 export function makeDataDirectory(path: string, mode: number): void {
   try {
     makeFolder(path, mode)
-    // Of a link that leads nowhere, or of a file, this fails as well.
-    statSync(`${path}/`)
+    statSync(`${path}/`) // Fails for a file, and for a link without a target.
     accessSync(path, constants.W_OK | constants.X_OK)
   } catch (error) {
     const reason = `${JSON.stringify(path)} cannot be used (${error instanceof Error ? error.message : error})`
@@ -34,16 +29,11 @@ function makeFolder(path: string, mode: number): void {
   }
 }
 
-interface Open {
-  reason: string
-  remedy: string
-}
-
 const groupWrite = 0o020
 const othersWrite = 0o002
 const sticky = 0o1000
 
-function findOpen(path: string, account: number): Open | null {
+function findOpen(path: string, account: number): Omit<ConfigProblem, 'path'> | null {
   const { uid, mode } = statSync(path)
   const name = JSON.stringify(path)
   if (uid !== account)

@@ -1,8 +1,6 @@
 import { roles } from './server.ts'
 import { type ConfigProblem, findNearest, isMap } from './value.ts'
 
-/** How the environment enters the configuration: `${NAME}` in texts of the file, and variables that replace keys. */
-
 export interface ConfigVariables {
   readonly [name: string]: string | undefined
   readonly BERTH_CONFIG?: string | undefined
@@ -37,7 +35,6 @@ interface Overlay {
   read?: (text: string) => unknown
 }
 
-/** Environment variable → the key it replaces, and how its text becomes that key's value. */
 const overlays: readonly Overlay[] = [
   { variable: 'BERTH_HOST', path: ['server', 'host'] },
   { variable: 'BERTH_PORT', path: ['server', 'port'], read: (text) => (/^\d{1,5}$/.test(text) ? Number(text) : text) },
@@ -53,7 +50,7 @@ function rolesIn(text: string): string[] {
   return text === 'all' ? [...roles] : text.split(',').map((role) => role.trim())
 }
 
-/** The file's keys with the variables laid over them, and which key came from which variable. */
+/** Overrides keys by variables; `variables` has the variable of each such key. */
 export function applyVariables(raw: unknown, env: ConfigVariables) {
   const variables = new Map<string, string>()
   if (!isMap(raw)) return { merged: raw, variables }
@@ -76,10 +73,7 @@ const prefix = 'BERTH_'
 const ofOthers =
   /^BERTH_(CONFIG|URL|TOKEN|JOB_ID|RUN|RUN_ID|RANKS?|REPLICAS?|INPUT|CLOSURE|UNSENT_CLOSURE|(SERVICE|PORT)_\w+)$/
 
-/**
- * Finds variables with a misspelt name, such as BERTH_PROT. The server would ignore them and use another port, directory or
- * database. Variables that the file uses are fine.
- */
+/** Finds variables with a misspelt name, such as BERTH_PROT. Variables that the file uses are fine. */
 export function findMisspelt(raw: unknown, env: ConfigVariables): ConfigProblem[] {
   const known = ['BERTH_CONFIG', ...overlays.map(({ variable }) => variable)]
   const names = new Map(known.map((variable) => [variable.replace(prefix, ''), variable]))

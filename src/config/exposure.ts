@@ -1,6 +1,5 @@
 import type { ConfigProblem } from './value.ts'
 
-/** Whether a server that listens on this host is reachable from this machine only. */
 export const isLoopbackAddress = (host: string) => /^(localhost|127(\.\d{1,3}){3}|::1|\[::1\])$/i.test(host)
 
 /** Without login every caller that reaches the port runs commands as the server's account. */

@@ -12,7 +12,6 @@ import {
   map,
   matching,
   name,
-  notYetAvailable,
   parseAmount,
   section,
   text,
@@ -172,7 +171,6 @@ export const configFile = section({
   audit: section({ headFile: text('/var/lib/berth/audit-heads').optional() }).prefault({}),
   approvalRules: list(approvalRuleSection).default([]),
   quotas: list(quotaSection).default([]),
-  webhooks: notYetAvailable,
 })
 
 /** No shell expands ~ here, and PostgreSQL's files hold a path on one line. */

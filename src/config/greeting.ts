@@ -8,7 +8,6 @@ interface Ready {
   singleUser: boolean
 }
 
-/** The message of a ready server, with commands that work in its directory. */
 export function greeting({ version, url, port, singleUser }: Ready): string {
   const command =
     existsSync(join(import.meta.dirname, '../../berth')) && import.meta.filename.endsWith('.ts') ? './berth' : 'berth'

@@ -1,12 +1,8 @@
 import { ConfigError, isMap } from './value.ts'
 
-/**
- * Manifests of trusted documents, as the tools of applications write them: a map from ids to texts (graphql-codegen,
- * Relay), or Apollo's list of operations.
- */
-
 const documentsMax = 20_000
 
+/** Reads manifests of trusted documents: maps from ids to texts (graphql-codegen, Relay), or Apollo's lists of operations. */
 export function readManifests(
   paths: readonly string[],
   readFile: (path: string) => string,
@@ -15,12 +11,8 @@ export function readManifests(
   for (const [i, path] of paths.entries()) {
     const key = `server.documents.manifests[${i}]`
     for (const [id, text] of entriesOf(parse(path, { readFile, key }), key)) {
-      if ((byId.get(id) ?? text) !== text)
-        throw wrong(
-          key,
-          `has another text for ${JSON.stringify(id)} than a manifest before it`,
-          'remove one of the two',
-        )
+      const reason = `has another text for ${JSON.stringify(id)} than a manifest before it`
+      if ((byId.get(id) ?? text) !== text) throw wrong(key, reason, 'remove one of the two')
       byId.set(id, text)
     }
   }

@@ -1,25 +1,9 @@
 import { type ExecutorName, executorDefault, executorsDefault, findTraits } from '../domain/executors.ts'
 import type { ConfigFile, PoolEntry } from './file.ts'
-import type { ConfigProblem } from './value.ts'
-
-/** Rules between the keys of a pool. */
+import { type ConfigProblem, findDuplicates } from './value.ts'
 
 export const poolExecutors = (pool: PoolEntry): readonly ExecutorName[] =>
   pool.executors ?? (pool.executor ? [pool.executor] : executorsDefault)
-
-export function findDuplicates(path: string, items: readonly { name: string }[]): ConfigProblem[] {
-  return items.flatMap(({ name }, i) =>
-    items.findIndex((other) => other.name === name) === i
-      ? []
-      : [
-          {
-            path: `${path}[${i}].name`,
-            reason: `${JSON.stringify(name)} is defined twice`,
-            remedy: 'give it another name',
-          },
-        ],
-  )
-}
 
 export function checkPool(pool: PoolEntry, index: number): ConfigProblem[] {
   const at = (key: string, reason: string, remedy: string) => ({ path: `pools[${index}].${key}`, reason, remedy })
@@ -55,7 +39,6 @@ export function checkPublicUrl({ pools, server }: ConfigFile): ConfigProblem[] {
 
 const sharesMachine = (executor: ExecutorName) => findTraits(executor).nodes === 'MACHINE'
 
-/** The problem with the declared nodes of a pool of this executor; null: the nodes are valid. */
 function wrongNodes(executor: ExecutorName, nodes: PoolEntry['nodes']): [reason: string, remedy: string] | null {
   const { nodes: source } = findTraits(executor)
   switch (source) {

@@ -2,8 +2,6 @@ import type { z } from 'zod'
 import { quotaActions, quotaScopes, quotaTypes } from '../domain/limits/quota-rules.ts'
 import { type ConfigProblem, configUserLevels, parseAmount, section, text, word } from './value.ts'
 
-/** `quotas:` of the configuration file: limits on submissions, with the names of the API. */
-
 export const quotaSection = section({
   type: word(quotaTypes),
   action: word(quotaActions),

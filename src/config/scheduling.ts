@@ -1,8 +1,6 @@
 import type { z } from 'zod'
 import { flag, parseAmount, section, value, wholeNumber, word } from './value.ts'
 
-/** `scheduling:` of a pool: how its runs are started and ended, and how it is planned. */
-
 const yearSeconds = 31_536_000
 const seconds = (example: string) => parseAmount('seconds', [0, yearSeconds], example)
 const countMax = 1_000_000
@@ -29,24 +27,17 @@ export const schedulingSection = section({
   onUnsatisfiable: word(['WAIT', 'FAIL']).optional(),
 })
 
-/** How the leader of the pool plans; absent keys have the defaults of its policy. */
-export interface PlanningConfig {
-  readonly automatic?: boolean
-  readonly shareHalfLifeMs?: number | null
-  readonly holdAfterMs?: number
-  readonly rotationQuantumMs?: number
-  readonly nonPreemptableFraction?: number
-  readonly minRunBeforePreemptMs?: number
-  readonly maxPreemptionsPerJob?: number
-  readonly maxPreemptionsPerMinute?: number | null
-  readonly preemptLowerPriority?: boolean
-  readonly onUnsatisfiable?: 'WAIT' | 'FAIL'
-}
+type Planning = ReturnType<typeof planningOf>
+/** Absent keys have the defaults of the pool's policy. */
+export type PlanningConfig = { readonly [Key in keyof Planning]?: Exclude<Planning[Key], undefined> }
 
-export function toPlanningConfig(file: z.output<typeof schedulingSection>): PlanningConfig {
+export const toPlanningConfig = (file: z.output<typeof schedulingSection>): PlanningConfig =>
+  Object.fromEntries(Object.entries(planningOf(file)).filter(([, given]) => given !== undefined))
+
+function planningOf(file: z.output<typeof schedulingSection>) {
   const { holdAfterSeconds, rotationQuantumSeconds, minRunBeforePreemptSeconds, shareHalfLifeSeconds } = file
   const inMs = (given: number | undefined) => (given === undefined || given < 0 ? given : Math.round(given * 1_000))
-  const all = {
+  return {
     automatic: file.automatic,
     shareHalfLifeMs: shareHalfLifeSeconds === null ? null : inMs(shareHalfLifeSeconds),
     holdAfterMs: inMs(holdAfterSeconds),
@@ -58,5 +49,4 @@ export function toPlanningConfig(file: z.output<typeof schedulingSection>): Plan
     preemptLowerPriority: file.preemptLowerPriority,
     onUnsatisfiable: file.onUnsatisfiable,
   }
-  return Object.fromEntries(Object.entries(all).filter(([, given]) => given !== undefined))
 }

@@ -31,33 +31,15 @@ export const serverSection = section({
   limits: section({ costPerMinute: perMinute, submissionsPerMinute: perMinute }).prefault({}),
 })
 
-export interface ServerSettings {
-  readonly host: string
-  readonly port: number
-  readonly roles: readonly (typeof roles)[number][]
-  readonly publicUrl: string | null
-  readonly allowedHosts: readonly string[]
-  readonly allowedOrigins: readonly string[]
-  /** Headers that pages of these origins may send, beyond the usual ones. */
-  readonly allowedHeaders: readonly string[]
-  readonly introspection: boolean
-  readonly documents: {
-    /** Texts by id, of all manifests. */
-    readonly byId: ReadonlyMap<string, string>
-    /** Who may send other texts. */
-    readonly freeText: (typeof freeTexts)[number]
-  }
-  /** Maximum for each user and minute; null: no limit. */
-  readonly rateLimits: { readonly costPerMinute: number | null; readonly submissionsPerMinute: number | null }
-}
+export type ServerSettings = Readonly<ReturnType<typeof toServerSettings>>
 
 interface Files {
   readFile: (path: string) => string
-  /** Where the configuration file lies; names of files are relative to it. */
+  /** Folder of the configuration file; names of files are relative to it. */
   folder: string
 }
 
-export function toServerSettings(entry: z.output<typeof serverSection>, { readFile, folder }: Files): ServerSettings {
+export function toServerSettings(entry: z.output<typeof serverSection>, { readFile, folder }: Files) {
   const { publicUrl = null, documents, limits: rateLimits, ...rest } = entry
   const manifests = documents.manifests.map((path) => resolve(folder, path))
   const byId = readManifests(manifests, readFile)

@@ -1,10 +1,6 @@
 import { z } from 'zod'
 
-/**
- * The vocabulary of the configuration file. Every problem has a reason and a remedy. A zod issue has one message, so the two are its
- * two lines.
- */
-
+/** A zod issue has one message: the reason and the remedy are its two lines. */
 export interface ConfigProblem {
   readonly path: string
   readonly reason: string
@@ -22,7 +18,6 @@ export class ConfigError extends Error {
 
 const shownMax = 200
 
-/** A value in a reason. */
 function shown(input: unknown): string {
   const text = typeof input === 'number' ? String(input) : (JSON.stringify(input) ?? 'nothing')
   return text.length > shownMax ? `${text.slice(0, shownMax)}…` : text
@@ -30,7 +25,6 @@ function shown(input: unknown): string {
 
 export const problemText = (reason: string, remedy: string) => `${reason}\n${remedy}`
 
-/** Converts the issues of zod. */
 export function toProblems(error: z.ZodError): ConfigProblem[] {
   return error.issues.map((issue) => {
     const [reason = issue.message, remedy = 'correct it'] = issue.message.split('\n')
@@ -48,7 +42,6 @@ interface Expected {
   secret?: boolean
 }
 
-/** One checked value. */
 export function value<T>({ what, example, secret }: Expected, test: (input: unknown) => boolean) {
   return z.custom<T>(test, {
     error: ({ input }) =>
@@ -59,7 +52,6 @@ export function value<T>({ what, example, secret }: Expected, test: (input: unkn
   })
 }
 
-/** One of a few words. */
 export function word<const Words extends readonly string[]>(words: Words) {
   return z.custom<Words[number]>((input) => words.some((known) => known === input), {
     error: ({ input }) => problemText(`${shown(input)} is not a known value`, `use ${words.join(' or ')}`),
@@ -68,13 +60,6 @@ export function word<const Words extends readonly string[]>(words: Words) {
 
 export const configUserLevels = ['VIEWER', 'RESEARCHER', 'LEAD', 'ADMIN'] as const
 export const level = word(configUserLevels)
-
-/** A documented key whose feature is not available yet. */
-export const notYetAvailable = z
-  .custom<undefined>((input) => input === undefined, {
-    error: problemText('is not available in this version', 'remove it'),
-  })
-  .optional()
 
 export const isInRange = (input: unknown, min: number, max: number): input is number =>
   typeof input === 'number' && input >= min && input <= max
@@ -125,6 +110,14 @@ function suggestion(key: string, known: readonly string[]): string {
   return nearest === undefined ? `the keys here are ${known.join(', ')}` : `did you mean ${nearest}?`
 }
 
+export function findDuplicates(path: string, items: readonly { name: string }[]): ConfigProblem[] {
+  return items.flatMap(({ name }, i) => {
+    if (items.findIndex((other) => other.name === name) === i) return []
+    const reason = `${JSON.stringify(name)} is defined twice`
+    return [{ path: `${path}[${i}].name`, reason, remedy: 'give it another name' }]
+  })
+}
+
 /** The most similar known word, if one is close. */
 export function findNearest(word: string, known: readonly string[]): string | undefined {
   const [nearest] = known
@@ -133,7 +126,7 @@ export function findNearest(word: string, known: readonly string[]): string | un
   return nearest && nearest.distance <= Math.max(2, word.length / 3) ? nearest.candidate : undefined
 }
 
-/** Levenshtein's: insertions, deletions and replacements between two words. */
+/** Levenshtein's distance. */
 function distance(a: string, b: string): number {
   let row = Array.from({ length: b.length + 1 }, (_, i) => i)
   for (const [i, letter] of [...a].entries()) {
