@@ -1,9 +1,6 @@
 import { Forbidden, jobNotFound } from './errors.ts'
 
-/**
- * Permissions of a user: those of the level, plus allowed ones, minus denied ones (a denial wins), limited by the
- * scopes of the token. Each level includes the levels below it.
- */
+/** Permissions: those of the level and of the levels below it, plus `allow`, minus `deny`, limited by the scopes of the token. */
 
 export const userLevels = ['VIEWER', 'RESEARCHER', 'LEAD', 'ADMIN'] as const
 export type UserLevel = (typeof userLevels)[number]
@@ -71,7 +68,6 @@ export const basePriority = { VIEWER: 0, RESEARCHER: 10, LEAD: 20, ADMIN: 30 } a
   number
 >
 
-/** The fields of a user that decide access. */
 export interface Person {
   readonly id: string
   readonly name: string
@@ -80,7 +76,6 @@ export interface Person {
   readonly deny: readonly string[]
 }
 
-/** How a person logged in. */
 export interface Entry {
   readonly scopes?: readonly TokenScope[]
   readonly ip?: string | null
@@ -96,7 +91,7 @@ export interface RunIdentity {
   readonly number: number
 }
 
-/** The person behind a request. `createViewer` makes it once per request or connection; its permissions are final. */
+/** The person or run behind a request. */
 export interface Viewer {
   readonly userId: string
   readonly userName: string
@@ -112,7 +107,7 @@ export interface Viewer {
   readonly token: string | null
   /** When the credential of the request expires; null: never. */
   readonly expiresAtMs: number | null
-  /** Not a person but a run: it may report on itself and nothing else (domain/inside); null: a person. */
+  /** A run may only report on itself (domain/inside); null: a person. */
   readonly run: RunIdentity | null
 }
 
@@ -127,7 +122,7 @@ export function createViewer(person: Person, entry: Entry = {}): Viewer {
   return { userId: id, userName: name, level, permissions, granted, scopes, ip, token, expiresAtMs, run: null }
 }
 
-/** The viewer of a request without credentials. It may read what the log-in page needs, and nothing else. */
+/** The viewer of a request without credentials: may read only the data of the log-in page. */
 export const anonymous: Viewer = {
   userId: '',
   userName: 'anonymous',
@@ -147,21 +142,17 @@ export function demand(viewer: Viewer, permission: Permission): void {
   throw new Forbidden(viewer.granted.has(permission) ? `scope:${scopeOf[permission]}` : permission)
 }
 
-/** For reads: every token may read what its user may read. */
 export function demandToRead(viewer: Viewer, permission: Permission): void {
   if (!viewer.granted.has(permission)) throw new Forbidden(permission)
 }
 
-/**
- * A change of another person's level, permissions or tokens needs a level that is not below theirs, and all of their
- * permissions. Otherwise the right to write users or tokens would be the right to everything.
- */
+/** Without this check, the right to write users or tokens would be the right to everything. */
 export function demandAllPermissions(viewer: Viewer, person: Person): void {
   if (userLevels.indexOf(person.level) > userLevels.indexOf(viewer.level)) throw new Forbidden(`level:${person.level}`)
   for (const permission of createViewer(person).granted) demandToRead(viewer, permission)
 }
 
-/** For what would give a person the rights or the name of another: no single permission is enough. */
+/** For changes that give a person the rights or the name of another person. */
 export function demandAdmin(viewer: Viewer): void {
   if (viewer.level !== 'ADMIN') throw new Forbidden('level:ADMIN')
 }
@@ -169,7 +160,6 @@ export function demandAdmin(viewer: Viewer): void {
 interface OwnedJob {
   id: string
   userId: string
-  /** The viewer is a member of its team. */
   sharesTeam?: boolean
 }
 
@@ -185,20 +175,14 @@ export const mayOver = (
   (userId === viewerId && permissions.has(`job.${verb}.own`)) ||
   (verb === 'cancel' && sharesTeam && permissions.has('job.cancel.team'))
 
-/**
- * Own jobs need the `own` permission, those of others need `all`, or `team` to cancel jobs of the teams of the
- * viewer. A job that the viewer may not see is not found.
- */
+/** A job that the viewer may not see is not found. */
 export function demandOver(viewer: Viewer, job: OwnedJob, verb: 'cancel' | 'delete'): void {
   if (!maySee(viewer, job)) throw jobNotFound(job.id)
   if (mayOver(viewer, job, verb)) return
   demand(viewer, job.userId === viewer.userId ? `job.${verb}.own` : `job.${verb}.all`)
 }
 
-/**
- * The condition that every read of jobs carries, on the table alias `alias`. `bind` takes a value and returns its
- * placeholder.
- */
+/** The condition of every read of jobs, on a table alias. `bind` takes a value and returns its placeholder. */
 export function visibleTo(viewer: Viewer, alias: string, bind: (value: unknown) => string): string {
   if (viewer.permissions.has('job.view.all')) return 'TRUE'
   if (viewer.permissions.has('job.view.own')) return `${alias}.user_id = ${bind(viewer.userId)}`
@@ -211,7 +195,6 @@ export const seesAll = (viewer: Viewer): boolean => viewer.granted.has('job.view
 /** Other people and teams are visible to viewers who see their jobs or decide about them; others see themselves. */
 export const seesPeople = (viewer: Viewer): boolean => seesAll(viewer) || viewer.granted.has('user.write')
 
-/** Personal data is visible to its owner and to holders of this permission. */
 export function demandOwn(viewer: Viewer, userId: string, orElse: Permission): void {
   if (userId !== viewer.userId) demandToRead(viewer, orElse)
 }

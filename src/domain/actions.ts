@@ -4,7 +4,6 @@ import { isFinal, type JobState, jobStates, stateCategory } from './state.ts'
 /** Actions of users on a job. Both the verbs and the list of buttons (control/allowed-actions.ts) check `accepts`. */
 export type JobAction = 'CANCEL' | 'RETRY' | 'APPROVE' | 'REJECT' | 'SET_PRIORITY' | 'DELETE'
 
-/** The states in which an action has an effect. */
 const states: Readonly<Record<JobAction, readonly JobState[]>> = {
   CANCEL: ['BLOCKED', 'QUEUED', 'STARTING', 'RUNNING'],
   RETRY: jobStates.filter(isFinal),
@@ -16,6 +15,6 @@ const states: Readonly<Record<JobAction, readonly JobState[]>> = {
 
 export const accepts = (action: JobAction, state: JobState): boolean => states[action].includes(state)
 
-/** A retry of another person's job does not copy its environment variables; it has to give its own. */
+/** A retry never copies the environment variables of another person's job. */
 export const needsOwnEnvironment = (viewer: Viewer, job: { userId: string; hasEnvironment: boolean }): boolean =>
   job.userId !== viewer.userId && job.hasEnvironment

@@ -1,16 +1,12 @@
 /**
- * Ageing: under PRIORITY, a priority that comes from a level rises while its job waits: by 10 for every full threshold,
- * 30 at most. A priority that a person set does not rise, and a job with a closed gate does not age.
- *
- * This is the only place of the rule. It has four forms: the priority at a moment, in TypeScript and in SQL; the time
- * of the next rise; the priorities that the jobs of a band have now, by the time since which they wait; and the time
- * since which a job of a band must wait to be ahead of a given priority. `test/domain/ageing.test.ts` compares them.
+ * Ageing: under PRIORITY, waiting raises a priority that comes from a level by 10 for every full threshold, to 30 at most.
+ * A priority that a person set does not rise, and a job with a closed gate does not age. `test/domain/ageing.test.ts`
+ * compares the four forms of this rule.
  */
 
 const boost = 10
 const boostedMax = 30
 
-/** Bands whose jobs rise, if ageing is on. */
 export const agingBands: readonly number[] = Array.from({ length: boostedMax / boost }, (_, steps) => steps * boost)
 
 export interface Ageing {
@@ -18,7 +14,6 @@ export interface Ageing {
   band: number
   /** A person set the priority, so waiting does not raise it. */
   overridden: boolean
-  /** All gates of the job are open. */
   open: boolean
   sinceMs: number
 }
@@ -38,23 +33,19 @@ const stepsOf = (sinceMs: number, { nowMs, thresholdMs }: Moment): number =>
 /** The time since which a job waits if it has just risen by `steps`. */
 const sinceOf = (steps: number, { nowMs, thresholdMs }: Moment): number => nowMs - steps * thresholdMs
 
-/** Priority at this moment. */
 export function effectivePriority({ band, overridden, open, sinceMs }: Ageing, moment: Moment): number {
   if (overridden || !open || !ages(band, moment)) return band
   return Math.min(boostedMax, band + boost * stepsOf(sinceMs, moment))
 }
 
-/** When waiting raises the priority next, in whole milliseconds: a rounded sum could be before the rise. null: never. */
+/** The next rise, in whole milliseconds: a rounded sum could be before it. null: never. */
 export function nextRiseMs(ageing: Ageing, moment: Moment): number | null {
   const { band, overridden, open, sinceMs } = ageing
   if (overridden || !open || !ages(band, moment) || effectivePriority(ageing, moment) >= boostedMax) return null
   return Math.ceil(sinceMs) + (stepsOf(sinceMs, moment) + 1) * moment.thresholdMs
 }
 
-/**
- * The open jobs of a band that have the same priority now: they began to wait after `afterMs`, at `untilMs` at the
- * latest.
- */
+/** The open jobs of a band with this priority: they began to wait after `afterMs`, at `untilMs` at the latest. */
 export interface AgedStep {
   priority: number
   afterMs: number
@@ -70,10 +61,7 @@ export function listAgedSteps({ band, overridden }: Pick<Ageing, 'band' | 'overr
   }))
 }
 
-/**
- * Which jobs of a band are ahead of a job with this priority: all that began to wait at `wholeMs` or before; of those
- * that began at `tiedMs` or before, the ones with an earlier sequence. Infinity: all jobs; -Infinity: none.
- */
+/** Jobs of a band ahead of a priority: those that wait since `wholeMs`, and since `tiedMs` those with an earlier sequence. */
 export interface Cutoffs {
   wholeMs: number
   tiedMs: number
@@ -97,6 +85,5 @@ export const thresholdSql = `coalesce((pl."values"->>'starvationThresholdSeconds
 export const effectiveSql = `CASE WHEN l.overridden OR NOT q.open OR q.band >= ${boostedMax} OR q.band % ${boost} <> 0 OR ${thresholdSql} <= 0 THEN q.band
   ELSE least(${boostedMax}, q.band + ${boost} * greatest(0, floor(extract(epoch FROM berth_now() - q.eligible_at) * 1000 / (${thresholdSql})))) END`
 
-/** A moment for the database. An infinite number is before or after all moments. */
 export const sqlTime = (ms: number): string =>
   Number.isFinite(ms) ? new Date(ms).toISOString() : ms > 0 ? 'infinity' : '-infinity'

@@ -3,14 +3,12 @@ import { Prisma } from '../platform/generated/client.ts'
 import type { Sql, Tx } from '../platform/tx.ts'
 
 /**
- * Values of the configuration. A value is written to the database if it is new or differs from the value that was
- * applied last. Otherwise the database keeps its value, with the changes made at run time. The caller holds the lock of
- * the table, so of two starting processes only one applies.
+ * Values of the configuration. A value is written only if it differs from the value applied last, so changes made at run
+ * time stay. The caller holds the lock of the table, so only one of two starting processes applies.
  */
 
 export const lockApplied = (sql: Sql) => sql.query('LOCK TABLE applied_setting IN EXCLUSIVE MODE')
 
-/** Key of the access mode: whether the servers were started for a single user. */
 export const singleUserKey = 'single-user'
 
 export interface Applied {

@@ -3,21 +3,17 @@ import type { Sql, Tx } from '../platform/tx.ts'
 import type { Domain } from './domain.ts'
 import { vacate } from './leadership.ts'
 
-/**
- * Changes that the leader of a pool must know before it plans: rows of `pool_change`, written in the transaction of the
- * change. Triggers write those of queue entries, `transition` those of runs, the functions here all others.
- */
+/** Writes changes for the leader of a pool (`pool_change`) in their transaction. Triggers and `transition` write others. */
 
 export const tellNodes = (sql: Sql, pool: string): Promise<void> => tell(sql, pool, { kind: 'NODES', runIds: [null] })
 
-/** Policy, limits, weights and reservations. Starts that were planned before the change are refused. */
+/** Starts that were planned before the change are refused. */
 export const tellSettings = (sql: Sql, pool: string): Promise<void> => revise(sql, pool, { kinds: ['SETTINGS'] })
 
-/** Nodes whose change starts must wait for. */
 export const tellSettingsAndNodes = (sql: Sql, pool: string): Promise<void> =>
   revise(sql, pool, { kinds: ['SETTINGS', 'NODES'] })
 
-/** Limits and what their defaults depend on. Runs that were started before the change do not violate them. */
+/** Runs that were started before the change do not violate the limits. */
 export const tellLimits = (sql: Sql, pool: string): Promise<void> =>
   revise(sql, pool, { kinds: ['SETTINGS'], ofLimits: true })
 
@@ -47,7 +43,6 @@ async function revise(sql: Sql, pool: string, { kinds, ofLimits = false }: Revis
 export const tellRuns = (sql: Sql, pool: string, runIds: readonly string[]): Promise<void> =>
   tell(sql, pool, { kind: 'RUN', runIds })
 
-/** A change for each run; null: of no run. */
 interface Told {
   kind: PoolChangeKind
   runIds: readonly (string | null)[]
@@ -66,10 +61,7 @@ const silentMs = 5 * 60_000
 const forgottenPerTransaction = 10_000
 const transactionsMax = 1_000
 
-/**
- * Removes the changes of pools without a leader, which would otherwise grow without end. The next leader of such a pool
- * loads everything first, including the gates that are due. A leader that was only away has to take over again.
- */
+/** Pools without a leader would collect changes without end. A new leader loads everything, including the due gates. */
 export async function forgetUnheard({ db }: Domain, signal?: AbortSignal): Promise<void> {
   const silent = await db.sql.query<{ pool: string }>(silentSql, [silentMs])
   for (const { pool } of silent)
@@ -81,7 +73,6 @@ const silentSql = `
 SELECT name AS pool FROM pool WHERE EXISTS (SELECT FROM pool_change c WHERE c.pool = name) AND NOT EXISTS (
   SELECT FROM scheduler_lease l WHERE l.pool = name AND l.renewed_at > berth_now() - $1 * interval '1 millisecond')`
 
-/** Returns whether more may be left. */
 async function forgetSome(sql: Sql, pool: string): Promise<boolean> {
   if (!(await vacate(sql, pool, silentMs))) return false
   const forgotten = await sql.query(

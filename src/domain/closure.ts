@@ -1,7 +1,4 @@
-/**
- * Bounds of closures and of other JSON objects that the API takes. The executors check by them what a job leaves on
- * disk, so that a report of a run never carries what the database would refuse.
- */
+/** Bounds of JSON that the API takes. Executors check closures on disk by them, so the database refuses none. */
 
 export const closureBytesMax = 256 * 1024
 

@@ -4,16 +4,12 @@ import { rememberApplied } from './applied.ts'
 import type { JobSpec } from './spec.ts'
 
 /**
- * Cost of jobs. A pool may have a price for a core and for a GPU per hour. Before a job runs, its cost is the
- * expected one: the submitter's estimate, or the price of all its resources for the longest time that all of its
- * attempts may run, whichever is greater. From the end of each run, the cost is measured: what the run held from RUNNING
- * to its end. Quotas count the expected cost until the job is over and the measured cost replaces it. An attempt that
- * `retry` allows was counted at submission. A run after an interruption was not: until the end, quotas count the
- * interrupted run as well.
+ * Cost of jobs in pools with prices. Expected: the submitter's estimate, or the price of all resources for the longest time
+ * of all attempts, whichever is greater. Measured after each run: its resources from RUNNING to the end. Quotas count the
+ * expected cost until the job is over, and runs after an interruption in addition to it.
  */
 
 export interface Rates {
-  /** Price of one core for an hour. */
   cpuHour: number
   gpuHour: number
   /** ISO 4217 code; no currency is converted. */
@@ -25,7 +21,7 @@ const hourSeconds = 3_600
 export interface ExpectedCost {
   /** null: unknown. */
   cost: number | null
-  /** The job may run without end on resources that have a price, so every limit on cost counts as exceeded. */
+  /** Runs without end on priced resources, so every limit on cost counts as exceeded. */
   isUnbounded: boolean
 }
 
@@ -48,15 +44,12 @@ export function expectedCost(spec: JobSpec, rates: Rates | null, { cpuMillis, gp
 /** Removes the noise of binary fractions: 3 × 0.1 is 0.3. A double has 15 reliable digits. */
 const decimal = (amount: number) => Number(amount.toPrecision(15))
 
-/**
- * The cost of a run that ends then, as an expression over `run` and a `pool` with rates; 0: the run was never RUNNING.
- */
+/** The cost of a run that ends then, over `run` and a `pool` with rates; 0: the run was never RUNNING. */
 export const measuredCostSql = (ended: string) => `
   coalesce(greatest(extract(epoch FROM ${ended} - run.started_at)::float8, 0) / ${hourSeconds} * (
     (pool.rates->>'cpuHour')::float8 * (SELECT coalesce(sum(a.cpu_millis), 0) FROM allocation a WHERE a.run_id = run.id) / 1000
     + (pool.rates->>'gpuHour')::float8 * (SELECT count(*) FROM held_device c WHERE c.run_id = run.id)), 0)`
 
-/** Writes the rates of the configuration if they are new or changed; returns whether it did. */
 export async function applyRates(tx: Tx, pool: string, rates: Rates | null): Promise<boolean> {
   const applied = await rememberApplied(tx, `rates/${pool}`, rates)
   if (!applied || (rates === null && applied.last === undefined)) return false

@@ -3,10 +3,7 @@ import type { Db } from '../platform/db.ts'
 import type { Log } from '../platform/log.ts'
 import type { Wakeups } from '../platform/wakeup.ts'
 
-/**
- * Dependencies of the verbs of the domain. `time` gives ids and displayed moments; rules use berth_now(). `clock`
- * measures waits.
- */
+/** Dependencies of the verbs. `time` gives ids and displayed moments; rules use berth_now(). `clock` measures waits. */
 export interface Domain {
   readonly db: Db
   readonly wakeups: Wakeups<Topic>
@@ -30,11 +27,10 @@ export function perDomain<T>(make: (domain: Domain) => T): (domain: Domain) => T
 }
 
 /**
- * Topics of wake-ups. `event`: an event has no position yet (for the sequencer of the same process). `feed`: events got
- * positions. `queue`: a job may be able to start. `question`: the leader of a pool has a question to answer. `answer`:
- * it has answered. `view`: a leader changed what it shows of its pool. `start`: a run is to be started. `run`: a run is
- * to be stopped or to leave. `log`: bytes were stored, or a log was sealed or closed. `access`: a person or a token
- * lost a right. `schema`: the database was migrated.
+ * Topics of wake-ups. `event`: an event has no position yet. `feed`: events got positions. `queue`: a job may be able to
+ * start. `question`, `answer`: one was stored. `view`: a leader changed what it shows. `start`: a run is to be
+ * started; `run`: stopped or preempted. `log`: bytes were stored, or a log was sealed or closed. `access`: a right was lost.
+ * `schema`: the database was migrated.
  */
 export const topics = [
   'event',
@@ -49,6 +45,6 @@ export const topics = [
   'access',
   'schema',
 ] as const
-/** Topics that stay in the process: the one that writes events also numbers them. */
+/** Topics that stay in the process. */
 export const localTopics: readonly Topic[] = ['event']
 export type Topic = (typeof topics)[number]

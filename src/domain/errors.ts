@@ -1,10 +1,7 @@
 import { isUnavailable, Unavailable, whyUnavailable } from '../platform/tx.ts'
 import type { Reason } from './reason.ts'
 
-/**
- * Refusals: failures that the caller can act on. Verbs throw them, and the edge turns each into the problem of the same
- * name. Every other thrown error is a defect: the edge masks it and logs it once.
- */
+/** Refusals: failures that the caller can act on. Verbs throw them. The edge masks every other error and logs it. */
 
 export type ProblemCode =
   | 'INVALID_INPUT'
@@ -35,7 +32,7 @@ export function orRefusal<T>(work: () => T): T | Refusal {
   }
 }
 
-/** The same for work that waits for the database. Unavailable is a value too. */
+/** The same for work with the database. Unavailable is a value too. */
 export async function settled<T>(work: Promise<T>): Promise<T | Refusal | Unavailable> {
   try {
     return await work
@@ -46,7 +43,7 @@ export async function settled<T>(work: Promise<T>): Promise<T | Refusal | Unavai
   }
 }
 
-/** The outcome of a verb over many for its one item; a refusal is thrown again. */
+/** The outcome of a verb over many items for its only item. */
 export function only<T>([outcome]: readonly (T | Refusal)[]): T {
   if (outcome === undefined) throw new Error('No outcome')
   if (outcome instanceof Refusal) throw outcome
@@ -71,7 +68,7 @@ export class InvalidInput extends Refusal {
   }
 }
 
-/** The object does not exist, or the viewer may not see it: the answer is the same for both. */
+/** The object does not exist, or the viewer may not see it. */
 export class NotFound extends Refusal {
   override name = 'NotFound'
   readonly code = 'NOT_FOUND'
@@ -116,7 +113,6 @@ export class VersionConflict extends Refusal {
   }
 }
 
-/** The key was used with a different payload before. */
 export class IdempotencyConflict extends Refusal {
   override name = 'IdempotencyConflict'
   readonly code = 'IDEMPOTENCY_CONFLICT'
@@ -154,7 +150,6 @@ export class QuotaExceeded extends Refusal {
   }
 }
 
-/** Expired, consumed, released, unknown or another user's: the answer is the same for all. */
 export class ReservationExpired extends Refusal {
   override name = 'ReservationExpired'
   readonly code = 'RESERVATION_EXPIRED'
@@ -165,7 +160,6 @@ export class ReservationExpired extends Refusal {
   }
 }
 
-/** Four eyes: a person cannot decide on their own request. */
 export class ApprovalNotAllowed extends Refusal {
   override name = 'ApprovalNotAllowed'
   readonly code = 'APPROVAL_NOT_ALLOWED'
@@ -174,7 +168,7 @@ export class ApprovalNotAllowed extends Refusal {
   }
 }
 
-/** One message for every job that is not found, so that "does not exist" and "is not yours" look the same. */
+/** Missing and hidden jobs get the same message. */
 export const jobNotFound = (jobId: string) => new NotFound(`Job ${jobId.slice(0, 64)} not found`)
 
 export const userNotFound = (id: string) => new NotFound(`User ${id.slice(0, 64)} not found`)
@@ -182,7 +176,7 @@ export const userNotFound = (id: string) => new NotFound(`User ${id.slice(0, 64)
 /** Reasons that stay however long a submission is repeated. */
 const lasting: ReadonlySet<string> = new Set(['UNSATISFIABLE', 'APPROVAL_PENDING'])
 
-/** The job would not start now, and the caller did not want it to wait. Nothing is stored. */
+/** The job would not start now, and the caller did not want it to wait. */
 export class Rejected extends Refusal {
   override name = 'Rejected'
   readonly code = 'REJECTED'

@@ -1,15 +1,9 @@
-/**
- * The table of executors: what the rest of the server knows of each, except how it runs jobs. An executor consists of a
- * row here, a folder under src/executors and a line in backends.ts. Code that depends on the executor reads a column of
- * this table.
- */
+/** The table of executors: every property of an executor that code outside of src/executors and backends.ts depends on. */
 
 export interface ExecutorTraits {
   /**
-   * Where the nodes of its pools come from. MACHINE: the pool is one machine, detected or declared, and bound to the
-   * data directory there; executors of one machine may share a pool. DECLARED: the nodes are those of the
-   * configuration. BACKEND: the backend reports the nodes, and chooses the nodes and GPUs of a run; Berth decides only
-   * which run is next.
+   * MACHINE: the pool is one machine, bound to the data directory there. DECLARED: the nodes of the configuration. BACKEND:
+   * the backend reports the nodes and chooses the nodes and GPUs of a run; Berth decides only which run is next.
    */
   nodes: 'MACHINE' | 'DECLARED' | 'BACKEND'
   /** The backend begins runs only in passes, so a short job may wait there before a node is free. */
@@ -20,14 +14,9 @@ export interface ExecutorTraits {
   startsProcesses: boolean
   /** Jobs see the files of the caller's machine, so the caller's directory is a default for `workdir`. */
   sharesFiles: boolean
-  /**
-   * Runs are processes of the account `User.unixUser`. Without that account they would run as root if the server
-   * does.
-   */
+  /** Runs are processes of the account `User.unixUser`; without that, of the account of the server. */
   takesUnixUser: boolean
-  /**
-   * A submission with this field and without an executor goes to this one. ALWAYS: even if its pool does not have it.
-   */
+  /** A submission with this field and without an executor goes to this one. ALWAYS: even if its pool does not have it. */
   preferredFor: { field: SpecialField; when: 'PRESENT' | 'ALWAYS' } | null
   /** Jobs run on machines that reach the server only at its public URL. */
   needsPublicUrl: boolean
@@ -36,15 +25,12 @@ export interface ExecutorTraits {
   /** What `System.executors` shows as version; null: nothing. */
   version: 'KERNEL' | 'BACKEND' | null
   launchers: readonly Launcher[]
-  /** The executor cannot run the default command of an image, so its jobs need a command. */
   needsCommand: boolean
   /** A port of internalDns may differ from the port of the job. */
   mapsPorts: boolean
   /** A job with networkIsolation may have a name as well: with OUT other jobs reach it. */
   namesIsolated: boolean
-  /**
-   * The special fields that it honours. A submission with another one is refused, so that no field is silently ignored.
-   */
+  /** Special fields; a submission with another one is refused. */
   honours: readonly SpecialField[]
 }
 
@@ -201,7 +187,7 @@ const table = {
 export const executorsDefault: readonly [ExecutorName, ...ExecutorName[]] = ['local', 'handler', 'container']
 export const [executorDefault] = executorsDefault
 
-/** An executor that another version wrote into the database: it has no special traits. */
+/** Traits that a row of the table does not change. */
 const unknown: ExecutorTraits = {
   nodes: 'DECLARED',
   plansInPasses: false,
@@ -224,7 +210,6 @@ const traits: ReadonlyMap<string, ExecutorTraits> = new Map(Object.entries(table
 
 export const findTraits = (executor: string): ExecutorTraits => traits.get(executor) ?? unknown
 
-/** Names of the executors for which `is` holds. */
 export const executorsWhere = (is: (traits: ExecutorTraits) => boolean): string[] =>
   [...traits].flatMap(([name, each]) => (is(each) ? [name] : []))
 
@@ -241,6 +226,5 @@ export const isDelegated = (executors: readonly string[]): boolean =>
 export const hasReservations = (executors: readonly string[]): boolean =>
   executors.every((name) => findTraits(name).hasReservations)
 
-/** Whether the server starts processes of its own for jobs of the pool. */
 export const startsProcesses = (executors: readonly string[]): boolean =>
   executors.some((name) => findTraits(name).startsProcesses)

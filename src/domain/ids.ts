@@ -1,6 +1,5 @@
 import { type TypedId, typedId } from '../platform/ids.ts'
 
-/** Kinds of objects with ids of their own. */
 type IdPrefix =
   | 'job'
   | 'run'

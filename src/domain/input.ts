@@ -3,10 +3,7 @@ import { accountForm, accountRule } from './accounts.ts'
 import { launchers } from './executors.ts'
 import { parseInput } from './parse.ts'
 
-/**
- * The form of a submission, field by field, parsed once on arrival. Rules between fields are in rules.ts; what depends
- * on the pool is in routing.ts. GraphQL has checked the types already, but the domain trusts no caller.
- */
+/** The form of a submission, field by field. Rules between fields: rules.ts; rules of the pool: routing.ts. */
 
 const text = (max: number) => z.string().min(1, 'must not be empty').max(max, `must have at most ${max} characters`)
 const path = text(4096)
@@ -16,7 +13,6 @@ const natural = z.int().min(0, 'must not be negative')
 const json = z.record(z.string(), z.unknown())
 const seconds = z.number().min(0, 'must not be negative').max(3_153_600_000, 'must be at most 100 years')
 
-/** Maximum entries of the lists of a spec. */
 export const labelsMax = 64
 export const argumentsMax = 10_000
 export const variablesMax = 10_000
@@ -34,10 +30,9 @@ const filter = text(255).refine((value) => value !== '!', 'must name what to exc
 const dottedVersion = z.string().regex(/^\d+(\.\d+)*$/, 'must be a dotted version such as 11.8')
 const port = z.int().min(1, 'must be 1 … 65535').max(65_535, 'must be 1 … 65535')
 
-/** Largest bid that the queue stores. */
 const bidMax = 2_147_483_647
 
-/** As the limit of a quota: sums of costs stay finite. */
+/** Sums of costs stay finite. */
 const costMax = 1e15
 
 const resources = z.strictObject({

@@ -3,10 +3,9 @@ import type { Violation } from './errors.ts'
 import type { JobSpec } from './spec.ts'
 
 /**
- * Internal names of jobs in DNS. Each begins with a prefix of its account that no other account has and that is the prefix
- * of no other one, so no name of one account is a name of another. An account of lower-case letters and digits, or such a
- * person, is in its prefix: `dns-ml-`, `dns-users-ann-`. Neither part has a `-`, so it is clear where the account ends.
- * Any other account has a hash: `dns--<16 hexadecimal digits>-`.
+ * The prefix of the names of an account in DNS. No prefix begins another, so no account can take a name of another one.
+ * An account of lower-case letters and digits is in its prefix, others have a hash: `dns-ml-`, `dns-users-ann-`,
+ * `dns--<16 hexadecimal digits>-`.
  */
 export function dnsPrefix(account: string): string {
   const [, person, only] = account.match(/^(?:users\.([a-z0-9]+)|([a-z0-9]+))$/) ?? []
@@ -15,11 +14,10 @@ export function dnsPrefix(account: string): string {
   return `dns--${createHash('sha256').update(account).digest('hex').slice(0, 16)}-`
 }
 
-/** As DNS has it. The given name may have the prefix already. */
+/** The given name may have the prefix already. */
 export const internalDnsName = (given: string, account: string): string =>
   dnsPrefix(account) + givenDnsName(given, account)
 
-/** The name without the prefix of its account. */
 export function givenDnsName(name: string, account: string): string {
   const prefix = dnsPrefix(account)
   return name.startsWith(prefix) ? name.slice(prefix.length) : name

@@ -3,11 +3,9 @@ import { type Shape, toShape } from './shape.ts'
 import type { JobSpec } from './spec.ts'
 
 /**
- * A lane is a set of waiting jobs that are equal in everything that decides their order, limits and placement: pool,
- * person, team, the account whose share they use, project, queue, priority, kind and shape. So what is true of the
- * first job is true of those behind it, their order never changes with time, and the leader of a pool needs to know
- * only the first few. The id is a hash of all these values: any process can compute it without a query, and a lane that
- * retention.ts removed as unused comes back with the same id.
+ * A lane is a set of waiting jobs that are equal in everything that decides their order, limits and placement. A fact about
+ * the first job holds for those behind it, so the leader of a pool needs to know only the first few. The id is a hash of
+ * these values, so a lane that retention.ts removed comes back with the same id.
  */
 
 export interface Lane {
@@ -33,7 +31,7 @@ export interface LaneOf {
   pool: string
   userId: string
   teamId: string | null
-  /** The account whose share it uses (accounts.ts), fixed at submission. */
+  /** The account whose share it uses, fixed at submission. */
   account: string
   spec: JobSpec
   basePriority: number
@@ -61,7 +59,6 @@ export function makeLane({ pool, userId, teamId, account, spec, basePriority, ov
   return { id: hashOf(Object.values(lane)), ...lane }
 }
 
-/** The first 128 bits of SHA-256, written as a UUID. */
 function hashOf(values: readonly unknown[]): string {
   const hex = hash('sha256', JSON.stringify(values))
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20, 32)}`
@@ -69,7 +66,7 @@ function hashOf(values: readonly unknown[]): string {
 
 export const interactiveBand = 100
 
-/** Position of an entry among all entries of its pool, as far as time does not change it. */
+/** The rank of an entry in its pool, as far as time does not change it. */
 export const computeBand = ({ interactive, priority }: Pick<Lane, 'interactive' | 'priority'>): number =>
   interactive ? interactiveBand : priority
 
@@ -79,12 +76,11 @@ export type Policy = 'PRIORITY' | 'FAIR_SHARE'
 export const countedBid = (policy: Policy, { interactive, bid }: Pick<JobSpec, 'interactive' | 'bid'>): number =>
   policy === 'FAIR_SHARE' || interactive ? (bid ?? 0) : 0
 
-/** The rows of `lane`, without duplicates. */
 export const listLanes = (jobs: readonly { lane: Lane }[]): Lane[] => [
   ...new Map(jobs.map(({ lane }) => [lane.id, lane])).values(),
 ]
 
-/** Part of a larger statement, over a set of rows `parameter` (JSON of Lane[]): inserts the lanes that are new. */
+/** Inserts new lanes, as a part of a larger statement. `parameter`: JSON of Lane[]. */
 export const insertLanes = (parameter: string) => `
   INSERT INTO lane (id, pool, user_id, team_id, account, project, queue, executor, priority, overridden, interactive,
     preemptable, restartable, reservation_id, run_seconds, shape)

@@ -10,7 +10,6 @@ import type { Sql, TransactionOptions } from '../platform/tx.ts'
 export interface LeadershipOptions {
   address: Address
   key: string
-  /** This process for people: host:pid:start. */
   holder: string
   host: string
   /** Place of the data directory that the key is bound to; null: it is bound to none. */
@@ -26,11 +25,10 @@ export interface LeadershipOptions {
   onLost(): void
 }
 
-/** One term of one process as the leader of a pool. */
 export interface Leader {
   pool: string
   epoch: number
-  /** The database may lose a take-over in a failover and give its epoch to another contender. */
+  /** A failover may lose a take-over and give its epoch to another contender. */
   holder: string
 }
 
@@ -39,7 +37,7 @@ export class Fenced extends Error {
   override name = 'Fenced'
 }
 
-/** The row of scheduler_leader, if this leader still leads: the one predicate of a leader in SQL. */
+/** The row of scheduler_leader, if this leader still leads. */
 export const leadingSql = (key: string, epoch: string, holder: string) =>
   `FROM scheduler_leader WHERE pool = ${key} AND epoch = ${epoch} AND holder = ${holder}`
 
@@ -65,8 +63,8 @@ export const asLeader = <T>(
 export const overEpoch = ({ pool, epoch }: Leader) => new Fenced(`Epoch ${epoch} of ${pool} is over`)
 
 /**
- * Whether the key had no leader for this long. If so, it has none until the open transaction ends, and an old leader
- * must take over again, so changes that it has not heard may be removed.
+ * false: the key had a leader within this time. true: it has none until the open transaction ends, and an old leader must
+ * take over again, so changes that it has not read may be removed.
  */
 export async function vacate(sql: Sql, key: string, silentMs: number): Promise<boolean> {
   // Locks the row, so that the next statement sees what a take-over before it has committed.
@@ -87,70 +85,53 @@ export async function vacate(sql: Sql, key: string, silentMs: number): Promise<b
 
 export const leaseTtlMs = 7_000
 
-/**
- * Whether a process leads now: a condition over the aliases `leader` (scheduler_leader) and `lease` (scheduler_lease).
- */
+/** A process leads now: a condition over `leader` (scheduler_leader) and `lease` (scheduler_lease). */
 export const ledSql = `leader.holder IS NOT NULL
   AND lease.renewed_at > berth_now() - ${leaseTtlMs} * interval '1 millisecond'`
 
-/** The same as a condition on a key. */
 export const isLedSql = (key: string) =>
   `EXISTS (SELECT FROM scheduler_leader leader JOIN scheduler_lease lease USING (pool) WHERE leader.pool = ${key} AND ${ledSql})`
 
-/** Pools with a leader, in order. */
 export async function readLedPools(sql: Sql): Promise<string[]> {
   const rows = await sql.query<{ name: string }>(`SELECT name FROM pool WHERE ${isLedSql('pool.name')} ORDER BY name`)
   return rows.map(({ name }) => name)
 }
 
 export const renewMs = 2_000
-/** How often a contender checks whether it may take over. */
 const competeMs = 250
 const reconnectMs = 500
-/** How long a free key is left to processes that can serve it. */
 const courtesyMs = 5_000
-/**
- * Together with `renewMs` less than the lease: a leader cut off from the database steps down before another takes over.
- */
+/** `renewMs` + this < lease: a leader without the database steps down before another takes over. */
 const queryMsMax = 4_500
 
 /**
  * One leader per key over any number of processes.
  *
- * **The epoch row is the truth** (scheduler_leader). Taking over adds one to the epoch, by compare-and-set, so one of
- * two contenders wins. Every decision of a leader begins with `fence`, which reads that row FOR SHARE with the epoch
- * the leader believes in: a take-over waits until the decision is committed, and a decision after a take-over is
- * refused. So a late or confused leader does no harm. `fence` also compares the holder: a failover to a standby that lost
- * the take-over gives the same epoch to another contender.
+ * **The epoch row is the truth** (scheduler_leader). A take-over adds one to the epoch by compare-and-set. Every decision of
+ * a leader begins with `fence`, which reads that row FOR SHARE: a take-over waits until the decision is committed, and a
+ * decision after a take-over is refused. `fence` also compares the holder, because a standby that lost the take-over gives
+ * the same epoch to another contender.
  *
- * **The lease is a second row** (scheduler_lease), renewed every 2 s; in the row of the epoch, renewals and decisions
- * would wait for each other. A lease older than 7 s of database time is free. So is a key without a holder: a clean
- * stop leaves it without one.
+ * **The lease is a second row** (scheduler_lease), renewed every 2 s; in the row of the epoch, renewals and decisions would
+ * wait for each other. A key is free if its lease is older than 7 s of database time, or if it has no holder: a clean stop
+ * removes the holder.
  *
- * **An advisory lock speeds up**, and never decides, because a frozen process keeps its lock. The leader of epoch e
- * holds the lock of (key, e) in the session of its dedicated connection. A contender that finds that lock free knows at
- * once that the leader's process or connection is gone, and does not wait for the lease. The lock of e + 1 is taken
- * *before* the epoch is, so there is never a new leader without its lock. Each epoch has its own lock, so an old leader
- * that thaws and releases its lock does not make the new one look dead. Only a contender that freezes between lock and
- * take-over blocks others; after two lease times its lock no longer counts.
+ * **An advisory lock speeds up**, and never decides, because a frozen process keeps its lock. The leader of epoch e holds
+ * the lock of (key, e) in the session of its own connection. A contender that finds the lock free does not wait for the
+ * lease. The lock of e + 1 is taken before the epoch is, so every new leader has its lock, and an old leader that thaws
+ * cannot release it. A contender that freezes between lock and take-over blocks others for two lease times.
  *
- * **Stepping down**: a renewal that fails, takes too long or finds another epoch, or a dedicated connection that
- * breaks, ends the leadership in this process; it then competes again with a new connection.
+ * **Stepping down**: a renewal that fails, takes too long or finds another epoch, or a broken connection, ends the
+ * leadership in this process; it then competes again. PostgreSQL ends a session that freezes inside a transaction after
+ * 3 s (`idle_in_transaction_session_timeout`), so no leader holds the fence for ever.
  *
- * A leader that freezes inside a transaction would hold the fence for ever: PostgreSQL ends such a session after 3 s
- * (`idle_in_transaction_session_timeout`, set in platform/connection on every connection).
+ * **A key bound to a data directory** may have contenders in several places, because the directory was copied. A
+ * contender in another place than the last leader always waits until the lease is too old, so a copy cannot take the runs
+ * of an original that restarts.
  *
- * **A key that is bound to a data directory** may be competed for in several places, because the directory was copied
- * or moved. A contender in another place than the last leader always waits until the lease is too old: a clean restart
- * of the original then leaves no gap in which a copy could take its runs. A copy beside a living original logs a
- * warning.
- *
- * **A process that cannot serve the key** (`canServe`: it does not reach the backend of the pool) leaves a free key to
- * others for `courtesyMs`, and leads only if none of them takes it. A leader that cannot serve any more gives way if
- * there are others: it hands over and competes again on these terms. Behind a pooler it does not see the others, and
+ * **A process that cannot serve the key** (`canServe`: the backend is unreachable) leaves a free key to others for
+ * `courtesyMs`. A leader that can no longer serve hands over if there are others. Behind a pooler it does not see them, and
  * stays.
- *
- * The lease also stores the state of the leader's machine, at no extra cost.
  */
 export class Leadership {
   readonly #options: LeadershipOptions
@@ -166,7 +147,6 @@ export class Leadership {
     this.#options = options
   }
 
-  /** null: this process does not lead. */
   get epoch(): number | null {
     return this.#epoch
   }
@@ -281,7 +261,6 @@ function createClient({ address, direct, key }: LeadershipOptions, lost: AbortCo
   return client
 }
 
-/** Makes the two rows that are compared and locked. */
 async function ensureRows(client: pg.Client, key: string) {
   await client.query(
     `WITH leader AS (INSERT INTO scheduler_leader (pool, epoch) VALUES ($1, 0) ON CONFLICT DO NOTHING)
@@ -325,7 +304,6 @@ interface Standing {
   held: boolean
   host: string | null
   place: string | null
-  /** Age of the lease. */
   age_ms: number
 }
 

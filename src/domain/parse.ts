@@ -1,7 +1,7 @@
 import type { z } from 'zod'
 import { InvalidInput, type Violation } from './errors.ts'
 
-/** The parsed input, or InvalidInput with every violation. `at`: its path in the caller's input. */
+/** Throws InvalidInput with every violation. `at`: the path in the caller's input. */
 export function parseInput<Output>(schema: z.ZodType<Output>, input: unknown, at: readonly string[] = []): Output {
   const forbidden = forbiddenText(input, at)
   if (forbidden.length > 0) throw new InvalidInput(forbidden)
@@ -16,10 +16,9 @@ export function parseInput<Output>(schema: z.ZodType<Output>, input: unknown, at
 }
 
 const shownMax = 64
-/** Whether a refusal shows it as the value that was given. */
 export const isShownText = (value: unknown): value is string => typeof value === 'string' && value.length <= shownMax
 
-/** The value that was refused: a number, or a short text of the wrong form. Texts may be long, or secret. */
+/** Shows a number, or a short text of the wrong form: other texts may be long, or secret. */
 function given({ code, input }: z.core.$ZodIssue): string {
   if (typeof input === 'number') return ` (given: ${input})`
   const isForm = code === 'invalid_format' || code === 'invalid_value'

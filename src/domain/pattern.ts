@@ -1,16 +1,13 @@
 /**
- * Patterns over short texts, written by people: a glob (`*` any characters, `?` one), or a regular expression between
- * `^` and `$`. Matching takes time linear in the text for every pattern, because all alternatives are followed at once,
- * without backtracking; a pattern that would take JavaScript minutes cannot block a submission. Expressions
- * support literals, `.`, `[classes]`, `\d \w \s` (and `\D \W \S`), groups, `|`, `*`, `+`, `?` and `{m,n}`. Everything
- * else is refused when the pattern is made, so no part of a pattern has a hidden meaning.
+ * Patterns over short texts: a glob (`*`, `?`), or a regular expression between `^` and `$` with literals, `.`, `[classes]`,
+ * `\d \w \s \D \W \S`, groups, `|`, `*`, `+`, `?` and `{m,n}`. Everything else is refused. Matching takes time linear in
+ * the text, because all alternatives are followed at once: no pattern can block a submission.
  */
 
 export interface Pattern {
   matches(text: string): boolean
 }
 
-/** The pattern is invalid; the message says why. */
 export class BadPattern extends Error {
   override name = 'BadPattern'
 }
@@ -20,17 +17,13 @@ export const patternCharactersMax = 255
 const stepsMax = 2_000
 
 type Test = (character: string) => boolean
-/** Makes a test accept more characters, for example both cases. */
 type Widen = (test: Test) => Test
 type Tree =
   | { kind: 'one'; test: Test }
   | { kind: 'sequence' | 'choice'; parts: readonly Tree[] }
   | { kind: 'repeat'; part: Tree; least: number; most: number }
 
-/**
- * A step consumes a character and goes to the next step, or goes to one of several steps at once. The end is behind the
- * last step.
- */
+/** Consumes a character and goes to the next step, or goes to several steps at once. The end is behind the last step. */
 type Step = { test: Test } | { to: readonly number[] }
 
 export const parsePattern = (text: string): Pattern => patternOf(text, (test) => test)
@@ -41,7 +34,6 @@ export function parsePatternOfAnyCase(text: string): Pattern {
   return { matches: (subject) => folded.matches(subject.toLowerCase()) }
 }
 
-/** The subjects are in lower case. */
 const anyCase =
   (test: Test): Test =>
   (character) =>
@@ -55,7 +47,7 @@ function patternOf(text: string, widen: Widen): Pattern {
 
 const isExpression = (text: string) => text.length > 1 && text.startsWith('^') && text.endsWith('$')
 
-/** A glob without the forms `^…$`; the empty glob matches the empty text. The caller limits its length. */
+/** The caller limits the length. */
 export function parseGlob(text: string): Pattern {
   const glob = [...text]
   return { matches: (subject) => matchesGlob(glob, [...subject]) }
@@ -67,7 +59,7 @@ function expression(text: string, widen: Widen): Pattern {
   return { matches: (subject) => run(steps, subject) }
 }
 
-/** Why the text is not a valid pattern; null: it is valid. */
+/** null: the text is a valid pattern. */
 export function patternProblem(text: string): string | null {
   try {
     parsePattern(text)
@@ -78,15 +70,12 @@ export function patternProblem(text: string): string | null {
   }
 }
 
-// ── from text to tree ──
-
 const anything: Test = () => true
 const literal =
   (wanted: string): Test =>
   (character) =>
     character === wanted
 
-/** The expression that is parsed; `at` moves forward. */
 interface Source {
   readonly text: readonly string[]
   readonly widen: Widen
@@ -207,8 +196,6 @@ function taken(source: Source, character: string): boolean {
   return true
 }
 
-// ── from tree to steps ──
-
 function write(tree: Tree, steps: Step[]): void {
   if (steps.length > stepsMax) throw new BadPattern('The repetitions are too large')
   switch (tree.kind) {
@@ -257,8 +244,6 @@ function writeRepeat({ part, least, most }: { part: Tree; least: number; most: n
     steps[fork] = { to: [fork + 1, steps.length] }
   }
 }
-
-// ── running ──
 
 /** Only the last star is tried again, so it takes at most pattern × text comparisons. */
 function matchesGlob(glob: readonly string[], text: readonly string[]): boolean {

@@ -33,7 +33,6 @@ export const unsatisfiable = (asks: string, reservationId: string | null) =>
     `No node of ${reservationId === null ? 'the pool' : `reservation ${reservationId}`} can ever provide ${asks}`,
   )
 
-/** `part`: what non-preemptable jobs may hold of each resource. */
 export const overPart = (part: number, asks: string, { isWhole }: { isWhole: boolean }) =>
   makeReason(
     'NON_PREEMPTABLE_POOL',
@@ -48,7 +47,7 @@ export const blockedBy = (jobId: string) => makeReason('CLASS_BLOCKED', `Waiting
 
 interface Troubled {
   untilMs: number
-  /** The wait ended at `untilMs`; since then one run at a time is tried. */
+  /** One run at a time is tried since `untilMs`. */
   isOver: boolean
   because: string
 }
@@ -63,9 +62,7 @@ export const troubled = (node: string, { untilMs, isOver, because: why }: Troubl
 
 export const noCapacity = (asks: string) => makeReason('NO_CAPACITY', `Waiting for free resources: ${asks}`)
 
-/**
- * The reason for a viewer who may not see the job that is waited for: it says that there is one, and nothing about it.
- */
+/** For a viewer who may not see the job that is waited for. */
 export const unnamed = (reason: Reason): Reason =>
   reason.jobId === null
     ? reason

@@ -1,14 +1,11 @@
 import type { Policy } from './lanes.ts'
 
-/**
- * How a pool is planned: the keys of `scheduling` in the configuration that decisions depend on, stored in the row of
- * the pool. A missing key has the default of the pool's policy.
- */
+/** The scheduling settings of a pool. A missing key has the default of the pool's policy. */
 
 export interface Settings {
   /** false: only `processQueue` makes a pass. */
   automatic: boolean
-  /** FAIR_SHARE: after this time, past use counts half; null: only what accounts hold at this moment counts. */
+  /** FAIR_SHARE: after this time, past use counts half; null: only present use counts. */
   shareHalfLifeMs: number | null
   /** After this wait, nodes are drained for the head of a lane. */
   holdAfterMs: number

@@ -19,7 +19,7 @@ export interface Shape {
   exclusive: boolean
 }
 
-/** Tasks of a copy. The last copy may have fewer; it asks for the same amounts. */
+/** The last copy may have fewer tasks, with the same amounts. */
 function tasksPerCopy(r: Resources): number {
   if (r.nodeCount !== null) return r.processesPerNode ?? 1
   return Math.min(r.processesPerNode ?? Number.POSITIVE_INFINITY, countProcesses(r))
@@ -76,7 +76,6 @@ export function matchesAll(filters: readonly string[], name: string): boolean {
 /** Bytes as GiB with one decimal. */
 export const gibText = (bytes: number): string => `${Math.round((bytes / 1024 ** 3) * 10) / 10} GiB`
 
-/** The filters of GPUs, in words. */
 export function describeFilters({
   gpu,
   gpuMemoryGib,
@@ -101,7 +100,6 @@ function idsInWords(gpuIds: readonly number[], gpu: number): string {
   return `with id${gpuIds.length > 1 ? 's' : ''} ${gpuIds.join(', ')}`
 }
 
-/** The request of a job, in words. */
 export function inWords(shape: Shape): string {
   const { copies, cpuMillis, memoryBytes, gpu, cpuModel, infiniband } = shape
   const each = [

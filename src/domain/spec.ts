@@ -66,15 +66,12 @@ export interface Resources {
   exclusiveNodeUse: boolean
 }
 
-/**
- * Copies of a job, each whole on one node: the nodes, if they are given or follow from processes, else the replicas.
- */
+/** The nodes, if they are given or follow from processes, else the replicas. */
 export function countCopies({ nodeCount, processCount, processesPerNode, replicas }: Resources): number {
   if (nodeCount !== null) return nodeCount
   return processCount !== null && processesPerNode !== null ? Math.ceil(processCount / processesPerNode) : replicas
 }
 
-/** Total number of processes over all copies. */
 export function countProcesses(resources: Resources): number {
   return resources.processCount ?? (resources.nodeCount ?? 1) * (resources.processesPerNode ?? 1)
 }

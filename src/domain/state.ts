@@ -1,7 +1,4 @@
-/**
- * The states of a job and the moves between them: one list and one table. `transition` makes the moves; the diagram is
- * in README.md beside this file.
- */
+/** The states of a job and the moves between them; `transition` makes the moves. */
 
 export const jobStates = [
   'BLOCKED',
@@ -103,7 +100,6 @@ export const stateCategory = {
 
 export type HoldingState = { [S in JobState]: (typeof stateCategory)[S] extends 'ACTIVE' ? S : never }[JobState]
 
-/** Whether a run holds its resources in this state. */
 export const isHolding = (state: JobState): state is HoldingState => stateCategory[state] === 'ACTIVE'
 export const holdingStates = jobStates.filter(isHolding)
 

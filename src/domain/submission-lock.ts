@@ -2,17 +2,15 @@ import type { Ending, Sql, Tx } from '../platform/tx.ts'
 import type { Domain } from './domain.ts'
 
 /**
- * The submission lock: an empty table that a transaction locks first when it counts or changes what submissions are
- * decided by. Processes take turns instead of aborting each other's SERIALIZABLE transactions, and SERIALIZABLE stays
- * as the proof. The lock must be the first statement: it takes no snapshot, so a transaction that waited sees what the
- * one before it wrote. Transactions that put a job into another lane, or remove lanes, lock it as well.
+ * The submission lock: an empty table that a transaction locks first when it counts or changes what decides submissions,
+ * so that processes take turns instead of aborting each other's SERIALIZABLE transactions. The lock takes no snapshot, so
+ * a transaction that waited sees the writes of the one before. Changes of lanes take it as well.
  */
 
 const triesMax = 8
 
 export const lockSubmissions = (sql: Sql) => sql.query('LOCK TABLE submission_gate IN EXCLUSIVE MODE')
 
-/** For rows that submissions are decided by. */
 export const withSubmissionsLocked = <T>(
   { db }: Domain,
   work: (tx: Tx) => Promise<T>,

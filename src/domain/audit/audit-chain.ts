@@ -7,23 +7,19 @@ import type { Sql } from '../../platform/tx.ts'
 import type { Domain } from '../domain.ts'
 
 /**
- * The chain of the audit log. Every entry gets a number, 1, 2, 3 …, and a hash over all of its fields, its number and
- * the hash before it. So an entry cannot be changed, removed or inserted without changing every later hash. Numbers
- * grow in commit order: a reader that has read the log up to n never finds a new entry at or before n.
+ * The chain of the audit log. Each entry gets the next number and a hash over its fields, its number and the hash before it,
+ * so no entry can be changed, removed or inserted without changing every later hash. Numbers grow in commit order: a reader
+ * that has read up to n never finds a new entry at or before n.
  *
- * Every process runs the chainer; a lock lets one of them chain at a time. It needs no wake-up: twenty times a
- * second it checks in memory whether a transaction of this process has ended, and only then queries. So an entry waits
- * less than 100 ms, a busy server chains more entries per statement, and an idle one does not query. Once a second it
- * queries in any case, to chain entries of a process that died.
+ * Every process runs the chainer, under a lock. It queries only after a transaction of its own process has ended, and
+ * once a second for entries of a process that died.
  *
- * A person who can write to the database could chain a false log from any entry on. Therefore the head (number, hash,
- * time) is copied out of the database: the process that has chained it logs it, and appends it to `audit.headFile` as a
- * line `<seq> <hash> <time>`, at most once a minute and when it stops. audit-verify.ts compares.
+ * A person who can write to the database could chain a false log. So the process that chained a head logs it and appends it
+ * to `audit.headFile` (`<seq> <hash> <time>`), at most once a minute and when it stops. audit-verify.ts compares.
  */
 
 export interface ChainedFields {
   id: string
-  /** Microseconds since 1970. */
   at: string
   actorId: string | null
   actorName: string
@@ -35,7 +31,6 @@ export interface ChainedFields {
   detail: string | null
 }
 
-/** Every field as text, of the table alias `a`. */
 export const chainedColumns = `a.id, (extract(epoch FROM a.at) * 1000000)::bigint::text AS at, a.actor_id AS "actorId",
   a.actor_name AS "actorName", a.action, a.object_id AS "objectId", a.ip, a.token, a.detail::text AS detail`
 
@@ -53,19 +48,17 @@ export interface Head {
 }
 
 const pollMs = 50
-/** Interval of checks in a process that writes nothing. */
 const lookMs = 1_000
 const batchMax = 2_000
 const tellEveryMs = 60_000
 /**
- * Most queries read only entries younger than this. A chained entry stays in the index of unchained ones while an open
- * transaction, such as a backup, can still see its old row, and a query over many of them is slow.
+ * Most queries read only younger entries: while a transaction is open, such as a backup, chained entries stay in the index
+ * of unchained ones and slow the query down.
  */
 const recentMs = 5_000
 const lookAtAllEveryMs = 5_000
 
 interface Chainer extends Loop {
-  /** Chains the entries that wait, and copies the head when it is due. */
   runOnce(): Promise<void>
 }
 
@@ -101,7 +94,7 @@ export function createChainer(domain: Domain): Chainer {
   async function runOnce() {
     if (!prepared) await write(createLines)
     prepared = true
-    // After a pause, older entries may wait too. Chaining all of them first keeps the numbers in order.
+    // After a pause, older entries may wait too: chaining them first keeps the order.
     if (lookAtAll.isDue()) await lookAtAll.run(() => chainSince(0))
     else await chainSince(time.nowMs() - recentMs)
     if (clock.monotonicMs() - toldMs >= tellEveryMs) await tell()
@@ -128,16 +121,13 @@ export function createChainer(domain: Domain): Chainer {
 
 const headLine = ({ seq, hash }: Head, nowMs: number) => `${seq} ${hash} ${new Date(nowMs).toISOString()}`
 
-/** The head in a line of the file; undefined: a crash cut the line short. */
+/** undefined: a crash cut the line short. */
 export function parseHeadLine(line: string): Head | undefined {
   const [, seq, hash] = /^(\d{1,15}) ([0-9a-f]{64}) \S+$/.exec(line) ?? []
   return seq === undefined || hash === undefined ? undefined : { seq: Number(seq), hash }
 }
 
-/**
- * Chains at most one batch of the entries since a moment. Returns the new head; undefined: nothing waits, or another
- * process is chaining.
- */
+/** Chains at most one batch. Returns the new head; undefined: no entry waits, or another process is chaining. */
 export async function chainOnce({ db }: Pick<Domain, 'db'>, sinceMs = 0): Promise<Head | undefined> {
   const [waiting] = await db.sql.query(
     'SELECT 1 FROM audit_entry WHERE seq IS NULL AND at >= to_timestamp($1::float8 / 1000) LIMIT 1',

@@ -14,10 +14,8 @@ import {
 } from './audit-chain.ts'
 
 /**
- * Verifies that the audit log is unchanged: it recomputes every hash of a range. Each kind of manipulation leaves a
- * trace: a changed field or hash (the hash differs), a missing or inserted entry (numbers are dense), missing newest
- * entries (the stored head and the heads outside the database name them), a rewritten log (the heads outside differ),
- * and an entry that is kept out of the chain (it stays unchained for more than 10 s).
+ * Recomputes every hash of a range. Detects changed, missing and inserted entries; missing newest entries and a rewritten
+ * log, by the heads outside the database; and entries that stay unchained for more than 10 s.
  */
 
 export interface Range {
@@ -30,7 +28,6 @@ export interface Verification {
   ok: boolean
   fromSeq: number
   toSeq: number
-  /** Number of the newest entry. */
   headSeq: number
   /** Number of the first bad entry; null: the log is sound, or the problem has no number. */
   firstBadSeq: number | null
@@ -83,7 +80,6 @@ export async function verifyAudit(
 interface Walk {
   from: number
   to: number
-  /** Hashes known from outside the database, by number. */
   expected: ReadonlyMap<number, string>
 }
 
@@ -127,7 +123,7 @@ async function hashBefore({ prisma }: Pick<Db, 'prisma'>, seq: number): Promise<
   return entry?.hash ?? null
 }
 
-/** Entries that are missing at the end of the log, also beyond the requested range. */
+/** Entries missing at the end of the log. */
 function findCutOff({ seq, newest }: Head & { newest: number }, heads: readonly Head[] | Error): Trouble | null {
   if (heads instanceof Error)
     return { seq: null, message: `Cannot read the heads recorded outside the database: ${heads.message}` }
@@ -148,7 +144,6 @@ async function findUnchained({ sql, prisma }: Pick<Db, 'sql' | 'prisma'>): Promi
   return { seq: null, message: `The entry ${entry.id} has not been chained for more than ${unchainedSecondsMax} s` }
 }
 
-/** The heads outside the database; an error if the file cannot be read. */
 async function readHeads(path: string | null): Promise<Head[] | Error> {
   if (path === null) return []
   try {

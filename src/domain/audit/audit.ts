@@ -3,12 +3,11 @@ import type { Viewer } from '../access.ts'
 import { newId } from '../ids.ts'
 
 /**
- * The audit log: who did what to which object from where. An entry is written unchained in the transaction of the
- * change it describes, so that no change waits for a global lock; audit-chain.ts gives it its number a moment later.
+ * The audit log. An entry is written unchained in the transaction of the change it describes, so no change waits for a
+ * global lock; audit-chain.ts numbers it a moment later.
  */
 
 export interface AuditRecord {
-  /** For example job.submit. */
   action: string
   objectId: string | null
   detail?: Record<string, unknown>
@@ -22,7 +21,6 @@ export const audit = (sql: Sql, viewer: Viewer | null, records: readonly AuditRe
     nowMs,
   )
 
-/** Records the actions of several people in one statement. */
 export async function auditAll(
   sql: Sql,
   records: readonly (AuditRecord & { viewer: Viewer | null })[],

@@ -12,13 +12,10 @@ interface JobNow {
   approval: Request | null
   /** null: the job is not final. */
   left: FinalFacts | null
-  /** The policy of its pool. */
   policy: Policy
-  /** The viewer is a member of the team of the job. */
   sharesTeam: boolean
 }
 
-/** Facts of a final job that may prevent an action. */
 interface FinalFacts {
   jobId: string
   /** A job that depends on this one and is not final; null: no job does. */
@@ -36,9 +33,7 @@ export const readFactsOfFinalJobs = (sql: Sql, jobIds: readonly string[]): Promi
     'left_of_jobs',
   )
 
-/**
- * The actions that the viewer may take on a job now. An action in the result is not refused.
- */
+/** An action in the result is not refused. */
 export function listAllowedActions(viewer: Viewer, job: JobNow, singleUser: boolean): JobAction[] {
   const { awaitedBy = null, hasEnvironment = false } = job.left ?? {}
   const mayDecideIt = job.approval !== null && mayDecide(viewer, job.approval, singleUser)

@@ -12,10 +12,7 @@ import { patternCharactersMax, patternProblem } from '../pattern.ts'
 import type { ApprovalCondition, ApprovalRule } from './approval-rules.ts'
 import { expiresAfterSecondsDefault } from './approval-rules.ts'
 
-/**
- * Creates, changes and removes approval rules. A rule applies to submissions from its commit on; waiting jobs keep
- * their request. A pattern that cannot be matched safely is never stored.
- */
+/** Changes approval rules. A rule applies from its commit on; waiting jobs keep their request. */
 
 const int32Max = 2 ** 31 - 1
 const secondsMax = 31_536_000
@@ -66,7 +63,6 @@ const changedRule = z.strictObject({
   condition: condition.nullish(),
 })
 
-/** Returns the id. */
 export async function createApprovalRule(domain: Domain, viewer: Viewer, raw: unknown): Promise<{ id: string }> {
   demand(viewer, 'rule.write')
   const rule = completeRule(parseInput(newRule, raw), newId('rule', domain.time.nowMs()))
@@ -107,10 +103,7 @@ export async function deleteApprovalRule(
 
 type DeclaredRule = z.input<typeof newRule>
 
-/**
- * Applies the rules of the configuration, identified by name. A rule that is new or changed since it was last applied
- * is stored; a rule that is no longer declared is removed. Rules created by people stay.
- */
+/** Applies the rules of the configuration, by name. Rules created by people stay. */
 export async function applyApprovalRules(domain: Domain, declared: readonly DeclaredRule[]): Promise<void> {
   const { db, time, log } = domain
   const rules = declared.map((raw, index) => ({
@@ -150,10 +143,7 @@ async function declareRule(tx: Tx, rule: ApprovalRule): Promise<string> {
   return id
 }
 
-/**
- * Removes the rules that the configuration made and no longer declares, even if people renamed them. A rule that is
- * declared again is new.
- */
+/** Removes rules that are no longer declared, even if people renamed them. A rule that is declared again is new. */
 async function removeUndeclaredRules(tx: Tx, names: readonly string[]): Promise<{ id: string; name: string }[]> {
   await forgetApplied(tx, appliedKey(''), names)
   const { approvalRule } = tx.prisma
@@ -169,7 +159,7 @@ async function change(domain: Domain, viewer: Viewer, work: (tx: Tx) => Promise<
   })
 }
 
-/** Changes of rules take turns; readers do not wait. */
+/** Readers do not wait for this lock. */
 const lockRules = (sql: Sql) => sql.query('LOCK TABLE approval_rule IN SHARE ROW EXCLUSIVE MODE')
 
 const completeRule = (given: z.output<typeof newRule>, id: string): ApprovalRule => ({

@@ -3,10 +3,7 @@ import type { UserLevel } from '../access.ts'
 import { unboundedText } from '../limits/quota-rules.ts'
 import { type Pattern, parsePattern, parsePatternOfAnyCase } from '../pattern.ts'
 
-/**
- * Decides whether a submission needs an approval. Rules are tried in descending priority, then in order of creation,
- * and the first match decides; a rule does not apply to its exempt levels. Pure function.
- */
+/** Decides by rules whether a submission needs an approval. The first match decides. Pure. */
 
 export interface ApprovalRule {
   id: string
@@ -32,16 +29,14 @@ export interface ApprovalCondition {
   name?: string | null | undefined
 }
 
-/** The facts of a submission that rules compare. */
 export interface ApprovalItem {
   level: UserLevel
   name: string | null
   executor: string
-  /** Expected cost; null: unknown; infinite: unbounded. */
+  /** null: unknown; infinite: unbounded. */
   cost: number | null
   /** CPU and GPU models of the machines that it may get. */
   hardware: readonly string[]
-  /** Filters of the spec. */
   gpuModel: readonly string[]
   cpuModel: readonly string[]
   /** The user's accepted submissions of the last 24 h, without this one. */
@@ -59,7 +54,7 @@ export interface ApprovalNeed {
 
 export const expiresAfterSecondsDefault = 86_400
 
-/** For approvals without a rule: requiresApproval, and quotas whose action is REQUIRE_APPROVAL. */
+/** For requiresApproval, and for quotas with the action REQUIRE_APPROVAL. */
 export const needWithoutRule = (reason: string): ApprovalNeed => ({
   rule: null,
   reason,
@@ -73,7 +68,6 @@ export const describeApprovers = (
 ): string =>
   `${singleUser ? 'a user' : 'another user'} of level ${requiredLevel}${requiredLevel === 'ADMIN' ? '' : ' or above'}`
 
-/** `rules`: the result of readApprovalRules. */
 export function decideApprovalNeed(rules: readonly ApprovalRule[], item: ApprovalItem): ApprovalNeed | null {
   for (const { name, condition, exemptLevels, requiredLevel, expiresAfterSeconds } of rules) {
     if (exemptLevels.includes(item.level)) continue

@@ -6,10 +6,7 @@ import { jobChangeSql } from '../jobs/job-change.ts'
 import { transition } from '../jobs/transition.ts'
 import { type ApprovalNeed, describeApprovers } from './approval-rules.ts'
 
-/**
- * Approvals before queueing. A job that needs one is BLOCKED, with a request that expires. Requests and decisions are
- * events of the job beside its change of state, each with its own number.
- */
+/** Approvals before queueing. Requests and decisions are events of the job beside its change of state. */
 
 interface NewApproval {
   jobId: string
@@ -22,10 +19,7 @@ interface Inserting {
   singleUser: boolean
 }
 
-/**
- * Stores the requests of jobs that were inserted BLOCKED by the same transaction, and adds APPROVAL_REQUESTED to each,
- * one version above CREATED. The insertion itself writes only CREATED. The job says who decides, until when and why.
- */
+/** Stores the requests of jobs that this transaction inserted BLOCKED, with an event one version above CREATED. */
 export async function insertApprovals(
   sql: Sql,
   requests: readonly NewApproval[],
@@ -73,7 +67,6 @@ ${jobChangeSql({
 })}
 SELECT 1 FROM told`
 
-/** Ends the open requests of jobs that were cancelled by the same transaction. */
 export const cancelApprovals = (sql: Sql, jobIds: readonly string[], byUserId: string): Promise<void> =>
   endApprovals(sql, jobIds, { status: 'CANCELLED', byUserId })
 
@@ -97,13 +90,11 @@ async function endApprovals(sql: Sql, jobIds: readonly string[], { status, byUse
 export const isOpenSql = (alias: string) => `${alias}.status = 'PENDING' AND ${alias}.expires_at > (SELECT berth_now())`
 
 export interface KnownApproval extends Approval {
-  /** Such a request cannot be approved, because the job would not start. */
+  /** Such a request cannot be approved. */
   requesterDisabled: boolean
 }
 
-/**
- * A pending request that has expired by database time is EXPIRED here, even before the sweep.
- */
+/** A pending request that has expired by database time is EXPIRED here, even before the sweep. */
 export function readApprovals(sql: Sql, by: 'id' | 'job_id', keys: readonly string[]): Promise<KnownApproval[]> {
   return sql.query<KnownApproval>(
     `SELECT a.id, a.job_id AS "jobId", CASE WHEN late THEN 'EXPIRED' ELSE a.status::text END AS status, a.reason,
@@ -120,7 +111,7 @@ export function readApprovals(sql: Sql, by: 'id' | 'job_id', keys: readonly stri
 
 const sweepMax = 500
 
-/** Fails the jobs whose request has expired by database time. Returns how many; safe in many processes at once. */
+/** Fails the jobs whose request has expired; returns how many. */
 export async function expireApprovals({ db, time, wakeups }: Domain): Promise<number> {
   if ((await db.sql.query(anyOverdueSql, [], 'any_overdue')).length === 0) return 0
   const moved = await db.transaction(async (sql) => {
@@ -141,7 +132,7 @@ export async function expireApprovals({ db, time, wakeups }: Domain): Promise<nu
   return moved.length
 }
 
-/** Usually finds nothing, so it runs without a transaction. */
+/** Runs without a transaction, because it usually finds no request. */
 const anyOverdueSql = `SELECT 1 FROM approval WHERE status = 'PENDING' AND expires_at <= (SELECT berth_now()) LIMIT 1`
 
 /** The condition on the locked row excludes jobs that were decided meanwhile. */

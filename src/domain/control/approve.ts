@@ -14,12 +14,8 @@ import { readApprovals } from './approvals.ts'
 import { demandApprover } from './approvers.ts'
 
 /**
- * Approves and rejects. If several people decide on one job, exactly one wins: the job's row is locked first, and the
- * request must then be PENDING and not expired by database time; the others get INVALID_STATE. Cancellation and expiry
- * take the same lock. The decision is an event right before the change of state that it causes.
- *
- * Checks, in this order: the viewer may see the job; the viewer is an approver (approvers.ts); the request is open, and
- * the user of an approved job is not disabled (INVALID_STATE); the job has the version that the viewer has seen (VERSION_CONFLICT).
+ * Approves and rejects. Of several decisions on a job exactly one wins: the row of the job is locked first, also by
+ * cancellation and expiry. The decision is an event right before the change of state.
  */
 
 export interface Decided {
@@ -55,7 +51,6 @@ function readRejection(raw: unknown): Decision {
   return { verdict: 'REJECTED', jobId, words: reason, expectedVersion }
 }
 
-/** One outcome per decision, in order, in one transaction. */
 export const approveJobs = (domain: Domain, viewer: Viewer, raw: readonly unknown[]): Promise<(Decided | Refusal)[]> =>
   decideAll(domain, viewer, raw.map(parsed(readApproval)))
 
@@ -105,12 +100,11 @@ interface BlockedJob {
   run: number
   version: number
   requiredLevel: UserLevel | null
-  /** The request is pending and has not expired. */
   open: boolean
   requesterDisabled: boolean
 }
 
-/** The jobs, locked in id order, with their requests. The requests are read after the jobs are locked. */
+/** Requests are read after the jobs are locked. */
 async function readBlocked(sql: Sql, ids: readonly string[]): Promise<ReadonlyMap<string, BlockedJob>> {
   const jobs = await lockJobs(sql, ids)
   const requests = new Map((await readApprovals(sql, 'job_id', ids)).map((request) => [request.jobId, request]))
@@ -126,7 +120,7 @@ async function readBlocked(sql: Sql, ids: readonly string[]): Promise<ReadonlyMa
 interface Question {
   decision: Decision
   job: BlockedJob | undefined
-  /** Jobs that an earlier decision of the same request has decided. */
+  /** Jobs that an earlier item of the same call has decided. */
   decided: ReadonlySet<string>
 }
 
@@ -162,7 +156,7 @@ function check(domain: Domain, viewer: Viewer, { decision, job, decided }: Quest
 const notOpen = (jobId: string) =>
   new InvalidState('The job has no pending approval request: it was decided, has expired, or was never required', jobId)
 
-/** Returns the jobs whose request was still open at this moment. */
+/** Returns the jobs whose request was still open. */
 async function write(
   sql: Sql,
   viewer: Viewer,

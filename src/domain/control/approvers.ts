@@ -1,12 +1,8 @@
 import { demand, type UserLevel, userLevels, type Viewer } from '../access.ts'
 import { ApprovalNotAllowed, Forbidden } from '../errors.ts'
 
-/**
- * A user may approve or reject a job with the permission `job.approve` and at least the level that the request
- * requires. The user of the job may not, except in single-user mode.
- */
+/** Approvers have `job.approve` and the required level, and are not the user of the job, except in single-user mode. */
 
-/** The public part of a request. */
 export interface Request {
   status: string
   requestedById: string
@@ -14,7 +10,6 @@ export interface Request {
   requesterDisabled: boolean
 }
 
-/** Whether a decision of this viewer on the request would be accepted. */
 export const mayDecide = (
   viewer: Viewer,
   { status, requestedById, requiredLevel }: Request,

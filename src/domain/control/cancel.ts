@@ -12,9 +12,8 @@ import { stateCategory } from '../state.ts'
 import { cancelApprovals } from './approvals.ts'
 
 /**
- * Cancels jobs. BLOCKED and QUEUED jobs end at once; STARTING and RUNNING jobs become CANCELLING, and the runner stops
- * them. If the backend has not finished the start, the runner abandons it and stops the run if it started anyway
- * (scheduler/run-carrier.ts). A job that is CANCELLING or final does not change: the result has `changed: false`.
+ * Cancels jobs. BLOCKED and QUEUED jobs end at once; STARTING and RUNNING jobs become CANCELLING, and the runner stops them.
+ * Other jobs do not change: `changed: false`.
  */
 
 interface CancelInput {
@@ -35,7 +34,6 @@ export async function cancelJob(domain: Domain, viewer: Viewer, input: CancelInp
   return only(await cancelJobs(domain, viewer, [input]))
 }
 
-/** One outcome per input, in order, in one transaction. */
 export async function cancelJobs(
   domain: Domain,
   viewer: Viewer,

@@ -6,10 +6,7 @@ import type { Domain } from '../domain.ts'
 import { jobsPerBatch, removeOldJobs } from '../jobs/retention.ts'
 import { parseInput } from '../parse.ts'
 
-/**
- * Removes old final jobs on request, except those that alive jobs depend on. It works in batches, each with its audit
- * entry; a call ends after 20 batches, so it never takes minutes.
- */
+/** Removes old final jobs on request, in batches with an audit entry each, at most 20 per call. */
 
 const range = 'must be 1 … 365'
 const cleanupInput = z.strictObject({ olderThanDays: z.int(range).min(1, range).max(365, range).nullish() })

@@ -12,9 +12,8 @@ import { parseInput } from '../parse.ts'
 import { lockSubmissions } from '../submission-lock.ts'
 
 /**
- * In a pool of policy PRIORITY, a person's priority replaces that of the level until the job starts. The job changes its
- * lane, and triggers of the queue notify the leader. The transaction takes the submission lock, so that retention does
- * not remove the new lane as unused.
+ * Under PRIORITY, a person's priority replaces that of the level until the job starts. The job changes its lane; the
+ * submission lock keeps retention from removing the new lane as unused.
  */
 
 const priorityMax = 50

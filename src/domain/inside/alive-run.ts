@@ -2,9 +2,8 @@ import { Forbidden } from '../errors.ts'
 import { holdingSql } from '../state.ts'
 
 /**
- * Selects the alive runs whose id fits `condition`, with their jobs locked in id order. It is part of the writing
- * statement, so a run that ended after its token was checked, or was replaced by a newer run, changes nothing. The state
- * is read from the job, because PostgreSQL rereads the row of the job after waiting for its lock.
+ * Selects alive runs and locks their jobs in id order, as part of the writing statement: a run that ended meanwhile changes
+ * nothing. The state is that of the job, because PostgreSQL rereads its row after waiting for the lock.
  */
 export const aliveRunSql = (condition: string) => `
 SELECT job.id, run.id AS run_id, run.number FROM job JOIN run ON run.job_id = job.id AND run.number = job.run_number

@@ -12,10 +12,9 @@ import { aliveRunSql, runIsOver } from './alive-run.ts'
 import { demandRun } from './run-tokens.ts'
 
 /**
- * Artifacts: links and small texts that a run publishes. Publishing is idempotent: the same content of a run is one
- * artifact. The same name with other content is another artifact: artifacts never change. Each publication locks the row
- * of its run. The publications of a run take turns; otherwise a thousand of them would hold every connection to the
- * database while they wait for that row.
+ * Artifacts: links and small texts that a run publishes. They never change: the same content is one artifact, and other
+ * content under the same name is another. Each publication locks the row of its run, so those of a run take turns;
+ * otherwise a thousand of them would hold every connection to the database.
  */
 
 export const artifactBodyBytesMax = 64 * 1024
@@ -68,7 +67,6 @@ type Publication = z.infer<typeof publication>
 
 const serial = createSerial()
 
-/** Returns the id of the artifact. */
 export async function publishArtifact(domain: Domain, viewer: Viewer, raw: unknown): Promise<string> {
   const run = demandRun(viewer)
   const given = parseInput(publication, raw)
@@ -84,7 +82,7 @@ interface NewArtifact {
   given: Publication
 }
 
-/** The id of the artifact with this content, which may be an earlier one. */
+/** Returns the id of the artifact with this content, which may be an earlier one. */
 async function keepArtifact(tx: Tx, { id, run, given }: NewArtifact): Promise<string> {
   const { artifact } = tx.prisma
   const { runId, jobId, number: runNumber } = run

@@ -8,8 +8,8 @@ import { aliveRunSql, runIsOver } from './alive-run.ts'
 import { demandRun } from './run-tokens.ts'
 
 /**
- * Closures: JSON that a job saves so that a later run continues from it. A job keeps the newest one. A run has one write
- * in flight. Of the closures that arrive meanwhile only the newest is stored, and all of them are answered then.
+ * Closures: JSON that a job saves for its next run; the newest counts. A run has one write in flight. Of the closures that
+ * arrive meanwhile only the newest is stored, and then all are answered.
  */
 
 export async function saveClosure(domain: Domain, viewer: Viewer, closure: Record<string, unknown>): Promise<void> {
@@ -40,16 +40,12 @@ interface Saved {
   text: string
 }
 
-/**
- * Stores closures that runs saved but had not sent when they ended, unless the job has moved on since. Returns the ids
- * of the jobs that got one.
- */
+/** Stores closures that runs had not sent when they ended, unless the job has moved on. Returns the ids of the jobs. */
 export async function storeUnsent(sql: Sql, unsent: readonly Saved[]): Promise<string[]> {
   const fitting = unsent.filter(({ text }) => Buffer.byteLength(text) <= closureBytesMax)
   return fitting.length === 0 ? [] : store(sql, fitting)
 }
 
-/** Returns the ids of the jobs whose run is alive. */
 async function store(sql: Sql, saved: readonly Saved[]): Promise<string[]> {
   const rows = await sql.query<{ jobId: string }>(
     `WITH alive AS MATERIALIZED (${aliveRunSql('= ANY($1::text[])')})
@@ -62,7 +58,7 @@ async function store(sql: Sql, saved: readonly Saved[]): Promise<string[]> {
   return rows.map(({ jobId }) => jobId)
 }
 
-/** The newest closure of a job as JSON text; null: the job saved no closure. */
+/** JSON text; null: the job saved no closure. */
 export async function readClosure(sql: Sql, jobId: string): Promise<string | null> {
   const [row] = await sql.query<{ body: string }>(
     'SELECT body::text AS body FROM closure WHERE job_id = $1',

@@ -10,9 +10,8 @@ import { aliveRunSql, runIsOver } from './alive-run.ts'
 import { demandRun } from './run-tokens.ts'
 
 /**
- * Progress: the newest report of a job counts, and only that one is kept. A run is written at most once a second by
- * each process, and all runs of a process in one statement; reports that arrive in between are merged field by field. A
- * report is answered when it, or the report that it was merged into, is stored.
+ * Progress: the newest report of a job counts. Each process writes a run at most once a second, and all runs in one
+ * statement; reports in between are merged field by field, and answered when the merged one is stored.
  */
 
 const messageCharactersMax = 1_000
@@ -63,7 +62,6 @@ interface Stored extends Report {
   runId: string
 }
 
-/** Whether each was stored; false: its run is over. */
 async function storeReports(sql: Sql, reports: readonly Stored[]): Promise<boolean[]> {
   const rows = reports.map(({ runId, fraction, message }) => {
     const sets = { setsFraction: fraction !== undefined, setsMessage: message !== undefined }

@@ -8,9 +8,8 @@ import { readRunStates } from '../jobs/runs.ts'
 import { isHolding } from '../state.ts'
 
 /**
- * The token of a run (BERTH_TOKEN): `berth_run_`, the id of the run, and HMAC-SHA256 of the id under a key of the
- * database. Nothing is stored for each run, and every server derives the same token for the same run: a leader
- * that repeats a start gives the job the same token. It is valid while the run is alive, and only for the verbs of this
+ * The token of a run (BERTH_TOKEN): `berth_run_`, the id of the run, and HMAC-SHA256 of the id under a key of the database.
+ * Every server derives the same token, also for a repeated start. It is valid while the run is alive, for the verbs of this
  * folder.
  */
 
@@ -22,7 +21,6 @@ const computeMac = (key: Uint8Array, runId: string): Buffer => createHmac('sha25
 
 const keys = new WeakMap<Domain, Promise<Uint8Array>>()
 
-/** Read once for each domain. */
 function loadKey(domain: Domain): Promise<Uint8Array> {
   const known = keys.get(domain)
   if (known) return known
@@ -71,7 +69,7 @@ export async function readAliveRuns(sql: Sql, runIds: readonly string[]): Promis
   })
 }
 
-/** A run as a viewer: it has no permissions; the verbs of this folder require `run`. */
+/** A run has no permissions; the verbs of this folder require `run`. */
 export const createRunViewer = (run: RunIdentity, ip: string | null): Viewer => ({
   ...anonymous,
   userId: run.runId,

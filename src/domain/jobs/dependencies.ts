@@ -6,14 +6,14 @@ import type { SpecInput } from '../input.ts'
 import { isFinal, type JobState } from '../state.ts'
 import { transition } from './transition.ts'
 
-/** Jobs that wait for other jobs. A job can depend only on existing jobs, so cycles cannot form. */
+/** Dependencies between jobs. A job can depend only on existing jobs, so cycles cannot form. */
 
 export interface NamedJob {
   id: string
   userId: string
 }
 
-/** The jobs that submissions depend on; locked, so that they are not deleted before the new job is stored. */
+/** Locks the jobs, so that they are not deleted before the new job is stored. */
 export async function readNamedJobs(sql: Sql, ids: readonly string[]): Promise<ReadonlyMap<string, NamedJob>> {
   if (ids.length === 0) return new Map()
   const rows = await sql.query<NamedJob>(
@@ -42,15 +42,13 @@ export function isSatisfied(on: string, state: JobState): boolean | null {
   return on === 'SUCCEEDED' ? state === 'SUCCEEDED' : state === 'FAILED'
 }
 
-/** The same as a condition in SQL: the dependency `d` on the job `o` is satisfied. */
+/** The dependency `d` on the job `o` is satisfied. */
 export const dependencyMetSql = `(o.state = 'SUCCEEDED' AND d."on" IN ('SUCCEEDED', 'FINISHED')
   OR o.state = 'FAILED' AND d."on" IN ('FAILED', 'FINISHED')
   OR o.state IN ('INTERRUPTED', 'CANCELLED') AND d."on" = 'FINISHED')`
 
-/** Entries that one statement opens or cancels at most. */
 export const gatesMax = 500
 
-/** The entries to look at: those of some jobs, or those of a pool whose time lies in an interval. */
 export type Gates = { jobIds: readonly string[] } | { pool: string; afterMs: number; untilMs: number }
 
 const chosenSql = {
@@ -59,10 +57,7 @@ const chosenSql = {
     'q.pool = $1 AND q.eligible_at > to_timestamp($2::float8 / 1000) AND q.eligible_at <= to_timestamp($3::float8 / 1000)',
 }
 
-/**
- * Opens at most `gatesMax` entries whose time has come and whose dependencies are satisfied; returns how many. The
- * waiting time of an entry that waited for jobs begins now.
- */
+/** Returns the number of opened entries. The waiting time of an entry that waited for jobs begins now. */
 export async function openGates(sql: Sql, gates: Gates): Promise<number> {
   const [condition, values, name] =
     'jobIds' in gates
@@ -90,9 +85,7 @@ UPDATE queue_entry SET open = true, eligible_at = CASE WHEN due.depends THEN loc
 FROM due JOIN locked ON locked.id = due.job_id WHERE queue_entry.job_id = due.job_id AND NOT queue_entry.open
 RETURNING 1`
 
-/**
- * Cancels waiting jobs whose dependency can no longer be satisfied, unless they are to keep waiting. Returns how many.
- */
+/** Returns the number of cancelled jobs. */
 export async function cancelHopeless({ db, time, wakeups }: Domain, among: Hopeless): Promise<number> {
   const moved = await db.transaction(async (sql) => {
     const hopeless = await readHopeless(sql, among)

@@ -3,28 +3,24 @@ import type { Db } from '../../platform/db.ts'
 import type { Sql } from '../../platform/tx.ts'
 import type { Domain } from '../domain.ts'
 
-/** Tasks that visit every job once, a while after it finished. */
 type FinishedTask = 'MERGE_LOGS' | 'EXPIRE_LOGS' | 'EXPIRE_EVENTS'
 
 interface Visit {
   task: FinishedTask
-  /** Jobs that finished before are left out. */
   from?: Date
   until: Date
-  /** Returns whether the pass continues. */
   visit(jobIds: readonly string[]): Promise<boolean>
-  /** Ends the pass; the jobs of the visit that it interrupts are visited again. */
+  /** Ends the pass; the jobs of the interrupted visit are visited again. */
   signal?: AbortSignal | undefined
 }
 
 const jobsMax = 500
-/** Longer than a transaction takes: jobs are not committed in the order of the times at which they finished. */
+/** Longer than a transaction: jobs are not committed in the order in which they finished. */
 const overlapMs = 60_000
 
 /**
- * Visits jobs in the order in which they finished, and stores a mark of its progress. So the cost of a pass depends on
- * the jobs that finished since the last pass, not on all jobs. A job may be visited twice: passes overlap, also between
- * processes.
+ * Visits jobs in the order in which they finished, and stores a mark, so a pass costs as much as the jobs that finished
+ * since the last one. Passes overlap, so a job may be visited twice.
  */
 export async function visitFinished({ db }: Domain, wanted: Visit): Promise<void> {
   const { task, from = new Date(0), until, visit, signal } = wanted
@@ -60,15 +56,15 @@ const moveMark = (db: Db, task: FinishedTask, { from, to }: { from: number; to: 
     return true
   })
 
-/** Tasks that remove data: data of a missed job would stay as long as the job. */
+/** Data of a missed job would stay as long as the job. */
 const removing: readonly FinishedTask[] = ['EXPIRE_LOGS', 'EXPIRE_EVENTS']
 
 /** Shorter than every retention (a day at least), so no task has passed an end that is reported within this time. */
 const lateMs = 43_200_000
 
 /**
- * Called in the transaction of the moves: if an end is reported late, a task that has passed its time goes back to it.
- * The mark changes in any case, so a pass that read its jobs before that end was stored cannot move it forward.
+ * Called in the transaction of the moves: a task that has passed the time of a late end goes back to it. The mark changes
+ * in any case, so a pass that read its jobs before cannot move it forward.
  */
 export async function rewindForLateEnds(
   sql: Sql,

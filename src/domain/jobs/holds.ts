@@ -3,11 +3,8 @@ import { jobChangeSql } from './job-change.ts'
 import { lockMoves } from './job-head.ts'
 
 /**
- * Holds, which keep placements for waiting jobs, and the preemption requests that free them; verbs of the leader, in
- * its open transaction. A hold belongs to a queue entry: it ends when the job starts or leaves the queue. The runner
- * signals a victim, and checks right before the signal whether the hold still exists (leaving.ts).
- *
- * The caller pokes `event` and `run` after the commit.
+ * Holds keep placements for waiting jobs, and end when the job starts or leaves the queue; preemption requests free them.
+ * Verbs of the leader, in its open transaction; after the commit the caller pokes `event` and `run`.
  */
 
 interface StoredHold {
@@ -30,10 +27,7 @@ export interface EvictionRequest {
   }[]
 }
 
-/**
- * Stores holds of waiting jobs and replaces those that exist; jobs that do not wait are left out. Returns the jobs that
- * have their hold.
- */
+/** Stores or replaces holds of waiting jobs. Returns the jobs that have their hold. */
 export async function putHolds(sql: Sql, pool: string, holds: readonly StoredHold[]): Promise<ReadonlySet<string>> {
   if (holds.length === 0) return new Set()
   const rows = await sql.query<{ jobId: string }>(
@@ -50,9 +44,7 @@ export async function putHolds(sql: Sql, pool: string, holds: readonly StoredHol
   return new Set(rows.map(({ jobId }) => jobId))
 }
 
-/**
- * Victims that are not signalled yet keep running: the runner sees that the hold is gone.
- */
+/** Victims that are not signalled yet keep running (leaving.ts). */
 export async function dropHolds(sql: Sql, jobIds: readonly string[]): Promise<void> {
   if (jobIds.length > 0) await sql.query('DELETE FROM hold WHERE job_id = ANY($1::text[])', [jobIds], 'drop_holds')
 }
@@ -63,11 +55,7 @@ interface EvictionRequests {
   evictions: readonly EvictionRequest[]
 }
 
-/**
- * Stores the holds and the preemption requests. Each victim gets an event that names the claimant, and a row in the
- * audit of preemption. Claimants that no longer wait, and victims that have ended, are left out. Returns the waiting
- * claimants.
- */
+/** Stores holds and preemption requests, without claimants and victims that have left. Returns the waiting claimants. */
 export async function requestEvictions(
   sql: Sql,
   { pool, epoch, evictions }: EvictionRequests,

@@ -1,7 +1,4 @@
-/**
- * A change of a job without a change of state: the job gets its next version, and the event with that number describes
- * the change. Moves do the same in the statement of transition.ts.
- */
+/** A change of a job without a change of state: its next version, and the event with that number. */
 
 export const nextVersionSql = 'version = job.version + 1'
 

@@ -2,7 +2,6 @@ import type { Sql } from '../../platform/tx.ts'
 import { VersionConflict } from '../errors.ts'
 import type { JobState } from '../state.ts'
 
-/** The columns that a verb needs to decide. */
 export interface JobHead {
   id: string
   userId: string
@@ -26,7 +25,6 @@ export async function lockMoves(sql: Sql, ids: readonly string[]): Promise<void>
   await sql.query('SELECT 1 FROM job WHERE id = ANY($1::text[]) ORDER BY id FOR NO KEY UPDATE', [ids], 'lock_moves')
 }
 
-/** Throws VersionConflict if the caller has seen another version of the job. */
 export function demandVersion(job: { id: string; version: number }, expected: number | null | undefined): void {
   if (expected !== null && expected !== undefined && expected !== job.version)
     throw new VersionConflict(job.id, expected, job.version)

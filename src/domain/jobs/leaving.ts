@@ -3,8 +3,8 @@ import { jobChangeSql } from './job-change.ts'
 import { lockMoves } from './job-head.ts'
 
 /**
- * Called by the runner right before it signals a victim of preemption, in a transaction of the leader. If the hold of
- * the claimant is gone, the request is withdrawn and the run continues.
+ * Called by the runner right before it signals a victim of preemption, in a transaction of the leader. If the hold of the
+ * claimant is gone, the request is withdrawn and the run continues.
  */
 
 type PreemptionAnswer = 'SIGNAL' | 'SPARED' | 'NOT_REQUESTED'

@@ -4,15 +4,11 @@ import { lockPool } from '../limits/limits.ts'
 import { recordLateReport } from './runs.ts'
 
 /**
- * Unreachable nodes. A run on such a node is abandoned and may run again elsewhere, while its old process may still
- * exist. So the node is LOST, and gets no runs until it is reachable and each of its old runs has stopped. Verbs of the
- * leader, in its open transaction.
+ * Unreachable nodes. A run there is abandoned and may run again elsewhere, while its old process may still exist. So the
+ * node is LOST, and gets no runs until each of its old runs has stopped. Verbs of the leader, in its open transaction.
  */
 
-/**
- * Called in the transaction that ends the run, before its resources are freed: from then on every start on the node is
- * refused, also if it was planned before. A provisional allocation is a guess, so its node is not marked.
- */
+/** Called before the resources of the run are freed, so every planned start on the node is refused from then on. */
 export async function markNodesLost(sql: Sql, pool: string, runId: string): Promise<void> {
   await lockPool(sql, pool)
   await markLost(sql, [runId], true)
@@ -57,7 +53,7 @@ export const readLostRuns = (sql: Sql, pool: string): Promise<LostRun[]> =>
     'lost_runs',
   )
 
-/** Call it when these runs have stopped: their nodes can then return (`returnNodes`). */
+/** These runs have stopped: their nodes can return (`returnNodes`). */
 export async function markRunsFound(sql: Sql, pool: string, runs: readonly LostRun[]): Promise<void> {
   await lockPool(sql, pool)
   await markLost(
@@ -69,7 +65,6 @@ export async function markRunsFound(sql: Sql, pool: string, runs: readonly LostR
     await recordLateReport(sql, { jobId, run: number, message: `Stopping run ${number} on the lost node` })
 }
 
-/** State of a node, with or without runs. */
 export interface SeenNode {
   name: string
   isLost: boolean
@@ -97,7 +92,7 @@ export async function markSeen(sql: Sql, pool: string, reachable: readonly strin
   )
 }
 
-/** These nodes were unreachable for too long; they get no runs until they are reachable. */
+/** For nodes that were unreachable for too long. */
 export async function markSilentNodesLost(sql: Sql, pool: string, names: readonly string[]): Promise<void> {
   await lockPool(sql, pool)
   await setLost(sql, pool, { which: 'name = ANY($2::text[])', of: names })

@@ -2,9 +2,8 @@ import type { Sql } from '../../platform/tx.ts'
 import { holdingSql } from '../state.ts'
 
 /**
- * A user has one interactive run over all pools. The leader of a pool knows the runs of its pool; runs in other pools
- * are read here, right before the start, in its transaction. If two leaders start runs of the same user, the partial
- * unique index `run_one_interactive` refuses one of them, which plans again and finds the other run.
+ * A user has one interactive run over all pools. Runs in other pools are read right before the start. If two leaders start
+ * runs of one user, the index `run_one_interactive` refuses one, whose leader plans again and finds the other run.
  */
 
 export const describeInteractiveLimit = (jobId: string): string =>
@@ -43,9 +42,7 @@ export async function findInteractiveElsewhere(
   return { refused: new Map(refused), waiting }
 }
 
-/**
- * The leader is not notified of ends in other pools, so these entries are checked again after a second.
- */
+/** Nothing notifies the leader of ends in other pools, so these entries are checked again after a second. */
 export async function postponeInteractive(sql: Sql, jobIds: readonly string[]): Promise<void> {
   if (jobIds.length > 0) await sql.query(postponeSql, [jobIds], 'postpone_interactive')
 }

@@ -5,19 +5,16 @@ import { holdingSql } from '../state.ts'
 import { lockSubmissions } from '../submission-lock.ts'
 import { visitFinished } from './finished.ts'
 
-/**
- * Removes old data. Alive jobs and the jobs that they depend on are never removed, and a job keeps its newest event.
- */
+/** Alive jobs and the jobs that they depend on are never removed, and a job keeps its newest event. */
 
 export const jobsPerBatch = 500
 const batchMax = jobsPerBatch
 
-/** Returns the number of removed jobs. */
 export async function expireJobs({ db }: Domain, before: Date): Promise<number> {
   return repeat(() => db.transaction((sql) => removeOldJobs(sql, before)))
 }
 
-/** Removes one batch in the caller's transaction; fewer than `jobsPerBatch` are the last ones. */
+/** Removes one batch; fewer than `jobsPerBatch` are the last ones. */
 export async function removeOldJobs(sql: Sql, before: Date): Promise<number> {
   return removeJobs(sql, await lockOldJobs(sql, before))
 }
@@ -42,7 +39,7 @@ async function lockOldJobs(sql: Sql, before: Date): Promise<string[]> {
   return rows.map(({ id }) => id)
 }
 
-/** Removes the records of deletions before that moment, in the order of their positions; returns how many. */
+/** Removes records in the order of their positions; returns how many. */
 export const expireDeletions = (domain: Domain, before: Date): Promise<number> =>
   removeFromFeed(
     domain,
@@ -53,7 +50,7 @@ export const expireDeletions = (domain: Domain, before: Date): Promise<number> =
      RETURNING position`,
   )
 
-/** Removes all events but the newest of jobs that finished before then; returns how many events. */
+/** Keeps the newest event of each job. Returns how many were removed. */
 export async function expireEvents(domain: Domain, before: Date, signal?: AbortSignal): Promise<number> {
   let total = 0
   await visitFinished(domain, {
@@ -74,10 +71,7 @@ DELETE FROM event USING (
   WHERE j.id = ANY($1::text[]) AND e.seq < j.version AND e.position IS NOT NULL LIMIT $2) old
 WHERE event.job_id = old.job_id AND event.seq = old.seq RETURNING event.position`
 
-/**
- * Repeats a statement that removes at most $2 entries of the feed, selected by $1. It stores their highest position, so
- * that readers behind it get an error instead of missing entries silently.
- */
+/** Stores the highest removed position, so that readers behind it get an error instead of missing entries silently. */
 const removeFromFeed = ({ db }: Domain, chosen: Date | readonly string[], removeSql: string): Promise<number> =>
   repeat(async () => {
     const [row] = await db.sql.query<{ count: number }>(
@@ -102,7 +96,6 @@ export async function readJobsRunningSince(sql: Sql, before: Date): Promise<stri
 
 const slotDaysKept = 31
 
-/** Returns the number of removed slot reservations. */
 export const expireSlots = ({ db }: Domain): Promise<number> => removeInBatches(db.sql, expireSlotsSql, [slotDaysKept])
 
 const expireSlotsSql = `
@@ -110,10 +103,7 @@ DELETE FROM slot_reservation WHERE id IN (
   SELECT id FROM slot_reservation WHERE created_at < (SELECT berth_now()) - $2 * interval '1 day' ORDER BY created_at LIMIT $1)
 RETURNING 1`
 
-/**
- * Removes lanes without waiting jobs to which no job can return; a lane is created again when a job needs it. Returns
- * the number of removed lanes.
- */
+/** Removes lanes to which no job can return; a lane is created again when a job needs it. */
 export async function expireLanes(domain: Domain): Promise<number> {
   return repeat(async () => removeUnusedLanes(domain, await readUnusedLanes(domain.db.sql)))
 }
@@ -123,10 +113,7 @@ export async function readUnusedLanes(sql: Sql): Promise<string[]> {
   return rows.map(({ id }) => id)
 }
 
-/**
- * Removes the lanes that are still unused. Every transaction that moves a job to another lane takes the submission lock
- * too, so its lane is not removed.
- */
+/** Transactions that move a job to another lane take the submission lock too, so its lane is not removed. */
 export async function removeUnusedLanes({ db }: Domain, laneIds: readonly string[]): Promise<number> {
   if (laneIds.length === 0) return 0
   return db.transaction(async (sql) => {
@@ -138,10 +125,7 @@ export async function removeUnusedLanes({ db }: Domain, laneIds: readonly string
   })
 }
 
-/**
- * Reads only the first entry of a lane, by the index: other lanes may have a million. A leader reads a lane when it
- * processes the change of an entry, so unprocessed changes count too.
- */
+/** Reads only the first entry of a lane, by the index. A leader reads a lane when it processes a change of an entry. */
 const unusedSql = `(SELECT q.lane_id FROM queue_entry q WHERE q.lane_id = l.id LIMIT 1) IS NULL AND NOT EXISTS (
   SELECT FROM (
     SELECT j.lane_id FROM run r JOIN job j ON j.id = r.job_id WHERE r.state IN ${holdingSql}

@@ -1,8 +1,7 @@
 import type { Sql } from '../../platform/tx.ts'
 
 /**
- * Facts that a backend reports about a run without a change of state: why it waits, its native id, its nodes. They are
- * stored with the run and, where the job shows them, with the job. They are not events: the version of the job stays, and
+ * Facts that a backend reports about a run without a change of state. They are not events: the version of the job stays, and
  * readers of the job get a message without events, as for progress.
  */
 export interface RunFacts {

@@ -43,14 +43,13 @@ WHERE r.pool = $1 AND r.state IN ${holdingSql} ${condition}
   AND EXISTS (SELECT ${leadingSql('$1', '$2', '$3')})
 ORDER BY r.scheduled_at, r.id`
 
-/** All holding runs, for a leader that has just taken over. The reads of a deposed leader return nothing. */
+/** The reads of a deposed leader return no runs. */
 export const readHoldingRuns = (sql: Sql, term: Leader): Promise<HoldingRun[]> =>
   readRunsOf(sql, term, { text: runsSql(''), name: 'holding_runs' })
 
 /**
- * Runs whose start was committed since the last read, which began `sinceMs` ago. It reads the index by time from there
- * on, so dead entries that an open transaction keeps before that do not slow it down. BETWEEN makes PostgreSQL expect
- * few rows; with a lower bound alone it expects a third of the table, and reads all of it.
+ * Starts that were committed since the last read, which began `sinceMs` ago. Dead entries of the index before that are
+ * skipped. With a lower bound alone instead of BETWEEN, PostgreSQL reads the whole table.
  */
 export const readStartsDue = (sql: Sql, term: Leader, sinceMs: number): Promise<HoldingRun[]> =>
   readRunsOf(sql, term, { text: startsSql, name: 'starts_due', values: [sinceMs + commitMs] })
@@ -72,7 +71,6 @@ const dueSql = runsSql(
 interface RunsQuery {
   text: string
   name: string
-  /** From $4 on. */
   values?: readonly unknown[]
 }
 
@@ -90,7 +88,6 @@ interface RunWithState {
   state: JobState
 }
 
-/** Runs that were removed with their jobs are missing. */
 export async function readRunStates(sql: Sql, runIds: readonly string[]): Promise<ReadonlyMap<string, RunWithState>> {
   const rows = await sql.query<RunWithState>(
     'SELECT id AS "runId", job_id AS "jobId", number, state FROM run WHERE id = ANY($1::text[])',
@@ -110,7 +107,7 @@ export async function saveHandles(sql: Sql, handles: readonly { runId: string; h
   )
 }
 
-/** Stores how these runs got their places: by a preemption, or on nodes that are held for another job. */
+/** Stores whether a preemption or held nodes gave these runs their places. */
 export async function markHowStarted(
   sql: Sql,
   runs: readonly { runId: string; wonTier: number | null; backfilledOn: string | null }[],
@@ -125,13 +122,9 @@ export async function markHowStarted(
   )
 }
 
-/** The limit of the time of a run: its own maximum, or the end of its hard reservation. */
 export type TimeLimit = 'MAXIMUM' | 'RESERVATION'
 
-/**
- * Stores that the run is stopped because of its time limit, so that a later leader knows the reason. false: the
- * reservation that set the limit no longer exists.
- */
+/** A later leader finds the reason of the stop. false: the reservation that set the limit no longer exists. */
 export async function markExpired(sql: Sql, runId: string, limit: TimeLimit): Promise<boolean> {
   const rows = await sql.query(
     `UPDATE run SET expired_at = coalesce(expired_at, berth_now()) FROM job j
@@ -154,11 +147,9 @@ export interface ReportedJob {
   endsWithReservation: boolean
   /** Message of the preemption request; null: preemption was not requested. */
   leaving: string | null
-  /** The run was signalled for a preemption. */
   preempted: boolean
   /** Tier of the preemption request; null: preemption was not requested. */
   tier: number | null
-  /** Runs of this job that failed to start. */
   startFailures: number
   /** Runs of this job that ended by their exit code. */
   exits: number
@@ -185,7 +176,7 @@ export async function lockReportedJobs(sql: Sql, jobIds: readonly string[]): Pro
   return new Map(rows.map((row) => [row.jobId, row]))
 }
 
-/** A report about a run that is over: stored as an event, without other effects. */
+/** Stores a report about a run that is over as an event. */
 export async function recordLateReport(
   sql: Sql,
   { jobId, run, message }: { jobId: string; run: number; message: string },

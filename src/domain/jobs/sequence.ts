@@ -4,17 +4,16 @@ import { createRareLook } from '../../platform/rare-look.ts'
 import type { Domain } from '../domain.ts'
 
 /**
- * The sequencer gives every event, and every deletion of a job, its position in the feed over all jobs. Positions are
- * dense and grow in commit order; within a job they follow seq, and its deletion comes last. A plain `bigserial` is not
- * enough: numbers are drawn before the commit, so 6 may become visible after a reader has passed 7.
+ * The sequencer gives every event and every deletion of a job its position in the feed. Positions are dense and grow in
+ * commit order; within a job they follow seq, and its deletion comes last. Numbers of a `bigserial` are drawn before the
+ * commit, so 6 could become visible after a reader has passed 7.
  *
- * Every process runs this loop; the lock lets one of them number at a time. It is taken before the statement that reads
- * events, so a process that waited for the lock sees the positions that the other process gave.
+ * Every process runs this loop. The lock is taken before the statement that reads events, so a process that waited sees
+ * the positions that the other one gave.
  *
- * A numbered event stays in the index of events without a position while an open transaction, such as a backup, can
- * still see its old row, and a query over many of them is slow. So most queries skip transactions whose events are all
- * numbered. After a fail-over, the other database may give transactions smaller numbers, so every few seconds a query
- * includes all events.
+ * While a transaction is open, such as a backup, numbered events stay in the index and slow queries down. So most queries
+ * skip transactions whose events are all numbered. A fail-over may give transactions smaller numbers, so every few
+ * seconds a query includes all events.
  */
 
 const batchMax = 5_000
@@ -50,13 +49,12 @@ export function createSequencer(domain: Domain): Loop {
 }
 
 interface Sequenced {
-  /** Events and deletions without a position. */
   found: number
   /** The oldest transaction that was open: if less than a batch was found, all events of older ones have a position. */
   openXact: number
 }
 
-/** Numbers at most one batch of events and one of deletions without a position, of this transaction and later ones. */
+/** Numbers at most one batch of events of this transaction and later ones, and one of deletions. */
 export async function sequenceOnce({ db, wakeups }: Pick<Domain, 'db' | 'wakeups'>, fromXact = 0): Promise<Sequenced> {
   // Sent together: each statement sees what was committed when the one before it had ended.
   const looked = await db.endingTransaction(async (sql) => {
@@ -80,10 +78,7 @@ SELECT EXISTS (SELECT FROM event WHERE position IS NULL AND xact >= $1)
     OR EXISTS (SELECT FROM deleted_job WHERE position IS NULL) AS "isAny",
   pg_snapshot_xmin(pg_current_snapshot())::text::bigint AS "openXact"`
 
-/**
- * Ordered by time over jobs; a running maximum keeps the order of seq inside a job if the clock stepped back. A
- * deletion has no seq; the events of its job went with it.
- */
+/** A running maximum keeps the order of seq inside a job if the clock stepped back. A deletion has no seq. */
 const sequenceSql = `
 WITH open AS MATERIALIZED (
   SELECT job_id, seq, max(at) OVER (PARTITION BY job_id ORDER BY seq) AS at

@@ -6,12 +6,10 @@ import { type FinalState, holdingSql, isFinal, type JobState, mayMove, psijState
 import { nextVersionSql } from './job-change.ts'
 
 /**
- * The only function that changes states. Each move is a compare-and-set on (state, run number, optionally version): it
- * has no effect if another transaction was faster. One statement changes the job and its last run, writes the numbered
- * event, inserts or deletes the queue entry, frees resources when a run stops holding them, adds the cost, and creates
- * the next run when the job runs again. So these never disagree.
- *
- * After the commit the caller pokes `event`, and `queue` if resources were freed or a job waits.
+ * The only function that changes states. Each move is a compare-and-set on (state, run number, optionally version). One
+ * statement changes job and run, writes the event, inserts or deletes the queue entry, frees resources, adds the cost and
+ * creates the next run, so these never disagree. After the commit the caller pokes `event`, and `queue` if resources were
+ * freed or a job waits.
  */
 
 export interface Move {
@@ -32,15 +30,14 @@ export interface Move {
   eligibleInMs?: number
   /** The next run waits behind all jobs that wait now. */
   losesTurn?: true
-  /** Names of the nodes, with STARTING; if the backend chooses them, as soon as it reports them. */
+  /** Names, with STARTING; if the backend chooses the nodes, as soon as it reports them. */
   nodes?: readonly string[]
   gpuIds?: readonly number[]
-  /** Values that the backend reports. */
   startedAt?: Date
   finishedAt?: Date
   nativeId?: string
   ip?: string
-  /** Usage of the run, with its end. Negative or infinite numbers are stored as unknown. */
+  /** Negative or infinite numbers are stored as unknown. */
   usage?: { cpuSeconds?: number; maxMemoryBytes?: number }
 }
 
@@ -105,7 +102,7 @@ function amount(reported: number | undefined, whole = (value: number) => value):
   return reported !== undefined && reported >= 0 && reported <= Number.MAX_SAFE_INTEGER ? whole(reported) : null
 }
 
-/** When the window of the job's capacity reservation begins; null: it names none, or the reservation was removed. */
+/** null: the job names no reservation, or the reservation was removed. */
 const windowBegins = (laneId: string) =>
   `(SELECT c.starts_at FROM lane l JOIN capacity_reservation c ON c.id = l.reservation_id WHERE l.id = ${laneId})`
 
@@ -121,11 +118,10 @@ const countedAttemptSql = "('EXIT_CODE', 'SIGNAL', 'OOM_KILLED')"
 const runOf = '(SELECT * FROM run WHERE run.job_id = m.job_id AND run.number = m.run OFFSET 0)'
 
 /**
- * Rows are locked in id order, so two batches over the same jobs wait for each other instead of deadlocking. Dependents
- * of jobs that end are read later with a new snapshot, so it includes a submission that was committed during the wait
- * for a lock; a later submission reads the end. Starts of one statement are a microsecond apart, in their
- * order. The limit is the number of moves: it tells PostgreSQL that they are few, so that it finds runs by their index
- * and does not read all of them (a list in JSON counts as 100 rows).
+ * Locks rows in id order, so two batches do not deadlock. Dependents of jobs that end are read later with a new snapshot, so
+ * it includes a submission that was committed during the wait for a lock; a later submission reads the end. Starts are a
+ * microsecond apart, in their order. The limit tells PostgreSQL that the moves are few (a list in JSON counts as 100 rows),
+ * so that it finds runs by their index.
  */
 const moveSql = `
 WITH clock AS MATERIALIZED (SELECT berth_now() AS now),

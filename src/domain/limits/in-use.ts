@@ -5,12 +5,9 @@ import { holdingSql } from '../state.ts'
 import { findPool, type Limits, readLimits, readScopeLimits, type ScopeLimit } from './limits.ts'
 
 /**
- * Usage of running jobs against the limits of their pool, and the limit that stops a waiting job. Usage is counted from
- * the runs that hold resources each time, so no counter can drift.
- *
- * A job counts for its *scopes*: the pool, its user, team, queue and project, and `gpu` (jobs with GPUs, the "local
- * jobs" of the pool). Limits of a GPU model count per scope and model, so they are checked after devices are chosen. So
- * are all limits of GPUs for a job that takes whole nodes.
+ * Usage of running jobs against the limits of their pool, counted from the runs that hold resources. A job counts for its
+ * *scopes*: the pool, its user, team, queue and project, and `gpu` (jobs with GPUs). Limits of a GPU model, and all limits
+ * of GPUs for a job that takes whole nodes, are checked after devices are chosen.
  */
 
 export interface Counted {
@@ -54,7 +51,7 @@ export interface Amount {
   gpus: number
 }
 
-/** Counts by scope, and by scope and model filter together. */
+/** Counts by scope, and by scope and model filter. */
 export type Tally = ReadonlyMap<string, Amount>
 
 export interface Ceilings {
@@ -63,22 +60,17 @@ export interface Ceilings {
   tally: Tally
 }
 
-/** A reached limit as the reason why a job waits. */
 export interface LimitReached {
   code: LimitCode
   message: string
   scope: string
   limit: number
   used: number
-  /** Key of the tally. */
   key: string
-  /** Amount that the job would add. */
   asked: number
 }
 
-// ── rules ──
-
-/** The limits in the order in which they are reported: pool, user, team, limits of scopes, GPUs of the machine. */
+/** In the order in which they are reported. */
 export function listLimitRules(limits: Limits, scopes: readonly ScopeLimit[]): LimitRule[] {
   const rule = (code: LimitCode, max: number | null, rest: Partial<LimitRule> & { on: string }): LimitRule[] =>
     max === null ? [] : [{ code, max, each: false, counts: 'jobs', model: null, ...rest }]
@@ -96,8 +88,6 @@ export function listLimitRules(limits: Limits, scopes: readonly ScopeLimit[]): L
     ...rule('LOCAL_GPU_LIMIT', limits.localGpuMaxConcurrent, { on: 'gpu', counts: 'gpus' }),
   ]
 }
-
-// ── counting ──
 
 function listScopes({ userId, teamId, queue, project, gpu }: Counted): string[] {
   return [
@@ -122,7 +112,7 @@ function tallyHoldings(rules: readonly LimitRule[], holdings: readonly Holding[]
   return tally
 }
 
-/** Adds jobs to a tally; a negative number removes them. Returns the scopes that they count for. */
+/** A negative number removes jobs. Returns the scopes that they count for. */
 export function countHolding(
   tally: Map<string, Amount>,
   rules: readonly LimitRule[],
@@ -159,8 +149,6 @@ const matching = (models: readonly string[], filter: string) =>
 
 export const countUsed = ({ tally }: Ceilings, { model, counts }: LimitRule, scope: string): number =>
   tally.get(model === null ? scope : modelKey(scope, model))?.[counts] ?? 0
-
-// ── checking ──
 
 /** The first limit that stops the job on any devices; null: none. */
 export function limitReached({ pool, rules, tally }: Ceilings, job: Counted): LimitReached | null {
@@ -200,7 +188,6 @@ export function listRemainingGpus(ceilings: Ceilings, job: Counted): { model: st
 
 interface OnDevices {
   rule: LimitRule
-  /** The counter. */
   key: string
   /** Empty: any. */
   model: string
@@ -216,7 +203,7 @@ function checkedOnDevices({ rules }: Ceilings, job: Counted): OnDevices[] {
   })
 }
 
-/** All GPUs of the node count for such a limit, even if the job requests no GPU. */
+/** All GPUs of the nodes count, even if the job requests no GPU. */
 const isOfWholeNodes = ({ on, counts }: LimitRule, { exclusive }: Counted): boolean =>
   exclusive === true && (counts === 'gpus' || on === 'gpu')
 
@@ -271,8 +258,6 @@ function scopeName(on: string, { pool, job }: { pool: string; job: Counted }): s
 
 export const withoutUsage = (ceilings: Ceilings): Ceilings => ({ ...ceilings, tally: new Map() })
 
-// ── reading ──
-
 /** The limits of the pool and their counts now. A pool without limits counts nothing. */
 export async function readCeilings(sql: Sql, pool: string, singleUser: boolean): Promise<Ceilings> {
   const limits = (await readLimits(sql, [pool], singleUser)).get(pool)
@@ -286,13 +271,12 @@ interface Limited {
   singleUser: boolean
 }
 
-/** These limits of the pool and those of its scopes, in the order in which they are reported. */
+/** In the order in which they are reported. */
 export async function readLimitRules(sql: Sql, { pool, limits, singleUser }: Limited): Promise<LimitRule[]> {
   const disabled = singleUser ? [] : await readDisabled(sql, pool)
   return [...disabled.map(disabledRule), ...listLimitRules(limits, await readScopeLimits(sql, pool))]
 }
 
-/** Jobs of a disabled user do not start. */
 const disabledRule = (userId: string): LimitRule => ({
   code: 'USER_DISABLED',
   on: `user:${userId}`,
@@ -330,8 +314,6 @@ FROM (
   GROUP BY 1, 2, 3, 4, 5, 6
 ) h JOIN "user" u ON u.id = h.user_id LEFT JOIN team t ON t.id = h.team_id`
 
-// ── reporting ──
-
 export interface ScopeInUse extends ScopeLimit {
   jobsInUse: number
   gpusInUse: number
@@ -362,10 +344,7 @@ export async function readLimitsInUse(
   return { pool, ...limits, scopes }
 }
 
-/**
- * Every viewer sees the limits of queues. Only a viewer who may see all jobs sees those of other users, teams and
- * projects.
- */
+/** Only a viewer who may see all jobs sees the limits of other users, teams and projects. */
 async function filterVisible(sql: Sql, viewer: Viewer, all: readonly ScopeLimit[]): Promise<readonly ScopeLimit[]> {
   if (seesAll(viewer) || viewer.granted.has('limits.write') || all.length === 0) return all
   const own = await sql.query<{ scope: string; name: string }>(ownScopesSql, [viewer.userId])

@@ -10,17 +10,14 @@ import { isDelegated, isOneMachine } from '../executors.ts'
 import { parseInput } from '../parse.ts'
 
 /**
- * Limits of the jobs that run in a pool at once. A limit is a number, null (unlimited) or unset. An unset limit is the
- * default of its pool in multi-user mode, and unlimited in single-user mode. 0 pauses. Lowering a limit never ends a
- * run; it delays the next start. in-use.ts counts runs against the limits.
- *
- * Changes and starts lock the row of the pool, so a limit applies from the commit that sets it.
+ * Limits of the jobs that run in a pool at once: a number, null (unlimited) or unset. An unset limit is the default of its
+ * pool in multi-user mode, and unlimited in single-user mode. A lower limit never ends a run; it delays the next start.
+ * Changes and starts lock the row of the pool, so a limit applies from its commit on.
  */
 
 export interface Limits {
   maxConcurrent: number | null
   userMaxConcurrent: number | null
-  /** Applies only with enableFairShare. */
   teamMaxConcurrent: number | null
   enableFairShare: boolean
   localGpuMaxConcurrent: number | null
@@ -60,7 +57,6 @@ function defaultLimits({ policy, executors }: LimitsRow): Limits {
   return { ...shared, maxConcurrent: 5, userMaxConcurrent: 2, teamMaxConcurrent: 10, localJobMaxConcurrent }
 }
 
-/** The effective limits of these pools by name, in one statement. */
 export async function readLimits(
   sql: Sql,
   pools: readonly string[],
@@ -94,8 +90,6 @@ const poolSql = 'SELECT name FROM pool WHERE name = coalesce($1, (SELECT pool FR
 const noPool = (pool: string | null) =>
   new NotFound(pool === null ? 'No queue is the default; name a pool' : `Pool ${pool.slice(0, 64)} not found`)
 
-// ── limits of a pool ──
-
 const countMax = 1_000_000_000
 const yearMinutes = 527_040
 const count = z.int().min(0, 'must not be negative').max(countMax, `must be at most ${countMax}`).nullish()
@@ -115,7 +109,6 @@ const limitsInput = z.strictObject({
   starvationThresholdSeconds: amount(yearMinutes * 60),
 })
 
-/** Returns the name of the pool. */
 export async function updateLimits(domain: Domain, viewer: Viewer, raw: unknown): Promise<string> {
   demand(viewer, 'limits.write')
   const { pool: asked, change } = parseChange(raw)
@@ -173,7 +166,6 @@ interface Written {
   unset: readonly string[]
 }
 
-/** The caller holds the lock of the pool. */
 async function writeLimits(tx: Tx, { pool, change, unset }: Written): Promise<void> {
   const kept = Object.entries(await storedLimits(tx, pool)).filter(([name]) => !unset.includes(name))
   const values: LimitChange = { ...Object.fromEntries(kept), ...change }
@@ -185,10 +177,7 @@ async function writeLimits(tx: Tx, { pool, change, unset }: Written): Promise<vo
   await tellLimits(tx, pool)
 }
 
-/**
- * Applies the limits of the configuration to a pool. A limit that is new or changed since it was last applied is stored;
- * a limit that is no longer declared becomes unset. Changes made at run time stay.
- */
+/** Applies the limits of the configuration. A limit that is no longer declared becomes unset. */
 export async function applyLimits(tx: Tx, pool: string, declared: LimitChange, nowMs: number): Promise<boolean> {
   const applied = await rememberApplied(tx, `limits/${pool}`, declared)
   const last = (applied?.last ?? {}) as Record<string, unknown>
@@ -206,8 +195,6 @@ async function storedLimits({ prisma }: Tx, poolName: string): Promise<Record<st
   const row = await prisma.poolLimits.findUnique({ where: { poolName } })
   return (row?.values ?? {}) as Record<string, unknown>
 }
-
-// ── limits of a queue, a project, a team, a user ──
 
 export const limitScopes = ['QUEUE', 'PROJECT', 'TEAM', 'USER'] as const
 export type LimitScope = (typeof limitScopes)[number]
@@ -246,7 +233,7 @@ const scopeInput = z.strictObject({
   maxGpus: count,
 })
 
-/** Removes the limit if both numbers are null. Returns the name of the pool. */
+/** Removes the limit if both numbers are null. */
 export async function setScopeLimit(domain: Domain, viewer: Viewer, raw: unknown): Promise<string> {
   demand(viewer, 'limits.write')
   const { pool: asked, gpuModel, maxJobs = null, maxGpus = null, ...named } = parseInput(scopeInput, raw)

@@ -3,11 +3,9 @@ import { accountsAbove } from '../accounts.ts'
 import { QuotaExceeded } from '../errors.ts'
 
 /**
- * Quota arithmetic, without I/O: which quotas apply to a submission, and what they decide.
- *
- * The base quota of a type and action is the user's own, else that of the level, else the global one; it measures the
- * user's usage. Quotas of the job's team, and of its account and the accounts above that, are ceilings beside it: they
- * measure the usage of the whole team or account. Each quota is checked by itself, so the strictest decides.
+ * Quota arithmetic. Pure. The base quota of a type and action is the user's own, else that of the level, else the global
+ * one; it measures the user's usage. Quotas of the team, of the account and of the accounts above are ceilings beside it,
+ * which measure the usage of the whole team or account. Each is checked by itself, so the strictest decides.
  */
 
 export const quotaTypes = [
@@ -35,7 +33,6 @@ export interface QuotaRule {
   limit: number
 }
 
-/** The user, team and account that a submission is counted for. */
 export interface Payer {
   userId: string
   userName: string
@@ -51,7 +48,7 @@ export interface Subject {
   name: string
 }
 
-/** A quota that applies to a submission. `label`: its public name. */
+/** `label`: the public name. */
 export interface ApplicableQuota {
   type: QuotaType
   action: QuotaAction
@@ -69,7 +66,6 @@ export const userSubject = ({ userId, userName }: Pick<Payer, 'userId' | 'userNa
   name: userName,
 })
 
-/** All subjects whose usage grows with a submission. */
 export function listSubjects(payer: Payer): Subject[] {
   const { team, account } = payer
   return [
@@ -79,9 +75,7 @@ export function listSubjects(payer: Payer): Subject[] {
   ]
 }
 
-/**
- * `maxActive`: userMaxActive of the pool, a shorthand for a CONCURRENT_JOBS BLOCK quota; the lower of the two applies.
- */
+/** `maxActive`: userMaxActive of the pool, a CONCURRENT_JOBS BLOCK quota; the lower of the two applies. */
 export function listApplicableQuotas(
   rules: readonly QuotaRule[],
   payer: Payer,
@@ -121,12 +115,10 @@ const baseRule = (rules: readonly QuotaRule[], { userName, level }: Payer): Quot
   rules.find(({ scope, key }) => scope === 'LEVEL' && key === level) ??
   rules.find(({ scope }) => scope === 'GLOBAL')
 
-/** Amounts by quota type, of a subject or of one submission. */
 export type Amounts = Readonly<Record<QuotaType, number>>
 
 interface Verdict {
   warnings: string[]
-  /** Reasons why an approval is required. */
   approvals: string[]
 }
 
@@ -151,7 +143,7 @@ function countPlaces(amount: number): number {
   return Math.max(0, fraction.length - Number(exponent))
 }
 
-/** Throws QuotaExceeded. `usedBy`: the usage of a subject without the submission; `takes`: what the submission adds. */
+/** Throws QuotaExceeded. `takes`: the amounts that the submission adds. */
 export function judgeQuotas(
   quotas: readonly ApplicableQuota[],
   usedBy: (subject: Subject) => Amounts,

@@ -4,13 +4,10 @@ import { type Amounts, isNear, type QuotaType, type Subject, subjectKey } from '
 import { type Measured, mergeMeasured, readUsage, type Usage, windowHours } from './quota-usage.ts'
 
 /**
- * Avoids counting usage for each group of submissions: counting tens of thousands of jobs takes longer than inserting a
- * group. An earlier count bounds the present usage: only new jobs add to it, at most as many as the sequence of jobs has
- * advanced. While this bound is far below every limit, it gives the same decisions as the exact number; otherwise
- * everything is counted again.
- *
- * Only numbers of jobs are bounded; costs and GPUs are always counted. The cached numbers were counted under the
- * submission lock, when every drawn sequence number was committed.
+ * Avoids counting usage for each group of submissions, which takes longer than inserting the group. An earlier count plus
+ * the number of drawn sequence numbers bounds the present number of jobs. Far below every limit, the bound gives the same
+ * decisions; otherwise everything is counted again, as are costs and GPUs. The cached numbers were counted under the
+ * submission lock, when every drawn number was committed.
  */
 
 export interface Comparison {
@@ -21,9 +18,7 @@ export interface Comparison {
 }
 
 interface Standing {
-  /** Last value of the sequence of jobs. */
   sequence: number
-  /** Slots and history, by user. */
   people: ReadonlyMap<string, Person>
   /** Requests for approval by user; null: not read. */
   blocked: ReadonlyMap<string, number> | null
@@ -47,7 +42,7 @@ const subjectsMax = 10_000
 
 export const getUsageMemory = perDomain((): UsageCache => new Map())
 
-/** The facts that a bound adds to the cached counts: slots change without a new job. */
+/** Slots change without a new job. */
 export async function readStanding(sql: Sql, userIds: readonly string[]): Promise<Omit<Standing, 'blocked'>> {
   const rows = await sql.query<Person & { sequence: number }>(
     standingSql,
@@ -65,7 +60,7 @@ FROM job_sequence_seq s, jsonb_array_elements_text($1::text::jsonb) AS u(id)
 LEFT JOIN (SELECT user_id, count(*) FROM slot_reservation
   WHERE consumed_at IS NULL AND released_at IS NULL AND expires_at > berth_now() GROUP BY user_id) r ON r.user_id = u.id`
 
-/** Jobs that wait for an approval: those with an open request. */
+/** The number of open approval requests by user. */
 export async function readBlockedAmounts(sql: Sql): Promise<ReadonlyMap<string, number>> {
   const rows = await sql.query<{ userId: string; blocked: number }>(
     `SELECT requested_by AS "userId", count(*)::int AS blocked FROM approval WHERE status = 'PENDING' GROUP BY requested_by`,
@@ -78,7 +73,6 @@ export async function readBlockedAmounts(sql: Sql): Promise<ReadonlyMap<string, 
 interface Asked {
   compared: readonly Comparison[]
   standing: Standing
-  /** Number of submissions in the group. */
   coming: number
   /** null: everything is counted, and nothing is cached. */
   memory: UsageCache | null

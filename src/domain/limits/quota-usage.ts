@@ -5,15 +5,10 @@ import { executorsWhere, startsProcesses } from '../executors.ts'
 import { holdingSql } from '../state.ts'
 import { type Amounts, addDecimals, type QuotaType, type Subject, subjectKey } from './quota-rules.ts'
 
-/**
- * Usage of users, teams and accounts. Alive jobs are counted from the jobs. Accepted submissions and their cost are
- * counted from the usage ledger, which keeps the row of a submission after its job is deleted. Windows end at database
- * time.
- */
+/** Usage of users, teams and accounts, from alive jobs and from the usage ledger, which outlives jobs. */
 
 export interface Usage {
   amounts: Amounts
-  /** Jobs that wait for an approval. */
   blocked: number
   /** The subject has a row of a job or in the ledger. */
   known: boolean
@@ -45,7 +40,6 @@ export async function readUsage(sql: Sql, measured: readonly Measured[]): Promis
   return new Map(rows.map(({ kind, id, blocked, known, ...amounts }) => [`${kind}/${id}`, { amounts, blocked, known }]))
 }
 
-/** Each subject once, with its longest window. */
 export function mergeMeasured(wanted: readonly Measured[]): Measured[] {
   const longest = new Map<string, Measured>()
   for (const one of wanted) {
@@ -55,14 +49,13 @@ export function mergeMeasured(wanted: readonly Measured[]): Measured[] {
   return [...longest.values()]
 }
 
-/** SQL array of these executors. */
 const startingProcesses = `{${executorsWhere((each) => each.startsProcesses)}}`
 
-/** GPUs that a job `t` counts. Of one with nodes for itself: the most that it may hold, and the held ones once it has started. */
+/** For a job with whole nodes: the most GPUs that it may hold, and the held ones once it has started. */
 const gpusSql = `CASE WHEN t.gpu_most IS NULL THEN t.gpu WHEN t.state NOT IN ${holdingSql} THEN t.gpu_most ELSE (
   SELECT count(*) FROM run r JOIN held_device h ON h.run_id = r.id WHERE r.job_id = t.id AND r.number = t.run_number) END`
 
-/** Costs are added as decimals, as in `plus`. The total is cut off where a double would overflow. */
+/** Costs are added as decimals. The total is cut off where a double would overflow. */
 const totalCostSql = (filter: string) => `least(coalesce(sum(t.cost::text::numeric) ${filter}, 0), 1e300)::float8`
 
 /** The same measures for three kinds of owner; `owns` is the condition on the table `t`. Only users have slots. */
@@ -102,7 +95,6 @@ ${[
 
 const keptDays = 31
 
-/** Removes rows that are older than every window; returns how many. */
 export const sweepUsageLedger = ({ db }: Domain): Promise<number> => removeInBatches(db.sql, sweepSql, [keptDays])
 
 const sweepSql = `
@@ -122,7 +114,6 @@ export interface Taking {
   gpu: number
 }
 
-/** The amounts that a job adds in a pool with these executors. */
 export function computeAmounts({ cost: expected, gpu }: Taking, executors: readonly string[]): Amounts {
   const cost = expected ?? 0
   return {

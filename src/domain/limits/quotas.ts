@@ -19,17 +19,13 @@ import {
   quotaTypes,
 } from './quota-rules.ts'
 
-/**
- * Stored quotas: at most one per type, action, scope and key. quota-rules.ts applies them. A change takes the submission
- * lock, so it applies to every later submission.
- */
+/** Stored quotas. A change takes the submission lock, so it applies to every later submission. */
 
 export interface Quota extends QuotaRule {
   id: string
   createdAt: Date
 }
 
-/** The quotas among these that may concern the viewer. */
 export function readVisibleQuotas(sql: Sql, viewer: Viewer, ids: readonly string[]): Promise<Quota[]> {
   const values: unknown[] = []
   const bind = (value: unknown) => `$${values.push(value)}`
@@ -41,10 +37,7 @@ export function readVisibleQuotas(sql: Sql, viewer: Viewer, ids: readonly string
   )
 }
 
-/**
- * The quotas that may concern the viewer, as a condition on the table alias `alias`. A viewer who sees all jobs sees
- * all.
- */
+/** The quotas that may concern the viewer, as a condition on a table alias. */
 export function quotasVisibleTo(viewer: Viewer, alias: string, bind: (value: unknown) => string): string {
   if (viewer.permissions.has('job.view.all') || viewer.granted.has('quota.write')) return 'TRUE'
   const [name, id, level] = [bind(viewer.userName), bind(viewer.userId), bind(viewer.level)]
@@ -67,7 +60,6 @@ export async function failClosed<T>({ log }: Domain, read: () => Promise<T>): Pr
   }
 }
 
-/** All quotas that may apply to these payers, in one statement. */
 export async function readQuotasFor(sql: Sql, payers: readonly Payer[]): Promise<QuotaRule[]> {
   if (payers.length === 0) return []
   const keys = new Set(
@@ -99,7 +91,6 @@ const updateInput = z.strictObject({
   limit: limit.nullish(),
 })
 
-/** Rules between the fields. */
 function demandSense({ type, scope, key, limit: value }: QuotaRule, path: readonly string[] = []): void {
   const refuse = (field: string, message: string) => new InvalidInput([{ path: [...path, field], message }])
   if (scope === 'GLOBAL' && key !== null) throw refuse('key', 'Must be omitted: a GLOBAL quota applies to all users')
@@ -110,7 +101,6 @@ function demandSense({ type, scope, key, limit: value }: QuotaRule, path: readon
   if (!isCost({ type }) && !Number.isInteger(value)) throw refuse('limit', 'Must be a whole number')
 }
 
-/** Returns the id. */
 export async function createQuota(domain: Domain, viewer: Viewer, raw: unknown): Promise<string> {
   demand(viewer, 'quota.write')
   const { key = null, ...rest } = parseInput(createInput, raw)
@@ -181,10 +171,7 @@ async function readQuota({ prisma }: Tx, id: string): Promise<QuotaRule & { id: 
   return row
 }
 
-/**
- * Applies the quotas of the configuration. A quota that is new or changed since it was last applied is stored; a quota
- * that is no longer declared is removed. Other changes made at run time stay, as do quotas created by people.
- */
+/** Applies the quotas of the configuration. Quotas created by people stay. */
 export async function applyQuotas(domain: Domain, declared: readonly QuotaRule[]): Promise<void> {
   for (const [index, rule] of declared.entries()) demandSense(rule, ['quotas', String(index)])
   const { db, time, log } = domain
@@ -214,7 +201,6 @@ async function declareQuota({ prisma }: Tx, rule: QuotaRule, nowMs: number): Pro
   await prisma.quota.create({ data: { ...rule, id: newId('quota', nowMs), declaredAs } })
 }
 
-/** Removes the quotas that the configuration made and no longer declares. */
 async function removeUndeclaredQuotas(
   { prisma }: Tx,
   declared: readonly QuotaRule[],

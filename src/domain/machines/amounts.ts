@@ -35,7 +35,7 @@ export const sumAmounts = (placements: readonly Placement[]): ResourceAmounts =>
     none,
   )
 
-/** Amounts of the healthy nodes of a pool, without those that others hold. */
+/** Amounts of the healthy nodes, without those that others hold. */
 export const sharedCapacity = (nodes: readonly FreeNode[]): ResourceAmounts =>
   nodes
     .filter(({ state }) => state !== 'LOST')
@@ -49,7 +49,7 @@ export const sharedCapacity = (nodes: readonly FreeNode[]): ResourceAmounts =>
       none,
     )
 
-/** Whether these amounts together are at most this part of each resource. A part has at most six decimal digits. */
+/** A part has at most six decimal digits. */
 export function isWithinShare(amounts: readonly ResourceAmounts[], capacity: ResourceAmounts, part: number): boolean {
   if (part >= 1) return true
   const sum = amounts.reduce((a, b) => added(a, b, 1), none)

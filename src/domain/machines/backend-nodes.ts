@@ -6,9 +6,8 @@ import { fence, type Leader } from '../leadership.ts'
 import { lockPool } from '../limits/limits.ts'
 
 /**
- * Nodes of a pool whose backend reports them and chooses among them. The leader stores the report: only rows that
- * differ from it are written, and runs are never changed here. A node that the report does not name any more is removed
- * once no allocation and no hold is on it, and is LOST until then.
+ * Nodes that a backend reports. The leader stores the report: only rows that differ are written, and runs never change. A
+ * node that is not reported any more is LOST, and removed once no allocation and no hold is on it.
  */
 
 /** A node as its backend reports it. */
@@ -24,7 +23,6 @@ export interface ReportedNode {
   heldByOthers: { cpuMillis: number; memoryBytes: number; gpus: number }
 }
 
-/** Names of the nodes that changed. */
 export interface NodesChanged {
   added: string[]
   changed: string[]
@@ -38,7 +36,7 @@ interface Pool {
   nowMs: number
 }
 
-/** Under the leader's epoch. null: the report says what is stored, and nothing was written. */
+/** null: the report is stored already. */
 export async function storeReport(
   { db, time }: Pick<Domain, 'db' | 'time'>,
   leader: Leader,
@@ -68,8 +66,6 @@ async function write(tx: Tx, { pool, nowMs }: Pool, reported: readonly ReportedN
   return { added, changed, missing, removed }
 }
 
-// ── rows ──
-
 interface Gpu {
   model: string
   memoryGib: number
@@ -89,17 +85,14 @@ interface NodeRow {
   gpus: Gpu[]
   heldCpu: number
   heldMemory: number
-  /** Indexes of GPUs that count as held by others. */
   heldGpus: number[]
 }
 
 interface StoredNode extends NodeRow {
   id: string
-  /** Indexes of GPUs that count as held by runs. */
   slots: number[]
-  /** An allocation or a hold is on it. */
   isUsed: boolean
-  /** A run that was given up with the node may still be there. */
+  /** A run that was abandoned with the node may still be there. */
   hasLostRun: boolean
 }
 

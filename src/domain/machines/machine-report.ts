@@ -1,12 +1,8 @@
 import type { Sql } from '../../platform/tx.ts'
 import { leaseTtlMs, ledSql } from '../leadership.ts'
 
-/**
- * State of a machine that runs jobs as its own processes. The leader of its pool reports it with every renewal of its
- * lease.
- */
+/** Load of a machine that runs jobs as its own processes, as its leader reports it with its lease. */
 export interface MachineReport {
-  /** Load average of five minutes. */
   load5: number
   memoryPercent: number
 }
@@ -31,10 +27,7 @@ export interface MachineGpu {
   taken: boolean
 }
 
-/**
- * GPUs of that machine's node, with or without a leader. If no pool runs local jobs: GPUs of the only node that has
- * some.
- */
+/** GPUs of that machine, with or without a leader; without a local pool, GPUs of the only node that has some. */
 export const readMachineGpus = (sql: Sql): Promise<MachineGpu[]> =>
   sql.query<MachineGpu>(gpusSql, [leaseTtlMs], 'machine_gpus')
 

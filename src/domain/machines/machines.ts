@@ -1,9 +1,6 @@
 import { matchesAll, type Shape } from '../shape.ts'
 
-/**
- * Constant properties of the nodes of a pool: devices that could serve a shape, and their order of preference.
- * Computed once per shape and kind of machine, for any number of nodes.
- */
+/** Constant properties of the nodes of a pool, computed once per shape and kind of machine. */
 
 export interface FreeNode {
   id: string
@@ -21,10 +18,9 @@ export interface FreeNode {
   infinibandFree: boolean
   /** Only jobs with GPUs may run on it. */
   gpuJobsOnly: boolean
-  /** Number of copies of interactive jobs on it. */
   interactive: number
   devices: readonly FreeDevice[]
-  /** Amounts of others on a node of a backend that chooses nodes itself; null: Berth chooses. */
+  /** null: Berth chooses the nodes, not a backend. */
   others: Others | null
 }
 
@@ -39,7 +35,6 @@ export interface Others {
 export interface BackOff {
   untilMs: number
   because: string
-  /** The wait is over. */
   isOver: boolean
   /** Runs that hold resources there and were placed after the wait. */
   probes: number
@@ -57,10 +52,9 @@ export interface FreeDevice {
 
 type Openness = Pick<FreeNode, 'state' | 'backOff'>
 
-/** Whether runs may be placed on it now, if it has room. */
 export const takesRuns = (node: Openness): boolean => isOpen(node) && (node.backOff?.probes ?? 0) === 0
 
-/** Whether runs may be placed on it now, or as soon as the run that is tried there has started. */
+/** Takes runs now, or as soon as the run that is tried there has started. */
 export const isOpen = ({ state, backOff }: Openness): boolean => state === 'READY' && backOff?.isOver !== false
 
 /** Machines that differ only in their names and their amounts of cores and memory. */
@@ -77,20 +71,15 @@ export interface Suit {
 }
 
 interface Machines {
-  /** The nodes in the order of their names. */
   nodes: readonly FreeNode[]
   /** The suit of each node; null: the node can never serve the shape. */
   suits(shape: Shape): readonly (Suit | null)[]
-  /** Index of the node with this id in that order. */
   indexOf(nodeId: string): number | undefined
-  /**
-   * The nodes as if nothing ran on them. Of equal nodes there are only as many as a job with this number of copies
-   * could need.
-   */
+  /** The nodes as if nothing ran on them; of equal nodes, only as many as this number of copies could need. */
   emptyFor(copies: number): readonly FreeNode[]
   /** The result of `search` on empty machines; computed once for equal shapes. */
   ever(shape: Shape, search: (empty: readonly FreeNode[]) => boolean): boolean
-  /** Bytes of memory for a copy that names none; its own `memoryBytes` does not count. null: no machine serves it. */
+  /** Bytes of memory for a copy that names none; null: no machine serves it. */
   memoryShare(shape: Shape): number | null
 }
 
@@ -162,9 +151,8 @@ const shareMin = 2 ** 30
 const shareOfCluster = 0.9
 
 /**
- * The smallest share of the nodes, so that the job fits on each of them. On a node it is the part of the cores that
- * the copy takes: jobs without a memory of their own run out of cores before they run out of memory, and their fair
- * share is that of their cores.
+ * The smallest share, so that the job fits on each node. A share is the part of the cores that the copy takes: jobs without
+ * a memory of their own run out of cores first.
  */
 function smallestShare({ cpuMillis, exclusive }: Shape, nodes: readonly FreeNode[]): number | null {
   if (nodes.length === 0) return null
@@ -191,10 +179,8 @@ function emptying(nodes: readonly FreeNode[], kindOf: readonly Kind[]): Machines
   }
 }
 
-/** Maximum texts whose results are remembered per pool. */
 const rememberedMax = 20_000
 
-/** Computes a result once for shapes with the same text. */
 function remembering<T>(textOf: (shape: Shape) => string): (shape: Shape, find: (shape: Shape) => T) => T {
   const byShape = new WeakMap<Shape, { found: T }>()
   const byText = new Map<string, { found: T }>()
@@ -210,7 +196,7 @@ function remembering<T>(textOf: (shape: Shape) => string): (shape: Shape, find: 
   }
 }
 
-/** Everything that decides which devices of a machine serve the shape. */
+/** The fields that decide which devices serve the shape. */
 const devicesText = (shape: Shape): string =>
   JSON.stringify([
     shape.gpu,
@@ -242,8 +228,6 @@ export const untouched = (node: FreeNode): FreeNode => ({
   devices: node.devices.map((device) => ({ ...device, free: !node.others?.gpus.includes(device.index) })),
 })
 
-// ── strength ──
-
 /** Memory, then tensor cores, then the highest CUDA version; as text, so that equal devices compare as equal. */
 const strength = ({ memoryGib, tensorCores, cuda }: FreeDevice) => JSON.stringify([memoryGib, tensorCores, cuda])
 
@@ -263,7 +247,6 @@ function ranksOf(nodes: readonly FreeNode[]): Map<string, number> {
 const compareStrength = (a: FreeDevice, b: FreeDevice): number =>
   a.memoryGib - b.memoryGib || Number(a.tensorCores) - Number(b.tensorCores) || compareHighest(a.cuda[1], b.cuda[1])
 
-/** A device that serves any version is the strongest. */
 function compareHighest(a: string | undefined, b: string | undefined): number {
   if (a === undefined || b === undefined) return Number(a === undefined) - Number(b === undefined)
   return compareVersions(a, b)
@@ -279,8 +262,6 @@ function compareVersions(a: string, b: string): number {
   return 0
 }
 
-// ── filters ──
-
 function suitOf(shape: Shape, { example, strengths }: Kind): Suit | null {
   const admitted = admittedBy(shape, example)
   if (admitted === null || admitted.length < shape.gpu) return null
@@ -290,15 +271,11 @@ function suitOf(shape: Shape, { example, strengths }: Kind): Suit | null {
   return { positions, strengths }
 }
 
-/** The properties of a machine that the filters of a shape check. */
 export interface Hardware extends Pick<FreeNode, 'cpuModel' | 'infiniband' | 'gpuJobsOnly'> {
   devices: readonly Omit<FreeDevice, 'free'>[]
 }
 
-/**
- * The devices that the filters of a shape admit, as positions, named ones in their order, even if there are too few of
- * them; null: the filters do not admit the machine.
- */
+/** Positions of the devices that the filters admit, named ones in their order; null: the machine is not admitted. */
 function admittedBy(shape: Shape, machine: Hardware): number[] | null {
   const { cpuModel, infiniband, devices } = machine
   if (!takesKind(shape, machine) || (shape.infiniband && !infiniband) || !matchesAll(shape.cpuModel, cpuModel ?? ''))
@@ -309,14 +286,10 @@ function admittedBy(shape: Shape, machine: Hardware): number[] | null {
   return (shape.gpuIds ?? []).flatMap((id) => serving.find((at) => devices[at]?.index === id) ?? [])
 }
 
-/** Whether jobs with, or without, GPUs may run on the machine. */
 export const takesKind = ({ gpu }: Pick<Shape, 'gpu'>, { gpuJobsOnly }: Pick<Hardware, 'gpuJobsOnly'>): boolean =>
   gpu > 0 || !gpuJobsOnly
 
-/**
- * Models of the machines that a shape may be placed on, now or later, and of the devices it may get there: all of them
- * if it needs the machine for itself.
- */
+/** Models of the machines that a shape may be placed on, and of the devices that it may get there. */
 export function modelsFor(shape: Shape, machines: readonly Hardware[]): string[] {
   const models = machines.flatMap((machine) => {
     const admitted = admittedBy(shape, machine)

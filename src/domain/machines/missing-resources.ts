@@ -2,10 +2,7 @@ import { describeFilters, gibText, matchesAll, type Shape } from '../shape.ts'
 import { type FreeDevice, type FreeNode, named, serves, takesKind, takesRuns } from './machines.ts'
 import { createFitting, place } from './placement.ts'
 
-/**
- * Describes for users why a job cannot be placed. Each need is checked by itself: if no machine meets it, the message
- * names the best machine. Needs that no single machine meets together are reported as one.
- */
+/** Describes why a job cannot be placed: each unmet need with the best machine, or all needs that no machine meets at once. */
 
 export function missing(shape: Shape, nodes: readonly FreeNode[]): string[] {
   if (place(shape, nodes)) return []

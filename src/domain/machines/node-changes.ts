@@ -13,11 +13,8 @@ import { parseInput } from '../parse.ts'
 import { setStates } from './node-config.ts'
 
 /**
- * Changes of the nodes of a pool at run time. Every change locks the row of the pool, as changes of limits do: a start
- * that was planned before it is refused, so nothing is placed on a node after it was cordoned or removed.
- *
- * The configuration writes a node again when its declaration changes (node-config.ts); until then changes made here
- * stay.
+ * Changes of nodes at run time. Each locks the row of the pool, so starts that were planned before are refused. The
+ * configuration writes a node again only when its declaration changes.
  */
 
 const nodesPerPool = 10_000
@@ -48,7 +45,6 @@ const nodeInput = z.strictObject({
 })
 type NodeInput = z.output<typeof nodeInput>
 
-/** Returns the id. */
 export async function addNode(domain: Domain, viewer: Viewer, raw: unknown): Promise<{ id: string }> {
   demand(viewer, 'node.write')
   const node = parseInput(nodeInput, raw)
@@ -65,7 +61,6 @@ export async function addNode(domain: Domain, viewer: Viewer, raw: unknown): Pro
   return { id }
 }
 
-/** One entry per GPU. */
 function devicesOf({ gpus }: NodeInput) {
   const kinds = (gpus ?? []).map(({ count, cuda, tensorCores, ...gpu }) => ({
     ...gpu,
@@ -117,7 +112,7 @@ const stateInput = z.strictObject({
   ),
 })
 
-/** Runs on the node go on in every state. A LOST node stays LOST and gets this state when it answers again. */
+/** Runs on the node go on in every state. A LOST node gets this state when it returns. */
 export async function updateNode(domain: Domain, viewer: Viewer, raw: unknown): Promise<{ id: string }> {
   demand(viewer, 'node.write')
   const { id, state } = parseInput(stateInput, raw)
@@ -130,7 +125,7 @@ export async function updateNode(domain: Domain, viewer: Viewer, raw: unknown): 
   return { id }
 }
 
-/** Refused while a run holds resources of the node, or a hold keeps some of it: cordon it first. */
+/** Refused while a run or a hold is on the node. */
 export async function removeNode(domain: Domain, viewer: Viewer, { id }: { id: string }): Promise<{ id: string }> {
   demand(viewer, 'node.write')
   await withNode(domain, id, async (tx, node) => {
@@ -154,11 +149,10 @@ async function whyBusy({ prisma }: Tx, id: string, name: string): Promise<string
 interface NodeHead {
   pool: string
   name: string
-  /** For a LOST node: the state before, and again after, it was LOST. */
+  /** For a LOST node: the state after it returns. */
   state: NodeState
 }
 
-/** Runs under the lock of the pool. */
 async function withNode(domain: Domain, id: string, work: (tx: Tx, node: NodeHead) => Promise<void>): Promise<void> {
   await domain.db.locking(async (tx) => {
     const read = () => tx.prisma.poolNode.findUnique({ where: { id } })

@@ -6,9 +6,8 @@ import { tellLimits, tellNodes, tellSettings } from '../changes.ts'
 import { newId } from '../ids.ts'
 
 /**
- * Nodes of the configuration, each by itself. A node is written to the database if it is new or if its declaration
- * differs from the one that was applied last. So a node that was added, cordoned or removed at run time stays so when
- * other parts of the file change.
+ * Nodes of the configuration. Each is written only if its own declaration changed, so changes made to a node at run time
+ * stay when other parts of the file change.
  */
 
 export interface DeclaredNode {
@@ -26,7 +25,7 @@ interface Declared {
   nowMs: number
 }
 
-/** Returns the names of the changed nodes. The caller holds the lock of the applied values. */
+/** Returns the names of the changed nodes. */
 export async function applyNodes(tx: Tx, { pool, nodes, nowMs }: Declared): Promise<string[]> {
   const changed: string[] = []
   for (const node of nodes) {
@@ -43,7 +42,7 @@ export async function applyNodes(tx: Tx, { pool, nodes, nowMs }: Declared): Prom
   return [...changed, ...gone]
 }
 
-/** A LOST node gets the state when it answers again. The caller has locked the pool, so no node gets LOST meanwhile. */
+/** A LOST node gets the state when it returns. The caller has locked the pool. */
 export async function setStates({ prisma }: Tx, nodes: Prisma.PoolNodeWhereInput, state: NodeState): Promise<void> {
   await prisma.poolNode.updateMany({ where: { ...nodes, state: { not: 'LOST' } }, data: { state } })
   await prisma.poolNode.updateMany({ where: { ...nodes, state: 'LOST' }, data: { stateBefore: state } })
@@ -51,7 +50,6 @@ export async function setStates({ prisma }: Tx, nodes: Prisma.PoolNodeWhereInput
 
 const keyOf = (pool: string, name: string) => `node/${pool}/${name}`
 
-/** The nodes that the configuration named last time and no longer names. */
 async function goneOf(tx: Tx, pool: string, nodes: readonly DeclaredNode[]): Promise<string[]> {
   const names = nodes.map(({ name }) => name)
   const applied = await rememberApplied(tx, `nodes/${pool}`, names)
@@ -59,7 +57,7 @@ async function goneOf(tx: Tx, pool: string, nodes: readonly DeclaredNode[]): Pro
   return last.filter((name) => !names.includes(name))
 }
 
-/** A node is removed when nothing runs on it; until then it takes no new runs. If it is named again, it is new. */
+/** A node with runs is only drained. */
 async function dropNodes(tx: Tx, pool: string, names: readonly string[]): Promise<void> {
   const keys = names.map((name) => keyOf(pool, name))
   await tx.prisma.appliedSetting.deleteMany({ where: { key: { in: keys } } })
@@ -68,7 +66,7 @@ async function dropNodes(tx: Tx, pool: string, names: readonly string[]): Promis
   await tx.prisma.poolNode.deleteMany({ where: { ...dropped, allocations: { none: {} } } })
 }
 
-/** Resources that runs hold stay taken; a node that shrank below that is full until they end. */
+/** A node that shrank below the resources of its runs is full until they end. */
 async function applyNode(tx: Tx, pool: string, node: DeclaredNode & { id: string }): Promise<void> {
   const [row] = await tx.query<{ id: string }>(
     `INSERT INTO node (id, pool, name, cpu_millis, memory_bytes, free_cpu_millis, free_memory_bytes, cpu_model, infiniband)

@@ -3,11 +3,9 @@ import { tellNodes, tellSettingsAndNodes } from '../changes.ts'
 import { lockPool } from '../limits/limits.ts'
 
 /**
- * Failed starts count against the node, not only against the job. Otherwise a node in trouble is free again at once and
- * fails one waiting job after the other. The node backs off: nothing is placed there for 1, 2, 4 … seconds, at most
- * five minutes; then one run at a time is tried, and a start that succeeds ends the back-off. A backend that chooses
- * the nodes itself could not start the run anywhere, so all nodes of its pool back off together. Verbs of the leader,
- * in its open transaction.
+ * Failed starts count against the node; otherwise a node in trouble would fail one waiting job after the other. The node
+ * backs off for 1, 2, 4 … seconds, at most five minutes; then one run at a time is tried until a start succeeds. All nodes
+ * of a backend that chooses nodes itself back off together. Verbs of the leader, in its open transaction.
  */
 
 export interface StartFailure {
@@ -19,7 +17,6 @@ export interface StartFailure {
 
 export interface NodeTrouble {
   node: string
-  /** Failed starts in a row. */
   failures: number
   seconds: number
   because: string
@@ -28,7 +25,7 @@ export interface NodeTrouble {
 }
 
 const backOffSecondsMax = 300
-/** After this many failures of unknown cause in a row the node backs off as well. */
+/** Failures of unknown cause in a row before the node backs off. */
 const unknownMax = 3
 
 /** 0: no back-off yet. */
@@ -37,10 +34,7 @@ export function backOffSeconds(failures: number, isNodes: boolean): number {
   return beyond < 0 ? 0 : Math.min(backOffSecondsMax, 2 ** beyond)
 }
 
-/**
- * Counts a failure for all nodes of the run. Failures during a back-off belong to starts that were under way: they
- * count once.
- */
+/** Failures during a back-off belong to earlier starts, and do not count. */
 export async function countStartFailure(
   sql: Sql,
   pool: string,
@@ -67,10 +61,7 @@ export async function countStartFailure(
   return troubles
 }
 
-/**
- * Records that these runs were started. A start from before the back-off does not count. Returns the nodes that
- * recovered, and whether any node of the pool still has failures.
- */
+/** A start from before the back-off does not count. `well`: nodes that recovered; `remain`: other nodes have failures. */
 export async function forgetStartFailures(
   sql: Sql,
   pool: string,

@@ -2,7 +2,7 @@ import type { Sql } from '../../platform/tx.ts'
 import type { Hardware } from './machines.ts'
 import type { FreeNode, Placement } from './placement.ts'
 
-/** The free resources of the nodes of a pool, and their allocation. `transition` gives them back. */
+/** `transition` gives allocated resources back. */
 export function readNodes(sql: Sql, pool: string): Promise<FreeNode[]> {
   return sql.query<FreeNode>(nodesSql, [pool], 'nodes')
 }
@@ -30,14 +30,13 @@ FROM node n CROSS JOIN LATERAL (
   SELECT n.held_gpus || ARRAY(SELECT h.device FROM held_device h WHERE h.node_id = n.id) AS devices OFFSET 0) taken
 WHERE n.pool = $1 ORDER BY n.name`
 
-/** The properties of machines that filters of a shape check; equal machines are one row. */
+/** Equal machines are one row. */
 export interface PoolHardware extends Hardware {
   pool: string
-  /** Names of the equal nodes. */
   names: readonly string[]
 }
 
-/** Nodes in any state: one that takes no runs now may do so when the job starts. */
+/** Nodes in any state, because it may change until the job starts. */
 export const readHardware = (sql: Sql, pools: readonly string[]): Promise<PoolHardware[]> =>
   sql.query<PoolHardware>(hardwareSql, [JSON.stringify(pools)], 'hardware')
 
@@ -50,10 +49,7 @@ FROM node n, LATERAL (
 ) d
 WHERE n.pool IN (SELECT jsonb_array_elements_text($1::text::jsonb)) GROUP BY 1, 2, 3, 4, 5`
 
-/**
- * Allocates what starting runs need. The primary key of device_claim, the unique index of InfiniBand and the CHECKs of
- * node refuse what is not free, even if two leaders were active. A delegated node refuses nothing: its backend does.
- */
+/** Constraints refuse resources that are not free, even if two leaders were active. A delegated node refuses no run. */
 export async function allocate(
   sql: Sql,
   runs: readonly { runId: string; placements: readonly Placement[] }[],

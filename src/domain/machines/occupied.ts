@@ -1,16 +1,12 @@
 import type { Shape } from '../shape.ts'
 import { type FreeNode, indexMachines } from './machines.ts'
 
-/** All copies together. */
 export interface Occupied {
   cpuMillis: number
   gpu: number
 }
 
-/**
- * The most that a job may hold on these nodes: what it asks for, or whole nodes if it needs them for itself. Cost, quotas
- * and approvals count this before the job is placed.
- */
+/** The most that a job may hold: its request, or whole nodes. Cost, quotas and approvals count this. */
 export function mostOccupied(shape: Shape, nodes: readonly FreeNode[]): Occupied {
   const { copies, cpuMillis, memoryBytes, gpu, exclusive } = shape
   const asked = { cpuMillis: copies * cpuMillis, gpu: copies * gpu }

@@ -4,14 +4,10 @@ import { type FreeNode, indexMachines, named, type Suit, takesRuns } from './mac
 export { type FreeDevice, type FreeNode, indexMachines } from './machines.ts'
 
 /**
- * Where a job fits. Pure: nodes in, placement out. Filters say which nodes and devices may serve a copy (machines.ts
- * has the part that never changes). Among those the best is taken, in this order: interactive jobs together; the
- * weakest sufficient devices; devices that were asked for, first named first; fewest GPUs left over; least cores, then
- * least memory left over; jobs without GPUs away from machines with GPUs; the first name. A job of several copies is
- * placed whole or not at all.
- *
- * Only `take` and `giveBack` change nodes, in place. A call allocates no memory per node: a search over 1,000 nodes of
- * eight GPUs each takes about 40 µs.
+ * Where a job fits. Pure. Among the nodes and devices that may serve a copy, the best is taken, in this order: interactive
+ * jobs together; the weakest sufficient devices; named devices, first named first; fewest GPUs left over; least cores, then
+ * least memory left over; jobs without GPUs away from GPUs; the first name. A job of several copies is placed whole or not
+ * at all. A call allocates no memory per node: a search over 1,000 nodes of eight GPUs takes about 40 µs.
  */
 
 export interface Placement {
@@ -23,7 +19,6 @@ export interface Placement {
   gpuIds: readonly number[]
   /** The copy has the InfiniBand of the node for itself. */
   infiniband: boolean
-  /** The job of the copy is interactive. */
   interactive: boolean
   /** The backend has not reported its choice of a node: the amounts count on this one until then. */
   provisional?: true
@@ -33,13 +28,13 @@ export interface PlaceOptions {
   /** The part of a node that this job may use: the same machine with less free; null: no part. */
   view?: ((node: FreeNode) => FreeNode | null) | undefined
   interactive?: boolean | undefined
-  /** Upper bound of free GPUs per machine, in the order of their names; the search skips full machines by it. */
+  /** Upper bound of free GPUs per machine, in the order of their names. */
   freeGpus?: ArrayLike<number> | undefined
-  /** The budget of each model for all copies together; used only for several copies. */
+  /** Used only for several copies. */
   budget?: (() => Budget) | undefined
 }
 
-/** Budget of one placement: whether it may have GPUs of these models as well; if so, they count. */
+/** true: the placement may have GPUs of these models, and they count from now on. */
 export type Budget = (models: readonly string[]) => boolean
 
 export function place(shape: Shape, nodes: readonly FreeNode[], options: PlaceOptions = {}): Placement[] | null {
@@ -55,18 +50,16 @@ export function couldEverFit(shape: Shape, nodes: readonly FreeNode[]): boolean 
   return indexMachines(nodes).ever(shape, (empty) => place(shape, empty) !== null)
 }
 
-/** Where the job would start if nothing else ran. */
 export const placeOnEmpty = (
   shape: Shape,
   nodes: readonly FreeNode[],
   options: PlaceOptions = {},
 ): Placement[] | null => place(shape, indexMachines(nodes).emptyFor(shape.copies), options)
 
-/** For many queries while runs come and go: how many copies could this node take at once? */
+/** For many queries while runs come and go. */
 export interface Fitting {
   nodes: readonly FreeNode[]
   indexOf(nodeId: string): number | undefined
-  /** At most the number of copies of the job. */
   copiesAt(place: number): number
 }
 
@@ -96,8 +89,6 @@ function copiesOn(shape: Shape, { seen, suit }: Candidate, score: Score): number
   }
   return copies
 }
-
-// ── one copy ──
 
 interface Search extends PlaceOptions {
   shape: Shape
@@ -172,7 +163,7 @@ const compareScores = (a: Score, b: Score): number =>
   a.memory - b.memory ||
   a.wasted - b.wasted
 
-/** Writes into `score` how good the node is; false: it does not fit. */
+/** Writes the rating into `score`; false: the node does not fit. */
 function rate(
   { shape, interactive }: Pick<Search, 'shape' | 'interactive'>,
   candidate: Candidate,
@@ -237,12 +228,7 @@ function placementOn(
   }
 }
 
-// ── several copies ──
-
-/**
- * A node that gets a copy is rated again with its rest; other ratings stay. If the job may have no more GPUs of a
- * node, the other nodes get the rest: in any order, as many copies are placed as possible.
- */
+/** A node that gets a copy is rated again with its rest. If the job may have no more GPUs of a node, other nodes follow. */
 function placeGang(search: Search): Placement[] | null {
   const { shape } = search
   const mayHave = search.budget?.()
@@ -287,8 +273,6 @@ function firstOf(candidates: Iterable<Rated>): Rated | null {
 
 const copyOf = (node: FreeNode): FreeNode => ({ ...node, devices: node.devices.map((device) => ({ ...device })) })
 
-// ── taking and giving back ──
-
 export type Takes = Pick<Placement, 'cpuMillis' | 'memoryBytes' | 'gpuIds' | 'infiniband' | 'interactive'>
 
 export function takeResources(
@@ -302,7 +286,6 @@ export function takeResources(
   for (const id of gpuIds) setFree(node, id, { free: false })
 }
 
-/** Undoes `take`. */
 export function giveBack(node: FreeNode, { cpuMillis, memoryBytes, gpuIds, infiniband, interactive }: Takes): void {
   node.freeCpu += cpuMillis
   node.freeMemory += memoryBytes

@@ -2,12 +2,11 @@ import type { Prisma } from '../../platform/generated/client.ts'
 import type { Reads } from '../../platform/models.ts'
 import type { Domain } from '../domain.ts'
 
-/** Report of a process that runs the jobs of a pool about its executors and machine, at its start. */
+/** Report of a process that runs the jobs of a pool, at its start. */
 export interface PoolReport {
   executors: Readonly<Record<string, ExecutorReport>>
   /** A job of a user without `unixUser` would run as root, and the pool does not allow that. */
   unixUserRequired: boolean
-  /** Accounts that own files of the server. */
   reservedUnixUsers: readonly string[]
 }
 
@@ -17,11 +16,10 @@ export interface ExecutorReport {
   message: string | null
   /** Resources that jobs may ask for and that the executor does not limit. */
   unenforced: readonly string[]
-  /** The NAMEs of the custom attributes `<executor>.NAME` that it takes; undefined: it looks at none. */
+  /** The NAMEs of the accepted custom attributes `<executor>.NAME`; undefined: all are ignored. */
   attributes?: readonly string[]
   /** The alternative to other NAMEs. */
   insteadOf?: Readonly<Record<string, string>>
-  /** The longest run time in seconds, by submission queue. */
   secondsMax?: Readonly<Record<string, number>>
   /** false: no image for X11 displays is configured. */
   displays?: boolean

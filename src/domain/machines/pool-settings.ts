@@ -5,14 +5,12 @@ import { interactiveBand, type Policy } from '../lanes.ts'
 import { lockPool } from '../limits/limits.ts'
 import type { StoredSettings } from '../scheduling.ts'
 
-/** Scheduling settings of a pool, from the configuration. The leader gets a change, and starts wait for it. */
+/** Scheduling settings of the configuration. Starts wait for a change. */
 export interface DeclaredPlanning {
   scheduling: StoredSettings
-  /** Keys are accounts. */
   weights: Readonly<Record<string, number>>
 }
 
-/** Writes the settings if they differ from those that were applied last. */
 export async function applyPlanning(tx: Tx, pool: string, declared: DeclaredPlanning): Promise<boolean> {
   if (!(await rememberApplied(tx, `planning/${pool}`, declared))) return false
   await lockPool(tx, pool)
@@ -22,7 +20,7 @@ export async function applyPlanning(tx: Tx, pool: string, declared: DeclaredPlan
   return true
 }
 
-/** Changes the policy of an existing pool. The bids that count depend on it, so those of its entries change too. */
+/** The bids that count depend on the policy, so those of the entries change too. */
 export async function changePolicy(tx: Tx, pool: string, policy: Policy): Promise<void> {
   const { count } = await tx.prisma.pool.updateMany({
     where: { name: pool, policy: { not: policy } },

@@ -9,10 +9,7 @@ import { applyLimits, type LimitChange } from '../limits/limits.ts'
 import { applyNodes, type DeclaredNode } from './node-config.ts'
 import { applyPlanning, changePolicy, type DeclaredPlanning } from './pool-settings.ts'
 
-/**
- * Pools, nodes and queues of the configuration. Each is written to the database if it is new or differs from the
- * value that was applied last. Otherwise the database keeps its values, with the changes made at run time.
- */
+/** Pools, nodes and queues of the configuration. Only values that changed since they were applied last are written. */
 
 export interface DeclaredPool extends Partial<DeclaredPlanning> {
   name: string
@@ -90,7 +87,6 @@ async function applyPool(
   await tellLimits(tx, name)
 }
 
-/** Unset limits have another value in another mode. */
 async function applyMode(tx: Tx, singleUser: boolean): Promise<void> {
   if (!(await rememberApplied(tx, singleUserKey, singleUser))) return
   await tellLimitsOfAllPools(tx)
@@ -108,19 +104,13 @@ async function applyQueues({ prisma }: Tx, queues: readonly DeclaredQueue[]): Pr
   await prisma.submissionQueue.createMany({ data })
 }
 
-/** The data directory of this process, as pools are bound to it. */
 export interface Here {
-  /** Stored in the directory. */
   id: string
   /** The database is in it as well, so every user of that database uses this directory. */
   holdsDatabase: boolean
 }
 
-/**
- * Binds a pool whose jobs are processes of one machine to the data directory in which they are kept; the first process
- * that asks binds it. true: this process may compete for the pool. The leadership decides between two directories with
- * the same id.
- */
+/** Binds a pool of one machine to the first data directory. true: this process may compete for the pool. */
 export async function bindPool({ db }: Domain, pool: string, here: Here): Promise<boolean> {
   const rows = await db.sql.query(bindSql, [pool, here.id, here.holdsDatabase])
   return rows.length > 0
@@ -129,7 +119,6 @@ export async function bindPool({ db }: Domain, pool: string, here: Here): Promis
 const bindSql = `
 UPDATE pool SET directory = $2 WHERE name = $1 AND ($3 OR directory IS NULL OR directory = $2) RETURNING 1`
 
-/** The user of single-user mode. */
 export async function ensureLocalUser({ db, time }: Domain, name: string): Promise<string> {
   const data = { id: newId('user', time.nowMs()), name, level: 'ADMIN' } as const
   return db.serializable(async ({ prisma }) => {

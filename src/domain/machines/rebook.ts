@@ -3,16 +3,12 @@ import { tellRuns } from '../changes.ts'
 import { lockPool } from '../limits/limits.ts'
 import { type Book, type Booking, type Chosen, rebooked } from './rebooking.ts'
 
-/** Nodes that a backend chose for a run, one for each copy. */
 export interface ChosenNodes {
   runId: string
   chosen: readonly Chosen[]
 }
 
-/**
- * Moves the allocations of these runs to the nodes that their backend chose, and writes changes for the leader, in
- * its open transaction. Equal values change nothing.
- */
+/** Moves allocations to the nodes that the backend chose, in the open transaction of the leader. */
 export async function rebook(sql: Sql, pool: string, runs: readonly ChosenNodes[]): Promise<void> {
   await lockPool(sql, pool)
   const chosen = new Map(runs.map((run) => [run.runId, run.chosen]))

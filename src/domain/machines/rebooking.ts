@@ -1,13 +1,9 @@
 import { takesKind } from './machines.ts'
 
 /**
- * Moves allocations to the nodes that a backend chooses. Pure: from nodes, allocations and the report of the backend
- * it computes the changed allocations.
- *
- * The allocation of a run is provisional until its backend reports the node: it counts the amounts on a node where
- * they fit. Then it moves to the reported node, whether it fits there or not, because the run is there. Other
- * provisional allocations that do not fit beside it move to the nodes that became free, so that sums stay the same
- * and the pool stays full while the backend is full.
+ * Moves allocations to the nodes that a backend chooses. Pure. The allocation of a run is provisional until its backend
+ * reports the node; then it moves there, whether it fits or not, because the run is there. Other provisional allocations
+ * that do not fit beside it move to the nodes that became free, so sums stay the same and the pool stays full.
  */
 
 export interface Booking {
@@ -19,16 +15,13 @@ export interface Booking {
   /** Devices that it counts on the node; which ones they are means nothing. */
   slots: readonly number[]
   provisional: boolean
-  /** Physical ids, as the backend told them. */
   gpuIds: readonly number[]
-  /** The run takes the whole node. */
   exclusive: boolean
 }
 
 export interface Book {
   id: string
   name: string
-  /** Without what others hold. */
   cpu: number
   memory: number
   /** Devices that others do not hold. */
@@ -39,13 +32,12 @@ export interface Book {
   bookings: readonly Booking[]
 }
 
-/** Where the backend put a copy. */
 export interface Chosen {
   node: string
   gpuIds: readonly number[]
 }
 
-/** Returns bookings that differ from the given ones. Copies on nodes that are not in `books` stay where they are. */
+/** Returns the changed bookings. Copies on nodes that are not in `books` stay. */
 export function rebooked(books: readonly Book[], chosenByRun: ReadonlyMap<string, readonly Chosen[]>): Booking[] {
   const pages = new Map(books.map((book) => [book.name, new Page(book)]))
   const all = [...pages.values()]
@@ -70,7 +62,7 @@ export function rebooked(books: readonly Book[], chosenByRun: ReadonlyMap<string
 
 const keyOf = ({ runId, replica }: Booking): string => `${runId}/${replica}`
 
-/** A backend may tell fewer nodes than there are copies. */
+/** A backend may report fewer nodes than there are copies. */
 function chosenFor({ runId, replica }: Booking, chosenByRun: ReadonlyMap<string, readonly Chosen[]>): Chosen | null {
   const chosen = chosenByRun.get(runId) ?? []
   return chosen[replica % chosen.length] ?? null
@@ -89,7 +81,6 @@ function makeRoom(target: Page, vacated: readonly Page[], settled: ReadonlyMap<s
   }
 }
 
-/** The bookings of one node. */
 class Page {
   readonly bookings: Booking[] = []
   readonly #book: Book
@@ -138,7 +129,7 @@ class Page {
     this.#gpus -= one * slots.length
   }
 
-  /** Each slot belongs to one booking. Bookings beyond the number of devices get numbers that no device has. */
+  /** Gives each slot to one booking. Bookings beyond the number of devices get numbers that no device has. */
   number(): void {
     const { devices } = this.#book
     const used = new Set<number>()

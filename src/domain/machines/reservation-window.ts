@@ -1,7 +1,4 @@
-/**
- * The window of a capacity reservation: when it is open, and which nodes it closes for other jobs. Its start belongs to
- * the window, its end does not. The planner, the gates of a job and the estimate of its start use these functions.
- */
+/** The window of a capacity reservation. Its start belongs to the window, its end does not. */
 
 export interface Window {
   startsMs: number
@@ -15,17 +12,17 @@ export function windowState({ startsMs, endsMs }: Window, atMs: number): WindowS
   return startsMs <= atMs ? 'OPEN' : 'AHEAD'
 }
 
-/** The same as a condition on rows of capacity_reservation: the window is open or ahead. */
+/** For rows of capacity_reservation: the window is open or ahead. */
 export const windowNotOverSql = 'ends_at > berth_now()'
 
-/** A job without a reservation, as if it started at this time. */
+/** A job without a reservation that starts at this time. */
 export interface Passing {
   atMs: number
   /** null: without end. */
   runSeconds: number | null
 }
 
-/** Names of the nodes that such a job may not use: their window begins before the job ends, and is not over. */
+/** Nodes whose window begins before the job ends, and is not over. */
 export function closedNodes(
   reservations: readonly (Window & { nodes: readonly string[] })[],
   { atMs, runSeconds }: Passing,

@@ -13,9 +13,8 @@ import { parseInput } from '../parse.ts'
 import { windowNotOverSql } from './reservation-window.ts'
 
 /**
- * Capacity reservations: nodes for the jobs of a project in a window of time. They are made and removed, never changed.
- * Every change locks the row of the pool, so a start that was planned before is refused. Their effect on placement:
- * scheduler/plan/reservations.ts.
+ * Capacity reservations: nodes for the jobs of a project in a window of time, never changed. Creation and removal lock the
+ * row of the pool, so starts that were planned before are refused.
  */
 
 export const nodesMax = 1_000
@@ -34,7 +33,6 @@ const reservationInput = z.strictObject({
 })
 type ReservationInput = z.output<typeof reservationInput>
 
-/** Returns the id. */
 export async function createCapacityReservation(domain: Domain, viewer: Viewer, raw: unknown): Promise<{ id: string }> {
   demand(viewer, 'reservation.write')
   const given = parseInput(reservationInput, raw)
@@ -56,10 +54,6 @@ export async function createCapacityReservation(domain: Domain, viewer: Viewer, 
   return { id }
 }
 
-/**
- * Throws InvalidInput for an invalid window, a name that is taken, unknown nodes, and nodes that are reserved at that
- * time.
- */
 async function demandFree(tx: Tx, input: ReservationInput & { nativeId: string | null }): Promise<void> {
   const { pool, name: wanted, startsAt, endsAt, nativeId } = input
   const { executors } = await tx.prisma.pool.findUniqueOrThrow({ where: { name: pool } })
@@ -94,7 +88,7 @@ async function demandNodes({ prisma }: Tx, { pool, nodes, startsAt, endsAt }: Re
 
 const refusal = (path: string[], message: string) => new InvalidInput([{ path, message }])
 
-/** Running jobs of the reservation go on. Waiting ones say that it was deleted, and wait until they are cancelled. */
+/** Running jobs of the reservation go on; waiting ones wait until they are cancelled. */
 export async function deleteCapacityReservation(
   domain: Domain,
   viewer: Viewer,
@@ -114,8 +108,6 @@ export async function deleteCapacityReservation(
   return { id }
 }
 
-// ── reading ──
-
 export interface PoolReservation {
   id: string
   project: string
@@ -126,7 +118,7 @@ export interface PoolReservation {
   hard: boolean
 }
 
-/** At most `limit` reservations of the pool that are not over, those that end first; null: all. */
+/** Reservations that are not over, those that end first. `limit` null: all. */
 export const readPoolReservations = (sql: Sql, pool: string, limit: number | null): Promise<PoolReservation[]> =>
   sql.query<PoolReservation>(
     `SELECT id, project, nodes, (extract(epoch FROM starts_at) * 1000)::float8 AS "startsMs",
@@ -135,8 +127,6 @@ export const readPoolReservations = (sql: Sql, pool: string, limit: number | nul
     [pool, limit],
     'reservations_of',
   )
-
-// ── naming one in a submission ──
 
 export interface NamedReservation {
   id: string
@@ -148,7 +138,6 @@ export interface NamedReservation {
   isOver: boolean
 }
 
-/** The reservations that submissions name and that exist. */
 export async function readReservations(
   sql: Sql,
   ids: readonly string[],
@@ -163,7 +152,6 @@ export async function readReservations(
   return new Map(rows.map((row) => [row.id, row]))
 }
 
-/** A job may name a reservation of its project and pool that is not over. */
 export interface Naming {
   id: string
   project: string | null

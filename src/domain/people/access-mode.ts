@@ -6,16 +6,10 @@ import type { Domain } from '../domain.ts'
 import { revokeTokens } from './tokens.ts'
 
 /**
- * Decides whether people must log in.
- *
- * In single-user mode the only user, `local`, needs no log-in. A server enters multi-user mode, and stores that, if it
- * finds one of these at its start: another enabled user, a valid token, an OpenID provider or a bootstrap token. The
- * stored mode never expires, not even with the last token: only `resetToSingleUser`, on the operator's request, reverts
- * it.
- *
- * Each process decides the mode at its start: users and tokens that are created in single-user mode count from the next
- * start. A process in single-user mode checks once a second whether another process has entered multi-user mode, and
- * then restarts. The bootstrap token is applied before the decision: it counts unless it was revoked.
+ * Decides whether people must log in. In single-user mode the only user is `local`. A server enters multi-user mode, for
+ * ever, if it finds one of these at its start: another enabled user, a valid token, an OpenID provider or a bootstrap token.
+ * Only `resetToSingleUser`, on the operator's request, reverts it. A process in single-user mode restarts once another
+ * process has entered multi-user mode.
  */
 
 export interface LogIn {
@@ -63,7 +57,6 @@ async function lockMode(sql: Sql): Promise<StoredMode> {
 
 const lookMs = 1_000
 
-/** Calls `end` once, when another process over the database has entered multi-user mode. */
 export function watchSingleUser({ db, clock, log }: Pick<Domain, 'db' | 'clock' | 'log'>, end: () => void): Loop {
   let hasEnded = false
   async function look() {
@@ -77,10 +70,7 @@ export function watchSingleUser({ db, clock, log }: Pick<Domain, 'db' | 'clock' 
   return createLoop({ name: 'access mode', pollMs: lookMs, runOnce: look, clock, log })
 }
 
-/**
- * Reverts to single-user mode: revokes every token and disables every user but `local`, so that the next start does not
- * enter multi-user mode again. Jobs continue and keep their users.
- */
+/** Also revokes every token and disables every user but `local`, so that the next start does not enter multi-user mode. */
 export async function resetToSingleUser({ db, time }: Rooms): Promise<void> {
   await db.serializable(async (tx) => {
     const { entered, users, tokens } = await lockMode(tx)

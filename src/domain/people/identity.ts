@@ -8,9 +8,7 @@ import { localUser } from './access-mode.ts'
 import { setTeams, teamName } from './teams.ts'
 import { type Identity, isTakenIdentity, userName } from './users.ts'
 
-// ── log-in ──
-
-/** The claims of an OpenID provider about a person. Issuer and subject identify the person; the rest may change. */
+/** Issuer and subject identify the person; the rest may change. */
 export interface Claims extends Identity {
   readonly name: string
   readonly displayName: string | null
@@ -29,13 +27,10 @@ interface KnownPerson extends Person {
 }
 
 const teamsMax = 50
-/** Users that the server creates. They are never linked to a person of the provider. */
+/** Users that the server creates are never linked to a person of the provider. */
 const serverNames = new Set([localUser, 'admin'])
 
-/**
- * The person of these claims, created at the first log-in and updated at later ones; null: refused. The name of another
- * user, local or with another subject, is never taken over.
- */
+/** Creates or updates the person; null: refused. The name of another user is never taken over. */
 export async function resolvePerson(domain: Domain, claims: Claims): Promise<Person | null> {
   const wanted = { ...claims, teams: claims.teams && [...new Set(claims.teams)].filter(isTeamName).slice(0, teamsMax) }
   const known = await readPerson(domain.db.sql, claims)
@@ -105,9 +100,7 @@ async function writePerson(tx: Tx, claims: Claims, newId: string): Promise<Kept 
   return count === 0 ? undefined : { id: newId, isNew: true }
 }
 
-/**
- * Creates missing teams of the claims, because the provider decides on membership. false: the person is refused.
- */
+/** Creates missing teams, because the provider decides on membership. false: the person is refused. */
 async function keepPerson({ time }: Domain, tx: Tx, claims: Claims): Promise<boolean> {
   const row = await writePerson(tx, claims, newId('user', time.nowMs()))
   if (!row) return false
@@ -122,12 +115,7 @@ async function keepPerson({ time }: Domain, tx: Tx, claims: Claims): Promise<boo
   return true
 }
 
-// ── later checks ──
-
-/**
- * GONE: the token was revoked, or the user was disabled or unlinked from the provider. CHANGED: the permissions of the
- * person differ from those at log-in.
- */
+/** GONE: the token was revoked, or the user disabled or unlinked. CHANGED: other permissions than at log-in. */
 export type Standing = 'WELCOME' | 'CHANGED' | 'GONE'
 
 interface StandingRow extends Person {
@@ -135,7 +123,6 @@ interface StandingRow extends Person {
   readonly gone: boolean
 }
 
-/** The present standing of viewers who logged in earlier, in order. */
 export async function readStandings(sql: Sql, viewers: readonly Viewer[]): Promise<Standing[]> {
   const rows = await sql.query<StandingRow>(standingSql, [
     JSON.stringify(

@@ -19,14 +19,13 @@ export interface Team {
 }
 
 export interface Memberships {
-  /** Sorted by name. */
   readonly teams: readonly Team[]
   readonly defaultTeam: Team | null
 }
 
 export const noMemberships: Memberships = { teams: [], defaultTeam: null }
 
-/** Teams of these users, in one statement; a user without a team is missing in the result (`noMemberships`). */
+/** A user without a team is missing in the result (`noMemberships`). */
 export async function readMemberships(sql: Sql, userIds: readonly string[]): Promise<ReadonlyMap<string, Memberships>> {
   const rows = await sql.query<Team & { userId: string; isDefault: boolean }>(
     `SELECT m.user_id AS "userId", t.id, t.name, t.account, ${rootSql('t.account')} AS root, coalesce(u.default_team_id = t.id, false) AS "isDefault"
@@ -43,7 +42,7 @@ export async function readMemberships(sql: Sql, userIds: readonly string[]): Pro
 const rootSql = (account: string) => `(SELECT o.account FROM team o
   WHERE ${account} = o.account OR starts_with(${account}, o.account || '.') ORDER BY length(o.account) LIMIT 1)`
 
-/** Accounts of teams above these accounts, for an ADMIN, who may charge them without being a member. */
+/** Accounts of teams above these accounts, which an ADMIN may charge without being a member. */
 export async function readRoots(sql: Sql, accounts: readonly string[]): Promise<string[]> {
   if (accounts.length === 0) return []
   const rows = await sql.query<{ root: string }>(
@@ -60,9 +59,7 @@ const toMemberships = (rows: readonly (Team & { isDefault: boolean })[]): Member
   return { teams, defaultTeam: teams[rows.findIndex(({ isDefault }) => isDefault)] ?? null }
 }
 
-/**
- * The requested team, else the default team. Throws InvalidInput for a team of which the user is not a member.
- */
+/** Throws InvalidInput for a team of which the user is not a member. */
 export function resolveTeam(asked: string | null | undefined, { teams, defaultTeam }: Memberships): Team | null {
   if (asked == null) return defaultTeam
   const team = teams.find(({ name }) => name === asked)
@@ -74,7 +71,6 @@ interface AccountRequest {
   asked: string | null | undefined
   viewer: Pick<Viewer, 'userName' | 'level'>
   memberships: Memberships
-  /** The result of resolveTeam. */
   team: Team | null
 }
 
@@ -95,13 +91,10 @@ export async function readOwnAccounts(sql: Sql, { userId, userName }: Viewer): P
   return [ownAccount(userName), ...teams.map(({ account }) => account)]
 }
 
-// ── changing teams and members ──
-
 export const teamsOfUserMax = 50
-/** Users that one change of a team may add or remove. */
 export const memberChangesMax = 1_000
 
-/** Has the form of an account, because it becomes one; `users` is the account of people without a team. */
+/** The name becomes an account; `users` is the account of people without a team. */
 export const teamName = z
   .string()
   .max(63, 'must have at most 63 characters')
@@ -129,10 +122,7 @@ export async function createTeam(domain: Domain, viewer: Viewer, raw: unknown): 
   return { id }
 }
 
-/**
- * A new name is a new account: earlier jobs stay charged to the old one. Members may charge the account and everything
- * below it, so only an ADMIN adds members or changes the name.
- */
+/** A new name is a new account. Members may charge the account, so only an ADMIN adds members or changes the name. */
 export async function updateTeam(domain: Domain, viewer: Viewer, raw: unknown): Promise<{ id: string }> {
   demand(viewer, 'user.write')
   const { id, name, addMembers, removeMembers } = parseInput(change, raw)
@@ -204,7 +194,7 @@ interface TeamChoice {
   defaultTeam?: string | null | undefined
 }
 
-/** Stores the teams of a user. Throws InvalidInput for an unknown team. */
+/** Throws InvalidInput for an unknown team. */
 export async function setTeams(tx: Tx, userId: string, { teams, defaultTeam }: TeamChoice): Promise<void> {
   if (teams && teams.length > teamsOfUserMax)
     throw new InvalidInput([{ path: ['teams'], message: `Must be at most ${teamsOfUserMax}` }])

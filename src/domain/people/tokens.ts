@@ -14,10 +14,8 @@ import { newId } from '../ids.ts'
 import { parseInput } from '../parse.ts'
 
 /**
- * Tokens: `berth_`, 10 characters that identify the row, and 256 random bits. A token is shown once, stored as SHA-256
- * (a slow hash is for weak secrets, and these are random), and compared in constant time.
- *
- * A secret of another form (auth.bootstrapToken) is found by the beginning of its hash, so its text is never stored.
+ * Tokens: `berth_`, 10 characters that identify the row, and 256 random bits, stored as SHA-256 (a slow hash is for weak
+ * secrets). A secret of another form (auth.bootstrapToken) is found by the beginning of its hash, so its text is never stored.
  */
 
 const secretForm = /^berth_[0-9a-z]{10}[\w-]{43}$/
@@ -29,8 +27,6 @@ const computePrefix = (secret: string): string =>
 
 const newSecret = (): string =>
   `berth_${[...randomBytes(10)].map((byte) => idAlphabet[byte % idAlphabet.length]).join('')}${randomBytes(32).toString('base64url')}`
-
-// ── creating and revoking ──
 
 const creation = z.strictObject({
   name: z.string().regex(/^\P{Cc}{1,255}$/u, 'must have 1 … 255 characters, none of them a control character'),
@@ -63,10 +59,7 @@ export async function createToken(
   return { tokenId, secret }
 }
 
-/**
- * A token does not outlive the credentials of its creator; otherwise a session stolen for a minute would become
- * permanent.
- */
+/** A token does not outlive the credentials of its creator; otherwise a stolen session would become permanent. */
 function decideExpiry({ expiresAtMs }: Viewer, asked: Date | null): Date | null {
   if (expiresAtMs === null) return asked
   const latest = new Date(expiresAtMs)
@@ -128,11 +121,7 @@ function demandRevocation(viewer: Viewer, owner: Person): void {
   if (!own) demandAllPermissions(viewer, owner)
 }
 
-/**
- * Creates the ADMIN token of the user `admin` whose secret is in the configuration, and the user if it is missing. The
- * token of an earlier secret is revoked. A new secret is the operator's way back in, so `admin` is enabled and ADMIN
- * again.
- */
+/** A new secret is the operator's way back in, so `admin` is enabled and ADMIN again. Revokes the earlier secret. */
 export async function applyBootstrapToken({ db, time }: Pick<Domain, 'db' | 'time'>, secret: string): Promise<void> {
   const prefix = computePrefix(secret)
   await db.serializable(async (tx) => {
@@ -149,9 +138,6 @@ export async function applyBootstrapToken({ db, time }: Pick<Domain, 'db' | 'tim
   })
 }
 
-// ── checking ──
-
-/** The user and rights behind a token. */
 interface CheckedToken {
   readonly person: Person
   readonly prefix: string
@@ -168,10 +154,7 @@ interface TokenRow extends Omit<CheckedToken, 'person'>, Person {
 
 const checksMax = 256
 
-/**
- * Reads tokens from the database every time, so that a revoked one fails everywhere at once. Tokens that arrive during a
- * read share the next one. null: unknown, revoked, or the user is disabled.
- */
+/** Reads tokens every time, so a revoked one fails at once. null: unknown, revoked, or the user is disabled. */
 export const createTokenCheck = ({ db }: Domain): ((secret: string) => Promise<CheckedToken | null>) =>
   createBatcher<string, CheckedToken | null>({
     max: checksMax,

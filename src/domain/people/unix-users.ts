@@ -4,17 +4,14 @@ import { InvalidInput, type Violation } from '../errors.ts'
 import { findTraits } from '../executors.ts'
 
 /**
- * The account of the machine that the processes of a job run as (`User.unixUser`). A server that runs as root switches
- * to it. A job of a user without an account would run as root, and could read the memory of the server and the password
- * of its database. So it is refused, unless the pool has `jobsAsRoot`. An account that owns files of the server is never
- * used for a job.
- *
- * The executor checks this again when the run starts.
+ * The account that the processes of a job run as (`User.unixUser`). Without it a job would run as root under a server that
+ * does, and could read the memory of the server and the password of its database. So it is refused, unless the pool has
+ * `jobsAsRoot`. The executor checks this again when the run starts.
  */
 
 export type UnixUsers = ReadonlyMap<string, string>
 
-/** The accounts of these users; a user without one is missing in the result. */
+/** A user without an account is missing in the result. */
 export async function readUnixUsers(sql: Sql, userIds: readonly string[]): Promise<UnixUsers> {
   const rows = await sql.query<{ id: string; unixUser: string }>(
     `SELECT u.id, u.unix_user AS "unixUser"
@@ -26,12 +23,10 @@ export async function readUnixUsers(sql: Sql, userIds: readonly string[]): Promi
   return new Map(rows.map(({ id, unixUser }) => [id, unixUser]))
 }
 
-/** Rules of a pool for the accounts that its jobs run as. */
 interface PoolAccounts {
   pool: string
   /** A job of a user without `unixUser` would run as root, and the pool does not allow that. */
   unixUserRequired: boolean
-  /** Accounts that its jobs never run as. */
   reservedUnixUsers: readonly string[]
 }
 
@@ -43,7 +38,6 @@ interface Asking {
   unixUser: string | null
 }
 
-/** Reasons why a job of this user cannot run in the pool, with the remedy. */
 export function unixUserViolations({ destination, executor, userName, unixUser }: Asking): Violation[] {
   if (!findTraits(executor).takesUnixUser) return []
   const refuse = (message: string): Violation[] => [{ path: ['spec', 'executor'], message }]

@@ -23,9 +23,8 @@ import { revokeTokens } from './tokens.ts'
 import { demandUnixUser } from './unix-users.ts'
 
 /**
- * Users. A user is disabled, never removed, because jobs and the audit log refer to users. Names are unique in any case.
- *
- * A change takes the submission lock: after a user is disabled, no submission of that user is accepted.
+ * Users are disabled, never removed, because jobs and the audit log refer to them. A change takes the submission lock: no
+ * submission of a disabled user is accepted.
  */
 const optionalText = z.string().min(1, 'must not be empty').max(255, 'must have at most 255 characters').nullish()
 const permissions = z.array(z.string().refine(isPermission, 'is not a known permission')).optional()
@@ -61,14 +60,12 @@ const change = z.strictObject({
   ...fields,
 })
 
-/** Identifies a person at an OpenID provider. */
 export interface Identity {
   readonly issuer: string
   /** `sub`: the issuer never gives it to another person. */
   readonly subject: string
 }
 
-/** The unique constraint of identities. */
 const identityKey = 'user_oidc_issuer_oidc_subject_key'
 
 /** Two writers stored the same identity; a retry of the second finds the row. */
@@ -153,7 +150,6 @@ interface Known extends Person {
   readonly disabled: boolean
 }
 
-/** The disabled users among these. */
 export async function readDisabledUsers(sql: Sql, userIds: readonly string[]): Promise<ReadonlySet<string>> {
   const rows = await sql.query<{ id: string }>(
     `SELECT u.id FROM jsonb_array_elements_text($1::text::jsonb) AS wanted(id) JOIN "user" u ON u.id = wanted.id
@@ -170,7 +166,7 @@ async function readPerson({ prisma }: Tx, id: string): Promise<Known> {
   return person
 }
 
-/** Administrators cannot disable themselves, because they could lock out all users. */
+/** An administrator could lock out all users. */
 function demandOther(viewer: Viewer, id: string, disabled: boolean | undefined): void {
   if (disabled && id === viewer.userId)
     throw new InvalidInput([

@@ -11,11 +11,9 @@ import { type InLine, readLine } from './line.ts'
 import { explainWaiting, type WaitingFacts } from './why-waiting.ts'
 
 /**
- * Estimates when a waiting job may start. p50 and p90 come from the forecast of the leader (forecasts.ts); the bounds
- * do not depend on it. Earliest: its gates are open, and enough runs have ended, by their maximum run times, for it
- * to fit on the nodes that reservations allow. Latest: all present runs have ended, and all jobs ahead have run one
- * after the other; null if the run time of one is unknown, or the job is too far back. Neither is a promise: jobs
- * that end sooner or join ahead move the start.
+ * Estimates when a waiting job may start. p50 and p90 come from the forecast of the leader. Earliest: its gates are open, and
+ * enough runs have reached their maximum run times for it to fit. Latest: all runs have ended, and all jobs ahead have run
+ * one after the other; null: a run time is unknown, or the job is too far back. Jobs that end sooner or join ahead move both.
  */
 
 export interface Estimate extends Bounds {
@@ -35,11 +33,9 @@ interface PoolNow extends NodesNow {
   front: readonly InLine[]
 }
 
-/** Maximum runs that are considered. */
 const endingsMax = 1_000
-/** Maximum jobs in line that are considered. */
 const frontMax = 1_000
-/** Maximum capacity reservations that are considered: those that end first. */
+/** Those that end first. */
 const reservedMax = 100
 
 /** null: the start has no known time. */
@@ -80,7 +76,6 @@ export async function estimateStarts(
   )
 }
 
-/** The same for a job that is not stored and would wait. */
 export async function estimateUnstored(
   { db: { sql } }: Domain,
   {
@@ -98,7 +93,6 @@ export async function estimateUnstored(
   return estimate(row.now, fitsFrom && boundsOf(row.now, { fitsFrom, pool, before }), undefined)
 }
 
-/** Gates that open at no known time. */
 const timeless: ReadonlySet<string> = new Set([
   'APPROVAL_PENDING',
   'DEPENDENCY',
@@ -140,7 +134,7 @@ function boundsOf(now: Date, { fitsFrom, pool, before }: Facts): Bounds {
       }
 }
 
-/** The forecast lies within the bounds: jobs that end before their maximum run times move the earliest start. */
+/** Jobs that end before their maximum run times move the earliest start. */
 function estimate(now: Date, bounds: Bounds | null, forecast: ForecastStart | undefined): Estimate | null {
   if (!forecast) return bounds && { p50: null, p90: null, ...bounds }
   const p50 = latestOf([now, forecast.p50])
@@ -152,7 +146,7 @@ function estimate(now: Date, bounds: Bounds | null, forecast: ForecastStart | un
 
 const latestOf = (times: readonly Date[]) => new Date(Math.max(...times.map((time) => time.getTime())))
 
-/** When all jobs before it have ended, one after the other; null: unknown. */
+/** null: unknown. */
 function allBefore(before: number, { endings, front }: PoolNow, now: Date): Date | null {
   const ahead = front.slice(0, Math.max(0, before))
   if (before < 0 || endings.length >= endingsMax || ahead.some(({ runSeconds }) => runSeconds === null)) return null

@@ -1,10 +1,9 @@
 import type { Sql } from '../../platform/tx.ts'
 
-/** The numbers that order a job of a pool with the policy FAIR_SHARE. */
 export interface FairShare {
   /** The account whose share the job uses. */
   account: string
-  /** Jobs are ordered by this number of the account, by the last count of the leader. */
+  /** By the last count of the leader; jobs are ordered by it. */
   share: number
   weight: number
   bid: number

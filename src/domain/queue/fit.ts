@@ -28,10 +28,7 @@ import { mergeSettings, type StoredSettings } from '../scheduling.ts'
 import { inWords, type Shape } from '../shape.ts'
 import { holdingSql } from '../state.ts'
 
-/**
- * Computes whether a job could start now if it were the next: machines, limits, capacity reservations and the part of
- * non-preemptable jobs permit it. Its position in line and holds for other jobs do not count.
- */
+/** Whether a job could start now if it were next. Its position in line and holds for other jobs do not count. */
 export interface Fit {
   freeNow: boolean
   /** The job could start on empty machines. */
@@ -41,14 +38,12 @@ export interface Fit {
   never: Reason | null
 }
 
-/** The fields of a job that decide its fit. */
 export interface FitSubject extends Counted, Pick<Lane, 'pool' | 'interactive' | 'preemptable' | 'runSeconds'> {
   shape: Shape
-  /** The job is restricted to the nodes of this capacity reservation. */
+  /** Restricts the job to the nodes of a capacity reservation. */
   reservationId: string | null
 }
 
-/** The needs of a QUEUED or BLOCKED job. */
 export interface WaitingShape extends FitSubject {
   jobId: string
   laneId: string
@@ -67,7 +62,7 @@ export const readWaitingShapes = (sql: Sql, jobIds: readonly string[]): Promise<
     'waiting_shapes',
   )
 
-/** The fit of every QUEUED or BLOCKED job among these. Jobs of a lane are alike: each lane is tried once. */
+/** For QUEUED and BLOCKED jobs. Each lane is tried once. */
 export async function computeFits(domain: Domain, jobIds: readonly string[]): Promise<ReadonlyMap<string, Fit>> {
   const rows = await readWaitingShapes(domain.db.sql, jobIds)
   const names = [...new Set(rows.map(({ pool }) => pool))]
@@ -84,14 +79,11 @@ export async function computeFits(domain: Domain, jobIds: readonly string[]): Pr
   )
 }
 
-/** The fit of a job that is not stored. */
 export const computeFit = async (domain: Domain, job: FitSubject): Promise<Fit> =>
   fitIn(await readPool(domain, job.pool), job)
 
-/** The fit of a job that was just placed, or has started since the question. */
+/** For a job that was just placed, or has started meanwhile. */
 export const isThere: Fit = { freeNow: true, couldEverFit: true, missing: [], never: null }
-
-// ── judging ──
 
 interface PoolNow {
   nodes: readonly FreeNode[]
@@ -135,12 +127,11 @@ function neverFits(pool: PoolNow, job: FitSubject, own: readonly FreeNode[]): Re
 
 interface Parted {
   nodes: readonly FreeNode[]
-  /** The nodes that the job may use. */
   own: readonly FreeNode[]
   part: number
 }
 
-/** Why a job is larger than all that non-preemptable jobs may hold together; null: it is not, or it is not such a job. */
+/** A non-preemptable job that is larger than the part for all of them; null: it is not. */
 export function aloneOverPart(
   { shape, interactive, preemptable }: Pick<FitSubject, 'shape' | 'interactive' | 'preemptable'>,
   { nodes, own, part }: Parted,
@@ -181,8 +172,6 @@ function permittedModels(ceilings: Ceilings, job: FitSubject, nodes: readonly Fr
     over: modelLimitReached(ceilings, job, names)?.limit ?? null,
   }
 }
-
-// ── reading ──
 
 interface PoolRow {
   policy: Policy

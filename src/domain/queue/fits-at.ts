@@ -3,10 +3,8 @@ import { closedNodes, type Window, windowState } from '../machines/reservation-w
 import type { Shape } from '../shape.ts'
 
 /**
- * When a waiting job would fit if no other job took the freed resources: by the known ends of the runs, on the nodes
- * that capacity reservations allow. The same rule as scheduler/plan/reservations.ts, over time: a job of a
- * reservation has its nodes within the window; any other job has a reserved node before the window, if it ends in
- * time, and after it.
+ * When a waiting job would fit if no other job took the freed resources, by the known ends of runs and by capacity
+ * reservations: the rule of scheduler/plan/reservations.ts over time.
  */
 
 export interface FitQuery {
@@ -24,7 +22,6 @@ export interface ExpectedEnd {
 
 export interface Reserved extends Window {
   id: string
-  /** Names. */
   nodes: readonly string[]
 }
 
@@ -53,7 +50,7 @@ export function fitsAt(query: FitQuery, { nodes, endings, reserved }: NodesNow, 
   return null
 }
 
-/** When nodes open or close for the job; in between they do not change. */
+/** Times at which nodes open or close for the job. */
 function stretches({ reservationId, runSeconds }: FitQuery, reserved: readonly Reserved[], fromMs: number): number[] {
   const cuts = reserved.flatMap(({ id, startsMs, endsMs }) => {
     if (reservationId !== null) return id === reservationId ? [startsMs, endsMs] : []

@@ -1,9 +1,6 @@
 import type { Sql } from '../../platform/tx.ts'
 
-/**
- * When waiting jobs are expected to start. The leader of a pool computes it every few seconds for the first jobs in line
- * (scheduler/forecaster.ts) and stores it in one row, which all servers read.
- */
+/** The leader computes forecasts every few seconds for the first jobs in line (scheduler/forecaster.ts). */
 export interface ForecastStart {
   p50: Date
   /** null: later than the forecast looks. */
@@ -11,10 +8,9 @@ export interface ForecastStart {
   basis: string
 }
 
-/** A forecast that is older is not shown: the leader is gone, or no job waits. */
+/** An older forecast is not shown: the leader is gone, or no job waits. */
 export const forecastSecondsMax = 60
 
-/** Jobs without a forecast are missing. */
 export async function readForecasts(
   sql: Sql,
   pools: readonly string[],

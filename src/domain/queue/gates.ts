@@ -4,7 +4,7 @@ import { windowState } from '../machines/reservation-window.ts'
 import { makeReason, type Reason } from '../reason.ts'
 import type { JobSpec } from '../spec.ts'
 
-/** Conditions that must be open before a job may start: an approval, times, other jobs. */
+/** A condition that must be open before a job may start. */
 export interface Gate {
   code: 'APPROVAL' | 'NOT_BEFORE' | 'DEPENDENCY' | 'RESERVATION_WINDOW' | 'RESTART_BACKOFF'
   open: boolean
@@ -12,7 +12,6 @@ export interface Gate {
   opensAt: Date | null
 }
 
-/** The facts that decide on gates; times are the database's. */
 export interface GateFacts {
   now: Date
   /** null: no approval was needed. */
@@ -20,7 +19,6 @@ export interface GateFacts {
   notBefore: Date | null
   eligibleAt: Date
   depends: boolean
-  /** The first dependency that is not satisfied. */
   openDependency: string | null
   reservation: NamedWindow | null
   /** Why its last run ended, and the job waits again; null: it has had no run. */
@@ -30,7 +28,6 @@ export interface GateFacts {
 /** Only the id is set if the reservation was deleted. */
 interface NamedWindow {
   id: string
-  /** Text of JSON. */
   startsAt: string | null
   endsAt: string | null
   name: string | null
@@ -66,7 +63,6 @@ function windowGate({ id, name, startsAt, endsAt }: NamedWindow, now: Date): Gat
   return { ...gate, open: state === 'OPEN', detail: `Reservation ${name}`, opensAt: starts }
 }
 
-/** A closed gate as a reason. */
 function gateReason({ code, detail, opensAt }: Gate): Reason {
   if (code === 'DEPENDENCY') return makeReason(code, `Waiting for ${detail} to finish`, detail)
   if (code === 'RESTART_BACKOFF' && detail && opensAt)
@@ -87,7 +83,6 @@ export async function gatesOfSpec(sql: Sql, spec: JobSpec): Promise<{ gates: Gat
   return { gates: listGates({ ...row, notBefore, eligibleAt: row.now }), now: row.now }
 }
 
-/** The first gate that would be closed. */
 export const findClosedGate = async (sql: Sql, spec: JobSpec): Promise<Reason | null> =>
   closedReasons((await gatesOfSpec(sql, spec)).gates)[0] ?? null
 

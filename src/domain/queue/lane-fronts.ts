@@ -1,8 +1,7 @@
 /**
- * Reads the first entries of many lanes in the order of the line, through the index of each lane. It reads the first
- * entry of every lane and orders the lanes by it. The wanted entries are in the first `limit` lanes: lane n of this
- * order has at most `limit` + 1 − n of them, and none behind the first entry of the last of these lanes. It is one
- * statement; this file makes its text.
+ * SQL for the first entries of many lanes in the order of the line, by the index of each lane. Lanes are ordered by their
+ * first entry. The wanted entries are in the first `limit` lanes: lane n has at most `limit` + 1 − n of them, and none
+ * behind the first entry of the last of these lanes.
  */
 
 export interface Fronts {
@@ -10,14 +9,10 @@ export interface Fronts {
   lanes: string
   /** Which entries of the lane `w` are wanted: a condition on rows of queue_entry that fits the index of the lane. */
   entries: string
-  /** Parameter: how many entries in all. */
   limit: string
 }
 
-/**
- * Rows of InLine. `open` is compared with a value that PostgreSQL does not know when it plans, so that it uses this
- * index.
- */
+/** Rows of InLine. PostgreSQL does not know `w.open` when it plans, so it uses the index of the lane. */
 export function frontsSql({ lanes, entries, limit }: Fronts): string {
   const first = (many: string, until = '') => `SELECT q.bid, q.sequence FROM queue_entry q
     WHERE q.lane_id = w.lane_id AND q.open = w.open AND ${entries} ${until} ORDER BY (-q.bid), q.sequence LIMIT ${many}`
@@ -45,13 +40,10 @@ FROM page p JOIN lane l ON l.id = p.lane_id CROSS JOIN LATERAL (SELECT job_id FR
 ORDER BY p.lead, -p.bid, p.sequence`
 }
 
-/**
- * A condition for Fronts: entries after a key, or all entries of lanes with a greater lead, as one comparison of rows.
- */
+/** Entries after a key, or all entries of lanes with a greater lead, as one comparison of rows. */
 export const afterKey = (lead: string, minusBid: string, sequence: string): string =>
   `(-q.bid, q.sequence) > (CASE WHEN w.lead > ${lead}::bigint THEN ${beforeEveryBid} ELSE ${minusBid}::int END, ${sequence}::bigint)`
 
-/** Greater than every lead. */
 const beyond = '9223372036854775807'
 
 const beforeEveryBid = '(-2147483648)::int'

@@ -5,11 +5,9 @@ import { afterKey, frontsSql, gatesSql } from './lane-fronts.ts'
 import { chunkSize, readTally, type TallyChunk, totalsSql } from './tally.ts'
 
 /**
- * The line of a pool in order, from any entry in it. The key is (lead, -bid, sequence), smallest first. Over the
- * aliases `q` (queue_entry), `l` (lane), `p` (pool), `pl` (pool_limits) and `v` (account_view), joined by `lineJoins`.
- *
- * A long line is never sorted: under PRIORITY the tally says which chunks can hold the next entries, under FAIR_SHARE
- * the shares say which accounts, and only those are read. position.ts counts the same order.
+ * The line of a pool in order, from any entry on. The key is (lead, -bid, sequence), smallest first. A long line is never
+ * sorted: the tally (PRIORITY) or the shares (FAIR_SHARE) say which entries can be next, and only those are read.
+ * position.ts counts the same order.
  */
 
 export const lineJoins = `JOIN lane l ON l.id = q.lane_id JOIN pool p ON p.name = q.pool
@@ -35,7 +33,7 @@ export interface InLine {
 }
 
 export interface Stretch {
-  /** Entries after this key; null: from the beginning. */
+  /** null: from the beginning. */
   after: LineKey | null
   limit: number
 }
@@ -86,15 +84,12 @@ async function read(sql: Sql, entries: string, { pool, key, limit, more }: Readi
   return sql.query<InLine>(lineSql(entries), [pool, ...key, limit, ...more])
 }
 
-/** `entries`: a source of rows of queue_entry. */
 const lineSql = (entries: string) => `
 SELECT * FROM (
   SELECT q.job_id AS "jobId", ${leadSql} AS lead, -q.bid AS "minusBid", q.sequence, l.run_seconds AS "runSeconds"
   FROM (${entries}) q ${lineJoins}
 ) each WHERE (lead, "minusBid", sequence) > ($2::bigint, $3::int, $4::bigint)
 ORDER BY lead, "minusBid", sequence LIMIT $5::int`
-
-// ── PRIORITY ──
 
 async function readChunks(sql: Sql, reading: Reading, moment: Moment): Promise<InLine[]> {
   const { pool, key, limit } = reading
@@ -110,17 +105,13 @@ async function readChunks(sql: Sql, reading: Reading, moment: Moment): Promise<I
   return read(sql, chunksSql, { ...reading, more: [JSON.stringify(rows), chunkSize] })
 }
 
-/**
- * Chunk by chunk through the index, for every plan that PostgreSQL might prefer. The bid of such an entry is 0; the
- * index has it before the sequence.
- */
+/** Chunk by chunk through the index, which has the bid (0 for these entries) before the sequence. */
 const chunksSql = `SELECT e.* FROM jsonb_to_recordset($6::text::jsonb) AS c(band int, chunk bigint, open boolean)
   CROSS JOIN LATERAL (SELECT * FROM queue_entry WHERE pool = $1 AND band = c.band AND bid = 0 AND open = c.open
     AND sequence >= c.chunk * $7::bigint AND sequence < (c.chunk + 1) * $7::bigint OFFSET 0) e`
 
 interface Bounds {
   chunk: TallyChunk
-  /** Bounds of the keys of its entries. */
   best: LineKey
   worst: LineKey
 }
@@ -154,8 +145,6 @@ function nextOf(bounds: readonly Bounds[], key: LineKey, limit: number): Bounds[
   }
   return last === null ? left : left.filter(({ best }) => compare(best, last) <= 0)
 }
-
-// ── FAIR_SHARE ──
 
 const readShares = (sql: Sql, { pool, key, limit }: Reading): Promise<InLine[]> =>
   sql.query<InLine>(sharesSql, [pool, ...key, limit], 'line_of_shares')

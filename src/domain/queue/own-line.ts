@@ -5,10 +5,8 @@ import { beginning, type InLine, type LineMoment, readLineMoment, type Stretch, 
 import { chunkSize, readTally, type TallyChunk } from './tally.ts'
 
 /**
- * The line of a pool (line.ts) with the jobs of one person. They may be a million, so they are not sorted: only the
- * first entries of every lane are read (lane-fronts.ts), in the order of its index, which is the order of the line
- * except for ageing. Lanes that age are read one step of ageing after the other; the tally gives the range of sequences
- * that the entries of a step can have.
+ * The line of a pool with the jobs of one person, perhaps a million. Only the first entries of every lane are read
+ * (lane-fronts.ts). Lanes that age are read one step of ageing after the other; the tally bounds the sequences of a step.
  */
 
 export async function readUserLine(
@@ -35,7 +33,6 @@ export async function readUserLine(
   return found
 }
 
-/** The first jobs of a person in every pool in which some may wait. */
 export async function readOwnLines(sql: Sql, userId: string, limit: number): Promise<InLine[][]> {
   const pools = await sql.query<{ pool: string }>(poolsSql, [userId], 'own_pools')
   return Promise.all(pools.map(({ pool }) => readUserLine(sql, { pool, userId }, { after: null, limit })))
@@ -54,9 +51,6 @@ const wholeLanesSql = frontsSql({
   entries: afterKey('$4', '$5', '$6'),
 })
 
-// ── PRIORITY ──
-
-/** The properties of a person's lanes that decide their order. */
 interface Kind {
   band: number
   overridden: boolean
@@ -71,7 +65,7 @@ interface Step extends Kind {
   open: boolean
   since: string
   until: string
-  /** Range of their sequences: from `first` on, and before `before`. */
+  /** Range of their sequences; `before` is excluded. */
   first: number
   before: number
 }
@@ -93,7 +87,6 @@ function stepsOf(kind: Kind, chunks: readonly TallyChunk[], moment: LineMoment):
   return [...open, ...step(toLead(band), false, [-Infinity, Infinity])]
 }
 
-/** Bids count only among interactive jobs. */
 const stepsSql = frontsSql({
   limit: '$3',
   lanes: `SELECT w.id AS lane_id, s.* FROM jsonb_to_recordset($4::text::jsonb) AS s(band int, overridden boolean, lead int,

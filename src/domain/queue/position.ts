@@ -16,16 +16,11 @@ import { chunkSize, readTallies, readTally, type TallyChunk } from './tally.ts'
 /**
  * Positions in line: 1 is next. Every QUEUED job of the pool counts, also gated and limited ones.
  *
- * PRIORITY: interactive jobs by (-bid, sequence), then all others by (-priority raised by waiting, sequence). Exact,
- * but never counted one by one: for most chunks of sequences the tally (tally.ts) says how many jobs wait and since
- * when, so all or none of a chunk is ahead; only the few other chunks are counted by their rows.
+ * PRIORITY: interactive jobs by (-bid, sequence), then all others by (-priority raised by waiting, sequence). Exact: for most
+ * chunks the tally shows that all or none of the jobs are ahead, and the other chunks are counted by their rows.
+ * FAIR_SHARE: interactive jobs, then by (share of the account, -bid, sequence): share-positions.ts.
  *
- * FAIR_SHARE: interactive jobs, then by (share of the account, -bid, sequence), with the present shares:
- * share-positions.ts.
- *
- * A position is computed by a few statements, each with its own snapshot, milliseconds apart: a job that joins or
- * leaves between them may be counted or not. A common snapshot would need one connection, on which the statements wait
- * for each other.
+ * The statements have snapshots of their own, milliseconds apart: a job that joins or leaves meanwhile may count or not.
  */
 
 export interface Position {
@@ -66,7 +61,6 @@ export async function readPositions(sql: Sql, jobIds: readonly string[]): Promis
   )
 }
 
-/** The priority of each QUEUED job among these, raised by waiting. */
 export async function readPriorities(sql: Sql, jobIds: readonly string[]): Promise<ReadonlyMap<string, number>> {
   const asked = await readAsked(sql, jobIds)
   const moment = (job: Asked) => (job.policy === 'PRIORITY' ? job : { ...job, thresholdMs: 0 })
@@ -97,7 +91,7 @@ export async function positionIfAdded(
   return ((await countAhead(sql, { pool: lane.pool, jobs: [job], chunks })).get('') ?? 0) + 1
 }
 
-/** The line of one pool. `chunks`: its tally, if it orders by priority. */
+/** `chunks`: the tally, if the pool orders by priority. */
 interface OfPool {
   pool: string
   jobs: readonly Asked[]
@@ -123,10 +117,8 @@ async function countShares(sql: Sql, { pool, jobs }: OfPool): Promise<Ahead> {
   return new Map([...bidders.map(({ job, count }) => [job, count] as const), ...batch])
 }
 
-/** How many jobs come before each. */
 type Ahead = Map<string, number>
 
-/** More jobs that come before a job. */
 interface Count {
   job: string
   count: number
@@ -139,9 +131,7 @@ SELECT q.job_id AS "jobId", q.pool, p.policy::text AS policy, q.band, l.priority
 FROM queue_entry q JOIN lane l ON l.id = q.lane_id JOIN pool p ON p.name = q.pool
 LEFT JOIN pool_limits pl ON pl.pool = q.pool WHERE q.job_id = ANY($1::text[])`
 
-// ── PRIORITY ──
-
-/** A chunk whose rows must be read for a job. Times are text: JSON has no infinity. */
+/** A chunk whose rows must be read. Times are text: JSON has no infinity. */
 interface Doubt {
   job: Asked
   band: number
@@ -177,7 +167,7 @@ async function countPriorities(sql: Sql, { pool, jobs, chunks }: OfPool): Promis
   return ahead
 }
 
-/** A chunk for every job of one priority: how many of its entries are ahead of a job behind it, in it and before it. */
+/** How much of a chunk is ahead of a job behind it, in it and before it. */
 interface Judged {
   chunk: TallyChunk
   cut: Cutoffs
@@ -236,9 +226,7 @@ const doubtOf = (job: Asked, { band, chunk, open }: TallyChunk, { wholeMs, tiedM
 const wholeSql = `(d.whole = 'infinity' OR (q.open AND q.eligible_at <= d.whole))`
 const tiedSql = `(d.tied = 'infinity' OR (q.open AND q.eligible_at <= d.tied))`
 
-/**
- * Jobs of one priority read the same rows, which are read once: a row counts for all jobs from the index `first` on.
- */
+/** Reads the rows of jobs of one priority once: a row counts for all jobs from the index `first` on. */
 async function countRows(sql: Sql, pool: string, doubts: readonly Doubt[]): Promise<Count[]> {
   if (doubts.length === 0) return []
   const alike = [...Map.groupBy(doubts, ({ job: _, ...rows }) => Object.values(rows).join()).values()].map((each) =>
@@ -256,7 +244,7 @@ async function countRows(sql: Sql, pool: string, doubts: readonly Doubt[]): Prom
   )
 }
 
-/** The bid of such an entry is 0; PostgreSQL needs it to find the sequences in the index, which has the bid before them. */
+/** The index has the bid, 0 for these entries, before the sequence. */
 const doubtsSql = `
 SELECT d.id, c.first, c.count FROM jsonb_to_recordset($2::text::jsonb) AS d(
   id int, band int, chunk bigint, open boolean, whole timestamptz, tied timestamptz, places bigint[])
@@ -266,9 +254,7 @@ CROSS JOIN LATERAL (
     AND q.open = d.open AND (${wholeSql} OR (${tiedSql} AND q.sequence < d.places[cardinality(d.places)])) GROUP BY 1
 ) c`
 
-/**
- * Corrects for entries with a priority that a person set, which were counted as if waiting raised it; there are few.
- */
+/** Corrects for entries with a priority that a person set, which were counted as if waiting raised it. */
 async function correctOverridden(sql: Sql, pool: string, jobs: readonly Asked[]): Promise<Count[]> {
   const asked = jobs.filter(({ band }) => band !== interactiveBand)
   const doubts = asked.flatMap((job) =>
@@ -290,7 +276,6 @@ FROM jsonb_to_recordset($2::text::jsonb) AS d(
 JOIN lane l ON l.pool = $1 AND l.overridden AND NOT l.interactive AND l.priority = d.band
 JOIN queue_entry q ON q.lane_id = l.id GROUP BY d.job`
 
-/** Only interactive jobs are ahead of interactive jobs. */
 async function countBidders(sql: Sql, pool: string, jobs: readonly Asked[]): Promise<Count[]> {
   if (jobs.length === 0) return []
   return sql.query<Count>(biddersSql, [pool, JSON.stringify(jobs), interactiveBand], 'queue_bidders')

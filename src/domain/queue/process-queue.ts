@@ -5,16 +5,11 @@ import type { Domain } from '../domain.ts'
 import { readLedPools } from '../leadership.ts'
 import { askLeader, askMsMax, passMsMax, pollMs } from './questions.ts'
 
-/**
- * One pass of every pool with a leader, even if the pool does not plan by itself; answered when all of it is committed.
- */
+/** One pass of every pool with a leader, answered when all of it is committed. */
 
-/** The result of a pass. */
 export interface Processed {
-  /** Jobs that were considered. */
   considered: number
   started: number
-  /** Runs that were preempted. */
   preempted: number
 }
 
@@ -39,7 +34,7 @@ export async function processQueue(domain: Domain, viewer: Viewer): Promise<Proc
   }
 }
 
-/** Pools with a leader. The caller waits during a take-over, as for any answer. */
+/** Waits for a leader during a take-over. */
 async function led({ db, clock }: Domain): Promise<string[]> {
   for (let waitedMs = 0; waitedMs < askMsMax; waitedMs += pollMs) {
     const pools = await readLedPools(db.sql)

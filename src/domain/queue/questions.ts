@@ -6,11 +6,10 @@ import { newId } from '../ids.ts'
 import { isLedSql, readLedPools } from '../leadership.ts'
 
 /**
- * Questions to the leader of a pool, through the database. The asking server stores a row and wakes the leader; the
- * leader writes the answer into the row, under its epoch, after its next pass; the asking server takes the answer and
- * deletes the row. No question is answered after its deadline: the answer and its effects are one transaction that
- * locks the row first, and the asking server deletes the row before it gives up. So UNAVAILABLE means that nothing was
- * done.
+ * Questions to the leader of a pool, through the database. The leader writes the answer into the row of the question, under
+ * its epoch, after its next pass; the asking server takes the answer and deletes the row. The answer and its effects are one
+ * transaction that locks the row first, and the asking server deletes the row before it gives up, so UNAVAILABLE means that
+ * nothing was done.
  */
 
 /** PASS: decide everything that can be decided now, and report it. */
@@ -23,7 +22,7 @@ export interface OpenQuestion {
 }
 
 export const askMsMax = 5_000
-/** A pass over thousands of jobs takes longer than other questions; a client waits 30 s for an answer. */
+/** A client waits 30 s for an answer. */
 export const passMsMax = 25_000
 export const pollMs = 250
 /** Age at which rows of a dead server are removed. */
@@ -34,10 +33,7 @@ interface Asked extends Omit<OpenQuestion, 'id'> {
   waitMsMax?: number
 }
 
-/**
- * Returns the answer of the leader. Throws Unavailable after `askMsMax` if the pool has no leader, else after
- * `waitMsMax`.
- */
+/** Throws Unavailable after `askMsMax` if the pool has no leader, else after `waitMsMax`. */
 export async function askLeader(
   domain: Domain,
   pool: string,
@@ -67,7 +63,7 @@ export async function askLeader(
   }
 }
 
-/** A leader that goes on renewing its lease is in a long pass. */
+/** A leader with a lease is in a long pass. */
 async function silenceOf({ db }: Domain, pool: string, waitMsMax: number): Promise<string> {
   return (await readLedPools(db.sql)).includes(pool)
     ? `The scheduler of pool ${pool} is busy and did not answer within ${waitMsMax / 1_000} s`
@@ -83,7 +79,6 @@ WITH taken AS (
 SELECT answer, true AS over FROM taken
 UNION ALL SELECT NULL, false FROM question WHERE id = $1 AND NOT EXISTS (SELECT FROM taken)`
 
-/** The open questions to the leader of the pool, in order. */
 export async function openQuestions({ db }: Domain, pool: string): Promise<OpenQuestion[]> {
   return db.sql.query<OpenQuestion>(
     `SELECT id, kind::text AS kind, payload FROM question
@@ -110,7 +105,7 @@ export async function answerQuestion(sql: Sql, id: string, answer: unknown): Pro
   ])
 }
 
-/** Removes questions of dead servers; returns how many. */
+/** Removes questions of dead servers. */
 export const forgetQuestions = ({ db }: Domain): Promise<number> => removeInBatches(db.sql, forgetSql, [forgottenMs])
 
 const forgetSql = `

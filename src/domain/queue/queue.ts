@@ -6,10 +6,8 @@ import { type Limits, readLimits } from '../limits/limits.ts'
 import { holdingSql, holdingStates, type JobState } from '../state.ts'
 
 /**
- * The numbers of a pool's queue. The number of waiting jobs is the sum of the tally that the queue's triggers keep;
- * other alive jobs are found by partial indexes. So a snapshot costs the same for every length of the queue. Waiting
- * jobs per person are counted by rows in a short queue, and taken from the leader's last count of the lanes in a long
- * one.
+ * The numbers of a pool's queue, at the same cost for every length of it: waiting jobs from the tally, other alive jobs by
+ * partial indexes, and waiting jobs per person in a long queue from the leader's last count of the lanes.
  */
 
 export interface QueueNumbers {
@@ -19,11 +17,10 @@ export interface QueueNumbers {
   blocked: number
   avgWaitSeconds: number | null
   byState: { state: JobState; count: number }[]
-  /** Without job.view.all, only the viewer's own row. */
   byUser: { userId: string; count: number }[]
   limits: Limits
   at: Date
-  /** Changes whenever the leader changes what it shows of waiting jobs: a reason, a position, an account's share. */
+  /** Changes when the leader changes a reason, a position or a share. */
   view: number
   /** For a pool whose runs are processes of one machine. */
   local: LocalNumbers | null
@@ -41,14 +38,14 @@ export async function queueNumbers(domain: Domain, viewer: Viewer, pool: string 
   return filterNumbers(viewer, await poolNumbers(domain, pool, [viewer.userId]))
 }
 
-/** Maximum people in `byUser`: those with the most jobs. */
+/** Those with the most jobs. */
 const peopleMax = 1_000
-/** Maximum length of a queue that is counted row by row where the tally is not enough. */
+/** A longer queue is not counted row by row. */
 const shortMax = 20_000
-/** Number of last starts whose waits are averaged. */
+/** Last starts whose waits are averaged. */
 const startsMax = 500
 
-/** The numbers for every viewer, including the rows of `users` of any rank. Not to be shown without `filterNumbers`. */
+/** For every viewer: not to be shown without `filterNumbers`. `users` are included at any rank. */
 export async function poolNumbers(
   { db, singleUser }: Domain,
   pool: string | null,
@@ -66,7 +63,6 @@ export async function poolNumbers(
   return { ...row, limits, depth: count(['QUEUED']), running: count(holdingStates), blocked: count(['BLOCKED']) }
 }
 
-/** The part of the numbers that this viewer may see. */
 export function filterNumbers(viewer: Viewer, numbers: QueueNumbers): QueueNumbers {
   const byUser = viewer.permissions.has('job.view.all')
     ? numbers.byUser.slice(0, peopleMax)

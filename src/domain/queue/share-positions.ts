@@ -3,17 +3,15 @@ import { interactiveBand } from '../lanes.ts'
 import { chunkSize, totalsSql } from './tally.ts'
 
 /**
- * Positions of non-interactive jobs in the line of a pool with fair shares. Ahead of a job are the entries of accounts
- * with a smaller share, and of accounts with the same share the entries with a greater (-bid, sequence) before its own.
+ * Positions of batch jobs in a pool with fair shares: behind accounts with a smaller share, and within the same share by
+ * (-bid, sequence).
  *
- * A thousand accounts may have the same share, and one of them half a million entries: neither is counted one by one.
- * The totals have the number of entries of each account, so smaller shares are a sum. The tally of accounts has the
- * numbers of each sixteenth of the accounts (a part) by bid and chunk of sequences. So in every part either the few
- * accounts of that share are counted by their rows, or the part is summed and the few other accounts in it are counted
- * and subtracted, whichever is less; in the chunk of the job itself, rows are counted.
+ * Neither a thousand accounts of one share nor half a million entries of one account are counted one by one. Smaller shares
+ * are a sum of the totals. The tally of accounts has sixteen parts of accounts, by bid and chunk of sequences. In every part
+ * either the accounts of that share are counted by their rows, or the part is summed and the other accounts are subtracted,
+ * whichever is less; in the chunk of the job itself, rows are counted.
  *
- * Each row is read once for any number of jobs: a row counts for the jobs whose sequence is greater. `sequences` has
- * the sequences of the jobs in order; the row counts from the index `first` on, and up to `until` if that is not null.
+ * Each row is read once for all jobs: of the jobs in order (`sequences`) it counts from the index `first` on, up to `until`.
  */
 
 export interface AskedShare {
@@ -23,7 +21,6 @@ export interface AskedShare {
   sequence: number
 }
 
-/** How many jobs come before each. */
 export async function countAmongShares(
   sql: Sql,
   pool: string,
@@ -85,7 +82,6 @@ const ofSummedSql = `
   FROM asked g JOIN parts p ON p.share = g.share AND p.summed JOIN account_tally t ON t.pool = $1 AND t.part = p.part
   WHERE (-t.bid, t.chunk) < (-g.bid, g.last / $3::bigint) GROUP BY 1, 2`
 
-/** Band by band, in the order of the index. */
 const ownChunksSql = `
   SELECT g.id, g.share, q.lane_id, width_bucket(q.sequence, g.sequences) AS first, width_bucket(c.chunk, g.chunks) AS until
   FROM asked g CROSS JOIN LATERAL (SELECT DISTINCT unnest(g.chunks) AS chunk) c CROSS JOIN generate_series(0, 50) b(band)

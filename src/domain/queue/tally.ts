@@ -3,9 +3,8 @@ import type { Db } from '../../platform/db.ts'
 import { type Sql, wholeTableMsMax } from '../../platform/tx.ts'
 
 /**
- * How many entries the queue of a pool has, by chunks of sequence numbers. The triggers of the queue add a row for
- * every statement that changes entries, so no transaction waits for a counter; the number is the sum of the rows.
- * Folding keeps the rows few.
+ * The number of entries by chunks of sequence numbers. Triggers add a row for every statement that changes entries, so no
+ * transaction waits for a counter; the number is the sum of the rows. Folding keeps the rows few.
  */
 
 export interface TallyChunk {
@@ -26,7 +25,7 @@ export const chunkSize = 2_048
 export const readTally = (sql: Sql, pool: string): Promise<TallyChunk[]> =>
   readChunksOf(sql, { pools: 'pool = $1', name: 'queue_tally' }, pool)
 
-/** The tallies of the pools that order by priority and in which these jobs wait. */
+/** For the pools that order by priority. */
 export const readTallies = (sql: Sql, jobIds: readonly string[]): Promise<PoolChunk[]> =>
   readChunksOf(sql, { pools: poolsOfSql, name: 'queue_tallies' }, jobIds)
 
@@ -47,14 +46,12 @@ SELECT pool, band, chunk, open, sum(entries)::int AS entries,
   (extract(epoch FROM max(since_max)) * 1000)::bigint AS "sinceMaxMs"
 FROM queue_tally WHERE ${condition} GROUP BY pool, band, chunk, open HAVING sum(entries) <> 0`
 
-/** Rows that one statement folds, roughly. */
 const foldMax = 50_000
 const foldsMax = 20
 
 /**
- * Joins the rows of a chunk into one, and removes rows that cancel out. A fold takes all rows of a key or none: if a
- * part of them cancelled out, the bounds of an entry that still waits would be lost. So one process folds at a time;
- * another one skips its fold. The lock is taken before the statement that reads.
+ * Joins the rows of a chunk. A fold takes all rows of a key or none, because bounds of a waiting entry would be lost if only
+ * some rows cancelled out. So one process folds at a time, and takes the lock before the statement that reads.
  */
 export async function foldTally(db: Db, rowsMax = foldMax): Promise<void> {
   for (const text of [foldQueueSql, foldAccountsSql, foldTotalsSql])
@@ -70,7 +67,7 @@ async function foldSome(sql: Sql, text: string, rowsMax: number): Promise<number
   return row?.folded ?? 0
 }
 
-/** A single row is left alone. The keys with the most rows come first, up to the maximum. */
+/** The keys with the most rows come first, up to the maximum. */
 const foldSql = (table: string, key: string, more: readonly [columns: string, values: string] = ['', '']) => `
 WITH many AS MATERIALIZED (
   SELECT * FROM (

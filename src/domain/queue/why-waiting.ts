@@ -10,11 +10,8 @@ import { computeFits, type Fit } from './fit.ts'
 import { closedReasons, type Gate, type GateFacts, listGates, windowSql } from './gates.ts'
 
 /**
- * Finds why a job waits. The reason of a BLOCKED job is its approval request. Closed gates of a QUEUED job come
- * first. Jobs of a lane are alike, so the last finding of the leader about the head of a lane or class holds for the
- * jobs behind it: a reason of the lane (a limit, or no suitable node), else the reason of its class, whose jobs wait
- * for its head. Jobs that the leader has not considered yet, and all jobs of a pool without a leader, are judged from
- * the tables.
+ * Finds why a job waits: its closed gates, else the last finding of the leader about its lane or about the head of its class,
+ * which hold for the jobs behind. Jobs that no leader has considered yet are judged from the tables.
  */
 
 export interface WaitingFacts {
@@ -30,7 +27,6 @@ interface WaitingRow extends Counted, GateFacts {
   pool: string
   shape: Shape
   interactive: boolean
-  /** The leader knows its lane. */
   seen: boolean
   laneReason: Reason | null
   laneAt: Date | null
@@ -41,7 +37,6 @@ interface WaitingRow extends Counted, GateFacts {
   led: boolean
 }
 
-/** A few statements for any number of jobs. */
 export async function explainWaiting(
   domain: Domain,
   jobIds: readonly string[],
@@ -80,7 +75,7 @@ function standing(row: WaitingRow): Omit<WaitingFacts, 'reasons'> {
   return { gates: listGates(row), holdId: row.hold?.id ?? null, lastConsideredAt: row.seen ? at : null }
 }
 
-/** Reasons that are known without judging; empty: no leader considers it, or not yet. */
+/** Empty: no leader has considered the job. */
 function reasonsOf(row: WaitingRow): Reason[] {
   const closed = closedReasons(listGates(row))
   // Findings of the last leader may be outdated: its limit, its node, the job ahead.
@@ -99,8 +94,6 @@ function holdReasons({ hold }: WaitingRow): Reason[] {
     makeReason('WAITING_FOR_PREEMPTION', 'Waiting for preempted jobs to end; their resources are held for this job'),
   ]
 }
-
-// ── not considered yet ──
 
 async function judge(domain: Domain, rows: readonly WaitingRow[]): Promise<ReadonlyMap<string, Reason>> {
   const { db, singleUser } = domain
@@ -142,10 +135,7 @@ function judgeOne(row: WaitingRow, { fit, ceilings, ahead }: Facts): Reason {
   return makeReason('NO_CAPACITY', 'Waiting for the next scheduling pass')
 }
 
-/**
- * For each job the first job ahead of it that has open gates and no known reason of its own to wait. Interactive jobs and
- * those of a capacity reservation wait behind no other job, and get none.
- */
+/** The first job ahead with open gates and no known reason of its own to wait. */
 async function firstAhead(sql: Sql, rows: readonly WaitingRow[]): Promise<ReadonlyMap<string, string>> {
   const batch = rows.filter(({ interactive, reservation }) => !interactive && !reservation)
   if (batch.length === 0) return new Map()
@@ -153,7 +143,6 @@ async function firstAhead(sql: Sql, rows: readonly WaitingRow[]): Promise<Readon
   return new Map(found.map(({ id, ahead }) => [id, ahead]))
 }
 
-/** Maximum entries in which a job ahead is searched. */
 const lookMax = 200
 
 const aheadSql = `

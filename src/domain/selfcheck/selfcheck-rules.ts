@@ -4,7 +4,6 @@ import { type LaneOf, makeLane } from '../lanes.ts'
 import { type Ceilings, countUsed, type LimitRule, readCeilings } from '../limits/in-use.ts'
 import { holdingSql } from '../state.ts'
 
-/** The rules of the self-check that need more than one query: limits, and the lanes of waiting jobs. */
 export interface Finding {
   rule: string
   objectId: string
@@ -14,10 +13,9 @@ export interface Finding {
 const poolsMax = 100
 
 /**
- * Finds starts that exceeded a limit. Lowering a limit does not end runs, so more may run than the limit allows; but then no
- * counted run may have started since the last change of the pool's limits. Starts and changes of limits lock the row of
- * the pool, and both store its revision, so their order does not depend on a clock. Unset limits have the default of the
- * mode in which a server was started last.
+ * Finds starts that exceeded a limit. A lowered limit does not end runs, so more may run than it allows; but then no counted
+ * run has started since the last change of the limits, by the revision that starts and changes store under the lock of the
+ * pool.
  */
 export async function findExceededLimits(sql: Sql): Promise<Finding[]> {
   const broken: { pool: Checked; excess: Excess }[] = []
@@ -85,7 +83,7 @@ const findingOf = (pool: string, { scope, rule, used }: Excess): Finding => ({
 
 const lanesMax = 2_000
 
-/** The newest waiting jobs that are not in the lane of their columns and spec. */
+/** Checks the newest waiting jobs. */
 export async function findWrongLanes(sql: Sql): Promise<Finding[]> {
   const rows = await sql.query<LaneOf & { id: string; laneId: string }>(lanesSql, [lanesMax])
   return rows.flatMap(({ id, laneId, ...job }) => {

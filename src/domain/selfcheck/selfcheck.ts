@@ -8,14 +8,12 @@ import { holdingSql } from '../state.ts'
 import { type Finding, findExceededLimits, findWrongLanes } from './selfcheck-rules.ts'
 
 /**
- * Invariants of the tables. Each rule is one query for its violations, so it sees one snapshot. Tests run the rules after
- * every scenario, and `berth doctor` runs them on request. Every minute, a server runs the rules whose cost grows only
- * with the number of running jobs.
+ * Invariants of the tables. A rule is one query for its violations, so it sees one snapshot. Tests run the rules after every
+ * scenario, `berth doctor` on request, and a server every minute those whose cost grows only with the running jobs.
  */
 
 export type { Finding }
 
-/** Rules over runs; their cost grows with the number of runs. */
 const runRules: Readonly<Record<string, string>> = {
   'exactly the runs that hold resources have allocations': `
     SELECT coalesce(r.id, a.run_id) AS id, coalesce(r.state::text, 'not holding') AS message
@@ -50,7 +48,6 @@ const runRules: Readonly<Record<string, string>> = {
       WHERE NOT EXISTS (SELECT FROM node n WHERE n.id = p->>'nodeId' AND n.pool = h.pool))`,
 }
 
-/** Rules over all jobs. */
 const jobRules: Readonly<Record<string, string>> = {
   'the state of a job is that of its last run': `
     SELECT j.id, 'job ' || j.state || ', run ' || coalesce(r.state::text, 'missing') AS message
@@ -115,7 +112,6 @@ const eventualRules: Readonly<Record<string, string>> = {
 
 const findingsMax = 1_000
 
-/** Violations of rules that hold at every moment. */
 export async function findViolations(sql: Sql): Promise<Finding[]> {
   const found = [
     ...(await applyRules(sql, { ...runRules, ...jobRules })),
@@ -125,7 +121,6 @@ export async function findViolations(sql: Sql): Promise<Finding[]> {
   return found.slice(0, findingsMax)
 }
 
-/** Violations of the rules that are cheap enough for every minute. */
 export const findRunViolations = async (sql: Sql): Promise<Finding[]> => [
   ...(await applyRules(sql, runRules)),
   ...(await findExceededLimits(sql)),
@@ -146,7 +141,7 @@ export interface SelfCheck {
   at: Date
 }
 
-/** Findings name jobs of all users, so the viewer must be allowed to see all jobs. */
+/** Findings name jobs of all users. */
 export async function selfCheck({ db }: Domain, viewer: Viewer): Promise<SelfCheck> {
   demandToRead(viewer, 'job.view.all')
   const found = await db.transaction(

@@ -50,12 +50,9 @@ import type { JobRow } from './stored-job.ts'
 import type { Submission } from './submission.ts'
 
 /**
- * Decides a group of submissions. The data for all of them is read in a constant number of statements; then each is
- * decided in memory, in order of arrival. An accepted submission takes its key, its slot and its part of a quota, so that
- * later submissions of the group see them as used.
- *
- * The order of the checks is a promise: first the key, so that a repeated request is answered even if its queue was
- * removed; then resolve.ts; then the slot, the quotas and the approval.
+ * Decides a group of submissions. Facts are read in a constant number of statements; then each is decided in memory, in
+ * order of arrival, and an accepted one takes its key, its slot and its part of a quota. The order of checks is a promise:
+ * the key, so that a repeated request is answered even if its queue was removed; resolve.ts; slot, quotas and approval.
  */
 export type SubmissionVerdict = Accepted | { hit: string } | { refusal: Refusal }
 
@@ -72,7 +69,6 @@ interface GroupFacts extends SubmissionFacts {
   rules: readonly ApprovalRule[]
   /** The quotas that apply to a payer in a pool with this userMaxActive. */
   quotasFor: (payer: Payer, maxActive: number | null) => readonly ApplicableQuota[]
-  /** Limits by pool of the destinations. */
   limits: ReadonlyMap<string, Limits>
   /** Hardware of the destinations; only read for rules on hardware. */
   hardware: readonly PoolHardware[]
@@ -94,10 +90,7 @@ export async function decideGroup(deciding: Deciding, items: readonly Submission
   return items.map(decideNext)
 }
 
-/**
- * Reads the facts of the group. The returned function decides one item; call it in order. The work for an item is in
- * it, so the first items of a group can be written while the others are decided.
- */
+/** Call the returned function in order. The first items can be written while others are decided. */
 export async function openGroup(
   deciding: Deciding,
   items: readonly Submission[],
@@ -116,7 +109,6 @@ interface Group {
   payers: readonly Payer[]
 }
 
-/** Adds the quotas that may apply to the submissions, and their present usage. */
 async function readQuotaFacts(
   { domain, sql, memory }: Deciding,
   facts: GroupFacts,
@@ -162,7 +154,6 @@ function listPayers(items: readonly Submission[], facts: GroupFacts): Payer[] {
 const payerKey = ({ userId, userName, level, team, account }: Payer) =>
   [userId, userName, level, team?.id, account].join(' ')
 
-/** A group of a thousand has few payers. */
 function cacheQuotas(rules: readonly QuotaRule[]): GroupFacts['quotasFor'] {
   const known = new Map<string, readonly ApplicableQuota[]>()
   return (payer, maxActive) => {
@@ -234,7 +225,7 @@ export function matchStoredKey(
   return typeof answer === 'string' ? { hit: answer } : { refusal: answer }
 }
 
-/** The limits that submissions of a payer may be compared with, in all possible pools. */
+/** In all possible pools. */
 function listComparisons(payer: Payer, facts: GroupFacts, mayBlock: boolean): Comparison[] {
   const quotas = facts.destinations.flatMap(({ pool }) => facts.quotasFor(payer, userMaxActive(facts, pool)))
   const subject = userSubject(payer)
@@ -290,10 +281,7 @@ function usedWithout(slotId: string | null, subject: Subject, { usage }: GroupFa
   return { ...amounts, CONCURRENT_JOBS: amounts.CONCURRENT_JOBS - 1 }
 }
 
-/**
- * The slot reservation that the submission consumes. It must be open, belong to the viewer, and not be taken by an
- * earlier submission of the group.
- */
+/** The slot must be open, belong to the viewer, and not be taken by an earlier submission of the group. */
 function demandOpenSlot(
   { viewer, input: { slotReservationId: id } }: Submission,
   { slots }: GroupFacts,
@@ -304,12 +292,10 @@ function demandOpenSlot(
 }
 
 interface Asking {
-  /** Approvals that quotas require. */
   approvals: readonly string[]
   facts: GroupFacts
 }
 
-/** An approval may be required by a rule, a quota or the submitter. */
 function decideApproval(
   { viewer, input }: Submission,
   placed: Placed,
@@ -344,7 +330,6 @@ function decideApproval(
   return need
 }
 
-/** For a job with a capacity reservation only its nodes count. */
 const mayRunOn = ({ reservedNodes }: Placed, names: readonly string[]) =>
   reservedNodes === null || names.some((name) => reservedNodes.includes(name))
 

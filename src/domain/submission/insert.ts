@@ -7,9 +7,6 @@ import { psijState } from '../state.ts'
 import { hashVersion, type StoredKey, type SubmissionKey } from './keys.ts'
 import { type Beginning, type Inserted, type JobRow, toStoredJob } from './stored-job.ts'
 
-/**
- * A new job. One statement inserts the jobs of a group with run 1, queue entry, dependencies and event 1.
- */
 export interface NewJob extends Beginning {
   runId: string
   policy: Policy
@@ -24,7 +21,6 @@ export interface NewJob extends Beginning {
   opensMs: number | null
   /** The slot reservation that it consumes. */
   slotId: string | null
-  /** null: no approval is needed. */
   approval: ApprovalNeed | null
 }
 
@@ -47,7 +43,6 @@ export async function insertJobs(sql: Sql, jobs: readonly NewJob[]): Promise<Job
   })
 }
 
-/** The columns that differ between all jobs of a group. */
 function jobRow({ id, runId, key, slotId, approval }: NewJob) {
   const state = approval ? 'BLOCKED' : 'QUEUED'
   return {
@@ -62,10 +57,7 @@ function jobRow({ id, runId, key, slotId, approval }: NewJob) {
   }
 }
 
-/**
- * The other columns, which are often equal for all jobs of a group. Parsing specs into jsonb is most of the cost of an
- * insertion, so each form is sent once.
- */
+/** The other columns are often equal in a group. Parsing specs into jsonb is most of the cost, so each form is sent once. */
 interface Form {
   n: number
   lane: Lane
@@ -126,10 +118,7 @@ function formRow(job: NewJob, lane: Lane, form: number) {
   }
 }
 
-/**
- * Foreign keys are checked at the end of the statement, so only the parts that need the job's sequence depend on
- * `inserted`.
- */
+/** Foreign keys are checked at the end, so only the parts that need the job's sequence depend on `inserted`. */
 const insertSql = `
 WITH lanes AS (${insertLanes('$3')}),
 clock AS MATERIALIZED (SELECT berth_now() AS now),

@@ -6,9 +6,8 @@ import type { Domain } from '../domain.ts'
 import { IdempotencyConflict, type Refusal } from '../errors.ts'
 
 /**
- * Idempotency keys. A key belongs to a user and identifies one payload. Until it expires, a submission with the same key
- * returns the job of the first one, whatever its state. Job and key are stored in one transaction; a refused submission
- * stores neither. Deleting the job deletes its key. Times are those of the database.
+ * Idempotency keys. A key belongs to a user and identifies one payload. Until it expires, it returns the job of the first
+ * submission, whatever its state. A refused submission stores no key, and deleting the job deletes its key.
  */
 
 export interface SubmissionKey {
@@ -46,7 +45,7 @@ function canonical(value: unknown): unknown {
 
 export const keyName = (userId: string, key: string) => `${userId}/${key}`
 
-/** LIMIT makes PostgreSQL use the index for each key, whatever size of the group it estimates. */
+/** LIMIT makes PostgreSQL use the index for each key. */
 export async function readKeys(
   sql: Sql,
   wanted: readonly { userId: string; key: string }[],
@@ -70,7 +69,6 @@ export function matchKey(stored: StoredKey | undefined, asked: SubmissionKey): s
   return stored.jobId
 }
 
-/** Removes expired keys that are used again. */
 export async function deleteExpiredKeys(sql: Sql, keys: readonly { userId: string; key: string }[]): Promise<void> {
   if (keys.length === 0) return
   await sql.query(
@@ -89,7 +87,6 @@ export async function findKey({ db }: Domain, viewer: Viewer, key: string) {
   return row ?? null
 }
 
-/** Removes expired keys; returns how many. */
 export const sweepKeys = ({ db }: Domain): Promise<number> => removeInBatches(db.sql, sweepSql)
 
 const sweepSql = `

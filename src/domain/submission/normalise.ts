@@ -5,7 +5,7 @@ import { toShape } from '../shape.ts'
 import type { JobSpec, Resources } from '../spec.ts'
 import type { Destination, Route } from './routing.ts'
 
-/** Fills in defaults and resolves contradictions; every change of a given value becomes a warning. */
+/** Every change of a given value becomes a warning. */
 export interface Normalised {
   spec: JobSpec
   warnings: string[]
@@ -52,7 +52,6 @@ type Settled =
   | 'dependsOn'
   | 'retry'
 
-/** Fields that are stored as they were given. */
 const plainDefaults: Omit<JobSpec, Settled> = {
   name: null,
   labels: [],
@@ -157,7 +156,7 @@ function normaliseDns(input: SpecInput, account: string): JobSpec['internalDns']
   return { name: internalDnsName(dns.name ?? '', account), ports }
 }
 
-/** A job without an amount of memory gets the share of the machine that its cores are. */
+/** Memory defaults to the share of the machine that the cores are. */
 function normaliseResources(
   given: NonNullable<SpecInput['resources']>,
   nodes: readonly FreeNode[],

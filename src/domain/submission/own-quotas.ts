@@ -15,11 +15,10 @@ import { mergeMeasured, noUsage, readUsage, windowHours } from '../limits/quota-
 import { readQuotasFor } from '../limits/quotas.ts'
 import { type Memberships, noMemberships, readMemberships, resolveAccount } from '../people/teams.ts'
 
-/** A quota as it applies to one person now. */
+/** A quota as it applies to a person now. */
 export interface QuotaUsage {
   type: QuotaType
   action: QuotaAction
-  /** The subject whose usage is counted. */
   scope: string
   limit: number
   used: number
@@ -27,10 +26,7 @@ export interface QuotaUsage {
   ceiling: string | null
 }
 
-/**
- * For each type and action the quota with the lowest limit among those of the viewer, of the teams that the viewer may
- * submit for, and of their accounts.
- */
+/** For each type and action the lowest quota of the viewer, of the teams that the viewer may submit for, and of their accounts. */
 export async function readQuotaUsage({ db: { sql }, singleUser }: Domain, viewer: Viewer): Promise<QuotaUsage[]> {
   const pool = await findPool(sql, null)
   const maxActive = (await readLimits(sql, [pool], singleUser)).get(pool)?.userMaxActive ?? null

@@ -5,7 +5,7 @@ import type { ExecutorReport } from '../machines/pool-report.ts'
 
 /** Checks of a submission against the report of an executor from the process that runs the jobs of the pool. */
 
-/** An executor that reported no attributes ignores all; attributes with the prefix of another executor are ignored too. */
+/** Attributes with the prefix of another executor are ignored. */
 export function attributeViolations(
   { customAttributes }: SpecInput,
   report: ExecutorReport | undefined,
@@ -35,7 +35,6 @@ export function displayViolations(
   return [{ path: ['spec', 'x11'], message }]
 }
 
-/** Limits that cannot be enforced, a run time that is cut short, and an executor that is not available now. */
 export function reportWarnings(
   { resources, maxRunTimeSeconds, durationSeconds }: SpecInput,
   report: ExecutorReport | undefined,

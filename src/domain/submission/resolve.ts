@@ -23,7 +23,7 @@ import { reportWarnings } from './reported.ts'
 import { type Destination, routeSpec } from './routing.ts'
 import type { Submission } from './submission.ts'
 
-/** A resolved submission: its pool, executor, team, account and normalised spec, and what it would use. */
+/** A resolved submission, with the amounts that it would use. */
 export interface Placed {
   job: Omit<NewJob, 'slotId' | 'approval'>
   warnings: string[]
@@ -46,7 +46,6 @@ export interface SubmissionFacts {
   unixUsers: UnixUsers
 }
 
-/** Throws InvalidInput. */
 export function resolvePayer(
   { viewer: { userId, userName, level }, input: { spec } }: Submission,
   { memberships: all }: Pick<SubmissionFacts, 'memberships'>,
@@ -120,7 +119,7 @@ export function resolveSubmission(submission: Submission, facts: SubmissionFacts
 const chooseWorkdir = ({ spec, defaultWorkdir }: SubmissionInput, executor: string) =>
   spec.workdir ?? (findTraits(executor).sharesFiles ? defaultWorkdir : null)
 
-/** Returns the same array each time, because facts about it are cached. */
+/** Returns the same array, because facts about it are cached. */
 function nodesFor(destination: Destination | undefined, reservation: NamedReservation | null): readonly FreeNode[] {
   const nodes = destination?.nodes ?? []
   return reservation ? nodes.filter(({ name }) => reservation.nodes.includes(name)) : nodes
@@ -132,7 +131,7 @@ interface Machinery {
   reservation: NamedReservation | null
 }
 
-/** The reason why the job could not start even if nothing ran on the machines; null: it could. */
+/** Why the job could not start on empty machines; null: it could. */
 function lastingObstacle(
   job: Pick<FitSubject, 'shape' | 'interactive' | 'preemptable'>,
   { nodes, destination, reservation }: Machinery,

@@ -2,14 +2,12 @@ import { givenDnsName } from '../internal-dns.ts'
 import type { JobSpec, Resources } from '../spec.ts'
 
 /**
- * Turns a stored spec into the input of a new job, with overrides applied field by field, also in `resources`; null
- * resets a field to its default. An override removes the fields that it excludes: a command removes the executable,
- * memoryGib removes memoryBytes, another queue removes the executor.
+ * Turns a stored spec into the input of a new job. Overrides replace fields, also in `resources`; null resets a field to its
+ * default. An override removes the fields that it excludes.
  */
 
 export type Changes = Readonly<Record<string, unknown>>
 
-/** Groups of fields that exclude each other. */
 const alternatives = [
   ['command', 'executable', 'handler'],
   ['command', 'arguments', 'handler'],
@@ -36,7 +34,6 @@ export function applyOverrides(spec: JobSpec, changes: Changes): Record<string, 
   return { ...stored, ...changes, resources: overrideResources(spec.resources, changes['resources']) }
 }
 
-/** Removes the alternatives of a changed field, unless they are changed too. */
 function replace(stored: Record<string, unknown>, changes: Changes, groups: readonly (readonly string[])[]): void {
   for (const group of groups)
     for (const field of group)

@@ -16,10 +16,8 @@ import { makeKey } from './submission.ts'
 import { readOutcome, throwMissingOutcome } from './submit.ts'
 
 /**
- * A retry is a new job with the spec of a final job; quotas, rules and approval are checked again. The payload of its key
- * is the job id and the overrides, so that a repeated request is answered even if the original was deleted meanwhile. The
- * submission carries both beside the resulting spec, so the leader of a pool, which reads it again, finds the same key and
- * the same original.
+ * A retry is a new job with the spec of a final job. The payload of its key is the job id and the overrides, so a repeated
+ * request is answered even if the original was deleted. The submission carries both, so the leader finds the same key.
  */
 
 const retryInput = z.strictObject({
@@ -64,7 +62,6 @@ async function readStoredAnswer({ db }: Domain, viewer: Viewer, input: RetryInpu
   return matchStoredKey({ viewer, key }, await readKeys(db.sql, key ? [{ userId: viewer.userId, key: key.key }] : []))
 }
 
-/** The submission of the retry. Throws refusals. */
 async function readRetry(domain: Domain, viewer: Viewer, input: RetryInput): Promise<object> {
   const { jobId, overrides, expectedVersion, ...rest } = input
   const original = await readOriginal(domain, jobId)

@@ -19,7 +19,6 @@ import type { PoolReport } from '../machines/pool-report.ts'
 import { mergeSettings, type StoredSettings } from '../scheduling.ts'
 import { attributeViolations, displayViolations } from './reported.ts'
 
-/** A submission queue and the pool that it leads to. */
 export interface Destination extends PoolMachines {
   queue: string
   isDefault: boolean
@@ -28,16 +27,14 @@ export interface Destination extends PoolMachines {
   /** The preferred one first. */
   executors: readonly string[]
   relaxReplicas: boolean
-  /** Reports by the process that runs the jobs of the pool. */
   reports: Partial<PoolReport['executors']>
   /** null: costs are unknown. */
   rates: Rates | null
   weights: Weights
   /** A job of a user without `unixUser` would run as root there, and the pool does not allow that. */
   unixUserRequired: boolean
-  /** Accounts that its jobs never run as. */
   reservedUnixUsers: readonly string[]
-  /** A job that no node could ever run is refused; otherwise it waits, with a warning. */
+  /** A job that no node could ever run is refused; false: it waits, with a warning. */
   refuses: boolean
   /** The part of each resource that non-preemptable jobs may use together. */
   part: number
@@ -63,12 +60,11 @@ interface DestinationRow extends Omit<Destination, keyof PoolMachines | 'refuses
   revision: number
 }
 
-/** Machines by pool; there may be thousands, so they are read again only when the revision of the pool changes. */
+/** Read again only when the revision of the pool changes. */
 type MachineMemory = Map<string, PoolMachines & { revision: number }>
 
 export const getMachineMemory = perDomain((): MachineMemory => new Map())
 
-/** All destinations, the default one first. */
 export async function readDestinations(sql: Sql, memory: MachineMemory): Promise<Destination[]> {
   const rows = await readRows(sql)
   const destinations: Destination[] = []
@@ -174,7 +170,7 @@ function unsupportedFields({ launcher, ...spec }: SpecInput, executor: string): 
   })
 }
 
-/** Whether a job with these fields may run on an executor whose jobs see the files of the caller. */
+/** The job may run on an executor whose jobs see the files of the caller. */
 export const maySeeFilesOfCaller = (spec: SpecInput): boolean =>
   executorsWhere(({ sharesFiles }) => sharesFiles).some(
     (name) => (spec.executor ?? name) === name && unsupportedFields(spec, name).length === 0,

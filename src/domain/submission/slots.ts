@@ -22,15 +22,13 @@ import { withSubmissionsLocked } from '../submission-lock.ts'
 import type { Submission } from './submission.ts'
 
 /**
- * Slot reservations guarantee that one submission stays within CONCURRENT_JOBS, for a client that must upload data first.
- * A slot counts like an alive job until one submission consumes it, it is released, or it expires by database time. Its
- * state is computed from its times, so no process has to expire it.
+ * Slot reservations guarantee that one submission stays within CONCURRENT_JOBS, for a client that must upload data first. An
+ * active slot counts like an alive job. The state is computed from times, so no process has to expire it.
  */
 
 export const slotStates = ['ACTIVE', 'CONSUMED', 'EXPIRED', 'RELEASED'] as const
 type SlotState = (typeof slotStates)[number]
 
-/** The state as SQL, of the table alias `alias`. */
 export const slotStateSql = (alias: string) =>
   `(CASE WHEN ${alias}.consumed_at IS NOT NULL THEN 'CONSUMED' WHEN ${alias}.released_at IS NOT NULL THEN 'RELEASED'
     WHEN ${alias}.expires_at <= berth_now() THEN 'EXPIRED' ELSE 'ACTIVE' END)`
@@ -56,7 +54,7 @@ export async function reserveSlot(domain: Domain, viewer: Viewer, raw: unknown):
   })
 }
 
-/** Throws QuotaExceeded. A slot counts as one concurrent job of the viewer. */
+/** Throws QuotaExceeded. */
 async function demandSlot(domain: Domain, sql: Sql, viewer: Viewer): Promise<void> {
   const { userId, userName, level } = viewer
   const payer: Payer = { userId, userName, level, team: null, account: ownAccount(userName) }
@@ -73,10 +71,7 @@ async function demandSlot(domain: Domain, sql: Sql, viewer: Viewer): Promise<voi
   })
 }
 
-/**
- * Such a quota is checked when the slot is reserved, and not again when it is consumed. `userMaxActive` of a pool other
- * than the default one is checked when the slot is consumed.
- */
+/** Not checked again when the slot is consumed, except `userMaxActive` of a pool other than the default one. */
 export const isCheckedAtReservation = (
   { type, action, ceiling, label }: ApplicableQuota,
   isDefaultPool: boolean,
@@ -99,7 +94,7 @@ export async function releaseSlot(
   })
 }
 
-/** The open slots that the submissions name, as `<user>/<id>`. */
+/** `<user>/<id>`. */
 export async function readOpenSlots(sql: Sql, items: readonly Submission[]): Promise<Set<string>> {
   const ids = items.flatMap(({ input }) => input.slotReservationId ?? [])
   if (ids.length === 0) return new Set()
@@ -131,11 +126,9 @@ export const readSlots = (sql: Sql, ids: readonly string[]): Promise<Slot[]> =>
 export const maySeeSlot = (viewer: Viewer, { userId }: Slot): boolean =>
   userId === viewer.userId || viewer.permissions.has('job.view.all')
 
-/** `maySeeSlot` as a condition on the table alias `alias`. */
 export const slotsVisibleTo = (viewer: Viewer, alias: string, bind: (value: unknown) => string): string =>
   viewer.permissions.has('job.view.all') ? 'TRUE' : `${alias}.user_id = ${bind(viewer.userId)}`
 
-/** Alive jobs and active slots of one user. */
 export async function countActiveSlots({ db }: Domain, { userId, userName }: Viewer): Promise<number> {
   const usage = await readUsage(db.sql, [{ subject: userSubject({ userId, userName }), hours: 0 }])
   return (usage.get(`user/${userId}`) ?? noUsage).amounts.CONCURRENT_JOBS

@@ -27,9 +27,8 @@ import {
 } from './submit.ts'
 
 /**
- * Submissions with `dryRun` and `noWait` question the leader of the pool before anything is stored. A dry run reports the
- * outcome and writes nothing. With `noWait` a job starts now or is refused: the leader submits and starts it in one
- * transaction. All checks of a submission come first.
+ * The door of submission. Submissions with `dryRun` and `noWait` question the leader of the pool first. A dry run reports the
+ * outcome and writes nothing. With `noWait` a job starts now or is refused, in one transaction of the leader.
  */
 
 export interface DryRun {
@@ -44,7 +43,6 @@ export interface DryRun {
   position: number | null
   /** null: the start has no known time, or the job is stored already. */
   estimatedStart: Estimate | null
-  /** The job of the idempotency key. */
   idempotentJobId: string | null
   spec: JobSpec
 }
@@ -61,10 +59,9 @@ export interface DryRunAnswer {
 export type NoWaitAnswer =
   | { started: { jobId: string; warnings: string[] } }
   | { rejected: Reason[] }
-  /** The submission would now be refused, or go to another pool: the server decides again. */
+  /** The submission would be refused or go to another pool now: the server decides again. */
   | { changed: true }
 
-/** A job that is not stored, in a question to the leader. */
 export type AskedJob = Pick<NewJob, 'spec' | 'teamId' | 'shareAccount'> & Pick<Viewer, 'userId' | 'userName' | 'level'>
 
 export interface NoWaitQuestion {
@@ -80,8 +77,8 @@ const attemptsMax = 3
 const questionsMsMax = 15_000
 
 /**
- * One outcome per input of the contract, in order. Refusals are outcomes. An unexpected error rejects a single
- * submission; in a batch it is an outcome, because the others are stored and the client must learn about them.
+ * One outcome per input, in order. Refusals are outcomes. In a batch an unexpected error is an outcome too, because the
+ * others are stored and the client must learn about them.
  */
 export async function submitAll(
   domain: Domain,
@@ -183,7 +180,7 @@ function fitSubject(pool: string, { spec, shareAccount, level, userName, ...aske
   return { ...lane, userName, team: spec.team, gpu: shape.gpu * shape.copies, exclusive: shape.exclusive }
 }
 
-/** Submissions have the warnings about machines and the part of non-preemptable jobs already, but not those about limits. */
+/** Submissions have all warnings but those about limits. */
 const lastingWarnings = ({ never }: Fit): string[] =>
   never === null || never.scope === null ? [] : [`${never.message}; the job waits until the limit changes`]
 
@@ -195,7 +192,7 @@ function startFields({ nodes, gpuIds, atMs }: NonNullable<DryRunAnswer['place']>
   return { nodes, gpuIds, reasons: [], position: null, estimatedStart }
 }
 
-/** The dry run of a submission whose key is stored: the job that it would return. */
+/** For a submission whose key is stored. */
 export async function dryRunHit({ db }: Domain, jobId: string): Promise<DryRun> {
   const job = await db.prisma.job.findUnique({ where: { id: jobId }, select: { state: true, spec: true } })
   if (!job) throw jobDeleted()
@@ -228,7 +225,6 @@ async function startNow(domain: Domain, viewer: Viewer, raw: unknown): Promise<S
   throw new Unavailable('The submission conflicted with other changes several times; send it again')
 }
 
-/** Removes names of jobs that the viewer may not see. */
 function hideJobs(domain: Domain, viewer: Viewer, reasons: readonly Reason[]): Promise<Reason[]> {
   return Promise.all(
     reasons.map(async (reason) => {

@@ -5,7 +5,6 @@ import type { Domain } from '../domain.ts'
 import { toShape } from '../shape.ts'
 import type { JobSpec } from '../spec.ts'
 
-/** The values that a job begins with. */
 export interface Beginning {
   id: string
   viewer: Viewer
@@ -17,7 +16,6 @@ export interface Beginning {
   gpuMost: number | null
 }
 
-/** The values that the database adds to a job. */
 export interface Inserted {
   id: string
   sequence: number
@@ -25,7 +23,7 @@ export interface Inserted {
   eligibleMs: number
 }
 
-/** The row of a queued job after its insertion, so that it need not be read again. */
+/** The row of a job after its insertion, so that it need not be read again. */
 export function toStoredJob(job: Beginning, { sequence, createdMs, eligibleMs }: Inserted, laneId: string): JobRow {
   const { id, viewer, pool, spec, teamId, retryOf, gpuMost } = job
   const { copies, cpuMillis, memoryBytes, gpu } = toShape(spec.resources)
@@ -77,19 +75,13 @@ const unbegun = {
   finishedAt: null,
 } as const
 
-// ── reading ──
-
-/** A job without its spec. */
 export type JobRow = {
   [Column in Exclude<keyof Job, 'spec'>]: bigint extends Job[Column]
     ? number | Exclude<Job[Column], bigint>
     : Job[Column]
 }
 
-/**
- * Every column but the spec, which may have 4 MiB, under its name in the model. Prisma's own read of the same rows
- * takes four times as long.
- */
+/** Every column but the spec, which may have 4 MiB. Prisma's own read of the same rows takes four times as long. */
 const jobsSql = `SELECT ${Object.values(Prisma.JobScalarFieldEnum)
   .filter((field) => field !== 'spec')
   .map((field) => `${field.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)} AS "${field}"`)
@@ -100,10 +92,7 @@ type Reads = Pick<Domain, 'db'>
 const jobReaders = new WeakMap<Reads['db'], (id: string) => Promise<JobRow | null>>()
 const jobsPerRead = 1_000
 
-/**
- * null: not found. Joins the reads of several requests into one statement. Nothing is cached: each read begins after its
- * call.
- */
+/** null: not found. Reads of several requests are one statement, which begins after the call. */
 export const readJob = ({ db }: Reads, id: string): Promise<JobRow | null> => getReader(db)(id)
 
 function getReader(db: Reads['db']): (id: string) => Promise<JobRow | null> {

@@ -10,7 +10,6 @@ export interface Submission {
   viewer: Viewer
   input: SubmissionInput
   key: SubmissionKey | null
-  /** The job that it retries. */
   retryOf: string | null
 }
 
@@ -30,10 +29,7 @@ export function readSubmission(viewer: Viewer, raw: unknown, nowMs: number): Sub
   }
 }
 
-/**
- * The directory of the caller is part of the payload only if the job could start in it. The command line sends it with
- * every job, and a repeated request may come from another directory.
- */
+/** The command line sends the caller's directory with every job, so it counts only if the job could start in it. */
 function makePayload({ spec, requiresApproval, defaultWorkdir }: SubmissionInput): unknown {
   const counts = spec.workdir == null && maySeeFilesOfCaller(spec)
   return { spec, requiresApproval, ...(counts && { defaultWorkdir }) }

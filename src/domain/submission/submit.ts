@@ -23,14 +23,11 @@ import { type JobRow, readJob } from './stored-job.ts'
 import { readSubmission, type Submission } from './submission.ts'
 
 /**
- * Each submission is checked without the database first. Submissions that arrive during a transaction form the group of
- * the next SERIALIZABLE transaction, which reads the facts of the group, decides item by item in order of arrival, and
- * writes once. An unexpected SQL error splits the group in halves until the bad item is alone. A submission is answered
- * after the commit.
+ * Submissions that arrive during a transaction form the group of the next SERIALIZABLE transaction, which reads the facts of
+ * the group, decides in order of arrival, and writes once. An unexpected SQL error splits the group in halves until the bad
+ * item is alone. A submission is answered after the commit.
  *
- * Processes take turns (submission-lock.ts). Before that, stored keys are answered by a plain read. The answer of a key
- * changes only if its job is deleted or the key expires. So the job is read with the answer, and if it was deleted, the
- * submission is decided again.
+ * Stored keys are answered before by a plain read. If the job of a key was deleted meanwhile, the submission is decided again.
  */
 
 export interface Submitted {
@@ -47,7 +44,6 @@ const groupMax = 512
 const partMax = 128
 const triesMax = 8
 
-/** One outcome per input, in order. Refusals are outcomes; every other error rejects. */
 export async function submitJobs(domain: Domain, viewer: Viewer, inputs: readonly unknown[]): Promise<SubmitOutcome[]> {
   const readings = await readSubmissions(domain, viewer, inputs)
   return Promise.all(readings.map((read) => submitOne(domain, read)))
@@ -129,19 +125,13 @@ export async function readOutcome(domain: Domain, decision: SubmissionVerdict): 
   return job && { jobId, job, idempotentHit: isHit, warnings: isHit ? [] : decision.warnings }
 }
 
-/**
- * A transaction without the submission lock stored the same key or deleted the original of a retry; the next attempt sees
- * that.
- */
+/** A transaction without the submission lock stored the same key or deleted the original of a retry. */
 function isRetryable(error: unknown): boolean {
   const broken = `${sqlState(error)} ${brokenConstraint(error)}`
   return broken === '23505 idempotency_key_pkey' || broken === '23503 job_retry_of_id_fkey'
 }
 
-/**
- * Decides a group and writes it, in the open transaction of the caller, who pokes `event` and `queue` after the commit.
- * In a SERIALIZABLE transaction it must come first: a snapshot from before the lock would be stale.
- */
+/** The caller pokes `event` and `queue` after the commit. In a SERIALIZABLE transaction the lock must come first. */
 export async function submitInTransaction(
   domain: Domain,
   sql: Sql,
@@ -182,7 +172,7 @@ function attachStored(decided: readonly SubmissionVerdict[], jobs: readonly JobR
   for (const decision of decided) if ('job' in decision) decision.stored = stored.get(decision.job.id)
 }
 
-/** Sends all statements at once. Returns the queued jobs. */
+/** Sends all statements at once. */
 async function writeJobs({ time, singleUser }: Domain, sql: Sql, jobs: readonly NewJob[]): Promise<JobRow[]> {
   const nowMs = time.nowMs()
   const replaced = jobs.flatMap(({ replacedKey }) => replacedKey ?? [])
@@ -205,7 +195,6 @@ const auditRecord = ({ viewer, id, retryOf }: NewJob) => ({
   ...(retryOf && { detail: { retryOf } }),
 })
 
-/** Decides a submission without writing. */
 export async function previewSubmission(domain: Domain, item: Submission): Promise<SubmissionVerdict> {
   const decided = await domain.db.transaction((sql) => decideGroup({ domain, sql, memory: null }, [item]))
   return decided[0] ?? throwMissingOutcome()
