@@ -4,7 +4,7 @@ import { createViewer } from '../src/domain/access.ts'
 import { type Domain, topics } from '../src/domain/domain.ts'
 import type { Leader } from '../src/domain/leadership.ts'
 import { applyPools, type DeclaredNode, ensureLocalUser } from '../src/domain/machines/pools.ts'
-import { submitJobs } from '../src/domain/submission/submit.ts'
+import { submitAll } from '../src/domain/submission/submit.ts'
 import { systemClock } from '../src/platform/clock.ts'
 import { readDatabaseTime } from '../src/platform/database-time.ts'
 import { openDb } from '../src/platform/db.ts'
@@ -90,7 +90,7 @@ async function makeJobs(domain: Domain, length: Length): Promise<void> {
   const viewer: Viewer = createViewer({ id, name: 'local', level: 'ADMIN', allow: [], deny: [] })
   const resources = { cpu: 1, memoryBytes: 1, gpu: 1 }
   const environment = [{ name: 'SIM_RUN_SECONDS', value: '86400' }]
-  const [made] = await submitJobs(domain, viewer, [{ spec: { command: ['true'], resources, environment } }])
+  const [made] = await submitAll(domain, viewer, [{ spec: { command: ['true'], resources, environment } }])
   if (!made || !('jobId' in made)) throw made
   const { sql } = domain.db
   await sql.query(

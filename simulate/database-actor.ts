@@ -4,7 +4,7 @@ import { cancelJobs } from '../src/domain/control/cancel.ts'
 import { setJobPriority } from '../src/domain/control/priority.ts'
 import type { Domain } from '../src/domain/domain.ts'
 import { InvalidInput, InvalidState, NotFound, QuotaExceeded } from '../src/domain/errors.ts'
-import { confirmPreemption } from '../src/domain/jobs/leaving.ts'
+import { confirmPreemption } from '../src/domain/jobs/confirm-preemption.ts'
 import {
   markRunsFound,
   markSilentNodesLost,
@@ -17,9 +17,9 @@ import { addNode, updateNode } from '../src/domain/machines/node-changes.ts'
 import { applyPlanning } from '../src/domain/machines/pool-settings.ts'
 import type { DeclaredNode } from '../src/domain/machines/pools.ts'
 import { createCapacityReservation } from '../src/domain/machines/reservations.ts'
-import { submitJobs } from '../src/domain/submission/submit.ts'
 import type { Report } from '../src/scheduler/outcome.ts'
 import { createReporter } from '../src/scheduler/reports.ts'
+import { submitJobs } from '../test/support/submit-jobs.ts'
 import { type Action, type Actor, type Asks, type Person, project, type Reserving, type Seen } from './actions.ts'
 import { specOf } from './spec.ts'
 

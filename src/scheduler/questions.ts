@@ -10,15 +10,15 @@ import { positionIfAdded } from '../domain/queue/position.ts'
 import type { Processed } from '../domain/queue/process-queue.ts'
 import { answerQuestion, lockQuestion, type OpenQuestion } from '../domain/queue/questions.ts'
 import { makeReason } from '../domain/reason.ts'
+import { readSubmission } from '../domain/submission/submission.ts'
 import {
   type AskedJob,
   type DryRunAnswer,
   type NoWaitAnswer,
   type NoWaitQuestion,
   restoreViewer,
-} from '../domain/submission/start-now.ts'
-import { readSubmission } from '../domain/submission/submission.ts'
-import { submitInTransaction } from '../domain/submission/submit.ts'
+} from '../domain/submission/submit.ts'
+import { submitInTransaction } from '../domain/submission/submit-group.ts'
 import type { Sql } from '../platform/tx.ts'
 import type { Start, Verdict, Waiting } from './plan/model.ts'
 import type { Candidate } from './plan/trial.ts'

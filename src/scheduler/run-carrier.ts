@@ -1,5 +1,5 @@
 import type { Domain } from '../domain/domain.ts'
-import { confirmPreemption } from '../domain/jobs/leaving.ts'
+import { confirmPreemption } from '../domain/jobs/confirm-preemption.ts'
 import { type HoldingRun, markExpired } from '../domain/jobs/runs.ts'
 import { asLeader, Fenced, type Leader } from '../domain/leadership.ts'
 import type { JobState } from '../domain/state.ts'

@@ -12,9 +12,10 @@ import { allocate, readNodes } from '../../src/domain/machines/nodes.ts'
 import { applyPools } from '../../src/domain/machines/pools.ts'
 import { findViolations } from '../../src/domain/selfcheck/selfcheck.ts'
 import { readQuotaUsage } from '../../src/domain/submission/own-quotas.ts'
-import { type SubmitOutcome, submitJobs } from '../../src/domain/submission/submit.ts'
+import type { SubmitOutcome } from '../../src/domain/submission/submit-group.ts'
 import { createDatabase, type TestDatabase } from '../support/database.ts'
 import { createTestDomain, simNode, type TestDomain } from '../support/domain.ts'
+import { submitJobs } from '../support/submit-jobs.ts'
 
 /** Four cores and two GPUs for an hour: 4 × 0.5 + 2 × 3 = 8. */
 const rates: Rates = { cpuHour: 0.5, gpuHour: 3, currency: 'EUR' }

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 import { InvalidInput } from '../../src/domain/errors.ts'
 import type { JobSpec } from '../../src/domain/spec.ts'
-import { submitJobs } from '../../src/domain/submission/submit.ts'
 import { openTestDomain, simNode } from '../support/domain.ts'
+import { submitJobs } from '../support/submit-jobs.ts'
 
 /** Scheduling fields of a submission, before the planner reads them. */
 const v100 = { model: 'Tesla V100-SXM2-32GB', memoryGib: 32, tensorCores: true, cuda: ['9.0', '11.8'] }

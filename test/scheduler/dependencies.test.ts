@@ -3,9 +3,9 @@ import { InvalidInput } from '../../src/domain/errors.ts'
 import { type Move, transition } from '../../src/domain/jobs/transition.ts'
 import { findViolations } from '../../src/domain/selfcheck/selfcheck.ts'
 import { retryJob } from '../../src/domain/submission/retry.ts'
-import { submitJobs } from '../../src/domain/submission/submit.ts'
 import { openTestDomain, simNode } from '../support/domain.ts'
 import { createLeader } from '../support/leader.ts'
+import { submitJobs } from '../support/submit-jobs.ts'
 
 /** Jobs that wait for jobs: many for one, one for many, and what a failure does to them. */
 const { database, it } = await openTestDomain({ nodes: [{ ...simNode, cpuMillis: 200_000, memoryBytes: 2 ** 42 }] })

@@ -5,7 +5,6 @@ import { type Move, transition } from '../../src/domain/jobs/transition.ts'
 import { Fenced } from '../../src/domain/leadership.ts'
 import { updateLimits } from '../../src/domain/limits/limits.ts'
 import { findViolations } from '../../src/domain/selfcheck/selfcheck.ts'
-import { submitJobs } from '../../src/domain/submission/submit.ts'
 import { LaneWindow, windowSize } from '../../src/scheduler/plan/lane-window.ts'
 import type { ReceivedChanges, Store } from '../../src/scheduler/plan/leader-store.ts'
 import type { Change, Decisions } from '../../src/scheduler/plan/model.ts'
@@ -15,6 +14,7 @@ import { createStored } from '../../src/scheduler/stored-pool.ts'
 import { createTicker } from '../../src/scheduler/ticker.ts'
 import { createDatabase, type TestDatabase } from '../support/database.ts'
 import { createTestDomain, simNode, type TestDomain } from '../support/domain.ts'
+import { submitJobs } from '../support/submit-jobs.ts'
 
 let database: TestDatabase
 let it: TestDomain

@@ -6,10 +6,10 @@ import { createQuota } from '../../src/domain/limits/quotas.ts'
 import { explainWaiting } from '../../src/domain/queue/why-waiting.ts'
 import { findViolations } from '../../src/domain/selfcheck/selfcheck.ts'
 import { readQuotaUsage } from '../../src/domain/submission/own-quotas.ts'
-import { submitJobs } from '../../src/domain/submission/submit.ts'
 import { createDatabase, type TestDatabase } from '../support/database.ts'
 import { createTestDomain, simNode, type TestDomain } from '../support/domain.ts'
 import { createLeader, type TestLeader } from '../support/leader.ts'
+import { submitJobs } from '../support/submit-jobs.ts'
 
 /** A machine of 64 cores and eight H100. */
 const devices = Array.from({ length: 8 }, (_, index) => ({

@@ -4,13 +4,13 @@ import { type Domain, topics } from '../../src/domain/domain.ts'
 import { newId } from '../../src/domain/ids.ts'
 import { sequenceOnce } from '../../src/domain/jobs/sequence.ts'
 import { applyPools, type DeclaredNode, type DeclaredPool, ensureLocalUser } from '../../src/domain/machines/pools.ts'
-import { submitJobs } from '../../src/domain/submission/submit.ts'
 import { type Clock, systemClock } from '../../src/platform/clock.ts'
 import { type DatabaseTime, readDatabaseTime } from '../../src/platform/database-time.ts'
 import type { Db } from '../../src/platform/db.ts'
 import { createLog } from '../../src/platform/log.ts'
 import { Wakeups } from '../../src/platform/wakeup.ts'
 import { createDatabase, type TestDatabase } from './database.ts'
+import { submitJobs } from './submit-jobs.ts'
 
 /** A domain over a test database, with a pool `sim` of one node (or those given) behind the default queue. */
 export interface TestDomain extends AsyncDisposable {

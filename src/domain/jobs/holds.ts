@@ -44,7 +44,7 @@ export async function putHolds(sql: Sql, pool: string, holds: readonly StoredHol
   return new Set(rows.map(({ jobId }) => jobId))
 }
 
-/** Victims that are not signalled yet keep running (leaving.ts). */
+/** Victims that are not signalled yet keep running (confirm-preemption.ts). */
 export async function dropHolds(sql: Sql, jobIds: readonly string[]): Promise<void> {
   if (jobIds.length > 0) await sql.query('DELETE FROM hold WHERE job_id = ANY($1::text[])', [jobIds], 'drop_holds')
 }

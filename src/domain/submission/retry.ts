@@ -10,10 +10,10 @@ import type { JobSpec } from '../spec.ts'
 import type { JobState } from '../state.ts'
 import { matchStoredKey } from './accept.ts'
 import { readKeys } from './keys.ts'
-import { applyOverrides } from './respec.ts'
-import { dryRunHit, type SubmissionOutcome, submitAll } from './start-now.ts'
+import { applyOverrides } from './overrides.ts'
+import { dryRunHit, type SubmissionOutcome, submitAll } from './submit.ts'
 import { makeKey } from './submission.ts'
-import { readOutcome, throwMissingOutcome } from './submit.ts'
+import { readOutcome, throwMissingOutcome } from './submit-group.ts'
 
 /**
  * A retry is a new job with the spec of a final job. The payload of its key is the job id and the overrides, so a repeated

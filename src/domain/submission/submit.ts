@@ -1,201 +1,252 @@
-import { setImmediate as otherTurn } from 'node:timers/promises'
-import { createBatcher } from '../../platform/batch.ts'
+import { z } from 'zod'
 import { inSlices } from '../../platform/slices.ts'
+import { Unavailable } from '../../platform/tx.ts'
+import { basePriority, maySee, type Viewer } from '../access.ts'
+import { type ApprovalNeed, describeApprovers } from '../control/approval-rules.ts'
+import type { Domain } from '../domain.ts'
+import { Rejected, settled } from '../errors.ts'
+import { makeLane } from '../lanes.ts'
+import { type Estimate, estimateUnstored } from '../queue/estimate.ts'
+import { computeFit, type Fit, type FitSubject, isThere } from '../queue/fit.ts'
+import { gatesOfSpec } from '../queue/gates.ts'
+import { askLeader } from '../queue/questions.ts'
+import { makeReason, type Reason, unnamed } from '../reason.ts'
+import type { JobSpec } from '../spec.ts'
+import type { JobState } from '../state.ts'
+import type { NewJob } from './insert.ts'
+import { readJob } from './stored-job.ts'
+import { readSubmission } from './submission.ts'
 import {
-  brokenConstraint,
-  type Ending,
-  type Sql,
-  sqlState,
-  Unavailable,
-  withDatabaseRetries,
-} from '../../platform/tx.ts'
-import type { Viewer } from '../access.ts'
-import { auditAll } from '../audit/audit.ts'
-import { insertApprovals } from '../control/approvals.ts'
-import { type Domain, perDomain } from '../domain.ts'
-import { type Refusal, settled } from '../errors.ts'
-import { getUsageMemory } from '../limits/quota-usage-bound.ts'
-import { endWithSubmissionsLocked, lockSubmissions } from '../submission-lock.ts'
-import { decideGroup, listKeys, matchStoredKey, openGroup, type SubmissionVerdict } from './accept.ts'
-import { insertJobs, type NewJob } from './insert.ts'
-import { deleteExpiredKeys, readKeys } from './keys.ts'
-import { type JobRow, readJob } from './stored-job.ts'
-import { readSubmission, type Submission } from './submission.ts'
+  jobDeleted,
+  previewSubmission,
+  readOutcome,
+  readSubmissions,
+  type SubmitOutcome,
+  submitOne,
+  throwMissingOutcome,
+} from './submit-group.ts'
 
 /**
- * Submissions that arrive during a transaction form the group of the next SERIALIZABLE transaction, which reads the facts of
- * the group, decides in order of arrival, and writes once. An unexpected SQL error splits the group in halves until the bad
- * item is alone. A submission is answered after the commit.
- *
- * Stored keys are answered before by a plain read. If the job of a key was deleted meanwhile, the submission is decided again.
+ * The door of submission. Submissions with `dryRun` and `noWait` question the leader of the pool first. A dry run reports the
+ * outcome and writes nothing. With `noWait` a job starts now or is refused, in one transaction of the leader.
  */
 
-export interface Submitted {
-  jobId: string
-  job: JobRow
-  idempotentHit: boolean
+export interface DryRun {
+  wouldBe: JobState
+  nodes: string[]
+  gpuIds: number[]
+  reasons: Reason[]
+  /** null: the job is stored already. */
+  fit: Fit | null
   warnings: string[]
+  /** null: the job would not wait in line. */
+  position: number | null
+  /** null: the start has no known time, or the job is stored already. */
+  estimatedStart: Estimate | null
+  idempotentJobId: string | null
+  spec: JobSpec
 }
 
-export type SubmitOutcome = Submitted | Refusal | Unavailable
-
-const groupMax = 512
-/** Jobs per INSERT: PostgreSQL writes a part while the next one is decided. */
-const partMax = 128
-const triesMax = 8
-
-export async function submitJobs(domain: Domain, viewer: Viewer, inputs: readonly unknown[]): Promise<SubmitOutcome[]> {
-  const readings = await readSubmissions(domain, viewer, inputs)
-  return Promise.all(readings.map((read) => submitOne(domain, read)))
+/** The leader's answer for a job at the end of the line. */
+export interface DryRunAnswer {
+  wouldBe: 'STARTING' | 'QUEUED' | 'FAILED'
+  /** `atMs`: the moment of the leader's state in which the job fits. */
+  place: { nodes: string[]; gpuIds: number[]; atMs: number } | null
+  reasons: Reason[]
+  position: number
 }
 
-/** Returns the submission, or rejects if it is invalid. */
-type SubmissionReader = () => Promise<Submission>
+export type NoWaitAnswer =
+  | { started: { jobId: string; warnings: string[] } }
+  | { rejected: Reason[] }
+  /** The submission would be refused or go to another pool now: the server decides again. */
+  | { changed: true }
 
-/** Reads all inputs before the first is submitted, so that they are decided together. */
-export const readSubmissions = (
+export type AskedJob = Pick<NewJob, 'spec' | 'teamId' | 'shareAccount'> & Pick<Viewer, 'userId' | 'userName' | 'level'>
+
+export interface NoWaitQuestion {
+  viewer: Omit<Viewer, 'permissions' | 'granted'> & { permissions: string[]; granted: string[] }
+  input: unknown
+}
+
+export type SubmissionOutcome = SubmitOutcome | DryRun
+
+const atOnceMax = 8
+const attemptsMax = 3
+/** After this time, a call sends no further questions to leaders. */
+const questionsMsMax = 15_000
+
+/**
+ * One outcome per input, in order. Refusals are outcomes. In a batch an unexpected error is an outcome too, because the
+ * others are stored and the client must learn about them.
+ */
+export async function submitAll(
   domain: Domain,
   viewer: Viewer,
   inputs: readonly unknown[],
-): Promise<SubmissionReader[]> =>
-  inSlices(inputs, (raw) => {
-    try {
-      const submission = readSubmission(viewer, raw, domain.time.nowMs())
-      return async () => submission
-    } catch (error) {
-      return () => Promise.reject(error)
-    }
-  })
-
-export const submitOne = (domain: Domain, read: SubmissionReader): Promise<SubmitOutcome> =>
-  settled(read().then(getGroup(domain)))
-
-/** One group per process and database, shared by all submissions through the same domain. */
-const getGroup = perDomain((domain) =>
-  createBatcher<Submission, SubmitOutcome>({
-    max: groupMax,
-    run: (items) => submitGroup(domain, items),
-    mayBeOneItem: (error) => !(error instanceof Unavailable),
-  }),
-)
-
-const attemptsMax = 3
-
-async function submitGroup(domain: Domain, items: readonly Submission[], look = 1): Promise<SubmitOutcome[]> {
-  const decisions = await decideOnce(domain, items)
-  const outcomes = await Promise.all(decisions.map((decision) => readOutcome(domain, decision)))
-  const gone = items.filter((_, index) => outcomes[index] === null)
-  if (gone.length === 0 || look === attemptsMax) return outcomes.map((outcome) => outcome ?? jobDeleted())
-  const next = (await submitGroup(domain, gone, look + 1)).values()
-  return outcomes.map((outcome) => outcome ?? next.next().value ?? throwMissingOutcome())
+): Promise<SubmissionOutcome[]> {
+  const answered = (work: Promise<SubmissionOutcome>) =>
+    inputs.length > 1 ? settleInBatch(domain, work) : settled(work)
+  const wishes = await inSlices(inputs, readMode)
+  const ordinary = wishes.flatMap(({ verb, input }) => (verb ? [] : [input]))
+  const readings = await readSubmissions(domain, viewer, ordinary)
+  const submitted = Promise.all(readings.map((read) => answered(submitOne(domain, read))))
+  const asking = wishes.flatMap(({ verb, input }) => (verb ? [() => answered(verb(domain, viewer, input))] : []))
+  const asked: SubmissionOutcome[] = []
+  const untilMs = domain.clock.monotonicMs() + questionsMsMax
+  while (asked.length < asking.length && domain.clock.monotonicMs() < untilMs)
+    asked.push(...(await Promise.all(asking.slice(asked.length, asked.length + atOnceMax).map((one) => one()))))
+  while (asked.length < asking.length) asked.push(notAsked(asking.length))
+  const next = { ordinary: (await submitted).values(), asked: asked.values() }
+  return wishes.map(({ verb }) => (verb ? next.asked : next.ordinary).next().value ?? throwMissingOutcome())
 }
 
-export const jobDeleted = () => new Unavailable('The job of this idempotency key was deleted meanwhile')
-
-async function decideOnce(domain: Domain, items: readonly Submission[]): Promise<SubmissionVerdict[]> {
-  const stored = await answerStored(domain, items)
-  const open = items.filter((_, index) => !stored[index])
-  const decided =
-    open.length > 0
-      ? await endWithSubmissionsLocked(domain, (sql) => decideAndWrite(domain, sql, open), isRetryable)
-      : []
-  if (decided.some((decision) => 'job' in decision))
-    for (const topic of ['event', 'queue'] as const) domain.wakeups.poke(topic)
-  const next = decided.values()
-  return stored.map((answer) => answer ?? next.next().value ?? throwMissingOutcome())
-}
-
-/** Answers of stored keys, without a transaction. */
-async function answerStored(domain: Domain, items: readonly Submission[]): Promise<(SubmissionVerdict | undefined)[]> {
-  const keys = await withDatabaseRetries(triesMax, () => readKeys(domain.db.sql, listKeys(items)))
-  return items.map((item) => matchStoredKey(item, keys))
-}
-
-/** Unreachable: every submission has an outcome. */
-export function throwMissingOutcome(): never {
-  throw new Error('A submission was left out')
-}
-
-/** null: the job of the key was deleted. */
-export async function readOutcome(domain: Domain, decision: SubmissionVerdict): Promise<SubmitOutcome | null> {
-  if ('refusal' in decision) return decision.refusal
-  const isHit = 'hit' in decision
-  const jobId = isHit ? decision.hit : decision.job.id
-  const job = (isHit ? null : decision.stored) ?? (await readJob(domain, jobId))
-  return job && { jobId, job, idempotentHit: isHit, warnings: isHit ? [] : decision.warnings }
-}
-
-/** A transaction without the submission lock stored the same key or deleted the original of a retry. */
-function isRetryable(error: unknown): boolean {
-  const broken = `${sqlState(error)} ${brokenConstraint(error)}`
-  return broken === '23505 idempotency_key_pkey' || broken === '23503 job_retry_of_id_fkey'
-}
-
-/** The caller pokes `event` and `queue` after the commit. In a SERIALIZABLE transaction the lock must come first. */
-export async function submitInTransaction(
-  domain: Domain,
-  sql: Sql,
-  items: readonly Submission[],
-): Promise<SubmissionVerdict[]> {
-  await lockSubmissions(sql)
-  const { result, writes } = await decideAndWrite(domain, sql, items)
-  await writes
-  return result
-}
-
-async function decideAndWrite(
-  domain: Domain,
-  sql: Sql,
-  items: readonly Submission[],
-): Promise<Ending<SubmissionVerdict[]>> {
-  const decideNext = await openGroup({ domain, sql, memory: getUsageMemory(domain) }, items)
-  const decided: SubmissionVerdict[] = []
-  const writes: Promise<void>[] = []
-  while (decided.length < items.length) {
-    if (decided.length > 0) await otherTurn()
-    const part = items.slice(decided.length, decided.length + partMax).map(decideNext)
-    decided.push(...part)
-    const stored = writePart(domain, sql, part)
-    stored.catch(() => undefined) // If a later part fails, this one is not awaited.
-    writes.push(stored)
+async function settleInBatch({ log }: Domain, work: Promise<SubmissionOutcome>): Promise<SubmissionOutcome> {
+  try {
+    return await settled(work)
+  } catch (error) {
+    log.error({ err: error }, 'a submission of a batch failed')
+    return new Unavailable('This submission failed unexpectedly; the rest of the batch was processed', { cause: error })
   }
-  return { result: decided, writes: Promise.all(writes) }
 }
 
-async function writePart(domain: Domain, sql: Sql, part: readonly SubmissionVerdict[]): Promise<void> {
-  const jobs = part.flatMap((decision) => ('job' in decision ? [decision.job] : []))
-  attachStored(part, await writeJobs(domain, sql, jobs))
-}
-
-function attachStored(decided: readonly SubmissionVerdict[], jobs: readonly JobRow[]): void {
-  const stored = new Map(jobs.map((job) => [job.id, job]))
-  for (const decision of decided) if ('job' in decision) decision.stored = stored.get(decision.job.id)
-}
-
-/** Sends all statements at once. */
-async function writeJobs({ time, singleUser }: Domain, sql: Sql, jobs: readonly NewJob[]): Promise<JobRow[]> {
-  const nowMs = time.nowMs()
-  const replaced = jobs.flatMap(({ replacedKey }) => replacedKey ?? [])
-  const requests = jobs.flatMap(({ id, viewer, approval }) =>
-    approval ? [{ jobId: id, requestedById: viewer.userId, need: approval }] : [],
+const notAsked = (count: number) =>
+  new Unavailable(
+    `The scheduler did not reach this submission within ${questionsMsMax / 1_000} s of the ${count} with dryRun or noWait in this call; send it again`,
   )
-  const [, stored] = await Promise.all([
-    deleteExpiredKeys(sql, replaced),
-    insertJobs(sql, jobs),
-    insertApprovals(sql, requests, { nowMs, singleUser }),
-    auditAll(sql, jobs.map(auditRecord), nowMs),
-  ])
-  return stored
+
+type Verb = (domain: Domain, viewer: Viewer, input: unknown) => Promise<SubmissionOutcome>
+
+const wished = z.looseObject({ dryRun: z.boolean().nullish(), noWait: z.boolean().nullish() })
+
+/** `noWait` does not change a dry run, which always says whether the job would start now. */
+function readMode(raw: unknown): { verb: Verb | null; input: unknown } {
+  const parsed = wished.safeParse(raw)
+  if (!parsed.success) return { verb: null, input: raw }
+  const { dryRun: dry, noWait, ...input } = parsed.data
+  return { verb: dry ? dryRun : noWait ? startNow : null, input }
 }
 
-const auditRecord = ({ viewer, id, retryOf }: NewJob) => ({
-  viewer,
-  action: retryOf ? 'job.retry' : 'job.submit',
-  objectId: id,
-  ...(retryOf && { detail: { retryOf } }),
+const approvalPending = (need: ApprovalNeed, { singleUser }: Domain) =>
+  makeReason(
+    'APPROVAL_PENDING',
+    `Waiting for the approval of ${describeApprovers(need, singleUser)}, ${need.expiresAfterSeconds} s from submission at most: ${need.reason}`,
+  )
+
+async function dryRun(domain: Domain, viewer: Viewer, raw: unknown): Promise<SubmissionOutcome> {
+  const decision = await previewSubmission(domain, readSubmission(viewer, raw, domain.time.nowMs()))
+  if ('refusal' in decision) return decision.refusal
+  if ('hit' in decision) return dryRunHit(domain, decision.hit)
+  const { job, warnings } = decision
+  const { pool, spec, teamId, shareAccount } = job
+  const { userId, userName, level } = viewer
+  const payload: AskedJob = { spec, teamId, shareAccount, userId, userName, level }
+  const asking = fitSubject(pool, payload)
+  const found = { warnings, idempotentJobId: null, spec, fit: isThere }
+  if (job.approval) {
+    const reasons = [approvalPending(job.approval, domain)]
+    const fit = await computeFit(domain, asking)
+    return {
+      ...found,
+      wouldBe: 'BLOCKED',
+      ...notStarted,
+      reasons,
+      fit,
+      warnings: [...warnings, ...lastingWarnings(fit)],
+    }
+  }
+  const answer = (await askLeader(domain, pool, { kind: 'DRY_RUN', payload })) as DryRunAnswer
+  if (answer.place) return { ...found, wouldBe: answer.wouldBe, ...startFields(answer.place) }
+  const { wouldBe, position } = answer
+  found.fit = await computeFit(domain, asking)
+  found.warnings = [...warnings, ...lastingWarnings(found.fit)]
+  const reasons = await hideJobs(domain, viewer, answer.reasons)
+  if (wouldBe === 'FAILED') return { ...found, wouldBe, ...notStarted, reasons }
+  const waiting = { ...(await gatesOfSpec(domain.db.sql, spec)), reasons, position }
+  const estimatedStart = found.fit.never ? null : await estimateUnstored(domain, { ...asking, ...waiting })
+  return { ...found, wouldBe, ...notStarted, reasons, position, estimatedStart }
+}
+
+function fitSubject(pool: string, { spec, shareAccount, level, userName, ...asked }: AskedJob): FitSubject {
+  const lane = makeLane({
+    pool,
+    spec,
+    ...asked,
+    account: shareAccount,
+    basePriority: basePriority[level],
+    override: null,
+  })
+  const { shape } = lane
+  return { ...lane, userName, team: spec.team, gpu: shape.gpu * shape.copies, exclusive: shape.exclusive }
+}
+
+/** Submissions have all warnings but those about limits. */
+const lastingWarnings = ({ never }: Fit): string[] =>
+  never === null || never.scope === null ? [] : [`${never.message}; the job waits until the limit changes`]
+
+const notStarted = { nodes: [], gpuIds: [], position: null, estimatedStart: null }
+
+function startFields({ nodes, gpuIds, atMs }: NonNullable<DryRunAnswer['place']>) {
+  const at = new Date(atMs)
+  const estimatedStart: Estimate = { p50: at, p90: at, earliest: at, latest: at, basis: 'The job can start now' }
+  return { nodes, gpuIds, reasons: [], position: null, estimatedStart }
+}
+
+/** For a submission whose key is stored. */
+export async function dryRunHit({ db }: Domain, jobId: string): Promise<DryRun> {
+  const job = await db.prisma.job.findUnique({ where: { id: jobId }, select: { state: true, spec: true } })
+  if (!job) throw jobDeleted()
+  return {
+    wouldBe: job.state,
+    spec: job.spec as unknown as JobSpec,
+    ...notStarted,
+    reasons: [],
+    fit: null,
+    warnings: [],
+    idempotentJobId: jobId,
+  }
+}
+
+async function startNow(domain: Domain, viewer: Viewer, raw: unknown): Promise<SubmissionOutcome> {
+  for (let look = 0; look < attemptsMax; look++) {
+    const decision = await previewSubmission(domain, readSubmission(viewer, raw, domain.time.nowMs()))
+    if ('refusal' in decision) return decision.refusal
+    if ('hit' in decision) {
+      const answered = await readOutcome(domain, decision)
+      if (answered) return answered
+      continue
+    }
+    if (decision.job.approval) return new Rejected([approvalPending(decision.job.approval, domain)])
+    const payload: NoWaitQuestion = { viewer: serialiseViewer(viewer), input: raw }
+    const answer = (await askLeader(domain, decision.job.pool, { kind: 'NO_WAIT', payload })) as NoWaitAnswer
+    if ('started' in answer) return readStarted(domain, answer.started)
+    if ('rejected' in answer) return new Rejected(await hideJobs(domain, viewer, answer.rejected))
+  }
+  throw new Unavailable('The submission conflicted with other changes several times; send it again')
+}
+
+function hideJobs(domain: Domain, viewer: Viewer, reasons: readonly Reason[]): Promise<Reason[]> {
+  return Promise.all(
+    reasons.map(async (reason) => {
+      const job = reason.jobId === null ? null : await readJob(domain, reason.jobId)
+      return job && maySee(viewer, job) ? reason : unnamed(reason)
+    }),
+  )
+}
+
+async function readStarted(
+  domain: Domain,
+  { jobId, warnings }: { jobId: string; warnings: string[] },
+): Promise<SubmissionOutcome> {
+  const job = await readJob(domain, jobId)
+  return job ? { jobId, job, warnings, idempotentHit: false } : jobDeleted()
+}
+
+const serialiseViewer = (viewer: Viewer): NoWaitQuestion['viewer'] => ({
+  ...viewer,
+  permissions: [...viewer.permissions],
+  granted: [...viewer.granted],
 })
 
-export async function previewSubmission(domain: Domain, item: Submission): Promise<SubmissionVerdict> {
-  const decided = await domain.db.transaction((sql) => decideGroup({ domain, sql, memory: null }, [item]))
-  return decided[0] ?? throwMissingOutcome()
-}
+export const restoreViewer = ({ viewer }: NoWaitQuestion): Viewer =>
+  ({ ...viewer, permissions: new Set(viewer.permissions), granted: new Set(viewer.granted) }) as Viewer

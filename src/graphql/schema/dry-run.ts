@@ -1,4 +1,4 @@
-import type { DryRun } from '../../domain/submission/start-now.ts'
+import type { DryRun } from '../../domain/submission/submit.ts'
 import { builder } from './builder.ts'
 import { JobState } from './enums.ts'
 import { JobSpecRef } from './job-spec.ts'

@@ -12,8 +12,8 @@ import {
   ReservationExpired,
   VersionConflict,
 } from '../../domain/errors.ts'
-import { submitAll } from '../../domain/submission/start-now.ts'
-import { type Submitted, throwMissingOutcome } from '../../domain/submission/submit.ts'
+import { submitAll } from '../../domain/submission/submit.ts'
+import { type Submitted, throwMissingOutcome } from '../../domain/submission/submit-group.ts'
 import { Unavailable } from '../../platform/tx.ts'
 import { capBulk } from '../admission/argument-bounds.ts'
 import { limits } from '../caller-limits.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
+import { confirmPreemption } from '../../../src/domain/jobs/confirm-preemption.ts'
 import { dropHolds, type EvictionRequest, putHolds, requestEvictions } from '../../../src/domain/jobs/holds.ts'
-import { confirmPreemption } from '../../../src/domain/jobs/leaving.ts'
 import { transition } from '../../../src/domain/jobs/transition.ts'
 import { openTestDomain } from '../../support/domain.ts'
 

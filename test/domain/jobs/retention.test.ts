@@ -12,10 +12,10 @@ import {
 import { transition } from '../../../src/domain/jobs/transition.ts'
 import { findViolations } from '../../../src/domain/selfcheck/selfcheck.ts'
 import { readSlots, releaseSlot, reserveSlot } from '../../../src/domain/submission/slots.ts'
-import { submitJobs } from '../../../src/domain/submission/submit.ts'
 import { submitBlocked } from '../../support/approvals.ts'
 import { createDatabase } from '../../support/database.ts'
 import { createTestDomain } from '../../support/domain.ts'
+import { submitJobs } from '../../support/submit-jobs.ts'
 
 const dayMs = 86_400_000
 

@@ -2,8 +2,8 @@ import { beforeEach, describe, expect, test } from 'vitest'
 import { newId } from '../../../src/domain/ids.ts'
 import { createQuota } from '../../../src/domain/limits/quotas.ts'
 import { readQuotaUsage } from '../../../src/domain/submission/own-quotas.ts'
-import { submitJobs } from '../../../src/domain/submission/submit.ts'
 import { openTestDomain } from '../../support/domain.ts'
+import { submitJobs } from '../../support/submit-jobs.ts'
 
 const { database, it } = await openTestDomain()
 const ann = await it.user('ann', 'RESEARCHER')

@@ -4,9 +4,9 @@ import { createApprovalRule } from '../../../src/domain/control/approval-rule-ch
 import { cancelJob } from '../../../src/domain/control/cancel.ts'
 import { createQuota } from '../../../src/domain/limits/quotas.ts'
 import { reserveSlot } from '../../../src/domain/submission/slots.ts'
-import { submitJobs } from '../../../src/domain/submission/submit.ts'
 import { createDatabase, type TestDatabase } from '../../support/database.ts'
 import { createTestDomain, type TestDomain } from '../../support/domain.ts'
+import { submitJobs } from '../../support/submit-jobs.ts'
 
 let database: TestDatabase
 /** Two processes: each remembers for itself what it counted. */

@@ -16,10 +16,11 @@ import { sweepUsageLedger } from '../../../src/domain/limits/quota-usage.ts'
 import { applyQuotas, createQuota, deleteQuota, updateQuota } from '../../../src/domain/limits/quotas.ts'
 import { updateTeam } from '../../../src/domain/people/teams.ts'
 import { readQuotaUsage } from '../../../src/domain/submission/own-quotas.ts'
-import { type SubmitOutcome, submitJobs } from '../../../src/domain/submission/submit.ts'
+import type { SubmitOutcome } from '../../../src/domain/submission/submit-group.ts'
 import { createDatabase, type TestDatabase } from '../../support/database.ts'
 import { createTestDomain, simNode, type TestDomain } from '../../support/domain.ts'
 import { finishJob } from '../../support/factories.ts'
+import { submitJobs } from '../../support/submit-jobs.ts'
 
 let database: TestDatabase
 let it: TestDomain

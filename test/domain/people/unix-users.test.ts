@@ -3,8 +3,8 @@ import type { Viewer } from '../../../src/domain/access.ts'
 import { InvalidInput } from '../../../src/domain/errors.ts'
 import { reportPool } from '../../../src/domain/machines/pool-report.ts'
 import { createUser, updateUser } from '../../../src/domain/people/users.ts'
-import { submitJobs } from '../../../src/domain/submission/submit.ts'
 import { openTestDomain } from '../../support/domain.ts'
+import { submitJobs } from '../../support/submit-jobs.ts'
 
 const { database, it } = await openTestDomain({ singleUser: false, pool: { executors: ['local', 'simulated'] } })
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { Rejected } from '../../../src/domain/errors.ts'
 import { removeNode } from '../../../src/domain/machines/node-changes.ts'
-import { type SubmissionOutcome, submitAll } from '../../../src/domain/submission/start-now.ts'
+import { type SubmissionOutcome, submitAll } from '../../../src/domain/submission/submit.ts'
 import { openTestDomain } from '../../support/domain.ts'
 
 const { database, it } = await openTestDomain({ pool: { scheduling: { onUnsatisfiable: 'FAIL' } } })

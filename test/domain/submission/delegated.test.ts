@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { setScopeLimit } from '../../../src/domain/limits/limits.ts'
-import { submitJobs } from '../../../src/domain/submission/submit.ts'
 import { openTestDomain } from '../../support/domain.ts'
+import { submitJobs } from '../../support/submit-jobs.ts'
 
 const { it } = await openTestDomain()
 

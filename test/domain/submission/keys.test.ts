@@ -1,9 +1,10 @@
 import { describe, expect, test } from 'vitest'
 import { deleteJob } from '../../../src/domain/control/remove.ts'
 import { findKey, hashPayload, sweepKeys } from '../../../src/domain/submission/keys.ts'
-import { type SubmitOutcome, submitJobs } from '../../../src/domain/submission/submit.ts'
+import type { SubmitOutcome } from '../../../src/domain/submission/submit-group.ts'
 import { createTestDomain, openTestDomain } from '../../support/domain.ts'
 import { finishJob } from '../../support/factories.ts'
+import { submitJobs } from '../../support/submit-jobs.ts'
 import { until } from '../../support/until.ts'
 
 const { database, it } = await openTestDomain()

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { addNode } from '../../../src/domain/machines/node-changes.ts'
 import type { JobSpec } from '../../../src/domain/spec.ts'
-import { submitJobs } from '../../../src/domain/submission/submit.ts'
 import { openTestDomain } from '../../support/domain.ts'
+import { submitJobs } from '../../support/submit-jobs.ts'
 
 const gib = 2 ** 30
 /** One node of 16 cores and 64 GiB. */

@@ -2,8 +2,8 @@ import { expect, test } from 'vitest'
 import { addNode, removeNode, updateNode } from '../../../src/domain/machines/node-changes.ts'
 import { applyPools } from '../../../src/domain/machines/pools.ts'
 import { createCapacityReservation } from '../../../src/domain/machines/reservations.ts'
-import { submitJobs } from '../../../src/domain/submission/submit.ts'
 import { openTestDomain, simNode } from '../../support/domain.ts'
+import { submitJobs } from '../../support/submit-jobs.ts'
 
 /** One node of 16 cores and 64 GiB. */
 const { database, it } = await openTestDomain()

@@ -5,10 +5,10 @@ import { updateLimits } from '../../../src/domain/limits/limits.ts'
 import { createQuota } from '../../../src/domain/limits/quotas.ts'
 import { applyPools } from '../../../src/domain/machines/pools.ts'
 import { countActiveSlots, readSlots, releaseSlot, reserveSlot } from '../../../src/domain/submission/slots.ts'
-import { submitJobs } from '../../../src/domain/submission/submit.ts'
 import { createDatabase, type TestDatabase } from '../../support/database.ts'
 import { createTestDomain, simNode, type TestDomain } from '../../support/domain.ts'
 import { finishJob } from '../../support/factories.ts'
+import { submitJobs } from '../../support/submit-jobs.ts'
 
 const limit = 5
 
