@@ -1,66 +1,46 @@
 import { Forbidden, jobNotFound } from './errors.ts'
 
-/** Permissions: those of the level and of the levels below it, plus `allow`, minus `deny`, limited by the scopes of the token. */
+/** Permissions of a user: those of the level and the levels below, plus `allow`, minus `deny`, within the scopes of the token. */
 
 export const userLevels = ['VIEWER', 'RESEARCHER', 'LEAD', 'ADMIN'] as const
 export type UserLevel = (typeof userLevels)[number]
-
-const added = {
-  VIEWER: ['job.view.own'],
-  RESEARCHER: ['job.submit', 'job.cancel.own', 'job.delete.own', 'token.own'],
-  LEAD: ['job.view.all', 'job.cancel.team', 'job.approve', 'job.priority', 'audit.read'],
-  ADMIN: [
-    'job.cancel.all',
-    'job.delete.all',
-    'queue.process',
-    'queue.cleanup',
-    'limits.write',
-    'quota.write',
-    'rule.write',
-    'user.write',
-    'token.any',
-    'node.write',
-    'reservation.write',
-  ],
-} as const satisfies Record<UserLevel, readonly string[]>
-
-export type Permission = (typeof added)[UserLevel][number]
-
-export const listPermissions = (level: UserLevel): ReadonlySet<Permission> =>
-  new Set(userLevels.slice(0, userLevels.indexOf(level) + 1).flatMap((step): readonly Permission[] => added[step]))
-
-const known: ReadonlySet<string> = listPermissions('ADMIN')
-export const permissionsMax = known.size
-export const isPermission = (text: string): text is Permission => known.has(text)
 
 /** Scopes of tokens. Every other scope includes READ. */
 export const tokenScopes = ['READ', 'SUBMIT', 'OPERATE', 'ADMIN'] as const
 export type TokenScope = (typeof tokenScopes)[number]
 
-/** The scope that a token needs for each permission. A new permission needs a line here. */
-const scopeOf = {
-  'job.view.own': 'READ',
-  'job.view.all': 'READ',
-  'audit.read': 'READ',
-  'job.submit': 'SUBMIT',
-  'job.cancel.own': 'SUBMIT',
-  'job.delete.own': 'SUBMIT',
-  'job.approve': 'OPERATE',
-  'job.priority': 'OPERATE',
-  'job.cancel.team': 'OPERATE',
-  'job.cancel.all': 'OPERATE',
-  'queue.process': 'OPERATE',
-  'queue.cleanup': 'OPERATE',
-  'job.delete.all': 'ADMIN',
-  'token.own': 'ADMIN',
-  'limits.write': 'ADMIN',
-  'quota.write': 'ADMIN',
-  'rule.write': 'ADMIN',
-  'user.write': 'ADMIN',
-  'token.any': 'ADMIN',
-  'node.write': 'ADMIN',
-  'reservation.write': 'ADMIN',
-} as const satisfies Record<Permission, TokenScope>
+/** The lowest level that has the permission, and the scope that a token needs for it. */
+const requirements = {
+  'job.view.own': ['VIEWER', 'READ'],
+  'job.submit': ['RESEARCHER', 'SUBMIT'],
+  'job.cancel.own': ['RESEARCHER', 'SUBMIT'],
+  'job.delete.own': ['RESEARCHER', 'SUBMIT'],
+  'token.own': ['RESEARCHER', 'ADMIN'],
+  'job.view.all': ['LEAD', 'READ'],
+  'job.cancel.team': ['LEAD', 'OPERATE'],
+  'job.approve': ['LEAD', 'OPERATE'],
+  'job.priority': ['LEAD', 'OPERATE'],
+  'audit.read': ['LEAD', 'READ'],
+  'job.cancel.all': ['ADMIN', 'OPERATE'],
+  'job.delete.all': ['ADMIN', 'ADMIN'],
+  'queue.process': ['ADMIN', 'OPERATE'],
+  'queue.cleanup': ['ADMIN', 'OPERATE'],
+  'limits.write': ['ADMIN', 'ADMIN'],
+  'quota.write': ['ADMIN', 'ADMIN'],
+  'rule.write': ['ADMIN', 'ADMIN'],
+  'user.write': ['ADMIN', 'ADMIN'],
+  'token.any': ['ADMIN', 'ADMIN'],
+  'node.write': ['ADMIN', 'ADMIN'],
+  'reservation.write': ['ADMIN', 'ADMIN'],
+} as const satisfies Record<string, readonly [UserLevel, TokenScope]>
+
+export type Permission = keyof typeof requirements
+const allPermissions = Object.keys(requirements) as Permission[]
+export const permissionsMax = allPermissions.length
+export const isPermission = (text: string): text is Permission => Object.hasOwn(requirements, text)
+
+export const listPermissions = (level: UserLevel): ReadonlySet<Permission> =>
+  new Set(allPermissions.filter((each) => userLevels.indexOf(requirements[each][0]) <= userLevels.indexOf(level)))
 
 /** Priority of a job by the level of its user; fixed at submission. */
 export const basePriority = { VIEWER: 0, RESEARCHER: 10, LEAD: 20, ADMIN: 30 } as const satisfies Record<
@@ -117,8 +97,8 @@ export function createViewer(person: Person, entry: Entry = {}): Viewer {
   const granted = new Set(
     [...listPermissions(level), ...allow.filter(isPermission)].filter((each) => !deny.includes(each)),
   )
-  const inScope = (each: Permission) => scopeOf[each] === 'READ' || scopes.includes(scopeOf[each])
-  const permissions = new Set([...granted].filter(inScope))
+  const inScope = (scope: TokenScope) => scope === 'READ' || scopes.includes(scope)
+  const permissions = new Set([...granted].filter((each) => inScope(requirements[each][1])))
   return { userId: id, userName: name, level, permissions, granted, scopes, ip, token, expiresAtMs, run: null }
 }
 
@@ -139,7 +119,7 @@ export const anonymous: Viewer = {
 /** Throws Forbidden with the permission that the person lacks, or else with the scope that the token lacks. */
 export function demand(viewer: Viewer, permission: Permission): void {
   if (viewer.permissions.has(permission)) return
-  throw new Forbidden(viewer.granted.has(permission) ? `scope:${scopeOf[permission]}` : permission)
+  throw new Forbidden(viewer.granted.has(permission) ? `scope:${requirements[permission][1]}` : permission)
 }
 
 export function demandToRead(viewer: Viewer, permission: Permission): void {

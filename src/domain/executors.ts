@@ -37,7 +37,7 @@ export interface ExecutorTraits {
 export const launchers = ['single', 'multiple', 'mpirun', 'srun'] as const
 export type Launcher = (typeof launchers)[number]
 
-/** Whether a custom attribute can be the value of an option of a command line. */
+/** A custom attribute can be the value of an option of a command line. */
 export const isOptionValue = (value: unknown): value is string | number | boolean =>
   typeof value === 'string' ? value !== '' && !/[\0\n]/.test(value) : ['number', 'boolean'].includes(typeof value)
 
@@ -78,117 +78,8 @@ const containers = ['image', 'data', 'networkIsolation', 'internalDns', 'x11'] a
 const scripts = ['preLaunch', 'postLaunch'] as const
 const files = ['stdinPath', 'stdoutPath', 'stderrPath'] as const
 
-const table = {
-  local: {
-    nodes: 'MACHINE',
-    plansInPasses: false,
-    needsSharedDir: false,
-    startsProcesses: true,
-    sharesFiles: true,
-    takesUnixUser: true,
-    needsPublicUrl: false,
-    hasReservations: true,
-    preferredFor: null,
-    version: 'KERNEL',
-    launchers: ['single', 'multiple', 'mpirun'],
-    needsCommand: false,
-    mapsPorts: false,
-    namesIsolated: false,
-    honours: [...scripts, ...files],
-  },
-  container: {
-    nodes: 'MACHINE',
-    plansInPasses: false,
-    needsSharedDir: false,
-    startsProcesses: false,
-    sharesFiles: false,
-    takesUnixUser: true,
-    needsPublicUrl: false,
-    hasReservations: true,
-    preferredFor: { field: 'image', when: 'PRESENT' },
-    version: 'BACKEND',
-    launchers: ['single', 'multiple', 'mpirun'],
-    needsCommand: false,
-    mapsPorts: false,
-    namesIsolated: false,
-    honours: [...containers, ...scripts, ...files],
-  },
-  slurm: {
-    nodes: 'BACKEND',
-    plansInPasses: true,
-    needsSharedDir: true,
-    startsProcesses: false,
-    sharesFiles: true,
-    takesUnixUser: true,
-    needsPublicUrl: false,
-    hasReservations: true,
-    preferredFor: null,
-    version: 'BACKEND',
-    launchers: ['single', 'multiple', 'mpirun', 'srun'],
-    needsCommand: false,
-    mapsPorts: false,
-    namesIsolated: false,
-    honours: [...scripts, ...files],
-  },
-  kubernetes: {
-    nodes: 'BACKEND',
-    plansInPasses: false,
-    needsSharedDir: false,
-    startsProcesses: false,
-    sharesFiles: false,
-    takesUnixUser: false,
-    needsPublicUrl: true,
-    hasReservations: false,
-    preferredFor: null,
-    version: 'BACKEND',
-    launchers: ['single'],
-    needsCommand: true,
-    mapsPorts: true,
-    namesIsolated: true,
-    honours: [...containers, 'replicas'],
-  },
-  handler: {
-    nodes: 'MACHINE',
-    plansInPasses: false,
-    needsSharedDir: false,
-    startsProcesses: true,
-    sharesFiles: true,
-    takesUnixUser: true,
-    needsPublicUrl: false,
-    hasReservations: true,
-    preferredFor: { field: 'handler', when: 'ALWAYS' },
-    version: 'KERNEL',
-    launchers: ['single'],
-    needsCommand: false,
-    mapsPorts: false,
-    namesIsolated: false,
-    honours: ['handler', 'input', ...files],
-  },
-  simulated: {
-    nodes: 'DECLARED',
-    plansInPasses: false,
-    needsSharedDir: false,
-    startsProcesses: false,
-    sharesFiles: false,
-    takesUnixUser: false,
-    needsPublicUrl: false,
-    hasReservations: true,
-    preferredFor: null,
-    version: null,
-    launchers: ['single', 'multiple', 'mpirun', 'srun'],
-    needsCommand: false,
-    mapsPorts: true,
-    namesIsolated: true,
-    honours: [...containers, 'replicas', ...scripts, ...files, 'handler', 'input'],
-  },
-} as const satisfies Record<ExecutorName, ExecutorTraits>
-
-/** The executors of a pool that names none, in order of preference. */
-export const executorsDefault: readonly [ExecutorName, ...ExecutorName[]] = ['local', 'handler', 'container']
-export const [executorDefault] = executorsDefault
-
 /** Traits that a row of the table does not change. */
-const unknown: ExecutorTraits = {
+const base: ExecutorTraits = {
   nodes: 'DECLARED',
   plansInPasses: false,
   needsSharedDir: false,
@@ -206,20 +97,83 @@ const unknown: ExecutorTraits = {
   honours: [],
 }
 
+const table: Readonly<Record<ExecutorName, ExecutorTraits>> = {
+  local: {
+    ...base,
+    nodes: 'MACHINE',
+    startsProcesses: true,
+    sharesFiles: true,
+    takesUnixUser: true,
+    version: 'KERNEL',
+    launchers: ['single', 'multiple', 'mpirun'],
+    honours: [...scripts, ...files],
+  },
+  container: {
+    ...base,
+    nodes: 'MACHINE',
+    takesUnixUser: true,
+    preferredFor: { field: 'image', when: 'PRESENT' },
+    version: 'BACKEND',
+    launchers: ['single', 'multiple', 'mpirun'],
+    honours: [...containers, ...scripts, ...files],
+  },
+  slurm: {
+    ...base,
+    nodes: 'BACKEND',
+    plansInPasses: true,
+    needsSharedDir: true,
+    sharesFiles: true,
+    takesUnixUser: true,
+    version: 'BACKEND',
+    launchers,
+    honours: [...scripts, ...files],
+  },
+  kubernetes: {
+    ...base,
+    nodes: 'BACKEND',
+    needsPublicUrl: true,
+    hasReservations: false,
+    version: 'BACKEND',
+    needsCommand: true,
+    mapsPorts: true,
+    namesIsolated: true,
+    honours: [...containers, 'replicas'],
+  },
+  handler: {
+    ...base,
+    nodes: 'MACHINE',
+    startsProcesses: true,
+    sharesFiles: true,
+    takesUnixUser: true,
+    preferredFor: { field: 'handler', when: 'ALWAYS' },
+    version: 'KERNEL',
+    honours: ['handler', 'input', ...files],
+  },
+  simulated: {
+    ...base,
+    launchers,
+    mapsPorts: true,
+    namesIsolated: true,
+    honours: [...containers, 'replicas', ...scripts, ...files, 'handler', 'input'],
+  },
+}
+
+/** The executors of a pool that names none, in order of preference. */
+export const executorsDefault: readonly [ExecutorName, ...ExecutorName[]] = ['local', 'handler', 'container']
+export const [executorDefault] = executorsDefault
+
 const traits: ReadonlyMap<string, ExecutorTraits> = new Map(Object.entries(table))
 
-export const findTraits = (executor: string): ExecutorTraits => traits.get(executor) ?? unknown
+export const findTraits = (executor: string): ExecutorTraits => traits.get(executor) ?? base
 
 export const executorsWhere = (is: (traits: ExecutorTraits) => boolean): string[] =>
   [...traits].flatMap(([name, each]) => (is(each) ? [name] : []))
 
 export const executorNames = Object.keys(table) as readonly ExecutorName[]
 
-/** Whether the pool is one machine and bound to a data directory there. */
 export const isOneMachine = (executors: readonly string[]): boolean =>
   executors.some((name) => findTraits(name).nodes === 'MACHINE')
 
-/** Whether the backend of the pool reports its nodes and chooses among them. */
 export const isDelegated = (executors: readonly string[]): boolean =>
   executors.some((name) => findTraits(name).nodes === 'BACKEND')
 

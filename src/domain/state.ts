@@ -13,7 +13,6 @@ export const jobStates = [
 ] as const
 export type JobState = (typeof jobStates)[number]
 export type FinalState = 'SUCCEEDED' | 'FAILED' | 'INTERRUPTED' | 'CANCELLED'
-export type AliveState = Exclude<JobState, FinalState>
 export type StateCategory = 'WAITING' | 'ACTIVE' | 'FINAL'
 export type PsijState = 'NEW' | 'QUEUED' | 'ACTIVE' | 'COMPLETED' | 'FAILED' | 'CANCELED'
 
@@ -107,27 +106,20 @@ export const holdingStates = jobStates.filter(isHolding)
 export const holdingSql = `(${holdingStates.map((state) => `'${state}'`).join(', ')})`
 
 export const isFinal = (state: JobState): state is FinalState => stateCategory[state] === 'FINAL'
-export const isAlive = (state: JobState): state is AliveState => !isFinal(state)
+export const isAlive = (state: JobState): state is Exclude<JobState, FinalState> => !isFinal(state)
 
-/** The state in PSI/J's terms. A job that has run stays ACTIVE while it waits for its next run, because PSI/J knows no way back. */
-export function psijState(state: JobState, wasRunning: boolean): PsijState {
-  switch (state) {
-    case 'BLOCKED':
-      return 'NEW'
-    case 'QUEUED':
-    case 'STARTING':
-      return wasRunning ? 'ACTIVE' : 'QUEUED'
-    case 'RUNNING':
-    case 'CANCELLING':
-      return 'ACTIVE'
-    case 'SUCCEEDED':
-      return 'COMPLETED'
-    case 'FAILED':
-    case 'INTERRUPTED':
-      return 'FAILED'
-    case 'CANCELLED':
-      return 'CANCELED'
-    default:
-      return state satisfies never
-  }
-}
+const psijStates = {
+  BLOCKED: 'NEW',
+  QUEUED: 'QUEUED',
+  STARTING: 'QUEUED',
+  RUNNING: 'ACTIVE',
+  CANCELLING: 'ACTIVE',
+  SUCCEEDED: 'COMPLETED',
+  FAILED: 'FAILED',
+  INTERRUPTED: 'FAILED',
+  CANCELLED: 'CANCELED',
+} as const satisfies Record<JobState, PsijState>
+
+/** A job that has run stays ACTIVE while it waits for its next run, because PSI/J knows no way back. */
+export const psijState = (state: JobState, wasRunning: boolean): PsijState =>
+  wasRunning && psijStates[state] === 'QUEUED' ? 'ACTIVE' : psijStates[state]
