@@ -11,13 +11,12 @@ export const lockApplied = (sql: Sql) => sql.query('LOCK TABLE applied_setting I
 
 export const singleUserKey = 'single-user'
 
-export interface Applied {
-  /** The value that was applied last; undefined: none. */
-  last: unknown
-}
-
-/** Compares with the value that was applied last and remembers the new one; null: they are equal. */
-export async function rememberApplied({ prisma }: Tx, key: string, declared: unknown): Promise<Applied | null> {
+/** Returns the value that was applied last, and remembers the new one; null: they are equal. */
+export async function rememberApplied(
+  { prisma }: Tx,
+  key: string,
+  declared: unknown,
+): Promise<{ last: unknown } | null> {
   const { appliedSetting } = prisma
   const value = JSON.parse(JSON.stringify(declared)) as Prisma.InputJsonValue | null
   const known = await appliedSetting.findUnique({ where: { key } })

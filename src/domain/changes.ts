@@ -5,29 +5,22 @@ import { vacate } from './leadership.ts'
 
 /** Writes changes for the leader of a pool (`pool_change`) in their transaction. Triggers and `transition` write others. */
 
-export const tellNodes = (sql: Sql, pool: string): Promise<void> => tell(sql, pool, { kind: 'NODES', runIds: [null] })
+export const tellNodes = (sql: Sql, pool: string): Promise<void> => tell(sql, pool, 'NODES', [null])
 
 /** Starts that were planned before the change are refused. */
-export const tellSettings = (sql: Sql, pool: string): Promise<void> => revise(sql, pool, { kinds: ['SETTINGS'] })
+export const tellSettings = (sql: Sql, pool: string): Promise<void> => revise(sql, pool, ['SETTINGS'])
 
-export const tellSettingsAndNodes = (sql: Sql, pool: string): Promise<void> =>
-  revise(sql, pool, { kinds: ['SETTINGS', 'NODES'] })
+export const tellSettingsAndNodes = (sql: Sql, pool: string): Promise<void> => revise(sql, pool, ['SETTINGS', 'NODES'])
 
 /** Runs that were started before the change do not violate the limits. */
-export const tellLimits = (sql: Sql, pool: string): Promise<void> =>
-  revise(sql, pool, { kinds: ['SETTINGS'], ofLimits: true })
+export const tellLimits = (sql: Sql, pool: string): Promise<void> => revise(sql, pool, ['SETTINGS'], true)
 
 export async function tellLimitsOfAllPools(tx: Tx): Promise<void> {
   const pools = await tx.prisma.pool.findMany({ orderBy: { name: 'asc' }, select: { name: true } })
   for (const { name } of pools) await tellLimits(tx, name)
 }
 
-interface Revision {
-  kinds: readonly PoolChangeKind[]
-  ofLimits?: boolean
-}
-
-async function revise(sql: Sql, pool: string, { kinds, ofLimits = false }: Revision): Promise<void> {
+async function revise(sql: Sql, pool: string, kinds: readonly PoolChangeKind[], ofLimits = false): Promise<void> {
   await sql.query(
     `WITH revised AS (
        UPDATE pool SET revision = revision + 1,
@@ -41,14 +34,9 @@ async function revise(sql: Sql, pool: string, { kinds, ofLimits = false }: Revis
 
 /** A run changed without a move: it was asked to leave. */
 export const tellRuns = (sql: Sql, pool: string, runIds: readonly string[]): Promise<void> =>
-  tell(sql, pool, { kind: 'RUN', runIds })
+  tell(sql, pool, 'RUN', runIds)
 
-interface Told {
-  kind: PoolChangeKind
-  runIds: readonly (string | null)[]
-}
-
-async function tell(sql: Sql, pool: string, { kind, runIds }: Told): Promise<void> {
+async function tell(sql: Sql, pool: string, kind: PoolChangeKind, runIds: readonly (string | null)[]): Promise<void> {
   await sql.query('INSERT INTO pool_change (pool, kind, run_id) SELECT $1, $2::pool_change_kind, unnest($3::text[])', [
     pool,
     kind,

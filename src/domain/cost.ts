@@ -18,20 +18,19 @@ export interface Rates {
 
 const hourSeconds = 3_600
 
-export interface ExpectedCost {
+interface ExpectedCost {
   /** null: unknown. */
   cost: number | null
   /** Runs without end on priced resources, so every limit on cost counts as exceeded. */
   isUnbounded: boolean
 }
 
-/** The most that all copies of the job may hold. */
-interface Held {
-  cpuMillis: number
-  gpu: number
-}
-
-export function expectedCost(spec: JobSpec, rates: Rates | null, { cpuMillis, gpu }: Held): ExpectedCost {
+/** `cpuMillis`, `gpu`: the most that all copies of the job may hold. */
+export function expectedCost(
+  spec: JobSpec,
+  rates: Rates | null,
+  { cpuMillis, gpu }: { cpuMillis: number; gpu: number },
+): ExpectedCost {
   const perHour = rates ? (cpuMillis / 1_000) * rates.cpuHour + gpu * rates.gpuHour : 0
   if (perHour === 0) return { cost: spec.estimatedCost, isUnbounded: false }
   const seconds = spec.maxRunTimeSeconds > 0 ? spec.maxRunTimeSeconds : spec.durationSeconds

@@ -16,12 +16,12 @@ export interface Domain {
   readonly auditHeadFile?: string | null
 }
 
-/** Values that are created once per domain, on first use, and live as long as the domain. */
-export function perDomain<T>(make: (domain: Domain) => T): (domain: Domain) => T {
-  const made = new WeakMap<Domain, { value: T }>()
-  return (domain) => {
-    const known = made.get(domain) ?? { value: make(domain) }
-    made.set(domain, known)
+/** Values that are created once per domain, or other key, on first use. */
+export function perDomain<T, Key extends object = Domain>(make: (key: Key) => T): (key: Key) => T {
+  const made = new WeakMap<Key, { value: T }>()
+  return (key) => {
+    const known = made.get(key) ?? { value: make(key) }
+    made.set(key, known)
     return known.value
   }
 }
@@ -45,6 +45,6 @@ export const topics = [
   'access',
   'schema',
 ] as const
-/** Topics that stay in the process. */
+/** Topics that are not sent to other processes. */
 export const localTopics: readonly Topic[] = ['event']
 export type Topic = (typeof topics)[number]

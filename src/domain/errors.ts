@@ -18,6 +18,7 @@ export type ProblemCode =
   | 'UNAVAILABLE'
 
 export abstract class Refusal extends Error {
+  override name = this.constructor.name
   abstract readonly code: ProblemCode
   readonly retryable: boolean = false
 }
@@ -59,23 +60,25 @@ export interface Violation {
 const violationsMax = 50
 
 export class InvalidInput extends Refusal {
-  override name = 'InvalidInput'
   readonly code = 'INVALID_INPUT'
   readonly violations: readonly Violation[]
   constructor(violations: readonly Violation[]) {
     super(violations.map(({ path, message }) => `${path.join('.')}: ${message}`)[0] ?? 'The input is invalid')
     this.violations = violations.slice(0, violationsMax)
   }
+
+  /** `path`: fields joined by dots. */
+  static at(path: string, message: string): InvalidInput {
+    return new InvalidInput([{ path: path.split('.'), message }])
+  }
 }
 
 /** The object does not exist, or the viewer may not see it. */
 export class NotFound extends Refusal {
-  override name = 'NotFound'
   readonly code = 'NOT_FOUND'
 }
 
 export class Forbidden extends Refusal {
-  override name = 'Forbidden'
   readonly code = 'FORBIDDEN'
   readonly requiredPermission: string
   constructor(requiredPermission: string) {
@@ -94,7 +97,6 @@ function missingWords(required: string): string {
 }
 
 export class InvalidState extends Refusal {
-  override name = 'InvalidState'
   readonly code = 'INVALID_STATE'
   readonly jobId: string
   constructor(message: string, jobId: string) {
@@ -104,7 +106,6 @@ export class InvalidState extends Refusal {
 }
 
 export class VersionConflict extends Refusal {
-  override name = 'VersionConflict'
   readonly code = 'VERSION_CONFLICT'
   readonly jobId: string
   constructor(jobId: string, expected: number, actual: number) {
@@ -114,7 +115,6 @@ export class VersionConflict extends Refusal {
 }
 
 export class IdempotencyConflict extends Refusal {
-  override name = 'IdempotencyConflict'
   readonly code = 'IDEMPOTENCY_CONFLICT'
   constructor(key: string) {
     super(
@@ -134,7 +134,6 @@ export interface Exceeded {
 }
 
 export class QuotaExceeded extends Refusal {
-  override name = 'QuotaExceeded'
   readonly code: Exceeded['code']
   readonly quota: string
   readonly scope: string
@@ -151,7 +150,6 @@ export class QuotaExceeded extends Refusal {
 }
 
 export class ReservationExpired extends Refusal {
-  override name = 'ReservationExpired'
   readonly code = 'RESERVATION_EXPIRED'
   constructor(id: string) {
     super(
@@ -161,7 +159,6 @@ export class ReservationExpired extends Refusal {
 }
 
 export class ApprovalNotAllowed extends Refusal {
-  override name = 'ApprovalNotAllowed'
   readonly code = 'APPROVAL_NOT_ALLOWED'
   constructor() {
     super('You cannot decide on your own job; ask another approver')
@@ -178,7 +175,6 @@ const lasting: ReadonlySet<string> = new Set(['UNSATISFIABLE', 'APPROVAL_PENDING
 
 /** The job would not start now, and the caller did not want it to wait. */
 export class Rejected extends Refusal {
-  override name = 'Rejected'
   readonly code = 'REJECTED'
   override readonly retryable: boolean
   readonly reasons: readonly Reason[]

@@ -283,7 +283,7 @@ async function renew(
   return rowCount === 1
 }
 
-/** Whether other processes compete for the key, as far as this account of the database sees them. */
+/** Other processes compete for the key, as far as this account of the database sees them. */
 async function hasRivals(client: pg.Client, key: string): Promise<boolean> {
   const { rows } = await client.query(
     `SELECT 1 FROM pg_stat_activity
@@ -326,10 +326,11 @@ async function tryTakeOver(
   const isFromElsewhere = standing.place !== null && standing.place !== place
   const free =
     standing.age_ms > leaseTtlMs ||
-    (!isFromElsewhere && (!standing.held || (direct && (await isLockFree(client, key, epoch)))))
+    (!isFromElsewhere &&
+      (!standing.held || (direct && (await tryLock(client, 'pg_try_advisory_xact_lock_shared', key, epoch)))))
   if (!free) return isFromElsewhere && standing.held ? 'COPY' : null
   if (!(await mayTake())) return null
-  const contended = direct && !(await takeLock(client, key, epoch + 1))
+  const contended = direct && !(await tryLock(client, 'pg_try_advisory_lock', key, epoch + 1))
   if (contended && standing.age_ms <= 2 * leaseTtlMs) return null
   const { rowCount } = await client.query(
     `WITH taken AS (
@@ -344,25 +345,16 @@ async function tryTakeOver(
   return null
 }
 
-/** Shared and only for the length of the statement, so checks leave no trace and do not block each other. */
-async function isLockFree(client: pg.Client, key: string, epoch: number): Promise<boolean> {
-  return locked(client, 'pg_try_advisory_xact_lock_shared', lockName(key, epoch))
-}
-
-async function takeLock(client: pg.Client, key: string, epoch: number): Promise<boolean> {
-  return locked(client, 'pg_try_advisory_lock', lockName(key, epoch))
-}
-
-const lockName = (key: string, epoch: number) => `${key}:${epoch}`
-
-async function locked(
+/** The shared lock lasts as long as the statement, so checks leave no trace and do not block each other. */
+async function tryLock(
   client: pg.Client,
   lock: 'pg_try_advisory_xact_lock_shared' | 'pg_try_advisory_lock',
-  name: string,
+  key: string,
+  epoch: number,
 ): Promise<boolean> {
   const { rows } = await client.query<{ got: boolean }>(`SELECT ${lock}($1, hashtext($2)) AS got`, [
     advisoryLocks.leadership,
-    name,
+    `${key}:${epoch}`,
   ])
   return rows[0]?.got === true
 }

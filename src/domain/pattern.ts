@@ -54,8 +54,11 @@ export function parseGlob(text: string): Pattern {
 }
 
 function expression(text: string, widen: Widen): Pattern {
+  const source = { text: [...text], at: 0, widen }
+  const tree = parseChoice(source)
+  if (source.at < source.text.length) throw new BadPattern('Unmatched )')
   const steps: Step[] = []
-  write(parseExpression({ text: [...text], at: 0, widen }), steps)
+  write(tree, steps)
   return { matches: (subject) => run(steps, subject) }
 }
 
@@ -70,7 +73,6 @@ export function patternProblem(text: string): string | null {
   }
 }
 
-const anything: Test = () => true
 const literal =
   (wanted: string): Test =>
   (character) =>
@@ -80,12 +82,6 @@ interface Source {
   readonly text: readonly string[]
   readonly widen: Widen
   at: number
-}
-
-function parseExpression(source: Source): Tree {
-  const tree = parseChoice(source)
-  if (source.at < source.text.length) throw new BadPattern('Unmatched )')
-  return tree
 }
 
 function parseChoice(source: Source): Tree {
@@ -109,7 +105,7 @@ function parseOne(source: Source): Tree {
     case '[':
       return { kind: 'one', test: parseClass(source) }
     case '.':
-      return { kind: 'one', test: anything }
+      return { kind: 'one', test: () => true }
     case '\\':
       return { kind: 'one', test: parseEscape(source) }
     default:

@@ -65,7 +65,7 @@ export function tooLarge({ copies, cpuMillis, memoryBytes, gpu }: Shape): Violat
   return found
 }
 
-/** Whether all filters hold. A filter is a part of the name, in any case; `!x` excludes names that contain x. */
+/** A filter is a part of the name, in any case; `!x` excludes names that contain x. */
 export function matchesAll(filters: readonly string[], name: string): boolean {
   const lower = name.toLowerCase()
   return filters.every((filter) =>

@@ -58,11 +58,7 @@ const tellEveryMs = 60_000
 const recentMs = 5_000
 const lookAtAllEveryMs = 5_000
 
-interface Chainer extends Loop {
-  runOnce(): Promise<void>
-}
-
-export function createChainer(domain: Domain): Chainer {
+export function createChainer(domain: Domain): Loop & { runOnce(): Promise<void> } {
   const { db, clock, time, log, auditHeadFile: path } = domain
   let untold: Head | undefined
   let toldMs = Number.NEGATIVE_INFINITY

@@ -55,13 +55,12 @@ export async function verifyAudit(
   if (!known) throw new Error('The head of the audit log is missing')
   const from = fromSeq ?? 1
   const to = toSeq ?? Math.max(known.seq, known.newest)
-  if (from < 1 || (toSeq != null && toSeq < from))
-    throw new InvalidInput([{ path: ['fromSeq'], message: 'Must be 1 … toSeq' }])
+  if (from < 1 || (toSeq != null && toSeq < from)) throw InvalidInput.at('fromSeq', 'Must be 1 … toSeq')
   // If two heads have the same number, the first counts: the second was written after the log had been rewritten.
   const expected = new Map(heads instanceof Error ? [] : heads.toReversed().map(({ seq, hash }) => [seq, hash]))
   if (known.seq > 0 && !expected.has(known.seq)) expected.set(known.seq, known.hash)
   const trouble =
-    (await verifyRange(db, { from, to, expected })) ??
+    (await verifyRange(db, from, to, expected)) ??
     findCutOff(known, heads) ??
     (known.seq > 0 && known.hash !== expected.get(known.seq)
       ? { seq: known.seq, message: 'The newest entry does not match the head recorded outside the database' }
@@ -77,13 +76,13 @@ export async function verifyAudit(
   }
 }
 
-interface Walk {
-  from: number
-  to: number
-  expected: ReadonlyMap<number, string>
-}
-
-async function verifyRange(db: Pick<Db, 'sql' | 'prisma'>, { from, to, expected }: Walk): Promise<Trouble | null> {
+/** `expected`: the hashes known from outside the database, by number. */
+async function verifyRange(
+  db: Pick<Db, 'sql' | 'prisma'>,
+  from: number,
+  to: number,
+  expected: ReadonlyMap<number, string>,
+): Promise<Trouble | null> {
   let before = await hashBefore(db, from)
   if (before === null) return { seq: from, message: `The entry ${from - 1} before it is missing` }
   for (let next = from; next <= to; ) {

@@ -182,7 +182,7 @@ async function readRule({ prisma }: Tx, id: string): Promise<ApprovalRule> {
 async function demandName({ prisma }: Tx, { id, name }: ApprovalRule): Promise<void> {
   const other = await prisma.approvalRule.findUnique({ where: { name } })
   if (other && other.id !== id)
-    throw new InvalidInput([{ path: ['name'], message: 'Another approval rule has this name; choose another name' }])
+    throw InvalidInput.at('name', 'Another approval rule has this name; choose another name')
 }
 
 async function writeRule({ prisma }: Tx, rule: ApprovalRule & { declaredAs?: string }): Promise<void> {

@@ -71,7 +71,7 @@ export const describeApprovers = (
 export function decideApprovalNeed(rules: readonly ApprovalRule[], item: ApprovalItem): ApprovalNeed | null {
   for (const { name, condition, exemptLevels, requiredLevel, expiresAfterSeconds } of rules) {
     if (exemptLevels.includes(item.level)) continue
-    const why = findReason(condition, item)
+    const why = amountReason(condition, item) ?? wordReason(condition, item) ?? personReason(condition, item)
     if (why) return { rule: name, reason: `${why} (rule ${name})`, requiredLevel, expiresAfterSeconds }
   }
   return null
@@ -86,10 +86,6 @@ export async function readApprovalRules(sql: Sql): Promise<ApprovalRule[]> {
     [],
     'approval_rules',
   )
-}
-
-function findReason(condition: ApprovalCondition, item: ApprovalItem): string | null {
-  return amountReason(condition, item) ?? wordReason(condition, item) ?? personReason(condition, item)
 }
 
 function amountReason({ costAbove, jobsPerDayAbove }: ApprovalCondition, { cost, jobsLastDay }: ApprovalItem) {

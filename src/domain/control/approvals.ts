@@ -8,22 +8,11 @@ import { type ApprovalNeed, describeApprovers } from './approval-rules.ts'
 
 /** Approvals before queueing. Requests and decisions are events of the job beside its change of state. */
 
-interface NewApproval {
-  jobId: string
-  requestedById: string
-  need: ApprovalNeed
-}
-
-interface Inserting {
-  nowMs: number
-  singleUser: boolean
-}
-
 /** Stores the requests of jobs that this transaction inserted BLOCKED, with an event one version above CREATED. */
 export async function insertApprovals(
   sql: Sql,
-  requests: readonly NewApproval[],
-  { nowMs, singleUser }: Inserting,
+  requests: readonly { jobId: string; requestedById: string; need: ApprovalNeed }[],
+  { nowMs, singleUser }: { nowMs: number; singleUser: boolean },
 ): Promise<void> {
   if (requests.length === 0) return
   const rows = requests.map(({ jobId, requestedById, need }) => ({
@@ -67,16 +56,13 @@ ${jobChangeSql({
 })}
 SELECT 1 FROM told`
 
-export const cancelApprovals = (sql: Sql, jobIds: readonly string[], byUserId: string): Promise<void> =>
-  endApprovals(sql, jobIds, { status: 'CANCELLED', byUserId })
-
 /** `byUserId` null: the requests expired. */
-interface End {
-  status: 'CANCELLED' | 'EXPIRED'
-  byUserId: string | null
-}
-
-async function endApprovals(sql: Sql, jobIds: readonly string[], { status, byUserId }: End): Promise<void> {
+export async function endApprovals(
+  sql: Sql,
+  jobIds: readonly string[],
+  status: 'CANCELLED' | 'EXPIRED',
+  byUserId: string | null,
+): Promise<void> {
   if (jobIds.length === 0) return
   await sql.query(
     `UPDATE approval SET status = $2::approval_status, decided_by = $3, decided_at = berth_now()
@@ -117,7 +103,7 @@ export async function expireApprovals({ db, time, wakeups }: Domain): Promise<nu
   const moved = await db.transaction(async (sql) => {
     const jobs = await sql.query<{ id: string; run: number }>(overdueSql, [sweepMax], 'overdue_approvals')
     const ids = jobs.map(({ id }) => id)
-    await endApprovals(sql, ids, { status: 'EXPIRED', byUserId: null })
+    await endApprovals(sql, ids, 'EXPIRED', null)
     const moves = jobs.map(({ id, run }) => ({
       jobId: id,
       run,

@@ -9,7 +9,7 @@ import { demandVersion, type JobHead, lockJobs } from '../jobs/job-head.ts'
 import { type Move, transition } from '../jobs/transition.ts'
 import { parseInput } from '../parse.ts'
 import { stateCategory } from '../state.ts'
-import { cancelApprovals } from './approvals.ts'
+import { endApprovals } from './approvals.ts'
 
 /**
  * Cancels jobs. BLOCKED and QUEUED jobs end at once; STARTING and RUNNING jobs become CANCELLING, and the runner stops them.
@@ -53,7 +53,7 @@ export async function cancelJobs(
     const moves = decided.flatMap((one) => ('move' in one ? [one.move] : []))
     await transition(sql, moves, domain.time.nowMs())
     const blocked = moves.filter(({ from }) => from === 'BLOCKED').map(({ jobId }) => jobId)
-    await cancelApprovals(sql, blocked, viewer.userId)
+    await endApprovals(sql, blocked, 'CANCELLED', viewer.userId)
     const records = moves.map(({ jobId }) => ({ action: 'job.cancel', objectId: jobId }))
     await audit(sql, viewer, records, domain.time.nowMs())
     return decided.map((one) => ('move' in one ? { jobId: one.move.jobId, changed: true } : one.outcome))

@@ -18,7 +18,7 @@ export async function cleanupJobs(domain: Domain, viewer: Viewer, raw: unknown):
   demand(viewer, 'queue.cleanup')
   const { olderThanDays } = parseInput(cleanupInput, raw)
   const days = olderThanDays ?? daysByDefault
-  const before = await daysAgo(domain, days)
+  const before = new Date((await readNow(domain.db.sql)).getTime() - days * dayMs)
   let deletedCount = 0
   for (let batch = 0; batch < batchesPerCall; batch++) {
     const count = await removeBatch(domain, viewer, { before, days })
@@ -28,9 +28,6 @@ export async function cleanupJobs(domain: Domain, viewer: Viewer, raw: unknown):
   if (deletedCount > 0) for (const topic of ['event', 'log'] as const) domain.wakeups.poke(topic)
   return { deletedCount }
 }
-
-const daysAgo = async ({ db }: Domain, days: number): Promise<Date> =>
-  new Date((await readNow(db.sql)).getTime() - days * dayMs)
 
 const removeBatch = ({ db, time }: Domain, viewer: Viewer, { before, days }: { before: Date; days: number }) =>
   db.transaction(async (sql) => {

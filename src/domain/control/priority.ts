@@ -51,14 +51,11 @@ export async function setJobPriority(domain: Domain, viewer: Viewer, raw: unknow
 }
 
 const noPriority = (pool: string) =>
-  new InvalidInput([
-    {
-      path: ['priority'],
-      message:
-        `Has no effect: pool ${pool} orders by fair share, the account with the smallest share first. ` +
-        'Submit the job with a higher bid to pass other jobs of its account, or give the account a weight in the pool',
-    },
-  ])
+  InvalidInput.at(
+    'priority',
+    `Has no effect: pool ${pool} orders by fair share, the account with the smallest share first. ` +
+      'Submit the job with a higher bid to pass other jobs of its account, or give the account a weight in the pool',
+  )
 
 async function readPriority(sql: Sql, jobId: string): Promise<LaneOf & { policy: Policy }> {
   const [row] = await sql.query<LaneOf & { policy: Policy }>(

@@ -71,19 +71,13 @@ export async function publishArtifact(domain: Domain, viewer: Viewer, raw: unkno
   const run = demandRun(viewer)
   const given = parseInput(publication, raw)
   const id = newId('artifact', domain.time.nowMs())
-  const kept = await serial.run(run.runId, () => domain.db.locking((tx) => keepArtifact(tx, { id, run, given })))
+  const kept = await serial.run(run.runId, () => domain.db.locking((tx) => keepArtifact(tx, id, run, given)))
   if (kept === id) domain.wakeups.poke('event')
   return kept
 }
 
-interface NewArtifact {
-  id: string
-  run: RunIdentity
-  given: Publication
-}
-
 /** Returns the id of the artifact with this content, which may be an earlier one. */
-async function keepArtifact(tx: Tx, { id, run, given }: NewArtifact): Promise<string> {
+async function keepArtifact(tx: Tx, id: string, run: RunIdentity, given: Publication): Promise<string> {
   const { artifact } = tx.prisma
   const { runId, jobId, number: runNumber } = run
   const { name, mediaType, uri = null, body = null, metadata = null } = given
@@ -116,9 +110,4 @@ const publishedSql = jobChangeSql({
 })
 
 const tooMany = () =>
-  new InvalidInput([
-    {
-      path: ['name'],
-      message: `A run can publish at most ${number(artifactsPerRunMax)} artifacts; publish an index of them`,
-    },
-  ])
+  InvalidInput.at('name', `A run can publish at most ${number(artifactsPerRunMax)} artifacts; publish an index of them`)

@@ -18,7 +18,7 @@ export async function saveClosure(domain: Domain, viewer: Viewer, closure: Recor
   const bytes = Buffer.byteLength(text)
   if (bytes > closureBytesMax) {
     const message = `Must have at most ${closureBytesMax.toLocaleString('en-US')} bytes as JSON, not ${bytes.toLocaleString('en-US')}`
-    throw new InvalidInput([{ path: ['closure'], message }])
+    throw InvalidInput.at('closure', message)
   }
   await writerOf(domain)(runId, text)
 }

@@ -36,7 +36,7 @@ export async function reportProgress(domain: Domain, viewer: Viewer, raw: unknow
   const { runId } = demandRun(viewer)
   const report = parseInput(reporting, raw)
   if (report.fraction === undefined && report.message === undefined)
-    throw new InvalidInput([{ path: ['fraction'], message: 'Give fraction, message or both' }])
+    throw InvalidInput.at('fraction', 'Give fraction, message or both')
   await reportsOf(domain)(runId, report)
 }
 

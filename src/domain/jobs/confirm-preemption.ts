@@ -19,13 +19,14 @@ export async function confirmPreemption(sql: Sql, run: { runId: string; jobId: s
     'preemption_request',
   )
   if (!asked) return 'NOT_REQUESTED'
-  if (await markSignalled(sql, run.runId, asked)) return 'SIGNAL'
-  await withdraw(sql, run.runId, asked.claimant)
+  if (await markSignalled(sql, run.runId, asked.wanted)) return 'SIGNAL'
+  const message = `Preemption withdrawn: job ${asked.claimant} no longer needs its resources`
+  await sql.query(spareSql, [run.runId, message], 'spare')
   return 'SPARED'
 }
 
 /** false: the claimant no longer waits. A run that was signalled once stays signalled. */
-async function markSignalled(sql: Sql, runId: string, { wanted }: { wanted: boolean }): Promise<boolean> {
+async function markSignalled(sql: Sql, runId: string, wanted: boolean): Promise<boolean> {
   const rows = await sql.query(
     `UPDATE run SET preempt_signalled_at = coalesce(preempt_signalled_at, berth_now())
      WHERE id = $1 AND ($2 OR preempt_signalled_at IS NOT NULL) RETURNING 1`,
@@ -33,10 +34,6 @@ async function markSignalled(sql: Sql, runId: string, { wanted }: { wanted: bool
     'signal_leaving',
   )
   return rows.length > 0
-}
-
-async function withdraw(sql: Sql, runId: string, claimant: string): Promise<void> {
-  await sql.query(spareSql, [runId, `Preemption withdrawn: job ${claimant} no longer needs its resources`], 'spare')
 }
 
 const spareSql = `

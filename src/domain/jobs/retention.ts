@@ -103,7 +103,7 @@ DELETE FROM slot_reservation WHERE id IN (
   SELECT id FROM slot_reservation WHERE created_at < (SELECT berth_now()) - $2 * interval '1 day' ORDER BY created_at LIMIT $1)
 RETURNING 1`
 
-/** Removes lanes to which no job can return; a lane is created again when a job needs it. */
+/** Removes lanes to which no job can return; a job that needs such a lane creates it again. */
 export async function expireLanes(domain: Domain): Promise<number> {
   return repeat(async () => removeUnusedLanes(domain, await readUnusedLanes(domain.db.sql)))
 }
@@ -125,7 +125,7 @@ export async function removeUnusedLanes({ db }: Domain, laneIds: readonly string
   })
 }
 
-/** Reads only the first entry of a lane, by the index. A leader reads a lane when it processes a change of an entry. */
+/** Reads only the first entry of a lane, by the index. Unprocessed changes count: a leader reads their lanes. */
 const unusedSql = `(SELECT q.lane_id FROM queue_entry q WHERE q.lane_id = l.id LIMIT 1) IS NULL AND NOT EXISTS (
   SELECT FROM (
     SELECT j.lane_id FROM run r JOIN job j ON j.id = r.job_id WHERE r.state IN ${holdingSql}

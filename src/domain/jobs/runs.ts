@@ -45,14 +45,14 @@ ORDER BY r.scheduled_at, r.id`
 
 /** The reads of a deposed leader return no runs. */
 export const readHoldingRuns = (sql: Sql, term: Leader): Promise<HoldingRun[]> =>
-  readRunsOf(sql, term, { text: runsSql(''), name: 'holding_runs' })
+  readRunsOf(sql, term, runsSql(''), 'holding_runs')
 
 /**
  * Starts that were committed since the last read, which began `sinceMs` ago. Dead entries of the index before that are
  * skipped. With a lower bound alone instead of BETWEEN, PostgreSQL reads the whole table.
  */
 export const readStartsDue = (sql: Sql, term: Leader, sinceMs: number): Promise<HoldingRun[]> =>
-  readRunsOf(sql, term, { text: startsSql, name: 'starts_due', values: [sinceMs + commitMs] })
+  readRunsOf(sql, term, startsSql, 'starts_due', [sinceMs + commitMs])
 
 const startsSql = `
 WITH recent AS MATERIALIZED (
@@ -60,21 +60,14 @@ WITH recent AS MATERIALIZED (
 ) ${runsSql("AND r.state = 'STARTING' AND r.handle IS NULL", 'recent')}`
 
 /** Runs that are due: to be started, stopped or signalled. */
-export const readRunsDue = (sql: Sql, term: Leader): Promise<HoldingRun[]> =>
-  readRunsOf(sql, term, { text: dueSql, name: 'runs_due' })
+export const readRunsDue = (sql: Sql, term: Leader): Promise<HoldingRun[]> => readRunsOf(sql, term, dueSql, 'runs_due')
 
 const dueSql = runsSql(
   `AND (r.state = 'STARTING' AND r.handle IS NULL OR r.state = 'CANCELLING'
     OR r.preempt_requested_at IS NOT NULL AND r.preempt_signalled_at IS NULL)`,
 )
 
-interface RunsQuery {
-  text: string
-  name: string
-  values?: readonly unknown[]
-}
-
-const readRunsOf = (sql: Sql, { pool, epoch, holder }: Leader, { text, name, values = [] }: RunsQuery) =>
+const readRunsOf = (sql: Sql, { pool, epoch, holder }: Leader, text: string, name: string, values: unknown[] = []) =>
   sql.query<HoldingRun>(text, [pool, epoch, holder, ...values], name)
 
 /** null: the run was removed with its job. */
@@ -190,7 +183,7 @@ const lateReportSql = jobChangeSql({
   event: { run: '$2::int', message: '$3::text' },
 })
 
-/** Whether the backend has runs of the pool that are active, or whose output is not stored completely. */
+/** The backend has runs of the pool that are active, or whose output is not stored completely. */
 export async function hasUnreadRuns({ db }: Pick<Domain, 'db'>, pool: string, executor: string): Promise<boolean> {
   const unread = { OR: [{ state: { in: holdingStates } }, { log: { sealed: false } }] }
   const where = { pool, handle: { not: null }, job: { executor }, ...unread }

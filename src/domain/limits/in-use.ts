@@ -70,7 +70,6 @@ export interface LimitReached {
   asked: number
 }
 
-/** In the order in which they are reported. */
 export function listLimitRules(limits: Limits, scopes: readonly ScopeLimit[]): LimitRule[] {
   const rule = (code: LimitCode, max: number | null, rest: Partial<LimitRule> & { on: string }): LimitRule[] =>
     max === null ? [] : [{ code, max, each: false, counts: 'jobs', model: null, ...rest }]
@@ -151,32 +150,26 @@ export const countUsed = ({ tally }: Ceilings, { model, counts }: LimitRule, sco
   tally.get(model === null ? scope : modelKey(scope, model))?.[counts] ?? 0
 
 /** The first limit that stops the job on any devices; null: none. */
-export function limitReached({ pool, rules, tally }: Ceilings, job: Counted): LimitReached | null {
+export function limitReached(ceilings: Ceilings, job: Counted): LimitReached | null {
   const scopes = listScopes(job)
-  for (const rule of rules) {
+  for (const rule of ceilings.rules) {
     const key = rule.model === null ? scopeUnder(rule, scopes) : undefined
-    const asked = rule.counts === 'jobs' ? 1 : job.gpu
-    if (key === undefined || asked === 0) continue
-    const used = tally.get(key)?.[rule.counts] ?? 0
-    if (used + asked > rule.max) return reached(rule, { pool, job, key, used, asked })
+    const limit = key === undefined ? null : checkLimit(ceilings, rule, { key, job, gpus: job.gpu })
+    if (limit) return limit
   }
   return null
 }
 
 /** The first limit of a GPU model that these devices would violate, with its model filter. */
-export function modelLimitReached(
+export const modelLimitReached = (
   ceilings: Ceilings,
   job: Counted,
   models: readonly string[],
-): ModelLimitReached | null {
-  for (const over of overModels(ceilings, job, (model) => matching(models, model))) return over
-  return null
-}
+): ModelLimitReached | null => overModels(ceilings, job, (model) => matching(models, model))[0] ?? null
 
 /** The limits of GPU models that this many GPUs of the model would violate. */
-export const listFullModels = (ceilings: Ceilings, job: Counted, gpus: number): ModelLimitReached[] => [
-  ...overModels(ceilings, job, () => gpus),
-]
+export const listFullModels = (ceilings: Ceilings, job: Counted, gpus: number): ModelLimitReached[] =>
+  overModels(ceilings, job, () => gpus)
 
 /** The GPUs of each model filter that the limits leave for the job. The empty filter is any model. */
 export function listRemainingGpus(ceilings: Ceilings, job: Counted): { model: string; gpus: number }[] {
@@ -214,29 +207,26 @@ interface ModelLimitReached {
   model: string
 }
 
-function* overModels(
-  ceilings: Ceilings,
-  job: Counted,
-  gpusOf: (model: string) => number,
-): Generator<ModelLimitReached, void, void> {
-  const { pool, tally } = ceilings
-  for (const { rule, key, model } of checkedOnDevices(ceilings, job)) {
+const overModels = (ceilings: Ceilings, job: Counted, gpusOf: (model: string) => number): ModelLimitReached[] =>
+  checkedOnDevices(ceilings, job).flatMap(({ rule, key, model }) => {
     const gpus = gpusOf(model)
-    if (gpus === 0) continue
-    const used = tally.get(key)?.[rule.counts] ?? 0
-    const asked = rule.counts === 'jobs' ? 1 : gpus
-    if (used + asked > rule.max) yield { limit: reached(rule, { pool, job, key, used, asked }), model }
-  }
-}
+    const limit = gpus === 0 ? null : checkLimit(ceilings, rule, { key, job, gpus })
+    return limit ? [{ limit, model }] : []
+  })
 
 const scopeUnder = ({ on, each }: LimitRule, scopes: readonly string[]) =>
   scopes.find((scope) => (each ? scope.startsWith(on) : scope === on))
 
-type Found = Pick<LimitReached, 'key' | 'used' | 'asked'> & { pool: string; job: Counted }
-
-function reached(rule: LimitRule, { pool, job, key, used, asked }: Found): LimitReached {
-  const { code, max, counts, model } = rule
-  const scope = scopeName(rule.on, { pool, job })
+/** null: the job does not exceed the limit with this many GPUs. */
+function checkLimit(
+  { pool, tally }: Ceilings,
+  { code, on, max, counts, model }: LimitRule,
+  { key, job, gpus }: { key: string; job: Counted; gpus: number },
+): LimitReached | null {
+  const asked = counts === 'jobs' ? 1 : gpus
+  const used = tally.get(key)?.[counts] ?? 0
+  if (asked === 0 || used + asked <= max) return null
+  const scope = scopeName(on, pool, job)
   const what = counts === 'jobs' ? 'running jobs' : model === null ? 'GPUs' : `GPUs of model ${model}`
   const message =
     code === 'POOL_PAUSED'
@@ -250,7 +240,7 @@ function reached(rule: LimitRule, { pool, job, key, used, asked }: Found): Limit
 }
 
 /** The scope with the name of the user or team; counters have ids. */
-function scopeName(on: string, { pool, job }: { pool: string; job: Counted }): string {
+function scopeName(on: string, pool: string, job: Counted): string {
   if (on.startsWith('user:')) return `user:${job.userName}`
   if (on.startsWith('team:')) return `team:${job.team}`
   return on === 'pool' || on === 'gpu' ? `pool:${pool}` : on
@@ -271,7 +261,6 @@ interface Limited {
   singleUser: boolean
 }
 
-/** In the order in which they are reported. */
 export async function readLimitRules(sql: Sql, { pool, limits, singleUser }: Limited): Promise<LimitRule[]> {
   const disabled = singleUser ? [] : await readDisabled(sql, pool)
   return [...disabled.map(disabledRule), ...listLimitRules(limits, await readScopeLimits(sql, pool))]

@@ -73,22 +73,18 @@ WHERE p.name IN (SELECT jsonb_array_elements_text($1::text::jsonb))`
 
 /** Starts and limit changes of a pool take turns by this lock. Foreign keys to the pool do not wait for it. */
 export const lockPool = (sql: Sql, pool: string | null): Promise<string> =>
-  poolBy(sql, pool, { text: `${poolSql} FOR NO KEY UPDATE`, name: 'lock_pool' })
+  poolBy(sql, pool, `${poolSql} FOR NO KEY UPDATE`, 'lock_pool')
 
 /** The named pool, or the pool of the default queue. */
-export const findPool = (sql: Sql, pool: string | null): Promise<string> =>
-  poolBy(sql, pool, { text: poolSql, name: 'pool_named' })
+export const findPool = (sql: Sql, pool: string | null): Promise<string> => poolBy(sql, pool, poolSql, 'pool_named')
 
-async function poolBy(sql: Sql, pool: string | null, { text, name }: { text: string; name: string }): Promise<string> {
+async function poolBy(sql: Sql, pool: string | null, text: string, name: string): Promise<string> {
   const [row] = await sql.query<{ name: string }>(text, [pool], name)
-  if (!row) throw noPool(pool)
-  return row.name
+  if (row) return row.name
+  throw new NotFound(pool === null ? 'No queue is the default; name a pool' : `Pool ${pool.slice(0, 64)} not found`)
 }
 
 const poolSql = 'SELECT name FROM pool WHERE name = coalesce($1, (SELECT pool FROM submission_queue WHERE is_default))'
-
-const noPool = (pool: string | null) =>
-  new NotFound(pool === null ? 'No queue is the default; name a pool' : `Pool ${pool.slice(0, 64)} not found`)
 
 const countMax = 1_000_000_000
 const yearMinutes = 527_040
@@ -115,7 +111,7 @@ export async function updateLimits(domain: Domain, viewer: Viewer, raw: unknown)
   const pool = await domain.db.serializable(async (tx) => {
     const name = await lockPool(tx, asked)
     if (Object.keys(change).length === 0) return name
-    await writeLimits(tx, { pool: name, change, unset: [] })
+    await writeLimits(tx, name, change)
     await audit(tx, viewer, [auditRecord(name, change)], domain.time.nowMs())
     return name
   })
@@ -159,14 +155,8 @@ const auditRecord = (pool: string, detail: Record<string, unknown>) => ({
   detail,
 })
 
-interface Written {
-  pool: string
-  change: LimitChange
-  /** Names that go back to their default. */
-  unset: readonly string[]
-}
-
-async function writeLimits(tx: Tx, { pool, change, unset }: Written): Promise<void> {
+/** `unset`: names of limits that go back to their default. */
+async function writeLimits(tx: Tx, pool: string, change: LimitChange, unset: readonly string[] = []): Promise<void> {
   const kept = Object.entries(await storedLimits(tx, pool)).filter(([name]) => !unset.includes(name))
   const values: LimitChange = { ...Object.fromEntries(kept), ...change }
   await tx.prisma.poolLimits.upsert({
@@ -186,7 +176,7 @@ export async function applyLimits(tx: Tx, pool: string, declared: LimitChange, n
   await lockPool(tx, pool)
   const values = await storedLimits(tx, pool)
   const unset = Object.keys(last).filter((name) => !(name in declared) && values[name] === last[name])
-  await writeLimits(tx, { pool, change, unset })
+  await writeLimits(tx, pool, change, unset)
   await audit(tx, null, [auditRecord(pool, { ...change, ...(unset.length > 0 && { unset }) })], nowMs)
   return true
 }
@@ -260,7 +250,7 @@ async function demandModels(
   const pool = await prisma.pool.findUnique({ where: { name: poolName } })
   if (!isDelegated(pool?.executors ?? [])) return
   const message = `The backend of pool ${poolName} chooses the GPUs of a run; limit GPUs of any model, or use another queue for this model`
-  throw new InvalidInput([{ path: ['gpuModel'], message }])
+  throw InvalidInput.at('gpuModel', message)
 }
 
 type WrittenScope = Omit<ScopeLimit, 'counted'>
@@ -280,9 +270,7 @@ async function writeScopeLimit(tx: Tx, poolName: string, limit: WrittenScope): P
     update: { maxJobs, maxGpus },
   })
   if ((await scopeLimit.count({ where: { poolName } })) > scopesMax)
-    throw new InvalidInput([
-      { path: ['name'], message: `A pool can have at most ${scopesMax} scope limits; remove one first` },
-    ])
+    throw InvalidInput.at('name', `A pool can have at most ${scopesMax} scope limits; remove one first`)
 }
 
 /** A limit of an unknown name would have no effect. Projects are free text. */
@@ -295,7 +283,5 @@ async function demandNamed({ prisma }: Tx, { scope, name }: Pick<WrittenScope, '
     PROJECT: () => ({ name }),
   } as const satisfies Record<LimitScope, unknown>
   if (!(await find[scope]()))
-    throw new InvalidInput([
-      { path: ['name'], message: `The ${scope.toLowerCase()} ${name.slice(0, 64)} does not exist` },
-    ])
+    throw InvalidInput.at('name', `The ${scope.toLowerCase()} ${name.slice(0, 64)} does not exist`)
 }

@@ -131,6 +131,7 @@ export const isNear = (amount: number, limit: number) => amount >= warnAt * limi
 
 /** Adds two amounts as decimals: 0.1 and 0.2 are 0.3. */
 export function addDecimals(a: number, b: number): number {
+  if (Number.isInteger(a) && Number.isInteger(b)) return a + b
   const places = Math.max(countPlaces(a), countPlaces(b))
   return places > placesMax ? a + b : Number((a + b).toFixed(places))
 }

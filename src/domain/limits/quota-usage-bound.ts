@@ -30,13 +30,7 @@ interface Person {
   known: boolean
 }
 
-interface Counted {
-  amounts: Amounts
-  hours: number
-  sequence: number
-}
-
-export type UsageCache = Map<string, Counted>
+export type UsageCache = Map<string, { amounts: Amounts; hours: number; sequence: number }>
 
 const subjectsMax = 10_000
 

@@ -3,7 +3,7 @@ import type { Sql } from '../../platform/tx.ts'
 import type { Domain } from '../domain.ts'
 import { executorsWhere, startsProcesses } from '../executors.ts'
 import { holdingSql } from '../state.ts'
-import { type Amounts, addDecimals, type QuotaType, type Subject, subjectKey } from './quota-rules.ts'
+import { type Amounts, addDecimals, type QuotaType, quotaTypes, type Subject, subjectKey } from './quota-rules.ts'
 
 /** Usage of users, teams and accounts, from alive jobs and from the usage ledger, which outlives jobs. */
 
@@ -127,14 +127,7 @@ export function computeAmounts({ cost: expected, gpu }: Taking, executors: reado
 }
 
 export const addJob = ({ amounts, blocked }: Usage, takes: Amounts, isBlocked: boolean): Usage => ({
-  amounts: {
-    CONCURRENT_JOBS: amounts.CONCURRENT_JOBS + takes.CONCURRENT_JOBS,
-    JOBS_PER_HOUR: amounts.JOBS_PER_HOUR + takes.JOBS_PER_HOUR,
-    JOBS_PER_DAY: amounts.JOBS_PER_DAY + takes.JOBS_PER_DAY,
-    COST_PER_DAY: addDecimals(amounts.COST_PER_DAY, takes.COST_PER_DAY),
-    COST_PER_MONTH: addDecimals(amounts.COST_PER_MONTH, takes.COST_PER_MONTH),
-    LOCAL_GPUS: amounts.LOCAL_GPUS + takes.LOCAL_GPUS,
-  },
+  amounts: Object.fromEntries(quotaTypes.map((type) => [type, addDecimals(amounts[type], takes[type])])) as Amounts,
   blocked: blocked + (isBlocked ? 1 : 0),
   known: true,
 })

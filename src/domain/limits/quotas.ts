@@ -92,7 +92,7 @@ const updateInput = z.strictObject({
 })
 
 function demandSense({ type, scope, key, limit: value }: QuotaRule, path: readonly string[] = []): void {
-  const refuse = (field: string, message: string) => new InvalidInput([{ path: [...path, field], message }])
+  const refuse = (field: string, message: string) => InvalidInput.at([...path, field].join('.'), message)
   if (scope === 'GLOBAL' && key !== null) throw refuse('key', 'Must be omitted: a GLOBAL quota applies to all users')
   if (scope !== 'GLOBAL' && key === null) throw refuse('key', `Must name the ${scope.toLowerCase()} that it limits`)
   if (scope === 'LEVEL' && !userLevels.some((level) => level === key))
@@ -117,9 +117,7 @@ export async function createQuota(domain: Domain, viewer: Viewer, raw: unknown):
 }
 
 const duplicateQuota = ({ type, action, scope }: QuotaRule) =>
-  new InvalidInput([
-    { path: ['type'], message: `A ${scope} ${type} quota with action ${action} exists already; update that quota` },
-  ])
+  InvalidInput.at('type', `A ${scope} ${type} quota with action ${action} exists already; update that quota`)
 
 /** A quota of an unknown name would have no effect. Accounts are free text. */
 async function demandNamed({ prisma }: Tx, { scope, key }: QuotaRule): Promise<void> {

@@ -31,11 +31,6 @@ export interface NodesChanged {
   removed: string[]
 }
 
-interface Pool {
-  pool: string
-  nowMs: number
-}
-
 /** null: the report is stored already. */
 export async function storeReport(
   { db, time }: Pick<Domain, 'db' | 'time'>,
@@ -47,11 +42,11 @@ export async function storeReport(
   if (writes.length === 0 && gone.every(({ isUsed, state }) => isUsed && state === 'LOST')) return null
   return db.locking(async (tx) => {
     await fence(tx, leader)
-    return write(tx, { pool: leader.pool, nowMs: time.nowMs() }, reported)
+    return write(tx, leader.pool, reported, time.nowMs())
   })
 }
 
-async function write(tx: Tx, { pool, nowMs }: Pool, reported: readonly ReportedNode[]): Promise<NodesChanged> {
+async function write(tx: Tx, pool: string, reported: readonly ReportedNode[], nowMs: number): Promise<NodesChanged> {
   await lockPool(tx, pool)
   const { stored, writes, gone } = compare(await readStored(tx, pool, 'FOR UPDATE OF n'), reported)
   await tx.query(writeSql, [pool, JSON.stringify(writes.map((row) => ({ ...row, id: newId('node', nowMs) })))])
@@ -150,7 +145,7 @@ function rowOf(node: ReportedNode, stored: StoredNode | undefined): NodeRow {
   }
 }
 
-/** As many indexes as others hold GPUs: those that counted before, then those that no run counts, then the rest. */
+/** Indexes for the GPUs of others: those that counted before, then those that no run counts, then the rest. */
 function heldGpus(count: number, all: number, stored: StoredNode | undefined): number[] {
   const before = stored?.heldGpus.filter((index) => index < all) ?? []
   const taken = new Set([...before, ...(stored?.slots ?? [])])

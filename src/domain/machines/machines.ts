@@ -83,12 +83,7 @@ interface Machines {
   memoryShare(shape: Shape): number | null
 }
 
-interface Known {
-  given: readonly FreeNode[]
-  machines: Machines
-}
-
-const known = new WeakMap<readonly FreeNode[], Known>()
+const known = new WeakMap<readonly FreeNode[], { given: readonly FreeNode[]; machines: Machines }>()
 
 export function indexMachines(nodes: readonly FreeNode[]): Machines {
   const before = known.get(nodes)
@@ -301,7 +296,6 @@ export function modelsFor(shape: Shape, machines: readonly Hardware[]): string[]
   return [...new Set(models)]
 }
 
-/** Whether it asks for certain devices, in an order of preference. */
 export const named = ({ gpuIds, anyGpu }: Shape): boolean => gpuIds !== null && !anyGpu
 
 export function serves(

@@ -53,7 +53,7 @@ export async function addNode(domain: Domain, viewer: Viewer, raw: unknown): Pro
   await domain.db.locking(async (tx) => {
     await lockPool(tx, node.pool)
     await demandRoom(tx, node)
-    await insertNode(tx, { id, node, devices })
+    await insertNode(tx, id, node, devices)
     const { pool: _, ...detail } = node
     await changed(domain, tx, { viewer, pool: node.pool, action: 'node.add', id, detail })
   })
@@ -69,7 +69,7 @@ function devicesOf({ gpus }: NodeInput) {
     cuda: cuda ?? [],
   }))
   if (kinds.reduce((sum, { count }) => sum + count, 0) > devicesPerNode)
-    throw new InvalidInput([{ path: ['gpus'], message: `A node can have at most ${devicesPerNode} GPUs` }])
+    throw InvalidInput.at('gpus', `A node can have at most ${devicesPerNode} GPUs`)
   return kinds
     .flatMap(({ count, ...gpu }) => Array.from({ length: count }, () => gpu))
     .map((gpu, index) => ({ index, ...gpu }))
@@ -78,21 +78,21 @@ function devicesOf({ gpus }: NodeInput) {
 async function demandRoom({ prisma }: Tx, { pool, name: wanted }: NodeInput): Promise<void> {
   const row = await prisma.pool.findUnique({ where: { name: pool }, include: { _count: { select: { nodes: true } } } })
   const taken = await prisma.poolNode.count({ where: { poolName: pool, name: wanted } })
-  const refuse = (field: string, message: string) => new InvalidInput([{ path: [field], message }])
   if (isDelegated(row?.executors ?? []))
-    throw refuse('pool', `Pool ${pool} has the nodes of its backend; add the node there`)
-  if (row?.directory) throw refuse('pool', `Pool ${pool} is bound to one machine; its executor cannot use other nodes`)
-  if (taken > 0) throw refuse('name', `Pool ${pool} already has a node ${wanted}; choose another name`)
-  if ((row?._count.nodes ?? 0) >= nodesPerPool) throw refuse('pool', `A pool can have at most ${nodesPerPool} nodes`)
+    throw InvalidInput.at('pool', `Pool ${pool} has the nodes of its backend; add the node there`)
+  if (row?.directory)
+    throw InvalidInput.at('pool', `Pool ${pool} is bound to one machine; its executor cannot use other nodes`)
+  if (taken > 0) throw InvalidInput.at('name', `Pool ${pool} already has a node ${wanted}; choose another name`)
+  if ((row?._count.nodes ?? 0) >= nodesPerPool)
+    throw InvalidInput.at('pool', `A pool can have at most ${nodesPerPool} nodes`)
 }
 
-interface NewNode {
-  id: string
-  node: NodeInput
-  devices: ReturnType<typeof devicesOf>
-}
-
-async function insertNode({ prisma }: Tx, { id, node, devices }: NewNode): Promise<void> {
+async function insertNode(
+  { prisma }: Tx,
+  id: string,
+  node: NodeInput,
+  devices: ReturnType<typeof devicesOf>,
+): Promise<void> {
   const cpuMillis = Math.round(node.cpu * 1_000)
   const memoryBytes = BigInt(node.memoryGib * gib)
   const cpuModel = node.cpuModel?.toLowerCase() ?? null
@@ -130,7 +130,7 @@ export async function removeNode(domain: Domain, viewer: Viewer, { id }: { id: s
   demand(viewer, 'node.write')
   await withNode(domain, id, async (tx, node) => {
     const why = await whyBusy(tx, id, node.name)
-    if (why !== null) throw new InvalidInput([{ path: ['id'], message: why }])
+    if (why !== null) throw InvalidInput.at('id', why)
     await tx.prisma.poolNode.delete({ where: { id } })
     await changed(domain, tx, { viewer, pool: node.pool, action: 'node.remove', id, detail: { name: node.name } })
   })
@@ -162,7 +162,7 @@ async function withNode(domain: Domain, id: string, work: (tx: Tx, node: NodeHea
     if (!node) throw new NotFound(`Node ${id.slice(0, 64)} not found`)
     if (node.isDelegated) {
       const message = `Node ${node.name} belongs to the backend of pool ${node.poolName}; drain, resume or remove it there`
-      throw new InvalidInput([{ path: ['id'], message }])
+      throw InvalidInput.at('id', message)
     }
     await work(tx, { pool: node.poolName, name: node.name, state: node.stateBefore ?? node.state })
   })

@@ -19,14 +19,13 @@ export interface DeclaredNode {
   devices: readonly { index: number; model: string; memoryGib: number; tensorCores: boolean; cuda: readonly string[] }[]
 }
 
-interface Declared {
-  pool: string
-  nodes: readonly DeclaredNode[]
-  nowMs: number
-}
-
 /** Returns the names of the changed nodes. */
-export async function applyNodes(tx: Tx, { pool, nodes, nowMs }: Declared): Promise<string[]> {
+export async function applyNodes(
+  tx: Tx,
+  pool: string,
+  nodes: readonly DeclaredNode[],
+  nowMs: number,
+): Promise<string[]> {
   const changed: string[] = []
   for (const node of nodes) {
     if (!(await rememberApplied(tx, keyOf(pool, node.name), node))) continue

@@ -49,7 +49,7 @@ FROM node n, LATERAL (
 ) d
 WHERE n.pool IN (SELECT jsonb_array_elements_text($1::text::jsonb)) GROUP BY 1, 2, 3, 4, 5`
 
-/** Constraints refuse resources that are not free, even if two leaders were active. A delegated node refuses no run. */
+/** Constraints refuse resources that are not free, even if two leaders were active. A delegated node accepts every run. */
 export async function allocate(
   sql: Sql,
   runs: readonly { runId: string; placements: readonly Placement[] }[],

@@ -1,13 +1,8 @@
 import type { Shape } from '../shape.ts'
 import { type FreeNode, indexMachines } from './machines.ts'
 
-export interface Occupied {
-  cpuMillis: number
-  gpu: number
-}
-
-/** The most that a job may hold: its request, or whole nodes. Cost, quotas and approvals count this. */
-export function mostOccupied(shape: Shape, nodes: readonly FreeNode[]): Occupied {
+/** The most that all copies of a job may hold: their request, or whole nodes. Cost, quotas and approvals count this. */
+export function mostOccupied(shape: Shape, nodes: readonly FreeNode[]): { cpuMillis: number; gpu: number } {
   const { copies, cpuMillis, memoryBytes, gpu, exclusive } = shape
   const asked = { cpuMillis: copies * cpuMillis, gpu: copies * gpu }
   if (!exclusive) return asked

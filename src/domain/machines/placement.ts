@@ -45,7 +45,7 @@ export function place(shape: Shape, nodes: readonly FreeNode[], options: PlaceOp
   return best && [placementOn(search, best)]
 }
 
-/** Whether the job could start if nothing else ran. Nodes that take no runs at the moment count too. */
+/** Nodes that take no runs at the moment count too. */
 export function couldEverFit(shape: Shape, nodes: readonly FreeNode[]): boolean {
   return indexMachines(nodes).ever(shape, (empty) => place(shape, empty) !== null)
 }

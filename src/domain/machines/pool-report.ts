@@ -38,7 +38,6 @@ export async function reportPool({ db }: Pick<Domain, 'db'>, pool: string, repor
 export interface PoolExecutors {
   pool: string
   executors: string[]
-  /** By name; an executor without a report is missing. */
   reports: Partial<PoolReport['executors']>
 }
 

@@ -38,7 +38,8 @@ export async function applyPools(
     await lockApplied(tx)
     for (const pool of pools) await applyDeclared(domain, tx, pool)
     if (await rememberApplied(tx, 'queues', queues)) await applyQueues(tx, queues)
-    await applyMode(tx, domain.singleUser)
+    // Unset limits have other values in another mode.
+    if (await rememberApplied(tx, singleUserKey, domain.singleUser)) await tellLimitsOfAllPools(tx)
     await warnOfUndeclared(domain, tx, pools)
   })
   domain.wakeups.poke('queue')
@@ -63,7 +64,7 @@ async function applyDeclared(domain: Domain, tx: Tx, declared: DeclaredPool): Pr
     await applyPool(tx, pool)
     domain.log.info({ pool: pool.name }, 'applied a pool from the configuration')
   }
-  const changed = await applyNodes(tx, { pool: pool.name, nodes, nowMs: domain.time.nowMs() })
+  const changed = await applyNodes(tx, pool.name, nodes, domain.time.nowMs())
   if (changed.length > 0)
     domain.log.info({ pool: pool.name, nodes: changed }, 'applied the nodes of a pool from the configuration')
   if (await applyPlanning(tx, pool.name, { scheduling, weights }))
@@ -85,11 +86,6 @@ async function applyPool(
   await tx.prisma.pool.upsert({ where: { name }, create: { ...data, name, policy }, update: data })
   await changePolicy(tx, name, policy)
   await tellLimits(tx, name)
-}
-
-async function applyMode(tx: Tx, singleUser: boolean): Promise<void> {
-  if (!(await rememberApplied(tx, singleUserKey, singleUser))) return
-  await tellLimitsOfAllPools(tx)
 }
 
 async function applyQueues({ prisma }: Tx, queues: readonly DeclaredQueue[]): Promise<void> {

@@ -5,9 +5,7 @@ export interface Window {
   endsMs: number
 }
 
-export type WindowState = 'AHEAD' | 'OPEN' | 'OVER'
-
-export function windowState({ startsMs, endsMs }: Window, atMs: number): WindowState {
+export function windowState({ startsMs, endsMs }: Window, atMs: number): 'AHEAD' | 'OPEN' | 'OVER' {
   if (endsMs <= atMs) return 'OVER'
   return startsMs <= atMs ? 'OPEN' : 'AHEAD'
 }
@@ -15,17 +13,10 @@ export function windowState({ startsMs, endsMs }: Window, atMs: number): WindowS
 /** For rows of capacity_reservation: the window is open or ahead. */
 export const windowNotOverSql = 'ends_at > berth_now()'
 
-/** A job without a reservation that starts at this time. */
-export interface Passing {
-  atMs: number
-  /** null: without end. */
-  runSeconds: number | null
-}
-
-/** Nodes whose window begins before the job ends, and is not over. */
+/** Nodes whose window begins before a job without reservation ends that starts at `atMs`, and is not over. */
 export function closedNodes(
   reservations: readonly (Window & { nodes: readonly string[] })[],
-  { atMs, runSeconds }: Passing,
+  { atMs, runSeconds }: { atMs: number; runSeconds: number | null },
 ): ReadonlySet<string> {
   const endsMs = runSeconds === null ? Number.POSITIVE_INFINITY : atMs + runSeconds * 1_000
   return new Set(

@@ -58,13 +58,16 @@ async function demandFree(tx: Tx, input: ReservationInput & { nativeId: string |
   const { pool, name: wanted, startsAt, endsAt, nativeId } = input
   const { executors } = await tx.prisma.pool.findUniqueOrThrow({ where: { name: pool } })
   if (!hasReservations(executors))
-    throw refusal(['pool'], `The backend of pool ${pool} knows no reservations; choose another pool`)
+    throw InvalidInput.at('pool', `The backend of pool ${pool} knows no reservations; choose another pool`)
   if (isDelegated(executors) && nativeId === null)
-    throw refusal(['nativeId'], `The backend of pool ${pool} chooses nodes; nativeId must name the reservation there`)
-  if (endsAt <= startsAt) throw refusal(['endsAt'], 'Must be later than startsAt')
-  if (endsAt <= (await readNow(tx))) throw refusal(['endsAt'], 'Must be in the future')
+    throw InvalidInput.at(
+      'nativeId',
+      `The backend of pool ${pool} chooses nodes; nativeId must name the reservation there`,
+    )
+  if (endsAt <= startsAt) throw InvalidInput.at('endsAt', 'Must be later than startsAt')
+  if (endsAt <= (await readNow(tx))) throw InvalidInput.at('endsAt', 'Must be in the future')
   const taken = await tx.prisma.capacityReservation.count({ where: { pool, name: wanted } })
-  if (taken > 0) throw refusal(['name'], `Pool ${pool} already has a reservation ${wanted}; choose another name`)
+  if (taken > 0) throw InvalidInput.at('name', `Pool ${pool} already has a reservation ${wanted}; choose another name`)
   await demandNodes(tx, input)
 }
 
@@ -78,15 +81,16 @@ async function demandNodes({ prisma }: Tx, { pool, nodes, startsAt, endsAt }: Re
     where: { pool, startsAt: { lt: endsAt }, endsAt: { gt: startsAt }, nodes: { hasSome: nodes } },
   })
   for (const [index, node] of nodes.entries()) {
-    const path = ['nodes', String(index)]
-    if (!known.has(node)) throw refusal(path, `Pool ${pool} has no node ${node}`)
+    const path = `nodes.${index}`
+    if (!known.has(node)) throw InvalidInput.at(path, `Pool ${pool} has no node ${node}`)
     const other = others.find((each) => each.nodes.includes(node))
     if (other)
-      throw refusal(path, `Node ${node} is in reservation ${other.name} at that time; choose another node or window`)
+      throw InvalidInput.at(
+        path,
+        `Node ${node} is in reservation ${other.name} at that time; choose another node or window`,
+      )
   }
 }
-
-const refusal = (path: string[], message: string) => new InvalidInput([{ path, message }])
 
 /** Running jobs of the reservation go on; waiting ones wait until they are cancelled. */
 export async function deleteCapacityReservation(
@@ -152,19 +156,13 @@ export async function readReservations(
   return new Map(rows.map((row) => [row.id, row]))
 }
 
-export interface Naming {
-  id: string
-  project: string | null
-  pool: string
-}
-
 /** Throws InvalidInput; a reservation of another project looks like an unknown one. */
 export function reservationFor(
-  { id, project, pool }: Naming,
+  { id, project, pool }: { id: string; project: string | null; pool: string },
   named: ReadonlyMap<string, NamedReservation>,
 ): NamedReservation {
   const reservation = named.get(id)
-  const refuse = (message: string) => new InvalidInput([{ path: ['spec', 'capacityReservationId'], message }])
+  const refuse = (message: string) => InvalidInput.at('spec.capacityReservationId', message)
   if (reservation?.project !== project || reservation?.pool !== pool)
     throw refuse(
       project === null

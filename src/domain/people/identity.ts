@@ -75,13 +75,8 @@ async function readPerson(sql: Sql, { issuer, subject }: Identity): Promise<Know
   return row ?? null
 }
 
-interface Kept {
-  id: string
-  isNew: boolean
-}
-
 /** undefined: the person is new, and the name belongs to another user. */
-async function writePerson(tx: Tx, claims: Claims, newId: string): Promise<Kept | undefined> {
+async function writePerson(tx: Tx, claims: Claims, newId: string): Promise<{ id: string; isNew: boolean } | undefined> {
   const { user } = tx.prisma
   const { name, issuer: oidcIssuer, subject: oidcSubject } = claims
   const identity = { oidcIssuer, oidcSubject }

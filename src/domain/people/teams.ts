@@ -64,7 +64,7 @@ export function resolveTeam(asked: string | null | undefined, { teams, defaultTe
   if (asked == null) return defaultTeam
   const team = teams.find(({ name }) => name === asked)
   if (team) return team
-  throw new InvalidInput([{ path: ['spec', 'team'], message: `You are not a member of a team ${asked.slice(0, 64)}` }])
+  throw InvalidInput.at('spec.team', `You are not a member of a team ${asked.slice(0, 64)}`)
 }
 
 interface AccountRequest {
@@ -80,9 +80,7 @@ export function resolveAccount({ asked, viewer, memberships, team }: AccountRequ
   if (asked == null) return team?.account ?? own
   const allowed = [own, ...memberships.teams.map(({ account }) => account)]
   if (viewer.level === 'ADMIN' || allowed.some((account) => isAtOrBelow(asked, account))) return asked
-  throw new InvalidInput([
-    { path: ['spec', 'account'], message: `Must be ${allowed.join(' or ')}, or an account below it` },
-  ])
+  throw InvalidInput.at('spec.account', `Must be ${allowed.join(' or ')}, or an account below it`)
 }
 
 /** Accounts whose jobs the viewer may see in full, as for all accounts below them. */
@@ -160,8 +158,7 @@ async function readTeamName({ prisma }: Tx, id: string): Promise<string> {
   return team.name
 }
 
-const nameTaken = (name: string) =>
-  new InvalidInput([{ path: ['name'], message: `A team ${name} exists already; choose another name` }])
+const nameTaken = (name: string) => InvalidInput.at('name', `A team ${name} exists already; choose another name`)
 
 async function removeMembersFrom({ prisma }: Tx, id: string, userIds: readonly string[]): Promise<void> {
   const these = { in: [...userIds] }
@@ -196,8 +193,7 @@ interface TeamChoice {
 
 /** Throws InvalidInput for an unknown team. */
 export async function setTeams(tx: Tx, userId: string, { teams, defaultTeam }: TeamChoice): Promise<void> {
-  if (teams && teams.length > teamsOfUserMax)
-    throw new InvalidInput([{ path: ['teams'], message: `Must be at most ${teamsOfUserMax}` }])
+  if (teams && teams.length > teamsOfUserMax) throw InvalidInput.at('teams', `Must be at most ${teamsOfUserMax}`)
   if (teams) await replaceTeams(tx, userId, teams)
   const { user, team } = tx.prisma
   if (defaultTeam === undefined) {
@@ -208,9 +204,7 @@ export async function setTeams(tx: Tx, userId: string, { teams, defaultTeam }: T
   const chosen =
     defaultTeam === null ? null : await team.findFirst({ where: { name: defaultTeam, members: { some: { userId } } } })
   if (defaultTeam !== null && !chosen)
-    throw new InvalidInput([
-      { path: ['defaultTeam'], message: `${defaultTeam.slice(0, 64)} is not a team of the user` },
-    ])
+    throw InvalidInput.at('defaultTeam', `${defaultTeam.slice(0, 64)} is not a team of the user`)
   await user.update({ where: { id: userId }, data: { defaultTeamId: chosen?.id ?? null } })
 }
 
@@ -218,10 +212,7 @@ async function replaceTeams({ prisma }: Tx, userId: string, names: readonly stri
   const rows = await prisma.team.findMany({ where: { name: { in: [...names] } } })
   const known = new Set(rows.map(({ name }) => name))
   const unknown = names.findIndex((name) => !known.has(name))
-  if (unknown >= 0)
-    throw new InvalidInput([
-      { path: ['teams', String(unknown)], message: `Team ${names[unknown]?.slice(0, 64)} not found` },
-    ])
+  if (unknown >= 0) throw InvalidInput.at(`teams.${unknown}`, `Team ${names[unknown]?.slice(0, 64)} not found`)
   const ids = rows.map(({ id }) => id)
   await prisma.teamMember.deleteMany({ where: { userId, teamId: { notIn: ids } } })
   await prisma.teamMember.createMany({ data: ids.map((teamId) => ({ teamId, userId })), skipDuplicates: true })

@@ -65,19 +65,18 @@ function decideExpiry({ expiresAtMs }: Viewer, asked: Date | null): Date | null 
   const latest = new Date(expiresAtMs)
   if (asked === null || asked <= latest) return asked ?? latest
   const message = `Must not be later than ${latest.toISOString()}, when your own credentials expire; an administrator whose token expires later can create this token`
-  throw new InvalidInput([{ path: ['expiresAt'], message }])
+  throw InvalidInput.at('expiresAt', message)
 }
 
 async function demandOwner({ prisma }: Tx, viewer: Viewer, userId: string): Promise<void> {
   const person = await prisma.user.findUnique({ where: { id: userId } })
   if (!person) throw userNotFound(userId)
   demandAllPermissions(viewer, person)
-  if (person.disabled) throw new InvalidInput([{ path: ['userId'], message: `${person.name} is disabled` }])
+  if (person.disabled) throw InvalidInput.at('userId', `${person.name} is disabled`)
 }
 
 async function demandFuture(sql: Sql, expiresAt: Date | null | undefined): Promise<void> {
-  if (expiresAt && expiresAt <= (await readNow(sql)))
-    throw new InvalidInput([{ path: ['expiresAt'], message: 'Must be in the future' }])
+  if (expiresAt && expiresAt <= (await readNow(sql))) throw InvalidInput.at('expiresAt', 'Must be in the future')
 }
 
 interface NewToken {

@@ -23,15 +23,8 @@ export async function readUnixUsers(sql: Sql, userIds: readonly string[]): Promi
   return new Map(rows.map(({ id, unixUser }) => [id, unixUser]))
 }
 
-interface PoolAccounts {
-  pool: string
-  /** A job of a user without `unixUser` would run as root, and the pool does not allow that. */
-  unixUserRequired: boolean
-  reservedUnixUsers: readonly string[]
-}
-
 interface Asking {
-  destination: PoolAccounts
+  destination: { pool: string; unixUserRequired: boolean; reservedUnixUsers: readonly string[] }
   executor: string
   userName: string
   /** null: the user has no account. */
@@ -63,7 +56,7 @@ export async function demandUnixUser(
   if (unixUser === undefined) return
   demandAdmin(viewer)
   if (unixUser === null) return
-  const refuse = (message: string) => new InvalidInput([{ path: ['unixUser'], message }])
+  const refuse = (message: string) => InvalidInput.at('unixUser', message)
   if (unixUser === 'root') throw refuse('must not be root: the jobs could read and change all data of the server')
   const where = { reservedUnixUsers: { has: unixUser } }
   const pool = await prisma.pool.findFirst({ where, orderBy: { name: 'asc' }, select: { name: true } })

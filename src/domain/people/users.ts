@@ -83,12 +83,10 @@ export async function createUser(domain: Domain, viewer: Viewer, raw: unknown): 
     const data = given({ ...person, id, allow, deny })
     const { count } = await tx.prisma.user.createMany({ data, skipDuplicates: true })
     if (count === 0)
-      throw new InvalidInput([
-        {
-          path: ['name'],
-          message: `A user ${person.name} exists already, in this or another case; choose another name`,
-        },
-      ])
+      throw InvalidInput.at(
+        'name',
+        `A user ${person.name} exists already, in this or another case; choose another name`,
+      )
     await setTeams(tx, id, { teams, defaultTeam })
     await audit(tx, viewer, [{ action: 'user.create', objectId: id, detail: input }], domain.time.nowMs())
   })
@@ -125,7 +123,7 @@ export async function updateUser(domain: Domain, viewer: Viewer, raw: unknown): 
 async function linkIdentity({ prisma }: Tx, id: string, identity: Identity | null): Promise<void> {
   const linked = { oidcIssuer: identity?.issuer ?? null, oidcSubject: identity?.subject ?? null }
   const other = identity && (await prisma.user.findFirst({ where: { ...linked, id: { not: id } } }))
-  if (other) throw new InvalidInput([{ path: ['identity'], message: `Belongs to user ${other.name} already` }])
+  if (other) throw InvalidInput.at('identity', `Belongs to user ${other.name} already`)
   await prisma.user.update({ where: { id }, data: linked })
 }
 
@@ -169,9 +167,7 @@ async function readPerson({ prisma }: Tx, id: string): Promise<Known> {
 /** An administrator could lock out all users. */
 function demandOther(viewer: Viewer, id: string, disabled: boolean | undefined): void {
   if (disabled && id === viewer.userId)
-    throw new InvalidInput([
-      { path: ['id'], message: 'You cannot disable your own account; ask another administrator' },
-    ])
+    throw InvalidInput.at('id', 'You cannot disable your own account; ask another administrator')
 }
 
 /** Only an administrator with every permission can restore each permission. */
@@ -189,7 +185,9 @@ async function demandAdministratorLeft(
   const where = { level: 'ADMIN', deny: { isEmpty: true }, disabled: false } as const
   const others = await prisma.user.count({ where: { ...where, id: { not: before.id }, name: { not: localUser } } })
   if (others > 0) return
-  const path = [after.disabled ? 'disabled' : after.level === 'ADMIN' ? 'deny' : 'level']
-  const message = `${before.name} is the last ADMIN without denied permissions; make another user one first`
-  throw new InvalidInput([{ path, message }])
+  const field = after.disabled ? 'disabled' : after.level === 'ADMIN' ? 'deny' : 'level'
+  throw InvalidInput.at(
+    field,
+    `${before.name} is the last ADMIN without denied permissions; make another user one first`,
+  )
 }

@@ -68,7 +68,7 @@ export async function estimateStarts(
       const fitsFrom = known.has(alike) ? (known.get(alike) ?? null) : fitsAt(row, pool, opensAt)
       known.set(alike, fitsFrom)
       const before = pool.front.findIndex(({ jobId }) => jobId === row.jobId)
-      const bounds = fitsFrom && boundsOf(row.now, { fitsFrom, pool, before })
+      const bounds = fitsFrom && boundsOf(row.now, fitsFrom, pool, before)
       // The forecast knows no gates, and may be older than they are.
       const isOpen = opensAt.getTime() === row.now.getTime()
       return [row.jobId, estimate(row.now, bounds, isOpen ? forecasts.get(row.jobId) : undefined)]
@@ -90,7 +90,7 @@ export async function estimateUnstored(
   const pool = await readPool(sql, row.pool)
   const fitsFrom = fitsAt(row, pool, opensAt)
   const before = position - 1 <= pool.front.length ? position - 1 : -1
-  return estimate(row.now, fitsFrom && boundsOf(row.now, { fitsFrom, pool, before }), undefined)
+  return estimate(row.now, fitsFrom && boundsOf(row.now, fitsFrom, pool, before), undefined)
 }
 
 const timeless: ReadonlySet<string> = new Set([
@@ -105,13 +105,6 @@ const timeless: ReadonlySet<string> = new Set([
 /** A limit of 0 is lifted at no known time either. */
 const isTimeless = ({ code, limit }: Reason): boolean => timeless.has(code) || limit === 0
 
-interface Facts {
-  fitsFrom: Date
-  pool: PoolNow
-  /** How many jobs of the front come before it; -1: it is further back. */
-  before: number
-}
-
 /** When all gates are open; null: unknown. */
 function opening(now: Date, gates: WaitingFacts['gates']): Date | null {
   const closed = gates.filter(({ open }) => !open)
@@ -119,19 +112,12 @@ function opening(now: Date, gates: WaitingFacts['gates']): Date | null {
   return latestOf([now, ...closed.flatMap(({ opensAt }) => opensAt ?? [])])
 }
 
-function boundsOf(now: Date, { fitsFrom, pool, before }: Facts): Bounds {
+/** `before`: the number of jobs of the front that come before the job; -1: it is further back. */
+function boundsOf(now: Date, fitsFrom: Date, pool: PoolNow, before: number): Bounds {
   const until = allBefore(before, pool, now)
-  return until === null
-    ? {
-        earliest: fitsFrom,
-        latest: null,
-        basis: 'Maximum run times of the running jobs; those of the jobs ahead are unknown',
-      }
-    : {
-        earliest: fitsFrom,
-        latest: latestOf([fitsFrom, until]),
-        basis: 'Maximum run times of the running jobs and of the jobs ahead',
-      }
+  const ahead = until ? ' and of the jobs ahead' : '; those of the jobs ahead are unknown'
+  const basis = `Maximum run times of the running jobs${ahead}`
+  return { earliest: fitsFrom, latest: until && latestOf([fitsFrom, until]), basis }
 }
 
 /** Jobs that end before their maximum run times move the earliest start. */

@@ -3,7 +3,7 @@ import type { Sql } from '../../platform/tx.ts'
 export interface FairShare {
   /** The account whose share the job uses. */
   account: string
-  /** By the last count of the leader; jobs are ordered by it. */
+  /** The last count of the leader. Jobs are ordered by it. */
   share: number
   weight: number
   bid: number

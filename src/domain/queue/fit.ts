@@ -28,7 +28,7 @@ import { mergeSettings, type StoredSettings } from '../scheduling.ts'
 import { inWords, type Shape } from '../shape.ts'
 import { holdingSql } from '../state.ts'
 
-/** Whether a job could start now if it were next. Its position in line and holds for other jobs do not count. */
+/** The fit of a job if it were next: its position in line and holds for other jobs do not count. */
 export interface Fit {
   freeNow: boolean
   /** The job could start on empty machines. */
@@ -122,19 +122,15 @@ function neverFits(pool: PoolNow, job: FitSubject, own: readonly FreeNode[]): Re
   if (limit) return limitedBy(limit)
   const models = permittedModels(ceilings, job, own)
   if (models.over && !couldEverFit(shape, models.nodes)) return limitedBy(models.over)
-  return aloneOverPart(job, { nodes: pool.nodes, own, part: pool.part })
-}
-
-interface Parted {
-  nodes: readonly FreeNode[]
-  own: readonly FreeNode[]
-  part: number
+  return aloneOverPart(job, pool.nodes, own, pool.part)
 }
 
 /** A non-preemptable job that is larger than the part for all of them; null: it is not. */
 export function aloneOverPart(
   { shape, interactive, preemptable }: Pick<FitSubject, 'shape' | 'interactive' | 'preemptable'>,
-  { nodes, own, part }: Parted,
+  nodes: readonly FreeNode[],
+  own: readonly FreeNode[],
+  part: number,
 ): Reason | null {
   if (interactive || preemptable || part >= 1) return null
   const asked = shape.exclusive ? sumAmounts(placeOnEmpty(shape, own) ?? []) : requestedAmounts(shape)
@@ -173,15 +169,9 @@ function permittedModels(ceilings: Ceilings, job: FitSubject, nodes: readonly Fr
   }
 }
 
-interface PoolRow {
-  policy: Policy
-  scheduling: StoredSettings
-  now: Date
-}
-
 async function readPool({ db: { sql }, singleUser }: Domain, pool: string): Promise<PoolNow> {
   const [rows, nodes, reservations, ceilings] = await Promise.all([
-    sql.query<PoolRow>(
+    sql.query<{ policy: Policy; scheduling: StoredSettings; now: Date }>(
       'SELECT policy::text, scheduling, berth_now() AS now FROM pool WHERE name = $1',
       [pool],
       'fit_pool',
@@ -192,13 +182,8 @@ async function readPool({ db: { sql }, singleUser }: Domain, pool: string): Prom
   ])
   const [row] = rows
   const part = row ? mergeSettings(row.policy, row.scheduling).nonPreemptableFraction : 1
-  const unpreemptable = part < 1 ? await readUnpreemptable(sql, pool) : none
-  return { nodes, reservations, ceilings, part, unpreemptable, nowMs: row?.now.getTime() ?? 0 }
-}
-
-async function readUnpreemptable(sql: Sql, pool: string): Promise<ResourceAmounts> {
-  const [row] = await sql.query<ResourceAmounts>(unpreemptableSql, [pool], 'unpreemptable')
-  return row ?? none
+  const held = part < 1 ? await sql.query<ResourceAmounts>(unpreemptableSql, [pool], 'unpreemptable') : []
+  return { nodes, reservations, ceilings, part, unpreemptable: held[0] ?? none, nowMs: row?.now.getTime() ?? 0 }
 }
 
 const unpreemptableSql = `

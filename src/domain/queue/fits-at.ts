@@ -44,7 +44,7 @@ export function fitsAt(query: FitQuery, { nodes, endings, reserved }: NodesNow, 
   for (const [index, fromMs] of begins.entries()) {
     const open = nodes.filter(isOpen(query, reserved, fromMs))
     const untilMs = begins[index + 1] ?? Number.POSITIVE_INFINITY
-    const roomMs = firstFit(query.shape, open, { known, fromMs, untilMs })
+    const roomMs = firstFit(query.shape, open, known, fromMs, untilMs)
     if (roomMs !== null) return new Date(roomMs)
   }
   return null
@@ -68,13 +68,13 @@ function isOpen({ reservationId, runSeconds }: FitQuery, reserved: readonly Rese
   return ({ name }: FreeNode) => !closed.has(name)
 }
 
-interface Stretch {
-  known: readonly Ended[]
-  fromMs: number
-  untilMs: number
-}
-
-function firstFit(shape: Shape, nodes: readonly FreeNode[], { known, fromMs, untilMs }: Stretch): number | null {
+function firstFit(
+  shape: Shape,
+  nodes: readonly FreeNode[],
+  known: readonly Ended[],
+  fromMs: number,
+  untilMs: number,
+): number | null {
   const fits = (ended: number) => place(shape, after(nodes, known.slice(0, ended))) !== null
   let low = known.filter(({ endsMs }) => endsMs <= fromMs).length
   if (fits(low)) return fromMs

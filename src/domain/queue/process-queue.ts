@@ -5,14 +5,9 @@ import type { Domain } from '../domain.ts'
 import { readLedPools } from '../leadership.ts'
 import { askLeader, askMsMax, passMsMax, pollMs } from './questions.ts'
 
+export type Processed = Record<'considered' | 'started' | 'preempted', number>
+
 /** One pass of every pool with a leader, answered when all of it is committed. */
-
-export interface Processed {
-  considered: number
-  started: number
-  preempted: number
-}
-
 export async function processQueue(domain: Domain, viewer: Viewer): Promise<Processed> {
   demand(viewer, 'queue.process')
   const pools = await led(domain)
@@ -26,12 +21,8 @@ export async function processQueue(domain: Domain, viewer: Viewer): Promise<Proc
   )
   const question = { kind: 'PASS', payload: {}, waitMsMax: passMsMax } as const
   const answers = await Promise.all(pools.map(async (pool) => (await askLeader(domain, pool, question)) as Processed))
-  const sum = (count: (one: Processed) => number) => answers.reduce((total, one) => total + count(one), 0)
-  return {
-    considered: sum(({ considered }) => considered),
-    started: sum(({ started }) => started),
-    preempted: sum(({ preempted }) => preempted),
-  }
+  const sum = (field: keyof Processed) => answers.reduce((total, one) => total + one[field], 0)
+  return { considered: sum('considered'), started: sum('started'), preempted: sum('preempted') }
 }
 
 /** Waits for a leader during a take-over. */

@@ -13,7 +13,7 @@ import { isLedSql, readLedPools } from '../leadership.ts'
  */
 
 /** PASS: decide everything that can be decided now, and report it. */
-export type QuestionKind = 'DRY_RUN' | 'NO_WAIT' | 'PASS'
+type QuestionKind = 'DRY_RUN' | 'NO_WAIT' | 'PASS'
 
 export interface OpenQuestion {
   id: string
@@ -29,15 +29,11 @@ export const pollMs = 250
 const forgottenMs = 60_000
 const questionsPerPass = 200
 
-interface Asked extends Omit<OpenQuestion, 'id'> {
-  waitMsMax?: number
-}
-
 /** Throws Unavailable after `askMsMax` if the pool has no leader, else after `waitMsMax`. */
 export async function askLeader(
   domain: Domain,
   pool: string,
-  { kind, payload, waitMsMax = askMsMax }: Asked,
+  { kind, payload, waitMsMax = askMsMax }: Omit<OpenQuestion, 'id'> & { waitMsMax?: number },
 ): Promise<unknown> {
   const { db, clock, time, wakeups } = domain
   const id = newId('question', time.nowMs())

@@ -14,17 +14,10 @@ import { chunkSize, totalsSql } from './tally.ts'
  * Each row is read once for all jobs: of the jobs in order (`sequences`) it counts from the index `first` on, up to `until`.
  */
 
-export interface AskedShare {
-  jobId: string
-  account: string
-  bid: number
-  sequence: number
-}
-
 export async function countAmongShares(
   sql: Sql,
   pool: string,
-  jobs: readonly AskedShare[],
+  jobs: readonly { jobId: string; account: string; bid: number; sequence: number }[],
 ): Promise<ReadonlyMap<string, number>> {
   if (jobs.length === 0) return new Map()
   const asked = jobs.map(({ jobId, account, bid, sequence }) => ({ jobId, account, bid, sequence }))

@@ -80,20 +80,19 @@ function reasonsOf(row: WaitingRow): Reason[] {
   const closed = closedReasons(listGates(row))
   // Findings of the last leader may be outdated: its limit, its node, the job ahead.
   if (!row.led) return closed
-  const own = [...holdReasons(row), ...(row.laneReason ? [row.laneReason] : [])]
+  const own = [
+    ...(row.hold?.kind === 'PREEMPTION' ? [waitsForVictims] : []),
+    ...(row.laneReason ? [row.laneReason] : []),
+  ]
   if (closed.length > 0 || own.length > 0) return [...closed, ...own]
-  if (!row.seen || row.blockedBy === null) return []
   // A job that waits behind another one may be unable to run at all; that is judged from the tables.
-  if (row.blockedBy !== row.id) return []
-  return row.classReason ? [row.classReason] : []
+  return row.seen && row.blockedBy === row.id && row.classReason ? [row.classReason] : []
 }
 
-function holdReasons({ hold }: WaitingRow): Reason[] {
-  if (hold?.kind !== 'PREEMPTION') return []
-  return [
-    makeReason('WAITING_FOR_PREEMPTION', 'Waiting for preempted jobs to end; their resources are held for this job'),
-  ]
-}
+const waitsForVictims = makeReason(
+  'WAITING_FOR_PREEMPTION',
+  'Waiting for preempted jobs to end; their resources are held for this job',
+)
 
 async function judge(domain: Domain, rows: readonly WaitingRow[]): Promise<ReadonlyMap<string, Reason>> {
   const { db, singleUser } = domain
@@ -107,21 +106,10 @@ async function judge(domain: Domain, rows: readonly WaitingRow[]): Promise<Reado
     ...pools.map((pool) => readCeilings(db.sql, pool, singleUser)),
   ])
   const byPool = new Map(ceilings.map((each) => [each.pool, each]))
-  return new Map(
-    rows.map((row) => [
-      row.id,
-      judgeOne(row, { fit: fits.get(row.id), ceilings: byPool.get(row.pool), ahead: heads.get(row.id) }),
-    ]),
-  )
+  return new Map(rows.map((row) => [row.id, judgeOne(row, fits.get(row.id), byPool.get(row.pool), heads.get(row.id))]))
 }
 
-interface Facts {
-  fit: Fit | undefined
-  ceilings: Ceilings | undefined
-  ahead: string | undefined
-}
-
-function judgeOne(row: WaitingRow, { fit, ceilings, ahead }: Facts): Reason {
+function judgeOne(row: WaitingRow, fit?: Fit, ceilings?: Ceilings, ahead?: string): Reason {
   const asks = inWords(row.shape)
   if (fit?.never?.code === 'UNSATISFIABLE') return fit.never
   const held = ceilings && limitReached(ceilings, row)

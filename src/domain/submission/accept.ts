@@ -85,11 +85,6 @@ export interface Deciding {
   memory: UsageCache | null
 }
 
-export async function decideGroup(deciding: Deciding, items: readonly Submission[]): Promise<SubmissionVerdict[]> {
-  const decideNext = await openGroup(deciding, items)
-  return items.map(decideNext)
-}
-
 /** Call the returned function in order. The first items can be written while others are decided. */
 export async function openGroup(
   deciding: Deciding,
@@ -100,19 +95,18 @@ export async function openGroup(
   const nowMs = domain.time.nowMs()
   // Outside `failClosed`: a defect of one submission fails only that one, and is not reported as unreadable quotas.
   const payers = listPayers(items, facts)
-  await failClosed(domain, () => readQuotaFacts(deciding, facts, { items, payers }))
-  return (item) => catchRefusal(() => decide(item, facts, nowMs))
-}
-
-interface Group {
-  items: readonly Submission[]
-  payers: readonly Payer[]
+  await failClosed(domain, () => readQuotaFacts(deciding, facts, items, payers))
+  return (item) => {
+    const verdict = orRefusal(() => decide(item, facts, nowMs))
+    return verdict instanceof Refusal ? { refusal: verdict } : verdict
+  }
 }
 
 async function readQuotaFacts(
   { domain, sql, memory }: Deciding,
   facts: GroupFacts,
-  { items, payers }: Group,
+  items: readonly Submission[],
+  payers: readonly Payer[],
 ): Promise<void> {
   const pools = new Set(facts.destinations.map(({ pool }) => pool))
   const reads = combineReads(sql)
@@ -210,11 +204,6 @@ async function readFacts(domain: Domain, sql: Sql, items: readonly Submission[])
 export const listKeys = (items: readonly Submission[]) =>
   items.flatMap(({ viewer: { userId }, key }) => (key ? [{ userId, key: key.key }] : []))
 
-function catchRefusal<T>(work: () => T): T | { refusal: Refusal } {
-  const result = orRefusal(work)
-  return result instanceof Refusal ? { refusal: result } : result
-}
-
 /** The job of an earlier submission with the same key, or the conflict with it. */
 export function matchStoredKey(
   { viewer, key }: Pick<Submission, 'viewer' | 'key'>,
@@ -225,7 +214,6 @@ export function matchStoredKey(
   return typeof answer === 'string' ? { hit: answer } : { refusal: answer }
 }
 
-/** In all possible pools. */
 function listComparisons(payer: Payer, facts: GroupFacts, mayBlock: boolean): Comparison[] {
   const quotas = facts.destinations.flatMap(({ pool }) => facts.quotasFor(payer, userMaxActive(facts, pool)))
   const subject = userSubject(payer)
@@ -259,7 +247,7 @@ function decide(item: Submission, facts: GroupFacts, nowMs: number): SubmissionV
     (subject) => usedWithout(slotId, subject, facts),
     placed.isUnbounded ? withUnboundedCost(placed.takes) : placed.takes,
   )
-  const approval = decideApproval(item, placed, { approvals, facts })
+  const approval = decideApproval(item, placed, approvals, facts)
   const job: NewJob = { ...placed.job, slotId, approval }
   if (slotId !== null) facts.slots.delete(`${viewer.userId}/${slotId}`)
   if (key)
@@ -291,15 +279,12 @@ function demandOpenSlot(
   return id
 }
 
-interface Asking {
-  approvals: readonly string[]
-  facts: GroupFacts
-}
-
+/** `approvals`: approvals that quotas require. */
 function decideApproval(
   { viewer, input }: Submission,
   placed: Placed,
-  { approvals, facts }: Asking,
+  approvals: readonly string[],
+  facts: GroupFacts,
 ): ApprovalNeed | null {
   const { spec, cost } = placed.job
   const hardware = facts.hardware.filter(({ pool, names }) => pool === placed.job.pool && mayRunOn(placed, names))

@@ -85,7 +85,7 @@ export function resolveSubmission(submission: Submission, facts: SubmissionFacts
       ? null
       : reservationFor({ id: reservationId, project: spec.project, pool: way.pool }, facts.reservations)
   const nodes = nodesFor(destination, reservation)
-  const obstacle = lastingObstacle({ shape, ...spec }, { nodes, destination, reservation })
+  const obstacle = lastingObstacle({ shape, ...spec }, nodes, destination, reservation)
   if (obstacle?.code === 'UNSATISFIABLE' && destination?.refuses) throw new Rejected([obstacle])
   const most = mostOccupied(shape, nodes)
   const { cost, isUnbounded } = expectedCost(spec, destination?.rates ?? null, most)
@@ -125,19 +125,15 @@ function nodesFor(destination: Destination | undefined, reservation: NamedReserv
   return reservation ? nodes.filter(({ name }) => reservation.nodes.includes(name)) : nodes
 }
 
-interface Machinery {
-  nodes: readonly FreeNode[]
-  destination: Destination | undefined
-  reservation: NamedReservation | null
-}
-
 /** Why the job could not start on empty machines; null: it could. */
 function lastingObstacle(
   job: Pick<FitSubject, 'shape' | 'interactive' | 'preemptable'>,
-  { nodes, destination, reservation }: Machinery,
+  nodes: readonly FreeNode[],
+  destination: Destination | undefined,
+  reservation: NamedReservation | null,
 ): Reason | null {
   // The backend has not reported its nodes yet.
   if (!destination || (destination.nodes.length === 0 && isDelegated(destination.executors))) return null
   if (!couldEverFit(job.shape, nodes)) return unsatisfiable(inWords(job.shape), reservation?.id ?? null)
-  return aloneOverPart(job, { nodes: destination.nodes, own: nodes, part: destination.part })
+  return aloneOverPart(job, destination.nodes, nodes, destination.part)
 }

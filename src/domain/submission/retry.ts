@@ -7,12 +7,11 @@ import { submissionFields } from '../input.ts'
 import { demandVersion } from '../jobs/job-head.ts'
 import { parseInput } from '../parse.ts'
 import type { JobSpec } from '../spec.ts'
-import type { JobState } from '../state.ts'
 import { matchStoredKey } from './accept.ts'
 import { readKeys } from './keys.ts'
 import { applyOverrides } from './overrides.ts'
-import { dryRunHit, type SubmissionOutcome, submitAll } from './submit.ts'
 import { makeKey } from './submission.ts'
+import { dryRunHit, type SubmissionOutcome, submitAll } from './submit.ts'
 import { readOutcome, throwMissingOutcome } from './submit-group.ts'
 
 /**
@@ -74,24 +73,14 @@ async function readRetry(domain: Domain, viewer: Viewer, input: RetryInput): Pro
     needsOwnEnvironment(viewer, { ...original, hasEnvironment: original.spec.environment.length > 0 }) &&
     !('environment' in changes)
   )
-    throw new InvalidInput([
-      {
-        path: ['overrides', 'environment'],
-        message: "Must be given: environment variables of another user's job are not copied",
-      },
-    ])
+    throw InvalidInput.at(
+      'overrides.environment',
+      "Must be given: environment variables of another user's job are not copied",
+    )
   return { ...rest, spec: applyOverrides(original.spec, changes), retried: makePayload(input) }
 }
 
-interface Original {
-  id: string
-  userId: string
-  state: JobState
-  version: number
-  spec: JobSpec
-}
-
-async function readOriginal({ db }: Domain, id: string): Promise<Original | null> {
+async function readOriginal({ db }: Domain, id: string) {
   const select = { id: true, userId: true, state: true, version: true, spec: true } as const
   const job = await db.prisma.job.findUnique({ where: { id }, select })
   return job && { ...job, version: Number(job.version), spec: job.spec as unknown as JobSpec }

@@ -102,15 +102,12 @@ function readRows(sql: Sql): Promise<DestinationRow[]> {
   )
 }
 
-const refuse = (path: string, message: string): InvalidInput =>
-  new InvalidInput([{ path: ['spec', ...path.split('.')], message }])
-
 export function routeSpec(spec: SpecInput, destinations: readonly Destination[]): Route {
   const destination = findDestination(spec, destinations)
   const executor = spec.executor ?? preferred(spec, destination)
   if (!destination.executors.includes(executor))
-    throw refuse(
-      'executor',
+    throw InvalidInput.at(
+      'spec.executor',
       `Queue ${destination.queue} has no executor ${executor}; use one of ${destination.executors.join(', ')}`,
     )
   const violations = [
@@ -134,12 +131,12 @@ function findDestination(spec: SpecInput, destinations: readonly Destination[]):
     : destinations.find((candidate) => !executor || candidate.executors.includes(executor))
   if (destination) return destination
   if (queue)
-    throw refuse(
-      'queue',
+    throw InvalidInput.at(
+      'spec.queue',
       `Queue ${queue} does not exist; use one of ${destinations.map((each) => each.queue).join(', ')}`,
     )
   const known = [...new Set(destinations.flatMap((each) => each.executors))]
-  throw refuse('executor', `No queue leads to executor ${executor}; use one of ${known.join(', ')}`)
+  throw InvalidInput.at('spec.executor', `No queue leads to executor ${executor}; use one of ${known.join(', ')}`)
 }
 
 /** The executor that a field of the job requires, else the first of the pool. */

@@ -1,7 +1,7 @@
 import { createBatcher } from '../../platform/batch.ts'
 import { type Job, Prisma } from '../../platform/generated/client.ts'
 import { basePriority, type Viewer } from '../access.ts'
-import type { Domain } from '../domain.ts'
+import { type Domain, perDomain } from '../domain.ts'
 import { toShape } from '../shape.ts'
 import type { JobSpec } from '../spec.ts'
 
@@ -87,18 +87,13 @@ const jobsSql = `SELECT ${Object.values(Prisma.JobScalarFieldEnum)
   .map((field) => `${field.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)} AS "${field}"`)
   .join(', ')} FROM job WHERE id = ANY($1::text[])`
 
-type Reads = Pick<Domain, 'db'>
-
-const jobReaders = new WeakMap<Reads['db'], (id: string) => Promise<JobRow | null>>()
 const jobsPerRead = 1_000
 
 /** null: not found. Reads of several requests are one statement, which begins after the call. */
-export const readJob = ({ db }: Reads, id: string): Promise<JobRow | null> => getReader(db)(id)
+export const readJob = ({ db }: Pick<Domain, 'db'>, id: string): Promise<JobRow | null> => getReader(db)(id)
 
-function getReader(db: Reads['db']): (id: string) => Promise<JobRow | null> {
-  const known = jobReaders.get(db)
-  if (known) return known
-  const reader = createBatcher<string, JobRow | null>({
+const getReader = perDomain((db: Domain['db']) =>
+  createBatcher<string, JobRow | null>({
     max: jobsPerRead,
     mayBeOneItem: () => false,
     async run(ids) {
@@ -106,7 +101,5 @@ function getReader(db: Reads['db']): (id: string) => Promise<JobRow | null> {
       const byId = new Map(jobs.map((job) => [job.id, job]))
       return ids.map((id) => byId.get(id) ?? null)
     },
-  })
-  jobReaders.set(db, reader)
-  return reader
-}
+  }),
+)

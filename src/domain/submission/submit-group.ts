@@ -13,10 +13,10 @@ import type { Viewer } from '../access.ts'
 import { auditAll } from '../audit/audit.ts'
 import { insertApprovals } from '../control/approvals.ts'
 import { type Domain, perDomain } from '../domain.ts'
-import { type Refusal, settled } from '../errors.ts'
+import type { Refusal } from '../errors.ts'
 import { getUsageMemory } from '../limits/quota-usage-bound.ts'
 import { endWithSubmissionsLocked, lockSubmissions } from '../submission-lock.ts'
-import { decideGroup, listKeys, matchStoredKey, openGroup, type SubmissionVerdict } from './accept.ts'
+import { listKeys, matchStoredKey, openGroup, type SubmissionVerdict } from './accept.ts'
 import { insertJobs, type NewJob } from './insert.ts'
 import { deleteExpiredKeys, readKeys } from './keys.ts'
 import { type JobRow, readJob } from './stored-job.ts'
@@ -63,7 +63,7 @@ export const readSubmissions = (
   })
 
 export const submitOne = (domain: Domain, read: SubmissionReader): Promise<SubmitOutcome> =>
-  settled(read().then(getGroup(domain)))
+  read().then(getGroup(domain))
 
 /** One group per process and database, shared by all submissions through the same domain. */
 const getGroup = perDomain((domain) =>
@@ -88,7 +88,9 @@ async function submitGroup(domain: Domain, items: readonly Submission[], look = 
 export const jobDeleted = () => new Unavailable('The job of this idempotency key was deleted meanwhile')
 
 async function decideOnce(domain: Domain, items: readonly Submission[]): Promise<SubmissionVerdict[]> {
-  const stored = await answerStored(domain, items)
+  // Without a transaction.
+  const keys = await withDatabaseRetries(triesMax, () => readKeys(domain.db.sql, listKeys(items)))
+  const stored = items.map((item) => matchStoredKey(item, keys))
   const open = items.filter((_, index) => !stored[index])
   const decided =
     open.length > 0
@@ -98,12 +100,6 @@ async function decideOnce(domain: Domain, items: readonly Submission[]): Promise
     for (const topic of ['event', 'queue'] as const) domain.wakeups.poke(topic)
   const next = decided.values()
   return stored.map((answer) => answer ?? next.next().value ?? throwMissingOutcome())
-}
-
-/** Answers of stored keys, without a transaction. */
-async function answerStored(domain: Domain, items: readonly Submission[]): Promise<(SubmissionVerdict | undefined)[]> {
-  const keys = await withDatabaseRetries(triesMax, () => readKeys(domain.db.sql, listKeys(items)))
-  return items.map((item) => matchStoredKey(item, keys))
 }
 
 /** Unreachable: every submission has an outcome. */
@@ -159,12 +155,8 @@ async function decideAndWrite(
 
 async function writePart(domain: Domain, sql: Sql, part: readonly SubmissionVerdict[]): Promise<void> {
   const jobs = part.flatMap((decision) => ('job' in decision ? [decision.job] : []))
-  attachStored(part, await writeJobs(domain, sql, jobs))
-}
-
-function attachStored(decided: readonly SubmissionVerdict[], jobs: readonly JobRow[]): void {
-  const stored = new Map(jobs.map((job) => [job.id, job]))
-  for (const decision of decided) if ('job' in decision) decision.stored = stored.get(decision.job.id)
+  const stored = new Map((await writeJobs(domain, sql, jobs)).map((job) => [job.id, job]))
+  for (const decision of part) if ('job' in decision) decision.stored = stored.get(decision.job.id)
 }
 
 /** Sends all statements at once. */
@@ -191,6 +183,6 @@ const auditRecord = ({ viewer, id, retryOf }: NewJob) => ({
 })
 
 export async function previewSubmission(domain: Domain, item: Submission): Promise<SubmissionVerdict> {
-  const decided = await domain.db.transaction((sql) => decideGroup({ domain, sql, memory: null }, [item]))
-  return decided[0] ?? throwMissingOutcome()
+  const decide = await domain.db.transaction((sql) => openGroup({ domain, sql, memory: null }, [item]))
+  return decide(item)
 }

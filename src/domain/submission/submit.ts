@@ -143,28 +143,23 @@ async function dryRun(domain: Domain, viewer: Viewer, raw: unknown): Promise<Sub
   const payload: AskedJob = { spec, teamId, shareAccount, userId, userName, level }
   const asking = fitSubject(pool, payload)
   const found = { warnings, idempotentJobId: null, spec, fit: isThere }
+  const judgeFit = async () => {
+    const fit = await computeFit(domain, asking)
+    return { fit, warnings: [...warnings, ...lastingWarnings(fit)] }
+  }
   if (job.approval) {
     const reasons = [approvalPending(job.approval, domain)]
-    const fit = await computeFit(domain, asking)
-    return {
-      ...found,
-      wouldBe: 'BLOCKED',
-      ...notStarted,
-      reasons,
-      fit,
-      warnings: [...warnings, ...lastingWarnings(fit)],
-    }
+    return { ...found, ...(await judgeFit()), wouldBe: 'BLOCKED', ...notStarted, reasons }
   }
   const answer = (await askLeader(domain, pool, { kind: 'DRY_RUN', payload })) as DryRunAnswer
   if (answer.place) return { ...found, wouldBe: answer.wouldBe, ...startFields(answer.place) }
   const { wouldBe, position } = answer
-  found.fit = await computeFit(domain, asking)
-  found.warnings = [...warnings, ...lastingWarnings(found.fit)]
+  const judged = { ...found, ...(await judgeFit()) }
   const reasons = await hideJobs(domain, viewer, answer.reasons)
-  if (wouldBe === 'FAILED') return { ...found, wouldBe, ...notStarted, reasons }
+  if (wouldBe === 'FAILED') return { ...judged, wouldBe, ...notStarted, reasons }
   const waiting = { ...(await gatesOfSpec(domain.db.sql, spec)), reasons, position }
-  const estimatedStart = found.fit.never ? null : await estimateUnstored(domain, { ...asking, ...waiting })
-  return { ...found, wouldBe, ...notStarted, reasons, position, estimatedStart }
+  const estimatedStart = judged.fit.never ? null : await estimateUnstored(domain, { ...asking, ...waiting })
+  return { ...judged, wouldBe, ...notStarted, reasons, position, estimatedStart }
 }
 
 function fitSubject(pool: string, { spec, shareAccount, level, userName, ...asked }: AskedJob): FitSubject {
@@ -217,9 +212,14 @@ async function startNow(domain: Domain, viewer: Viewer, raw: unknown): Promise<S
       continue
     }
     if (decision.job.approval) return new Rejected([approvalPending(decision.job.approval, domain)])
-    const payload: NoWaitQuestion = { viewer: serialiseViewer(viewer), input: raw }
+    const { permissions, granted } = viewer
+    const asking = { ...viewer, permissions: [...permissions], granted: [...granted] }
+    const payload: NoWaitQuestion = { viewer: asking, input: raw }
     const answer = (await askLeader(domain, decision.job.pool, { kind: 'NO_WAIT', payload })) as NoWaitAnswer
-    if ('started' in answer) return readStarted(domain, answer.started)
+    if ('started' in answer) {
+      const job = await readJob(domain, answer.started.jobId)
+      return job ? { ...answer.started, job, idempotentHit: false } : jobDeleted()
+    }
     if ('rejected' in answer) return new Rejected(await hideJobs(domain, viewer, answer.rejected))
   }
   throw new Unavailable('The submission conflicted with other changes several times; send it again')
@@ -233,20 +233,6 @@ function hideJobs(domain: Domain, viewer: Viewer, reasons: readonly Reason[]): P
     }),
   )
 }
-
-async function readStarted(
-  domain: Domain,
-  { jobId, warnings }: { jobId: string; warnings: string[] },
-): Promise<SubmissionOutcome> {
-  const job = await readJob(domain, jobId)
-  return job ? { jobId, job, warnings, idempotentHit: false } : jobDeleted()
-}
-
-const serialiseViewer = (viewer: Viewer): NoWaitQuestion['viewer'] => ({
-  ...viewer,
-  permissions: [...viewer.permissions],
-  granted: [...viewer.granted],
-})
 
 export const restoreViewer = ({ viewer }: NoWaitQuestion): Viewer =>
   ({ ...viewer, permissions: new Set(viewer.permissions), granted: new Set(viewer.granted) }) as Viewer
