@@ -10,8 +10,8 @@ export interface Executor {
   readonly name: string
   /**
    * Starts the run, or finds it: a second call with the same run id does not start it twice. Throws StartFailed. After
-   * `unwanted` it waits for nothing, such as an image: it returns the handle, or throws StartFailed if nothing of the
-   * run exists, or another error if that is unknown. `tell` reports why it waits.
+   * `unwanted` it need not wait for anything, such as an image: it returns the handle, or throws StartFailed if nothing of
+   * the run exists, or another error if that is unknown. `tell` reports why it waits.
    */
   start(run: RunSpec, unwanted?: AbortSignal, tell?: (info: string) => void): Promise<Handle>
   /**
@@ -67,7 +67,7 @@ export interface RunSpec {
   queueNative: Readonly<Record<string, string>>
   /** `nativeId` of its capacity reservation; null: no reservation, or one that only Berth knows. */
   reservationNativeId: string | null
-  /** JSON that an earlier run of the job saved, for the file that BERTH_CLOSURE names; null: none. */
+  /** JSON that an earlier run saved; null: none. Only the account of the job may read its file (BERTH_CLOSURE). */
   closure: string | null
   /** Account of the machine for the run; null: the server's account. */
   unixUser: string | null
@@ -160,7 +160,7 @@ export type LogStreamName = 'STDOUT' | 'STDERR' | 'SYSTEM'
 export type LogChunk =
   /** The bytes may be in a block (platform/blocks.ts), which the caller then holds. */
   | { stream: LogStreamName; bytes: Uint8Array; next: LogPosition }
-  /** Lost bytes. DISK_FULL: the backend had no room for them. 0 bytes: the amount is unknown. */
+  /** Lost bytes, which are never skipped silently. DISK_FULL: the backend had no room. 0 bytes: an unknown amount. */
   | { gap: 'LOST' | 'OVER_LIMIT' | 'NOT_VISIBLE' | 'DISK_FULL'; bytes: number; next: LogPosition }
 
 export interface ExecutorDescription {

@@ -97,13 +97,14 @@ function endOf(inspected: Inspected, known: Known): Ended {
 /** The start comes from the kernel in hundredths of a second, the end from the engine. */
 const noEarlier = (end: Date, start: Date | undefined): Date => (start && start > end ? start : end)
 
-/** A signal after the maximum run time (since the creation) that Berth did not send came from the container. */
+/** A signal after the maximum run time that Berth did not send came from the container. */
 function causeOf(
   { Created: created, State: state, Config: { Labels: given } }: Inspected,
   { signal, stopped }: Pick<Ended, 'signal' | 'stopped'>,
 ): Pick<Ended, 'cause'> {
   if (state.OOMKilled) return { cause: 'OOM_KILLED' }
   const limitSeconds = Number(given?.[labels.limit] ?? 0)
+  // Not the noted start: a busy engine notes it seconds late.
   const ranMs = Date.parse(state.FinishedAt) - Date.parse(created)
   const isOverdue = limitSeconds > 0 && ranMs >= limitSeconds * 1000
   return isOverdue && signal !== null && !stopped ? { cause: 'MAX_RUN_TIME' } : {}

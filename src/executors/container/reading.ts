@@ -50,8 +50,8 @@ export class OutputReader {
   }
 
   /**
-   * Podman mixes up lines that are followed while they are written, so its output is read repeatedly, with pauses. The last
-   * read begins after the end of the run.
+   * Podman mixes up and drops lines that are followed while they are written, so its output is read repeatedly, at most a
+   * fifth of the time. The last read begins after the end of the run.
    */
   async *#readToEnd(handle: Handle, at: PayloadPosition, signal: AbortSignal): AsyncGenerator<LogChunk, boolean> {
     const { clock, readState } = this.#options

@@ -92,8 +92,8 @@ export class PodStopper {
   }
 
   /**
-   * Deletes a pod whose command had not begun at this version. A pod that cannot begin goes at once, unless its node is
-   * unreachable, whose kubelet may begin the command.
+   * Deletes a pod whose command had not begun at this version. A pod that cannot begin goes at once, because some kubelets
+   * confirm late. The kubelet of an unreachable node must confirm, because it may begin the command.
    */
   async #withdraw(pod: Pod, { handle, graceMs }: Stop): Promise<void> {
     const { name, uid, resourceVersion, deletionTimestamp } = pod.metadata

@@ -205,7 +205,7 @@ export async function removeDrafts(layout: Layout): Promise<void> {
   }
 }
 
-/** Opens a file for each read: an open one of a network file system may be old. It may have any size. */
+/** An open file of a network file system may be old, so each read opens it. `bytesMax`: jobs make files of any size. */
 export function openRunSpool({ directory }: RunDirectory, uid: number, bytesMax: number): Spool {
   const paths = { out: join(directory, 'stdout'), err: join(directory, 'stderr') }
   return {

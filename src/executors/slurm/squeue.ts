@@ -5,8 +5,9 @@ import type { Slurm } from './commands.ts'
 import { parseQueue, queueFormat, type SlurmJob } from './squeue-output.ts'
 
 export interface QueueSnapshot {
-  /** Start of the query. `byRun`: the oldest job first. */
+  /** Start of the query, on the monotonic clock. */
   beganMs: number
+  /** The jobs of each run, the oldest first. */
   byRun: ReadonlyMap<string, readonly SlurmJob[]>
 }
 
