@@ -55,7 +55,7 @@ const pollMs = 1_000
 const ringEventsMax = 4_096
 const readEventsMax = 1_000
 const readGapMs = 5
-/** A change may become visible so much later than its `told_at`, which is taken before the commit. */
+/** Maximum delay from `told_at`, which is taken before the commit, until the change is visible. */
 const toldLateMsMax = 5_000
 /** Jobs that one look reads, the newest first. */
 const toldRowsMax = 10_000

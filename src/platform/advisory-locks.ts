@@ -3,7 +3,7 @@ import type { Sql } from './tx.ts'
 /** The first keys of advisory locks, in one list so that no two uses collide. The second key is 0 unless noted. */
 export const advisoryLocks = {
   migration: 0x62657201,
-  /** In the maintenance database: shared by every process that uses the embedded server. */
+  /** A lock of the maintenance database, shared by every process that uses the embedded server. */
   embeddedUsers: 0x62657202,
   /** The second key is the hash of the key that is led. */
   leadership: 0x62657203,

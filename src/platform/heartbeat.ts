@@ -10,5 +10,5 @@ const wholeSecond = (ms: number) => Math.floor(ms / secondMs) * secondMs
  */
 export const heartbeatDueMs = (lastSentMs: number): number => wholeSecond(lastSentMs) + heartbeatMs
 
-/** In whole seconds, so that equal heartbeats of many streams are executed once. */
+/** Whole seconds, so that equal heartbeats of many streams are executed once. */
 export const heartbeatAt = (nowMs: number): Date => new Date(wholeSecond(nowMs))

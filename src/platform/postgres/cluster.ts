@@ -166,7 +166,7 @@ async function isInTheWay(lines: readonly string[], place: Place): Promise<boole
   return (await readPidFile(place))?.join('\n') === lines.join('\n')
 }
 
-/** In a session of its own, so that neither the end of this process nor Ctrl-C ends the server. */
+/** The server has its own session, so that neither the end of this process nor Ctrl-C ends it. */
 export async function startPostmaster(place: Place, { durable, connections }: Starting): Promise<ChildProcess> {
   await putStalePidFileAside(place)
   const port = await choosePort(place)

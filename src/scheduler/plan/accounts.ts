@@ -14,7 +14,7 @@ import type { Fraction } from './model.ts'
 import { ServiceOrder } from './service-order.ts'
 
 /**
- * Occupancy of accounts: their use as a part of the healthy nodes, without amounts that others hold. The largest part
+ * Occupancy of accounts: their fraction of the healthy nodes, without amounts that others hold. The largest part
  * of any resource counts, divided by the weight of the account. A preemption changes the occupancy at once: the
  * preempted run counts as ended, and the job that gets its resources as running.
  *

@@ -32,7 +32,7 @@ export type Consideration =
   | { kind: 'claiming' }
   /** The job is tried again when resources become free, and blocks no other job. */
   | { kind: 'waiting'; reason: Reason }
-  /** Non-preemptable runs hold their whole part of the pool. */
+  /** Non-preemptable runs hold their whole fraction of the pool. */
   | { kind: 'part'; reason: Reason }
   | { kind: 'capacity'; reason: Reason }
   | { kind: 'refused'; info: string }

@@ -11,7 +11,7 @@ export interface Store {
   changes(lanes: KnownLanes): Promise<ReceivedChanges>
   /** `windowSize` entries of each lane that has as many. */
   first(laneIds: readonly string[]): Promise<ReadonlyMap<string, readonly Waiting[]>>
-  /** Commits everything or nothing, except for jobs that another transaction moved; those are named. */
+  /** Commits everything or nothing, except for jobs that another transaction moved: `lost`. */
   commit(decisions: Decisions, revision: number): Promise<Committed>
   publish(changes: ViewChanges): Promise<void>
 }

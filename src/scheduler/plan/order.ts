@@ -163,7 +163,7 @@ export class Order {
     }
   }
 
-  /** A head that a limit or the part of non-preemptable jobs now stops no longer closes its class. */
+  /** A head that a limit, or the fraction for non-preemptable jobs, now stops no longer closes its class. */
   taken({ ceilings, isPart }: { ceilings: Ceilings; isPart: boolean }): void {
     const ofModels = hasModelLimits(ceilings)
     for (const [name, { forCapacity, lane }] of this.closures) {

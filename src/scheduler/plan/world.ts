@@ -46,7 +46,7 @@ export function createWorld(snapshot: Snapshot): World {
   }
 }
 
-/** In steps, because a large pool takes a while. */
+/** Yields between steps, because a large pool takes a while. */
 export function* buildWorld(snapshot: Snapshot): Generator<void, World> {
   const world = new World(snapshot)
   yield* world.state.fill(snapshot)
