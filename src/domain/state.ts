@@ -16,6 +16,17 @@ export type FinalState = 'SUCCEEDED' | 'FAILED' | 'INTERRUPTED' | 'CANCELLED'
 export type StateCategory = 'WAITING' | 'ACTIVE' | 'FINAL'
 export type PsijState = 'NEW' | 'QUEUED' | 'ACTIVE' | 'COMPLETED' | 'FAILED' | 'CANCELED'
 
+const failures = [
+  'EXIT_CODE',
+  'SIGNAL',
+  'MAX_RUN_TIME',
+  'OOM_KILLED',
+  'RESUME_FAILED',
+  // A backend may show a run as running before its command begins.
+  'BAD_SPEC',
+  'WORKDIR_NOT_FOUND',
+] as const
+
 /** For every state, the states it may move to, each with its permitted reasons. null: no reason is needed. */
 export const moves = {
   BLOCKED: {
@@ -37,16 +48,7 @@ export const moves = {
   },
   RUNNING: {
     SUCCEEDED: [null],
-    FAILED: [
-      'EXIT_CODE',
-      'SIGNAL',
-      'MAX_RUN_TIME',
-      'OOM_KILLED',
-      'RESUME_FAILED',
-      // A backend may show a run as running before its command begins.
-      'BAD_SPEC',
-      'WORKDIR_NOT_FOUND',
-    ],
+    FAILED: failures,
     QUEUED: ['PREEMPTED', 'NODE_LOST', 'EXIT_CODE', 'SIGNAL', 'OOM_KILLED'],
     INTERRUPTED: ['PREEMPTED', 'NODE_LOST'],
     CANCELLING: ['CANCELLED'],
@@ -54,16 +56,7 @@ export const moves = {
   CANCELLING: {
     CANCELLED: ['CANCELLED', 'NODE_LOST'],
     SUCCEEDED: [null],
-    FAILED: [
-      'EXIT_CODE',
-      'SIGNAL',
-      'MAX_RUN_TIME',
-      'OOM_KILLED',
-      'RESUME_FAILED',
-      'BAD_SPEC',
-      'START_FAILED',
-      'WORKDIR_NOT_FOUND',
-    ],
+    FAILED: [...failures, 'START_FAILED'],
   },
   SUCCEEDED: {},
   FAILED: {},

@@ -20,15 +20,12 @@ export const mayDecide = (
   !isOwn(viewer, requestedById, singleUser) &&
   suffices(viewer.level, requiredLevel)
 
-interface Asked {
-  /** The user of the job. */
-  userId: string
-  /** null: the job has no request. */
-  requiredLevel: UserLevel | null
-}
-
-/** Throws Forbidden, or ApprovalNotAllowed for the viewer's own job. */
-export function demandApprover(viewer: Viewer, { userId, requiredLevel }: Asked, singleUser: boolean): void {
+/** Throws Forbidden, or ApprovalNotAllowed for the viewer's own job. `requiredLevel` null: the job has no request. */
+export function demandApprover(
+  viewer: Viewer,
+  { userId, requiredLevel }: { userId: string; requiredLevel: UserLevel | null },
+  singleUser: boolean,
+): void {
   demand(viewer, 'job.approve')
   if (isOwn(viewer, userId, singleUser)) throw new ApprovalNotAllowed()
   if (requiredLevel && !suffices(viewer.level, requiredLevel)) throw new Forbidden(`level:${requiredLevel}`)

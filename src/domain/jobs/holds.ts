@@ -49,16 +49,10 @@ export async function dropHolds(sql: Sql, jobIds: readonly string[]): Promise<vo
   if (jobIds.length > 0) await sql.query('DELETE FROM hold WHERE job_id = ANY($1::text[])', [jobIds], 'drop_holds')
 }
 
-interface EvictionRequests {
-  pool: string
-  epoch: number
-  evictions: readonly EvictionRequest[]
-}
-
 /** Stores holds and preemption requests, without claimants and victims that have left. Returns the waiting claimants. */
 export async function requestEvictions(
   sql: Sql,
-  { pool, epoch, evictions }: EvictionRequests,
+  { pool, epoch, evictions }: { pool: string; epoch: number; evictions: readonly EvictionRequest[] },
 ): Promise<ReadonlySet<string>> {
   if (evictions.length === 0) return new Set()
   const victims = evictions.flatMap(victimRows)

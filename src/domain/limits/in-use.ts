@@ -255,13 +255,10 @@ export async function readCeilings(sql: Sql, pool: string, singleUser: boolean):
   return { pool, rules, tally: rules.length > 0 ? tallyHoldings(rules, await readHoldings(sql, pool)) : new Map() }
 }
 
-interface Limited {
-  pool: string
-  limits: Limits
-  singleUser: boolean
-}
-
-export async function readLimitRules(sql: Sql, { pool, limits, singleUser }: Limited): Promise<LimitRule[]> {
+export async function readLimitRules(
+  sql: Sql,
+  { pool, limits, singleUser }: { pool: string; limits: Limits; singleUser: boolean },
+): Promise<LimitRule[]> {
   const disabled = singleUser ? [] : await readDisabled(sql, pool)
   return [...disabled.map(disabledRule), ...listLimitRules(limits, await readScopeLimits(sql, pool))]
 }
