@@ -70,7 +70,7 @@ export const measureWidth = (text: string): number => measure(text).width
 export const padded = (text: string, width: number): string =>
   text + ' '.repeat(Math.max(0, width - measureWidth(text)))
 
-/** Control characters, marks that reorder or break a line, and other invisible ones. U+200C and U+200D join letters and emoji. */
+/** Texts of other people must not bring these characters to a terminal. U+200C and U+200D join letters and emoji. */
 export const unprintable = /[[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]--[\u200c\u200d]]/gv
 
 export const printable = (text: string): string => text.replace(unprintable, '\ufffd')

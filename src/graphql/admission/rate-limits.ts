@@ -51,7 +51,7 @@ export class RateLimits {
       const missing = Math.min(spending[kind], perMinute[kind]) - left[kind]
       if (missing > 0) throw exceeded(kind, perMinute[kind], missing)
     }
-    // A map keeps the order of insertion: its first bucket is the least recently used.
+    // A map keeps the order of insertion: its first bucket is the least recently used, and full again or nearly.
     this.#buckets.delete(userId)
     const [oldest] = this.#buckets.keys()
     if (this.#buckets.size >= bucketsMax && oldest !== undefined) this.#buckets.delete(oldest)

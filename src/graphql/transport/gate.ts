@@ -22,7 +22,8 @@ export interface Caller {
  *
  * A page of any site may send requests to a loopback port: Origin is checked, and Sec-Fetch-Site where a browser sends no
  * Origin. A name that its owner points to 127.0.0.1 makes such requests same-origin: in single-user mode, which has no login,
- * Host is checked. This mode also refuses pages of other loopback ports, which another account of the machine may serve.
+ * Host is checked. This mode also refuses pages of other loopback ports, which another account of the machine may serve. With
+ * users such a page has no token, and development servers need it.
  */
 export function findGateRefusal({ host, origin, 'sec-fetch-site': site }: Caller, rules: GateRules): string | null {
   const name = host === undefined ? null : readHostName(host)

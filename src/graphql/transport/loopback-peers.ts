@@ -11,10 +11,10 @@ const tables = ['/proc/net/tcp', '/proc/net/tcp6']
 const readsMax = 3
 
 /**
- * Finds the account at the other end of a loopback connection: in single-user mode, which has no login, only the account of
- * the server and root are served. Linux lists the owner of every TCP socket in /proc/net/tcp and tcp6; on other systems every
- * account is served (docs/security.md). A socket that its process has closed has no owner (uid 0, inode 0), and is refused.
- * If the tables cannot be read, the request is Unavailable, and the next request is checked again.
+ * Finds the account at the other end of a loopback connection. Single-user mode has no login: only the account of the server
+ * and root are served, because every other account could run commands as the server. Linux lists the owner of every TCP socket
+ * in /proc/net/tcp and tcp6; on other systems every account is served (docs/security.md). A socket that its process has closed
+ * has no owner (uid 0, inode 0), and is refused. If the tables cannot be read, the request is Unavailable.
  */
 export function createPeerCheck(log: Log, read: () => Promise<Rows> = readRows): PeerCheck {
   const own = process.getuid?.()

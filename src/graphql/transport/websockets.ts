@@ -261,7 +261,7 @@ async function parseOperation(
   }
 }
 
-/** Pauses reading while too many operations and pings have no response: a peer may send and never read. */
+/** Pauses reading while too many operations and pings have no response: a peer that never reads would fill the memory. */
 function createUnansweredLimit(socket: WebSocket): (answered: Promise<void>) => Promise<void> {
   const max = limits.unansweredMessagesPerSocketMax
   let count = 0
