@@ -49,7 +49,10 @@ const silentMs = 5 * 60_000
 const forgottenPerTransaction = 10_000
 const transactionsMax = 1_000
 
-/** Pools without a leader would collect changes without end. A new leader loads everything, including the due gates. */
+/**
+ * Pools without a leader would collect changes without end. A new leader loads everything, including the due gates, and a
+ * leader that was only away has to take over again.
+ */
 export async function forgetUnheard({ db }: Domain, signal?: AbortSignal): Promise<void> {
   const silent = await db.sql.query<{ pool: string }>(silentSql, [silentMs])
   for (const { pool } of silent)

@@ -14,7 +14,7 @@ export interface ExecutorTraits {
   startsProcesses: boolean
   /** Jobs see the files of the caller's machine, so the caller's directory is a default for `workdir`. */
   sharesFiles: boolean
-  /** Runs are processes of the account `User.unixUser`; without that, of the account of the server. */
+  /** Runs are processes of the account `User.unixUser`; without that, of the account of the server, which may be root. */
   takesUnixUser: boolean
   /** A submission with this field and without an executor goes to this one. ALWAYS: even if its pool does not have it. */
   preferredFor: { field: SpecialField; when: 'PRESENT' | 'ALWAYS' } | null

@@ -13,7 +13,8 @@ import { endApprovals } from './approvals.ts'
 
 /**
  * Cancels jobs. BLOCKED and QUEUED jobs end at once; STARTING and RUNNING jobs become CANCELLING, and the runner stops them.
- * Other jobs do not change: `changed: false`.
+ * A start that the backend has not finished is abandoned, and a run that started anyway is stopped
+ * (scheduler/run-carrier.ts). Other jobs do not change: `changed: false`.
  */
 
 interface CancelInput {

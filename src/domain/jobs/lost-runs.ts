@@ -8,7 +8,10 @@ import { recordLateReport } from './runs.ts'
  * node is LOST, and gets no runs until each of its old runs has stopped. Verbs of the leader, in its open transaction.
  */
 
-/** Called before the resources of the run are freed, so every planned start on the node is refused from then on. */
+/**
+ * Called before the resources of the run are freed, so every planned start on the node is refused from then on. A
+ * provisional allocation is a guess, so its node is not marked.
+ */
 export async function markNodesLost(sql: Sql, pool: string, runId: string): Promise<void> {
   await lockPool(sql, pool)
   await markLost(sql, [runId], true)

@@ -8,8 +8,9 @@ import { revokeTokens } from './tokens.ts'
 /**
  * Decides whether people must log in. In single-user mode the only user is `local`. A server enters multi-user mode, for
  * ever, if it finds one of these at its start: another enabled user, a valid token, an OpenID provider or a bootstrap token.
- * Only `resetToSingleUser`, on the operator's request, reverts it. A process in single-user mode restarts once another
- * process has entered multi-user mode.
+ * Only `resetToSingleUser`, on the operator's request, reverts it. The bootstrap token is applied before the
+ * decision, so it counts unless it was revoked. A process in single-user mode restarts once another process has entered
+ * multi-user mode.
  */
 
 export interface LogIn {

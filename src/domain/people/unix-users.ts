@@ -6,7 +6,7 @@ import { findTraits } from '../executors.ts'
 /**
  * The account that the processes of a job run as (`User.unixUser`). Without it a job would run as root under a server that
  * does, and could read the memory of the server and the password of its database. So it is refused, unless the pool has
- * `jobsAsRoot`. The executor checks this again when the run starts.
+ * `jobsAsRoot`. No job runs as an account that owns files of the server. The executor checks this again at the start.
  */
 
 export type UnixUsers = ReadonlyMap<string, string>
