@@ -45,12 +45,12 @@ const attacks: Readonly<Record<string, () => { query: string; variables?: object
   '20 counts': () => ({ query: `{ ${aliases(() => jobsOf(glob(), 'totalCount'))} }` }),
   '3 counts': () => ({ query: `{ a: ${jobsOf(glob(), 'totalCount')} b: ${jobsOf(glob(), 'totalCount')} }` }),
   selfCheck: () => ({ query: '{ selfCheck { ok } }' }),
-  '20 dry runs': () => ({
-    query: `mutation { ${aliases(() => `submitJob(input: { dryRun: true, ${spec} }) { __typename }`)} }`,
+  '20 previews': () => ({
+    query: `{ ${aliases(() => `previewJob(input: { submit: { ${spec} } }) { __typename }`)} }`,
   }),
   'large specs': () => ({
-    query: 'mutation ($input: SubmitJobInput!) { submitJob(input: $input) { __typename } }',
-    variables: { input: { dryRun: true, spec: { command: ['echo', 'x'.repeat(3_800_000)] } } },
+    query: 'query ($submit: SubmitJobInput!) { previewJob(input: { submit: $submit }) { __typename } }',
+    variables: { submit: { spec: { command: ['echo', 'x'.repeat(3_800_000)] } } },
   }),
 }
 

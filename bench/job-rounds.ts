@@ -23,8 +23,10 @@ export interface Round {
   transactions: number
 }
 
-const submission = `mutation ($inputs: [SubmitJobInput!]!) {
-  submitJobs(inputs: $inputs) { results { ... on SubmitJobSuccess { job { id } } ... on Problem { code message } } }
+const submission = `mutation ($submissions: [SubmitJobInput!]!) {
+  submitJobs(input: { submissions: $submissions }) {
+    ... on SubmitJobsSuccess { results { ... on SubmitJobSuccess { job { id } } ... on Problem { code message } } }
+  }
 }`
 const lookMs = 50
 const patienceMs = 120_000
@@ -135,8 +137,8 @@ async function openBench(url: string, client: pg.Client, serverPid: number) {
   const post = poster(url, 4)
   const one = async (text: string, values: unknown[] = []) => Number((await client.query(text, values)).rows[0]?.n)
   const submit = async (count: number, spec: object) => {
-    const inputs = Array.from({ length: count }, () => ({ spec }))
-    await post.send(JSON.stringify({ query: submission, variables: { inputs } }))
+    const submissions = Array.from({ length: count }, () => ({ spec }))
+    await post.send(JSON.stringify({ query: submission, variables: { submissions } }))
   }
   const bench: Bench = {
     submit,

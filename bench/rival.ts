@@ -64,9 +64,9 @@ submitJob.resolve = async (_root, { input }: { input: Input }) => {
   await rival.add(input.spec)
   return taken
 }
-submitJobs.resolve = async (_root, { inputs }: { inputs: Input[] }) => {
-  await rival.addMany(inputs.map(({ spec }) => spec))
-  return { results: inputs.map(() => taken) }
+submitJobs.resolve = async (_root, { input: { submissions } }: { input: { submissions: Input[] } }) => {
+  await rival.addMany(submissions.map(({ spec }) => spec))
+  return { __typename: 'SubmitJobsSuccess', results: submissions.map(() => taken) }
 }
 
 const yoga = createYoga({ schema, batching: false, cors: false, graphiql: false, landingPage: false, logging: false })

@@ -16,14 +16,16 @@ const bulkSize = 1_000
 const one = `mutation ($input: SubmitJobInput!) {
   submitJob(input: $input) { ... on SubmitJobSuccess { job { id state } } ... on Problem { code message } }
 }`
-const many = `mutation ($inputs: [SubmitJobInput!]!) {
-  submitJobs(inputs: $inputs) { results { ... on SubmitJobSuccess { job { id } } ... on Problem { code message } } }
+const many = `mutation ($submissions: [SubmitJobInput!]!) {
+  submitJobs(input: { submissions: $submissions }) {
+    ... on SubmitJobsSuccess { results { ... on SubmitJobSuccess { job { id } } ... on Problem { code message } } }
+  }
 }`
 
 let keys = 0
 const input = () => ({ idempotencyKey: `bench-${keys++}`, spec: { command: ['/bin/true'] } })
 const single = () => JSON.stringify({ query: one, variables: { input: input() } })
-const bulk = () => JSON.stringify({ query: many, variables: { inputs: Array.from({ length: bulkSize }, input) } })
+const bulk = () => JSON.stringify({ query: many, variables: { submissions: Array.from({ length: bulkSize }, input) } })
 
 const rules = `mutation {
   jobs: createQuota(input: { type: CONCURRENT_JOBS, action: BLOCK, scope: GLOBAL, limit: 1e9 }) { __typename ... on Problem { message } }

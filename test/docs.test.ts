@@ -147,7 +147,9 @@ test('inside a job', async () => {
   const [commands, curl, continued, ...more] = await typed('inside-a-job.md')
   expect(more).toEqual([])
   expect(commands).toMatch(/progress +100 % · half way/)
-  expect(curl).toMatch(/"reportProgress":true[\s\S]*"run":1,"name":"model"[\s\S]*"saveClosure":true[\s\S]*"FORBIDDEN"/)
+  expect(curl).toMatch(
+    /"ReportProgressSuccess"[\s\S]*"run":1,"name":"model"[\s\S]*"SaveClosureSuccess"[\s\S]*"FORBIDDEN"/,
+  )
   expect(continued).toBe('run 1, step 1\nrun 2, step 2\nrun 2, step 3\n')
 })
 

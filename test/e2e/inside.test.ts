@@ -48,6 +48,8 @@ const untilSeen = (id: string, is: (job: Seen) => boolean, what: string) =>
   )
 const isFinal = ({ state }: Seen) => ['SUCCEEDED', 'FAILED', 'INTERRUPTED', 'CANCELLED'].includes(state)
 
+const saving = 'mutation { saveClosure(input: { closure: {} }) { __typename } }'
+
 test('a job reports by the command line with its token, which expires with its run', async () => {
   const script = `set -e
     env
@@ -73,7 +75,7 @@ test('a job reports by the command line with its token, which expires with its r
   expect(text).not.toMatch(/^(DATABASE_URL|PG|BERTH_CONFIG|BERTH_DATA_DIR|BERTH_PORT)/m)
   const token = text.match(/^BERTH_TOKEN=(.*)$/m)?.[1] ?? ''
   expect(token).toMatch(/^berth_run_/)
-  expect((await personWith(first.url, token).ask('mutation { saveClosure(closure: {}) }')).status).toBe(401)
+  expect((await personWith(first.url, token).ask(saving)).status).toBe(401)
   const { job: told } = await api.ask<{ job: unknown }>(
     'query ($id: ID!) { job(id: $id) { spec { environment { name value } command } events { nodes { metadata } } } }',
     { id },

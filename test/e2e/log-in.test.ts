@@ -89,7 +89,9 @@ describe('the mode of a server', () => {
     const [here, there] = [personWith(one.url, secret), personWith(two.url, secret)]
     const { tokens } = await here.data('{ tokens { nodes { id name } } }')
     expect((await there.data('{ viewer { user { name } } }'))['viewer'].user.name).toBe('admin')
-    await here.data('mutation ($id: ID!) { revokeToken(id: $id) { __typename } }', { id: tokens.nodes[0].id })
+    await here.data('mutation ($id: ID!) { revokeToken(input: { tokenId: $id }) { __typename } }', {
+      id: tokens.nodes[0].id,
+    })
     expect((await there.ask('{ viewer { user { name } } }')).status).toBe(401)
     await Promise.all([one.end(), two.end()])
     expect(await refused({ BERTH_BOOTSTRAP_TOKEN: secret })).toMatch(/to a new secret/)

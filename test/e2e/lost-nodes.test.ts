@@ -26,7 +26,7 @@ n=0
 echo "run $BERTH_RUN begins at $n"
 while [ "$n" -lt ${steps} ]; do
   n=$((n + 1))
-  set -- '{"query":"mutation { saveClosure(closure: {n: '$n'}) }"}'
+  set -- '{"query":"mutation { saveClosure(input: {closure: {n: '$n'}}) { __typename } }"}'
   ${post} >/dev/null || echo 'not saved'
   sleep 1
 done`

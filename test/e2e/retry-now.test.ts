@@ -5,7 +5,7 @@ import { openServer } from '../support/api.ts'
 import { root } from '../support/sources.ts'
 import { until } from '../support/until.ts'
 
-/** Dry runs and noWait of a retry: an ordinary submission to the leader that starts jobs. */
+/** Previews and noWait of a retry: an ordinary submission to the leader that starts jobs. */
 /** A job that is over. */
 let original: string
 
@@ -36,11 +36,19 @@ interface Answer {
 
 async function retry(wish: Record<string, unknown>, jobId = original): Promise<Answer> {
   const query = `mutation ($input: RetryJobInput!) { retryJob(input: $input) { __typename
-    ... on SubmitJobSuccess { idempotentHit job { id state name retryOf { id } } }
-    ... on DryRun { wouldBe reasons { code } idempotentJob { id } spec { name } }
+    ... on RetryJobSuccess { idempotentHit job { id state name retryOf { id } } }
     ... on RejectedProblem { reasons { code } } ... on Problem { code } } }`
   return (await api.ask<{ retryJob: Answer }>(query, { input: { jobId, ...wish } })).retryJob
 }
+
+async function preview(wish: Record<string, unknown>, jobId = original): Promise<Answer> {
+  const query = `query ($input: PreviewJobInput!) { previewJob(input: $input) { __typename
+    ... on JobPreview { wouldBe reasons { code } idempotentJob { id } spec { name } }
+    ... on Problem { code } } }`
+  return (await api.ask<{ previewJob: Answer }>(query, { input: { retry: { jobId, ...wish } } })).previewJob
+}
+
+const retryNow = (wish: Record<string, unknown>, jobId = original) => retry({ ...wish, noWait: true }, jobId)
 
 /** Rows of everything that a submission could write. */
 async function written() {
@@ -59,18 +67,18 @@ const pause = (maxConcurrent: number | null) =>
     input: { maxConcurrent },
   })
 
-test('a dry run reports the outcome and writes nothing', async () => {
+test('a preview reports the outcome and writes nothing', async () => {
   const before = await written()
   const overrides = { name: 'again' }
-  expect(await retry({ dryRun: true, overrides, idempotencyKey: 'dry' })).toEqual({
-    __typename: 'DryRun',
+  expect(await preview({ overrides, idempotencyKey: 'dry' })).toEqual({
+    __typename: 'JobPreview',
     wouldBe: 'STARTING',
     reasons: [],
     idempotentJob: null,
     spec: { name: 'again' },
   })
   await pause(0)
-  expect(await retry({ dryRun: true })).toMatchObject({ wouldBe: 'QUEUED', reasons: [{ code: 'POOL_PAUSED' }] })
+  expect(await preview({ noWait: true })).toMatchObject({ wouldBe: 'QUEUED', reasons: [{ code: 'POOL_PAUSED' }] })
   await pause(null)
   expect(await written()).toEqual(before)
 })
@@ -94,25 +102,25 @@ test('noWait starts it now under its own key, or refuses it and stores nothing',
 
 test('a stored key returns its job in all three forms, also when the original is gone', async () => {
   const wish = { overrides: { notBefore: '2026-01-01T00:00:00+01:00' }, idempotencyKey: `key-${original}` }
-  const { job } = await retry({ ...wish, noWait: true })
+  const { job } = await retryNow(wish)
   const id = job?.id ?? ''
   await settled(id)
   expect(await retry(wish)).toMatchObject({ idempotentHit: true, job: { id } })
-  for (const form of [{}, { dryRun: true }, { noWait: true }])
-    expect(await retry({ ...wish, ...form, overrides: { name: 'x' } })).toMatchObject({ code: 'IDEMPOTENCY_CONFLICT' })
+  for (const form of [retry, preview, retryNow])
+    expect(await form({ ...wish, overrides: { name: 'x' } })).toMatchObject({ code: 'IDEMPOTENCY_CONFLICT' })
   await api.ask('mutation ($id: ID!) { deleteJob(input: { jobId: $id }) { __typename } }', { id: original })
-  for (const form of [{}, { noWait: true }])
-    expect(await retry({ ...wish, ...form })).toMatchObject({ idempotentHit: true, job: { id, retryOf: null } })
-  expect(await retry({ ...wish, dryRun: true })).toMatchObject({ wouldBe: 'SUCCEEDED', idempotentJob: { id } })
+  for (const form of [retry, retryNow])
+    expect(await form(wish)).toMatchObject({ idempotentHit: true, job: { id, retryOf: null } })
+  expect(await preview(wish)).toMatchObject({ wouldBe: 'SUCCEEDED', idempotentJob: { id } })
 })
 
-test.each([{ dryRun: true }, { noWait: true }])('%j is refused like any retry', async (form) => {
+test.each([preview, retryNow])('$name is refused like any retry', async (form) => {
   const alive = await api.submit({ command: ['sleep', '60'] })
-  expect(await retry(form, alive)).toMatchObject({ code: 'INVALID_STATE' })
-  expect(await retry(form, 'job_none')).toMatchObject({ code: 'NOT_FOUND' })
-  expect(await retry({ ...form, expectedVersion: 1 })).toMatchObject({ code: 'VERSION_CONFLICT' })
-  expect(await retry({ ...form, overrides: { queue: 'nowhere' } })).toMatchObject({ code: 'INVALID_INPUT' })
-  expect(await retry({ ...form, slotReservationId: 'slot_none' })).toMatchObject({ code: 'RESERVATION_EXPIRED' })
+  expect(await form({}, alive)).toMatchObject({ code: 'INVALID_STATE' })
+  expect(await form({}, 'job_none')).toMatchObject({ code: 'NOT_FOUND' })
+  expect(await form({ expectedVersion: 1 })).toMatchObject({ code: 'VERSION_CONFLICT' })
+  expect(await form({ overrides: { queue: 'nowhere' } })).toMatchObject({ code: 'INVALID_INPUT' })
+  expect(await form({ slotReservationId: 'slot_none' })).toMatchObject({ code: 'RESERVATION_EXPIRED' })
   await api.ask('mutation ($id: ID!) { cancelJob(input: { jobId: $id }) { __typename } }', { id: alive })
 })
 

@@ -8,7 +8,7 @@ import { data } from '../support/client.ts'
 import { createDatabase, type TestDatabase } from '../support/database.ts'
 import { until } from '../support/until.ts'
 
-/** Dry runs and noWait requested from one process and answered by another, or without a leader. */
+/** Previews and noWait requested from one process and answered by another, or without a leader. */
 let database: TestDatabase
 let dataDir: string
 let asked: BerthProcess
@@ -44,12 +44,19 @@ interface Answer {
 async function submit(wish: Record<string, unknown>, spec: Record<string, unknown> = {}): Promise<Answer> {
   const query = `mutation ($input: SubmitJobInput!) { submitJob(input: $input) { __typename
     ... on SubmitJobSuccess { job { id state } }
-    ... on DryRun { wouldBe nodes node gpuIds queuePosition reasons { code scope limit used } spec { command } }
     ... on RejectedProblem { reasons { code scope limit used } }
     ... on Problem { code message retryable } } }`
   const input = { ...wish, spec: { command: ['true'], ...spec } }
   // Not by the client, which would ask again.
   return (await data(asked.url, query, { input }))['submitJob'] as Answer
+}
+
+async function preview(): Promise<Answer> {
+  const query = `query ($input: PreviewJobInput!) { previewJob(input: $input) { __typename
+    ... on JobPreview { wouldBe nodes node gpuIds queuePosition reasons { code scope limit used } spec { command } }
+    ... on Problem { code message retryable } } }`
+  const input = { submit: { spec: { command: ['true'] } } }
+  return (await data(asked.url, query, { input }))['previewJob'] as Answer
 }
 
 const machine = async () =>
@@ -62,7 +69,7 @@ test('without a leader both are UNAVAILABLE after five seconds, and nothing was 
     message: 'Pool local has no scheduler right now; try again',
     retryable: true,
   }
-  const answers = await Promise.all([submit({ dryRun: true }), submit({ noWait: true, idempotencyKey: 'k' })])
+  const answers = await Promise.all([preview(), submit({ noWait: true, idempotencyKey: 'k' })])
   expect(answers).toEqual([unavailable, unavailable])
   expect(await machine()).toEqual({ loadAvg5Min: null, memoryPercent: null })
   const { rows } = await database.db.pool.query(
@@ -82,14 +89,14 @@ test('a leader in another process answers and reports its machine; limits hold t
       { what: 'the machine is reported' },
     )
     expect(reported).toEqual({ loadAvg5Min: expect.any(Number), memoryPercent: expect.any(Number) })
-    expect(await submit({ dryRun: true })).toMatchObject({ __typename: 'DryRun', wouldBe: 'STARTING', reasons: [] })
+    expect(await preview()).toMatchObject({ __typename: 'JobPreview', wouldBe: 'STARTING', reasons: [] })
     const started = await submit({ noWait: true }, { command: ['sleep', '60'] })
     expect(started.job?.state).toMatch(/^(STARTING|RUNNING)$/)
     const limits = `mutation { updateLimits(input: { maxConcurrent: 1 }) { ... on UpdateLimitsSuccess { limits { maxConcurrent } } } }`
     expect(await api.ask(limits)).toEqual({ updateLimits: { limits: { maxConcurrent: 1 } } })
     const full = [{ code: 'GLOBAL_LIMIT', scope: 'pool:local', limit: 1, used: 1 }]
     expect(await submit({ noWait: true })).toMatchObject({ code: 'REJECTED', retryable: true, reasons: full })
-    expect(await submit({ dryRun: true })).toMatchObject({ wouldBe: 'QUEUED', reasons: full, queuePosition: 1 })
+    expect(await preview()).toMatchObject({ wouldBe: 'QUEUED', reasons: full, queuePosition: 1 })
     const waits = await api.submit({ command: ['true'] })
     const scheduling = `query ($id: ID!) { job(id: $id) { scheduling { reasons { code scope limit used } } } queue { maxConcurrent running } }`
     expect(await api.ask(scheduling, { id: waits })).toEqual({

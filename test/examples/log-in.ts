@@ -29,7 +29,7 @@ export async function logIn({ browser, serverUrl, secret, name, url }: LogIn): P
   await page.getByLabel('Token').fill(createToken.secret)
   await page.getByRole('button', { name: 'Log in' }).click()
   await page.getByRole('button', { name: 'Submit job' }).waitFor()
-  await ask(`mutation { revokeToken(id: "${createToken.token.id}") { __typename } }`)
+  await ask(`mutation { revokeToken(input: { tokenId: "${createToken.token.id}" }) { __typename } }`)
   await page.getByText('This server wants a token').waitFor()
   await context.close()
   demandNoComplaints()

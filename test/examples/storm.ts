@@ -101,7 +101,7 @@ const documents = {
   submit: 'mutation ($input: SubmitJobInput!) { submitJob(input: $input) { ... on SubmitJobSuccess { job { id } } } }',
   prioritise: 'mutation ($input: SetJobPriorityInput!) { setJobPriority(input: $input) { __typename } }',
   cancel: `mutation ($id: ID!) { cancelJob(input: { jobId: $id }) { ... on CancelJobSuccess { job { state } } } }`,
-  remove: 'mutation ($id: ID!) { deleteJob(input: { jobId: $id }) { ... on DeleteJobSuccess { id } } }',
+  remove: 'mutation ($id: ID!) { deleteJob(input: { jobId: $id }) { ... on DeleteJobSuccess { deletedId } } }',
   list: '{ jobs(first: 50) { nodes { id version name state priority } } }',
 }
 

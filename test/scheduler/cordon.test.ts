@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { removeNode, updateNode } from '../../src/domain/machines/node-changes.ts'
+import { deleteNode, updateNode } from '../../src/domain/machines/node-changes.ts'
 import { findViolations } from '../../src/domain/selfcheck/selfcheck.ts'
 import { createDatabase } from '../support/database.ts'
 import { createTestDomain, simNode } from '../support/domain.ts'
@@ -34,7 +34,7 @@ test('from the moment that a node is cordoned or gone nothing starts there, what
   }
   const gone = ids.get('n2') ?? ''
   await it.submit()
-  const outcome = await Promise.allSettled([leader.tick(), removeNode(it.domain, it.admin, { id: gone })])
+  const outcome = await Promise.allSettled([leader.tick(), deleteNode(it.domain, it.admin, { id: gone })])
   expect(outcome[0]).toMatchObject({ status: 'fulfilled' })
   expect(await findViolations(database.db.sql)).toEqual([])
 })

@@ -60,10 +60,11 @@ test('a pool that does not plan by itself starts nothing until it is asked, and 
   ).toEqual([{ actor_name: 'local', object_id: 'pool_sim' }])
 })
 
-test('every pool that is led is asked, and the answer is the sum', async () => {
+/** The leaders of two pools; each pool has one job. */
+async function leadTwoPools() {
   const pool = { policy: 'PRIORITY', executors: ['simulated'], relaxReplicas: true, nodes: [simNode] } as const
   await applyPools(it.domain, {
-    pools: [{ ...pool, name: 'other' }],
+    pools: [{ ...pool, name: 'other', scheduling: { automatic: false } }],
     queues: [
       { name: 'default', pool: 'sim', native: {} },
       { name: 'other', pool: 'other', native: {} },
@@ -72,7 +73,19 @@ test('every pool that is led is asked, and the answer is the sum', async () => {
   const leaders = [await createLeader(it.domain, 'sim'), await createLeader(it.domain, 'other')]
   await it.submit()
   await it.submit({ queue: 'other' })
+  return leaders
+}
+
+test('every pool that is led is asked, and the answer is the sum', async () => {
+  const leaders = await leadTwoPools()
   expect(await answered(processQueue(it.domain, it.admin), leaders)).toMatchObject({ started: 2 })
+})
+
+test('one pool can be named; an unknown one is not found', async () => {
+  const leaders = await leadTwoPools()
+  expect(await answered(processQueue(it.domain, it.admin, { pool: 'other' }), leaders)).toMatchObject({ started: 1 })
+  expect(await states()).toEqual(['QUEUED', 'STARTING'])
+  await expect(processQueue(it.domain, it.admin, { pool: 'moon' })).rejects.toThrow('Pool moon not found')
 })
 
 /** A pass is asked for, of a leader that is in the midst of something long; the clock goes on by so much. */

@@ -63,9 +63,9 @@ interface Answered {
 
 const documents = {
   submitJob: mutation('submitJob', 'SubmitJobInput!', '... on SubmitJobSuccess { idempotentHit job { id } }'),
-  submitJobs: `mutation ($input: [SubmitJobInput!]!) { submitJobs(inputs: $input) { results {
+  submitJobs: `mutation ($input: SubmitJobsInput!) { submitJobs(input: $input) { ... on SubmitJobsSuccess { results {
     ... on SubmitJobSuccess { idempotentHit job { id } } ... on Problem { code } } } }`,
-  retryJob: mutation('retryJob', 'RetryJobInput!', '... on SubmitJobSuccess { idempotentHit job { id } }'),
+  retryJob: mutation('retryJob', 'RetryJobInput!', '... on RetryJobSuccess { idempotentHit job { id } }'),
   cancelJob: mutation('cancelJob', 'CancelJobInput!', '... on CancelJobSuccess { job { id } }'),
   reserveSlot: mutation('reserveSlot', 'ReserveSlotInput!', '... on ReserveSlotSuccess { job: reservation { id } }'),
 }
@@ -155,8 +155,11 @@ async function atOnce(caller: Caller): Promise<void> {
 
 async function inBulk(caller: Caller): Promise<void> {
   const length = 1 + Math.floor(Math.random() * bulkMax)
-  const inputs = Array.from({ length }, (_, n) => ({ spec: spec(), ...(n % 2 && { idempotencyKey: caller.newKey() }) }))
-  await sent(caller, 'accepted', ['submitJobs', inputs])
+  const submissions = Array.from({ length }, (_, n) => ({
+    spec: spec(),
+    ...(n % 2 && { idempotencyKey: caller.newKey() }),
+  }))
+  await sent(caller, 'accepted', ['submitJobs', { submissions }])
 }
 
 async function withSlot(caller: Caller): Promise<void> {

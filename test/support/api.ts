@@ -54,13 +54,16 @@ export function connectApi(url: string, token?: string): Api {
     connection.request(document<Result, Record<string, unknown>>(query), variables, { attempts: 8 })
 
   async function submitAll(specs: readonly Record<string, unknown>[]) {
-    const query = `mutation ($inputs: [SubmitJobInput!]!) { submitJobs(inputs: $inputs) { results {
-      ... on SubmitJobSuccess { job { id } } ... on Problem { code message } } } }`
-    type Outcome = { job: { id: string } } | { code: string; message: string }
-    const { submitJobs } = await ask<{ submitJobs: { results: Outcome[] } }>(query, {
-      inputs: specs.map((spec) => ({ spec })),
+    const query = `mutation ($input: SubmitJobsInput!) { submitJobs(input: $input) {
+      ... on SubmitJobsSuccess { results { ... on SubmitJobSuccess { job { id } } ... on Problem { code message } } }
+      ... on Problem { code message } } }`
+    type Problem = { code: string; message: string }
+    type Outcome = { job: { id: string } } | Problem
+    const { submitJobs } = await ask<{ submitJobs: { results: Outcome[] } | Problem }>(query, {
+      input: { submissions: specs.map((spec) => ({ spec })) },
     })
-    return submitJobs.results.map((outcome) => {
+    const outcomes = 'results' in submitJobs ? submitJobs.results : [submitJobs]
+    return outcomes.map((outcome) => {
       if ('job' in outcome) return outcome.job.id
       throw new Error(`${outcome.code}: ${outcome.message}`)
     })

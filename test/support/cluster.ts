@@ -78,6 +78,8 @@ export interface Ask {
   [field: string]: unknown
 }
 
+type Answer = Record<string, unknown>
+
 export const GiB = 1024 ** 3
 const never = 1e9
 
@@ -107,11 +109,15 @@ const wanted = `id state stateReason stateInfo exitCode priority createdAt queue
   scheduling { jobsAhead lastConsideredAt gates { open } reasons { code message jobId scope limit used } hold { nodes expectedAt } fit { freeNow couldEverFit missing } estimatedStart { earliest } }
   runs(first: 10) { nodes { number state gpuIds nodes preemptRequestedAt } }`
 
+const problems = `... on Problem { code message } ... on InvalidInputProblem { violations { path message } }
+  ... on RejectedProblem { reasons { code } }`
+
 const submitQuery = `mutation ($input: SubmitJobInput!) { submitJob(input: $input) { __typename
-  ... on SubmitJobSuccess { job { id state } idempotentHit warnings }
-  ... on DryRun { wouldBe nodes gpuIds reasons { code message } warnings fit { freeNow couldEverFit missing } estimatedStart { earliest } }
-  ... on Problem { code message } ... on InvalidInputProblem { violations { path message } }
-  ... on RejectedProblem { reasons { code } } } }`
+  ... on SubmitJobSuccess { job { id state } idempotentHit warnings } ${problems} } }`
+
+const previewQuery = `query ($input: PreviewJobInput!) { previewJob(input: $input) { __typename
+  ... on JobPreview { wouldBe nodes gpuIds reasons { code message } warnings fit { freeNow couldEverFit missing } estimatedStart { earliest } }
+  ${problems} } }`
 
 function inputOf({
   as: _,
@@ -205,9 +211,13 @@ export class Cluster implements AsyncDisposable {
   }
 
   /** The whole result of submitJob. */
-  async answer(ask: Ask = {}): Promise<Record<string, unknown>> {
-    const person = ask.as === undefined ? this.admin : this.person(ask.as)
-    return (await person.data(submitQuery, { input: inputOf(ask) }))['submitJob'] as unknown as Record<string, unknown>
+  async answer(ask: Ask = {}): Promise<Answer> {
+    return (await this.#as(ask).data(submitQuery, { input: inputOf(ask) }))['submitJob'] as Answer
+  }
+
+  /** The whole result of previewJob. */
+  async preview(ask: Ask = {}): Promise<Answer> {
+    return (await this.#as(ask).data(previewQuery, { input: { submit: inputOf(ask) } }))['previewJob'] as Answer
   }
 
   /** Submits and returns the id; throws the refusal. */
@@ -309,6 +319,10 @@ export class Cluster implements AsyncDisposable {
     if (broken.length > 0) throw new Error(`The self-check found ${JSON.stringify(broken)}`)
   }
 
+  #as({ as }: Ask): Person {
+    return as === undefined ? this.admin : this.person(as)
+  }
+
   async #facts(ids: readonly string[]): Promise<JobFacts[]> {
     const query = `query ($ids: [ID!]!) { nodes(ids: $ids) { ... on Job { ${wanted} } } }`
     return (await this.admin.data(query, { ids }))['nodes'] as unknown as JobFacts[]
@@ -317,12 +331,15 @@ export class Cluster implements AsyncDisposable {
   /** Returns after the leader has processed all earlier commits. true: a pass started or preempted jobs. */
   async #passBarrier(): Promise<boolean> {
     if (this.#parts.mode === 'loop') {
-      const { message } = await this.answer({ input: { dryRun: true } })
-      if (message) throw new Error(`The leader refused the dry run: ${message}`)
+      const { message } = await this.preview()
+      if (message) throw new Error(`The leader refused the preview: ${message}`)
       return false
     }
-    const { processQueue } = await this.admin.data('mutation { processQueue { started preempted } }')
-    const { started, preempted } = processQueue as unknown as { started: number; preempted: number }
+    const { code, message, started, preempted } = await mutate(this.admin, 'processQueue', {
+      input: {},
+      wanted: 'started preempted',
+    })
+    if (code) throw new Error(`The pass failed: ${message}`)
     return started + preempted > 0
   }
 

@@ -33,12 +33,9 @@ export async function mutate(
   field: string,
   { input, wanted = '' }: { input: object; wanted?: string },
 ): Promise<Json> {
-  const type = `${field.charAt(0).toUpperCase()}${field.slice(1)}Input`
-  const success = field.startsWith('delete')
-    ? 'DeleteSuccess'
-    : `${field.charAt(0).toUpperCase()}${field.slice(1)}Success`
-  const query = `mutation ($input: ${type}!) { ${field}(input: $input) { __typename
+  const type = `${field.charAt(0).toUpperCase()}${field.slice(1)}`
+  const query = `mutation ($input: ${type}Input!) { ${field}(input: $input) { __typename
     ... on Problem { code message retryable } ... on ForbiddenProblem { requiredPermission }
-    ... on InvalidInputProblem { violations { path message } } ${wanted && `... on ${success} { ${wanted} }`} } }`
+    ... on InvalidInputProblem { violations { path message } } ${wanted && `... on ${type}Success { ${wanted} }`} } }`
   return (await person.data(query, { input }))[field]
 }

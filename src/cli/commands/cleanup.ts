@@ -16,7 +16,8 @@ export function registerCleanupCommand(program: Command, cli: Cli): void {
 
 /** Each call deletes one batch. Final jobs stay final, so a repeated call is safe. */
 async function removeAll(cli: Cli, olderThanDays: number): Promise<number> {
-  const { cleanupJobs } = await cli.connection().request(CleanupJobsDocument, { olderThanDays }, { attempts: 4 })
+  const input = { olderThanDays }
+  const { cleanupJobs } = await cli.connection().request(CleanupJobsDocument, { input }, { attempts: 4 })
   const { deletedCount } = expectSuccess(cleanupJobs, 'CleanupJobsSuccess')
   return deletedCount === 0 ? 0 : deletedCount + (await removeAll(cli, olderThanDays))
 }

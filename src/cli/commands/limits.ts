@@ -79,7 +79,7 @@ async function setScope(
     throw usageError('the limit is missing', 'pass --jobs, --gpus or --remove')
   const input = { ...named, ...rest, maxJobs, maxGpus }
   const { setScopeLimit } = await cli.connection().request(SetScopeLimitDocument, { input }, { attempts: 4 })
-  await print(cli, expectSuccess(setScopeLimit, 'UpdateLimitsSuccess').limits, output)
+  await print(cli, expectSuccess(setScopeLimit, 'SetScopeLimitSuccess').limits, output)
 }
 
 async function print({ terminal }: Cli, limits: LimitsRowFragment, output: Format): Promise<void> {

@@ -3,10 +3,10 @@ import { parseDocument } from 'yaml'
 import {
   AddNodeDocument,
   type AddNodeInput,
+  DeleteNodeDocument,
   type DeviceInput,
   type NodeRowFragment,
   type PoolNodeState,
-  RemoveNodeDocument,
   UpdateNodeDocument,
 } from '../../client/generated/graphql.ts'
 import { addOutputOption, type Cli, expectSuccess, type OutputOptions, rowPrinter } from '../cli.ts'
@@ -51,9 +51,9 @@ export function registerNodeCommand(program: Command, cli: Cli): void {
     .action(async (said: string[], { output, pool }: PoolOptions) => {
       const known = await findNodes(cli, pool)
       const gone = await runForEach(cli, said, async (each) => {
-        const input = { id: findNode(known, each).id }
-        const { removeNode } = await cli.connection().request(RemoveNodeDocument, { input })
-        return expectSuccess(removeNode, 'DeleteSuccess').id
+        const input = { nodeId: findNode(known, each).id }
+        const { deleteNode } = await cli.connection().request(DeleteNodeDocument, { input })
+        return expectSuccess(deleteNode, 'DeleteNodeSuccess').deletedId
       })
       await cli.terminal.write(output === 'table' ? gone.map((id) => `${id}\n`).join('') : structured(gone, output))
     })
@@ -75,7 +75,7 @@ interface Change {
 async function changeNodes(cli: Cli, { named, state }: Change, { output, pool }: PoolOptions): Promise<void> {
   const known = await findNodes(cli, pool)
   const changed = await runForEach(cli, named, async (each) => {
-    const input = { id: findNode(known, each).id, state }
+    const input = { nodeId: findNode(known, each).id, state }
     const { updateNode } = await cli.connection().request(UpdateNodeDocument, { input }, { attempts: 4 })
     return expectSuccess(updateNode, 'UpdateNodeSuccess').node
   })

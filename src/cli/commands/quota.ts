@@ -55,8 +55,8 @@ export function registerQuotaCommand(program: Command, cli: Cli): void {
     .description('remove quotas')
     .action(async (ids: string[]) => {
       await runForEach(cli, ids, async (id) => {
-        const { deleteQuota } = await cli.connection().request(DeleteQuotaDocument, { input: { id } })
-        await cli.terminal.write(`${expectSuccess(deleteQuota, 'DeleteSuccess').id}\n`)
+        const { deleteQuota } = await cli.connection().request(DeleteQuotaDocument, { input: { quotaId: id } })
+        await cli.terminal.write(`${expectSuccess(deleteQuota, 'DeleteQuotaSuccess').deletedId}\n`)
       })
     })
 }

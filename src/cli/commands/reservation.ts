@@ -43,8 +43,10 @@ export function registerReservationCommand(program: Command, cli: Cli): void {
     .description('delete reservations; their running jobs continue')
     .action(async (ids: string[]) => {
       await runForEach(cli, ids, async (id) => {
-        const answer = await cli.connection().request(DeleteCapacityReservationDocument, { input: { id } })
-        await cli.terminal.write(`${expectSuccess(answer.deleteCapacityReservation, 'DeleteSuccess').id}\n`)
+        const input = { capacityReservationId: id }
+        const answer = await cli.connection().request(DeleteCapacityReservationDocument, { input })
+        const deleted = expectSuccess(answer.deleteCapacityReservation, 'DeleteCapacityReservationSuccess')
+        await cli.terminal.write(`${deleted.deletedId}\n`)
       })
     })
 }

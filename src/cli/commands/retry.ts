@@ -1,10 +1,11 @@
 import type { Command } from 'commander'
-import type { Cli } from '../cli.ts'
+import { type Cli, expectSuccess } from '../cli.ts'
 import { seeJobs, stopForProblem } from '../exit.ts'
 import { buildSpec, type SpecFlags } from '../spec.ts'
 import {
   addSpecFlags,
   addSubmissionFlags,
+  printPreview,
   printSubmission,
   type SubmissionOptions,
   submissionInput,
@@ -19,8 +20,9 @@ export function registerRetryCommand(program: Command, cli: Cli): void {
     .action(async (jobId: string, command: string[], options: SpecFlags & SubmissionOptions) => {
       const overrides = buildSpec({ ...cli, command, flags: options, yaml: null, warn: () => undefined })
       const input = { jobId, overrides, ...submissionInput(options) }
+      if (options.dryRun) return printPreview(cli, { retry: input }, options)
       const answer = await cli.connection().retry(input, submissionRetries(options))
       if (answer.__typename === 'NotFoundProblem') throw stopForProblem(answer, seeJobs)
-      await printSubmission(cli, answer, options)
+      await printSubmission(cli, expectSuccess(answer, 'RetryJobSuccess'), options)
     })
 }

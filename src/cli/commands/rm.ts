@@ -11,7 +11,7 @@ export function registerRmCommand(program: Command, cli: Cli): void {
     .action(async (ids: string[], { output }: OutputOptions) => {
       const deleted = await runForEach(cli, ids, async (jobId) => {
         const { deleteJob } = await cli.connection().request(DeleteJobDocument, { input: { jobId } })
-        return expectSuccess(deleteJob, 'DeleteJobSuccess', seeJobs).id
+        return expectSuccess(deleteJob, 'DeleteJobSuccess', seeJobs).deletedId
       })
       await cli.terminal.write(
         output === 'table' ? deleted.map((id) => `${id}\n`).join('') : structured(deleted, output),

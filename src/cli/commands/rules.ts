@@ -50,7 +50,7 @@ export function registerRulesCommand(program: Command, cli: Cli): void {
     .description('change a rule; omitted fields stay')
     .option('--rename <name>', 'another name')
     .action(async (id: string, { output, rename, ...flags }: OutputOptions & RuleFlags & { rename?: string }) => {
-      const input = { id, name: rename, condition: conditionOf(flags), ...fieldsOf(flags) }
+      const input = { approvalRuleId: id, name: rename, condition: conditionOf(flags), ...fieldsOf(flags) }
       const { updateApprovalRule } = await cli.connection().request(UpdateApprovalRuleDocument, { input })
       await print(cli, [expectSuccess(updateApprovalRule, 'UpdateApprovalRuleSuccess').rule], output)
     })
@@ -60,8 +60,10 @@ export function registerRulesCommand(program: Command, cli: Cli): void {
     .description('remove rules')
     .action(async (ids: string[]) => {
       await runForEach(cli, ids, async (id) => {
-        const { deleteApprovalRule } = await cli.connection().request(DeleteApprovalRuleDocument, { input: { id } })
-        await cli.terminal.write(`${expectSuccess(deleteApprovalRule, 'DeleteSuccess').id}\n`)
+        const { deleteApprovalRule } = await cli.connection().request(DeleteApprovalRuleDocument, {
+          input: { approvalRuleId: id },
+        })
+        await cli.terminal.write(`${expectSuccess(deleteApprovalRule, 'DeleteApprovalRuleSuccess').deletedId}\n`)
       })
     })
 }

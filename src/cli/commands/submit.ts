@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { type Command, InvalidArgumentError, Option } from 'commander'
-import type { JobRowFragment, JobSpecInput } from '../../client/generated/graphql.ts'
-import type { RetryJobAnswer, SubmitJobAnswer } from '../../client/jobs/client.ts'
+import type { JobRowFragment, JobSpecInput, PreviewJobInput } from '../../client/generated/graphql.ts'
+import type { PreviewJobAnswer, RetryJobAnswer, SubmitJobAnswer } from '../../client/jobs/client.ts'
 import { addOutputOption, type Cli, expectSuccess, type OutputOptions } from '../cli.ts'
 import { jobExitCode, usageError } from '../exit.ts'
 import { readAmount, readCount, readWhole } from '../numbers.ts'
@@ -61,11 +61,10 @@ export function addSubmissionFlags(command: Command): Command {
     .option('--no-wait', 'refuse the job unless it can start now')
 }
 
-export const submissionInput = ({ idempotencyKey, keyTtl, slot, dryRun, wait }: SubmissionOptions) => ({
+export const submissionInput = ({ idempotencyKey, keyTtl, slot, wait }: SubmissionOptions) => ({
   idempotencyKey,
   idempotencyTtlSeconds: keyTtl,
   slotReservationId: slot,
-  dryRun,
   noWait: wait === false || undefined,
 })
 
@@ -126,27 +125,25 @@ async function readSpecFile(cli: Cli, path: string | undefined): Promise<string 
 async function send(cli: Cli, spec: JobSpecInput, options: SubmitOptions): Promise<void> {
   const { requiresApproval } = options
   const input = { spec, defaultWorkdir: cli.cwd, ...submissionInput(options), requiresApproval }
+  if (options.dryRun) return printPreview(cli, { submit: input }, options)
   const answer = await cli.connection().submit(input, submissionRetries(options))
   const namesMemory = (spec.resources?.memoryGib ?? spec.resources?.memoryBytes) != null
   if (answer.__typename === 'SubmitJobSuccess' && !namesMemory)
     cli.terminal.say(`berth: memory: ${memoryText(answer.job.spec.resources.memoryBytes)}; --mem sets another amount`)
-  await printSubmission(cli, answer, options)
+  await printSubmission(cli, expectSuccess(answer, 'SubmitJobSuccess'), options)
 }
 
-type SubmitAnswer = SubmitJobAnswer | RetryJobAnswer
-
-/** Prints the outcome of a submission, and follows the job if the options say so. */
-export async function printSubmission(cli: Cli, answer: SubmitAnswer, options: SubmissionOptions): Promise<void> {
-  if (answer.__typename === 'DryRun') return printDryRun(cli, answer, options.output)
-  await watch(cli, await tell(cli, expectSuccess(answer, 'SubmitJobSuccess'), options), options)
+/** Prints the predicted outcome of a submission or a retry. */
+export async function printPreview(cli: Cli, input: PreviewJobInput, options: SubmissionOptions): Promise<void> {
+  const answer = await cli.connection().preview(input, submissionRetries(options))
+  await writePreview(cli, expectSuccess(answer, 'JobPreview'), options.output)
 }
 
-async function printDryRun(
+async function writePreview(
   { terminal }: Cli,
-  answer: Extract<SubmitAnswer, { __typename: 'DryRun' }>,
+  { __typename: _, warnings, ...shown }: Extract<PreviewJobAnswer, { __typename: 'JobPreview' }>,
   output: OutputOptions['output'],
 ) {
-  const { __typename: _, dryRunWarnings: warnings, ...shown } = answer
   for (const warning of warnings) terminal.say(`berth: ${warning}`)
   if (output !== 'table') return terminal.write(structured({ ...shown, warnings }, output))
   const entries = [
@@ -162,10 +159,19 @@ async function printDryRun(
   await terminal.write(sheet(terminal, entries))
 }
 
+type Taken =
+  | Extract<SubmitJobAnswer, { __typename: 'SubmitJobSuccess' }>
+  | Extract<RetryJobAnswer, { __typename: 'RetryJobSuccess' }>
+
+/** Prints an accepted job, and follows it if the options say so. */
+export async function printSubmission(cli: Cli, taken: Taken, options: SubmissionOptions): Promise<void> {
+  await watch(cli, await tell(cli, taken, options), options)
+}
+
 /** Prints the id on stdout and everything else on stderr. */
 async function tell(
   cli: Cli,
-  { job, warnings, idempotentHit }: Extract<SubmitAnswer, { __typename: 'SubmitJobSuccess' }>,
+  { job, warnings, idempotentHit }: Taken,
   options: SubmissionOptions,
 ): Promise<JobRowFragment> {
   if (idempotentHit && options.idempotencyKey !== undefined)

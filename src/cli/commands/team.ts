@@ -43,9 +43,9 @@ export function registerTeamCommand(program: Command, cli: Cli): void {
     .option('--add <user...>', 'users to add')
     .option('--remove <user...>', 'users to remove')
     .action(async (called: string, { output, name, add = [], remove = [] }: OutputOptions & Changes) => {
-      const id = await findTeamId(cli, called)
+      const teamId = await findTeamId(cli, called)
       const [addMembers, removeMembers] = [await idsOf(cli, add), await idsOf(cli, remove)]
-      const input = { id, addMembers, removeMembers, name }
+      const input = { teamId, addMembers, removeMembers, name }
       const { updateTeam } = await cli.connection().request(UpdateTeamDocument, { input })
       await print(cli, [expectSuccess(updateTeam, 'UpdateTeamSuccess').team], output)
     })
@@ -54,9 +54,9 @@ export function registerTeamCommand(program: Command, cli: Cli): void {
     .argument('<name>')
     .description('delete a team; its jobs stay')
     .action(async (name: string) => {
-      const input = { id: await findTeamId(cli, name) }
+      const input = { teamId: await findTeamId(cli, name) }
       const { deleteTeam } = await cli.connection().request(DeleteTeamDocument, { input })
-      await cli.terminal.write(`${expectSuccess(deleteTeam, 'DeleteSuccess').id}\n`)
+      await cli.terminal.write(`${expectSuccess(deleteTeam, 'DeleteTeamSuccess').deletedId}\n`)
     })
 }
 

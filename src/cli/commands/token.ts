@@ -58,7 +58,7 @@ export function registerTokenCommand(program: Command, cli: Cli): void {
     .description('revoke a token; its open streams end within seconds')
     .action(async (called: string, { output }: OutputOptions) => {
       const id = await findTokenId(cli, called)
-      const { revokeToken } = await cli.connection().request(RevokeTokenDocument, { id })
+      const { revokeToken } = await cli.connection().request(RevokeTokenDocument, { input: { tokenId: id } })
       await print(cli, [expectSuccess(revokeToken, 'RevokeTokenSuccess').token], output)
     })
 }

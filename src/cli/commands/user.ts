@@ -78,7 +78,7 @@ export function registerUserCommand(program: Command, cli: Cli): void {
       const { output, disable, enable, oidcSubject, ...fields } = options
       const disabled = disable || enable ? disable === true : undefined
       const identity = oidcSubject === undefined ? undefined : await identityOf(cli, oidcSubject)
-      const input = { id: await findUserId(cli, name), ...fields, disabled, identity }
+      const input = { userId: await findUserId(cli, name), ...fields, disabled, identity }
       const { updateUser } = await cli.connection().request(UpdateUserDocument, { input })
       await print(cli, [expectSuccess(updateUser, 'UpdateUserSuccess').user], output)
     })
@@ -87,9 +87,9 @@ export function registerUserCommand(program: Command, cli: Cli): void {
     .argument('<name>')
     .description('disable a user and revoke the tokens of the user; running jobs continue, waiting jobs are held')
     .action(async (name: string) => {
-      const input = { id: await findUserId(cli, name) }
+      const input = { userId: await findUserId(cli, name) }
       const { deleteUser } = await cli.connection().request(DeleteUserDocument, { input })
-      await cli.terminal.write(`${expectSuccess(deleteUser, 'DeleteSuccess').id}\n`)
+      await cli.terminal.write(`${expectSuccess(deleteUser, 'DeleteUserSuccess').user.id}\n`)
     })
 }
 

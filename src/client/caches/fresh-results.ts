@@ -94,7 +94,7 @@ export function findDeletedJobIds(data: unknown): string[] {
   return Object.values(data).flatMap((field) => {
     if (!isFields(field)) return []
     const ids: Record<string, unknown> = {
-      DeleteJobSuccess: field['deletedId'] ?? field['id'],
+      DeleteJobSuccess: field['deletedId'],
       StreamReset: field['jobIds'],
     }
     return [ids[String(field['__typename'])] ?? []].flat().map(String)

@@ -2,7 +2,9 @@
 export const possibleTypes: Record<string, string[]> = {
   AddNodeResult: ["AddNodeSuccess","ForbiddenProblem","InvalidInputProblem","NotFoundProblem","UnavailableProblem"],
   ApproveJobResult: ["ApprovalNotAllowedProblem","ApproveJobSuccess","ForbiddenProblem","InvalidInputProblem","InvalidStateProblem","NotFoundProblem","UnavailableProblem","VersionConflictProblem"],
+  ApproveJobsResult: ["ApproveJobsSuccess","ForbiddenProblem","InvalidInputProblem","UnavailableProblem"],
   CancelJobResult: ["CancelJobSuccess","ForbiddenProblem","InvalidInputProblem","NotFoundProblem","UnavailableProblem","VersionConflictProblem"],
+  CancelJobsResult: ["CancelJobsSuccess","ForbiddenProblem","InvalidInputProblem","UnavailableProblem"],
   CleanupJobsResult: ["CleanupJobsSuccess","ForbiddenProblem","InvalidInputProblem","UnavailableProblem"],
   CreateApprovalRuleResult: ["CreateApprovalRuleSuccess","ForbiddenProblem","InvalidInputProblem","UnavailableProblem"],
   CreateCapacityReservationResult: ["CreateCapacityReservationSuccess","ForbiddenProblem","InvalidInputProblem","NotFoundProblem","UnavailableProblem"],
@@ -10,19 +12,32 @@ export const possibleTypes: Record<string, string[]> = {
   CreateTeamResult: ["CreateTeamSuccess","ForbiddenProblem","InvalidInputProblem","UnavailableProblem"],
   CreateTokenResult: ["CreateTokenSuccess","ForbiddenProblem","InvalidInputProblem","NotFoundProblem","UnavailableProblem"],
   CreateUserResult: ["CreateUserSuccess","ForbiddenProblem","InvalidInputProblem","UnavailableProblem"],
-  DeleteJobResult: ["DeleteJobSuccess","ForbiddenProblem","InvalidStateProblem","NotFoundProblem","UnavailableProblem","VersionConflictProblem"],
-  DeleteResult: ["DeleteSuccess","ForbiddenProblem","InvalidInputProblem","NotFoundProblem","UnavailableProblem"],
+  DeleteApprovalRuleResult: ["DeleteApprovalRuleSuccess","ForbiddenProblem","InvalidInputProblem","NotFoundProblem","UnavailableProblem"],
+  DeleteCapacityReservationResult: ["DeleteCapacityReservationSuccess","ForbiddenProblem","InvalidInputProblem","NotFoundProblem","UnavailableProblem"],
+  DeleteJobResult: ["DeleteJobSuccess","ForbiddenProblem","InvalidInputProblem","InvalidStateProblem","NotFoundProblem","UnavailableProblem","VersionConflictProblem"],
+  DeleteNodeResult: ["DeleteNodeSuccess","ForbiddenProblem","InvalidInputProblem","NotFoundProblem","UnavailableProblem"],
+  DeleteQuotaResult: ["DeleteQuotaSuccess","ForbiddenProblem","InvalidInputProblem","NotFoundProblem","UnavailableProblem"],
+  DeleteTeamResult: ["DeleteTeamSuccess","ForbiddenProblem","InvalidInputProblem","NotFoundProblem","UnavailableProblem"],
+  DeleteUserResult: ["DeleteUserSuccess","ForbiddenProblem","InvalidInputProblem","NotFoundProblem","UnavailableProblem"],
   JobStatusMessage: ["JobTransitions","StreamHeartbeat","StreamReset"],
   JobUpdatesMessage: ["JobTransitions","StreamHeartbeat","StreamReset"],
   Node: ["ApiToken","Approval","ApprovalRule","Artifact","AuditEntry","CapacityReservation","Hold","Job","JobEvent","Pool","PoolNode","Quota","Run","SlotReservation","SubmissionQueue","Team","User"],
+  PreviewJobResult: ["ForbiddenProblem","IdempotencyConflictProblem","InvalidInputProblem","InvalidStateProblem","JobPreview","NotFoundProblem","QuotaExceededProblem","RejectedProblem","ReservationExpiredProblem","UnavailableProblem","VersionConflictProblem"],
   Problem: ["ApprovalNotAllowedProblem","ForbiddenProblem","IdempotencyConflictProblem","InvalidInputProblem","InvalidStateProblem","NotFoundProblem","QuotaExceededProblem","RejectedProblem","ReservationExpiredProblem","UnavailableProblem","VersionConflictProblem"],
+  ProcessQueueResult: ["ForbiddenProblem","InvalidInputProblem","NotFoundProblem","ProcessQueueSuccess","UnavailableProblem"],
+  PublishArtifactResult: ["ForbiddenProblem","InvalidInputProblem","PublishArtifactSuccess","UnavailableProblem"],
   RejectJobResult: ["ApprovalNotAllowedProblem","ForbiddenProblem","InvalidInputProblem","InvalidStateProblem","NotFoundProblem","RejectJobSuccess","UnavailableProblem","VersionConflictProblem"],
-  ReleaseSlotResult: ["ForbiddenProblem","NotFoundProblem","ReleaseSlotSuccess","UnavailableProblem"],
+  RejectJobsResult: ["ForbiddenProblem","InvalidInputProblem","RejectJobsSuccess","UnavailableProblem"],
+  ReleaseSlotResult: ["ForbiddenProblem","InvalidInputProblem","NotFoundProblem","ReleaseSlotSuccess","UnavailableProblem"],
+  ReportProgressResult: ["ForbiddenProblem","InvalidInputProblem","ReportProgressSuccess","UnavailableProblem"],
   ReserveSlotResult: ["ForbiddenProblem","InvalidInputProblem","QuotaExceededProblem","ReserveSlotSuccess","UnavailableProblem"],
-  RevokeTokenResult: ["ForbiddenProblem","NotFoundProblem","RevokeTokenSuccess","UnavailableProblem"],
+  RetryJobResult: ["ForbiddenProblem","IdempotencyConflictProblem","InvalidInputProblem","InvalidStateProblem","NotFoundProblem","QuotaExceededProblem","RejectedProblem","ReservationExpiredProblem","RetryJobSuccess","UnavailableProblem","VersionConflictProblem"],
+  RevokeTokenResult: ["ForbiddenProblem","InvalidInputProblem","NotFoundProblem","RevokeTokenSuccess","UnavailableProblem"],
+  SaveClosureResult: ["ForbiddenProblem","InvalidInputProblem","SaveClosureSuccess","UnavailableProblem"],
   SetJobPriorityResult: ["ForbiddenProblem","InvalidInputProblem","InvalidStateProblem","NotFoundProblem","SetJobPrioritySuccess","UnavailableProblem","VersionConflictProblem"],
-  SetScopeLimitResult: ["ForbiddenProblem","InvalidInputProblem","NotFoundProblem","UnavailableProblem","UpdateLimitsSuccess"],
-  SubmitJobResult: ["DryRun","ForbiddenProblem","IdempotencyConflictProblem","InvalidInputProblem","InvalidStateProblem","NotFoundProblem","QuotaExceededProblem","RejectedProblem","ReservationExpiredProblem","SubmitJobSuccess","UnavailableProblem","VersionConflictProblem"],
+  SetScopeLimitResult: ["ForbiddenProblem","InvalidInputProblem","NotFoundProblem","SetScopeLimitSuccess","UnavailableProblem"],
+  SubmitJobResult: ["ForbiddenProblem","IdempotencyConflictProblem","InvalidInputProblem","InvalidStateProblem","NotFoundProblem","QuotaExceededProblem","RejectedProblem","ReservationExpiredProblem","SubmitJobSuccess","UnavailableProblem","VersionConflictProblem"],
+  SubmitJobsResult: ["ForbiddenProblem","InvalidInputProblem","SubmitJobsSuccess","UnavailableProblem"],
   TailMessage: ["LogBatch","LogGap","RunChanged","StreamHeartbeat","StreamReset"],
   UpdateApprovalRuleResult: ["ForbiddenProblem","InvalidInputProblem","NotFoundProblem","UnavailableProblem","UpdateApprovalRuleSuccess"],
   UpdateLimitsResult: ["ForbiddenProblem","InvalidInputProblem","NotFoundProblem","UnavailableProblem","UpdateLimitsSuccess"],
@@ -33,7 +48,7 @@ export const possibleTypes: Record<string, string[]> = {
 };
 
 /** Objects without an id of their own: a cache keeps them in the object that has them. */
-export const embeddedTypes: readonly string[] = ["AccountShare","AddNodeSuccess","ApiTokenConnection","ApiTokenEdge","ApprovalCondition","ApprovalConnection","ApprovalEdge","ApprovalNotAllowedProblem","ApprovalRuleConnection","ApprovalRuleEdge","ApproveJobSuccess","ApproveJobsPayload","ArtifactConnection","ArtifactEdge","AuditConnection","AuditEdge","AuditVerification","CancelJobSuccess","CancelJobsPayload","Capacity","CapacityReservationConnection","CapacityReservationEdge","CleanupJobsSuccess","CreateApprovalRuleSuccess","CreateCapacityReservationSuccess","CreateQuotaSuccess","CreateTeamSuccess","CreateTokenSuccess","CreateUserSuccess","DeleteJobSuccess","DeleteSuccess","Dependency","DependencySpec","Device","DryRun","EnvironmentVariable","EstimatedStart","ExecutorInfo","Fit","ForbiddenProblem","Gate","GpuAllocation","GpuCapability","GpuInventory","IdempotencyConflictProblem","IdempotencyKey","InternalDns","InternalDnsPort","InvalidInputProblem","InvalidStateProblem","JobConnection","JobEdge","JobEventConnection","JobEventEdge","JobFairShare","JobSpec","JobTransitions","Label","Leader","LocalQueue","LogBatch","LogGap","LogLine","LogPage","LostWork","NotFoundProblem","PageInfo","PendingReason","Placement","PoolNodeConnection","PoolNodeEdge","PoolRates","ProcessQueuePayload","Progress","QuotaConnection","QuotaEdge","QuotaExceededProblem","QuotaUsage","RejectJobSuccess","RejectJobsPayload","RejectedProblem","ReleaseSlotSuccess","ReservationExpiredProblem","ReserveSlotSuccess","ResourceUsage","Resources","Retry","RevokeTokenSuccess","RunChanged","RunConnection","RunEdge","Scheduling","ScopeLimit","SelfCheck","SelfCheckFinding","SetJobPrioritySuccess","SlotReservationConnection","SlotReservationEdge","StateCount","StreamHeartbeat","StreamReset","SubmitJobSuccess","SubmitJobsPayload","TeamConnection","TeamEdge","UnavailableProblem","UpdateApprovalRuleSuccess","UpdateLimitsSuccess","UpdateNodeSuccess","UpdateQuotaSuccess","UpdateTeamSuccess","UpdateUserSuccess","UserConnection","UserCount","UserEdge","UserIdentity","VersionConflictProblem","ViewerQueue","Violation","X11"];
+export const embeddedTypes: readonly string[] = ["AccountShare","AddNodeSuccess","ApiTokenConnection","ApiTokenEdge","ApprovalCondition","ApprovalConnection","ApprovalEdge","ApprovalNotAllowedProblem","ApprovalRuleConnection","ApprovalRuleEdge","ApproveJobSuccess","ApproveJobsSuccess","ArtifactConnection","ArtifactEdge","AuditConnection","AuditEdge","AuditVerification","CancelJobSuccess","CancelJobsSuccess","Capacity","CapacityReservationConnection","CapacityReservationEdge","CleanupJobsSuccess","CreateApprovalRuleSuccess","CreateCapacityReservationSuccess","CreateQuotaSuccess","CreateTeamSuccess","CreateTokenSuccess","CreateUserSuccess","DeleteApprovalRuleSuccess","DeleteCapacityReservationSuccess","DeleteJobSuccess","DeleteNodeSuccess","DeleteQuotaSuccess","DeleteTeamSuccess","DeleteUserSuccess","Dependency","DependencySpec","Device","EnvironmentVariable","EstimatedStart","ExecutorInfo","Fit","ForbiddenProblem","Gate","GpuAllocation","GpuCapability","GpuInventory","IdempotencyConflictProblem","IdempotencyKey","InternalDns","InternalDnsPort","InvalidInputProblem","InvalidStateProblem","JobConnection","JobEdge","JobEventConnection","JobEventEdge","JobFairShare","JobPreview","JobSpec","JobTransitions","Label","Leader","LocalQueue","LogBatch","LogGap","LogLine","LogPage","LostWork","NotFoundProblem","PageInfo","PendingReason","Placement","PoolNodeConnection","PoolNodeEdge","PoolRates","ProcessQueueSuccess","Progress","PublishArtifactSuccess","QuotaConnection","QuotaEdge","QuotaExceededProblem","QuotaUsage","RejectJobSuccess","RejectJobsSuccess","RejectedProblem","ReleaseSlotSuccess","ReportProgressSuccess","ReservationExpiredProblem","ReserveSlotSuccess","ResourceUsage","Resources","Retry","RetryJobSuccess","RevokeTokenSuccess","RunChanged","RunConnection","RunEdge","SaveClosureSuccess","Scheduling","ScopeLimit","SelfCheck","SelfCheckFinding","SetJobPrioritySuccess","SetScopeLimitSuccess","SlotReservationConnection","SlotReservationEdge","StateCount","StreamHeartbeat","StreamReset","SubmitJobSuccess","SubmitJobsSuccess","TeamConnection","TeamEdge","UnavailableProblem","UpdateApprovalRuleSuccess","UpdateLimitsSuccess","UpdateNodeSuccess","UpdateQuotaSuccess","UpdateTeamSuccess","UpdateUserSuccess","UserConnection","UserCount","UserEdge","UserIdentity","VersionConflictProblem","ViewerQueue","Violation","X11"];
 
 /** Fields of the other objects that are lists of objects. */
 export const listFields: Record<string, readonly string[]> = {

@@ -87,6 +87,12 @@ export type CancelJobInput = {
   reason?: string | null | undefined;
 };
 
+/** The jobs to delete. */
+export type CleanupJobsInput = {
+  /** Minimum age in days since the end of the job, 1 … 365. */
+  olderThanDays?: number | null | undefined;
+};
+
 /** A new approval rule. */
 export type CreateApprovalRuleInput = {
   /** The submissions that the rule applies to. */
@@ -182,13 +188,13 @@ export type CreateUserInput = {
 /** The rule to delete. */
 export type DeleteApprovalRuleInput = {
   /** The rule. */
-  id: string;
+  approvalRuleId: string;
 };
 
 /** The reservation to delete. */
 export type DeleteCapacityReservationInput = {
   /** The reservation. */
-  id: string;
+  capacityReservationId: string;
 };
 
 /** The job to delete. */
@@ -199,22 +205,28 @@ export type DeleteJobInput = {
   jobId: string;
 };
 
+/** The node to delete. */
+export type DeleteNodeInput = {
+  /** The node. */
+  nodeId: string;
+};
+
 /** The quota to delete. */
 export type DeleteQuotaInput = {
   /** quota_… */
-  id: string;
+  quotaId: string;
 };
 
 /** The team to delete. */
 export type DeleteTeamInput = {
   /** The team. */
-  id: string;
+  teamId: string;
 };
 
 /** The user to delete. */
 export type DeleteUserInput = {
   /** The user. */
-  id: string;
+  userId: string;
 };
 
 /** A job that must end before this one can start. */
@@ -503,6 +515,13 @@ export const PoolNodeState = {
 } as const;
 
 export type PoolNodeState = typeof PoolNodeState[keyof typeof PoolNodeState];
+/** The submission or retry to preview; set exactly one field. */
+export type PreviewJobInput =
+  {   /** The input of `retryJob`. */
+  retry: RetryJobInput; submit?: never; }
+  |  { retry?: never;   /** The input of `submitJob`. */
+  submit: SubmitJobInput; };
+
 /** Kind of failure. */
 export const ProblemCode = {
   /** You cannot decide on a job that you submitted yourself. */
@@ -532,6 +551,12 @@ export const ProblemCode = {
 } as const;
 
 export type ProblemCode = typeof ProblemCode[keyof typeof ProblemCode];
+/** The pools to schedule. */
+export type ProcessQueueInput = {
+  /** Name of the pool; default: all pools that have a leader. */
+  pool?: string | null | undefined;
+};
+
 /** State of a job in PSI/J terms; the sequence of states never goes back. */
 export const PsijState = {
   /** The job runs, or has run and waits for its next run. */
@@ -616,10 +641,12 @@ export type RejectJobInput = {
   reason: string;
 };
 
-/** The node to remove. */
-export type RemoveNodeInput = {
-  /** The node. */
-  id: string;
+/** The progress of the job. */
+export type ReportProgressInput = {
+  /** 0 … 1; omitted: unchanged; null: removed. */
+  fraction?: number | null | undefined;
+  /** At most 1,000 characters; omitted: unchanged; null: removed. */
+  message?: string | null | undefined;
 };
 
 /** Requested resources; amounts are per replica. */
@@ -676,8 +703,6 @@ export type RetryInput = {
 
 /** The job to retry, and changes to its spec. */
 export type RetryJobInput = {
-  /** Only predict the outcome. The result is a DryRun, and nothing is stored. */
-  dryRun?: boolean | null | undefined;
   /** Fails with a version conflict unless the original has this version. */
   expectedVersion?: number | null | undefined;
   /** Idempotency key of this retry, as for `submitJob`. */
@@ -692,6 +717,18 @@ export type RetryJobInput = {
   overrides?: JobSpecInput | null | undefined;
   /** Id of a slot reservation to consume. */
   slotReservationId?: string | null | undefined;
+};
+
+/** The token to revoke. */
+export type RevokeTokenInput = {
+  /** token_… */
+  tokenId: string;
+};
+
+/** The closure of the job. */
+export type SaveClosureInput = {
+  /** Any JSON object of at most 256 KiB. */
+  closure: Record<string, unknown>;
 };
 
 /** A priority that overrides `basePriority`. */
@@ -735,8 +772,6 @@ export type StateCategory = typeof StateCategory[keyof typeof StateCategory];
 export type SubmitJobInput = {
   /** Working directory if the spec names no `workdir` and the executor shares files with the submitting machine (local, handler, slurm). Containers and pods start in the directory of their image. */
   defaultWorkdir?: string | null | undefined;
-  /** Only predict the outcome. The result is a DryRun, and nothing is stored. */
-  dryRun?: boolean | null | undefined;
   /** Idempotency key, 1 … 255 characters. Submitting the same key again returns the same job. */
   idempotencyKey?: string | null | undefined;
   /** Lifetime of the key in seconds, 60 … 2,592,000; default: one day. */
@@ -766,6 +801,8 @@ export const TokenScope = {
 export type TokenScope = typeof TokenScope[keyof typeof TokenScope];
 /** Changes to an approval rule; omitted fields stay. */
 export type UpdateApprovalRuleInput = {
+  /** The rule. */
+  approvalRuleId: string;
   /** The submissions that the rule applies to. */
   condition?: ApprovalConditionInput | null | undefined;
   /** Whether the rule is evaluated. */
@@ -774,8 +811,6 @@ export type UpdateApprovalRuleInput = {
   exemptLevels?: Array<UserLevel> | null | undefined;
   /** Seconds until an undecided request expires. */
   expiresAfterSeconds?: number | null | undefined;
-  /** The rule. */
-  id: string;
   /** Display name, unique. */
   name?: string | null | undefined;
   /** Rules with a higher priority are evaluated first. */
@@ -813,7 +848,7 @@ export type UpdateLimitsInput = {
 /** A change of the state of a node. */
 export type UpdateNodeInput = {
   /** The node. */
-  id: string;
+  nodeId: string;
   /** The new state: READY, CORDONED or DRAINING. LOST cannot be set. */
   state: PoolNodeState;
 };
@@ -822,22 +857,22 @@ export type UpdateNodeInput = {
 export type UpdateQuotaInput = {
   /** Action when a submission exceeds the limit. */
   action?: QuotaAction | null | undefined;
-  /** quota_… */
-  id: string;
   /** Highest allowed value. */
   limit?: number | null | undefined;
+  /** quota_… */
+  quotaId: string;
 };
 
 /** Changes to a team; omitted fields stay. */
 export type UpdateTeamInput = {
   /** Ids of users to add. At most 1,000. */
   addMembers?: Array<string> | null | undefined;
-  /** The team. */
-  id: string;
   /** New name. Later submissions are charged to the account of the new name. */
   name?: string | null | undefined;
   /** Ids of users to remove. At most 1,000. */
   removeMembers?: Array<string> | null | undefined;
+  /** The team. */
+  teamId: string;
 };
 
 /** Changes to a user; omitted fields stay. */
@@ -854,8 +889,6 @@ export type UpdateUserInput = {
   displayName?: string | null | undefined;
   /** Email address. */
   email?: string | null | undefined;
-  /** The user. */
-  id: string;
   /** Identity of the user at the OpenID provider; null: removes it. */
   identity?: UserIdentityInput | null | undefined;
   /** Level; determines base priority and permissions. */
@@ -864,6 +897,8 @@ export type UpdateUserInput = {
   teams?: Array<string> | null | undefined;
   /** Unix account that the jobs of the user run as. */
   unixUser?: string | null | undefined;
+  /** The user. */
+  userId: string;
 };
 
 /** Identity of a user at an OpenID provider. */
@@ -894,30 +929,42 @@ export type X11Input = {
 };
 
 export type ReportProgressMutationVariables = Exact<{
-  fraction?: number | null | undefined;
-  message?: string | null | undefined;
+  input: ReportProgressInput;
 }>;
 
 
-export type ReportProgressMutation = { reportProgress: boolean };
+export type ReportProgressMutation = { reportProgress:
+    | { __typename: 'ForbiddenProblem', requiredPermission: string, code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
+    | { __typename: 'ReportProgressSuccess' }
+    | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
+   };
 
 export type PublishArtifactMutationVariables = Exact<{
   input: PublishArtifactInput;
 }>;
 
 
-export type PublishArtifactMutation = { publishArtifact: { id: string } };
+export type PublishArtifactMutation = { publishArtifact:
+    | { __typename: 'ForbiddenProblem', requiredPermission: string, code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
+    | { __typename: 'PublishArtifactSuccess', artifact: { id: string } }
+    | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
+   };
 
 export type SaveClosureMutationVariables = Exact<{
-  closure: Record<string, unknown>;
+  input: SaveClosureInput;
 }>;
 
 
-export type SaveClosureMutation = { saveClosure: boolean };
+export type SaveClosureMutation = { saveClosure:
+    | { __typename: 'ForbiddenProblem', requiredPermission: string, code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
+    | { __typename: 'SaveClosureSuccess' }
+    | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
+   };
 
 export type LimitsRowFragment = { id: string, pool: string, maxConcurrent: number | null, userMaxConcurrent: number | null, teamMaxConcurrent: number | null, enableFairShare: boolean, localJobMaxConcurrent: number | null, localGpuMaxConcurrent: number | null, userMaxActive: number | null, userMaxBlocked: number | null, starvationThresholdSeconds: number, scopes: Array<{ scope: LimitScope, name: string, gpuModel: string | null, maxJobs: number | null, maxGpus: number | null, jobsInUse: number, gpusInUse: number }> };
-
-export type DryRunRowFragment = { wouldBe: JobState, nodes: Array<string>, gpuIds: Array<number>, queuePosition: number | null, dryRunWarnings: Array<string>, reasons: Array<{ code: string, message: string, jobId: string | null, scope: string | null, limit: number | null, used: number | null }>, fit: { freeNow: boolean, couldEverFit: boolean, missing: Array<string> } | null, estimatedStart: { p50: string | null, p90: string | null, earliest: string, latest: string | null, basis: string } | null, idempotentJob: { id: string } | null };
 
 export type LimitsQueryVariables = Exact<{
   pool?: string | null | undefined;
@@ -948,8 +995,8 @@ export type SetScopeLimitMutation = { setScopeLimit:
     | { __typename: 'ForbiddenProblem', requiredPermission: string, code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
     | { __typename: 'NotFoundProblem', code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'SetScopeLimitSuccess', limits: { id: string, pool: string, maxConcurrent: number | null, userMaxConcurrent: number | null, teamMaxConcurrent: number | null, enableFairShare: boolean, localJobMaxConcurrent: number | null, localGpuMaxConcurrent: number | null, userMaxActive: number | null, userMaxBlocked: number | null, starvationThresholdSeconds: number, scopes: Array<{ scope: LimitScope, name: string, gpuModel: string | null, maxJobs: number | null, maxGpus: number | null, jobsInUse: number, gpusInUse: number }> } }
     | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
-    | { __typename: 'UpdateLimitsSuccess', limits: { id: string, pool: string, maxConcurrent: number | null, userMaxConcurrent: number | null, teamMaxConcurrent: number | null, enableFairShare: boolean, localJobMaxConcurrent: number | null, localGpuMaxConcurrent: number | null, userMaxActive: number | null, userMaxBlocked: number | null, starvationThresholdSeconds: number, scopes: Array<{ scope: LimitScope, name: string, gpuModel: string | null, maxJobs: number | null, maxGpus: number | null, jobsInUse: number, gpusInUse: number }> } }
    };
 
 export type SetJobPriorityMutationVariables = Exact<{
@@ -968,7 +1015,7 @@ export type SetJobPriorityMutation = { setJobPriority:
    };
 
 export type CleanupJobsMutationVariables = Exact<{
-  olderThanDays?: number | null | undefined;
+  input: CleanupJobsInput;
 }>;
 
 
@@ -979,10 +1026,18 @@ export type CleanupJobsMutation = { cleanupJobs:
     | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
    };
 
-export type ProcessQueueMutationVariables = Exact<{ [key: string]: never; }>;
+export type ProcessQueueMutationVariables = Exact<{
+  input: ProcessQueueInput;
+}>;
 
 
-export type ProcessQueueMutation = { processQueue: { considered: number, started: number, preempted: number } };
+export type ProcessQueueMutation = { processQueue:
+    | { __typename: 'ForbiddenProblem', requiredPermission: string, code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
+    | { __typename: 'NotFoundProblem', code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'ProcessQueueSuccess', considered: number, started: number, preempted: number }
+    | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
+   };
 
 export type SelfCheckQueryVariables = Exact<{ [key: string]: never; }>;
 
@@ -1049,13 +1104,13 @@ export type UpdateNodeMutation = { updateNode:
     | { __typename: 'UpdateNodeSuccess', node: { id: string, name: string, pool: string, state: PoolNodeState, cpuModel: string | null, infiniband: boolean, lastSeenAt: string | null, capacity: { cpu: number, memoryBytes: number, gpu: number }, free: { cpu: number, memoryBytes: number, gpu: number } } }
    };
 
-export type RemoveNodeMutationVariables = Exact<{
-  input: RemoveNodeInput;
+export type DeleteNodeMutationVariables = Exact<{
+  input: DeleteNodeInput;
 }>;
 
 
-export type RemoveNodeMutation = { removeNode:
-    | { __typename: 'DeleteSuccess', id: string }
+export type DeleteNodeMutation = { deleteNode:
+    | { __typename: 'DeleteNodeSuccess', deletedId: string }
     | { __typename: 'ForbiddenProblem', requiredPermission: string, code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
     | { __typename: 'NotFoundProblem', code: ProblemCode, message: string, retryable: boolean }
@@ -1112,7 +1167,6 @@ export type SubmitJobMutationVariables = Exact<{
 
 
 export type SubmitJobMutation = { submitJob:
-    | { __typename: 'DryRun', wouldBe: JobState, nodes: Array<string>, gpuIds: Array<number>, queuePosition: number | null, dryRunWarnings: Array<string>, reasons: Array<{ code: string, message: string, jobId: string | null, scope: string | null, limit: number | null, used: number | null }>, fit: { freeNow: boolean, couldEverFit: boolean, missing: Array<string> } | null, estimatedStart: { p50: string | null, p90: string | null, earliest: string, latest: string | null, basis: string } | null, idempotentJob: { id: string } | null }
     | { __typename: 'ForbiddenProblem', requiredPermission: string, code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'IdempotencyConflictProblem', code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
@@ -1146,8 +1200,9 @@ export type DeleteJobMutationVariables = Exact<{
 
 
 export type DeleteJobMutation = { deleteJob:
-    | { __typename: 'DeleteJobSuccess', id: string }
+    | { __typename: 'DeleteJobSuccess', deletedId: string }
     | { __typename: 'ForbiddenProblem', requiredPermission: string, code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
     | { __typename: 'InvalidStateProblem', code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'NotFoundProblem', code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
@@ -1243,7 +1298,6 @@ export type RetryJobMutationVariables = Exact<{
 
 
 export type RetryJobMutation = { retryJob:
-    | { __typename: 'DryRun', wouldBe: JobState, nodes: Array<string>, gpuIds: Array<number>, queuePosition: number | null, dryRunWarnings: Array<string>, reasons: Array<{ code: string, message: string, jobId: string | null, scope: string | null, limit: number | null, used: number | null }>, fit: { freeNow: boolean, couldEverFit: boolean, missing: Array<string> } | null, estimatedStart: { p50: string | null, p90: string | null, earliest: string, latest: string | null, basis: string } | null, idempotentJob: { id: string } | null }
     | { __typename: 'ForbiddenProblem', requiredPermission: string, code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'IdempotencyConflictProblem', code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
@@ -1252,7 +1306,7 @@ export type RetryJobMutation = { retryJob:
     | { __typename: 'QuotaExceededProblem', code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'RejectedProblem', code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'ReservationExpiredProblem', code: ProblemCode, message: string, retryable: boolean }
-    | { __typename: 'SubmitJobSuccess', idempotentHit: boolean, warnings: Array<string>, job: { id: string, version: number, name: string | null, state: JobState, psijState: PsijState, stateReason: string | null, stateInfo: string | null, exitCode: number | null, nativeId: string | null, attempt: number, queue: string, createdAt: string, startedAt: string | null, finishedAt: string | null, user: { id: string, name: string } } }
+    | { __typename: 'RetryJobSuccess', idempotentHit: boolean, warnings: Array<string>, job: { id: string, version: number, name: string | null, state: JobState, psijState: PsijState, stateReason: string | null, stateInfo: string | null, exitCode: number | null, nativeId: string | null, attempt: number, queue: string, createdAt: string, startedAt: string | null, finishedAt: string | null, user: { id: string, name: string } } }
     | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'VersionConflictProblem', code: ProblemCode, message: string, retryable: boolean }
    };
@@ -1313,7 +1367,7 @@ export type DeleteQuotaMutationVariables = Exact<{
 
 
 export type DeleteQuotaMutation = { deleteQuota:
-    | { __typename: 'DeleteSuccess', id: string }
+    | { __typename: 'DeleteQuotaSuccess', deletedId: string }
     | { __typename: 'ForbiddenProblem', requiredPermission: string, code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
     | { __typename: 'NotFoundProblem', code: ProblemCode, message: string, retryable: boolean }
@@ -1403,7 +1457,7 @@ export type DeleteApprovalRuleMutationVariables = Exact<{
 
 
 export type DeleteApprovalRuleMutation = { deleteApprovalRule:
-    | { __typename: 'DeleteSuccess', id: string }
+    | { __typename: 'DeleteApprovalRuleSuccess', deletedId: string }
     | { __typename: 'ForbiddenProblem', requiredPermission: string, code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
     | { __typename: 'NotFoundProblem', code: ProblemCode, message: string, retryable: boolean }
@@ -1506,7 +1560,7 @@ export type DeleteUserMutationVariables = Exact<{
 
 
 export type DeleteUserMutation = { deleteUser:
-    | { __typename: 'DeleteSuccess', id: string }
+    | { __typename: 'DeleteUserSuccess', user: { id: string, name: string, displayName: string | null, email: string | null, level: UserLevel, disabled: boolean, createdAt: string, teams: Array<{ id: string, name: string }> } }
     | { __typename: 'ForbiddenProblem', requiredPermission: string, code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
     | { __typename: 'NotFoundProblem', code: ProblemCode, message: string, retryable: boolean }
@@ -1544,7 +1598,7 @@ export type DeleteTeamMutationVariables = Exact<{
 
 
 export type DeleteTeamMutation = { deleteTeam:
-    | { __typename: 'DeleteSuccess', id: string }
+    | { __typename: 'DeleteTeamSuccess', deletedId: string }
     | { __typename: 'ForbiddenProblem', requiredPermission: string, code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
     | { __typename: 'NotFoundProblem', code: ProblemCode, message: string, retryable: boolean }
@@ -1565,15 +1619,37 @@ export type CreateTokenMutation = { createToken:
    };
 
 export type RevokeTokenMutationVariables = Exact<{
-  id: string;
+  input: RevokeTokenInput;
 }>;
 
 
 export type RevokeTokenMutation = { revokeToken:
     | { __typename: 'ForbiddenProblem', requiredPermission: string, code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
     | { __typename: 'NotFoundProblem', code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'RevokeTokenSuccess', token: { id: string, name: string, prefix: string, scopes: Array<TokenScope>, createdAt: string, expiresAt: string | null, lastUsedAt: string | null, revokedAt: string | null, user: { id: string, name: string } } }
     | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
+   };
+
+export type JobPreviewRowFragment = { wouldBe: JobState, nodes: Array<string>, gpuIds: Array<number>, queuePosition: number | null, warnings: Array<string>, reasons: Array<{ code: string, message: string, jobId: string | null, scope: string | null, limit: number | null, used: number | null }>, fit: { freeNow: boolean, couldEverFit: boolean, missing: Array<string> } | null, estimatedStart: { p50: string | null, p90: string | null, earliest: string, latest: string | null, basis: string } | null, idempotentJob: { id: string } | null };
+
+export type PreviewJobQueryVariables = Exact<{
+  input: PreviewJobInput;
+}>;
+
+
+export type PreviewJobQuery = { previewJob:
+    | { __typename: 'ForbiddenProblem', requiredPermission: string, code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'IdempotencyConflictProblem', code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
+    | { __typename: 'InvalidStateProblem', code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'JobPreview', wouldBe: JobState, nodes: Array<string>, gpuIds: Array<number>, queuePosition: number | null, warnings: Array<string>, reasons: Array<{ code: string, message: string, jobId: string | null, scope: string | null, limit: number | null, used: number | null }>, fit: { freeNow: boolean, couldEverFit: boolean, missing: Array<string> } | null, estimatedStart: { p50: string | null, p90: string | null, earliest: string, latest: string | null, basis: string } | null, idempotentJob: { id: string } | null }
+    | { __typename: 'NotFoundProblem', code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'QuotaExceededProblem', code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'RejectedProblem', code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'ReservationExpiredProblem', code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'VersionConflictProblem', code: ProblemCode, message: string, retryable: boolean }
    };
 
 export type JobIdQueryVariables = Exact<{
@@ -1665,7 +1741,7 @@ export type DeleteCapacityReservationMutationVariables = Exact<{
 
 
 export type DeleteCapacityReservationMutation = { deleteCapacityReservation:
-    | { __typename: 'DeleteSuccess', id: string }
+    | { __typename: 'DeleteCapacityReservationSuccess', deletedId: string }
     | { __typename: 'ForbiddenProblem', requiredPermission: string, code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
     | { __typename: 'NotFoundProblem', code: ProblemCode, message: string, retryable: boolean }
@@ -1714,38 +1790,6 @@ export const LimitsRowFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
   }
 }
     `, {"fragmentName":"LimitsRow"}) as unknown as TypedDocumentString<LimitsRowFragment, unknown>;
-export const DryRunRowFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
-    fragment DryRunRow on DryRun {
-  wouldBe
-  nodes
-  gpuIds
-  queuePosition
-  reasons {
-    code
-    message
-    jobId
-    scope
-    limit
-    used
-  }
-  fit {
-    freeNow
-    couldEverFit
-    missing
-  }
-  estimatedStart {
-    p50
-    p90
-    earliest
-    latest
-    basis
-  }
-  dryRunWarnings: warnings
-  idempotentJob {
-    id
-  }
-}
-    `, {"fragmentName":"DryRunRow"}) as unknown as TypedDocumentString<DryRunRowFragment, unknown>;
 export const NodeRowFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
     fragment NodeRow on PoolNode {
   id
@@ -2086,6 +2130,38 @@ export const TokenRowFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
   revokedAt
 }
     `, {"fragmentName":"TokenRow"}) as unknown as TypedDocumentString<TokenRowFragment, unknown>;
+export const JobPreviewRowFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
+    fragment JobPreviewRow on JobPreview {
+  wouldBe
+  nodes
+  gpuIds
+  queuePosition
+  reasons {
+    code
+    message
+    jobId
+    scope
+    limit
+    used
+  }
+  fit {
+    freeNow
+    couldEverFit
+    missing
+  }
+  estimatedStart {
+    p50
+    p90
+    earliest
+    latest
+    basis
+  }
+  warnings
+  idempotentJob {
+    id
+  }
+}
+    `, {"fragmentName":"JobPreviewRow"}) as unknown as TypedDocumentString<JobPreviewRowFragment, unknown>;
 export const QueueEntryFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
     fragment QueueEntry on Job {
   id
@@ -2187,22 +2263,76 @@ export const CapacityReservationRowFragmentDoc = /*#__PURE__*/ new TypedDocument
 }
     `, {"fragmentName":"CapacityReservationRow"}) as unknown as TypedDocumentString<CapacityReservationRowFragment, unknown>;
 export const ReportProgressDocument = /*#__PURE__*/ new TypedDocumentString(`
-    mutation ReportProgress($fraction: Float, $message: String) {
-  reportProgress(fraction: $fraction, message: $message)
+    mutation ReportProgress($input: ReportProgressInput!) {
+  reportProgress(input: $input) {
+    __typename
+    ...Problem
+  }
 }
-    `) as unknown as TypedDocumentString<ReportProgressMutation, ReportProgressMutationVariables>;
+    fragment Problem on Problem {
+  __typename
+  code
+  message
+  retryable
+  ... on InvalidInputProblem {
+    violations {
+      path
+      message
+    }
+  }
+  ... on ForbiddenProblem {
+    requiredPermission
+  }
+}`) as unknown as TypedDocumentString<ReportProgressMutation, ReportProgressMutationVariables>;
 export const PublishArtifactDocument = /*#__PURE__*/ new TypedDocumentString(`
     mutation PublishArtifact($input: PublishArtifactInput!) {
   publishArtifact(input: $input) {
-    id
+    __typename
+    ... on PublishArtifactSuccess {
+      artifact {
+        id
+      }
+    }
+    ...Problem
   }
 }
-    `) as unknown as TypedDocumentString<PublishArtifactMutation, PublishArtifactMutationVariables>;
+    fragment Problem on Problem {
+  __typename
+  code
+  message
+  retryable
+  ... on InvalidInputProblem {
+    violations {
+      path
+      message
+    }
+  }
+  ... on ForbiddenProblem {
+    requiredPermission
+  }
+}`) as unknown as TypedDocumentString<PublishArtifactMutation, PublishArtifactMutationVariables>;
 export const SaveClosureDocument = /*#__PURE__*/ new TypedDocumentString(`
-    mutation SaveClosure($closure: JSONObject!) {
-  saveClosure(closure: $closure)
+    mutation SaveClosure($input: SaveClosureInput!) {
+  saveClosure(input: $input) {
+    __typename
+    ...Problem
+  }
 }
-    `) as unknown as TypedDocumentString<SaveClosureMutation, SaveClosureMutationVariables>;
+    fragment Problem on Problem {
+  __typename
+  code
+  message
+  retryable
+  ... on InvalidInputProblem {
+    violations {
+      path
+      message
+    }
+  }
+  ... on ForbiddenProblem {
+    requiredPermission
+  }
+}`) as unknown as TypedDocumentString<SaveClosureMutation, SaveClosureMutationVariables>;
 export const LimitsDocument = /*#__PURE__*/ new TypedDocumentString(`
     query Limits($pool: String) {
   limits(pool: $pool) {
@@ -2286,7 +2416,7 @@ export const SetScopeLimitDocument = /*#__PURE__*/ new TypedDocumentString(`
     mutation SetScopeLimit($input: SetScopeLimitInput!) {
   setScopeLimit(input: $input) {
     __typename
-    ... on UpdateLimitsSuccess {
+    ... on SetScopeLimitSuccess {
       limits {
         id
         ...LimitsRow
@@ -2381,8 +2511,8 @@ fragment Problem on Problem {
   }
 }`) as unknown as TypedDocumentString<SetJobPriorityMutation, SetJobPriorityMutationVariables>;
 export const CleanupJobsDocument = /*#__PURE__*/ new TypedDocumentString(`
-    mutation CleanupJobs($olderThanDays: Int) {
-  cleanupJobs(olderThanDays: $olderThanDays) {
+    mutation CleanupJobs($input: CleanupJobsInput!) {
+  cleanupJobs(input: $input) {
     __typename
     ... on CleanupJobsSuccess {
       deletedCount
@@ -2406,14 +2536,32 @@ export const CleanupJobsDocument = /*#__PURE__*/ new TypedDocumentString(`
   }
 }`) as unknown as TypedDocumentString<CleanupJobsMutation, CleanupJobsMutationVariables>;
 export const ProcessQueueDocument = /*#__PURE__*/ new TypedDocumentString(`
-    mutation ProcessQueue {
-  processQueue {
-    considered
-    started
-    preempted
+    mutation ProcessQueue($input: ProcessQueueInput!) {
+  processQueue(input: $input) {
+    __typename
+    ... on ProcessQueueSuccess {
+      considered
+      started
+      preempted
+    }
+    ...Problem
   }
 }
-    `) as unknown as TypedDocumentString<ProcessQueueMutation, ProcessQueueMutationVariables>;
+    fragment Problem on Problem {
+  __typename
+  code
+  message
+  retryable
+  ... on InvalidInputProblem {
+    violations {
+      path
+      message
+    }
+  }
+  ... on ForbiddenProblem {
+    requiredPermission
+  }
+}`) as unknown as TypedDocumentString<ProcessQueueMutation, ProcessQueueMutationVariables>;
 export const SelfCheckDocument = /*#__PURE__*/ new TypedDocumentString(`
     query SelfCheck {
   selfCheck {
@@ -2581,12 +2729,12 @@ fragment Problem on Problem {
     requiredPermission
   }
 }`) as unknown as TypedDocumentString<UpdateNodeMutation, UpdateNodeMutationVariables>;
-export const RemoveNodeDocument = /*#__PURE__*/ new TypedDocumentString(`
-    mutation RemoveNode($input: RemoveNodeInput!) {
-  removeNode(input: $input) {
+export const DeleteNodeDocument = /*#__PURE__*/ new TypedDocumentString(`
+    mutation DeleteNode($input: DeleteNodeInput!) {
+  deleteNode(input: $input) {
     __typename
-    ... on DeleteSuccess {
-      id
+    ... on DeleteNodeSuccess {
+      deletedId
     }
     ...Problem
   }
@@ -2605,12 +2753,11 @@ export const RemoveNodeDocument = /*#__PURE__*/ new TypedDocumentString(`
   ... on ForbiddenProblem {
     requiredPermission
   }
-}`) as unknown as TypedDocumentString<RemoveNodeMutation, RemoveNodeMutationVariables>;
+}`) as unknown as TypedDocumentString<DeleteNodeMutation, DeleteNodeMutationVariables>;
 export const SubmitJobDocument = /*#__PURE__*/ new TypedDocumentString(`
     mutation SubmitJob($input: SubmitJobInput!) {
   submitJob(input: $input) {
     __typename
-    ...DryRunRow
     ... on SubmitJobSuccess {
       idempotentHit
       warnings
@@ -2626,37 +2773,7 @@ export const SubmitJobDocument = /*#__PURE__*/ new TypedDocumentString(`
     ...Problem
   }
 }
-    fragment DryRunRow on DryRun {
-  wouldBe
-  nodes
-  gpuIds
-  queuePosition
-  reasons {
-    code
-    message
-    jobId
-    scope
-    limit
-    used
-  }
-  fit {
-    freeNow
-    couldEverFit
-    missing
-  }
-  estimatedStart {
-    p50
-    p90
-    earliest
-    latest
-    basis
-  }
-  dryRunWarnings: warnings
-  idempotentJob {
-    id
-  }
-}
-fragment JobRow on Job {
+    fragment JobRow on Job {
   id
   version
   name
@@ -2744,7 +2861,7 @@ export const DeleteJobDocument = /*#__PURE__*/ new TypedDocumentString(`
   deleteJob(input: $input) {
     __typename
     ... on DeleteJobSuccess {
-      id
+      deletedId
     }
     ...Problem
   }
@@ -3162,8 +3279,7 @@ export const RetryJobDocument = /*#__PURE__*/ new TypedDocumentString(`
     mutation RetryJob($input: RetryJobInput!) {
   retryJob(input: $input) {
     __typename
-    ...DryRunRow
-    ... on SubmitJobSuccess {
+    ... on RetryJobSuccess {
       idempotentHit
       warnings
       job {
@@ -3173,37 +3289,7 @@ export const RetryJobDocument = /*#__PURE__*/ new TypedDocumentString(`
     ...Problem
   }
 }
-    fragment DryRunRow on DryRun {
-  wouldBe
-  nodes
-  gpuIds
-  queuePosition
-  reasons {
-    code
-    message
-    jobId
-    scope
-    limit
-    used
-  }
-  fit {
-    freeNow
-    couldEverFit
-    missing
-  }
-  estimatedStart {
-    p50
-    p90
-    earliest
-    latest
-    basis
-  }
-  dryRunWarnings: warnings
-  idempotentJob {
-    id
-  }
-}
-fragment JobRow on Job {
+    fragment JobRow on Job {
   id
   version
   name
@@ -3382,8 +3468,8 @@ export const DeleteQuotaDocument = /*#__PURE__*/ new TypedDocumentString(`
     mutation DeleteQuota($input: DeleteQuotaInput!) {
   deleteQuota(input: $input) {
     __typename
-    ... on DeleteSuccess {
-      id
+    ... on DeleteQuotaSuccess {
+      deletedId
     }
     ...Problem
   }
@@ -3652,8 +3738,8 @@ export const DeleteApprovalRuleDocument = /*#__PURE__*/ new TypedDocumentString(
     mutation DeleteApprovalRule($input: DeleteApprovalRuleInput!) {
   deleteApprovalRule(input: $input) {
     __typename
-    ... on DeleteSuccess {
-      id
+    ... on DeleteApprovalRuleSuccess {
+      deletedId
     }
     ...Problem
   }
@@ -3943,8 +4029,10 @@ export const DeleteUserDocument = /*#__PURE__*/ new TypedDocumentString(`
     mutation DeleteUser($input: DeleteUserInput!) {
   deleteUser(input: $input) {
     __typename
-    ... on DeleteSuccess {
-      id
+    ... on DeleteUserSuccess {
+      user {
+        ...UserRow
+      }
     }
     ...Problem
   }
@@ -3963,6 +4051,19 @@ export const DeleteUserDocument = /*#__PURE__*/ new TypedDocumentString(`
   ... on ForbiddenProblem {
     requiredPermission
   }
+}
+fragment UserRow on User {
+  id
+  name
+  displayName
+  email
+  level
+  disabled
+  teams {
+    id
+    name
+  }
+  createdAt
 }`) as unknown as TypedDocumentString<DeleteUserMutation, DeleteUserMutationVariables>;
 export const CreateTeamDocument = /*#__PURE__*/ new TypedDocumentString(`
     mutation CreateTeam($input: CreateTeamInput!) {
@@ -4052,8 +4153,8 @@ export const DeleteTeamDocument = /*#__PURE__*/ new TypedDocumentString(`
     mutation DeleteTeam($input: DeleteTeamInput!) {
   deleteTeam(input: $input) {
     __typename
-    ... on DeleteSuccess {
-      id
+    ... on DeleteTeamSuccess {
+      deletedId
     }
     ...Problem
   }
@@ -4116,8 +4217,8 @@ fragment TokenRow on ApiToken {
   revokedAt
 }`) as unknown as TypedDocumentString<CreateTokenMutation, CreateTokenMutationVariables>;
 export const RevokeTokenDocument = /*#__PURE__*/ new TypedDocumentString(`
-    mutation RevokeToken($id: ID!) {
-  revokeToken(id: $id) {
+    mutation RevokeToken($input: RevokeTokenInput!) {
+  revokeToken(input: $input) {
     __typename
     ... on RevokeTokenSuccess {
       token {
@@ -4156,6 +4257,59 @@ fragment TokenRow on ApiToken {
   lastUsedAt
   revokedAt
 }`) as unknown as TypedDocumentString<RevokeTokenMutation, RevokeTokenMutationVariables>;
+export const PreviewJobDocument = /*#__PURE__*/ new TypedDocumentString(`
+    query PreviewJob($input: PreviewJobInput!) {
+  previewJob(input: $input) {
+    __typename
+    ...JobPreviewRow
+    ...Problem
+  }
+}
+    fragment Problem on Problem {
+  __typename
+  code
+  message
+  retryable
+  ... on InvalidInputProblem {
+    violations {
+      path
+      message
+    }
+  }
+  ... on ForbiddenProblem {
+    requiredPermission
+  }
+}
+fragment JobPreviewRow on JobPreview {
+  wouldBe
+  nodes
+  gpuIds
+  queuePosition
+  reasons {
+    code
+    message
+    jobId
+    scope
+    limit
+    used
+  }
+  fit {
+    freeNow
+    couldEverFit
+    missing
+  }
+  estimatedStart {
+    p50
+    p90
+    earliest
+    latest
+    basis
+  }
+  warnings
+  idempotentJob {
+    id
+  }
+}`) as unknown as TypedDocumentString<PreviewJobQuery, PreviewJobQueryVariables>;
 export const JobIdDocument = /*#__PURE__*/ new TypedDocumentString(`
     query JobId($id: ID!) {
   job(id: $id) {
@@ -4408,8 +4562,8 @@ export const DeleteCapacityReservationDocument = /*#__PURE__*/ new TypedDocument
     mutation DeleteCapacityReservation($input: DeleteCapacityReservationInput!) {
   deleteCapacityReservation(input: $input) {
     __typename
-    ... on DeleteSuccess {
-      id
+    ... on DeleteCapacityReservationSuccess {
+      deletedId
     }
     ...Problem
   }

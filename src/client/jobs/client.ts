@@ -8,6 +8,9 @@ import {
 } from '../connection/transport.ts'
 import {
   type JobRowFragment,
+  PreviewJobDocument,
+  type PreviewJobInput,
+  type PreviewJobQuery,
   RetryJobDocument,
   type RetryJobInput,
   type RetryJobMutation,
@@ -27,6 +30,8 @@ export interface Client extends Connection {
   submit(input: SubmitJobInput, options?: RequestOptions): Promise<SubmitJobAnswer>
   /** Submits the spec of a final job again, with the same retries. */
   retry(input: RetryJobInput, options?: RequestOptions): Promise<RetryJobAnswer>
+  /** Predicts the outcome of a submission or a retry; nothing is stored. */
+  preview(input: PreviewJobInput, options?: RequestOptions): Promise<PreviewJobAnswer>
   follow(jobId: string, options?: FollowJobOptions): AsyncGenerator<JobUpdate, void, void>
   tail(jobId: string, options?: TailOptions): AsyncGenerator<TailPart, void, void>
   /** The job as it ended. Throws RequestFailed NOT_FOUND if the job does not exist or is deleted. */
@@ -35,6 +40,7 @@ export interface Client extends Connection {
 
 export type SubmitJobAnswer = SubmitJobMutation['submitJob']
 export type RetryJobAnswer = RetryJobMutation['retryJob']
+export type PreviewJobAnswer = PreviewJobQuery['previewJob']
 
 const submitAttempts = 8
 
@@ -49,6 +55,10 @@ export function createClient(options: ConnectionOptions): Client {
     async retry(input, { attempts = submitAttempts, signal } = {}) {
       const { retryJob } = await connection.request(RetryJobDocument, { input: keyed(input) }, { attempts, signal })
       return retryJob
+    },
+    async preview(input, options = {}) {
+      const { previewJob } = await connection.request(PreviewJobDocument, { input }, options)
+      return previewJob
     },
     follow: (jobId, follow) =>
       makeCancellable((signal) => followJob(connection, jobId, { ...follow, signal }), follow?.signal),

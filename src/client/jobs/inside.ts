@@ -5,14 +5,14 @@ import {
   PublishArtifactDocument,
   type PublishArtifactInput,
   ReportProgressDocument,
-  type ReportProgressMutationVariables,
+  type ReportProgressInput,
   SaveClosureDocument,
 } from '../generated/graphql.ts'
 
 export type Inside = ReturnType<typeof createInside>
 
 /** A field that is left out stays as it is, null removes it. */
-export type ProgressReport = ReportProgressMutationVariables
+export type ProgressReport = ReportProgressInput
 
 export interface Patience {
   patienceMs: number
@@ -42,16 +42,27 @@ export function createInside(connection: Connection, { patienceMs, sleep, monoto
   }
 
   return {
-    async reportProgress(report: ProgressReport): Promise<void> {
-      await patiently(() => connection.request(ReportProgressDocument, report))
+    async reportProgress(input: ProgressReport): Promise<void> {
+      await patiently(async () =>
+        demandSuccess((await connection.request(ReportProgressDocument, { input })).reportProgress),
+      )
     },
     /** Returns the id of the artifact. */
     async publishArtifact(input: PublishArtifactInput): Promise<string> {
-      const { publishArtifact } = await patiently(() => connection.request(PublishArtifactDocument, { input }))
-      return publishArtifact.id
+      const { artifact } = await patiently(async () =>
+        demandSuccess((await connection.request(PublishArtifactDocument, { input })).publishArtifact),
+      )
+      return artifact.id
     },
     async saveClosure(closure: Record<string, unknown>): Promise<void> {
-      await patiently(() => connection.request(SaveClosureDocument, { closure }))
+      const input = { closure }
+      await patiently(async () => demandSuccess((await connection.request(SaveClosureDocument, { input })).saveClosure))
     },
   }
+}
+
+/** Throws a problem as the failure of its request. */
+function demandSuccess<Result extends object>(result: Result): Exclude<Result, { code: string }> {
+  if ('code' in result && 'message' in result) throw new RequestFailed(String(result.code), String(result.message))
+  return result as Exclude<Result, { code: string }>
 }

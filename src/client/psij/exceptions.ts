@@ -25,7 +25,6 @@ export class SubmitException extends Error {
 }
 
 export function createRefusal(answer: Exclude<SubmitJobAnswer, { __typename: 'SubmitJobSuccess' }>): Error {
-  if (answer.__typename === 'DryRun') return new SubmitException('Nothing was submitted', { isTransient: false })
   if (answer.__typename !== 'InvalidInputProblem')
     return new SubmitException(answer.message, { isTransient: answer.retryable })
   const details = answer.violations.map(({ path, message }) => `${path.join('.')}: ${message}`)

@@ -126,13 +126,13 @@ export async function updateNode(domain: Domain, viewer: Viewer, raw: unknown): 
 }
 
 /** Refused while a run or a hold is on the node. */
-export async function removeNode(domain: Domain, viewer: Viewer, { id }: { id: string }): Promise<{ id: string }> {
+export async function deleteNode(domain: Domain, viewer: Viewer, { id }: { id: string }): Promise<{ id: string }> {
   demand(viewer, 'node.write')
   await withNode(domain, id, async (tx, node) => {
     const why = await whyBusy(tx, id, node.name)
-    if (why !== null) throw InvalidInput.at('id', why)
+    if (why !== null) throw InvalidInput.at('nodeId', why)
     await tx.prisma.poolNode.delete({ where: { id } })
-    await changed(domain, tx, { viewer, pool: node.pool, action: 'node.remove', id, detail: { name: node.name } })
+    await changed(domain, tx, { viewer, pool: node.pool, action: 'node.delete', id, detail: { name: node.name } })
   })
   return { id }
 }
@@ -162,7 +162,7 @@ async function withNode(domain: Domain, id: string, work: (tx: Tx, node: NodeHea
     if (!node) throw new NotFound(`Node ${id.slice(0, 64)} not found`)
     if (node.isDelegated) {
       const message = `Node ${node.name} belongs to the backend of pool ${node.poolName}; drain, resume or remove it there`
-      throw InvalidInput.at('id', message)
+      throw InvalidInput.at('nodeId', message)
     }
     await work(tx, { pool: node.poolName, name: node.name, state: node.stateBefore ?? node.state })
   })

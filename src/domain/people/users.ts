@@ -167,7 +167,7 @@ async function readPerson({ prisma }: Tx, id: string): Promise<Known> {
 /** An administrator could lock out all users. */
 function demandOther(viewer: Viewer, id: string, disabled: boolean | undefined): void {
   if (disabled && id === viewer.userId)
-    throw InvalidInput.at('id', 'You cannot disable your own account; ask another administrator')
+    throw InvalidInput.at('userId', 'You cannot disable your own account; ask another administrator')
 }
 
 /** Only an administrator with every permission can restore each permission. */

@@ -2,15 +2,21 @@ import { Unavailable } from '../../platform/tx.ts'
 import { demand, type Viewer } from '../access.ts'
 import { audit } from '../audit/audit.ts'
 import type { Domain } from '../domain.ts'
+import { NotFound } from '../errors.ts'
 import { readLedPools } from '../leadership.ts'
 import { askLeader, askMsMax, passMsMax, pollMs } from './questions.ts'
 
 export type Processed = Record<'considered' | 'started' | 'preempted', number>
 
-/** One pass of every pool with a leader, answered when all of it is committed. */
-export async function processQueue(domain: Domain, viewer: Viewer): Promise<Processed> {
+/** One pass of a pool, or of every pool with a leader, answered when all of it is committed. */
+export async function processQueue(
+  domain: Domain,
+  viewer: Viewer,
+  { pool = null }: { pool?: string | null | undefined } = {},
+): Promise<Processed> {
   demand(viewer, 'queue.process')
-  const pools = await led(domain)
+  if (pool !== null) await demandPool(domain, pool)
+  const pools = pool === null ? await led(domain) : [pool]
   await domain.db.transaction((tx) =>
     audit(
       tx,
@@ -23,6 +29,11 @@ export async function processQueue(domain: Domain, viewer: Viewer): Promise<Proc
   const answers = await Promise.all(pools.map(async (pool) => (await askLeader(domain, pool, question)) as Processed))
   const sum = (field: keyof Processed) => answers.reduce((total, one) => total + one[field], 0)
   return { considered: sum('considered'), started: sum('started'), preempted: sum('preempted') }
+}
+
+async function demandPool({ db }: Domain, name: string): Promise<void> {
+  const found = await db.prisma.pool.count({ where: { name } })
+  if (found === 0) throw new NotFound(`Pool ${name.slice(0, 64)} not found`)
 }
 
 /** Waits for a leader during a take-over. */

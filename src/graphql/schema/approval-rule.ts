@@ -5,17 +5,16 @@ import {
   updateApprovalRule,
 } from '../../domain/control/approval-rule-changes.ts'
 import type { ApprovalCondition } from '../../domain/control/approval-rules.ts'
-import { Forbidden, InvalidInput, NotFound } from '../../domain/errors.ts'
+import { NotFound } from '../../domain/errors.ts'
 import type { ApprovalRule } from '../../platform/generated/client.ts'
-import { Unavailable } from '../../platform/tx.ts'
 import { capList } from '../admission/argument-bounds.ts'
 import { readList, toConnection } from '../rows/connection.ts'
 import { approvalRulesListing } from '../rows/listings.ts'
 import { pageCost } from '../rows/page.ts'
 import { builder } from './builder.ts'
 import { declareConnection } from './connection-type.ts'
-import { DeleteResult } from './delete-result.ts'
 import { UserLevel } from './enums.ts'
+import { declareDeletion, declareResult } from './mutation-result.ts'
 import { requireRow } from './problem.ts'
 import { ApprovalRuleRef } from './refs.ts'
 
@@ -128,7 +127,7 @@ const CreateApprovalRuleInput = builder.inputType('CreateApprovalRuleInput', {
 const UpdateApprovalRuleInput = builder.inputType('UpdateApprovalRuleInput', {
   description: 'Changes to an approval rule; omitted fields stay.',
   fields: (t) => ({
-    id: t.id({ required: true, description: 'The rule.' }),
+    approvalRuleId: t.id({ required: true, description: 'The rule.' }),
     name: t.string({ description: 'Display name, unique.' }),
     condition: t.field({ type: ConditionInput, description: 'The submissions that the rule applies to.' }),
     priority: t.int({ description: 'Rules with a higher priority are evaluated first.' }),
@@ -144,7 +143,7 @@ const UpdateApprovalRuleInput = builder.inputType('UpdateApprovalRuleInput', {
 
 const DeleteApprovalRuleInput = builder.inputType('DeleteApprovalRuleInput', {
   description: 'The rule to delete.',
-  fields: (t) => ({ id: t.id({ required: true, description: 'The rule.' }) }),
+  fields: (t) => ({ approvalRuleId: t.id({ required: true, description: 'The rule.' }) }),
 })
 
 const declareSuccess = (name: 'CreateApprovalRuleSuccess' | 'UpdateApprovalRuleSuccess', description: string) =>
@@ -165,17 +164,9 @@ const UpdateSuccess = declareSuccess(
   'The changed rule applies to submissions from now on.',
 )
 
-const CreateResult = builder.errorUnion('CreateApprovalRuleResult', {
-  description: 'Result of `createApprovalRule`.',
-  types: [CreateSuccess, InvalidInput, Forbidden, Unavailable],
-  resolveType: () => CreateSuccess,
-})
+const CreateResult = declareResult('CreateApprovalRule', CreateSuccess)
 
-const UpdateResult = builder.errorUnion('UpdateApprovalRuleResult', {
-  description: 'Result of an update.',
-  types: [UpdateSuccess, InvalidInput, NotFound, Forbidden, Unavailable],
-  resolveType: () => UpdateSuccess,
-})
+const UpdateResult = declareResult('UpdateApprovalRule', UpdateSuccess, [NotFound])
 
 builder.mutationFields((t) => ({
   createApprovalRule: t.field({
@@ -188,12 +179,14 @@ builder.mutationFields((t) => ({
     type: UpdateResult,
     description: 'Changes an approval rule. Pending requests stay unchanged.',
     args: { input: t.arg({ type: UpdateApprovalRuleInput, required: true, description: 'The change.' }) },
-    resolve: (_root, { input }, { domain, viewer }) => updateApprovalRule(domain, viewer, input),
+    resolve: (_root, { input: { approvalRuleId: id, ...change } }, { domain, viewer }) =>
+      updateApprovalRule(domain, viewer, { id, ...change }),
   }),
   deleteApprovalRule: t.field({
-    type: DeleteResult,
+    type: declareDeletion('DeleteApprovalRule', { description: 'The rule was deleted.' }),
     description: 'Deletes an approval rule. Pending requests stay.',
     args: { input: t.arg({ type: DeleteApprovalRuleInput, required: true, description: 'The rule.' }) },
-    resolve: (_root, { input }, { domain, viewer }) => deleteApprovalRule(domain, viewer, input),
+    resolve: (_root, { input: { approvalRuleId: id } }, { domain, viewer }) =>
+      deleteApprovalRule(domain, viewer, { id }),
   }),
 }))

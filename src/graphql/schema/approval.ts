@@ -1,16 +1,7 @@
 import { visibleTo } from '../../domain/access.ts'
 import { isOpenSql, type KnownApproval } from '../../domain/control/approvals.ts'
 import { approveJob, approveJobs, type Decided, rejectJob, rejectJobs } from '../../domain/control/approve.ts'
-import {
-  ApprovalNotAllowed,
-  Forbidden,
-  InvalidInput,
-  InvalidState,
-  NotFound,
-  type Refusal,
-  VersionConflict,
-} from '../../domain/errors.ts'
-import { Unavailable } from '../../platform/tx.ts'
+import { ApprovalNotAllowed, InvalidState, NotFound, VersionConflict } from '../../domain/errors.ts'
 import { capBulk } from '../admission/argument-bounds.ts'
 import { limits } from '../caller-limits.ts'
 import { readList, toConnection } from '../rows/connection.ts'
@@ -22,6 +13,7 @@ import { bulkCost } from './bulk-cost.ts'
 import { declareConnection } from './connection-type.ts'
 import { describeValues } from './enum-values.ts'
 import { UserLevel } from './enums.ts'
+import { declareBulkResult, declareResult } from './mutation-result.ts'
 import { requireRow } from './problem.ts'
 import { ApprovalRef, JobRef, UserRef } from './refs.ts'
 import { catchOutage } from './unavailable.ts'
@@ -132,23 +124,8 @@ function declareDecision(name: 'ApproveJob' | 'RejectJob', description: string) 
       }),
     }),
   })
-  const result = builder.errorUnion(`${name}Result`, {
-    description: 'Result of one decision.',
-    types: [success, NotFound, Forbidden, ApprovalNotAllowed, InvalidState, VersionConflict, InvalidInput, Unavailable],
-    resolveType: () => success,
-  })
-  const payload = builder.objectRef<{ results: (Decided | Refusal | Unavailable)[] }>(`${name}sPayload`).implement({
-    description: 'Results of several decisions.',
-    fields: (t) => ({
-      results: t.field({
-        type: [result],
-        description: 'One result per input, in the same order.',
-        complexity: { multiplier: 1 },
-        resolve: ({ results }) => results,
-      }),
-    }),
-  })
-  return { result, payload }
+  const result = declareResult(name, success, [NotFound, ApprovalNotAllowed, InvalidState, VersionConflict])
+  return { result, bulk: declareBulkResult(`${name}s`, result) }
 }
 
 const approve = declareDecision('ApproveJob', 'The job is QUEUED and keeps its position by submission time.')
@@ -208,7 +185,7 @@ builder.mutationFields((t) => ({
     resolve: (_root, { input }, { domain, viewer }) => rejectJob(domain, viewer, input),
   }),
   approveJobs: t.field({
-    type: approve.payload,
+    type: approve.bulk,
     description: 'Makes up to 100 decisions; each succeeds or fails independently.',
     args: { input: t.arg({ type: ApproveJobsInput, required: true, description: 'The decisions.' }) },
     complexity: ({ input }) => bulkCost(input.decisions),
@@ -217,7 +194,7 @@ builder.mutationFields((t) => ({
     },
   }),
   rejectJobs: t.field({
-    type: reject.payload,
+    type: reject.bulk,
     description: 'Makes up to 100 decisions; each succeeds or fails independently.',
     args: { input: t.arg({ type: RejectJobsInput, required: true, description: 'The decisions.' }) },
     complexity: ({ input }) => bulkCost(input.decisions),

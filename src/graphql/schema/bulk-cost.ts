@@ -7,10 +7,9 @@ export const bulkCost = (items: readonly unknown[], field = 1) => ({
 })
 
 interface Wish {
-  dryRun?: boolean | null | undefined
   noWait?: boolean | null | undefined
 }
 
-/** Dry runs and submissions with `noWait` wait for the leader of their pool. */
+/** Submissions with `noWait` wait for the leader of their pool. */
 export const submissionCost = (inputs: readonly Wish[]) =>
-  1 + questionCost * inputs.filter(({ dryRun, noWait }) => dryRun || noWait).length
+  1 + questionCost * inputs.filter(({ noWait }) => noWait).length

@@ -1,13 +1,12 @@
-import { Forbidden, InvalidInput, NotFound } from '../../domain/errors.ts'
+import { NotFound } from '../../domain/errors.ts'
 import { createCapacityReservation, deleteCapacityReservation, nodesMax } from '../../domain/machines/reservations.ts'
-import { Unavailable } from '../../platform/tx.ts'
 import { capList } from '../admission/argument-bounds.ts'
 import { readList, toConnection } from '../rows/connection.ts'
 import { capacityReservationsListing } from '../rows/listings.ts'
 import { pageCost } from '../rows/page.ts'
 import { builder } from './builder.ts'
 import { declareConnection } from './connection-type.ts'
-import { DeleteResult } from './delete-result.ts'
+import { declareDeletion, declareResult } from './mutation-result.ts'
 import { requireRow } from './problem.ts'
 import { CapacityReservationRef } from './refs.ts'
 
@@ -68,7 +67,7 @@ const CreateCapacityReservationInput = builder.inputType('CreateCapacityReservat
 
 const DeleteCapacityReservationInput = builder.inputType('DeleteCapacityReservationInput', {
   description: 'The reservation to delete.',
-  fields: (t) => ({ id: t.id({ required: true, description: 'The reservation.' }) }),
+  fields: (t) => ({ capacityReservationId: t.id({ required: true, description: 'The reservation.' }) }),
 })
 
 const CreateSuccess = builder.objectRef<{ id: string }>('CreateCapacityReservationSuccess').implement({
@@ -82,11 +81,7 @@ const CreateSuccess = builder.objectRef<{ id: string }>('CreateCapacityReservati
   }),
 })
 
-const CreateResult = builder.errorUnion('CreateCapacityReservationResult', {
-  description: 'Result of `createCapacityReservation`.',
-  types: [CreateSuccess, InvalidInput, NotFound, Forbidden, Unavailable],
-  resolveType: () => CreateSuccess,
-})
+const CreateResult = declareResult('CreateCapacityReservation', CreateSuccess, [NotFound])
 
 builder.mutationFields((t) => ({
   createCapacityReservation: t.field({
@@ -96,9 +91,10 @@ builder.mutationFields((t) => ({
     resolve: (_root, { input }, { domain, viewer }) => createCapacityReservation(domain, viewer, input),
   }),
   deleteCapacityReservation: t.field({
-    type: DeleteResult,
+    type: declareDeletion('DeleteCapacityReservation', { description: 'The reservation was deleted.' }),
     description: 'Deletes a reservation. Its running jobs continue; its waiting jobs wait until they are cancelled.',
     args: { input: t.arg({ type: DeleteCapacityReservationInput, required: true, description: 'The reservation.' }) },
-    resolve: (_root, { input }, { domain, viewer }) => deleteCapacityReservation(domain, viewer, input),
+    resolve: (_root, { input: { capacityReservationId: id } }, { domain, viewer }) =>
+      deleteCapacityReservation(domain, viewer, { id }),
   }),
 }))

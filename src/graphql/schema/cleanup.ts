@@ -1,7 +1,6 @@
 import { cleanupJobs } from '../../domain/control/cleanup.ts'
-import { Forbidden, InvalidInput } from '../../domain/errors.ts'
-import { Unavailable } from '../../platform/tx.ts'
 import { builder } from './builder.ts'
+import { declareResult } from './mutation-result.ts'
 
 const CleanupJobsSuccess = builder.objectRef<{ deletedCount: number }>('CleanupJobsSuccess').implement({
   description: 'Old final jobs were deleted.',
@@ -10,10 +9,16 @@ const CleanupJobsSuccess = builder.objectRef<{ deletedCount: number }>('CleanupJ
   }),
 })
 
-const CleanupJobsResult = builder.errorUnion('CleanupJobsResult', {
-  description: 'Result of `cleanupJobs`.',
-  types: [CleanupJobsSuccess, InvalidInput, Forbidden, Unavailable],
-  resolveType: () => CleanupJobsSuccess,
+const CleanupJobsResult = declareResult('CleanupJobs', CleanupJobsSuccess)
+
+const CleanupJobsInput = builder.inputType('CleanupJobsInput', {
+  description: 'The jobs to delete.',
+  fields: (t) => ({
+    olderThanDays: t.int({
+      defaultValue: 30,
+      description: 'Minimum age in days since the end of the job, 1 … 365.',
+    }),
+  }),
 })
 
 builder.mutationField('cleanupJobs', (t) =>
@@ -21,12 +26,7 @@ builder.mutationField('cleanupJobs', (t) =>
     type: CleanupJobsResult,
     description:
       'Deletes old final jobs, except those that live jobs depend on. Deletes at most 10,000 jobs per call; repeat the call if `deletedCount` is 10,000.',
-    args: {
-      olderThanDays: t.arg.int({
-        defaultValue: 30,
-        description: 'Minimum age in days since the end of the job, 1 … 365.',
-      }),
-    },
-    resolve: (_root, args, { domain, viewer }) => cleanupJobs(domain, viewer, args),
+    args: { input: t.arg({ type: CleanupJobsInput, required: true, description: 'The jobs.' }) },
+    resolve: (_root, { input }, { domain, viewer }) => cleanupJobs(domain, viewer, input),
   }),
 )

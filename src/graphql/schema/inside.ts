@@ -2,22 +2,39 @@ import { closureBytesMax } from '../../domain/closure.ts'
 import { artifactBodyBytesMax, artifactMetadataBytesMax, publishArtifact } from '../../domain/inside/artifacts.ts'
 import { saveClosure } from '../../domain/inside/closures.ts'
 import { reportProgress } from '../../domain/inside/progress.ts'
+import { demandRun } from '../../domain/inside/run-tokens.ts'
 import { builder } from './builder.ts'
+import { declareResult } from './mutation-result.ts'
 import { requireRow } from './problem.ts'
 import { ArtifactRef } from './refs.ts'
 
 /** Mutations for jobs, which use the token of their run; admission.ts lists them. */
+const declareStored = (mutation: 'ReportProgress' | 'SaveClosure', description: string) =>
+  declareResult(
+    mutation,
+    builder.objectRef<{ runId: string }>(`${mutation}Success`).implement({
+      description,
+      fields: (t) => ({ runId: t.exposeID('runId', { description: 'The run of the token.' }) }),
+    }),
+  )
+
+const ReportProgressInput = builder.inputType('ReportProgressInput', {
+  description: 'The progress of the job.',
+  fields: (t) => ({
+    fraction: t.float({ description: '0 … 1; omitted: unchanged; null: removed.' }),
+    message: t.string({ description: 'At most 1,000 characters; omitted: unchanged; null: removed.' }),
+  }),
+})
+
 builder.mutationField('reportProgress', (t) =>
-  t.boolean({
+  t.field({
+    type: declareStored('ReportProgress', 'This report or a newer one is stored.'),
     description:
-      'Sets the progress of the calling job, which uses the token of its run. Returns true when this report or a newer one is stored; the server stores at most one report per run and second.',
-    args: {
-      fraction: t.arg.float({ description: '0 … 1; omitted: unchanged; null: removed.' }),
-      message: t.arg.string({ description: 'At most 1,000 characters; omitted: unchanged; null: removed.' }),
-    },
-    async resolve(_root, report, { domain, viewer }) {
-      await reportProgress(domain, viewer, report)
-      return true
+      'Sets the progress of the calling job, which uses the token of its run. The server stores at most one report per run and second.',
+    args: { input: t.arg({ type: ReportProgressInput, required: true, description: 'The progress.' }) },
+    async resolve(_root, { input }, { domain, viewer }) {
+      await reportProgress(domain, viewer, input)
+      return demandRun(viewer)
     },
   }),
 )
@@ -36,31 +53,47 @@ const PublishArtifactInput = builder.inputType('PublishArtifactInput', {
   }),
 })
 
+const PublishArtifactSuccess = builder.objectRef<{ id: string }>('PublishArtifactSuccess').implement({
+  description: 'The artifact is published.',
+  fields: (t) => ({
+    artifact: t.field({
+      type: ArtifactRef,
+      description: 'The artifact.',
+      resolve: ({ id }, _args, { load }) => requireRow(load.artifact.load(id)),
+    }),
+  }),
+})
+
 builder.mutationField('publishArtifact', (t) =>
   t.field({
-    type: ArtifactRef,
+    type: declareResult('PublishArtifact', PublishArtifactSuccess),
     description:
       'Publishes a result of the calling job, which uses the token of its run. Publishing the same content again returns the same artifact. A run can publish 1,000 artifacts.',
     args: { input: t.arg({ type: PublishArtifactInput, required: true, description: 'The artifact.' }) },
-    resolve: async (_root, { input }, { domain, viewer, load }) =>
-      requireRow(load.artifact.load(await publishArtifact(domain, viewer, input))),
+    resolve: async (_root, { input }, { domain, viewer }) => ({ id: await publishArtifact(domain, viewer, input) }),
   }),
 )
 
+const SaveClosureInput = builder.inputType('SaveClosureInput', {
+  description: 'The closure of the job.',
+  fields: (t) => ({
+    closure: t.field({
+      type: 'JSONObject',
+      required: true,
+      description: `Any JSON object of at most ${closureBytesMax / 1024} KiB.`,
+    }),
+  }),
+})
+
 builder.mutationField('saveClosure', (t) =>
-  t.boolean({
+  t.field({
+    type: declareStored('SaveClosure', 'The closure is stored.'),
     description:
-      'Saves data that a later run of the calling job needs to continue; the job uses the token of its run. The closure replaces the previous one. Returns true when it is stored.',
-    args: {
-      closure: t.arg({
-        type: 'JSONObject',
-        required: true,
-        description: `Any JSON object of at most ${closureBytesMax / 1024} KiB.`,
-      }),
-    },
-    async resolve(_root, { closure }, { domain, viewer }) {
-      await saveClosure(domain, viewer, closure)
-      return true
+      'Saves data that a later run of the calling job needs to continue; the job uses the token of its run. The closure replaces the previous one.',
+    args: { input: t.arg({ type: SaveClosureInput, required: true, description: 'The closure.' }) },
+    async resolve(_root, { input }, { domain, viewer }) {
+      await saveClosure(domain, viewer, input.closure)
+      return demandRun(viewer)
     },
   }),
 )

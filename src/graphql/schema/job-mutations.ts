@@ -1,64 +1,61 @@
-import { type Cancelled, cancelJob, cancelJobs } from '../../domain/control/cancel.ts'
+import { cancelJob, cancelJobs } from '../../domain/control/cancel.ts'
 import { deleteJob } from '../../domain/control/remove.ts'
 import {
-  Forbidden,
   IdempotencyConflict,
-  InvalidInput,
   InvalidState,
   NotFound,
   QuotaExceeded,
-  type Refusal,
   Rejected,
   ReservationExpired,
   VersionConflict,
 } from '../../domain/errors.ts'
 import { submitAll } from '../../domain/submission/submit.ts'
-import { type Submitted, throwMissingOutcome } from '../../domain/submission/submit-group.ts'
-import { Unavailable } from '../../platform/tx.ts'
+import { type SubmitOutcome, type Submitted, throwMissingOutcome } from '../../domain/submission/submit-group.ts'
 import { capBulk } from '../admission/argument-bounds.ts'
 import { limits } from '../caller-limits.ts'
 import { builder } from './builder.ts'
 import { bulkCost, submissionCost } from './bulk-cost.ts'
-import { deletedFields } from './delete-result.ts'
-import { DryRunRef } from './dry-run.ts'
 import { JobSpecInput } from './job-spec-input.ts'
+import { declareBulkResult, declareDeletion, declareResult, type Success } from './mutation-result.ts'
 import { requireRow } from './problem.ts'
 import { JobRef } from './refs.ts'
 import { catchOutage } from './unavailable.ts'
 
-const SubmitJobSuccess = builder.objectRef<Submitted>('SubmitJobSuccess').implement({
-  description: 'The job was accepted.',
-  fields: (t) => ({
-    job: t.expose('job', { type: JobRef, description: 'The job.' }),
-    idempotentHit: t.exposeBoolean('idempotentHit', {
-      description: 'Whether this is the job of an earlier submission with the same key.',
-    }),
-    warnings: t.exposeStringList('warnings', {
-      description: 'Changes made to the spec, and other warnings.',
-    }),
-  }),
-})
+const submissionProblems = [
+  NotFound,
+  InvalidState,
+  VersionConflict,
+  IdempotencyConflict,
+  QuotaExceeded,
+  ReservationExpired,
+  Rejected,
+] as const
 
-export const SubmitJobResult = builder.errorUnion('SubmitJobResult', {
-  description: 'Result of one submission.',
-  types: [
-    SubmitJobSuccess,
-    DryRunRef,
-    InvalidInput,
-    NotFound,
-    Forbidden,
-    InvalidState,
-    VersionConflict,
-    IdempotencyConflict,
-    QuotaExceeded,
-    ReservationExpired,
-    Rejected,
-    Unavailable,
-  ],
-  resolveType: (outcome) => ('wouldBe' in outcome ? DryRunRef : SubmitJobSuccess),
-})
+/** Declares the result of a mutation or a preview that checks a submission. */
+export const declareSubmissionResult = <Outcome extends object>(mutation: string, success: Success<Outcome>) =>
+  declareResult(mutation, success, submissionProblems)
 
-const SubmitJobInput = builder.inputType('SubmitJobInput', {
+/** Declares the result of a mutation that creates a job. */
+export const declareAccepted = (mutation: 'SubmitJob' | 'RetryJob') =>
+  declareSubmissionResult(
+    mutation,
+    builder.objectRef<Submitted>(`${mutation}Success`).implement({
+      description: 'The job was accepted.',
+      fields: (t) => ({
+        job: t.expose('job', { type: JobRef, description: 'The job.' }),
+        idempotentHit: t.exposeBoolean('idempotentHit', {
+          description: 'Whether this is the job of an earlier submission with the same key.',
+        }),
+        warnings: t.exposeStringList('warnings', {
+          description: 'Changes made to the spec, and other warnings.',
+        }),
+      }),
+    }),
+  )
+
+const SubmitJobResult = declareAccepted('SubmitJob')
+
+export const SubmitJobInput = builder.inputType('SubmitJobInput', {
   description: 'A submission.',
   fields: (t) => ({
     spec: t.field({ type: JobSpecInput, required: true, description: 'The job to run.' }),
@@ -74,9 +71,6 @@ const SubmitJobInput = builder.inputType('SubmitJobInput', {
     }),
     requiresApproval: t.boolean({ description: 'Require an approval in any case.' }),
     idempotencyTtlSeconds: t.int({ description: 'Lifetime of the key in seconds, 60 … 2,592,000; default: one day.' }),
-    dryRun: t.boolean({
-      description: 'Only predict the outcome. The result is a DryRun, and nothing is stored.',
-    }),
     noWait: t.boolean({
       description: 'Refuse the job unless it can start now. A refusal stores nothing, not even the idempotency key.',
     }),
@@ -92,34 +86,33 @@ builder.mutationField('submitJob', (t) =>
     args: { input: t.arg({ type: SubmitJobInput, required: true, description: 'The submission.' }) },
     async resolve(_root, { input }, { domain, viewer }) {
       const [outcome] = await submitAll(domain, viewer, [input])
-      return outcome ?? throwMissingOutcome()
+      return (outcome ?? throwMissingOutcome()) as SubmitOutcome
     },
   }),
 )
 
-const SubmitJobsPayload = builder.objectRef<{ results: Awaited<ReturnType<typeof submitAll>> }>('SubmitJobsPayload')
-
-SubmitJobsPayload.implement({
-  description: 'Results of several submissions.',
+const SubmitJobsInput = builder.inputType('SubmitJobsInput', {
+  description: 'Several submissions.',
   fields: (t) => ({
-    results: t.field({
-      type: [SubmitJobResult],
-      description: 'One result per input, in the same order.',
-      complexity: { multiplier: 1 },
-      resolve: ({ results }) => results,
+    submissions: t.field({
+      type: [SubmitJobInput],
+      required: true,
+      ...capBulk(limits.bulkMax, 'The submissions'),
     }),
   }),
 })
 
 builder.mutationField('submitJobs', (t) =>
   t.field({
-    type: SubmitJobsPayload,
+    type: declareBulkResult('SubmitJobs', SubmitJobResult),
     description: 'Submits up to 1,000 jobs; each succeeds or fails independently.',
-    args: { inputs: t.arg({ type: [SubmitJobInput], required: true, ...capBulk(limits.bulkMax, 'The submissions') }) },
-    complexity: ({ inputs }) => bulkCost(inputs, submissionCost(inputs)),
-    extensions: { submissions: ({ inputs }: { inputs: readonly unknown[] }) => inputs.length },
-    async resolve(_root, { inputs }, { domain, viewer }) {
-      return { results: await submitAll(domain, viewer, inputs) }
+    args: { input: t.arg({ type: SubmitJobsInput, required: true, description: 'The submissions.' }) },
+    complexity: ({ input: { submissions } }) => bulkCost(submissions, submissionCost(submissions)),
+    extensions: {
+      submissions: ({ input }: { input: { submissions: readonly unknown[] } }) => input.submissions.length,
+    },
+    async resolve(_root, { input: { submissions } }, { domain, viewer }) {
+      return { results: (await submitAll(domain, viewer, submissions)) as SubmitOutcome[] }
     },
   }),
 )
@@ -136,11 +129,7 @@ const CancelJobSuccess = builder.objectRef<{ jobId: string; changed: boolean }>(
   }),
 })
 
-const CancelJobResult = builder.errorUnion('CancelJobResult', {
-  description: 'Result of one cancellation.',
-  types: [CancelJobSuccess, NotFound, Forbidden, VersionConflict, InvalidInput, Unavailable],
-  resolveType: () => CancelJobSuccess,
-})
+const CancelJobResult = declareResult('CancelJob', CancelJobSuccess, [NotFound, VersionConflict])
 
 const CancelJobInput = builder.inputType('CancelJobInput', {
   description: 'The job to cancel.',
@@ -171,23 +160,9 @@ const CancelJobsInput = builder.inputType('CancelJobsInput', {
   }),
 })
 
-const CancelJobsPayload = builder.objectRef<{ results: (Cancelled | Refusal | Unavailable)[] }>('CancelJobsPayload')
-
-CancelJobsPayload.implement({
-  description: 'Results of several cancellations.',
-  fields: (t) => ({
-    results: t.field({
-      type: [CancelJobResult],
-      description: 'One result per input, in the same order.',
-      complexity: { multiplier: 1 },
-      resolve: ({ results }) => results,
-    }),
-  }),
-})
-
 builder.mutationField('cancelJobs', (t) =>
   t.field({
-    type: CancelJobsPayload,
+    type: declareBulkResult('CancelJobs', CancelJobResult),
     description: 'Cancels up to 1,000 jobs.',
     args: { input: t.arg({ type: CancelJobsInput, required: true, description: 'The jobs.' }) },
     complexity: ({ input }) => bulkCost(input.jobIds),
@@ -197,17 +172,6 @@ builder.mutationField('cancelJobs', (t) =>
     },
   }),
 )
-
-const DeleteJobSuccess = builder.objectRef<{ id: string }>('DeleteJobSuccess').implement({
-  description: 'The job was deleted.',
-  fields: deletedFields,
-})
-
-const DeleteJobResult = builder.errorUnion('DeleteJobResult', {
-  description: 'Result of a deletion.',
-  types: [DeleteJobSuccess, NotFound, Forbidden, InvalidState, VersionConflict, Unavailable],
-  resolveType: () => DeleteJobSuccess,
-})
 
 const DeleteJobInput = builder.inputType('DeleteJobInput', {
   description: 'The job to delete.',
@@ -222,7 +186,10 @@ const DeleteJobInput = builder.inputType('DeleteJobInput', {
 
 builder.mutationField('deleteJob', (t) =>
   t.field({
-    type: DeleteJobResult,
+    type: declareDeletion('DeleteJob', {
+      description: 'The job was deleted.',
+      problems: [NotFound, InvalidState, VersionConflict],
+    }),
     description: 'Deletes a final job with its runs, events and logs.',
     args: { input: t.arg({ type: DeleteJobInput, required: true, description: 'The job.' }) },
     resolve: (_root, { input }, { domain, viewer }) => deleteJob(domain, viewer, input),

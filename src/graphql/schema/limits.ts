@@ -1,10 +1,10 @@
-import { Forbidden, InvalidInput, NotFound } from '../../domain/errors.ts'
+import { NotFound } from '../../domain/errors.ts'
 import { type LimitsInUse, readLimitsInUse, type ScopeInUse } from '../../domain/limits/in-use.ts'
 import { type limitScopes, setScopeLimit, updateLimits } from '../../domain/limits/limits.ts'
-import { Unavailable } from '../../platform/tx.ts'
 import { partId } from '../rows/typed-id.ts'
 import { builder } from './builder.ts'
 import { describeValues } from './enum-values.ts'
+import { declareResult } from './mutation-result.ts'
 
 const LimitScope = builder.enumType('LimitScope', {
   description: 'Kind of object that a limit applies to.',
@@ -79,24 +79,21 @@ builder.queryField('limits', (t) =>
   }),
 )
 
-const UpdateLimitsSuccess = builder.objectRef<{ pool: string }>('UpdateLimitsSuccess').implement({
-  description: 'The limits were changed.',
-  fields: (t) => ({
-    limits: t.field({
-      type: LimitsRef,
-      description: 'The current limits of the pool.',
-      resolve: ({ pool }, _args, { domain, viewer }) => readLimitsInUse(domain, viewer, pool),
+const declareLimitsResult = (mutation: 'UpdateLimits' | 'SetScopeLimit', description: string) =>
+  declareResult(
+    mutation,
+    builder.objectRef<{ pool: string }>(`${mutation}Success`).implement({
+      description,
+      fields: (t) => ({
+        limits: t.field({
+          type: LimitsRef,
+          description: 'The current limits of the pool.',
+          resolve: ({ pool }, _args, { domain, viewer }) => readLimitsInUse(domain, viewer, pool),
+        }),
+      }),
     }),
-  }),
-})
-
-const refusals = [InvalidInput, NotFound, Forbidden, Unavailable] as const
-
-const UpdateLimitsResult = builder.errorUnion('UpdateLimitsResult', {
-  description: 'Result of `updateLimits`.',
-  types: [UpdateLimitsSuccess, ...refusals],
-  resolveType: () => UpdateLimitsSuccess,
-})
+    [NotFound],
+  )
 
 const UpdateLimitsInput = builder.inputType('UpdateLimitsInput', {
   description: 'Changes to the limits of a pool. Omitted fields stay; null: unlimited; 0: none.',
@@ -122,18 +119,12 @@ const UpdateLimitsInput = builder.inputType('UpdateLimitsInput', {
 
 builder.mutationField('updateLimits', (t) =>
   t.field({
-    type: UpdateLimitsResult,
+    type: declareLimitsResult('UpdateLimits', 'The limits were changed.'),
     description: 'Changes the limits of a pool.',
     args: { input: t.arg({ type: UpdateLimitsInput, required: true, description: 'The limits.' }) },
     resolve: async (_root, { input }, { domain, viewer }) => ({ pool: await updateLimits(domain, viewer, input) }),
   }),
 )
-
-const SetScopeLimitResult = builder.errorUnion('SetScopeLimitResult', {
-  description: 'Result of `setScopeLimit`.',
-  types: [UpdateLimitsSuccess, ...refusals],
-  resolveType: () => UpdateLimitsSuccess,
-})
 
 const SetScopeLimitInput = builder.inputType('SetScopeLimitInput', {
   description: 'A limit of a queue, a project, a team or a user. Omit `maxJobs` and `maxGpus` to remove it.',
@@ -151,7 +142,7 @@ const SetScopeLimitInput = builder.inputType('SetScopeLimitInput', {
 
 builder.mutationField('setScopeLimit', (t) =>
   t.field({
-    type: SetScopeLimitResult,
+    type: declareLimitsResult('SetScopeLimit', 'The limit was set, changed or removed.'),
     description: 'Sets, changes or removes a limit of a queue, a project, a team or a user.',
     args: { input: t.arg({ type: SetScopeLimitInput, required: true, description: 'The limit.' }) },
     resolve: async (_root, { input }, { domain, viewer }) => ({ pool: await setScopeLimit(domain, viewer, input) }),

@@ -1,41 +1,27 @@
-import { Forbidden, InvalidInput, NotFound } from '../../domain/errors.ts'
-import { addNode, devicesPerNode, removeNode, updateNode } from '../../domain/machines/node-changes.ts'
-import { Unavailable } from '../../platform/tx.ts'
+import { NotFound } from '../../domain/errors.ts'
+import { addNode, deleteNode, devicesPerNode, updateNode } from '../../domain/machines/node-changes.ts'
 import { capList } from '../admission/argument-bounds.ts'
 import { builder } from './builder.ts'
-import { DeleteResult } from './delete-result.ts'
+import { declareDeletion, declareResult } from './mutation-result.ts'
 import { PoolNodeState } from './pool.ts'
 import { requireRow } from './problem.ts'
 import { PoolNodeRef } from './refs.ts'
 
-const declareSuccess = (name: 'AddNodeSuccess' | 'UpdateNodeSuccess', description: string) =>
-  builder.objectRef<{ id: string }>(name).implement({
-    description,
-    fields: (t) => ({
-      node: t.field({
-        type: PoolNodeRef,
-        description: 'The node.',
-        resolve: ({ id }, _args, { load }) => requireRow(load.node.load(id)),
+const declareNodeResult = (mutation: 'AddNode' | 'UpdateNode', description: string) =>
+  declareResult(
+    mutation,
+    builder.objectRef<{ id: string }>(`${mutation}Success`).implement({
+      description,
+      fields: (t) => ({
+        node: t.field({
+          type: PoolNodeRef,
+          description: 'The node.',
+          resolve: ({ id }, _args, { load }) => requireRow(load.node.load(id)),
+        }),
       }),
     }),
-  })
-
-const AddNodeSuccess = declareSuccess('AddNodeSuccess', 'The node was added and accepts runs.')
-const UpdateNodeSuccess = declareSuccess('UpdateNodeSuccess', 'The state of the node was changed.')
-
-const declareResult = (
-  name: 'AddNodeResult' | 'UpdateNodeResult',
-  success: typeof AddNodeSuccess,
-  description: string,
-) =>
-  builder.errorUnion(name, {
-    description,
-    types: [success, InvalidInput, NotFound, Forbidden, Unavailable],
-    resolveType: () => success,
-  })
-
-const AddNodeResult = declareResult('AddNodeResult', AddNodeSuccess, 'Result of `addNode`.')
-const UpdateNodeResult = declareResult('UpdateNodeResult', UpdateNodeSuccess, 'Result of `updateNode`.')
+    [NotFound],
+  )
 
 const DeviceInput = builder.inputType('DeviceInput', {
   description: 'GPUs of one kind.',
@@ -67,7 +53,7 @@ const AddNodeInput = builder.inputType('AddNodeInput', {
 const UpdateNodeInput = builder.inputType('UpdateNodeInput', {
   description: 'A change of the state of a node.',
   fields: (t) => ({
-    id: t.id({ required: true, description: 'The node.' }),
+    nodeId: t.id({ required: true, description: 'The node.' }),
     state: t.field({
       type: PoolNodeState,
       required: true,
@@ -76,28 +62,29 @@ const UpdateNodeInput = builder.inputType('UpdateNodeInput', {
   }),
 })
 
-const RemoveNodeInput = builder.inputType('RemoveNodeInput', {
-  description: 'The node to remove.',
-  fields: (t) => ({ id: t.id({ required: true, description: 'The node.' }) }),
+const DeleteNodeInput = builder.inputType('DeleteNodeInput', {
+  description: 'The node to delete.',
+  fields: (t) => ({ nodeId: t.id({ required: true, description: 'The node.' }) }),
 })
 
 builder.mutationFields((t) => ({
   addNode: t.field({
-    type: AddNodeResult,
+    type: declareNodeResult('AddNode', 'The node was added and accepts runs.'),
     description: 'Adds a node to a pool.',
     args: { input: t.arg({ type: AddNodeInput, required: true, description: 'The node.' }) },
     resolve: (_root, { input }, { domain, viewer }) => addNode(domain, viewer, input),
   }),
   updateNode: t.field({
-    type: UpdateNodeResult,
+    type: declareNodeResult('UpdateNode', 'The state of the node was changed.'),
     description: 'Cordons or drains a node, or makes it ready again. Running jobs continue.',
     args: { input: t.arg({ type: UpdateNodeInput, required: true, description: 'The node and its new state.' }) },
-    resolve: (_root, { input }, { domain, viewer }) => updateNode(domain, viewer, input),
+    resolve: (_root, { input: { nodeId: id, ...change } }, { domain, viewer }) =>
+      updateNode(domain, viewer, { id, ...change }),
   }),
-  removeNode: t.field({
-    type: DeleteResult,
-    description: 'Removes a node from its pool. Refused while runs use the node or it is held for a job.',
-    args: { input: t.arg({ type: RemoveNodeInput, required: true, description: 'The node.' }) },
-    resolve: (_root, { input }, { domain, viewer }) => removeNode(domain, viewer, input),
+  deleteNode: t.field({
+    type: declareDeletion('DeleteNode', { description: 'The node was deleted.' }),
+    description: 'Deletes a node of a pool. Refused while runs use the node or it is held for a job.',
+    args: { input: t.arg({ type: DeleteNodeInput, required: true, description: 'The node.' }) },
+    resolve: (_root, { input: { nodeId: id } }, { domain, viewer }) => deleteNode(domain, viewer, { id }),
   }),
 }))

@@ -1,7 +1,7 @@
 import { setJobPriority } from '../../domain/control/priority.ts'
-import { Forbidden, InvalidInput, InvalidState, NotFound, VersionConflict } from '../../domain/errors.ts'
-import { Unavailable } from '../../platform/tx.ts'
+import { InvalidState, NotFound, VersionConflict } from '../../domain/errors.ts'
 import { builder } from './builder.ts'
+import { declareResult } from './mutation-result.ts'
 import { requireRow } from './problem.ts'
 import { JobRef } from './refs.ts'
 
@@ -16,11 +16,11 @@ const SetJobPrioritySuccess = builder.objectRef<{ jobId: string }>('SetJobPriori
   }),
 })
 
-const SetJobPriorityResult = builder.errorUnion('SetJobPriorityResult', {
-  description: 'Result of `setJobPriority`.',
-  types: [SetJobPrioritySuccess, InvalidInput, NotFound, Forbidden, InvalidState, VersionConflict, Unavailable],
-  resolveType: () => SetJobPrioritySuccess,
-})
+const SetJobPriorityResult = declareResult('SetJobPriority', SetJobPrioritySuccess, [
+  NotFound,
+  InvalidState,
+  VersionConflict,
+])
 
 const SetJobPriorityInput = builder.inputType('SetJobPriorityInput', {
   description: 'A priority that overrides `basePriority`.',

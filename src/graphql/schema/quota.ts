@@ -1,16 +1,15 @@
-import { Forbidden, InvalidInput, NotFound } from '../../domain/errors.ts'
+import { NotFound } from '../../domain/errors.ts'
 import type { quotaActions, quotaScopes, quotaTypes } from '../../domain/limits/quota-rules.ts'
 import { createQuota, deleteQuota, type Quota, quotasVisibleTo, updateQuota } from '../../domain/limits/quotas.ts'
 import { type QuotaUsage, readQuotaUsage } from '../../domain/submission/own-quotas.ts'
-import { Unavailable } from '../../platform/tx.ts'
 import { readList, toConnection } from '../rows/connection.ts'
 import type { Bind } from '../rows/keyset.ts'
 import { quotasListing } from '../rows/listings.ts'
 import { pageCost } from '../rows/page.ts'
 import { builder } from './builder.ts'
 import { declareConnection } from './connection-type.ts'
-import { DeleteResult } from './delete-result.ts'
 import { describeValues } from './enum-values.ts'
+import { declareDeletion, declareResult } from './mutation-result.ts'
 import { requireRow } from './problem.ts'
 import { QuotaRef } from './refs.ts'
 import { ViewerRef } from './viewer.ts'
@@ -121,11 +120,7 @@ const declareSuccess = (name: string, description: string) =>
 
 const CreateQuotaSuccess = declareSuccess('CreateQuotaSuccess', 'The quota applies from now on.')
 
-const CreateQuotaResult = builder.errorUnion('CreateQuotaResult', {
-  description: 'Result of `createQuota`.',
-  types: [CreateQuotaSuccess, InvalidInput, NotFound, Forbidden, Unavailable],
-  resolveType: () => CreateQuotaSuccess,
-})
+const CreateQuotaResult = declareResult('CreateQuota', CreateQuotaSuccess, [NotFound])
 
 const CreateQuotaInput = builder.inputType('CreateQuotaInput', {
   description: 'A new quota. The combination of type, action, scope and key is unique.',
@@ -149,16 +144,12 @@ builder.mutationField('createQuota', (t) =>
 
 const UpdateQuotaSuccess = declareSuccess('UpdateQuotaSuccess', 'The quota was changed.')
 
-const UpdateQuotaResult = builder.errorUnion('UpdateQuotaResult', {
-  description: 'Result of `updateQuota`.',
-  types: [UpdateQuotaSuccess, InvalidInput, NotFound, Forbidden, Unavailable],
-  resolveType: () => UpdateQuotaSuccess,
-})
+const UpdateQuotaResult = declareResult('UpdateQuota', UpdateQuotaSuccess, [NotFound])
 
 const UpdateQuotaInput = builder.inputType('UpdateQuotaInput', {
   description: 'Changes to a quota; omitted fields stay.',
   fields: (t) => ({
-    id: t.id({ required: true, description: 'quota_…' }),
+    quotaId: t.id({ required: true, description: 'quota_…' }),
     action: t.field({ type: QuotaAction, description: 'Action when a submission exceeds the limit.' }),
     limit: t.float({ description: 'Highest allowed value.' }),
   }),
@@ -169,20 +160,22 @@ builder.mutationField('updateQuota', (t) =>
     type: UpdateQuotaResult,
     description: 'Changes a quota.',
     args: { input: t.arg({ type: UpdateQuotaInput, required: true, description: 'The change.' }) },
-    resolve: async (_root, { input }, { domain, viewer }) => ({ id: await updateQuota(domain, viewer, input) }),
+    resolve: async (_root, { input: { quotaId: id, ...change } }, { domain, viewer }) => ({
+      id: await updateQuota(domain, viewer, { id, ...change }),
+    }),
   }),
 )
 
 const DeleteQuotaInput = builder.inputType('DeleteQuotaInput', {
   description: 'The quota to delete.',
-  fields: (t) => ({ id: t.id({ required: true, description: 'quota_…' }) }),
+  fields: (t) => ({ quotaId: t.id({ required: true, description: 'quota_…' }) }),
 })
 
 builder.mutationField('deleteQuota', (t) =>
   t.field({
-    type: DeleteResult,
+    type: declareDeletion('DeleteQuota', { description: 'The quota was deleted.' }),
     description: 'Deletes a quota.',
     args: { input: t.arg({ type: DeleteQuotaInput, required: true, description: 'The quota.' }) },
-    resolve: (_root, { input }, { domain, viewer }) => deleteQuota(domain, viewer, input),
+    resolve: (_root, { input: { quotaId: id } }, { domain, viewer }) => deleteQuota(domain, viewer, { id }),
   }),
 )

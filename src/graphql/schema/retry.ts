@@ -1,11 +1,12 @@
 import { retryJob } from '../../domain/submission/retry.ts'
+import type { SubmitOutcome } from '../../domain/submission/submit-group.ts'
 import { builder } from './builder.ts'
 import { submissionCost } from './bulk-cost.ts'
-import { SubmitJobResult } from './job-mutations.ts'
+import { declareAccepted } from './job-mutations.ts'
 import { JobSpecInput, readChanges } from './job-spec-input.ts'
 import { JobRef } from './refs.ts'
 
-const RetryJobInput = builder.inputType('RetryJobInput', {
+export const RetryJobInput = builder.inputType('RetryJobInput', {
   description: 'The job to retry, and changes to its spec.',
   fields: (t) => ({
     jobId: t.id({ required: true, description: 'The final job to retry.' }),
@@ -17,9 +18,6 @@ const RetryJobInput = builder.inputType('RetryJobInput', {
     idempotencyKey: t.string({ description: 'Idempotency key of this retry, as for `submitJob`.' }),
     idempotencyTtlSeconds: t.int({ description: 'Lifetime of the key in seconds, 60 … 2,592,000; default: one day.' }),
     slotReservationId: t.id({ description: 'Id of a slot reservation to consume.' }),
-    dryRun: t.boolean({
-      description: 'Only predict the outcome. The result is a DryRun, and nothing is stored.',
-    }),
     noWait: t.boolean({
       description: 'Refuse the job unless it can start now. A refusal stores nothing, not even the idempotency key.',
     }),
@@ -32,13 +30,13 @@ const RetryJobInput = builder.inputType('RetryJobInput', {
 
 builder.mutationField('retryJob', (t) =>
   t.field({
-    type: SubmitJobResult,
+    type: declareAccepted('RetryJob'),
     description: 'Submits a new job with the spec of a final one. Quotas and approval rules apply again.',
     complexity: ({ input }) => submissionCost([input]),
     extensions: { submissions: 1 },
     args: { input: t.arg({ type: RetryJobInput, required: true, description: 'The job and the changes.' }) },
     resolve: (_root, { input }, { domain, viewer }) =>
-      retryJob(domain, viewer, { ...input, overrides: readChanges(input.overrides) }),
+      retryJob(domain, viewer, { ...input, overrides: readChanges(input.overrides) }) as Promise<SubmitOutcome>,
   }),
 )
 

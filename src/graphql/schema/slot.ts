@@ -1,4 +1,4 @@
-import { Forbidden, InvalidInput, NotFound, QuotaExceeded } from '../../domain/errors.ts'
+import { NotFound, QuotaExceeded } from '../../domain/errors.ts'
 import {
   countActiveSlots,
   releaseSlot,
@@ -8,7 +8,6 @@ import {
   slotStates,
   slotsVisibleTo,
 } from '../../domain/submission/slots.ts'
-import { Unavailable } from '../../platform/tx.ts'
 import { capList } from '../admission/argument-bounds.ts'
 import { readList, toConnection } from '../rows/connection.ts'
 import type { RequestContext } from '../rows/context.ts'
@@ -18,6 +17,7 @@ import { type PageArgs, pageCost } from '../rows/page.ts'
 import { builder } from './builder.ts'
 import { declareConnection } from './connection-type.ts'
 import { describeValues } from './enum-values.ts'
+import { declareResult } from './mutation-result.ts'
 import { requireRow } from './problem.ts'
 import { JobRef, SlotReservationRef, UserRef } from './refs.ts'
 import { ViewerRef } from './viewer.ts'
@@ -116,11 +116,7 @@ const ReserveSlotSuccess = builder.objectRef<{ id: string }>('ReserveSlotSuccess
   }),
 })
 
-const ReserveSlotResult = builder.errorUnion('ReserveSlotResult', {
-  description: 'Result of `reserveSlot`.',
-  types: [ReserveSlotSuccess, InvalidInput, Forbidden, QuotaExceeded, Unavailable],
-  resolveType: () => ReserveSlotSuccess,
-})
+const ReserveSlotResult = declareResult('ReserveSlot', ReserveSlotSuccess, [QuotaExceeded])
 
 const ReserveSlotInput = builder.inputType('ReserveSlotInput', {
   description: 'The reservation.',
@@ -151,17 +147,18 @@ const ReleaseSlotSuccess = builder.objectRef<{ id: string; released: boolean }>(
   }),
 })
 
-const ReleaseSlotResult = builder.errorUnion('ReleaseSlotResult', {
-  description: 'Result of `releaseSlot`.',
-  types: [ReleaseSlotSuccess, NotFound, Forbidden, Unavailable],
-  resolveType: () => ReleaseSlotSuccess,
+const ReleaseSlotResult = declareResult('ReleaseSlot', ReleaseSlotSuccess, [NotFound])
+
+const ReleaseSlotInput = builder.inputType('ReleaseSlotInput', {
+  description: 'The reservation to release.',
+  fields: (t) => ({ slotReservationId: t.id({ required: true, description: 'slot_…' }) }),
 })
 
 builder.mutationField('releaseSlot', (t) =>
   t.field({
     type: ReleaseSlotResult,
     description: 'Releases a slot reservation.',
-    args: { id: t.arg.id({ required: true, description: 'slot_…' }) },
-    resolve: (_root, { id }, { domain, viewer }) => releaseSlot(domain, viewer, id),
+    args: { input: t.arg({ type: ReleaseSlotInput, required: true, description: 'The reservation.' }) },
+    resolve: (_root, { input }, { domain, viewer }) => releaseSlot(domain, viewer, input.slotReservationId),
   }),
 )

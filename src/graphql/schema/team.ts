@@ -1,7 +1,6 @@
 import { seesPeople } from '../../domain/access.ts'
-import { Forbidden, InvalidInput, NotFound } from '../../domain/errors.ts'
+import { NotFound } from '../../domain/errors.ts'
 import { createTeam, deleteTeam, memberChangesMax, updateTeam } from '../../domain/people/teams.ts'
-import { Unavailable } from '../../platform/tx.ts'
 import { capList } from '../admission/argument-bounds.ts'
 import { readList, toConnection } from '../rows/connection.ts'
 import type { Bind } from '../rows/keyset.ts'
@@ -9,7 +8,7 @@ import { teamsListing } from '../rows/listings.ts'
 import { pageCost } from '../rows/page.ts'
 import { builder } from './builder.ts'
 import { declareConnection } from './connection-type.ts'
-import { DeleteResult } from './delete-result.ts'
+import { declareDeletion, declareResult } from './mutation-result.ts'
 import { requireRow } from './problem.ts'
 import { TeamRef } from './refs.ts'
 import { UserConnection } from './user.ts'
@@ -68,7 +67,7 @@ const CreateTeamInput = builder.inputType('CreateTeamInput', {
 const UpdateTeamInput = builder.inputType('UpdateTeamInput', {
   description: 'Changes to a team; omitted fields stay.',
   fields: (t) => ({
-    id: t.id({ required: true, description: 'The team.' }),
+    teamId: t.id({ required: true, description: 'The team.' }),
     name: t.string({ description: 'New name. Later submissions are charged to the account of the new name.' }),
     addMembers: t.idList(capList(memberChangesMax, 'Ids of users to add')),
     removeMembers: t.idList(capList(memberChangesMax, 'Ids of users to remove')),
@@ -77,46 +76,26 @@ const UpdateTeamInput = builder.inputType('UpdateTeamInput', {
 
 const DeleteTeamInput = builder.inputType('DeleteTeamInput', {
   description: 'The team to delete.',
-  fields: (t) => ({ id: t.id({ required: true, description: 'The team.' }) }),
+  fields: (t) => ({ teamId: t.id({ required: true, description: 'The team.' }) }),
 })
 
-interface Written {
-  id: string
-}
-
-const CreateTeamSuccess = builder.objectRef<Written>('CreateTeamSuccess').implement({
-  description: 'The team was created.',
-  fields: (t) => ({
-    team: t.field({
-      type: TeamRef,
-      description: 'The team.',
-      resolve: ({ id }, _args, { load }) => requireRow(load.team.load(id)),
+const declareSuccess = (name: `${'Create' | 'Update'}TeamSuccess`, description: string) =>
+  builder.objectRef<{ id: string }>(name).implement({
+    description,
+    fields: (t) => ({
+      team: t.field({
+        type: TeamRef,
+        description: 'The team.',
+        resolve: ({ id }, _args, { load }) => requireRow(load.team.load(id)),
+      }),
     }),
-  }),
-})
+  })
 
-const UpdateTeamSuccess = builder.objectRef<Written>('UpdateTeamSuccess').implement({
-  description: 'The change was made.',
-  fields: (t) => ({
-    team: t.field({
-      type: TeamRef,
-      description: 'The team.',
-      resolve: ({ id }, _args, { load }) => requireRow(load.team.load(id)),
-    }),
-  }),
-})
+const CreateTeamResult = declareResult('CreateTeam', declareSuccess('CreateTeamSuccess', 'The team was created.'))
 
-const CreateTeamResult = builder.errorUnion('CreateTeamResult', {
-  description: 'Result of `createTeam`.',
-  types: [CreateTeamSuccess, InvalidInput, Forbidden, Unavailable],
-  resolveType: () => CreateTeamSuccess,
-})
-
-const UpdateTeamResult = builder.errorUnion('UpdateTeamResult', {
-  description: 'Result of an update.',
-  types: [UpdateTeamSuccess, InvalidInput, NotFound, Forbidden, Unavailable],
-  resolveType: () => UpdateTeamSuccess,
-})
+const UpdateTeamResult = declareResult('UpdateTeam', declareSuccess('UpdateTeamSuccess', 'The team was changed.'), [
+  NotFound,
+])
 
 builder.mutationField('createTeam', (t) =>
   t.field({
@@ -132,15 +111,16 @@ builder.mutationField('updateTeam', (t) =>
     type: UpdateTeamResult,
     description: 'Changes the name or the members of a team.',
     args: { input: t.arg({ type: UpdateTeamInput, required: true, description: 'The team and the changes.' }) },
-    resolve: (_root, { input }, { domain, viewer }) => updateTeam(domain, viewer, input),
+    resolve: (_root, { input: { teamId: id, ...change } }, { domain, viewer }) =>
+      updateTeam(domain, viewer, { id, ...change }),
   }),
 )
 
 builder.mutationField('deleteTeam', (t) =>
   t.field({
-    type: DeleteResult,
+    type: declareDeletion('DeleteTeam', { description: 'The team was deleted.' }),
     description: 'Deletes a team. Its jobs stay and remain charged to its account.',
     args: { input: t.arg({ type: DeleteTeamInput, required: true, description: 'The team.' }) },
-    resolve: (_root, { input }, { domain, viewer }) => deleteTeam(domain, viewer, input),
+    resolve: (_root, { input: { teamId: id } }, { domain, viewer }) => deleteTeam(domain, viewer, { id }),
   }),
 )

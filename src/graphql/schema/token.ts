@@ -1,7 +1,6 @@
 import { demandOwn, tokenScopes } from '../../domain/access.ts'
-import { Forbidden, InvalidInput, NotFound } from '../../domain/errors.ts'
+import { NotFound } from '../../domain/errors.ts'
 import { createToken, revokeToken } from '../../domain/people/tokens.ts'
-import { Unavailable } from '../../platform/tx.ts'
 import { capList } from '../admission/argument-bounds.ts'
 import { readList, toConnection } from '../rows/connection.ts'
 import type { Bind } from '../rows/keyset.ts'
@@ -10,6 +9,7 @@ import { pageCost } from '../rows/page.ts'
 import { builder } from './builder.ts'
 import { declareConnection } from './connection-type.ts'
 import { TokenScope } from './enums.ts'
+import { declareResult } from './mutation-result.ts'
 import { requireRow } from './problem.ts'
 import { ApiTokenRef, UserRef } from './refs.ts'
 
@@ -104,11 +104,7 @@ const CreateTokenSuccess = builder.objectRef<{ tokenId: string; secret: string }
   }),
 })
 
-const CreateTokenResult = builder.errorUnion('CreateTokenResult', {
-  description: 'Result of `createToken`.',
-  types: [CreateTokenSuccess, InvalidInput, NotFound, Forbidden, Unavailable],
-  resolveType: () => CreateTokenSuccess,
-})
+const CreateTokenResult = declareResult('CreateToken', CreateTokenSuccess, [NotFound])
 
 builder.mutationField('createToken', (t) =>
   t.field({
@@ -130,17 +126,18 @@ const RevokeTokenSuccess = builder.objectRef<{ tokenId: string }>('RevokeTokenSu
   }),
 })
 
-const RevokeTokenResult = builder.errorUnion('RevokeTokenResult', {
-  description: 'Result of `revokeToken`.',
-  types: [RevokeTokenSuccess, NotFound, Forbidden, Unavailable],
-  resolveType: () => RevokeTokenSuccess,
+const RevokeTokenResult = declareResult('RevokeToken', RevokeTokenSuccess, [NotFound])
+
+const RevokeTokenInput = builder.inputType('RevokeTokenInput', {
+  description: 'The token to revoke.',
+  fields: (t) => ({ tokenId: t.id({ required: true, description: 'token_…' }) }),
 })
 
 builder.mutationField('revokeToken', (t) =>
   t.field({
     type: RevokeTokenResult,
     description: 'Revokes a token. Revoking it again changes nothing.',
-    args: { id: t.arg.id({ required: true, description: 'The token.' }) },
-    resolve: (_root, { id }, { domain, viewer }) => revokeToken(domain, viewer, id),
+    args: { input: t.arg({ type: RevokeTokenInput, required: true, description: 'The token.' }) },
+    resolve: (_root, { input }, { domain, viewer }) => revokeToken(domain, viewer, input.tokenId),
   }),
 )

@@ -3,15 +3,15 @@ import type { GraphQLFieldResolver } from 'graphql'
 import { isUnavailable, Unavailable, whyUnavailable } from '../../platform/tx.ts'
 
 /**
- * Mutations return UnavailableProblem during a database outage, whatever the driver threw. A bulk mutation returns one
- * per item, so clients treat all items alike.
+ * Mutations and previews return UnavailableProblem during a database outage, whatever the driver threw. A bulk mutation
+ * returns one per item, so clients treat all items alike.
  */
 
 type Resolver = GraphQLFieldResolver<unknown, object>
 
 class UnavailablePlugin<Types extends SchemaTypes> extends BasePlugin<Types> {
-  override wrapResolve(resolver: Resolver, { parentType }: PothosOutputFieldConfig<Types>): Resolver {
-    if (parentType !== 'Mutation') return resolver
+  override wrapResolve(resolver: Resolver, { parentType, name }: PothosOutputFieldConfig<Types>): Resolver {
+    if (parentType !== 'Mutation' && name !== 'previewJob') return resolver
     return async (...args) => {
       try {
         return await resolver(...args)

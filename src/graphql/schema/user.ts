@@ -1,8 +1,7 @@
 import { createViewer, demandOwn, permissionsMax, seesPeople } from '../../domain/access.ts'
-import { Forbidden, InvalidInput, NotFound } from '../../domain/errors.ts'
+import { NotFound } from '../../domain/errors.ts'
 import { teamsOfUserMax } from '../../domain/people/teams.ts'
 import { createUser, deleteUser, updateUser } from '../../domain/people/users.ts'
-import { Unavailable } from '../../platform/tx.ts'
 import { capList } from '../admission/argument-bounds.ts'
 import { readList, toConnection } from '../rows/connection.ts'
 import type { Bind } from '../rows/keyset.ts'
@@ -10,8 +9,8 @@ import { usersListing } from '../rows/listings.ts'
 import { pageCost } from '../rows/page.ts'
 import { builder } from './builder.ts'
 import { declareConnection } from './connection-type.ts'
-import { DeleteResult } from './delete-result.ts'
 import { UserLevel } from './enums.ts'
+import { declareResult } from './mutation-result.ts'
 import { requireRow } from './problem.ts'
 import { TeamRef, UserRef } from './refs.ts'
 import { ApiTokenConnection } from './token.ts'
@@ -169,7 +168,7 @@ const UserIdentityInput = builder.inputType('UserIdentityInput', {
 const UpdateUserInput = builder.inputType('UpdateUserInput', {
   description: 'Changes to a user; omitted fields stay.',
   fields: (t) => ({
-    id: t.id({ required: true, description: 'The user.' }),
+    userId: t.id({ required: true, description: 'The user.' }),
     level: t.field({ type: UserLevel, description: 'Level; determines base priority and permissions.' }),
     displayName: t.string({ description: names.displayName }),
     email: t.string({ description: names.email }),
@@ -189,43 +188,27 @@ const UpdateUserInput = builder.inputType('UpdateUserInput', {
   }),
 })
 
-interface Written {
-  id: string
-}
-
-const CreateUserSuccess = builder.objectRef<Written>('CreateUserSuccess').implement({
-  description: 'The user was created.',
-  fields: (t) => ({
-    user: t.field({
-      type: UserRef,
-      description: 'The user.',
-      resolve: ({ id }, _args, { load }) => requireRow(load.user.load(id)),
+const declareSuccess = (name: `${'Create' | 'Update' | 'Delete'}UserSuccess`, description: string) =>
+  builder.objectRef<{ id: string }>(name).implement({
+    description,
+    fields: (t) => ({
+      user: t.field({
+        type: UserRef,
+        description: 'The user.',
+        resolve: ({ id }, _args, { load }) => requireRow(load.user.load(id)),
+      }),
     }),
-  }),
-})
+  })
 
-const UpdateUserSuccess = builder.objectRef<Written>('UpdateUserSuccess').implement({
-  description: 'The change was made.',
-  fields: (t) => ({
-    user: t.field({
-      type: UserRef,
-      description: 'The user.',
-      resolve: ({ id }, _args, { load }) => requireRow(load.user.load(id)),
-    }),
-  }),
-})
+const CreateUserResult = declareResult('CreateUser', declareSuccess('CreateUserSuccess', 'The user was created.'))
 
-const CreateUserResult = builder.errorUnion('CreateUserResult', {
-  description: 'Result of `createUser`.',
-  types: [CreateUserSuccess, InvalidInput, Forbidden, Unavailable],
-  resolveType: () => CreateUserSuccess,
-})
+const UpdateUserResult = declareResult('UpdateUser', declareSuccess('UpdateUserSuccess', 'The user was changed.'), [
+  NotFound,
+])
 
-const UpdateUserResult = builder.errorUnion('UpdateUserResult', {
-  description: 'Result of an update.',
-  types: [UpdateUserSuccess, InvalidInput, NotFound, Forbidden, Unavailable],
-  resolveType: () => UpdateUserSuccess,
-})
+const DeleteUserResult = declareResult('DeleteUser', declareSuccess('DeleteUserSuccess', 'The user is disabled.'), [
+  NotFound,
+])
 
 builder.mutationField('createUser', (t) =>
   t.field({
@@ -241,21 +224,22 @@ builder.mutationField('updateUser', (t) =>
     type: UpdateUserResult,
     description: 'Changes a user.',
     args: { input: t.arg({ type: UpdateUserInput, required: true, description: 'The user and the changes.' }) },
-    resolve: (_root, { input }, { domain, viewer }) => updateUser(domain, viewer, input),
+    resolve: (_root, { input: { userId: id, ...change } }, { domain, viewer }) =>
+      updateUser(domain, viewer, { id, ...change }),
   }),
 )
 
 const DeleteUserInput = builder.inputType('DeleteUserInput', {
   description: 'The user to delete.',
-  fields: (t) => ({ id: t.id({ required: true, description: 'The user.' }) }),
+  fields: (t) => ({ userId: t.id({ required: true, description: 'The user.' }) }),
 })
 
 builder.mutationField('deleteUser', (t) =>
   t.field({
-    type: DeleteResult,
+    type: DeleteUserResult,
     description:
       'Disables a user and revokes the tokens of the user. Running jobs continue, waiting jobs are held, and the audit log keeps the name.',
     args: { input: t.arg({ type: DeleteUserInput, required: true, description: 'The user.' }) },
-    resolve: (_root, { input }, { domain, viewer }) => deleteUser(domain, viewer, input),
+    resolve: (_root, { input: { userId: id } }, { domain, viewer }) => deleteUser(domain, viewer, { id }),
   }),
 )

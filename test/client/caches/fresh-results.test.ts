@@ -34,11 +34,13 @@ it('keeps fields apart by their arguments, and knows them by other names', () =>
   expect(data.jobs.nodes).toEqual([{ ...row, version: 2, state: 'RUNNING' }])
 })
 
-it.each([{ deletedId: 'job_1' }, { id: 'job_1' }])('knows a deleted job by what was selected: %o', (selected) => {
-  const deletion = parse('mutation { deleteJob(input: { jobId: "job_1" }) { __typename deletedId id } }')
+it('knows a deleted job by its deletedId', () => {
+  const deletion = parse(
+    'mutation { deleteJob(input: { jobId: "job_1" }) { __typename ... on DeleteJobSuccess { deletedId } } }',
+  )
   const { deletedJobIds } = createFreshResults().of(
     { query: deletion },
-    { deleteJob: { __typename: 'DeleteJobSuccess', ...selected } },
+    { deleteJob: { __typename: 'DeleteJobSuccess', deletedId: 'job_1' } },
   )
   expect(deletedJobIds).toEqual(['job_1'])
 })

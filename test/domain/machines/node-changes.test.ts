@@ -2,7 +2,7 @@ import { afterAll, expect, test } from 'vitest'
 import { cancelJob } from '../../../src/domain/control/cancel.ts'
 import { InvalidInput, NotFound, Refusal } from '../../../src/domain/errors.ts'
 import { transition } from '../../../src/domain/jobs/transition.ts'
-import { addNode, removeNode, updateNode } from '../../../src/domain/machines/node-changes.ts'
+import { addNode, deleteNode, updateNode } from '../../../src/domain/machines/node-changes.ts'
 import { allocate } from '../../../src/domain/machines/nodes.ts'
 import { findViolations } from '../../../src/domain/selfcheck/selfcheck.ts'
 import { openTestDomain } from '../../support/domain.ts'
@@ -72,7 +72,7 @@ test('what cannot be is refused by field', async () => {
   for (const work of [
     addNode(it.domain, lena, small),
     updateNode(it.domain, lena, { id: 'node_x', state: 'READY' }),
-    removeNode(it.domain, lena, { id: 'node_x' }),
+    deleteNode(it.domain, lena, { id: 'node_x' }),
   ])
     expect(await refused(work)).toBe('FORBIDDEN')
 })
@@ -101,7 +101,7 @@ test('a node is cordoned, drained and made ready again; LOST is only noticed', a
 test('a node goes when nothing runs on it and nothing of it is kept', async () => {
   const [node] = await sql<{ id: string }>("SELECT id FROM node WHERE name = 'n2'")
   const id = node?.id ?? ''
-  const remove = () => refused(removeNode(it.domain, it.admin, { id }))
+  const remove = () => refused(deleteNode(it.domain, it.admin, { id }))
   const jobId = await it.submit()
   const move = { jobId, run: 1 } as const
   const placed = {
@@ -118,11 +118,11 @@ test('a node goes when nothing runs on it and nothing of it is kept', async () =
     `INSERT INTO hold (id, pool, job_id, kind, class, placements) VALUES ('hold_x', 'sim', $1, 'DRAIN', 'CPU', $2)`,
     [jobId, JSON.stringify([placed])],
   )
-  expect(await remove()).toEqual([{ path: ['id'], message: expect.stringContaining(`held for ${jobId}`) }])
+  expect(await remove()).toEqual([{ path: ['nodeId'], message: expect.stringContaining(`held for ${jobId}`) }])
   await sql('DELETE FROM hold')
   const [started] = await transition(database.db.sql, [{ ...move, from: 'QUEUED', to: 'STARTING', reason: null }], 0)
   await allocate(database.db.sql, [{ runId: started?.runId ?? '', placements: [placed] }])
-  expect(await remove()).toEqual([{ path: ['id'], message: expect.stringContaining('1 run holds') }])
+  expect(await remove()).toEqual([{ path: ['nodeId'], message: expect.stringContaining('1 run holds') }])
   await cancelJob(it.domain, it.admin, { jobId })
   await transition(database.db.sql, [{ ...move, from: 'CANCELLING', to: 'CANCELLED', reason: 'CANCELLED' }], 0)
   expect(await remove()).toBe('done')

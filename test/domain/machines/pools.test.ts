@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { addNode, removeNode, updateNode } from '../../../src/domain/machines/node-changes.ts'
+import { addNode, deleteNode, updateNode } from '../../../src/domain/machines/node-changes.ts'
 import { applyPools, bindPool, type DeclaredPool } from '../../../src/domain/machines/pools.ts'
 import { createLog } from '../../../src/platform/log.ts'
 import { createDatabase } from '../../support/database.ts'
@@ -67,7 +67,7 @@ test('nodes that were added, cordoned or removed at run time stay so while the f
     (await other.db.sql.query<{ id: string }>('SELECT id FROM node WHERE name = $1', [name]))[0]?.id ?? ''
   await addNode(there.domain, there.admin, { pool: 'sim', name: 'n4', cpu: 1, memoryGib: 1 })
   await updateNode(there.domain, there.admin, { id: await idOf('n1'), state: 'CORDONED' })
-  await removeNode(there.domain, there.admin, { id: await idOf('n2') })
+  await deleteNode(there.domain, there.admin, { id: await idOf('n2') })
   const declare = (nodes: readonly (typeof simNode | undefined)[], more: Partial<DeclaredPool> = {}) =>
     applyPools(there.domain, { pools: [pool({ nodes: nodes.flatMap((node) => node ?? []), ...more })], queues })
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { Rejected } from '../../../src/domain/errors.ts'
-import { removeNode } from '../../../src/domain/machines/node-changes.ts'
+import { deleteNode } from '../../../src/domain/machines/node-changes.ts'
 import { type SubmissionOutcome, submitAll } from '../../../src/domain/submission/submit.ts'
 import { openTestDomain } from '../../support/domain.ts'
 
@@ -24,7 +24,7 @@ test('what no node could ever run is refused where it is not to wait, and nothin
 
 test('what could run when it was submitted stays when its node goes', async () => {
   const [node] = await database.db.sql.query<{ id: string }>('SELECT id FROM node')
-  await removeNode(it.domain, it.admin, { id: node?.id ?? '' })
+  await deleteNode(it.domain, it.admin, { id: node?.id ?? '' })
   expect(await database.db.sql.query('SELECT state FROM job')).toEqual([{ state: 'QUEUED' }])
   expect(await submitted(1)).toBeInstanceOf(Rejected)
 })

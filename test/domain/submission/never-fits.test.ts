@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { addNode, removeNode, updateNode } from '../../../src/domain/machines/node-changes.ts'
+import { addNode, deleteNode, updateNode } from '../../../src/domain/machines/node-changes.ts'
 import { applyPools } from '../../../src/domain/machines/pools.ts'
 import { createCapacityReservation } from '../../../src/domain/machines/reservations.ts'
 import { openTestDomain, simNode } from '../../support/domain.ts'
@@ -34,7 +34,7 @@ test('does not warn about a job that only has to wait, for other jobs or a drain
 test('the next submission sees added and removed nodes', async () => {
   const { id } = await addNode(it.domain, it.admin, { pool: 'sim', name: 'big', cpu: 32, memoryGib: 64 })
   expect(await warnings({ cpu: 17 })).toEqual([])
-  await removeNode(it.domain, it.admin, { id })
+  await deleteNode(it.domain, it.admin, { id })
   expect(await warnings({ cpu: 17 })).toEqual(never('17 cpu, 1 GiB'))
 })
 

@@ -100,7 +100,7 @@ describe.skipIf(opened === null)('a server with a cluster', { timeout: 300_000 }
   const counting = `
     save() {
       wget -q -O- --header "authorization: Bearer $BERTH_TOKEN" --header 'content-type: application/json' \\
-        --post-data '{"query": "mutation { saveClosure(closure: { step: '$1' }) }"}' "$BERTH_URL/graphql"
+        --post-data '{"query": "mutation { saveClosure(input: { closure: { step: '$1' } }) { __typename } }"}' "$BERTH_URL/graphql"
     }
     step=0 end=1000
     if [ "$BERTH_CLOSURE" ]; then
@@ -110,7 +110,7 @@ describe.skipIf(opened === null)('a server with a cluster', { timeout: 300_000 }
     trap 'exit 1' TERM
     while [ $step -lt $end ]; do
       step=$((step + 1))
-      save $step | grep -q errors || echo "saved $step"
+      save $step | grep -q SaveClosureSuccess && echo "saved $step"
       sleep 1
     done`
 

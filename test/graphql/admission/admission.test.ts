@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { anonymous, type Viewer } from '../../../src/domain/access.ts'
 import { bucketsMax, RateLimits } from '../../../src/graphql/admission/rate-limits.ts'
 import { type FreeText, hashDocument } from '../../../src/graphql/admission/trusted-documents.ts'
+import { questionCost } from '../../../src/graphql/caller-limits.ts'
 import { type More, send, transports } from '../../support/client.ts'
 import { startServer, type TestServer } from '../../support/server.ts'
 
@@ -128,11 +129,24 @@ describe('callers of a server with users', () => {
     const ask = (query: string) => transports[name](server.url, query, {}, { authorization })
     const submit = `mutation { submitJob(input: ${one}) { ... on SubmitJobSuccess { job { id } } } }`
     expect((await ask(submit)).errors).toBeUndefined()
-    const two = await ask(`mutation { submitJobs(inputs: [${one}, ${one}]) { results { __typename } } }`)
+    const two = await ask(`mutation { submitJobs(input: { submissions: [${one}, ${one}] }) { __typename } }`)
     expect(two.errors?.[0]?.extensions.code).toBe('RATE_LIMITED')
     expect((await ask(submit)).errors).toBeUndefined()
     expect((await ask(submit)).errors?.[0]?.extensions.code).toBe('RATE_LIMITED')
     expect((await server.domain.db.sql.query('SELECT FROM job')).length - before.length).toBe(2)
+  })
+
+  it('pay the cost of a preview, which is not a submission', async () => {
+    await server.user('previews', 'RESEARCHER')
+    const submit = '{ spec: { command: ["true"] }, requiresApproval: true }'
+    const query = `{ previewJob(input: { submit: ${submit} }) { ... on JobPreview { wouldBe } } }`
+    const ask = (text: string) => transports.http(server.url, text, {}, { authorization: 'previews' })
+    for (let i = 0; i < 2; i++)
+      expect(await ask(query)).toMatchObject({
+        data: { previewJob: { wouldBe: 'BLOCKED' } },
+        extensions: { cost: questionCost + 2 },
+      })
+    expect((await ask(`mutation { submitJob(input: ${submit}) { __typename } }`)).errors).toBeUndefined()
   })
 
   it('get 429 and Retry-After over HTTP', async () => {

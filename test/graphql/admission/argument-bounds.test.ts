@@ -201,7 +201,9 @@ function listsOf(
 }
 
 /** The refusal of a bulk may be in its results. */
-const wantedOf: Record<string, string> = { submitJobs: 'results { ... on Problem { code } }' }
+const wantedOf: Record<string, string> = {
+  submitJobs: '... on SubmitJobsSuccess { results { ... on Problem { code } } }',
+}
 
 function lists(): List[] {
   return [schema.getQueryType(), schema.getMutationType()].flatMap((root) =>
@@ -222,7 +224,7 @@ function lists(): List[] {
             ])
             const out = getNamedType(field.type)
             const hasProblem = isUnionType(out) && out.getTypes().some(({ name }) => name === 'InvalidInputProblem')
-            const wanted = hasProblem ? '... on Problem { code }' : (wantedOf[field.name] ?? '__typename')
+            const wanted = `${hasProblem ? '... on Problem { code }' : '__typename'} ${wantedOf[field.name] ?? ''}`
             return { query: `${kind} (${head}) { ${field.name}(${given}) { ${wanted} } }`, variables }
           },
         })),

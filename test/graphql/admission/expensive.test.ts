@@ -26,7 +26,7 @@ function costIn(query: string, values: Record<string, unknown> = {}): number {
   return computeCost({ schema, document, operation, values }, Number.POSITIVE_INFINITY)
 }
 
-const one = '{ spec: { command: ["true"] }, dryRun: true }'
+const one = '{ spec: { command: ["true"] }, noWait: true }'
 const aliases = (count: number, field: string) => Array.from({ length: count }, (_, i) => `a${i}: ${field}`).join(' ')
 const submit = 'mutation ($input: SubmitJobInput!) { submitJob(input: $input) { __typename } }'
 const withText = (kib: number) => ({ input: { spec: { command: ['x'.repeat(kib * 1_024)] } } })
@@ -43,14 +43,19 @@ describe('the cost of a document', () => {
     ['the end of a queue', '{ queue { entries(last: 1) { nodes { id } } } }', 1 + scanCost + 2],
     ['a check of the data', '{ selfCheck { ok } }', checkCost + 1],
     ['a check of the audit log', '{ verifyAudit { ok } }', checkCost + 1],
-    ['dry runs', `mutation { ${aliases(20, `submitJob(input: ${one}) { __typename }`)} }`, 20 * (questionCost + 2)],
+    ['previews', `{ ${aliases(20, `previewJob(input: { submit: ${one} }) { __typename }`)} }`, 20 * (questionCost + 2)],
     [
-      'dry runs of many',
-      `mutation { submitJobs(inputs: [${one}, ${one}]) { results { __typename } } }`,
+      'submissions that start now or never',
+      `mutation { ${aliases(20, `submitJob(input: ${one}) { __typename }`)} }`,
+      20 * (questionCost + 2),
+    ],
+    [
+      'many submissions that start now or never',
+      `mutation { submitJobs(input: { submissions: [${one}, ${one}] }) { ... on SubmitJobsSuccess { results { __typename } } } }`,
       2 * questionCost + 1 + 2 * 2,
     ],
     [
-      'submissions that start now or never',
+      'retries that start now or never',
       'mutation { retryJob(input: { jobId: "job_1", noWait: true }) { __typename } }',
       questionCost + 2,
     ],

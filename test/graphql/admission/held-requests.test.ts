@@ -17,11 +17,13 @@ afterAll(async () => {
 })
 
 const bulk = 1_000
-const many = (spec: object) => JSON.stringify({ query: submitJobs, variables: { inputs: Array(bulk).fill({ spec }) } })
+const many = (spec: object) =>
+  JSON.stringify({ query: submitJobs, variables: { submissions: Array(bulk).fill({ spec }) } })
 
-const submitJobs = `mutation ($inputs: [SubmitJobInput!]!) { submitJobs(inputs: $inputs) { results { __typename
+const submitJobs = `mutation ($submissions: [SubmitJobInput!]!) {
+  submitJobs(input: { submissions: $submissions }) { ... on SubmitJobsSuccess { results { __typename
   ... on SubmitJobSuccess { warnings job { id name state version pool queue executor account user { id name } createdAt } }
-  ... on Problem { code message retryable } ... on InvalidInputProblem { violations { path message } } } } }`
+  ... on Problem { code message retryable } ... on InvalidInputProblem { violations { path message } } } } } }`
 
 const label = (i: number) => ({ key: `k${i}`, value: 'v' })
 const variable = (i: number) => ({ name: `E${i}`, value: 'v' })

@@ -84,8 +84,10 @@ describe('a stream by HTTP with any Accept', () => {
     const streams = await Promise.all(asked.map(({ accept, token }) => tailBy(accept, token)))
     expect(new Set(streams.map(({ status }) => status))).toEqual(new Set([200]))
     await until(() => server.logTail.openFollowers() === before + asked.length, { what: 'all are open' })
-    await admin.data('mutation ($id: ID!) { revokeToken(id: $id) { __typename } }', { id: revoked.tokenId })
-    await mutate(admin, 'updateUser', { input: { id: demoted.userId, level: 'VIEWER' } })
+    await admin.data('mutation ($id: ID!) { revokeToken(input: { tokenId: $id }) { __typename } }', {
+      id: revoked.tokenId,
+    })
+    await mutate(admin, 'updateUser', { input: { userId: demoted.userId, level: 'VIEWER' } })
     const ends = await within('all are cut', Promise.all(streams.map(({ end }) => end)))
     expect(new Set(ends)).toEqual(new Set(['cut']))
     expect(await within('the socket of the JWT is closed', socket.closed)).toBe(4403)

@@ -101,15 +101,15 @@ describe('a person of the provider', () => {
     expect(node).toEqual({ level: 'VIEWER', identity: null })
 
     const identity = { issuer: provider.issuer, subject: `sub of ${email}` }
-    const linked = { input: { id: user.id, identity }, wanted: 'user { identity { issuer subject } }' }
+    const linked = { input: { userId: user.id, identity }, wanted: 'user { identity { issuer subject } }' }
     expect((await mutate(boss, 'updateUser', linked)).user.identity).toEqual(identity)
     expect((await as(jwt).data(me))['viewer'].user).toMatchObject({ name: email, level: 'ADMIN' })
     const other = await mutate(boss, 'createUser', { input: { name: 'other', level: 'VIEWER' }, wanted: 'user { id }' })
-    expect(await mutate(boss, 'updateUser', { input: { id: other.user.id, identity } })).toMatchObject({
+    expect(await mutate(boss, 'updateUser', { input: { userId: other.user.id, identity } })).toMatchObject({
       code: 'INVALID_INPUT',
       violations: [{ path: ['identity'] }],
     })
-    await mutate(boss, 'updateUser', { input: { id: user.id, identity: null } })
+    await mutate(boss, 'updateUser', { input: { userId: user.id, identity: null } })
     expect((await as(jwt).ask(me)).status).toBe(401)
   })
 
@@ -125,7 +125,7 @@ describe('a person of the provider', () => {
     const email = 'unlinked@example.org'
     const { viewer } = await as(await provider.token({ email })).data('{ viewer { user { id } } }')
     const boss = as(await provider.token({ email: 'unlinks@example.org', role: 'boss' }))
-    await mutate(boss, 'updateUser', { input: { id: viewer.user.id, identity: null } })
+    await mutate(boss, 'updateUser', { input: { userId: viewer.user.id, identity: null } })
     expect(await statusOf(await provider.token({ email }))).toBe(401)
   })
 

@@ -34,7 +34,7 @@ async function personOf(userId: string, input: object = {}): Promise<Person & { 
 }
 
 const revoke = (by: Person, id: string) =>
-  by.data('mutation ($id: ID!) { revokeToken(id: $id) { __typename ... on Problem { code } } }', { id })
+  by.data('mutation ($id: ID!) { revokeToken(input: { tokenId: $id }) { __typename ... on Problem { code } } }', { id })
 
 describe('a token', () => {
   it('is shown once, and stored as a hash', async () => {
@@ -128,7 +128,7 @@ describe('a token', () => {
     const [ofBoss, ofMuted] = [await personOf(boss), await personOf(muted)]
     // The LEAD has the same permissions as the clerk, and a higher level.
     const deny = ['job.view.all', 'job.approve', 'job.priority', 'audit.read']
-    await mutate(admin, 'updateUser', { input: { id: muted, deny } })
+    await mutate(admin, 'updateUser', { input: { userId: muted, deny } })
     for (const [id, level, userId] of [
       [ofBoss.id, 'ADMIN', boss],
       [ofMuted.id, 'LEAD', muted],
@@ -143,7 +143,7 @@ describe('a token', () => {
 
   it('cannot be made for a disabled user', async () => {
     const userId = await userWith('left', 'RESEARCHER')
-    await mutate(admin, 'updateUser', { input: { id: userId, disabled: true } })
+    await mutate(admin, 'updateUser', { input: { userId: userId, disabled: true } })
     expect(await createToken(admin, { userId })).toMatchObject({
       code: 'INVALID_INPUT',
       violations: [{ path: ['userId'] }],
@@ -247,16 +247,16 @@ describe('a live stream', () => {
 
   it('ends when its user is disabled, and reconnects after a change of permissions', async () => {
     const gone = await watching('disabled')
-    await mutate(admin, 'updateUser', { input: { id: gone.userId, disabled: true } })
+    await mutate(admin, 'updateUser', { input: { userId: gone.userId, disabled: true } })
     expect(await soon('the socket is closed', gone.socket.closed)).toBe(4401)
     const changed = await watching('promoted')
-    await mutate(admin, 'updateUser', { input: { id: changed.userId, level: 'LEAD' } })
+    await mutate(admin, 'updateUser', { input: { userId: changed.userId, level: 'LEAD' } })
     expect(await soon('the socket is closed', changed.socket.closed)).toBe(4403)
     const denied = await watching('denied')
-    await mutate(admin, 'updateUser', { input: { id: denied.userId, deny: ['job.submit'] } })
+    await mutate(admin, 'updateUser', { input: { userId: denied.userId, deny: ['job.submit'] } })
     expect(await soon('the socket is closed', denied.socket.closed)).toBe(4403)
     const other = await watching('other')
-    await mutate(admin, 'updateUser', { input: { id: other.userId, deny: ['job.submit'], allow: ['job.approve'] } })
+    await mutate(admin, 'updateUser', { input: { userId: other.userId, deny: ['job.submit'], allow: ['job.approve'] } })
     expect(await soon('the socket is closed', other.socket.closed)).toBe(4403)
   })
 

@@ -276,16 +276,17 @@ describe('mutations', () => {
   })
 
   it('return one result per item, in order', async () => {
-    const query = `mutation ($inputs: [SubmitJobInput!]!) { submitJobs(inputs: $inputs) { results { __typename } } }`
-    const inputs = [{ spec: { command: ['true'] } }, { spec: { command: [] } }, { spec: { command: ['true'] } }]
-    const { submitJobs } = await data(server.url, query, { inputs })
+    const query = `mutation ($submissions: [SubmitJobInput!]!) { submitJobs(input: { submissions: $submissions }) {
+      ... on SubmitJobsSuccess { results { __typename } } ... on InvalidInputProblem { violations { path } } } }`
+    const submissions = [{ spec: { command: ['true'] } }, { spec: { command: [] } }, { spec: { command: ['true'] } }]
+    const { submitJobs } = await data(server.url, query, { submissions })
     expect(submitJobs.results.map((result: Json) => result.__typename)).toEqual([
       'SubmitJobSuccess',
       'InvalidInputProblem',
       'SubmitJobSuccess',
     ])
-    const { errors } = await ask(server.url, query, { inputs: Array(1_001).fill(inputs[0]) })
-    expect(errors?.[0]?.extensions.code).toBe('BAD_REQUEST')
+    const tooMany = await data(server.url, query, { submissions: Array(1_001).fill(submissions[0]) })
+    expect(tooMany['submitJobs'].violations).toEqual([{ path: ['submissions'] }])
   })
 
   it('submit, cancel and delete a job', async () => {
@@ -296,7 +297,7 @@ describe('mutations', () => {
       job: { state: 'QUEUED', version: 1 },
     })
     const input = { jobId: submitJob.job.id }
-    const remove = `mutation ($input: DeleteJobInput!) { deleteJob(input: $input) { __typename ... on InvalidStateProblem { code job { state } } ... on DeleteJobSuccess { id } } }`
+    const remove = `mutation ($input: DeleteJobInput!) { deleteJob(input: $input) { __typename ... on InvalidStateProblem { code job { state } } ... on DeleteJobSuccess { deletedId } } }`
     const cancel = `mutation ($input: CancelJobInput!) { cancelJob(input: $input) { __typename
       ... on CancelJobSuccess { changed job { state stateReason allowedActions } } ... on VersionConflictProblem { message job { version } } ... on Problem { code } } }`
     expect((await data(server.url, remove, { input }))['deleteJob']).toMatchObject({
@@ -313,7 +314,7 @@ describe('mutations', () => {
       job: { state: 'CANCELLED', stateReason: 'CANCELLED', allowedActions: ['RETRY', 'DELETE'] },
     })
     expect((await data(server.url, cancel, { input }))['cancelJob'].changed).toBe(false)
-    expect((await data(server.url, remove, { input }))['deleteJob'].id).toBe(input.jobId)
+    expect((await data(server.url, remove, { input }))['deleteJob'].deletedId).toBe(input.jobId)
     expect((await data(server.url, cancel, { input }))['cancelJob'].code).toBe('NOT_FOUND')
   })
 })

@@ -8,7 +8,6 @@ import {
   isInputObjectType,
   isListType,
   isNonNullType,
-  isObjectType,
   isUnionType,
 } from 'graphql'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -42,6 +41,7 @@ type Who = 'LOG_IN_PAGE' | 'KNOWN' | 'RUN' | Permission | readonly [Permission]
 
 const access: Record<string, Who> = {
   'Query.serverInfo': 'LOG_IN_PAGE',
+  'Query.previewJob': 'job.submit',
   'Query.node': 'KNOWN',
   'Query.nodes': 'KNOWN',
   'Query.viewer': 'KNOWN',
@@ -84,7 +84,7 @@ const access: Record<string, Who> = {
   'Mutation.cleanupJobs': 'queue.cleanup',
   'Mutation.addNode': 'node.write',
   'Mutation.updateNode': 'node.write',
-  'Mutation.removeNode': 'node.write',
+  'Mutation.deleteNode': 'node.write',
   'Mutation.updateLimits': 'limits.write',
   'Mutation.setScopeLimit': 'limits.write',
   'Mutation.createQuota': 'quota.write',
@@ -149,13 +149,15 @@ function literal(type: GraphQLInputType): string {
 function selection(type: GraphQLNamedType): string {
   if (isUnionType(type)) {
     const members = new Set(type.getTypes().map(({ name }) => name))
+    const bulk = type.getTypes().flatMap((member) => {
+      const results = member.getFields()['results']
+      return results ? `... on ${member.name} { results ${selection(getNamedType(results.type))} }` : []
+    })
     const problem = [...members].some((name) => name.endsWith('Problem')) ? '... on Problem { code message }' : ''
     const forbidden = members.has('ForbiddenProblem') ? '... on ForbiddenProblem { requiredPermission }' : ''
-    return `{ __typename ${problem} ${forbidden} }`
+    return `{ __typename ${problem} ${forbidden} ${bulk.join(' ')} }`
   }
-  if (!isObjectType(type)) return 'getFields' in type ? '{ __typename }' : ''
-  const results = type.getFields()['results']
-  return results ? `{ results ${selection(getNamedType(results.type))} }` : '{ __typename }'
+  return 'getFields' in type ? '{ __typename }' : ''
 }
 
 /** createToken for another user, because one's own token needs no permission. */

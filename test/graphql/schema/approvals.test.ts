@@ -52,15 +52,16 @@ describe('approval rules', () => {
       server.url,
       `mutation ($input: UpdateApprovalRuleInput!) { updateApprovalRule(input: $input) {
         ... on UpdateApprovalRuleSuccess { rule { ${rule} } } ${problem} } }`,
-      { input: { id: made.rule.id, exemptLevels: [] } },
+      { input: { approvalRuleId: made.rule.id, exemptLevels: [] } },
     )
     expect(updateApprovalRule.rule).toEqual({ ...made.rule, exemptLevels: [] })
     const { approvalRules } = await data(server.url, '{ approvalRules(first: 10) { nodes { name } } }')
     expect(approvalRules.nodes.map(({ name }: { name: string }) => name)).toEqual(['first', 'expensive'])
     const spare = await createRule({ name: 'spare', condition: { firstJob: true } })
-    const remove = `mutation ($id: ID!) { deleteApprovalRule(input: { id: $id }) { ... on DeleteSuccess { id } ${problem} } }`
+    const remove = `mutation ($id: ID!) { deleteApprovalRule(input: { approvalRuleId: $id }) {
+      ... on DeleteApprovalRuleSuccess { deletedId } ${problem} } }`
     const { id } = spare.rule
-    expect(await data(server.url, remove, { id })).toEqual({ deleteApprovalRule: { id } })
+    expect(await data(server.url, remove, { id })).toEqual({ deleteApprovalRule: { deletedId: id } })
     expect(await data(server.url, remove, { id })).toMatchObject({ deleteApprovalRule: { code: 'NOT_FOUND' } })
     expect(await data(server.url, `query ($id: ID!) { node(id: $id) { id } }`, { id: made.rule.id })).toEqual({
       node: { id: made.rule.id },
@@ -100,9 +101,9 @@ describe('approvals', () => {
     expect(await data(server.url, list)).toEqual({
       approvals: { nodes: [{ id: job.approval.id, job: { id: job.id } }] },
     })
-    const decide = `mutation ($decisions: [ApproveJobInput!]!) { approveJobs(input: { decisions: $decisions }) { results {
+    const decide = `mutation ($decisions: [ApproveJobInput!]!) { approveJobs(input: { decisions: $decisions }) { ... on ApproveJobsSuccess { results {
       ... on ApproveJobSuccess { job { state stateReason version } approval { status comment decidedBy { name } } }
-      ... on Problem { code } } } }`
+      ... on Problem { code } } } ${problem} } }`
     const decisions = [job.id, cheap.id, 'job_none'].map((jobId) => ({ jobId, expectedVersion: 2, comment: 'ok' }))
     const { approveJobs } = await data(server.url, decide, { decisions })
     expect(approveJobs.results).toEqual([
@@ -117,8 +118,9 @@ describe('approvals', () => {
     const { approvals } = await data(server.url, '{ approvals(pendingOnly: false) { nodes { status } } }')
     expect(approvals.nodes).toEqual([{ status: 'APPROVED' }])
     const many = Array.from({ length: 101 }, () => decisions[0])
-    const { errors } = await ask(server.url, decide, { decisions: many })
-    expect(errors?.[0]?.extensions.code).toBe('BAD_REQUEST')
+    expect(await data(server.url, decide, { decisions: many })).toMatchObject({
+      approveJobs: { code: 'INVALID_INPUT', violations: [{ path: ['decisions'] }] },
+    })
   })
 
   it('reject with a reason', async () => {

@@ -34,9 +34,9 @@ async function mutate(name: string, type: string, input: object, wanted: string)
   return data[name] as Answer
 }
 
-const submitted = `... on SubmitJobSuccess { idempotentHit warnings job { id state retryOf { id } } } ${exceeded}`
+const accepted = `{ idempotentHit warnings job { id state retryOf { id } } } ${exceeded}`
 const submit = (more: object = {}) =>
-  mutate('submitJob', 'SubmitJobInput', { spec: { command: ['true'] }, ...more }, submitted)
+  mutate('submitJob', 'SubmitJobInput', { spec: { command: ['true'] }, ...more }, `... on SubmitJobSuccess ${accepted}`)
 const jobId = ({ job }: Answer) => job?.id ?? ''
 
 describe('idempotency keys', () => {
@@ -89,7 +89,7 @@ describe('slots', () => {
       __typename: 'ReservationExpiredProblem',
       code: 'RESERVATION_EXPIRED',
     })
-    const release = `mutation ($id: ID!) { releaseSlot(id: $id) { ... on ReleaseSlotSuccess { released reservation { state } } ${problem} } }`
+    const release = `mutation ($id: ID!) { releaseSlot(input: { slotReservationId: $id }) { ... on ReleaseSlotSuccess { released reservation { state } } ${problem} } }`
     for (const released of [true, false])
       expect(await api.ask(release, { id: second?.id })).toEqual({
         releaseSlot: { released, reservation: { state: 'RELEASED' } },
@@ -152,13 +152,13 @@ describe('quotas', () => {
       },
       quotas: { nodes: [{ id }] },
     })
-    const change = { id, action: 'REQUIRE_APPROVAL' }
+    const change = { quotaId: id, action: 'REQUIRE_APPROVAL' }
     await mutate('updateQuota', 'UpdateQuotaInput', change, `... on UpdateQuotaSuccess { ${quota} }`)
     expect(await cost(3)).toMatchObject({ job: { state: 'BLOCKED' } })
-    expect(await mutate('deleteQuota', 'DeleteQuotaInput', { id }, '... on DeleteSuccess { id }')).toEqual({ id })
-    expect(await mutate('deleteQuota', 'DeleteQuotaInput', { id }, '... on DeleteSuccess { id }')).toMatchObject({
-      code: 'NOT_FOUND',
-    })
+    const remove = () =>
+      mutate('deleteQuota', 'DeleteQuotaInput', { quotaId: id }, '... on DeleteQuotaSuccess { deletedId }')
+    expect(await remove()).toEqual({ deletedId: id })
+    expect(await remove()).toMatchObject({ code: 'NOT_FOUND' })
   })
 })
 
@@ -167,7 +167,8 @@ describe('retryJob', () => {
     const original = jobId(
       await submit({ spec: { command: ['true'], launcher: 'multiple', inheritEnvironment: false } }),
     )
-    const retry = (overrides: object) => mutate('retryJob', 'RetryJobInput', { jobId: original, overrides }, submitted)
+    const retry = (overrides: object) =>
+      mutate('retryJob', 'RetryJobInput', { jobId: original, overrides }, `... on RetryJobSuccess ${accepted}`)
     expect(await retry({})).toMatchObject({ __typename: 'InvalidStateProblem', code: 'INVALID_STATE' })
     await finishJob(server.domain.db.sql, original)
     const again = await retry({ name: 'again' })

@@ -6,7 +6,7 @@ import { deriveRunToken } from '../../../src/domain/inside/run-tokens.ts'
 import { type Move, transition } from '../../../src/domain/jobs/transition.ts'
 import { applyBootstrapToken } from '../../../src/domain/people/tokens.ts'
 import type { Json } from '../../support/client.ts'
-import { bearer, type Person, personWith } from '../../support/people.ts'
+import { bearer, mutate, type Person, personWith } from '../../support/people.ts'
 import { startServer, type TestServer } from '../../support/server.ts'
 
 /** Mutations of a job with the token of its run, with login and in single-user mode. */
@@ -52,31 +52,45 @@ async function runningJob(on: TestServer = server): Promise<RunningJob> {
 const end = (on: TestServer, jobId: string) =>
   move(on, jobId, { from: 'RUNNING', to: 'SUCCEEDED', reason: null, exitCode: 0 })
 
-const report =
-  'mutation ($fraction: Float, $message: String) { reportProgress(fraction: $fraction, message: $message) }'
-const publish = 'mutation ($input: PublishArtifactInput!) { publishArtifact(input: $input) { id run sizeBytes } }'
-const save = 'mutation ($closure: JSONObject!) { saveClosure(closure: $closure) }'
+const reporting = 'mutation { reportProgress(input: { fraction: 1 }) { __typename } }'
+const saving = 'mutation { saveClosure(input: { closure: {} }) { __typename } }'
+
+/** The success of a mutation; throws its problem. */
+async function act(by: Person, field: string, more: { input: object; wanted?: string }): Promise<Json> {
+  const answer = await mutate(by, field, more)
+  if (answer.code) throw new Error(JSON.stringify(answer))
+  return answer
+}
+const report = (by: Person, input: object) => act(by, 'reportProgress', { input, wanted: 'runId' })
+const publish = async (by: Person, input: object) =>
+  (await act(by, 'publishArtifact', { input, wanted: 'artifact { id run sizeBytes }' })).artifact
+const save = (by: Person, closure: object) => act(by, 'saveClosure', { input: { closure }, wanted: 'runId' })
 
 async function jobOf(jobId: string, fields: string): Promise<Json> {
   const { job } = await admin.data(`query ($id: ID!) { job(id: $id) { ${fields} } }`, { id: jobId })
   return job
 }
 
-async function refused(by: Person, query: string, variables: object = {}) {
-  const { errors } = await by.ask(query, variables)
+async function refused(by: Person, query: string) {
+  const { errors } = await by.ask(query)
   return errors?.map(({ message, extensions: { code } }) => `${code} ${message}`)
+}
+
+async function problemOf(by: Person, field: string, input: object) {
+  const { code, message } = await mutate(by, field, { input })
+  return `${code} ${message}`
 }
 
 describe('the token of a run', () => {
   it('permits only the three mutations, not even introspection', async () => {
-    const { self } = await runningJob()
-    expect(await self.data(report, { fraction: 0.5 })).toEqual({ reportProgress: true })
+    const { self, runId } = await runningJob()
+    expect(await report(self, { fraction: 0.5 })).toEqual({ __typename: 'ReportProgressSuccess', runId })
     for (const query of [
       '{ viewer { user { id } } }',
       '{ serverInfo { name } }',
       '{ __schema { queryType { name } } }',
       'mutation { reserveSlot(input: {}) { __typename } }',
-      'mutation { reportProgress(fraction: 1) processQueue { __typename } }',
+      'mutation { reportProgress(input: { fraction: 1 }) { __typename } processQueue(input: {}) { __typename } }',
     ])
       expect(await refused(self, query)).toEqual([expect.stringMatching(/^FORBIDDEN The token of a run permits only/)])
     const client = createClient({
@@ -92,9 +106,9 @@ describe('the token of a run', () => {
 
   it('cannot read the job through a published artifact', async () => {
     const { self } = await runningJob()
-    const input = { name: 'a', mediaType: 'text/plain', body: 'x' }
-    const reading = 'mutation ($input: PublishArtifactInput!) { publishArtifact(input: $input) { job { id } } }'
-    expect(await refused(self, reading, { input })).toEqual([expect.stringContaining('NOT_FOUND')])
+    const reading = `mutation { publishArtifact(input: { name: "a", mediaType: "text/plain", body: "x" }) {
+      ... on PublishArtifactSuccess { artifact { job { id } } } } }`
+    expect(await refused(self, reading)).toEqual([expect.stringContaining('NOT_FOUND')])
   })
 
   it('is invalid after the run, when forged, or from another installation', async () => {
@@ -102,9 +116,9 @@ describe('the token of a run', () => {
     const forged = `berth_${runId}_${'A'.repeat(43)}`
     const elsewhere = await deriveRunToken(single.domain, runId)
     for (const token of [forged, elsewhere, 'berth_run_x'])
-      expect((await personWith(server.url, token).ask(report, { fraction: 1 })).status).toBe(401)
+      expect((await personWith(server.url, token).ask(reporting)).status).toBe(401)
     await end(server, jobId)
-    expect((await self.ask(report, { fraction: 1 })).status).toBe(401)
+    expect((await self.ask(reporting)).status).toBe(401)
   })
 
   it.each([
@@ -151,11 +165,11 @@ describe('the token of a run', () => {
 describe('progress', () => {
   it('keeps an omitted field and removes a null field', async () => {
     const { self, jobId } = await runningJob()
-    await self.data(report, { fraction: 0.25, message: 'loading' })
+    await report(self, { fraction: 0.25, message: 'loading' })
     expect(await jobOf(jobId, 'progress { fraction message }')).toEqual({
       progress: { fraction: 0.25, message: 'loading' },
     })
-    await Promise.all([self.data(report, { message: 'training' }), self.data(report, { fraction: null })])
+    await Promise.all([report(self, { message: 'training' }), report(self, { fraction: null })])
     expect(await jobOf(jobId, 'progress { fraction message } version')).toMatchObject({
       progress: { fraction: null, message: 'training' },
       version: 3,
@@ -167,29 +181,28 @@ describe('progress', () => {
     const statements = server.countStatements()
     const beganMs = performance.now()
     const sendReports = async () => {
-      for (let at = 0; at < 4; at++) await self.data(report, { fraction: at / 4 })
+      for (let at = 0; at < 4; at++) await report(self, { fraction: at / 4 })
     }
     // The listen backlog holds 511 connections.
     await Promise.all(Array.from({ length: 250 }, sendReports))
     const seconds = (performance.now() - beganMs) / 1_000
     const writes = statements.filter((text) => text.includes('progress_fraction = CASE'))
     expect(writes.length).toBeLessThanOrEqual(1 + Math.ceil(seconds))
-    await self.data(report, { fraction: 1 })
+    await report(self, { fraction: 1 })
     expect(await jobOf(jobId, 'progress { fraction }')).toEqual({ progress: { fraction: 1 } })
   })
 
   it('is refused with field, value and rule', async () => {
     const { self } = await runningJob()
-    expect(await refused(self, report, { fraction: 1.5 })).toEqual(['BAD_REQUEST fraction: Must be 0 … 1 (given: 1.5)'])
-    expect(await refused(self, report, { fraction: -0.1 })).toEqual([
-      'BAD_REQUEST fraction: Must be 0 … 1 (given: -0.1)',
-    ])
-    expect(await refused(self, report)).toEqual(['BAD_REQUEST fraction: Give fraction, message or both'])
-    expect(await refused(self, report, { message: 'x'.repeat(1_001) })).toEqual([
-      'BAD_REQUEST message: Must have at most 1,000 characters',
-    ])
-    expect(await refused(self, report, { message: 'a\0b' })).toEqual([expect.stringContaining('NUL')])
-    expect(await refused(self, report, { message: '\ud800' })).toEqual([expect.stringContaining('lone surrogate')])
+    const wrong = (input: object) => problemOf(self, 'reportProgress', input)
+    expect(await wrong({ fraction: 1.5 })).toBe('INVALID_INPUT fraction: Must be 0 … 1 (given: 1.5)')
+    expect(await wrong({ fraction: -0.1 })).toBe('INVALID_INPUT fraction: Must be 0 … 1 (given: -0.1)')
+    expect(await wrong({})).toBe('INVALID_INPUT fraction: Give fraction, message or both')
+    expect(await wrong({ message: 'x'.repeat(1_001) })).toBe(
+      'INVALID_INPUT message: Must have at most 1,000 characters',
+    )
+    expect(await wrong({ message: 'a\0b' })).toContain('NUL')
+    expect(await wrong({ message: '\ud800' })).toContain('lone surrogate')
   })
 })
 
@@ -198,8 +211,8 @@ describe('an artifact', () => {
 
   it('appears as event, node and entry of the job, and is deleted with the job', async () => {
     const { self, jobId } = await runningJob()
-    const { publishArtifact: first } = await self.data(publish, { input: text })
-    await self.data(publish, { input: { name: 'model', mediaType: 'application/x-tar', uri: 's3://bucket/model.tar' } })
+    const first = await publish(self, text)
+    await publish(self, { name: 'model', mediaType: 'application/x-tar', uri: 's3://bucket/model.tar' })
     expect(first).toMatchObject({ run: 1, sizeBytes: 4 })
     const { artifacts, events } = await jobOf(
       jobId,
@@ -225,16 +238,16 @@ describe('an artifact', () => {
 
   it('is the same when published again, and new with other content', async () => {
     const { self, jobId } = await runningJob()
-    const answers = await Promise.all(Array.from({ length: 5 }, () => self.data(publish, { input: text })))
-    expect(new Set(answers.map(({ publishArtifact }) => publishArtifact.id)).size).toBe(1)
-    await self.data(publish, { input: { ...text, body: 'new' } })
+    const answers = await Promise.all(Array.from({ length: 5 }, () => publish(self, text)))
+    expect(new Set(answers.map(({ id }) => id)).size).toBe(1)
+    await publish(self, { ...text, body: 'new' })
     const { artifacts } = await jobOf(jobId, 'artifacts { nodes { body } }')
     expect(artifacts.nodes).toEqual([{ body: 'häm' }, { body: 'new' }])
   })
 
   it('of an invisible job is not found', async () => {
     const { self } = await runningJob()
-    const { publishArtifact } = await self.data(publish, { input: text })
+    const artifact = await publish(self, text)
     await server.user('visitor', 'VIEWER')
     const { secret: token } = (
       await admin.data(
@@ -244,7 +257,7 @@ describe('an artifact', () => {
         },
       )
     )['createToken']
-    const { node } = await personWith(server.url, token).data(`{ node(id: "${publishArtifact.id}") { id } }`)
+    const { node } = await personWith(server.url, token).data(`{ node(id: "${artifact.id}") { id } }`)
     expect(node).toBeNull()
   })
 
@@ -264,9 +277,7 @@ describe('an artifact', () => {
     ['NUL', { metadata: { x: 'a\0' } }, 'metadata.x: Must not contain the character NUL'],
   ])('with a wrong %s is refused by its rule', async (_what, wrong, message) => {
     const { self } = await runningJob()
-    expect(await refused(self, publish, { input: { ...text, ...wrong } })).toEqual([
-      expect.stringContaining(`BAD_REQUEST ${message}`),
-    ])
+    expect(await problemOf(self, 'publishArtifact', { ...text, ...wrong })).toContain(`INVALID_INPUT ${message}`)
   })
 
   it('number 1,001 of a run is refused', async () => {
@@ -276,7 +287,7 @@ describe('an artifact', () => {
        SELECT 'artifact_' || $2 || n, $1, 1000 + n, $2, 1, 'n', 'text/plain', 'x:y', decode(lpad(n::text, 64, '0'), 'hex') FROM generate_series(1, 1000) n`,
       [jobId, runId],
     )
-    expect(await refused(self, publish, { input: text })).toEqual([expect.stringContaining('at most 1,000 artifacts')])
+    expect(await problemOf(self, 'publishArtifact', text)).toContain('at most 1,000 artifacts')
   })
 })
 
@@ -284,28 +295,31 @@ describe('a closure', () => {
   it('replaces the previous one unchanged', async () => {
     const { self, jobId } = await runningJob()
     expect((await jobOf(jobId, 'closure')).closure).toBeNull()
-    await self.data(save, { closure: { step: 1 } })
-    await self.data(save, { closure: { step: 2, at: { deep: ['x', null, 1.5] } } })
+    await save(self, { step: 1 })
+    await save(self, { step: 2, at: { deep: ['x', null, 1.5] } })
     expect((await jobOf(jobId, 'closure version')).closure).toEqual({ step: 2, at: { deep: ['x', null, 1.5] } })
-    const saves = Array.from({ length: 20 }, (_, step) => self.data(save, { closure: { step } }))
+    const saves = Array.from({ length: 20 }, (_, step) => save(self, { step }))
     await Promise.all(saves)
     expect(await jobOf(jobId, 'closure version')).toMatchObject({ closure: { step: 19 }, version: 3 })
   })
 
   it('has at most 256 KiB', async () => {
-    const { self } = await runningJob()
+    const { self, runId } = await runningJob()
     const frame = JSON.stringify({ x: '' }).length
-    expect(await self.data(save, { closure: { x: 'y'.repeat(262_144 - frame) } })).toEqual({ saveClosure: true })
-    expect(await refused(self, save, { closure: { x: 'y'.repeat(262_145 - frame) } })).toEqual([
-      'BAD_REQUEST closure: Must have at most 262,144 bytes as JSON, not 262,145',
-    ])
+    expect(await save(self, { x: 'y'.repeat(262_144 - frame) })).toEqual({
+      __typename: 'SaveClosureSuccess',
+      runId,
+    })
+    expect(await problemOf(self, 'saveClosure', { closure: { x: 'y'.repeat(262_145 - frame) } })).toBe(
+      'INVALID_INPUT closure: Must have at most 262,144 bytes as JSON, not 262,145',
+    )
   })
 
   it('of a replaced run is refused', async () => {
     const { self, jobId, runId } = await runningJob()
-    await self.data(save, { closure: { from: 1 } })
+    await save(self, { from: 1 })
     await move(server, jobId, { from: 'RUNNING', to: 'QUEUED', reason: 'NODE_LOST', runEnds: 'INTERRUPTED' })
-    expect((await self.ask(save, { closure: { from: 'the old run' } })).status).toBe(401)
+    expect((await self.ask(saving)).status).toBe(401)
     expect(runId).not.toBe((await jobOf(jobId, 'currentRun { id }')).currentRun.id)
     expect((await jobOf(jobId, 'closure')).closure).toEqual({ from: 1 })
   })

@@ -23,8 +23,7 @@ const problem = '... on Problem { code message } ... on InvalidInputProblem { vi
 
 async function mutate(field: string, input: object, wanted: string): Promise<Record<string, unknown>> {
   const type = `${field.charAt(0).toUpperCase()}${field.slice(1)}`
-  const success = field.startsWith('remove') ? 'DeleteSuccess' : `${type}Success`
-  const query = `mutation ($input: ${type}Input!) { ${field}(input: $input) { ... on ${success} { ${wanted} } ${problem} } }`
+  const query = `mutation ($input: ${type}Input!) { ${field}(input: $input) { ... on ${type}Success { ${wanted} } ${problem} } }`
   return (await api.ask<Record<string, Record<string, unknown>>>(query, { input }))[field] ?? {}
 }
 
@@ -58,7 +57,7 @@ it('setting the priority of a waiting job emits an event with the user', async (
   })
 })
 
-it('a node is added, drained and removed', async () => {
+it('a node is added, drained and deleted', async () => {
   const wanted = 'node { id name pool state capacity { cpu memoryBytes gpu } free { gpu } devices { index name cuda } }'
   const gpus = [{ model: 'T4', memoryGib: 16, cuda: ['9.0', '11.8'], count: 2 }]
   const added = await mutate('addNode', { pool: 'sim', name: 'n2', cpu: 8, memoryGib: 32, gpus }, wanted)
@@ -75,26 +74,29 @@ it('a node is added, drained and removed', async () => {
       ],
     },
   })
-  const { id } = added['node'] as { id: string }
+  const { id: nodeId } = added['node'] as { id: string }
   expect(await mutate('addNode', { pool: 'sim', name: 'n2', cpu: 8, memoryGib: 32 }, wanted)).toMatchObject({
     violations: [{ path: ['name'] }],
   })
-  expect(await mutate('updateNode', { id, state: 'DRAINING' }, 'node { state }')).toEqual({
+  expect(await mutate('updateNode', { nodeId, state: 'DRAINING' }, 'node { state }')).toEqual({
     node: { state: 'DRAINING' },
   })
-  expect(await mutate('updateNode', { id, state: 'LOST' }, 'node { state }')).toMatchObject({
+  expect(await mutate('updateNode', { nodeId, state: 'LOST' }, 'node { state }')).toMatchObject({
     violations: [{ path: ['state'] }],
   })
-  expect(await mutate('removeNode', { id }, 'id')).toEqual({ id })
-  expect(await mutate('removeNode', { id }, 'id')).toMatchObject({ code: 'NOT_FOUND' })
+  expect(await mutate('deleteNode', { nodeId }, 'deletedId')).toEqual({ deletedId: nodeId })
+  expect(await mutate('deleteNode', { nodeId }, 'deletedId')).toMatchObject({ code: 'NOT_FOUND' })
 })
 
 it('processQueue without a leader is UNAVAILABLE with the reason', async () => {
   const { sql } = server.domain.db
-  const pass = async () =>
-    (await personWith(server.url, '').ask('mutation { processQueue { considered started preempted } }')).errors?.[0]
-  const unavailable = (message: string) => ({ message, extensions: { code: 'UNAVAILABLE' } })
+  const pass = async (pool?: string) => {
+    const query = `mutation ($input: ProcessQueueInput!) { processQueue(input: $input) { __typename ${problem} } }`
+    return (await personWith(server.url, '').data(query, { input: { pool } }))['processQueue']
+  }
+  const unavailable = (message: string) => ({ __typename: 'UnavailableProblem', code: 'UNAVAILABLE', message })
   expect(await pass()).toMatchObject(unavailable('No pool has a scheduler right now; try again'))
+  expect(await pass('moon')).toMatchObject({ code: 'NOT_FOUND', message: 'Pool moon not found' })
   await createLeader(server.domain, 'sim')
   const silent = pass()
   await until(() => sql.query('SELECT 1 FROM question').then(({ length }) => length), { what: 'the leader is asked' })
@@ -118,12 +120,11 @@ it('the self-check reports findings', async () => {
 })
 
 it('cleanupJobs accepts 1 … 365 days, default 30', async () => {
-  const cleanup = async (argument: string) =>
-    api.ask(`mutation { cleanupJobs${argument} { ... on CleanupJobsSuccess { deletedCount } ${problem} } }`)
-  const invalid = { cleanupJobs: { code: 'INVALID_INPUT', violations: [{ path: ['olderThanDays'] }] } }
-  expect(await cleanup('(olderThanDays: 0)')).toMatchObject(invalid)
-  expect(await cleanup('(olderThanDays: 366)')).toMatchObject(invalid)
-  expect(await cleanup('')).toEqual({ cleanupJobs: { deletedCount: 0 } })
+  const cleanup = (input: object) => mutate('cleanupJobs', input, 'deletedCount')
+  const invalid = { code: 'INVALID_INPUT', violations: [{ path: ['olderThanDays'] }] }
+  expect(await cleanup({ olderThanDays: 0 })).toMatchObject(invalid)
+  expect(await cleanup({ olderThanDays: 366 })).toMatchObject(invalid)
+  expect(await cleanup({})).toEqual({ deletedCount: 0 })
   await server.moveTime(31 * 86_400_000)
-  expect(await cleanup('')).toEqual({ cleanupJobs: { deletedCount: 1 } })
+  expect(await cleanup({})).toEqual({ deletedCount: 1 })
 })

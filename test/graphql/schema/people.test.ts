@@ -75,13 +75,16 @@ describe('users', () => {
   it('keep omitted fields and lose null fields in an update', async () => {
     const id = await createUser('bob', 'VIEWER', { displayName: 'Bob', teams: ['ml'], defaultTeam: 'ml' })
     const wanted = 'user { level displayName teams { name } defaultTeam { name } }'
-    const one = await mutate(admin, 'updateUser', { input: { id, level: 'RESEARCHER' }, wanted })
+    const one = await mutate(admin, 'updateUser', { input: { userId: id, level: 'RESEARCHER' }, wanted })
     expect(one.user).toMatchObject({ level: 'RESEARCHER', displayName: 'Bob', defaultTeam: { name: 'ml' } })
-    const two = await mutate(admin, 'updateUser', { input: { id, displayName: null, defaultTeam: null }, wanted })
+    const two = await mutate(admin, 'updateUser', {
+      input: { userId: id, displayName: null, defaultTeam: null },
+      wanted,
+    })
     expect(two.user).toMatchObject({ displayName: null, defaultTeam: null, teams: [{ name: 'ml' }] })
-    const three = await mutate(admin, 'updateUser', { input: { id, defaultTeam: 'ml' }, wanted })
+    const three = await mutate(admin, 'updateUser', { input: { userId: id, defaultTeam: 'ml' }, wanted })
     expect(three.user).toMatchObject({ defaultTeam: { name: 'ml' } })
-    const four = await mutate(admin, 'updateUser', { input: { id, teams: [] }, wanted })
+    const four = await mutate(admin, 'updateUser', { input: { userId: id, teams: [] }, wanted })
     expect(four.user).toMatchObject({ defaultTeam: null, teams: [] })
   })
 
@@ -89,22 +92,25 @@ describe('users', () => {
     const id = await createUser('cyd', 'RESEARCHER')
     const cyd = await createTokenFor(id)
     const { job } = await submit(cyd)
-    expect(await mutate(admin, 'deleteUser', { input: { id }, wanted: 'id' })).toMatchObject({ id })
+    expect(await mutate(admin, 'deleteUser', { input: { userId: id }, wanted: 'user { id disabled }' })).toMatchObject({
+      user: { id, disabled: true },
+    })
     expect(await cyd.ask('{ viewer { user { name } } }')).toMatchObject({
       status: 401,
       errors: [{ extensions: { code: 'UNAUTHENTICATED' } }],
     })
     const found = await admin.data('query ($id: ID!) { job(id: $id) { state user { name disabled } } }', { id: job.id })
     expect(found['job']).toEqual({ state: 'QUEUED', user: { name: 'cyd', disabled: true } })
-    await mutate(admin, 'updateUser', { input: { id, disabled: false } })
+    await mutate(admin, 'updateUser', { input: { userId: id, disabled: false } })
     expect((await cyd.ask('{ serverInfo { name } }')).status).toBe(401)
     expect((await (await createTokenFor(id)).ask('{ serverInfo { name } }')).status).toBe(200)
   })
 
   it('cannot disable themselves or grant more than they have', async () => {
     const { viewer } = await admin.data('{ viewer { user { id } } }')
-    expect(await mutate(admin, 'deleteUser', { input: { id: viewer.user.id } })).toMatchObject({
+    expect(await mutate(admin, 'deleteUser', { input: { userId: viewer.user.id } })).toMatchObject({
       code: 'INVALID_INPUT',
+      violations: [{ path: ['userId'] }],
     })
     const clerk = await createTokenFor(await createUser('clerk', 'RESEARCHER', { allow: ['user.write', 'token.any'] }))
     expect(await mutate(clerk, 'createUser', { input: { name: 'dot', level: 'ADMIN' } })).toMatchObject({
@@ -135,21 +141,21 @@ describe('users', () => {
     const identity = { issuer: 'https://login.example.org', subject: 'of-climber' }
     const denied = { code: 'FORBIDDEN', requiredPermission: 'level:ADMIN' }
     const tries: [string, object][] = [
-      ['updateUser', { id: victim, identity }],
-      ['updateUser', { id: victim, teams: ['rich'] }],
+      ['updateUser', { userId: victim, identity }],
+      ['updateUser', { userId: victim, teams: ['rich'] }],
       ['createUser', { name: 'puppet', level: 'VIEWER', teams: ['rich'] }],
-      ['updateTeam', { id: team.id, addMembers: [victim] }],
-      ['updateTeam', { id: team.id, name: 'bio.secret' }],
+      ['updateTeam', { teamId: team.id, addMembers: [victim] }],
+      ['updateTeam', { teamId: team.id, name: 'bio.secret' }],
     ]
     for (const [field, input] of tries) expect(await mutate(climber, field, { input }), field).toMatchObject(denied)
     const change = { displayName: 'Victim', teams: [] }
-    expect(await mutate(climber, 'updateUser', { input: { id: victim, ...change } })).toMatchObject({
+    expect(await mutate(climber, 'updateUser', { input: { userId: victim, ...change } })).toMatchObject({
       __typename: 'UpdateUserSuccess',
     })
-    expect(await mutate(climber, 'updateTeam', { input: { id: team.id, removeMembers: [id] } })).toMatchObject({
+    expect(await mutate(climber, 'updateTeam', { input: { teamId: team.id, removeMembers: [id] } })).toMatchObject({
       __typename: 'UpdateTeamSuccess',
     })
-    expect(await mutate(admin, 'updateUser', { input: { id: victim, identity } })).toMatchObject({
+    expect(await mutate(admin, 'updateUser', { input: { userId: victim, identity } })).toMatchObject({
       __typename: 'UpdateUserSuccess',
     })
   })
@@ -159,22 +165,30 @@ describe('users', () => {
     const { id } = viewer.user
     const changes = [{ level: 'LEAD' }, { level: 'VIEWER' }, { deny: ['user.write'] }, { deny: ['job.view.all'] }]
     for (const change of changes)
-      expect(await mutate(admin, 'updateUser', { input: { id, ...change } }), JSON.stringify(change)).toMatchObject({
+      expect(
+        await mutate(admin, 'updateUser', { input: { userId: id, ...change } }),
+        JSON.stringify(change),
+      ).toMatchObject({
         code: 'INVALID_INPUT',
         violations: [{ path: Object.keys(change), message: expect.stringContaining('is the last ADMIN') }],
       })
     const other = await createUser('second', 'ADMIN')
     const second = await createTokenFor(other)
-    const lowered = await mutate(second, 'updateUser', { input: { id, level: 'LEAD' }, wanted: 'user { level }' })
+    const lowered = await mutate(second, 'updateUser', {
+      input: { userId: id, level: 'LEAD' },
+      wanted: 'user { level }',
+    })
     expect(lowered.user).toEqual({ level: 'LEAD' })
-    expect(await mutate(second, 'updateUser', { input: { id: other, level: 'LEAD' } })).toMatchObject({
+    expect(await mutate(second, 'updateUser', { input: { userId: other, level: 'LEAD' } })).toMatchObject({
       code: 'INVALID_INPUT',
     })
-    expect(await mutate(second, 'updateUser', { input: { id, level: 'ADMIN' }, wanted: 'user { level }' })).toEqual({
+    expect(
+      await mutate(second, 'updateUser', { input: { userId: id, level: 'ADMIN' }, wanted: 'user { level }' }),
+    ).toEqual({
       __typename: 'UpdateUserSuccess',
       user: { level: 'ADMIN' },
     })
-    await mutate(admin, 'deleteUser', { input: { id: other } })
+    await mutate(admin, 'deleteUser', { input: { userId: other } })
   })
 
   it('are visible to viewers of their jobs; others see themselves', async () => {
@@ -209,22 +223,30 @@ describe('teams', () => {
     expect(made.team.account).toBe('bio')
     const { id } = made.team
     const wanted = 'team { name account members { nodes { name } } }'
-    const grown = await mutate(admin, 'updateTeam', { input: { id, addMembers: [fay, gus] }, wanted })
+    const grown = await mutate(admin, 'updateTeam', { input: { teamId: id, addMembers: [fay, gus] }, wanted })
     expect(grown.team.members.nodes).toEqual([{ name: 'fay' }, { name: 'gus' }])
-    for (const member of [fay, gus]) await mutate(admin, 'updateUser', { input: { id: member, defaultTeam: 'bio' } })
-    const shrunk = await mutate(admin, 'updateTeam', { input: { id, name: 'biology', removeMembers: [gus] }, wanted })
+    for (const member of [fay, gus])
+      await mutate(admin, 'updateUser', { input: { userId: member, defaultTeam: 'bio' } })
+    const shrunk = await mutate(admin, 'updateTeam', {
+      input: { teamId: id, name: 'biology', removeMembers: [gus] },
+      wanted,
+    })
     expect(shrunk.team).toEqual({ name: 'biology', account: 'biology', members: { nodes: [{ name: 'fay' }] } })
     const defaults = 'query ($ids: [ID!]!) { nodes(ids: $ids) { ... on User { defaultTeam { name } } } }'
     expect(await admin.data(defaults, { ids: [fay, gus] })).toEqual({
       nodes: [{ defaultTeam: { name: 'biology' } }, { defaultTeam: null }],
     })
-    expect(await mutate(admin, 'updateTeam', { input: { id, addMembers: ['user_x'] } })).toMatchObject({
+    expect(await mutate(admin, 'updateTeam', { input: { teamId: id, addMembers: ['user_x'] } })).toMatchObject({
       code: 'INVALID_INPUT',
       violations: [{ path: ['addMembers', '0'] }],
     })
-    expect(await mutate(admin, 'updateTeam', { input: { id, name: 'ml' } })).toMatchObject({ code: 'INVALID_INPUT' })
-    expect(await mutate(admin, 'deleteTeam', { input: { id }, wanted: 'id' })).toMatchObject({ id })
-    expect(await mutate(admin, 'deleteTeam', { input: { id } })).toMatchObject({ code: 'NOT_FOUND' })
+    expect(await mutate(admin, 'updateTeam', { input: { teamId: id, name: 'ml' } })).toMatchObject({
+      code: 'INVALID_INPUT',
+    })
+    expect(await mutate(admin, 'deleteTeam', { input: { teamId: id }, wanted: 'deletedId' })).toMatchObject({
+      deletedId: id,
+    })
+    expect(await mutate(admin, 'deleteTeam', { input: { teamId: id } })).toMatchObject({ code: 'NOT_FOUND' })
     expect(await admin.data('query ($id: ID!) { node(id: $id) { id } }', { id })).toEqual({ node: null })
   })
 
@@ -277,7 +299,7 @@ describe('a viewer without access to other users', () => {
 
     // A job still names its team to a user who left the team.
     await submit(asMia)
-    await mutate(admin, 'updateTeam', { input: { id: lab, removeMembers: [mia] } })
+    await mutate(admin, 'updateTeam', { input: { teamId: lab, removeMembers: [mia] } })
     expect(await asMia.data(`{ jobs { nodes { team { name ${members} } } } }`)).toEqual({
       jobs: { nodes: [{ team: { name: 'lab', members: { nodes: [] } } }] },
     })
@@ -330,7 +352,7 @@ describe('levels', () => {
     const query =
       'query ($id: ID!) { job(id: $id) { id } jobs { nodes { id } totalCount } queue { entries { nodes { id } } } }'
     expect(await nia.data(query, { id: job.id })).toMatchObject({ job: { id: job.id }, jobs: { totalCount: 1 } })
-    await mutate(admin, 'updateUser', { input: { id, deny: ['job.view.own'] } })
+    await mutate(admin, 'updateUser', { input: { userId: id, deny: ['job.view.own'] } })
     expect(await nia.data(query, { id: job.id })).toEqual({
       job: null,
       jobs: { nodes: [], totalCount: 0 },

@@ -1,32 +1,21 @@
-import { getNamedType, isObjectType, isUnionType } from 'graphql'
+import { getNamedType, isUnionType } from 'graphql'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Viewer } from '../../../src/domain/access.ts'
+import { createRunViewer } from '../../../src/domain/inside/run-tokens.ts'
 import { schema } from '../../../src/graphql/schema/schema.ts'
 import { type Json, transports } from '../../support/client.ts'
 import { startServer, type TestServer } from '../../support/server.ts'
+import { createWorld, type World } from './problems-world.ts'
 
 /**
- * Produces every problem of every mutation's result union. A member without a case fails, and so does a case without a
- * member.
+ * Produces every problem of every mutation's result union, and of `previewJob`. A member without a case fails, and so
+ * does a case without a member.
  */
 
-/** Ids of the existing objects. */
-interface World {
-  queued: string
-  final: string
-  blocked: string
-  own: string
-  quota: string
-  rule: string
-  team: string
-  user: string
-  node: string
-}
-
-type Arguments = (world: World) => object
+type Arguments = (world: World) => { input: object }
 interface Case {
   /** The caller; default: an ADMIN who is not the submitter. */
-  as?: 'viewer' | 'rita'
+  as?: 'viewer' | 'rita' | 'run'
   args: Arguments
 }
 
@@ -35,6 +24,7 @@ const input =
   (make: (world: World) => object): Arguments =>
   (world) => ({ input: make(world) })
 const at = '2030-01-01T00:00:00Z'
+const artifact = { name: 'a', mediaType: 'text/plain', body: 'x' }
 const reservation = {
   name: 'r',
   pool: 'sim',
@@ -47,8 +37,9 @@ const reservation = {
 /** Valid arguments of each mutation; refused for a VIEWER and during an outage. */
 const good: Record<string, Arguments> = {
   submitJob: input(() => ({ spec: { command: ['true'] } })),
-  submitJobs: () => ({ inputs: [{ spec: { command: ['true'] } }, { spec: { command: ['false'] } }] }),
+  submitJobs: input(() => ({ submissions: [{ spec: { command: ['true'] } }, { spec: { command: ['false'] } }] })),
   retryJob: input(({ final }) => ({ jobId: final })),
+  previewJob: input(() => ({ submit: { spec: { command: ['true'] } } })),
   cancelJob: input(({ queued }) => ({ jobId: queued })),
   cancelJobs: input(({ queued }) => ({ jobIds: [queued, nowhere] })),
   deleteJob: input(({ final }) => ({ jobId: final })),
@@ -58,34 +49,39 @@ const good: Record<string, Arguments> = {
   rejectJobs: input(({ blocked }) => ({ decisions: [{ jobId: blocked, reason: 'no', expectedVersion: 2 }] })),
   setJobPriority: input(({ queued }) => ({ jobId: queued, priority: 1 })),
   reserveSlot: input(() => ({})),
-  releaseSlot: () => ({ id: 'slot_1' }),
+  releaseSlot: input(() => ({ slotReservationId: 'slot_1' })),
   updateLimits: input(() => ({ maxConcurrent: 5 })),
   setScopeLimit: input(() => ({ scope: 'PROJECT', name: 'p', maxJobs: 1 })),
-  cleanupJobs: () => ({ olderThanDays: 30 }),
+  cleanupJobs: input(() => ({ olderThanDays: 30 })),
+  processQueue: input(() => ({})),
   createUser: input(() => ({ name: 'new', level: 'VIEWER' })),
-  updateUser: input(({ user }) => ({ id: user, displayName: 'U' })),
-  deleteUser: input(({ user }) => ({ id: user })),
+  updateUser: input(({ user }) => ({ userId: user, displayName: 'U' })),
+  deleteUser: input(({ user }) => ({ userId: user })),
   createTeam: input(() => ({ name: 'new' })),
-  updateTeam: input(({ team }) => ({ id: team, name: 'other' })),
-  deleteTeam: input(({ team }) => ({ id: team })),
+  updateTeam: input(({ team }) => ({ teamId: team, name: 'other' })),
+  deleteTeam: input(({ team }) => ({ teamId: team })),
   createToken: input(({ user }) => ({ name: 't', userId: user })),
-  revokeToken: () => ({ id: 'token_1' }),
+  revokeToken: input(() => ({ tokenId: 'token_1' })),
   createQuota: input(() => ({ type: 'JOBS_PER_DAY', action: 'WARN', scope: 'GLOBAL', limit: 5 })),
-  updateQuota: input(({ quota }) => ({ id: quota, limit: 2 })),
-  deleteQuota: input(({ quota }) => ({ id: quota })),
+  updateQuota: input(({ quota }) => ({ quotaId: quota, limit: 2 })),
+  deleteQuota: input(({ quota }) => ({ quotaId: quota })),
   createApprovalRule: input(() => ({ name: 'dear', condition: { costAbove: 50 } })),
-  updateApprovalRule: input(({ rule }) => ({ id: rule, priority: 1 })),
-  deleteApprovalRule: input(({ rule }) => ({ id: rule })),
+  updateApprovalRule: input(({ rule }) => ({ approvalRuleId: rule, priority: 1 })),
+  deleteApprovalRule: input(({ rule }) => ({ approvalRuleId: rule })),
   addNode: input(() => ({ pool: 'sim', name: 'n2', cpu: 1, memoryGib: 1 })),
-  updateNode: input(({ node }) => ({ id: node, state: 'CORDONED' })),
-  removeNode: input(({ node }) => ({ id: node })),
+  updateNode: input(({ node }) => ({ nodeId: node, state: 'CORDONED' })),
+  deleteNode: input(({ node }) => ({ nodeId: node })),
   createCapacityReservation: input(() => reservation),
-  deleteCapacityReservation: input(() => ({ id: 'reservation_1' })),
+  deleteCapacityReservation: input(() => ({ capacityReservationId: 'reservation_1' })),
+  reportProgress: input(() => ({ fraction: 1 })),
+  publishArtifact: input(() => artifact),
+  saveClosure: input(() => ({ closure: {} })),
 }
 
 const unknownJob = (more: object = {}): Case => ({ args: input(() => ({ jobId: nowhere, ...more })) })
-const unknownId = (prefix: string, more: object = {}): Case => ({
-  args: input(() => ({ id: `${prefix}_00000000000000000000000000`, ...more })),
+/** `field` is named after the type: quotaId. */
+const unknownId = (field: string, more: object = {}): Case => ({
+  args: input(() => ({ [field]: `${field.slice(0, -2)}_00000000000000000000000000`, ...more })),
 })
 const job = (make: (world: World) => object, as?: Case['as']): Case => ({ args: input(make), ...(as && { as }) })
 const stale = { expectedVersion: 99 }
@@ -114,12 +110,24 @@ const retries: Record<string, Case> = {
   VersionConflict: job(({ final }) => ({ jobId: final, ...stale })),
   IdempotencyConflict: job(({ final }) => ({ jobId: final, idempotencyKey: 'taken' })),
   ReservationExpired: job(({ final }) => ({ jobId: final, slotReservationId: 'slot_1' })),
+  QuotaExceeded: job(({ over }) => ({ jobId: over }), 'rita'),
+  Rejected: job(({ final }) => ({ jobId: final, noWait: true, overrides: { estimatedCost: 50 } })),
 }
+
+/** The same cases for `previewJob`, which ignores `noWait`. */
+const previewsOf = (name: 'submit' | 'retry', { Rejected: _, ...all }: Record<string, Case>): Record<string, Case> =>
+  Object.fromEntries(
+    Object.entries(all).map(([member, { args, ...one }]) => [
+      member,
+      { ...one, args: (world: World) => ({ input: { [name]: args(world).input } }) },
+    ]),
+  )
 
 /** Other problems by mutation and member. Bulk mutations share the union of the single mutation. */
 const cases: Record<string, Record<string, Case>> = {
   submitJob: submissions,
   retryJob: retries,
+  previewJob: { ...previewsOf('retry', retries), ...previewsOf('submit', submissions) },
   cancelJob: {
     NotFound: unknownJob(),
     VersionConflict: job(({ queued }) => ({ jobId: queued, ...stale })),
@@ -142,7 +150,7 @@ const cases: Record<string, Record<string, Case>> = {
     InvalidInput: job(() => ({ ttlSeconds: 0 })),
     QuotaExceeded: job(() => ({}), 'rita'),
   },
-  releaseSlot: { NotFound: { args: () => ({ id: 'slot_00000000000000000000000000' }) } },
+  releaseSlot: { NotFound: unknownId('slotReservationId') },
   updateLimits: {
     InvalidInput: job(() => ({ maxConcurrent: -1 })),
     NotFound: job(() => ({ pool: 'no', maxConcurrent: 1 })),
@@ -151,50 +159,57 @@ const cases: Record<string, Record<string, Case>> = {
     InvalidInput: job(() => ({ scope: 'PROJECT', name: 'p', maxJobs: -1 })),
     NotFound: job(() => ({ pool: 'no', scope: 'PROJECT', name: 'p', maxJobs: 1 })),
   },
-  cleanupJobs: { InvalidInput: { args: () => ({ olderThanDays: 0 }) } },
+  cleanupJobs: { InvalidInput: job(() => ({ olderThanDays: 0 })) },
+  processQueue: { NotFound: job(() => ({ pool: 'no' })) },
   createUser: { InvalidInput: job(() => ({ name: '', level: 'VIEWER' })) },
   updateUser: {
-    InvalidInput: job(({ user }) => ({ id: user, allow: ['no.such'] })),
-    NotFound: unknownId('user', { displayName: 'U' }),
+    InvalidInput: job(({ user }) => ({ userId: user, allow: ['no.such'] })),
+    NotFound: unknownId('userId', { displayName: 'U' }),
   },
-  deleteUser: { NotFound: unknownId('user') },
-  deleteTeam: { NotFound: unknownId('team') },
-  deleteQuota: { NotFound: unknownId('quota') },
-  deleteApprovalRule: { NotFound: unknownId('rule') },
-  removeNode: { NotFound: unknownId('node') },
+  deleteUser: { InvalidInput: job(({ self }) => ({ userId: self })), NotFound: unknownId('userId') },
+  deleteTeam: { NotFound: unknownId('teamId') },
+  deleteQuota: { NotFound: unknownId('quotaId') },
+  deleteApprovalRule: { NotFound: unknownId('approvalRuleId') },
+  deleteNode: { NotFound: unknownId('nodeId') },
   createTeam: { InvalidInput: job(() => ({ name: '' })) },
-  updateTeam: { InvalidInput: job(({ team }) => ({ id: team, name: '' })), NotFound: unknownId('team', { name: 'x' }) },
+  updateTeam: {
+    InvalidInput: job(({ team }) => ({ teamId: team, name: '' })),
+    NotFound: unknownId('teamId', { name: 'x' }),
+  },
   createToken: {
     InvalidInput: job(({ user }) => ({ name: '', userId: user })),
     NotFound: job(() => ({ name: 't', userId: 'user_00000000000000000000000000' })),
   },
-  revokeToken: { NotFound: { args: () => ({ id: 'token_00000000000000000000000000' }) } },
+  revokeToken: { NotFound: unknownId('tokenId') },
   createQuota: {
     InvalidInput: job(() => ({ type: 'JOBS_PER_DAY', action: 'WARN', scope: 'GLOBAL', limit: -1 })),
     NotFound: job(() => ({ type: 'JOBS_PER_DAY', action: 'WARN', scope: 'TEAM', key: 'nobody', limit: 1 })),
   },
   updateQuota: {
-    InvalidInput: job(({ quota }) => ({ id: quota, limit: -1 })),
-    NotFound: unknownId('quota', { limit: 1 }),
+    InvalidInput: job(({ quota }) => ({ quotaId: quota, limit: -1 })),
+    NotFound: unknownId('quotaId', { limit: 1 }),
   },
   createApprovalRule: { InvalidInput: job(() => ({ name: '', condition: { costAbove: 50 } })) },
   updateApprovalRule: {
-    InvalidInput: job(({ rule }) => ({ id: rule, name: '' })),
-    NotFound: unknownId('rule', { priority: 1 }),
+    InvalidInput: job(({ rule }) => ({ approvalRuleId: rule, name: '' })),
+    NotFound: unknownId('approvalRuleId', { priority: 1 }),
   },
   addNode: {
     InvalidInput: job(() => ({ pool: 'sim', name: 'n2', cpu: -1, memoryGib: 1 })),
     NotFound: job(() => ({ pool: 'no', name: 'n2', cpu: 1, memoryGib: 1 })),
   },
   updateNode: {
-    InvalidInput: job(({ node }) => ({ id: node, state: 'LOST' })),
-    NotFound: unknownId('node', { state: 'READY' }),
+    InvalidInput: job(({ node }) => ({ nodeId: node, state: 'LOST' })),
+    NotFound: unknownId('nodeId', { state: 'READY' }),
   },
   createCapacityReservation: {
     InvalidInput: job(() => ({ ...reservation, nodes: [] })),
     NotFound: job(() => ({ ...reservation, pool: 'no' })),
   },
-  deleteCapacityReservation: { NotFound: unknownId('reservation') },
+  deleteCapacityReservation: { NotFound: unknownId('capacityReservationId') },
+  reportProgress: { InvalidInput: job(() => ({ fraction: 2 }), 'run') },
+  publishArtifact: { InvalidInput: job(() => ({ ...artifact, name: '' }), 'run') },
+  saveClosure: { InvalidInput: job(() => ({ closure: { x: 'x'.repeat(262_144) } }), 'run') },
 }
 
 const oneOf: Record<string, string> = {
@@ -204,20 +219,28 @@ const oneOf: Record<string, string> = {
   rejectJobs: 'rejectJob',
 }
 
-/** Members of a shared union, with the mutation that produces them. */
-const producedBy: Record<string, string> = {
-  'submitJob NotFound': 'retryJob',
-  'submitJob InvalidState': 'retryJob',
-  'submitJob VersionConflict': 'retryJob',
-  'retryJob QuotaExceeded': 'submitJob',
-  'retryJob Rejected': 'submitJob',
-  'deleteUser InvalidInput': 'updateUser',
-  'deleteTeam InvalidInput': 'updateTeam',
-  'deleteQuota InvalidInput': 'updateQuota',
-  'deleteApprovalRule InvalidInput': 'updateApprovalRule',
-  'removeNode InvalidInput': 'updateNode',
-  'deleteCapacityReservation InvalidInput': 'createCapacityReservation',
-}
+/**
+ * A submission has the problems of a retry, and every mutation has InvalidInput: no input produces these. A preview that
+ * is rejected is in unsatisfiable.test.ts, a node that is in use in node-changes.test.ts.
+ */
+const unused = new Set([
+  'submitJob NotFound',
+  'submitJob InvalidState',
+  'submitJob VersionConflict',
+  'previewJob Rejected',
+  'deleteJob InvalidInput',
+  'deleteTeam InvalidInput',
+  'deleteQuota InvalidInput',
+  'deleteApprovalRule InvalidInput',
+  'deleteNode InvalidInput',
+  'deleteCapacityReservation InvalidInput',
+  'releaseSlot InvalidInput',
+  'revokeToken InvalidInput',
+  'processQueue InvalidInput',
+])
+
+/** Mutations of a job, with the token of its run. */
+const jobVerbs = ['reportProgress', 'publishArtifact', 'saveClosure']
 
 // ── the schema ──
 
@@ -227,17 +250,23 @@ interface Verb {
   members: string[]
 }
 
-const verbs: Verb[] = Object.values(schema.getMutationType()?.getFields() ?? {}).flatMap((field) => {
+const { previewJob } = schema.getQueryType()?.getFields() ?? {}
+const fields = [...Object.values(schema.getMutationType()?.getFields() ?? {}), ...(previewJob ? [previewJob] : [])]
+
+const verbs: Verb[] = fields.map((field) => {
   const type = getNamedType(field.type)
-  const results = isObjectType(type) ? type.getFields()['results'] : undefined
+  if (!isUnionType(type)) throw new Error(`${field.name} does not return a union`)
+  const success = type.getTypes().find(({ name }) => name.endsWith('Success'))
+  const results = success?.getFields()['results']
   const union = results ? getNamedType(results.type) : type
-  if (!isUnionType(union)) return []
+  if (!isUnionType(union)) throw new Error(`The results of ${field.name} are not a union`)
   const members = union.getTypes().flatMap(({ name }) => name.match(/^(\w+)Problem$/)?.[1] ?? [])
   const wanted = '__typename ... on Problem { code message retryable }'
   const declared = field.args.map((arg) => `$${arg.name}: ${arg.type}`).join(', ')
   const given = field.args.map((arg) => `${arg.name}: $${arg.name}`).join(', ')
-  const selected = results ? `results { ${wanted} }` : wanted
-  return [{ name: field.name, members, document: `mutation (${declared}) { ${field.name}(${given}) { ${selected} } }` }]
+  const kind = field === previewJob ? 'query' : 'mutation'
+  const selected = results ? `${wanted} ... on ${success?.name} { results { ${wanted} } }` : wanted
+  return { name: field.name, members, document: `${kind} (${declared}) { ${field.name}(${given}) { ${selected} } }` }
 })
 
 describe('a problem', () => {
@@ -246,7 +275,8 @@ describe('a problem', () => {
   beforeAll(async () => {
     const users = {
       hasDoor: true,
-      authenticate: (name: string | undefined, known: Known) => known.users.get(name ?? '') ?? null,
+      authenticate: (name: string | undefined, known: Known) =>
+        name === 'run' ? createRunViewer(world.run, null) : (known.users.get(name ?? '') ?? null),
     }
     server = await startServer({ ...users, facts: { singleUser: false }, singleUser: false })
     world = await createWorld(server)
@@ -264,7 +294,7 @@ describe('a problem', () => {
     const findCase = (verb: string, member: string) =>
       ['Unavailable', 'Forbidden'].includes(member)
         ? good[verb]
-        : (cases[oneOf[verb] ?? verb]?.[member] ?? producedBy[`${oneOf[verb] ?? verb} ${member}`])
+        : (cases[oneOf[verb] ?? verb]?.[member] ?? unused.has(`${oneOf[verb] ?? verb} ${member}`))
     const missing = verbs.flatMap(({ name, members }) =>
       members.filter((each) => !findCase(name, each)).map((each) => `${name} ${each}`),
     )
@@ -296,7 +326,10 @@ describe('a problem', () => {
   it('is only UnavailableProblem, once per item, during a database outage', async () => {
     await server.door?.shut()
     const answers = await Promise.all(
-      verbs.map((verb) => ask(verb, { args: good[verb.name] as Arguments }).catch(String)),
+      verbs.map((verb) => {
+        const args = good[verb.name] as Arguments
+        return ask(verb, jobVerbs.includes(verb.name) ? { args, as: 'run' } : { args }).catch(String)
+      }),
     )
     await server.door?.open()
     const expected = { __typename: 'UnavailableProblem', code: 'UNAVAILABLE', retryable: true }
@@ -312,44 +345,4 @@ describe('a problem', () => {
 
 interface Known {
   users: ReadonlyMap<string, Viewer>
-}
-
-async function createWorld(server: TestServer): Promise<World> {
-  const ada = await server.user('ada', 'ADMIN')
-  const rita = await server.user('rita', 'RESEARCHER')
-  const viewer = await server.user('viewer', 'VIEWER')
-  const asked = async (document: string, variables: object = {}): Promise<Json> => {
-    const { data, errors } = await transports.http(server.url, document, variables, { authorization: 'ada' })
-    if (errors) throw new Error(JSON.stringify(errors))
-    return Object.values(data ?? {})[0]
-  }
-  const blockedBy = async (name: string) => {
-    const document =
-      'mutation { submitJob(input: { spec: { command: ["true"] }, requiresApproval: true }) { ... on SubmitJobSuccess { job { id } } } }'
-    const { data } = await transports.http(server.url, document, {}, { authorization: name })
-    return data?.['submitJob'].job.id
-  }
-  const [queued, final] = [await server.submit({}, rita), await server.submit({}, ada)]
-  await asked('mutation ($id: ID!) { cancelJob(input: { jobId: $id }) { __typename } }', { id: final })
-  await asked('mutation { submitJob(input: { spec: { command: ["first"] }, idempotencyKey: "taken" }) { __typename } }')
-  const [blocked, own] = [await blockedBy('rita'), await blockedBy('ada')]
-  const quota = await asked(
-    'mutation { createQuota(input: { type: CONCURRENT_JOBS, action: BLOCK, scope: USER, key: "rita", limit: 1 }) { ... on CreateQuotaSuccess { quota { id } } } }',
-  )
-  const rule = await asked(
-    'mutation { createApprovalRule(input: { name: "r", condition: { costAbove: 9 } }) { ... on CreateApprovalRuleSuccess { rule { id } } } }',
-  )
-  const team = await asked('mutation { createTeam(input: { name: "t" }) { ... on CreateTeamSuccess { team { id } } } }')
-  const pools = await asked('{ pools { nodes { nodes { id } } } }')
-  return {
-    queued,
-    final,
-    blocked,
-    own,
-    quota: quota.quota.id,
-    rule: rule.rule.id,
-    team: team.team.id,
-    user: viewer.userId,
-    node: pools[0].nodes.nodes[0].id,
-  }
 }

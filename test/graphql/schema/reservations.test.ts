@@ -24,7 +24,8 @@ const input = (more: object = {}) => ({
   ...more,
 })
 const create = (more: object = {}) => mutate(admin, 'createCapacityReservation', { input: input(more), wanted })
-const remove = (id: string) => mutate(admin, 'deleteCapacityReservation', { input: { id }, wanted: 'id' })
+const remove = (capacityReservationId: string) =>
+  mutate(admin, 'deleteCapacityReservation', { input: { capacityReservationId }, wanted: 'deletedId' })
 
 it('is created, listed in pages, found by id and deleted', async () => {
   const late = (await create({ name: 'late', startsAt: at(30), endsAt: at(40), hard: true })).capacityReservation
@@ -38,7 +39,7 @@ it('is created, listed in pages, found by id and deleted', async () => {
   expect(next).toMatchObject({ nodes: [{ name: 'late', hard: true }], pageInfo: { hasNextPage: false } })
   const node = 'query ($id: ID!) { node(id: $id) { ... on CapacityReservation { name } } }'
   expect(await admin.data(node, { id: late.id })).toEqual({ node: { name: 'late' } })
-  expect(await remove(late.id)).toEqual({ __typename: 'DeleteSuccess', id: late.id })
+  expect(await remove(late.id)).toEqual({ __typename: 'DeleteCapacityReservationSuccess', deletedId: late.id })
   expect(await admin.data(node, { id: late.id })).toEqual({ node: null })
   expect(await remove(late.id)).toMatchObject({ code: 'NOT_FOUND', message: expect.stringContaining(late.id) })
   await remove(early.id)

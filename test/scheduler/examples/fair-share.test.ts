@@ -148,9 +148,8 @@ describe.each(modes)('with %s alone', (mode) => {
     await using it = await startCluster({ mode, ...S, nodes: [N8()] })
     const because = expect.stringMatching(/at most 0\.25 of each resource.*this job alone requests more.*4 GPUs/)
     const fit = { freeNow: false, couldEverFit: false, missing: [because] }
-    const dry = { gpu: 4, ...of('a'), input: { dryRun: true } }
-    expect(await it.answer(dry)).toEqual({
-      __typename: 'DryRun',
+    expect(await it.preview({ gpu: 4, ...of('a') })).toEqual({
+      __typename: 'JobPreview',
       wouldBe: 'QUEUED',
       nodes: [],
       gpuIds: [],
@@ -167,14 +166,14 @@ describe.each(modes)('with %s alone', (mode) => {
       estimatedStart: null,
       reasons: [{ code: 'NON_PREEMPTABLE_POOL', message: because }],
     })
-    expect(await it.answer({ ...dry, gpu: 2 })).toMatchObject({
+    expect(await it.preview({ gpu: 2, ...of('a') })).toMatchObject({
       wouldBe: 'STARTING',
       fit: { freeNow: true },
       warnings: [],
     })
     await it.submit({ gpu: 2, ...of('b') })
     await it.settle()
-    expect(await it.answer({ ...dry, gpu: 2 })).toMatchObject({
+    expect(await it.preview({ gpu: 2, ...of('a') })).toMatchObject({
       wouldBe: 'QUEUED',
       fit: { freeNow: false, couldEverFit: true, missing: [expect.stringContaining('at most 0.25 of each resource')] },
       warnings: [],

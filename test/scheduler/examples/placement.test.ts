@@ -79,7 +79,7 @@ describe.each(modes)('with %s alone', (mode) => {
     expect(await gpusOf(it, { gpu: 2, resources: { gpuIds: [9] } })).toBe('INVALID_INPUT')
   })
 
-  test('68: now or not at all is no way past the line; a dry run writes nothing', async () => {
+  test('68: now or not at all is no way past the line; a preview writes nothing', async () => {
     await using it = await fourGpus()
     const older = await it.submit({ gpu: 3, cpu: 0.1 })
     await it.settle()
@@ -95,13 +95,12 @@ describe.each(modes)('with %s alone', (mode) => {
       Number((before as { j: number }).j),
     )
     const stored = await count()
-    const dry = { input: { dryRun: true } }
-    expect(await it.answer({ gpu: 2, cpu: 0.1, ...dry })).toMatchObject({
+    expect(await it.preview({ gpu: 2, cpu: 0.1 })).toMatchObject({
       wouldBe: 'STARTING',
       nodes: ['n1'],
       gpuIds: [2, 3],
     })
-    expect(await it.answer({ gpu: 3, cpu: 0.1, ...dry })).toMatchObject({
+    expect(await it.preview({ gpu: 3, cpu: 0.1 })).toMatchObject({
       wouldBe: 'QUEUED',
       reasons: [{ code: 'NO_CAPACITY' }],
     })

@@ -160,16 +160,11 @@ describe.each(modes)('with %s alone', (mode) => {
     const later = await it.submit()
     await it.cancel(later)
     await it.advance(1.1 * 86_400)
-    const cleanup = async (days: number) =>
-      (
-        await it.admin.data(
-          `mutation ($days: Int) { cleanupJobs(olderThanDays: $days) { ... on CleanupJobsSuccess { deletedCount } ... on Problem { code } } }`,
-          { days },
-        )
-      )['cleanupJobs']
-    expect(await cleanup(0)).toEqual({ code: 'INVALID_INPUT' })
-    expect(await cleanup(366)).toEqual({ code: 'INVALID_INPUT' })
-    expect(await cleanup(7)).toEqual({ deletedCount: 1 })
+    const cleanup = (olderThanDays: number) =>
+      mutate(it.admin, 'cleanupJobs', { input: { olderThanDays }, wanted: 'deletedCount' })
+    expect(await cleanup(0)).toMatchObject({ code: 'INVALID_INPUT' })
+    expect(await cleanup(366)).toMatchObject({ code: 'INVALID_INPUT' })
+    expect(await cleanup(7)).toMatchObject({ deletedCount: 1 })
     const left = (await it.sql<{ id: string }>('SELECT id FROM job')).map(({ id }) => id)
     expect(left.sort()).toEqual([running, queued, blocked, later].sort())
   })

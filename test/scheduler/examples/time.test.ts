@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { systemClock } from '../../../src/platform/clock.ts'
 import { CPU, type Mode, N8, N8x2, startCluster } from '../../support/cluster.ts'
+import { mutate } from '../../support/people.ts'
 import { until } from '../../support/until.ts'
 
 /** Examples of the specification, by their numbers: time, reports, lost nodes, crowds. */
@@ -115,15 +116,11 @@ describe.each(modes)('with %s alone', (mode) => {
     await it.submit({ as: 'greedy' })
     await it.settle()
     for (const spec of [{ gpu: 16 }, {}]) {
-      const inputs = Array.from({ length: 1_000 }, () => ({
+      const submissions = Array.from({ length: 1_000 }, () => ({
         spec: { command: ['x'], resources: spec, environment: [{ name: 'SIM_RUN_SECONDS', value: '9' }] },
       }))
       for (let i = 0; i < 2; i++)
-        await it
-          .person('greedy')
-          .data(`mutation ($inputs: [SubmitJobInput!]!) { submitJobs(inputs: $inputs) { results { __typename } } }`, {
-            inputs,
-          })
+        await mutate(it.person('greedy'), 'submitJobs', { input: { submissions }, wanted: 'results { __typename }' })
     }
     const last = await it.submit({ as: 'modest' })
     await it.settle()

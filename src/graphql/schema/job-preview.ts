@@ -1,12 +1,20 @@
-import type { DryRun } from '../../domain/submission/submit.ts'
+import { retryJob } from '../../domain/submission/retry.ts'
+import { type DryRun, submitAll } from '../../domain/submission/submit.ts'
+import { type SubmitOutcome, type Submitted, throwMissingOutcome } from '../../domain/submission/submit-group.ts'
+import { questionCost } from '../caller-limits.ts'
 import { builder } from './builder.ts'
 import { JobState } from './enums.ts'
+import { declareSubmissionResult, SubmitJobInput } from './job-mutations.ts'
 import { JobSpecRef } from './job-spec.ts'
+import { readChanges } from './job-spec-input.ts'
 import { JobRef } from './refs.ts'
+import { RetryJobInput } from './retry.ts'
 import { EstimatedStart, Fit, PendingReason } from './scheduling.ts'
 
-export const DryRunRef = builder.objectRef<DryRun>('DryRun').implement({
-  description: 'The outcome that the submission would have now. Nothing was stored.',
+type Outcome = DryRun | Exclude<SubmitOutcome, Submitted>
+
+const JobPreview = builder.objectRef<DryRun>('JobPreview').implement({
+  description: 'The outcome that a submission would have now. Nothing was stored.',
   fields: (t) => ({
     wouldBe: t.expose('wouldBe', {
       type: JobState,
@@ -48,3 +56,31 @@ export const DryRunRef = builder.objectRef<DryRun>('DryRun').implement({
     }),
   }),
 })
+
+const PreviewJobInput = builder.inputType('PreviewJobInput', {
+  description: 'The submission or retry to preview; set exactly one field.',
+  isOneOf: true,
+  fields: (t) => ({
+    submit: t.field({ type: SubmitJobInput, description: 'The input of `submitJob`.' }),
+    retry: t.field({ type: RetryJobInput, description: 'The input of `retryJob`.' }),
+  }),
+})
+
+builder.queryField('previewJob', (t) =>
+  t.field({
+    type: declareSubmissionResult('PreviewJob', JobPreview),
+    description: 'Predicts the outcome of a submission or a retry. Nothing is stored.',
+    complexity: 1 + questionCost,
+    args: { input: t.arg({ type: PreviewJobInput, required: true, description: 'The submission or retry.' }) },
+    async resolve(_root, { input: { submit, retry } }, { domain, viewer }) {
+      if (retry)
+        return (await retryJob(domain, viewer, {
+          ...retry,
+          overrides: readChanges(retry.overrides),
+          dryRun: true,
+        })) as Outcome
+      const [outcome] = await submitAll(domain, viewer, [{ ...submit, dryRun: true }])
+      return (outcome ?? throwMissingOutcome()) as Outcome
+    },
+  }),
+)

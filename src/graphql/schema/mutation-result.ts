@@ -1,0 +1,74 @@
+import {
+  type ApprovalNotAllowed,
+  Forbidden,
+  type IdempotencyConflict,
+  InvalidInput,
+  type InvalidState,
+  NotFound,
+  type QuotaExceeded,
+  type Refusal,
+  type Rejected,
+  type ReservationExpired,
+  type VersionConflict,
+} from '../../domain/errors.ts'
+import { Unavailable } from '../../platform/tx.ts'
+import { builder } from './builder.ts'
+
+type Problem =
+  | typeof ApprovalNotAllowed
+  | typeof IdempotencyConflict
+  | typeof InvalidInput
+  | typeof InvalidState
+  | typeof NotFound
+  | typeof QuotaExceeded
+  | typeof Rejected
+  | typeof ReservationExpired
+  | typeof VersionConflict
+
+export type Success<Outcome> = ReturnType<ReturnType<typeof builder.objectRef<Outcome>>['implement']>
+
+/** Declares `<Mutation>Result`. Every mutation can also return Forbidden, InvalidInput and Unavailable. */
+export const declareResult = <Outcome extends object>(
+  mutation: string,
+  success: Success<Outcome>,
+  problems: readonly Problem[] = [],
+) =>
+  builder.errorUnion(`${mutation}Result`, {
+    description: `Result of \`${mutation.charAt(0).toLowerCase()}${mutation.slice(1)}\`.`,
+    types: [success, Forbidden, InvalidInput, Unavailable, ...problems],
+    resolveType: () => success,
+  })
+
+/** Declares the result of a deletion. The id is not called `id`, which caches take for the identity of the result. */
+export const declareDeletion = (
+  mutation: string,
+  { description, problems = [NotFound] }: { description: string; problems?: readonly Problem[] },
+) =>
+  declareResult(
+    mutation,
+    builder.objectRef<{ id: string }>(`${mutation}Success`).implement({
+      description,
+      fields: (t) => ({ deletedId: t.exposeID('id', { description: 'Id of the deleted object.' }) }),
+    }),
+    problems,
+  )
+
+/** Declares the result of a mutation of several objects: one result for each of them. */
+export const declareBulkResult = <Outcome extends object>(
+  mutation: string,
+  item: ReturnType<typeof declareResult<Outcome>>,
+) =>
+  declareResult(
+    mutation,
+    builder.objectRef<{ results: readonly (Outcome | Refusal | Unavailable)[] }>(`${mutation}Success`).implement({
+      description: 'The request was processed; each item has its own result.',
+      fields: (t) => ({
+        results: t.field({
+          type: [item],
+          description: 'One result per item, in the same order.',
+          complexity: { multiplier: 1 },
+          resolve: ({ results }) => results as never,
+        }),
+      }),
+    }),
+  )
