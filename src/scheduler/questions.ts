@@ -10,14 +10,9 @@ import { positionIfAdded } from '../domain/queue/position.ts'
 import type { Processed } from '../domain/queue/process-queue.ts'
 import { answerQuestion, lockQuestion, type OpenQuestion } from '../domain/queue/questions.ts'
 import { makeReason } from '../domain/reason.ts'
+import type { AskedJob, PreviewAnswer } from '../domain/submission/preview.ts'
 import { readSubmission } from '../domain/submission/submission.ts'
-import {
-  type AskedJob,
-  type DryRunAnswer,
-  type NoWaitAnswer,
-  type NoWaitQuestion,
-  restoreViewer,
-} from '../domain/submission/submit.ts'
+import { type NoWaitAnswer, type NoWaitQuestion, restoreViewer } from '../domain/submission/submit.ts'
 import { submitInTransaction } from '../domain/submission/submit-group.ts'
 import type { Sql } from '../platform/tx.ts'
 import type { Start, Verdict, Waiting } from './plan/model.ts'
@@ -56,8 +51,8 @@ export async function answerQuestions(answering: Answering, questions: readonly 
 
 async function answer(answering: Answering, { id, kind, payload }: OpenQuestion): Promise<void> {
   switch (kind) {
-    case 'DRY_RUN':
-      return write(answering, id, await dryRun(answering, payload as AskedJob))
+    case 'PREVIEW':
+      return write(answering, id, await previewStart(answering, payload as AskedJob))
     case 'NO_WAIT':
       return startNow(answering, { id, ...(payload as NoWaitQuestion) })
     case 'PASS':
@@ -71,9 +66,9 @@ function write({ domain, leader }: Answering, id: string, said: unknown): Promis
   return asLeader(domain, leader, (sql) => answerQuestion(sql, id, said))
 }
 
-// ── dry run ──
+// ── preview ──
 
-async function dryRun({ domain, leader, planner }: Answering, asked: AskedJob): Promise<DryRunAnswer> {
+async function previewStart({ domain, leader, planner }: Answering, asked: AskedJob): Promise<PreviewAnswer> {
   const candidate = candidateOf(leader.pool, asked)
   const [gate, position] = await Promise.all([
     findClosedGate(domain.db.sql, asked.spec),

@@ -1,13 +1,15 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { cancelJob } from '../../src/domain/control/cancel.ts'
-import { IdempotencyConflict, InvalidInput, Rejected } from '../../src/domain/errors.ts'
+import { IdempotencyConflict, InvalidInput, Rejected, settled } from '../../src/domain/errors.ts'
 import { transition } from '../../src/domain/jobs/transition.ts'
 import { setScopeLimit, updateLimits } from '../../src/domain/limits/limits.ts'
 import { applyPools } from '../../src/domain/machines/pools.ts'
 import { estimateStarts } from '../../src/domain/queue/estimate.ts'
 import { answerQuestion, askLeader, forgetQuestions, openQuestions } from '../../src/domain/queue/questions.ts'
 import { findViolations } from '../../src/domain/selfcheck/selfcheck.ts'
-import { type SubmissionOutcome, submitAll } from '../../src/domain/submission/submit.ts'
+import { type JobPreview, previewJob } from '../../src/domain/submission/preview.ts'
+import { submitAll } from '../../src/domain/submission/submit.ts'
+import type { SubmitOutcome, Submitted } from '../../src/domain/submission/submit-group.ts'
 import { Unavailable } from '../../src/platform/tx.ts'
 import { createDatabase, type TestDatabase } from '../support/database.ts'
 import { createTestDomain, simNode, type TestDomain } from '../support/domain.ts'
@@ -36,14 +38,12 @@ afterEach(async () => {
 
 const sql = <Row>(text: string, values: unknown[] = []) => database.db.sql.query<Row>(text, values)
 
-/** Submits while a leader answers. */
-async function asking(wish: Record<string, unknown>, spec: Record<string, unknown> = {}, viewer = it.admin) {
-  let outcome: SubmissionOutcome | undefined
-  const submitted = submitAll(it.domain, viewer, [{ ...wish, spec: { command: ['true'], ...spec } }]).then(
-    ([first]) => {
-      outcome = first
-    },
-  )
+/** Waits for the outcome while a leader answers. */
+async function answered<Outcome>(work: Promise<Outcome>): Promise<Outcome> {
+  let outcome: Outcome | undefined
+  const asked = work.then((result) => {
+    outcome = result
+  })
   await until(
     async () => {
       if (!outcome) await leader.tick()
@@ -51,13 +51,17 @@ async function asking(wish: Record<string, unknown>, spec: Record<string, unknow
     },
     { what: 'the submission is answered' },
   )
-  await submitted
-  return outcome
+  await asked
+  return work
 }
-const dryRun = (spec: Record<string, unknown> = {}, more: Record<string, unknown> = {}) =>
-  asking({ dryRun: true, ...more }, spec)
-const noWait = (spec: Record<string, unknown> = {}, more: Record<string, unknown> = {}) =>
-  asking({ noWait: true, ...more }, spec)
+type Fields = Record<string, unknown>
+/** Refusals are outcomes, as for submissions. */
+const preview = (spec: Fields = {}, more: Fields = {}, viewer = it.admin) =>
+  answered(settled(previewJob(it.domain, viewer, { ...more, spec: { command: ['true'], ...spec } })))
+const noWait = async (spec: Fields = {}, more: Fields = {}, viewer = it.admin) => {
+  const input = { noWait: true, ...more, spec: { command: ['true'], ...spec } }
+  return (await answered(submitAll(it.domain, viewer, [input])))[0]
+}
 
 /** Everything that a submission could write. */
 const written = async () => {
@@ -67,20 +71,20 @@ const written = async () => {
   return (await sql(`SELECT ${counts.join(', ')}, (SELECT count(*) FROM audit_entry) AS audit_entry, ${versions}`))[0]
 }
 const reasonsOf = (outcome: unknown) => (outcome instanceof Rejected ? outcome.reasons : outcome)
-const startOf = (outcome: SubmissionOutcome | undefined) =>
-  outcome && 'estimatedStart' in outcome ? outcome.estimatedStart : undefined
+const startOf = (outcome: JobPreview | Exclude<SubmitOutcome, Submitted>) =>
+  'estimatedStart' in outcome ? outcome.estimatedStart : undefined
 const storedStart = async (jobId: string) => {
   await leader.tick()
   return (await estimateStarts(it.domain, [jobId])).get(jobId)
 }
 const gpu = (count: number) => ({ resources: { gpu: count } })
 
-describe('dryRun', () => {
+describe('a preview', () => {
   test('case 68: names the devices, or the reason, and changes no row and no event', async () => {
     await it.submit(gpu(1))
     await leader.tick()
     const before = await written()
-    expect(await dryRun(gpu(1))).toMatchObject({
+    expect(await preview(gpu(1))).toMatchObject({
       wouldBe: 'STARTING',
       nodes: ['n1'],
       gpuIds: [1],
@@ -90,7 +94,7 @@ describe('dryRun', () => {
       idempotentJobId: null,
       spec: { command: ['true'], queue: 'default' },
     })
-    expect(await dryRun(gpu(2))).toMatchObject({
+    expect(await preview(gpu(2))).toMatchObject({
       wouldBe: 'QUEUED',
       nodes: [],
       gpuIds: [],
@@ -99,7 +103,7 @@ describe('dryRun', () => {
       warnings: [],
       position: 1,
     })
-    expect(await dryRun(gpu(3))).toMatchObject({
+    expect(await preview(gpu(3))).toMatchObject({
       wouldBe: 'QUEUED',
       reasons: [{ code: 'UNSATISFIABLE' }],
       fit: { freeNow: false, couldEverFit: false, missing: ['3 GPUs on one node: no node has more than 2'] },
@@ -107,7 +111,7 @@ describe('dryRun', () => {
         'No node of the pool can ever provide 1 cpu, 1 GiB, 3 GPUs on one node; the job waits until the pool changes',
       ],
     })
-    expect(await dryRun(gpu(2), { requiresApproval: true })).toMatchObject({
+    expect(await preview(gpu(2), { requiresApproval: true })).toMatchObject({
       wouldBe: 'BLOCKED',
       fit: { freeNow: false, couldEverFit: true },
     })
@@ -118,7 +122,7 @@ describe('dryRun', () => {
     await it.submit({ resources: { cpu: 3 } })
     await leader.tick()
     const big = await it.submit({ resources: { cpu: 2 } })
-    expect(await dryRun()).toMatchObject({
+    expect(await preview()).toMatchObject({
       wouldBe: 'QUEUED',
       reasons: [{ code: 'CLASS_BLOCKED', jobId: big }],
       position: 2,
@@ -126,8 +130,8 @@ describe('dryRun', () => {
     await setScopeLimit(it.domain, it.admin, { scope: 'PROJECT', name: 'x', maxJobs: 0 })
     await cancelJob(it.domain, it.admin, { jobId: big })
     await it.submit({ project: 'x' })
-    expect(await dryRun()).toMatchObject({ wouldBe: 'STARTING' })
-    expect(await dryRun({ project: 'x' })).toMatchObject({
+    expect(await preview()).toMatchObject({ wouldBe: 'STARTING' })
+    expect(await preview({ project: 'x' })).toMatchObject({
       wouldBe: 'QUEUED',
       reasons: [{ code: 'PROJECT_LIMIT', scope: 'project:x', limit: 0, used: 0 }],
     })
@@ -138,8 +142,7 @@ describe('dryRun', () => {
     await it.submit({ resources: { cpu: 3 } })
     await leader.tick()
     const big = await it.submit({ resources: { cpu: 2 } })
-    for (const wish of [{ dryRun: true }, { noWait: true }]) {
-      const outcome = await asking(wish, {}, ann)
+    for (const outcome of [await preview({}, {}, ann), await noWait({}, {}, ann)]) {
       expect(JSON.stringify(outcome)).not.toContain('job_')
       if (outcome instanceof Rejected) expect(outcome.message).toBe('Waiting behind another job')
     }
@@ -151,7 +154,7 @@ describe('dryRun', () => {
     await it.submit({ resources: { cpu: 4 } })
     await leader.tick()
     for (const viewer of [rosa, rosa, it.admin]) await it.submit({ resources: { cpu: 4 } }, viewer)
-    expect(await dryRun()).toMatchObject({ wouldBe: 'QUEUED', position: 2 })
+    expect(await preview()).toMatchObject({ wouldBe: 'QUEUED', position: 2 })
   })
 
   test('says when it may start: now, after running jobs, or never, as for a stored job', async () => {
@@ -163,40 +166,40 @@ describe('dryRun', () => {
       "SELECT berth_now() AS now, started_at + interval '600 seconds' AS end FROM run WHERE job_id = $1",
       [running],
     )
-    const now = startOf(await dryRun())
+    const now = startOf(await preview())
     expect(now?.earliest.getTime()).toBeGreaterThanOrEqual(known?.now.getTime() ?? Infinity)
     expect(now?.latest).toEqual(now?.earliest)
 
     const big = { resources: { cpu: 4 }, maxRunTimeSeconds: 60 }
-    const first = startOf(await dryRun(big))
+    const first = startOf(await preview(big))
     expect(first).toMatchObject({ earliest: known?.end, latest: known?.end })
     expect(await storedStart(await it.submit(big))).toEqual(first)
 
-    const second = startOf(await dryRun(big))
+    const second = startOf(await preview(big))
     const afterBoth = new Date((known?.end.getTime() ?? 0) + 60_000)
     expect(second).toMatchObject({ earliest: known?.end, latest: afterBoth })
     const stored = await it.submit({ ...big, maxRunTimeSeconds: 0, preemptable: true })
     expect(await storedStart(stored)).toEqual(second)
-    const third = startOf(await dryRun(big))
+    const third = startOf(await preview(big))
     expect(third).toMatchObject({ earliest: known?.end, latest: null })
     expect(await storedStart(await it.submit(big))).toEqual(third)
 
     const inADay = new Date((known?.now.getTime() ?? 0) + 86_400_000)
-    expect(startOf(await dryRun({ notBefore: inADay }))).toMatchObject({ earliest: inADay })
-    expect(startOf(await dryRun({ resources: { cpu: 5 } }))).toBeNull()
-    expect(startOf(await dryRun({ dependsOn: [{ jobId: stored }] }))).toBeNull()
-    expect(startOf(await dryRun({}, { requiresApproval: true }))).toBeNull()
+    expect(startOf(await preview({ notBefore: inADay }))).toMatchObject({ earliest: inADay })
+    expect(startOf(await preview({ resources: { cpu: 5 } }))).toBeNull()
+    expect(startOf(await preview({ dependsOn: [{ jobId: stored }] }))).toBeNull()
+    expect(startOf(await preview({}, { requiresApproval: true }))).toBeNull()
   })
 
   test('a gate of its own, a person who must say yes', async () => {
     const first = await it.submit()
-    expect(await dryRun({ dependsOn: [{ jobId: first }] })).toMatchObject({
+    expect(await preview({ dependsOn: [{ jobId: first }] })).toMatchObject({
       wouldBe: 'QUEUED',
       reasons: [{ code: 'DEPENDENCY', jobId: first }],
     })
     const tomorrow = new Date(Date.now() + 86_400_000)
-    expect(await dryRun({ notBefore: tomorrow })).toMatchObject({ reasons: [{ code: 'NOT_BEFORE' }], position: 1 })
-    expect(await dryRun({}, { requiresApproval: true })).toMatchObject({
+    expect(await preview({ notBefore: tomorrow })).toMatchObject({ reasons: [{ code: 'NOT_BEFORE' }], position: 1 })
+    expect(await preview({}, { requiresApproval: true })).toMatchObject({
       wouldBe: 'BLOCKED',
       reasons: [{ code: 'APPROVAL_PENDING' }],
       position: null,
@@ -204,17 +207,15 @@ describe('dryRun', () => {
   })
 
   test('is refused like the submission, warns like it, and knows what its key answers', async () => {
-    expect(await dryRun({ queue: 'nowhere' })).toBeInstanceOf(InvalidInput)
-    expect(await dryRun({ restartable: true, preemptable: false })).toMatchObject({
+    expect(await preview({ queue: 'nowhere' })).toBeInstanceOf(InvalidInput)
+    expect(await preview({ restartable: true, preemptable: false })).toMatchObject({
       warnings: [expect.stringContaining('preemptable')],
     })
     const [made] = await submitAll(it.domain, it.admin, [{ spec: { command: ['true'] }, idempotencyKey: 'k' }])
     // Nobody plans meanwhile: its key is answered without the leader.
-    const [known] = await submitAll(it.domain, it.admin, [
-      { spec: { command: ['true'] }, idempotencyKey: 'k', dryRun: true },
-    ])
+    const known = await previewJob(it.domain, it.admin, { spec: { command: ['true'] }, idempotencyKey: 'k' })
     expect(known).toMatchObject({ wouldBe: 'QUEUED', idempotentJobId: made && 'jobId' in made ? made.jobId : '' })
-    expect(await dryRun({ name: 'other' }, { idempotencyKey: 'k' })).toBeInstanceOf(IdempotencyConflict)
+    expect(await preview({ name: 'other' }, { idempotencyKey: 'k' })).toBeInstanceOf(IdempotencyConflict)
   })
 })
 
@@ -265,15 +266,7 @@ describe('noWait', () => {
   test('of many at once only as many start as there is room, and the limit holds', async () => {
     await updateLimits(it.domain, it.admin, { userMaxConcurrent: 3 })
     const wishes = Array.from({ length: 10 }, () => ({ spec: { command: ['true'] }, noWait: true }))
-    let outcomes: SubmissionOutcome[] | undefined
-    void submitAll(it.domain, it.admin, wishes).then((all) => {
-      outcomes = all
-    })
-    const answered = async () => {
-      if (!outcomes) await leader.tick()
-      return outcomes
-    }
-    const all = await until(answered, { what: 'all are answered' })
+    const all = await answered(submitAll(it.domain, it.admin, wishes))
     expect(all.filter((one) => 'jobId' in one && !(one instanceof Error))).toHaveLength(3)
     expect(all.filter((one) => one instanceof Rejected)).toHaveLength(7)
     expect(await sql('SELECT state FROM job')).toEqual(Array(3).fill({ state: 'STARTING' }))
@@ -295,7 +288,7 @@ test('a second interactive job of a person would be refused, in another pool too
     ['other', other],
   ] as const) {
     leader = leads
-    const failed = await dryRun({ interactive: true, queue })
+    const failed = await preview({ interactive: true, queue })
     expect(failed).toMatchObject({ wouldBe: 'FAILED', reasons: [{ code: 'INTERACTIVE_QUOTA' }], position: null })
     expect(startOf(failed)).toBeNull()
     expect(reasonsOf(await noWait({ interactive: true, queue }))).toMatchObject([{ code: 'INTERACTIVE_QUOTA' }])
@@ -303,7 +296,7 @@ test('a second interactive job of a person would be refused, in another pool too
   expect(await written()).toEqual(before)
   await cancelJob(it.domain, it.admin, { jobId })
   const waits = { wouldBe: 'QUEUED', reasons: [{ code: 'INTERACTIVE_QUOTA' }], estimatedStart: null }
-  expect(await dryRun({ interactive: true, queue: 'other' })).toMatchObject(waits)
+  expect(await preview({ interactive: true, queue: 'other' })).toMatchObject(waits)
   expect(reasonsOf(await noWait({ interactive: true, queue: 'other' }))).toMatchObject([{ code: 'INTERACTIVE_QUOTA' }])
 })
 
@@ -327,7 +320,7 @@ describe('questions', () => {
   })
 
   test('a leader whose epoch is over answers nothing', async () => {
-    const asked = askLeader(it.domain, 'sim', { kind: 'DRY_RUN', payload: {} })
+    const asked = askLeader(it.domain, 'sim', { kind: 'PREVIEW', payload: {} })
     await until(async () => (await openQuestions(it.domain, 'sim')).length > 0, { what: 'the question is there' })
     await sql('UPDATE scheduler_leader SET epoch = 2')
     await leader.tick()
@@ -337,9 +330,9 @@ describe('questions', () => {
   })
 
   test('a question that cannot be answered keeps no other waiting', async () => {
-    const broken = askLeader(it.domain, 'sim', { kind: 'DRY_RUN', payload: { spec: 'none' } })
+    const broken = askLeader(it.domain, 'sim', { kind: 'PREVIEW', payload: { spec: 'none' } })
     await until(async () => (await openQuestions(it.domain, 'sim')).length > 0, { what: 'the question is there' })
-    expect(await dryRun()).toMatchObject({ wouldBe: 'STARTING' })
+    expect(await preview()).toMatchObject({ wouldBe: 'STARTING' })
     await database.moveTime(5_001)
     await expect(broken).rejects.toThrow('did not answer within 5 s')
   })

@@ -40,7 +40,7 @@ CREATE TYPE "approval_status" AS ENUM ('PENDING', 'APPROVED', 'REJECTED', 'EXPIR
 CREATE TYPE "limit_scope" AS ENUM ('QUEUE', 'PROJECT', 'TEAM', 'USER');
 
 -- CreateEnum
-CREATE TYPE "question_kind" AS ENUM ('DRY_RUN', 'NO_WAIT', 'PASS');
+CREATE TYPE "question_kind" AS ENUM ('PREVIEW', 'NO_WAIT', 'PASS');
 
 -- CreateEnum
 CREATE TYPE "pool_change_kind" AS ENUM ('JOINED', 'LEFT', 'GATED', 'RUN', 'NODES', 'SETTINGS');

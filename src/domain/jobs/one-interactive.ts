@@ -18,7 +18,7 @@ export interface Elsewhere {
 
 const none: Elsewhere = { refused: new Map(), waiting: [] }
 
-/** Only reads: a dry run must not change anything. */
+/** Only reads: a preview must not change anything. */
 export async function findInteractiveElsewhere(
   sql: Sql,
   starts: readonly { jobId: string; userId: string }[],

@@ -13,7 +13,7 @@ import { isLedSql, readLedPools } from '../leadership.ts'
  */
 
 /** PASS: decide everything that can be decided now, and report it. */
-type QuestionKind = 'DRY_RUN' | 'NO_WAIT' | 'PASS'
+type QuestionKind = 'PREVIEW' | 'NO_WAIT' | 'PASS'
 
 export interface OpenQuestion {
   id: string

@@ -11,8 +11,8 @@ import { matchStoredKey } from './accept.ts'
 import { readKeys } from './keys.ts'
 import { applyOverrides } from './overrides.ts'
 import { makeKey } from './submission.ts'
-import { dryRunHit, type SubmissionOutcome, submitAll } from './submit.ts'
-import { readOutcome, throwMissingOutcome } from './submit-group.ts'
+import { submitAll } from './submit.ts'
+import { readOutcome, type SubmitOutcome, throwMissingOutcome } from './submit-group.ts'
 
 /**
  * A retry is a new job with the spec of a final job. The payload of its key is the job id and the overrides, so a repeated
@@ -23,19 +23,16 @@ const retryInput = z.strictObject({
   jobId: z.string(),
   overrides: z.record(z.string(), z.unknown()).nullish(),
   expectedVersion: z.number().nullish(),
-  dryRun: z.boolean().nullish(),
   noWait: z.boolean().nullish(),
   ...submissionFields,
 })
 
 type RetryInput = z.output<typeof retryInput>
 
-export async function retryJob(domain: Domain, viewer: Viewer, raw: unknown): Promise<SubmissionOutcome> {
-  demand(viewer, 'job.submit')
-  const input = parseInput(retryInput, raw)
-  const known = await readStoredAnswer(domain, viewer, input)
-  if (known && input.dryRun && 'hit' in known) return dryRunHit(domain, known.hit)
-  const answered = known && (await readOutcome(domain, known))
+export async function retryJob(domain: Domain, viewer: Viewer, raw: unknown): Promise<SubmitOutcome> {
+  const input = readRetryInput(viewer, raw)
+  const stored = await readStoredRetry(domain, viewer, input)
+  const answered = stored && (await readOutcome(domain, stored))
   if (answered) return answered
   const submission = await settled(readRetry(domain, viewer, input))
   if (submission instanceof Error) return submission
@@ -43,8 +40,13 @@ export async function retryJob(domain: Domain, viewer: Viewer, raw: unknown): Pr
   return outcome instanceof InvalidInput ? atOverrides(outcome, input) : (outcome ?? throwMissingOutcome())
 }
 
+export function readRetryInput(viewer: Viewer, raw: unknown): RetryInput {
+  demand(viewer, 'job.submit')
+  return parseInput(retryInput, raw)
+}
+
 /** Reports violations of overridden fields at the path of the override. */
-function atOverrides({ violations }: InvalidInput, { overrides }: RetryInput): InvalidInput {
+export function atOverrides({ violations }: InvalidInput, { overrides }: RetryInput): InvalidInput {
   const changed = (field: string | undefined) => field !== undefined && Object.hasOwn(overrides ?? {}, field)
   return new InvalidInput(
     violations.map(({ path: [root = '', ...path], message }) => ({
@@ -56,12 +58,14 @@ function atOverrides({ violations }: InvalidInput, { overrides }: RetryInput): I
 
 const makePayload = ({ jobId, overrides }: RetryInput) => ({ retryOf: jobId, overrides })
 
-async function readStoredAnswer({ db }: Domain, viewer: Viewer, input: RetryInput) {
+/** The answer of the key of the retry; undefined: the key is new. */
+export async function readStoredRetry({ db }: Domain, viewer: Viewer, input: RetryInput) {
   const key = makeKey(input, makePayload(input))
   return matchStoredKey({ viewer, key }, await readKeys(db.sql, key ? [{ userId: viewer.userId, key: key.key }] : []))
 }
 
-async function readRetry(domain: Domain, viewer: Viewer, input: RetryInput): Promise<object> {
+/** The submission of the retry. Throws refusals. */
+export async function readRetry(domain: Domain, viewer: Viewer, input: RetryInput): Promise<object> {
   const { jobId, overrides, expectedVersion, ...rest } = input
   const original = await readOriginal(domain, jobId)
   if (!original || !maySee(viewer, original)) throw jobNotFound(jobId)

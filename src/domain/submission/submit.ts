@@ -1,19 +1,12 @@
 import { z } from 'zod'
 import { inSlices } from '../../platform/slices.ts'
 import { Unavailable } from '../../platform/tx.ts'
-import { basePriority, maySee, type Viewer } from '../access.ts'
+import { maySee, type Viewer } from '../access.ts'
 import { type ApprovalNeed, describeApprovers } from '../control/approval-rules.ts'
 import type { Domain } from '../domain.ts'
 import { Rejected, settled } from '../errors.ts'
-import { makeLane } from '../lanes.ts'
-import { type Estimate, estimateUnstored } from '../queue/estimate.ts'
-import { computeFit, type Fit, type FitSubject, isThere } from '../queue/fit.ts'
-import { gatesOfSpec } from '../queue/gates.ts'
 import { askLeader } from '../queue/questions.ts'
 import { makeReason, type Reason, unnamed } from '../reason.ts'
-import type { JobSpec } from '../spec.ts'
-import type { JobState } from '../state.ts'
-import type { NewJob } from './insert.ts'
 import { readJob } from './stored-job.ts'
 import { readSubmission } from './submission.ts'
 import {
@@ -27,34 +20,9 @@ import {
 } from './submit-group.ts'
 
 /**
- * The door of submission. Submissions with `dryRun` and `noWait` question the leader of the pool first. A dry run reports the
- * outcome and writes nothing. With `noWait` a job starts now or is refused, in one transaction of the leader.
+ * The door of submission. With `noWait` a job starts now or is refused, in one transaction of the leader of the pool; all
+ * checks of a submission come first.
  */
-
-export interface DryRun {
-  wouldBe: JobState
-  nodes: string[]
-  gpuIds: number[]
-  reasons: Reason[]
-  /** null: the job is stored already. */
-  fit: Fit | null
-  warnings: string[]
-  /** null: the job would not wait in line. */
-  position: number | null
-  /** null: the start has no known time, or the job is stored already. */
-  estimatedStart: Estimate | null
-  idempotentJobId: string | null
-  spec: JobSpec
-}
-
-/** The leader's answer for a job at the end of the line. */
-export interface DryRunAnswer {
-  wouldBe: 'STARTING' | 'QUEUED' | 'FAILED'
-  /** `atMs`: the moment of the leader's state in which the job fits. */
-  place: { nodes: string[]; gpuIds: number[]; atMs: number } | null
-  reasons: Reason[]
-  position: number
-}
 
 export type NoWaitAnswer =
   | { started: { jobId: string; warnings: string[] } }
@@ -62,14 +30,10 @@ export type NoWaitAnswer =
   /** The submission would be refused or go to another pool now: the server decides again. */
   | { changed: true }
 
-export type AskedJob = Pick<NewJob, 'spec' | 'teamId' | 'shareAccount'> & Pick<Viewer, 'userId' | 'userName' | 'level'>
-
 export interface NoWaitQuestion {
   viewer: Omit<Viewer, 'permissions' | 'granted'> & { permissions: string[]; granted: string[] }
   input: unknown
 }
-
-export type SubmissionOutcome = SubmitOutcome | DryRun
 
 const atOnceMax = 8
 const attemptsMax = 3
@@ -80,28 +44,25 @@ const questionsMsMax = 15_000
  * One outcome per input, in order. Refusals are outcomes. In a batch an unexpected error is an outcome too, because the
  * others are stored and the client must learn about them.
  */
-export async function submitAll(
-  domain: Domain,
-  viewer: Viewer,
-  inputs: readonly unknown[],
-): Promise<SubmissionOutcome[]> {
-  const answered = (work: Promise<SubmissionOutcome>) =>
-    inputs.length > 1 ? settleInBatch(domain, work) : settled(work)
-  const wishes = await inSlices(inputs, readMode)
-  const ordinary = wishes.flatMap(({ verb, input }) => (verb ? [] : [input]))
+export async function submitAll(domain: Domain, viewer: Viewer, inputs: readonly unknown[]): Promise<SubmitOutcome[]> {
+  const answered = (work: Promise<SubmitOutcome>) => (inputs.length > 1 ? settleInBatch(domain, work) : settled(work))
+  const wishes = await inSlices(inputs, readWish)
+  const ordinary = wishes.flatMap(({ noWait, input }) => (noWait ? [] : [input]))
   const readings = await readSubmissions(domain, viewer, ordinary)
   const submitted = Promise.all(readings.map((read) => answered(submitOne(domain, read))))
-  const asking = wishes.flatMap(({ verb, input }) => (verb ? [() => answered(verb(domain, viewer, input))] : []))
-  const asked: SubmissionOutcome[] = []
+  const asking = wishes.flatMap(({ noWait, input }) =>
+    noWait ? [() => answered(startNow(domain, viewer, input))] : [],
+  )
+  const asked: SubmitOutcome[] = []
   const untilMs = domain.clock.monotonicMs() + questionsMsMax
   while (asked.length < asking.length && domain.clock.monotonicMs() < untilMs)
     asked.push(...(await Promise.all(asking.slice(asked.length, asked.length + atOnceMax).map((one) => one()))))
   while (asked.length < asking.length) asked.push(notAsked(asking.length))
   const next = { ordinary: (await submitted).values(), asked: asked.values() }
-  return wishes.map(({ verb }) => (verb ? next.asked : next.ordinary).next().value ?? throwMissingOutcome())
+  return wishes.map(({ noWait }) => (noWait ? next.asked : next.ordinary).next().value ?? throwMissingOutcome())
 }
 
-async function settleInBatch({ log }: Domain, work: Promise<SubmissionOutcome>): Promise<SubmissionOutcome> {
+async function settleInBatch({ log }: Domain, work: Promise<SubmitOutcome>): Promise<SubmitOutcome> {
   try {
     return await settled(work)
   } catch (error) {
@@ -112,97 +73,26 @@ async function settleInBatch({ log }: Domain, work: Promise<SubmissionOutcome>):
 
 const notAsked = (count: number) =>
   new Unavailable(
-    `The scheduler did not reach this submission within ${questionsMsMax / 1_000} s of the ${count} with dryRun or noWait in this call; send it again`,
+    `The scheduler did not reach this submission within ${questionsMsMax / 1_000} s of the ${count} with noWait in this call; send it again`,
   )
 
-type Verb = (domain: Domain, viewer: Viewer, input: unknown) => Promise<SubmissionOutcome>
+const wished = z.looseObject({ noWait: z.boolean().nullish() })
 
-const wished = z.looseObject({ dryRun: z.boolean().nullish(), noWait: z.boolean().nullish() })
-
-/** `noWait` does not change a dry run, which always says whether the job would start now. */
-function readMode(raw: unknown): { verb: Verb | null; input: unknown } {
+/** Separates `noWait` from the submission. */
+export function readWish(raw: unknown): { noWait: boolean; input: unknown } {
   const parsed = wished.safeParse(raw)
-  if (!parsed.success) return { verb: null, input: raw }
-  const { dryRun: dry, noWait, ...input } = parsed.data
-  return { verb: dry ? dryRun : noWait ? startNow : null, input }
+  if (!parsed.success) return { noWait: false, input: raw }
+  const { noWait, ...input } = parsed.data
+  return { noWait: noWait === true, input }
 }
 
-const approvalPending = (need: ApprovalNeed, { singleUser }: Domain) =>
+export const approvalPending = (need: ApprovalNeed, { singleUser }: Domain) =>
   makeReason(
     'APPROVAL_PENDING',
     `Waiting for the approval of ${describeApprovers(need, singleUser)}, ${need.expiresAfterSeconds} s from submission at most: ${need.reason}`,
   )
 
-async function dryRun(domain: Domain, viewer: Viewer, raw: unknown): Promise<SubmissionOutcome> {
-  const decision = await previewSubmission(domain, readSubmission(viewer, raw, domain.time.nowMs()))
-  if ('refusal' in decision) return decision.refusal
-  if ('hit' in decision) return dryRunHit(domain, decision.hit)
-  const { job, warnings } = decision
-  const { pool, spec, teamId, shareAccount } = job
-  const { userId, userName, level } = viewer
-  const payload: AskedJob = { spec, teamId, shareAccount, userId, userName, level }
-  const asking = fitSubject(pool, payload)
-  const found = { warnings, idempotentJobId: null, spec, fit: isThere }
-  const judgeFit = async () => {
-    const fit = await computeFit(domain, asking)
-    return { fit, warnings: [...warnings, ...lastingWarnings(fit)] }
-  }
-  if (job.approval) {
-    const reasons = [approvalPending(job.approval, domain)]
-    return { ...found, ...(await judgeFit()), wouldBe: 'BLOCKED', ...notStarted, reasons }
-  }
-  const answer = (await askLeader(domain, pool, { kind: 'DRY_RUN', payload })) as DryRunAnswer
-  if (answer.place) return { ...found, wouldBe: answer.wouldBe, ...startFields(answer.place) }
-  const { wouldBe, position } = answer
-  const judged = { ...found, ...(await judgeFit()) }
-  const reasons = await hideJobs(domain, viewer, answer.reasons)
-  if (wouldBe === 'FAILED') return { ...judged, wouldBe, ...notStarted, reasons }
-  const waiting = { ...(await gatesOfSpec(domain.db.sql, spec)), reasons, position }
-  const estimatedStart = judged.fit.never ? null : await estimateUnstored(domain, { ...asking, ...waiting })
-  return { ...judged, wouldBe, ...notStarted, reasons, position, estimatedStart }
-}
-
-function fitSubject(pool: string, { spec, shareAccount, level, userName, ...asked }: AskedJob): FitSubject {
-  const lane = makeLane({
-    pool,
-    spec,
-    ...asked,
-    account: shareAccount,
-    basePriority: basePriority[level],
-    override: null,
-  })
-  const { shape } = lane
-  return { ...lane, userName, team: spec.team, gpu: shape.gpu * shape.copies, exclusive: shape.exclusive }
-}
-
-/** Submissions have all warnings but those about limits. */
-const lastingWarnings = ({ never }: Fit): string[] =>
-  never === null || never.scope === null ? [] : [`${never.message}; the job waits until the limit changes`]
-
-const notStarted = { nodes: [], gpuIds: [], position: null, estimatedStart: null }
-
-function startFields({ nodes, gpuIds, atMs }: NonNullable<DryRunAnswer['place']>) {
-  const at = new Date(atMs)
-  const estimatedStart: Estimate = { p50: at, p90: at, earliest: at, latest: at, basis: 'The job can start now' }
-  return { nodes, gpuIds, reasons: [], position: null, estimatedStart }
-}
-
-/** For a submission whose key is stored. */
-export async function dryRunHit({ db }: Domain, jobId: string): Promise<DryRun> {
-  const job = await db.prisma.job.findUnique({ where: { id: jobId }, select: { state: true, spec: true } })
-  if (!job) throw jobDeleted()
-  return {
-    wouldBe: job.state,
-    spec: job.spec as unknown as JobSpec,
-    ...notStarted,
-    reasons: [],
-    fit: null,
-    warnings: [],
-    idempotentJobId: jobId,
-  }
-}
-
-async function startNow(domain: Domain, viewer: Viewer, raw: unknown): Promise<SubmissionOutcome> {
+async function startNow(domain: Domain, viewer: Viewer, raw: unknown): Promise<SubmitOutcome> {
   for (let look = 0; look < attemptsMax; look++) {
     const decision = await previewSubmission(domain, readSubmission(viewer, raw, domain.time.nowMs()))
     if ('refusal' in decision) return decision.refusal
@@ -225,7 +115,8 @@ async function startNow(domain: Domain, viewer: Viewer, raw: unknown): Promise<S
   throw new Unavailable('The submission conflicted with other changes several times; send it again')
 }
 
-function hideJobs(domain: Domain, viewer: Viewer, reasons: readonly Reason[]): Promise<Reason[]> {
+/** Removes names of jobs that the viewer may not see. */
+export function hideJobs(domain: Domain, viewer: Viewer, reasons: readonly Reason[]): Promise<Reason[]> {
   return Promise.all(
     reasons.map(async (reason) => {
       const job = reason.jobId === null ? null : await readJob(domain, reason.jobId)

@@ -10,7 +10,7 @@ import {
   VersionConflict,
 } from '../../domain/errors.ts'
 import { submitAll } from '../../domain/submission/submit.ts'
-import { type SubmitOutcome, type Submitted, throwMissingOutcome } from '../../domain/submission/submit-group.ts'
+import { type Submitted, throwMissingOutcome } from '../../domain/submission/submit-group.ts'
 import { capBulk } from '../admission/argument-bounds.ts'
 import { limits } from '../caller-limits.ts'
 import { builder } from './builder.ts'
@@ -86,7 +86,7 @@ builder.mutationField('submitJob', (t) =>
     args: { input: t.arg({ type: SubmitJobInput, required: true, description: 'The submission.' }) },
     async resolve(_root, { input }, { domain, viewer }) {
       const [outcome] = await submitAll(domain, viewer, [input])
-      return (outcome ?? throwMissingOutcome()) as SubmitOutcome
+      return outcome ?? throwMissingOutcome()
     },
   }),
 )
@@ -112,7 +112,7 @@ builder.mutationField('submitJobs', (t) =>
       submissions: ({ input }: { input: { submissions: readonly unknown[] } }) => input.submissions.length,
     },
     async resolve(_root, { input: { submissions } }, { domain, viewer }) {
-      return { results: (await submitAll(domain, viewer, submissions)) as SubmitOutcome[] }
+      return { results: await submitAll(domain, viewer, submissions) }
     },
   }),
 )

@@ -1,6 +1,4 @@
-import { retryJob } from '../../domain/submission/retry.ts'
-import { type DryRun, submitAll } from '../../domain/submission/submit.ts'
-import { type SubmitOutcome, type Submitted, throwMissingOutcome } from '../../domain/submission/submit-group.ts'
+import { type JobPreview, previewJob, previewRetry } from '../../domain/submission/preview.ts'
 import { questionCost } from '../caller-limits.ts'
 import { builder } from './builder.ts'
 import { JobState } from './enums.ts'
@@ -11,9 +9,7 @@ import { JobRef } from './refs.ts'
 import { RetryJobInput } from './retry.ts'
 import { EstimatedStart, Fit, PendingReason } from './scheduling.ts'
 
-type Outcome = DryRun | Exclude<SubmitOutcome, Submitted>
-
-const JobPreview = builder.objectRef<DryRun>('JobPreview').implement({
+const JobPreviewRef = builder.objectRef<JobPreview>('JobPreview').implement({
   description: 'The outcome that a submission would have now. Nothing was stored.',
   fields: (t) => ({
     wouldBe: t.expose('wouldBe', {
@@ -68,19 +64,13 @@ const PreviewJobInput = builder.inputType('PreviewJobInput', {
 
 builder.queryField('previewJob', (t) =>
   t.field({
-    type: declareSubmissionResult('PreviewJob', JobPreview),
+    type: declareSubmissionResult('PreviewJob', JobPreviewRef),
     description: 'Predicts the outcome of a submission or a retry. Nothing is stored.',
     complexity: 1 + questionCost,
     args: { input: t.arg({ type: PreviewJobInput, required: true, description: 'The submission or retry.' }) },
-    async resolve(_root, { input: { submit, retry } }, { domain, viewer }) {
-      if (retry)
-        return (await retryJob(domain, viewer, {
-          ...retry,
-          overrides: readChanges(retry.overrides),
-          dryRun: true,
-        })) as Outcome
-      const [outcome] = await submitAll(domain, viewer, [{ ...submit, dryRun: true }])
-      return (outcome ?? throwMissingOutcome()) as Outcome
-    },
+    resolve: (_root, { input: { submit, retry } }, { domain, viewer }) =>
+      retry
+        ? previewRetry(domain, viewer, { ...retry, overrides: readChanges(retry.overrides) })
+        : previewJob(domain, viewer, submit),
   }),
 )

@@ -1,5 +1,4 @@
 import { retryJob } from '../../domain/submission/retry.ts'
-import type { SubmitOutcome } from '../../domain/submission/submit-group.ts'
 import { builder } from './builder.ts'
 import { submissionCost } from './bulk-cost.ts'
 import { declareAccepted } from './job-mutations.ts'
@@ -36,7 +35,7 @@ builder.mutationField('retryJob', (t) =>
     extensions: { submissions: 1 },
     args: { input: t.arg({ type: RetryJobInput, required: true, description: 'The job and the changes.' }) },
     resolve: (_root, { input }, { domain, viewer }) =>
-      retryJob(domain, viewer, { ...input, overrides: readChanges(input.overrides) }) as Promise<SubmitOutcome>,
+      retryJob(domain, viewer, { ...input, overrides: readChanges(input.overrides) }),
   }),
 )
 

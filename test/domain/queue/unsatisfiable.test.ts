@@ -1,17 +1,19 @@
 import { expect, test } from 'vitest'
-import { Rejected } from '../../../src/domain/errors.ts'
+import { Rejected, settled } from '../../../src/domain/errors.ts'
 import { deleteNode } from '../../../src/domain/machines/node-changes.ts'
-import { type SubmissionOutcome, submitAll } from '../../../src/domain/submission/submit.ts'
+import { previewJob } from '../../../src/domain/submission/preview.ts'
+import { submitAll } from '../../../src/domain/submission/submit.ts'
 import { openTestDomain } from '../../support/domain.ts'
 
 const { database, it } = await openTestDomain({ pool: { scheduling: { onUnsatisfiable: 'FAIL' } } })
 
-const submitted = async (cpu: number, wish: Record<string, unknown> = {}): Promise<SubmissionOutcome | undefined> =>
-  (await submitAll(it.domain, it.admin, [{ ...wish, spec: { command: ['true'], resources: { cpu } } }]))[0]
+const spec = (cpu: number) => ({ command: ['true'], resources: { cpu } })
+const submitted = async (cpu: number, wish: Record<string, unknown> = {}) =>
+  (await submitAll(it.domain, it.admin, [{ ...wish, spec: spec(cpu) }]))[0]
 
 test('what no node could ever run is refused where it is not to wait, and nothing is stored', async () => {
-  for (const wish of [{}, { dryRun: true }, { noWait: true }]) {
-    const outcome = await submitted(17, wish)
+  const preview = await settled(previewJob(it.domain, it.admin, { spec: spec(17) }))
+  for (const outcome of [preview, await submitted(17), await submitted(17, { noWait: true })]) {
     expect(outcome).toBeInstanceOf(Rejected)
     expect(outcome).toMatchObject({
       retryable: false,

@@ -1,0 +1,136 @@
+import { basePriority, type Viewer } from '../access.ts'
+import type { Domain } from '../domain.ts'
+import { InvalidInput } from '../errors.ts'
+import { makeLane } from '../lanes.ts'
+import { type Estimate, estimateUnstored } from '../queue/estimate.ts'
+import { computeFit, type Fit, type FitSubject, isThere } from '../queue/fit.ts'
+import { gatesOfSpec } from '../queue/gates.ts'
+import { askLeader } from '../queue/questions.ts'
+import type { Reason } from '../reason.ts'
+import type { JobSpec } from '../spec.ts'
+import type { JobState } from '../state.ts'
+import type { SubmissionVerdict } from './accept.ts'
+import type { NewJob } from './insert.ts'
+import { atOverrides, readRetry, readRetryInput, readStoredRetry } from './retry.ts'
+import { readSubmission } from './submission.ts'
+import { approvalPending, hideJobs, readWish } from './submit.ts'
+import { jobDeleted, previewSubmission } from './submit-group.ts'
+
+/**
+ * Previews predict the outcome of a submission or a retry, and write nothing. All checks of a submission come first; then
+ * the leader of the pool tries the job at the end of the line. Refusals of the submission are thrown.
+ */
+
+export interface JobPreview {
+  wouldBe: JobState
+  nodes: string[]
+  gpuIds: number[]
+  reasons: Reason[]
+  /** null: the job is stored already. */
+  fit: Fit | null
+  warnings: string[]
+  /** null: the job would not wait in line. */
+  position: number | null
+  /** null: the start has no known time, or the job is stored already. */
+  estimatedStart: Estimate | null
+  /** The job of the idempotency key. */
+  idempotentJobId: string | null
+  spec: JobSpec
+}
+
+/** The leader's answer for a job at the end of the line. */
+export interface PreviewAnswer {
+  wouldBe: 'STARTING' | 'QUEUED' | 'FAILED'
+  /** `atMs`: the moment of the leader's state in which the job fits. */
+  place: { nodes: string[]; gpuIds: number[]; atMs: number } | null
+  reasons: Reason[]
+  position: number
+}
+
+export type AskedJob = Pick<NewJob, 'spec' | 'teamId' | 'shareAccount'> & Pick<Viewer, 'userId' | 'userName' | 'level'>
+
+/** `noWait` does not change a preview, which always says whether the job would start now. */
+export async function previewJob(domain: Domain, viewer: Viewer, raw: unknown): Promise<JobPreview> {
+  const { input } = readWish(raw)
+  const decision = await previewSubmission(domain, readSubmission(viewer, input, domain.time.nowMs()))
+  if (!('job' in decision)) return previewStored(domain, decision)
+  const { job, warnings } = decision
+  const { pool, spec, teamId, shareAccount } = job
+  const { userId, userName, level } = viewer
+  const payload: AskedJob = { spec, teamId, shareAccount, userId, userName, level }
+  const subject = fitSubject(pool, payload)
+  const found = { warnings, idempotentJobId: null, spec, fit: isThere }
+  const judgeFit = async () => {
+    const fit = await computeFit(domain, subject)
+    return { fit, warnings: [...warnings, ...lastingWarnings(fit)] }
+  }
+  if (job.approval) {
+    const reasons = [approvalPending(job.approval, domain)]
+    return { ...found, ...(await judgeFit()), wouldBe: 'BLOCKED', ...notStarted, reasons }
+  }
+  const answer = (await askLeader(domain, pool, { kind: 'PREVIEW', payload })) as PreviewAnswer
+  if (answer.place) return { ...found, wouldBe: answer.wouldBe, ...startFields(answer.place) }
+  const { wouldBe, position } = answer
+  const judged = { ...found, ...(await judgeFit()) }
+  const reasons = await hideJobs(domain, viewer, answer.reasons)
+  if (wouldBe === 'FAILED') return { ...judged, wouldBe, ...notStarted, reasons }
+  const waiting = { ...(await gatesOfSpec(domain.db.sql, spec)), reasons, position }
+  const estimatedStart = judged.fit.never ? null : await estimateUnstored(domain, { ...subject, ...waiting })
+  return { ...judged, wouldBe, ...notStarted, reasons, position, estimatedStart }
+}
+
+export async function previewRetry(domain: Domain, viewer: Viewer, raw: unknown): Promise<JobPreview> {
+  const input = readRetryInput(viewer, raw)
+  const stored = await readStoredRetry(domain, viewer, input)
+  if (stored) return previewStored(domain, stored)
+  try {
+    return await previewJob(domain, viewer, await readRetry(domain, viewer, input))
+  } catch (error) {
+    throw error instanceof InvalidInput ? atOverrides(error, input) : error
+  }
+}
+
+function fitSubject(pool: string, { spec, shareAccount, level, userName, ...asked }: AskedJob): FitSubject {
+  const lane = makeLane({
+    pool,
+    spec,
+    ...asked,
+    account: shareAccount,
+    basePriority: basePriority[level],
+    override: null,
+  })
+  const { shape } = lane
+  return { ...lane, userName, team: spec.team, gpu: shape.gpu * shape.copies, exclusive: shape.exclusive }
+}
+
+/** Submissions have all warnings but those about limits. */
+const lastingWarnings = ({ never }: Fit): string[] =>
+  never === null || never.scope === null ? [] : [`${never.message}; the job waits until the limit changes`]
+
+const notStarted = { nodes: [], gpuIds: [], position: null, estimatedStart: null }
+
+function startFields({ nodes, gpuIds, atMs }: NonNullable<PreviewAnswer['place']>) {
+  const at = new Date(atMs)
+  const estimatedStart: Estimate = { p50: at, p90: at, earliest: at, latest: at, basis: 'The job can start now' }
+  return { nodes, gpuIds, reasons: [], position: null, estimatedStart }
+}
+
+/** The preview of a submission that is refused, or whose key is stored. */
+async function previewStored(
+  { db }: Domain,
+  decision: Exclude<SubmissionVerdict, { job: unknown }>,
+): Promise<JobPreview> {
+  if ('refusal' in decision) throw decision.refusal
+  const { hit: id } = decision
+  const job = await db.prisma.job.findUnique({ where: { id }, select: { state: true, spec: true } })
+  if (!job) throw jobDeleted()
+  return {
+    wouldBe: job.state,
+    spec: job.spec as unknown as JobSpec,
+    ...notStarted,
+    reasons: [],
+    fit: null,
+    warnings: [],
+    idempotentJobId: id,
+  }
+}
