@@ -16,7 +16,7 @@ export interface LogLine {
 
 export const lineBytesMax = 65_536
 /** Up to three more bytes complete a character. */
-const pieceBytes = lineBytesMax - 3
+export const pieceBytes = lineBytesMax - 3
 
 /** Valid UTF-8 in parts: joining them would cost a copy. */
 export type Utf8 = readonly Buffer[]

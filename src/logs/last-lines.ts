@@ -20,7 +20,7 @@ export async function lastLinesStart(sql: Sql, { jobId, run, codes, lines }: Las
   let missing = lines
   let left = searchBytesMax
   let first: LogCursor = { run: run ?? 1, offset: 0 }
-  for await (const log of logsBackwards(sql, jobId, run)) {
+  for await (const log of logsBackwards(sql, { jobId, run })) {
     const at = (offset: number) => ({ run: log.number, offset, mark: runMark(log.run_id) })
     first = at(missing === 0 ? log.end_offset : 0)
     let found: number | undefined
@@ -43,8 +43,12 @@ interface LogRow {
   end_offset: number
 }
 
-async function* logsBackwards(sql: Sql, jobId: string, run: number | undefined): AsyncGenerator<LogRow> {
-  let before = run === undefined ? null : run + 1
+/** The logs of a job from the newest one, or the run `until`, to the first one; `run`: this log only. */
+export async function* logsBackwards(
+  sql: Sql,
+  { jobId, run, until = run }: { jobId: string; run: number | undefined; until?: number | undefined },
+): AsyncGenerator<LogRow> {
+  let before = until === undefined ? null : until + 1
   for (;;) {
     const [row] = await sql.query<LogRow>(
       `SELECT run_id, number, end_offset FROM run_log

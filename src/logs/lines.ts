@@ -68,3 +68,10 @@ export function* lineParts({ start, lineState, segments, bytes }: Lined): Genera
     offset += segment.length
   }
 }
+
+/** The place of the next first byte of a character. */
+export function findCharacter(bytes: Uint8Array, at: number): number {
+  let next = at
+  while (next < at + 3 && ((bytes[next] ?? 0) & 0xc0) === 0x80) next++
+  return next
+}

@@ -2,11 +2,15 @@ import type { Sql } from '../platform/tx.ts'
 import { countJsonBytes, encodeStreams, type LogLine, passageOfLines } from './batch.ts'
 import { lastLinesStart } from './last-lines.ts'
 import type { LogStream } from './lines.ts'
+import { findPageStart } from './page-start.ts'
+import { findLine, findMoment } from './seek.ts'
 import {
+  clipStored,
   type Gap,
   isElsewhere,
   isLogOver,
   type LogCursor,
+  logEnd,
   nextOutput,
   nextRun,
   type RunState,
@@ -25,6 +29,18 @@ export interface LogStart {
   streams: readonly LogStream[]
 }
 
+/** Where a page starts: one of these places at most. */
+export interface LogPlace extends LogStart {
+  /** This line of the run. */
+  fromLine?: number | undefined
+  /** The first line stored at or after this moment. */
+  at?: Date | undefined
+  /** The page ends here. */
+  before?: LogCursor | undefined
+  /** The page has this number of last lines. */
+  last?: number | undefined
+}
+
 export interface LogGap {
   run: number
   startOffset: number
@@ -37,6 +53,8 @@ export interface LogPage {
   text: string
   lines: LogLine[]
   gaps: LogGap[]
+  start: LogCursor
+  /** The end of the page. */
   cursor: LogCursor
   isFinal: boolean
 }
@@ -55,6 +73,11 @@ const pageTextBytesMax = 1_048_576
 export const pageGapsMax = 1_000
 /** A page with less room than this left is full. */
 const roomBytesMin = 8_192
+/** Lines of a page before a cursor, unless the caller says how many. */
+const defaultLast = 500
+
+/** Lines of one page at most. */
+export const pageLinesMax = 5_000
 
 export async function toStart(sql: Sql, { jobId, after, lastLines, run, streams }: LogStart): Promise<LogCursor> {
   if (after) return after
@@ -81,28 +104,82 @@ export function findContinuation(
   return log.sealed ? 'END' : 'OPEN'
 }
 
-/** One page of a job's log over all its runs. It has neither text nor gaps only if no output follows now. */
-export async function readLog(sql: Sql, options: LogStart & { linesMax: number }): Promise<LogPage> {
-  const { jobId, run: only, linesMax } = options
+/**
+ * One page of a job's log over all its runs. It has neither text nor gaps only if no output follows now, or, for a page that
+ * ends at a cursor, precedes it.
+ */
+export async function readLog(sql: Sql, options: LogPlace & { linesMax: number }): Promise<LogPage> {
+  const { jobId, run: only } = options
   const codes = encodeStreams(options.streams)
-  const page: LogPage = { text: '', lines: [], gaps: [], cursor: await toStart(sql, options), isFinal: false }
+  const { start, end } = await findRange(sql, options)
+  const linesMax = end ? Number.POSITIVE_INFINITY : options.linesMax
+  const page: LogPage = { text: '', lines: [], gaps: [], start, cursor: start, isFinal: false }
   let searched = 0
   for (;;) {
-    const { offset } = page.cursor
-    const state = await stateAt(sql, jobId, page.cursor)
-    if (state.log) page.cursor = { ...page.cursor, mark: runMark(state.log.runId) }
-    if (!state.log || offset >= state.log.end) {
-      const next = only === undefined ? nextRun(state, offset) : null
-      if (next === null) return { ...page, isFinal: isLogOver(state, offset, only) }
-      page.cursor = { run: next, offset: 0 }
+    const state = await readStateAt(sql, jobId, page.cursor)
+    markCursors(page, state)
+    const place = findPlace(page.cursor, state, { only, end })
+    if (place === 'END') return { ...page, isFinal: isLogOver(state, page.cursor.offset, only) }
+    if ('next' in place) {
+      page.cursor = place.next
       continue
     }
-    const room = roomLeft(page, searched)
+    const room = roomLeft(page, end ? 0 : searched)
     if (page.lines.length >= linesMax || room < roomBytesMin) return page
-    const read = await readOn(sql, page, { log: state.log, codes, room, linesMax })
+    const until = findUntil(page.cursor, end)
+    const read = await readOn(sql, page, { log: place.log, codes, room, linesMax, until })
     if (read === 0) return page
     searched += read
   }
+}
+
+/** Names the run in the cursors of a page. */
+function markCursors(page: LogPage, { log }: RunState): void {
+  if (!log) return
+  const { cursor, start } = page
+  page.cursor = { ...cursor, mark: runMark(log.runId) }
+  if (cursor.run === start.run && cursor.offset === start.offset) page.start = page.cursor
+}
+
+/** Where the page goes on: at its cursor, in another run, or not at all. */
+function findPlace(
+  cursor: LogCursor,
+  state: RunState,
+  { only, end }: { only: number | undefined; end: LogCursor | undefined },
+): 'END' | { next: LogCursor } | { log: NonNullable<RunState['log']> } {
+  const { offset } = cursor
+  const until = findUntil(cursor, end)
+  if (until !== undefined && offset >= until) return 'END'
+  if (state.log && offset < state.log.end) return { log: state.log }
+  const next = only === undefined ? nextRun(state, offset) : null
+  return next === null ? 'END' : { next: { run: next, offset: 0 } }
+}
+
+/** Where the page ends in this run; undefined: not in this run. */
+const findUntil = ({ run }: LogCursor, end: LogCursor | undefined): number | undefined =>
+  end && run >= end.run ? end.offset : undefined
+
+/** Where the page starts, and where it ends if it is read backwards. */
+async function findRange(sql: Sql, options: LogPlace): Promise<{ start: LogCursor; end?: LogCursor }> {
+  const { jobId, run, fromLine, at, before, last } = options
+  if (fromLine !== undefined) return { start: await findLine(sql, { jobId, run: run ?? 1, line: fromLine }) }
+  if (at !== undefined) return { start: await findMoment(sql, { jobId, run, at }) }
+  if (before === undefined && last === undefined) return { start: await toStart(sql, options) }
+  const end = before ?? (await findEnd(sql, jobId, run))
+  if (before) await readStateAt(sql, jobId, before)
+  const codes = encodeStreams(options.streams)
+  // Lines of the other streams may go on in the page, and begin before it.
+  const linesMax = Math.min(last ?? defaultLast, pageLinesMax - codes.size + 1)
+  const only = run === undefined ? undefined : end.run
+  const limits = { linesMax, textBytesMax: pageTextBytesMax - roomBytesMin, gapsMax: pageGapsMax - 1 }
+  return { start: await findPageStart(sql, { jobId, run: only, codes, before: end, ...limits }), end }
+}
+
+/** The end of the output of a job, or of one run. */
+export async function findEnd(sql: Sql, jobId: string, run: number | undefined): Promise<LogCursor> {
+  if (run === undefined) return logEnd(sql, jobId)
+  const [state] = await readLogStates(sql, [{ jobId, run }])
+  return { run, offset: state?.log?.end ?? 0 }
 }
 
 function roomLeft({ text, gaps }: LogPage, searched: number): number {
@@ -113,16 +190,20 @@ function roomLeft({ text, gaps }: LogPage, searched: number): number {
 /** Returns the number of bytes read; skipped ones do not count. */
 async function readOn(sql: Sql, page: LogPage, room: Room): Promise<number> {
   const { runId, end } = room.log
+  const until = room.until ?? end
   const { text } = page
   const { offset } = page.cursor
-  if (!addTo(page, await readStored(sql, { runId, from: offset, end }), room)) return 0
+  if (!addTo(page, clipStored(await readStored(sql, { runId, from: offset, end }), until), room)) return 0
   const from = page.cursor.offset
-  if (page.text === text)
-    page.cursor = { ...page.cursor, offset: await nextOutput(sql, { runId, from, end, codes: room.codes }) }
+  if (page.text === text) {
+    const next = await nextOutput(sql, { runId, from, end, codes: room.codes })
+    page.cursor = { ...page.cursor, offset: Math.min(next, until) }
+  }
   return from - offset
 }
 
-async function stateAt(sql: Sql, jobId: string, cursor: LogCursor): Promise<RunState> {
+/** Refuses a cursor of output that is not there. */
+export async function readStateAt(sql: Sql, jobId: string, cursor: LogCursor): Promise<RunState> {
   const [state] = await readLogStates(sql, [{ jobId, run: cursor.run }])
   if (!state) throw new LogGone(`The job ${jobId} was deleted`)
   if (isElsewhere(cursor, state)) throw new LogElsewhere(`The job ${jobId} has no output at this cursor`)
@@ -134,6 +215,8 @@ interface Room {
   codes: ReadonlySet<number>
   room: number
   linesMax: number
+  /** The page ends here. */
+  until: number | undefined
 }
 
 function addTo(page: LogPage, stored: readonly Stored[], { log, codes, room, linesMax }: Room): boolean {

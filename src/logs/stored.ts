@@ -2,7 +2,7 @@ import type { Sql } from '../platform/tx.ts'
 import { type BytesChunk, type ChunkRow, chunkColumns, type GapChunk, type GapReason, readChunk } from './chunk.ts'
 
 /** Bytes of one read; one chunk more may come with it. They are unpacked chunk by chunk. */
-const pageBytes = 524_288
+export const readBytes = 524_288
 const pageChunksMax = 1_024
 
 /** RETENTION: the bytes were removed. */
@@ -13,11 +13,35 @@ export type Stored = BytesChunk | Gap
 export const toFresh = (stored: readonly Stored[]): Buffer[] =>
   stored.flatMap((item) => (item.gap === null && item.fresh ? [item.fresh] : []))
 
+/** The chunks before an offset; the last one is cut there. */
+export function clipStored(stored: readonly Stored[], end: number): Stored[] {
+  return stored
+    .filter((item) => item.start < end)
+    .map((item) => {
+      if (item.end <= end) return item
+      if (item.gap !== null) return { ...item, end }
+      const { start, at, lineState, segments } = item
+      const bytes = item.bytes.subarray(0, end - start)
+      return { start, end, at, lineState, segments: clipSegments(segments, bytes.length), bytes, gap: null }
+    })
+}
+
+function clipSegments(segments: readonly number[], bytes: number): number[] {
+  const clipped: number[] = []
+  let left = bytes
+  for (let pair = 0; pair + 1 < segments.length && left > 0; pair += 2) {
+    const size = Math.min(left, segments[pair + 1] ?? 0)
+    clipped.push(segments[pair] ?? 0, size)
+    left -= size
+  }
+  return clipped
+}
+
 export async function readStored(
   sql: Sql,
   { runId, from, end }: { runId: string; from: number; end: number },
 ): Promise<Stored[]> {
-  const rows = await sql.query<ChunkRow>(pageSql, [runId, from, pageBytes, pageChunksMax], 'log_page')
+  const rows = await sql.query<ChunkRow>(pageSql, [runId, from, readBytes, pageChunksMax], 'log_page')
   const chunks = rows.map(readChunk).filter((chunk) => chunk.end > from)
   const first = chunks[0]?.start ?? end
   return first > from ? [{ start: from, end: first, gap: 'RETENTION' }, ...chunks] : chunks
@@ -146,6 +170,17 @@ export async function logEnds(sql: Sql, jobIds: readonly string[]): Promise<LogC
   )
   const ends = new Map(rows.map(({ jobId, runId, run, offset }) => [jobId, { run, offset, mark: runMark(runId) }]))
   return jobIds.map((id) => ends.get(id) ?? start)
+}
+
+/** Bytes and lines of the log of each run, in their order. Removed ones count. */
+export async function logSizes(sql: Sql, runIds: readonly string[]): Promise<{ bytes: number; lines: number }[]> {
+  const rows = await sql.query<{ runId: string; bytes: number; lines: number }>(
+    'SELECT run_id AS "runId", end_offset AS bytes, line_state[1] - 1 AS lines FROM run_log WHERE run_id = ANY($1::text[])',
+    [runIds],
+    'log_sizes',
+  )
+  const sizes = new Map(rows.map(({ runId, bytes, lines }) => [runId, { bytes, lines }]))
+  return runIds.map((id) => sizes.get(id) ?? { bytes: 0, lines: 0 })
 }
 
 const start: LogCursor = { run: 1, offset: 0 }

@@ -8,7 +8,7 @@ import { readVisibleQuotas } from '../../domain/limits/quotas.ts'
 import { maySeeSlot, readSlots } from '../../domain/submission/slots.ts'
 import { type JobRow, readJob } from '../../domain/submission/stored-job.ts'
 import { eventColumns, type FeedEvent, markEntry } from '../../feed/event.ts'
-import { logEnds } from '../../logs/stored.ts'
+import { logEnds, logSizes } from '../../logs/stored.ts'
 import type { Run } from '../../platform/generated/client.ts'
 import type { Sql } from '../../platform/tx.ts'
 import { byId, byKey, byParent } from './batches.ts'
@@ -73,14 +73,7 @@ function createJobLoaders(domain: Domain, viewer: Viewer, listSql: Sql) {
       prisma.dependency.findMany({ where: { jobId: { in: jobIds } }, orderBy: { position: 'asc' } }),
     ),
     logEnd: new DataLoader((jobIds: readonly string[]) => logEnds(domain.db.sql, jobIds)),
-    logBytes: new DataLoader<string, number>(async (runIds) => {
-      const logs = await prisma.runLog.findMany({
-        where: { runId: { in: [...runIds] } },
-        select: { runId: true, endOffset: true },
-      })
-      const ends = new Map(logs.map((log) => [log.runId, Number(log.endOffset)]))
-      return runIds.map((id) => ends.get(id) ?? 0)
-    }),
+    logSize: new DataLoader((runIds: readonly string[]) => logSizes(domain.db.sql, runIds)),
     runsOfJob: new NestedList(listSql, runsListing, always),
     eventsOfJob: new NestedList(listSql, eventsListing, always, jobOfParent),
     artifactsOfJob: new NestedList(listSql, artifactsListing, always),

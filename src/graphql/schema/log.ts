@@ -1,7 +1,7 @@
 import { jobNotFound } from '../../domain/errors.ts'
 import type { LogLine } from '../../logs/batch.ts'
 import { logStreams } from '../../logs/lines.ts'
-import { LogElsewhere, type LogGap, LogGone, type LogPage, readLog } from '../../logs/read.ts'
+import { LogElsewhere, type LogGap, LogGone, type LogPage, pageLinesMax, readLog } from '../../logs/read.ts'
 import type { LogCursor } from '../../logs/stored.ts'
 import { capList } from '../admission/argument-bounds.ts'
 import { logLinesCost, logPageCost, logTextCost } from '../caller-limits.ts'
@@ -73,6 +73,17 @@ const LogPageRef = builder.objectRef<LogPage & OfJob>('LogPage').implement({
       complexity: { multiplier: 1 },
       resolve: ({ gaps, jobId }) => gaps.map((gap) => ({ ...gap, jobId })),
     }),
+    firstLine: t.field({
+      type: 'UInt53',
+      nullable: true,
+      description: 'Number of the first line; null: the page has no line.',
+      resolve: ({ lines: [first] }) => first?.number ?? null,
+    }),
+    startCursor: t.field({
+      type: 'Cursor',
+      description: 'Start of the page; pass it to logs(before:).',
+      resolve: ({ start, jobId }) => logCursor(jobId, start),
+    }),
     cursor: t.field({
       type: 'Cursor',
       description: 'End of the page; pass it to logs(after:) or tail(after:).',
@@ -92,8 +103,6 @@ interface StartArgs {
   streams?: readonly (typeof logStreams)[number][] | null | undefined
 }
 
-const logLinesMax = 5_000
-
 /** Checks where a reader starts. */
 export function checkLogStart(jobId: string, { after, lastLines, run, streams }: StartArgs) {
   if (after != null && lastLines != null) throw refusal('BAD_REQUEST', 'Give `after` or `lastLines`, not both')
@@ -108,13 +117,45 @@ export function checkLogStart(jobId: string, { after, lastLines, run, streams }:
   }
 }
 
+type PlaceArgs = StartArgs & {
+  fromLine?: number | null | undefined
+  at?: Date | null | undefined
+  before?: string | null | undefined
+  last?: number | null | undefined
+}
+
+/** Checks where a page starts: at one place, or, with `before` or `last` or both, so that it ends at one. */
+function checkPlace(jobId: string, args: PlaceArgs) {
+  const { fromLine, at, before, last, run } = args
+  const ways = (['after', 'lastLines', 'fromLine', 'at', 'before', 'last'] as const).filter(
+    (name) => args[name] != null,
+  )
+  const [one, other] = ways
+  if (ways.length > 1 && !(ways.length === 2 && one === 'before' && other === 'last'))
+    throw refusal(
+      'BAD_REQUEST',
+      `A page starts in one way: give only one of ${ways.map((way) => `\`${way}\``).join(', ')}`,
+    )
+  if (fromLine != null && run == null)
+    throw refusal('BAD_REQUEST', '`fromLine` needs `run`: every run counts its lines')
+  if (fromLine === 0) throw refusal('BAD_REQUEST', '`fromLine` must be 1 or more')
+  if (last != null) demandLines('last', last)
+  return {
+    ...checkLogStart(jobId, args),
+    fromLine: fromLine ?? undefined,
+    at: at ?? undefined,
+    before: before == null ? undefined : openCursor(jobId, before),
+    last: last ?? undefined,
+  }
+}
+
 function openCursor(jobId: string, cursor: string): LogCursor {
   const { j, r, o, m } = decodeCursor('log', cursor)
   if (j !== jobId) throw invalidCursor()
   return { run: r, offset: o, mark: m }
 }
 
-const refused = (jobId: string) => (error: unknown) => {
+export const refuseMissingOutput = (jobId: string) => (error: unknown) => {
   if (error instanceof LogElsewhere)
     throw refusal(
       'INVALID_CURSOR',
@@ -124,14 +165,15 @@ const refused = (jobId: string) => (error: unknown) => {
 }
 
 function demandLines(name: string, lines: number) {
-  if (lines < 1 || lines > logLinesMax)
-    throw refusal('BAD_REQUEST', `\`${name}\` must be 1 … ${logLinesMax}, not ${lines}`)
+  if (lines < 1 || lines > pageLinesMax)
+    throw refusal('BAD_REQUEST', `\`${name}\` must be 1 … ${pageLinesMax}, not ${lines}`)
 }
 
 builder.objectFields(JobRef, (t) => ({
   logs: t.field({
     type: LogPageRef,
-    description: 'Output of all runs.',
+    description:
+      'Output of all runs, from the beginning, or from one of `after`, `lastLines`, `fromLine`, `at`, `before` and `last`.',
     complexity: logPageCost,
     args: {
       first: t.arg.int({ defaultValue: 500, description: 'Lines at most, 1 … 5,000.' }),
@@ -139,16 +181,32 @@ builder.objectFields(JobRef, (t) => ({
       lastLines: t.arg.int({
         description: 'Start with this number of last lines, 1 … 5,000; fewer if they are longer than 32 MiB.',
       }),
+      fromLine: t.arg({
+        type: 'UInt53',
+        description: 'Start with this line of `run`, from 1; the page has no line if the run has fewer.',
+      }),
+      at: t.arg({
+        type: 'DateTime',
+        description: 'Start with the first line that was stored at or after this moment.',
+      }),
+      before: t.arg({
+        type: 'Cursor',
+        description:
+          'End before this cursor, with `last` lines (default: 500). A page without text and gaps: nothing is before it.',
+      }),
+      last: t.arg.int({
+        description: 'The last lines, 1 … 5,000, instead of `first`: before the cursor `before`, or of all output.',
+      }),
       run: t.arg.int({ description: 'Number of the run; default: all runs.' }),
       streams: t.arg({
         type: [LogStream],
         ...capList(logStreams.length, 'Streams to include (default: STDOUT and STDERR)'),
       }),
     },
-    async resolve({ id }, { first, ...start }, { domain }) {
+    async resolve({ id }, { first, ...place }, { domain }) {
       const linesMax = first ?? 500
       demandLines('first', linesMax)
-      const page = await readLog(domain.db.sql, { ...checkLogStart(id, start), linesMax }).catch(refused(id))
+      const page = await readLog(domain.db.sql, { ...checkPlace(id, place), linesMax }).catch(refuseMissingOutput(id))
       return { ...page, jobId: id }
     },
   }),

@@ -161,7 +161,12 @@ builder.node(RunRef, {
       type: 'UInt53',
       description:
         'Bytes of output so far, including gaps. Over the size limit the number may be up to 128 KiB too low.',
-      resolve: (run, _args, { load }) => load.logBytes.load(run.id),
+      resolve: async (run, _args, { load }) => (await load.logSize.load(run.id)).bytes,
+    }),
+    logLines: t.field({
+      type: 'UInt53',
+      description: 'Lines of output so far, of all streams; the last one may have no end yet.',
+      resolve: async (run, _args, { load }) => (await load.logSize.load(run.id)).lines,
     }),
   }),
 })

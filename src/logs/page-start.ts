@@ -1,0 +1,144 @@
+import type { Sql } from '../platform/tx.ts'
+import { countJsonBytes, pieceBytes } from './batch.ts'
+import { type Chunk, type ChunkRow, chunkColumns, hasStream, readChunk } from './chunk.ts'
+import { logsBackwards } from './last-lines.ts'
+import { findCharacter, type LinePart, lineParts } from './lines.ts'
+import { clipStored, type LogCursor, readBytes, type Stored, searchBytesMax } from './stored.ts'
+
+/** Chunks of one step backwards at most. */
+const stepChunksMax = 16
+
+export interface PageBefore {
+  jobId: string
+  /** Lines of this run only. */
+  run?: number | undefined
+  codes: ReadonlySet<number>
+  /** The page ends here. */
+  before: LogCursor
+  linesMax: number
+  /** Text as JSON at most. */
+  textBytesMax: number
+  gapsMax: number
+}
+
+/** Bytes of a character as JSON at most. */
+const jsonGrowth = 6
+
+/**
+ * Where a page begins that ends at a cursor: at most so many lines, text and gaps before it, over the runs. It begins with
+ * the first byte of a line, unless a line alone is longer than a page.
+ */
+export async function findPageStart(sql: Sql, options: PageBefore): Promise<LogCursor> {
+  const { jobId, run, before } = options
+  const walk = new Walk(options)
+  let start = before
+  for await (const log of logsBackwards(sql, { jobId, run, until: before.run })) {
+    const end = log.number === before.run ? before.offset : log.end_offset
+    if (start !== before) walk.enterRun(end)
+    for await (const stored of readChunksBackwards(sql, { runId: log.run_id, end, codes: options.codes })) {
+      const [chunk] = clipStored([stored], end)
+      const offset = chunk ? walk.add(chunk) : null
+      if (offset !== null) return { run: log.number, offset }
+    }
+    start = { run: log.number, offset: 0 }
+    if (walk.isFull) return start
+  }
+  return start
+}
+
+/** Chunks with output of these streams and gaps, from the last one that begins before `end` to the first one. */
+export async function* readChunksBackwards(
+  sql: Sql,
+  { runId, end, codes }: { runId: string; end: number; codes: ReadonlySet<number> },
+): AsyncGenerator<Chunk> {
+  for (let before = end; ; ) {
+    const rows = await sql.query<ChunkRow>(chunksSql, [runId, before, [...codes]], 'log_page_back')
+    for (const row of rows) yield readChunk(row)
+    const last = rows.at(-1)
+    if (!last) return
+    before = last.start_offset
+  }
+}
+
+const chunksSql = `
+SELECT ${chunkColumns} FROM log_chunk c
+WHERE run_id = $1 AND start_offset < $2 AND (gap IS NOT NULL OR segments && $3::int[])
+ORDER BY start_offset DESC LIMIT ${stepChunksMax}`
+
+/** Counts backwards until the page is full. */
+class Walk {
+  readonly #codes: ReadonlySet<number>
+  /** The first line may be cut here. */
+  readonly #lineBytesMax: number
+  #lines: number
+  #textBytes: number
+  #gaps: number
+  #searched = searchBytesMax
+  #taken = 0
+  /** Bytes of each stream's line whose beginning has not been reached. */
+  #open = new Map<number, number>()
+  /** Where the page may begin; null: inside its last line. */
+  #start: number | null = null
+  #next: number | null = null
+
+  constructor({ codes, linesMax, textBytesMax, gapsMax }: PageBefore) {
+    this.#codes = codes
+    this.#lines = linesMax
+    this.#textBytes = textBytesMax
+    this.#gaps = gapsMax
+    this.#lineBytesMax = Math.min(linesMax * pieceBytes, Math.floor(textBytesMax / jsonGrowth))
+  }
+
+  /** Returns where the page begins if it is full. */
+  add(chunk: Stored): number | null {
+    const between = Math.min((this.#next ?? chunk.end) - chunk.end, readBytes)
+    this.#next = chunk.start
+    if (chunk.gap !== null) return this.#addGap(chunk.end, chunk.start)
+    const parts = hasStream(chunk, this.#codes) ? [...lineParts(chunk)] : []
+    for (const part of parts.reverse()) {
+      if (!this.#codes.has(part.code)) continue
+      const full = this.#addPart(part)
+      if (full !== null) return full
+    }
+    this.#searched -= between + chunk.end - chunk.start
+    return this.#searched <= 0 ? (this.#start ?? chunk.start) : null
+  }
+
+  /** Goes on with the end of the run before, where lines of the page may begin. */
+  enterRun(end: number): void {
+    this.#open.clear()
+    this.#start = end
+    this.#next = null
+    this.#gaps--
+  }
+
+  get isFull(): boolean {
+    return this.#lines === 0 || this.#gaps <= 0
+  }
+
+  #addGap(end: number, start: number): number | null {
+    if (this.#gaps <= 0) return end
+    this.#gaps--
+    this.#open.clear()
+    this.#start = start
+    return null
+  }
+
+  #addPart({ code, offset, bytes, begins }: LinePart): number | null {
+    const json = countJsonBytes(bytes.toString())
+    const size = (this.#open.get(code) ?? 0) + bytes.length
+    const room = this.#lineBytesMax - this.#taken
+    if (this.#start === null && bytes.length > room) return offset + findCharacter(bytes, bytes.length - room)
+    if (this.#start !== null && json > this.#textBytes) return this.#start
+    this.#textBytes -= json
+    this.#taken += bytes.length
+    this.#open.set(code, size)
+    if (!begins) return null
+    const pieces = Math.ceil(size / pieceBytes)
+    if (pieces > this.#lines) return this.#start ?? offset
+    this.#lines -= pieces
+    this.#open.delete(code)
+    this.#start = offset
+    return this.#lines === 0 ? offset : null
+  }
+}

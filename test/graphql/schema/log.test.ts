@@ -1,0 +1,101 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { ask, data, type Json } from '../../support/client.ts'
+import { out, writeLog } from '../../support/log.ts'
+import { startServer, type TestServer } from '../../support/server.ts'
+
+let server: TestServer
+beforeAll(async () => {
+  server = await startServer()
+})
+afterAll(() => server[Symbol.asyncDispose]())
+
+const lines = Array.from({ length: 20 }, (_, index) => `line ${index + 1}\n`)
+
+async function jobWithLines(): Promise<string> {
+  const id = await server.submit()
+  await writeLog(server.domain.db.sql, id, [out(lines.join(''))])
+  return id
+}
+
+const query = (args: string) =>
+  `query ($id: ID!${args.includes('$cursor') ? ', $cursor: Cursor' : ''}) { job(id: $id) { logs(${args}) {
+     text firstLine startCursor cursor isFinal lines { number } } currentRun { logLines logBytes } } }`
+
+const logs = async (id: string, args: string, cursor?: string) =>
+  (await data(server.url, query(args), { id, ...(cursor && { cursor }) }))['job'].logs as Json
+
+const withCursor = 'after: $cursor, '
+
+describe('where a page of output starts', () => {
+  it('may be a line of a run', async () => {
+    const id = await jobWithLines()
+    const page = await logs(id, 'run: 1, fromLine: 7, first: 2')
+    expect(page).toMatchObject({ text: 'line 7\nline 8\n', firstLine: 7 })
+    expect(await logs(id, `${withCursor}first: 1`, page.cursor)).toMatchObject({ text: 'line 9\n', firstLine: 9 })
+    expect(await logs(id, `${withCursor}first: 1`, page.startCursor)).toMatchObject({ firstLine: 7 })
+    expect(await logs(id, 'run: 1, fromLine: 21')).toMatchObject({ text: '', firstLine: null })
+  })
+
+  it('may be a moment', async () => {
+    const id = await jobWithLines()
+    expect(await logs(id, 'at: "2020-01-01T00:00:00Z", first: 1')).toMatchObject({ firstLine: 1 })
+    expect(await logs(id, 'at: "2999-01-01T00:00:00Z"')).toMatchObject({ text: '', firstLine: null })
+  })
+
+  it('may follow from its end', async () => {
+    const id = await jobWithLines()
+    const last = await logs(id, 'last: 3')
+    expect(last).toMatchObject({ text: 'line 18\nline 19\nline 20\n', firstLine: 18 })
+    const before = await logs(id, 'before: $cursor, last: 2', last.startCursor)
+    expect(before).toMatchObject({ text: 'line 16\nline 17\n', cursor: last.startCursor })
+    const rest = await logs(id, 'before: $cursor', before.startCursor)
+    expect(rest).toMatchObject({ firstLine: 1, cursor: before.startCursor })
+    expect(await logs(id, 'before: $cursor', rest.startCursor)).toMatchObject({ text: '', firstLine: null })
+  })
+
+  it.each([
+    ['lastLines: 1, last: 1', 'A page starts in one way: give only one of `lastLines`, `last`'],
+    ['at: "2026-01-01T00:00:00Z", fromLine: 1, run: 1', 'A page starts in one way: give only one of `fromLine`, `at`'],
+    ['after: $cursor, before: $cursor', 'A page starts in one way: give only one of `after`, `before`'],
+    [
+      'before: $cursor, last: 1, at: "2026-01-01T00:00:00Z"',
+      'A page starts in one way: give only one of `at`, `before`, `last`',
+    ],
+    ['fromLine: 1', '`fromLine` needs `run`: every run counts its lines'],
+    ['fromLine: 0, run: 1', '`fromLine` must be 1 or more'],
+    ['last: 0', '`last` must be 1 … 5000, not 0'],
+    ['before: $cursor, last: 5001', '`last` must be 1 … 5000, not 5001'],
+  ])('is refused: %s', async (args, message) => {
+    const id = await jobWithLines()
+    const { cursor } = await logs(id, 'first: 1')
+    const { errors } = await ask(server.url, query(args), { id, cursor })
+    expect(errors?.[0]).toMatchObject({ message, extensions: { code: 'BAD_REQUEST' } })
+  })
+
+  it('is not a cursor of another job, or beyond the end', async () => {
+    const [one, other] = [await jobWithLines(), await jobWithLines()]
+    const { cursor } = await logs(one, 'first: 1')
+    const content = JSON.parse(Buffer.from(cursor, 'base64url').toString())
+    const beyond = Buffer.from(JSON.stringify({ ...content, o: 10_000 })).toString('base64url')
+    for (const [id, before] of [
+      [other, cursor],
+      [one, beyond],
+    ]) {
+      const { errors } = await ask(server.url, query('before: $cursor'), { id, cursor: before })
+      expect(errors?.[0]?.extensions.code).toBe('INVALID_CURSOR')
+    }
+  })
+})
+
+it('a run has the number of its lines', async () => {
+  const id = await jobWithLines()
+  const count = async () => (await data(server.url, query('first: 1'), { id }))['job'].currentRun as Json
+  expect(await count()).toEqual({ logLines: 20, logBytes: lines.join('').length })
+  await writeLog(server.domain.db.sql, id, [out('open')])
+  expect((await count()).logLines).toBe(21)
+  const empty = await server.submit()
+  expect((await data(server.url, query('first: 1'), { id: empty }))['job'].currentRun).toEqual({
+    logLines: 0,
+    logBytes: 0,
+  })
+})
