@@ -16,15 +16,22 @@ export const patternCharactersMax = 255
 /** Maximum steps of a compiled pattern; `{m,n}` repeats its part n times. */
 const stepsMax = 2_000
 
-type Test = (character: string) => boolean
+export type Test = (character: string) => boolean
 type Widen = (test: Test) => Test
 type Tree =
   | { kind: 'one'; test: Test }
+  | { kind: 'edge'; edge: Edge }
   | { kind: 'sequence' | 'choice'; parts: readonly Tree[] }
   | { kind: 'repeat'; part: Tree; least: number; most: number }
 
-/** Consumes a character and goes to the next step, or goes to several steps at once. The end is behind the last step. */
-type Step = { test: Test } | { to: readonly number[] }
+/** Where `^` and `$` match in a pattern for parts of lines. */
+type Edge = 'START' | 'END'
+
+/**
+ * A step consumes a character and goes to the next step, goes to the next step at an edge of the line, or goes to one of
+ * several steps at once. The end is behind the last step.
+ */
+export type Step = { test: Test } | { edge: Edge } | { to: readonly number[] }
 
 export const parsePattern = (text: string): Pattern => patternOf(text, (test) => test)
 
@@ -54,13 +61,35 @@ export function parseGlob(text: string): Pattern {
 }
 
 function expression(text: string, widen: Widen): Pattern {
-  const source = { text: [...text], at: 0, widen }
-  const tree = parseChoice(source)
-  if (source.at < source.text.length) throw new BadPattern('Unmatched )')
   const steps: Step[] = []
-  write(tree, steps)
+  write(parseExpression({ text: [...text], at: 0, widen, hasEdges: false }), steps)
   return { matches: (subject) => run(steps, subject) }
 }
+
+/** Steps of a line pattern: an expression in which `^` and `$` are the edges of a line, or a text as it is. */
+export function compileLinePattern(text: string, { regex, ignoreCase }: LineOptions): readonly Step[] {
+  const characters = [...text]
+  if (characters.length === 0 || characters.length > patternCharactersMax)
+    throw new BadPattern(`It must have 1 … ${patternCharactersMax} characters`)
+  if (text.includes('\n')) throw new BadPattern('A line has no line ending')
+  const widen: Widen = ignoreCase ? bothCases : (test) => test
+  const steps: Step[] = []
+  if (regex) write(parseExpression({ text: characters, at: 0, widen, hasEdges: true }), steps)
+  else for (const character of characters) steps.push({ test: widen(literal(character)) })
+  if (steps.length > lineStepsMax) throw new BadPattern('The repetitions are too large')
+  return steps
+}
+
+interface LineOptions {
+  regex: boolean
+  ignoreCase: boolean
+}
+
+/** Fewer than of other patterns: a log is long, and each character may cost as many operations. */
+const lineStepsMax = 200
+
+const bothCases: Widen = (test) => (character) =>
+  test(character) || test(character.toLowerCase()) || test(character.toUpperCase())
 
 /** null: the text is a valid pattern. */
 export function patternProblem(text: string): string | null {
@@ -81,7 +110,14 @@ const literal =
 interface Source {
   readonly text: readonly string[]
   readonly widen: Widen
+  readonly hasEdges: boolean
   at: number
+}
+
+function parseExpression(source: Source): Tree {
+  const tree = parseChoice(source)
+  if (source.at < source.text.length) throw new BadPattern('Unmatched )')
+  return tree
 }
 
 function parseChoice(source: Source): Tree {
@@ -93,8 +129,14 @@ function parseChoice(source: Source): Tree {
 function parseSequence(source: Source): Tree {
   const parts: Tree[] = []
   for (let next = peek(source); next !== undefined && next !== '|' && next !== ')'; next = peek(source))
-    parts.push(parseRepeat(parseOne(source), source))
+    parts.push(parseRepeat(parseEdge(source) ?? parseOne(source), source))
   return { kind: 'sequence', parts }
+}
+
+function parseEdge(source: Source): Tree | undefined {
+  if (!source.hasEdges) return undefined
+  if (taken(source, '^')) return { kind: 'edge', edge: 'START' }
+  return taken(source, '$') ? { kind: 'edge', edge: 'END' } : undefined
 }
 
 function parseOne(source: Source): Tree {
@@ -129,6 +171,7 @@ const amounts: Readonly<Record<string, readonly [number, number]>> = {
 
 function parseRepeat(part: Tree, source: Source): Tree {
   const next = peek(source) ?? ''
+  if (part.kind === 'edge' && /^[*+?{]$/.test(next)) throw new BadPattern('Nothing precedes the repetition')
   const [least, most] = next === '{' ? parseBraces(source) : (amounts[next] ?? [])
   if (least === undefined || most === undefined) return part
   if (next !== '{') source.at++
@@ -197,6 +240,9 @@ function write(tree: Tree, steps: Step[]): void {
   switch (tree.kind) {
     case 'one':
       steps.push({ test: tree.test })
+      return
+    case 'edge':
+      steps.push({ edge: tree.edge })
       return
     case 'sequence':
       for (const part of tree.parts) write(part, steps)

@@ -56,6 +56,7 @@ export const limits = {
   bulkMax: 1_000,
   filterIdsMax: 1_000,
   decisionsMax: 100,
+  logMatchesMax: 1_000,
   /** Specs in one response, unless it has a single one. */
   specBytesMax: 1024 * 1024,
 } as const
@@ -74,6 +75,8 @@ const mebibyteCost = 1_250
 /** Reading a page of output, which has at most 1 MiB. */
 export const logPageCost = mebibyteCost
 export const logTextCost = mebibyteCost
+/** A quarter of a second of processor time at most. */
+export const logSearchCost = scanCost / 2
 /** 5,000 lines, whose texts have at most 1 MiB. */
 export const logLinesCost = { field: mebibyteCost, multiplier: mebibyteCost }
 /** 64 KiB of a batch of `tail` (at most 384 KiB as JSON), or `batchLinesMax` lines. */

@@ -99,3 +99,65 @@ it('a run has the number of its lines', async () => {
     logBytes: 0,
   })
 })
+
+describe('a search', () => {
+  const searchQuery = `query ($id: ID!, $query: String!, $regex: Boolean, $ignoreCase: Boolean, $after: Cursor,
+      $backwards: Boolean, $first: Int, $run: Int, $streams: [LogStream!]) {
+    job(id: $id) { logSearch(query: $query, regex: $regex, ignoreCase: $ignoreCase, after: $after, backwards: $backwards,
+        first: $first, run: $run, streams: $streams) {
+      matches { run line at stream text starts ends } cursor isComplete scannedBytes } } }`
+  const search = async (id: string, args: object) =>
+    (await data(server.url, searchQuery, { id, ...args }))['job'].logSearch as Json
+
+  it('finds lines and the places in them', async () => {
+    const id = await jobWithLines()
+    const found = await search(id, { query: 'LINE 1' })
+    expect(found).toMatchObject({ isComplete: true, scannedBytes: lines.join('').length })
+    expect(found.matches).toHaveLength(11)
+    expect(found.matches[0]).toEqual({
+      run: 1,
+      line: 1,
+      at: expect.stringContaining('T'),
+      stream: 'STDOUT',
+      text: 'line 1',
+      starts: [0],
+      ends: [6],
+    })
+    const digits = await search(id, { query: '\\d', regex: true, first: 1, backwards: true })
+    expect(digits.matches).toMatchObject([{ line: 20, starts: [5, 6], ends: [6, 7] }])
+    expect((await search(id, { query: 'LINE', ignoreCase: false })).matches).toEqual([])
+    expect((await search(id, { query: 'line', streams: ['STDERR'] })).matches).toEqual([])
+    expect((await search(id, { query: 'line', run: 2 })).matches).toEqual([])
+  })
+
+  it('goes on from its cursor, or from that of a page', async () => {
+    const id = await jobWithLines()
+    const first = await search(id, { query: 'line', first: 3 })
+    expect(first).toMatchObject({ isComplete: false })
+    const next = await search(id, { query: 'line', first: 1, after: first.cursor })
+    expect(next.matches).toMatchObject([{ line: 4 }])
+    const { startCursor } = await logs(id, 'run: 1, fromLine: 9')
+    const before = await search(id, { query: 'line', first: 1, after: startCursor, backwards: true })
+    expect(before.matches).toMatchObject([{ line: 8 }])
+    const behind = await search(id, { query: 'line', first: 1, after: startCursor })
+    expect(behind.matches).toMatchObject([{ line: 9 }])
+  })
+
+  it.each([
+    [{ query: '' }, '`query` cannot be searched for: It must have 1 … 255 characters'],
+    [{ query: '(', regex: true }, '`query` cannot be searched for: Unmatched ('],
+    [{ query: 'a\nb' }, '`query` cannot be searched for: A line has no line ending'],
+    [{ query: 'a', first: 0 }, '`first` must be 1 … 1000, not 0'],
+    [{ query: 'a', first: 1_001 }, '`first` must be 1 … 1000, not 1001'],
+    [{ query: 'a', run: 0 }, '`run` must be 1 or more'],
+  ])('is refused: %j', async (args, message) => {
+    const { errors } = await ask(server.url, searchQuery, { id: await jobWithLines(), ...args })
+    expect(errors?.[0]).toMatchObject({ message, extensions: { code: 'BAD_REQUEST' } })
+  })
+
+  it('costs a quarter of a second of processor time', async () => {
+    const { extensions } = await ask(server.url, searchQuery, { id: await jobWithLines(), query: 'a', first: 10 })
+    expect(extensions?.cost).toBeGreaterThan(5_000)
+    expect(extensions?.cost).toBeLessThan(5_200)
+  })
+})

@@ -1,0 +1,253 @@
+import { spawnSync } from 'node:child_process'
+import { expect, test } from 'vitest'
+import { LineMatcher } from '../../src/domain/line-matcher.ts'
+import { openLog, sealLog } from '../../src/logs/append.ts'
+import type { LogPiece } from '../../src/logs/chunk.ts'
+import { mergeChunks } from '../../src/logs/keep.ts'
+import type { LogStream } from '../../src/logs/lines.ts'
+import { type LogMatch, type LogSearch, searchedBytesMax, searchLog } from '../../src/logs/search.ts'
+import { systemClock } from '../../src/platform/clock.ts'
+import { addJob, addRun, endRun, finishJob, openUserDatabase } from '../support/factories.ts'
+import { append, err, out } from '../support/log.ts'
+
+const { database, userId } = await openUserDatabase()
+const { sql } = database.db
+const bytesMax = 2 ** 34
+
+async function storedLog(runs: readonly (readonly (readonly LogPiece[])[])[]) {
+  const { jobId, runId } = await addJob(sql, userId)
+  for (const [index, appends] of runs.entries()) {
+    const id = index === 0 ? runId : await addRun(sql, { jobId, number: index + 1 })
+    let head = await openLog(sql, id)
+    for (const pieces of appends) head = await append(sql, head, { pieces, position: null, bytesMax })
+    await sealLog(sql, [id])
+    if (index < runs.length - 1) await endRun(sql, id)
+  }
+  await finishJob(sql, jobId)
+  return { jobId, runId }
+}
+
+interface Wish {
+  query: string
+  regex?: boolean
+  ignoreCase?: boolean
+  streams?: readonly LogStream[]
+  backwards?: boolean
+  first?: number
+  run?: number
+  after?: LogSearch['cursor']
+}
+
+const search = (jobId: string, { query, regex = false, ignoreCase = false, ...wish }: Wish) =>
+  searchLog(sql, {
+    jobId,
+    streams: ['STDOUT', 'STDERR'],
+    backwards: false,
+    first: 1_000,
+    ...wish,
+    matcher: new LineMatcher(query, { regex, ignoreCase }),
+    clock: systemClock,
+  })
+
+/** All matches, by as many searches as are needed. */
+async function searchAll(jobId: string, wish: Wish) {
+  const matches: LogMatch[] = []
+  let scannedBytes = 0
+  let after = wish.after
+  for (let searches = 1; ; searches++) {
+    const found = await search(jobId, { ...wish, ...(after && { after }) })
+    expect(found.matches.length).toBeLessThanOrEqual(wish.first ?? 1_000)
+    matches.push(...found.matches)
+    scannedBytes += found.scannedBytes
+    after = found.cursor
+    if (found.isComplete) return { matches, searches, scannedBytes, cursor: found.cursor }
+  }
+}
+
+const numbersOf = (matches: readonly LogMatch[]) => matches.map(({ line }) => line)
+
+function countByGrep(bytes: Buffer, args: readonly string[]): number {
+  const { stdout } = spawnSync('grep', ['-c', '-a', ...args], {
+    input: bytes,
+    env: { ...process.env, LC_ALL: 'C.UTF-8' },
+  })
+  return Number(stdout.toString())
+}
+
+/** Words of lines, in a fixed order that looks random. */
+function* words(seed: number): Generator<string, never> {
+  const list = [
+    'loss',
+    '0.41',
+    'Error:',
+    'error',
+    'größe',
+    'epoch',
+    '31/50',
+    'at line',
+    '😀',
+    '\t',
+    '{"a":1}',
+    'Traceback',
+  ]
+  for (let state = seed; ; ) {
+    state = (state * 48_271) % 2_147_483_647
+    yield list[state % list.length] as string
+  }
+}
+
+const lineOf = (source: Generator<string, never>, count: number) =>
+  Array.from({ length: count }, () => source.next().value).join(' ')
+
+const cases: readonly (readonly [string, string[], Omit<Wish, 'query'>])[] = [
+  ['error', ['-F'], {}],
+  ['ERROR', ['-F', '-i'], { ignoreCase: true }],
+  ['größe', ['-F'], {}],
+  ['^Error', ['-E'], { regex: true }],
+  ['(error|Traceback)$', ['-E'], { regex: true }],
+  ['31/50 .* loss', ['-E'], { regex: true }],
+  ['[0-9]\\.[0-9]{2} e', ['-E'], { regex: true }],
+  ['^$', ['-E'], { regex: true }],
+  ['.', ['-E'], { regex: true }],
+  ['nothing', ['-F'], {}],
+]
+
+test('a search finds as many lines as grep, in live and merged chunks, forwards and backwards', async () => {
+  const source = words(1)
+  const lines = Array.from({ length: 30_000 }, (_, at) => (at % 97 === 0 ? '' : lineOf(source, 1 + (at % 9))))
+  const bytes = Buffer.from(lines.join('\n'))
+  const sizes = [1, 300, 70_001, 262_144, 5, 40_000]
+  const appends: LogPiece[][] = []
+  for (let at = 0, turn = 0; at < bytes.length; turn++) {
+    const size = sizes[turn % sizes.length] as number
+    appends.push([out(bytes.subarray(at, at + size))])
+    at += size
+  }
+  const { jobId, runId } = await storedLog([appends])
+  for (const merged of [false, true]) {
+    if (merged) await mergeChunks(database.db, runId)
+    for (const [query, args, wish] of cases) {
+      const forwards = await searchAll(jobId, { query, ...wish })
+      expect([query, forwards.matches.length]).toEqual([query, countByGrep(bytes, [...args, '--', query])])
+      expect(forwards.scannedBytes).toBe(bytes.length)
+      for (const { line, text } of forwards.matches.slice(0, 50)) expect(text).toBe(lines[line - 1])
+      const backwards = await searchAll(jobId, { query, ...wish, backwards: true, first: 777 })
+      expect(numbersOf(backwards.matches)).toEqual(numbersOf(forwards.matches).reverse())
+    }
+  }
+})
+
+test('lines of interleaved streams are whole', async () => {
+  const { jobId } = await storedLog([
+    [
+      [out('needle in'), err('a\nhay'), out(' parts\nhay\n'), err(' and needle\n')],
+      [out('nee'), err('needle\n')],
+      [err('x\n'.repeat(100))],
+      [out('dle\nhay')],
+      [{ gap: 'LOST', bytes: 10 }],
+      [out('needle at the end')],
+    ],
+  ])
+  const { matches } = await searchAll(jobId, { query: 'needle' })
+  expect(matches.map(({ line, stream, text }) => [line, stream, text])).toEqual([
+    [1, 'STDOUT', 'needle in parts'],
+    [3, 'STDERR', 'hay and needle'],
+    [5, 'STDOUT', 'needle'],
+    [6, 'STDERR', 'needle'],
+    [108, 'STDOUT', 'needle at the end'],
+  ])
+  expect(numbersOf((await searchAll(jobId, { query: 'needle', streams: ['STDERR'] })).matches)).toEqual([3, 6])
+  const one = await searchAll(jobId, { query: 'needle', first: 1 })
+  expect(one.matches).toEqual(matches)
+  expect(one.searches).toBeGreaterThanOrEqual(5)
+  const back = await searchAll(jobId, { query: 'needle', first: 1, backwards: true })
+  expect(back.matches).toEqual(matches.toReversed())
+})
+
+test('all runs are searched, or one', async () => {
+  const { jobId } = await storedLog([[[out('a1\nb1\n')]], [], [[out('a2\n')], [out('b2\na3\n')]]])
+  const places = async (wish: Partial<Wish>) =>
+    (await searchAll(jobId, { query: 'a', ...wish })).matches.map(({ run, line }) => [run, line])
+  expect(await places({})).toEqual([
+    [1, 1],
+    [3, 1],
+    [3, 3],
+  ])
+  expect(await places({ backwards: true, first: 1 })).toEqual([
+    [3, 3],
+    [3, 1],
+    [1, 1],
+  ])
+  expect(await places({ run: 3 })).toEqual([
+    [3, 1],
+    [3, 3],
+  ])
+  expect(await places({ run: 1, backwards: true })).toEqual([[1, 1]])
+  expect(await places({ run: 2 })).toEqual([])
+})
+
+test('a search goes on with new output of a running job, also in its last line', async () => {
+  const { jobId, runId } = await addJob(sql, userId)
+  let head = await append(sql, await openLog(sql, runId), { pieces: [out('hay\nnee')], position: null, bytesMax })
+  const more = async (text: string) => {
+    head = await append(sql, head, { pieces: [out(text)], position: null, bytesMax })
+  }
+  const first = await search(jobId, { query: 'needle' })
+  expect(first).toMatchObject({ matches: [], isComplete: true })
+  await more('dle')
+  const second = await search(jobId, { query: 'needle', after: first.cursor })
+  expect(second).toMatchObject({ matches: [{ line: 2, text: 'needle' }], isComplete: true })
+  await more(' again\nneedle\n')
+  const third = await search(jobId, { query: 'needle', after: second.cursor })
+  expect(third).toMatchObject({ matches: [{ line: 3, text: 'needle' }], isComplete: true })
+})
+
+test('a search stops when its budget is spent, and goes on', async () => {
+  const block = out(`${'a line without it\n'.repeat(60_000)}`)
+  const { jobId } = await storedLog([[...Array.from({ length: 20 }, () => [block]), [out('the needle\n')]]])
+  const first = await search(jobId, { query: 'needle' })
+  expect(first).toMatchObject({ matches: [], isComplete: false })
+  expect(first.scannedBytes).toBeLessThan(searchedBytesMax + 300_000)
+  const all = await searchAll(jobId, { query: 'needle' })
+  expect(numbersOf(all.matches)).toEqual([1_200_001])
+  expect(all.searches).toBeGreaterThan(1)
+})
+
+test('the event loop is not blocked by a search', async () => {
+  const { jobId } = await storedLog([Array.from({ length: 12 }, () => [out('abab ba\n'.repeat(100_000))])])
+  let longest = 0
+  let last = performance.now()
+  const timer = setInterval(() => {
+    longest = Math.max(longest, performance.now() - last)
+    last = performance.now()
+  }, 1)
+  await searchAll(jobId, { query: '(a|b)*a(a|b){6}c', regex: true })
+  clearInterval(timer)
+  // Far less on an idle machine.
+  expect(longest).toBeLessThan(250)
+})
+
+test('a line is searched up to 1 MiB, and shown up to 2,000 characters', async () => {
+  const { jobId } = await storedLog([
+    [
+      [out(`${'ü'.repeat(300_000)}needle${'x'.repeat(2_000_000)}`)],
+      [out('far needle\nneedle\n')],
+      [out('😀'.repeat(3_000))],
+    ],
+  ])
+  const { matches } = await searchAll(jobId, { query: 'needle' })
+  expect(matches.map(({ line, text }) => [line, text.length])).toEqual([
+    [1, 2_000],
+    [2, 6],
+  ])
+  expect((await searchAll(jobId, { query: 'far' })).matches).toEqual([])
+  expect((await searchAll(jobId, { query: '😀' })).matches[0]?.text).toBe('😀'.repeat(1_000))
+})
+
+test('a stream with little output is found behind the others without reading them', async () => {
+  const other = out('a line of the other stream\n'.repeat(40_000))
+  const { jobId } = await storedLog([[[err('first\n')], ...Array.from({ length: 30 }, () => [other]), [err('last\n')]]])
+  const found = await search(jobId, { query: 'st', streams: ['STDERR'] })
+  expect(found).toMatchObject({ matches: [{ text: 'first' }, { text: 'last' }], isComplete: true })
+  expect(found.scannedBytes).toBeLessThan(2_000_000)
+})
