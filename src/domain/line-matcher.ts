@@ -1,4 +1,4 @@
-import { BadPattern, compileLinePattern, type Step } from './pattern.ts'
+import { BadPattern, compileLinePattern, type PatternStep } from './pattern.ts'
 
 /**
  * Finds the lines of UTF-8 text that contain a pattern, in time linear in the text: a deterministic automaton over
@@ -26,7 +26,7 @@ interface State {
   matchesAtEnd: boolean
 }
 
-export interface Range {
+export interface Span {
   start: number
   end: number
 }
@@ -64,8 +64,8 @@ export class LineMatcher {
    * The matches in a line: each the leftmost and longest one after the last. Empty ones are left out, and those after
    * `followedMax` characters, if the pattern reads most of the line at each of its characters.
    */
-  ranges(line: string, rangesMax: number): Range[] {
-    const found: Range[] = []
+  ranges(line: string, rangesMax: number): Span[] {
+    const found: Span[] = []
     this.#anchored.followed = 0
     for (let start = 0; start < line.length && found.length < rangesMax; ) {
       if (this.#anchored.followed > followedMax) break
@@ -85,7 +85,7 @@ type Begin = 'ANYWHERE' | 'HERE'
 
 /** A transition is the id of its target, twice, plus 1 if a match ends there. */
 class Automaton {
-  readonly #steps: readonly Step[]
+  readonly #steps: readonly PatternStep[]
   readonly #begin: Begin
   readonly #table = new Int32Array(statesMax * ascii)
   readonly #wide = new Map<number, number>()
@@ -96,7 +96,7 @@ class Automaton {
   #at = 0
   #work = 0
 
-  constructor(steps: readonly Step[], begin: Begin) {
+  constructor(steps: readonly PatternStep[], begin: Begin) {
     this.#steps = steps
     this.#begin = begin
     this.#drop()
@@ -138,7 +138,7 @@ class Automaton {
     return -1
   }
 
-  /** Where the longest match ends that begins at `from`; `from` if it is empty, -1 if there is none. */
+  /** Where the longest match ends that begins at `from`; `from`: only the empty one begins there, -1: no match does. */
   findLongest(line: string, from: number): number {
     this.reset(from === 0)
     let end = this.state.matches ? from : -1
@@ -160,13 +160,13 @@ class Automaton {
   #compute(from: number, code: number): number {
     const { steps, matchesAtEnd } = this.#states[from] as State
     this.#work += steps.length
-    if (this.#work > workMax) throw new BadPattern('It takes too long on this output; use fewer repetitions')
+    if (this.#work > workMax) throw new BadPattern('The search takes too long on this output; use fewer repetitions')
     const before = this.#states.length
     const next =
       code === newline && this.#begin === 'ANYWHERE'
         ? 2 * this.#intern(this.#reach([0], ['START'])) + Number(matchesAtEnd)
         : this.#move(steps, String.fromCodePoint(code))
-    // If the states were dropped, `from` is none of them.
+    // A drop frees the id `from`.
     if (this.#states.length >= before) this.#remember(from, code, next)
     return next
   }

@@ -16,7 +16,7 @@ export const patternCharactersMax = 255
 /** Maximum steps of a compiled pattern; `{m,n}` repeats its part n times. */
 const stepsMax = 2_000
 
-export type Test = (character: string) => boolean
+type Test = (character: string) => boolean
 type Widen = (test: Test) => Test
 type Tree =
   | { kind: 'one'; test: Test }
@@ -31,7 +31,7 @@ type Edge = 'START' | 'END'
  * A step consumes a character and goes to the next step, goes to the next step at an edge of the line, or goes to one of
  * several steps at once. The end is behind the last step.
  */
-export type Step = { test: Test } | { edge: Edge } | { to: readonly number[] }
+export type PatternStep = { test: Test } | { edge: Edge } | { to: readonly number[] }
 
 export const parsePattern = (text: string): Pattern => patternOf(text, (test) => test)
 
@@ -61,19 +61,19 @@ export function parseGlob(text: string): Pattern {
 }
 
 function expression(text: string, widen: Widen): Pattern {
-  const steps: Step[] = []
+  const steps: PatternStep[] = []
   write(parseExpression({ text: [...text], at: 0, widen, hasEdges: false }), steps)
   return { matches: (subject) => run(steps, subject) }
 }
 
 /** Steps of a line pattern: an expression in which `^` and `$` are the edges of a line, or a text as it is. */
-export function compileLinePattern(text: string, { regex, ignoreCase }: LineOptions): readonly Step[] {
+export function compileLinePattern(text: string, { regex, ignoreCase }: LineOptions): readonly PatternStep[] {
   const characters = [...text]
   if (characters.length === 0 || characters.length > patternCharactersMax)
-    throw new BadPattern(`It must have 1 … ${patternCharactersMax} characters`)
+    throw new BadPattern(`The text must have 1 … ${patternCharactersMax} characters`)
   if (text.includes('\n')) throw new BadPattern('A line has no line ending')
   const widen: Widen = ignoreCase ? bothCases : (test) => test
-  const steps: Step[] = []
+  const steps: PatternStep[] = []
   if (regex) write(parseExpression({ text: characters, at: 0, widen, hasEdges: true }), steps)
   else for (const character of characters) steps.push({ test: widen(literal(character)) })
   if (steps.length > lineStepsMax) throw new BadPattern('The repetitions are too large')
@@ -235,7 +235,7 @@ function taken(source: Source, character: string): boolean {
   return true
 }
 
-function write(tree: Tree, steps: Step[]): void {
+function write(tree: Tree, steps: PatternStep[]): void {
   if (steps.length > stepsMax) throw new BadPattern('The repetitions are too large')
   switch (tree.kind) {
     case 'one':
@@ -258,7 +258,7 @@ function write(tree: Tree, steps: Step[]): void {
   }
 }
 
-function writeChoice(parts: readonly Tree[], steps: Step[]): void {
+function writeChoice(parts: readonly Tree[], steps: PatternStep[]): void {
   const fork = steps.push({ to: [] }) - 1
   const begins: number[] = []
   const ends: number[] = []
@@ -271,7 +271,7 @@ function writeChoice(parts: readonly Tree[], steps: Step[]): void {
   for (const end of ends) steps[end] = { to: [steps.length] }
 }
 
-function writeRepeat({ part, least, most }: { part: Tree; least: number; most: number }, steps: Step[]): void {
+function writeRepeat({ part, least, most }: { part: Tree; least: number; most: number }, steps: PatternStep[]): void {
   for (let i = 0; i < least; i++) write(part, steps)
   if (most === Number.POSITIVE_INFINITY) {
     const fork = steps.push({ to: [] }) - 1
@@ -308,7 +308,7 @@ function matchesGlob(glob: readonly string[], text: readonly string[]): boolean 
   return at === glob.length
 }
 
-function run(steps: readonly Step[], text: string): boolean {
+function run(steps: readonly PatternStep[], text: string): boolean {
   let here = reach(steps, [0])
   for (const character of text) {
     const next = [...here].flatMap((at) => {
@@ -322,7 +322,7 @@ function run(steps: readonly Step[], text: string): boolean {
 }
 
 /** All steps that can be reached without consuming a character. */
-function reach(steps: readonly Step[], from: readonly number[]): ReadonlySet<number> {
+function reach(steps: readonly PatternStep[], from: readonly number[]): ReadonlySet<number> {
   const found = new Set(from)
   for (const at of found) {
     const step = steps[at]

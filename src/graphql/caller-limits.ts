@@ -57,6 +57,7 @@ export const limits = {
   filterIdsMax: 1_000,
   decisionsMax: 100,
   logMatchesMax: 1_000,
+  downloadsInFlightMax: 4,
   /** Specs in one response, unless it has a single one. */
   specBytesMax: 1024 * 1024,
 } as const

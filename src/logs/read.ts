@@ -30,7 +30,7 @@ export interface LogStart {
 }
 
 /** Where a page starts: one of these places at most. */
-export interface LogPlace extends LogStart {
+export interface PageStart extends LogStart {
   /** This line of the run. */
   fromLine?: number | undefined
   /** The first line stored at or after this moment. */
@@ -108,7 +108,7 @@ export function findContinuation(
  * One page of a job's log over all its runs. It has neither text nor gaps only if no output follows now, or, for a page that
  * ends at a cursor, precedes it.
  */
-export async function readLog(sql: Sql, options: LogPlace & { linesMax: number }): Promise<LogPage> {
+export async function readLog(sql: Sql, options: PageStart & { linesMax: number }): Promise<LogPage> {
   const { jobId, run: only } = options
   const codes = encodeStreams(options.streams)
   const { start, end } = await findRange(sql, options)
@@ -130,6 +130,32 @@ export async function readLog(sql: Sql, options: LogPlace & { linesMax: number }
     const read = await readOn(sql, page, { log: place.log, codes, room, linesMax, until })
     if (read === 0) return page
     searched += read
+  }
+}
+
+/**
+ * The output up to its present end in pages that hold either lines or gaps, in order: for files that are made of it.
+ */
+export async function* readLogInOrder(
+  sql: Sql,
+  { jobId, run: only, streams }: Pick<LogStart, 'jobId' | 'run' | 'streams'>,
+): AsyncGenerator<LogPage> {
+  const codes = encodeStreams(streams)
+  const end = await findEnd(sql, jobId, only)
+  let cursor: LogCursor = { run: only ?? 1, offset: 0 }
+  for (;;) {
+    const page: LogPage = { text: '', lines: [], gaps: [], start: cursor, cursor, isFinal: false }
+    const place = findPlace(cursor, await readStateAt(sql, jobId, cursor), { only, end })
+    if (place === 'END') return
+    if ('next' in place) {
+      cursor = place.next
+      continue
+    }
+    const until = findUntil(cursor, end)
+    const room = { log: place.log, codes, room: pageTextBytesMax, linesMax: pageLinesMax, until }
+    if ((await readOn(sql, page, room)) === 0) return
+    yield page
+    cursor = page.cursor
   }
 }
 
@@ -160,7 +186,7 @@ const findUntil = ({ run }: LogCursor, end: LogCursor | undefined): number | und
   end && run >= end.run ? end.offset : undefined
 
 /** Where the page starts, and where it ends if it is read backwards. */
-async function findRange(sql: Sql, options: LogPlace): Promise<{ start: LogCursor; end?: LogCursor }> {
+async function findRange(sql: Sql, options: PageStart): Promise<{ start: LogCursor; end?: LogCursor }> {
   const { jobId, run, fromLine, at, before, last } = options
   if (fromLine !== undefined) return { start: await findLine(sql, { jobId, run: run ?? 1, line: fromLine }) }
   if (at !== undefined) return { start: await findMoment(sql, { jobId, run, at }) }

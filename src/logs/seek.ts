@@ -27,7 +27,7 @@ export async function findLine(
   return { run, offset: part?.offset ?? chunk.end }
 }
 
-/** Where the first line begins that was stored at or after a moment; the end of the newest log if there is none. */
+/** Where the first line begins that was stored at or after a moment; else the end of the newest log. */
 export async function findMoment(
   sql: Sql,
   { jobId, run, at }: { jobId: string; run: number | undefined; at: Date },

@@ -3,7 +3,7 @@ import { openLog, sealLog } from '../../src/logs/append.ts'
 import type { LogPiece } from '../../src/logs/chunk.ts'
 import { expireLogs, mergeChunks } from '../../src/logs/keep.ts'
 import type { LogStream } from '../../src/logs/lines.ts'
-import { type LogPage, type LogPlace, readLog } from '../../src/logs/read.ts'
+import { type LogPage, type PageStart, readLog } from '../../src/logs/read.ts'
 import type { Sql } from '../../src/platform/tx.ts'
 import { addJob, addRun, endRun, finishJob, openUserDatabase } from '../support/factories.ts'
 import { append, err, out } from '../support/log.ts'
@@ -31,7 +31,7 @@ async function storedLog(runs: readonly (readonly (readonly LogPiece[])[])[]) {
   return { jobId, runIds, runId }
 }
 
-const page = (place: Omit<LogPlace, 'streams'> & { streams?: readonly LogStream[] }, linesMax = 500) =>
+const page = (place: Omit<PageStart, 'streams'> & { streams?: readonly LogStream[] }, linesMax = 500) =>
   readLog(sql, { streams: allStreams, linesMax, ...place })
 
 async function readAll(jobId: string, streams = allStreams): Promise<LogPage[]> {
@@ -46,7 +46,7 @@ async function readAll(jobId: string, streams = allStreams): Promise<LogPage[]> 
 const textOf = (pages: readonly LogPage[]) => pages.map(({ text }) => text).join('')
 
 /** Pages from the end to the beginning, in the order of the log. */
-async function readBack(place: Omit<LogPlace, 'streams'> & { streams?: readonly LogStream[] }): Promise<LogPage[]> {
+async function readBack(place: Omit<PageStart, 'streams'> & { streams?: readonly LogStream[] }): Promise<LogPage[]> {
   const pages: LogPage[] = []
   for (let before: LogPage['cursor'] | undefined; ; before = pages[0]?.start) {
     const next = await page({ ...place, ...(before && { before }) })
@@ -110,7 +110,7 @@ test.each([1, 2, 3])('a page starts at any line, in live and merged chunks (seed
   expect(beyond.start).toEqual((await readAll(jobId)).at(-1)?.cursor)
 })
 
-test('a page far into a log reads little of it', async () => {
+test('a page far into a log reads few chunks', async () => {
   const lines = Array.from({ length: 200_000 }, (_, index) => `line ${index + 1} of a long log\n`)
   const appends = Array.from({ length: 40 }, (_, at) => [out(lines.slice(at * 5_000, (at + 1) * 5_000).join(''))])
   const { jobId } = await storedLog([appends])

@@ -4,6 +4,7 @@ import type { Sql } from '../../platform/tx.ts'
 import { anonymous, type RunIdentity, type Viewer } from '../access.ts'
 import type { Domain } from '../domain.ts'
 import { Forbidden } from '../errors.ts'
+import { loadInstallationKey } from '../installation-key.ts'
 import { readRunStates } from '../jobs/runs.ts'
 import { isHolding } from '../state.ts'
 
@@ -19,25 +20,8 @@ export const isRunToken = (secret: string): boolean => secret.startsWith('berth_
 
 const computeMac = (key: Uint8Array, runId: string): Buffer => createHmac('sha256', key).update(`run ${runId}`).digest()
 
-const keys = new WeakMap<Domain, Promise<Uint8Array>>()
-
-function loadKey(domain: Domain): Promise<Uint8Array> {
-  const known = keys.get(domain)
-  if (known) return known
-  const reading = readKey(domain)
-  keys.set(domain, reading)
-  reading.catch(() => keys.delete(domain))
-  return reading
-}
-
-async function readKey({ db }: Domain): Promise<Uint8Array> {
-  const row = await db.prisma.runTokenKey.findFirst()
-  if (!row) throw new Error('The row of run_token_key is missing')
-  return row.key
-}
-
 export async function deriveRunToken(domain: Domain, runId: string): Promise<string> {
-  const mac = computeMac(await loadKey(domain), runId)
+  const mac = computeMac(await loadInstallationKey(domain), runId)
   return `berth_${runId}_${mac.toString('base64url')}`
 }
 
@@ -53,7 +37,7 @@ export function createRunTokenCheck(domain: Domain): (secret: string) => Promise
   return async (secret) => {
     const [, id, mac] = form.exec(secret) ?? []
     if (id === undefined || mac === undefined) return null
-    const expected = computeMac(await loadKey(domain), `run_${id}`)
+    const expected = computeMac(await loadInstallationKey(domain), `run_${id}`)
     const given = Buffer.from(mac, 'base64url')
     if (given.length !== expected.length || !timingSafeEqual(given, expected)) return null
     return readAlive(`run_${id}`)

@@ -1,4 +1,4 @@
-import { LineMatcher, type Range } from '../../domain/line-matcher.ts'
+import { LineMatcher, type Span } from '../../domain/line-matcher.ts'
 import { BadPattern, patternCharactersMax } from '../../domain/pattern.ts'
 import { logStreams } from '../../logs/lines.ts'
 import { type LogMatch, type LogSearch, matchCharactersMax, searchLog } from '../../logs/search.ts'
@@ -10,7 +10,7 @@ import { builder } from './builder.ts'
 import { checkLogStart, LogStream, logCursor, type OfJob, refuseMissingOutput } from './log.ts'
 import { JobRef } from './refs.ts'
 
-type ShownMatch = LogMatch & { ranges: readonly Range[] }
+type ShownMatch = LogMatch & { ranges: readonly Span[] }
 type ShownSearch = Omit<LogSearch, 'matches'> & OfJob & { matches: readonly ShownMatch[] }
 
 const rangesMax = 100

@@ -14,6 +14,8 @@ export interface Caller {
   origin?: string | undefined
   /** Only browsers send it. */
   'sec-fetch-site'?: string | string[] | undefined
+  'sec-fetch-mode'?: string | string[] | undefined
+  'sec-fetch-dest'?: string | string[] | undefined
 }
 
 /**
@@ -24,18 +26,25 @@ export interface Caller {
  * Origin. A name that its owner points to 127.0.0.1 makes such requests same-origin: in single-user mode, which has no login,
  * Host is checked. This mode also refuses pages of other loopback ports, which another account of the machine may serve. With
  * users such a page has no token, and development servers need it.
+ * `mayNavigate`: links of other sites to this address are followed.
  */
-export function findGateRefusal({ host, origin, 'sec-fetch-site': site }: Caller, rules: GateRules): string | null {
+export function findGateRefusal(caller: Caller, rules: GateRules, mayNavigate = false): string | null {
+  const { host, origin, 'sec-fetch-site': site } = caller
   const name = host === undefined ? null : readHostName(host)
   if (host === undefined || name === null) return 'The Host header is missing or malformed'
   if (rules.singleUser && !isLoopbackName(name) && !isAllowedHost(host, name, rules))
     return `Host ${name} is not allowed; add it to server.allowedHosts`
   if (origin !== undefined && !isAllowedOrigin(origin, host, rules))
     return `Requests from ${describeOrigin(origin)} are not allowed; add the origin to server.allowedOrigins`
+  if (mayNavigate && isNavigation(caller)) return null
   if (origin === undefined && site !== undefined && !allowedSites.includes(String(site)))
     return 'Cross-site requests are not allowed; open the address directly'
   return null
 }
+
+/** A person followed a link to a file, in a mail for example. The page with the link does not get the response. */
+const isNavigation = ({ origin, 'sec-fetch-mode': mode, 'sec-fetch-dest': dest }: Caller) =>
+  origin === undefined && mode === 'navigate' && dest === 'document'
 
 /** A page can send an expensive GET without an Origin (an image, a link). `none`: a person typed the address. */
 const allowedSites: readonly string[] = ['same-origin', 'none']

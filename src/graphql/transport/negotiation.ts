@@ -39,7 +39,7 @@ const usualHeaders = [
   'apollographql-client-version',
 ]
 
-function sendPreflight(response: ServerResponse, allowedHeaders: readonly string[]) {
+export function sendPreflight(response: ServerResponse, allowedHeaders: readonly string[]) {
   response.writeHead(204, {
     'access-control-allow-methods': 'GET, POST',
     'access-control-allow-headers': [...usualHeaders, ...allowedHeaders].join(', '),

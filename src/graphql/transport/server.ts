@@ -18,7 +18,10 @@ import { type Authenticator, hasRunToken } from '../callers/authenticate.ts'
 import { buildErrorBody, isUnavailableError, rateLimited } from '../errors.ts'
 import { KeyedLimit } from '../keyed-limit.ts'
 import type { Rooms } from '../rows/context.ts'
+import { downloadPath } from '../rows/download-target.ts'
 import { computeClosingMs } from './closing-streams.ts'
+import type { Exchange } from './compression.ts'
+import { Downloads } from './downloads.ts'
 import { Drain, sendUnavailable, stoppingText } from './drain.ts'
 import { createGraphqlEngine, type GraphqlEngine } from './engine.ts'
 import { findGateRefusal, type GateRules, normalizeTarget } from './gate.ts'
@@ -63,8 +66,8 @@ const headersTimeoutMs = 80_000
 const unreadBounds = { bytesMax: limits.droppedBodyBytesMax, msMax: limits.droppedBodyMsMax }
 
 /**
- * One port for GraphQL over HTTP, SSE and WebSocket at /graphql, GraphiQL there for browsers, /healthz and /readyz. Every
- * request passes the gate first. A POST must be JSON: a web page may send other types without a preflight.
+ * One port for GraphQL over HTTP, SSE and WebSocket at /graphql, GraphiQL there for browsers, files below /download, /healthz
+ * and /readyz. Every request passes the gate first. A POST must be JSON: a web page may send other types without a preflight.
  */
 export class Server {
   readonly #config: ServerConfig
@@ -81,6 +84,7 @@ export class Server {
   readonly #engine: GraphqlEngine
   readonly #posts: PostHandler
   readonly #sockets: WebSockets
+  readonly #downloads: Downloads
   #closed: Promise<void> | undefined
 
   constructor(options: ServerOptions) {
@@ -113,6 +117,12 @@ export class Server {
       keepAliveMs,
       clock: domain.clock,
       log,
+    })
+    this.#downloads = new Downloads({
+      rooms,
+      identify: (exchange) => this.#findDownloader(exchange),
+      watch: (viewer, response) => this.#watchDownload(viewer, response),
+      allowedHeaders: config.allowedHeaders,
     })
     this.#http = this.#createHttp()
     limitConnections(this.#http, options.connectionsMax, log)
@@ -190,10 +200,14 @@ export class Server {
     response.setHeader('x-content-type-options', 'nosniff')
     if (!this.#drain.admit(response)) return
     normalizeTarget(request)
-    const reason = findGateRefusal(request.headers, this.#config)
+    const path = readPath(request)
+    const isDownload = path.startsWith(downloadPath)
+    const mayNavigate = isDownload && /^(GET|HEAD)$/.test(request.method ?? '')
+    const reason = findGateRefusal(request.headers, this.#config, mayNavigate)
     if (reason !== null) return sendPlain(response, 403, reason)
     allowOrigin(request, response)
-    switch (readPath(request)) {
+    if (isDownload) return this.#downloads.handle({ request, response })
+    switch (path) {
       case '/graphql':
         return this.#handleGraphql(request, response)
       case '/healthz':
@@ -221,11 +235,30 @@ export class Server {
       response.setHeader('accept-encoding', 'identity')
       return sendPlain(response, 415, 'The body must not be compressed')
     }
+    const viewer = await this.#findViewer(request, response)
+    if (viewer) await this.#execute(viewer, request, response)
+  }
+
+  /** null: the request has its response. */
+  async #findViewer(request: IncomingMessage, response: ServerResponse): Promise<Viewer | null> {
     const identified = await this.#identify(request)
-    if (identified === 'unavailable')
-      return sendUnavailable(response, 'Authentication is unavailable right now; try again')
-    if (typeof identified === 'string') return sendUnauthenticated(response, identified)
-    await this.#execute(identified.viewer, request, response)
+    if (typeof identified === 'object') return identified.viewer
+    if (identified === 'unavailable') sendUnavailable(response, 'Authentication is unavailable right now; try again')
+    else sendUnauthenticated(response, identified)
+    return null
+  }
+
+  /** The caller of a download; null: the request has its response. */
+  async #findDownloader({ request, response }: Exchange): Promise<Viewer | null> {
+    const peerRefusal = await this.#checkPeer?.(request.socket)
+    if (!peerRefusal) return this.#findViewer(request, response)
+    sendPlain(response, 403, peerRefusal)
+    return null
+  }
+
+  #watchDownload(viewer: Viewer, response: ServerResponse) {
+    response.once('close', this.#unsentBytes.watch(viewer.userId, response.req.socket, 'RESPONSE'))
+    this.#watchStream(viewer, response, () => undefined)
   }
 
   async #execute(viewer: Viewer, request: IncomingMessage, response: ServerResponse) {

@@ -103,6 +103,7 @@ const access: Record<string, Who> = {
   'Mutation.deleteTeam': 'user.write',
   'Mutation.createToken': 'token.any',
   'Mutation.revokeToken': ['token.any'],
+  'Mutation.createDownload': 'KNOWN',
   'Mutation.reportProgress': 'RUN',
   'Mutation.publishArtifact': 'RUN',
   'Mutation.saveClosure': 'RUN',

@@ -144,7 +144,7 @@ describe('a search', () => {
   })
 
   it.each([
-    [{ query: '' }, '`query` cannot be searched for: It must have 1 … 255 characters'],
+    [{ query: '' }, '`query` cannot be searched for: The text must have 1 … 255 characters'],
     [{ query: '(', regex: true }, '`query` cannot be searched for: Unmatched ('],
     [{ query: 'a\nb' }, '`query` cannot be searched for: A line has no line ending'],
     [{ query: 'a', first: 0 }, '`first` must be 1 … 1000, not 0'],

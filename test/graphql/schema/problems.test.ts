@@ -62,6 +62,7 @@ const good: Record<string, Arguments> = {
   deleteTeam: input(({ team }) => ({ teamId: team })),
   createToken: input(({ user }) => ({ name: 't', userId: user })),
   revokeToken: input(() => ({ tokenId: 'token_1' })),
+  createDownload: input(({ final }) => ({ jobId: final })),
   createQuota: input(() => ({ type: 'JOBS_PER_DAY', action: 'WARN', scope: 'GLOBAL', limit: 5 })),
   updateQuota: input(({ quota }) => ({ quotaId: quota, limit: 2 })),
   deleteQuota: input(({ quota }) => ({ quotaId: quota })),
@@ -181,6 +182,7 @@ const cases: Record<string, Record<string, Case>> = {
     NotFound: job(() => ({ name: 't', userId: 'user_00000000000000000000000000' })),
   },
   revokeToken: { NotFound: unknownId('tokenId') },
+  createDownload: { NotFound: unknownJob(), InvalidInput: job(({ final }) => ({ jobId: final, run: 0 })) },
   createQuota: {
     InvalidInput: job(() => ({ type: 'JOBS_PER_DAY', action: 'WARN', scope: 'GLOBAL', limit: -1 })),
     NotFound: job(() => ({ type: 'JOBS_PER_DAY', action: 'WARN', scope: 'TEAM', key: 'nobody', limit: 1 })),

@@ -1,0 +1,65 @@
+import { type LogStream, logStreams } from '../../logs/lines.ts'
+
+/** Objects that can be downloaded as a file, and their addresses on the server. */
+export const logFormats = ['RAW', 'PLAIN', 'JSONL'] as const
+export type LogFormat = (typeof logFormats)[number]
+
+export interface LogTarget {
+  kind: 'log'
+  jobId: string
+  /** null: all runs. */
+  run: number | null
+  streams: readonly LogStream[]
+  format: LogFormat
+}
+
+export interface ArtifactTarget {
+  kind: 'artifact'
+  artifactId: string
+}
+
+export type DownloadTarget = LogTarget | ArtifactTarget
+
+export const downloadPath = '/download/'
+const runMax = 2 ** 31 - 1
+const defaultStreams: readonly LogStream[] = ['STDOUT', 'STDERR']
+
+/** The address without a ticket; equal targets have the same. A ticket is made for it. */
+export function formatTarget(target: DownloadTarget): string {
+  if (target.kind === 'artifact') return `${downloadPath}artifacts/${target.artifactId}`
+  const { jobId, run, streams, format } = target
+  const given = new URLSearchParams()
+  if (run !== null) given.set('run', String(run))
+  given.set(
+    'streams',
+    logStreams
+      .filter((each) => streams.includes(each))
+      .join()
+      .toLowerCase(),
+  )
+  given.set('format', format.toLowerCase())
+  return `${downloadPath}jobs/${jobId}/log?${given}`
+}
+
+/** Why an address is refused. */
+export interface RefusedTarget {
+  status: 400 | 404
+  message: string
+}
+
+export function parseTarget({ pathname, searchParams }: URL): DownloadTarget | RefusedTarget {
+  const [, artifactId] = /^\/download\/artifacts\/(artifact_[0-9a-z]{26})$/.exec(pathname) ?? []
+  if (artifactId !== undefined) return { kind: 'artifact', artifactId }
+  const [, jobId] = /^\/download\/jobs\/(job_[0-9a-z]{26})\/log$/.exec(pathname) ?? []
+  if (jobId === undefined)
+    return { status: 404, message: 'Downloads are at /download/jobs/{id}/log and /download/artifacts/{id}' }
+  const run = searchParams.get('run')
+  const streams = searchParams.get('streams')?.toUpperCase().split(',') ?? defaultStreams
+  const format = logFormats.find((each) => each === (searchParams.get('format') ?? 'raw').toUpperCase())
+  if (run !== null && !(/^\d{1,10}$/.test(run) && Number(run) >= 1 && Number(run) <= runMax))
+    return { status: 400, message: '`run` must be the number of a run, from 1' }
+  if (!format) return { status: 400, message: '`format` must be raw, plain or jsonl' }
+  if (!streams.every((each) => (logStreams as readonly string[]).includes(each)))
+    return { status: 400, message: '`streams` must be some of stdout, stderr, system, with commas between them' }
+  return { kind: 'log', jobId, run: run === null ? null : Number(run), streams: streams as LogStream[], format }
+}

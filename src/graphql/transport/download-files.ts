@@ -1,0 +1,90 @@
+import { encodeStreams } from '../../logs/batch.ts'
+import { hashText, openRawLog } from '../../logs/download.ts'
+import { type LogPage, readLogInOrder } from '../../logs/read.ts'
+import type { RequestContext } from '../rows/context.ts'
+import type { ArtifactTarget, DownloadTarget, LogTarget } from '../rows/download-target.ts'
+
+/** A file that is made of stored objects while it is sent. */
+export interface DownloadFile {
+  name: string
+  type: string
+  /** null: unknown before it is made, and no range can be sent. */
+  bytes: number | null
+  /** Names these bytes; null: they differ from one download to the next. */
+  tag: string | null
+  read(from: number): AsyncGenerator<Buffer, void, void>
+}
+
+/** null: the object does not exist, the viewer may not see it, or it has no bytes here. */
+export const openFile = (context: RequestContext, target: DownloadTarget): Promise<DownloadFile | null> =>
+  target.kind === 'log' ? openLogFile(context, target) : openArtifactFile(context, target)
+
+async function openLogFile({ load, domain }: RequestContext, target: LogTarget): Promise<DownloadFile | null> {
+  const { jobId, run, streams, format } = target
+  if (!(await load.job.load(jobId))) return null
+  const { sql } = domain.db
+  const name = run === null ? jobId : `${jobId}-run-${run}`
+  if (format === 'RAW') {
+    const { bytes, tag, read } = await openRawLog(sql, { jobId, run, codes: encodeStreams(streams) })
+    return { name: `${name}.log`, type: 'application/octet-stream', bytes, tag, read }
+  }
+  const formatPage = format === 'PLAIN' ? formatPlain : formatJsonLines
+  return {
+    name: `${name}.${format === 'PLAIN' ? 'txt' : 'jsonl'}`,
+    type: format === 'PLAIN' ? 'text/plain; charset=utf-8' : 'application/jsonl; charset=utf-8',
+    bytes: null,
+    tag: null,
+    async *read() {
+      for await (const page of readLogInOrder(sql, { jobId, run: run ?? undefined, streams })) {
+        const text = formatPage(page)
+        if (text !== '') yield Buffer.from(text)
+      }
+    },
+  }
+}
+
+/** Colours, movements of the cursor, titles and links of terminals. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: escape sequences are made of them
+const escapes = /\u001b(?:\[[0-?]*[ -/]*[@-~]|[\]PX^_][^\u0007\u001b\n]*(?:\u0007|\u001b\\)?|[ -/]*[0-~])/g
+
+const formatPlain = ({ text }: LogPage) => text.replace(escapes, '')
+
+/** Each line of the log is a line; a long one is several, all but the last `truncated`. */
+function formatJsonLines({ lines, gaps }: LogPage): string {
+  const shownLines = lines.map(({ run, number, at, stream, text, truncated }) => ({
+    run,
+    line: number,
+    at,
+    stream,
+    text,
+    ...(truncated && { truncated }),
+  }))
+  const shownGaps = gaps.map(({ run, startOffset, endOffset, reason }) => ({
+    run,
+    gap: reason,
+    startOffset,
+    endOffset,
+  }))
+  return [...shownGaps, ...shownLines].map((each) => `${JSON.stringify(each)}\n`).join('')
+}
+
+/** A header of ASCII characters. */
+const plainType = /^[\x20-\x7e]+$/
+
+async function openArtifactFile(
+  { load }: RequestContext,
+  { artifactId }: ArtifactTarget,
+): Promise<DownloadFile | null> {
+  const artifact = await load.artifact.load(artifactId)
+  if (artifact?.body == null || !(await load.job.load(artifact.jobId))) return null
+  const body = Buffer.from(artifact.body)
+  return {
+    name: artifact.name,
+    type: plainType.test(artifact.mediaType) ? artifact.mediaType : 'application/octet-stream',
+    bytes: body.length,
+    tag: hashText(artifact.id),
+    async *read(from) {
+      yield body.subarray(from)
+    },
+  }
+}

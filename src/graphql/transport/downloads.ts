@@ -1,0 +1,205 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { anonymous, type Viewer } from '../../domain/access.ts'
+import { checkDownloadTicket } from '../../domain/download-tickets.ts'
+import { limits } from '../caller-limits.ts'
+import { buildErrorBody, type ErrorCode } from '../errors.ts'
+import { KeyedLimit } from '../keyed-limit.ts'
+import { createContext, type Rooms } from '../rows/context.ts'
+import { formatTarget, parseTarget } from '../rows/download-target.ts'
+import type { Exchange } from './compression.ts'
+import { type DownloadFile, openFile } from './download-files.ts'
+import { sendPreflight } from './negotiation.ts'
+import { sendJson } from './refused-bodies.ts'
+
+export interface DownloadsOptions {
+  rooms: Rooms
+  /** The viewer by the token of the request; null: the request has its response. */
+  identify: (exchange: Exchange) => Promise<Viewer | null>
+  /** Ends the response when its reader stalls, or its viewer loses access. */
+  watch: (viewer: Viewer, response: ServerResponse) => void
+  allowedHeaders: readonly string[]
+}
+
+const retryAfterSeconds = 5
+const exposedHeaders = 'retry-after, accept-ranges, content-disposition, content-range, etag'
+
+/**
+ * Logs and artifacts as files, by GET and HEAD, with a token or a ticket (domain/download-tickets.ts). Files are made while
+ * they are sent, as fast as the reader takes them. Ranges of bytes, so that a download that broke goes on, need a known
+ * size: raw logs and artifacts have one.
+ */
+export class Downloads {
+  readonly #options: DownloadsOptions
+  readonly #inFlight = new KeyedLimit(limits.downloadsInFlightMax)
+
+  constructor(options: DownloadsOptions) {
+    this.#options = options
+  }
+
+  async handle(exchange: Exchange): Promise<void> {
+    const { request, response } = exchange
+    if (request.method === 'OPTIONS')
+      return sendPreflight(response, [...this.#options.allowedHeaders, 'if-range', 'range'])
+    if (request.method !== 'GET' && request.method !== 'HEAD') return refuseMethod(response)
+    response.setHeader('referrer-policy', 'no-referrer')
+    if (request.headers.origin !== undefined) response.setHeader('access-control-expose-headers', exposedHeaders)
+    const url = new URL(request.url ?? '/', 'http://localhost')
+    const target = parseTarget(url)
+    if ('status' in target)
+      return refuse(response, target.status, target.status === 404 ? 'NOT_FOUND' : 'BAD_REQUEST', target.message)
+    const viewer = await this.#findViewer(exchange, {
+      ticket: url.searchParams.get('ticket'),
+      target: formatTarget(target),
+    })
+    if (!viewer) return
+    const release = this.#inFlight.tryAcquire(viewer.userId)
+    if (!release) return refuseMany(response)
+    try {
+      const file = await openFile(createContext(this.#options.rooms, viewer), target)
+      if (!file) return refuse(response, 404, 'NOT_FOUND', notFoundText[target.kind])
+      this.#options.watch(viewer, response)
+      await sendFile(exchange, file)
+    } finally {
+      release()
+    }
+  }
+
+  /** null: the request has its response. */
+  async #findViewer(
+    exchange: Exchange,
+    { ticket, target }: { ticket: string | null; target: string },
+  ): Promise<Viewer | null> {
+    const { request, response } = exchange
+    const { rooms, identify } = this.#options
+    const hasToken = request.headers.authorization !== undefined
+    const caller = ticket === null || hasToken ? await identify(exchange) : anonymous
+    if (caller === null || (ticket === null && caller !== anonymous)) return caller
+    if (ticket === null) {
+      refuse(
+        response,
+        401,
+        'UNAUTHENTICATED',
+        'Authentication required; send a token, or ask createDownload for an address',
+      )
+      return null
+    }
+    const viewer = await checkDownloadTicket(rooms.domain, { ticket, target, ip: request.socket.remoteAddress ?? null })
+    if (viewer && (!hasToken || caller.userId === viewer.userId)) return viewer
+    refuse(response, 403, 'FORBIDDEN', 'The ticket is of another object or user, or its time is over; make another one')
+    return null
+  }
+}
+
+const notFoundText = {
+  log: 'The job does not exist',
+  artifact: 'The artifact does not exist, or has no body; read its `uri` instead',
+} as const
+
+function refuseMethod(response: ServerResponse): void {
+  response.setHeader('allow', 'GET, HEAD, OPTIONS')
+  refuse(response, 405, 'BAD_REQUEST', 'Use GET or HEAD')
+}
+
+function refuseMany(response: ServerResponse): void {
+  response.setHeader('retry-after', String(retryAfterSeconds))
+  const message = `${limits.downloadsInFlightMax} of your downloads are in flight; wait for one of them`
+  sendJson(response, 429, buildErrorBody('RATE_LIMITED', message, { retryAfterSeconds }))
+}
+
+function refuse(response: ServerResponse, status: number, code: ErrorCode, message: string): void {
+  response.setHeader('cache-control', 'no-store')
+  if (status === 401) response.setHeader('www-authenticate', 'Bearer')
+  sendJson(response, status, buildErrorBody(code, message))
+}
+
+/** The bytes from `start` up to `end`. */
+interface ByteRange {
+  start: number
+  end: number
+}
+
+async function sendFile({ request, response }: Exchange, file: DownloadFile): Promise<void> {
+  const etag = file.tag === null ? null : `"${file.tag}"`
+  response.setHeader('content-type', file.type)
+  response.setHeader('content-disposition', formatDisposition(file.name))
+  // A browser shows no artifact as a page of this server.
+  response.setHeader('content-security-policy', "sandbox; default-src 'none'")
+  response.setHeader('cache-control', 'private, no-cache, no-transform')
+  response.setHeader('accept-ranges', file.bytes === null ? 'none' : 'bytes')
+  if (etag !== null) response.setHeader('etag', etag)
+  const range = findRange(request, file.bytes, etag)
+  if (range === 'UNSATISFIABLE') {
+    response.setHeader('content-range', `bytes */${file.bytes}`)
+    return refuse(response, 416, 'BAD_REQUEST', `The file has ${file.bytes} bytes`)
+  }
+  const { start, end } = range ?? { start: 0, end: file.bytes ?? Number.POSITIVE_INFINITY }
+  if (range) response.setHeader('content-range', `bytes ${start}-${end - 1}/${file.bytes}`)
+  if (file.bytes !== null) response.setHeader('content-length', end - start)
+  response.statusCode = range ? 206 : 200
+  if (request.method === 'HEAD' || start === end) return void response.end()
+  await sendBytes(response, file, { start, end })
+}
+
+/** Waits for the reader after each part. A reader may leave at any time. */
+async function sendBytes(response: ServerResponse, file: DownloadFile, range: ByteRange): Promise<void> {
+  for await (const bytes of readRange(file, range)) {
+    if (response.destroyed) return
+    if (!response.write(bytes)) await waitForReader(response)
+  }
+  response.end()
+}
+
+/** Resolves when the reader has taken the bytes, or has left. */
+function waitForReader(response: ServerResponse): Promise<void> {
+  return new Promise((resolve) => {
+    const go = () => {
+      response.off('drain', go).off('close', go)
+      resolve()
+    }
+    if (response.destroyed) return resolve()
+    response.once('drain', go).once('close', go)
+  })
+}
+
+/** A file that became shorter meanwhile cuts the response, which announced its length. */
+async function* readRange(file: DownloadFile, { start, end }: ByteRange): AsyncGenerator<Buffer> {
+  let left = end - start
+  for await (const bytes of file.read(start)) {
+    yield bytes.subarray(0, left)
+    left -= Math.min(left, bytes.length)
+    if (left === 0) return
+  }
+  if (Number.isFinite(left)) throw new Error(`The file ${file.name} became shorter while it was sent`)
+}
+
+/** The requested range; null: the whole file. Several ranges are not supported, and may be ignored (RFC 9110, 14.2). */
+function findRange(
+  { headers }: IncomingMessage,
+  bytes: number | null,
+  etag: string | null,
+): ByteRange | 'UNSATISFIABLE' | null {
+  const [, first = '', last = ''] = /^bytes=(\d*)-(\d*)$/.exec(headers.range?.trim() ?? '') ?? []
+  const condition = headers['if-range']
+  if (bytes === null || (first === '' && last === '') || (condition !== undefined && condition !== etag)) return null
+  const start = first === '' ? Math.max(0, bytes - Number(last)) : Number(first)
+  const end = first === '' || last === '' ? bytes : Math.min(bytes, Number(last) + 1)
+  if (first !== '' && last !== '' && Number(last) < Number(first)) return null
+  return start < end ? { start, end } : 'UNSATISFIABLE'
+}
+
+const nameCharactersMax = 150
+
+/** A name without a path and without characters that systems refuse; other than ASCII only in the second form (RFC 6266). */
+export function formatDisposition(name: string): string {
+  const safe = name
+    .replace(/[/\\:*?"<>|%\p{Cc}\p{Cf}\p{Cs}]/gu, '_')
+    .replace(/^[.\s]+|[.\s]+$/g, '_')
+    .slice(0, nameCharactersMax)
+    .toWellFormed()
+  const ascii = safe.replace(/[^\x20-\x7e]/g, '_')
+  const encoded = encodeURIComponent(safe).replace(
+    /['()*]/g,
+    (each) => `%${each.charCodeAt(0).toString(16).toUpperCase()}`,
+  )
+  return `attachment; filename="${ascii}"; filename*=UTF-8''${encoded}`
+}

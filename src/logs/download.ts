@@ -1,0 +1,92 @@
+import { createHash } from 'node:crypto'
+import type { Sql } from '../platform/tx.ts'
+import { hasStream } from './chunk.ts'
+import { readSegments } from './line-scan.ts'
+import { readStored } from './stored.ts'
+
+/**
+ * A log as a file: the stored bytes of some streams, without gaps, one run after the other. Its size is known from the
+ * chunks without their bytes. Output that comes later does not belong to it.
+ */
+export interface RawLog {
+  bytes: number
+  /** Names these bytes. */
+  tag: string
+  /** The bytes from an offset in the file on. Output that retention removes meanwhile is missing at the end. */
+  read(from: number): AsyncGenerator<Buffer, void, void>
+}
+
+interface RunRow {
+  runId: string
+  /** Offset of the first byte that is kept. */
+  start: number
+  end: number
+  bytes: number
+}
+
+interface LogChoice {
+  jobId: string
+  /** null: all runs. */
+  run: number | null
+  codes: ReadonlySet<number>
+}
+
+export async function openRawLog(sql: Sql, { jobId, run, codes }: LogChoice): Promise<RawLog> {
+  const runs = await sql.query<RunRow>(runsSql, [jobId, run, [...codes]], 'log_file_runs')
+  return {
+    bytes: runs.reduce((sum, { bytes }) => sum + bytes, 0),
+    tag: hashText(JSON.stringify([runs, [...codes]])),
+    async *read(from) {
+      let skip = from
+      for (const each of runs) {
+        if (skip < each.bytes) yield* readRun(sql, each, { codes, skip })
+        skip = Math.max(0, skip - each.bytes)
+      }
+    },
+  }
+}
+
+export const hashText = (text: string): string => createHash('sha256').update(text).digest('base64url').slice(0, 22)
+
+async function* readRun(
+  sql: Sql,
+  { runId, end }: RunRow,
+  { codes, skip }: { codes: ReadonlySet<number>; skip: number },
+): AsyncGenerator<Buffer> {
+  const [first] = await sql.query<{ offset: number; before: number }>(
+    placeSql,
+    [runId, end, [...codes], skip],
+    'log_file_place',
+  )
+  let left = skip - (first?.before ?? 0)
+  for (let offset = first?.offset ?? end; offset < end; ) {
+    const stored = await readStored(sql, { runId, from: offset, end })
+    for (const chunk of stored) {
+      if (chunk.gap !== null || chunk.start >= end || !hasStream(chunk, codes)) continue
+      const parts = [...readSegments(chunk, codes)].map(({ bytes }) => bytes)
+      const bytes = parts.length === 1 && parts[0] ? parts[0] : Buffer.concat(parts)
+      if (left < bytes.length) yield bytes.subarray(left)
+      left = Math.max(0, left - bytes.length)
+    }
+    offset = stored.at(-1)?.end ?? end
+  }
+}
+
+/** Bytes of the streams $3 in chunk c. */
+const sizeSql = `(SELECT coalesce(sum(c.segments[i + 1]), 0)::bigint
+  FROM generate_series(1, coalesce(array_length(c.segments, 1), 0), 2) AS i WHERE c.segments[i] = ANY($3::int[]))`
+
+const runsSql = `
+SELECT l.run_id AS "runId", l.start_offset AS start, l.end_offset AS "end",
+  (SELECT coalesce(sum(${sizeSql}), 0)::bigint FROM log_chunk c WHERE c.run_id = l.run_id AND c.start_offset < l.end_offset) AS bytes
+FROM run_log l WHERE l.job_id = $1 AND ($2::int IS NULL OR l.number = $2) ORDER BY l.number`
+
+/** The chunk that holds a byte, and the bytes before it. */
+const placeSql = `
+WITH sized AS (
+  SELECT c.start_offset, ${sizeSql} AS bytes FROM log_chunk c WHERE c.run_id = $1 AND c.start_offset < $2
+), placed AS (
+  SELECT start_offset, bytes, sum(bytes) OVER (ORDER BY start_offset) - bytes AS before FROM sized
+)
+SELECT start_offset AS "offset", before::bigint FROM placed
+WHERE before + bytes > $4 ORDER BY start_offset LIMIT 1`
