@@ -133,7 +133,7 @@ function commit(memory: Memory, decisions: Decisions): Committed {
   for (const hold of decisions.holds.put)
     if (memory.jobs.get(hold.jobId)?.state === 'QUEUED') memory.holds.set(hold.jobId, hold)
   for (const eviction of decisions.evictions) if (!evict(memory, eviction)) lost.push(eviction.claimant.jobId)
-  return { kind: 'committed', lost }
+  return { kind: 'committed', lost, sinceMs: new Map(wins.map(([{ id, run }]) => [id, run.sinceMs])) }
 }
 
 function queued(memory: Memory, { jobId, runId }: Start['entry']): SimulatedJob | undefined {

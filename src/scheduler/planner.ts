@@ -130,8 +130,10 @@ export class Planner {
     this.#nextMs = decisions.considered === 0 && isDue(decisions.nextMs, nowMs) ? null : decisions.nextMs
     if (isEmpty(decisions)) return { decisions, isDone: !isDue(this.#nextMs, nowMs), committed: null }
     const committed = await this.#store.commit(decisions, settings.revision)
-    if (committed.kind === 'committed') world.ledger.lose(committed.lost, decisions)
-    else if (committed.kind === 'stale') world.ledger.undo(decisions)
+    if (committed.kind === 'committed') {
+      world.ledger.lose(committed.lost, decisions)
+      world.ledger.confirm(committed.sinceMs, decisions)
+    } else if (committed.kind === 'stale') world.ledger.undo(decisions)
     else this.forget()
     return { decisions, isDone: false, committed }
   }

@@ -180,12 +180,13 @@ async function submitAndStart(answering: Answering, question: NoWaitQuestion & {
     const found = await tryStored(sql, world, candidate)
     if (!found.start) throw new NotNow({ rejected: [found.reason] })
     const taken: Start = { lane, entry, ...found.start }
-    if ((await startRuns(sql, [taken], domain.time.nowMs())).size !== 1) throw new NotNow({ changed: true })
+    const sinceMs = (await startRuns(sql, [taken], domain.time.nowMs())).get(entry.jobId)
+    if (sinceMs === undefined) throw new NotNow({ changed: true })
     await answerQuestion(sql, question.id, { started: { jobId: entry.jobId, warnings } } satisfies NoWaitAnswer)
-    return taken
+    return { taken, sinceMs }
   })
   if (!start) return
-  world.started(start)
+  world.started(start.taken, start.sinceMs)
   for (const topic of ['event', 'start'] as const) domain.wakeups.poke(topic)
 }
 

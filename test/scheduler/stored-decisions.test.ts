@@ -78,7 +78,7 @@ describe('an eviction', () => {
   const nothing = { holds: [], preemptions: [], asked: [] }
 
   test('marks who has to leave, keeps the room, and is what the next leader loads', async () => {
-    expect(await commit()).toEqual({ kind: 'committed', lost: [] })
+    expect(await commit()).toEqual({ kind: 'committed', lost: [], sinceMs: new Map() })
     expect(await written()).toEqual({
       holds: [{ job_id: claimant, kind: 'PREEMPTION' }],
       preemptions: [{ epoch: 1, tier: 1, claimant: 'y', victim: 'x', victim_job_id: newer }],
@@ -100,7 +100,7 @@ describe('an eviction', () => {
 
   test('has nobody leave for who waits no more; the leader hears that its victims stay', async () => {
     await cancelJob(it.domain, it.admin, { jobId: claimant })
-    expect(await commit()).toEqual({ kind: 'committed', lost: [claimant] })
+    expect(await commit()).toEqual({ kind: 'committed', lost: [claimant], sinceMs: new Map() })
     expect(await written()).toEqual(nothing)
     expect((await store.changes({ has: () => true })).changes).toMatchObject([
       { kind: 'LEFT', jobId: claimant },
@@ -110,7 +110,7 @@ describe('an eviction', () => {
 
   test('asks nobody who has ended meanwhile; the claimant starts in the room that is kept', async () => {
     await move(newer, { from: 'RUNNING', to: 'SUCCEEDED', reason: null })
-    expect(await commit()).toEqual({ kind: 'committed', lost: [] })
+    expect(await commit()).toEqual({ kind: 'committed', lost: [], sinceMs: new Map() })
     expect(await written()).toEqual({ ...nothing, holds: [{ job_id: claimant, kind: 'PREEMPTION' }] })
     await commitAll()
     expect(await jobOf(claimant)).toEqual({ state: 'STARTING', reason: null })
@@ -172,7 +172,7 @@ describe('an interactive job', () => {
     expect(decisions.starts).toHaveLength(1)
     const elsewhere = await it.submit({ interactive: true })
     await move(elsewhere, { from: 'QUEUED', to: 'STARTING', reason: null })
-    expect(await store.commit(decisions, revision)).toEqual({ kind: 'committed', lost: [job] })
+    expect(await store.commit(decisions, revision)).toEqual({ kind: 'committed', lost: [job], sinceMs: new Map() })
     expect(await jobOf(job)).toEqual({ state: 'FAILED', reason: 'INTERACTIVE_QUOTA' })
     await move(elsewhere, { from: 'STARTING', to: 'FAILED', reason: 'START_FAILED' })
   })
@@ -183,7 +183,7 @@ describe('an interactive job', () => {
     const elsewhere = await it.submit({ interactive: true })
     await move(elsewhere, { from: 'QUEUED', to: 'STARTING', reason: null })
     await move(elsewhere, { from: 'STARTING', to: 'CANCELLING', reason: 'CANCELLED' })
-    expect(await store.commit(decisions, revision)).toEqual({ kind: 'committed', lost: [job] })
+    expect(await store.commit(decisions, revision)).toEqual({ kind: 'committed', lost: [job], sinceMs: new Map() })
     expect(await jobOf(job)).toMatchObject({ state: 'QUEUED' })
     const entry = 'SELECT open, eligible_at > berth_now() AS later FROM queue_entry WHERE job_id = $1'
     expect(await it.domain.db.sql.query(entry, [job])).toEqual([{ open: false, later: true }])

@@ -185,8 +185,12 @@ describe('committing', () => {
     const [gone, stays] = [await it.submit(), await it.submit()]
     const { decisions, revision } = await decided()
     await cancelJob(it.domain, it.admin, { jobId: gone })
-    expect(await store.commit(decisions, revision)).toEqual({ kind: 'committed', lost: [gone] })
+    const committed = await store.commit(decisions, revision)
     expect([await stateOf(gone), await stateOf(stays)]).toEqual(['CANCELLED', 'STARTING'])
+    const [started] = (await store.load()).running
+    expect(started?.jobId).toBe(stays)
+    const sinceMs = new Map([[stays, started?.sinceMs]])
+    expect(committed).toEqual({ kind: 'committed', lost: [gone], sinceMs })
   })
 
   test('what was planned by other settings is stale, and nothing is written', async () => {

@@ -45,6 +45,8 @@ interface Moved {
   jobId: string
   runId: string
   version: number
+  /** When its start was committed; null: it never started. */
+  scheduledMs: number | null
 }
 
 export async function transition(sql: Sql, moves: readonly Move[], nowMs: number): Promise<Moved[]> {
@@ -181,7 +183,7 @@ this_run AS (
     native_id = coalesce(m.native_id, run.native_id), ip = coalesce(m.ip, run.ip),
     cpu_seconds = coalesce(m.cpu_seconds, run.cpu_seconds), max_memory_bytes = coalesce(m.max_memory, run.max_memory_bytes)
   FROM moved m, clock WHERE run.job_id = m.id AND run.number = m.run
-  RETURNING run.id AS run_id, run.job_id, run.interactive_user_id, run.native_id, m.releases
+  RETURNING run.id AS run_id, run.job_id, run.interactive_user_id, run.native_id, run.scheduled_at, m.releases
 ),
 next_run AS (
   INSERT INTO run (id, job_id, number, pool, state, interactive_user_id, created_at)
@@ -231,5 +233,6 @@ told AS (
     nullif(jsonb_strip_nulls(jsonb_build_object('nativeId', this_run.native_id, 'requeued', nullif(m.again, false))), '{}')
   FROM moved m JOIN this_run ON this_run.job_id = m.id, clock
 )
-SELECT m.id AS "jobId", this_run.run_id AS "runId", m.at_version AS version
+SELECT m.id AS "jobId", this_run.run_id AS "runId", m.at_version AS version,
+  (extract(epoch FROM this_run.scheduled_at) * 1000)::float8 AS "scheduledMs"
 FROM moved m JOIN this_run ON this_run.job_id = m.id`

@@ -28,9 +28,9 @@ export function refill(state: PoolState, first: ReadonlyMap<string, readonly Wai
   }
 }
 
-export function hearStart(state: PoolState, start: Start): void {
+export function hearStart(state: PoolState, start: Start, sinceMs: number): void {
   state.lanes.get(start.lane.id)?.takeUnseen(start.entry)
-  state.startRun(makeRun(start, state.nowMs))
+  state.startRun(makeRun(start, sinceMs))
 }
 
 function apply(state: PoolState, change: Change): void {

@@ -97,7 +97,7 @@ const isBorrowed = ({ sinceMs, lane }: Running, hold: Hold): boolean =>
  * The owner gets the held resources next: only evicted and backfilled runs use them. No job is backfilled or evicted
  * there any more, otherwise claims could follow each other forever.
  */
-function isDue(world: WorldView, hold: Hold): boolean {
+export function isDue(world: WorldView, hold: Hold): boolean {
   return [...Map.groupBy(hold.placements, ({ nodeId }) => nodeId)].every(([nodeId, own]) => {
     const node = world.nodes.find(({ id }) => id === nodeId)
     if (!node) return false

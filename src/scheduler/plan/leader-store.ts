@@ -30,8 +30,11 @@ export interface ReceivedChanges {
   more: boolean
 }
 
+/** When the start of each job was committed. */
+export type CommitTimes = ReadonlyMap<string, number>
+
 export type Committed =
-  | { kind: 'committed'; lost: readonly string[] }
+  | { kind: 'committed'; lost: readonly string[]; sinceMs: CommitTimes }
   /** The settings changed meanwhile: plan again. */
   | { kind: 'stale' }
   /** Nothing was written, and the world must be loaded again. */

@@ -1,13 +1,14 @@
 import type { Lane } from '../../domain/lanes.ts'
 import type { QueuedJob } from './lane-window.ts'
+import type { CommitTimes } from './leader-store.ts'
 import { makeRun } from './machines.ts'
 import type { Decisions, Eviction, Hold, Start } from './model.ts'
 import type { PoolState } from './state.ts'
 
 /**
  * Enters decisions into the state, so that the next one builds on them, and undoes them. `undo` restores the state,
- * before the next changes; findings about lanes stay. `lose` undoes the decisions about jobs that another transaction
- * moved, after the rest was committed.
+ * before the next changes; findings about lanes stay. After a commit, `lose` undoes the decisions about jobs that
+ * another transaction moved, and `confirm` sets when the others started.
  */
 export class Ledger {
   private readonly state: PoolState
@@ -86,6 +87,15 @@ export class Ledger {
       this.turns.get(start)?.()
       this.state.lanes.get(lane.id)?.lose(entry.jobId)
       this.state.reorder(lane.id)
+    }
+  }
+
+  /** Runs count from the commit of their start. */
+  confirm(sinceMs: CommitTimes, { starts }: Decisions): void {
+    for (const { entry } of starts) {
+      const run = this.state.running.get(entry.runId)
+      const atMs = sinceMs.get(entry.jobId)
+      if (run && atMs !== undefined) this.state.replaceRun(run, { ...run, sinceMs: atMs })
     }
   }
 

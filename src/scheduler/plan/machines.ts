@@ -204,7 +204,7 @@ export interface RunMove {
 const asOf = (nowMs: number, node: FreeNode): FreeNode =>
   node.backOff ? { ...node, backOff: { ...node.backOff, isOver: node.backOff.untilMs <= nowMs } } : node
 
-export function makeRun({ lane, entry, placements, wonTier, backfilledOn }: Start, nowMs: number): Running {
+export function makeRun({ lane, entry, placements, wonTier, backfilledOn }: Start, sinceMs: number): Running {
   const { runId, jobId, run } = entry
   return {
     runId,
@@ -213,7 +213,7 @@ export function makeRun({ lane, entry, placements, wonTier, backfilledOn }: Star
     lane,
     state: 'STARTING',
     placements,
-    sinceMs: nowMs,
+    sinceMs,
     startedMs: null,
     leaving: false,
     backfilledOn,

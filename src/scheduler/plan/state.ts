@@ -5,7 +5,7 @@ import { none, sumAmounts } from '../../domain/machines/amounts.ts'
 import { untouched } from '../../domain/machines/machines.ts'
 import type { FreeNode } from '../../domain/machines/placement.ts'
 import { preemptionMemoryMs } from '../../domain/scheduling.ts'
-import type { Claim } from './holds.ts'
+import { type Claim, isDue } from './holds.ts'
 import { compareEntries, LaneWindow, type QueuedJob } from './lane-window.ts'
 import { LanesByAccount } from './lanes-by-account.ts'
 import { Machines, type RunMove } from './machines.ts'
@@ -162,7 +162,7 @@ export class PoolState implements WorldView {
   // ── runs ──
 
   addRun(run: Running): void {
-    this.order.moving(run.lane.account, () => this.machines.add(run))
+    this.changeRuns(run.lane.account, () => this.machines.add(run))
     this.tookResources(run)
   }
 
@@ -170,12 +170,20 @@ export class PoolState implements WorldView {
   startRun(run: Running): () => void {
     const { account } = run.lane
     const { accounts } = this.machines
-    const takeBack = this.order.moving(account, () => {
+    const takeBack = this.changeRuns(account, () => {
       this.machines.add(run)
       return accounts.serve(account, sumAmounts(run.placements))
     })
     this.tookResources(run)
     return () => this.order.moving(account, takeBack)
+  }
+
+  /** Preemptable jobs may use the nodes of a hold again that is no longer due. */
+  private changeRuns<T>(account: string, change: () => T): T {
+    const due = [...this.holds.values()].filter((hold) => hold.kind === 'DRAIN' && isDue(this, hold))
+    const result = this.order.moving(account, change)
+    if (due.some((hold) => !isDue(this, hold))) this.order.freed([])
+    return result
   }
 
   private tookResources(run: Running): void {
@@ -191,11 +199,10 @@ export class PoolState implements WorldView {
 
   /** The placement stays. */
   replaceRun(known: Running | undefined, running: Running): void {
-    this.order.moving(running.lane.account, () => {
+    this.changeRuns(running.lane.account, () => {
       if (known) this.machines.replace(known, running)
       else this.machines.add(running)
     })
-    if (known?.leaving && !running.leaving) this.order.freed([]) // A hold waits for more than backfill again.
     const isVictim = known && isPreemptable(known)
     if (known?.leaving !== running.leaving || ripeMs(known) !== ripeMs(running) || isVictim !== isPreemptable(running))
       this.weigh()

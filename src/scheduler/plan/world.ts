@@ -25,8 +25,8 @@ export class World {
     refill(this.state, first)
   }
 
-  started(start: Start): void {
-    hearStart(this.state, start)
+  started(start: Start, sinceMs: number): void {
+    hearStart(this.state, start, sinceMs)
   }
 
   tryOut(candidate: Candidate): Verdict {

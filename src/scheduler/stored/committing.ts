@@ -8,7 +8,7 @@ import { type Leader, leadingSql, overEpoch } from '../../domain/leadership.ts'
 import { allocate } from '../../domain/machines/nodes.ts'
 import { listChosen } from '../../domain/machines/placement.ts'
 import { type Sql, sqlState } from '../../platform/tx.ts'
-import type { Committed } from '../plan/leader-store.ts'
+import type { CommitTimes, Committed } from '../plan/leader-store.ts'
 import type { Decisions, Eviction, Start, Waiting } from '../plan/model.ts'
 
 /**
@@ -23,7 +23,7 @@ export async function commitDecisions(
   try {
     const committed = await domain.db.transaction(async (sql): Promise<Committed> => {
       if (!(await lockPoolAt(sql, leader, revision))) return { kind: 'stale' }
-      return { kind: 'committed', lost: await write(sql, { domain, leader }, decisions) }
+      return write(sql, { domain, leader }, decisions)
     })
     if (committed.kind === 'committed') tell(domain, decisions)
     return committed
@@ -55,24 +55,23 @@ WITH led AS MATERIALIZED (
 )
 SELECT EXISTS (SELECT FROM led) AS leads, revision FROM pool WHERE name = $1 FOR NO KEY UPDATE OF pool`
 
-/** Returns the jobs that another transaction moved meanwhile. */
 async function write(
   sql: Sql,
   { domain, leader: { pool, epoch } }: { domain: Domain; leader: Leader },
   { starts, refused, evictions, holds }: Decisions,
-): Promise<string[]> {
+): Promise<Committed> {
   const nowMs = domain.time.nowMs()
   const elsewhere = await settleElsewhere(sql, starts)
   const kept = starts.filter(({ entry: { jobId } }) => !elsewhere.has(jobId))
-  const won = await startRuns(sql, kept, nowMs)
+  const sinceMs = await startRuns(sql, kept, nowMs)
   await refuse(sql, [...refused, ...starts.flatMap(({ entry }) => refusalOf(entry, elsewhere))], nowMs)
   await dropHolds(sql, holds.drop)
   await putHolds(sql, pool, holds.put)
   const waiting = await requestEvictions(sql, { pool, epoch, evictions })
-  const lost = starts.flatMap(({ entry }) => (won.has(entry.jobId) ? [] : [entry.jobId]))
+  const lost = starts.flatMap(({ entry }) => (sinceMs.has(entry.jobId) ? [] : [entry.jobId]))
   const lostClaims = evictions.filter(({ claimant }) => !waiting.has(claimant.jobId))
   await tellVictims(sql, pool, lostClaims)
-  return [...lost, ...lostClaims.map(({ claimant }) => claimant.jobId)]
+  return { kind: 'committed', lost: [...lost, ...lostClaims.map(({ claimant }) => claimant.jobId)], sinceMs }
 }
 
 /** Starts of interactive jobs whose user has one in another pool: the message that fails them, or null to postpone. */
@@ -111,10 +110,10 @@ async function tellVictims(sql: Sql, pool: string, lost: readonly Eviction[]): P
   if (victims.length > 0) await tellRuns(sql, pool, victims)
 }
 
-/** Moves jobs to STARTING with their allocations. Returns the started jobs: another transaction may have moved some. */
-export async function startRuns(sql: Sql, starts: readonly Start[], nowMs: number): Promise<ReadonlySet<string>> {
+/** Moves jobs to STARTING with their allocations, except those that another transaction moved. */
+export async function startRuns(sql: Sql, starts: readonly Start[], nowMs: number): Promise<CommitTimes> {
   const moved = await transition(sql, starts.map(startMove), nowMs)
-  const won = new Set(moved.map(({ jobId }) => jobId))
+  const won = new Map(moved.map(({ jobId, scheduledMs }) => [jobId, scheduledMs ?? nowMs]))
   const runs = starts
     .filter(({ entry }) => won.has(entry.jobId))
     .map(({ entry, ...start }) => ({ runId: entry.runId, ...start }))

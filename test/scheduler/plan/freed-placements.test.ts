@@ -102,7 +102,7 @@ describe('a quantum that grows', () => {
       },
       changes: async () => heard(told.pop() ?? []),
       first: async () => new Map(),
-      commit: async () => ({ kind: 'committed', lost: [] }),
+      commit: async () => ({ kind: 'committed', lost: [], sinceMs: new Map() }),
       publish: async () => {},
     }
     const planner = new Planner(store, { log: createLog('silent'), pool: 'p' })

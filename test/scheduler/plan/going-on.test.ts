@@ -62,7 +62,7 @@ test('a planner that only answers reads on where a window ran dry', async () => 
     load: async () => snapshot({ lanes: [{ ...laneOf(of, [1]), waiting: 2 }] }),
     changes: async () => heard(hearings++ === 0 ? [{ kind: 'LEFT', jobId: 'j1', laneId: 'a' }] : []),
     first: async () => new Map([['a', [waiting('a', 2)]]]),
-    commit: async () => ({ kind: 'committed', lost: [] }),
+    commit: async () => ({ kind: 'committed', lost: [], sinceMs: new Map() }),
     publish: nothingMore,
   }
   const planner = new Planner(store, { log: createLog('silent'), pool: 'p' })
@@ -232,6 +232,63 @@ describe('what time or an end opens is considered at once', () => {
     )
     const decisions = planPass(of, { startsMax: 10 })
     expect([startedJobs(decisions), evicted(decisions)]).toEqual([['j2'], ['j3', 'j20']])
+  })
+})
+
+describe('a job waits beside drained nodes that their owner gets next, and starts when the owner no longer does', () => {
+  const nodeOf = (nodeId: string, cpuMillis: number, gpuIds: readonly number[] = []) =>
+    placedOn(nodeId, { cpuMillis, gpuIds })
+  const leavesOn = (nodeId: string) => ({
+    ...runOf({ ...startOf(lane('leaves'), 7), placements: [nodeOf(nodeId, 0, [7])] }),
+    leaving: true,
+  })
+  const owner = laneOf(lane('owner', { priority: 30, shape: { gpu: 8 } }), [1])
+  const borrower = lane('borrower', { priority: 20, runSeconds: 60, shape: { gpu: 6 } })
+  const backfill = laneOf(lane('backfill', { preemptable: true, shape: { gpu: 1 } }), [3])
+  const inTime = { ...drain('j1', all), expectedMs: 60_000 }
+
+  test('since a run that was to end in time was committed late', async () => {
+    const started: string[][] = []
+    const lanes = [owner, laneOf(borrower, [2]), backfill]
+    const store: Store = {
+      load: async () => snapshot({ lanes, holds: [inTime], running: [leavesOn('n1')] }),
+      changes: async () => heard([]),
+      first: async () => new Map(),
+      async commit(decisions) {
+        const jobs = startedJobs(decisions)
+        started.push(jobs)
+        return { kind: 'committed', lost: [], sinceMs: new Map(jobs.map((job) => [job, 10])) }
+      },
+      publish: async () => {},
+    }
+    await new Planner(store, { log: createLog('silent'), pool: 'p' }).pass(10)
+    expect(started).toEqual([['j2'], ['j3']])
+  })
+
+  test('since a run that was to end in time turns out to have started late', () => {
+    const borrows = runOf({ ...startOf(borrower, 2), placements: [placed(1_000, all.slice(0, 6))] })
+    const of = createWorld(snapshot({ lanes: [owner, backfill], holds: [inTime], running: [borrows] }))
+    expect(startedJobs(planPass(of, { startsMax: 10 }))).toEqual([])
+    of.hear(heard([{ kind: 'RUN', runId: 'r2', running: { ...borrows, sinceMs: 10 } }]))
+    expect(startedJobs(planPass(of, { startsMax: 10 }))).toEqual(['j3'])
+  })
+
+  test('since a start beside the hold takes cores of one of its nodes', () => {
+    const two = laneOf(lane('two', { priority: 30, shape: { gpu: 8, copies: 2, cpuMillis: 12_000 } }), [1])
+    const ends = runOf({ ...startOf(lane('ends', { runSeconds: 60 }), 8), placements: [nodeOf('n1', 4_000)] })
+    const evictable = lane('evictable', { preemptable: true, shape: { gpu: 8 } })
+    const backfilled = runOf({ ...startOf(evictable, 9), placements: [nodeOf('n1', 2_000, all)], backfilledOn: 'j1' })
+    const placements = [nodeOf('n1', 12_000, all), nodeOf('n2', 12_000, all)]
+    const of = createWorld(
+      snapshot({
+        nodes: [n8('n1'), { ...n8('n2'), cpuMillis: 12_000, freeCpu: 12_000 }],
+        lanes: [two, backfill, laneOf(lane('beside', { priority: 0, shape: { cpuMillis: 4_000 } }), [4])],
+        holds: [{ ...drain('j1', []), placements, sinceMs: 1, expectedMs: 60_000 }],
+        running: [ends, backfilled, leavesOn('n2')],
+        nowMs: 1,
+      }),
+    )
+    expect(startedJobs(planPass(of, { startsMax: 10 }))).toEqual(['j4', 'j3'])
   })
 })
 
