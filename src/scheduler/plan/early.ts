@@ -2,9 +2,9 @@ import { findTraits } from '../../domain/executors.ts'
 import type { Lane } from '../../domain/lanes.ts'
 import { type FreeNode, takesRuns } from '../../domain/machines/machines.ts'
 import type { Shape } from '../../domain/shape.ts'
-import type { Running } from './model.ts'
+import type { Machines } from './machines.ts'
+import type { Running, WorldView } from './model.ts'
 import type { View } from './rations.ts'
-import type { PoolState } from './state.ts'
 
 /**
  * Early handover. A backend that plans in passes leaves a node free from the end of a run until its next pass, unless
@@ -13,15 +13,23 @@ import type { PoolState } from './state.ts'
  */
 const runSecondsMax = 60
 
+interface Pool extends Pick<WorldView, 'nowMs' | 'nodes' | 'holds' | 'running'> {
+  machines: Pick<Machines, 'preemptable'>
+}
+
 /** No handover while nodes are held, runs can be preempted, or the backend keeps a run waiting. */
-export function mayBeEarly({ nowMs, nodes, holds, machines }: PoolState, lane: Lane): boolean {
+export function mayBeEarly(pool: Pool, lane: Lane): boolean {
+  const { nodes, holds, running, machines } = pool
   const { executor, runSeconds, interactive, preemptable, restartable, shape } = lane
   if (!findTraits(executor).plansInPasses || runSeconds === null || runSeconds > runSecondsMax) return false
   if (interactive || preemptable || restartable || shape.gpu > 0 || shape.infiniband || shape.exclusive) return false
   if (holds.size > 0 || machines.preemptable > 0) return false
-  const isLate = ({ state, sinceMs }: Running) => state === 'STARTING' && nowMs - sinceMs > runSecondsMax * 1_000
-  return !machines.running.values().some(isLate) && hasRoom(nodes, shape)
+  return !running.values().some((run) => startsLate(pool, run)) && hasRoom(nodes, shape)
 }
+
+/** The backend keeps the run waiting. */
+export const startsLate = ({ nowMs }: Pick<Pool, 'nowMs'>, { state, sinceMs }: Running): boolean =>
+  state === 'STARTING' && nowMs - sinceMs > runSecondsMax * 1_000
 
 /** All nodes together: a backend may begin a run on a node that already has too many. */
 function hasRoom(nodes: readonly FreeNode[], { copies, cpuMillis, memoryBytes }: Shape): boolean {

@@ -5,6 +5,7 @@ import { none, sumAmounts } from '../../domain/machines/amounts.ts'
 import { untouched } from '../../domain/machines/machines.ts'
 import type { FreeNode } from '../../domain/machines/placement.ts'
 import { preemptionMemoryMs } from '../../domain/scheduling.ts'
+import { startsLate } from './early.ts'
 import { type Claim, isDue } from './holds.ts'
 import { compareEntries, LaneWindow, type QueuedJob } from './lane-window.ts'
 import { LanesByAccount } from './lanes-by-account.ts'
@@ -203,6 +204,7 @@ export class PoolState implements WorldView {
       if (known) this.machines.replace(known, running)
       else this.machines.add(running)
     })
+    if (known && startsLate(this, known) && !startsLate(this, running)) this.order.freed([]) // Jobs may be early again.
     const isVictim = known && isPreemptable(known)
     if (known?.leaving !== running.leaving || ripeMs(known) !== ripeMs(running) || isVictim !== isPreemptable(running))
       this.weigh()

@@ -103,10 +103,12 @@ describe('no job is early', () => {
     expect(started(world([laneOf(short(), jobs(20))], { running: [running({ preemptable: true })] }))).toHaveLength(3)
   })
 
-  test('beside a run that the backend has kept waiting for long', () => {
+  test('beside a run that the backend has kept waiting for long, until the run begins', () => {
     const late = { ...running({}), state: 'STARTING' as const }
     const of = world([laneOf(short(), jobs(20))], { nowMs: 60_001, running: [late] })
     expect(started(of)).toHaveLength(3)
+    of.hear(heard([{ kind: 'RUN', runId: 'r50', running: running({}) }], { nowMs: 60_001 }))
+    expect(started(of)).toHaveLength(4)
   })
 
   test('beside nodes that are held for a job', () => {
