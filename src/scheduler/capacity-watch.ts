@@ -5,20 +5,23 @@ import type { BackendNode, Executor } from '../executors/executor.ts'
 import { createLoop, type Loop } from '../platform/loop.ts'
 
 /**
- * Reads the nodes of the pool's backend and stores changes. An unreachable backend changes nothing, and is logged
- * once.
+ * Polls the nodes of the pool's backend and stores changes. While the backend is unreachable, the stored nodes stay as
+ * they are; the outage is logged once.
  */
 
 const pollMs = 10_000
 /** A leader whose backend is unreachable for this long gives up the pool: another process may reach it. */
 const silentMs = 30_000
-/** Maximum after doubling with each term in a row without an answer: then the backend is probably down. */
+/**
+ * `silentMs` doubles with each consecutive term without an answer, up to this maximum: then the backend is probably
+ * down for every process.
+ */
 const silentMsMax = 600_000
 const answerMsMax = 4_000
 
 export type Reach = ReturnType<typeof createReachability>
 
-/** Whether this process reaches the backend, over all its terms. */
+/** Knows whether this process reaches the backend; the knowledge survives the end of a term. */
 export function createReachability(domain: Domain, executors: ReadonlyMap<string, Executor>) {
   const { clock, log } = domain
   const backend = [...executors.values()].find(({ capacity }) => capacity !== undefined)
@@ -30,7 +33,7 @@ export function createReachability(domain: Domain, executors: ReadonlyMap<string
     return nodes ?? []
   }
 
-  /** true: the backend is reachable, or the pool is without a backend. */
+  /** true: the backend is reachable, or the pool has no backend. */
   async function canServe(): Promise<boolean> {
     if (!backend) return true
     const asked = new AbortController()
@@ -42,7 +45,10 @@ export function createReachability(domain: Domain, executors: ReadonlyMap<string
     return (await Promise.race([answered, isLate]).finally(() => asked.abort())) ?? false
   }
 
-  /** Calls `onSilent` when the leader should give up the pool, and again if it did not. null: no backend. */
+  /**
+   * Calls `onSilent` when the backend has been unreachable for so long that the leader should give up the pool; calls
+   * it again if the leader stays. Returns null for a pool without a backend.
+   */
   function watch(leader: Leader, onSilent: () => void): Loop | null {
     if (!backend) return null
     const about = { pool: leader.pool, executor: backend.name }

@@ -3,18 +3,19 @@ import type { HoldingRun, TimeLimit } from '../domain/jobs/runs.ts'
 import type { Clock } from '../platform/clock.ts'
 
 /**
- * When a run must end. Its maximum counts from the beginning of the command and is measured with a monotonic clock; a
- * hard reservation ends at a database time. Executors enforce a slightly later deadline if no server lives.
+ * The time at which a run must end. The maximum run time counts from the start of the command, by the monotonic clock.
+ * The end of a hard reservation is compared with the clock of the database. Executors enforce a slightly later deadline
+ * in case no server is alive.
  */
 export interface Deadline {
   limit: TimeLimit
   leftMs(): number
 }
 
-/** The clock of the database may be set meanwhile. */
+/** Waits are split because the clock of the database may be set during a wait. */
 const waitMsMax = 10_000
 
-/** `startedAt` null: just now. */
+/** `startedAt` null: the run has started just now. */
 export function listDeadlines(
   { spec, mustEndAt }: Pick<HoldingRun, 'spec' | 'mustEndAt'>,
   startedAt: Date | null,

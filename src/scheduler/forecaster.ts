@@ -11,23 +11,23 @@ import { readFirst } from './stored/reading.ts'
 interface ForecasterOptions {
   domain: Domain
   leader: Leader
-  /** null: the world is not loaded. */
+  /** null: the world of the pool is not loaded. */
   copy(): Snapshot | null
   graceMs: number
 }
 
 const pauseMsMin = 2_000
-/** The pause is a multiple of the time that the plays took. */
+/** After a forecast, pause for this multiple of the computing time that it took. */
 const pausePerWork = 50
 const sliceMs = 5
-/** Maximum waiting jobs of a forecast, and the minimum per lane. */
+/** Maximum waiting jobs in a forecast, and the minimum per lane. */
 const entriesMax = 4_000
 const perLaneMin = 8
 const historiesKeptMs = 60_000
 
 /**
- * Forecasts when waiting jobs start, in the process of the leader: copies its world, completes it from the database,
- * plays it forward in short slices, and stores the result for all servers.
+ * Forecasts the start times of waiting jobs, in the process of the leader: copies the leader's world, adds the waiting
+ * jobs that are only in the database, simulates the pool in short slices, and stores the result for all servers.
  */
 export function createForecaster({ domain, leader, copy, graceMs }: ForecasterOptions) {
   const { clock, db } = domain
@@ -56,7 +56,7 @@ export function createForecaster({ domain, leader, copy, graceMs }: ForecasterOp
     )
   }
 
-  /** null: the leader stops. */
+  /** Runs the steps in short slices. Returns null if the leader stops. */
   async function inSlices(steps: Generator<void, Forecast>, signal: AbortSignal): Promise<Forecast | null> {
     for (;;) {
       const beganMs = clock.monotonicMs()
@@ -90,7 +90,7 @@ export function createForecaster({ domain, leader, copy, graceMs }: ForecasterOp
   }
 }
 
-/** The world has only the first entries of long lanes. */
+/** Adds later entries from the database: the world has only the first entries of long lanes. */
 async function completed(
   known: Snapshot,
   read: (laneIds: readonly string[], limit: number) => ReturnType<typeof readFirst>,
@@ -106,7 +106,7 @@ async function completed(
       : null
   const complete = ({ first, ...of }: LaneState): LaneState => {
     const last = first.at(-1)
-    // Entries before `last` may have started since.
+    // // Entries up to `last` may have started since the copy was made.
     const behind = (more?.get(of.lane.id) ?? []).filter((entry) => !last || compareEntries(last, entry) < 0)
     return { ...of, first: [...first, ...behind].slice(0, perLane) }
   }

@@ -6,9 +6,9 @@ import { createLoop, type Loop } from '../platform/loop.ts'
 import type { Carrying } from './run-carrier.ts'
 
 /**
- * Removes data of runs from executors if a server died between storing the end of a run and `forget`: once per leader,
- * and then every hour. The log names living runs that the database does not have. After that each executor sweeps its
- * own folders.
+ * Removes data of finished runs that executors still have because a server died between storing the end and calling
+ * `forget`: when a leader starts, and then every hour. Logs living runs that are missing from the database. Then each
+ * executor cleans up its own directories.
  */
 
 const pollMs = 3_600_000

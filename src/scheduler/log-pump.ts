@@ -5,9 +5,9 @@ import { releaseBlock } from '../platform/blocks.ts'
 import type { Sql } from '../platform/tx.ts'
 
 /**
- * Copies the output of one run from its executor into the database. The position of the executor is stored with the
- * bytes before it, so the next pump continues exactly there. Bytes that arrive during a write are buffered up to a
- * maximum, so reading and writing overlap, and writes of a busy run are large.
+ * Copies the output of one run from its executor into the database. Each write stores the bytes and the executor's
+ * position after them, so the next pump continues exactly there. Bytes that arrive during a write are buffered up to a
+ * maximum: reading and writing overlap, and a busy run is written in large pieces.
  */
 
 interface PumpOptions {
@@ -18,13 +18,13 @@ interface PumpOptions {
   isFresh: boolean
   handle: Handle
   bytesMax: number
-  /** The next write waits for the promise. */
+  /** The next write begins when the returned promise resolves. */
   onStored: (from: number, chunks: readonly Chunk[]) => Promise<unknown> | undefined
 }
 
 const gatheredBytesMax = 1024 * 1024
 const heldByAllMax = 64 * 1024 * 1024
-/** All pumps of this process, with writes in flight. */
+/** Buffered bytes of all pumps of this process, including writes in flight. */
 let heldByAll = 0
 
 /** Resolves after the last byte, or when `signal` fires. Rejects after a failed write. */

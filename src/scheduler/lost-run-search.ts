@@ -4,13 +4,13 @@ import { type Executor, isOver, type Observation } from '../executors/executor.t
 import type { Carrying } from './run-carrier.ts'
 
 /**
- * Searches for runs that were given up with their nodes. Such a run is stopped at once, because a backend may keep the
- * request for an unreachable node, and again when its state changes. When it has ended, or the backend does not know
- * it, its node may be used again.
+ * Searches for runs that were declared lost with their nodes. Such a run is stopped at once, because a backend may
+ * queue the stop for an unreachable node, and again whenever its state changes. When the run has ended, or the backend
+ * does not know it, its node becomes usable again.
  */
 export function createSearch(carrying: Carrying, executors: ReadonlyMap<string, Executor>): () => Promise<void> {
   const { domain, leader } = carrying
-  /** States of the runs when this leader stopped them. */
+  /** The state of each run when this leader last stopped it. */
   const told = new Map<string, Observation['state']>()
   const failures = new Map<string, number>()
 
@@ -30,8 +30,8 @@ export function createSearch(carrying: Carrying, executors: ReadonlyMap<string, 
   }
 
   /**
-   * A failing backend may take long for each run, so the rest waits for the next pass; the run with the fewest
-   * failures is first.
+   * Stops runs until the backend fails: each further stop may take as long to fail, so the rest waits for the next
+   * pass. The run with the fewest failures comes first.
    */
   async function stopAll(executor: Executor, untold: readonly Untold[]): Promise<void> {
     const failuresOf = ({ run }: Untold) => failures.get(run.runId) ?? 0

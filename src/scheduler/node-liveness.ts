@@ -4,9 +4,9 @@ import type { Executor } from '../executors/executor.ts'
 import type { Carrying } from './run-carrier.ts'
 
 /**
- * Checks every node of the pool, also those without runs: an unreachable one would get one waiting job after the
- * other. A node that is unreachable for `nodeLostAfterMs` becomes LOST, and returns when it is reachable and its lost
- * runs are found.
+ * Checks every node of the pool, also nodes without runs: otherwise an unreachable idle node would get one waiting job
+ * after the other. A node that is unreachable for `nodeLostAfterMs` becomes LOST. It returns when it is reachable and
+ * its lost runs are found.
  */
 export function createNodeWatch(
   carrying: Pick<Carrying, 'domain' | 'leader' | 'nodeLostAfterMs'>,

@@ -4,8 +4,8 @@ import { countStartFailure, forgetStartFailures, type NodeTrouble } from '../dom
 import type { RunReport } from './outcome.ts'
 
 /**
- * Counts failed starts against their nodes. A failure is counted before its job returns to the queue, so that the node
- * backs off first, in a transaction of its own, because it locks the pool first.
+ * Counts failed starts per node. A failure is counted before its job returns to the queue, so that the node backs off
+ * before the job starts again. Counting has its own transaction because it locks the pool first.
  */
 
 type Told = NodeTrouble & { cause: unknown }
@@ -16,7 +16,7 @@ const suspicious: ReadonlySet<string> = new Set(['NODE_TROUBLE', 'START_FAILED']
 export function createNodeTroubles(domain: Domain, leader: Leader) {
   const { log, wakeups } = domain
   const { pool } = leader
-  /** false: no node has failures. */
+  /** false: no node has failures to reset. */
   let isTrouble = true
 
   function tell({ node, failures, seconds, because, isFirst, cause }: Told) {

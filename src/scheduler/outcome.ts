@@ -9,8 +9,8 @@ import type { BackendPlacement, Ended, Handle, Observation, StartFailed } from '
 import { tiers } from './plan/model.ts'
 
 /**
- * Computes the moves of a job from a report of its executor; no I/O. A job whose first report is its end gets two
- * moves: RUNNING and the end.
+ * Computes the transitions of a job from a report of its executor, without I/O. If the first report of a job says that
+ * it ended, the job gets two transitions: RUNNING, then its final state.
  */
 
 export type Report =
@@ -95,8 +95,8 @@ const backOffMs = (failures: number) => Math.min(backOffMsMax, 1000 * 2 ** (fail
 const isFinal = (reason: StartFailed['reason']) => reason === 'BAD_SPEC' || reason === 'WORKDIR_NOT_FOUND'
 
 /**
- * Two jobs that blocked each other must not return at the same time. A hash spreads the pauses, so the result is a
- * function of the report.
+ * Spreads the retries of jobs by a hash: two jobs that blocked each other must not restart at the same time, and the
+ * same report must give the same result.
  */
 function apartMs({ jobId, run }: ReportedJob): number {
   const share = createHash('sha256').update(`${jobId} ${run}`).digest().readUInt32BE() / 2 ** 32
@@ -115,8 +115,8 @@ function seen(job: ReportedJob, observation: Observation, startAttemptsMax: numb
         ? [running(job, observation), ended({ ...job, state: 'RUNNING' }, observation)]
         : [ended(job, observation)]
     case 'failed':
-      // A backend may report a run as running before its command begins. A job may forge a record of a failed start,
-      // so it gets no other attempt for that.
+      // // A backend may report RUNNING before the command begins, so a recorded failure to start is accepted here. A
+      // job can forge that record, therefore it does not get a retry.
       return [
         job.state === 'RUNNING' && !isFinal(observation.reason)
           ? gone(job, { info: observation.message })
@@ -201,7 +201,10 @@ export function toFacts(observation: Observation): Facts {
   }
 }
 
-/** Without a maximum run time only the reservation can end the run, even if it was removed since. */
+/**
+ * For a run without a maximum run time the exceeded deadline is the end of the reservation, even if the reservation has
+ * been removed since.
+ */
 function timeOver({ expired, endsWithReservation, spec: { maxRunTimeSeconds } }: ReportedJob, end: Ended): string {
   if (end.cause === 'MAX_RUN_TIME' && end.info) return end.info
   if ((expired && endsWithReservation) || maxRunTimeSeconds === 0)
@@ -209,7 +212,7 @@ function timeOver({ expired, endsWithReservation, spec: { maxRunTimeSeconds } }:
   return `The run reached its maximum run time of ${maxRunTimeSeconds} s`
 }
 
-/** A job that lost a rotation waits behind the present jobs. */
+/** A job that lost a rotation is queued behind the jobs that wait now. */
 function preempted(job: ReportedJob, facts: Omit<Step, 'to' | 'reason' | 'runEnds' | 'losesTurn'>): Step {
   const step = { reason: 'PREEMPTED' as const, ...facts }
   if (!runsAgain(job)) return { to: 'INTERRUPTED', ...step }
@@ -230,13 +233,13 @@ const describe = ({ signal, exitCode, info }: Ended): string => {
   return [end, ...(info ? [info] : [])].join('. ')
 }
 
-/** Codes of env and of shells. Programs may use them otherwise. */
+/** Exit codes of env and of shells. Other programs may give them another meaning. */
 const exitMeanings: Readonly<Record<number, string>> = {
   126: 'usually: the command is not executable',
   127: 'usually: the command was not found',
 }
 
-/** The limit of the whole job on one machine, else that of its part on a node. */
+/** Names the memory limit that was exceeded: that of the whole job if it runs on one machine, else that of one copy. */
 function describeOom({ signal, exitCode, info }: Ended, { executor, resources }: JobSpec): string {
   const { memoryBytes } = isDelegated([executor]) ? resources : toMachineAmounts(resources)
   const killed =

@@ -7,13 +7,13 @@ import { planPass } from './plan/plan.ts'
 import { createWorld, type World } from './plan/world.ts'
 
 /**
- * The planner of one term: the world of its pool, updated from changes, and the passes over it. Any failure drops the
- * world, and the next call loads it again.
+ * The planner of one term: keeps the world of its pool, updates it from changes, and makes passes over it. After any
+ * failure the world is dropped, and the next call loads it again.
  */
 
 export const startsPerCommit = 50
 const readsMax = 1_000
-/** After more conflicts the tables contradict each other, and the loop logs it. */
+/** After this many conflicts in a row the tables contradict each other, and the loop logs an error. */
 const conflictsMax = 3
 const refillsMax = 10_000
 
@@ -24,7 +24,7 @@ export class Planner {
   #world: World | null = null
   #nextDueMs: number | null = null
   #nextMs: number | null = null
-  /** Readers have not seen the latest changes, decisions or raised priorities. */
+  /** true: changes, decisions or raised priorities are not published yet. */
   hasUnpublished = false
 
   constructor(store: Store, { log, pool }: { log: Log; pool: string }) {
@@ -38,14 +38,14 @@ export class Planner {
   }
 
   /**
-   * Decides until no decision is left or `roundsMax` rounds were made. Each round reads changes first; with `isHeard`
-   * the first one plans with the result of the last `hear`.
+   * Makes rounds until no decision is left or `roundsMax` is reached. Each round reads changes first; with `isHeard`,
+   * the first round uses the changes that the last `hear` read.
    */
   pass(roundsMax: number, isHeard = false): Promise<Processed & { isDone: boolean }> {
     return this.#dropOnError(() => this.#runRounds(roundsMax, isHeard))
   }
 
-  /** Shows readers the changes; false: there were none. */
+  /** Publishes changes to readers; false: there were none. */
   publish(): Promise<boolean> {
     return this.#dropOnError(async () => {
       if (!this.#world || !this.hasUnpublished) return false
@@ -59,7 +59,7 @@ export class Planner {
     return this.#world?.state.copy ?? null
   }
 
-  /** Milliseconds until time alone may change something; null: never. */
+  /** Milliseconds until the planner has something to do even without a change of data; null: never. */
   waitMs(): number | null {
     if (!this.#world) return 0
     const moments = [this.#nextDueMs, this.#nextMs].filter((moment) => moment !== null)
@@ -87,7 +87,7 @@ export class Planner {
       const heard = await this.#store.changes(world.state.lanes)
       const before = world.state.settings
       world.hear(heard)
-      // The settings now count a past that this world no longer has.
+      // // The new settings use more history than this world has, so it is loaded again.
       if (remembersLess(before, world.state.settings)) {
         this.forget()
         return this.#readChanges()
@@ -126,7 +126,7 @@ export class Planner {
     const { nowMs, settings } = world.state
     const decisions = await planRound(world, this.#store)
     if (decisions.considered > 0 || isDue(this.#nextMs, nowMs)) this.hasUnpublished = true
-    // A due moment that changed nothing would stay due forever; the poll checks it again.
+    // // If nothing was due although the time came, setting the same time again would loop; the poll checks instead.
     this.#nextMs = decisions.considered === 0 && isDue(decisions.nextMs, nowMs) ? null : decisions.nextMs
     if (isEmpty(decisions)) return { decisions, isDone: !isDue(this.#nextMs, nowMs), committed: null }
     const committed = await this.#store.commit(decisions, settings.revision)
@@ -151,7 +151,7 @@ async function refillWindows(world: World, store: Store): Promise<World> {
   return world
 }
 
-/** If a window of a lane is empty, reads further entries and plans again. */
+/** Plans a round. If a lane runs out of entries, reads more and plans again. */
 async function planRound(world: World, store: Store): Promise<Decisions> {
   for (let i = 0; i < refillsMax; i++) {
     const decisions = planPass(world, { startsMax: startsPerCommit })

@@ -29,9 +29,9 @@ export interface Retention {
 
 const pollMs = 60_000
 const mergesPerPass = 100
-/** A log that is not merged within an hour stays as it is. */
+/** A log that is not merged within this time after its end stays as it is. */
 const mergedWithinMs = 3_600_000
-/** The end of a log may be in flight until then. */
+/** The last writes of a log may still be in flight for this long after its end. */
 const logSettlesMs = 60_000
 const findingsTold = 20
 
@@ -71,7 +71,7 @@ export async function pruneOnce(domain: Domain, retention: Retention, signal?: A
 
 type Task = () => Promise<unknown>
 
-/** Throws the last failure and logs the others. */
+/** Runs all tasks; throws the last failure and logs the others. */
 async function runAll(tasks: readonly Task[], log: Log, signal?: AbortSignal): Promise<void> {
   const failures: unknown[] = []
   for (const task of tasks) {
@@ -105,7 +105,7 @@ async function mergeLogs(domain: Domain, finished: { from: Date; until: Date }, 
   })
 }
 
-/** Removes logs of jobs that finished before then, and older output of living runs. */
+/** Removes logs of jobs that finished before `before`, and output of running jobs that is older. */
 async function removeOldLogs(domain: Domain, before: Date, signal?: AbortSignal): Promise<void> {
   const { sql } = domain.db
   await expireLogs(sql, await readJobsRunningSince(sql, before), before)

@@ -22,10 +22,10 @@ import type { Planner } from './planner.ts'
 import { isTaken, lockPoolAt, startRuns } from './stored/committing.ts'
 
 /**
- * Answers of the leader, each in one transaction under its epoch. NO_WAIT submits and starts the job in that
- * transaction, or rolls everything back. It is READ COMMITTED and not SERIALIZABLE like other submissions: the
- * submission lock orders submissions. If changes from before the lock are unread, the leader reads them and tries
- * again.
+ * Answers questions to the leader, each in one transaction under its epoch. For NO_WAIT this transaction submits and
+ * starts the job, or is rolled back. It is READ COMMITTED, unlike other submissions, which are SERIALIZABLE: the
+ * submission lock already serialises submissions. If changes from before the lock have not been read, the leader reads
+ * them and tries again.
  */
 
 export interface Answering {
@@ -104,14 +104,14 @@ function candidateOf(pool: string, asked: AskedJob, stored?: { jobId: string; ru
   return { lane, userName, team: spec.team, entry }
 }
 
-/** The entry waits from now on. */
+/** The entry starts waiting at the time of the preview. */
 function tryOut(world: World, candidate: Candidate): Verdict {
   const { lane, entry } = candidate
   const bid = countedBid(world.state.settings.policy, { interactive: lane.interactive, bid: entry.bid })
   return world.tryOut({ ...candidate, entry: { ...entry, bid, sinceMs: world.state.nowMs } })
 }
 
-/** The user of an interactive job may have one in another pool. */
+/** Also checks other pools: a user may have one interactive run in all pools together. */
 async function tryHereAndElsewhere(sql: Sql, world: World, candidate: Candidate): Promise<Verdict> {
   const verdict = tryOut(world, candidate)
   const { lane, entry } = candidate
@@ -155,7 +155,7 @@ async function startNow(answering: Answering, question: NoWaitQuestion & { id: s
         continue
       }
       const said = answerTo(error)
-      // The transaction may be committed, or the tables differ from the world.
+      // // Without an answer, the transaction may or may not be committed, and the world may be outdated.
       if (!said) planner.forget()
       if (!said && !isTaken(error)) throw error
       return answerQuestion(domain.db.sql, question.id, said ?? { changed: true })

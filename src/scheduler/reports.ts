@@ -16,11 +16,11 @@ import { createNodeTroubles } from './node-troubles.ts'
 import { planSteps, type RunReport, toFacts } from './outcome.ts'
 
 /**
- * Turns reports of executors into moves: many in one transaction under the leader's epoch, each against the present
- * job. A report about a run that is over becomes only an event.
+ * Turns reports of executors into transitions: many in one transaction under the epoch of the leader, each for the
+ * current state of its job. A report about a run that is already over becomes only an event.
  */
 
-/** Returns the state of the run; null: the job was removed, or the run was over before. */
+/** Returns the state of the run; null: the job was removed, or the run was already over. */
 export type Reporter = (report: RunReport) => Promise<JobState | null>
 
 const batchMax = 100
@@ -35,7 +35,7 @@ export function createReporter(domain: Domain, leader: Leader, startAttemptsMax:
       const written = await domain.db.transaction((sql) => write({ sql, domain, leader, startAttemptsMax }, reports))
       await troubles.forget(reports)
       await rebookReported(domain, leader, reports)
-      // Data beside the state is polled by its readers.
+      // // Facts without an event (RunFacts) cause no wake-up: their readers poll.
       if (written.events > 0) for (const topic of ['event', 'queue', 'log'] as const) domain.wakeups.poke(topic)
       return reports.map((report) => written.states.get(report) ?? null)
     },
@@ -43,8 +43,8 @@ export function createReporter(domain: Domain, leader: Leader, startAttemptsMax:
 }
 
 /**
- * Moves allocations to the nodes that backends report, in a transaction of its own, because it locks the pool first. If
- * it fails, the carrier of the next leader reports the nodes again.
+ * Moves allocations to the nodes that backends report. Uses its own transaction because it locks the pool before the
+ * jobs. If it fails, the reports come again from the carriers of the next leader.
  */
 async function rebookReported(domain: Domain, leader: Leader, reports: readonly RunReport[]): Promise<void> {
   const told = reports.flatMap(({ runId, report }): ChosenNodes[] =>
@@ -79,7 +79,9 @@ async function write(writing: Writing, reports: readonly RunReport[]): Promise<W
   return written
 }
 
-/** At most one report per job and round: the next one sees its result. */
+/**
+ * Splits reports so that each transaction has at most one per job: the next report needs the result of the one before.
+ */
 function rounds(reports: readonly RunReport[]): RunReport[][] {
   const byJob = Map.groupBy(reports, ({ jobId }) => jobId)
   const longest = Math.max(...[...byJob.values()].map((each) => each.length))

@@ -23,9 +23,9 @@ import { makeRunSpec, readRunAids } from './run-spec.ts'
 import type { Started } from './stale-starts.ts'
 
 /**
- * Carries one run from the order to start it until its end is stored: starts or finds it, pumps its log, requests its
- * end when it is cancelled, expired or preempted, and reports the end after the last byte of its log. It may be
- * dropped at any moment (`signal`): the carrier of the next leader continues from the row of the run and the executor.
+ * Carries one run from its start until its end is stored: starts it or finds it, pumps its log, ends it when it is
+ * cancelled, expired or preempted, and reports the end after the last byte of its log. It may be aborted at any moment
+ * (`signal`): the carrier of the next leader continues with the stored row and the state of the executor.
  */
 
 export interface Carrying {
@@ -42,7 +42,7 @@ export interface Carrying {
 }
 
 export interface Taken {
-  /** An earlier leader ordered the start. */
+  /** true: an earlier leader committed the start. */
   inherited: boolean
 }
 
@@ -71,7 +71,7 @@ export class Carrier {
   #leaving = false
   #isFresh: boolean
   #stopped = false
-  /** The last report of the backend; null: another leader may have stored a newer one. */
+  /** The backend facts that were last stored; null: unknown, because another leader may have stored newer ones. */
   #reported: string | null
   #reportedMs = Number.NEGATIVE_INFINITY
 
@@ -88,14 +88,14 @@ export class Carrier {
     this.done = this.#carry().finally(() => this.#over.abort())
   }
 
-  /** Requests the end of the run as soon as it exists. */
+  /** Ends the run as soon as it exists. */
   cancel(): void {
     this.#ends = true
     this.#cancelled.abort()
     void this.#stop()
   }
 
-  /** Requests the end of the run for another job, unless it is spared at the last moment. */
+  /** Ends the run in favour of another job, unless the preemption is withdrawn at the last moment. */
   leave(): void {
     if (this.#leaving) return
     this.#leaving = true
@@ -110,12 +110,12 @@ export class Carrier {
     await this.#stop()
   }
 
-  /** The end itself follows from the log, which ends after the last byte. */
+  /** Handles an observation. The end of a run is reported later, after the last byte of its log. */
   async observed(observation: Observation, atMs: number): Promise<void> {
     const lost = this.#isLost(observation, atMs)
     if (lost) {
       if (this.#gone === null) this.#inBackground(this.#giveUpLog())
-      // Later observations know less: a preempted pod is removed.
+      // // The first cause counts, because later observations lose it: a preempted pod is removed.
       this.#gone ??= lost
     } else if (observation.state === 'running' && !this.#running) {
       this.#running = true
@@ -136,7 +136,7 @@ export class Carrier {
     await this.#report({ kind: 'seen', observation })
   }
 
-  /** The time counts from when this leader noticed. */
+  /** Measures how long the node has been unreachable, from the time at which this leader noticed. */
   #isLost(observation: Observation, atMs: number): Observation | null {
     if (observation.state === 'gone') return observation
     this.#silentSince = observation.state === 'unreachable' ? (this.#silentSince ?? atMs) : null
@@ -186,7 +186,7 @@ export class Carrier {
     } catch (error) {
       if (this.#dropped.aborted || error instanceof Fenced) throw error
       if (cancelled.aborted) return this.#settleCancelled(error)
-      // Trouble of the node is logged when it is counted (node-troubles.ts).
+      // // node-troubles.ts logs trouble of a node.
       if (!(error instanceof StartFailed)) domain.log.error({ err: error, run: this.#run.runId }, 'a start failed')
       const { reason, message } = startFailure(error)
       const cause = error instanceof StartFailed ? error.cause : undefined
@@ -195,7 +195,10 @@ export class Carrier {
     }
   }
 
-  /** An aborted start may have begun the run. Even if it says that it did not, its files may be left. */
+  /**
+   * Cleans up after a cancelled start. The executor may have started the run before the abort. Even if it did not,
+   * files of the run may be left.
+   */
   async #settleCancelled(error: unknown): Promise<Handle | null> {
     if (!(error instanceof StartFailed)) return this.#findStarted()
     await this.#report({ kind: 'neverStarted' })
@@ -208,7 +211,7 @@ export class Carrier {
     return null
   }
 
-  /** false: another process leads since before the start was stored. */
+  /** Stores the handle. false: another process has become leader before that. */
   async #isKept(handle: Handle): Promise<boolean> {
     try {
       if (await this.#begun(handle)) return true
@@ -219,7 +222,7 @@ export class Carrier {
     return false
   }
 
-  /** An earlier leader may have started the cancelled run and died before storing its handle. */
+  /** Looks for a cancelled run that an earlier leader may have started without storing its handle. */
   async #findStarted(): Promise<Handle | null> {
     const handle = await this.#retrying('find', () => this.executor.find(this.#run.runId))
     if (handle) await this.#begun(handle)
@@ -228,12 +231,12 @@ export class Carrier {
   }
 
   /**
-   * Stores the handle and, in the same transaction, RUNNING; sees a cancel that came meanwhile. undefined: not stored,
-   * or the run is over.
+   * Stores the handle and RUNNING in one transaction, and notices a cancellation in between. undefined: not stored, or
+   * the run is over.
    */
   async #begun(handle: Handle): Promise<JobState | null | undefined> {
     const [now] = (await this.#retrying('inspect', () => this.executor.inspect([handle]))) ?? []
-    // The end of a run is reported after its log.
+    // // A run that has already ended counts as running here: its end is reported after its log.
     const observation: Observation =
       now?.state === 'ended' ? { ...now, state: 'running' } : (now ?? { state: 'starting' })
     if (observation.state === 'gone' || observation.state === 'failed') return this.#run.state
@@ -267,7 +270,7 @@ export class Carrier {
     const observation = this.#gone ?? (await this.#retrying('end', () => this.#lastObservation(handle)))
     if (this.#dropped.aborted || !observation) return
     const told = await this.#report({ kind: 'seen', observation })
-    // undefined: the end was not stored, and the next carrier must find it in the executor.
+    // // If the end was not stored, the executor must keep the run for the next carrier.
     if (told !== undefined) await this.executor.forget?.(handle)
   }
 
@@ -295,7 +298,7 @@ export class Carrier {
     await this.#retrying('stop', () => this.executor.stop(handle, this.#carrying.graceMs))
   }
 
-  /** The stored time depends on a clock that may have been set since. */
+  /** Watches the deadline of a run that an earlier leader started, from its stored start time. */
   async #watchAdopted(handle: Handle): Promise<void> {
     const [now] = (await this.#retrying('inspect', () => this.executor.inspect([handle]))) ?? []
     this.#watchDeadlines((now?.state === 'running' && now.startedAt) || this.#run.startedAt)
@@ -337,7 +340,7 @@ export class Carrier {
     )
   }
 
-  /** Retries until it works or the run is dropped. */
+  /** Retries until it works; ends early if the carrier is aborted. */
   async #retrying<T>(what: string, work: () => Promise<T>): Promise<T | undefined> {
     const { clock, log } = this.#carrying.domain
     for (let failures = 0; !this.#dropped.aborted; failures++)
@@ -352,7 +355,7 @@ export class Carrier {
   }
 }
 
-/** Text of the data beside the state, to compare. */
+/** The facts of an observation as text, for comparison. */
 function textOf(observation: Observation): string {
   const info = observation.state === 'starting' ? observation.info : undefined
   return JSON.stringify({ ...toFacts(observation), info })

@@ -11,16 +11,16 @@ import { createNodeWatch } from './node-liveness.ts'
 import { Carrier, type Carrying } from './run-carrier.ts'
 
 /**
- * While this process leads the pool, every run that holds resources has a carrier here. Wake-ups and notifications of
- * backends cause immediate checks; polls find the same if one is lost.
+ * While this process leads the pool, the runner keeps a carrier for every run that holds resources. Wake-ups and
+ * notifications of backends cause immediate checks; polls find the changes whose notification was lost.
  */
 
 const pollMs = 1_000
 const checkAllMsMax = 10_000
 const inspectMs = 3_000
 /**
- * More than the error of the estimated database time: a run of this leader that counts as inherited is started as
- * well.
+ * Margin for the error of the estimated database time. If a run of this leader is wrongly taken as inherited, it is
+ * started all the same.
  */
 const estimateMs = 1_000
 
@@ -36,7 +36,7 @@ export class Runner {
   readonly #inspections: Loop
   readonly #leftovers: Loop
   readonly #checksOfAll: RareLook
-  /** Runs that ended during a read, which would start them again. */
+  /** Runs that ended while a read was in progress; the result of that read must not start them again. */
   readonly #endedMeanwhile = new Set<string>()
   #openReads = 0
   #readStartsMs: number
@@ -96,8 +96,8 @@ export class Runner {
   }
 
   /**
-   * Starts are frequent, so they are read by their time. Stops and departures are read after a wake-up; that read
-   * finds starts as well.
+   * Finds runs to start, stop or preempt. Starts are frequent and are found by their commit time alone. Stops and
+   * preemptions are read after a wake-up; this read also finds starts.
    */
   async #takeDueRuns(): Promise<void> {
     const { domain, leader } = this.#carrying
@@ -140,7 +140,7 @@ export class Runner {
     })
   }
 
-  /** At first the runs of an earlier leader, later those whose carrier failed. */
+  /** First the runs of an earlier leader, later the runs whose carrier failed. */
   async #inspectAll(): Promise<void> {
     const { domain, leader } = this.#carrying
     await this.#takeFrom(() => readHoldingRuns(domain.db.sql, leader))

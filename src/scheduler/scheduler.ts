@@ -14,7 +14,7 @@ import { createTicker } from './ticker.ts'
 
 /**
  * The scheduler of one pool in this process: competes for the leadership and, while it leads, plans and carries runs.
- * If the backend is unreachable from here, it gives way to another process.
+ * If the backend is unreachable from this machine, it hands the leadership to another process.
  */
 export type Scheduler = ReturnType<typeof createScheduler>
 
@@ -24,7 +24,7 @@ export interface SchedulerOptions {
   executors: ReadonlyMap<string, Executor>
   holder: string
   host: string
-  /** The data directory of the pool; null: any. */
+  /** The data directory to which the pool is bound; null: none. */
   place: string | null
   direct: boolean
   graceMs: number
@@ -44,8 +44,8 @@ export function createScheduler(options: SchedulerOptions) {
   const reach = createReachability(domain, options.executors)
   let term: ReturnType<typeof createTerm> | null = null
   /**
-   * A term waits up to a limit for the end of the last one: two runners waste work, but the last term may hang, and
-   * the fence keeps it from doing harm.
+   * A new term waits for the end of the last one, up to a limit. Two runners at once would waste work; but the last
+   * term may hang, and the epoch fence keeps it from doing harm.
    */
   let ending: Promise<unknown> = Promise.resolve()
 
@@ -76,7 +76,7 @@ export function createScheduler(options: SchedulerOptions) {
 
   return {
     start: () => leadership.start(),
-    /** Runs continue. */
+    /** Stops scheduling; runs continue. */
     async stop(): Promise<void> {
       await term?.stop()
       await leadership.stop()

@@ -4,11 +4,11 @@ import { isFinal } from '../domain/state.ts'
 import { type Executor, type Handle, isOver } from '../executors/executor.ts'
 
 /**
- * Withdraws runs that a leader started after its term. A leader that freezes right before a start may thaw after the
- * next one found no trace of the run and ended it; then no leader knows the started run. If the run is to continue,
- * the present leader has the same handle. If it is over, its process is stopped, and its backend forgets it. This is
- * retried as long as this process lives, and delays no term. A clean stop tries once more and logs the runs that it
- * leaves.
+ * Stops runs that a deposed leader started too late. A leader may freeze right before a start and thaw after the next
+ * leader found no trace of the run and ended it; then the started run is unknown to every leader. If the database still
+ * has the run as alive, the present leader has the same handle and continues it. If it is over, its process is stopped
+ * and its data is removed from the backend. This is retried for as long as this process lives and does not delay a
+ * term. A clean stop tries once more and logs the runs that it leaves.
  */
 
 export type Withdrawals = ReturnType<typeof createWithdrawals>
@@ -33,7 +33,7 @@ export function createWithdrawals({ db, clock, log }: Domain, graceMs: number) {
         return await attempt(started)
       } catch (err) {
         const { runId: run } = started
-        // The log reports an `err` of trouble once, and this for each run.
+        // // Log errors are throttled by their `err`, but this message is needed for each run.
         if (isLast)
           return log.error(
             { run, cause: String(err) },
@@ -55,7 +55,7 @@ export function createWithdrawals({ db, clock, log }: Domain, graceMs: number) {
         log.warn({ run: runId, state }, 'a run was started too late, and is stopped')
         await executor.stop(handle, graceMs)
       }
-      // Until the run is over, the present leader may need the data of the backend.
+      // // While the run is alive, the present leader may need its data in the backend.
       const isOver = state === null || isFinal(state)
       if (isOver && ended) return executor.forget?.(handle)
       if (stopping.signal.aborted) return

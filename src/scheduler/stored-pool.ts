@@ -54,7 +54,7 @@ async function openAllDue(domain: Domain, leader: Leader): Promise<number> {
   return untilMs
 }
 
-/** The changes that this snapshot contains are removed, except those of gates. */
+/** Loads the pool. Deletes the changes that the snapshot already contains, except those of gates. */
 async function load(sql: Sql, { singleUser }: Domain, leader: Leader): Promise<Snapshot> {
   const { pool } = leader
   await fence(sql, leader)

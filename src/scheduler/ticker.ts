@@ -18,15 +18,15 @@ interface TickerOptions {
 }
 
 const pollMs = 1_000
-/** A tick ends after this many rounds, so that it answers questions. */
+/** Maximum rounds of one tick, so that questions are answered in between. */
 const roundsPerTick = 20
 const roundsPerPass = 10_000
 
 const nothing: Processed = { considered: 0, started: 0, preempted: 0 }
 
 /**
- * A tick of a leader reads changes, makes a pass, answers questions, and publishes. A pool that does not plan by
- * itself gets a pass only on request.
+ * A tick of a leader reads changes, makes a pass, answers questions, and publishes. In a pool without automatic
+ * scheduling, passes happen only on request.
  */
 export function createTicker({ domain, leader, store, publishEveryMs = 250 }: TickerOptions) {
   const { clock, log } = domain
@@ -41,7 +41,7 @@ export function createTicker({ domain, leader, store, publishEveryMs = 250 }: Ti
     if (await planner.publish()) publishedMs = clock.monotonicMs()
   }
 
-  /** A requested pass reads the changes from before the question. */
+  /** `asked`: a client requested the pass, which must include the changes from before its question. */
   async function decide(asked: boolean): Promise<Processed> {
     const { isDone, ...pass } = await planner.pass(asked ? roundsPerPass : roundsPerTick, !asked)
     continues = !isDone
@@ -53,7 +53,7 @@ export function createTicker({ domain, leader, store, publishEveryMs = 250 }: Ti
     const asked = questions.some(({ kind }) => kind === 'PASS')
     continues = false
     const pass = world.state.settings.automatic || asked ? await decide(asked) : null
-    // A client that requested a pass reads the result next.
+    // // A client that requested a pass reads the queue next.
     if (asked || untilPublishedMs() === 0) await publish()
     await answerQuestions({ domain, leader, planner, pass }, questions)
     return pass ?? nothing
@@ -71,9 +71,9 @@ export function createTicker({ domain, leader, store, publishEveryMs = 250 }: Ti
         return nothing
       }
     },
-    /** null: the world is not loaded. */
+    /** null: the world of the pool is not loaded. */
     copy: (): Snapshot | null => planner.copy(),
-    /** Time until the next tick without a wake-up. */
+    /** Milliseconds until the next tick if no wake-up comes. */
     pauseMs(): number {
       if (!leads) return pollMs
       if (continues) return 0

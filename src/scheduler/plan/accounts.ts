@@ -14,13 +14,13 @@ import type { Fraction } from './model.ts'
 import { ServiceOrder } from './service-order.ts'
 
 /**
- * Occupancy of accounts: their fraction of the healthy nodes, without amounts that others hold. The largest part
- * of any resource counts, divided by the weight of the account. A preemption changes the occupancy at once: the
- * preempted run counts as ended, and the job that gets its resources as running.
+ * The occupancy of an account: the fraction of the healthy nodes that it uses, where amounts used outside Berth do not
+ * count as capacity. The resource with the largest fraction counts, divided by the weight of the account. A preemption
+ * changes the occupancy at once: the preempted run counts as ended, and the job that gets its resources as running.
  *
- * Jobs are ordered by the *share*: the occupancy or, with a half-life, the decayed use in a tenth of a half-life if
- * the account holds as much until then. So a start counts at once, and the past counts most. A share changes only with
- * its account and at ticks: the order depends on that.
+ * Jobs are ordered by the *share* of their account. The share is the occupancy. With a half-life it is the decayed use
+ * a tenth of a half-life from now, assuming that the account keeps what it holds: so a start counts at once, but past
+ * use counts most. A share changes only when its account changes and at ticks; the order of lanes relies on this.
  */
 export class Accounts {
   readonly service = new ServiceOrder()
@@ -76,7 +76,7 @@ export class Accounts {
     return this.partOf(account, added(added(this.used.get(account) ?? none, extra, 1), without, -1))
   }
 
-  /** null: the past does not count. */
+  /** null: no half-life is configured, so past use does not count. */
   decayedUse(account: string): Fraction | null {
     if (this.past.halfLifeMs === null) return null
     return this.partOf(account, this.past.of(account, this.used.get(account) ?? none))
@@ -88,7 +88,7 @@ export class Accounts {
     return new Map(accounts.map((account) => [account, this.past.of(account, this.used.get(account) ?? none)]))
   }
 
-  /** A hundred ticks in a half-life, at most one per second. */
+  /** There are a hundred ticks per half-life, but at most one per second. */
   get nextTickMs(): number | null {
     const { halfLifeMs } = this.past
     return halfLifeMs === null ? null : this.tickedMs + Math.max(1_000, halfLifeMs / 100)
@@ -130,9 +130,9 @@ export class Accounts {
   }
 }
 
-/** Remainder after a tenth of a half-life. */
+/** The fraction of past use that remains after a tenth of a half-life. */
 const pastPart = 2 ** -0.1
 
-/** Millionths; whole amounts stay exact. */
+/** Converts to millionths; whole amounts stay exact. */
 const exactly = (amount: number): bigint =>
   Number.isInteger(amount) ? BigInt(amount) * BigInt(millionths) : BigInt(Math.round(amount * millionths))

@@ -11,7 +11,7 @@ import { evictionFor } from './preemption.ts'
 import { allows, computeRation } from './rations.ts'
 import type { Round } from './round.ts'
 
-/** Maximum jobs of a class that are tried beside a hold in one round. */
+/** Maximum jobs of a class that one round tries to start beside a hold. */
 const backfillsMax = 100
 
 interface Blocked {
@@ -19,7 +19,7 @@ interface Blocked {
   reason: Reason
 }
 
-/** Handles a head without nodes: evicts victims for it, drains nodes for it, or closes its class. */
+/** Handles the head of a lane that does not fit: evicts victims for it, drains nodes for it, or closes its class. */
 export function blockJob(round: Round, job: QueuedJob, { kind, reason }: Blocked): void {
   const { state, ledger, decisions } = round
   const { window, entry } = job
@@ -38,7 +38,7 @@ export function blockJob(round: Round, job: QueuedJob, { kind, reason }: Blocked
   }
   const ration = computeRation(state, window)
   const own = state.holds.get(entry.jobId)
-  // Limits may forbid these devices now.
+  // // Limits may have changed and now forbid the devices of the hold.
   if (own?.kind === 'DRAIN' && !round.isRehearsal && !allows(state, ration, own.placements))
     ledger.dropHold(decisions, entry.jobId)
   const head = { lane: window.lane, entry, class: window.class, ration }
@@ -54,12 +54,12 @@ export function blockJob(round: Round, job: QueuedJob, { kind, reason }: Blocked
   closeClass(round, job, { jobClass: window.class, kind, reason })
 }
 
-/** Maximum jobs of one round. */
+/** Maximum jobs for which one round tries to evict runs here. */
 const claimsMax = 20
 
 /**
- * Under PRIORITY only the given level evicts runs. A head that waiting put first does not stop a job of a higher level
- * from evicting.
+ * Under PRIORITY, lets jobs of a higher configured priority evict runs although a head that was raised by waiting is
+ * before them and closes their class.
  */
 export function claimPastAgedHeads(round: Round): void {
   const { state } = round
@@ -121,7 +121,7 @@ function preemptFor(round: Round, { window, entry }: QueuedJob): boolean {
   return true
 }
 
-/** Other jobs of the class may use only nodes that are not drained. */
+/** true: the job may run beside the drain hold of its class, on nodes that are not drained. */
 function isBeside(round: Round, { window, entry }: QueuedJob): boolean {
   if (round.state.holds.get(entry.jobId)?.kind === 'DRAIN') return true
   if (!hasDrainOfAnother(round, { window, entry })) return false

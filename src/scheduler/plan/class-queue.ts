@@ -4,15 +4,15 @@ import { OrderedLanes } from './ordered-lanes.ts'
 import type { OrderingPolicy } from './policy.ts'
 
 /**
- * The lanes of one class. Lanes that one cause keeps from starting are parked in the *lot* of that cause, in order.
- * When the cause changes, the lot wakes and offers its first lane beside the others. If that lane still cannot start,
- * no lane of the lot can, and the lot sleeps again.
+ * The lanes of one class. Lanes that are blocked by the same cause (a limit, missing capacity) are parked in the *lot*
+ * of that cause, in order. When the cause changes, the lot wakes: its first lane competes with the other lanes. If that
+ * lane still cannot start, no lane of the lot can, and the lot sleeps again.
  */
 
 interface Lot {
   key: string
   line: OrderedLanes
-  /** The lot slept at the last call of `switched`. */
+  /** true: the lot was asleep at the last call of `switched`. */
   slept: boolean
 }
 
@@ -22,7 +22,7 @@ export class ClassQueue {
   private readonly lots = new Map<string, Lot>()
   private readonly where = new Map<LaneWindow, Lot | null>()
   private readonly byGroup = new Map<string, Set<OrderedLanes>>()
-  /** The main line and the lots that are awake, none of them empty. */
+  /** The main queue and the lots that are awake; all have at least one lane. */
   private readonly awake: Heap<OrderedLanes>
 
   constructor(policy: OrderingPolicy) {
@@ -41,7 +41,7 @@ export class ClassQueue {
     return this.where.keys()
   }
 
-  /** Puts the lane at the position of its head; removes a lane without a head. */
+  /** Moves the lane to the position of its head; removes a lane without a head. */
   put(lane: LaneWindow): void {
     if (!lane.head) {
       this.remove(lane)
@@ -68,7 +68,7 @@ export class ClassQueue {
     if (lot) this.lots.delete(lot.key)
   }
 
-  /** The cause `key` keeps the lane, and every other lane of that lot, from starting. */
+  /** Moves the lane to the lot `key`, which sleeps because its cause blocks all its lanes. */
   park(lane: LaneWindow, key: string): void {
     const before = this.where.get(lane)
     if (before?.key === key) {
@@ -97,7 +97,7 @@ export class ClassQueue {
     if (this.where.get(lane)?.key === key) this.remove(lane)
   }
 
-  /** Considers each lane of the lot on its own. */
+  /** Moves the lanes of the lot back to the main queue, so that each is considered. */
   release(key: string): readonly LaneWindow[] {
     const lanes = this.lots.get(key)?.line.all() ?? []
     for (const lane of lanes) {
@@ -117,7 +117,10 @@ export class ClassQueue {
     return switched
   }
 
-  /** Removes the lines of the group before its use changes; returns the function that puts them back. */
+  /**
+   * Removes the queues that contain the group from the heap before its use changes; returns the function that puts them
+   * back.
+   */
   setAside(group: string): () => void {
     const lines = [...(this.byGroup.get(group) ?? [])]
     const offered = lines.filter((line) => this.awake.has(line))

@@ -3,7 +3,7 @@ import type { JobClass } from './model.ts'
 
 export type ClassOrBand = JobClass | 'INTERACTIVE'
 
-/** The class of a job, by the GPUs of all copies together. */
+/** Classifies jobs by the total number of GPUs of their copies. */
 export function classifyLane({ interactive, preemptable, shape }: Lane): ClassOrBand {
   if (interactive) return 'INTERACTIVE'
   const gpus = shape.gpu * shape.copies

@@ -12,7 +12,7 @@ import {
 import type { Shape } from '../../domain/shape.ts'
 import type { Running, WorldView } from './model.ts'
 
-/** The pool without some of its runs, to find victims. It changes the nodes of the world; `close` restores them. */
+/** Removes runs from the pool on trial, to find victims. Works on the nodes of the world; `close` restores them. */
 
 export interface Wanted extends Pick<PlaceOptions, 'budget'> {
   shape: Shape

@@ -26,13 +26,13 @@ export const waitingForPreemption: Reason = makeReason('WAITING_FOR_PREEMPTION',
 export type Consideration =
   | { kind: 'start'; start: Omit<Start, 'lane' | 'entry'> }
   | { kind: 'limited'; limit: LimitReached; reason: Reason }
-  /** The job can never start in the pool as it is. */
+  /** The job can never start in the pool as it is configured. */
   | { kind: 'unsatisfiable'; reason: Reason }
-  /** Runs that were evicted for the job have not ended. */
+  /** Runs were evicted for the job and have not ended yet. */
   | { kind: 'claiming' }
   /** The job is tried again when resources become free, and blocks no other job. */
   | { kind: 'waiting'; reason: Reason }
-  /** Non-preemptable runs hold their whole fraction of the pool. */
+  /** Non-preemptable runs already hold the whole fraction of the pool that they may use. */
   | { kind: 'part'; reason: Reason }
   | { kind: 'capacity'; reason: Reason }
   | { kind: 'refused'; info: string }
@@ -51,8 +51,8 @@ export function considerJob(state: PoolState, job: QueuedJob, { early = true } =
 }
 
 /**
- * One interactive run per user. Runs of other pools are checked at the commit of the start
- * (domain/jobs/one-interactive.ts); the partial unique index decides.
+ * A user may have one interactive run. Runs in other pools are checked when the start is committed
+ * (domain/jobs/one-interactive.ts); a partial unique index enforces the rule.
  */
 export function interactiveOutcome({ running }: Pick<WorldView, 'running'>, lane: Lane): Consideration | null {
   let ending: string | null = null

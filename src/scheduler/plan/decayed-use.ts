@@ -1,8 +1,8 @@
 import type { ResourceAmounts } from '../../domain/machines/amounts.ts'
 
 /**
- * Decayed use of accounts: the mean over all past moments, each of which counts half as much as one a half-life later.
- * Only changes are stored; decay is computed on reading.
+ * The decayed use of each account: the mean of its use over all past time, where use one half-life ago counts half as
+ * much as use now. Only changes are stored; the decay is computed on reading.
  */
 interface Kept extends ResourceAmounts {
   atMs: number
@@ -11,7 +11,7 @@ interface Kept extends ResourceAmounts {
 const nothingBelow = 1e-6
 
 export class DecayedUse {
-  /** null: the past does not count. */
+  /** null: past use does not count. */
   halfLifeMs: number | null = null
   nowMs = 0
   private readonly kept = new Map<string, Kept>()
@@ -38,7 +38,7 @@ export class DecayedUse {
     this.kept.set(account, { ...use, atMs: this.nowMs })
   }
 
-  /** Accounts without runs and with next to no use are forgotten. */
+  /** Drops accounts that have no runs and almost no decayed use. */
   accounts(held: ReadonlyMap<string, ResourceAmounts>): Iterable<string> {
     for (const account of this.kept.keys()) {
       if (held.has(account)) continue

@@ -18,19 +18,19 @@ import { within } from './rations.ts'
 import { reservedNodes } from './reservations.ts'
 
 /**
- * Drain holds prevent starvation: a head that waited too long gets the nodes that free soonest. There is one hold per
- * class. Two holds never overlap: otherwise two jobs with several copies could each hold a part of the nodes of the
- * other. Under PRIORITY a hold moves to a new head of its class at once.
+ * A drain hold prevents starvation: a head that waited too long gets the nodes that become free soonest. Each class has
+ * at most one drain hold. Holds never overlap: otherwise two jobs with several copies could each keep nodes that the
+ * other needs. Under PRIORITY the hold moves to a new head of its class at once.
  *
- * The wait of a head counts from a moment that is in the database, so a new leader grants the same holds at the same
- * times.
+ * The waiting time of a head counts from a time that is stored in the database, so a new leader grants the same holds
+ * at the same times.
  */
 
 interface Head extends Claim {
   class: JobClass
 }
 
-/** When the head gets a drain hold; null: another head of its class already has a hold. */
+/** The time at which the head gets a drain hold; null: another head of its class has the hold. */
 export function drainDueMs(world: WorldView, head: Pick<Head, 'lane' | 'entry' | 'class'>): number | null {
   const { entry } = head
   const isOfClass = ({ kind, class: ofClass }: Hold) => kind === 'DRAIN' && ofClass === head.class
@@ -39,8 +39,8 @@ export function drainDueMs(world: WorldView, head: Pick<Head, 'lane' | 'entry' |
 }
 
 /**
- * The nodes that free soonest for a head that waited too long. Runs count as ending at their maximum run time; of
- * those without one, the longest running ends first.
+ * Chooses the nodes that become free soonest for a head that waited too long. A run is expected to end at its maximum
+ * run time. Among runs without a maximum, the oldest is expected to end first.
  */
 export function drainHoldFor(world: WorldView, head: Head): Hold | null {
   const { nowMs } = world
@@ -79,7 +79,7 @@ function soonest(world: WorldView, head: Head): { placements: Placement[]; expec
       return node ? [{ node, placement }] : []
     }),
   )
-  // The nodes are changed and restored: copies would lose what is cached for the machines.
+  // // Changes the nodes in place and restores them: the cache of the machines belongs to these objects.
   const withEnds = (count: number) => {
     const ended = gone.slice(0, count).flat()
     for (const { node, placement } of ended) giveBack(node, placement)
@@ -102,7 +102,7 @@ function soonest(world: WorldView, head: Head): { placements: Placement[]; expec
   return { placements: best, expectedMs: expected !== undefined && Number.isFinite(expected) ? expected : null }
 }
 
-/** Expected time until the end of an evicted or overdue run is reported. */
+/** Expected time until an evicted or overdue run is reported as ended. */
 const overrunMs = 30_000
 
 function expectedEndMs({ nowMs }: WorldView, running: Running): number {
@@ -125,11 +125,11 @@ function untouched(world: WorldView, { lane, entry }: Claim): (node: FreeNode) =
   }
 }
 
-// ── backfill has to leave ──
+// // ── eviction of backfilled runs ──
 
 /**
- * Backfilled runs to evict when their resources are all that the owner of the hold needs: the most recent first, and
- * only as many as needed. null: all of them are not enough.
+ * Chooses backfilled runs to evict when the owner of the hold needs nothing but their resources: the most recent first,
+ * and as few as possible. null: even all of them free too little.
  */
 export function backfillEviction(
   world: WorldView,

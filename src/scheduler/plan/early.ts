@@ -7,9 +7,9 @@ import type { Running, WorldView } from './model.ts'
 import type { View } from './rations.ts'
 
 /**
- * Early handover. A backend that plans in passes leaves a node free from the end of a run until its next pass, unless
- * a job waits in the backend. So short jobs may wait there: as many as the nodes take once more. More urgent jobs wait
- * at most `runSecondsMax` for them.
+ * Hands short jobs to the backend before nodes are free. A backend that plans in passes leaves a node idle from the end
+ * of a run until its next pass, unless a job already waits in the backend. So short jobs may wait there, at most as
+ * many as fit on all nodes together. More urgent jobs wait at most `runSecondsMax` for them.
  */
 const runSecondsMax = 60
 
@@ -17,7 +17,10 @@ interface Pool extends Pick<WorldView, 'nowMs' | 'nodes' | 'holds' | 'running'> 
   machines: Pick<Machines, 'preemptable'>
 }
 
-/** No handover while nodes are held, runs can be preempted, or the backend keeps a run waiting. */
+/**
+ * false while nodes are held, runs can be preempted, or the backend keeps a run waiting: then an early job could delay
+ * others.
+ */
 export function mayBeEarly(pool: Pool, lane: Lane): boolean {
   const { nodes, holds, running, machines } = pool
   const { executor, runSeconds, interactive, preemptable, restartable, shape } = lane
@@ -27,11 +30,11 @@ export function mayBeEarly(pool: Pool, lane: Lane): boolean {
   return !running.values().some((run) => startsLate(pool, run)) && hasRoom(nodes, shape)
 }
 
-/** The backend keeps the run waiting. */
+/** true: the backend has kept the run waiting for too long. */
 export const startsLate = ({ nowMs }: Pick<Pool, 'nowMs'>, { state, sinceMs }: Running): boolean =>
   state === 'STARTING' && nowMs - sinceMs > runSecondsMax * 1_000
 
-/** All nodes together: a backend may begin a run on a node that already has too many. */
+/** Compares the sums over all nodes: a backend may begin a run on a node that already has several early jobs. */
 function hasRoom(nodes: readonly FreeNode[], { copies, cpuMillis, memoryBytes }: Shape): boolean {
   let cpu = -copies * cpuMillis
   let memory = -copies * memoryBytes

@@ -4,9 +4,10 @@ import type { Clearing } from './clearing.ts'
 import type { Running, WorldView } from './model.ts'
 
 /**
- * Finds the smallest number of runs whose end lets one copy fit, and among these the runs that lose least work; runs
- * of other accounts first. Exact up to `stepsMax` steps; easy nodes come first, so a later result is near the best.
- * null: none found, or the job has several copies.
+ * Finds the smallest set of runs whose end makes one copy fit: first among runs of other accounts, then among all.
+ * Among sets of equal size, the one that loses the least work wins. The search is exact up to `stepsMax` steps; nodes
+ * that need few ends are searched first, so a cut search still gives a good result. null: none found, or the job has
+ * several copies.
  */
 
 interface Search {
@@ -66,7 +67,7 @@ function nodeSets({ world, clearing }: Budget, candidates: readonly Running[]): 
 const lostMs = ({ nowMs }: WorldView, running: Running | undefined): number =>
   running ? nowMs - (running.startedMs ?? running.sinceMs) : 0
 
-/** The smallest number of runs that covers the scarcest resource; null: all of them are not enough. */
+/** The smallest number of runs that frees enough of the scarcest resource; null: even all of them free too little. */
 function leastOn(clearing: Clearing, nodeId: string, runs: readonly Running[]): number | null {
   const lacks = clearing.lacksOn(nodeId)
   clearing.removeAll(runs)
@@ -114,7 +115,10 @@ function fewestOn(budget: Budget, { runs, atLeast, best }: NodeSet & { best: Fou
   return null
 }
 
-/** Runs are sorted by lost work: after the first that loses too much, all do. */
+/**
+ * Adds runs to `chosen` until it has `count`. Stops at the first run that loses too much work: runs are sorted by lost
+ * work, so all later ones lose more.
+ */
 function descend(depth: Depth, from: number, lost: number): void {
   const { budget, runs, count, chosen } = depth
   const missing = count - chosen.length

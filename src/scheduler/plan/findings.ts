@@ -4,8 +4,8 @@ import type { LaneWindow } from './lane-window.ts'
 import type { PoolState } from './state.ts'
 
 /**
- * A finding says why the head of a lane cannot start: its lane is parked, or it closes its class. It is neither
- * committed nor undone, and lasts until its cause changes.
+ * A finding is the reason why the head of a lane cannot start. The planner then parks the lane, or the head closes its
+ * class. A finding is not committed or undone; it lasts until its cause changes.
  */
 
 export function park(state: PoolState, window: LaneWindow, { lot, reason }: { lot: string; reason: Reason }): void {

@@ -3,11 +3,11 @@ import { playForward } from './play.ts'
 import { Draws, hasHistory, type RunTime } from './run-times.ts'
 
 /**
- * Forecasts starts by playing the pool forward: once if all run times are limits, else several times with run times
- * drawn from the histories. A job starts by `p90Ms` in nine of ten cases.
+ * Forecasts starts by simulating the pool: once if all run times are limits, else several times with run times drawn
+ * from history. In nine of ten cases a job starts by `p90Ms`.
  */
 export interface Forecast {
-  /** Jobs that start too late, or never, in most plays are missing. */
+  /** Omits jobs that start too late, or never, in most simulations. */
   starts: ReadonlyMap<string, Quantiles>
   plays: number
   basis: { history: number; limit: number; unknown: number }
@@ -21,15 +21,15 @@ interface Quantiles {
 interface ForecastOptions {
   times: ReadonlyMap<string, RunTime>
   graceMs: number
-  /** Processor time spent so far; default: no maximum. */
+  /** Processor time spent so far; default: unlimited. */
   spentMs?: () => number
 }
 
 const playsMax = 20
 const startsMax = 2_000
-/** The first play ends after this time, and no other looks further ahead. */
+/** Maximum processor time of the first simulation; the others simulate no more starts than the first. */
 const firstPlayMsMax = 200
-/** Further plays begin only within this time. */
+/** Maximum processor time of all simulations; one that exceeds it is discarded. */
 const forecastMsMax = 500
 
 export function* forecast(

@@ -1,6 +1,6 @@
 import type { Fraction } from './model.ts'
 
-/** Fractions are exact. */
+/** Exact fractions. */
 export const nothing: Fraction = { num: 0n, den: 1n }
 
 export const compareFractions = (a: Fraction, b: Fraction): number => {

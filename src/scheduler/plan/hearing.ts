@@ -4,13 +4,13 @@ import type { Change, Running, Start, Waiting } from './model.ts'
 import type { PoolState } from './state.ts'
 
 /**
- * Applies changes in the order of their commits. Applying one twice changes nothing: a start that was decided here
+ * Applies changes in the order of their commits. Applying a change twice is safe: a start that this leader decided
  * comes back as LEFT and RUN.
  */
 export function applyChanges(state: PoolState, { nowMs, changes, lanes }: ReceivedChanges): void {
   state.nowMs = Math.max(state.nowMs, nowMs)
   state.machines.accounts.past.nowMs = state.nowMs
-  // An undo can no longer restore a hold that was dropped for a job that left.
+  // // A hold is dropped with its job, and an undo cannot restore it any more.
   for (const jobId of state.left) if (!state.holds.has(jobId)) state.left.delete(jobId)
   for (const lane of lanes) if (!state.lanes.has(lane.lane.id)) state.addLane(lane)
   const moves = changes.flatMap((change) => moveIn(state, change) ?? [])
@@ -41,7 +41,7 @@ function apply(state: PoolState, change: Change): void {
     case 'LEFT':
       state.lanes.get(change.laneId)?.leave(change.jobId)
       state.left.add(change.jobId)
-      if (state.holds.has(change.jobId)) state.order.freed([]) // Its lane was parked because of the change.
+      if (state.holds.has(change.jobId)) state.order.freed([]) // The change was the reason why its lane was parked.
       state.reorder(change.laneId)
       return
     case 'RUN':
@@ -61,7 +61,7 @@ function apply(state: PoolState, change: Change): void {
 function join(state: PoolState, entry: Waiting): void {
   const window = state.lanes.get(entry.laneId)
   if (!window) throw new Error(`Job ${entry.jobId} joined lane ${entry.laneId}, which was never read`)
-  // The LEFT came before, or concerns an entry that was never counted.
+  // // The LEFT of this entry came before, or the entry was never counted.
   if (state.running.has(entry.runId) && !window.hasTaken(entry)) return
   window.join(entry)
   if (window.head?.jobId === entry.jobId) state.order.unpark(window)

@@ -6,11 +6,11 @@ import { type Ration, wholeNode, within } from './rations.ts'
 import { reservedNodes } from './reservations.ts'
 
 /**
- * A hold keeps parts of nodes for one waiting job, its owner. A PREEMPTION hold keeps exactly the resources of the
- * victims; no other job uses them, not even during the grace period. A DRAIN hold (drains.ts) keeps the nodes that a
- * head gets when their runs end. Jobs that end before the hold is expected to be complete may use them. So may
- * preemptable jobs: their runs are marked as backfilled, and are evicted as soon as the owner waits only for their
- * resources.
+ * A hold reserves parts of nodes for one waiting job, its owner. A PREEMPTION hold reserves exactly the resources of
+ * the victims; other jobs cannot use them, even during the grace period. A DRAIN hold (drains.ts) reserves the nodes
+ * that the job gets when the runs on them end. Two kinds of jobs may use drained nodes meanwhile: jobs that end before
+ * the hold is expected to be complete, and preemptable jobs. Runs of the latter are marked as backfilled; they are
+ * evicted as soon as the owner waits only for their resources.
  */
 
 export interface Claim {
@@ -20,7 +20,7 @@ export interface Claim {
 }
 
 export interface Usable extends Pick<PlaceOptions, 'budget'> {
-  /** The part of the node that the job may use; null: no part. */
+  /** The part of the node that the job may use; null: it may not use the node. */
   view(node: FreeNode): FreeNode | null
   /** The job whose hold the run would use; null: the run uses no hold. */
   backfilled(placements: readonly Placement[]): string | null
@@ -49,8 +49,8 @@ function besideHolds(world: WorldView, { lane, entry }: Claim, evicts: boolean):
 }
 
 /**
- * Holds that the job must respect; `evicts`: for an eviction. Under PRIORITY a drain hold binds only jobs behind its
- * owner, and no eviction for a job of a higher level than its owner.
+ * The holds that the job must respect; `evicts`: the job wants to evict runs. Under PRIORITY the owner of a drain hold
+ * does not block jobs before it in the order, nor evictions for a job of a higher priority.
  */
 export const holdsAgainst = (world: WorldView, job: Pick<Claim, 'lane' | 'entry'>, evicts = false): Hold[] =>
   [...world.holds.values()].filter((hold) => hold.jobId !== job.entry.jobId && !isPassed(world, job, { hold, evicts }))
@@ -86,7 +86,7 @@ function mayBackfill(world: WorldView, lane: Lane, { hold, evicts }: { hold: Hol
   return lane.runSeconds !== null && expectedMs !== null && world.nowMs + lane.runSeconds * 1_000 <= expectedMs
 }
 
-/** The run was started because it ends in time. */
+/** true: the run was started beside the hold because it ends before the hold is complete. */
 const isBorrowed = ({ sinceMs, lane }: Running, hold: Hold): boolean =>
   hold.expectedMs !== null &&
   sinceMs >= hold.sinceMs &&
@@ -94,8 +94,8 @@ const isBorrowed = ({ sinceMs, lane }: Running, hold: Hold): boolean =>
   sinceMs + lane.runSeconds * 1_000 <= hold.expectedMs
 
 /**
- * The owner gets the held resources next: only evicted and backfilled runs use them. No job is backfilled or evicted
- * there any more, otherwise claims could follow each other forever.
+ * true: only evicted and backfilled runs still use the held resources, so the owner gets them next. From then on no job
+ * is backfilled or evicted there: otherwise one claim could follow another forever.
  */
 export function isDue(world: WorldView, hold: Hold): boolean {
   return [...Map.groupBy(hold.placements, ({ nodeId }) => nodeId)].every(([nodeId, own]) => {
@@ -145,8 +145,8 @@ export function subtract(left: { cpu: number; memory: number }, { cpuMillis, mem
 }
 
 /**
- * The run ends before the owner of the hold starts. If that time is unknown, only runs that are older than the hold
- * do.
+ * true: the run ends before the owner of the hold starts. If that time is unknown, only runs that are older than the
+ * hold count.
  */
 function goesFor(running: Running, { kind, jobId, expectedMs, sinceMs }: Hold): boolean {
   if (running.leaving || (kind === 'DRAIN' && running.backfilledOn === jobId)) return true
@@ -173,9 +173,9 @@ function ownerUnder(
   return null
 }
 
-// ── what becomes of a hold ──
+// // ── completion and loss of a hold ──
 
-/** All placements of the hold are free. */
+/** true: all placements of the hold are free. */
 export function isComplete({ nodes }: WorldView, { placements }: Hold): boolean {
   if (placements.length === 0) return false
   for (const [nodeId, own] of Map.groupBy(placements, (placement) => placement.nodeId)) {
@@ -193,7 +193,7 @@ export function isComplete({ nodes }: WorldView, { placements }: Hold): boolean 
   return true
 }
 
-/** The hold keeps no node, or one that was removed, takes no runs, or is reserved for others. */
+/** true: the hold reserves nothing, or a node that was removed, takes no runs, or is reserved for other jobs. */
 export function isVoid(world: WorldView, { placements }: Hold, owner: Lane | undefined): boolean {
   if (placements.length === 0) return true
   const mayUse = owner ? reservedNodes(world, owner) : null
@@ -208,7 +208,7 @@ export function endMs({ lane, startedMs, sinceMs }: Running): number {
   return lane.runSeconds === null ? Number.POSITIVE_INFINITY : (startedMs ?? sinceMs) + lane.runSeconds * 1_000
 }
 
-/** Changed nodes are copies. */
+/** Returns the nodes as they are after these runs; changed nodes are copies. */
 export function freedNodes(nodes: readonly FreeNode[], ended: readonly Running[]): FreeNode[] {
   const back = Map.groupBy(
     ended.flatMap(({ placements }) => placements),

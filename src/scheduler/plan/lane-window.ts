@@ -5,22 +5,22 @@ import { type ClassOrBand, classifyLane } from './classes.ts'
 import type { LaneState, Waiting } from './model.ts'
 
 /**
- * The first entries of a lane. The others stay in the database and are read when these have started (`dry`). Changes
- * of entries may come after a read that already showed them:
+ * The first entries of a lane. The other entries stay in the database and are read when these have started (`dry`). A
+ * change of an entry may arrive after a read that already included it:
  *
- * - `whole`: all entries of the last read are here, and their number is the count.
- * - otherwise `total` counts changes: each JOINED and LEFT comes once, and a repetition is recognised. The JOINED of a
- *   `read` entry was counted before the read or comes later.
- * - `unseen`: submitted and started in one transaction; JOINED is still to come.
- * - `taken`: started from here; LEFT is still to come. A late JOINED of the same run must not put it back.
+ * - `whole`: all entries of the last read are here, so the lane has exactly that many.
+ * - otherwise `total` counts changes: each JOINED and LEFT comes once, and repetitions are recognised. The JOINED of an
+ *   entry from a read was counted before the read or arrives later.
+ * - `unseen`: submitted and started in one transaction; its JOINED has not arrived.
+ * - `taken`: started by this leader; its LEFT has not arrived. A late JOINED of the same run must not add it again.
  */
 
-/** Fewer entries of one read mean the whole lane, so a store must not use a smaller limit. */
+/** A read that returns fewer entries has returned the whole lane, so a store must not use a smaller limit. */
 export const windowSize = 32
 
 const keptMax = 4 * windowSize
 
-/** The order of entries that does not change with time. */
+/** Compares entries by the part of their order that does not change with time. */
 export const compareEntries = (a: Waiting, b: Waiting): number => b.bid - a.bid || a.sequence - b.sequence
 
 export interface QueuedJob {
@@ -32,7 +32,7 @@ export class LaneWindow {
   readonly lane: Lane
   readonly counted: Counted
   readonly class: ClassOrBand
-  /** Priority of its head, raised by waiting. */
+  /** Priority of the lane's head, raised by waiting time. */
   effective: number
   dueMs: number | null = null
   reason: Reason | null = null
@@ -68,7 +68,7 @@ export class LaneWindow {
     return { lane: this.lane, userName, team, waiting: this.waiting, first: [...this.entries] }
   }
 
-  /** The database has more entries, and they must be read. */
+  /** true: the database has more entries, which must be read now. */
   get dry(): boolean {
     return this.entries.length === 0 && !this.whole
   }
@@ -83,7 +83,7 @@ export class LaneWindow {
     this.whole = waiting <= first.length
   }
 
-  /** The read came after all applied changes. */
+  /** `first` must come from a read after all applied changes. */
   refill(first: readonly Waiting[]): void {
     this.whole = first.length < windowSize
     this.entries = first.filter((entry) => this.taken.get(entry.jobId) !== entry.runId).toSorted(compareEntries)
@@ -138,7 +138,7 @@ export class LaneWindow {
     this.insert(entry)
   }
 
-  /** Another transaction moved the job first; that change is still to come. */
+  /** Another transaction moved the job first; the change that says so has not arrived yet. */
   lose(jobId: string): void {
     this.taken.delete(jobId)
     this.count()

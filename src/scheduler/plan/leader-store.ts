@@ -1,17 +1,20 @@
 import type { Change, Decisions, LaneState, Snapshot, Waiting } from './model.ts'
 
 /**
- * Every write carries the epoch: a leader of an old epoch gets `Fenced`. Over PostgreSQL: stored-pool.ts; in memory:
- * simulate/.
+ * Stores the decisions of a leader. Every write carries the epoch; a leader of an older epoch gets `Fenced`.
+ * stored-pool.ts implements it with PostgreSQL, simulate/ in memory.
  */
 
 export interface Store {
   load(): Promise<Snapshot>
-  /** The changes since then, in order; opens due gates. */
+  /** Returns the changes since the last call, in order; opens gates that are due. */
   changes(lanes: KnownLanes): Promise<ReceivedChanges>
-  /** `windowSize` entries of each lane that has as many. */
+  /** Returns the first `windowSize` entries of each lane. */
   first(laneIds: readonly string[]): Promise<ReadonlyMap<string, readonly Waiting[]>>
-  /** Commits everything or nothing, except for jobs that another transaction moved: `lost`. */
+  /**
+   * Commits all decisions or none, except those about jobs that another transaction moved; these are returned as
+   * `lost`.
+   */
   commit(decisions: Decisions, revision: number): Promise<Committed>
   publish(changes: ViewChanges): Promise<void>
 }
@@ -23,21 +26,21 @@ export interface KnownLanes {
 export interface ReceivedChanges {
   nowMs: number
   changes: readonly Change[]
-  /** Lanes of `changes` that were unknown; entries join by changes. */
+  /** Lanes of `changes` that were unknown, without entries; those come as changes. */
   lanes: readonly Omit<LaneState, 'waiting' | 'first'>[]
-  /** When the next gate of time opens; null: never. */
+  /** Time at which the next time gate opens; null: never. */
   nextDueMs: number | null
   more: boolean
 }
 
-/** When the start of each job was committed. */
+/** The commit time of the start of each job. */
 export type CommitTimes = ReadonlyMap<string, number>
 
 export type Committed =
   | { kind: 'committed'; lost: readonly string[]; sinceMs: CommitTimes }
-  /** The settings changed meanwhile: plan again. */
+  /** The settings changed since the plan: plan again. */
   | { kind: 'stale' }
-  /** Nothing was written, and the world must be loaded again. */
+  /** Nothing was written, because the tables contradict the world: load the world again. */
   | { kind: 'conflict' }
 
 export interface Views {

@@ -6,9 +6,9 @@ import type { Decisions, Eviction, Hold, Start } from './model.ts'
 import type { PoolState } from './state.ts'
 
 /**
- * Enters decisions into the state, so that the next one builds on them, and undoes them. `undo` restores the state,
- * before the next changes; findings about lanes stay. After a commit, `lose` undoes the decisions about jobs that
- * another transaction moved, and `confirm` sets when the others started.
+ * Applies decisions to the state, so that the next decision builds on them, and undoes them. `undo` restores the state
+ * and must come before the next changes; findings about lanes stay. After a commit, `lose` undoes the decisions about
+ * jobs that another transaction moved, and `confirm` sets the start times of the others.
  */
 export class Ledger {
   private readonly state: PoolState
@@ -90,7 +90,7 @@ export class Ledger {
     }
   }
 
-  /** Runs count from the commit of their start. */
+  /** Sets the start of runs to the time of their commit. */
   confirm(sinceMs: CommitTimes, { starts }: Decisions): void {
     for (const { entry } of starts) {
       const run = this.state.running.get(entry.runId)
@@ -114,7 +114,7 @@ export class Ledger {
     const before = state.holds.get(hold.jobId)
     state.putHold(hold, lane)
     if (before) state.order.freed([])
-    // Jobs of the class are considered differently beside drained nodes.
+    // // Beside drained nodes, jobs of the class are considered by other rules.
     state.order.closures.clear()
     state.order.hasMoved = true
     this.inverted(decisions, () => (before ? state.putHold(before, lane) : state.dropHold(hold.jobId)))

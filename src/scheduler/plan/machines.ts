@@ -14,8 +14,8 @@ import { Accounts } from './accounts.ts'
 import type { Hold, Running, Start } from './model.ts'
 
 /**
- * The machines of the pool and the runs on them. Free amounts are computed: the nodes minus the known runs. So a run
- * counts exactly from its start to its end, whichever process decided them.
+ * The machines of the pool and the runs on them. Free amounts are computed as the nodes minus the known runs, so a run
+ * counts exactly from its start to its end, even if another process decided them.
  */
 export class Machines {
   /** Sorted by start. */
@@ -25,10 +25,10 @@ export class Machines {
   readonly tally = new Map<string, Amount>()
   nodes: FreeNode[] = []
   freeGpus = new Int32Array()
-  /** Amounts that non-preemptable batch jobs hold or are promised. */
+  /** Amounts that non-preemptable batch jobs hold or have holds for. */
   unpreemptable = none
   readonly runsOf = new Map<string, number>()
-  /** Number of runs on resources of victims. */
+  /** Number of runs that started on resources of victims. */
   won = 0
   /** Number of runs of jobs that may have lost work. */
   hurt = 0
@@ -60,7 +60,7 @@ export class Machines {
     return moments.length > 0 ? Math.min(...moments) : null
   }
 
-  /** Ends the back-offs that are over; returns whether there were any. */
+  /** Ends back-offs of nodes that are over; returns whether there were any. */
   tryAgain(nowMs: number): boolean {
     const { nextTryMs } = this
     if (nextTryMs === null || nextTryMs > nowMs) return false
@@ -74,7 +74,7 @@ export class Machines {
     for (const run of this.running.values()) this.count(run, 1)
   }
 
-  /** Returns the scopes that count the run. */
+  /** Returns the limit scopes in which the run counts. */
   add(run: Running): readonly string[] {
     this.running.set(run.runId, run)
     this.models.set(run.runId, this.modelsOf(run.placements))
@@ -87,13 +87,13 @@ export class Machines {
     return this.count(run, 1)
   }
 
-  /** Keeps the position in the order of starts, by which victims are chosen. */
+  /** Replaces a run at its position in the order of starts, by which victims are chosen. */
   replace(known: Running, run: Running): void {
     this.withdraw(known)
     this.add(run)
   }
 
-  /** Releases the resources of all these runs before any takes others. */
+  /** Moves runs: first releases the resources of all, then takes the new ones. */
   exchange(moves: readonly RunMove[]): void {
     for (const { known } of moves) this.withdraw(known)
     for (const { running } of moves) this.add(running)
@@ -155,8 +155,8 @@ export class Machines {
   }
 
   /**
-   * The first start on a node after its back-off is a probe. Nodes of a backend that chooses among them back off
-   * together, and one start shows it for all.
+   * The first start on a node after its back-off is a probe. Nodes of a delegated backend back off together, and one
+   * probe is enough for all.
    */
   private countProbe({ placements, sinceMs }: Running, one: 1 | -1): void {
     if (this.backingOff.length === 0) return
@@ -175,7 +175,7 @@ export class Machines {
     if (lane.preemptable || lane.restartable) this.preemptable += one
   }
 
-  /** The resources of victims count as those of the job that evicted them. */
+  /** The resources of victims count as used by the job that evicted them. */
   private promise({ jobId, kind, placements }: Hold, sign: 1 | -1): void {
     const lane = this.owners.get(jobId)
     if (kind !== 'PREEMPTION' || !lane) return
@@ -222,7 +222,7 @@ export function makeRun({ lane, entry, placements, wonTier, backfilledOn }: Star
   }
 }
 
-/** Whether the backend has confirmed a node does not count. */
+/** Ignores `provisional`, the mark that the backend has not confirmed the node. */
 export const isSamePlacement = (a: Running, b: Running): boolean =>
   a.placements.length === b.placements.length &&
   a.placements.every((placement, at) => {

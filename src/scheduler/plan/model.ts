@@ -7,16 +7,19 @@ import type { Settings } from '../../domain/scheduling.ts'
 import type { HoldingState } from '../../domain/state.ts'
 
 /**
- * Types of the planner. A leader keeps a *world* of its pool, loaded once (`Snapshot`) and then updated from changes
- * (`Change`). `plan` decides over it, and each decision changes it at once; the store commits the `Decisions` under
- * the epoch of the leader. This folder has no I/O and no clock.
+ * Types of the planner. A leader keeps a *world* of its pool in memory, which is loaded once (`Snapshot`) and then
+ * updated by changes (`Change`). `plan` makes decisions and applies each to the world at once; the store commits the
+ * `Decisions` under the epoch of the leader. This directory contains no I/O and reads no clock.
  */
 
-/** A blocked head blocks the jobs of its class. Interactive jobs are outside the classes and block no other job. */
+/**
+ * A head that cannot start blocks the other jobs of its class. Interactive jobs belong to no class and do not block
+ * others.
+ */
 export const jobClasses = ['CPU', 'CPU_PREEMPTABLE', 'GPU1', 'GPU1_PREEMPTABLE', 'GPUN', 'GPUN_PREEMPTABLE'] as const
 export type JobClass = (typeof jobClasses)[number]
 
-/** An open entry of the queue. The order of a lane is (-bid, sequence). */
+/** A waiting job. Inside a lane, entries are ordered by descending bid, then by sequence. */
 export interface Waiting {
   jobId: string
   laneId: string
@@ -34,16 +37,16 @@ export interface Running {
   lane: Lane
   state: HoldingState
   placements: readonly Placement[]
-  /** When its start was committed. */
+  /** Commit time of the start. */
   sinceMs: number
-  /** null: its command has not begun. */
+  /** null: the command has not begun. */
   startedMs: number | null
   leaving: boolean
-  /** The owner of the hold whose nodes the run uses until then. */
+  /** The owner of the drain hold whose nodes the run uses until the owner needs them. */
   backfilledOn: string | null
-  /** The tier of the preemption that freed its placements; null: they were free. */
+  /** The tier of the preemption that freed the placements; null: the placements were free. */
   wonTier: Tier | null
-  /** Run time that earlier runs of the job lost to preemptions. */
+  /** Run time that earlier runs of this job lost to preemption. */
   lostMs: number
 }
 
@@ -56,10 +59,10 @@ export interface Hold {
   jobId: string
   kind: 'PREEMPTION' | 'DRAIN'
   class: JobClass | 'INTERACTIVE'
-  /** PREEMPTION: exactly the placements that the job gets. DRAIN: devices may change. */
+  /** PREEMPTION: exactly the placements that the job gets. DRAIN: the job may get other devices of these nodes. */
   placements: readonly Placement[]
   sinceMs: number
-  /** Expected completion; null: unknown. */
+  /** Expected time at which all placements are free; null: unknown. */
   expectedMs: number | null
 }
 
@@ -72,7 +75,7 @@ export interface Reservation {
   hard: boolean
 }
 
-/** A preemption within the last quantum. */
+/** A preemption within the last rotation quantum. */
 export interface PastPreemption {
   atMs: number
   tier: Tier
@@ -85,10 +88,10 @@ export interface PastPreemption {
 export interface PoolSettings extends Settings {
   pool: string
   policy: Policy
-  /** A start is committed only if the pool still has this revision. */
+  /** A start is committed only if the pool still has this settings revision. */
   revision: number
   starvationThresholdMs: number
-  /** Order of display. */
+  /** Limit rules in the order in which they are displayed. */
   rules: readonly LimitRule[]
   /** Keys are accounts; default 1. */
   weights: ReadonlyMap<string, number>
@@ -116,12 +119,15 @@ export interface Snapshot {
   running: readonly Running[]
   holds: readonly Hold[]
   preemptions: readonly PastPreemption[]
-  /** The oldest start first. */
+  /** Accounts by their last start, oldest first. */
   served: readonly Served[]
   decayedUse: ReadonlyMap<string, ResourceAmounts>
 }
 
-/** Applying a change twice changes nothing. `isSpared`: the run ended, and no preemption of it is recorded. */
+/**
+ * Applying a change twice is safe. `isSpared`: the run ended before its preemption was signalled, so the preemption
+ * does not count.
+ */
 export type Change =
   | { kind: 'JOINED'; entry: Waiting }
   | { kind: 'LEFT'; jobId: string; laneId: string }
@@ -144,7 +150,7 @@ export interface Eviction {
   victims: readonly {
     running: Running
     tier: Tier
-    /** [before, after] as compared. */
+    /** The compared shares as [before, after]. */
     shares: { claimant: [number, number]; victim: [number, number] }
   }[]
 }
@@ -153,16 +159,16 @@ export interface Decisions {
   starts: Start[]
   evictions: Eviction[]
   holds: { put: Hold[]; drop: string[] }
-  /** Interactive jobs of users who already have one. */
+  /** Interactive jobs whose user already has another interactive run. */
   refused: { entry: Waiting; info: string }[]
-  /** Lanes whose next entries must be read before the pass continues. */
+  /** Lanes whose next entries must be read before planning can continue. */
   needs: string[]
   considered: number
-  /** When time alone may change a decision; null: never. */
+  /** Next time at which a decision may change without any change of data; null: never. */
   nextMs: number | null
 }
 
-/** An exact fraction, compared by cross-multiplication. */
+/** An exact fraction. */
 export interface Fraction {
   num: bigint
   den: bigint
@@ -171,7 +177,7 @@ export interface Fraction {
 export interface WorldView {
   readonly nowMs: number
   readonly settings: PoolSettings
-  /** Nodes minus the amounts of runs. A caller that changes them to try something out restores them. */
+  /** Free resources: nodes minus the amounts of runs. A caller that changes nodes on trial must restore them. */
   readonly nodes: readonly FreeNode[]
   /** Sorted by start. */
   readonly running: ReadonlyMap<string, Running>
@@ -179,13 +185,14 @@ export interface WorldView {
   readonly holds: ReadonlyMap<string, Hold>
   readonly preemptions: readonly PastPreemption[]
   runsOn(nodeId: string): Iterable<Running>
-  /** The share of the pool that the account holds (accounts.ts), with `extra` added and `without` removed. */
+  /** The share of the pool that the account holds (accounts.ts); `extra` is added and `without` subtracted first. */
   occupancy(account: string, change?: { extra?: ResourceAmounts; without?: ResourceAmounts }): Fraction
   /**
-   * The job is permanently ahead of the owner of this hold; under PRIORITY only, since shares change with every start.
+   * true: the job stays before the owner of this hold in the order. Only under PRIORITY, because shares change with
+   * every start.
    */
   precedes(job: { lane: Lane; entry: Waiting }, holdOf: string): boolean
-  /** Under PRIORITY: the given level of the lane is higher than that of the owner of this hold. */
+  /** Under PRIORITY, true: the configured priority of the lane is higher than that of the owner of this hold. */
   outranks(lane: Lane, holdOf: string): boolean
   share(account: string): Fraction
 }

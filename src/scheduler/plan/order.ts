@@ -20,21 +20,22 @@ export interface Closure {
 
 export const lots = { capacity: 'CAPACITY', unsatisfiable: 'UNSATISFIABLE' } as const
 
-/** Jobs of capacity reservations have a queue of their own, which no head closes. */
+/** Jobs of capacity reservations have their own queue, which other jobs cannot block. */
 type QueueName = ClassOrBand | 'RESERVED'
 
 const queueNameOf = ({ class: ofClass, lane }: LaneWindow): QueueName =>
   ofClass !== 'INTERACTIVE' && lane.reservationId !== null ? 'RESERVED' : ofClass
 
 /**
- * The order in which jobs are considered. Interactive jobs come first and block no other job. Then comes the first of
- * each class, unless a head closed it: under FAIR_SHARE a head closes its class, under PRIORITY every class of the
- * same machines behind itself, since size must not beat priority. Jobs of a capacity reservation neither close a class
- * nor wait behind one: a head may wait for the very nodes that are reserved for them.
+ * The order in which jobs are considered. Interactive jobs come first and do not block others. Then come the first
+ * lanes of each class, unless a blocked head closed the class. Under FAIR_SHARE a head closes its own class. Under
+ * PRIORITY it closes every class that uses the same machines, for the jobs behind it, since a smaller job must not pass
+ * one of higher priority. Jobs of a capacity reservation do not close a class and are not blocked: a head may wait for
+ * nodes that are reserved for them.
  */
 export class Order {
   readonly closures = new Map<JobClass, Closure>()
-  /** Resources changed since the owners of holds were last considered. */
+  /** true: resources changed since the owners of holds were last considered. */
   hasMoved = true
   private weighs = false
   readonly dry = new Set<LaneWindow>()
@@ -109,7 +110,7 @@ export class Order {
     return closures.find(({ lane: closing }) => closing !== lane && this.policy.compare(closing, lane) < 0)
   }
 
-  /** Under PRIORITY: lanes of a higher level behind a head that waiting raised, in order. */
+  /** Under PRIORITY: the lanes, in order, of a higher configured priority behind a head that was raised by waiting. */
   outranking(): LaneWindow[] {
     if (this.settings.policy !== 'PRIORITY') return []
     const raised = [...this.closures.values()].filter(({ lane }) => lane.effective > lane.lane.priority)
@@ -146,12 +147,12 @@ export class Order {
     this.queueOf(lane).park(lane, lot)
   }
 
-  /** The head moved ahead: it may pass a hold now. */
+  /** The head moved ahead in the order, so a hold may no longer block it. */
   unpark(lane: LaneWindow): void {
     this.queueOf(lane).leaveLot(lane, lots.capacity)
   }
 
-  /** Resources were freed, and the counts of these scopes fell. */
+  /** Call when runs ended: resources were freed, and the use in these limit scopes fell. */
   freed(scopes: readonly string[]): void {
     this.closures.clear()
     this.hasMoved = true
@@ -163,7 +164,10 @@ export class Order {
     }
   }
 
-  /** A head that a limit, or the fraction for non-preemptable jobs, now stops no longer closes its class. */
+  /**
+   * Call when runs started: heads that are now stopped by a limit, or by the maximum fraction for non-preemptable jobs,
+   * no longer close their class.
+   */
   taken({ ceilings, isPart }: { ceilings: Ceilings; isPart: boolean }): void {
     const ofModels = hasModelLimits(ceilings)
     for (const [name, { forCapacity, lane }] of this.closures) {
@@ -175,7 +179,7 @@ export class Order {
     this.hasMoved = true
   }
 
-  /** Preemption may help jobs now: the next round considers each of them. */
+  /** Call when preemption may have become possible: the next round considers each job again. */
   weighAgain(): void {
     this.weighs = true
     for (const closure of this.closures.values()) if (closure.forCapacity) closure.forThisRound = true
@@ -185,7 +189,7 @@ export class Order {
     for (const queue of this.queues.values()) for (const lane of queue.release(lot)) this.touched.lane(lane)
   }
 
-  /** Changes the use of an account, which moves its lanes in the order. */
+  /** Runs `change`, which changes the use of an account, and moves its lanes in the order. */
   moving<T>(account: string, change: () => T): T {
     this.touched.account(account)
     const moves = [...this.queues.values()].map((queue) => queue.setAside(account))

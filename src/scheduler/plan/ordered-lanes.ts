@@ -7,7 +7,10 @@ interface Group {
   lanes: Heap<LaneWindow>
 }
 
-/** Lanes in the order of the policy, in two levels: when the use of an account changes, its group moves as a whole. */
+/**
+ * Lanes sorted by the policy in two levels: groups, and lanes inside a group. When the use of an account changes, its
+ * group moves as a whole.
+ */
 export class OrderedLanes {
   private readonly policy: OrderingPolicy
   private readonly groups: Heap<Group>

@@ -10,9 +10,9 @@ import { newRound, type Planned, type Round } from './round.ts'
 import { lookAgainMs, soonest } from './timing.ts'
 
 /**
- * One round starts the first job in order that may start, until no such job is left or `startsMax` jobs started. It
- * ends early at a lane whose next entries must be read (`needs`), since one of them may be first. A round without
- * changes considers no job, because findings last.
+ * Makes the decisions of one round: starts the first job in order that can start, until none is left or `startsMax`
+ * jobs started. The round ends early at a lane whose next entries must be read (`needs`), since one of them may come
+ * first. Findings last, so a round without changes considers no job.
  */
 export function planPass(planned: Planned, { startsMax }: { startsMax: number }): Decisions {
   const round = newRound(planned, false)
@@ -24,7 +24,10 @@ export function planPass(planned: Planned, { startsMax }: { startsMax: number })
   return run(round, { startsMax, before: null })
 }
 
-/** The same for the jobs before a lane, without evictions, drains and refusals. The caller undoes it. */
+/**
+ * Plans the jobs before a lane like `planPass`, but without evictions, drains and refusals. The caller undoes the
+ * decisions.
+ */
 export function rehearse(
   planned: Planned,
   { startsMax, before }: { startsMax: number; before: LaneWindow },
@@ -93,11 +96,11 @@ function start({ state, ledger, decisions }: Round, job: QueuedJob, given: Omit<
 }
 
 /**
- * Drops the hold of a job that may not start now; victims without a signal are spared. true: the job is considered
- * again, since it may start without the hold.
+ * Drops the hold of a job that cannot start now; its victims are spared if they were not signalled yet. true: a hold
+ * was dropped, and the job is considered again, since it may fit elsewhere.
  */
 function giveUpHold({ state, ledger, decisions }: Round, { entry: { jobId } }: QueuedJob): boolean {
-  // The next round drops a hold of this round.
+  // // The next round drops a hold that this round created.
   if (decisions.evictions.some(({ claimant }) => claimant.jobId === jobId)) return false
   if (!state.holds.has(jobId)) return false
   ledger.dropHold(decisions, jobId)

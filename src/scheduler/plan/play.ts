@@ -4,11 +4,11 @@ import { planPass } from './plan.ts'
 import { buildWorld, type World } from './world.ts'
 
 /**
- * Plays a pool forward: the planner decides over a copy, time jumps to the next event, and runs end by `runMs`. No job
- * joins from outside. An evicted job ends after the grace period and is queued again if it may be.
+ * Simulates a pool: the planner decides over a copy, time jumps to the next event, and runs end after `runMs`. No new
+ * jobs are submitted. An evicted job ends after the grace period and is queued again if it is restartable.
  */
 export interface Play {
-  /** Remaining run time; null: without a known end. */
+  /** Remaining run time; null: the run has no known end. */
   runMs(job: { jobId: string; ranMs: number }): number | null
   graceMs: number
   startsMax: number
@@ -23,7 +23,7 @@ const stepsMax = 50_000
 const startsPerRound = 10
 const runsPerStep = 500
 
-/** Yields after each step, and fills the map with the starts of jobs. */
+/** Yields after each step. Adds the simulated start time of each job to `startsAt`. */
 export function* playForward(snapshot: Snapshot, how: Play, startsAt: Map<string, number>): Generator<void, void> {
   const playing = new Playing(yield* buildWorld(snapshot), how, startsAt)
   for (const [at, running] of snapshot.running.entries()) {
@@ -62,7 +62,7 @@ class Playing {
     this.queueAgain(running)
   }
 
-  /** false: the play ends, because nothing further is known. */
+  /** false: the simulation ends, because no further event is known. */
   step(): boolean {
     const decisions = planPass(this.world, { startsMax: startsPerRound })
     const { starts, evictions, holds, refused, needs, considered, nextMs } = decisions
@@ -70,7 +70,7 @@ class Playing {
       this.follow(decisions)
       return true
     }
-    // Later entries of a lane are unknown.
+    // // Later entries of a lane are not in the snapshot.
     if (needs.length > 0) return false
     const dueMs = nextMs !== null && (nextMs > this.nowMs || considered > 0) ? nextMs : null
     const next = Math.min(this.endings.first?.atMs ?? Infinity, dueMs ?? Infinity)
@@ -106,7 +106,7 @@ class Playing {
     this.hear(changes)
   }
 
-  /** The job comes before the others of its lane, which were submitted later. */
+  /** Queues the job again before the others of its lane, which were submitted later. */
   private queueAgain({ lane, jobId, runId, run }: Running): void {
     if (!lane.restartable) return
     const sequence = Number.MIN_SAFE_INTEGER + ++this.requeued

@@ -3,20 +3,23 @@ import type { Accounts } from './accounts.ts'
 import { compareFractions } from './fractions.ts'
 import { compareHeads, type LaneWindow } from './lane-window.ts'
 
-/** Decides which lane is first. The order inside a lane never changes. */
+/** Orders lanes by their heads. The order inside a lane never changes. */
 export interface OrderingPolicy {
-  /** Lanes of one group keep their order when the use of other groups changes. */
+  /** The group of the lane. Lanes of one group keep their order when the use of other groups changes. */
   groupOf(lane: LaneWindow): string
-  /** Negative: `a` comes before `b`. Both have a head. */
+  /** Returns a negative number if `a` comes before `b`. Both lanes have a head. */
   compare(a: LaneWindow, b: LaneWindow): number
-  /** Updates the priority of the head; returns when time changes it next, null: never. */
+  /** Updates the priority of the head. Returns the time at which waiting raises the priority again; null: never. */
   age(lane: LaneWindow, nowMs: number): number | null
 }
 
-/** The order of interactive jobs under every policy. */
+/** Orders interactive jobs, under every policy. */
 export const interactivePolicy: OrderingPolicy = { groupOf: () => '', compare: compareHeads, age: () => null }
 
-/** The account with the smallest share first, of equal ones the account that was served longest ago. */
+/**
+ * The account with the smallest share comes first. Among equal shares, the account whose last start is longest ago
+ * comes first.
+ */
 export const fairShare = (accounts: Accounts): OrderingPolicy => ({
   groupOf: ({ lane }) => lane.account,
   compare(a, b) {
@@ -31,7 +34,7 @@ export const fairShare = (accounts: Accounts): OrderingPolicy => ({
   age: () => null,
 })
 
-/** The higher priority first, raised by waiting (domain/ageing.ts). */
+/** The highest priority comes first, where waiting raises priorities (domain/ageing.ts). */
 export const priority = (thresholdMs: number): OrderingPolicy => ({
   groupOf: () => '',
   compare: (a, b) => b.effective - a.effective || compareHeads(a, b),

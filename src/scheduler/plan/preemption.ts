@@ -9,10 +9,10 @@ import { type Eviction, type Fraction, type JobClass, type Running, tiers, type 
 import { type Claiming, compareVictims, type PreemptionRule, rulesFor } from './victims.ts'
 
 /**
- * Chooses the runs to evict for a job without a placement. The rules (victims.ts) are tried in turn. Each removes runs
- * until all copies of the job fit, then spares the runs that need not leave, the last removed first. A run that was
- * evicted before does not count in the shares, but its resources are held and not free. The world is restored
- * afterwards.
+ * Chooses the runs to evict for a job that does not fit. Tries the rules (victims.ts) one after the other. For each
+ * rule, runs are removed until all copies of the job fit; then runs that turn out to be unnecessary are spared, the
+ * last removed first. Runs that were evicted before no longer count in the shares, but their resources are still in
+ * use. The world is restored afterwards.
  */
 
 export interface Claimant extends Claim {
@@ -39,7 +39,7 @@ export function evictionFor(world: WorldView, claimant: Claimant): EvictionPlan 
 
 export const budgetMs = 60_000
 
-/** A job may exceed the budget after a minute without evictions. */
+/** Checks the maximum of preemptions per minute. A job may exceed it after a minute without evictions. */
 function withinBudget({ settings, preemptions, nowMs }: WorldView, more: number): boolean {
   const max = settings.maxPreemptionsPerMinute
   if (max === null) return true
@@ -56,7 +56,7 @@ interface Attempt {
   eager: readonly Running[]
 }
 
-/** Groups first: often a group of thousands has no run that may be evicted. */
+/** Checks whole groups before runs, because a group of thousands of runs often has none that may be evicted. */
 function eagerFor(world: WorldView, rule: PreemptionRule): Running[] {
   const eager = new Map<string, boolean>()
   const isEager = (group: string) => {
@@ -87,7 +87,7 @@ function tryRule(world: WorldView, attempt: Attempt): EvictionPlan | null {
   }
 }
 
-/** Runs on nodes that would fit the job without all candidates. */
+/** The runs on nodes where a copy would fit if all candidates ended. */
 function candidatesFor({ clearing, eager }: Attempt): Running[] {
   if (clearing.fits) return []
   clearing.removeAll(eager)
@@ -103,12 +103,12 @@ interface Group {
   eagerness: Fraction
 }
 
-/** Removes runs from the best group until the job fits; null: it never fits. */
+/** Removes runs from the group that should lose a run next, until the job fits; null: it never fits. */
 function takeInOrder({ rule, clearing }: Attempt, candidates: readonly Running[]): Running[] | null {
   const groups = new Heap<Group>((a, b) => (compareFractions(a.eagerness, b.eagerness) || compareNext(b, a)) > 0)
   for (const [name, members] of Map.groupBy(candidates, rule.groupOf)) {
     const eagerness = rule.eagerness(name, none)
-    // Stable: of runs that started together, the last one is evicted first.
+    // // The sort is stable: of runs that started together, the last one is evicted first.
     const waiting = members.toSorted((a, b) => compareVictims(b, a))
     if (eagerness) groups.put({ name, waiting, lost: none, eagerness })
   }
@@ -135,7 +135,7 @@ function compareNext(a: Group, b: Group): number {
   return (first && second && compareVictims(first, second)) || (a.name < b.name ? -1 : 1)
 }
 
-/** Spares runs that need not leave, the last removed first; always those on whose nodes no copy fits. */
+/** Spares unnecessary runs, the last removed first. Runs on nodes where no copy fits are always spared. */
 function spare(clearing: Clearing, taken: readonly Running[]): Running[] {
   const leaving = new Set(taken)
   for (const running of taken) {
@@ -153,7 +153,10 @@ function spare(clearing: Clearing, taken: readonly Running[]): Running[] {
 
 // ── the plan ──
 
-/** The plan with the actual placements: an exclusive job gets more than it requests. null: the rule forbids it. */
+/**
+ * Checks the rule again with the actual placements, because an exclusive job gets more than it requests. null: the rule
+ * forbids this eviction.
+ */
 function settled(
   world: WorldView,
   { rule, claiming }: Attempt,

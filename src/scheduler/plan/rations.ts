@@ -20,9 +20,9 @@ import type { WorldView } from './model.ts'
 import { nodesFor } from './reservations.ts'
 
 /**
- * Limits of GPU models. A device of a model that the job may not use is invisible to it. Only if the job would not fit
- * on empty machines, its reason is the limit, so the reason does not depend on the moment. A job that takes whole
- * nodes counts all devices of a node, so limits of all GPUs are checked here as well.
+ * Applies limits of GPU models: devices of a model that is used up are hidden from the job. If the job fits on empty
+ * machines only without these limits, its reason to wait is the limit, whatever runs at the moment. An exclusive job
+ * uses all GPUs of its nodes, so limits of all GPUs are checked here for it as well.
  */
 
 export interface Ration {

@@ -11,7 +11,7 @@ import type { Reservation, WorldView } from './model.ts'
 
 type World = Pick<WorldView, 'nowMs' | 'settings'>
 
-/** The reason that keeps the jobs of the lane from starting now, and its end; null: they may start. */
+/** The reason why jobs of the lane cannot start now, and when it ends; null: they may start. */
 export function reservationGate(world: World, lane: Lane): { reason: Reason; untilMs: number | null } | null {
   if (lane.reservationId === null) return null
   const reservation = reservationOf(world, lane.reservationId)
@@ -26,7 +26,7 @@ export function reservationGate(world: World, lane: Lane): { reason: Reason; unt
   }
 }
 
-/** Nodes that the lane may use now; null: all. */
+/** Nodes that the lane may use now; null: all nodes. */
 export function reservedNodes(world: World, lane: Lane): ((node: FreeNode) => boolean) | null {
   const { nowMs, settings } = world
   if (lane.reservationId !== null) {
@@ -44,7 +44,7 @@ export function nodesFor(world: Pick<WorldView, 'nodes' | 'settings'>, lane: Lan
   return world.nodes.filter(({ name }) => own?.nodes.includes(name))
 }
 
-/** When a window next begins or ends; null: never. */
+/** Time at which a reservation window next begins or ends; null: never. */
 export function nextWindowMs({ nowMs, settings }: World): number | null {
   const moments = settings.reservations.flatMap(({ startsMs, endsMs }) => [startsMs, endsMs]).filter((at) => at > nowMs)
   return moments.length > 0 ? Math.min(...moments) : null

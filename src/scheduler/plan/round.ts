@@ -8,12 +8,12 @@ export interface Planned {
   ledger: Ledger
 }
 
-/** Planned together, committed in one transaction. */
+/** Decisions that are planned together and committed in one transaction. */
 export interface Round extends Planned {
   decisions: Decisions
-  /** At most one eviction per class and round. */
+  /** Classes for which this round evicts runs: at most one eviction per class and round. */
   evicting: Set<ClassOrBand>
-  /** Number of jobs without nodes beside the hold. */
+  /** Number of jobs that did not fit beside the drain hold of their class. */
   backfills: Map<ClassOrBand, number>
   isRehearsal: boolean
 }

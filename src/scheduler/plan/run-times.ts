@@ -1,7 +1,7 @@
 /**
- * Run times for the forecast. A job with enough earlier runs of its kind runs as long as one of them; any other runs
- * until its limit, or without end. A draw is a function of the job and the number of the play, so two forecasts of the
- * same queue agree.
+ * Run times for the forecast. If enough earlier runs of the same kind are known, the run time is drawn from them;
+ * otherwise it is the maximum run time, or unlimited. A draw depends only on the job and the number of the simulation,
+ * so two forecasts of the same queue agree.
  */
 export interface RunTime {
   kind: string
@@ -10,7 +10,7 @@ export interface RunTime {
 }
 
 export const historyMax = 20
-/** The limit is a better estimate than fewer runs. */
+/** With fewer earlier runs, the maximum run time is the better estimate. */
 const historyMin = 3
 
 export const hasHistory = ({ history }: RunTime): boolean => history.length >= historyMin
@@ -35,7 +35,7 @@ export class Draws {
     return leftMs === null ? moreMs : Math.min(moreMs, leftMs)
   }
 
-  /** Few runs are a rough estimate, so each play uses another sample of them (bootstrap). */
+  /** A few runs are a rough estimate, so each simulation uses another sample of them (bootstrap). */
   private sampleOf({ kind, history }: RunTime): readonly number[] {
     const known = this.samples.get(kind)
     if (known) return known

@@ -1,10 +1,10 @@
 /**
- * Turns of accounts with equal shares: the account that was served longest ago is first. Each start moves its account
- * back by the size of the job over the weight of the account. So accounts get equal parts also with jobs of different
- * sizes. An idle account saves up at most the largest start.
+ * Orders accounts with equal shares by virtual time: the account that was served longest ago comes first. Each start
+ * advances its account by the size of the job divided by the weight of the account, so accounts get equal parts even if
+ * the sizes of their jobs differ. An idle account falls behind by at most the largest start.
  */
 interface Served {
-  /** The turn after the last start. */
+  /** Virtual time of the account after its last start. */
   turn: number
   start: number
 }
@@ -27,7 +27,7 @@ export class ServiceOrder {
     return [...this.served.keys()].toSorted((a, b) => this.compare(a, b))
   }
 
-  /** Returns the function that undoes the start, unless the account was served since. */
+  /** Advances the account. Returns the function that undoes this, unless the account was served again since. */
   serve(account: string, { size, weight }: { size: number; weight: number }): () => void {
     const before = { served: this.served.get(account), turn: this.turn, starts: this.starts }
     this.largest = Math.max(this.largest, size)

@@ -27,9 +27,8 @@ import { Touched } from './touched.ts'
 import { isPreemptable, ripeMs } from './victims.ts'
 
 /**
- * The state of a pool: loaded once, then changed by changes (hearing.ts) and decisions (ledger.ts). Each method
- * changes one fact in all parts (machines, holds, shares, lanes, order, rows for readers), so callers need not know
- * them.
+ * The state of a pool: loaded once, then updated by changes (hearing.ts) and decisions (ledger.ts). Each method changes
+ * one fact in all parts (machines, holds, shares, lanes, order, rows for readers), so callers need not know the parts.
  */
 export class PoolState implements WorldView {
   nowMs: number
@@ -73,7 +72,7 @@ export class PoolState implements WorldView {
     }
   }
 
-  /** Entries and runs are shared: they never change. */
+  /** Shares entries and runs with the original, because they are immutable. */
   get copy(): Snapshot {
     const { accounts } = this.machines
     return {
@@ -84,13 +83,13 @@ export class PoolState implements WorldView {
       running: [...this.running.values()],
       holds: [...this.holds.values()],
       preemptions: this.preemptions,
-      // A copy needs only the order of the turns.
+      // // A copy needs only the relative order of the accounts.
       served: accounts.service.accounts.map((account) => ({ account, amounts: none })),
       decayedUse: accounts.decayedUses,
     }
   }
 
-  // ── the world as the parts of the planner see it ──
+  // // ── the world, as the other parts of the planner see it ──
 
   get holds(): ReadonlyMap<string, Hold> {
     return this.machines.holds
@@ -125,7 +124,7 @@ export class PoolState implements WorldView {
     return ahead > 0 || (ahead === 0 && compareEntries(entry, other) < 0)
   }
 
-  /** Independent of the head of its lane. */
+  /** Priority of this entry, which need not be the head of its lane. */
   private priorityOf({ priority: band, overridden }: Lane, { sinceMs }: Waiting): number {
     const thresholdMs = this.settings.starvationThresholdMs
     return effectivePriority({ band, overridden, open: true, sinceMs }, { nowMs: this.nowMs, thresholdMs })
@@ -167,7 +166,7 @@ export class PoolState implements WorldView {
     this.tookResources(run)
   }
 
-  /** Serves the account, too. Returns the function that undoes its turn after the end of the run. */
+  /** Counts the run as a start of its account. Returns the function that undoes this count after the end of the run. */
   startRun(run: Running): () => void {
     const { account } = run.lane
     const { accounts } = this.machines
@@ -179,7 +178,7 @@ export class PoolState implements WorldView {
     return () => this.order.moving(account, takeBack)
   }
 
-  /** Preemptable jobs may use the nodes of a hold again that is no longer due. */
+  /** A hold that is no longer due admits preemptable jobs to its nodes again. */
   private changeRuns<T>(account: string, change: () => T): T {
     const due = [...this.holds.values()].filter((hold) => hold.kind === 'DRAIN' && isDue(this, hold))
     const result = this.order.moving(account, change)
@@ -198,7 +197,7 @@ export class PoolState implements WorldView {
     if (run) this.order.freed(this.order.moving(run.lane.account, () => this.machines.remove(run)))
   }
 
-  /** The placement stays. */
+  /** Replaces the data of a run; its placement stays. */
   replaceRun(known: Running | undefined, running: Running): void {
     this.changeRuns(running.lane.account, () => {
       if (known) this.machines.replace(known, running)
@@ -245,7 +244,7 @@ export class PoolState implements WorldView {
     return [...this.left].filter((jobId) => this.holds.has(jobId))
   }
 
-  /** Owners of holds, if resources changed since the last call: they start regardless of the order. */
+  /** Owners of holds whose resources changed since the last call. They may start regardless of the order. */
   takeOwnersDue(): QueuedJob[] {
     if (!this.order.hasMoved) return []
     this.order.hasMoved = false
@@ -256,7 +255,7 @@ export class PoolState implements WorldView {
     })
   }
 
-  // ── what concerns every lane ──
+  // // ── changes that affect every lane ──
 
   setNodes(nodes: readonly FreeNode[]): void {
     this.machines.setNodes(nodes, this.nowMs)

@@ -5,7 +5,7 @@ import { nextWindowMs } from './reservations.ts'
 import type { PoolState } from './state.ts'
 import { ripeMs } from './victims.ts'
 
-/** When time may open a closed class; null: never. */
+/** Next time at which a closed class may open without any change of data; null: never. */
 export function lookAgainMs(state: PoolState): number | null {
   const moments = [nextWindowMs(state), state.machines.nextTryMs, ...drains(state), ...preemptions(state)]
   return soonest(moments.filter((moment) => moment !== null && moment > state.nowMs))

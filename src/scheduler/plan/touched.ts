@@ -1,6 +1,6 @@
 import type { LaneWindow } from './lane-window.ts'
 
-/** Rows that may differ from those that readers see, including removed ones; at first all rows. */
+/** Collects the rows that may differ from the published ones, including removed rows; at first all rows. */
 export class Touched {
   private isAll = true
   private lanes = new Set<string>()
@@ -22,7 +22,7 @@ export class Touched {
     this.accounts = new Set()
   }
 
-  /** Changes since the last call; null: everything. */
+  /** Returns the rows that changed since the last call; null: all rows. */
   take(): { lanes: ReadonlySet<string>; accounts: ReadonlySet<string> } | null {
     const taken = this.isAll ? null : { lanes: this.lanes, accounts: this.accounts }
     this.everything()

@@ -13,8 +13,8 @@ export interface Candidate extends Omit<LaneState, 'waiting' | 'first'> {
 const startsMax = 1_000
 
 /**
- * The outcome for a job at its position: the jobs before it are started, it is considered, and everything is undone. A
- * job that could only be handed over early waits.
+ * Predicts the outcome for a job at its position: starts the jobs before it, considers it, and undoes everything. A job
+ * that would only be handed to the backend early counts as waiting.
  */
 export function tryOut({ state, ledger }: Planned, { entry, ...of }: Candidate): Verdict {
   const window = new LaneWindow(of)
@@ -24,12 +24,12 @@ export function tryOut({ state, ledger }: Planned, { entry, ...of }: Candidate):
   const isBeyond = needs.length > 0 || starts.length === startsMax
   const verdict = isBeyond ? waits(moreAhead(starts.length)) : verdictOn(state, window, entry)
   ledger.undo(decisions)
-  // Findings about other jobs were true only in the undone round.
+  // // Findings about other jobs hold only in the round that was undone.
   if (decisions.considered > 0) state.order.freed([])
   return verdict
 }
 
-/** The job is beyond the known part of the lanes. */
+/** The job is behind the known entries of the lanes. */
 const moreAhead = (starts: number) => makeReason('CLASS_BLOCKED', `More than ${starts} jobs that can start are ahead`)
 
 function verdictOn(state: PoolState, window: LaneWindow, entry: Waiting): Verdict {

@@ -5,8 +5,8 @@ import { compareFractions } from './fractions.ts'
 import { type Fraction, type Running, type Tier, tiers, type WorldView } from './model.ts'
 
 /**
- * Rules of preemption. A rule sorts candidates into groups (accounts or levels) and ranks each group by its losses so
- * far: the best group loses a run first. Inside a group, runs on the nodes of a hold come first, then the run that
+ * Rules of preemption. A rule sorts candidates into groups (accounts or priorities) and ranks the groups by their
+ * losses so far: the first group loses a run next. Inside a group, backfilled runs come first, then the run that
  * started last.
  */
 
@@ -36,7 +36,7 @@ export const isPreemptable = ({ lane, state, leaving }: Running): boolean =>
 
 // ── FAIR_SHARE ──
 
-/** Even with the job, the share of its account is smaller than that of the victim now. */
+/** Strict rule: the share of the claimant's account, including the job, is smaller than the victim's share now. */
 function strict(world: WorldView, { lane, asked }: Claiming, past: () => Past): PreemptionRule {
   const after = world.occupancy(lane.account, { extra: asked })
   return {
@@ -48,9 +48,9 @@ function strict(world: WorldView, { lane, asked }: Claiming, past: () => Past): 
 }
 
 /**
- * A slow rotation: the account with the greater share loses a run even if the claimant will then have more. No job
- * takes part twice within a quantum, unless the two could not swap back. Within a quantum an account only loses or
- * only gains: otherwise two accounts could evict each other in turn.
+ * Slow rotation between accounts: the account with the greater share loses a run even if the claimant's share is
+ * greater afterwards. A job takes part at most once per quantum, unless the two jobs could not swap back. Within a
+ * quantum an account either only loses or only gains: otherwise two accounts could evict each other in turn.
  */
 function rotation(world: WorldView, { lane, jobId }: Claiming, past: () => Past): PreemptionRule {
   const now = world.occupancy(lane.account)
@@ -71,7 +71,7 @@ function rotation(world: WorldView, { lane, jobId }: Claiming, past: () => Past)
   }
 }
 
-/** With a half-life, an account that had its part takes no runs from one that still has to get it. */
+/** With a half-life, an account does not take runs from one with a smaller share, which is still owed resources. */
 const hasMore = (world: WorldView, victim: string, claimant: string): boolean =>
   victim !== claimant &&
   (world.settings.shareHalfLifeMs === null || compareFractions(world.share(victim), world.share(claimant)) > 0)
@@ -79,8 +79,8 @@ const hasMore = (world: WorldView, victim: string, claimant: string): boolean =>
 const more = (share: Fraction, than: Fraction): Fraction | null => (compareFractions(share, than) > 0 ? share : null)
 
 /**
- * A run that started by a rotation is safe for one quantum. A job that lost work is safe until it has run twice as
- * long as it lost, so it loses at most one and a half times its own length.
+ * A run that started by a rotation is safe for one quantum. A job that lost work is safe until it has run twice as long
+ * as the lost time, so it loses at most one and a half times its own length.
  */
 function isBatchVictim(world: WorldView, running: Running, past: () => Past): boolean {
   const { nowMs, settings } = world
@@ -93,7 +93,7 @@ function isBatchVictim(world: WorldView, running: Running, past: () => Past): bo
   )
 }
 
-/** When the run has lasted twice as long as its job lost; infinity: a later run that has not begun. */
+/** Time at which the run has lasted twice as long as its job lost. Infinity: a later run that has not begun. */
 export const ripeMs = ({ run, startedMs, lostMs }: Running): number =>
   run === 1 ? 0 : (startedMs ?? Number.POSITIVE_INFINITY) + 2 * lostMs
 
@@ -101,7 +101,7 @@ const isRecent = ({ nowMs, settings }: WorldView, atMs: number) => nowMs - atMs 
 
 // ── PRIORITY ──
 
-/** Compares given levels, not those raised by waiting: otherwise two jobs would evict each other in turn. */
+/** Compares configured priorities, not those raised by waiting: otherwise two jobs would evict each other in turn. */
 function lowerLevel(world: WorldView, { lane }: Claiming): PreemptionRule {
   const past = pastOf(world)
   return {
@@ -116,7 +116,7 @@ const highestLevel = 100
 
 // ── interactive claimants ──
 
-/** Runs of the own account are last; under PRIORITY only runs of a lower level may leave. */
+/** Runs of the claimant's own account come last. Under PRIORITY only runs of a lower priority may be evicted. */
 function interactive({ settings }: WorldView, { lane }: Claiming): PreemptionRule[] {
   const byLevel = settings.policy === 'PRIORITY'
   if (byLevel && !settings.preemptLowerPriority) return []

@@ -4,7 +4,7 @@ import type { AccountRow, ClassRow, LaneRow, ViewChanges } from './leader-store.
 import { type JobClass, jobClasses } from './model.ts'
 import type { PoolState } from './state.ts'
 
-/** The rows that readers see, and which of them have changed. */
+/** The rows that readers see; finds those that changed. */
 export class Shown {
   private readonly lanes = new Map<string, LaneRow>()
   private readonly classes = new Map<string, ClassRow>()
@@ -55,7 +55,7 @@ function changed<K extends string, T extends object>(
   return { rows, isNews }
 }
 
-/** A reason that was found again is another object with equal content. */
+/** Compares by content: a reason that was found again is a new object with the same content. */
 const saysTheSame = (one: object, other: object) =>
   isDeepStrictEqual({ ...one, consideredMs: null }, { ...other, consideredMs: null })
 
@@ -64,7 +64,7 @@ function isSame<T extends object>(a: T | undefined, b: T): boolean {
   return (Object.keys(b) as (keyof T)[]).every((key) => known[key] === b[key])
 }
 
-/** An outdated reason is hidden: the lane waits for the head of its class now. */
+/** Hides an outdated reason: the lane now waits for the head of its class. */
 function laneRow({ order, lanes }: PoolState, id: string): LaneRow | null {
   const window = lanes.get(id)
   if (!window?.head) return null

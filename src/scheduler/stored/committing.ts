@@ -12,8 +12,8 @@ import type { CommitTimes, Committed } from '../plan/leader-store.ts'
 import type { Decisions, Eviction, Start, Waiting } from '../plan/model.ts'
 
 /**
- * Commits decisions in one transaction under the epoch. Every start, and every change of the settings, locks the row
- * of the pool, whose revision shows whether the settings are the same.
+ * Commits decisions in one transaction under the epoch. Starts and changes of settings lock the row of the pool; its
+ * revision shows whether the settings are still those of the plan.
  */
 export async function commitDecisions(
   domain: Domain,
@@ -38,10 +38,10 @@ export async function commitDecisions(
   }
 }
 
-/** A device, an amount, or the interactive run of a user was not free. */
+/** true: a device, an amount, or the interactive run of the user is already taken. */
 export const isTaken = (error: unknown): boolean => ['23505', '23514'].includes(sqlState(error) ?? '')
 
-/** First statement of every decision. false: the settings changed since the decision. */
+/** Must be the first statement of every decision. false: the settings changed since the plan. */
 export async function lockPoolAt(sql: Sql, leader: Leader, revision: number): Promise<boolean> {
   const values = [leader.pool, leader.epoch, leader.holder]
   const [row] = await sql.query<{ leads: boolean; revision: number }>(lockPoolSql, values, 'lock_pool_at')
@@ -74,7 +74,10 @@ async function write(
   return { kind: 'committed', lost: [...lost, ...lostClaims.map(({ claimant }) => claimant.jobId)], sinceMs }
 }
 
-/** Starts of interactive jobs whose user has one in another pool: the message that fails them, or null to postpone. */
+/**
+ * Handles starts of interactive jobs whose user has an interactive run in another pool. Returns the message with which
+ * a job fails, or null to postpone it.
+ */
 async function settleElsewhere(sql: Sql, starts: readonly Start[]): Promise<ReadonlyMap<string, string | null>> {
   const interactive = starts.filter(({ lane }) => lane.interactive)
   const { refused, waiting } = await findInteractiveElsewhere(
@@ -104,7 +107,7 @@ const refuse = (sql: Sql, refused: Decisions['refused'], nowMs: number) =>
     nowMs,
   )
 
-/** The leader reads the state of victims again whose claimant does not wait any more. */
+/** Makes the leader read victims again whose claimant no longer waits. */
 async function tellVictims(sql: Sql, pool: string, lost: readonly Eviction[]): Promise<void> {
   const victims = lost.flatMap((eviction) => eviction.victims.map(({ running }) => running.runId))
   if (victims.length > 0) await tellRuns(sql, pool, victims)

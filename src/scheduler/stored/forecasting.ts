@@ -6,10 +6,10 @@ import { historyMax } from '../plan/run-times.ts'
 
 const runsMax = 10_000
 
-/** Jobs of one kind run about as long: same user, name and size. */
+/** The kind of a job: jobs with the same user, name and size take about the same time. */
 const kindSql = `json_build_array(j.user_id, j.name, j.cpu_millis, j.memory_bytes, j.gpu)::text`
 
-/** Run times in milliseconds of the latest runs that ended by themselves, by kind. */
+/** Run times in milliseconds, by kind, of the latest runs that were not ended by Berth. */
 export async function readHistories(sql: Sql, pool: string): Promise<ReadonlyMap<string, readonly number[]>> {
   const rows = await sql.query<{ kind: string; history: number[] }>(
     historySql,

@@ -8,15 +8,16 @@ import type { Change } from '../plan/model.ts'
 import { readEvicted, readNewLanes, readRuns, readSettings } from './reading.ts'
 
 /**
- * Reads rows of `pool_change` and deletes them. A check costs one round trip without locks; a transaction follows only
- * if there are changes or a gate is due. Its commit does not wait for the disk: reading a change twice does no harm.
+ * Reads rows of `pool_change` and deletes them. A check costs one round trip and takes no locks; a transaction follows
+ * only if there are changes or a gate is due. Its commit does not wait for the disk, because reading a change twice is
+ * safe.
  *
- * A transaction that stays open (a backup) keeps deleted rows in the index, and skipping 60,000 of them takes 50 ms.
- * So a check begins behind the transactions whose changes were all read.
+ * While a transaction stays open (a backup), deleted rows stay in the index, and skipping 60,000 of them takes 50 ms.
+ * So a check skips the transactions whose changes were all read.
  */
 
 const heardMax = 10_000
-/** Safety net for a gate that opens without a change. */
+/** Finds gates that open without a change, in case a notification was lost. */
 const sweepMs = 30_000
 
 export function createEar(domain: Domain, leader: Leader) {
@@ -37,7 +38,7 @@ export function createEar(domain: Domain, leader: Leader) {
   }
 
   return {
-    /** Gates of time have been opened until this moment. */
+    /** Gates that open by time have been opened up to `openedUntilMs`. */
     begin(openedUntilMs: number): void {
       openedMs = openedUntilMs
       sweptMs = openedUntilMs
@@ -63,7 +64,7 @@ export function createEar(domain: Domain, leader: Leader) {
 
 interface DueGates {
   pool: string
-  /** 0: includes gates from before. */
+  /** Lower bound for gates; 0: includes gates from before this term. */
   afterMs: number
   untilMs: number
 }
@@ -72,7 +73,7 @@ interface Look {
   nowMs: number
   changed: boolean
   nextDueMs: number | null
-  /** The oldest open transaction: older ones write no more changes. */
+  /** The oldest open transaction: every older one has ended and writes no more changes. */
   openXact: number
 }
 
@@ -139,7 +140,7 @@ interface ChangeRow {
   sinceMs: number | null
 }
 
-/** A later commit about the same entry has the greater number. */
+/** Of two changes about the same entry, the one that was committed later has the greater number. */
 async function takeRows(sql: Sql, pool: string, heardXact: number): Promise<ChangeRow[]> {
   const rows = await sql.query<ChangeRow>(
     `WITH told AS MATERIALIZED (SELECT id FROM pool_change WHERE pool = $1 AND xact >= $2)
@@ -152,7 +153,7 @@ async function takeRows(sql: Sql, pool: string, heardXact: number): Promise<Chan
   return rows.sort((a, b) => a.id - b.id)
 }
 
-/** Runs, nodes and settings are read in their present state. */
+/** Reads the current state of changed runs, nodes and settings. */
 async function changesOf(
   sql: Sql,
   { domain, leader }: Pick<Hearing, 'domain' | 'leader'>,

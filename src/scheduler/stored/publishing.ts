@@ -4,14 +4,15 @@ import { relaxed, type Sql } from '../../platform/tx.ts'
 import type { ViewChanges } from '../plan/leader-store.ts'
 
 /**
- * Rows of the views for readers in every process. Commits do not wait for the disk: the next leader writes them again.
+ * Publishes rows for readers in every process. Commits do not wait for the disk: after a crash the next leader writes
+ * the rows again.
  */
 interface Publication {
   changes: ViewChanges
   replaces: boolean
 }
 
-/** Another time of the same result is not news for servers that show the queue. */
+/** Writes changed rows. If only the time of a finding changed, servers that show the queue are not notified. */
 export async function publish(domain: Domain, leader: Leader, { changes, replaces }: Publication): Promise<void> {
   const { lanes, classes, accounts } = changes
   const isNews = changes.isNews || replaces
@@ -29,7 +30,7 @@ export async function publish(domain: Domain, leader: Leader, { changes, replace
   if (isNews) domain.wakeups.poke('view')
 }
 
-/** The last statement, so that its lock is held as short as possible. */
+/** Must be the last statement, so that its lock is held as briefly as possible. */
 const revisedSql = `
 INSERT INTO pool_view (pool) VALUES ($1) ON CONFLICT (pool) DO UPDATE SET revision = pool_view.revision + 1`
 

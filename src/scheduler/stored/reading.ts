@@ -71,7 +71,7 @@ export async function readFirst(
 
 interface RunRow extends Omit<Running, 'placements'> {
   gpuIds: Record<string, number[]>
-  /** `gpuSlots` only on delegated nodes. */
+  /** `gpuSlots` is set only on delegated nodes. */
   placements: (Omit<Placement, 'gpuIds' | 'provisional'> & { gpuSlots: number[]; provisional: boolean })[]
 }
 
@@ -98,8 +98,8 @@ export async function readRunning(sql: Sql, pool: string): Promise<Running[]> {
 }
 
 /**
- * Reads by primary key: the index of runs that hold resources may have many dead entries. The list is a subquery, so
- * that PostgreSQL keeps one plan for lists of all lengths.
+ * Reads by primary key, because the index of runs that hold resources may have many dead entries. Passing the list as a
+ * subquery makes PostgreSQL use one plan for all lengths.
  */
 const heardRuns =
   '(SELECT run.* FROM unnest((SELECT $1::text[])) AS heard(id) CROSS JOIN LATERAL (SELECT * FROM run WHERE run.id = heard.id OFFSET 0) run)'
@@ -128,7 +128,7 @@ async function readRunRows(
   return (await sql.query<RunRow>(runningSql(runs, condition), [of], name)).map(runningOf)
 }
 
-/** Copies on one node share its claimed devices evenly; an exclusive copy has all of them. */
+/** Divides claimed devices evenly between copies on one node; an exclusive copy has all of them. */
 function runningOf({ gpuIds, placements, ...run }: RunRow): Running {
   const next = new Map<string, number>()
   const { gpu, exclusive } = run.lane.shape
@@ -144,14 +144,14 @@ function runningOf({ gpuIds, placements, ...run }: RunRow): Running {
   }
 }
 
-// ── what accounts got in the past ──
+// // ── past use of accounts ──
 
-/** Accounts served before these starts count as never served. */
+/** Only the latest starts are read; accounts without any of them count as never served. */
 const servedMax = 10_000
 
 const requested = (amount: string) => `(l.shape->>'copies')::float8 * (l.shape->>'${amount}')::float8`
 
-/** The latest starts with the requested amounts, in order. */
+/** The latest starts with their requested amounts, in order. */
 export async function readServed(sql: Sql, pool: string): Promise<Served[]> {
   const rows = await sql.query<ResourceAmounts & { account: string }>(
     `SELECT l.account, ${requested('cpuMillis')} AS cpu, ${requested('memoryBytes')} AS memory, ${requested('gpu')} AS gpu FROM (
@@ -163,12 +163,12 @@ export async function readServed(sql: Sql, pool: string): Promise<Served[]> {
   return rows.map(({ account, ...amounts }) => ({ account, amounts }))
 }
 
-/** A thousandth remains then. */
+/** Use older than this is ignored: less than a thousandth of it remains. */
 const halfLivesMax = 10
-/** Earlier starts are omitted: their weight is the smallest. */
+/** Maximum runs that are read; older ones have the smallest weight. */
 const usedMax = 1_000_000
 
-/** Computed from the latest runs; plan/decayed-use.ts defines it. */
+/** Computes the decayed use from the latest runs, as plan/decayed-use.ts defines it. */
 export async function readDecayedUse(
   sql: Sql,
   pool: string,
@@ -193,7 +193,7 @@ export async function readDecayedUse(
   return new Map(rows.map(({ account, ...use }) => [account, use]))
 }
 
-// ── settings, holds, the past ──
+// // ── settings, holds, past preemptions ──
 
 interface PoolRow {
   policy: Policy
@@ -202,7 +202,10 @@ interface PoolRow {
   revision: number
 }
 
-/** Reads the revision first: after a change in between, the plan is stale, never the limits. */
+/**
+ * Reads the revision before the limits: if both change in between, the plan is refused as stale instead of using old
+ * limits.
+ */
 export async function readSettings(sql: Sql, pool: string, singleUser: boolean): Promise<PoolSettings> {
   const [row] = await sql.query<PoolRow>('SELECT policy, scheduling, weights, revision FROM pool WHERE name = $1', [
     pool,
@@ -229,7 +232,7 @@ export const readHolds = (sql: Sql, pool: string): Promise<Hold[]> =>
     [pool],
   )
 
-/** Period of the budget per minute. */
+/** Minimum time for which preemptions are remembered: the period of the budget per minute. */
 const rememberedMsMin = 60_000
 
 export const readPreemptions = (sql: Sql, pool: string, quantumMs: number): Promise<PastPreemption[]> =>
