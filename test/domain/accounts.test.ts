@@ -11,7 +11,7 @@ const below = fc.array(fc.constantFrom('a', 'b', 'x~y', 'sub'), { maxLength: 3 }
 const under = (account: string, more: string) => (more === '' ? account : `${account}.${more}`)
 
 describe('accounts', () => {
-  test('nobody owns what is below the account of another user', () => {
+  test('an account below a user’s own account belongs to no other user', () => {
     fc.assert(
       fc.property(name, name, below, (one, other, more) => {
         fc.pre(one !== other)
@@ -21,7 +21,7 @@ describe('accounts', () => {
     expect(ownAccount('john.doe')).toBe('users.john~doe')
   })
 
-  test('everything that a person or a team owns has one share, but for what has a weight of its own', () => {
+  test('accounts of a user or team share one fair share, except accounts with a weight of their own', () => {
     const teams = ['ml', 'lab.one']
     const owner = fc.oneof(name.map(ownAccount), fc.constantFrom(...teams))
     fc.assert(
@@ -42,12 +42,12 @@ describe('accounts', () => {
     ['mlops.x', ['ml'], 'mlops'],
     ['users.ann.x', [], 'users.ann'],
     ['users', [], 'users'],
-  ])('%s with the teams %j begins at %s', (account, teams, expected) => {
+  ])('the root account of %s with the teams %j is %s', (account, teams, expected) => {
     expect(findRootAccount(account, teams)).toBe(expected)
   })
 })
 
-describe('who may charge what, and whose share it has', async () => {
+describe('charged accounts and their fair share', async () => {
   const { database, it } = await openTestDomain({
     pool: { policy: 'FAIR_SHARE', weights: { 'ml.heavy': 2 }, scheduling: {} },
   })
@@ -69,12 +69,12 @@ describe('who may charge what, and whose share it has', async () => {
     ['users.john.doe.x', 'users.john'],
     ['ml.vision', 'ml'],
     ['ml.heavy.x', 'ml.heavy'],
-  ])('john charges %s, which has the share of %s', async (account, share) => {
+  ])('john may charge %s, which counts toward the share of %s', async (account, share) => {
     expect(await chargedBy(await it.submit({ account }, john))).toEqual({ charged: account, share })
     expect(await findViolations(sql)).toEqual([])
   })
 
-  test('a team with a dotted name is a part of the team above it, and not the other way round', async () => {
+  test('a member of the parent team may charge a team with a dotted name, and not the reverse', async () => {
     const eve = await it.user('eve', 'RESEARCHER')
     const part = newId('team', 1)
     await sql.query("INSERT INTO team (id, name, account) VALUES ($1, 'ml.part', 'ml.part')", [part])
@@ -85,7 +85,7 @@ describe('who may charge what, and whose share it has', async () => {
     await expect(it.submit({ account: 'ml' }, eve)).rejects.toMatchObject({ code: 'INVALID_INPUT' })
   })
 
-  test('john.doe is somebody else', async () => {
+  test('user john cannot charge the account of user john.doe', async () => {
     expect(await chargedBy(await it.submit({}, doe))).toEqual({ charged: 'users.john~doe', share: 'users.john~doe' })
     await expect(it.submit({ account: 'users.john~doe' }, john)).rejects.toMatchObject({ code: 'INVALID_INPUT' })
     await expect(it.submit({ account: 'users.john.doe' }, doe)).rejects.toThrow(
@@ -93,7 +93,7 @@ describe('who may charge what, and whose share it has', async () => {
     )
   })
 
-  test('an ADMIN who charges the account of a team has its share too', async () => {
+  test('an ADMIN may charge the account of any team, and the job counts toward its share', async () => {
     expect(await chargedBy(await it.submit({ account: 'ml.other' }))).toMatchObject({ share: 'ml' })
     expect(await chargedBy(await it.submit({ account: 'users.john.x' }))).toMatchObject({ share: 'users.john' })
     expect(await chargedBy(await it.submit({ account: 'lab.x' }))).toMatchObject({ share: 'lab' })

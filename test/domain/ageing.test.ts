@@ -30,7 +30,7 @@ test('a priority rises by 10 for every full threshold, up to 30', () => {
   expect([at(20, 1_000), at(30, 9_000), at(25, 9_000)]).toEqual([30, 30, 25])
 })
 
-test('a wait from a fraction of a millisecond rises by its due time', () => {
+test('a wait that began within a millisecond has risen by its due time', () => {
   for (let tenths = 240; tenths < 20_000; tenths++) {
     const ageing = { band: 0, overridden: false, open: true, sinceMs: tenths / 10 }
     const dueMs = nextRiseMs(ageing, { nowMs: ageing.sinceMs, thresholdMs: 1_000 }) ?? 0
@@ -38,8 +38,8 @@ test('a wait from a fraction of a millisecond rises by its due time', () => {
   }
 })
 
-describe('the forms of the rule agree', () => {
-  test('when it rises next', () => {
+describe('ageing is computed consistently', () => {
+  test('for the time of the next rise', () => {
     for (const { ageing, moment } of each) {
       const now = effectivePriority(ageing, moment)
       const at = (ms: number) => effectivePriority(ageing, { ...moment, nowMs: ms })
@@ -49,7 +49,7 @@ describe('the forms of the rule agree', () => {
     }
   })
 
-  test('which of a band have a priority now', () => {
+  test('for the entries of a band with a given priority now', () => {
     for (const { ageing, moment } of each.filter(({ ageing: { open } }) => open)) {
       const { sinceMs } = ageing
       const mine = listAgedSteps(ageing, moment).filter(
@@ -59,7 +59,7 @@ describe('the forms of the rule agree', () => {
     }
   })
 
-  test('which of a band are ahead of a priority', () => {
+  test('for the entries of a band ahead of a priority', () => {
     for (const { ageing, moment } of each.filter(({ ageing: { open, overridden } }) => open && !overridden))
       for (const priority of bands) {
         const { wholeMs, tiedMs } = computeCutoffs(ageing.band, priority, moment)
@@ -71,7 +71,7 @@ describe('the forms of the rule agree', () => {
       }
   })
 
-  test('in SQL', async () => {
+  test('for the priority computed in SQL', async () => {
     const database = await createDatabase()
     const rows = await database.db.sql.query<Ageing & Moment & { priority: number }>(
       `SELECT q.band, l.overridden, q.open, q.since AS "sinceMs", q.now AS "nowMs", pl.threshold AS "thresholdMs", (${effectiveSql.replaceAll(

@@ -121,11 +121,11 @@ test.each<[string, Record<string, unknown>, number]>([
   ['what the submitter says, where that is more', { resources, maxRunTimeSeconds: 1_800, estimatedCost: 5 }, 5],
   ['what the submitter says, where nobody knows the time', { resources, preemptable: true, estimatedCost: 1 }, 1],
   ['nothing, where nobody knows anything', { resources, preemptable: true }, 0],
-])('before it runs a job costs: %s', async (_what, spec, expected) => {
+])('the expected cost of a job counts %s', async (_what, spec, expected) => {
   expect(await costs(await it.submit(spec))).toEqual({ counted: expected, cost: null })
 })
 
-test('without rates it costs what the submitter says, then and afterwards', async () => {
+test('without rates the cost of a job is the estimate of its submitter, also after its end', async () => {
   await apply()
   const id = await it.submit({ resources, maxRunTimeSeconds: 3_600, estimatedCost: 2 })
   const startedAt = await start(id, 1)
@@ -133,7 +133,7 @@ test('without rates it costs what the submitter says, then and afterwards', asyn
   expect(await costs(id)).toEqual({ counted: 2, cost: null })
 })
 
-test('what a run has held from RUNNING to its end replaces what was expected', async () => {
+test('the measured cost of a run, from RUNNING to its end, replaces the expected cost', async () => {
   const id = await it.submit({ resources, maxRunTimeSeconds: 7_200 })
   expect(await costs(id)).toEqual({ counted: 16, cost: null })
   const startedAt = await start(id, 1)
@@ -141,7 +141,7 @@ test('what a run has held from RUNNING to its end replaces what was expected', a
   expect(await costs(id)).toEqual({ counted: 2, cost: 2 })
 })
 
-test('a job that is run again has cost its first run, and is expected to cost as much as before', async () => {
+test('a restarted job counts the measured cost of its first run plus the expected cost of the next', async () => {
   const id = await it.submit({ resources, maxRunTimeSeconds: 3_600, restartable: true })
   const first = await start(id, 1)
   const lost = { reason: 'NODE_LOST', runEnds: 'INTERRUPTED' } as const
@@ -158,7 +158,7 @@ test('a job that is run again has cost its first run, and is expected to cost as
   expect(await costs(id)).toEqual({ counted: 10, cost: 10 })
 })
 
-test('attempts were counted at submission: a further one adds nothing, and none exceeds a quota', async () => {
+test('the expected cost covers all retry attempts, so a retry never exceeds the quota', async () => {
   await createQuota(it.domain, it.admin, { type: 'COST_PER_DAY', action: 'BLOCK', scope: 'GLOBAL', limit: 20 })
   const spec = { resources, maxRunTimeSeconds: 3_600 }
   expect(await submit({ ...spec, retry: { maxAttempts: 1_000 } })).toMatchObject({ code: 'COST_LIMIT_EXCEEDED' })
@@ -170,7 +170,7 @@ test('attempts were counted at submission: a further one adds nothing, and none 
   expect(await costs(id)).toEqual({ counted: 12, cost: 12 })
 })
 
-test('one that never was RUNNING has cost nothing; a clock that went back makes nothing negative', async () => {
+test('a job that was never RUNNING costs 0, and a clock that went back makes no cost negative', async () => {
   const waiting = await it.submit({ resources, maxRunTimeSeconds: 3_600 })
   await cancelJob(it.domain, it.admin, { jobId: waiting })
   expect(await costs(waiting)).toEqual({ counted: 0, cost: 0 })
@@ -180,7 +180,7 @@ test('one that never was RUNNING has cost nothing; a clock that went back makes 
   expect(await costs(back)).toEqual({ counted: 0, cost: 0 })
 })
 
-test('quotas and rules of cost count what is expected, then what was measured', async () => {
+test('cost quotas and cost rules count expected cost, then measured cost', async () => {
   await createQuota(it.domain, it.admin, { type: 'COST_PER_DAY', action: 'BLOCK', scope: 'GLOBAL', limit: 10 })
   const id = await it.submit({ resources, maxRunTimeSeconds: 3_600 }, ann)
   const again = { resources, maxRunTimeSeconds: 3_600 }
@@ -194,7 +194,7 @@ test('quotas and rules of cost count what is expected, then what was measured', 
   expect(blocked).toEqual([{ reason: 'Costs 8, more than 7 (rule expensive)' }])
 })
 
-test('rates are applied where they are new or changed, and changing them touches nothing else of the pool', async () => {
+test('new and changed rates are applied, without touching other settings of the pool', async () => {
   const state = () => sql('SELECT p.rates, n.state FROM pool p JOIN node n ON n.pool = p.name')
   await sql("UPDATE node SET state = 'CORDONED'")
   await apply({ ...rates, cpuHour: 1 })
@@ -204,7 +204,7 @@ test('rates are applied where they are new or changed, and changing them touches
   await sql("UPDATE node SET state = 'READY'")
 })
 
-describe('a job that may run for ever on what has a price', () => {
+describe('a job with unlimited run time on resources with a price', () => {
   const forever = { resources, maxRunTimeSeconds: 0 }
   const quota = (action: string, limit = 1_000) =>
     createQuota(it.domain, it.admin, { type: 'COST_PER_DAY', action, scope: 'GLOBAL', limit })
@@ -214,7 +214,7 @@ describe('a job that may run for ever on what has a price', () => {
       ?.state
 
   test.each([forever, { ...forever, estimatedCost: 1 }, { resources, preemptable: true }])(
-    'is over every limit on cost: %j',
+    'exceeds every cost limit: %j',
     async (spec) => {
       await quota('BLOCK')
       expect(await submit(spec)).toMatchObject({ code: 'COST_LIMIT_EXCEEDED', message: remedy, limit: 1_000, used: 0 })
@@ -227,7 +227,7 @@ describe('a job that may run for ever on what has a price', () => {
     },
   )
 
-  test('is above every rule on cost', async () => {
+  test('exceeds every approval rule on cost', async () => {
     await createApprovalRule(it.domain, it.admin, { name: 'expensive', condition: { costAbove: 1_000 } })
     const outcome = await submit(forever)
     expect(await sql('SELECT reason FROM approval WHERE job_id = $1', ['jobId' in outcome && outcome.jobId])).toEqual([
@@ -235,14 +235,14 @@ describe('a job that may run for ever on what has a price', () => {
     ])
   })
 
-  test('takes no quota from the others', async () => {
+  test('does not count toward the quota of other jobs', async () => {
     await quota('WARN')
     const spec = (more: object) => ({ spec: { command: ['true'], ...more } })
     const [, other] = await submitJobs(it.domain, ann, [spec(forever), spec({ resources, maxRunTimeSeconds: 60 })])
     expect(other).toMatchObject({ warnings: [] })
   })
 
-  test('is accepted where nothing that it holds has a price, and where nothing limits cost', async () => {
+  test('is accepted if its resources have no price, or if cost is not limited', async () => {
     expect(await submit(forever)).toMatchObject({ warnings: [] })
     await quota('BLOCK')
     await apply({ ...rates, cpuHour: 0 })
@@ -252,12 +252,12 @@ describe('a job that may run for ever on what has a price', () => {
   })
 })
 
-describe('without rates, a job that ends before it ran gives its cost back', () => {
+describe('without rates, the cost of a job that ends before it ran is refunded', () => {
   beforeEach(() => apply())
   const used = async () => (await readQuotaUsage(it.domain, ann)).map((one) => one.used)
   const spec = { resources, estimatedCost: 5 }
 
-  test('cancelled, once, however often and by however many', async () => {
+  test('once, when the job is cancelled repeatedly and concurrently', async () => {
     await createQuota(it.domain, it.admin, { type: 'COST_PER_DAY', action: 'BLOCK', scope: 'GLOBAL', limit: 10 })
     const [one, two] = [await it.submit(spec, ann), await it.submit(spec, ann)]
     expect(await submit(spec)).toMatchObject({ code: 'COST_LIMIT_EXCEEDED', used: 10 })
@@ -270,20 +270,23 @@ describe('without rates, a job that ends before it ran gives its cost back', () 
     expect(await submit(spec)).toMatchObject({ idempotentHit: false })
   })
 
-  test.each(['cancelled', 'rejected', 'expired'] as const)('%s while it waits for an approval', async (how) => {
-    const [outcome] = await submitJobs(it.domain, ann, [
-      { spec: { command: ['true'], ...spec }, requiresApproval: true },
-    ])
-    const jobId = outcome && 'jobId' in outcome ? outcome.jobId : ''
-    expect(await costs(jobId)).toEqual({ counted: 5, cost: null })
-    if (how === 'cancelled') await cancelJob(it.domain, ann, { jobId })
-    if (how === 'rejected') await rejectJob(it.domain, it.admin, { jobId, reason: 'no', expectedVersion: 2 })
-    if (how === 'expired') await database.moveTime(25 * hourMs)
-    if (how === 'expired') await expireApprovals(it.domain)
-    expect(await costs(jobId)).toEqual({ counted: 0, cost: null })
-  })
+  test.each(['cancelled', 'rejected', 'expired'] as const)(
+    'when the job is %s while it waits for an approval',
+    async (how) => {
+      const [outcome] = await submitJobs(it.domain, ann, [
+        { spec: { command: ['true'], ...spec }, requiresApproval: true },
+      ])
+      const jobId = outcome && 'jobId' in outcome ? outcome.jobId : ''
+      expect(await costs(jobId)).toEqual({ counted: 5, cost: null })
+      if (how === 'cancelled') await cancelJob(it.domain, ann, { jobId })
+      if (how === 'rejected') await rejectJob(it.domain, it.admin, { jobId, reason: 'no', expectedVersion: 2 })
+      if (how === 'expired') await database.moveTime(25 * hourMs)
+      if (how === 'expired') await expireApprovals(it.domain)
+      expect(await costs(jobId)).toEqual({ counted: 0, cost: null })
+    },
+  )
 
-  test('failed while it was started; and not if it ran once', async () => {
+  test('when its start failed, but not if an earlier run was RUNNING', async () => {
     const jobId = await it.submit({ ...spec, restartable: true }, ann)
     await move(jobId, 1, { from: 'QUEUED', to: 'STARTING', reason: null })
     await move(jobId, 1, { from: 'STARTING', to: 'QUEUED', reason: 'START_FAILED', runEnds: 'FAILED' })

@@ -19,7 +19,7 @@ test('an id is a UUIDv7: milliseconds, version 7, variant 10', () => {
   }
 })
 
-test('every random bit is random', () => {
+test('all 62 random bits of an id vary', () => {
   let ones = 0n
   let zeros = 0n
   for (let n = 0; n < 1_000; n++) {
@@ -31,7 +31,7 @@ test('every random bit is random', () => {
   expect(ones & zeros & random).toBe(random)
 })
 
-test('ids sort by the millisecond they were made in', () => {
+test('ids sort by the millisecond of their creation', () => {
   const ids = Array.from({ length: 2_000 }, (_, n) => newId('job', nowMs + n * 7))
   expect([...ids].sort()).toEqual(ids)
 })
@@ -41,6 +41,6 @@ test('ids of the same millisecond differ', () => {
   expect(new Set(ids).size).toBe(ids.length)
 })
 
-test('an id tells its kind', () => {
+test('an id names its kind', () => {
   expect(newId('job', nowMs)).toMatch(/^job_[0-9a-hjkmnp-tv-z]{26}$/)
 })

@@ -5,14 +5,14 @@ it.each([
   ['ml', 'dns-ml-web'],
   ['users.ann', 'dns-users-ann-web'],
   ['users.john~doe', 'dns--82d6b4dceb993c57-web'],
-])('a job of %s has the name %s', (account, name) => {
+])('the internal name of a job of account %s is %s', (account, name) => {
   expect(internalDnsName('web', account)).toBe(name)
   expect(internalDnsName(name, account)).toBe(name)
   expect(givenDnsName(name, account)).toBe('web')
   expect(name).toMatch(/^[a-z]([-a-z0-9]{0,61}[a-z0-9])?$/)
 })
 
-it('no name of an account is a name of another one', () => {
+it('DNS prefixes of different accounts never overlap', () => {
   const accounts = ['users', 'ml', 'ml_a', 'ml.a', 'ml-a', 'ML', 'm', 'users.john', 'users.john.doe', 'users.john~doe']
   const more = [
     'users.john-doe',
@@ -30,7 +30,7 @@ it('no name of an account is a name of another one', () => {
     }
 })
 
-it('a name that is too long with its prefix is refused', () => {
+it('an internal name that is too long with its prefix is refused', () => {
   const violations = (given: string, account = 'users.ann') => {
     const internalDns = { name: internalDnsName(given, account), ports: [] }
     return dnsNameViolations({ internalDns, account }).map(({ message }) => message)

@@ -90,8 +90,8 @@ const hasty: Clock = {
   sleep: (ms, signal) => systemClock.sleep(ms / 20, signal),
 }
 
-describe('a process that cannot serve the key', () => {
-  test('leaves it to another one that can', async () => {
+describe('a process that cannot serve its key', () => {
+  test('leaves the leadership to a process that can', async () => {
     const asked = Promise.withResolvers<void>()
     const canServe = async () => {
       asked.resolve()
@@ -104,12 +104,12 @@ describe('a process that cannot serve the key', () => {
     expect(unable.history).toEqual([])
   })
 
-  test('leads without rivals', async () => {
+  test('leads if no other process competes', async () => {
     const unable = contend('a', { clock: hasty, canServe: async () => false })
     await until(() => leads(unable), { what: 'it leads' })
   })
 
-  test('gives way while it leads, and only to another process', async () => {
+  test('hands over the leadership only if another process competes', async () => {
     let isAble = true
     const first = contend('a', { clock: hasty, canServe: async () => isAble })
     await leader()
@@ -127,7 +127,7 @@ describe('a process that cannot serve the key', () => {
     expect(await row()).toEqual({ epoch: 2, holder: 'b' })
   })
 
-  test('stays leader behind a pooler, where it cannot see rivals', async () => {
+  test('stays leader behind a connection pooler, where it cannot see other processes', async () => {
     const first = contend('a', { clock: hasty, direct: false, canServe: async () => true })
     await leader()
     contend('b', { clock: hasty, direct: false, canServe: async () => true })
@@ -151,8 +151,8 @@ async function competesTwice() {
   return found.length === 2
 }
 
-describe('of two contenders', () => {
-  test('exactly one leads, and the other never did', async () => {
+describe('two contenders', () => {
+  test('elect exactly one leader', async () => {
     contend('a')
     contend('b')
     const first = await leader()
@@ -160,7 +160,7 @@ describe('of two contenders', () => {
     expect(contenders.flatMap(({ history }) => history)).toEqual([1])
   })
 
-  test('the other leads once the first has left', async () => {
+  test('hand over when the leader stops', async () => {
     contend('a')
     const first = await leader()
     const second = contend('b')
@@ -170,7 +170,7 @@ describe('of two contenders', () => {
     expect(await row()).toEqual({ epoch: 2, holder: 'b' })
   })
 
-  test('without locks the hand-over works the same', async () => {
+  test('hand over without advisory locks as well', async () => {
     const first = contend('a', { direct: false })
     await leader()
     const second = contend('b', { direct: false })
@@ -179,7 +179,7 @@ describe('of two contenders', () => {
     expect(second.history).toEqual([2])
   })
 
-  test('a broken connection ends the leadership, and somebody leads in a later epoch', async () => {
+  test('continue under a later epoch after the leader’s connection broke', async () => {
     contend('a')
     contend('b')
     const first = await leader()
@@ -194,7 +194,7 @@ describe('of two contenders', () => {
 })
 
 describe('a frozen leader', () => {
-  test('keeps its lock and loses the lease when that is too old', async () => {
+  test('keeps its lock and loses the leadership when its lease expires', async () => {
     const frozen = await frozenLeader(5)
     const contender = contend('b', { direct: true })
     await until(async () => contender.leadership.epoch === null && (await competes()), { what: 'it competes' })
@@ -205,7 +205,7 @@ describe('a frozen leader', () => {
     await frozen.end()
   })
 
-  test('that dies after all is replaced at once: its lock is free', async () => {
+  test('is replaced at once when it dies, because its lock is released', async () => {
     const frozen = await frozenLeader(5)
     const contender = contend('b')
     await frozen.end()
@@ -213,7 +213,7 @@ describe('a frozen leader', () => {
     expect(contender.history).toEqual([6])
   })
 
-  test('that thaws finds another epoch, steps down, and does not disturb the new leader', async () => {
+  test('steps down when it thaws under a newer epoch, without disturbing the new leader', async () => {
     const clock = createFakeClock()
     const old = contend('old', { clock })
     await until(() => leads(old), { what: 'the old one leads' })
@@ -230,7 +230,7 @@ describe('a frozen leader', () => {
     expect(next.history).toEqual([2])
   })
 
-  test('a contender that froze holding the next lock is in the way for two leases, not for ever', async () => {
+  test('does not block for more than two leases if it froze as a contender holding the next lock', async () => {
     const frozen = await frozenLeader(5)
     await frozen.query('SELECT pg_advisory_lock($1, hashtext($2))', [advisoryLocks.leadership, `${key}:6`])
     await database.moveTime(2 * leaseTtlMs + 1_000)
@@ -249,7 +249,7 @@ const sessions = async () =>
   ).length
 const competes = async () => (await sessions()) > 0
 
-test('the lease is renewed', async () => {
+test('a leader renews its lease', async () => {
   const clock = createFakeClock()
   const contender = contend('a', { clock })
   await until(() => leads(contender), { what: 'it leads' })
@@ -264,7 +264,7 @@ test('the lease is renewed', async () => {
 })
 
 describe('the fence', () => {
-  test('lets the current epoch pass and no other', async () => {
+  test('admits the current epoch only', async () => {
     contend('a')
     await leader()
     const { db } = database
@@ -273,7 +273,7 @@ describe('the fence', () => {
     await expect(db.transaction((sql) => fence(sql, { pool: 'other', epoch: 1, holder: 'a' }))).rejects.toThrow(Fenced)
   })
 
-  test('refuses the holder of a lost take-over, whose epoch another process got', async () => {
+  test('rejects the holder of a lost take-over, whose epoch another process got', async () => {
     const lost = contend('a')
     await leader()
     // A failover lost the take-over of a, and b took over after it.
@@ -286,7 +286,7 @@ describe('the fence', () => {
     expect(await row()).toEqual({ epoch: 1, holder: 'b' })
   })
 
-  test('refuses everybody after a clean hand-over', async () => {
+  test('rejects every process after a clean hand-over', async () => {
     const first = contend('a')
     await leader()
     await first.leadership.stop()
@@ -295,7 +295,7 @@ describe('the fence', () => {
     )
   })
 
-  test('makes a take-over wait until the decision is committed', async () => {
+  test('delays a take-over until the decision is committed', async () => {
     const frozen = await frozenLeader(5)
     let taken: Contender | undefined
     await database.db.transaction(async (sql) => {
@@ -321,7 +321,7 @@ describe('the fence', () => {
     ).length > 0
 })
 
-describe('of two copies of a data directory', () => {
+describe('two copies of a data directory', () => {
   /** Tells what was warned of. */
   function listening() {
     const said: string[] = []
@@ -331,7 +331,7 @@ describe('of two copies of a data directory', () => {
     return { log, said }
   }
 
-  test('the one beside a living leader says so, and leads when that has died', async () => {
+  test('the copy logs the conflict beside a running leader, and leads after that died', async () => {
     const original = contend('a', { place: 'boot:1:1' })
     await leader()
     const { log, said } = listening()
@@ -352,7 +352,7 @@ describe('of two copies of a data directory', () => {
     expect(said).toHaveLength(1)
   })
 
-  test('the original that comes back beside it waits in its turn', async () => {
+  test('the original waits while its copy leads, and logs the conflict', async () => {
     const copy = contend('b', { place: 'boot:1:2' })
     await leader()
     const { log, said } = listening()

@@ -44,12 +44,15 @@ test.each([
     0,
     ['preemptable was set to false', 'restartable was set to false'],
   ],
-])('a job is one kind of the ladder, with its maximum run time: %o', async (given, flags, maxRunTimeSeconds, told) => {
-  const { spec, warnings } = await taken(given)
-  expect(spec).toMatchObject({ ...flags, maxRunTimeSeconds })
-  expect(warnings).toHaveLength(told.length)
-  for (const [index, words] of told.entries()) expect(warnings[index]).toContain(words)
-})
+])(
+  'interactive, preemptable and restartable are normalised, with a default maximum run time: %o',
+  async (given, flags, maxRunTimeSeconds, told) => {
+    const { spec, warnings } = await taken(given)
+    expect(spec).toMatchObject({ ...flags, maxRunTimeSeconds })
+    expect(warnings).toHaveLength(told.length)
+    for (const [index, words] of told.entries()) expect(warnings[index]).toContain(words)
+  },
+)
 
 test('a bid is a whole number from 0, or null', async () => {
   expect((await taken({ bid: 42 })).spec.bid).toBe(42)
@@ -58,13 +61,13 @@ test('a bid is a whole number from 0, or null', async () => {
   for (const bid of [-1, 1.5, 2_147_483_648]) expect(await refused({ bid })).toEqual(['bid'])
 })
 
-test('what a duration says is the maximum too; two that differ are refused', async () => {
+test('durationSeconds becomes the maximum run time; different values are refused', async () => {
   expect((await taken({ durationSeconds: 60 })).spec).toMatchObject({ durationSeconds: 60, maxRunTimeSeconds: 60 })
   expect((await taken({ durationSeconds: 60, maxRunTimeSeconds: 60 })).spec.maxRunTimeSeconds).toBe(60)
   expect(await refused({ durationSeconds: 60, maxRunTimeSeconds: 90 })).toEqual(['durationSeconds'])
 })
 
-test('filters are any text but an empty one and a bare !, and need GPUs', async () => {
+test('model filters must not be empty or a bare !, and GPU filters require GPUs', async () => {
   for (const gpuModel of [['v100'], ['!V100'], ['tesla', '!p100'], ['%']])
     expect((await taken(gpus({ gpuModel }))).spec.resources.gpuModel).toEqual(gpuModel)
   for (const filter of ['', '!']) {
@@ -86,7 +89,7 @@ test('filters are any text but an empty one and a bare !, and need GPUs', async 
   expect((await taken(gpus({ cudaVersion: '12.9', gpuMemoryGib: 81 }))).spec.resources.gpu).toBe(2)
 })
 
-test('devices are named once each, are there, and suffice', async () => {
+test('gpuIds must be distinct, exist, and suffice for the requested GPUs', async () => {
   expect((await taken(gpus({ gpuIds: [1, 2] }))).spec.resources).toMatchObject({ gpuIds: [1, 2], anyGpu: false })
   const { spec, warnings } = await taken(gpus({ gpuIds: [2, 2, 3] }))
   expect(spec.resources.gpuIds).toEqual([2, 3])
@@ -102,7 +105,7 @@ test('devices are named once each, are there, and suffice', async () => {
   expect((await taken({ resources: { ...onNodes, gpuIds: [2, 3] } })).spec.resources.processesPerNode).toBe(1)
 })
 
-test('copies that work together say all that they need', async () => {
+test('replicas require InfiniBand, GPUs, GPU memory and a GPU model', async () => {
   const replicas = (more: object) => ({ resources: { replicas: 2, ...more } })
   expect(await refused(replicas({}))).toEqual([
     'resources.infiniband',
@@ -117,7 +120,7 @@ test('copies that work together say all that they need', async () => {
   expect((await taken(replicas(whole))).spec.resources.replicas).toBe(2)
 })
 
-test('what does not work yet is refused, never ignored', async () => {
+test('unknown reservations and queues are refused, never ignored', async () => {
   expect((await taken({ resumable: true })).spec.resumable).toBe(true)
   expect((await taken({ resumable: false })).spec.resumable).toBe(false)
   expect(await refused({ capacityReservationId: 'reservation_x' })).toEqual(['capacityReservationId'])

@@ -12,17 +12,20 @@ test.for([
   [{ processCount: 4 }, 1, 4, 4],
   [{ nodeCount: 3, processesPerNode: 2 }, 3, 6, 2],
   [{ nodeCount: 3 }, 3, 3, 1],
-] as const)('%j: %i nodes, %i processes, %i at most on one', ([asked, nodes, processes, perNode]) => {
-  const resources = resourcesOf({ ...asked, cpuCoresPerProcess: 1, gpuCoresPerProcess: 2 })
-  expect(toShape(resources)).toMatchObject({ copies: nodes, cpuMillis: perNode * 1000, gpu: perNode * 2 })
-  expect(countProcesses(resources)).toBe(processes)
-})
+] as const)(
+  'resources %j make %i nodes, %i processes, at most %i on one node',
+  ([asked, nodes, processes, perNode]) => {
+    const resources = resourcesOf({ ...asked, cpuCoresPerProcess: 1, gpuCoresPerProcess: 2 })
+    expect(toShape(resources)).toMatchObject({ copies: nodes, cpuMillis: perNode * 1000, gpu: perNode * 2 })
+    expect(countProcesses(resources)).toBe(processes)
+  },
+)
 
 test.for<[Partial<Resources>, string]>([
   [{ gpu: 1, gpuIds: [0] }, '1 GPU (with id 0)'],
   [{ gpu: 2, gpuIds: [0, 3] }, '2 GPUs (with ids 0, 3)'],
   [{ gpu: 1, gpuIds: [0, 3] }, '1 GPU (with ids among 0, 3)'],
   [{ gpu: 1, gpuIds: [0, 3], anyGpu: true }, '1 GPU on one node'],
-])('the GPUs that a job names are in its words: %j is %s', ([asked, words]) => {
+])('named GPUs appear in the description of a job: %j is %s', ([asked, words]) => {
   expect(inWords(toShape(resourcesOf(asked)))).toContain(words)
 })

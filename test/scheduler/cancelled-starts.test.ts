@@ -80,7 +80,7 @@ const ends = (id: string) =>
 const untilUnwanted = (unwanted: AbortSignal | undefined) =>
   new Promise<void>((resolve) => unwanted?.addEventListener('abort', () => resolve(), { once: true }))
 
-test('a start that is given up before anything exists ends the job at once, and then what it wrote is removed', async () => {
+test('aborting a start before anything exists ends the job at once and removes the files of the start', async () => {
   const runs: string[] = []
   lead(async ({ runId }, unwanted) => {
     runs.push(runId)
@@ -92,7 +92,7 @@ test('a start that is given up before anything exists ends the job at once, and 
   expect(found).toEqual(runs)
 })
 
-test('what was started is stopped though the start said that nothing exists', async () => {
+test('a run that started although its start reported nothing is stopped', async () => {
   const runs: string[] = []
   lead(async (run, unwanted) => {
     runs.push(run.runId)
@@ -106,7 +106,7 @@ test('what was started is stopped though the start said that nothing exists', as
   await until(async () => (await inner.find(runId)) === null, { what: 'it is stopped and forgotten' })
 })
 
-test('a start that does not know what exists is looked for, and what was started is stopped', async () => {
+test('after a start with an unknown outcome the run is searched for and stopped', async () => {
   lead(async (run, unwanted) => {
     await untilUnwanted(unwanted)
     await inner.start(run)
@@ -115,7 +115,7 @@ test('a start that does not know what exists is looked for, and what was started
   expect(await ends(await submitAndCancel())).toMatchObject({ info: 'Signal 15 ended it' })
 })
 
-test('a leader that stops gives up its starts', async () => {
+test('a stopping leader aborts its starts in flight', async () => {
   const given = Promise.withResolvers<void>()
   lead(async (_, unwanted) => {
     await untilUnwanted(unwanted)

@@ -90,7 +90,7 @@ const short = {
   },
 }
 
-test.each([2, -2])('with a database whose clock is %i h off, jobs end well, at its times', async (hours) => {
+test.each([2, -2])('jobs succeed with timestamps of the database when its clock is %i h off', async (hours) => {
   await database.moveTime(hours * hourMs)
   await open()
   const ids = [await it.submit(short.local), await it.submit(short.simulated)]
@@ -115,8 +115,8 @@ const has = (id: string, what: string) =>
     what: `${id} has printed ${what}`,
   })
 
-describe('the clock of the database is set while a job runs', () => {
-  test.each([2, -2])('by %i h: the job is not ended, by this leader or the next', async (hours) => {
+describe('setting the database clock while a job runs', () => {
+  test.each([2, -2])('a shift of %i h does not end the job, under this leader or the next', async (hours) => {
     await open()
     const { spec, go } = told()
     const id = await it.submit({ ...spec, maxRunTimeSeconds: 600 })
@@ -133,7 +133,7 @@ describe('the clock of the database is set while a job runs', () => {
   })
 
   /** Simulated: a local run has a deadline of its own, which ends it as well. */
-  test('a maximum that is over ends it all the same', async () => {
+  test('the maximum run time still ends the job', async () => {
     await open()
     const endless = { executor: 'simulated', environment: [{ name: 'SIM_RUN_SECONDS', value: '600' }] }
     const id = await it.submit({ ...endless, maxRunTimeSeconds: 1 })

@@ -5,7 +5,7 @@ import { createDatabase } from '../support/database.ts'
 import { createTestDomain, simNode } from '../support/domain.ts'
 import { createLeader } from '../support/leader.ts'
 
-test('from the moment that a node is cordoned or gone nothing starts there, whatever was planned before', async () => {
+test('a node that is cordoned or removed takes no new starts, even starts planned before', async () => {
   await using database = await createDatabase()
   const nodes = ['n1', 'n2'].map((name) => ({ ...simNode, name, cpuMillis: 40_000 }))
   await using it = await createTestDomain(database.db, { nodes })

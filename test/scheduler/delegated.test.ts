@@ -104,7 +104,7 @@ const isGiven = (...jobIds: string[]) =>
   })
 const wait = async (jobId: string) => (await explainWaiting(it.domain, [jobId])).get(jobId)?.reasons[0]?.code
 
-test('a job shows why its start waits', async () => {
+test('a STARTING job shows why the backend has not started it yet', async () => {
   const start = backend.start.bind(backend)
   const answers = Promise.withResolvers<void>()
   backend.start = async (run, unwanted, tell) => {
@@ -118,7 +118,7 @@ test('a job shows why its start waits', async () => {
   await becomes(id, { state: 'STARTING', info: 'Resources' })
 })
 
-test('a new leader clears a reason that holds no more', async () => {
+test('a new leader clears an outdated waiting reason', async () => {
   const id = await submit(3)
   await becomes(id, { state: 'STARTING', info: 'Resources' })
   await scheduler.stop()
@@ -127,7 +127,7 @@ test('a new leader clears a reason that holds no more', async () => {
   await becomes(id, { state: 'STARTING', info: null })
 })
 
-test('a run is handed over by amounts, waits with the reason of its backend, and follows the node that it chooses', async () => {
+test('a run is submitted to the backend without nodes, shows its waiting reason, and is counted on the node it chooses', async () => {
   const first = await submit(3)
   const second = await submit(3)
   await isGiven(first, second)
@@ -147,7 +147,7 @@ test('a run is handed over by amounts, waits with the reason of its backend, and
   expect(events).toEqual([{ metadata: { nativeId: expect.stringMatching(/^native run_/) } }])
 })
 
-test('what the backend keeps waiting keeps its amounts, and no more than its nodes have is handed over', async () => {
+test('a run pending in the backend keeps its resources allocated, and Berth never submits more than the nodes hold', async () => {
   await report([backendNode('n1', { state: 'CORDONED' }), backendNode('n2')])
   const held = await Promise.all([submit(2), submit(2)])
   await isGiven(...held)
@@ -160,7 +160,7 @@ test('what the backend keeps waiting keeps its amounts, and no more than its nod
   await isGiven(later)
 })
 
-test('nodes follow the report: cordoned, lost, shrunk, held by others, gone; runs stay', async () => {
+test('nodes follow the report of the backend (cordoned, lost, shrunk, used by others, removed); runs keep going', async () => {
   const running = await submit(3)
   await isGiven(running)
   await backend.place()
@@ -191,7 +191,7 @@ test('nodes follow the report: cordoned, lost, shrunk, held by others, gone; run
 
 const h100 = { model: 'H100', memoryBytes: 80 * 1024 ** 3, tensorCores: true, cudaVersion: '12.2' }
 
-test('an equal report writes no rows; an unreachable backend changes no rows and is logged once', async () => {
+test('an unchanged report writes no rows; an unreachable backend changes no rows and is logged once', async () => {
   const gpus = Array.from({ length: 2 }, () => ({ ...h100 }))
   const nodesNow = [backendNode('n1', { gpus, heldByOthers: { cpuMillis: 1, memoryBytes: 1, gpus: 1 } })]
   await report(nodesNow)
@@ -225,7 +225,7 @@ test('an equal report writes no rows; an unreachable backend changes no rows and
   expect(await written()).toEqual(before)
 })
 
-test('GPUs are counted without claims, beside those of others', async () => {
+test('GPUs are counted without device claims, together with GPUs used by others', async () => {
   const gpus = Array.from({ length: 4 }, () => ({ ...h100 }))
   const gpuNode = (held: number) => [
     backendNode('n1', { gpus, heldByOthers: { cpuMillis: 0, memoryBytes: 0, gpus: held } }),
@@ -243,7 +243,7 @@ test('GPUs are counted without claims, beside those of others', async () => {
   expect(await sql('SELECT held_gpus FROM node')).toEqual([{ held_gpus: [0, 1, 2, 3] }])
 })
 
-test('a node that its backend keeps for jobs with GPUs takes no other', async () => {
+test('a node that the backend reserves for GPU jobs takes no other jobs', async () => {
   const gpus = [h100]
   await report([backendNode('n1', { gpus, gpuJobsOnly: true })])
   const plain = await submit(1)
@@ -253,7 +253,7 @@ test('a node that its backend keeps for jobs with GPUs takes no other', async ()
   await isGiven(plain)
 })
 
-test('the backend preempts a run: it is INTERRUPTED, or queued again', async () => {
+test('a run preempted by the backend ends INTERRUPTED, or is queued again if restartable', async () => {
   const plain = await submit(1)
   const again = await submit(1, { restartable: true })
   await isGiven(plain, again)
@@ -267,7 +267,7 @@ test('the backend preempts a run: it is INTERRUPTED, or queued again', async () 
   })
 })
 
-test('a backend that starts nothing fails no job: the whole pool backs off and tries one run', async () => {
+test('an unavailable backend fails no job: the whole pool backs off and probes with one run', async () => {
   const tries: number[] = []
   const start = backend.start.bind(backend)
   backend.start = async (run) => {
@@ -300,7 +300,7 @@ const schedule = (scheduling: Record<string, unknown>) =>
     queues: [{ name: 'default', pool: 'sim', native: {} }],
   })
 
-test('noWait hands over what fits by amounts, and refuses the rest', async () => {
+test('noWait accepts jobs that fit by amounts, and refuses the rest', async () => {
   const now = (cpu: number) =>
     submitNow(it.domain, it.admin, [
       { noWait: true, spec: { command: ['true'], resources: { cpu, memoryBytes: 1 } } },
@@ -311,7 +311,7 @@ test('noWait hands over what fits by amounts, and refuses the rest', async () =>
   await until(() => backend.given.size === 2, { what: 'the backend has both' })
 })
 
-test('an exclusive job takes a whole node: the one that was guessed, then the one that was chosen', async () => {
+test('an exclusive job takes a whole node: first the guessed node, then the node that the backend chose', async () => {
   const alone = await submit(1, { resources: { exclusiveNodeUse: true } })
   const beside = await submit(3)
   await isGiven(alone, beside)
@@ -325,7 +325,7 @@ test('an exclusive job takes a whole node: the one that was guessed, then the on
   expect(await wait(third)).toBe('NO_CAPACITY')
 })
 
-test('a gang is handed over once, when there is a node for each of its parts', async () => {
+test('a gang is submitted once, when there is a node for each of its parts', async () => {
   const first = await submit(3)
   await isGiven(first)
   const gang = await submit(3, { resources: { nodeCount: 2 } })
@@ -337,7 +337,7 @@ test('a gang is handed over once, when there is a node for each of its parts', a
   await becomes(gang, { state: 'RUNNING', counted: ['n2', 'n1'], nodes: ['n2', 'n1'] })
 })
 
-test('Berth preempts for a higher priority: what runs in the backend is stopped there, what waits there as well', async () => {
+test('a job of higher priority preempts both running and pending runs in the backend', async () => {
   await schedule({ preemptLowerPriority: true })
   const running = await submit(4, { preemptable: true })
   await isGiven(running)
@@ -357,7 +357,7 @@ test('Berth preempts for a higher priority: what runs in the backend is stopped 
   expect(await sql('SELECT 1 FROM hold')).toEqual([])
 })
 
-test('a node that is held for a large job stays held when the backend puts a small one there', async () => {
+test('a node held for a large job stays held when the backend places a small job there', async () => {
   const long = await Promise.all([submit(3), submit(3)])
   await isGiven(...long)
   await backend.place()
@@ -385,7 +385,7 @@ test('a node that is held for a large job stays held when the backend puts a sma
   await becomes(large, { state: 'RUNNING' })
 })
 
-test('the next leader moves the allocation that the last one did not move', async () => {
+test('the next leader moves an allocation that the previous leader left behind', async () => {
   const id = await submit(3)
   await isGiven(id)
   await scheduler.stop()

@@ -65,7 +65,7 @@ async function diamond() {
 
 const all = (state: string) => Array.from({ length: 98 }, () => state)
 
-test('a diamond of 100 jobs runs in its order', async () => {
+test('100 jobs in a diamond of dependencies run in order', async () => {
   const { first, middle, last } = await diamond()
   await settle()
   expect(await states([first, last])).toEqual(['STARTING', 'QUEUED'])
@@ -82,7 +82,7 @@ test('a diamond of 100 jobs runs in its order', async () => {
   await end([last], 'SUCCEEDED')
 })
 
-test('the failure of its first job ends the 99 others, down to the last', async () => {
+test('the failure of the first job cancels the 99 jobs that depend on it, directly or not', async () => {
   const { first, middle, last } = await diamond()
   await settle()
   await end([first], 'FAILED')
@@ -98,27 +98,30 @@ test.each([
   ['SUCCEEDED', ['STARTING', 'CANCELLED DEPENDENCY_FAILED', 'STARTING']],
   ['FAILED', ['CANCELLED DEPENDENCY_FAILED', 'STARTING', 'STARTING']],
   ['INTERRUPTED', ['CANCELLED DEPENDENCY_FAILED', 'CANCELLED DEPENDENCY_FAILED', 'STARTING']],
-] as const)('a job that ends %s: jobs that wait for its success, its failure, its end', async (to, expected) => {
-  const first = await it.submit()
-  const waiting = [
-    await after([{ jobId: first, on: 'SUCCEEDED' }]),
-    await after([{ jobId: first, on: 'FAILED' }]),
-    await after([{ jobId: first, on: 'FINISHED' }]),
-  ]
-  const patient = await after([{ jobId: first }, { jobId: await it.submit(), on: 'FAILED' }], {
-    onDependencyFailure: 'WAIT',
-  })
-  await settle()
-  await end([first], to)
-  await settle()
-  expect(await states(waiting)).toEqual(expected)
-  expect(await states([patient])).toEqual(['QUEUED'])
-  const late = await after([{ jobId: first }])
-  await settle()
-  expect(await states([late])).toEqual([expected[0]])
-})
+] as const)(
+  'a job that ends %s starts or cancels the jobs that wait for its success, failure or end',
+  async (to, expected) => {
+    const first = await it.submit()
+    const waiting = [
+      await after([{ jobId: first, on: 'SUCCEEDED' }]),
+      await after([{ jobId: first, on: 'FAILED' }]),
+      await after([{ jobId: first, on: 'FINISHED' }]),
+    ]
+    const patient = await after([{ jobId: first }, { jobId: await it.submit(), on: 'FAILED' }], {
+      onDependencyFailure: 'WAIT',
+    })
+    await settle()
+    await end([first], to)
+    await settle()
+    expect(await states(waiting)).toEqual(expected)
+    expect(await states([patient])).toEqual(['QUEUED'])
+    const late = await after([{ jobId: first }])
+    await settle()
+    expect(await states([late])).toEqual([expected[0]])
+  },
+)
 
-test('a retry of a job is another job: what waits for the job does not wait for it', async () => {
+test('a retry is a separate job: dependents of the failed job do not wait for the retry', async () => {
   const first = await it.submit()
   const waiting = await after([{ jobId: first }], { onDependencyFailure: 'WAIT' })
   await settle()
@@ -131,7 +134,7 @@ test('a retry of a job is another job: what waits for the job does not wait for 
   expect(await states([first, again.jobId, waiting])).toEqual(['FAILED EXIT_CODE', 'SUCCEEDED', 'QUEUED'])
 })
 
-test('a job waits for at most 100 jobs, none twice, and only for jobs that it may see', async () => {
+test('a job may depend on at most 100 distinct jobs, all visible to its user', async () => {
   const refusal = async (dependsOn: readonly Dependency[], by = it.admin) => {
     const [outcome] = await submitJobs(it.domain, by, [{ spec: { command: ['true'], dependsOn } }])
     return outcome instanceof InvalidInput ? outcome.violations : outcome

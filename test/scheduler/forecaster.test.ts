@@ -44,7 +44,7 @@ async function earlierRuns(name: string, seconds: readonly number[]): Promise<vo
   }
 }
 
-test('by limits: every job of a long lane starts after those before it, p90 is p50, and the bounds contain both', async () => {
+test('with maximum run times each job in a long lane is forecast after its predecessors, and p90 equals p50', async () => {
   await startOne(600)
   const waiting: string[] = []
   for (let at = 0; at < 40; at++) waiting.push(await it.submit({ maxRunTimeSeconds: 60 }))
@@ -64,7 +64,7 @@ test('by limits: every job of a long lane starts after those before it, p90 is p
   expect(first?.basis).toBe('The queue simulated once: 41 jobs run until their maximum run time')
 })
 
-test('without limits: by earlier runs of the person with this name and size', async () => {
+test('without maximum run times the forecast uses earlier runs of the user with the same name and size', async () => {
   await earlierRuns('train', [95, 100, 105, 100])
   const running = await startOne(0, 'train')
   const [next, last] = [
@@ -87,7 +87,7 @@ test('without limits: by earlier runs of the person with this name and size', as
   expect(found.get(unknown)).toBeNull()
 })
 
-test('a forecast is shown for a minute, and not of a job whose gate has closed since', async () => {
+test('a forecast is shown for a minute, and hidden for a job whose gate closed since', async () => {
   await startOne(600)
   const [waits, gated] = [await it.submit({ maxRunTimeSeconds: 60 }), await it.submit({ maxRunTimeSeconds: 60 })]
   await leader.tick()
@@ -101,7 +101,7 @@ test('a forecast is shown for a minute, and not of a job whose gate has closed s
   expect((await estimates([waits])).get(waits)).toMatchObject({ p50: null, p90: null })
 })
 
-test('a leader of an old epoch stores no forecast', async () => {
+test('a leader with an outdated epoch stores no forecast', async () => {
   await startOne(600)
   await it.submit({ maxRunTimeSeconds: 60 })
   await leader.tick()

@@ -27,7 +27,7 @@ const create = {
     createLocalExecutor({ spoolDir, environment: process.env, clock: systemClock, time: machineTime, log }),
 }
 
-describe.each(['simulated', 'local'] as const)('with the executor %s', (name) => {
+describe.each(['simulated', 'local'] as const)('a new leader with the executor %s', (name) => {
   let database: TestDatabase
   let it: TestDomain
   let dataDir: string
@@ -89,7 +89,7 @@ describe.each(['simulated', 'local'] as const)('with the executor %s', (name) =>
   const isCancelled = (id: string) =>
     until(async () => (await toFacts(id))?.state === 'CANCELLED', { what: 'it is cancelled' })
 
-  test('what a leader did not live to remove after the end is removed by the next', async () => {
+  test('removes a finished run that the previous leader died before removing', async () => {
     const asked = Promise.withResolvers<void>()
     const first = lead('a', { ...bindVerbs(executor), forget: async () => asked.resolve() })
     const id = await it.submit({ command: ['true'] })
@@ -101,7 +101,7 @@ describe.each(['simulated', 'local'] as const)('with the executor %s', (name) =>
     await until(async () => (await executor.list?.())?.length === 0, { what: 'it was removed' })
   })
 
-  test('what was started is found and ended', async () => {
+  test('finds and stops a cancelled run whose start was not recorded', async () => {
     const id = await submit()
     await dieStarting(id, 'before')
     expect(await toFacts(id)).toMatchObject({ state: 'CANCELLING', handle: null })
@@ -112,7 +112,7 @@ describe.each(['simulated', 'local'] as const)('with the executor %s', (name) =>
     if (name === 'local') expect(isAlive(await readPid())).toBe(false)
   })
 
-  test('what was not started never is', async () => {
+  test('never starts a cancelled run that had not started', async () => {
     const id = await submit()
     await dieStarting(id, 'after')
     lead('b', executor)
@@ -121,7 +121,7 @@ describe.each(['simulated', 'local'] as const)('with the executor %s', (name) =>
     if (name === 'local') await expect(readPid()).rejects.toThrow('ENOENT')
   })
 
-  test('a run that the database does not know goes on, and is named in the log', async () => {
+  test('leaves a run that is not in the database running, and logs it', async () => {
     const run = runOf({ command: ['sleep', '60'], environment: [{ name: 'SIM_RUN_SECONDS', value: '60' }] })
     const handle = await executor.start(run)
     const { lines, destination } = recordLines()

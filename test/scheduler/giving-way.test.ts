@@ -45,7 +45,7 @@ function compete(name: string, executor: Executor, { clock = fast(20), log = it.
   schedulers.push(startScheduler({ ...it.domain, clock, log }, { simulated: executor }, { holder: name }))
 }
 
-test('a process that its backend does not answer gives the pool to one that it answers', async () => {
+test('a leader with an unreachable backend hands the pool to a process that reaches the backend', async () => {
   const away = {
     ...bindVerbs(backend),
     answers: true,
@@ -68,7 +68,7 @@ test('a process that its backend does not answer gives the pool to one that it a
   expect(await holder()).toBe('near')
 })
 
-test('of two that it does not answer, each leads twice as long in its next term', async () => {
+test('two processes with an unreachable backend alternate, each leading twice as long in its next term', async () => {
   const clock = fast(100)
   const terms = [competeCutOff('one', clock), competeCutOff('other', clock)]
   await until(() => terms.some((seconds) => seconds.length >= 2), { what: 'one gave way twice' })

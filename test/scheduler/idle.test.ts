@@ -19,7 +19,7 @@ const seconds = 60
 /** Looks that find what was not told, once a second each, and what is looked at every two or three seconds. */
 const perSecondMax = 7
 
-test('an idle server asks the database a few times a second, and begins no transaction', async () => {
+test('an idle server queries the database a few times a second, without transactions', async () => {
   await using opened = new AsyncDisposableStack()
   const database = opened.use(await createDatabase())
   const clock = createFakeClock()

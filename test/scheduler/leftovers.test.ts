@@ -8,7 +8,7 @@ import { createTestDomain } from '../support/domain.ts'
 import { createLeader } from '../support/leader.ts'
 import { until } from '../support/until.ts'
 
-test('data of a run that cannot be removed does not keep those of others', async () => {
+test('run data that cannot be removed does not stop the removal of other data', async () => {
   await using opened = new AsyncDisposableStack()
   const database = opened.use(await createDatabase())
   const { domain } = opened.use(await createTestDomain(database.db))

@@ -75,7 +75,7 @@ async function team(name: string, ...members: Viewer[]) {
   }
 }
 
-test('jobs of a disabled user wait with the reason, and start once the user is enabled', async () => {
+test('jobs of a disabled user wait with the reason, and start when the user is enabled', async () => {
   await set(unlimited)
   const ann = await it.user('ann', 'RESEARCHER')
   const [running = ''] = await submitMany(1, ann)
@@ -96,8 +96,8 @@ test('jobs of a disabled user wait with the reason, and start once the user is e
   expect(await states([waiting])).toEqual(['STARTING'])
 })
 
-describe('numbers', () => {
-  test('case 5: five of the pool, two of each user; the sixth waits for the pool', async () => {
+describe('limits of running jobs', () => {
+  test('case 5: five jobs run in the pool, two of each user; the sixth waits for the pool limit', async () => {
     const users = await Promise.all(['a', 'b', 'c'].map((name) => it.user(name, 'RESEARCHER')))
     const ids = (await Promise.all(users.map((user) => submitMany(2, user)))).flat()
     await leader.tick()
@@ -113,7 +113,7 @@ describe('numbers', () => {
     })
   })
 
-  test('case 7: three of a team, two of a user; the third of a user waits for the user', async () => {
+  test('case 7: three jobs of a team run, two of each user; the third of a user waits for the user limit', async () => {
     const [alice, bob, carol] = [
       await it.user('alice', 'RESEARCHER'),
       await it.user('bob', 'RESEARCHER'),
@@ -131,7 +131,7 @@ describe('numbers', () => {
     expect(await reasonOf(beta[2])).toMatchObject({ code: 'USER_LIMIT', scope: 'user:carol', limit: 2, used: 2 })
   })
 
-  test('case 9: lowering kills nobody; the next starts when fewer run', async () => {
+  test('case 9: lowering a limit keeps running jobs; the next job starts when fewer run', async () => {
     await set({ userMaxConcurrent: null })
     const ids = await submitMany(6)
     await leader.tick()
@@ -147,7 +147,7 @@ describe('numbers', () => {
     expect((await states(ids))[5]).toBe('STARTING')
   })
 
-  test('the team limit sleeps without enableFairShare', async () => {
+  test('the team limit has no effect without enableFairShare', async () => {
     await team('alpha', it.admin)
     await set({ ...unlimited, teamMaxConcurrent: 1 })
     const ids = await submitMany(3)
@@ -155,7 +155,7 @@ describe('numbers', () => {
     expect(await started(ids)).toBe(3)
   })
 
-  test('0 pauses a pool, a user; null is unlimited', async () => {
+  test('a limit of 0 pauses a pool or a user; null means unlimited', async () => {
     const ids = await submitMany(3)
     await set({ maxConcurrent: 0 })
     expect(await leader.tick()).toMatchObject({ started: 0 })
@@ -171,8 +171,8 @@ describe('numbers', () => {
   })
 })
 
-describe('a limited job is passed over, never a blocker', () => {
-  test('jobs behind it start, and the refused ones say why', async () => {
+describe('a job at a limit does not block others', () => {
+  test('jobs behind it start, and the limited jobs show the reason', async () => {
     const ann = await it.user('ann', 'RESEARCHER')
     const hers = await submitMany(3, ann)
     const [behind] = await submitMany(1)
@@ -189,7 +189,7 @@ describe('a limited job is passed over, never a blocker', () => {
     expect(await reasonOf(hers[2])).toMatchObject({ code: 'USER_LIMIT', limit: 2, used: 2 })
   })
 
-  test('2,000 jobs of a user at the limit are not read to find the one behind them', async () => {
+  test('2,000 limited jobs of a user are not read to find the job behind them', async () => {
     const ann = await it.user('ann', 'RESEARCHER')
     const specs = Array.from({ length: 2_000 }, () => it.submit({ resources: { cpu: 0.01 } }, ann))
     await Promise.all(specs)
@@ -201,7 +201,7 @@ describe('a limited job is passed over, never a blocker', () => {
   })
 })
 
-describe('scopes', () => {
+describe('scopes of limits', () => {
   const scope = (limit: Record<string, unknown>) => setScopeLimit(it.domain, it.admin, limit)
   beforeEach(() => set(unlimited))
 
@@ -210,7 +210,7 @@ describe('scopes', () => {
     ['PROJECT', 'apollo', { project: 'apollo' }, 'project:apollo'],
     ['USER', 'local', {}, 'user:local'],
     ['TEAM', 'alpha', {}, 'team:alpha'],
-  ])('jobs of a %s', async (kind, name, spec, called) => {
+  ])('a limit on jobs of a %s', async (kind, name, spec, called) => {
     await team('alpha', it.admin)
     await scope({ scope: kind, name, maxJobs: 1 })
     const ids = await submitMany(2, it.admin, spec)
@@ -222,7 +222,7 @@ describe('scopes', () => {
     expect(await started(ids)).toBe(2)
   })
 
-  test('GPUs of a scope: jobs without GPUs go on', async () => {
+  test('a GPU limit of a scope does not affect jobs without GPUs', async () => {
     await scope({ scope: 'PROJECT', name: 'apollo', maxGpus: 3 })
     const ids = await submitMany(2, it.admin, { ...gpus(2), project: 'apollo' })
     const cpu = await it.submit({ project: 'apollo' })
@@ -231,7 +231,7 @@ describe('scopes', () => {
     expect(await reasonOf(ids[1])).toMatchObject({ code: 'GPU_LIMIT', scope: 'project:apollo', limit: 3, used: 2 })
   })
 
-  test('GPUs of a model: another model may serve, or the job waits and blocks nobody', async () => {
+  test('a limit on a GPU model: the job uses another model, or waits without blocking others', async () => {
     await scope({ scope: 'USER', name: 'local', gpuModel: 'H100', maxGpus: 1 })
     const big = { gpuMemoryGib: 64 }
     const [first, second] = await submitMany(2, it.admin, gpus(1, big))
@@ -245,7 +245,7 @@ describe('scopes', () => {
     expect(await sql('SELECT count(*) FROM device_claim')).toEqual([{ count: 9 }])
   })
 
-  test('jobs with GPUs, and GPUs, of the whole pool', async () => {
+  test('limits on GPU jobs, and on GPUs, of the whole pool', async () => {
     await set({ localJobMaxConcurrent: 2 })
     const ids = await submitMany(3, it.admin, gpus(1))
     const cpu = await it.submit()
@@ -260,8 +260,8 @@ describe('scopes', () => {
   })
 })
 
-describe('at the same moment', () => {
-  test('a start that was planned by a limit of before is planned again', async () => {
+describe('concurrent changes of limits', () => {
+  test('a start planned under an outdated limit is planned again', async () => {
     await set({ maxConcurrent: 7, userMaxConcurrent: null })
     const ids = await submitMany(40)
     await Promise.all([leader.tick(), set({ maxConcurrent: 3 })])
@@ -271,7 +271,7 @@ describe('at the same moment', () => {
     expect(await started(ids)).toBe(before)
   })
 
-  test('a limit that was answered holds for every start after it', async () => {
+  test('a changed limit applies to every start after the change is acknowledged', async () => {
     await set({ userMaxConcurrent: null, maxConcurrent: 100 })
     const ids = await submitMany(100)
     let atAnswer = 0
@@ -283,7 +283,7 @@ describe('at the same moment', () => {
     expect(await started(ids)).toBe(atAnswer)
   })
 
-  test('what ends or is cancelled makes room, and a change of limits wakes the leader', async () => {
+  test('ended and cancelled jobs free the limit, and a change of limits wakes the leader', async () => {
     const [a, b, c, d] = await submitMany(4)
     await leader.tick()
     await end(a ?? '')

@@ -63,7 +63,7 @@ async function startOne(restartable = true): Promise<string> {
   return jobId
 }
 
-test('a run that is lost with its node is stopped at once, and the node stays unused until it ends', async () => {
+test('a run lost with its node is stopped at once, and the node stays blocked until the run has ended', async () => {
   const jobId = await startOne()
   await backend.place()
   await jobIs(jobId, 'RUNNING')
@@ -81,7 +81,7 @@ test('a run that is lost with its node is stopped at once, and the node stays un
   await until(() => runs()[0]?.run.number === 2, { what: 'the backend has the next run' })
 })
 
-test('a run that never began waits again when its node is lost, though its job is not restartable', async () => {
+test('a lost run whose command never began is queued again, even if its job is not restartable', async () => {
   const jobId = await startOne(false)
   const { inspect } = bindVerbs(backend)
   backend.inspect = async (handles) => handles.map(() => ({ state: 'unreachable', neverBegan: true }))
@@ -91,7 +91,7 @@ test('a run that never began waits again when its node is lost, though its job i
   await until(() => runs()[0]?.run.number === 2, { what: 'the backend has the next run' })
 })
 
-test('a failed stop of a lost run is repeated, and one pass does not call a failing backend for each run', async () => {
+test('a failed stop of a lost run is retried, with at most one call to a failing backend per pass', async () => {
   backend.nodes = [backendNode('n1', { cpuMillis: 12_000 })]
   await report()
   const jobIds = [await startOne(), await startOne()]
@@ -119,7 +119,7 @@ test('a failed stop of a lost run is repeated, and one pass does not call a fail
   await until(() => runs().length === 0, { what: 'both are found' })
 })
 
-test('a backend that fails once does not end its watch', async () => {
+test('one backend error does not end the watch of its runs', async () => {
   const jobId = await startOne()
   const { inspect } = bindVerbs(backend)
   let failures = 0
@@ -133,7 +133,7 @@ test('a backend that fails once does not end its watch', async () => {
   expect(lines.filter(({ msg }) => String(msg).startsWith('notifications of the backend ended'))).toEqual([])
 })
 
-test('what the backend said first of a run that is gone is its reason', async () => {
+test('a run that is gone keeps the first cause that the backend reported', async () => {
   const jobId = await startOne()
   await backend.place()
   await jobIs(jobId, 'RUNNING')

@@ -63,8 +63,8 @@ const nodes = () =>
        coalesce(last_seen_at > berth_now() - interval '11 s', false) AS seen FROM node ORDER BY name`,
   )
 
-describe('a machine that can start nothing', () => {
-  test('fails no job: its node backs off, tries one run after each wait, and runs all when it is well', async () => {
+describe('a node that cannot start runs', () => {
+  test('backs off without failing jobs, probes with one run after each wait, and takes all runs once healthy', async () => {
     it = await createTestDomain(database.db, { pool: { executors: ['local'] } })
     executor = await createLocalExecutor({
       spoolDir: dataDir,
@@ -121,14 +121,14 @@ function countStarts(executor: Executor): { count: number } {
   return tries
 }
 
-describe('back-off', () => {
-  test('doubles up to five minutes; where nobody knows whose fault it is, from the third failure on', () => {
+describe('the back-off of a node', () => {
+  test('doubles up to five minutes; it begins with the third failure if the node may not be the cause', () => {
     const of = (isNodes: boolean) => Array.from({ length: 12 }, (_, i) => backOffSeconds(i + 1, isNodes))
     expect(of(true)).toEqual([1, 2, 4, 8, 16, 32, 64, 128, 256, 300, 300, 300])
     expect(of(false)).toEqual([0, 0, 1, 2, 4, 8, 16, 32, 64, 128, 256, 300])
   })
 
-  test('failures of starts that were under way count once', async () => {
+  test('counts failures of concurrent starts once', async () => {
     it = await createTestDomain(database.db)
     await createLeader(it.domain, 'sim').then(({ tick }) =>
       it
@@ -148,7 +148,7 @@ describe('back-off', () => {
   })
 })
 
-test('every node is seen; a silent one is lost though nothing runs there, and returns when it answers', async () => {
+test('an unreachable node without runs becomes LOST after the timeout, and READY when it responds', async () => {
   it = await createTestDomain(database.db, { nodes: ['n1', 'n2'].map((name) => ({ ...simNode, name })) })
   executor = await createSimulatedExecutor({ dataDir, clock: systemClock, time: it.time, log })
   const leader = await createLeader(it.domain, 'sim')
@@ -180,7 +180,7 @@ test('every node is seen; a silent one is lost though nothing runs there, and re
   ])
 })
 
-test('a leader that leads no more sees no node', async () => {
+test('a replaced leader does not mark nodes as seen', async () => {
   it = await createTestDomain(database.db)
   executor = await createSimulatedExecutor({ dataDir, clock: systemClock, time: it.time, log })
   const leader = await createLeader(it.domain, 'sim')

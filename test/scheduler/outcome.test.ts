@@ -40,12 +40,12 @@ const way = (of: ReportedJob, report: Report) =>
 test.each([
   [1, undefined],
   [2, true],
-])('a victim of tier %i loses its turn: %s', (tier, losesTurn) => {
+])('a victim of preemption tier %i loses its turn: %s', (tier, losesTurn) => {
   const victim = job({ preempted: true, tier, spec: spec({ restartable: true }) })
   expect(planSteps(victim, seen(killed), 3).map((step) => step.losesTurn)).toEqual([losesTurn])
 })
 
-describe('a job that needs more memory than it has', () => {
+describe('a job that exceeds its memory limit', () => {
   const resources = { memoryBytes: 2 ** 30, cpu: 1, gpu: 0, replicas: 1 } as JobSpec['resources']
   const whole = {
     ...resources,
@@ -67,7 +67,7 @@ describe('a job that needs more memory than it has', () => {
     )
   })
 
-  test('names the limit that was enforced: of all copies on one machine, of each on a cluster', () => {
+  test('reports the enforced limit: the sum over replicas on one machine, the limit per replica on a cluster', () => {
     const copies = { ...whole, replicas: 4 }
     const told = ['container', 'slurm'].map((executor) =>
       infoOf({ executor, resources: copies }, { exitCode: 137, signal: 9, info: 'Node n1' }),
@@ -89,14 +89,14 @@ test.each([
   expect(planSteps(job(), seen(end({ exitCode })), 3)).toMatchObject([{ to: 'FAILED', reason: 'EXIT_CODE', info }])
 })
 
-test('a backend that ended a run says which limit that was', () => {
+test('a run ended by its backend reports the limit that it exceeded', () => {
   const info = 'The process exceeded its limit'
   const told = seen(end({ exitCode: 143, signal: 15, cause: 'MAX_RUN_TIME', info }))
   const noMaximum = job({ spec: spec({ maxRunTimeSeconds: 0 }) })
   expect(planSteps(noMaximum, told, 3)).toMatchObject([{ to: 'FAILED', reason: 'MAX_RUN_TIME', info }])
 })
 
-describe('a start that failed after the backend took it', () => {
+describe('a start that fails after the backend accepted it', () => {
   test.each<[Partial<ReportedJob>, StartFailed['reason'], string[]]>([
     [{ state: 'STARTING' }, 'WORKDIR_NOT_FOUND', ['FAILED WORKDIR_NOT_FOUND']],
     [{ state: 'CANCELLING' }, 'WORKDIR_NOT_FOUND', ['CANCELLED CANCELLED']],
@@ -105,13 +105,13 @@ describe('a start that failed after the backend took it', () => {
     [{ state: 'RUNNING' }, 'BAD_SPEC', ['FAILED BAD_SPEC']],
     // The job may have written that.
     [{ state: 'RUNNING' }, 'START_FAILED', ['INTERRUPTED NODE_LOST']],
-  ])('%o by %s', (of, reason, steps) => {
+  ])('%o with reason %s moves to the expected state', (of, reason, steps) => {
     const failed: Observation = { state: 'failed', reason, message: 'There is no /nowhere' }
     expect(way(job(of), seen(failed))).toEqual(steps)
   })
 })
 
-describe('an end', () => {
+describe('a run that ended', () => {
   test.each<[string, Partial<ReportedJob>, Ended, string[]]>([
     ['exit 0', {}, end(), ['SUCCEEDED']],
     ['exit 3', {}, end({ exitCode: 3 }), ['FAILED EXIT_CODE']],
@@ -175,12 +175,12 @@ describe('an end', () => {
       end({ exitCode: 3 }),
       ['FAILED EXIT_CODE'],
     ],
-  ])('%s', (_what, of, observation, expected) => {
+  ])('becomes the expected state: %s', (_what, of, observation, expected) => {
     expect(way(job(of), seen(observation))).toEqual(expected)
   })
 })
 
-test('who runs only after being asked to leave still has to leave', () => {
+test('a run that starts after its eviction was ordered is still evicted', () => {
   const info = 'Being preempted by job_2'
   expect(planSteps(job({ state: 'STARTING', leaving: info }), seen({ state: 'running' }), 3)).toEqual([
     { to: 'RUNNING', reason: 'PREEMPTING', info },
@@ -191,19 +191,19 @@ test('who runs only after being asked to leave still has to leave', () => {
   ])
 })
 
-test('a run that never began goes back to the queue when its node is lost, unless its job is cancelled', () => {
+test('a run that never began is queued again when its node is lost, unless its job is cancelled', () => {
   const lost: Report = { kind: 'lost', info: 'silent', neverBegan: true }
   expect(way(job({ state: 'STARTING' }), lost)).toEqual(['QUEUED NODE_LOST'])
   expect(way(job({ state: 'CANCELLING' }), lost)).toEqual(['CANCELLED NODE_LOST'])
 })
 
-describe('gone', () => {
+describe('a run that is gone from its backend', () => {
   test.each<[string, Partial<ReportedJob>, string[]]>([
     ['running', {}, ['INTERRUPTED NODE_LOST']],
     ['starting', { state: 'STARTING' }, ['INTERRUPTED NODE_LOST']],
     ['restartable', { spec: spec({ restartable: true }) }, ['QUEUED NODE_LOST']],
     ['being cancelled', { state: 'CANCELLING' }, ['CANCELLED NODE_LOST']],
-  ])('%s', (_what, of, expected) => {
+  ])('moves to the expected state when it was %s', (_what, of, expected) => {
     expect(way(job(of), seen({ state: 'gone' }))).toEqual(expected)
   })
 
@@ -212,19 +212,19 @@ describe('gone', () => {
     ['starting', { state: 'STARTING' }, ['INTERRUPTED PREEMPTED']],
     ['restartable', { spec: spec({ restartable: true }) }, ['QUEUED PREEMPTED']],
     ['being cancelled', { state: 'CANCELLING' }, ['CANCELLED CANCELLED']],
-  ])('because the backend preempted it: %s', (_what, of, expected) => {
+  ])('moves to the expected state when the backend preempted it and it was %s', (_what, of, expected) => {
     expect(way(job(of), seen({ state: 'gone', cause: 'PREEMPTED' }))).toEqual(expected)
   })
 })
 
-describe('a start that failed', () => {
+describe('a failed start', () => {
   const failure = (reason: StartFailed['reason']): Report => ({
     kind: 'startFailed',
     reason,
     message: 'why',
   })
 
-  test('is tried again after 1, 2, 4 … s, so often and no more', () => {
+  test('is retried after 1, 2, 4 … s up to the maximum of attempts', () => {
     const tries = [0, 1, 2].map(
       (startFailures) => planSteps(job({ state: 'STARTING', startFailures }), failure('START_FAILED'), 3)[0],
     )
@@ -235,25 +235,25 @@ describe('a start that failed', () => {
     ])
   })
 
-  test('because the backend is away is tried until it is back, and leaves its node to other jobs', () => {
+  test('with an unreachable backend is retried without limit, and leaves the node to other jobs', () => {
     const [step] = planSteps(job({ state: 'STARTING', startFailures: 2 }), failure('BACKEND_AWAY'), 3)
     expect(step).toMatchObject({ to: 'QUEUED', reason: 'NODE_TROUBLE', info: 'why', runEnds: 'FAILED' })
     expect(step?.eligibleInMs).toBeGreaterThanOrEqual(30_000)
   })
 
-  describe('because the backend placed only a part of the run', () => {
+  describe('of a run that the backend placed only in part', () => {
     const failed: Report = seen({ state: 'failed', reason: 'NOT_TOGETHER', message: '2 of 3 pods' })
     const back = (more: Partial<ReportedJob> = {}) =>
       planSteps(job({ state: 'STARTING', startFailures: 2, ...more }), failed, 3)[0]
     const pauseOf = (more: Partial<ReportedJob>) => back(more)?.eligibleInMs ?? 0
 
-    test('goes back to the queue, however often a start of the job failed', () => {
+    test('returns the job to the queue, regardless of earlier start failures', () => {
       expect(back()).toMatchObject({ to: 'QUEUED', reason: 'NOT_TOGETHER', runEnds: 'FAILED' })
       expect(back()?.info).toBe('The parts of the run could not start together: 2 of 3 pods')
       expect(mayMove('STARTING', 'QUEUED', 'NOT_TOGETHER')).toBe(true)
     })
 
-    test('waits for 30 s to 5 min, each job and each of its runs for another time', () => {
+    test('waits for 30 s to 5 min, with jitter per job and per run', () => {
       const jobs = Array.from({ length: 100 }, (_, index) => ({ jobId: `job_${index}` }))
       const runs = Array.from({ length: 100 }, (_, index) => ({ run: index + 1 }))
       for (const pauses of [jobs.map(pauseOf), runs.map(pauseOf)]) {
@@ -265,16 +265,16 @@ describe('a start that failed', () => {
     })
   })
 
-  test('is final when trying again cannot help', () => {
+  test('is final when a retry cannot succeed', () => {
     expect(way(job({ state: 'STARTING' }), failure('WORKDIR_NOT_FOUND'))).toEqual(['FAILED WORKDIR_NOT_FOUND'])
   })
 
-  test('of a cancelled job cancels it', () => {
+  test('cancels a job that was being cancelled', () => {
     expect(way(job({ state: 'CANCELLING' }), failure('START_FAILED'))).toEqual(['CANCELLED CANCELLED'])
   })
 })
 
-test('data of the backend comes with the moves', () => {
+test('transitions carry the metadata of the backend', () => {
   const usage = { cpuSeconds: 1.5, maxMemoryBytes: 4096 }
   const [running, ended] = planSteps(
     job({ state: 'STARTING' }),
@@ -287,7 +287,7 @@ test('data of the backend comes with the moves', () => {
   expect(planSteps(job({ state: 'STARTING' }), seen({ state: 'running', ip }), 3)).toMatchObject([{ ip }])
 })
 
-test('every step is a legal move', () => {
+test('every planned step is a legal transition', () => {
   const observations: Observation[] = [
     end(),
     end({ exitCode: 1 }),

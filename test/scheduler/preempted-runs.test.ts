@@ -104,7 +104,7 @@ async function victimAndClaimant(kind: Record<string, unknown>, tier = 1, state 
   return { victim, claimant, runId }
 }
 
-test('49: whoever leads carries the order out, and the room goes on', async () => {
+test('49: a new leader carries out the eviction, and the claimant keeps the freed resources', async () => {
   const { victim, claimant } = await victimAndClaimant({ preemptable: true })
   start('b')
   await reaches(victim, 'INTERRUPTED')
@@ -113,7 +113,7 @@ test('49: whoever leads carries the order out, and the room goes on', async () =
   expect(await sql('SELECT 1 FROM hold')).toEqual([])
 })
 
-test('a leader that died before it sent the signal that it had promised: the next one sends it', async () => {
+test('a new leader sends the signal that the previous leader died before sending', async () => {
   const { victim, runId } = await victimAndClaimant({ restartable: true })
   expect(await database.db.transaction((open) => confirmPreemption(open, { runId, jobId: victim }))).toBe('SIGNAL')
   start('b')
@@ -126,7 +126,7 @@ test('a leader that died before it sent the signal that it had promised: the nex
   ])
 })
 
-test('who lost a rotation is behind those who waited, and who lost by the strict rule is not', async () => {
+test('a victim of rotation queues behind the waiting jobs, a victim of strict preemption does not', async () => {
   for (const [tier, isBehind] of [
     [1, false],
     [2, true],
@@ -146,7 +146,7 @@ test('who lost a rotation is behind those who waited, and who lost by the strict
   }
 })
 
-test('nobody leaves for a claimant that was cancelled before the signal', async () => {
+test('an eviction is withdrawn if its claimant is cancelled before the signal', async () => {
   const { victim, claimant, runId } = await victimAndClaimant({ preemptable: true })
   await cancelJob(it.domain, it.admin, { jobId: claimant })
   start('b')
@@ -156,7 +156,7 @@ test('nobody leaves for a claimant that was cancelled before the signal', async 
   expect(await sql('SELECT 1 FROM preemption')).toEqual([])
 })
 
-test('a run that starts after it was preempted still shows the reason', async () => {
+test('a run that starts after its preemption was ordered still shows the reason', async () => {
   const environment = [{ name: 'SIM_START_SECONDS', value: '3600' }]
   const { victim, claimant, runId } = await victimAndClaimant({ preemptable: true, environment }, 1, 'STARTING')
   const [leader] = await sql<{ epoch: number }>("UPDATE scheduler_leader SET holder = 'b' RETURNING epoch")
@@ -171,7 +171,7 @@ test.each([
   ['before its own maximum', 600, 599, 'The capacity reservation of the job has ended'],
   ['without a maximum', 0, 599, 'The capacity reservation of the job has ended'],
   ['whose own maximum is over before', 600, 601, 'The run reached its maximum run time of 600 s'],
-])('a hard reservation ends a job with it, %s', async (_what, maxRunTimeSeconds, endsAfterSeconds, info) => {
+])('the end of a hard reservation ends a job %s', async (_what, maxRunTimeSeconds, endsAfterSeconds, info) => {
   await sql(
     `INSERT INTO capacity_reservation (id, name, pool, project, nodes, starts_at, ends_at, hard)
      VALUES ('reservation_1', 'r', 'sim', 'genome', '{n1}', berth_now() - interval '2 h', berth_now() + interval '1 d', true)`,

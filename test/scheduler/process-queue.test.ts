@@ -44,7 +44,7 @@ async function answered<T>(asked: Promise<T>, leaders: readonly { tick(): Promis
   return asked
 }
 
-test('a pool that does not plan by itself starts nothing until it is asked, and then all that it can', async () => {
+test('a pool without automatic scheduling starts jobs only on processQueue, and then all that fit', async () => {
   const leader = await createLeader(it.domain, 'sim')
   for (let i = 0; i < 120; i++) await it.submit({ resources: { cpu: 0.1, memoryBytes: 1 } })
   await leader.tick()
@@ -76,12 +76,12 @@ async function leadTwoPools() {
   return leaders
 }
 
-test('every pool that is led is asked, and the answer is the sum', async () => {
+test('processQueue asks the leader of every pool and returns the sum', async () => {
   const leaders = await leadTwoPools()
   expect(await answered(processQueue(it.domain, it.admin), leaders)).toMatchObject({ started: 2 })
 })
 
-test('one pool can be named; an unknown one is not found', async () => {
+test('processQueue for one pool asks only its leader; an unknown pool is not found', async () => {
   const leaders = await leadTwoPools()
   expect(await answered(processQueue(it.domain, it.admin, { pool: 'other' }), leaders)).toMatchObject({ started: 1 })
   expect(await states()).toEqual(['QUEUED', 'STARTING'])
@@ -100,25 +100,25 @@ async function askedFor(ms: number, whoLeads = async () => {}) {
   return { asked, leader }
 }
 
-test('it waits for a leader that is busy with a long pass', async () => {
+test('processQueue waits for a leader that is busy with a long pass', async () => {
   const { asked, leader } = await askedFor(passMsMax - 1_000)
   await leader.tick()
   expect(await asked).toMatchObject({ started: 1 })
 })
 
-test('a pass that takes too long continues, and the answer says so', async () => {
+test('processQueue reports a timeout of a long pass, which continues', async () => {
   const { asked } = await askedFor(passMsMax + 1)
   await expect(asked).rejects.toThrow('The scheduler of pool sim is busy and did not answer within 25 s')
 })
 
-test('it does not wait so long for a leader that is gone', async () => {
+test('processQueue fails sooner if the leader is gone', async () => {
   const gone = () => sql('UPDATE scheduler_leader SET holder = NULL')
   const { asked } = await askedFor(askMsMax + 1, async () => void (await gone()))
   await expect(asked).rejects.toThrow('Pool sim has no scheduler right now')
   expect(await sql('SELECT id FROM question')).toEqual([])
 })
 
-test('without a leader it is UNAVAILABLE; only who may asks', async () => {
+test('processQueue without a leader is UNAVAILABLE, and requires the permission queue.process', async () => {
   await expect(processQueue(it.domain, it.admin)).rejects.toThrow(Unavailable)
   await expect(processQueue(it.domain, await it.user('vera', 'VIEWER'))).rejects.toThrow('queue.process')
 })

@@ -34,7 +34,7 @@ async function chunksOf(sql: Sql, { runId }: { runId: string }): Promise<number>
   return row?.count ?? 0
 }
 
-test('one pass removes all logs and events of a month ago, but the newest event of each job', async () => {
+test('one pass removes month-old logs and events, except the newest event of each job', async () => {
   await using database = await createDatabase()
   await using it = await createTestDomain(database.db)
   const { sql } = database.db
@@ -63,7 +63,7 @@ test('one pass removes all logs and events of a month ago, but the newest event 
   expect(await sql.query('SELECT seq FROM event WHERE job_id = $1', [old.jobId])).toEqual([{ seq: 3 }])
 })
 
-test('small chunks of a log are merged once its end has settled', async () => {
+test('small chunks of a log are merged a minute after the job ends', async () => {
   await using database = await createDatabase()
   await using it = await createTestDomain(database.db)
   const { sql } = database.db
@@ -77,7 +77,7 @@ test('small chunks of a log are merged once its end has settled', async () => {
   expect(await chunksOf(sql, job)).toBe(1)
 })
 
-test('a finished job is visited once, though it is kept', async () => {
+test('a retention pass visits each finished job once, even if its rows are kept', async () => {
   await using database = await createDatabase()
   await using it = await createTestDomain(database.db)
   const { sql } = database.db
@@ -117,7 +117,7 @@ test('a finished job is visited once, though it is kept', async () => {
   expect(await expireEvents(it.domain, soon)).toBe(1)
 })
 
-test('a task that fails does not keep the others from running, and no failure is lost', async () => {
+test('a failed task does not stop the other tasks, and every failure is reported', async () => {
   await using database = await createDatabase()
   await using it = await createTestDomain(database.db)
   const { sql } = database.db

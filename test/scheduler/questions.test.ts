@@ -118,7 +118,7 @@ describe('a preview', () => {
     expect(await written()).toEqual(before)
   })
 
-  test('keeps the order: who waits for room goes first, who is limited does not count', async () => {
+  test('respects jobs waiting for resources, and ignores jobs held back by limits', async () => {
     await it.submit({ resources: { cpu: 3 } })
     await leader.tick()
     const big = await it.submit({ resources: { cpu: 2 } })
@@ -137,7 +137,7 @@ describe('a preview', () => {
     })
   })
 
-  test('names jobs that are yours to see, in refusals too, and no others', async () => {
+  test('names other jobs, also in refusals, only if the caller may see them', async () => {
     const ann = await it.user('ann', 'RESEARCHER')
     await it.submit({ resources: { cpu: 3 } })
     await leader.tick()
@@ -149,7 +149,7 @@ describe('a preview', () => {
     expect(await noWait()).toMatchObject({ message: expect.stringContaining(big), reasons: [{ jobId: big }] })
   })
 
-  test('its place is the one that the order gives it', async () => {
+  test('shows the queue position that the order of the pool gives the job', async () => {
     const rosa = await it.user('rosa', 'RESEARCHER')
     await it.submit({ resources: { cpu: 4 } })
     await leader.tick()
@@ -157,7 +157,7 @@ describe('a preview', () => {
     expect(await preview()).toMatchObject({ wouldBe: 'QUEUED', position: 2 })
   })
 
-  test('says when it may start: now, after running jobs, or never, as for a stored job', async () => {
+  test('estimates the start as for a stored job: now, after running jobs, or never', async () => {
     const running = await it.submit({ resources: { cpu: 3 }, maxRunTimeSeconds: 600 })
     await leader.tick()
     const run = { jobId: running, run: 1, from: 'STARTING', to: 'RUNNING', reason: null } as const
@@ -191,7 +191,7 @@ describe('a preview', () => {
     expect(startOf(await preview({}, { requiresApproval: true }))).toBeNull()
   })
 
-  test('a gate of its own, a person who must say yes', async () => {
+  test('shows closed gates and a required approval', async () => {
     const first = await it.submit()
     expect(await preview({ dependsOn: [{ jobId: first }] })).toMatchObject({
       wouldBe: 'QUEUED',
@@ -206,7 +206,7 @@ describe('a preview', () => {
     })
   })
 
-  test('is refused like the submission, warns like it, and knows what its key answers', async () => {
+  test('is refused and warns like the submission, and reports the job of a known idempotency key', async () => {
     expect(await preview({ queue: 'nowhere' })).toBeInstanceOf(InvalidInput)
     expect(await preview({ restartable: true, preemptable: false })).toMatchObject({
       warnings: [expect.stringContaining('preemptable')],
@@ -219,7 +219,7 @@ describe('a preview', () => {
   })
 })
 
-describe('noWait', () => {
+describe('a submission with noWait', () => {
   test('starts in the transaction that stores it', async () => {
     const outcome = await noWait(gpu(2), { idempotencyKey: 'k' })
     expect(outcome).toMatchObject({ idempotentHit: false })
@@ -233,7 +233,7 @@ describe('noWait', () => {
     expect(await noWait(gpu(2), { idempotencyKey: 'k' })).toEqual({ ...outcome, idempotentHit: true })
   })
 
-  test('case 68: refused while an older job waits for the GPUs, and when it is busy; nothing is stored', async () => {
+  test('case 68: is refused while an older job waits for the GPUs, or they are in use; no row is stored', async () => {
     await it.submit(gpu(1))
     await leader.tick()
     const older = await it.submit(gpu(2))
@@ -251,7 +251,7 @@ describe('noWait', () => {
     expect(busy).toMatchObject({ idempotency_key: (before as { idempotency_key: number }).idempotency_key })
   })
 
-  test('a limit, a gate, an approval refuse it', async () => {
+  test('is refused because of a limit, a closed gate or a required approval', async () => {
     await updateLimits(it.domain, it.admin, { maxConcurrent: 0 })
     expect(reasonsOf(await noWait())).toMatchObject([{ code: 'POOL_PAUSED', limit: 0, used: 0 }])
     await updateLimits(it.domain, it.admin, { maxConcurrent: null })
@@ -263,7 +263,7 @@ describe('noWait', () => {
     expect(await sql('SELECT id FROM job')).toEqual([])
   })
 
-  test('of many at once only as many start as there is room, and the limit holds', async () => {
+  test('starts only as many of a group as fit, within the limit', async () => {
     await updateLimits(it.domain, it.admin, { userMaxConcurrent: 3 })
     const wishes = Array.from({ length: 10 }, () => ({ spec: { command: ['true'] }, noWait: true }))
     const all = await answered(submitAll(it.domain, it.admin, wishes))
@@ -273,7 +273,7 @@ describe('noWait', () => {
   })
 })
 
-test('a second interactive job of a person would be refused, in another pool too', async () => {
+test('a second interactive job of a user is refused, also in another pool', async () => {
   const elsewhere = { ...node, name: 'n2' }
   await applyPools(it.domain, {
     pools: [{ name: 'other', policy: 'PRIORITY', executors: ['simulated'], relaxReplicas: true, nodes: [elsewhere] }],
@@ -300,8 +300,8 @@ test('a second interactive job of a person would be refused, in another pool too
   expect(reasonsOf(await noWait({ interactive: true, queue: 'other' }))).toMatchObject([{ code: 'INTERACTIVE_QUOTA' }])
 })
 
-describe('questions', () => {
-  test('nobody answers: UNAVAILABLE after the deadline by database time, nothing is left, and it comes too late', async () => {
+describe('questions to the leader', () => {
+  test('time out as UNAVAILABLE by database time; a late answer starts no job', async () => {
     const gone = submitAll(it.domain, it.admin, [{ spec: { command: ['true'] }, noWait: true }])
     const [question] = await until(
       async () => {
@@ -319,7 +319,7 @@ describe('questions', () => {
     expect(await sql('SELECT id FROM job')).toEqual([])
   })
 
-  test('a leader whose epoch is over answers nothing', async () => {
+  test('are not answered by a leader of an old epoch', async () => {
     const asked = askLeader(it.domain, 'sim', { kind: 'PREVIEW', payload: {} })
     await until(async () => (await openQuestions(it.domain, 'sim')).length > 0, { what: 'the question is there' })
     await sql('UPDATE scheduler_leader SET epoch = 2')
@@ -329,7 +329,7 @@ describe('questions', () => {
     expect(await asked).toBe(1)
   })
 
-  test('a question that cannot be answered keeps no other waiting', async () => {
+  test('do not block other questions when one cannot be answered', async () => {
     const broken = askLeader(it.domain, 'sim', { kind: 'PREVIEW', payload: { spec: 'none' } })
     await until(async () => (await openQuestions(it.domain, 'sim')).length > 0, { what: 'the question is there' })
     expect(await preview()).toMatchObject({ wouldBe: 'STARTING' })
@@ -337,7 +337,7 @@ describe('questions', () => {
     await expect(broken).rejects.toThrow('did not answer within 5 s')
   })
 
-  test('rows whose asker died are swept', async () => {
+  test('are deleted when the asking process has died', async () => {
     await sql(`INSERT INTO question (id, pool, kind, payload, deadline)
       VALUES ('question_x', 'sim', 'NO_WAIT', '{}', berth_now() - interval '61 seconds')`)
     await forgetQuestions(it.domain)

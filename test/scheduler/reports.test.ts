@@ -43,7 +43,7 @@ const runsOf = (id: string) => sql('SELECT number, state FROM run WHERE job_id =
 const lateOf = (id: string) =>
   sql("SELECT run, message FROM event WHERE job_id = $1 AND type = 'LATE_REPORT' ORDER BY seq", [id])
 
-test('76: what is reported of run 1 after run 2 exists is kept as an event, and changes nothing', async () => {
+test('76: a report on run 1 after run 2 exists is stored as an event, and changes nothing else', async () => {
   const id = await it.submit({ restartable: true })
   await leader.tick()
   await report(id, 1, { state: 'running' })
@@ -62,7 +62,7 @@ test('76: what is reported of run 1 after run 2 exists is kept as an event, and 
   expect(await sql('SELECT 1 FROM allocation')).toHaveLength(1)
 })
 
-test('the end of a run that is lost keeps its node from new runs in the same moment, and is stored once', async () => {
+test('storing a run as lost marks its node LOST in the same transaction, and only once', async () => {
   const id = await it.submit({ restartable: true })
   await leader.tick()
   await report(id, 1, { state: 'running' })
@@ -108,7 +108,7 @@ test('the next pass removes the events of a job whose end is reported months lat
 test.each([
   ['the first pass', false],
   ['a later pass', true],
-])('an end that is reported late while %s visits other jobs is visited by the next pass', async (_, mark) => {
+])('a late end reported while %s visits other jobs is visited by the next pass', async (_, mark) => {
   const dayMs = 86_400_000
   const [away, other] = [await it.submit(), await it.submit()]
   await leader.tick()
@@ -135,7 +135,7 @@ test.each([
   expect(visited).toContain(away)
 })
 
-test('why a run waits is shown until the backend has no reason any more', async () => {
+test('the waiting reason of a run is shown until the backend reports none', async () => {
   const id = await it.submit()
   await leader.tick()
   const infos = async () =>
@@ -146,7 +146,7 @@ test('why a run waits is shown until the backend has no reason any more', async 
   expect(await infos()).toEqual({ job: null, run: null })
 })
 
-test('a report that moves no job wakes nobody', async () => {
+test('a report that moves no job sends no wake-up', async () => {
   const id = await it.submit()
   await leader.tick()
   const woken: string[] = []
@@ -160,7 +160,7 @@ test('a report that moves no job wakes nobody', async () => {
   expect(woken.filter((topic) => topic === 'event')).toHaveLength(3)
 })
 
-test('76: an end that is reported twice, at once or later, ends it once', async () => {
+test('76: an end reported twice, concurrently or later, ends the job once', async () => {
   const id = await it.submit()
   await leader.tick()
   await report(id, 1, { state: 'running' })
@@ -175,7 +175,7 @@ test('76: an end that is reported twice, at once or later, ends it once', async 
   expect(await cancelJob(it.domain, it.admin, { jobId: id })).toMatchObject({ changed: false })
 })
 
-test('a closure that a lost run could not send is stored with its end and given to the next run', async () => {
+test('an unsent closure of a lost run is stored with its end and passed to the next run', async () => {
   const id = await it.submit({ resumable: true })
   await leader.tick()
   await report(id, 1, { state: 'running' })

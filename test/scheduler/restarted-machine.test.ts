@@ -18,7 +18,7 @@ import { bindVerbs } from '../support/executor-verbs.ts'
 import { createLeader } from '../support/leader.ts'
 import { until } from '../support/until.ts'
 
-test('what a run printed before its machine was restarted is read before its log is closed', async () => {
+test('output that a run wrote before its machine rebooted is read before the log is closed', async () => {
   await using database = await createDatabase()
   await using it = await createTestDomain(database.db, { pool: { executors: ['local'] } })
   const spoolDir = await mkdtemp(join(tmpdir(), 'berth-restarted-'))

@@ -34,7 +34,7 @@ const runsOf = (id: string) =>
   )
 const waitsFor = async (id: string) => (await explainWaiting(it.domain, [id])).get(id)?.reasons[0]?.code
 
-test('losses, failed starts and exit codes are counted apart, and every later run has the closure', async () => {
+test('node losses, failed starts and exit codes are counted separately, and every later run gets the closure', async () => {
   const id = await it.submit({ restartable: true, retry: { maxAttempts: 2 } })
   expect(await runOnce(id, lost)).toEqual({ closure: null, state: 'QUEUED' })
   for (const backOffMs of [1_000, 2_000]) {
@@ -57,13 +57,13 @@ test('losses, failed starts and exit codes are counted apart, and every later ru
   ])
 })
 
-test('without retry an exit code is final, also of a job that is restartable and resumable with a closure', async () => {
+test('without retry a nonzero exit code is final, even for a resumable job with a closure', async () => {
   const id = await it.submit({ restartable: true, resumable: true })
   expect(await runOnce(id, lost)).toEqual({ closure: null, state: 'QUEUED' })
   expect(await runOnce(id, exits)).toEqual({ closure: saved, state: 'FAILED' })
 })
 
-test('a job that cannot be started has as many runs as it had starts', async () => {
+test('every failed start of a job makes one run', async () => {
   const id = await it.submit({ resumable: true })
   for (const state of ['QUEUED', 'QUEUED', 'FAILED']) {
     expect(await runOnce(id, failedToStart)).toMatchObject({ state })
@@ -72,7 +72,7 @@ test('a job that cannot be started has as many runs as it had starts', async () 
   expect(await runsOf(id)).toHaveLength(3)
 })
 
-test('a retry by exit code waits one second, then two, and says which exit it waits after', async () => {
+test('a retry by exit code waits one second, then two, and names the exit code in the reason', async () => {
   const id = await it.submit({ retry: { maxAttempts: 3 } })
   for (const backOffMs of [1_000, 2_000]) {
     expect(await runOnce(id, exits)).toMatchObject({ state: 'QUEUED' })

@@ -20,7 +20,7 @@ import { createLeader } from '../support/leader.ts'
 import { until } from '../support/until.ts'
 
 test.each(['runs_due', 'holding_runs'])(
-  'a run that ends during a slow look (%s) is not started again',
+  'a run that ends during a slow query (%s) is not started again',
   async (name) => {
     await using opened = new AsyncDisposableStack()
     const database = opened.use(await createDatabase())
@@ -73,7 +73,7 @@ test.each(['runs_due', 'holding_runs'])(
   },
 )
 
-test('a start that was ordered before the leader began is marked as inherited', async () => {
+test('a start ordered by an earlier leader is marked as inherited', async () => {
   await using opened = new AsyncDisposableStack()
   const database = opened.use(await createDatabase())
   const it = opened.use(await createTestDomain(database.db))
@@ -115,7 +115,7 @@ test('a start that was ordered before the leader began is marked as inherited', 
   )
 })
 
-test('an executor that is unavailable does not keep the runs of another from being inspected', async () => {
+test('an unavailable executor does not delay the inspection of runs of other executors', async () => {
   await using opened = new AsyncDisposableStack()
   const database = opened.use(await createDatabase())
   const it = opened.use(await createTestDomain(database.db, { pool: { executors: ['local', 'simulated'] } }))

@@ -69,7 +69,7 @@ const row = async (id: string) =>
 const reaches = (id: string, state: JobState) =>
   until(async () => (await row(id))?.state === state, { what: `${id} is ${state}` })
 
-test('a job runs from submission to its end: four events, one run, its log sealed and closed', async () => {
+test('a job runs from submission to its end: four events, one run, its log complete and closed', async () => {
   start('a')
   const id = await sim({ SIM_EXIT_CODE: '3', SIM_LOG_LINES: '2' })
   await reaches(id, 'FAILED')
@@ -84,7 +84,7 @@ test('a job runs from submission to its end: four events, one run, its log seale
   expect(log).toMatchObject({ text: 'line 1\nline 2\n', isFinal: true })
 })
 
-test('a start that fails by a defect refers to the log, which has the cause', async () => {
+test('a start that fails because of a bug points to the server log, which has the cause', async () => {
   const { lines, destination } = recordLines()
   const cause = new TypeError('spawn is not a function')
   const broken: Executor = { ...bindVerbs(executor), start: () => Promise.reject(cause) }
@@ -107,7 +107,7 @@ test('a start that fails by a defect refers to the log, which has the cause', as
 })
 
 describe('cancelling', () => {
-  test('a running job', async () => {
+  test('ends a running job', async () => {
     start('a')
     const id = await sim({ SIM_RUN_SECONDS: '60' })
     await reaches(id, 'RUNNING')
@@ -115,7 +115,7 @@ describe('cancelling', () => {
     await reaches(id, 'CANCELLED')
   })
 
-  test('a job that takes long to start', async () => {
+  test('ends a job that takes long to start', async () => {
     start('a')
     const id = await sim({ SIM_START_SECONDS: '60' })
     await reaches(id, 'STARTING')
@@ -123,7 +123,7 @@ describe('cancelling', () => {
     await reaches(id, 'CANCELLED')
   })
 
-  test('a job that ignores TERM, after the grace', async () => {
+  test('ends a job that ignores TERM after the grace period', async () => {
     start('a', { graceMs: 200 })
     const id = await sim({ SIM_RUN_SECONDS: '60', SIM_IGNORE_TERM_SECONDS: '60' })
     await reaches(id, 'RUNNING')
@@ -133,7 +133,7 @@ describe('cancelling', () => {
   })
 })
 
-test('74: 1,000 jobs of 0 … 50 ms cancelled at any moment: one end each, CANCELLED only by a signal or without a start', async () => {
+test('74: 1,000 jobs of 0 … 50 ms cancelled at random moments each end once, CANCELLED only by a signal or before a start', async () => {
   start('a')
   const next = random(20_261_121)
   const ids: string[] = []
@@ -191,14 +191,14 @@ test.for([
   expect(await row(id)).toMatchObject({ state: 'SUCCEEDED', run_number: 1 })
 })
 
-test('retry makes a new run for the exit codes that it names', async () => {
+test('retry makes a new run for the exit codes that it lists', async () => {
   start('a')
   const id = await sim({ SIM_EXIT_CODE: '5' }, { retry: { maxAttempts: 3, onExitCodes: [5] } })
   await reaches(id, 'FAILED')
   expect(await row(id)).toMatchObject({ exit_code: 5, run_number: 3 })
 })
 
-test('a leader that stops leaves its runs, and the next one carries them on', async () => {
+test('a stopping leader leaves its runs running, and the next leader continues them', async () => {
   const first = start('a')
   const [running, cancelled] = [await sim({ SIM_RUN_SECONDS: '1' }), await sim({ SIM_RUN_SECONDS: '60' })]
   await reaches(running, 'RUNNING')
@@ -210,7 +210,7 @@ test('a leader that stops leaves its runs, and the next one carries them on', as
   await reaches(cancelled, 'CANCELLED')
 })
 
-test('runs of an executor that forgot them are INTERRUPTED, or run again', async () => {
+test('runs that the executor no longer knows become INTERRUPTED, or are restarted', async () => {
   const first = start('a')
   const [plain, again] = [
     await sim({ SIM_RUN_SECONDS: '60' }),
@@ -234,7 +234,7 @@ test('runs of an executor that forgot them are INTERRUPTED, or run again', async
   await reaches(again, 'CANCELLED')
 })
 
-test('500 short jobs: every one exactly one run, and everything is free again', async () => {
+test('500 short jobs make one run each, and release all resources', async () => {
   start('a')
   const ids = await Promise.all(Array.from({ length: 500 }, () => sim({ SIM_LOG_LINES: '1' })))
   const open = () => database.db.sql.query('SELECT 1 FROM job WHERE NOT log_closed LIMIT 1')

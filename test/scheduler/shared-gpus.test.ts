@@ -73,7 +73,7 @@ function shortRuns(name: string, random: Random, machine: Devices): Executor {
   }
 }
 
-test('no device is in two hands, in random submissions over local and container', async () => {
+test('no GPU is allocated twice by random submissions over the executors local and container', async () => {
   await using database = await createDatabase()
   const nodes = [{ ...simNode, devices }]
   await using it = await createTestDomain(database.db, { nodes, pool: { executors: ['local', 'container'] } })

@@ -49,7 +49,7 @@ async function commitAll() {
   return decisions
 }
 
-describe('an eviction', () => {
+describe('committing an eviction', () => {
   let older: string
   let newer: string
   let claimant: string
@@ -77,7 +77,7 @@ describe('an eviction', () => {
   })
   const nothing = { holds: [], preemptions: [], asked: [] }
 
-  test('marks who has to leave, keeps the room, and is what the next leader loads', async () => {
+  test('marks the victim, creates a hold for the claimant, and is loaded by the next leader', async () => {
     expect(await commit()).toEqual({ kind: 'committed', lost: [], sinceMs: new Map() })
     expect(await written()).toEqual({
       holds: [{ job_id: claimant, kind: 'PREEMPTION' }],
@@ -98,7 +98,7 @@ describe('an eviction', () => {
     expect(planPass(createWorld(loaded), { startsMax: 50 })).toMatchObject({ starts: [], evictions: [] })
   })
 
-  test('has nobody leave for who waits no more; the leader hears that its victims stay', async () => {
+  test('is dropped for a claimant that no longer waits; the leader learns that its victims stay', async () => {
     await cancelJob(it.domain, it.admin, { jobId: claimant })
     expect(await commit()).toEqual({ kind: 'committed', lost: [claimant], sinceMs: new Map() })
     expect(await written()).toEqual(nothing)
@@ -108,7 +108,7 @@ describe('an eviction', () => {
     ])
   })
 
-  test('asks nobody who has ended meanwhile; the claimant starts in the room that is kept', async () => {
+  test('skips a victim that ended meanwhile; the claimant starts on the held resources', async () => {
     await move(newer, { from: 'RUNNING', to: 'SUCCEEDED', reason: null })
     expect(await commit()).toEqual({ kind: 'committed', lost: [], sinceMs: new Map() })
     expect(await written()).toEqual({ ...nothing, holds: [{ job_id: claimant, kind: 'PREEMPTION' }] })
@@ -117,7 +117,7 @@ describe('an eviction', () => {
     expect(await written()).toEqual(nothing)
   })
 
-  test('under an epoch that is over asks nobody', async () => {
+  test('is refused for a leader of an old epoch', async () => {
     await sql('UPDATE scheduler_leader SET epoch = 2')
     await expect(commit()).rejects.toThrow(Fenced)
     expect(await written()).toEqual(nothing)
@@ -134,7 +134,7 @@ const none: Decisions = {
   nextMs: null,
 }
 
-test('a hold is put for who waits, replaced by a later one, and dropped', async () => {
+test('a hold is stored for a waiting job, replaced by a later hold, and dropped', async () => {
   const [waits, gone] = [await it.submit(), await it.submit()]
   const { decisions, revision } = await decided()
   const placements = decisions.starts[0]?.placements ?? []
@@ -153,7 +153,7 @@ test('a hold is put for who waits, replaced by a later one, and dropped', async 
 })
 
 describe('an interactive job', () => {
-  test('of a user who has one is refused, unless it was cancelled meanwhile', async () => {
+  test('is refused while its user has another interactive run, unless it was cancelled meanwhile', async () => {
     const first = await it.submit({ interactive: true })
     await commitAll()
     await move(first, { from: 'STARTING', to: 'RUNNING', reason: null })
@@ -166,7 +166,7 @@ describe('an interactive job', () => {
     expect(await jobOf(gone)).toMatchObject({ state: 'CANCELLED' })
   })
 
-  test('that was to start is refused when its user has got one in another pool', async () => {
+  test('is refused at the commit if its user got an interactive run in another pool', async () => {
     const job = await it.submit({ interactive: true })
     const { decisions, revision } = await decided()
     expect(decisions.starts).toHaveLength(1)
@@ -177,7 +177,7 @@ describe('an interactive job', () => {
     await move(elsewhere, { from: 'STARTING', to: 'FAILED', reason: 'START_FAILED' })
   })
 
-  test('that was to start is put off while the one of its user in another pool ends', async () => {
+  test('is deferred at the commit while the interactive run of its user in another pool ends', async () => {
     const job = await it.submit({ interactive: true })
     const { decisions, revision } = await decided()
     const elsewhere = await it.submit({ interactive: true })
@@ -191,7 +191,7 @@ describe('an interactive job', () => {
   })
 })
 
-test('a new leader knows what a run was evicted for, and on whose hold it was backfilled', async () => {
+test('a new leader knows the tier of each preemption, and the hold of each backfilled run', async () => {
   const [won, backfilled, plain] = [await it.submit(), await it.submit(), await it.submit()]
   const { decisions, revision } = await decided()
   const how = new Map([
@@ -210,7 +210,7 @@ test('a new leader knows what a run was evicted for, and on whose hold it was ba
   )
 })
 
-test('a new leader knows in which order those of one commit were started', async () => {
+test('a new leader knows the start order of runs of one commit', async () => {
   const ids: string[] = []
   for (let bid = 0; bid < 12; bid++) ids.push(await it.submit({ bid, preemptable: true }))
   const { starts } = await commitAll()

@@ -105,7 +105,7 @@ async function hear() {
 const isOpen = async (id: string) =>
   (await sql<{ open: boolean }>('SELECT open FROM queue_entry WHERE job_id = $1', [id]))[0]?.open
 
-test('the end comes while the submission is open', async () => {
+test('a dependency that ends while the submission of its dependent is open opens the dependent', async () => {
   const first = await running()
   const submission = submitting(first)
   await submission.done
@@ -119,7 +119,7 @@ test('the end comes while the submission is open', async () => {
   expect(await isOpen(second)).toBe(true)
 })
 
-test('the submission comes while the end is open', async () => {
+test('a dependent submitted while the end of its dependency is uncommitted is opened', async () => {
   const first = await running()
   const end = ending(first)
   await end.done
@@ -131,7 +131,7 @@ test('the submission comes while the end is open', async () => {
   expect(await isOpen(second)).toBe(true)
 })
 
-test('the statement of the end begins first, and comes to the job after the submission', async () => {
+test('a dependent committed while the statement that ends its dependency waits for a lock is opened', async () => {
   const other = await running()
   const first = await running()
   const holder = begin((tx) => tx.query('SELECT 1 FROM job WHERE id = $1 FOR UPDATE', [other]), 'READ COMMITTED')
@@ -147,25 +147,28 @@ test('the statement of the end begins first, and comes to the job after the subm
   expect(await isOpen(second)).toBe(true)
 })
 
-test.each(['the approval', 'the end'])('a job that was blocked is approved; %s is committed first', async (before) => {
-  const first = await running()
-  const second = await submitBlocked(it, it.admin, { spec: { dependsOn: [{ jobId: first }] } })
-  await hear()
-  const approval = begin(async (tx) => {
-    await tx.query(
-      "UPDATE approval SET status = 'APPROVED', decided_by = $2, decided_at = berth_now() WHERE job_id = $1",
-      [second, it.admin.userId],
-    )
-    await move(tx, [second], { from: 'BLOCKED', to: 'QUEUED', reason: 'APPROVED' })
-  }, 'READ COMMITTED')
-  await approval.done
-  const end = ending(first)
-  await end.done
-  if (before === 'the approval') await approval.commit()
-  else await end.commit()
-  await hear()
-  await approval.commit()
-  await end.commit()
-  await hear()
-  expect(await isOpen(second)).toBe(true)
-})
+test.each(['the approval', 'the end'])(
+  'a blocked job opens when its approval and the end of its dependency overlap; %s is committed first',
+  async (before) => {
+    const first = await running()
+    const second = await submitBlocked(it, it.admin, { spec: { dependsOn: [{ jobId: first }] } })
+    await hear()
+    const approval = begin(async (tx) => {
+      await tx.query(
+        "UPDATE approval SET status = 'APPROVED', decided_by = $2, decided_at = berth_now() WHERE job_id = $1",
+        [second, it.admin.userId],
+      )
+      await move(tx, [second], { from: 'BLOCKED', to: 'QUEUED', reason: 'APPROVED' })
+    }, 'READ COMMITTED')
+    await approval.done
+    const end = ending(first)
+    await end.done
+    if (before === 'the approval') await approval.commit()
+    else await end.commit()
+    await hear()
+    await approval.commit()
+    await end.commit()
+    await hear()
+    expect(await isOpen(second)).toBe(true)
+  },
+)

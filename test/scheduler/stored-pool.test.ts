@@ -53,7 +53,7 @@ async function decided(startsMax = 50): Promise<{ decisions: Decisions; revision
   return { decisions: planPass(world, { startsMax }), revision: world.state.settings.revision }
 }
 
-test('a new leader knows whose turn it is, and what accounts used', async () => {
+test('a new leader knows the service order and the usage of accounts', async () => {
   await sql(
     `UPDATE pool SET policy = 'FAIR_SHARE', scheduling = '{"shareHalfLifeMs": 60000, "nonPreemptableFraction": 1}'`,
   )
@@ -77,8 +77,8 @@ test('a new leader knows whose turn it is, and what accounts used', async () => 
   expect(snapshot.decayedUse.get(accounts[2] ?? '')?.cpu).toBeCloseTo(750, -1.5)
 })
 
-describe('hearing', () => {
-  test('every change is read once, in order, with the new lanes', async () => {
+describe('reading changes', () => {
+  test('returns every change once, in order, with the new lanes', async () => {
     await store.load()
     const first = await it.submit()
     const second = await it.submit()
@@ -95,7 +95,7 @@ describe('hearing', () => {
     expect(set.changes[1]).toMatchObject({ settings: { revision: expect.any(Number), rules: [{ max: 3 }] } })
   })
 
-  test('a load forgets what it shows, and hears what comes after it', async () => {
+  test('skips changes that the load already contains', async () => {
     await it.submit()
     const { lanes } = await store.load()
     expect(lanes).toMatchObject([{ waiting: 1, first: [{ run: 1 }] }])
@@ -104,7 +104,7 @@ describe('hearing', () => {
     expect(told(await store.changes(nobody))).toEqual(['JOINED'])
   })
 
-  test('a change of a run carries the current state; null: the run holds no resources', async () => {
+  test('returns the current state of a run, or null if the run holds no resources', async () => {
     const id = await it.submit({ resources: { gpu: 2 } })
     const { decisions, revision } = await decided()
     await store.commit(decisions, revision)
@@ -117,7 +117,7 @@ describe('hearing', () => {
     expect((await store.changes(nobody)).changes).toMatchObject([{ kind: 'RUN', running: null }])
   })
 
-  test('the end of a run says whether a preemption of it is recorded', async () => {
+  test('returns with the end of a run whether a preemption of it is recorded', async () => {
     const ids = [await it.submit(), await it.submit()]
     const { decisions, revision } = await decided()
     await store.commit(decisions, revision)
@@ -134,7 +134,7 @@ describe('hearing', () => {
     expect(runs.map((runId) => spared.get(runId))).toEqual([false, true])
   })
 
-  test('a start time opens when it is due, and is known before', async () => {
+  test('opens a job at its start time, and reports that time in advance', async () => {
     await store.load()
     const at = new Date(Date.now() + 60_000)
     await it.submit({ notBefore: at.toISOString() })
@@ -146,7 +146,7 @@ describe('hearing', () => {
     expect((await store.changes(nobody)).nextDueMs).toBeNull()
   })
 
-  test('a dependency that ends opens what waits for it; its waiting begins then', async () => {
+  test('opens a job when its dependency ends; its waiting time begins then', async () => {
     const first = await it.submit()
     const second = await it.submit({ dependsOn: [{ jobId: first }] })
     const { decisions, revision } = await decided()
@@ -168,7 +168,7 @@ describe('hearing', () => {
     expect(row?.waited).toBeGreaterThanOrEqual(10)
   })
 
-  test('gates without a change are found all the same', async () => {
+  test('finds due gates even if their change row is missing', async () => {
     await store.load()
     const id = await it.submit({ notBefore: new Date(Date.now() + 60_000).toISOString() })
     await store.changes(nobody)
@@ -181,7 +181,7 @@ describe('hearing', () => {
 })
 
 describe('committing', () => {
-  test('a job that was cancelled meanwhile is left out and named; the others start', async () => {
+  test('leaves out a job that was cancelled meanwhile, and starts the others', async () => {
     const [gone, stays] = [await it.submit(), await it.submit()]
     const { decisions, revision } = await decided()
     await cancelJob(it.domain, it.admin, { jobId: gone })
@@ -193,7 +193,7 @@ describe('committing', () => {
     expect(committed).toEqual({ kind: 'committed', lost: [gone], sinceMs })
   })
 
-  test('what was planned by other settings is stale, and nothing is written', async () => {
+  test('rejects decisions planned with outdated settings as stale', async () => {
     const id = await it.submit()
     const { decisions, revision } = await decided()
     await tellSettings(database.db.sql, 'sim')
@@ -201,7 +201,7 @@ describe('committing', () => {
     expect(await stateOf(id)).toBe('QUEUED')
   })
 
-  test('a device that is not free after all is a conflict, and nothing is written', async () => {
+  test('reports a conflict and writes nothing if a device is not free', async () => {
     const ids = [await it.submit({ resources: { gpu: 1 } }), await it.submit()]
     const { decisions, revision } = await decided()
     const other = await it.submit({ resources: { gpu: 1 } })
@@ -212,7 +212,7 @@ describe('committing', () => {
     await sql('DELETE FROM device_claim')
   })
 
-  test('a leader whose epoch is over hears, commits and shows nothing', async () => {
+  test('a leader of an old epoch cannot read changes, commit or publish', async () => {
     const id = await it.submit()
     const { decisions, revision } = await decided()
     await it.submit()
@@ -228,7 +228,7 @@ describe('committing', () => {
   })
 })
 
-test('what is shown replaces what an earlier leader showed, row by row after that', async () => {
+test('the first publish replaces all rows of an earlier leader, later ones single rows', async () => {
   await sql("INSERT INTO class_view (pool, class, considered_at) VALUES ('sim', 'GPU1', berth_now())")
   const id = await it.submit()
   const { lanes } = await store.load()
@@ -267,7 +267,7 @@ test('what is shown replaces what an earlier leader showed, row by row after tha
   expect(await sql('SELECT * FROM lane_view')).toEqual([])
 })
 
-test('servers that show the queue are woken for news only', async () => {
+test('servers that show the queue are woken only by news', async () => {
   let told = 0
   const unlisten = it.domain.wakeups.on('view', () => told++)
   const revision = async () => (await sql<{ revision: number }>('SELECT revision FROM pool_view'))[0]?.revision
@@ -290,7 +290,7 @@ test('servers that show the queue are woken for news only', async () => {
   unlisten()
 })
 
-test('a window of a lane is read in its order, bids first', async () => {
+test('a window of a lane is read in order, higher bids first', async () => {
   await it.domain.db.sql.query("UPDATE pool SET policy = 'FAIR_SHARE'")
   const ids = [await it.submit(), await it.submit({ bid: 1 }), await it.submit({ bid: 42 })]
   const { lanes } = await store.load()
@@ -315,8 +315,8 @@ test('every read of a lane shows that it is longer than a window', async () => {
   expect(window.dry).toBe(true)
 })
 
-describe('an idle leader', () => {
-  test('writes nothing and locks nothing', async () => {
+describe('a leader of an idle pool', () => {
+  test('writes no rows and takes no locks', async () => {
     await it.submit({ resources: { cpu: 10_000 } })
     await it.submit({ notBefore: new Date(Date.now() + 3_600_000).toISOString() })
     const ticker = createTicker({ domain: it.domain, leader, store, publishEveryMs: 0 })

@@ -38,7 +38,7 @@ const renews = () =>
      ON CONFLICT (pool) DO UPDATE SET renewed_at = excluded.renewed_at`,
   )
 
-test('changes of a pool with a leader stay', async () => {
+test('changes of a pool with a leader are kept', async () => {
   await leads(1)
   await renews()
   await it.submit()
@@ -51,7 +51,7 @@ test('changes of a pool with a leader stay', async () => {
   expect(await told()).toBe(before)
 })
 
-test('a leader that was away for too long has missed something, and must take over again', async () => {
+test('a leader that read no changes for 5 minutes loses its leadership when they are deleted', async () => {
   await leads(1)
   await renews()
   const store = createStored(it.domain, { pool: 'sim', epoch: 1, holder: 'test' })
@@ -67,7 +67,7 @@ test('a leader that was away for too long has missed something, and must take ov
   expect(await sql('SELECT epoch, holder FROM scheduler_leader')).toEqual([{ epoch: 2, holder: null }])
 })
 
-test('the next leader knows all the same who waits, and opens what has become due', async () => {
+test('the next leader loads the waiting jobs, and opens those that have become due', async () => {
   const first = await it.submit()
   const second = await it.submit({ dependsOn: [{ jobId: first }] })
   const step = { jobId: first, run: 1, reason: null }
@@ -81,7 +81,7 @@ test('the next leader knows all the same who waits, and opens what has become du
   expect(lanes.flatMap((lane) => lane.first.map(({ jobId }) => jobId))).toEqual([second])
 })
 
-test('nobody takes over while it is forgotten', async () => {
+test('no process takes over a pool while its unread changes are deleted', async () => {
   await sql("INSERT INTO scheduler_leader (pool, epoch) VALUES ('sim', 4)")
   await database.db.transaction(async (tx) => {
     expect(await vacate(tx, 'sim', 1_000)).toBe(true)
@@ -94,7 +94,7 @@ test('nobody takes over while it is forgotten', async () => {
   })
 })
 
-test('read changes are skipped even if an open transaction keeps them in the index', async () => {
+test('changes that were read are skipped even if an open transaction keeps them in the index', async () => {
   await leads(1)
   const store = createStored(it.domain, { pool: 'sim', epoch: 1, holder: 'test' })
   const world = createWorld(await store.load())

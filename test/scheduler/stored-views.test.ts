@@ -35,7 +35,7 @@ const tooLarge = { resources: { cpu: 10_000 } }
 const shown = async () =>
   (await sql<{ code: string }>("SELECT reason->>'code' AS code FROM lane_view")).map(({ code }) => code)
 
-test('what was decided is shown at once, or when the last time was long enough ago, though nothing else happens', async () => {
+test('views are published at once, or after 250 ms if published recently, even without further changes', async () => {
   const clock = createFakeClock()
   const ticker = await begin({ clock })
   await it.submit(tooLarge)
@@ -52,7 +52,7 @@ test('what was decided is shown at once, or when the last time was long enough a
   expect(ticker.pauseMs()).toBe(1_000)
 })
 
-test('a turn without changes delays no job', async () => {
+test('a tick without changes does not delay the next publish', async () => {
   const clock = createFakeClock()
   const ticker = await begin({ clock })
   await ticker.tick()

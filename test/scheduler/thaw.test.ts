@@ -134,7 +134,7 @@ async function withdrawn() {
   return forgotten.map((last) => last?.state === 'ended' && { state: last.state, stopped: last.stopped })
 }
 
-test('what it starts of a run that was cancelled and never started is stopped', async () => {
+test('a run that a thawed old leader starts after its job was cancelled is stopped', async () => {
   const old = await frozen()
   await takeOver()
   await cancelJob(it.domain, it.admin, { jobId: id })
@@ -147,7 +147,7 @@ test('what it starts of a run that was cancelled and never started is stopped', 
   expect(await stateOf()).toBe('CANCELLED')
 })
 
-test('so it is when its term ended before it could say what it started', async () => {
+test('a late run is stopped even if its leadership ended before the handle was stored', async () => {
   const old = await frozen()
   await takeOver()
   await cancelJob(it.domain, it.admin, { jobId: id })
@@ -194,7 +194,7 @@ async function cutOff() {
   }
 }
 
-test('it looks for what it started until the database is back, however long that takes', async () => {
+test('a thawed leader searches for its late run until the database is back', async () => {
   await using old = await cutOff()
   await until(() => old.pauses() > 20, { what: 'it was in vain for twenty times' })
   expect(await observed()).toMatchObject({ state: 'running' })
@@ -202,7 +202,7 @@ test('it looks for what it started until the database is back, however long that
   expect(await withdrawn()).toEqual([{ state: 'ended', stopped: true }])
 })
 
-test('an ended run is not logged', async () => {
+test('an ended late run is not logged', async () => {
   const { destination, lines } = recordLines()
   const late = createWithdrawals({ ...it.domain, log: createLog('warn', { destination }) }, graceMs)
   await takeOver()
@@ -214,7 +214,7 @@ test('an ended run is not logged', async () => {
   expect(lines).toEqual([])
 })
 
-test('a server that stops meanwhile tries once more, and names in the log each run that it leaves', async () => {
+test('a stopping server tries once more to stop late runs, and logs each run that it leaves', async () => {
   await using old = await cutOff()
   old.late.withdraw({ runId: 'run_other', executor, handle: 'run_other' })
   await old.late.stop()
@@ -227,7 +227,7 @@ test('a server that stops meanwhile tries once more, and names in the log each r
   expect(forgotten).toEqual([])
 })
 
-test('of a run whose job was deleted it is stopped, once, and forgotten', async () => {
+test('a late run of a deleted job is stopped once and forgotten', async () => {
   const did: string[] = []
   let looks = 0
   const slow: Executor = {
@@ -245,7 +245,7 @@ test('of a run whose job was deleted it is stopped, once, and forgotten', async 
   expect(did).toEqual(['stop', 'forget'])
 })
 
-test('while it is being cancelled it is stopped, and forgotten by nobody before the end is stored', async () => {
+test('a late run of a job in CANCELLING is stopped, and forgotten only after its end is stored', async () => {
   const old = await frozen()
   await takeOver()
   await cancelJob(it.domain, it.admin, { jobId: id })
@@ -258,7 +258,7 @@ test('while it is being cancelled it is stopped, and forgotten by nobody before 
   await until(async () => (await observed()) === null, { what: 'it is forgotten' })
 })
 
-test('what it starts of a run that goes on is the run of the new leader', async () => {
+test('a run that a thawed leader starts for a job in STARTING is taken over by the new leader', async () => {
   const old = await frozen()
   await takeOver()
   old.thaw()
@@ -274,7 +274,7 @@ test('what it starts of a run that goes on is the run of the new leader', async 
   expect(await observed()).toMatchObject({ state: 'running' })
 })
 
-test('a run that was cancelled while no process led is stopped and forgotten by the next leader', async () => {
+test('a run cancelled while no process led is stopped and forgotten by the next leader', async () => {
   const carrier = carry(order, 1)
   await reaches('RUNNING')
   dropped.abort()
@@ -287,7 +287,7 @@ test('a run that was cancelled while no process led is stopped and forgotten by 
   expect(forgotten).toMatchObject([{ state: 'ended', stopped: true }])
 })
 
-test('it reads no orders any more', async () => {
+test('a replaced leader reads no more orders', async () => {
   expect(await readRunsDue(database.db.sql, leaderOf(1))).toHaveLength(1)
   await takeOver()
   expect(await readRunsDue(database.db.sql, leaderOf(1))).toEqual([])
@@ -295,7 +295,7 @@ test('it reads no orders any more', async () => {
   expect(await readRunsDue(database.db.sql, leaderOf(2))).toHaveLength(1)
 })
 
-test('a backend that does not answer right after a start is asked again: the run is not taken for one that failed', async () => {
+test('inspect is retried if the backend is unreachable right after a start: the run does not fail', async () => {
   let failures = 0
   const shy: Executor = {
     ...bindVerbs(executor),

@@ -48,10 +48,10 @@ const nodesOf = async (id: string) =>
   (await sql<{ nodes: string[] }>('SELECT nodes FROM run WHERE job_id = $1', [id]))[0]?.nodes
 const reasonOf = async (id: string) => (await explainWaiting(it.domain, [id])).get(id)?.reasons[0]
 
-describe('a job that needs its node for itself counts the whole node', () => {
+describe('an exclusive job counts as the whole node', () => {
   beforeEach(() => open([big]))
 
-  test('in cost, before and after it has run', async () => {
+  test('in its cost, before and after its run', async () => {
     await createQuota(it.domain, it.admin, { type: 'COST_PER_DAY', action: 'BLOCK', scope: 'GLOBAL', limit: 900 })
     const id = await it.submit(whole)
     expect(await readQuotaUsage(it.domain, it.admin)).toMatchObject([{ used: 864 }])
@@ -65,7 +65,7 @@ describe('a job that needs its node for itself counts the whole node', () => {
     expect(cost).toBeLessThan(440)
   })
 
-  test('in quotas of GPUs', async () => {
+  test('in GPU quotas', async () => {
     await sql("UPDATE pool SET executors = '{local}'")
     await createQuota(it.domain, it.admin, { type: 'LOCAL_GPUS', action: 'BLOCK', scope: 'GLOBAL', limit: 10 })
     await it.submit({ resources: whole.resources })
@@ -73,7 +73,7 @@ describe('a job that needs its node for itself counts the whole node', () => {
     expect(await submit({ resources: whole.resources })).toMatchObject({ code: 'QUOTA_EXCEEDED', used: 8 })
   })
 
-  test('in approval rules on hardware', async () => {
+  test('for approval rules on hardware', async () => {
     await createApprovalRule(it.domain, it.admin, { name: 'h100', condition: { hardware: '*h100*' } })
     expect(await stateOf(await it.submit({ resources: { cpu: 1 } }))).toBe('QUEUED')
     expect(await stateOf(await it.submit(whole))).toBe('BLOCKED')
@@ -96,7 +96,7 @@ describe('a job that needs its node for itself counts the whole node', () => {
     expect(await reasonOf(id)).toMatchObject({ code, used: 0 })
   })
 
-  test('while it runs: the GPUs are held, and other jobs count beside them', async () => {
+  test('while it runs: its GPUs are held, and other jobs count in addition', async () => {
     await updateLimits(it.domain, it.admin, { localGpuMaxConcurrent: 8 })
     const id = await it.submit(whole)
     const next = await it.submit({ resources: { cpu: 1, gpu: 1 } })
@@ -107,10 +107,10 @@ describe('a job that needs its node for itself counts the whole node', () => {
   })
 })
 
-describe('where there are other nodes', () => {
+describe('an exclusive job in a pool with several nodes', () => {
   beforeEach(() => open([big, small]))
 
-  test('it is placed on one that its limits allow, and counts what it holds there', async () => {
+  test('is placed on a node that its limits allow, and counts what it holds there', async () => {
     await updateLimits(it.domain, it.admin, { localGpuMaxConcurrent: 0 })
     await sql("UPDATE pool SET executors = '{local}'")
     await createQuota(it.domain, it.admin, { type: 'LOCAL_GPUS', action: 'WARN', scope: 'GLOBAL', limit: 10 })

@@ -151,7 +151,7 @@ test('a LEAD cancels only jobs of their teams', async () => {
   await expect(cancelJob(domain, lena, { jobId: outside })).rejects.toMatchObject({ code: 'FORBIDDEN' })
 })
 
-test('refuses a priority in a pool of fair share, and names its order', async () => {
+test('refuses a priority in a FAIR_SHARE pool, and explains the order of the pool', async () => {
   const jobId = await jobIn('QUEUED')
   await database.db.sql.query("UPDATE pool SET policy = 'FAIR_SHARE'")
   try {

@@ -13,7 +13,7 @@ const { database, it } = await openTestDomain()
 const priorities = async () =>
   (await readApprovalRules(database.db.sql)).map(({ name, priority }) => `${name} ${priority}`)
 
-test('applies new and changed rules of the configuration, and keeps other changes in the database', async () => {
+test('new and changed approval rules of the configuration are applied, and changes made at run time are kept', async () => {
   const declared = (priority: number) => [
     { name: 'a', condition: { costAbove: 1 }, priority },
     { name: 'b', condition: { firstJob: true } },
@@ -35,7 +35,7 @@ test('applies new and changed rules of the configuration, and keeps other change
   ])
 })
 
-test('removes a rule that the configuration no longer declares, also if renamed, and keeps rules of people', async () => {
+test('approval rules removed from the configuration are deleted, also if renamed; rules created by users are kept', async () => {
   const declared = ['e', 'f', 'g'].map((name) => ({ name, condition: { firstJob: true } }))
   await applyApprovalRules(it.domain, declared)
   const idOf = async (name: string) =>
@@ -55,14 +55,14 @@ test('removes a rule that the configuration no longer declares, also if renamed,
   expect(await priorities()).toEqual(['f 0', 'g 0'])
 })
 
-test('refuses to start with an unsafe pattern in the configuration', async () => {
+test('an unsafe pattern in the configuration prevents the start', async () => {
   const declared = [{ name: 'c', condition: { name: '^(?<x>a)$' } }]
   await expect(applyApprovalRules(it.domain, declared)).rejects.toThrow(
     'approvalRules.0.condition.name: Is not a supported pattern',
   )
 })
 
-test('rules need rule.write and a unique name, also with concurrent requests', async () => {
+test('creating approval rules requires rule.write and a unique name, also with concurrent requests', async () => {
   const lead = await it.user('lena', 'LEAD')
   const input = { name: 'd', condition: { firstJob: true } }
   await expect(createApprovalRule(it.domain, lead, input)).rejects.toThrow('rule.write')

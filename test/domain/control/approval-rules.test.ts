@@ -59,11 +59,11 @@ describe('approval rules', () => {
     [{ name: '^(train|eval)-[a-z]+$' }, {}, true],
     [{ name: '^rain-.*$' }, {}, false],
     [{ name: '*' }, { name: null }, false],
-  ])('%j on %j: %s', (condition, change, expected) => {
+  ])('with the rules %j on the job %j: %s', (condition, change, expected) => {
     expect(decideApprovalNeed([rule(condition)], { ...item, ...change }) !== null).toBe(expected)
   })
 
-  it('uses the first match, and skips exempt levels', () => {
+  it('apply by first match, and skip exempt levels', () => {
     const rules = [
       rule({ costAbove: 1 }, { name: 'exempt', exemptLevels: ['RESEARCHER'] }),
       rule({ costAbove: 100 }, { name: 'no match' }),
@@ -79,7 +79,7 @@ describe('approval rules', () => {
   })
 })
 
-describe('patterns', () => {
+describe('patterns of approval rules', () => {
   it.each(
     [
       ['a*c', ['ac', 'abc', 'a*c'], ['ab', 'xac', 'acx']],
@@ -97,7 +97,7 @@ describe('patterns', () => {
       ['^(a*)*b$', ['b', 'aab'], ['aac']],
       ['^.$', ['é', '😀'], ['ab']],
     ].filter(([pattern]) => pattern !== '^[]$'),
-  )('%s', (pattern, matching, others) => {
+  )('match: %s', (pattern, matching, others) => {
     const { matches } = parsePattern(String(pattern))
     for (const text of matching ?? []) expect(matches(text), text).toBe(true)
     for (const text of others ?? []) expect(matches(text), text).toBe(false)
@@ -122,11 +122,11 @@ describe('patterns', () => {
     '^a^b$',
     '^[b-a]$',
     '^a+?$',
-  ])('refuses %s', (pattern) => {
+  ])('that are malformed are refused: %s', (pattern) => {
     expect(() => parsePattern(pattern)).toThrow(BadPattern)
   })
 
-  it('takes linear time where backtracking would be exponential', () => {
+  it('match in linear time where backtracking would be exponential', () => {
     expect(parsePattern('^(a+)+(a|a)*(.*.*.*)*b$').matches('a'.repeat(255))).toBe(false)
   })
 })

@@ -62,7 +62,7 @@ async function codeOf(work: Promise<unknown>): Promise<string> {
 const blockedIn = (it: TestDomain, viewer: Parameters<typeof submitBlocked>[1], requiredLevel: UserLevel = 'LEAD') =>
   submitBlocked(it, viewer, { requiredLevel })
 
-test('an approved job is QUEUED at the position of its submission; each change is an event', async () => {
+test('an approved job is QUEUED at the position of its submission, with an event for each change', async () => {
   await using at = await scene()
   const { it, database, lead, researcher } = at
   const jobId = await submitBlocked(it, researcher)
@@ -120,7 +120,7 @@ test('one of 20 concurrent decisions wins, 19 are INVALID_STATE, and one event i
   expect(events.map(({ type }) => type)).toEqual(['CREATED', 'APPROVAL_REQUESTED', 'APPROVAL_DECIDED', 'STATE_CHANGED'])
 })
 
-test('only another user of a sufficient level decides, on the version that they have seen', async () => {
+test('only another user of sufficient level may decide, and only on the version they saw', async () => {
   await using at = await scene()
   const { it, lead, admin, researcher } = at
   const own = await submitBlocked(it, lead)

@@ -10,7 +10,7 @@ import { createTestDomain } from '../../support/domain.ts'
 
 const dayMs = 86_400_000
 
-test('refuses 0 and 366 days, and viewers without queue.cleanup', async () => {
+test('cleanup refuses 0 and 366 days, and requires the permission queue.cleanup', async () => {
   await using database = await createDatabase()
   await using it = await createTestDomain(database.db)
   for (const olderThanDays of [0, 366, -1, 1.5])
@@ -18,7 +18,7 @@ test('refuses 0 and 366 days, and viewers without queue.cleanup', async () => {
   await expect(cleanupJobs(it.domain, await it.user('lena', 'LEAD'), {})).rejects.toThrow(Forbidden)
 })
 
-test('removes jobs that ended more than 7 days ago, except those that alive jobs depend on', async () => {
+test('cleanup removes jobs that ended more than 7 days ago, except dependencies of active jobs', async () => {
   await using database = await createDatabase()
   await using it = await createTestDomain(database.db)
   const sql = database.db.sql.query

@@ -57,7 +57,7 @@ const holdsOf = (jobId: string) =>
   database.db.sql.query('SELECT kind, expected_at FROM hold WHERE job_id = $1', [jobId])
 
 describe('a preemption request', () => {
-  test('keeps the hold, and is stored as event, audit row and change for the leader', async () => {
+  test('keeps its hold, and is stored as event, audit entry and change for the leader', async () => {
     const victim = await running()
     const claimant = await it.submit()
     await database.db.sql.query('DELETE FROM pool_change')
@@ -87,7 +87,7 @@ describe('a preemption request', () => {
     expect(await leave(victim)).toBe('SIGNAL')
   })
 
-  test('is not stored for a claimant that no longer waits', async () => {
+  test('is not stored if its claimant no longer waits', async () => {
     const victim = await running()
     const gone = await running()
     await order([evictionOf(gone.jobId, [victim])])
@@ -95,7 +95,7 @@ describe('a preemption request', () => {
     expect(await leave(victim)).toBe('NOT_REQUESTED')
   })
 
-  test('is not stored for a run that has ended meanwhile', async () => {
+  test('is not stored if its victim has ended meanwhile', async () => {
     const victim = await running()
     await transition(
       database.db.sql,
@@ -150,7 +150,7 @@ describe('a hold', () => {
   })
 })
 
-test('a job that lost its turn waits behind the jobs that wait then', async () => {
+test('a preempted job that lost its turn is queued behind the jobs waiting now', async () => {
   const loser = await running({ restartable: true })
   const waiting = await it.submit()
   const move = { jobId: loser.jobId, run: 1, from: 'RUNNING', to: 'QUEUED', reason: 'PREEMPTED' } as const

@@ -19,7 +19,7 @@ import { submitJobs } from '../../support/submit-jobs.ts'
 
 const dayMs = 86_400_000
 
-test('removes old final jobs; keeps alive jobs and those that they depend on', async () => {
+test('removes old finished jobs; keeps active jobs and their dependencies', async () => {
   await using database = await createDatabase()
   await using it = await createTestDomain(database.db)
   const sql = database.db.sql.query
@@ -59,7 +59,7 @@ test('removes slot reservations a month after their creation', async () => {
   expect((await readSlots(database.db.sql, [...slots, recent])).map(({ id }) => id)).toEqual([recent])
 })
 
-test('removes lanes without jobs that wait, run or could return', async () => {
+test('removes lanes that no waiting, running or returning job uses', async () => {
   await using database = await createDatabase()
   await using it = await createTestDomain(database.db)
   const { sql } = database.db
@@ -82,7 +82,7 @@ test('removes lanes without jobs that wait, run or could return', async () => {
   expect(await lanes()).toEqual([1, 2, 3, 4])
 })
 
-test('does not remove the lane of a job that enters it meanwhile', async () => {
+test('keeps a lane that a job enters during the removal', async () => {
   await using database = await createDatabase()
   await using it = await createTestDomain(database.db)
   const { sql } = database.db

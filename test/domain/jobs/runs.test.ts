@@ -8,7 +8,7 @@ import { createLeader } from '../../support/leader.ts'
 
 const { database, it } = await openTestDomain()
 
-test('a run with a handle is unread until it has ended and its output is stored', async () => {
+test('a run with a handle is listed until it has ended and its output is stored', async () => {
   const { sql } = database.db
   const has = (pool = 'sim', executor = 'simulated') => hasUnreadRuns(it.domain, pool, executor)
   const jobId = await it.submit()

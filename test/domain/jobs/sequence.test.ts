@@ -8,7 +8,7 @@ import { createDatabase } from '../../support/database.ts'
 import { createTestDomain } from '../../support/domain.ts'
 import { until } from '../../support/until.ts'
 
-test('12 writers, 4 sequencers: positions are dense, in commit order, and per job in the order of seq', async () => {
+test('12 writers and 4 sequencers number events without gaps, in commit order, and per job in order of seq', async () => {
   await using database = await createDatabase()
   await using it = await createTestDomain(database.db)
   const read = () =>
@@ -46,7 +46,7 @@ test('12 writers, 4 sequencers: positions are dense, in commit order, and per jo
     expect(events.map(({ seq }) => seq)).toEqual([1, 2])
 })
 
-test('does not read numbered events again while an open transaction keeps them in the index', async () => {
+test('the sequencer skips numbered events that an open transaction keeps in the index', async () => {
   await using database = await createDatabase()
   await using it = await createTestDomain(database.db)
   const { sql } = database.db
@@ -81,7 +81,7 @@ test('does not read numbered events again while an open transaction keeps them i
   expect(await sequenceOnce(it.domain, from)).toMatchObject({ found: 1 })
 })
 
-test('queries without a transaction when idle, and finds within a second unnumbered events of another process', async () => {
+test('an idle sequencer queries without transactions, and finds events of other processes within a second', async () => {
   await using database = await createDatabase()
   const clock = createFakeClock()
   const { db, asked, isAsking } = counting(database.db)

@@ -96,7 +96,7 @@ const runTimes = async (id: string) => {
   return row
 }
 
-describe('times that a backend reports', () => {
+describe('times reported by a backend', () => {
   const hourMs = 3_600_000
   test.each([
     [-2, -1],
@@ -104,23 +104,20 @@ describe('times that a backend reports', () => {
     [1, 2],
     [0, -1],
     [2, 1],
-  ])(
-    'started %i h and ended %i h off: stored times lie between the commit of the start and now, in order',
-    async (began, ended) => {
-      const id = await jobIn('STARTING')
-      const at = (hours: number) => new Date(now() + hours * hourMs)
-      const step = { jobId: id, run: 1, reason: null }
-      await transition(database.db.sql, [{ ...step, from: 'STARTING', to: 'RUNNING', startedAt: at(began) }], now())
-      await transition(database.db.sql, [{ ...step, from: 'RUNNING', to: 'SUCCEEDED', finishedAt: at(ended) }], now())
-      const { startedAt, finishedAt, scheduledAt, job, now: last } = await runTimes(id)
-      expect(startedAt.getTime()).toBeGreaterThanOrEqual(Math.floor(scheduledAt.getTime()))
-      expect(finishedAt.getTime()).toBeGreaterThanOrEqual(startedAt.getTime())
-      expect(finishedAt.getTime()).toBeLessThanOrEqual(last.getTime())
-      expect(job).toEqual([startedAt, finishedAt])
-    },
-  )
+  ])('that start %i h and end %i h off are clamped between the commit of the start and now', async (began, ended) => {
+    const id = await jobIn('STARTING')
+    const at = (hours: number) => new Date(now() + hours * hourMs)
+    const step = { jobId: id, run: 1, reason: null }
+    await transition(database.db.sql, [{ ...step, from: 'STARTING', to: 'RUNNING', startedAt: at(began) }], now())
+    await transition(database.db.sql, [{ ...step, from: 'RUNNING', to: 'SUCCEEDED', finishedAt: at(ended) }], now())
+    const { startedAt, finishedAt, scheduledAt, job, now: last } = await runTimes(id)
+    expect(startedAt.getTime()).toBeGreaterThanOrEqual(Math.floor(scheduledAt.getTime()))
+    expect(finishedAt.getTime()).toBeGreaterThanOrEqual(startedAt.getTime())
+    expect(finishedAt.getTime()).toBeLessThanOrEqual(last.getTime())
+    expect(job).toEqual([startedAt, finishedAt])
+  })
 
-  test('a run does not end before it started if the clock of the database is set back', async () => {
+  test('stay in order if the clock of the database is set back', async () => {
     const id = await jobIn('RUNNING')
     await database.moveTime(-hourMs)
     try {
@@ -132,7 +129,7 @@ describe('times that a backend reports', () => {
     expect(finishedAt).toEqual(startedAt)
   })
 
-  test.each(['job', 'run'])('the database refuses a %s that ends before its start', async (table) => {
+  test.each(['job', 'run'])('of a %s are rejected by the database if the end is before the start', async (table) => {
     const id = await jobIn('SUCCEEDED')
     const where = table === 'job' ? 'id' : 'job_id'
     const early = sql(`UPDATE ${table} SET finished_at = started_at - interval '1 ms' WHERE ${where} = $1`, [id])
@@ -144,8 +141,8 @@ const jobRow = async (id: string) => (await sql<Record<string, unknown>>('SELECT
 
 const pairs = jobStates.flatMap((from) => jobStates.map((to) => [from, to] as const))
 
-describe('every pair of states against the table', () => {
-  test.each(pairs)('%s → %s', async (from, to) => {
+describe('every pair of states', () => {
+  test.each(pairs)('is allowed exactly as the table says: %s → %s', async (from, to) => {
     const reasons = (moves[from] as Partial<Record<JobState, readonly (StateReason | null)[]>>)[to]
     const id = await jobIn(from)
     const before = await jobRow(id)
@@ -172,7 +169,7 @@ describe('every pair of states against the table', () => {
     expect(events.at(-1)?.to_state).toBe(to)
   })
 
-  test('refuses a reason that the table does not list for a move', async () => {
+  test('is refused with a reason that the table does not list', async () => {
     const id = await jobIn('RUNNING')
     const move: Move = { jobId: id, run: 1, from: 'RUNNING', to: 'FAILED', reason: 'APPROVAL_REJECTED' }
     await expect(transition(database.db.sql, [move], now())).rejects.toThrow(
@@ -181,9 +178,9 @@ describe('every pair of states against the table', () => {
   })
 })
 
-describe('final means final', () => {
+describe('a final state', () => {
   test.each(jobStates.filter(isFinal))(
-    'the database refuses to change the state of a %s job and of its run',
+    'of a %s job and of its run cannot be changed in the database',
     async (state) => {
       const id = await jobIn(state)
       const others = jobStates.filter((other) => other !== state)
@@ -196,7 +193,7 @@ describe('final means final', () => {
     },
   )
 
-  test('a late report is an event, and changes nothing else', async () => {
+  test('is not changed by a late report, which is stored as an event', async () => {
     const id = await jobIn('SUCCEEDED')
     const { version, ...before } = (await jobRow(id)) ?? {}
     await recordLateReport(database.db.sql, { jobId: id, run: 1, message: 'again' })
@@ -206,14 +203,14 @@ describe('final means final', () => {
     ])
   })
 
-  test('the spec never changes', async () => {
+  test('a stored job spec cannot be changed', async () => {
     const id = await jobIn('QUEUED')
     await expect(sql(`UPDATE job SET spec = '{}' WHERE id = $1`, [id])).rejects.toThrow(/never changes/)
   })
 })
 
-describe('moves are compare-and-set', () => {
-  test('one of 20 concurrent moves wins', async () => {
+describe('transitions are compare-and-set', () => {
+  test('one of 20 concurrent transitions wins', async () => {
     const id = await jobIn('QUEUED')
     const outcomes = await Promise.all(
       Array.from({ length: 20 }, (_, i) =>
@@ -236,7 +233,7 @@ describe('moves are compare-and-set', () => {
     if (moved && (await jobRow(id))?.['state'] === 'STARTING') await takeOneCpu(moved.runId)
   })
 
-  test('a move of an older run, or at another version, has no effect', async () => {
+  test('a transition of an older run, or at another version, has no effect', async () => {
     const id = await jobIn('RUNNING')
     const again: Move = {
       jobId: id,
@@ -257,7 +254,7 @@ describe('moves are compare-and-set', () => {
     ])
   })
 
-  test('an event has the native id of the run, and whether another run follows', async () => {
+  test('an event contains the native id of the run, and whether another run follows', async () => {
     const id = await it.submit()
     const move = async (moved: Omit<Move, 'jobId' | 'run'>) => {
       await transition(database.db.sql, [{ jobId: id, run: 1, ...moved }], now())
@@ -277,7 +274,7 @@ describe('moves are compare-and-set', () => {
     })
   })
 
-  test('stores address and usage of a run; invalid amounts are unknown', async () => {
+  test('address and usage of a run are stored, and invalid amounts as unknown', async () => {
     const end = async (more: Partial<Move>) => {
       const jobId = await jobIn('RUNNING')
       await transition(
@@ -299,7 +296,7 @@ describe('moves are compare-and-set', () => {
     expect(await end({ usage: { cpuSeconds: Number.POSITIVE_INFINITY, maxMemoryBytes: 2 ** 63 } })).toEqual(unknown)
   })
 
-  test('PSI/J never goes back: a job that waits for its second run stays ACTIVE', async () => {
+  test('the PSI/J state never goes back: a job that waits for its second run stays ACTIVE', async () => {
     const id = await jobIn('RUNNING')
     await transition(
       database.db.sql,
@@ -327,13 +324,13 @@ describe('cancelling', () => {
     CANCELLED: { changed: false, state: 'CANCELLED' },
   }
 
-  test.each(jobStates)('a %s job', async (state) => {
+  test.each(jobStates)('changes the state of a %s job as the table says', async (state) => {
     const id = await jobIn(state)
     expect(await cancelJob(it.domain, it.admin, { jobId: id })).toEqual({ jobId: id, changed: expected[state].changed })
     expect(await jobRow(id)).toMatchObject({ state: expected[state].state })
   })
 
-  test('a bulk request has one outcome per input, in order; a repeated job changes once', async () => {
+  test('a group returns one outcome per input, in order; a repeated job changes once', async () => {
     const [a, b] = [await jobIn('QUEUED'), await jobIn('RUNNING')]
     const outcomes = await cancelJobs(it.domain, it.admin, [
       { jobId: a },
@@ -347,7 +344,7 @@ describe('cancelling', () => {
     expect(outcomes[3]).toEqual({ jobId: a, changed: false })
   })
 
-  test('a researcher cancels only own jobs; invisible jobs are not found', async () => {
+  test('a researcher may cancel only own jobs; invisible jobs are not found', async () => {
     const rosa = await it.user('rosa', 'RESEARCHER')
     const [own, other] = [await it.submit({}, rosa), await jobIn('QUEUED')]
     expect(await cancelJob(it.domain, rosa, { jobId: own })).toMatchObject({ changed: true })
@@ -355,8 +352,8 @@ describe('cancelling', () => {
   })
 })
 
-describe('deleting', () => {
-  test('removes a final job with all of its rows', async () => {
+describe('deleting jobs', () => {
+  test('removes a finished job with all of its rows', async () => {
     const id = await jobIn('FAILED')
     expect(await deleteJob(it.domain, it.admin, { jobId: id })).toEqual({ id })
     expect(
@@ -364,7 +361,7 @@ describe('deleting', () => {
     ).toEqual([])
   })
 
-  test('refuses an alive job, and one that an alive job depends on', async () => {
+  test('refuses an active job, and a job that an active job depends on', async () => {
     const alive = await jobIn('QUEUED')
     await expect(deleteJob(it.domain, it.admin, { jobId: alive })).rejects.toThrow(InvalidState)
     const named = await jobIn('SUCCEEDED')

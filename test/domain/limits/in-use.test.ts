@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { type LimitRule, limitReached } from '../../../src/domain/limits/in-use.ts'
 
-test('a limit of a project or queue does not apply to one with a longer name', () => {
+test('a limit of a project or queue does not apply to a longer name with the same prefix', () => {
   const rule = { each: false, counts: 'jobs', max: 0, model: null } as const
   const rules: LimitRule[] = [
     { ...rule, code: 'PROJECT_LIMIT', on: 'project:gen' },

@@ -44,8 +44,8 @@ const lastAudit = async () =>
     )
   )[0]
 
-describe('unset, a number, or null', () => {
-  test('unset is the default of the pool in multi-user mode, and unlimited in single-user mode', async () => {
+describe('a limit that is unset, a number, or null', () => {
+  test('uses the default of the pool in multi-user mode, and is unlimited in single-user mode, when unset', async () => {
     expect(await limits(many)).toMatchObject({
       maxConcurrent: 5,
       userMaxConcurrent: 2,
@@ -62,14 +62,14 @@ describe('unset, a number, or null', () => {
     })
   })
 
-  test('one GPU job at a time is the default only if jobs are processes of one machine', async () => {
+  test('is one GPU job at a time by default only if jobs are processes of one machine', async () => {
     expect(await limits(many)).toMatchObject({ localJobMaxConcurrent: null })
     await database.db.sql.query("INSERT INTO pool (name, policy, executors) VALUES ('here', 'PRIORITY', '{local}')")
     expect(await limits(many, 'here')).toMatchObject({ localJobMaxConcurrent: 1, localGpuMaxConcurrent: null })
     expect(await limits(it.domain, 'here')).toMatchObject({ localJobMaxConcurrent: null })
   })
 
-  test('FAIR_SHARE does not limit running jobs by default', async () => {
+  test('is unset by default for running jobs under FAIR_SHARE', async () => {
     await database.db.sql.query("INSERT INTO pool (name, policy, executors) VALUES ('fair', 'FAIR_SHARE', '{local}')")
     expect(await limits(many, 'fair')).toMatchObject({
       maxConcurrent: null,
@@ -80,7 +80,7 @@ describe('unset, a number, or null', () => {
 })
 
 describe('updateLimits', () => {
-  test('keeps omitted limits, null is unlimited, 0 pauses; applies in both modes and is audited', async () => {
+  test('keeps omitted limits; null is unlimited, 0 pauses; works in both modes and is audited', async () => {
     expect(await updateLimits(it.domain, it.admin, { maxConcurrent: 7, userMaxConcurrent: 0 })).toBe('sim')
     await updateLimits(it.domain, it.admin, { pool: 'sim', userMaxConcurrent: null, starvationThresholdMinutes: 2 })
     const set = { maxConcurrent: 7, userMaxConcurrent: null, starvationThresholdSeconds: 120 }
@@ -104,7 +104,7 @@ describe('updateLimits', () => {
     expect(await refusalOf(updateLimits(it.domain, it.admin, input))).toMatchObject([{ path: [field] }])
   })
 
-  test('needs limits.write and an existing pool', async () => {
+  test('requires limits.write and an existing pool', async () => {
     const lea = await it.user('lea', 'LEAD')
     await expect(updateLimits(it.domain, lea, { maxConcurrent: 1 })).rejects.toThrow('limits.write')
     await expect(updateLimits(it.domain, it.admin, { pool: 'moon' })).rejects.toThrow('Pool moon not found')
@@ -114,7 +114,7 @@ describe('updateLimits', () => {
 describe('setScopeLimit', () => {
   const scopes = () => readScopeLimits(database.db.sql, 'sim')
 
-  test('sets, changes and removes limits; GPU models are compared in lower case', async () => {
+  test('sets, changes and removes limits; GPU models are compared case-insensitively', async () => {
     const name = { scope: 'PROJECT', name: 'apollo' }
     await setScopeLimit(it.domain, it.admin, { ...name, maxJobs: 3 })
     await setScopeLimit(it.domain, it.admin, { ...name, gpuModel: 'H100', maxGpus: 2 })
@@ -127,7 +127,7 @@ describe('setScopeLimit', () => {
     expect(await lastAudit()).toMatchObject({ action: 'limits.scope', detail: { gpuModel: 'h100', maxGpus: null } })
   })
 
-  test('a user, team or queue must exist when a limit is set, but not when it is removed', async () => {
+  test('requires an existing user, team or queue to set a limit, but not to remove it', async () => {
     for (const scope of ['USER', 'TEAM', 'QUEUE'])
       expect(await refusalOf(setScopeLimit(it.domain, it.admin, { scope, name: 'nobody', maxJobs: 1 }))).toMatchObject([
         { path: ['name'], message: `The ${scope.toLowerCase()} nobody does not exist` },
@@ -155,7 +155,7 @@ describe('limits of the configuration', () => {
     })
   const conf = () => limits(it.domain, 'conf')
 
-  test('applies new and changed values, and keeps changes made at run time', async () => {
+  test('are applied when new or changed, and keep changes made at run time', async () => {
     await apply({ maxConcurrent: 4, userMaxConcurrent: 2 })
     await updateLimits(it.domain, it.admin, { pool: 'conf', maxConcurrent: 9, userMaxConcurrent: 9 })
     await apply({ maxConcurrent: 4, userMaxConcurrent: 2 })
@@ -165,7 +165,7 @@ describe('limits of the configuration', () => {
     expect(await lastAudit()).toMatchObject({ actor_name: 'system', detail: { userMaxConcurrent: 3 } })
   })
 
-  test('unsets a value that is no longer declared, unless it was changed at run time', async () => {
+  test('are unset when no longer declared, unless they were changed at run time', async () => {
     await apply({ maxConcurrent: 4, userMaxConcurrent: 2 })
     await updateLimits(it.domain, it.admin, { pool: 'conf', maxConcurrent: 9, userMaxActive: 8 })
     await apply({})

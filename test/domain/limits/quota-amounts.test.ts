@@ -29,8 +29,8 @@ async function submit(spec: Record<string, unknown> = {}) {
   return outcome
 }
 
-describe('amounts whose sum overflows', () => {
-  test('refuses a cost above 10¹⁵, and adds up the largest one', async () => {
+describe('large quota amounts', () => {
+  test('a cost above 10¹⁵ is refused, and the largest costs add up', async () => {
     await create({ type: 'COST_PER_MONTH', scope: 'TEAM', key: 'ml', limit: 1e15 })
     expect(await submit({ estimatedCost: 1e308 })).toMatchObject({
       code: 'INVALID_INPUT',
@@ -40,7 +40,7 @@ describe('amounts whose sum overflows', () => {
     expect(await readQuotaUsage(it.domain, ann)).toMatchObject([{ type: 'COST_PER_MONTH', used: 3e15 }])
   })
 
-  test('cuts off a sum of costs that overflows a double, and accepts submissions', async () => {
+  test('a sum of costs that overflows a double is capped, and submissions are accepted', async () => {
     await create({ type: 'COST_PER_MONTH', scope: 'ACCOUNT', key: 'ml', limit: 1 })
     for (let n = 0; n < 2; n++) await submit({ estimatedCost: 1 })
     await sql('UPDATE usage_ledger SET cost = 1e308')
@@ -48,7 +48,7 @@ describe('amounts whose sum overflows', () => {
     expect(await readQuotaUsage(it.domain, ann)).toMatchObject([{ type: 'COST_PER_MONTH', used: 1e300 }])
   })
 
-  test('GPUs of many jobs add up beyond 2³¹', async () => {
+  test('GPU counts of many jobs add up beyond 2³¹', async () => {
     await create({ type: 'LOCAL_GPUS', limit: 10 })
     const spec = { command: ['true'], resources: { gpu: 100_000, nodeCount: 10 } }
     await submitJobs(

@@ -55,7 +55,7 @@ async function submitMany(count: number, through = here, viewer: Viewer = here.a
 }
 const refusedOf = (outcomes: readonly string[]) => outcomes.filter((outcome) => outcome === 'refused').length
 
-describe('usage that was counted once', () => {
+describe('cached quota usage', () => {
   test('is not counted again while it is far from its limit', async () => {
     await limit(1_000)
     for (let i = 0; i < 5; i++) expect(refusedOf(await submitMany(10))).toBe(0)

@@ -108,7 +108,7 @@ const table = quotaTypes.flatMap((type) =>
   quotaActions.flatMap((action) => quotaScopes.map((scope) => ({ type, action, scope }))),
 )
 
-describe('every type, action and scope: 7 of 10, then 80 %, then the limit, then one more', () => {
+describe('every quota type, action and scope accepts 7 of 10, warns from 80 %, and acts beyond the limit', () => {
   test.each(table)('$type $action $scope', async ({ type, action, scope }) => {
     const key = keys[scope]
     await create({ type, action, scope, limit: 10, ...(key && { key }) })
@@ -136,8 +136,8 @@ describe('every type, action and scope: 7 of 10, then 80 %, then the limit, then
   })
 })
 
-describe('which quota applies', () => {
-  test("a quota of the user wins over the level's, and that over the global one", async () => {
+describe('choosing the quota', () => {
+  test('a quota of the user overrides the quota of the level, which overrides the global quota', async () => {
     await create({ type: 'CONCURRENT_JOBS', limit: 1 })
     await create({ type: 'CONCURRENT_JOBS', scope: 'LEVEL', key: 'RESEARCHER', limit: 2 })
     await create({ type: 'CONCURRENT_JOBS', scope: 'USER', key: 'ann', limit: 3 })
@@ -161,7 +161,7 @@ describe('which quota applies', () => {
     expect(await submit({ account: 'users.ann' })).toMatchObject({ idempotentHit: false })
   })
 
-  test('exact messages', async () => {
+  test('refusals and warnings have the exact messages', async () => {
     const id = await create({ type: 'CONCURRENT_JOBS', limit: 5 })
     for (let n = 0; n < 5; n++) await submit()
     expect(await submit()).toMatchObject({ message: 'Quota exceeded: Maximum 5 concurrent jobs allowed' })
@@ -174,7 +174,7 @@ describe('which quota applies', () => {
     expect(await submit()).toMatchObject({ warnings: [] })
   })
 
-  test('items of a group see the usage of earlier ones', async () => {
+  test('items of a group count the usage of earlier items', async () => {
     await create({ type: 'CONCURRENT_JOBS', limit: 5 })
     await create({ type: 'COST_PER_DAY', limit: 4 })
     const inputs = Array.from({ length: 20 }, () => ({ spec: { command: ['true'], estimatedCost: 1 } }))
@@ -185,20 +185,20 @@ describe('which quota applies', () => {
   })
 })
 
-test('a renamed team keeps its ceiling', async () => {
+test('a renamed team keeps its quota', async () => {
   const id = await addTeam('old', [])
   await create({ type: 'JOBS_PER_DAY', scope: 'TEAM', key: 'old', limit: 1 })
   await updateTeam(it.domain, it.admin, { id, name: 'new' })
   expect(await sql('SELECT key FROM quota')).toEqual([{ key: 'new' }])
 })
 
-describe('windows', () => {
+describe('quota windows', () => {
   test.each([
     ['JOBS_PER_HOUR', 3_600_000],
     ['JOBS_PER_DAY', 86_400_000],
     ['COST_PER_DAY', 86_400_000],
     ['COST_PER_MONTH', 30 * 86_400_000],
-  ] as const)('%s looks back %i ms', async (type, windowMs) => {
+  ] as const)('of %s look back %i ms', async (type, windowMs) => {
     await create({ type, limit: 1 })
     await take(type, 1)
     await database.moveTime(windowMs - 5_000)
@@ -207,7 +207,7 @@ describe('windows', () => {
     expect(await take(type, 1)).toMatchObject({ idempotentHit: false })
   })
 
-  test('deleted jobs still count, and the ledger is swept after 31 days', async () => {
+  test('count deleted jobs, and delete ledger entries after 31 days', async () => {
     await create({ type: 'JOBS_PER_DAY', limit: 1 })
     const id = idOf(await submit())
     await finishJob(database.db.sql, id)
@@ -220,7 +220,7 @@ describe('windows', () => {
 })
 
 test.each(['quota', 'usage_ledger', 'slot_reservation'])(
-  'a %s that cannot be read admits nobody, and says that it may be tried again',
+  'an unreadable %s makes submissions Unavailable, which can be retried',
   async (name) => {
     await create({ type: 'JOBS_PER_DAY', limit: 100 })
     await sql(`ALTER TABLE ${name} RENAME TO away`)
@@ -231,7 +231,7 @@ test.each(['quota', 'usage_ledger', 'slot_reservation'])(
   },
 )
 
-test('amounts are added as decimals', async () => {
+test('costs are added as decimals', async () => {
   await create({ type: 'COST_PER_DAY', limit: 0.6 })
   await create({ type: 'COST_PER_MONTH', action: 'WARN', limit: 10 })
   const spec = { command: ['true'], estimatedCost: 0.2 }
@@ -255,7 +255,7 @@ test('sums of decimals are exact', () => {
   expect(addDecimals(1e15, 1)).toBe(1e15 + 1)
 })
 
-test('shows the team with the lowest limit, and each type and action once', async () => {
+test('the quota usage shows the team with the lowest limit, and each type and action once', async () => {
   const eve = await it.user('eve', 'RESEARCHER')
   await addTeam('red', [eve])
   await addTeam('blue', [eve])
@@ -275,7 +275,7 @@ test('shows the team with the lowest limit, and each type and action once', asyn
   expect(await shown()).toEqual([{ type: 'CONCURRENT_JOBS', limit: 10, ceiling: null }])
 })
 
-test('the viewer sees the strictest of each type and action', async () => {
+test('the quota usage shows the strictest quota of each type and action', async () => {
   await create({ type: 'CONCURRENT_JOBS', limit: 10 })
   await create({ type: 'CONCURRENT_JOBS', scope: 'TEAM', key: 'ml', limit: 5 })
   await create({ type: 'COST_PER_DAY', action: 'WARN', limit: 100 })
@@ -303,7 +303,7 @@ test('the viewer sees the strictest of each type and action', async () => {
   })
 })
 
-describe('writing', () => {
+describe('changing quotas', () => {
   test.each<[string, Record<string, unknown>, Record<string, unknown>]>([
     ['a GLOBAL one with a key', { scope: 'GLOBAL', key: 'x' }, { code: 'INVALID_INPUT' }],
     ['a USER one without', { scope: 'USER' }, { code: 'INVALID_INPUT' }],
@@ -313,12 +313,12 @@ describe('writing', () => {
     ['an unknown level', { scope: 'LEVEL', key: 'KING' }, { code: 'INVALID_INPUT' }],
     ['half a job', { limit: 1.5 }, { code: 'INVALID_INPUT' }],
     ['a negative limit', { limit: -1 }, { code: 'INVALID_INPUT' }],
-  ])('%s is refused', async (_what, more, refusal) => {
+  ])('refuses %s', async (_what, more, refusal) => {
     const input = { type: 'JOBS_PER_DAY', action: 'BLOCK', scope: 'GLOBAL', limit: 1, ...more }
     await expect(createQuota(it.domain, it.admin, input)).rejects.toMatchObject(refusal)
   })
 
-  test('a quota exists once per kind, and each change is in the audit log', async () => {
+  test('allows one quota per kind, and audits each change', async () => {
     const id = await create({ type: 'JOBS_PER_DAY', limit: 1 })
     await expect(create({ type: 'JOBS_PER_DAY', limit: 2 })).rejects.toMatchObject({ code: 'INVALID_INPUT' })
     const warn = await create({ type: 'JOBS_PER_DAY', action: 'WARN', limit: 2 })
@@ -357,7 +357,7 @@ describe('writing', () => {
     expect(await limits()).toEqual([])
   })
 
-  test('removes a quota that is no longer declared, and keeps quotas of people', async () => {
+  test('removes a quota that is no longer declared, and keeps quotas created by users', async () => {
     const daily = { type: 'JOBS_PER_DAY', action: 'BLOCK', scope: 'GLOBAL', key: null, limit: 5 } as const
     const hourly = { type: 'JOBS_PER_HOUR', action: 'BLOCK', scope: 'GLOBAL', key: null, limit: 5 } as const
     await applyQuotas(it.domain, [daily, hourly])

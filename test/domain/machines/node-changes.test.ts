@@ -26,7 +26,7 @@ async function refused(work: Promise<unknown>): Promise<unknown> {
   )
 }
 
-test('a node is added with its resources, and the leader gets a change', async () => {
+test('a node is added with its resources, and the leader is notified', async () => {
   await sql('DELETE FROM pool_change')
   const [before] = await sql<{ revision: number }>('SELECT revision FROM pool')
   const { id } = await addNode(it.domain, it.admin, {
@@ -55,7 +55,7 @@ test('a node is added with its resources, and the leader gets a change', async (
   expect(await sql('SELECT revision FROM pool')).toEqual([{ revision: (before?.revision ?? 0) + 1 }])
 })
 
-test('what cannot be is refused by field', async () => {
+test('invalid nodes are refused with the field', async () => {
   const add = (change: object) => refused(addNode(it.domain, it.admin, { ...small, name: 'n9', ...change }))
   const at = (...path: string[]) => [expect.objectContaining({ path })]
   expect(await add({ name: 'n1' })).toEqual(at('name'))
@@ -77,7 +77,7 @@ test('what cannot be is refused by field', async () => {
     expect(await refused(work)).toBe('FORBIDDEN')
 })
 
-test('a node is cordoned, drained and made ready again; LOST is only noticed', async () => {
+test('a node can be cordoned, drained and made ready; LOST is set only by the scheduler', async () => {
   const [node] = await sql<{ id: string }>("SELECT id FROM node WHERE name = 'n1'")
   const id = node?.id ?? ''
   const update = (state: string) => refused(updateNode(it.domain, it.admin, { id, state }))
@@ -98,7 +98,7 @@ test('a node is cordoned, drained and made ready again; LOST is only noticed', a
   expect(audited.map(({ state }) => state)).toEqual(['CORDONED', 'DRAINING', 'READY', 'CORDONED', 'READY'])
 })
 
-test('a node goes when nothing runs on it and nothing of it is kept', async () => {
+test('a node can be removed when no run and no hold uses it', async () => {
   const [node] = await sql<{ id: string }>("SELECT id FROM node WHERE name = 'n2'")
   const id = node?.id ?? ''
   const remove = () => refused(deleteNode(it.domain, it.admin, { id }))

@@ -25,7 +25,7 @@ const servedBy = (asks: Partial<Shape>, nodes = mixed) =>
 const nodesOf = (placements: readonly Placement[] | null) => placements?.map((one) => one.node).toSorted()
 const first = (asks: Partial<Shape>, nodes: readonly FreeNode[]) => place(shape(asks), nodes)?.[0]
 
-describe('filters', () => {
+describe('filters of placement', () => {
   test.each([
     [{ gpuMemoryGib: 16 }, ['p100', 'v100', 'h100']],
     [{ gpuMemoryGib: 17 }, ['v100', 'h100']],
@@ -44,18 +44,18 @@ describe('filters', () => {
     [{ gpu: 9 }, []],
     [{ cpuMillis: 16_001 }, []],
     [{ memoryBytes: 65 }, []],
-  ])('case 64: %j is served by %j', (asks, names) => {
+  ])('case 64: %j matches the GPU models %j', (asks, names) => {
     expect(servedBy(asks)).toEqual(names)
   })
 
-  test('case 64: the weakest adequate device is chosen', () => {
+  test('case 64: the weakest adequate GPU is chosen', () => {
     expect(first({ gpu: 1 }, mixed)?.node).toBe('p100')
     expect(first({ gpu: 1, gpuTensorCores: true }, mixed)?.node).toBe('v100')
     expect(first({ gpu: 1, cudaVersion: '11.8' }, mixed)?.node).toBe('v100')
     expect(first({ gpu: 1, gpuMemoryGib: 33 }, mixed)?.node).toBe('h100')
   })
 
-  test('a processor by its name', () => {
+  test('cpuModel matches the name of the processor', () => {
     const nodes = [node('amd', { cpuModel: 'amd epyc 7763' }), node('intel', { cpuModel: 'intel xeon' }), node('what')]
     const served = (cpuModel: string[]) => servedBy({ gpu: 0, cpuModel }, nodes)
     expect(served(['EPYC'])).toEqual(['amd'])
@@ -63,7 +63,7 @@ describe('filters', () => {
     expect(served(['.*'])).toEqual([])
   })
 
-  test('no more than is free', () => {
+  test('a node offers only its free resources', () => {
     const nodes = [node('busy', { freeCpu: 900, freeMemory: 10, devices: gpus(v100, 8, [3]) })]
     expect(first({}, nodes)).toBeUndefined()
     expect(first({ cpuMillis: 900, memoryBytes: 11 }, nodes)).toBeUndefined()
@@ -71,20 +71,23 @@ describe('filters', () => {
     expect(first({ cpuMillis: 900, gpu: 2 }, nodes)).toBeUndefined()
   })
 
-  test.each(['CORDONED', 'DRAINING', 'LOST'] as const)('a %s node takes nothing new, and may come back', (state) => {
-    const nodes = [node('n', { state, freeCpu: 0 })]
-    expect(place(shape(), nodes)).toBeNull()
-    expect(couldEverFit(shape(), nodes)).toBe(true)
-    expect(nodes[0]).toMatchObject({ state, freeCpu: 0 })
-  })
+  test.each(['CORDONED', 'DRAINING', 'LOST'] as const)(
+    'a %s node takes no new jobs, but could fit them later',
+    (state) => {
+      const nodes = [node('n', { state, freeCpu: 0 })]
+      expect(place(shape(), nodes)).toBeNull()
+      expect(couldEverFit(shape(), nodes)).toBe(true)
+      expect(nodes[0]).toMatchObject({ state, freeCpu: 0 })
+    },
+  )
 
-  test('an exclusive job takes a whole untouched node', () => {
+  test('an exclusive job takes a whole idle node', () => {
     expect(first({ exclusive: true }, [node('n', { freeCpu: 15_999 })])).toBeUndefined()
     expect(first({ exclusive: true }, [node('n', { devices: gpus(v100, 8, [0]) })])).toBeUndefined()
     expect(first({ exclusive: true }, [node('n')])).toMatchObject({ cpuMillis: 16_000, memoryBytes: 64 })
   })
 
-  test('a view shows less of a node, or nothing', () => {
+  test('a view can hide some or all resources of a node', () => {
     const nodes = [node('a', { devices: gpus(v100) }), node('b', { devices: gpus(v100) })]
     const held = (one: FreeNode) => (one.name === 'a' ? { ...one, devices: gpus(v100, 8, [7]) } : one)
     expect(place(shape({ gpu: 1 }), nodes, { view: held })).toMatchObject([{ node: 'a', gpuIds: [7] }])
@@ -94,7 +97,7 @@ describe('filters', () => {
 })
 
 describe('case 66: InfiniBand', () => {
-  test('is given to one copy at a time, although GPUs are free', () => {
+  test('is given to one replica at a time, even if GPUs are free', () => {
     const [one, two] = [node('ib', { infiniband: true, devices: gpus(h100) }), node('plain', { devices: gpus(h100) })]
     const asks = shape({ gpu: 1, infiniband: true })
     const placed = place(asks, [one, two])
@@ -107,7 +110,7 @@ describe('case 66: InfiniBand', () => {
     expect(place(asks, [one, two])).toEqual(placed)
   })
 
-  test('keeps copies on distinct nodes', () => {
+  test('keeps replicas on distinct nodes', () => {
     const nodes = ['a', 'b', 'c'].map((name) => node(name, { infiniband: name !== 'c' }))
     expect(nodesOf(place(shape({ copies: 2, infiniband: true }), nodes))).toEqual(['a', 'b'])
     expect(place(shape({ copies: 3, infiniband: true }), nodes)).toBeNull()
@@ -115,7 +118,7 @@ describe('case 66: InfiniBand', () => {
   })
 })
 
-test('case 67: named devices in their order, or any', () => {
+test('case 67: named devices are chosen in their order, or any with anyGpu', () => {
   const nodes = [node('n', { devices: gpus(v100, 4, [2, 3]) })]
   const at = (asks: Partial<Shape>) => first({ gpu: 2, ...asks }, nodes)?.gpuIds
   expect(at({ gpuIds: [1, 2] })).toBeUndefined()
@@ -124,16 +127,16 @@ test('case 67: named devices in their order, or any', () => {
   expect(at({ gpuIds: [3, 0, 2] })).toEqual([3, 2])
 })
 
-describe('the order of places', () => {
+describe('placement prefers', () => {
   const chosen = (asks: Partial<Shape>, ...nodes: FreeNode[]) => first(asks, nodes)?.node
 
-  test('interactive jobs together, before anything else', () => {
+  test('nodes with interactive jobs for an interactive job, before anything else', () => {
     const nodes = [node('a', { devices: gpus(p100) }), node('b', { devices: gpus(h100), interactive: 1 })]
     expect(place(shape({ gpu: 1 }), nodes, { interactive: true })).toMatchObject([{ node: 'b', interactive: true }])
     expect(place(shape({ gpu: 1 }), nodes)).toMatchObject([{ node: 'a', interactive: false }])
   })
 
-  test('weakest: memory, then tensor cores, then CUDA', () => {
+  test('the weakest GPU: least memory, then without tensor cores, then the lowest CUDA version', () => {
     const model = { model: 'x', memoryGib: 32, tensorCores: true, cuda: ['9.0', '11.10'] }
     const strong = node('a', { devices: gpus(model, 1) })
     const weaker = (less: Partial<typeof model>) => node('b', { devices: gpus({ ...model, ...less }) })
@@ -146,13 +149,13 @@ describe('the order of places', () => {
     expect(chosen({ gpu: 2 }, both, node('v', { devices: gpus(v100) }))).toBe('v')
   })
 
-  test('asked devices: the first named', () => {
+  test('the node with the first of the named devices', () => {
     const [a, b] = [node('a', { devices: gpus(v100, 4, [1, 2]) }), node('b', { devices: gpus(v100, 4) })]
     expect(chosen({ gpu: 1, gpuIds: [0, 1] }, a, b)).toBe('b')
     expect(chosen({ gpu: 1, gpuIds: [0, 1], anyGpu: true }, a, b)).toBe('a')
   })
 
-  test('fewest GPUs left over, then cores, then memory, then away from GPUs, then the name', () => {
+  test('fewest GPUs left over, then cores, then memory, then nodes without GPUs, then the name', () => {
     const four = node('z', { devices: gpus(v100, 8, [0, 1, 2, 3]) })
     expect(chosen({ gpu: 4 }, node('a', { devices: gpus(v100) }), four)).toBe('z')
     expect(chosen({}, node('a', { devices: gpus(v100), freeCpu: 1000 }), node('z'))).toBe('z')
@@ -163,8 +166,8 @@ describe('the order of places', () => {
   })
 })
 
-describe('several copies', () => {
-  test('all or none, and nothing is taken by asking', () => {
+describe('several replicas', () => {
+  test('are placed all or none, and the search takes no resources', () => {
     const nodes = [node('a'), node('b')]
     expect(place(shape({ copies: 3, cpuMillis: 16_000 }), nodes)).toBeNull()
     expect(nodesOf(place(shape({ copies: 2, cpuMillis: 16_000 }), nodes))).toEqual(['a', 'b'])
@@ -176,7 +179,7 @@ describe('several copies', () => {
   })
 })
 
-describe('what is missing, in words', () => {
+describe('the missing resources, in words', () => {
   test.each<[Partial<Shape>, Partial<FreeNode>[], string[]]>([
     [{}, [{}], []],
     [{}, [], ['The pool has no nodes']],
@@ -192,7 +195,7 @@ describe('what is missing, in words', () => {
     ],
     [{ copies: 3, cpuMillis: 16_000 }, [{}, {}], ['3 replicas: resources are free for only 2']],
     [{ exclusive: true }, [{ freeCpu: 8000 }], ['An idle node: every node has running jobs']],
-  ])('%j on %j', (asks, nodes, words) => {
+  ])('for %j on nodes %j', (asks, nodes, words) => {
     const named = nodes.map((more, index) => node(`n${index}`, more))
     expect(missing(shape(asks), named)).toEqual(words)
   })
@@ -318,8 +321,8 @@ function reference(asks: Shape, nodes: readonly FreeNode[], interactive: { toget
   return placed
 }
 
-describe('for all machines and shapes', () => {
-  test('the best place by the order is chosen, copy after copy, and nothing is changed by asking', () => {
+describe('for random machines and shapes', () => {
+  test('place returns the best placement, replica by replica, and takes no resources', () => {
     fc.assert(
       fc.property(someNodes, someShape, fc.boolean(), (nodes, asks, together) => {
         const before = structuredClone(nodes)
@@ -333,7 +336,7 @@ describe('for all machines and shapes', () => {
     )
   })
 
-  test('nothing is overbooked, and what is given back is as it was', () => {
+  test('no resource is overbooked, and released resources are restored', () => {
     fc.assert(
       fc.property(someNodes, fc.array(someShape, { minLength: 1, maxLength: 8 }), (nodes, shapes) => {
         const before = structuredClone(nodes)
@@ -357,7 +360,7 @@ describe('for all machines and shapes', () => {
     )
   })
 
-  test('what fits now could ever fit', () => {
+  test('a shape that fits now is reported as able to fit', () => {
     fc.assert(
       fc.property(someNodes, someShape, (nodes, asks) => place(asks, nodes) === null || couldEverFit(asks, nodes)),
     )

@@ -16,7 +16,7 @@ const revision = async () => (await sql<{ revision: number }>('SELECT revision F
 const told = async () =>
   (await sql<{ kind: string }>('DELETE FROM pool_change RETURNING kind::text AS kind')).map(({ kind }) => kind)
 
-test('settings and weights are kept in the pool and told once; the same file again changes nothing', async () => {
+test('settings and weights are stored with the pool and reported to the leader once; an unchanged file has no effect', async () => {
   await told()
   const before = await revision()
   const planning = { scheduling: { automatic: false, holdAfterMs: 5_000 }, weights: { a: 2 } }
@@ -29,7 +29,7 @@ test('settings and weights are kept in the pool and told once; the same file aga
   expect(await revision()).toBe(before + 1)
 })
 
-test('a change of policy counts the bids of waiting jobs again and writes their changes', async () => {
+test('a change of policy recomputes the bids of waiting jobs and notifies the leader', async () => {
   const bids = () => sql<{ bid: number }>('SELECT bid FROM queue_entry ORDER BY sequence')
   await it.submit({ bid: 7 })
   await it.submit()

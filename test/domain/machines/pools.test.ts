@@ -23,7 +23,7 @@ const apply = (declared: DeclaredPool) => applyPools(it.domain, { pools: [declar
 const nodes = () =>
   database.db.sql.query('SELECT name, state, cpu_millis AS cpu, free_cpu_millis AS free FROM node ORDER BY name')
 
-test('the same configuration changes nothing that was changed at run time; another one does', async () => {
+test('an unchanged configuration keeps changes made at run time; a changed one overrides them', async () => {
   await database.db.sql.query("UPDATE node SET state = 'CORDONED'")
   await apply(pool())
   expect(await nodes()).toEqual([{ name: 'n1', state: 'CORDONED', cpu: 16_000, free: 16_000 }])
@@ -31,7 +31,7 @@ test('the same configuration changes nothing that was changed at run time; anoth
   expect(await nodes()).toEqual([{ name: 'n1', state: 'READY', cpu: 8_000, free: 8_000 }])
 })
 
-test('what runs keeps its place: a smaller node is full until they end, a node that went stays while it is used', async () => {
+test('running jobs keep their resources when a node is shrunk; a removed node drains while in use', async () => {
   await it.submit({ resources: { cpu: 6 } })
   expect(await leader.tick()).toMatchObject({ started: 1 })
   await apply(pool({ nodes: [{ ...simNode, cpuMillis: 4_000 }] }))
@@ -43,7 +43,7 @@ test('what runs keeps its place: a smaller node is full until they end, a node t
   ])
 })
 
-test('a pool that is no longer named and has jobs is a warning at each start', async () => {
+test('a pool that is no longer configured but has jobs is logged as a warning at each start', async () => {
   await using other = await createDatabase()
   await using there = await createTestDomain(other.db)
   const { lines, destination } = recordLines()
@@ -58,7 +58,7 @@ test('a pool that is no longer named and has jobs is a warning at each start', a
   expect(lines).toMatchObject([{ level: 40, pool: 'sim', jobs: 1 }])
 })
 
-test('nodes that were added, cordoned or removed at run time stay so while the file says the same of them', async () => {
+test('nodes added, cordoned or removed at run time stay so while their configuration is unchanged', async () => {
   await using other = await createDatabase()
   const [n1, n2, n3] = ['n1', 'n2', 'n3'].map((name) => ({ ...simNode, name }))
   await using there = await createTestDomain(other.db, { nodes: [n1, n2, n3].flatMap((node) => node ?? []) })
@@ -89,7 +89,7 @@ test('nodes that were added, cordoned or removed at run time stay so while the f
   expect(await other.db.sql.query(lost)).toEqual([{ state: 'LOST', before: 'READY' }])
 })
 
-test('devices follow the configuration', async () => {
+test('the devices of a node follow the configuration', async () => {
   const device = { model: 'x', memoryGib: 16, tensorCores: false, cuda: ['9.0', '11.8'] }
   await apply(pool({ nodes: [{ ...simNode, name: 'n2', devices: [0, 1].map((index) => ({ ...device, index })) }] }))
   expect(await database.db.sql.query('SELECT device, model, cuda FROM device ORDER BY device')).toEqual([
@@ -104,7 +104,7 @@ const directory = (id: string, more: object = {}) => ({
   ...more,
 })
 
-test('a pool is bound to the first data directory that asks, wherever that is', async () => {
+test('a pool is bound to the first data directory that requests it', async () => {
   const { domain } = it
   expect(await bindPool(domain, 'sim', directory('a'))).toBe(true)
   expect(await bindPool(domain, 'sim', directory('b'))).toBe(false)

@@ -33,20 +33,20 @@ const after = (books: readonly Book[], chosen: Record<string, string[]>) =>
     ({ runId, replica, nodeId, provisional }) => `${runId}.${replica} ${nodeId}${provisional ? ' provisional' : ''}`,
   )
 
-describe('a run whose backend tells its node', () => {
-  it('is counted there, and what was guessed to be there goes where it left', () => {
+describe('a run whose backend reports its node', () => {
+  it('is counted there, and a run provisionally counted there moves to the vacated node', () => {
     expect(after([book('n1', [booking('a')]), book('n2', [booking('b')])], { a: ['n2'] })).toEqual([
       'b.0 n1 provisional',
       'a.0 n2',
     ])
   })
 
-  it('is counted there even if it does not fit, beside runs that do run there', () => {
+  it('is counted there even if it does not fit beside running runs', () => {
     const books = [book('n1', [booking('a')]), book('n2', [booking('b', { provisional: false })])]
     expect(after(books, { a: ['n2'] })).toEqual(['a.0 n2'])
   })
 
-  it('sends no run without GPUs to a node that takes only runs with GPUs', () => {
+  it('moves no run without GPUs to a node for GPU jobs only', () => {
     const books = [
       book('g1', [booking('a', { slots: [0] })], { gpuJobsOnly: true }),
       book('m1', [booking('b')]),
@@ -56,31 +56,31 @@ describe('a run whose backend tells its node', () => {
     expect(after(books, { a: ['m1'], c: ['g1'] })).toContain('b.0 m2 provisional')
   })
 
-  it('moves no other where it fits, and changes nothing when told twice', () => {
+  it('moves no other run if it fits, and a repeated report has no effect', () => {
     const books = [book('n1', [booking('a', { cpu: 1 })]), book('n2', [booking('b')])]
     expect(after(books, { a: ['n2'] })).toEqual(['a.0 n2'])
     expect(after([book('n1', []), book('n2', [booking('a', { provisional: false })])], { a: ['n2'] })).toEqual([])
     expect(after(books, { a: ['n1'] })).toEqual(['a.0 n1'])
   })
 
-  it('books each copy on its reported node', () => {
+  it('counts each replica on its reported node', () => {
     const books = [book('n1', [booking('a'), booking('b', { cpu: 1 })]), book('n2', [booking('a', { replica: 1 })])]
     expect(after(books, { a: ['n2', 'n1'] })).toEqual(['a.1 n1', 'a.0 n2'])
     expect(after(books, { a: ['n2'] }).toSorted()).toEqual(['a.0 n2', 'a.1 n2'])
   })
 
-  it('stays where it is counted while the node is unknown', () => {
+  it('stays where it is counted while its node is unknown', () => {
     expect(after([book('n1', [booking('a')])], { a: ['n9'] })).toEqual([])
   })
 
-  it('takes the whole node that was chosen, if it asked for one', () => {
+  it('takes the whole reported node if it is exclusive', () => {
     const books = [book('n1', [booking('a', { cpu: 4, memory: 8, exclusive: true })]), book('n2', [], { cpu: 32 })]
     expect(
       rebooked(books, new Map([['a', [{ node: 'n2', gpuIds: [] }]]])).map(({ cpu, memory }) => [cpu, memory]),
     ).toEqual([[32, 8]])
   })
 
-  it('counts GPUs that no other run counts, and numbers behind them when there are no more', () => {
+  it('counts GPUs that no other run counts, and invents further GPU numbers when all are taken', () => {
     const gpu = (runId: string, slots: number[], provisional: boolean) => booking(runId, { cpu: 1, slots, provisional })
     const books = [book('n1', [gpu('a', [0], true)]), book('n2', [gpu('b', [0], true), gpu('c', [1], false)])]
     const slots = (chosen: string) =>
@@ -99,7 +99,7 @@ describe('a run whose backend tells its node', () => {
   })
 })
 
-it('keeps every copy once, every sum, and every slot to itself, whatever a backend chooses', () => {
+it('rebooking preserves every replica, every sum and exclusive slots for random reports', () => {
   let seed = 7
   const random = (below: number) => {
     seed = (seed * 48_271) % 2_147_483_647

@@ -36,7 +36,7 @@ const input = (more: Record<string, unknown> = {}) => ({
 })
 const create = (more: Record<string, unknown> = {}) => createCapacityReservation(it.domain, it.admin, input(more))
 
-test('a reservation is kept, audited, and told to the leader', async () => {
+test('a capacity reservation is stored, audited, and reported to the leader', async () => {
   await sql('DELETE FROM pool_change')
   const [before] = await sql<{ revision: number }>('SELECT revision FROM pool')
   const { id } = await create({ hard: true, nativeId: 'slurm-7', nodes: ['n1', 'n1'] })
@@ -52,7 +52,7 @@ test('a reservation is kept, audited, and told to the leader', async () => {
   await expect(create({ pool: 'nowhere' })).rejects.toBeInstanceOf(NotFound)
 })
 
-test('a backend that chooses the nodes must know the reservation', async () => {
+test('a reservation in a pool whose backend chooses nodes requires the backend’s own reservation', async () => {
   const executorsAre = (executors: string[]) => sql('UPDATE pool SET executors = $1', [executors])
   await executorsAre(['slurm'])
   expect(await refused(create())).toMatchObject([{ path: ['nativeId'] }])
@@ -63,7 +63,7 @@ test('a backend that chooses the nodes must know the reservation', async () => {
   await executorsAre(['simulated'])
 })
 
-test('what makes no sense is refused with its field', async () => {
+test('an invalid reservation is refused with its field', async () => {
   const { id } = await create()
   expect(await refused(create({ startsAt: at(2), endsAt: at(1) }))).toEqual([
     { path: ['endsAt'], message: 'Must be later than startsAt' },
@@ -86,7 +86,7 @@ test('what makes no sense is refused with its field', async () => {
   await deleteCapacityReservation(it.domain, it.admin, { id })
 })
 
-test('70: a job of a reservation waits for its window; who is not of its project cannot name it', async () => {
+test('70: a job of a reservation waits for its window; jobs of other projects cannot use the reservation', async () => {
   const { id } = await create()
   const jobId = await it.submit({ project: 'genome', capacityReservationId: id })
   const [entry] = await sql<{ open: boolean; late: boolean }>(
@@ -117,7 +117,7 @@ const whyWaits = async (jobId: string) => {
   }
 }
 
-test('70: a job that is approved before the window waits for it', async () => {
+test('70: a job approved before the window waits for it', async () => {
   const { id } = await create({ name: 'approved', startsAt: at(30), endsAt: at(40) })
   const lead = await it.user('lena', 'LEAD')
   const spec = { project: 'genome', capacityReservationId: id }
@@ -135,7 +135,7 @@ test('70: a job that is approved before the window waits for it', async () => {
   })
 })
 
-test('jobs of a reservation that was removed wait on, and say so, until somebody cancels them', async () => {
+test('jobs of a deleted reservation keep waiting with that reason, until they are cancelled', async () => {
   const { id } = await create({ name: 'removed', startsAt: at(50), endsAt: at(60) })
   const jobId = await it.submit({ project: 'genome', capacityReservationId: id })
   await deleteCapacityReservation(it.domain, it.admin, { id })
@@ -153,7 +153,7 @@ test('jobs of a reservation that was removed wait on, and say so, until somebody
   expect(await sql('SELECT state FROM job WHERE id = $1', [jobId])).toEqual([{ state: 'CANCELLED' }])
 })
 
-test('a job that never fits the reserved nodes says so, or is refused if it does not wait', async () => {
+test('a job that never fits the reserved nodes is reported as such, or refused with noWait', async () => {
   await sql(
     `INSERT INTO node (id, pool, name, cpu_millis, memory_bytes, free_cpu_millis, free_memory_bytes)
      VALUES ('node_big', 'sim', 'big', 64000, 1099511627776, 64000, 1099511627776)`,
@@ -168,7 +168,7 @@ test('a job that never fits the reserved nodes says so, or is refused if it does
   expect(await refused(it.submit(spec))).toBe('done')
 })
 
-test('a hard reservation ends its own jobs; a soft one, and one that was removed, end none', async () => {
+test('a hard reservation ends its own jobs; soft and deleted reservations do not', async () => {
   const { id } = await create({ name: 'hard', startsAt: at(40), endsAt: at(42), hard: true })
   await create({ name: 'another', startsAt: at(42), endsAt: at(44), hard: true })
   const soft = await create({ name: 'soft', startsAt: at(44), endsAt: at(46) })

@@ -24,7 +24,7 @@ const mode = (logIn = nothing) => decideMode(made.domain, logIn)
 const tokenFor = (ms: number) =>
   createToken(made.domain, made.admin, { name: 't', expiresAt: new Date(made.domain.time.nowMs() + ms) })
 
-describe('the mode of a start', () => {
+describe('the access mode at a start', () => {
   it('is single-user without users, tokens and provider', async () => {
     expect(await mode()).toBe('SINGLE_USER')
     const { tokenId } = await tokenFor(hourMs)

@@ -73,7 +73,7 @@ test.for<[string, Asked]>([
     },
   ],
 ])(
-  '%s: no fit, a reason, no estimate, before and after the leader has looked',
+  'a job that never fits because of %s has a reason and no estimate, before and after a scheduling pass',
   async ([, { spec, limits, message }]) => {
     await limits()
     const id = await it.submit({ project: 'apollo', maxRunTimeSeconds: 60, ...spec })
@@ -93,7 +93,7 @@ test.for<[string, Asked]>([
   },
 )
 
-test('a limit that other jobs use up now is missing now, and no more', async () => {
+test('a limit used up by other jobs is reported as missing until it is raised', async () => {
   await updateLimits(it.domain, it.admin, { pool: 'sim', maxConcurrent: 1 })
   await it.submit()
   await leader.tick()
@@ -108,7 +108,7 @@ test('a limit that other jobs use up now is missing now, and no more', async () 
   expect((await told(id)).fit).toMatchObject({ freeNow: true, missing: [] })
 })
 
-test('a limit of one model leaves the other models', async () => {
+test('a limit on one GPU model does not exclude other models', async () => {
   await project({ gpuModel: 'h100', maxGpus: 0 })()
   const id = await it.submit({ project: 'apollo', resources: { gpu: 6 } })
   expect((await told(id)).fit).toMatchObject({ freeNow: true })
@@ -116,7 +116,7 @@ test('a limit of one model leaves the other models', async () => {
   expect((await told(more)).fit).toMatchObject({ couldEverFit: false })
 })
 
-test('nodes that are reserved for others are not free', async () => {
+test('nodes reserved for other jobs are not free', async () => {
   await createCapacityReservation(it.domain, it.admin, {
     name: 'night',
     pool: 'sim',

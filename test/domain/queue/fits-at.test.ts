@@ -43,31 +43,31 @@ test('a job fits when enough runs have ended and its gates are open', () => {
   expect(fitsAt({ shape: shape(), reservationId: null, runSeconds: 50 }, untold, at(0))).toBeNull()
 })
 
-describe('a reservation that it has no part in', () => {
-  test('keeps its nodes from it until it is over', () => {
+describe('a capacity reservation for other jobs', () => {
+  test('blocks its nodes until its end', () => {
     expect(roomOf([reserved(50, 1_000, ['n1'])])).toBe(200)
     expect(roomOf([reserved(50, 1_000, ['n1', 'n2'])])).toBe(1_000)
     expect(roomOf([reserved(50, 1_000, ['n1'])], { shape: shape({ copies: 2 }) })).toBe(1_000)
   })
 
-  test('leaves them to what ends before it begins', () => {
+  test('leaves its nodes to jobs that end before it begins', () => {
     expect(roomOf([reserved(150, 1_000, ['n1'])])).toBe(100)
     expect(roomOf([reserved(149, 1_000, ['n1'])])).toBe(200)
     expect(roomOf([reserved(150, 1_000, ['n1'])], { runSeconds: null })).toBe(200)
     expect(roomOf([reserved(150, 1_000, ['n1'])], { from: 101 })).toBe(200)
   })
 
-  test('keeps nothing from it when it is over', () => {
+  test('has no effect after its end', () => {
     expect(roomOf([reserved(0, 90, ['n1', 'n2'])])).toBe(100)
   })
 
-  test('and the next one', () => {
+  test('is followed by the next reservation of the same nodes', () => {
     expect(roomOf([reserved(50, 300, ['n1', 'n2']), reserved(320, 500, ['n1', 'n2'])])).toBe(500)
     expect(roomOf([reserved(50, 300, ['n1', 'n2']), reserved(350, 500, ['n1', 'n2'])])).toBe(300)
   })
 })
 
-test('a job of a reservation has its nodes, in its window', () => {
+test('a job of a reservation fits only on its nodes, in its window', () => {
   const own = { reservationId: 'of n1' }
   expect(roomOf([reserved(50, 1_000, ['n1'])], own)).toBe(100)
   expect(roomOf([reserved(400, 1_000, ['n1'])], own)).toBe(400)

@@ -53,7 +53,7 @@ async function walk(page: (stretch: Stretch) => Promise<InLine[]>): Promise<stri
 
 const clear = () => sql('DELETE FROM queue_entry')
 
-test('by priority, raised by waiting and by people; interactive jobs first; places are given to gated ones too', async () => {
+test('positions follow priority, raised by waiting and overrides, interactive jobs first, and include gated jobs', async () => {
   const [viewer, rosa, lead] = [
     await it.user('vic', 'VIEWER', ['job.submit']),
     await it.user('rosa', 'RESEARCHER'),
@@ -85,7 +85,7 @@ test('by priority, raised by waiting and by people; interactive jobs first; plac
   await clear()
 })
 
-test('the same over many chunks, folded or not, with ages across their bounds', async () => {
+test('positions are the same over many chunks, folded or not', async () => {
   const people = [await it.user('ann', 'VIEWER', ['job.submit']), await it.user('bob', 'RESEARCHER'), it.admin]
   for (let i = 0; i < 18; i++) await it.submit({}, people[i % 3])
   // Places far apart, and waits that have nothing to do with them.
@@ -103,7 +103,7 @@ test('the same over many chunks, folded or not, with ages across their bounds', 
   expect(await sql('SELECT * FROM account_total')).toEqual([])
 })
 
-test('a chunk is found in the index by its sequences: a pool of priorities has only the bid 0', async () => {
+test('a chunk is found through the index on sequences', async () => {
   const job = await it.submit()
   const plans: string[] = []
   const explaining: Sql = {
@@ -123,7 +123,7 @@ test('a chunk is found in the index by its sequences: a pool of priorities has o
   await clear()
 })
 
-test('a fold that is cut, or that meets another, leaves bounds that contain whoever waits', async () => {
+test('an interrupted or concurrent fold leaves bounds that contain all waiting jobs', async () => {
   const [old, ...left] = [await it.submit(), await it.submit(), await it.submit(), await it.submit()]
   await sql("UPDATE queue_entry SET eligible_at = eligible_at - interval '10 hours' WHERE job_id = $1", [old])
   for (const id of left) await sql('DELETE FROM queue_entry WHERE job_id = $1', [id])
@@ -159,7 +159,7 @@ test('a fold that is cut, or that meets another, leaves bounds that contain whoe
   await clear()
 })
 
-test('by shares, then bids, then submission, in a pool of fair shares; never exact', async () => {
+test('positions in a FAIR_SHARE pool follow shares, bids and submission, and are never exact', async () => {
   await sql("UPDATE pool SET policy = 'FAIR_SHARE'")
   const [eve, max] = [await it.user('eve', 'RESEARCHER'), await it.user('max', 'RESEARCHER')]
   const first = await it.submit({ bid: 1 }, eve)
@@ -173,7 +173,7 @@ test('by shares, then bids, then submission, in a pool of fair shares; never exa
   expect((await readPositions(database.db.sql, [other])).get(other)).toEqual({ position: 1, exact: false })
 })
 
-test('by shares over many accounts and chunks, whatever the leader last counted', async () => {
+test('positions by share are right over many accounts and chunks, whatever counts the leader last published', async () => {
   const names = Array.from({ length: 24 }, (_, i) => `person${i}`)
   const people = await Promise.all(names.map((name) => it.user(name, 'RESEARCHER')))
   const late = new Date(Date.now() + 86_400_000).toISOString()

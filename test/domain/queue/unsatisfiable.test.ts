@@ -11,7 +11,7 @@ const spec = (cpu: number) => ({ command: ['true'], resources: { cpu } })
 const submitted = async (cpu: number, wish: Record<string, unknown> = {}) =>
   (await submitAll(it.domain, it.admin, [{ ...wish, spec: spec(cpu) }]))[0]
 
-test('what no node could ever run is refused where it is not to wait, and nothing is stored', async () => {
+test('a job that no node could ever run is refused and not stored', async () => {
   const preview = await settled(previewJob(it.domain, it.admin, { spec: spec(17) }))
   for (const outcome of [preview, await submitted(17), await submitted(17, { noWait: true })]) {
     expect(outcome).toBeInstanceOf(Rejected)
@@ -24,7 +24,7 @@ test('what no node could ever run is refused where it is not to wait, and nothin
   expect(await submitted(16)).toMatchObject({ jobId: expect.any(String) })
 })
 
-test('what could run when it was submitted stays when its node goes', async () => {
+test('a stored job stays queued when the only node that fits is removed', async () => {
   const [node] = await database.db.sql.query<{ id: string }>('SELECT id FROM node')
   await deleteNode(it.domain, it.admin, { id: node?.id ?? '' })
   expect(await database.db.sql.query('SELECT state FROM job')).toEqual([{ state: 'QUEUED' }])

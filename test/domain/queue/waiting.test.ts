@@ -42,8 +42,8 @@ async function finish(jobId: string, to: 'SUCCEEDED' | 'FAILED') {
   for (const step of steps) await transition(database.db.sql, [{ jobId, run: 1, ...step }], it.domain.time.nowMs())
 }
 
-describe('first in, first out within the capacity of the pool', () => {
-  test('starts what fits in order; the rest waits and says for what', async () => {
+describe('the queue is first in, first out within the capacity of the pool', () => {
+  test('jobs that fit start in order; the rest wait with a reason', async () => {
     const [a, b, big, small] = [
       await it.submit(),
       await it.submit(),
@@ -68,7 +68,7 @@ describe('first in, first out within the capacity of the pool', () => {
     await cancel(small)
   })
 
-  test('a job that can never fit says so and blocks nobody', async () => {
+  test('a job that can never fit shows that reason and does not block others', async () => {
     const giant = await it.submit({ resources: { cpu: 3 } })
     const next = await it.submit()
     await leader.tick()
@@ -78,7 +78,7 @@ describe('first in, first out within the capacity of the pool', () => {
     await cancel(giant)
   })
 
-  test('jobs that can never fit are looked at once, however many they are', async () => {
+  test('identical jobs that can never fit are considered once', async () => {
     const giants = await Promise.all(Array.from({ length: 210 }, () => it.submit({ resources: { cpu: 3 } })))
     const next = await it.submit()
     expect(await leader.tick()).toMatchObject({ started: 1, considered: 2 })
@@ -86,7 +86,7 @@ describe('first in, first out within the capacity of the pool', () => {
     await cancel(...giants)
   })
 
-  test('a start that lost its race against a cancel starts nothing', async () => {
+  test('a start that races with a cancellation starts no run', async () => {
     const id = await it.submit()
     const [cancelled, pass] = await Promise.all([cancelJob(it.domain, it.admin, { jobId: id }), leader.tick()])
     expect(cancelled.changed).toBe(true)
@@ -100,8 +100,8 @@ describe('first in, first out within the capacity of the pool', () => {
   })
 })
 
-describe('gates', () => {
-  test('a start time in the future opens by database time', async () => {
+describe('a gate of a job', () => {
+  test('opens at its start time, by database time', async () => {
     const at = new Date(Date.now() + 3_600_000)
     const id = await it.submit({ notBefore: at.toISOString() })
     expect(await reasonOf(id)).toMatchObject({ code: 'NOT_BEFORE', message: `Waiting until ${at.toISOString()}` })
@@ -111,7 +111,7 @@ describe('gates', () => {
     await finish(id, 'SUCCEEDED')
   })
 
-  test('a dependency holds, or can no longer hold', async () => {
+  test('opens when its dependency holds; a dependency that can no longer hold cancels the job', async () => {
     const first = await it.submit()
     const [after, onFailure, patient] = [
       await it.submit({ dependsOn: [{ jobId: first }] }),
@@ -132,7 +132,7 @@ describe('gates', () => {
     await cancel(patient)
   })
 
-  test('a restart back-off is a gate, which says why the last run ended', async () => {
+  test('closes during a restart back-off, and shows why the last run ended', async () => {
     const id = await it.submit()
     await leader.tick()
     const again: Move = {
@@ -157,7 +157,7 @@ describe('gates', () => {
   })
 })
 
-test('the numbers of a queue; others only for those who may see them', async () => {
+test('queue numbers show other users only to callers with permission', async () => {
   const rosa = await it.user('rosa', 'RESEARCHER')
   const [mine, hers] = [await it.submit(), await it.submit({}, rosa)]
   expect(await queueNumbers(it.domain, it.admin, null)).toMatchObject({ pool: 'sim', depth: 2, running: 0, blocked: 0 })

@@ -46,7 +46,7 @@ const clear = async () => {
   for (const table of ['queue_entry', 'lane_view', 'class_view', 'pool_change']) await sql(`DELETE FROM ${table}`)
 }
 
-test('what could never run says so, also behind the head of its class, and names all that it asks for', async () => {
+test('a job that can never run shows that and all of its requirements, also behind the head of its class', async () => {
   const head = await it.submit({ resources: { cpu: 2 } })
   const never = await it.submit({ resources: { gpu: 1, gpuMemoryGib: 24, gpuModel: ['a100'], infiniband: true } })
   for (const id of [head, never]) await showLane(id, null)
@@ -57,7 +57,7 @@ test('what could never run says so, also behind the head of its class, and names
   await clear()
 })
 
-test('a reason of the lane holds for all in it; else the class waits for its head, which has the reason', async () => {
+test('a reason of a lane applies to all of its jobs; otherwise jobs wait behind the head of their class', async () => {
   const head = await it.submit({ resources: { cpu: 2 } })
   const behind = await it.submit()
   const limited = await it.submit({ project: 'apollo' })
@@ -81,7 +81,7 @@ test('a reason of the lane holds for all in it; else the class waits for its hea
   await clear()
 })
 
-test('closed gates come first, all of them, and say when they open', async () => {
+test('all closed gates are listed first, with the times they open', async () => {
   const first = await it.submit()
   const inAnHour = new Date(Date.now() + 3_600_000)
   const id = await it.submit({ notBefore: inAnHour.toISOString(), dependsOn: [{ jobId: first }] })
@@ -95,7 +95,7 @@ test('closed gates come first, all of them, and say when they open', async () =>
   await clear()
 })
 
-test('the window of a reservation is a gate, before it and after it', async () => {
+test('the window of a reservation is a gate, before and after the window', async () => {
   const id = await it.submit({ project: 'apollo' })
   const [reserved] = await sql(
     `INSERT INTO capacity_reservation (id, name, pool, project, nodes, starts_at, ends_at)
@@ -117,7 +117,7 @@ test('the window of a reservation is a gate, before it and after it', async () =
   await clear()
 })
 
-test('a job whose room is being made says so, and names its hold', async () => {
+test('a job that waits for preemption shows that and its hold', async () => {
   const id = await it.submit()
   await showLane(id, null)
   await sql(
@@ -128,7 +128,7 @@ test('a job whose room is being made says so, and names its hold', async () => {
   await clear()
 })
 
-test('without a leader, findings of the last one do not count; closed gates, limits and machines do', async () => {
+test('without a leader, reasons of the last leader are hidden; closed gates, limits and machines are shown', async () => {
   const head = await it.submit()
   const behind = await it.submit()
   const limited = await it.submit({ project: 'gemini' })
@@ -157,7 +157,7 @@ test('without a leader, findings of the last one do not count; closed gates, lim
   await clear()
 })
 
-test('what is missing, and when there may be room: by the known run times, in turn', async () => {
+test('missing resources are listed, and the estimated start follows known run times', async () => {
   const running = await it.submit({ resources: { cpu: 2 }, maxRunTimeSeconds: 600 })
   await leader.tick()
   await transition(

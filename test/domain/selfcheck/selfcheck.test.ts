@@ -43,7 +43,7 @@ async function placement({ db }: TestDatabase) {
 
 const rulesBroken = async () => [...new Set((await findViolations(database.db.sql)).map(({ rule }) => rule))]
 
-test('finds nothing in sound tables', async () => {
+test('finds no violation in consistent tables', async () => {
   expect(await selfCheck(it.domain, it.admin)).toEqual({ ok: true, findings: [], at: expect.any(Date) })
   expect(await findRunViolations(database.db.sql)).toEqual([])
 })
@@ -127,7 +127,7 @@ test.each(breaks)('finds violations of: %s', async (rule, make) => {
   expect(await rulesBroken()).toEqual([])
 })
 
-test('a waiting job is in the lane of its properties', async () => {
+test('finds waiting jobs outside the lane of their properties', async () => {
   const lane = 'SELECT lane_id FROM job WHERE id = $1'
   const [was] = await sql<{ lane_id: string }>(lane, [queued])
   await sql(
@@ -148,7 +148,7 @@ test('a waiting job is in the lane of its properties', async () => {
   expect(await rulesBroken()).toEqual([])
 })
 
-test('a lowered limit is not a violation; a later start above it is', async () => {
+test('accepts a lowered limit, and reports a later start above it', async () => {
   await updateLimits(it.domain, it.admin, { maxConcurrent: 0 })
   expect(await rulesBroken()).toEqual([])
   const late = await it.submit()
@@ -161,7 +161,7 @@ test('a lowered limit is not a violation; a later start above it is', async () =
   expect(await rulesBroken()).toEqual([])
 })
 
-test('an unset limit has the default of the mode of the last started server', async () => {
+test('uses the defaults of the last server’s mode for unset limits', async () => {
   await using other = await createDatabase()
   await using single = await createTestDomain(other.db)
   const begin = async () => {

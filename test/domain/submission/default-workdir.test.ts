@@ -24,8 +24,8 @@ function workdir(executor: string, input: Record<string, unknown> = {}, spec: Re
   return resolveSubmission(readSubmission(viewer, raw, 0), facts, 0).job.spec.workdir
 }
 
-describe('the directory of the caller', () => {
-  it('is used only if the executor shares the files of the caller', () => {
+describe('the caller’s working directory', () => {
+  it('is used only if the executor shares the caller’s files', () => {
     expect(Object.fromEntries(executorNames.map((name) => [name, workdir(name)]))).toMatchObject({
       local: '/sets/ann',
       container: null,
@@ -37,7 +37,7 @@ describe('the directory of the caller', () => {
     for (const name of executorNames) expect(workdir(name)).toBe(findTraits(name).sharesFiles ? '/sets/ann' : null)
   })
 
-  it('is overridden by the directory of the spec, on every executor', () => {
+  it('is overridden by the workdir of the spec, on every executor', () => {
     for (const name of executorNames) expect(workdir(name, {}, { workdir: '/data' })).toBe('/data')
     expect(workdir('local', { defaultWorkdir: null })).toBeNull()
   })
@@ -50,7 +50,7 @@ describe('the directory of the caller', () => {
     readSubmission(viewer, { spec: { command: ['true'], ...spec }, idempotencyKey: 'k', defaultWorkdir }, 0).key?.hash
 
   it.each([[{}], [{ executor: 'local' }], [{ executor: 'slurm' }], [{ preLaunch: '/data/setup.sh' }]])(
-    'changes the payload of a key for %o',
+    'is part of the idempotency payload for %o',
     (spec) => {
       expect(keyed('/a', spec)).toBe(keyed('/a', spec))
       expect(new Set([keyed('/a', spec), keyed('/b', spec), keyed(undefined, spec)]).size).toBe(3)
@@ -64,7 +64,7 @@ describe('the directory of the caller', () => {
     [{ resources: { replicas: 2 } }],
     [{ executor: 'kubernetes' }],
     [{ executor: 'simulated' }],
-  ])('does not change the payload of a key for %o, which cannot start in it', (spec) => {
+  ])('is not part of the idempotency payload for %o, which cannot start in it', (spec) => {
     expect(new Set([keyed('/a', spec), keyed('/b', spec), keyed(undefined, spec)]).size).toBe(1)
   })
 })

@@ -30,7 +30,7 @@ const idOf = (outcome: SubmitOutcome | undefined) => {
 }
 const jobs = async () => (await sql<{ n: number }>('SELECT count(*)::int AS n FROM job'))[0]?.n
 
-describe('a key', () => {
+describe('an idempotency key', () => {
   test('returns its job, whatever the state, without another effect', async () => {
     const first = await submit(input('k1'))
     await finishJob(database.db.sql, idOf(first))
@@ -102,15 +102,15 @@ describe('a key', () => {
     ['', /1 … 255/],
     ['x'.repeat(256), /1 … 255/],
     ['a\tb', /control/],
-  ])('%j is refused', async (key, message) => {
+  ])('with the value %j is refused', async (key, message) => {
     expect(await submit(input(key))).toMatchObject({ code: 'INVALID_INPUT', message: expect.stringMatching(message) })
   })
 
-  test.each(['gh-owner/repo-0f3a', '日本語 🎉', 'x'.repeat(255)])('%j is a key', async (key) => {
+  test.each(['gh-owner/repo-0f3a', '日本語 🎉', 'x'.repeat(255)])('may have the value %j', async (key) => {
     expect(await submit(input(key))).toMatchObject({ idempotentHit: false })
   })
 
-  test.each([59, 2_592_001])('cannot live %i seconds', async (idempotencyTtlSeconds) => {
+  test.each([59, 2_592_001])('with a lifetime of %i seconds is refused', async (idempotencyTtlSeconds) => {
     expect(await submit(input('ttl', { idempotencyTtlSeconds }))).toMatchObject({ code: 'INVALID_INPUT' })
   })
 
@@ -121,8 +121,8 @@ describe('a key', () => {
   })
 })
 
-describe('the same key twice in a group', () => {
-  test('the second is a hit of the first, or a conflict with it', async () => {
+describe('the same idempotency key twice in a group', () => {
+  test('returns the first job, or conflicts with another payload', async () => {
     const [one, two, three] = await submitJobs(it.domain, it.admin, [
       input('g1'),
       input('g1'),
@@ -133,7 +133,7 @@ describe('the same key twice in a group', () => {
     expect(three).toMatchObject({ code: 'IDEMPOTENCY_CONFLICT' })
   })
 
-  test('if the first is refused, the second is decided alone', async () => {
+  test('is decided again for the second item if the first was refused', async () => {
     const [one, two] = await submitJobs(it.domain, it.admin, [
       input('g2', { spec: { command: ['true'], queue: 'nowhere' } }),
       input('g2'),
@@ -143,7 +143,7 @@ describe('the same key twice in a group', () => {
   })
 })
 
-test('returns the job of a key that was stored meanwhile without the submission lock', async () => {
+test('an idempotency key stored meanwhile without the submission lock returns its job', async () => {
   const jobId = await it.submit()
   const past = await database.db.pool.connect()
   await past.query('BEGIN')
@@ -160,31 +160,34 @@ test('returns the job of a key that was stored meanwhile without the submission 
   expect(await submitted).toMatchObject({ jobId, idempotentHit: true, warnings: [] })
 })
 
-test.each(['read', 'decided'] as const)('a key whose job is deleted after it was %s makes a new job', async (when) => {
-  const key = `raced ${when}`
-  const jobId = idOf(await submit(input(key)))
-  await finishJob(database.db.sql, jobId)
-  let races = true
-  const query: typeof database.db.sql.query = async (text, values, name) => {
-    if (races && when === 'decided' && name === 'jobs_by_id') {
-      races = false
-      await deleteJob(it.domain, it.admin, { jobId })
+test.each(['read', 'decided'] as const)(
+  'an idempotency key whose job is deleted after it was %s makes a new job',
+  async (when) => {
+    const key = `raced ${when}`
+    const jobId = idOf(await submit(input(key)))
+    await finishJob(database.db.sql, jobId)
+    let races = true
+    const query: typeof database.db.sql.query = async (text, values, name) => {
+      if (races && when === 'decided' && name === 'jobs_by_id') {
+        races = false
+        await deleteJob(it.domain, it.admin, { jobId })
+      }
+      const rows = await database.db.sql.query<never>(text, values, name)
+      if (races && when === 'read' && name === 'read_keys') {
+        races = false
+        await deleteJob(it.domain, it.admin, { jobId })
+      }
+      return rows
     }
-    const rows = await database.db.sql.query<never>(text, values, name)
-    if (races && when === 'read' && name === 'read_keys') {
-      races = false
-      await deleteJob(it.domain, it.admin, { jobId })
-    }
-    return rows
-  }
-  await using raced = await createTestDomain({ ...database.db, sql: { query } })
-  const [outcome] = await submitJobs(raced.domain, it.admin, [input(key)])
-  expect(outcome).toMatchObject({ idempotentHit: false, job: { state: 'QUEUED' } })
-  expect(idOf(outcome)).not.toBe(jobId)
-  expect(races).toBe(false)
-})
+    await using raced = await createTestDomain({ ...database.db, sql: { query } })
+    const [outcome] = await submitJobs(raced.domain, it.admin, [input(key)])
+    expect(outcome).toMatchObject({ idempotentHit: false, job: { state: 'QUEUED' } })
+    expect(idOf(outcome)).not.toBe(jobId)
+    expect(races).toBe(false)
+  },
+)
 
-test('a hundred concurrent submissions with one key make one job', async () => {
+test('a hundred concurrent submissions with one idempotency key make one job', async () => {
   const outcomes = await Promise.all(Array.from({ length: 100 }, () => submit(input('many'))))
   expect(new Set(outcomes.map(idOf)).size).toBe(1)
   expect(outcomes.filter((outcome) => 'idempotentHit' in outcome && !outcome.idempotentHit)).toHaveLength(1)

@@ -18,12 +18,12 @@ const never = (asks: string, of = 'the pool') => [
   `No node of ${of} can ever provide ${asks}; the job waits until the pool changes`,
 ]
 
-test('warns about a job that no node could ever run, and names its request', async () => {
+test('a job that no node could ever run gets a warning that names its request', async () => {
   expect(await warnings({ cpu: 17 })).toEqual(never('17 cpu, 1 GiB'))
   expect(await warnings({ gpu: 1, gpuModel: ['a100'] })).toEqual(never('1 cpu, 1 GiB, 1 GPU (model a100) on one node'))
 })
 
-test('does not warn about a job that only has to wait, for other jobs or a drained node', async () => {
+test('a job that only waits for other jobs or a drained node gets no warning', async () => {
   await database.db.sql.query('UPDATE node SET free_cpu_millis = 0')
   expect(await warnings({ cpu: 16 })).toEqual([])
   const [node] = await database.db.sql.query<{ id: string }>('SELECT id FROM node')
@@ -31,14 +31,14 @@ test('does not warn about a job that only has to wait, for other jobs or a drain
   expect(await warnings({ cpu: 16 })).toEqual([])
 })
 
-test('the next submission sees added and removed nodes', async () => {
+test('the next submission knows added and removed nodes', async () => {
   const { id } = await addNode(it.domain, it.admin, { pool: 'sim', name: 'big', cpu: 32, memoryGib: 64 })
   expect(await warnings({ cpu: 17 })).toEqual([])
   await deleteNode(it.domain, it.admin, { id })
   expect(await warnings({ cpu: 17 })).toEqual(never('17 cpu, 1 GiB'))
 })
 
-test('the next submission sees nodes of a changed configuration', async () => {
+test('the next submission knows nodes of a changed configuration', async () => {
   const pool = { name: 'sim', policy: 'PRIORITY', executors: ['simulated'], relaxReplicas: true } as const
   const queues = [{ name: 'default', pool: 'sim', native: {} }]
   const apply = (nodes: readonly (typeof simNode)[]) => applyPools(it.domain, { pools: [{ ...pool, nodes }], queues })

@@ -11,7 +11,7 @@ async function warnings(resources: Record<string, unknown>, more: Record<string,
   return outcome.warnings
 }
 
-test('warns about a requested limit that the executor cannot enforce', async () => {
+test('a requested limit that the executor cannot enforce gives a warning', async () => {
   expect(await warnings({ cpu: 1, memoryGib: 1 })).toEqual([])
   const simulated = { version: null, available: true, message: null, unenforced: ['memory', 'cpu', 'pids'] }
   await reportPool(it.domain, 'sim', { executors: { simulated }, unixUserRequired: false, reservedUnixUsers: [] })
@@ -21,7 +21,7 @@ test('warns about a requested limit that the executor cannot enforce', async () 
   expect(await warnings({})).toEqual([])
 })
 
-test('refuses options that the executor would refuse at the start, and warns about a time over its limit', async () => {
+test('options that the executor would refuse are refused, and a run time above its limit gives a warning', async () => {
   const [queue = ''] = (await it.domain.db.sql.query<{ name: string }>('SELECT name FROM submission_queue')).map(
     ({ name }) => name,
   )
@@ -55,7 +55,7 @@ test('refuses options that the executor would refuse at the start, and warns abo
   expect(await warnings({})).toEqual([])
 })
 
-test('refuses an X11 display if the configuration names no image for it', async () => {
+test('an X11 display is refused if the configuration names no image for it', async () => {
   const described = { version: null, available: true, message: null, unenforced: [] }
   const report = (displays: boolean) =>
     reportPool(it.domain, 'sim', {
@@ -74,7 +74,7 @@ test('refuses an X11 display if the configuration names no image for it', async 
   expect(await warnings({}, { x11: { gpu: false } })).toEqual([])
 })
 
-test('warns that a job waits for an unreachable backend', async () => {
+test('a job for an unreachable backend gets a warning that it waits', async () => {
   const simulated = { version: null, available: false, message: 'No engine answers', unenforced: [] }
   await reportPool(it.domain, 'sim', { executors: { simulated }, unixUserRequired: false, reservedUnixUsers: [] })
   expect(await warnings({})).toEqual([

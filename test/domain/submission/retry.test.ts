@@ -58,7 +58,7 @@ test.each<[string, Record<string, unknown>]>([
     },
   ],
   ['amounts by process', { resources: { nodeCount: 2, processesPerNode: 2, cpuCoresPerProcess: 3 } }],
-])('%s: submits the same spec as a new job that names the original', async (_what, spec) => {
+])('a retry of %s submits the same spec as a new job that names the original', async (_what, spec) => {
   const id = await finished(spec)
   const again = await jobOf(await retry(id))
   expect(again.id).not.toBe(id)
@@ -92,7 +92,7 @@ test('overrides replace fields, and remove the fields that they exclude', async 
   })
 })
 
-test('refuses to retry an alive job, or another version than expected', async () => {
+test('a retry of an active job, or at another version than expected, is refused', async () => {
   const id = await it.submit()
   expect(await retry(id)).toMatchObject({ code: 'INVALID_STATE', jobId: id })
   await finishJob(database.db.sql, id)
@@ -100,7 +100,7 @@ test('refuses to retry an alive job, or another version than expected', async ()
   expect(await retry(id, { expectedVersion: 1 })).toMatchObject({ idempotentHit: false })
 })
 
-test('a retry has its own key, which returns the job even after the original is deleted', async () => {
+test('a retry has its own idempotency key, which returns the job even after the original is deleted', async () => {
   const id = await finished({})
   const first = await retry(id, { idempotencyKey: 'again' })
   expect(first).toMatchObject({ idempotentHit: false })

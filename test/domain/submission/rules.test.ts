@@ -37,11 +37,11 @@ describe('refusals name contradicting fields of a spec', () => {
     ['internalDns.ports', { command: ['a'], internalDns: { name: 'web' } }],
     ['internalDns.ports', named('web', 80, 80)],
     ['dependsOn', { command: ['a'], dependsOn: [{ jobId: 'job_1' }, { jobId: 'job_1', on: 'FINISHED' }] }],
-  ])('%s in %j', (path, spec) => {
+  ])('refuses %s in %j', (path, spec) => {
     expect(brokenBy(spec)).toEqual([path])
   })
 
-  test('reports all violations together', () => {
+  test('lists all violations together', () => {
     const paths = brokenBy({ command: ['a'], arguments: ['b'], input: {}, resources: { gpuModel: ['v100'] } })
     expect(paths).toEqual(['arguments', 'input', 'resources.gpuModel'])
   })
@@ -61,9 +61,9 @@ test.each([
   expect(brokenBy(spec)).toEqual([])
 })
 
-describe('an account consists of visible parts', () => {
+describe('the name of an account', () => {
   test.each(['a..b', '.a', 'a.', 'a b', 'a/b', 'a\u0007b', 'a\u202eb', 'a\u200bb', '\u0430dmin'])(
-    'not %j',
+    '%j is refused',
     (account) => {
       expect(() => parseSubmission({ spec: { command: ['a'], account } })).toThrow(
         'spec.account: Must consist of letters',
@@ -71,7 +71,10 @@ describe('an account consists of visible parts', () => {
     },
   )
 
-  test.each(['ml', 'ml.vision', 'users.john~doe', "users.o'neil@example~org", 'a-b_c+d'])('%j', (account) => {
-    expect(parseSubmission({ spec: { command: ['a'], account } }).spec.account).toBe(account)
-  })
+  test.each(['ml', 'ml.vision', 'users.john~doe', "users.o'neil@example~org", 'a-b_c+d'])(
+    '%j is accepted',
+    (account) => {
+      expect(parseSubmission({ spec: { command: ['a'], account } }).spec.account).toBe(account)
+    },
+  )
 })

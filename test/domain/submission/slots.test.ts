@@ -43,7 +43,7 @@ const stateOfJob = async (slotId: string) =>
   )[0]?.state
 const exceeded = { code: 'QUOTA_EXCEEDED', quota: 'MAX_ACTIVE', limit, retryable: false }
 
-test('20 concurrent reservations under a limit of 5 make 5 slots', async () => {
+test('20 concurrent slot reservations under a limit of 5 make 5 slots', async () => {
   const outcomes = await Promise.allSettled(Array.from({ length: 20 }, () => reserve()))
   const refused = outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason] : []))
   expect(refused).toHaveLength(20 - limit)
@@ -133,13 +133,13 @@ test('50 concurrent submissions under a limit of 5 make 5 jobs; finished jobs ma
   expect(await submit()).toMatchObject(exceeded)
 })
 
-test('reserving always succeeds without a limit', async () => {
+test('reserving a slot always succeeds without a limit', async () => {
   await updateLimits(it.domain, it.admin, { userMaxActive: null })
   await Promise.all(Array.from({ length: limit * 2 }, () => reserve()))
   expect(await countActiveSlots(it.domain, ann)).toBe(limit * 2)
 })
 
-test.each([0, 3_601])('refuses %i seconds', async (ttlSeconds) => {
+test.each([0, 3_601])('a slot for %i seconds is refused', async (ttlSeconds) => {
   await expect(reserve(ttlSeconds)).rejects.toMatchObject({ code: 'INVALID_INPUT' })
 })
 

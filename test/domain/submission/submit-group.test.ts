@@ -98,7 +98,7 @@ describe('an accepted submission', () => {
   })
 })
 
-describe('invalid input is refused with field and rule, and nothing is written', () => {
+describe('invalid input is refused with field and rule, and no row is written', () => {
   test.each([
     ['an empty command', { command: [] }, 'spec.command', /empty/],
     ['a command whose first word is empty', { command: [''] }, 'spec.command.0', /empty/],
@@ -177,7 +177,7 @@ describe('invalid input is refused with field and rule, and nothing is written',
       /1,000,000/,
     ],
     ['an unknown field', { command: ['a'], colour: 'red' }, 'spec', /colour/],
-  ])('%s', async (_what, spec, path, message) => {
+  ])('for %s', async (_what, spec, path, message) => {
     const refused = await refusal(spec)
     expect(refused).toBeInstanceOf(InvalidInput)
     const violations = (refused as InvalidInput).violations
@@ -211,7 +211,7 @@ test('an SQL error in one item of a group fails only that item', async () => {
   await sql('ALTER TABLE job DROP CONSTRAINT provoked')
 })
 
-test('a defect of one submission of a group fails only that one', async () => {
+test('an unexpected error in one submission of a group fails only that one', async () => {
   const viewer = await it.user('odd', 'RESEARCHER')
   const defect = new TypeError('a defect')
   const odd = Object.defineProperty({ ...viewer }, 'userName', {
@@ -225,7 +225,7 @@ test('a defect of one submission of a group fails only that one', async () => {
   expect(outcomes).toMatchObject([{ status: 'fulfilled' }, { reason: defect }, { status: 'fulfilled' }])
 })
 
-test('each submission of a group has the quotas of its level', async () => {
+test('each submission of a group is checked against the quotas of its own level', async () => {
   const researcher = await it.user('rita', 'RESEARCHER')
   const lead = { ...researcher, level: 'LEAD' as const }
   const quota = { type: 'CONCURRENT_JOBS', action: 'BLOCK', scope: 'LEVEL', key: 'RESEARCHER', limit: 0 }
@@ -237,7 +237,7 @@ test('each submission of a group has the quotas of its level', async () => {
   await deleteQuota(it.domain, it.admin, { id })
 })
 
-test('userMaxBlocked limits the jobs that wait for approval, also within one call', async () => {
+test('userMaxBlocked limits the jobs waiting for approval, also within one call', async () => {
   await updateLimits(it.domain, it.admin, { userMaxBlocked: 2 })
   const olga = await it.user('olga', 'RESEARCHER')
   const submit = (viewer: Viewer, ...asks: boolean[]) =>

@@ -31,7 +31,7 @@ test('an SQL error in one of 256 submissions fails that one; the other 255 retur
   expect(await findViolations(sql)).toEqual([])
 })
 
-test('noWait refuses a job that needs an approval, without another attempt', async () => {
+test('noWait refuses a job that needs approval, as not retryable', async () => {
   await using database = await createDatabase()
   await using it = await createTestDomain(database.db)
   const wish = { spec: { command: ['true'] }, requiresApproval: true, noWait: true }
@@ -40,7 +40,7 @@ test('noWait refuses a job that needs an approval, without another attempt', asy
   ])
 })
 
-test('submissions that the scheduler does not reach in time are Unavailable, and the others are answered', async () => {
+test('noWait submissions not tried within the deadline are Unavailable, and the others are accepted', async () => {
   await using database = await createDatabase()
   await using it = await createTestDomain(database.db)
   const { clock } = it.domain

@@ -29,8 +29,8 @@ const refusal = (data: readonly string[], rules: Partial<DataRules> = {}) =>
     (error: Error) => error.message,
   )
 
-describe('the sources of mounts', () => {
-  it('lie below a root after all links', async () => {
+describe('the source of a data mount', () => {
+  it('must lie below a configured root after resolving links', async () => {
     await symlink('/etc', join(root, 'out'))
     await mkdir(join(directory, 'beside'))
     await symlink(join(directory, 'beside'), join(root, 'aside'))
@@ -62,7 +62,7 @@ describe('the sources of mounts', () => {
   })
 })
 
-describe('the targets of mounts', () => {
+describe('the target of a data mount', () => {
   it.each([
     [['data/x:/d', 'data/x:/d/e'], '/d/e is mounted too, and would lie inside /d'],
     [['data/x:/d', 'data/x:/d/'], '/d is mounted too'],
@@ -77,7 +77,7 @@ describe('the targets of mounts', () => {
 
 const architecture = { x64: 'amd64', arm64: 'arm64' }[process.arch as string]
 
-describe.runIf(process.platform === 'linux' && architecture)('the check of mounts', () => {
+describe.runIf(process.platform === 'linux' && architecture)('the script that checks data mounts', () => {
   const result = () => join(directory, 'result')
   async function run(...args: readonly string[]): Promise<string> {
     const path = join(directory, 'check')
@@ -91,7 +91,7 @@ describe.runIf(process.platform === 'linux' && architecture)('the check of mount
   }
   const identityOf = async (data: string) => (await openAll([data]))[0]?.identity ?? ''
 
-  it('becomes the command if each folder is the opened one', async () => {
+  it('runs the command if each folder is the one that was opened', async () => {
     const pairs = [join(root, 'x'), await identityOf('data/x:/d'), root, await identityOf('data:/d')]
     expect(await run(root, ...pairs, '--', 'sh', '-c', 'pwd; echo "$0"', 'a b')).toBe(`${root}\na b\n`)
     expect(await run('.', '--', '/bin/echo', '--')).toBe('--\n')

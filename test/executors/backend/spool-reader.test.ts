@@ -63,7 +63,7 @@ function openRun() {
   }
 }
 
-test('reads each file once for a line', async () => {
+test('reads each file once per line', async () => {
   const run = openRun()
   await run.idle()
   Object.assign(run.counts, { reads: 0, sizes: 0 })
@@ -74,7 +74,7 @@ test('reads each file once for a line', async () => {
   await run.end()
 })
 
-test('reads output that is written between the last read and the end', async () => {
+test('reads output written between the last read and the end of the run', async () => {
   const run = openRun()
   await run.idle()
   run.write('out', 'one\ntwo')
@@ -83,7 +83,7 @@ test('reads output that is written between the last read and the end', async () 
   expect(run.texts()).toEqual(['STDOUT one\n', 'STDOUT two', 'STDERR oh'])
 })
 
-test('streams take turns at ends of lines, and an incomplete line continues first', async () => {
+test('switches streams at ends of lines, and continues an incomplete line first', async () => {
   const run = openRun()
   await run.idle()
   run.write('out', 'one\ntw')
@@ -96,7 +96,7 @@ test('streams take turns at ends of lines, and an incomplete line continues firs
   expect(run.texts().slice(3)).toEqual(['STDOUT o\n', 'STDERR worse\n'])
 })
 
-test('a truncated file is a gap, and is read from the beginning', async () => {
+test('reports a truncated file as a gap, and reads the file from its beginning', async () => {
   const run = openRun()
   run.write('out', 'one\n')
   await run.idle()
@@ -106,7 +106,7 @@ test('a truncated file is a gap, and is read from the beginning', async () => {
   await run.end()
 })
 
-test('reports a loss once, at its place', async () => {
+test('reports a loss once, at its position', async () => {
   const run = openRun()
   run.write('out', 'one\n')
   await run.idle()

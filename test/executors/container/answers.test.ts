@@ -111,7 +111,7 @@ describe.each<[string, (response: ServerResponse) => void]>([
   ['half an answer', (response) => void response.writeHead(200, { 'content-length': 100 }).end('[{"Id":')],
   ['no HTTP', (response) => void response.socket?.end('garbage\r\n\r\n')],
 ])('while the engine answers %s', (_, broken) => {
-  it('a known run keeps its state, and an unknown run does not end', async () => {
+  it('a known run keeps its state, and an unknown run is reported as starting', async () => {
     await executor.start(run)
     expect(await observe(executor, handle)).toMatchObject({ state: 'running' })
     engine.broken = broken
@@ -123,7 +123,7 @@ describe.each<[string, (response: ServerResponse) => void]>([
     expect(await executor.describe()).toMatchObject({ available: false })
   })
 
-  it('a start whose container was requested does not fail', async () => {
+  it('a start in flight waits and succeeds when the engine recovers', async () => {
     engine.breaks = broken
     const starting = executor.start(run)
     await until(() => engine.isStarted, { what: 'the container is started' })
@@ -135,7 +135,7 @@ describe.each<[string, (response: ServerResponse) => void]>([
   })
 })
 
-it.each([502, 503, 504])('a start waits while the engine, or a proxy before it, answers %s', async (status) => {
+it.each([502, 503, 504])('a start waits while the engine or its proxy answers %s', async (status) => {
   engine.broken = giving(status, '<html>Try again</html>')
   const told: string[] = []
   const starting = executor.start(run, undefined, (info) => void told.push(info))
@@ -145,7 +145,7 @@ it.each([502, 503, 504])('a start waits while the engine, or a proxy before it, 
   expect(told).toContain('The container engine is unreachable')
 })
 
-it('a start waits in the queue while the disk of the engine is full', async () => {
+it('a start waits while the disk of the engine is full', async () => {
   engine.refuses = giving(500, '{"message":"mkdir /var/lib/docker/overlay2/a-init: no space left on device"}')
   await expect(executor.start(run)).rejects.toMatchObject({ reason: 'BACKEND_AWAY' })
 })
@@ -165,7 +165,7 @@ it.each([
     { host: { cgroupControllers: [] } },
     ['memory', 'cpu', 'pids'],
   ],
-])('describes the limits that %s ignores', async (_, version, info, unenforced) => {
+])('describe lists the limits that %s ignores', async (_, version, info, unenforced) => {
   engine.told = { '/version': { Version: '20', ...version }, '/info': info, '/libpod/info': info }
   await executor.close()
   executor = await openOverEngine(directory, { image: 'i', clock: systemClock }) // with the fast clock it waits 50 ms for an answer
@@ -174,7 +174,7 @@ it.each([
   if (unenforced.length > 0) expect(described.message).toContain(`${unenforced.join(', ')}: planned with, not enforced`)
 })
 
-it('a refused start fails with the reason of the engine, even if the container cannot be removed', async () => {
+it('a refused start fails with the reason of the engine, even if its container cannot be removed', async () => {
   engine.refuses = giving(500, '{"message":"device or resource busy"}')
   await expect(executor.start(run)).rejects.toThrow('device or resource busy')
 })

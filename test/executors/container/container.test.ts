@@ -105,11 +105,11 @@ describe.skipIf(engine === undefined)(`with ${engine}`, () => {
       ['a file that cannot be executed', { command: ['/etc/passwd'] }, 126],
       ['TERM to itself', { command: ['/bin/sh', '-c', 'kill -TERM $$'] }, 143],
       ['KILL to itself', { command: ['/bin/sh', '-c', 'kill -KILL $$'] }, 137],
-    ])('%s ends with %s', async (_, spec, exitCode) => {
+    ])('that runs %s ends with exit code %s', async (_, spec, exitCode) => {
       expect(await finish(spec)).toMatchObject({ exitCode, stopped: false })
     })
 
-    it('that exceeds its memory is OOM_KILLED, if the engine reports it', async () => {
+    it('over its memory limit is OOM_KILLED, if the engine reports it', async () => {
       const { exitCode, cause } = await finish(sh('x=a; while :; do x=$x$x; done'))
       const isBlind = (await isPodman(asked())) && !existsSync('/sys/fs/cgroup/cgroup.controllers')
       expect([exitCode, cause]).toEqual([137, isBlind ? undefined : 'OOM_KILLED'])
@@ -171,13 +171,13 @@ describe.skipIf(engine === undefined)(`with ${engine}`, () => {
       expect(exitCode).toBe(0)
     })
 
-    it('whose workdir is missing or a file does not run', async () => {
+    it('with a missing workdir, or a file as workdir, does not run', async () => {
       for (const workdir of ['/nowhere', '/etc/passwd', '/bin/sh'])
         expect(await refused(sh('true', { workdir }))).toMatchObject({ reason: 'WORKDIR_NOT_FOUND' })
       expect(await finish(sh('pwd', { workdir: '/tmp/' }))).toMatchObject({ out: '/tmp\n' })
     })
 
-    it('that asks for more processors than the machine has gets all of them', async () => {
+    it('that requests more processors than the machine has gets all of them', async () => {
       expect(await finish(sh('true', { resources: { ...small, cpu: 1_000 } }))).toMatchObject({ exitCode: 0 })
     })
 

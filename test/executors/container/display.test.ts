@@ -191,15 +191,18 @@ describe('a job with a display', () => {
     [0, 2, undefined],
     [143, 4, undefined],
     [1, 2, 'The X11 display ended before the job: exit code 1'],
-  ])('whose display ended with %i at second %i, and which itself ended at 3: %s', async (exitCode, finished, info) => {
-    const handle = await executor.start(withDisplay())
-    Object.assign(engine.containers.get(handle) ?? {}, { status: 'exited' })
-    Object.assign(engine.containers.get(`${handle}.x11`) ?? {}, { status: 'exited', exitCode, finished })
-    expect((await observe(executor, handle)) as object).toEqual(
-      expect.objectContaining({ exitCode: 0, ...(info && { info }) }),
-    )
-    if (info === undefined) expect(await observe(executor, handle)).not.toHaveProperty('info')
-  })
+  ])(
+    'whose display exits with %i at second %i, and which itself ends at second 3, reports: %s',
+    async (exitCode, finished, info) => {
+      const handle = await executor.start(withDisplay())
+      Object.assign(engine.containers.get(handle) ?? {}, { status: 'exited' })
+      Object.assign(engine.containers.get(`${handle}.x11`) ?? {}, { status: 'exited', exitCode, finished })
+      expect((await observe(executor, handle)) as object).toEqual(
+        expect.objectContaining({ exitCode: 0, ...(info && { info }) }),
+      )
+      if (info === undefined) expect(await observe(executor, handle)).not.toHaveProperty('info')
+    },
+  )
 })
 
 describe('a display', () => {
@@ -229,7 +232,7 @@ describe('a display', () => {
     await other.close()
   })
 
-  it('of a start that is given up stays for the next start, or find removes it', async () => {
+  it('is kept after an aborted start, and reused by the next start or removed by find', async () => {
     const unwanted = new AbortController()
     const run = withDisplay()
     const handle = `berth-${run.runId}`

@@ -44,7 +44,7 @@ async function readAll(pieces: readonly Buffer[], from: unknown, reads = {}) {
   return read
 }
 
-describe('output', () => {
+describe('the output of a container', () => {
   const frames = fc.array(fc.tuple(fc.constantFrom(1, 2), fc.string({ unit: 'binary-ascii', maxLength: 40 })), {
     maxLength: 20,
   })
@@ -110,7 +110,7 @@ describe('output', () => {
   })
 })
 
-describe('states', () => {
+describe('the state of a container', () => {
   const inspected = (state: Partial<Inspected['State']>): Inspected => ({
     Id: 'abc',
     Created: '2026-01-01T00:00:00Z',
@@ -130,7 +130,7 @@ describe('states', () => {
   const seen = (state: Partial<Inspected['State']>, stopped = false) =>
     observeContainer(inspected(state), { stopped, toTime: (ms) => new Date(ms + 1_000), startedAt: null })
 
-  it('of the engine become observations', () => {
+  it('is converted from the state in the engine', () => {
     expect(seen({ Status: 'created', StartedAt: '0001-01-01T00:00:00Z' })).toEqual({ state: 'starting' })
     expect(seen({ Status: 'running' })).toMatchObject({ state: 'running', nativeId: 'abc', ip: '172.18.0.2' })
     expect(seen({ Status: 'paused' }).state).toBe('running')
@@ -143,13 +143,13 @@ describe('states', () => {
     })
   })
 
-  it('have an end that is not before the start, which comes from another clock', () => {
+  it('has an end that is not before its start, although the end comes from another clock', () => {
     const startedAt = new Date('2026-01-01T00:00:02.004Z')
     const known = { stopped: false, toTime: (ms: number) => new Date(ms), startedAt }
     expect(observeContainer(inspected({ ExitCode: 0 }), known)).toMatchObject({ startedAt, finishedAt: startedAt })
   })
 
-  it('have the cause MAX_RUN_TIME even if the engine noted the start late', () => {
+  it('has the cause MAX_RUN_TIME even if the engine recorded the start late', () => {
     const ended = inspected({ ExitCode: 143, StartedAt: '2026-01-01T00:00:03Z', FinishedAt: '2026-01-01T00:00:13Z' })
     const limited = { ...ended, Config: { Labels: { 'berth.limit': '13' } } }
     const known = { stopped: false, toTime: (ms: number) => new Date(ms), startedAt: null }
@@ -157,20 +157,20 @@ describe('states', () => {
     expect(observeContainer(ended, known)).not.toHaveProperty('cause')
   })
 
-  it('have moments of the database', () => {
+  it('has times of the database', () => {
     expect(seen({})).toMatchObject({
       startedAt: new Date('2026-01-01T00:00:02Z'),
       finishedAt: new Date('2026-01-01T00:00:03Z'),
     })
   })
 
-  it('of a container that the engine could not start are unstarted', () => {
+  it('is unstarted if the engine could not start it', () => {
     const failed = { Status: 'created', Error: 'could not select device driver "" with capabilities: [[gpu]]' }
     expect(isUnstarted(inspected({ ...failed, ExitCode: 128 }))).toBe(true)
     expect(isUnstarted(inspected({ ...failed, ExitCode: 127 }))).toBe(false)
   })
 
-  it('of a container that is removed while it runs are gone', () => {
+  it('is gone if the container is removed while it runs', () => {
     const removed = { Status: 'removing', ExitCode: 137 }
     expect(seen(removed)).toMatchObject({ state: 'gone' })
     expect(seen(removed, true)).toMatchObject({ state: 'ended', stopped: true })
@@ -179,7 +179,7 @@ describe('states', () => {
     expect(seen({ ...removed, Status: 'exited' })).toMatchObject({ state: 'ended', exitCode: 137 })
   })
 
-  it('that are unknown throw', () => {
+  it('must be known; an unknown one throws', () => {
     expect(() => parsePhase('melted')).toThrow('The container engine has an unknown state: melted')
   })
 })
@@ -235,7 +235,7 @@ describe('the description of a container', () => {
 })
 
 describe('an unreachable engine', () => {
-  it('lets starts wait, leaves runs as they are, and is named in messages', async () => {
+  it('delays starts, leaves the state of runs unchanged, and is named in messages', async () => {
     let nowMs = 0
     const directory = await mkdtemp(join(tmpdir(), 'berth-container-'))
     const executor = await createContainerExecutor({
@@ -268,7 +268,7 @@ describe('an unreachable engine', () => {
   })
 })
 
-describe('names', () => {
+describe('configured names', () => {
   it.each([
     ['ubuntu', { fromImage: 'ubuntu', tag: 'latest' }],
     ['ubuntu:22.04', { fromImage: 'ubuntu:22.04' }],
@@ -302,14 +302,14 @@ describe('names', () => {
     },
   )
 
-  it('of engines may have spaces', async () => {
+  it('of engines may contain spaces', async () => {
     await expect(new Engine('unix:///no such/docker.sock', systemClock).get('/version')).rejects.toThrow(
       'ENOENT /no such/docker.sock',
     )
   })
 })
 
-describe('networks', () => {
+describe('engine networks', () => {
   type Network = { Id: string; Name: string; Created: string }
 
   /** An engine that looks for no duplicates, like Docker's when requests come together. */

@@ -115,7 +115,7 @@ describe('a registry', () => {
   }
   const unreachable = 'Get "https://r.test/v2/": dial tcp 192.0.2.1:443: connect: connection refused'
 
-  it('that is unreachable is retried after growing pauses, and all waiting runs report it', async () => {
+  it('is retried with growing pauses while unreachable, and all waiting runs report it', async () => {
     await executor.close()
     executor = await openOverEngine(directory, { image: 'slow:1', clock: fastClock(100) })
     const told: string[] = []
@@ -134,7 +134,7 @@ describe('a registry', () => {
     expect(engine.asked.filter((asked) => asked === 'POST /images/create')).toHaveLength(4)
   })
 
-  it('that stays unreachable fails the start in the end', async () => {
+  it('fails the start if it stays unreachable', async () => {
     await executor.close()
     executor = await openOverEngine(directory, { image: 'slow:1', clock: fastClock(100) })
     const starting = begin(new AbortController())
@@ -144,7 +144,7 @@ describe('a registry', () => {
   })
 
   it.each(['denied', 'an image of 429 timeouts was not found', 'no basic auth credentials'])(
-    'that answers "%s" fails the start at once',
+    'fails the start at once if it answers "%s"',
     async (error) => {
       const starting = begin(new AbortController())
       await pulls(1)
@@ -167,7 +167,7 @@ describe('a registry', () => {
     expect(engine.asked).not.toContain('POST /images/create')
   })
 
-  it('on this machine is used if the configuration names it or the image', async () => {
+  it('on this machine is used if the configuration names it, or contains the image', async () => {
     for (const options of [{ image: 'slow:1', registries: ['127.0.0.1:9'] }, { image: '127.0.0.1:9/x' }]) {
       await executor.close()
       executor = await openOverEngine(directory, { ...options, clock: systemClock })
@@ -181,7 +181,7 @@ describe('a registry', () => {
   })
 })
 
-describe('a start that is given up', () => {
+describe('an aborted start', () => {
   it('ends the pull of its image', async () => {
     const unwanted = new AbortController()
     const told: string[] = []
@@ -235,7 +235,7 @@ describe('a start that is given up', () => {
   })
 })
 
-describe('a pull that the engine cuts off', () => {
+describe('a pull interrupted by the engine', () => {
   it('is retried', async () => {
     const unwanted = new AbortController()
     const starting = begin(unwanted)
@@ -275,18 +275,18 @@ describe('a start that fails', () => {
 
   const refuse = (response: ServerResponse) => void response.writeHead(500).end('{"message":"no space"}')
 
-  it('leaves no files of the run', async () => {
+  it('leaves no files of its run', async () => {
     Object.assign(engine, { hasImage: true, create: refuse })
     await expect(executor.start(run)).rejects.toThrow('no space')
     expect(await left()).toEqual([])
   })
 
-  it('is START_FAILED when its image or container was just removed', async () => {
+  it('has the reason START_FAILED if its image or container was just removed', async () => {
     Object.assign(engine, { hasImage: true, create: (response: ServerResponse) => void response.writeHead(404).end() })
     await expect(executor.start(run)).rejects.toMatchObject({ reason: 'START_FAILED' })
   })
 
-  it('leaves its files to the next server if it was given up, and find removes them', async () => {
+  it('keeps its files after an abort until find removes them', async () => {
     const unwanted = new AbortController()
     const create = (response: ServerResponse) => {
       unwanted.abort()
@@ -302,7 +302,7 @@ describe('a start that fails', () => {
   })
 })
 
-describe('a container that looks into an image', () => {
+describe('a helper container that inspects an image', () => {
   it('is removed by the next server if its creator died', async () => {
     Object.assign(engine, { hasImage: true })
     Object.assign(engine, { create: (response: ServerResponse) => void response.writeHead(500).end() })
@@ -316,7 +316,7 @@ describe('a container that looks into an image', () => {
     expect(engine.asked.at(-1)).toBe('DELETE /containers/berth-look-1')
   })
 
-  it('that was pruned meanwhile is created again', async () => {
+  it('is created again if it was pruned', async () => {
     Object.assign(engine, { hasImage: true, looksAreRemoved: true })
     const told: string[] = []
     const unwanted = new AbortController()
@@ -334,8 +334,8 @@ describe('a container that looks into an image', () => {
   })
 })
 
-describe('a run while the engine is unreachable', () => {
-  it('has no container if no order is noted', async () => {
+describe('an unreachable engine', () => {
+  it('means that a run without a recorded order has no container', async () => {
     await engine.close()
     expect(await executor.find('one')).toBeNull()
     engine = await startEngine()

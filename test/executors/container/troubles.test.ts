@@ -96,14 +96,14 @@ async function startEngine() {
   return Object.assign(state, server)
 }
 
-test('a stop that cannot be recorded still stops the container, and rejects', async () => {
+test('a stop that cannot be recorded stops the container, and rejects', async () => {
   await mkdir(join(directory, 'stops', `${handle}.${process.pid}.0`))
   await expect(executor.stop(handle, 600_000)).rejects.toThrow(/EISDIR/)
   expect(engine.signals).toEqual(['TERM'])
   expect(await observe(executor, handle)).toMatchObject({ state: 'ended', exitCode: 143, stopped: true })
 })
 
-test('KILL is sent in time although the stop can be neither read nor written', async () => {
+test('KILL is sent on time even if the stop can be neither read nor written', async () => {
   await mkdir(join(directory, 'stops', `${handle}.stop`))
   engine.ignoresTerm = true
   await expect(executor.stop(handle, 100)).rejects.toThrow(/EISDIR/)
@@ -111,7 +111,7 @@ test('KILL is sent in time although the stop can be neither read nor written', a
   expect(engine.signals).toEqual(['TERM', 'KILL'])
 })
 
-test('an answer that is cut off leaves the state of the run unchanged', async () => {
+test('a truncated response leaves the state of the run unchanged', async () => {
   engine.breaksOff = true
   expect(await observe(executor, handle)).toMatchObject({
     state: 'starting',
@@ -121,7 +121,7 @@ test('an answer that is cut off leaves the state of the run unchanged', async ()
   expect(await observe(executor, handle)).toMatchObject({ state: 'running' })
 })
 
-test('a container without its order here is not listed', async () => {
+test('a container without an order file of this pool is not listed', async () => {
   await rm(join(directory, 'stops', `${handle}.order`))
   expect(await executor.list?.()).toEqual([])
 })
@@ -168,7 +168,7 @@ test('output ends with the container even if the engine keeps the connection ope
   expect((await reading).out).toBe('first\nlast\n')
 })
 
-test('a container of another pool with the same name is left alone, and fails the start', async () => {
+test('a container of another pool with the same name is left untouched, and fails the start', async () => {
   const theirs = { ...inspectedAs('running', 0), Config: { Labels: {} } }
   const asked: string[] = []
   await engine.close()

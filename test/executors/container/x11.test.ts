@@ -69,7 +69,7 @@ describe.skipIf(address === undefined || !hasServer)(`an X11 display with ${addr
   }
 
   it.each([null, 'IN', 'OUT', 'ALL'] as const)(
-    'of 1280×960 is there when the command begins, with isolation %s',
+    'of 1280×960 is ready when the command begins, with isolation %s',
     async (networkIsolation) => {
       const ended = await finish(sh("xdpyinfo | grep -E 'dimensions|MIT-SHM'; exit 7", { networkIsolation }))
       expect(ended.out).toMatch(/^ *dimensions: +1280x960 pixels .*\n$/)
@@ -78,13 +78,13 @@ describe.skipIf(address === undefined || !hasServer)(`an X11 display with ${addr
     },
   )
 
-  it('is for every account, and also without the environment of the image', async () => {
+  it('is accessible to every account, also without the environment of the image', async () => {
     const spec = sh(`id -u; ${asksForIt}`, { inheritEnvironment: false })
     const { out } = await finish(spec, { unixUser: 'nobody' })
     expect(out).toBe(process.getuid?.() === 0 ? '65534\n1\n' : '0\n1\n')
   })
 
-  it('is reachable only for its job, and not over a network', async () => {
+  it('is reachable only from its job, and not over a network', async () => {
     const owner = await executor.start(runOf(sh('echo up; sleep 1000')))
     await read(executor, owner, { enough: ({ out }) => out === 'up\n' })
     const [other, without] = await Promise.all([

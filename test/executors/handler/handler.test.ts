@@ -96,7 +96,7 @@ it('a module reads its input or its closure from files that only its account can
   expect(await outcome(modes, { closure: {} })).toMatchObject({ out: '600\n', exitCode: 0 })
 })
 
-it('a handler that throws logs the error; a throw of onResume is RESUME_FAILED', async () => {
+it('a handler that throws logs the error; a throw in onResume is RESUME_FAILED', async () => {
   const thrown = await outcome(`export default { async run() { throw new Error('no such table') } }`)
   expect(thrown).toMatchObject({ exitCode: 1, cause: undefined, err: expect.stringContaining('Error: no such table') })
   const stale = await outcome(resuming, { closure: { step: 3, fails: true } })
@@ -167,7 +167,7 @@ it.each([
   ['nothing of the deepest object that the API accepts', `${nested(64)}\n`, nested(64)],
   ['a value that another of the same name replaces', `{"a":${nested(10_000)},"a":2}\n`, '{"a":2}'],
   ['an empty file', '', null],
-])('%s is left out', async (_, text, closure) => {
+])('the unsent closures of a file are read without %s', async (_, text, closure) => {
   const unsentFile = join(directory, 'unsent')
   await writeFile(unsentFile, text)
   expect(readUnsent({ unsentFile })).toBe(closure)

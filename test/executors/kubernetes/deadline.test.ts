@@ -29,7 +29,7 @@ const known = (seconds: number, unreachable: readonly string[] = []) => ({
   notices: new Map<string, string>(),
 })
 
-describe('the time of a command', () => {
+describe('the run time of a command in a pod', () => {
   const ended = (said: string, asked?: string): Pod => {
     const times = { startedAt: '2026-01-01T00:00:01Z', finishedAt: '2026-01-01T00:00:05Z' }
     const terminated = { exitCode: 143, reason: 'Error', message: said, ...times }
@@ -48,14 +48,14 @@ describe('the time of a command', () => {
     ['says a longer one, as a job could', 'RAN 999999999999', '06.000'],
     ['says no number', 'RAN -1', '05.000'],
     ['says nothing', '', '05.000'],
-  ])('ends within the seconds of the kubelet if its supervisor %s', (_, said, end) => {
+  ])('matches the seconds of the kubelet if its supervisor %s', (_, said, end) => {
     expect(interpretPod(ended(said), known(0))).toMatchObject({
       kind: 'over',
       ended: { startedAt: moment('01'), finishedAt: moment(end) },
     })
   })
 
-  test('starts at the request for its pod, if that was in the same second', () => {
+  test('begins no earlier than the request for its pod, within the same second', () => {
     const running = { startedAt: '2026-01-01T00:00:01Z' }
     const asked = ended('RAN 425', '2026-01-01T00:00:01.400Z')
     const runs: Pod = {
@@ -69,23 +69,23 @@ describe('the time of a command', () => {
   })
 })
 
-describe('a container whose end the kubelet never reports', () => {
-  test('runs until its grace period is over', () => {
+describe('a terminated container whose end the kubelet never reports', () => {
+  test('counts as running until its grace period is over', () => {
     expect(interpretPod(pod, known(39))).toMatchObject({ kind: 'runs' })
   })
 
-  test('is over after its grace period', () => {
+  test('counts as ended after its grace period', () => {
     expect(interpretPod(pod, known(41))).toMatchObject({
       kind: 'over',
       ended: { exitCode: 137, cause: 'MAX_RUN_TIME' },
     })
   })
 
-  test('is not over on an unreachable node', () => {
+  test('keeps its state on an unreachable node', () => {
     expect(interpretPod(pod, known(41, ['n1']))).toMatchObject({ kind: 'unreachable' })
   })
 
-  test('is not over if the start of its end is unknown', () => {
+  test('keeps its state if the start of its termination is unknown', () => {
     const { managedFields: _, ...metadata } = pod.metadata
     expect(interpretPod({ ...pod, metadata }, known(41))).toMatchObject({ kind: 'runs' })
   })

@@ -43,7 +43,7 @@ const later: State = { running: { startedAt: '2026-01-01T00:00:05Z' } }
 const pulling = (reason: string) => ({ state: { waiting: { reason, message: 'no such image' } } })
 const notStarted = 'The X11 display did not start:'
 
-describe('a job whose display', () => {
+describe('a job with a display that', () => {
   it.each<[string, Parameters<typeof seen>, object]>([
     ['is not reported yet', [running, null], { state: 'starting' }],
     [
@@ -101,7 +101,7 @@ describe('a job whose display', () => {
     expect(seen(...given)).toMatchObject(expected)
   })
 
-  it('ended with it or still runs does not affect the end of the job', () => {
+  it('ended with the job or is still running is unaffected', () => {
     for (const state of [ended(0, 'Completed', 'READY\n'), later]) {
       expect(seen(over, { state })).not.toHaveProperty('info')
       expect(seen(over, { state })).not.toHaveProperty('cause')

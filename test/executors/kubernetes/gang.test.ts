@@ -93,13 +93,13 @@ function obey(): void {
   })
 }
 
-test('a run waits while its pods get nodes one after the other', async () => {
+test('a gang waits while its pods get nodes one after the other', async () => {
   server.items['pods'] = [placed(0, 2_000), placed(1, 30), nowhere(2)]
   expect(await observe(executor, handle)).toMatchObject({ state: 'starting', info: '0/1 nodes are available' })
   expect(server.patches).toEqual([])
 })
 
-test('a run is given up when no other pod gets a node, and reports why after its last pod has ended', async () => {
+test('a gang is stopped when no further pod gets a node, and fails as NOT_TOGETHER after its last pod ended', async () => {
   server.items['pods'] = [placed(0, 2_000), placed(1, 610), nowhere(2)]
   server.items['secrets'] = [{ metadata: { name: handle } }]
   expect(await observe(executor, handle)).toMatchObject({ state: 'starting' })
@@ -115,7 +115,7 @@ test('a run is given up when no other pod gets a node, and reports why after its
   })
 })
 
-test('a run that was given up does not begin when the last pod comes up', async () => {
+test('a gang marked as given up does not begin when its last pod comes up', async () => {
   const pods = [placed(0, 2_000), placed(1, 610), placed(2, 1)]
   server.items['pods'] = pods.map((pod) => ({
     ...pod,
@@ -127,7 +127,7 @@ test('a run that was given up does not begin when the last pod comes up', async 
   expect(await observe(executor, handle)).toMatchObject({ state: 'failed', message: 'no place' })
 })
 
-test('a run never began if a node becomes unreachable before, and does not begin after a stop', async () => {
+test('a gang whose node becomes unreachable before it began reports neverBegan, and stays stopped after a stop', async () => {
   const pods = [placed(0, 60), placed(1, 50), placed(2, 40)]
   server.items['pods'] = pods
   server.items['nodes'] = [
@@ -150,12 +150,12 @@ const alone = {
   terminated: { exitCode: 143, reason: 'Error', message: 'NOT_TOGETHER\n', finishedAt: ago(0) },
 }
 
-test('a pod whose wait timed out gives the run up', async () => {
+test('a pod whose wait times out fails the gang as NOT_TOGETHER', async () => {
   server.items['pods'] = [placed(0, 4_000, alone), nowhere(1), nowhere(2)]
   expect(await observe(executor, handle)).toMatchObject({ state: 'failed', reason: 'NOT_TOGETHER' })
 })
 
-test('a pod whose wait timed out while the others began interrupts the run', async () => {
+test('a pod whose wait times out after others began interrupts the run', async () => {
   const others = [placed(1, 4_000), placed(2, 4_000)].map((pod) => ({
     ...pod,
     metadata: { ...pod.metadata, annotations: { [annotations.begin]: '10.0.0.0' } },

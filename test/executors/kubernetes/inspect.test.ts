@@ -127,7 +127,7 @@ test('a node with the GPU taint accepts only jobs with GPUs, and one with anothe
   ])
 })
 
-test('a waiting pod has the newest notice of the kubelet', async () => {
+test('a waiting pod reports the latest event of the kubelet', async () => {
   const told = (uid: string, reason: string, second: number) => ({
     involvedObject: { uid },
     reason,
@@ -152,7 +152,7 @@ const onSlowNode = (state: State, phase = 'Running') => {
 }
 const slowAgo = (seconds: number) => new Date(Date.now() - (7_200 + seconds) * 1_000).toISOString()
 
-test('a pod on a node with a slow clock runs since its placement, and for as long as its node reports', async () => {
+test('a pod on a node with a slow clock runs from its placement, for the duration that its node reports', async () => {
   server.items['nodes'] = [node('True')]
   server.items['pods'] = [onSlowNode({ running: { startedAt: slowAgo(8) } })]
   const running = await observe(executor, handle)
@@ -168,7 +168,7 @@ test('a pod on a node with a slow clock runs since its placement, and for as lon
   expect(ranMs).toBeLessThan(7_000)
 })
 
-test('the end of a pod is as reported if the clock of its node was corrected meanwhile', async () => {
+test('the end of a pod is kept as reported if the clock of its node is corrected later', async () => {
   server.items['nodes'] = [node('True')]
   const finishedAt = new Date(Date.now() - 3_600_000).toISOString()
   const terminated = { exitCode: 0, reason: 'Completed', startedAt: slowAgo(7_000), finishedAt }
@@ -178,7 +178,7 @@ test('the end of a pod is as reported if the clock of its node was corrected mea
   expect(Math.abs(finishedMs - Date.parse(finishedAt))).toBeLessThan(60_000)
 })
 
-test('the start of a run does not change while the clock of the API server is an hour ahead', async () => {
+test('the start of a run stays the same while the clock of the API server is an hour ahead', async () => {
   server.items['nodes'] = [node('True')]
   const startedAt = new Date(Date.now() + 3_590_000).toISOString()
   server.items['pods'] = [makePod({ running: { startedAt } }, { phase: 'Running' })]
@@ -195,13 +195,13 @@ test('the start of a run does not change while the clock of the API server is an
   expect(Math.abs(Number([...starts][0]) - Date.now())).toBeLessThan(30_000)
 })
 
-test('a failing pull has ten minutes on a node with a slow clock too', async () => {
+test('a failing pull has ten minutes, also on a node with a slow clock', async () => {
   server.items['nodes'] = [node('True')]
   server.items['pods'] = [onSlowNode({ waiting: { reason: 'ErrImagePull' } }, 'Pending')]
   expect(await observe(executor, handle)).toMatchObject({ state: 'starting' })
 })
 
-test('output ends with its pod even if the connection stays open', async () => {
+test('the output stream ends with its pod even if the connection stays open', async () => {
   const fast = await openExecutor(fastClock(100))
   server.items['nodes'] = [node('True')]
   server.items['pods'] = [makePod({ running: { startedAt: '2026-01-01T00:00:00Z' } }, { phase: 'Running' })]
@@ -231,7 +231,7 @@ async function chunksOf(from: unknown): Promise<LogChunk[]> {
 }
 
 test.each([{ pods: { 0: { first: 'a', at: 'a', seen: 1, bytes: 1 } } }, null])(
-  'output of a pod that is removed without a reader has one gap: from %j',
+  'output of a pod removed before it was read has one gap, from %j',
   async (from) => {
     const chunks = await chunksOf(from)
     expect(chunks).toMatchObject([{ gap: 'LOST', bytes: 0 }])
@@ -249,19 +249,22 @@ test('output of a run that was stopped before it began has no gap', async () => 
 test.each<[string, State, object[]]>([
   ['that runs', { running: { startedAt: '2026-01-01T00:00:00Z' } }, [{ gap: 'LOST', bytes: 0 }]],
   ['whose command has not begun', waiting, []],
-])('output of a pod %s and is removed before any of it can be read', async (_, state, expected) => {
-  server.items['nodes'] = [node('True')]
-  server.items['pods'] = [makePod(state, { phase: 'Running' })]
-  server.answers = (request, response) => {
-    if (!request.url?.includes('/log?')) return false
-    server.items['pods'] = []
-    response.writeHead(400).end('{"kind":"Status","reason":"BadRequest","message":"container not found"}')
-    return true
-  }
-  expect(await chunksOf(null)).toMatchObject(expected)
-})
+])(
+  'output of a pod %s and is removed before it was read has a gap only if the command began',
+  async (_, state, expected) => {
+    server.items['nodes'] = [node('True')]
+    server.items['pods'] = [makePod(state, { phase: 'Running' })]
+    server.answers = (request, response) => {
+      if (!request.url?.includes('/log?')) return false
+      server.items['pods'] = []
+      response.writeHead(400).end('{"kind":"Status","reason":"BadRequest","message":"container not found"}')
+      return true
+    }
+    expect(await chunksOf(null)).toMatchObject(expected)
+  },
+)
 
-test('output of a pod that was cut off has a gap even if its beginning was not inspected', async () => {
+test('output of an interrupted pod has a gap even if its beginning was not inspected', async () => {
   server.items['nodes'] = [node('True')]
   server.items['pods'] = [makePod(waiting, { phase: 'Pending' })]
   server.answers = (request, response) => {
@@ -288,7 +291,7 @@ test('output of a pod that is removed from an unreachable node has a gap', async
   expect(await chunksOf(null)).toMatchObject([{ gap: 'LOST', bytes: 0 }])
 })
 
-test('the deadline of a waiting pod counts from the begin of its run', async () => {
+test('the deadline of a waiting pod counts from the start of its run', async () => {
   server.items['nodes'] = [node('True')]
   server.items['pods'] = ['00:00:00', '02:00:00'].map((at, replica) => {
     const [startTime, startedAt] = [`2026-01-01T${at}Z`, `2026-01-01T${at.slice(0, -2)}09Z`]

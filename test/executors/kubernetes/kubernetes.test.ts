@@ -107,7 +107,7 @@ describe.skipIf(kubeconfig === undefined)('with a cluster', () => {
       ])
     })
 
-    it('that cannot begin reports why', async () => {
+    it('that cannot start reports why', async () => {
       expect(await failure(sh('true', { workdir: '/nowhere' }))).toMatchObject({ reason: 'WORKDIR_NOT_FOUND' })
       expect(await failure(sh('true', { image: 'localhost/BB:1' }))).toMatchObject({ reason: 'BAD_SPEC' })
       const handle = await start(sh('true', { image: 'localhost/none:1' }))
@@ -121,7 +121,7 @@ describe.skipIf(kubeconfig === undefined)('with a cluster', () => {
       expect(await untilEnded(executor, handle)).toMatchObject({ exitCode: 143, stopped: true })
     })
 
-    it('that another program deletes is gone, and is not made again', async () => {
+    it('that another program deletes is gone, and is not recreated', async () => {
       const handle = await start(sh('echo x >>/d/began; sleep 600', { data: ['data:/d'] }))
       await untilState(executor, handle, 'running')
       await kubectl('delete', 'pod', `${handle}-0`, '--wait=false')
@@ -129,7 +129,7 @@ describe.skipIf(kubeconfig === undefined)('with a cluster', () => {
       expect(await readFile(join(directory, 'began'), 'utf8')).toBe('x\n')
     })
 
-    it('has its Services and its policy, which are removed with it', async () => {
+    it('has Services and a network policy, which are removed with it', async () => {
       const ports = [1, 2].map((port) => ({ port, targetPort: 80, protocol: 'TCP' as const }))
       const spec = { internalDns: { name: 'dns-users-test-web', ports }, networkIsolation: 'IN' as const }
       const { handle } = await finish(sh('true', spec))
@@ -204,7 +204,7 @@ describe.skipIf(kubeconfig === undefined)('with a cluster', () => {
       await expect(readFile(join(directory, 'gang'))).rejects.toThrow(/ENOENT/)
     })
 
-    it('of several nodes is given up when no other pod gets a node', async () => {
+    it('of several nodes is stopped when no other pod gets a node', async () => {
       const nodes = JSON.parse(await kubectl('get', 'nodes', '-o', 'json')).items.length
       const resources = { ...small, nodeCount: nodes + 1 }
       const handle = await start(sh('echo x >>/d/given-up', { resources, data: ['data:/d'] }))
@@ -237,7 +237,7 @@ describe.skipIf(kubeconfig === undefined)('with a cluster', () => {
       expect(left).not.toContain('Running')
     })
 
-    it('that is drained is not made again by another leader that starts the same run', async () => {
+    it('that is drained is not recreated by another leader that starts the same run', async () => {
       const run = runOf({ resources: { ...small, replicas: 2 }, ...sh('sleep 600') })
       const handle = await executor.start(run)
       await untilState(executor, handle, 'running')
@@ -260,7 +260,7 @@ describe.skipIf(kubeconfig === undefined)('with a cluster', () => {
       expect((await reading).out).toBe('first\nlast\n')
     })
 
-    it('of several has no deadline of the kubelet before all begin', async () => {
+    it('of several nodes has no kubelet deadline before all pods begin', async () => {
       const resources = { ...small, replicas: 2 }
       const handle = await start(sh('sleep 600', { resources, maxRunTimeSeconds: 100 }))
       expect(await fieldOf('pod', `${handle}-0`, '.spec.activeDeadlineSeconds')).toBe('')
@@ -271,7 +271,7 @@ describe.skipIf(kubeconfig === undefined)('with a cluster', () => {
       await executor.stop(handle, 0)
     })
 
-    it('has the number and model of GPUs that it requests; without a request it sees none', async () => {
+    it('has the number and model of GPUs that it requests, and no GPUs without a request', async () => {
       const { metadata } = await onlyNode()
       await equip(2, 'Tesla-V100')
       try {
@@ -360,7 +360,7 @@ describe.skipIf(kubeconfig === undefined)('with a cluster', () => {
       expect(await stateOf()).toBe('READY')
     })
 
-    it('lists the nodes, and the amounts that others hold', async () => {
+    it('capacity lists the nodes, and the amounts used by others', async () => {
       const [node] = (await executor.capacity?.()) ?? []
       expect(node).toMatchObject({ state: 'READY', gpus: [] })
       expect(node?.cpuMillis).toBeGreaterThan(0)

@@ -11,7 +11,7 @@ it.each([
   ['IN', { policyTypes: ['Ingress'], ingress: [] }],
   ['OUT', { policyTypes: ['Egress'], egress: [] }],
   ['ALL', { policyTypes: ['Ingress', 'Egress'], ingress: [], egress: [] }],
-] as const)('networkIsolation %s closes its directions, and no other', (networkIsolation, closed) => {
+] as const)('networkIsolation %s closes its own directions only', (networkIsolation, closed) => {
   const run = { runId: 'run_1' }
   const [policy, ...others] = objectsOf({ networkIsolation }, run)
   expect(others).toEqual([])
@@ -32,7 +32,7 @@ it('the replicas of an isolated run reach only each other and DNS', () => {
   })
 })
 
-it('others reach a job with OUT by its name', () => {
+it('other jobs reach a job with OUT by its name', () => {
   const internalDns = { name: 'dns-users-ann-web', ports: [{ port: 80, targetPort: 8080, protocol: 'TCP' as const }] }
   const objects = objectsOf({ networkIsolation: 'OUT', internalDns })
   expect(objects.map(({ path, body }) => `${path}/${body.metadata.name}`)[0]).toBe('services/dns-users-ann-web')

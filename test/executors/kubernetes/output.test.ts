@@ -32,7 +32,7 @@ async function readAll(text: string, from: PodPosition, { size = 65_536, follows
   return read
 }
 
-describe('output', () => {
+describe('the output of a pod', () => {
   /** Stamps that repeat, go back a little, and are far apart. */
   const stamps = fc.array(fc.constantFrom(0, 0, 1, 7, -3, 90_000), { minLength: 1, maxLength: 15 }).map((steps) => {
     let at = Date.parse('2026-01-01T00:00:00Z')
@@ -47,7 +47,7 @@ describe('output', () => {
     expected: all.map((_, i) => `${texts[i]}\n`).join(''),
   }))
 
-  it('is complete however the connection cuts it, and resumes at every position', async () => {
+  it('is complete however the connection splits it, and resumes at every position', async () => {
     await fc.assert(
       fc.asyncProperty(logs, fc.integer({ min: 1, max: 70 }), async ({ whole, expected }, size) => {
         const first = await readAll(whole, logBeginning, { size })
@@ -64,20 +64,20 @@ describe('output', () => {
   const day = '2026-01-01T00:00:0'
   const stamp = (second: number) => `${day}${second}.000000000Z`
 
-  it('without a line feed is cut where the runtime cut it, and only there', async () => {
+  it('without a line feed is split only where the runtime split it', async () => {
     const text = `${stamp(1)} one ${stamp(2)} two ${stamp(0)} three\n${stamp(3)} end`
     const plain = `one two ${stamp(0)} three\nend`
     for (const size of [1, 2, 31, 33, 65_536])
       expect((await readAll(text, logBeginning, { size, plain })).out).toBe(plain)
   })
 
-  it('has no stamp of a piece that was written later than a younger one', async () => {
+  it('omits the timestamps of the runtime, also when they are not in order', async () => {
     const text = `${stamp(5)} {"a":1}${stamp(4)} ls: no such file\n`
     const plain = '{"a":1}ls: no such file\n'
     for (const size of [1, 31, 65_536]) expect((await readAll(text, logBeginning, { size, plain })).out).toBe(plain)
   })
 
-  it('keeps stamps that the job prints between stamps of the runtime', async () => {
+  it('keeps timestamps that the job prints between timestamps of the runtime', async () => {
     const words = ['until ', `${stamp(9)} `, `or ${stamp(8)} `, `${stamp(9)} ${stamp(9)} \n`]
     const text = words.map((word, i) => `${stamp(i + 1)} ${word}`).join('')
     const plain = words.join('')
@@ -89,18 +89,18 @@ describe('output', () => {
     }
   })
 
-  it('that was rotated before a doubt was settled is read again', async () => {
+  it('that was rotated while a position was unclear is read again', async () => {
     const text = `${stamp(1)} one ${stamp(2)} two\n`
     await expect(readAll(text, logBeginning, { plain: 'another file, and its end\n' })).rejects.toThrow(/rotated/)
   })
 
-  it('resumes inside an entry, and after one of several with the same stamp', async () => {
+  it('resumes inside an entry, and after one of several entries with the same timestamp', async () => {
     const text = `${stamp(1)} a\n${stamp(1)} bcd\n${stamp(2)} e\n`
     expect((await readAll(text, { first: stamp(1), at: stamp(1), seen: 2, bytes: 1 })).out).toBe('cd\ne\n')
     expect((await readAll(text, { first: stamp(1), at: stamp(1), seen: 1, bytes: 2 })).out).toBe('bcd\ne\n')
   })
 
-  it('whose position was rotated away is a gap, not repeated', async () => {
+  it('whose position was rotated away has a gap, and is not repeated', async () => {
     const later = { first: stamp(0), at: stamp(1), seen: 1, bytes: 2 }
     const both = `${stamp(1)} a\n${stamp(2)} new\n`
     const follows = true

@@ -54,7 +54,7 @@ describe('the description of a pod', () => {
     return describedPod({ ...made, mounts: [], nodes: [], nowMs: 0, run, secret }, 0)
   }
 
-  it('has neither the command nor a value of a variable or the closure, and no privileges', () => {
+  it('contains no command, no value of a variable, no closure, and no privileges', () => {
     const text = 'known to the Secret alone'
     const run = runOf({ command: [text], environment: [{ name: 'A', value: text }] })
     const pod = described({ ...run, injected: { BERTH_TOKEN: text }, closure: JSON.stringify({ text }) })
@@ -67,7 +67,7 @@ describe('the description of a pod', () => {
     })
   })
 
-  it('has GPUs as a resource, and keeps those of the node out without any', () => {
+  it('requests GPUs as a resource, and hides the GPUs of the node without a request', () => {
     const none = { env: [{ name: 'NVIDIA_VISIBLE_DEVICES', value: 'void' }] }
     expect(described(runOf({}))).toMatchObject({ spec: { containers: [none] } })
     const two = described(runOf({ resources: resourcesOf({ gpu: 2 }) }))
@@ -80,7 +80,7 @@ describe('the description of a pod', () => {
     expect(JSON.stringify(two)).not.toContain('NVIDIA_VISIBLE_DEVICES')
   })
 
-  it('has a deadline that does not count an hour of pulling, nor the wait of several pods for each other', () => {
+  it('has a deadline that excludes an hour of pulling and the wait for other pods', () => {
     const limit = { maxRunTimeSeconds: 60 }
     expect(described(runOf(limit))).toMatchObject({ spec: { activeDeadlineSeconds: 60 + 3_600 } })
     const gang = described(runOf({ ...limit, resources: resourcesOf({ replicas: 2 }) }))
@@ -88,23 +88,23 @@ describe('the description of a pod', () => {
     expect(JSON.stringify(gang)).not.toContain('activeDeadlineSeconds')
   })
 
-  it('waits longer for the other pods than the last one needs for its place and its image', () => {
+  it('waits for the other pods longer than the last pod may need for its node and image', () => {
     const gang = described(runOf({ resources: resourcesOf({ replicas: 2 }) }))
     const command = expect.arrayContaining(['berth', String(3 * 3_600)])
     expect(gang).toMatchObject({ spec: { containers: [{ command }] } })
   })
 })
 
-describe('amounts', () => {
+describe('resource amounts', () => {
   it.each([
     ['2', 2_000],
     ['100m', 100],
     ['0.1', 100],
     ['1500u', 1],
     ['1e3', 1_000_000],
-  ])('%s of processors', (quantity, millis) => expect(floorQuantity(quantity, milli)).toBe(millis))
+  ])('of processors are %s', (quantity, millis) => expect(floorQuantity(quantity, milli)).toBe(millis))
 
-  it('of memory', () => {
+  it('of memory are read in all notations', () => {
     expect(floorQuantity('24632892Ki')).toBe(24_632_892 * 1024)
     expect(ceilQuantity('0.5')).toBe(1)
     expect(() => floorQuantity('many')).toThrow('Not a quantity of Kubernetes: many')
@@ -207,7 +207,7 @@ describe('labels of nodes', () => {
   })
 })
 
-describe('the request of a pod of others', () => {
+describe('a request of a foreign pod', () => {
   const asks = (cpu: string, more = {}) => ({ resources: { requests: { cpu } }, ...more })
   const held = (spec: object) => {
     const node: Node = { metadata: { name: 'n', uid: 'n', resourceVersion: '1' }, spec: {}, status: {} }

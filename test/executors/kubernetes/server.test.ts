@@ -215,7 +215,7 @@ describe.skipIf(opened === null)('a server with a cluster', { timeout: 300_000 }
     expect(await untilSeen(id, isFinal, 'it is over')).toMatchObject({ state: 'SUCCEEDED', attempt: 1 })
   })
 
-  it('a job survives an API server that is frozen for longer than the time limit of answers', async () => {
+  it('a job survives an API server that is frozen longer than the response timeout', async () => {
     const text = 'echo x >>/d/frozen; i=0; while [ $i -lt 50 ]; do i=$((i + 1)); echo line $i; sleep 1; done'
     const id = await api.submit(sh(text))
     await untilSeen(id, ({ logs }) => logs.text.includes('line 3'), 'it prints')

@@ -30,7 +30,7 @@ const terminated = (exitCode: number, reason = exitCode === 0 ? 'Completed' : 'E
 const seen = (pod: Pod, replicas = 1) =>
   observeRun([interpretPod(pod, known)], { pods: [pod], replicas, nativeId: 'p' })
 
-describe('states', () => {
+describe('the state of a run', () => {
   it.each<[string, Pod, object]>([
     [
       'not scheduled',
@@ -176,9 +176,9 @@ describe('states', () => {
         { state: 'failed', reason: 'START_FAILED', message: `${reason}: Pod was rejected` },
       ],
     ),
-  ])('%s', (_, pod, expected) => expect(seen(pod)).toMatchObject(expected))
+  ])('is reported for a pod that is %s', (_, pod, expected) => expect(seen(pod)).toMatchObject(expected))
 
-  it('of a pod that others delete are gone, unless its command succeeded', () => {
+  it('is gone if others delete its pod, unless its command succeeded', () => {
     const deleted = (pod: Pod): Pod => ({
       ...pod,
       metadata: { ...pod.metadata, deletionTimestamp: '2026-01-01T00:00:00Z' },
@@ -190,7 +190,7 @@ describe('states', () => {
     })
   })
 
-  it('of a pod that a stop deletes are stopped even if its container has begun meanwhile', () => {
+  it('is stopped if a stop deletes its pod, even if the container has begun meanwhile', () => {
     const stopped = (pod: Pod): Pod => ({
       ...pod,
       metadata: {
@@ -215,7 +215,7 @@ describe('states', () => {
     ['shown as not located', makePod({ phase: 'Failed' }, unlocated)],
     ['shown as waiting', makePod({ phase: 'Failed' }, { state: { waiting: { reason: 'PodInitializing' } } })],
     ['shown without containers', makePod({ phase: 'Failed' })],
-  ])('of a pod that is deleted before it began, %s, are those of its stop, or gone', (_, pod) => {
+  ])('with a pod deleted before it began, %s, is stopped by its stop, or gone', (_, pod) => {
     const metadata = { ...pod.metadata, deletionTimestamp: '2026-01-01T00:00:00Z' }
     const stopped = { ...metadata, annotations: { [annotations.stop]: '0' } }
     expect(seen({ ...pod, metadata: stopped })).toMatchObject({ state: 'ended', exitCode: 143, stopped: true })
@@ -224,13 +224,13 @@ describe('states', () => {
     expect(seen(preempted)).toMatchObject({ state: 'gone', cause: 'PREEMPTED' })
   })
 
-  it('of a pod whose node was deleted are gone even if its container seems to run', () => {
+  it('is gone if the node of its pod was deleted, even if the container seems to run', () => {
     const state = { running: { startedAt: '2026-01-01T00:00:01Z' } }
     const orphan = makePod({ phase: 'Failed', conditions: conditions('DeletionByPodGC') }, { state })
     expect(seen(orphan)).toMatchObject({ state: 'gone' })
   })
 
-  it('of a pod that the kubelet ends for a critical pod are preempted', () => {
+  it('is preempted if the kubelet ends its pod for a critical pod', () => {
     const status = { phase: 'Failed', reason: 'Preempting', conditions: conditions('TerminationByKubelet') }
     expect(seen(makePod(status, terminated(137)))).toMatchObject({ state: 'gone', cause: 'PREEMPTED' })
   })
@@ -239,9 +239,9 @@ describe('states', () => {
     makePod({ phase: 'Melted' }),
     makePod({ phase: 'Failed', reason: 'Melted' }),
     makePod({ phase: 'Failed' }, terminated(1, 'Melted')),
-  ])('that are unknown throw', (pod) => expect(() => interpretPod(pod, known)).toThrow(/unknown/))
+  ])('must be known; an unknown phase throws', (pod) => expect(() => interpretPod(pod, known)).toThrow(/unknown/))
 
-  it('of replicas are combined: the first failure counts, and a missing pod is gone', () => {
+  it('combines its replicas: the first failure counts, and a missing pod is gone', () => {
     const begun = makePod({})
     const pods = [{ ...begun, metadata: { ...begun.metadata, annotations: { [annotations.begin]: '10.0.0.1' } } }]
     const over = (exitCode: number, second: number, stopped = false): Part => ({
@@ -256,7 +256,7 @@ describe('states', () => {
     expect(all([over(0, 1)], 2)).toMatchObject({ state: 'gone' })
   })
 
-  it('of replicas begin together, and a lost or failed pod ends the others first', () => {
+  it('is running once all replicas began; a lost or failed pod ends the others first', () => {
     const runs: Part = { kind: 'runs', startedAt: new Date(0) }
     const failed: Part = { kind: 'failed', reason: 'BAD_SPEC', message: 'no such image' }
     const waits: Part = { kind: 'waits', info: '0/1 nodes' }
@@ -278,7 +278,7 @@ describe('states', () => {
     expect(of([failed, failed], [first])).toMatchObject({ state: 'failed', reason: 'BAD_SPEC' })
   })
 
-  it('of replicas that were stopped before they began are stopped even if a waiting pod is removed', () => {
+  it('is stopped if its replicas were stopped before they began, even if a waiting pod is removed', () => {
     const over: Part = { kind: 'over', ended: { state: 'ended', exitCode: 143, signal: 15, stopped: true } }
     const runs: Part = { kind: 'runs', startedAt: new Date(0) }
     const pod = makePod({})
@@ -297,7 +297,7 @@ describe('states', () => {
     ['failed, waits', [failed, waits], { state: 'failed', reason: 'BAD_SPEC', message: 'no such image' }],
     ['waits, gone', [waits, gone], { state: 'gone', info: 'drained' }],
     ['waits, deleted', [waits], { state: 'gone', info: 'A pod was deleted' }],
-  ])('of replicas that cannot begin are a loss without the end of peers: %s', (_, parts, expected) => {
+  ])('with replicas that cannot begin is final without waiting for peers: %s', (_, parts, expected) => {
     const pod = makePod({})
     const stopped = { ...pod, metadata: { ...pod.metadata, annotations: { [annotations.stop]: '0' } } }
     expect(mustEndTogether(parts, { pods: [pod], replicas: 2 })).toBe(false)

@@ -62,7 +62,7 @@ describe.skipIf(process.getuid?.() !== 0)('the first process of a pod', () => {
     expect(await said()).toBe('NOT_TOGETHER\n')
   })
 
-  it.each(shells)('sends TERM, and KILL after the grace period of an order: %s', async (shell) => {
+  it.each(shells)('sends TERM, and KILL after the grace period of a stop order: %s', async (shell) => {
     const child = await supervised(ignores, { shell })
     await heard(child)
     const [term, ended] = [heard(child), once(child, 'exit')]
@@ -74,7 +74,7 @@ describe.skipIf(process.getuid?.() !== 0)('the first process of a pod', () => {
     expect(await said()).toMatch(/^STOPPED\nRAN \d+\n$/)
   })
 
-  it.each(shells)('counts the grace period of an order from its own TERM: %s', async (shell) => {
+  it.each(shells)('counts the grace period of a stop order from its own TERM: %s', async (shell) => {
     const child = await supervised(ignores, { shell, limit: 1, grace: 1_000 })
     await heard(child)
     const ended = once(child, 'exit')
@@ -84,7 +84,7 @@ describe.skipIf(process.getuid?.() !== 0)('the first process of a pod', () => {
     expect(await said()).toMatch(/^MAX_RUN_TIME\nRAN \d+\n$/)
   })
 
-  it.each(shells)('ends a run after its limit and the grace period: %s', async (shell) => {
+  it.each(shells)('ends a run after its time limit and the grace period: %s', async (shell) => {
     const spawnedMs = await uptimeMs()
     const child = await supervised(ignores, { shell, limit: 1 })
     const [, begunMs] = await heard(child)
@@ -97,7 +97,7 @@ describe.skipIf(process.getuid?.() !== 0)('the first process of a pod', () => {
     expect(Number(lived) * 10).toBeLessThan(endedMs - spawnedMs + 20)
   })
 
-  it.each(shells)('lets an order of the last two seconds wait for the limit: %s', async (shell) => {
+  it.each(shells)('lets a stop order in the last two seconds wait for the time limit: %s', async (shell) => {
     const child = await supervised(ignores, { shell, limit: 2 })
     await heard(child)
     await writeFile(path('orders/stop'), '0')
@@ -114,7 +114,7 @@ describe.skipIf(process.getuid?.() !== 0)('the first process of a pod', () => {
     expect(shown).toBe(`SigIgn:\t${'0'.repeat(16)}`)
   })
 
-  it('obeys an order with a sleep that accepts whole seconds only', async () => {
+  it('obeys a stop order with a sleep that accepts whole seconds only', async () => {
     await writeFile(path('bin/sleep'), '#!/bin/sh\ncase $1 in *.*) exit 1 ;; esac\nexec /bin/sleep "$1"\n')
     await chmod(path('bin/sleep'), 0o755)
     const child = await supervised('echo begun; exec /bin/sleep 60', { limit: 60 })

@@ -135,7 +135,7 @@ describe('while a quota of the namespace is used up', () => {
     server.items['pods'] = []
   })
 
-  it('a start waits for it, and reports that', async () => {
+  it('a start waits, and reports the quota', async () => {
     const told: string[] = []
     const starting = executor.start(run, undefined, (info) => told.push(info))
     await until(() => told.length > 1, { what: 'it tried twice' })
@@ -145,7 +145,7 @@ describe('while a quota of the namespace is used up', () => {
     expect(await starting).toBe(handle)
   })
 
-  it('an unwanted start leaves no objects', async () => {
+  it('an aborted start leaves no objects', async () => {
     const cancelled = new AbortController()
     const starting = executor.start(run, cancelled.signal, () => cancelled.abort())
     await expect(starting).rejects.toMatchObject({ reason: 'START_FAILED' })
@@ -167,14 +167,14 @@ describe('while the cluster cannot serve', () => {
     server.answers = giving(503, '{"kind":"Status","reason":"ServiceUnavailable"}')
   })
 
-  it('a start reports it, and goes back to the queue after a minute', async () => {
+  it('a start reports that, and goes back to the queue after a minute', async () => {
     const told: string[] = []
     const starting = executor.start(run, undefined, (info) => told.push(info))
     await expect(starting).rejects.toMatchObject({ name: 'StartFailed', reason: 'NODE_TROUBLE' })
     expect(new Set(told)).toEqual(new Set(['The cluster is unreachable']))
   })
 
-  it('an unwanted start is given up at once', async () => {
+  it('an aborted start ends at once', async () => {
     const cancelled = new AbortController()
     const told: string[] = []
     const starting = executor.start(run, cancelled.signal, (info) => {
@@ -185,7 +185,7 @@ describe('while the cluster cannot serve', () => {
     expect(told).toHaveLength(1)
   })
 
-  it('an inherited start is given up only if it is unwanted', async () => {
+  it('an inherited start ends only if it is aborted', async () => {
     const slow = new KubernetesExecutor({ ...options(), clock: fastClock(500) })
     const cancelled = new AbortController()
     // Twenty minutes and more.
@@ -197,7 +197,7 @@ describe('while the cluster cannot serve', () => {
   })
 })
 
-it('reads its access again when the API server has moved', async () => {
+it('reads its credentials again when the API server has moved', async () => {
   server.items['pods'] = []
   server.items['secrets'] = []
   expect(await observe(executor, handle)).toMatchObject({ state: 'gone' })
@@ -217,7 +217,7 @@ it('reads its access again when the API server has moved', async () => {
   server = there
 })
 
-it('an inherited start is not given up when a new one is', async () => {
+it('an inherited start keeps waiting after a new start has failed', async () => {
   server.answers = giving(503, '{"kind":"Status","reason":"ServiceUnavailable"}')
   await expect(executor.start(runOf({ command: ['true'] }))).rejects.toThrow('The cluster is unreachable')
   const inherited = executor.start({ ...run, inherited: true })
@@ -238,7 +238,7 @@ it.each([
   ['PATCH', '{"status":"ok"}'],
   ['GET', '{"metadata":null,"items":[]}'],
   ['GET', '{"metadata":{"resourceVersion":"1"},"items":{}}'],
-])('an answer to %s that is %s is ignored', async (method, body) => {
+])('a response to %s that is %s is ignored', async (method, body) => {
   const metadata = { name: `${handle}-0`, uid: 'u', resourceVersion: '1', labels: { [podLabels.handle]: handle } }
   const status = {
     phase: 'Running',

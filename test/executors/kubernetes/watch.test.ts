@@ -158,14 +158,14 @@ test('a pod that was removed between two watches is reported', async () => {
   await are('berth-a', 'berth-b', 'berth-a')
 })
 
-test('a watch without end is given up', async () => {
+test('a watch that never ends is closed after a timeout', async () => {
   server.items['pods'] = [makePod('berth-a', 1)]
   server.watches.push(() => change('berth-a', 'Failed'))
   begin()
   await are('berth-a', 'berth-a')
 })
 
-test('an answer that is cut off is given up', async () => {
+test('a truncated watch response is discarded', async () => {
   server.answers = (_, response) => {
     response.writeHead(200).write('{"metadata":')
     return true

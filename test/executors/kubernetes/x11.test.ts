@@ -61,7 +61,7 @@ describe.skipIf(kubeconfig === undefined || !hasServer)('an X11 display in a clu
     fieldOf('pod', `${handle}-0`, `.status.containerStatuses[?(@.name=="display")]${path}`)
 
   it.each([null, 'ALL'] as const)(
-    'of 1280×960 is there when the command begins, with isolation %s',
+    'of 1280×960 is ready when the command begins, with isolation %s',
     async (networkIsolation) => {
       const spec = sh("xdpyinfo | grep -E 'dimensions|MIT-SHM'; exit 7", {
         networkIsolation,

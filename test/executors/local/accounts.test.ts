@@ -41,19 +41,19 @@ it.runIf(!isRoot)('a server of an ordinary account describes that it cannot swit
   expect(describeSeparation(users)).toMatch(/not protected from each other/)
 })
 
-it('describes how users are separated; null for one user', () => {
+it('describe reports how users are separated, and null for a single user', () => {
   expect(describeSeparation({ ...users, hasUsers: false })).toBeNull()
   const aloud = describeSeparation({ ...users, jobsAsRoot: true })
   expect(describeSeparation(users)).toMatch(isRoot ? /^Each job runs as the unixUser/ : /users are not protected/)
   expect(aloud).toMatch(isRoot ? /run as root/ : /users are not protected/)
 })
 
-it('finds the owners of files and skips missing files', async () => {
+it('the owners of files are found, and missing files skipped', async () => {
   const owners = await findOwners(['/', '/no/such/file'])
   expect(owners).toContainEqual({ uid: 0, name: 'root', path: '/' })
 })
 
-describe('the table of accounts', () => {
+describe('the table of machine accounts', () => {
   const asked: string[] = []
   const system = { nowMs: 0, version: 'a', uid: '7' }
   const open = () =>
@@ -79,7 +79,7 @@ describe('the table of accounts', () => {
     expect(await uidOf(table)).toBe('8')
   })
 
-  it('is read again when an account of the machine was changed', async () => {
+  it('is read again when the accounts of the machine changed', async () => {
     const table = open()
     await table('nobody')
     system.uid = '9'

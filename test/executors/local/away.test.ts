@@ -59,7 +59,7 @@ afterEach(async () => {
   await removeSpool(directory)
 })
 
-it('runs survive any number of inspections while the directory is away', async () => {
+it('runs keep their state over any number of inspections while the directory is missing', async () => {
   const runs = [await startEndless(), await startEndless()]
   await goAway()
   for (let looks = 0; looks < 20; looks++) {
@@ -79,7 +79,7 @@ it('runs survive any number of inspections while the directory is away', async (
   ])
 })
 
-it('verbs fail while the directory is away, and create nothing', async () => {
+it('verbs fail while the directory is missing, and create no files', async () => {
   const { handle, pid } = await startEndless()
   await goAway()
   await expect(executor.find(handle)).rejects.toThrow(missing)
@@ -117,7 +117,7 @@ it('a missing folder of all runs counts as missing', async () => {
   expect(await observe(executor, handle)).toMatchObject({ state: 'running' })
 })
 
-it('a start of an earlier leader waits until the run can be found', async () => {
+it('an inherited start waits until its run can be found', async () => {
   const mark = join(directory, 'mark')
   const run = runOf({ command: ['/bin/sh', '-c', 'echo x >>"$0"; exec sleep 600', mark] })
   const handle = await executor.start(run)
@@ -132,7 +132,7 @@ it('a start of an earlier leader waits until the run can be found', async () => 
   expect(told[0]).toContain(missing)
 })
 
-it('a waiting start ends when the run is no longer wanted', async () => {
+it('a waiting start ends when it is aborted', async () => {
   const run = { ...sh('true'), inherited: true }
   await goAway()
   const unwanted = new AbortController()
@@ -142,7 +142,7 @@ it('a waiting start ends when the run is no longer wanted', async () => {
   await comeBack()
 })
 
-it('output and end of a run that ends meanwhile are not lost', async () => {
+it('output and end of a run that ends while the directory is missing are kept', async () => {
   const go = join(directory, 'go')
   const handle = await executor.start(sh('echo one; until [ -e "$0/go" ]; do sleep 0.02; done; echo two; exit 7'))
   const earlier = read(executor, handle)
@@ -156,7 +156,7 @@ it('output and end of a run that ends meanwhile are not lost', async () => {
   expect([(await earlier).out, (await later).out]).toEqual(['one\ntwo\n', 'one\ntwo\n'])
 })
 
-it('the watchdog of a killed server ends a run after its grace', async () => {
+it('the watchdog of a killed server ends a run after its grace period', async () => {
   const server = fork(join(import.meta.dirname, 'server.ts'), [spoolDir], { execArgv: [] })
   await once(server, 'message')
   server.send(sh(`trap '' TERM; echo $$; head -c 2000 /dev/zero | tr '\\0' x; while :; do sleep 600; done`))

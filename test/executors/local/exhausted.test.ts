@@ -21,7 +21,7 @@ const spawnerOf = (spoolDir: string) =>
 /** Where a cgroup can be made that limits processes. */
 const limitsProcesses = cgroupTreeOf('pids')
 
-it('a run waits for room on the disk', async (context) => {
+it('a run waits for free space on the disk', async (context) => {
   await using disk = (await mountSmallDisk(1)) ?? context.skip()
   const executor = await openLocal(join(disk.path, 'spool'))
   const run = exits(5)
@@ -33,7 +33,7 @@ it('a run waits for room on the disk', async (context) => {
   await executor.close()
 })
 
-it.for([3, 7])('an exit record that a full disk cuts after %i bytes is written whole later', async (left, context) => {
+it.for([3, 7])('an exit record cut off by a full disk after %i bytes is completed later', async (left, context) => {
   await using disk = (await mountSmallDisk(1)) ?? context.skip()
   const spoolDir = join(disk.path, 'spool')
   const executor = await openLocal(spoolDir)
@@ -106,7 +106,7 @@ it.skipIf(limitsProcesses === undefined)(
 )
 
 it.skipIf(process.platform !== 'linux')(
-  'pipes that cannot be made for want of open files leave none open',
+  'pipes that cannot be created for lack of file descriptors leak none',
   async () => {
     const spoolDir = await mkdtemp(join(tmpdir(), 'berth-local-'))
     const script = `

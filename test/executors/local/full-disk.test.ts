@@ -31,7 +31,7 @@ const count = 40
 it.each([
   ['continues', 'sleep 600'],
   ['ended longer ago than the limit for hung readers', 'exit 3'],
-])('the output of a job that %s waits in its pipe', async (_, last) => {
+])('output of a job that %s waits in its pipe while the disk is full', async (_, last) => {
   await using disk = await mountSmallDisk(1)
   if (!disk) return
   const signals = await mkdtemp(join(tmpdir(), 'berth-signals-'))

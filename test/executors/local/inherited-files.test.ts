@@ -37,24 +37,21 @@ const specs: Partial<JobSpec>[] = [
   { launcher: 'multiple', resources: { processCount: 2 } as JobSpec['resources'] },
 ]
 
-it.runIf(isPossible)(
-  'none that its server inherited reaches a job, with and without an account of its own, and with every launcher',
-  async () => {
-    expect(
-      execFileSync(bash ?? '', ['-c', 'exec 37</etc/hosts; readlink /proc/self/fd/37'], { encoding: 'utf8' }),
-    ).toBe('/etc/hosts\n')
-    const script = 'for each in /proc/self/fd/*; do basename "$each"; done; head -c 1001 /dev/zero; sleep 1'
-    for (const unixUser of accounts)
-      for (const spec of specs) {
-        const { resources, ...rest } = spec
-        const run = runOf({ command: ['/bin/sh', '-c', script], workdir: directory, ...rest }, { unixUser })
-        // `runOf` gives all runs the same resources.
-        server.send({ ...run, spec: { ...run.spec, resources: { ...run.spec.resources, ...resources } } })
-        const [{ out }] = (await once(server, 'message')) as [{ out: string }]
-        const numbers = new Set(out.replaceAll('\0', '').match(/\d+/g)?.map(Number))
-        // The shell opens the folder to list it.
-        expect([...numbers].filter((number) => number > 3)).toEqual([])
-        expect([...numbers]).toEqual(expect.arrayContaining([0, 1, 2]))
-      }
-  },
-)
+it.runIf(isPossible)('a job inherits no file descriptors of the server, for each account and launcher', async () => {
+  expect(execFileSync(bash ?? '', ['-c', 'exec 37</etc/hosts; readlink /proc/self/fd/37'], { encoding: 'utf8' })).toBe(
+    '/etc/hosts\n',
+  )
+  const script = 'for each in /proc/self/fd/*; do basename "$each"; done; head -c 1001 /dev/zero; sleep 1'
+  for (const unixUser of accounts)
+    for (const spec of specs) {
+      const { resources, ...rest } = spec
+      const run = runOf({ command: ['/bin/sh', '-c', script], workdir: directory, ...rest }, { unixUser })
+      // `runOf` gives all runs the same resources.
+      server.send({ ...run, spec: { ...run.spec, resources: { ...run.spec.resources, ...resources } } })
+      const [{ out }] = (await once(server, 'message')) as [{ out: string }]
+      const numbers = new Set(out.replaceAll('\0', '').match(/\d+/g)?.map(Number))
+      // The shell opens the folder to list it.
+      expect([...numbers].filter((number) => number > 3)).toEqual([])
+      expect([...numbers]).toEqual(expect.arrayContaining([0, 1, 2]))
+    }
+})

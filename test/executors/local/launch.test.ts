@@ -40,7 +40,7 @@ afterEach(async () => {
   await removeSpool(directory)
 })
 
-it('a kill while a file of a run is written leaves it whole or missing', async () => {
+it('a kill while a run file is written leaves the file complete or missing', async () => {
   const path = join(directory, 'closure.json')
   const bytes = 2 ** 27
   const program = `
@@ -62,7 +62,7 @@ it('a kill while a file of a run is written leaves it whole or missing', async (
 })
 
 it.for([['/bin/dash'], ['/bin/bash', '--posix'], ['/bin/busybox', 'sh']].filter(([shell = '']) => existsSync(shell)))(
-  'the ranks and their scripts are started by %s',
+  '%s starts the ranks and their scripts',
   async ([shell = '', ...args]) => {
     const script = join(directory, 'pre')
     await writeFile(script, 'SEEN=yes')
@@ -124,13 +124,13 @@ const oddSpec = {
   environment: Object.entries(odd).map(([name, value]) => ({ name, value })),
 }
 
-describe('variables', () => {
-  it('of any name arrive as they are', async () => {
+describe('environment variables', () => {
+  it('of any name are passed unchanged', async () => {
     const { out, err, exitCode } = await finish(runOf({ command: ['/usr/bin/env', '-0'], ...oddSpec }))
     expect({ err, exitCode, variables: variables(out) }).toMatchObject({ err: '', exitCode: 0, variables: odd })
   })
 
-  it('of any name arrive at the ranks of multiple', async () => {
+  it('of any name are passed to the ranks of multiple', async () => {
     const { out, err } = await finish(runOf({ command: ['/usr/bin/env', '-0'], ...multiple(2), ...oddSpec }))
     const first = variables(out)
     expect(err).toBe('')
@@ -138,7 +138,7 @@ describe('variables', () => {
     expect(out.match(/BERTH_RANK=./g)?.sort()).toEqual(['BERTH_RANK=0', 'BERTH_RANK=1'])
   })
 
-  it('do not run BASH_ENV before preLaunch; values that a shell cannot carry bypass it', async () => {
+  it('do not run BASH_ENV before preLaunch; values that a shell cannot carry bypass the shell', async () => {
     await write('hook', 'echo hook')
     await write('pre', 'true')
     const environment = [
@@ -151,18 +151,18 @@ describe('variables', () => {
     expect(out).not.toMatch(/^hook/)
   })
 
-  it('are not in the process list', async () => {
+  it('do not appear in the process list', async () => {
     const script = "tr '\\0' ' ' </proc/$PPID/cmdline; tr '\\0' ' ' </proc/$$/cmdline"
     const { out } = await finish(sh(script, { environment: [{ name: 'SECRET', value: 'geheim' }] }))
     expect(out).not.toContain('geheim')
   })
 
-  it('a command may have = in its name', async () => {
+  it('do not conflict with a command that has = in its name', async () => {
     await writeFile(join(directory, 'a=b'), '#!/bin/sh\necho "$0 $1"', { mode: 0o755 })
     expect(await finish(runOf({ command: ['./a=b', 'c=d'] }))).toMatchObject({ out: './a=b c=d\n', exitCode: 0 })
   })
 
-  it('without PATH the command is searched in the folders of the system', async () => {
+  it('without PATH leave the command to be found in the system folders', async () => {
     expect(await finish(runOf({ command: ['id', '-u'], inheritEnvironment: false }))).toMatchObject({ exitCode: 0 })
   })
 })
@@ -188,11 +188,11 @@ describe('PATH', () => {
     ['/opt/ada/node_modules/.bin:/usr/bin', '/opt/ada/node_modules/.bin:/usr/bin'],
     [`/usr/bin:${added}`, `/usr/bin:${added}`],
     [added, ''],
-  ])('%s is the PATH of a job as %s', (path, expected) => {
+  ])('is %s for a job as %s', (path, expected) => {
     expect(removeNpmFolders(path)).toBe(expected)
   })
 
-  it('of a server that npm started is the PATH of npm itself', async () => {
+  it('of a server started by npm is the PATH of npm itself', async () => {
     await executor.close()
     executor = await open({ PATH: `${added}:/usr/bin:/bin` })
     expect((await finish(sh('echo $PATH'))).out).toBe(`/usr/bin:/bin:${root}\n`)
@@ -204,7 +204,7 @@ describe('PATH', () => {
     expect((await finish(run)).out).toBe(`${await readLoginPath()}:${root}\n`)
   })
 
-  it('has the command berth in its last entry, and no other program of the installation', async () => {
+  it('ends with the command berth, and contains no other program of the installation', async () => {
     expect((await finish(sh('command -v berth; command -v vitest'))).out).toBe(`${root}/berth\n`)
     const own = [{ name: 'PATH', value: `/own:\${PATH}` }]
     expect((await finish(sh('echo $PATH', { environment: own }))).out).toBe(`/own:/usr/bin:/bin:${root}\n`)
@@ -253,7 +253,7 @@ describe('the node file', () => {
   })
 })
 
-describe('files of streams', () => {
+describe('stream files of a job', () => {
   it.each([
     ['stdinPath', 'none', 'Cannot read stdinPath'],
     ['stdinPath', '.', 'Cannot read stdinPath'],
@@ -277,7 +277,7 @@ describe('files of streams', () => {
     })
   })
 
-  it('a second start does not empty the output of the first', async () => {
+  it('keep the output of the first start on a second start', async () => {
     const run = sh('echo kept', { stdoutPath: 'out' })
     await finish(run)
     await executor.start(run)
@@ -331,28 +331,31 @@ describe('scripts', () => {
     expect(await finish(sh('true', { postLaunch: 'post' }))).toMatchObject({ exitCode: 9 })
   })
 
-  it('the last command of a script does not count', async () => {
+  it('the exit code of the last command of a script is ignored', async () => {
     await write('pre', 'false')
     expect(await finish(sh('exit 0', both))).toMatchObject({ exitCode: 0, out: 'post\n' })
   })
 })
 
-describe('ranks', () => {
-  it.each([{}, { preLaunch: 'pre' }])('of multiple know their numbers, and each reads stdin (%j)', async (scripts) => {
-    await write('in', 'input\n')
-    await write('pre', 'true')
-    const script = 'read -r line; echo "$BERTH_RANK/$BERTH_RANKS $line"'
-    const { out } = await finish(sh(script, { ...multiple(3), ...scripts, stdinPath: 'in' }))
-    expect(out.trimEnd().split('\n').sort()).toEqual(['0/3 input', '1/3 input', '2/3 input'])
-  })
+describe('the ranks of a job', () => {
+  it.each([{}, { preLaunch: 'pre' }])(
+    'know their numbers under multiple, and each reads stdin (%j)',
+    async (scripts) => {
+      await write('in', 'input\n')
+      await write('pre', 'true')
+      const script = 'read -r line; echo "$BERTH_RANK/$BERTH_RANKS $line"'
+      const { out } = await finish(sh(script, { ...multiple(3), ...scripts, stdinPath: 'in' }))
+      expect(out.trimEnd().split('\n').sort()).toEqual(['0/3 input', '1/3 input', '2/3 input'])
+    },
+  )
 
-  it('a single rank of multiple is number 0 of 1; the launcher single sets no rank', async () => {
+  it('are number 0 of 1 for multiple with a single rank; the launcher single sets no rank', async () => {
     const script = 'echo "[$BERTH_RANK/$BERTH_RANKS]"'
     expect((await finish(sh(script, { launcher: 'multiple' }))).out).toBe('[0/1]\n')
     expect((await finish(sh(script))).out).toBe('[/]\n')
   })
 
-  it('mpirun may start more ranks than cores, and may run as root', async () => {
+  it('may outnumber the cores, and run as root, under mpirun', async () => {
     await mkdir(join(directory, 'bin'))
     await writeFile(join(directory, 'bin/mpirun'), '#!/bin/sh\necho mpirun "$@"\nenv', { mode: 0o755 })
     const environment = [

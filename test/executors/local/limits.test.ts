@@ -24,7 +24,7 @@ async function finish(script: string, resources: Parameters<typeof resourcesOf>[
 /** A job that needs 200 MB of memory. */
 const hungry = 'head -c 200m /dev/zero | tail -c 200m | wc -c'
 
-describe.skipIf(!has('memory'))('memory', () => {
+describe.skipIf(!has('memory'))('memory use of a run', () => {
   it('over the limit ends the run as OOM_KILLED and reports the peak', async () => {
     const ended = await finish(`${hungry}; kill -KILL $$`, { memoryBytes: 2 ** 26 })
     expect(ended).toMatchObject({ exitCode: 137, cause: 'OOM_KILLED' })
@@ -53,33 +53,33 @@ const fileOf = (controller: string, files: string) =>
        .map((file) => `"$m$p/${file}" "$m\${p#unified}/${file}"`)
        .join(' ')} 2>/dev/null; done; true`
 
-it.skipIf(!has('cpu'))('limits processor time to the requested cores', async () => {
+it.skipIf(!has('cpu'))('processor time is limited to the requested cores', async () => {
   const { out } = await finish(fileOf('cpu', 'cpu.cfs_quota_us cpu.max'), { cpu: 0.5 })
   expect(out).toMatch(/^50000\b/m)
 })
 
-it.skipIf(!has('cpu'))('limits processor time to the cores of all processes', async () => {
+it.skipIf(!has('cpu'))('processor time is limited to the cores of all processes', async () => {
   const { out } = await finish(fileOf('cpu', 'cpu.cfs_quota_us cpu.max'), { processCount: 3, cpuCoresPerProcess: 0.5 })
   expect(out).toMatch(/^150000\b/m)
 })
 
-it('a job of a pool that declares more than the machine has runs', async () => {
+it('a job that requests more than the machine has runs in a pool that declares it', async () => {
   expect(await finish('exit 3', { cpu: 4_096, memoryBytes: 2 ** 50 })).toMatchObject({ exitCode: 3, signal: null })
   expect(await finish('exit 4', { cpu: 1_000_000, memoryBytes: 2 ** 52 })).toMatchObject({ exitCode: 4, signal: null })
 })
 
-it.skipIf(!has('pids'))('limits the number of processes', async () => {
+it.skipIf(!has('pids'))('the number of processes is limited', async () => {
   const { out } = await finish(fileOf('pids', 'pids.max'))
   expect(out).toMatch(/^32768$/m)
 })
 
-it.each([true, false])('reports the processor time of the whole job (cgroups: %s)', async (usesCgroups) => {
+it.each([true, false])('the processor time of the whole job is reported (cgroups: %s)', async (usesCgroups) => {
   await local.reopen({ usesCgroups })
   const { usage } = await finish('i=0; (while [ $i -lt 60000 ]; do i=$((i+1)); done)')
   expect(usage?.cpuSeconds).toBeGreaterThan(0)
 })
 
-it('names limits that it cannot enforce, and removes its cgroups', async () => {
+it('unenforceable limits are listed, and cgroups are removed after the run', async () => {
   const cgroups = new Cgroups(local.spoolDir)
   const handle = await local.executor.start(runOf({ command: ['/bin/true'], workdir: '/tmp' }))
   await untilEnded(local.executor, handle)

@@ -69,22 +69,22 @@ const alive = (pid: number) => {
   }
 }
 
-describe('environment', () => {
+describe('the environment of a job', () => {
   const isOwn = (line: string) => !/^(BERTH_RUN_ID|PYTHONUNBUFFERED)=/.test(line)
   const lines = (out: string) => out.trimEnd().split('\n').filter(isOwn).sort()
 
-  it('inherits the fixed list and the named ones, never secrets', async () => {
+  it('inherits a fixed list and the named variables, never secrets', async () => {
     const { out } = await finish(runOf({ command: ['/usr/bin/env'] }, { injected: { BERTH_RUN: '1' } }))
     const expected = ['ALLOWED=yes', 'BERTH_RUN=1', `HOME=${directory}`, 'LC_ALL=C', `PATH=${environment.PATH}:${root}`]
     expect(lines(out)).toEqual(expected)
   })
 
-  it('has only the variables of the spec when it does not inherit', async () => {
+  it('has only the variables of the spec without inheritance', async () => {
     const spec = { command: ['env'], inheritEnvironment: false, environment: [{ name: 'A', value: '1' }] }
     expect(lines((await finish(runOf(spec))).out)).toEqual(['A=1'])
   })
 
-  it('expands, and the last assignment wins', async () => {
+  it('expands variables, and the last assignment wins', async () => {
     const environment = Object.entries({
       A: 'a',
       B: `${ref('A')}-${ref('NONE')}-$A-${ref('1')}`,
@@ -99,7 +99,7 @@ describe('environment', () => {
     expect(lines(out)).toEqual(['A=injected', `B=injected--$A-${ref('1')}`, 'C=c', 'PATH=/opt:'])
   })
 
-  it('carries any value, and names that the shell uses itself', async () => {
+  it('passes any value, also under names that the shell uses itself', async () => {
     const values = {
       IFS: 'x',
       name: 'n',
@@ -125,7 +125,7 @@ describe('environment', () => {
     [[2, 5], true, '2,5'],
     [[], true, ''],
     [[], false, 'unset'],
-  ])('shows GPUs %j (pool has some: %s) as %j', async (gpuIds, hasGpus, expected) => {
+  ])('shows GPUs %j (pool has GPUs: %s) as %j', async (gpuIds, hasGpus, expected) => {
     await executor.close()
     executor = await open({ hasGpus })
     const script = `echo ${ref('CUDA_VISIBLE_DEVICES-unset')} ${ref('NVIDIA_VISIBLE_DEVICES-unset')}`
@@ -134,21 +134,21 @@ describe('environment', () => {
   })
 })
 
-describe('command', () => {
+describe('the command of a job', () => {
   it('gets hostile arguments unchanged', async () => {
     const hostile = ['$(touch x)', '`id`', `'"'`, 'a\nb', 'ü → 日本', '', ' ', '-n', '*', '\\', '$HOME', ';exit 9']
     const { out } = await finish(runOf({ command: ['/usr/bin/printf', '<%s>', ...hostile] }))
     expect(Buffer.from(out, 'latin1').toString()).toBe(hostile.map((each) => `<${each}>`).join(''))
   })
 
-  it('expands in arguments, not in command', async () => {
+  it('expands variables in arguments, not in command', async () => {
     const environment = [{ name: 'X', value: '$(id) y' }]
     const given = { executable: '/bin/echo', arguments: [ref('X'), '$X', `${ref('NONE')}.`], environment }
     expect((await finish(runOf(given))).out).toBe('$(id) y $X .\n')
     expect((await finish(runOf({ command: ['echo', ref('X')], environment }))).out).toBe(`${ref('X')}\n`)
   })
 
-  it('that is missing ends with 127, one that cannot be executed with 126', async () => {
+  it('ends with 127 if missing, and with 126 if not executable', async () => {
     await writeFile(join(directory, 'plain'), 'x', { mode: 0o644 })
     expect(await finish(runOf({ command: ['no-such-command'] }))).toMatchObject({
       exitCode: 127,
@@ -162,7 +162,7 @@ describe('command', () => {
     expect(await finish(runOf({ command: [directory] }))).toMatchObject({ exitCode: 126 })
   })
 
-  it('is looked up in the PATH of the job, or relative to the workdir', async () => {
+  it('is searched in the PATH of the job, or relative to the workdir', async () => {
     await mkdir(join(directory, 'bin'))
     await writeFile(join(directory, 'bin/mine'), '#!/bin/sh\necho mine $0', { mode: 0o755 })
     const environment = [{ name: 'PATH', value: `${directory}/bin` }]
@@ -170,7 +170,7 @@ describe('command', () => {
     expect((await finish(runOf({ command: ['./mine'], workdir: '~/bin' }))).out).toBe('mine ./mine\n')
   })
 
-  it('runs in its workdir or at home; a missing workdir is refused', async () => {
+  it('runs in its workdir or in the home directory; a missing workdir is refused', async () => {
     expect((await finish(runOf({ command: ['/bin/pwd'] }))).out).toBe(`${directory}\n`)
     expect((await finish(runOf({ command: ['/bin/pwd'], workdir: '/' }))).out).toBe('/\n')
     const run = runOf({ command: ['true'], workdir: '~/none' })
@@ -178,7 +178,7 @@ describe('command', () => {
     expect(await observe(executor, run.runId)).toEqual({ state: 'gone' })
   })
 
-  it('too long for the system is refused, and leaves nothing', async () => {
+  it('is refused if too long for the system, and leaves no files', async () => {
     const run = runOf({ command: ['/bin/echo', 'x'.repeat(3_000_000)] })
     await expect(executor.start(run)).rejects.toMatchObject({ reason: 'BAD_SPEC' })
     await expect(executor.start(run)).rejects.toBeInstanceOf(StartFailed)
@@ -189,7 +189,7 @@ describe('command', () => {
     ['kill -9 $$', 137, 9],
     ['kill -SEGV $$', 139, 11],
     ['kill -TERM $$', 143, 15],
-  ])('killed by itself with %s: %i', async (script, exitCode, signal) => {
+  ])('that kills itself with %s ends with exit code %i', async (script, exitCode, signal) => {
     expect(await finish(sh(script))).toMatchObject({ exitCode, signal, stopped: false, out: '', err: '' })
   })
 
@@ -198,8 +198,8 @@ describe('command', () => {
   })
 })
 
-describe('files and scripts', () => {
-  it('stdout and stderr go to the file and to the log', async () => {
+describe('files, scripts and launchers', () => {
+  it('copy stdout and stderr to the file and to the log', async () => {
     await writeFile(join(directory, 'in'), 'from a file')
     await writeFile(join(directory, 'o'), 'old content')
     const paths = { stdinPath: 'in', stdoutPath: 'o', stderrPath: join(directory, 'e') }
@@ -211,7 +211,7 @@ describe('files and scripts', () => {
     expect(err).toBe('err\n')
   })
 
-  it('preLaunch and postLaunch are sourced around the command', async () => {
+  it('source preLaunch and postLaunch around the command', async () => {
     await writeFile(join(directory, 'pre'), 'echo pre; FOO=foo; export BAR=bar; set -- x; _x=1')
     await writeFile(join(directory, 'post'), 'echo post $FOO; false')
     const { out, exitCode } = await finish(sh('echo $FOO $BAR; exit 3', { preLaunch: 'pre', postLaunch: 'post' }))
@@ -220,14 +220,14 @@ describe('files and scripts', () => {
     expect((await finish(sh('true', { preLaunch: 'none' }))).exitCode).toBe(126)
   })
 
-  it('multiple starts all ranks; the first failure counts', async () => {
+  it('start all ranks with multiple; the first failure counts', async () => {
     const resources = resourcesOf({ processCount: 3 })
     const script = 'echo $(wc -l <$PSIJ_NODEFILE) >>counts; exit 4'
     expect(await finish(sh(script, { launcher: 'multiple', resources }))).toMatchObject({ exitCode: 4 })
     expect(await readFile(join(directory, 'counts'), 'utf8')).toBe('3\n3\n3\n')
   })
 
-  it('multiple forwards TERM to the ranks and runs postLaunch after the last', async () => {
+  it('forward TERM to the ranks of multiple, and run postLaunch after the last', async () => {
     await writeFile(join(directory, 'post'), 'echo post')
     const script = 'trap "echo term; exit 0" TERM; echo up; while :; do sleep 0.01; done'
     const spec = { launcher: 'multiple', resources: resourcesOf({ processCount: 2 }), postLaunch: 'post' }
@@ -238,7 +238,7 @@ describe('files and scripts', () => {
     expect((await read(executor, handle)).out).toBe('up\nup\nterm\nterm\npost\n')
   })
 
-  it('missing launchers are refused', async () => {
+  it('are refused for a missing launcher', async () => {
     for (const launcher of ['srun', 'mpirun']) {
       const environment = [{ name: 'PATH', value: directory }]
       await expect(executor.start(sh('true', { launcher, environment }))).rejects.toMatchObject({ reason: 'BAD_SPEC' })
@@ -246,26 +246,26 @@ describe('files and scripts', () => {
   })
 })
 
-describe('ends', () => {
-  it('leftovers die with the job', async () => {
+describe('the end of a run', () => {
+  it('kills leftover processes', async () => {
     const { out } = await finish(sh('sleep 600 & echo $!; (trap "" TERM; sleep 600) & echo $!'))
     const pids = out.trim().split('\n').map(Number)
     expect(pids.map(alive)).toEqual([false, false])
   })
 
-  it('leftovers that hold the pipe of stdoutPath do not delay the end of the run', async () => {
+  it('is not delayed by leftover processes that hold the pipe of stdoutPath', async () => {
     const { out } = await finish(sh('sleep 600 & echo $!', { stdoutPath: 'o' }))
     expect(alive(Number(out))).toBe(false)
   })
 
-  it('no process of a run remains', async () => {
+  it('leaves no process', async () => {
     const run = sh('true', { maxRunTimeSeconds: 1234 })
     const { handle } = await finish(run)
     expect(ps()).not.toContain(handle)
     expect(ps()).not.toContain('sleep 1244')
   })
 
-  it('the fallback deadline ends a run without its server', async () => {
+  it('comes at the fallback deadline without its server', async () => {
     await executor.close()
     executor = await open({ deadlineSlackSeconds: 0 })
     const { exitCode, stopped, cause } = await finish(sh('exec sleep 600', { maxRunTimeSeconds: 0.5 }))
@@ -275,7 +275,7 @@ describe('ends', () => {
   it.each([
     ['the shim alone', (pid: number) => pid],
     ['the group', (pid: number) => -pid],
-  ])('kill -9 of %s ends the run by KILL and leaves no process', async (_, target) => {
+  ])('comes by KILL after kill -9 of %s, and leaves no process', async (_, target) => {
     const handle = await executor.start(sh('echo $$; exec sleep 600'))
     const { out } = await read(executor, handle, { enough: ({ out }) => out.endsWith('\n') })
     const [, shim] = (await readFile(join(spoolDir, 'runs', handle, 'journal'), 'utf8')).split(' ')
@@ -284,7 +284,7 @@ describe('ends', () => {
     await until(() => !alive(Number(out)), { what: 'the command is gone' })
   })
 
-  it('another process with the same pid is not the run', async () => {
+  it('is not hidden by another process with the same pid', async () => {
     const { handle } = await finish(sh('true'))
     const journal = join(spoolDir, 'runs', handle, 'journal')
     const [claim = ''] = (await readFile(journal, 'utf8')).split('\n')
@@ -295,7 +295,7 @@ describe('ends', () => {
     expect(await observe(executor, handle)).toMatchObject({ state: 'gone' })
   })
 
-  it('an unclaimed run does not start after its stop', async () => {
+  it('prevents an unclaimed run from starting after its stop', async () => {
     const run = sh('echo ran')
     await mkdir(join(spoolDir, 'runs', run.runId), { recursive: true })
     await writeFile(join(spoolDir, 'runs', run.runId, 'journal'), '')
@@ -305,13 +305,13 @@ describe('ends', () => {
     expect(await observe(executor, run.runId)).toMatchObject({ state: 'ended', exitCode: 143, stopped: true })
   })
 
-  it('a run that a crash left unclaimed starts at the next start', async () => {
+  it('is not assumed for a run that a crash left unclaimed, which starts at the next start', async () => {
     const run = sh('echo ran')
     await mkdir(join(spoolDir, 'runs', run.runId), { recursive: true })
     expect((await finish(run)).out).toBe('ran\n')
   })
 
-  it('a hundred stops at random moments each lead to one end', async () => {
+  it('happens once for each of a hundred stops at random moments', async () => {
     const stopped = await Promise.all(
       Array.from({ length: 100 }, async (_, i) => {
         const handle = await executor.start(sh('exec sleep 0.02'))
@@ -324,7 +324,7 @@ describe('ends', () => {
   })
 })
 
-describe('spool', () => {
+describe('the spool of a run', () => {
   it('switches streams at ends of lines', async () => {
     const script = 'i=0; while [ $i -lt 3000 ]; do i=$((i+1)); printf "o%s\\n" $i; printf "e%s\\n" $i >&2; done'
     const handle = await executor.start(sh(script))

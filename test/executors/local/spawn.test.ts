@@ -7,7 +7,7 @@ import { locateFiles } from '../../../src/executors/local/spool.ts'
 import { systemClock } from '../../../src/platform/clock.ts'
 import { removeSpool } from '../runs.ts'
 
-it('the spawner does not watch a failed start', async () => {
+it('the spawner stops watching a failed start', async () => {
   const spoolDir = await mkdtemp(join(tmpdir(), 'berth-local-'))
   const spawner = new Spawner(spoolDir, systemClock, () => undefined)
   const files = locateFiles(spoolDir, 'run-1') ?? expect.unreachable('no files')

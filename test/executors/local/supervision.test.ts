@@ -85,14 +85,14 @@ describe.each(modes)('a job (in a cgroup: %s)', (usesCgroups) => {
     expect(await readFile(join(spoolDir, 'runs', handle, 'journal'), 'utf8')).toContain('\nexit ')
   })
 
-  it('that sends signals to its group and survives has its own exit code', async () => {
+  it('that sends signals to its group and survives keeps its own exit code', async () => {
     const signals = ['USR1', 'USR2', 'ALRM', 'PIPE', 'HUP', 'INT', 'QUIT', 'TERM', 'VTALRM', 'XCPU']
     const script = `trap '' ${signals.join(' ')}; for s in ${signals.join(' ')}; do kill -$s 0; done; exit 9`
     expect(await finish(sh(script))).toMatchObject({ exitCode: 9, signal: null })
     expect(await finish(sh(script, { stdoutPath: join(directory, 'copy') }))).toMatchObject({ exitCode: 9 })
   })
 
-  it('that sends signals to its group beside a preLaunch, or from one of its ranks, has its own exit code', async () => {
+  it('that sends signals to its group beside a preLaunch, or from one of its ranks, keeps its own exit code', async () => {
     const preLaunch = join(directory, 'pre.sh')
     await writeFile(preLaunch, ':')
     const signals = 'USR1 USR2 ALRM PIPE HUP INT QUIT TERM VTALRM PROF XCPU'
@@ -104,7 +104,7 @@ describe.each(modes)('a job (in a cgroup: %s)', (usesCgroups) => {
     expect(await finish(sh(ranks, { launcher: 'multiple', resources }))).toMatchObject({ exitCode: 8, signal: null })
   })
 
-  it('leaves no process in other sessions, at its end and at a cancel', async () => {
+  it('leaves no process in other sessions, at its end and on a cancel', async () => {
     const script = `setsid sh -c 'sleep 600 & echo $!; exec sleep 600' & echo $!; setsid -f sh -c 'echo $$; exec sleep 600'`
     for (const ending of ['sleep 600', 'sleep 0.3']) {
       const { handle, lines } = await startAndRead(sh(`${script}; ${ending}`), 3)
@@ -114,7 +114,7 @@ describe.each(modes)('a job (in a cgroup: %s)', (usesCgroups) => {
     }
   })
 
-  it('gets only the pipes of its output from the spool', async () => {
+  it('inherits only the pipes of its output from the spool', async () => {
     const { out } = await finish(sh('for fd in /proc/$$/fd/*; do echo $(basename $fd) $(readlink $fd); done'))
     const ofSpool = out.split('\n').filter((line) => line.includes(spoolDir))
     expect(ofSpool.map((line) => line.split('/', 1)[0]).sort()).toEqual(['1 ', '2 '])
@@ -131,7 +131,7 @@ describe.each(modes)('a job (in a cgroup: %s)', (usesCgroups) => {
     expect(await observe(executor, handle)).toMatchObject({ ...end, stopped: true })
   })
 
-  it('is ended by the server after its deadline and its grace', async () => {
+  it('is ended by the server after its deadline and grace period', async () => {
     await reopen({ usesCgroups, deadlineSlackSeconds: 0 })
     const { handle, lines } = await startAndRead(sh('echo $$; exec sleep 600', { maxRunTimeSeconds: 600 }), 1)
     const journal = join(spoolDir, 'runs', handle, 'journal')
@@ -147,8 +147,8 @@ describe.each(modes)('a job (in a cgroup: %s)', (usesCgroups) => {
   })
 })
 
-describe('a record of the server that a full disk cut off', () => {
-  it('does not take the end of the run with it', async () => {
+describe('a server record truncated by a full disk', () => {
+  it('does not lose the end of the run', async () => {
     const handle = await executor.start(sh('until [ -e "$0/go" ]; do sleep 0.05; done; exit 3'))
     await untilState(executor, handle, 'running')
     await appendFile(join(spoolDir, 'runs', handle, 'journal'), 'stop 10.0')
@@ -158,7 +158,7 @@ describe('a record of the server that a full disk cut off', () => {
 })
 
 describe('output', () => {
-  it('to /dev/stdout and /dev/stderr truncates nothing', async () => {
+  it('to /dev/stdout and /dev/stderr truncates no files', async () => {
     const script = 'echo 1; echo 2 > /dev/stdout; echo 3; echo a >&2; echo b > /dev/stderr; echo c >&2'
     for (const unixUser of isRoot ? [null, 'nobody'] : [null])
       expect(await finish(sh(script, {}, { unixUser }))).toMatchObject({ out: '1\n2\n3\n', err: 'a\nb\nc\n' })
@@ -228,14 +228,14 @@ describe('a server', () => {
     return Number(first.out.split('\n')[0])
   }
 
-  it('that is killed after a stop leaves a watchdog that ends the run after its grace', async () => {
+  it('that is killed after a stop leaves a watchdog that ends the run after its grace period', async () => {
     const run = sh(`trap "" TERM; ${noise}; while :; do sleep 600; done`)
     const pid = await orphaned(run, { stop: run.runId, graceMs: 500 })
     await until(async () => !(await isAlive(pid)), { what: 'the watchdog ended it' })
     expect(await untilEnded(executor, run.runId)).toMatchObject({ exitCode: 137, stopped: true })
   })
 
-  it('that inspects no run, as while its database is away, ends a run at its fallback deadline', async () => {
+  it('ends a run at its fallback deadline even if the run is not inspected, as while its database is unavailable', async () => {
     await reopen({ deadlineSlackSeconds: 0 })
     const handle = await executor.start(sh('exec sleep 600', { maxRunTimeSeconds: 0.5 }))
     const journal = join(spoolDir, 'runs', handle, 'journal')
@@ -277,7 +277,7 @@ describe('a server', () => {
   })
 })
 
-it('polls output once a second if the spawner reports the end, else four times', async () => {
+it('polls output once a second if the spawner reports the end, otherwise four times', async () => {
   const sleeps: number[] = []
   const clock: LocalOptions['clock'] = {
     ...systemClock,

@@ -11,7 +11,7 @@ import { openLocalPerTest } from './runs.ts'
 const local = openLocalPerTest()
 const isRoot = process.getuid?.() === 0
 
-describe.skipIf(!isRoot)('the directory of another account', () => {
+describe.skipIf(!isRoot)('a workdir that only another account may enter', () => {
   let folder: string
   let secret: string
 
@@ -44,7 +44,7 @@ describe.skipIf(!isRoot)('the directory of another account', () => {
     expect(existsSync(join(secret, 'in/written'))).toBe(false)
   })
 
-  it('is closed to files of streams and to the search for mpirun', async () => {
+  it('is closed to stream files and to the search for mpirun', async () => {
     for (const name of ['in', 'none'])
       expect(await refusal({ workdir: '/', stdoutPath: join(secret, name) })).toEqual({
         reason: 'BAD_SPEC',
@@ -57,7 +57,7 @@ describe.skipIf(!isRoot)('the directory of another account', () => {
       ).toEqual(missing)
   })
 
-  it('that was replaced after the check is not entered', async () => {
+  it('is not entered if it was replaced after the check', async () => {
     const workdir = join(folder, 'own')
     await mkdir(workdir)
     await chown(workdir, 65_534, 65_534)

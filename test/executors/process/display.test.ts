@@ -76,7 +76,7 @@ test.each([
   ['before it answers', 'echo no screens >&2; exit 4', 4],
   ['before it answers, without a failure', 'exit 0', 1],
   ['later', 'echo 0 >&3; exit 0', 1],
-])('an X server that ends %s is a failure', async (_, script, code) => {
+])('an X server that ends %s counts as a failure', async (_, script, code) => {
   await program('Xvfb', script)
   const { ended } = start('')
   expect(await ended).toBe(code)
@@ -92,7 +92,7 @@ test('TERM ends a display as a failure', async () => {
 
 const bus = `case "$2" in GPU-a|0) echo 00000000:3B:00.0;; *) echo 00010000:81:1f.1;; esac; echo "$@" >"$0.asked"`
 
-test('a GPU is named by its bus', async () => {
+test('a GPU is identified by its bus id', async () => {
   await program('nvidia-smi', bus)
   await program('Xorg', serves)
   start('0')
@@ -115,7 +115,7 @@ test('a display uses the GPU that the job reports', async () => {
   expect(await readFile(join(directory, 'berth-xorg.conf'), 'utf8')).toContain('BusID "PCI:129@65536:31:1"')
 })
 
-test('a missing GPU or nvidia-smi is named', async () => {
+test('a missing GPU or nvidia-smi is named in the failure', async () => {
   const told = start('TOLD')
   await until(() => existsSync(inFolder('gpu')), { what: 'it asks for the GPU' })
   await writeFile(inFolder('gpu'), '')

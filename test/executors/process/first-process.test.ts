@@ -38,7 +38,7 @@ const shells = [['/bin/dash'], ['/bin/bash'], ['/bin/bash', '--posix'], ['/bin/b
 )
 
 describe.skipIf(process.getuid?.() !== 0)('the first process of a container', () => {
-  it.each(shells)('reports the code of a command that ends itself by TERM, also 127: %s %s', async (...shell) => {
+  it.each(shells)('reports the exit code of a command that handles TERM, also 127: %s %s', async (...shell) => {
     for (const code of [5, 127]) {
       const codes = []
       for (let i = 0; i < 20; i++) {
@@ -62,7 +62,7 @@ describe.skipIf(process.getuid?.() !== 0)('the first process of a container', ()
     [['/bin/bash', '--posix'], '/usr/bin/env'],
     [['/bin/dash'], '/usr/bin/env /bin/busybox'],
   ])(
-    'begins no program before the command if none helps: %s with another %s',
+    'starts the command directly if no helper program is usable: %s with another %s',
     async ([shell = '', ...args], programs) => {
       const directory = await mkdtemp(join(tmpdir(), 'berth-first-process-'))
       const program = join(directory, 'program')
@@ -76,23 +76,20 @@ describe.skipIf(process.getuid?.() !== 0)('the first process of a container', ()
   )
 
   // bash as a first process sometimes forgets the code of a child that ends in that moment.
-  it.each(shells)(
-    'tells the code of a command that ends while TERM comes, or that of TERM: %s %s',
-    async (...shell) => {
-      const codes = new Set()
-      for (let i = 0; i < 20; i++) {
-        const child = run(shell.filter(Boolean), 'trap "" TERM; echo begun; exit 6')
-        const ended = once(child, 'exit')
-        if (child.stdout) await once(child.stdout, 'data')
-        if (child.exitCode === null)
-          try {
-            terminate(child)
-          } catch {
-            // The process has ended.
-          }
-        codes.add((await ended)[0])
-      }
-      expect([...codes].filter((code) => code !== 143)).toEqual([6])
-    },
-  )
+  it.each(shells)('reports either the exit code of the command or TERM if both coincide: %s %s', async (...shell) => {
+    const codes = new Set()
+    for (let i = 0; i < 20; i++) {
+      const child = run(shell.filter(Boolean), 'trap "" TERM; echo begun; exit 6')
+      const ended = once(child, 'exit')
+      if (child.stdout) await once(child.stdout, 'data')
+      if (child.exitCode === null)
+        try {
+          terminate(child)
+        } catch {
+          // The process has ended.
+        }
+      codes.add((await ended)[0])
+    }
+    expect([...codes].filter((code) => code !== 143)).toEqual([6])
+  })
 })

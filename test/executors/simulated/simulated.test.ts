@@ -33,7 +33,7 @@ contract('simulated', async () => {
   }
 })
 
-describe('simulated', () => {
+describe('the simulated executor', () => {
   let dataDir: string
   beforeEach(async () => {
     dataDir = await mkdtemp(join(tmpdir(), 'berth-simulated-'))
@@ -47,7 +47,7 @@ describe('simulated', () => {
   const simulated = (values: Record<string, number | string>, nodes = ['n1']) =>
     runOf({ environment: Object.entries(values).map(([name, value]) => ({ name, value: String(value) })) }, { nodes })
 
-  it('runs take their time by the given clock', async () => {
+  it('runs jobs by the given clock', async () => {
     const { executor, clock } = await open()
     const handle = await executor.start(simulated({ SIM_START_SECONDS: 2, SIM_RUN_SECONDS: 1.5, SIM_EXIT_CODE: 9 }))
     const began = clock.nowMs()
@@ -67,20 +67,23 @@ describe('simulated', () => {
     [{ SIM_IGNORE_TERM_SECONDS: 20 }, 10_000, 10_000, 137],
     [{ SIM_IGNORE_TERM_SECONDS: 20, SIM_RUN_SECONDS: 3 }, 10_000, 3_000, 0],
     [{ SIM_START_SECONDS: 7 }, 10_000, 0, 143],
-  ])('%o stopped with grace %i ends after %i ms with %i', async (values, graceMs, endsAfterMs, exitCode) => {
-    const { executor, clock } = await open()
-    const handle = await executor.start(simulated({ SIM_RUN_SECONDS: 100, ...values }))
-    await executor.stop(handle, graceMs)
-    if (endsAfterMs > 0) {
-      await clock.advance(endsAfterMs - 1)
-      expect(await observe(executor, handle)).toMatchObject({ state: 'running' })
-      await clock.advance(1)
-    }
-    expect(await observe(executor, handle)).toMatchObject({ state: 'ended', exitCode, stopped: true })
-    await executor.close()
-  })
+  ])(
+    'with %o and a stop with grace %i ends after %i ms with exit code %i',
+    async (values, graceMs, endsAfterMs, exitCode) => {
+      const { executor, clock } = await open()
+      const handle = await executor.start(simulated({ SIM_RUN_SECONDS: 100, ...values }))
+      await executor.stop(handle, graceMs)
+      if (endsAfterMs > 0) {
+        await clock.advance(endsAfterMs - 1)
+        expect(await observe(executor, handle)).toMatchObject({ state: 'running' })
+        await clock.advance(1)
+      }
+      expect(await observe(executor, handle)).toMatchObject({ state: 'ended', exitCode, stopped: true })
+      await executor.close()
+    },
+  )
 
-  it('a silent node holds back state and output, and loses nothing', async () => {
+  it('loses no state and no output of a silent node', async () => {
     const { executor, clock } = await open()
     const handle = await executor.start(simulated({ SIM_RUN_SECONDS: 5, SIM_LOG_LINES: 2 }, ['n2']))
     await writeFile(join(dataDir, 'sim-silent'), 'n7\nn2\n')
@@ -102,7 +105,7 @@ describe('simulated', () => {
     await executor.close()
   })
 
-  it('reads stops of another server, but not incomplete lines', async () => {
+  it('reads stops written by another server, except incomplete lines', async () => {
     const clock = createFakeClock()
     const [one, other] = [await open(clock), await open(clock)]
     const handle = await one.executor.start(simulated({ SIM_RUN_SECONDS: 100 }))
@@ -116,7 +119,7 @@ describe('simulated', () => {
     await other.executor.close()
   })
 
-  it('keeps the stops of a run until it is forgotten, for all servers', async () => {
+  it('keeps the stops of a run until the run is forgotten, for all servers', async () => {
     const clock = createFakeClock()
     const [one, other] = [await open(clock), await open(clock)]
     const handle = await one.executor.start(simulated({ SIM_RUN_SECONDS: 100, SIM_IGNORE_TERM_SECONDS: 100 }))

@@ -70,7 +70,7 @@ function pidsIn(session: number, name = ''): number[] {
   return lines.filter((line) => line !== '' && line.endsWith(name)).map((line) => Number.parseInt(line, 10))
 }
 
-it('contains no secret, and passes any text of the job unchanged', () => {
+it('the batch script contains no secret, and passes any text of the job unchanged', () => {
   const environment = [{ name: 'SECRET', value: "it's\n$(x) `y`" }]
   const run = runOf({ command: ['printf', '%s|', 'a b', "'", '$HOME', '', 'x\ny'], environment })
   expect(makeBatchScript('/s/run', 1000)).not.toContain('SECRET')
@@ -80,7 +80,7 @@ it('contains no secret, and passes any text of the job unchanged', () => {
   expect(shown).toMatch(/\na b\|'\|\$HOME\|\|x\ny\|$/)
 })
 
-it('lets Open MPI run as root if the job does, without oversubscription', () => {
+it('the batch script lets Open MPI run as root if the job does, without oversubscription', () => {
   writeFileSync(pathOf('mpirun'), '#!/bin/sh\nenv', { mode: 0o755 })
   const variables = (account: Account | null, own: { name: string; value: string }[] = []) => {
     const environment = [{ name: 'PATH', value: `${directory}:/usr/bin:/bin` }, ...own]
@@ -96,11 +96,11 @@ it('lets Open MPI run as root if the job does, without oversubscription', () => 
   expect(variables(null, [{ name: 'OMPI_ALLOW_RUN_AS_ROOT', value: '0' }])).toContain('OMPI_ALLOW_RUN_AS_ROOT=0')
 })
 
-it('is a script of a POSIX shell', () => {
+it('the batch script is valid for a POSIX shell', () => {
   execFileSync('/bin/sh', ['-n'], { input: makeBatchScript("/it's here", 1000) })
 })
 
-it('leaves no process that Slurm would wait for', async () => {
+it('the batch script leaves no process that Slurm would wait for', async () => {
   const { pid, ended } = begin('echo out')
   await ended
   expect(() => process.kill(-pid, 0)).toThrow('ESRCH')
@@ -108,21 +108,24 @@ it('leaves no process that Slurm would wait for', async () => {
   expect(readlinkSync(pathOf('exit'))).toMatch(/^0 - /)
 })
 
-it.each(['n1', 'n2'])('does nothing in a second start of its job that began on %s, and records that', async (node) => {
-  symlinkSync(`job 7 ${node}`, pathOf('claim'))
-  symlinkSync('n1  1', pathOf('begun'))
-  await begin('echo out').ended
-  expect(readlinkSync(pathOf('again'))).toBe('n1')
-  for (const name of ['exit', 'stdout']) expect(existsSync(pathOf(name))).toBe(false)
-})
+it.each(['n1', 'n2'])(
+  'a requeued Slurm job that already began on %s runs no command, and records the second start',
+  async (node) => {
+    symlinkSync(`job 7 ${node}`, pathOf('claim'))
+    symlinkSync('n1  1', pathOf('begun'))
+    await begin('echo out').ended
+    expect(readlinkSync(pathOf('again'))).toBe('n1')
+    for (const name of ['exit', 'stdout']) expect(existsSync(pathOf(name))).toBe(false)
+  },
+)
 
-it('does nothing, and records nothing, in another job of its run', async () => {
+it('a second Slurm job of the same run neither runs the command nor records anything', async () => {
   symlinkSync('job 77 n1', pathOf('claim'))
   await begin('echo out').ended
   expect(readdirSync(directory).toSorted()).toEqual(['claim', 'job'])
 })
 
-it('does not wait for a process that left the session of the command', async () => {
+it('the batch script does not wait for a process that left the session of the command', async () => {
   const { ended } = begin(`${detached('exec sleep 60')} echo out`)
   await ended
   expect(isAlive(Number(textOf('pid')))).toBe(true)
@@ -130,7 +133,7 @@ it('does not wait for a process that left the session of the command', async () 
   expect(readlinkSync(pathOf('exit'))).toMatch(/^0 - /)
 })
 
-it('keeps the last output if all of its processes get TERM after the end of the command', async () => {
+it('the last output is kept if all processes get TERM after the end of the command', async () => {
   const { pid, ended } = begin(`${detached('until [ -e go ]; do sleep 0.1; done; echo last')} echo out`)
   const first = await until(() => pidsIn(pid, 'timeout')[0], { what: 'it waits for the readers' })
   for (const each of pidsIn(pid)) signal(each, 'SIGTERM')
@@ -148,7 +151,7 @@ const shells: [string, string[]][] = [
 const findShell = (name: string) => ['/bin', '/usr/bin'].map((folder) => join(folder, name)).find(existsSync)
 
 it.for(shells)(
-  'reports the exit code of a command that handles TERM, also 127, to %s',
+  'the exit code of a command that handles TERM, also 127, is reported to %s',
   async ([name, args], { skip }) => {
     const shell = findShell(name)
     if (shell === undefined) return skip()
@@ -163,14 +166,14 @@ it.for(shells)(
   },
 )
 
-it.for(shells)('resets ignored signals for the command, as a script of %s', async ([name, args], { skip }) => {
+it.for(shells)('a script of %s resets ignored signals for the command', async ([name, args], { skip }) => {
   const shell = findShell(name)
   if (shell === undefined) return skip()
   await begin('grep SigIgn /proc/self/status', [shell, ...args]).ended
   expect(textOf('stdout')).toBe(`SigIgn:\t${'0'.repeat(16)}\n`)
 })
 
-it.for(shells)('passes TERM to all processes of the command, as a script of %s', async ([name, args], { skip }) => {
+it.for(shells)('a script of %s passes TERM to all processes of the command', async ([name, args], { skip }) => {
   const shell = findShell(name)
   if (shell === undefined) return skip()
   const child = 'trap "echo ended; exit" TERM; echo up; while :; do sleep 0.1; done'

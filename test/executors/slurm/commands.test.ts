@@ -30,18 +30,18 @@ const isAlive = (pid: number) => {
   }
 }
 
-it('a command that hangs is killed with its children, even if they hold its output', async () => {
+it('a hanging command is killed with its children, even if they hold its output', async () => {
   const pids = join(directory, 'pids')
   await expect(ask(`sleep 600 & echo $! >${pids}; wait`, { timeoutMs: 500 })).rejects.toThrow(BackendUnreachable)
   const sleeper = Number(await readFile(pids, 'utf8'))
   await until(() => !isAlive(sleeper), { what: 'what it began has ended' })
 })
 
-it('a command that leaves a process behind is over when it ends', async () => {
+it('a command that leaves a process behind counts as ended', async () => {
   expect(await ask('sleep 200 & echo 7')).toBe('7\n')
 })
 
-it('a command that cannot be executed means unreachable', async () => {
+it('a command that cannot be executed means an unreachable backend', async () => {
   await expect(ask('echo 7', { mode: 0o644 })).rejects.toThrow(BackendUnreachable)
 })
 
@@ -52,12 +52,12 @@ it('a command that does not read its input succeeds', async () => {
   )
 })
 
-it('output after the end of the command is read to its end', async () => {
+it('output after the end of the command is read completely', async () => {
   const late = 'exec > >(sleep 0.2; cat; sleep 0.3; echo 8); echo 7'
   expect(await ask(`exec bash -c '${late}'`)).toBe('7\n8\n')
 })
 
-it.each(['', 'printf 12345; '])('output that is cut off means unreachable: "%s"', async (beginning) => {
+it.each(['', 'printf 12345; '])('truncated output means an unreachable backend: "%s"', async (beginning) => {
   await expect(ask(`${beginning}sleep 200 &`)).rejects.toThrow('The answer of sbatch was cut off')
 })
 
@@ -65,7 +65,7 @@ it('endless output is limited', async () => {
   await expect(ask('exec yes', { timeoutMs: 600_000 })).rejects.toThrow(BackendUnreachable)
 })
 
-it('a process that cannot be spawned means unreachable', async () => {
+it('a process that cannot be spawned means an unreachable backend', async () => {
   const slurm = createSlurm({ PATH: '/usr/bin' })
   const input = { command: 'sbatch', args: [], timeoutMs: 10_000 } as const
   await expect(slurm({ ...input, as: ['/'] })).rejects.toThrow('/ cannot be run: EACCES')
@@ -74,7 +74,7 @@ it('a process that cannot be spawned means unreachable', async () => {
 it.each([
   ['Correct the connection and try again.', 'Unspecified error', BackendRefused],
   ['The backup of the account is over', 'Unable to contact slurm controller (connect failure)', BackendUnreachable],
-])('messages of a plugin of the site are ignored: %j, %j', async (remark, cause, kind) => {
+])('messages of site plugins are ignored: %j, %j', async (remark, cause, kind) => {
   const lines = [remark, `Batch job submission failed: ${cause}`].map((line) => `sbatch: error: ${line}`)
   await expect(ask(`printf '%s\\n' ${lines.map((line) => `'${line}'`).join(' ')} >&2; exit 1`)).rejects.toThrow(kind)
 })

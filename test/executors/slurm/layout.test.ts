@@ -13,7 +13,7 @@ import { mountSmallDisk } from '../../support/small-disk.ts'
 const layoutOf = (sharedDir: string, hasRuns = false) => new Layout(sharedDir, 'cluster', async () => hasRuns)
 const told = (words: string) => ({ message: expect.stringContaining(words) })
 
-it('a pool does not begin in a mount point', async (test) => {
+it('a new pool refuses a mount point as sharedDir', async (test) => {
   await using disk = (await mountSmallDisk(1)) ?? test.skip()
   await expect(layoutOf(disk.path).checkReadable()).rejects.toMatchObject(told(`${disk.path} is a mount point`))
   expect(await readdir(disk.path)).toEqual([])
@@ -23,7 +23,7 @@ it('a pool does not begin in a mount point', async (test) => {
   expect(await readdir(inside)).toEqual(['cluster'])
 })
 
-it('a pool that has its folders in a mount point keeps them', async (test) => {
+it('a pool with existing folders in a mount point keeps using them', async (test) => {
   await using disk = (await mountSmallDisk(1)) ?? test.skip()
   await mkdir(join(disk.path, 'cluster', 'server'), { recursive: true })
   const layout = layoutOf(disk.path, true)
@@ -31,7 +31,7 @@ it('a pool that has its folders in a mount point keeps them', async (test) => {
   expect(await readdir(layout.runs)).toEqual([])
 })
 
-it('a pool begins in a bound folder', async (test) => {
+it('a new pool accepts a bind-mounted folder as sharedDir', async (test) => {
   await using disk = (await mountSmallDisk(1)) ?? test.skip()
   const [folder, bound] = [join(disk.path, 'folder'), join(disk.path, 'a bound folder')]
   for (const path of [folder, bound]) await mkdir(path)
@@ -44,7 +44,7 @@ it('a pool begins in a bound folder', async (test) => {
   }
 })
 
-it('no folder is made for a pool that has runs', async () => {
+it('no folder is created for a pool that already has runs', async () => {
   const sharedDir = await mkdtemp(join(tmpdir(), 'berth-layout-'))
   const layout = layoutOf(sharedDir, true)
   await expect(layout.checkReadable()).rejects.toMatchObject(
@@ -131,7 +131,7 @@ it.each([
   ['a folder of a subvolume', '/@data/berth', '/srv/shared', 'btrfs /dev/sdb rw,subvolid=256,subvol=/@data', false],
   ['a file system elsewhere', '/', '/srv', 'nfs4 filer:/export rw,vers=4.2', false],
   ['a path with a space', '/', '/srv/my\\040shared', 'nfs4 filer:/export rw,vers=4.2', true],
-])('recognises %s', (_, root, place, rest, isWhole) => {
+])('mount detection recognises %s', (_, root, place, rest, isWhole) => {
   const mounts = `22 1 8:1 / / rw shared:1 - ext4 /dev/sda1 rw\n36 22 0:41 ${root} ${place} rw shared:9 - ${rest}\n`
   expect(isWholeMount(mounts, place === '/srv' ? '/srv/shared' : place.replace('\\040', ' '))).toBe(isWhole)
 })

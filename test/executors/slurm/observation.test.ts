@@ -5,7 +5,7 @@ import type { SlurmJob } from '../../../src/executors/slurm/squeue-output.ts'
 
 /** The state of a run, from its records and its Slurm jobs. */
 
-describe('a run', () => {
+describe('the observed state of a Slurm run', () => {
   const records = (more: Partial<Records> = {}): Records => ({
     uid: 0,
     claim: { by: 'job', id: '7', node: 'n1' },
@@ -230,7 +230,7 @@ describe('a run', () => {
       { records: records({ claim: null, begun: null }), jobs: [job('CANCELLED', { nodes: [] })] },
       { state: 'ended', signal: 15, info: 'The job was cancelled in Slurm' },
     ],
-  ])('%s', (_, facts, observation) => {
+  ])('is derived from records and queue: %s', (_, facts, observation) => {
     expect(concludeState({ ...base, ...facts })).toMatchObject(observation)
   })
 
@@ -242,7 +242,7 @@ describe('a run', () => {
     ['that left before its node', { records: records({ exit: exit(143) }), jobs: [job('NODE_FAIL')] }, 2_000],
     ['of which Slurm does not know the end', { jobs: [job('CANCELLED', { endMs: null })] }, undefined],
     ['that never began', { records: records({ begun: null }), jobs: [job('CANCELLED')] }, undefined],
-  ])('%s by the clock of the file system', (_, facts, finishedMs) => {
+  ])('has times converted from the clock of the file system: %s', (_, facts, finishedMs) => {
     const observation = concludeState({ ...base, ...facts })
     const finishedAt = 'finishedAt' in observation ? observation.finishedAt : undefined
     expect(finishedAt?.getTime()).toBe(finishedMs)

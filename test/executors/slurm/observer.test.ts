@@ -64,7 +64,7 @@ async function begun(runId: string): Promise<string> {
   return runId
 }
 
-it('runs that are inspected at once have the same clock', async () => {
+it('runs inspected concurrently use the same clock comparison', async () => {
   const handles = await Promise.all(['run_a', 'run_b', 'run_c'].map(begun))
   const seen = await Promise.all(handles.map((handle) => observer.inspect([handle])))
   for (const [observation] of seen) {
@@ -73,7 +73,7 @@ it('runs that are inspected at once have the same clock', async () => {
   }
 })
 
-it('a run has no moment of its start before the clocks were compared', async () => {
+it('a run has no start time before the clocks were compared', async () => {
   const handle = await begun('run_a')
   await rm(layout.own, { recursive: true })
   const [observation] = await observer.inspect([handle])
@@ -90,24 +90,27 @@ function shows(state: string): void {
 it.each([
   ['exit', '0 - - -', 'ended'],
   ['exit', 'failed START_FAILED forged', 'failed'],
-])('a run whose job runs after the record %s "%s" is not over, and its job is cancelled', async (name, text, state) => {
-  const handle = await begun('run_a')
-  await symlink(text, join(layout.runs, handle, name))
-  const inspect = async () => (await observer.inspect([handle]))[0]
-  cancelled.length = 0
-  shows('RUNNING')
-  expect(await inspect()).toMatchObject({ state: 'running' })
-  await clock.advance(9_000)
-  expect(await inspect()).toMatchObject({ state: 'running' })
-  expect(cancelled).toEqual([])
-  await clock.advance(2_000)
-  expect(await inspect()).toMatchObject({ state: 'running' })
-  expect(cancelled).toEqual([handle])
-  shows('CANCELLED')
-  expect(await inspect()).toMatchObject({ state })
-})
+])(
+  'a run whose Slurm job still runs after the record %s "%s" is not over, and its job is cancelled',
+  async (name, text, state) => {
+    const handle = await begun('run_a')
+    await symlink(text, join(layout.runs, handle, name))
+    const inspect = async () => (await observer.inspect([handle]))[0]
+    cancelled.length = 0
+    shows('RUNNING')
+    expect(await inspect()).toMatchObject({ state: 'running' })
+    await clock.advance(9_000)
+    expect(await inspect()).toMatchObject({ state: 'running' })
+    expect(cancelled).toEqual([])
+    await clock.advance(2_000)
+    expect(await inspect()).toMatchObject({ state: 'running' })
+    expect(cancelled).toEqual([handle])
+    shows('CANCELLED')
+    expect(await inspect()).toMatchObject({ state })
+  },
+)
 
-it('a run that is over and goes on in Slurm is named, once its job had time to end, also by the next server', async () => {
+it('a forgotten run that still runs in Slurm is listed after 30 s, also by the next server', async () => {
   await forgotten.add('run_a', 0)
   for (const forgetful of [forgotten, new ForgottenRuns(layout, queue, clock)]) {
     shows('RUNNING')
@@ -127,7 +130,7 @@ it('a run that is over and goes on in Slurm is named, once its job had time to e
   expect(await readdir(layout.own)).toEqual([])
 })
 
-it('one answer of Slurm after a silence does not settle that a run is gone', async () => {
+it('a run is gone only after repeated answers of Slurm without it', async () => {
   const handle = await begun('run_a')
   const inspectAfter = async (ms: number) => {
     await clock.advance(ms)

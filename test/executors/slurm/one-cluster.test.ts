@@ -55,7 +55,7 @@ it('another cluster counts as unreachable, also after a restart', async () => {
   expect(await slurm(queue)).toBe('an answer')
 })
 
-it('a pool without runs moves to another cluster', async () => {
+it('a pool without runs may move to another cluster', async () => {
   await (await open())(queue)
   hasRuns = false
   name = 'two'
@@ -65,7 +65,7 @@ it('a pool without runs moves to another cluster', async () => {
   await expect((await open())(queue)).rejects.toThrow('in the cluster two')
 })
 
-it('the name is asked for once in a while, and at once for all', async () => {
+it('the cluster name is queried once and cached for concurrent commands', async () => {
   const slurm = await open()
   await Promise.all([slurm(queue), slurm(queue)])
   await slurm(queue)
@@ -83,7 +83,7 @@ it.each([
   expect(await (await open())(queue)).toBe('an answer')
 })
 
-it('an unreachable controller gets no further commands', async () => {
+it('an unreachable controller receives no further commands', async () => {
   failure = new BackendUnreachable('Unable to contact slurm controller')
   await expect((await open())(queue)).rejects.toThrow('Unable to contact')
   expect(asked).toEqual(['scontrol'])

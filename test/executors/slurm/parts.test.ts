@@ -18,7 +18,7 @@ it.each([
   ['n[1-3,7],gpu01', ['n1', 'n2', 'n3', 'n7', 'gpu01']],
   ['n[08-11]', ['n08', 'n09', 'n10', 'n11']],
   ['r[1-2]n[1-2]', ['r1n1', 'r1n2', 'r2n1', 'r2n2']],
-])('the list %s is %j', (list, nodes) => {
+])('the hostlist %s expands to %j', (list, nodes) => {
   expect(expandHostlist(list)).toEqual(nodes)
 })
 
@@ -30,7 +30,7 @@ it.each([
   `n[${'0'.repeat(4_000)}-99999999]`,
   `n${'[0-9]'.repeat(800)}`,
   '['.repeat(4_000),
-])('the nodes of %.40s are as many as a cluster may have', (list) => {
+])('the expansion of the hostlist %.40s is bounded', (list) => {
   expect(expandHostlist(list).join().length).toBeLessThan(300_000)
 })
 
@@ -39,12 +39,12 @@ it.each([
   ['2:30:00', 150],
   ['5:00', 5],
   ['infinite', null],
-])('the limit %s is %j minutes', (text, minutes) => {
+])('the time limit %s is %j minutes', (text, minutes) => {
   expect(parseMinutes(text)).toBe(minutes)
 })
 
-describe('the queue', () => {
-  it('is read with any text of a comment', () => {
+describe('the parsed queue', () => {
+  it('is correct with any text in a comment', () => {
     const own = line(
       '7',
       'run_a',
@@ -82,7 +82,7 @@ describe('the queue', () => {
   })
 })
 
-describe('nodes', () => {
+describe('parsed nodes', () => {
   const node = (name: string, state: string, ...rest: readonly string[]) => line(name, state, ...rest)
   const text = [
     node('n1', 'mixed', '3/5/0/8', '4000', '300', 'gpu:a100:2(S:0)', 'gpu:a100:2(IDX:0-1)', 'infiniband,big', 'main'),
@@ -92,7 +92,7 @@ describe('nodes', () => {
   ].join('\n')
   const ours = { nodes: ['n1', 'n9'], held: { cpus: 4, memoryBytes: 200 * 1024 ** 2, gpus: 2 } } as unknown as SlurmJob
 
-  it('are read once for all partitions, with the amounts of others', () => {
+  it('are read once for all partitions, with the amounts used by others', () => {
     expect(nodesFormat).toContain('NodeList')
     const nodes = parseNodes(text, [ours], log)
     expect(nodes.map(({ name, state }) => [name, state])).toEqual([
@@ -108,7 +108,7 @@ describe('nodes', () => {
     })
   })
 
-  it('have the types of GPUs of their partitions', () => {
+  it('have the GPU types of their partitions', () => {
     expect([...parseGpuTypes(text)]).toEqual([
       ['main', ['a100', 'h100', 'gpu']],
       ['short', ['a100']],
@@ -117,14 +117,14 @@ describe('nodes', () => {
   })
 })
 
-it('words that are not known concludeState nothing', () => {
+it('unknown states of jobs and nodes are ignored', () => {
   expect(phaseOfJob('NEW_IN_99')).toBeNull()
   expect(parseNodeState('new_in_99')).toBeNull()
   expect(parseNodeState('mixed-')).toBe('READY')
   expect(parseNodeState('idle$')).toBe('CORDONED')
 })
 
-describe('options', () => {
+describe('sbatch options', () => {
   const limits = {
     deadlineSlackSeconds: 10,
     minutesMax: (name: string) => (name === 'short' ? 5 : null),
@@ -138,7 +138,7 @@ describe('options', () => {
   ])
   const optionsFor = (...run: Parameters<typeof runOf>) => makeOptions(runOf(...run), limits)
 
-  it('say what the job asks for, and that Slurm does not requeue it', () => {
+  it('contain the requests of the job, and --no-requeue', () => {
     const resources = resourcesOf({ nodeCount: 2, processesPerNode: 2, cpuCoresPerProcess: 3, gpuCoresPerProcess: 1 })
     const spec = { name: 'a b', project: 'genome', queue: 'main', resources, maxRunTimeSeconds: 60 }
     const options = optionsFor(spec, { reservationNativeId: 'week' })
@@ -159,7 +159,7 @@ describe('options', () => {
       expect(options).toContain(option)
   })
 
-  it('are those of the operator, then those of the job', () => {
+  it('combine those of the operator with those of the job, which win', () => {
     const native = { partition: 'debug', qos: 'low', account: 'lab' }
     const customAttributes = { 'slurm.qos': 'high', 'slurm.hold': true, 'slurm.contiguous': false, 'pbs.x': 1 }
     const options = optionsFor({ customAttributes }, { queueNative: native })
@@ -184,13 +184,13 @@ describe('options', () => {
     expect(() => optionsFor({ customAttributes })).toThrow(message)
   })
 
-  it('of a job have no amounts', () => {
+  it('from a job may not set resource amounts', () => {
     const amount =
       /gpus|^gres$|cpus|^mem$|mem-per|^nodes$|ntasks|tres|exclusive|^time|core-spec|thread-spec|^bb$|sockets|cores-per/
     expect(optionRules.attributes.filter((name) => amount.test(name))).toEqual([])
   })
 
-  it('of the operator may have amounts', () => {
+  it('from the operator may set resource amounts', () => {
     expect(optionsFor({}, { queueNative: { 'cpus-per-gpu': '4', 'mail-user': 'ops' } })).toEqual(
       expect.arrayContaining(['--cpus-per-gpu=4', '--mail-user=ops']),
     )
@@ -209,7 +209,7 @@ describe('options', () => {
     [['h'], 'mixed', '--gres=gpu:h100:2'],
     [['gpu'], 'plain', '--gres=gpu:2'],
     [['h100'], 'not told yet', '--gres=gpu:h100:2'],
-  ])('for GPUs like %j in the partition %s are %s', (gpuModel, queue, option) => {
+  ])('for GPUs like %j in the partition %s contain %s', (gpuModel, queue, option) => {
     expect(optionsFor({ queue, resources: resourcesOf({ gpu: 2, gpuModel }) })).toContain(option)
   })
 
@@ -235,7 +235,7 @@ describe('options', () => {
       { nodeCount: 2, processesPerNode: 2 },
       { total: 4, perNode: 2, nodes: 2 },
     ],
-  ])('%j are %j', (amounts, tasks) => {
+  ])('for %j request the tasks %j', (amounts, tasks) => {
     expect(countTasks(resourcesOf(amounts))).toEqual(tasks)
   })
 
@@ -244,7 +244,7 @@ describe('options', () => {
     [0, 'main', 0],
     [0, 'short', 5],
     [3600, 'short', 5],
-  ])('a maximum of %i s in %s asks for %i minutes', (maxRunTimeSeconds, queue, minutes) => {
+  ])('for a maximum of %i s in partition %s request %i minutes', (maxRunTimeSeconds, queue, minutes) => {
     expect(limitMinutes(runOf({ maxRunTimeSeconds, queue }), limits)).toBe(minutes)
   })
 })

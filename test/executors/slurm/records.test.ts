@@ -23,7 +23,7 @@ const record = (name: string, text: string) => symlink(text, join(directory, nam
 const read = () => readRecords({ runId: 'run_a', directory })
 
 it.each(['zero', 'NaN - -', '-5 - - -', '1e300', '99999', '256', '999 - - -', '', ' '])(
-  'an end with the code "%s" is ignored',
+  'an exit record with the code "%s" is ignored',
   async (text) => {
     await record('claim', 'job 7 n1')
     if (text === '') await writeFile(join(directory, 'exit'), '')
@@ -32,12 +32,12 @@ it.each(['zero', 'NaN - -', '-5 - - -', '1e300', '99999', '256', '999 - - -', ''
   },
 )
 
-it('GPU ids are numbers that a node may have', async () => {
+it('GPU ids in records must be plausible numbers', async () => {
   await record('begun', 'n1 0,9007199254740991,99999999999,-1,1e3,,x,3 1')
   expect((await read())?.begun?.gpuIds).toEqual([0, 3])
 })
 
-it('a job cannot blame a node, which would start it again without a limit', async () => {
+it('a record written by the job cannot claim NODE_TROUBLE, which would retry without limit', async () => {
   await record('claim', 'refused NODE_TROUBLE the first')
   await record('exit', 'failed NODE_TROUBLE the second')
   expect(await read()).toMatchObject({
@@ -46,7 +46,7 @@ it('a job cannot blame a node, which would start it again without a limit', asyn
   })
 })
 
-describe('output', () => {
+describe('the output file of a run', () => {
   const spoolOfRun = (bytesMax = 100) => openRunSpool({ runId: 'run_a', directory }, process.getuid?.() ?? 0, bytesMax)
   const path = () => join(directory, 'stdout')
   const readAt = (at: number, bytesMax?: number) => spoolOfRun(bytesMax).read('out', Buffer.alloc(64), at)
@@ -56,32 +56,32 @@ describe('output', () => {
     ['a link', () => symlink('/etc/passwd', path())],
     ['a pipe', () => promisify(execFile)('mkfifo', [path()])],
     ['a file that its owner may not read', () => (isRoot ? Promise.resolve() : writeFile(path(), 'x', { mode: 0 }))],
-  ])('%s in the place of output is none', async (_, make) => {
+  ])('is ignored if replaced by %s', async (_, make) => {
     await make()
     expect(await spoolOfRun().size('out')).toBe(0)
     expect(await readAt(0)).toBe(0)
   })
 
-  it('a socket instead of an output file is ignored', async () => {
+  it('is ignored if it is a socket', async () => {
     await using server = createServer().listen(path())
     await once(server, 'listening')
     expect(await readAt(0)).toBe(0)
   })
 
-  it('a file without an end is read to the limit', async () => {
+  it('is read up to the limit if it has no end', async () => {
     await writeFile(path(), '')
     await truncate(path(), 2 ** 43)
     expect([await readAt(0), await readAt(90), await readAt(100)]).toEqual([64, 10, 0])
   })
 })
 
-it('directories and files instead of records are ignored', async () => {
+it('directories and files instead of record links are ignored', async () => {
   for (const name of ['claim', 'begun']) await mkdir(join(directory, name))
   await writeFile(join(directory, 'full.stdout.1'), 'x')
   expect(await read()).toMatchObject({ claim: null, begun: null, exit: null, losses: [] })
 })
 
-it('losses have amounts', async () => {
+it('loss records with invalid amounts are ignored', async () => {
   const texts = {
     'full.stdout.1': '10',
     'full.stdout.2': 'x',
@@ -96,7 +96,7 @@ it('losses have amounts', async () => {
   ])
 })
 
-it('any number of entries costs no more than some thousand, and hides no record', async () => {
+it('reading records is bounded to 1,000 losses, and finds every other record', async () => {
   const numbers = Array.from({ length: 6_000 }, (_, number) => number)
   await Promise.all(numbers.map((number) => record(`full.stdout.${number}`, '5')))
   await record('claim', 'job 7 n1')
@@ -107,7 +107,7 @@ it('any number of entries costs no more than some thousand, and hides no record'
   expect(records?.losses).toHaveLength(1_000)
 })
 
-it.runIf(isRoot)('a run whose job closed its directories is removed', async () => {
+it.runIf(isRoot)('a run directory whose folders the job made inaccessible is removed', async () => {
   const closed = join(directory, 'a', 'b')
   await mkdir(closed, { recursive: true })
   await writeFile(join(closed, 'c'), '')
@@ -118,7 +118,7 @@ it.runIf(isRoot)('a run whose job closed its directories is removed', async () =
   expect(existsSync(directory)).toBe(false)
 })
 
-it('what killed servers left of their work is removed after an hour', async () => {
+it('drafts of killed servers are removed after an hour', async () => {
   const layout = new Layout(directory, 'pool', async () => false)
   await layout.checkReadable()
   const path = (name: string) => join(layout.own, name)

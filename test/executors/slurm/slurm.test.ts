@@ -34,17 +34,17 @@ describe.skipIf(conf === undefined)(`with ${conf}`, () => {
       ['a file that cannot be executed', { command: ['/etc/passwd'] }, 126],
       ['TERM to itself', sh('kill -TERM $$'), 143],
       ['KILL to itself', sh('kill -KILL $$'), 137],
-    ])('%s ends with %s', async (_, spec, exitCode) => {
+    ])('that runs %s ends with %s', async (_, spec, exitCode) => {
       expect(await own.finish(spec)).toMatchObject({ exitCode, stopped: false })
     })
 
-    it('tells its Slurm job and its node', async () => {
+    it('reports its Slurm job id and its node', async () => {
       const { nativeId, placements } = await own.finish(sh('true'))
       expect(nativeId).toMatch(/^\d+$/)
       expect(placements).toEqual([{ node: expect.stringMatching(/^n[12]$/), gpuIds: [] }])
     })
 
-    it('has GPUs of the type that it asks for, and tells which they are', async () => {
+    it('has GPUs of the requested type, and reports their ids', async () => {
       const resources = tasks({ gpu: 1, gpuModel: ['v100'] })
       const first = await own.up(sh('echo up; sleep 60', { resources }))
       const { out, placements } = await own.finish(
@@ -55,7 +55,7 @@ describe.skipIf(conf === undefined)(`with ${conf}`, () => {
       expect(placements).toEqual([{ node: 'n2', gpuIds: [1] }])
     })
 
-    it('tells the GPUs of its nodes', async () => {
+    it('reports the GPUs of its nodes', async () => {
       const nodes = await own.executor.capacity?.()
       expect(nodes?.map(({ name, gpus }) => [name, gpus.map(({ model }) => model)])).toEqual([
         ['n1', ['a100', 'a100']],
@@ -63,7 +63,7 @@ describe.skipIf(conf === undefined)(`with ${conf}`, () => {
       ])
     })
 
-    it('tells the processor time of its processes, on several nodes not', async () => {
+    it('reports the processor time of its processes on one node only', async () => {
       const busy = 'i=0; while [ $i -lt 300000 ]; do i=$((i + 1)); done'
       const { usage } = await own.finish(sh(`sh -c '${busy}'; true`))
       expect(usage?.cpuSeconds).toBeGreaterThan(0.05)
@@ -79,7 +79,7 @@ describe.skipIf(conf === undefined)(`with ${conf}`, () => {
       expect(err).toBe('e\n')
     })
 
-    it('has the environment of the account, of the job and of Berth, and no other', async () => {
+    it('has only the environment of the account, of the job and of Berth', async () => {
       const environment = [
         { name: 'BOTH', value: `\${HOME}/\${BERTH_RUN}` },
         { name: 'A.B', value: "it's $HOME" },
@@ -91,12 +91,12 @@ describe.skipIf(conf === undefined)(`with ${conf}`, () => {
       expect(out).not.toMatch(/^(_\d+|X_TEST|SLURM_EXPORT_ENV)=/m)
     })
 
-    it('finds the closure of its job', async () => {
+    it('finds its closure', async () => {
       const { out } = await own.finish(sh('cat "$BERTH_CLOSURE"'), { closure: '{"step":3}' })
       expect(out).toBe('{"step":3}')
     })
 
-    it('without inheritance has what Slurm and Berth set alone', async () => {
+    it('without inheritance has only the variables of Slurm and Berth', async () => {
       const { out } = await own.finish(
         { command: ['/usr/bin/env'], inheritEnvironment: false },
         { injected: { BERTH_RUN: '1' } },
@@ -108,7 +108,7 @@ describe.skipIf(conf === undefined)(`with ${conf}`, () => {
       ])
     })
 
-    it('of two nodes with two processes each has four ranks and two host names', async () => {
+    it('on two nodes with two processes each has four ranks and two host names', async () => {
       const resources = tasks({ nodeCount: 2, processesPerNode: 2 })
       const command = sh('echo rank $SLURM_PROCID on $(hostname) $GREETING; sort -u $PSIJ_NODEFILE', {
         resources,
@@ -139,7 +139,7 @@ describe.skipIf(conf === undefined)(`with ${conf}`, () => {
       }
     })
 
-    it('reads scripts around srun, and its ranks see their variables', async () => {
+    it('runs preLaunch and postLaunch around srun, and its ranks see their variables', async () => {
       await writeFile(join(own.directory, 'pre'), 'GREETING=hello\n')
       await writeFile(join(own.directory, 'post'), 'echo bye\n')
       const scripts = { preLaunch: join(own.directory, 'pre'), postLaunch: join(own.directory, 'post') }
@@ -158,7 +158,7 @@ describe.skipIf(conf === undefined)(`with ${conf}`, () => {
     it.each([
       ['a workdir', { workdir: '/nowhere' }, 'WORKDIR_NOT_FOUND', /no directory \/nowhere on n/],
       ['an input', { stdinPath: '/nowhere' }, 'BAD_SPEC', /Cannot read stdinPath \/nowhere/],
-    ])('without %s did not run', async (_, missing, reason, message) => {
+    ])('without %s fails to start', async (_, missing, reason, message) => {
       const handle = await own.start(sh('true', missing))
       expect((await read(own.executor, handle)).out).toBe('')
       const failed = await untilState(own.executor, handle, 'failed')
@@ -174,7 +174,7 @@ describe.skipIf(conf === undefined)(`with ${conf}`, () => {
       expect(error).toMatchObject({ reason: 'BAD_SPEC', message: expect.stringMatching(message) })
     })
 
-    it('takes custom attributes as options', async () => {
+    it('passes custom attributes as sbatch options', async () => {
       const handle = await own.start(sh('true', { customAttributes: { 'slurm.hold': true, 'other.x': 1 } }))
       const isTold = async () => JSON.stringify(await observe(own.executor, handle)).includes('"Slurm: JobHeldUser"')
       await until(isTold, { what: 'Slurm tells why it waits' })
@@ -182,7 +182,7 @@ describe.skipIf(conf === undefined)(`with ${conf}`, () => {
       expect(await untilEnded(own.executor, handle)).toMatchObject({ exitCode: 143, stopped: true })
     })
 
-    it('dies by KILL with its children when it ignores TERM', async () => {
+    it('is killed with its children when it ignores TERM', async () => {
       const child = `${own.directory}/child`
       const handle = await own.start(
         sh(`trap '' TERM; (trap '' TERM; echo $$ >${child}; sleep 4242) & echo up; wait; wait`),
@@ -205,7 +205,7 @@ describe.skipIf(conf === undefined)(`with ${conf}`, () => {
       expect(await own.executor.find(handle)).toBeNull()
     })
 
-    it('enters its workdir with the rights of its account, and does not tell whether one exists that it cannot reach', async () => {
+    it('enters its workdir with its account’s rights, without revealing unreachable directories', async () => {
       const closed = await mkdtemp(join(tmpdir(), 'berth-closed-'))
       await mkdir(join(closed, 'in'), { mode: 0o777 })
       const messages = await Promise.all(
@@ -222,7 +222,7 @@ describe.skipIf(conf === undefined)(`with ${conf}`, () => {
       await rm(closed, { recursive: true })
     })
 
-    it.skipIf(!hasCgroups)('with too much memory ends for that, and tells how much it had', async () => {
+    it.skipIf(!hasCgroups)('over its memory limit ends as OOM_KILLED, and reports the limit', async () => {
       const memory = 32 * 2 ** 20
       const fill = sh('head -c 200000000 /dev/zero | tail -c 200000000 >/dev/null', {
         resources: tasks({ memoryBytes: memory }),

@@ -120,7 +120,7 @@ async function askTwice() {
   return { run, old, start, next, again }
 }
 
-it('a start that is not wanted any more ends, and leaves the run to the server that leads then', async () => {
+it('an aborted start leaves the run to the next leader', async () => {
   const [old, next] = [openServer(), openServer({ answers: true })]
   const run = order()
   const dropped = new AbortController()
@@ -136,13 +136,13 @@ it.each([
   ['7\n', '7'],
   ['7;cluster\n', '7'],
   ['Welcome to the cluster\nQuota: 12\n7;cluster\nSubmitted with care\n', '7'],
-])('the id of the job is found in what sbatch prints: %j', async (prints, id) => {
+])('the job id is found in the output of sbatch: %j', async (prints, id) => {
   const server = openServer({ answers: true, prints })
   await server.submit(order())
   expect(server.told).toEqual([id])
 })
 
-it('a submission without an id is looked for, and repeated if Slurm does not have it', async () => {
+it('a submission without a job id is searched in Slurm, and repeated if missing', async () => {
   const server = openServer({ answers: true, prints: 'Welcome\n', shows: [] })
   const run = order()
   const start = server.submit(run)
@@ -152,7 +152,7 @@ it('a submission without an id is looked for, and repeated if Slurm does not hav
   expect(server).toMatchObject({ taken: 2, told: [] })
 })
 
-it('a start tells that it waits for Slurm', async () => {
+it('a start reports that it waits for Slurm', async () => {
   const server = openServer()
   const told: string[] = []
   const start = server.submit(order(), undefined, (info) => told.push(info))
@@ -162,7 +162,7 @@ it('a start tells that it waits for Slurm', async () => {
   expect(await ends(server, start)).toMatchObject({ status: 'fulfilled' })
 })
 
-it('a start tells that Slurm is slow while its command still tries', async () => {
+it('a start reports a slow Slurm while its command is still retrying', async () => {
   const server = openServer({ answers: true })
   const { promise, resolve } = Promise.withResolvers<void>()
   server.thinks = promise
@@ -183,7 +183,7 @@ const policy = "Job violates accounting/QOS policy (job submit limit, user's siz
 it.each([
   ['a partition that is closed for now', 'Required partition not available (inactive or drain)'],
   ['a limit of submissions', `QOSMaxSubmitJobPerUserLimit\nBatch job submission failed: ${policy}`],
-])('a start waits for %s, and tells which partition and why', async (_, refusal) => {
+])('a start waits for %s, and reports the partition and the reason', async (_, refusal) => {
   const server = openServer({ answers: true, refuses: refusal, shows: [] })
   const told: string[] = []
   const start = server.submit(runOf({ command: ['true'], queue: 'night' }), undefined, (info) => told.push(info))
@@ -197,12 +197,12 @@ it.each([
   ['invalid partition specified: night\nBatch job submission failed: Invalid partition name specified', 'BAD_SPEC'],
   [`QOSMaxWallDurationPerJobLimit\nBatch job submission failed: ${policy}`, 'BAD_SPEC'],
   ['Please name a project', 'START_FAILED'],
-])('a refusal that does not pass by itself ends the start: %j', async (refuses, reason) => {
+])('a permanent refusal fails the start: %j', async (refuses, reason) => {
   const server = openServer({ answers: true, refuses })
   await expect(server.submit(order())).rejects.toMatchObject({ reason, message: expect.stringContaining('refused') })
 })
 
-it('a run that is refused for now, and was taken before, has started', async () => {
+it('a temporarily refused run that an earlier submission placed counts as started', async () => {
   const server = openServer({ answers: true, refuses: 'AssocMaxSubmitJobLimit' })
   const run = order()
   const start = server.submit(run)
@@ -211,7 +211,7 @@ it('a run that is refused for now, and was taken before, has started', async () 
   expect(await ends(server, start)).toEqual({ status: 'fulfilled', value: run.runId })
 })
 
-it('a run that another server gave up meanwhile is submitted with a directory', async () => {
+it('a run whose directory another server discarded is submitted with a new directory', async () => {
   const { run, old, start, next, again } = await askTwice()
   expect(await ends(old, start)).toMatchObject({ reason: { reason: 'NODE_TROUBLE' } })
   expect(await recordsOf(run.runId)).toBeNull()
@@ -220,7 +220,7 @@ it('a run that another server gave up meanwhile is submitted with a directory', 
   expect(await recordsOf(run.runId)).toMatchObject({ claim: null })
 })
 
-it('a run that a dead server gave up is submitted again', async () => {
+it('a run voided by a server that died is submitted again', async () => {
   const [old, next] = [openServer({ answers: true }), openServer({ answers: true })]
   const run = order()
   await old.submit(run)
@@ -230,7 +230,7 @@ it('a run that a dead server gave up is submitted again', async () => {
   expect(await recordsOf(run.runId)).toMatchObject({ claim: null })
 })
 
-it('a server gives up a run that another one gave up, and its job does not pay for it', async () => {
+it('a run voided by another server fails with NODE_TROUBLE, which costs the job no retry', async () => {
   const { run, old, start, next, again } = await askTwice()
   await symlink('void', join(filesOf(run.runId).directory, 'claim'))
   for (const [server, starting] of [
@@ -251,7 +251,7 @@ const openExecutor = () =>
     log: createLog('silent'),
   })
 
-it('a cancelled run of which nothing began does not wait for Slurm', async () => {
+it('a cancelled run that was never submitted does not wait for Slurm', async () => {
   const executor = await openExecutor()
   const run = order()
   await expect(executor.start(run, AbortSignal.abort())).rejects.not.toBeInstanceOf(StartFailed)
@@ -261,7 +261,7 @@ it('a cancelled run of which nothing began does not wait for Slurm', async () =>
   await executor.close()
 })
 
-describe('a run that cannot be submitted any more', () => {
+describe('a run whose spec can no longer be submitted', () => {
   /** The GPUs existed when the first server submitted the run. */
   const submitted = async () => {
     const run = runOf({ command: ['true'], resources: resourcesOf({ gpu: 1, gpuModel: ['a100', '!h100'] }) })
@@ -270,7 +270,7 @@ describe('a run that cannot be submitted any more', () => {
   }
   const changed = { answers: true, gpuTypes: ['v100'] }
 
-  it('goes on if it was submitted before', async () => {
+  it('continues if it was submitted before', async () => {
     const run = await submitted()
     const next = openServer({ ...changed, shows: [run.runId] })
     expect(await next.submit(run)).toBe(run.runId)
@@ -278,7 +278,7 @@ describe('a run that cannot be submitted any more', () => {
     expect(next.taken).toBe(0)
   })
 
-  it('goes on if it has begun meanwhile, while Slurm does not show it', async () => {
+  it('continues if it began meanwhile, while Slurm does not show it', async () => {
     const run = await submitted()
     const next = openServer(changed)
     const start = next.submit(run)
@@ -294,7 +294,7 @@ describe('a run that cannot be submitted any more', () => {
     expect(await recordsOf(run.runId)).toBeNull()
   })
 
-  it('is left alone by a server that is not wanted any more', async () => {
+  it('is left untouched by an aborted start', async () => {
     const run = await submitted()
     const old = openServer(changed)
     const dropped = new AbortController()
@@ -306,7 +306,7 @@ describe('a run that cannot be submitted any more', () => {
   })
 })
 
-describe('a directory of a run that cannot be read', () => {
+describe('an unreadable run directory', () => {
   const makeUnreadable = async (runId: string) => {
     const { directory } = filesOf(runId)
     await rm(directory, { recursive: true, force: true })
@@ -320,7 +320,7 @@ describe('a directory of a run that cannot be read', () => {
     expect(await openServer({ shows: [run.runId] }).submit(run)).toBe(run.runId)
   })
 
-  it('does not end a run that Slurm has, if it could be read before', async () => {
+  it('that was readable before does not end a run that Slurm has', async () => {
     const server = openServer()
     const run = order()
     const start = server.submit(run)
@@ -338,7 +338,7 @@ describe('a missing shared folder', () => {
     /^sharedDir of pool cluster: \/.* does not exist.*: mount the file system .*ENOENT/,
   )
 
-  it('lets jobs wait, with its path and what to do', async () => {
+  it('delays starts, and reports its path and the remedy', async () => {
     const server = openServer({ answers: true, shows: [] })
     await layout.checkReadable()
     await away()
@@ -350,7 +350,7 @@ describe('a missing shared folder', () => {
     expect(await server.submit(run)).toBe(run.runId)
   })
 
-  it('does not fail a run that Slurm has, or may have', async () => {
+  it('does not fail a run that Slurm has or may have', async () => {
     const server = openServer({ answers: true })
     const run = order()
     await server.submit(run)
@@ -368,14 +368,14 @@ describe('a missing shared folder', () => {
     expect(await ends(next, waiting)).toEqual({ status: 'fulfilled', value: run.runId })
   })
 
-  it('is not made by the server', async () => {
+  it('is not created by the server', async () => {
     await away()
     await expect(layout.checkReadable()).rejects.toMatchObject({ message: missing })
     await expect(readdir(sharedDir)).rejects.toMatchObject({ code: 'ENOENT' })
     await back()
   })
 
-  it('is reported at the start, and its runs keep their state', async () => {
+  it('is reported at the start of the server, and its runs keep their state', async () => {
     await away()
     const executor = await openExecutor()
     expect(await executor.describe()).toMatchObject({ available: false })
@@ -388,7 +388,7 @@ describe('a missing shared folder', () => {
     await executor.close()
   })
 
-  it('that is a file is refused as a file', async () => {
+  it('that is a file is refused as such', async () => {
     await rename(sharedDir, `${sharedDir}.away`)
     await writeFile(sharedDir, '')
     await expect(layout.checkReadable()).rejects.toMatchObject({

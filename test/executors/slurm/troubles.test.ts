@@ -27,7 +27,7 @@ const isEnded = (observation: Observation) => observation.state === 'ended' && o
 describe.skipIf(conf === undefined)(`a job of Slurm with ${conf}`, () => {
   const own = useSlurm()
 
-  it('is found when the answer of its submission was lost', async () => {
+  it('is found when the response to its submission was lost', async () => {
     const marks = join(own.directory, 'lost')
     const losing = await own.openWith({
       sbatch: `/usr/bin/sbatch "$@" >/dev/null; echo 'Unable to contact slurm controller' >&2; exit 1`,
@@ -38,7 +38,7 @@ describe.skipIf(conf === undefined)(`a job of Slurm with ${conf}`, () => {
     await losing.close()
   })
 
-  it('waits while the shared folder is full, and leaves nothing there', async (test) => {
+  it('waits while the shared folder is full, and leaves no files there', async (test) => {
     await using disk = (await mountSmallDisk(1)) ?? test.skip()
     await mkdir(join(disk.path, 'shared'))
     const full = await openSlurm(disk.path)
@@ -57,7 +57,7 @@ describe.skipIf(conf === undefined)(`a job of Slurm with ${conf}`, () => {
     await full.close()
   })
 
-  it('waits while the shared folder is read-only, and is submitted when it is not', async (test) => {
+  it('waits while the shared folder is read-only, and is submitted afterwards', async (test) => {
     await using disk = (await mountSmallDisk(1)) ?? test.skip()
     await mkdir(join(disk.path, 'shared'))
     const server = await openSlurm(disk.path)
@@ -74,7 +74,7 @@ describe.skipIf(conf === undefined)(`a job of Slurm with ${conf}`, () => {
   })
 
   it.each(['DRAIN', 'INACTIVE', 'DOWN'])(
-    'waits while its partition is %s, and runs when that is open again',
+    'waits while its partition is %s, and runs when the partition is up again',
     async (state) => {
       const [told, onShort]: [string[], object] = [[], { queueNative: { partition: 'short' } }]
       const change = (to: string) => operate('scontrol', 'update', 'PartitionName=short', `State=${to}`)
@@ -104,7 +104,7 @@ describe.skipIf(conf === undefined)(`a job of Slurm with ${conf}`, () => {
   it.each([
     ['killed', () => ['scancel', '--full', '--signal=KILL']],
     ['cancelled, though it ignores TERM,', () => ['scancel']],
-  ])('that is %s in Slurm without a trace ended when Slurm says', async (_, command) => {
+  ])('that is %s in Slurm without a record has the end time of Slurm', async (_, command) => {
     const handle = await own.up(sh("trap '' TERM; echo up; while :; do sleep 1; done"))
     const running = await observe(own.executor, handle)
     const killedMs = Date.now()
@@ -137,7 +137,7 @@ describe.skipIf(conf === undefined)(`a job of Slurm with ${conf}`, () => {
     await twice.close()
   })
 
-  it('runs while Slurm is unreachable, and its end counts once Slurm agrees', async () => {
+  it('keeps running while Slurm is unreachable, and its end counts once Slurm confirms it', async () => {
     const silent = await own.openWith({
       squeue: `echo 'slurm_load_jobs error: Unable to contact slurm controller' >&2; exit 1`,
     })
@@ -168,7 +168,7 @@ describe.skipIf(conf === undefined)(`a job of Slurm with ${conf}`, () => {
     expect(await readFile(marks, 'utf8')).toBe('x\n')
   })
 
-  it('ends at the limit that Slurm has, in whole minutes, if no server ends it', async () => {
+  it('ends at the Slurm time limit, in whole minutes, if no server ends it', async () => {
     const patient = await openSlurm(own.directory, { deadlineSlackSeconds: 0 })
     const handle = await own.start(sh('sleep 600', { maxRunTimeSeconds: 1 }), {}, patient)
     const end = await until(async () => isEnded(await observe(patient, handle)), {
@@ -179,7 +179,7 @@ describe.skipIf(conf === undefined)(`a job of Slurm with ${conf}`, () => {
     await patient.close()
   }, 240_000)
 
-  it('is preempted when Slurm takes its node for a job of a higher partition', async () => {
+  it('is preempted when Slurm gives its node to a job of a higher partition', async () => {
     const resources = tasks({ exclusiveNodeUse: true })
     const customAttributes = { 'slurm.nodelist': 'n1' }
     const low = await own.up(sh('echo up; sleep 60', { resources, customAttributes }))
@@ -195,7 +195,7 @@ describe.skipIf(conf === undefined)(`a job of Slurm with ${conf}`, () => {
     await forgetful.close()
   })
 
-  it('that an operator has suspended is killed after its grace', async () => {
+  it('that an operator suspended is killed after its grace period', async () => {
     const handle = await own.up(sh('echo up; sleep 600'))
     const running = await observe(own.executor, handle)
     await operate('scontrol', 'suspend', running.state === 'running' ? (running.nativeId ?? '') : '')
@@ -203,7 +203,7 @@ describe.skipIf(conf === undefined)(`a job of Slurm with ${conf}`, () => {
     expect(await untilEnded(own.executor, handle, 60_000)).toMatchObject({ exitCode: 137, stopped: true })
   })
 
-  it('that an operator puts back into the queue is gone, whatever its job does then', async () => {
+  it('that an operator requeues is gone, whatever its job does afterwards', async () => {
     const handle = await own.up(sh("trap '' TERM; echo up; while :; do sleep 1; done"))
     const running = await observe(own.executor, handle)
     const id = running.state === 'running' ? (running.nativeId ?? '') : ''
@@ -223,7 +223,7 @@ describe.skipIf(conf === undefined)(`a job of Slurm with ${conf}`, () => {
     ['a failed start', `ln -s 'failed START_FAILED no' exit`],
     ['another job in its claim', `ln -sfn 'job 999999 n1' claim; ln -s '0 - - -' exit`],
     ['that it was given up', `ln -sfn void claim`],
-  ])('that records %s and runs on is over when Slurm has ended it', async (_, forge) => {
+  ])('that forges a record of %s and keeps running is over only when Slurm has ended it', async (_, forge) => {
     const runs = join(own.directory, 'shared', 'cluster', 'runs')
     const handle = await own.up(sh(`cd ${runs}/$BERTH_RUN_ID; ${forge}; echo up; sleep 600`))
     const runsInSlurm = async () =>
@@ -238,7 +238,7 @@ describe.skipIf(conf === undefined)(`a job of Slurm with ${conf}`, () => {
     await until(isOver, { what: 'it is over' })
   })
 
-  it('that records its end is killed by a stop', async () => {
+  it('that forges a record of its end is killed by a stop', async () => {
     const forge = `ln -sfn 'job 999999 n1' claim; ln -s '0 - - -' exit; trap '' TERM; echo up; while :; do sleep 1; done`
     const handle = await own.up(sh(`cd ${own.directory}/shared/cluster/runs/$BERTH_RUN_ID; ${forge}`))
     await own.executor.stop(handle, 300)
@@ -246,7 +246,7 @@ describe.skipIf(conf === undefined)(`a job of Slurm with ${conf}`, () => {
     expect((await operate('squeue', '--noheader', '--states=R', '--format=%k')).stdout).not.toContain(handle)
   })
 
-  it('that records another exit code than its own ended with that of Slurm', async () => {
+  it('that forges another exit code has the exit code of Slurm', async () => {
     const runs = join(own.directory, 'shared', 'cluster', 'runs')
     expect(await own.finish(sh(`ln -s '0 - - -' ${runs}/$BERTH_RUN_ID/exit; exit 3`))).toMatchObject({ exitCode: 3 })
   })
@@ -255,7 +255,7 @@ describe.skipIf(conf === undefined)(`a job of Slurm with ${conf}`, () => {
     ['waits', false],
     ['is begun once more', true],
   ])(
-    'of which a crashed controller has forgotten that it began is gone when its job %s',
+    'whose begin a crashed controller has lost is gone when its job %s',
     async (_, isReleased) => {
       const marks = join(own.directory, `forgotten-${isReleased}`)
       const text = `echo x >>${marks}; echo up; sleep 600`
@@ -285,7 +285,7 @@ describe.skipIf(conf === undefined)(`a job of Slurm with ${conf}`, () => {
     200_000,
   )
 
-  it('is not signalled by an id that is of another job now', async () => {
+  it('is not signalled by a job id that now belongs to another job', async () => {
     const called = join(own.directory, 'called')
     const handle = await own.up(sh('echo up; sleep 60'))
     const other = await own.openWith({ squeue: 'exit 0', scancel: `echo "$@" >>${called}` })
@@ -296,7 +296,7 @@ describe.skipIf(conf === undefined)(`a job of Slurm with ${conf}`, () => {
     expect(await untilEnded(own.executor, handle)).toMatchObject({ exitCode: 137, stopped: true })
   })
 
-  it('whose node is lost is gone since then', async () => {
+  it('whose node is lost is gone from then on', async () => {
     const handle = await own.up(sh('echo up; sleep 60', { customAttributes: { 'slurm.nodelist': 'n2' } }))
     const scontrol = (state: string) => operate('scontrol', 'update', 'nodename=n2', `state=${state}`, 'reason=test')
     const downMs = Date.now()

@@ -30,8 +30,8 @@ async function turns(it: Cluster, seconds: Record<string, number>, starts: numbe
   return (await started()).join('')
 }
 
-describe.each(modes)('with %s alone', (mode) => {
-  test('31: who holds less is first', async () => {
+describe.each(modes)('fair share with %s alone', (mode) => {
+  test('31: the account with the least usage starts first', async () => {
     await using it = await startCluster({ mode, ...S, nodes: [N8()] })
     await it.submit({ gpu: 4, pre: true, ...of('a') })
     await it.submit({ gpu: 3, pre: true, ...of('c') })
@@ -48,7 +48,7 @@ describe.each(modes)('with %s alone', (mode) => {
     expect(await it.holding(...ids.slice(20))).toHaveLength(4)
   })
 
-  test('32: sub-accounts are no further shares', async () => {
+  test('32: sub-accounts do not get shares of their own', async () => {
     await using it = await startCluster({ mode, ...S, nodes: [N8()] })
     const jobs = (count: number, account: string) => times(count, { gpu: 1, cpu: 0.1, pre: true, account })
     const names = ['a', 'a.1', 'a.2', 'a.3', 'a.4', 'a.5', 'a.6']
@@ -57,7 +57,7 @@ describe.each(modes)('with %s alone', (mode) => {
     expect(await it.holding(...ids.slice(21))).toHaveLength(4)
   })
 
-  test('turns: of accounts that hold as much, the one that was served longest ago is first', async () => {
+  test('turns: among accounts with equal usage the least recently served starts first', async () => {
     await using it = await startCluster({ mode, ...S, scheduling: { nonPreemptableFraction: 1 }, nodes: [N8()] })
     const whole = (account: string) => ({ gpu: 8, seconds: 10, account })
     const [first = '', ...later] = await it.together(...times(3, whole('a')), whole('b'))
@@ -91,7 +91,7 @@ describe.each(modes)('with %s alone', (mode) => {
     expect(await turns(it, { a: 40, b: 15 }, order.length)).toBe(order)
   })
 
-  test('33: within an account the higher bid is first', async () => {
+  test('33: within an account the job with the higher bid starts first', async () => {
     await using it = await startCluster({ mode, ...S, nodes: [node('n', { cpuMillis: 1_000 })] })
     let running = await it.submit({ ...of('a'), pre: true })
     await it.settle()
@@ -121,7 +121,7 @@ describe.each(modes)('with %s alone', (mode) => {
     expect(await it.holding(a ?? '', c ?? '')).toEqual([first === 'a' ? a : c])
   })
 
-  test('52: a blocked head keeps its class waiting, and no other', async () => {
+  test('52: a blocked head blocks only its own class', async () => {
     await using it = await startCluster({ mode, ...S, nodes: [node('n', { gpus: [v100] })] })
     await it.submit({ cpu: 6, pre: true, ...of('b') })
     await it.settle()
@@ -133,7 +133,7 @@ describe.each(modes)('with %s alone', (mode) => {
     expect(await it.why(behind)).toMatchObject({ code: 'CLASS_BLOCKED', jobId: head })
   })
 
-  test('54: a head stopped by the fraction does not stop the preemptable class', async () => {
+  test('54: a non-preemptable head at its limit does not block the preemptable class', async () => {
     await using it = await startCluster({ mode, ...S, nodes: [N8()] })
     await it.submit({ gpu: 2, ...of('a') })
     await it.settle()
@@ -144,7 +144,7 @@ describe.each(modes)('with %s alone', (mode) => {
     expect(await it.reason(head)).toBe('NON_PREEMPTABLE_POOL')
   })
 
-  test('never: a job over the part of non-preemptable jobs says so in every answer, and has no estimate', async () => {
+  test('a job larger than the non-preemptable part of the pool is reported as never startable, without an estimate', async () => {
     await using it = await startCluster({ mode, ...S, nodes: [N8()] })
     const because = expect.stringMatching(/at most 0\.25 of each resource.*this job alone requests more.*4 GPUs/)
     const fit = { freeNow: false, couldEverFit: false, missing: [because] }
@@ -180,7 +180,7 @@ describe.each(modes)('with %s alone', (mode) => {
     })
   })
 
-  test('55: what can never fit says so and keeps nobody waiting, until a node comes that can', async () => {
+  test('55: a job that can never fit says so and blocks no job, until a suitable node is added', async () => {
     await using it = await startCluster({ mode, ...S, nodes: [N8()] })
     const never = await it.submit({ gpu: 16, pre: true, ...of('a') })
     const bound = await it.submit({ gpu: 16, ...of('a') })
@@ -197,7 +197,7 @@ describe.each(modes)('with %s alone', (mode) => {
     expect(await it.states(never)).toEqual(['RUNNING'])
   })
 
-  test('57: on held nodes may run what ends in time, or what leaves when asked', async () => {
+  test('57: held nodes run only jobs that end in time or are preemptable', async () => {
     await using it = await startCluster({
       mode,
       ...S,
@@ -224,7 +224,7 @@ describe.each(modes)('with %s alone', (mode) => {
     expect(await it.states(busy, pre, head)).toEqual(['SUCCEEDED', 'INTERRUPTED', 'RUNNING'])
   })
 
-  test('58: of two gangs one runs and the other holds nothing', async () => {
+  test('58: of two gangs one runs, and the other holds no resources', async () => {
     await using it = await startCluster({
       mode,
       ...S,
@@ -244,7 +244,7 @@ describe.each(modes)('with %s alone', (mode) => {
     expect(await it.states(waiting)).toEqual(['RUNNING'])
   })
 
-  test('59: an interactive job gets its room from others at once', async () => {
+  test('59: an interactive job preempts others at once', async () => {
     await using it = await startCluster({ mode, ...S, nodes: N8x2() })
     await it.submit({ gpu: 8, pre: true, ...of('heavy') })
     const others = await fill(it, 8, of('light'))
@@ -254,7 +254,7 @@ describe.each(modes)('with %s alone', (mode) => {
     expect(await it.states(...others)).toEqual(Array.from({ length: 8 }, () => 'INTERRUPTED'))
   })
 
-  test('60 and 62: one interactive job per user; killing it makes room for the next', async () => {
+  test('60 and 62: a user may run one interactive job; killing it makes room for the next', async () => {
     await using it = await startCluster({ mode, ...S, nodes: [N8()] })
     const first = await it.submit({ interactive: true, stubborn: 20, ...of('a') })
     await it.settle()

@@ -8,8 +8,8 @@ const P = {
   limits: { maxConcurrent: null, userMaxConcurrent: null, localJobMaxConcurrent: null },
 }
 
-describe.each(modes)('with %s alone', (mode) => {
-  test('64: what a job asks of its GPUs decides where it goes; the weakest that will do is taken', async () => {
+describe.each(modes)('placement with %s alone', (mode) => {
+  test('64: GPU requirements choose the node; the weakest sufficient GPU is taken', async () => {
     await using it = await startCluster({ mode, ...P, nodes: MIX() })
     const asked = async (resources: Record<string, unknown>, gpu = 1) => {
       const id = await it.submit({ gpu, cpu: 0.1, resources })
@@ -36,7 +36,7 @@ describe.each(modes)('with %s alone', (mode) => {
     expect(await it.answer({ resources: { gpuModel: ['v100'] } })).toMatchObject({ code: 'INVALID_INPUT' })
   })
 
-  test('66: one job at a time has the InfiniBand of a node', async () => {
+  test('66: one job at a time uses the InfiniBand of a node', async () => {
     await using it = await startCluster({ mode, ...P, nodes: [node('ib', { gpus: times(8, h100), infiniband: true })] })
     const ask: Ask = { gpu: 2, resources: { infiniband: true } }
     const [one, two] = [await it.submit(ask), await it.submit(ask)]
@@ -47,7 +47,7 @@ describe.each(modes)('with %s alone', (mode) => {
     expect(await it.states(two)).toEqual(['RUNNING'])
   })
 
-  test('66: copies name what they need, field by field', async () => {
+  test('66: replicas match the requested node features field by field', async () => {
     await using it = await startCluster({ mode, ...P, nodes: MIX(), relaxReplicas: false })
     const answer = await it.answer({ gpu: 1, resources: { replicas: 2, gpuMemoryGib: 16, gpuModel: ['h100'] } })
     expect(answer).toMatchObject({ code: 'INVALID_INPUT', violations: [{ path: ['spec', 'resources', 'infiniband'] }] })
@@ -70,7 +70,7 @@ describe.each(modes)('with %s alone', (mode) => {
     return state === 'QUEUED' ? 'waits' : runs.nodes[0]?.gpuIds
   }
 
-  test('67: named devices are waited for, or any will do', async () => {
+  test('67: a job waits for named devices, or takes any devices', async () => {
     await using it = await fourGpus()
     expect(await gpusOf(it, { gpu: 2, resources: { gpuIds: [1, 2] } })).toBe('waits')
     expect(await gpusOf(it, { gpu: 2, resources: { gpuIds: [1, 2], anyGpu: true } })).toEqual([2, 3])
@@ -79,7 +79,7 @@ describe.each(modes)('with %s alone', (mode) => {
     expect(await gpusOf(it, { gpu: 2, resources: { gpuIds: [9] } })).toBe('INVALID_INPUT')
   })
 
-  test('68: now or not at all is no way past the line; a preview writes nothing', async () => {
+  test('68: noWait does not jump the queue; a preview writes no rows', async () => {
     await using it = await fourGpus()
     const older = await it.submit({ gpu: 3, cpu: 0.1 })
     await it.settle()
@@ -108,7 +108,7 @@ describe.each(modes)('with %s alone', (mode) => {
     expect(await it.answer({ gpu: 2, cpu: 0.1, ...noWait })).toMatchObject({ job: { state: 'STARTING' } })
   })
 
-  test('70: a duration is a maximum; both and different is a mistake; so is an unknown queue', async () => {
+  test('70: a duration becomes the maximum run time; conflicting values and unknown queues are refused', async () => {
     await using it = await startCluster({ mode, ...P, nodes: MIX() })
     const id = await it.submit({ durationSeconds: 60 })
     expect(await it.sql(`SELECT spec->'maxRunTimeSeconds' AS s FROM job WHERE id = $1`, [id])).toEqual([{ s: 60 }])
@@ -117,7 +117,7 @@ describe.each(modes)('with %s alone', (mode) => {
     expect(await it.answer({ capacityReservationId: 'reservation_none' })).toMatchObject({ code: 'INVALID_INPUT' })
   })
 
-  test('70: before its window a reservation is waited for, and in it its nodes are kept', async () => {
+  test('70: jobs wait for the window of their capacity reservation, and only they use its nodes in it', async () => {
     await using it = await startCluster({ mode, ...P, nodes: [node('n1'), node('n2')] })
     const [{ now } = { now: new Date(0) }] = await it.sql<{ now: Date }>('SELECT berth_now() AS now')
     const at = (seconds: number) => new Date(now.getTime() + seconds * 1000).toISOString()

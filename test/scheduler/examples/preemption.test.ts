@@ -8,8 +8,8 @@ const modes: Mode[] = ['pass', 'loop']
 const S = { policy: 'FAIR_SHARE' as const, nodes: [N8()] }
 const of = (account: string) => ({ account })
 
-describe.each(modes)('with %s alone', (mode) => {
-  test('38: the later started of two leaves, and it alone', async () => {
+describe.each(modes)('preemption with %s alone', (mode) => {
+  test('38: of two victims only the later started is evicted', async () => {
     await using it = await startCluster({ mode, ...S })
     const older = await it.submit({ gpu: 4, pre: true, ...of('x') })
     await it.settle()
@@ -28,7 +28,7 @@ describe.each(modes)('with %s alone', (mode) => {
     { gpu: 3, cpu: 5, rst: true, bid: 2, ...of('a0') },
   ]
 
-  test('39: the loop of three jobs swaps once in a quantum', async () => {
+  test('39: three competing jobs swap once per quantum', async () => {
     await using it = await startCluster({ mode, ...S })
     const [big = '', four = '', three = ''] = await it.together(...loop)
     for (let i = 0; i < 5; i++) await it.advance(60)
@@ -36,7 +36,7 @@ describe.each(modes)('with %s alone', (mode) => {
     expect(await it.states(big, four, three)).toEqual(['RUNNING', 'QUEUED', 'QUEUED'])
   })
 
-  test('39: without rotation nobody leaves, and after holdAfter the four GPUs are backfill', async () => {
+  test('39: without rotation no job is evicted, and after holdAfter the four GPUs are backfilled', async () => {
     await using it = await startCluster({ mode, ...S, scheduling: { rotationQuantumMs: -1 } })
     const [big = '', four = '', three = ''] = await it.together(...loop)
     expect(await it.states(big, four, three)).toEqual(['QUEUED', 'QUEUED', 'RUNNING'])
@@ -45,7 +45,7 @@ describe.each(modes)('with %s alone', (mode) => {
     expect(await it.sql('SELECT 1 FROM preemption')).toEqual([])
   })
 
-  test('41: who cannot be preempted gets its part, and the other waits until it ends', async () => {
+  test('41: a non-preemptable job gets its share, and the other waits until it ends', async () => {
     await using it = await startCluster({ mode, ...S })
     const a = await it.submit({ gpu: 8, rst: true, ...of('a') })
     await it.settle()
@@ -58,7 +58,7 @@ describe.each(modes)('with %s alone', (mode) => {
     expect(await it.states(a, b)).toEqual(['RUNNING', 'SUCCEEDED'])
   })
 
-  test('43: nobody leaves when the room could not be made', async () => {
+  test('43: no job is evicted when evictions would not free enough', async () => {
     await using it = await startCluster({ mode, ...S, nodes: N8x2(), scheduling: { nonPreemptableFraction: 1 } })
     for (let i = 0; i < 2; i++) await it.submit({ gpu: 4, ...of('fill') })
     await it.settle()
@@ -70,7 +70,7 @@ describe.each(modes)('with %s alone', (mode) => {
     expect(await it.reason(claimant)).toBe('NO_CAPACITY')
   })
 
-  test('45: what is freed for a claimant is nobody else’s', async () => {
+  test('45: resources freed for a claimant are reserved for it', async () => {
     await using it = await startCluster({ mode, ...S })
     const quick = await it.submit({ gpu: 4, rst: true, stubborn: 1, ...of('x') })
     const slow = await it.submit({ gpu: 4, rst: true, stubborn: 20, ...of('x') })
@@ -87,7 +87,7 @@ describe.each(modes)('with %s alone', (mode) => {
     expect(victims.map(({ id }) => id).sort()).toEqual([quick, slow].sort())
   })
 
-  test('48: a restartable victim is the same job with another run, and one log', async () => {
+  test('48: a restartable victim keeps its job and log, and gets another run', async () => {
     await using it = await startCluster({ mode, ...S })
     const victim = await it.submit({ gpu: 8, rst: true, ...of('x') })
     const before = await it.job(victim)
@@ -104,7 +104,7 @@ describe.each(modes)('with %s alone', (mode) => {
     ])
   })
 
-  test('49: a preemptable victim is interrupted for good', async () => {
+  test('49: a preemptable victim that is not restartable ends INTERRUPTED', async () => {
     await using it = await startCluster({ mode, ...S })
     const victim = await it.submit({ gpu: 8, pre: true, ...of('x') })
     await it.settle()
@@ -114,7 +114,7 @@ describe.each(modes)('with %s alone', (mode) => {
     expect([state, runs.nodes.length]).toEqual(['INTERRUPTED', 1])
   })
 
-  test('rotation: two accounts do not evict each other’s jobs', async () => {
+  test('rotation: two accounts do not evict each other’s jobs in turn', async () => {
     await using it = await startCluster({ mode, ...S, weights: { ml: 2 } })
     const three = (account: string) => ({ gpu: 3, pre: true, ...of(account) })
     const jobs = await it.together(three('a'), three('a'), three('ml'), three('ml'))
@@ -124,7 +124,7 @@ describe.each(modes)('with %s alone', (mode) => {
     expect(evicted).toEqual([{ claimant: 'ml', victim: 'a' }])
   })
 
-  test('lost work: it is counted, and a job that lost some runs twice as long before it leaves again', async () => {
+  test('lost work: it is counted, and a job that lost work runs twice as long before its next eviction', async () => {
     await using it = await startCluster({ mode, ...S })
     const victim = await it.submit({ gpu: 8, rst: true, ...of('x') })
     await it.settle()
@@ -145,7 +145,7 @@ describe.each(modes)('with %s alone', (mode) => {
     expect(await it.states(second)).toEqual(['RUNNING'])
   })
 
-  test('holds: a job that took the place of another on held nodes leaves when the owner needs them', async () => {
+  test('holds: a job backfilled on held nodes is evicted when the owner of the hold needs them', async () => {
     const scheduling = { holdAfterMs: 2_000, nonPreemptableFraction: 1 }
     await using it = await startCluster({ mode, ...S, scheduling })
     const busy = await it.submit({ gpu: 7, seconds: 14, maxRunTimeSeconds: 15, ...of('f') })
@@ -161,7 +161,7 @@ describe.each(modes)('with %s alone', (mode) => {
     expect(await it.states(busy, head, second)).toEqual(['SUCCEEDED', 'RUNNING', 'INTERRUPTED'])
   })
 
-  test('holds: a gang starts although preemptable jobs keep coming', async () => {
+  test('holds: a gang starts although preemptable jobs keep arriving', async () => {
     const scheduling = { holdAfterMs: 2_000, nonPreemptableFraction: 1 }
     await using it = await startCluster({ mode, ...S, nodes: N8x2(), scheduling })
     const long = { seconds: 39, maxRunTimeSeconds: 40, ...of('f') }
@@ -183,7 +183,7 @@ describe.each(modes)('with %s alone', (mode) => {
     expect(await it.holding(...stream)).toEqual([])
   })
 
-  test('limits: nothing is kept for a claimant that may not start any more', async () => {
+  test('limits: a claimant that may no longer start keeps no resources', async () => {
     await using it = await startCluster({ mode, ...S })
     const victim = await it.submit({ gpu: 8, rst: true, stubborn: 20, ...of('x') })
     await it.settle()
@@ -196,7 +196,7 @@ describe.each(modes)('with %s alone', (mode) => {
     await until(async () => (await it.reason(claimant)) === 'PROJECT_LIMIT', { what: 'the limit is the reason' })
   })
 
-  test('limits: a claimant that needs more victims than a minute allows gets them at once', async () => {
+  test('limits: a claimant that needs more victims than the limit per minute gets them at once', async () => {
     await using it = await startCluster({ mode, ...S, scheduling: { maxPreemptionsPerMinute: 1 } })
     const victims = [
       await it.submit({ gpu: 4, pre: true, ...of('x') }),

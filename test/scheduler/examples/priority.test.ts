@@ -10,8 +10,8 @@ const limits = (more: object) => ({
   limits: { maxConcurrent: null, userMaxConcurrent: null, localJobMaxConcurrent: null, ...more },
 })
 
-describe.each(modes)('with %s alone', (mode) => {
-  test('1: levels decide the order of starts, 30, 20, 10, 0', async () => {
+describe.each(modes)('priority with %s alone', (mode) => {
+  test('1: jobs start by priority level: 30, 20, 10, 0', async () => {
     await using it = await startCluster({ mode, ...P, ...limits({ maxConcurrent: 1 }) })
     await it.user('vera', 'VIEWER', ['job.submit'])
     await it.user('rosa', 'RESEARCHER')
@@ -36,7 +36,7 @@ describe.each(modes)('with %s alone', (mode) => {
     expect(order).toEqual(['anna', 'lena', 'rosa', 'vera'])
   })
 
-  test('4: an override is 0 … 50, for leads, before the start', async () => {
+  test('4: leads may override the priority (0 … 50) of a job that has not started', async () => {
     await using it = await startCluster({ mode, ...P, ...limits({ maxConcurrent: 1 }) })
     await it.user('rosa', 'RESEARCHER')
     const running = await it.submit({ as: 'rosa' })
@@ -59,7 +59,7 @@ describe.each(modes)('with %s alone', (mode) => {
     expect(await it.holding(waiting, other)).toEqual([waiting])
   })
 
-  test('5: five of three users with two jobs each run, the sixth waits for the pool', async () => {
+  test('5: two jobs of each user run, up to five; the sixth waits for the pool limit', async () => {
     await using it = await startCluster({ mode, ...P, ...limits({ maxConcurrent: 5, userMaxConcurrent: 2 }) })
     const ids: string[] = []
     for (const as of ['ada', 'bob', 'cyd']) await it.user(as, 'RESEARCHER')
@@ -73,7 +73,7 @@ describe.each(modes)('with %s alone', (mode) => {
     })
   })
 
-  test('7: the team and the user are told before the pool', async () => {
+  test('7: limits of the team and the user are reported before the limit of the pool', async () => {
     await using it = await startCluster({
       mode,
       ...P,
@@ -103,7 +103,7 @@ describe.each(modes)('with %s alone', (mode) => {
     expect(await it.reason(beta[2] ?? '')).toBe('USER_LIMIT')
   })
 
-  test('9: a limit that is lowered ends nothing and holds the next start back', async () => {
+  test('9: a lowered limit keeps running jobs, and delays the next start', async () => {
     await using it = await startCluster({ mode, ...P, ...limits({ maxConcurrent: 5 }) })
     const ids = await Promise.all(Array.from({ length: 6 }, () => it.submit()))
     await it.settle()
@@ -121,7 +121,7 @@ describe.each(modes)('with %s alone', (mode) => {
     expect(await it.holding(...ids)).toHaveLength(2)
   })
 
-  test('11: who has waited for two thresholds is before those who have not, and never above 30', async () => {
+  test('11: jobs that waited for two starvation thresholds come first, at most at level 30', async () => {
     await using it = await startCluster({ mode, ...P, ...limits({ maxConcurrent: 1, starvationThresholdSeconds: 2 }) })
     await it.user('vera', 'VIEWER', ['job.submit'])
     await it.user('rosa', 'RESEARCHER')
@@ -146,7 +146,7 @@ describe.each(modes)('with %s alone', (mode) => {
     expect(waited?.seconds).toBeGreaterThanOrEqual(2)
   })
 
-  test('13: what ended long ago goes, what is alive stays', async () => {
+  test('13: retention deletes old finished jobs and keeps active jobs', async () => {
     await using it = await startCluster({ mode, ...P, ...limits({ maxConcurrent: 1 }) })
     const done = await it.submit({ seconds: 1 })
     await it.settle()
@@ -169,7 +169,7 @@ describe.each(modes)('with %s alone', (mode) => {
     expect(left.sort()).toEqual([running, queued, blocked, later].sort())
   })
 
-  test('15: what waits for a yes has a run and holds nothing; others start past it', async () => {
+  test('15: a job waiting for approval has a run without allocation; others start past it', async () => {
     await using it = await startCluster({ mode, ...P, ...limits({ maxConcurrent: 2 }) })
     await mutate(it.admin, 'createApprovalRule', { input: { name: 'dear', condition: { costAbove: 50 } } })
     const dear = await it.submit({ estimatedCost: 60 })
@@ -182,7 +182,7 @@ describe.each(modes)('with %s alone', (mode) => {
     ).toEqual([])
   })
 
-  test('16: a blocked job of an admin keeps no researcher waiting', async () => {
+  test('16: a blocked job of an admin does not block jobs of researchers', async () => {
     await using it = await startCluster({ mode, ...P, ...limits({ maxConcurrent: 2 }) })
     await it.user('rosa', 'RESEARCHER')
     const blocked = await it.submit({ input: { requiresApproval: true } })
@@ -191,7 +191,7 @@ describe.each(modes)('with %s alone', (mode) => {
     expect(await it.states(blocked, ...ids)).toEqual(['BLOCKED', 'RUNNING', 'RUNNING'])
   })
 
-  test('20 and 22: a no ends it in words; a yes is no way around a limit', async () => {
+  test('20 and 22: a rejection cancels the job with its message; an approval does not bypass limits', async () => {
     await using it = await startCluster({ mode, ...P, ...limits({ userMaxConcurrent: 1 }) })
     await it.user('rosa', 'RESEARCHER')
     const input = { requiresApproval: true }
@@ -211,7 +211,7 @@ describe.each(modes)('with %s alone', (mode) => {
     expect(await it.states(approved)).toEqual(['RUNNING'])
   })
 
-  test('holds: a job before the owner of a hold starts on its nodes, one behind it does not', async () => {
+  test('holds: a job ahead of the hold’s owner starts on held nodes, a job behind it does not', async () => {
     const scheduling = { holdAfterMs: 2_000 }
     await using it = await startCluster({ mode, ...P, ...limits({}), nodes: [N8()], scheduling })
     await it.user('vera', 'VIEWER', ['job.submit'])
@@ -258,7 +258,7 @@ describe.each(modes)('with %s alone', (mode) => {
     expect(await it.states(head, owner)).toEqual(['RUNNING', 'QUEUED'])
   })
 
-  test('preemption: a head that only its waiting put first keeps no lead from evicting', async () => {
+  test('preemption: a head that leads only by waiting time does not stop others from evicting', async () => {
     await using it = await startCluster({
       mode,
       ...P,

@@ -14,8 +14,8 @@ const P = {
 }
 const S = { policy: 'FAIR_SHARE' as const }
 
-describe.each(modes)('with %s alone', (mode) => {
-  test('71: for PSI/J a job that was preempted and went on never goes back', async () => {
+describe.each(modes)('time with %s alone', (mode) => {
+  test('71: in PSI/J a preempted job that resumed never returns to an earlier state', async () => {
     await using it = await startCluster({ mode, ...S, nodes: [N8()] })
     const victim = await it.submit({ gpu: 8, rst: true, account: 'x', seconds: 500 })
     await it.settle()
@@ -30,7 +30,7 @@ describe.each(modes)('with %s alone', (mode) => {
     expect(events.map(({ psij }) => psij)).toEqual(['QUEUED', 'ACTIVE', 'COMPLETED'])
   })
 
-  test('72: the maximum has a default for each kind', async () => {
+  test('72: the maximum run time has a default for each kind of job', async () => {
     await using it = await startCluster({ mode, ...P, nodes: [CPU()] })
     const kinds = [{}, { pre: true }, { rst: true }, { interactive: true }]
     const jobs = await Promise.all(
@@ -45,7 +45,7 @@ describe.each(modes)('with %s alone', (mode) => {
     expect(maxima).toEqual([172_800, 0, 0, 0])
   })
 
-  test('72: the maximum counts from RUNNING, and ends a run for good', async () => {
+  test('72: the maximum run time counts from RUNNING, and exceeding it is final', async () => {
     await using it = await startCluster({ mode, ...P, nodes: [CPU()], graceMs: 1_000, clock: systemClock })
     const environment = { SIM_START_SECONDS: 5, SIM_RUN_SECONDS: 1_000, SIM_IGNORE_TERM_SECONDS: 1_000 }
     const id = await it.submit({
@@ -70,7 +70,7 @@ describe.each(modes)('with %s alone', (mode) => {
     expect(runs[0]?.running).toBeGreaterThan(2.5)
   })
 
-  test('80: a node that is silent for a while is as before; one that is silent for long is lost', async () => {
+  test('80: a node that is unreachable briefly recovers; after the timeout it is lost', async () => {
     await using it = await startCluster({ mode, ...P, nodes: N8x2(), nodeLostAfterMs: 60_000 })
     const [pre, rst] = [
       await it.submit({ gpu: 8, cpu: 16, pre: true }),
@@ -104,7 +104,7 @@ describe.each(modes)('with %s alone', (mode) => {
     ])
   })
 
-  test('85: two thousand that cannot and two thousand that may not keep nobody waiting', async () => {
+  test('85: 2,000 jobs that cannot fit and 2,000 jobs at a limit block no other job', async () => {
     await using it = await startCluster({
       mode,
       policy: 'PRIORITY',

@@ -30,8 +30,8 @@ const at = (of: World, nowMs: number) => {
   return startedJobs(pass(of))
 }
 
-describe('a node that backs off', () => {
-  it('takes nothing before its wait is over, and then one run', () => {
+describe('a node in back-off', () => {
+  it('takes no run before its wait is over, and then one probe', () => {
     const of = world()
     expect(pass(of)).toMatchObject({ starts: [], nextMs: 1_000 })
     expect(at(of, 1_000)).toEqual(['j1'])
@@ -41,7 +41,7 @@ describe('a node that backs off', () => {
     )
   })
 
-  it('takes the others when that one runs, and the next one when it ended before', () => {
+  it('takes all runs once its probe runs, and another probe if the first ended before', () => {
     const well = world()
     expect(at(well, 1_000)).toEqual(['j1'])
     well.hear(heard([{ kind: 'NODES', nodes: [n8()] }], { nowMs: 1_001 }))
@@ -52,7 +52,7 @@ describe('a node that backs off', () => {
     expect(startedJobs(pass(cancelled))).toEqual(['j2'])
   })
 
-  it('is not kept waiting by runs from before, and tries all copies of a run together', () => {
+  it('is not kept waiting by older runs, and probes with all replicas of a run together', () => {
     const start = { lane: lane('old'), entry: waiting('old', 9), placements: [], models: [] }
     const placements = [placedOn('n1')]
     const old = runOf({ ...start, placements, wonTier: null, backfilledOn: null }, 500)
@@ -60,7 +60,7 @@ describe('a node that backs off', () => {
     expect(at(of, 1_000)).toEqual(['j1'])
   })
 
-  it('keeps what others left for a job until the run that is tried there has started', () => {
+  it('keeps resources freed by preemption for their claimant until the probe has started', () => {
     const hold = { id: 'h', jobId: 'j7', kind: 'PREEMPTION', class: 'CPU', sinceMs: 0, expectedMs: null } as const
     const holder = laneOf(lane('holder'), [7])
     const of = world({

@@ -40,23 +40,23 @@ const running = (asks: LaneAsks) => ({
   lostMs: 0,
 })
 
-describe('a short job of a backend that plans in passes', () => {
-  it('waits there before a node is free, as many as the nodes take once more', () => {
+describe('a short job of a backend with its own scheduler', () => {
+  it('is submitted before a node is free, up to twice the capacity of the nodes', () => {
     expect(started(world([laneOf(short(), jobs(20))]))).toHaveLength(8)
   })
 
-  it('counts what others hold of the nodes as taken', () => {
+  it('counts resources used by others as taken', () => {
     const nodes = [backendNode({ freeCpu: 1_000, others: { ...nobody, cpuMillis: 3_000 } })]
     expect(started(world([laneOf(short(), jobs(20))], { nodes }))).toHaveLength(2)
   })
 
-  it('is counted where it began, so an unequal load of the nodes takes no more', () => {
+  it('counts on the node where it was placed, so uneven load does not admit more jobs', () => {
     const nodes = ['n1', 'n2'].map((name) => ({ ...backendNode(), id: name, name }))
     const onOne = jobs(9).map((n) => ({ ...running({ executor: 'slurm' }), ...waiting('other', 100 + n) }))
     expect(started(world([laneOf(short(), jobs(20))], { nodes, running: onOne }))).toHaveLength(7)
   })
 
-  it('follows each that ends', () => {
+  it('is submitted for each run that ends', () => {
     const of = world([laneOf(short(), jobs(20))])
     const { starts } = planPass(of, { startsMax: 100 })
     const runs = starts.map((start) => ({ kind: 'RUN' as const, runId: start.entry.runId, running: runOf(start) }))
@@ -64,7 +64,7 @@ describe('a short job of a backend that plans in passes', () => {
     expect(started(of)).toEqual(['j9', 'j10', 'j11'])
   })
 
-  it('keeps a longer job waiting no longer than it takes to run', () => {
+  it('delays a longer job by at most its own run time', () => {
     const long = lane('long', { executor: 'slurm', priority: 30, runSeconds: 3_600 })
     const of = world([laneOf(short(), jobs(20))])
     const { starts } = planPass(of, { startsMax: 100 })
@@ -77,7 +77,7 @@ describe('a short job of a backend that plans in passes', () => {
     expect(started(of)[0]).toBe('j99')
   })
 
-  it('is not started by noWait before a node is free', () => {
+  it('with noWait does not start before a node is free', () => {
     const of = world([laneOf(short(), jobs(4))])
     planPass(of, { startsMax: 100 })
     const { lane: asked, userName, team } = laneOf(short({ id: 'asked' }), [])
@@ -86,7 +86,7 @@ describe('a short job of a backend that plans in passes', () => {
   })
 })
 
-describe('no job is early', () => {
+describe('jobs are not submitted early', () => {
   test.each<[string, LaneAsks]>([
     ['without a maximum run time', { runSeconds: null }],
     ['that may run longer', { runSeconds: 61 }],
@@ -94,12 +94,12 @@ describe('no job is early', () => {
     ['that is interactive', { interactive: true }],
     ['that may be asked to leave', { preemptable: true }],
     ['that wants a node for itself', { shape: { exclusive: true, cpuMillis: 1_000 } }],
-  ])('%s', (_, asks) => {
+  ])('for a job %s', (_, asks) => {
     const of = world([laneOf(short(asks), jobs(20))], { settings: settings({ nonPreemptableFraction: 1 }) })
     expect(started(of).length).toBeLessThanOrEqual(4)
   })
 
-  test('beside a run that may be asked to leave for an urgent job', () => {
+  test('when an urgent job may preempt a run', () => {
     expect(started(world([laneOf(short(), jobs(20))], { running: [running({ preemptable: true })] }))).toHaveLength(3)
   })
 
@@ -111,7 +111,7 @@ describe('no job is early', () => {
     expect(started(of)).toHaveLength(4)
   })
 
-  test('beside nodes that are held for a job', () => {
+  test('on nodes that are held for a job', () => {
     const placements = [placedOn('n1', { cpuMillis: 4_000 })]
     const hold = { id: 'h', jobId: 'j77', class: 'CPU' as const, placements, sinceMs: 0, expectedMs: 100_000 }
     const owner = laneOf(lane('owner', { executor: 'slurm', priority: 40, shape: { cpuMillis: 4_000 } }), [77])

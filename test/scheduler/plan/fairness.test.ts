@@ -17,11 +17,11 @@ function unfair(asked: Contest, amountOf: (got: Got) => number, { within, job }:
   })
 }
 
-describe('equal accounts get the same', () => {
+describe('accounts with equal weights', () => {
   const wholeNode = { within: 0.02, job: 8 * 60 }
   const cases = [1, 8, 128].flatMap((nodes) => [3, 8, 500].map((accounts) => ({ nodes, accounts })))
 
-  test.each(cases)('use of whole nodes: $accounts accounts on $nodes nodes', ({ nodes, accounts }) => {
+  test.each(cases)('get equal use of whole nodes: $accounts accounts on $nodes nodes', ({ nodes, accounts }) => {
     const asked = { nodes, accounts: alike(accounts), sizes: [8], starts: 1_000, jitter: 0.001, holdAfterMs: never }
     expect(unfair(asked, ({ gpuSeconds }) => gpuSeconds, wholeNode)).toEqual([])
   })
@@ -36,32 +36,32 @@ describe('equal accounts get the same', () => {
     { nodes: 128, accounts: 500, job: 8 * 60 },
   ]
 
-  test.each(mixed)('use with mixed sizes: $accounts accounts on $nodes nodes', ({ nodes, accounts, job }) => {
+  test.each(mixed)('get equal use with mixed sizes: $accounts accounts on $nodes nodes', ({ nodes, accounts, job }) => {
     const starts = accounts === 3 ? 3_000 : 1_000
     const asked = { nodes, accounts: alike(accounts), sizes: [1, 2, 4, 8], starts, jitter: 0.01 }
     expect(unfair(asked, ({ gpuSeconds }) => gpuSeconds, { within: 0.02, job })).toEqual([])
   })
 
-  test('starts of single GPUs: 500 accounts with 20 jobs each on 128 GPUs', () => {
+  test('get equal starts of single GPUs: 500 accounts with 20 jobs each on 128 GPUs', () => {
     const asked = { nodes: 16, accounts: alike(500), sizes: [1], starts: 2_456, jitter: 0.1, holdAfterMs: never }
     expect(unfair(asked, ({ starts }) => starts, { within: 0, job: 1 })).toEqual([])
   })
 })
 
-describe('weights 1 : 1 : 2', () => {
+describe('accounts with weights 1 : 1 : 2', () => {
   const accounts = [{ name: 'a' }, { name: 'b' }, { name: 'c', weight: 2 }]
 
-  test.each([1, 8, 128])('use of whole nodes on %i nodes', (nodes) => {
+  test.each([1, 8, 128])('use whole nodes in that ratio on %i nodes', (nodes) => {
     const asked = { nodes, accounts, sizes: [8], starts: 1_000 }
     expect(unfair(asked, ({ gpuSeconds }) => gpuSeconds, { within: 0.02, job: 8 * 60 })).toEqual([])
   })
 })
 
-describe('with a half-life', () => {
+describe('accounts with a half-life of usage', () => {
   const hour = 3_600_000
   const fivePercent = { within: 0.05, job: 0 }
 
-  test.each([1, 8])('accounts with short and long jobs use the same: %i nodes', (nodes) => {
+  test.each([1, 8])('get equal use with short and long jobs: %i nodes', (nodes) => {
     const accounts = [
       { name: 'a', seconds: 30 },
       { name: 'b', seconds: 60 },
@@ -81,7 +81,7 @@ describe('with a half-life', () => {
     expect(unfair(forgetting, ({ gpuSeconds }) => gpuSeconds, fivePercent)).not.toEqual([])
   })
 
-  test('use with mixed sizes, where the share of the moment alone is off by more: 8 accounts on 8 nodes', () => {
+  test('get equal use with mixed sizes, where the current share alone is further off: 8 accounts on 8 nodes', () => {
     const asked = {
       nodes: 8,
       accounts: alike(8),
@@ -93,13 +93,13 @@ describe('with a half-life', () => {
     expect(unfair(asked, ({ gpuSeconds }) => gpuSeconds, { within: 0.02, job: 0 })).toEqual([])
   })
 
-  test('an account that came late has caught up after five half-lives', () => {
+  test('an account that joined late has caught up after five half-lives', () => {
     const accounts = [{ name: 'a' }, { name: 'b' }, { name: 'late', arrives: 600 }]
     const asked = { nodes: 8, accounts, sizes: [8], starts: 3_600, jitter: 0.1, halfLifeMs: hour }
     expect(unfair(asked, ({ decayed }) => decayed, fivePercent)).toEqual([])
   })
 
-  test('weights that do not divide the nodes', () => {
+  test('shares stay proportional when weights do not divide the nodes evenly', () => {
     const accounts = [...alike(7), { name: 'heavy', weight: 2 }]
     const asked = { nodes: 8, accounts, sizes: [8], starts: 3_000, jitter: 0.1, halfLifeMs: hour }
     expect(unfair(asked, ({ decayed }) => decayed, fivePercent)).toEqual([])

@@ -25,12 +25,12 @@ function forecastOf(of: Partial<Snapshot>, times: Record<string, RunTime>, spent
   }
 }
 
-describe('simulated days', () => {
+describe('forecasts over simulated days', () => {
   const days = (day: (seed: number, policy: Policy) => Judged[], policy: Policy, seeds: number) =>
     figuresOf(range(0, seeds).flatMap((seed) => day(seed, policy)))
 
   test.each(policies)(
-    'known run times under %s: a tenth of the wait off at most, and p90 covers nine of ten starts',
+    'with known run times under %s the median error is below a tenth of the wait, and p90 covers 90 % of starts',
     (policy) => {
       const { forecasts, medianError, covered } = days(knownDay, policy, 15)
       expect(forecasts).toBeGreaterThan(2_500)
@@ -42,7 +42,7 @@ describe('simulated days', () => {
   )
 
   test.each(policies)(
-    'a mixed day with unknown run times under %s: three tenths of the wait off at most',
+    'with partly unknown run times under %s the error is below three tenths of the wait',
     (policy) => {
       const { forecasts, medianError } = days(mixedDay, policy, 7)
       expect(forecasts).toBeGreaterThan(800)
@@ -52,7 +52,7 @@ describe('simulated days', () => {
   )
 })
 
-describe('a play', () => {
+describe('a simulated play of the queue', () => {
   const whole = (id: string, more = {}) => lane(id, { shape: { gpu: 8 }, ...more })
   const running = (of = whole('r')) => [
     {
@@ -69,7 +69,7 @@ describe('a play', () => {
     },
   ]
 
-  test('limits alone: one play, and jobs start one after the other', () => {
+  test('with limits alone needs one play, and jobs start one after the other', () => {
     const found = forecastOf(
       { lanes: [laneOf(whole('a'), [1, 2])], running: running() },
       { j900: runTime({ limitMs: 60_000 }), j1: runTime({ limitMs: 10_000 }), j2: runTime({ limitMs: 10_000 }) },
@@ -82,18 +82,18 @@ describe('a play', () => {
     })
   })
 
-  test('behind a run of unknown length nothing is forecast', () => {
+  test('forecasts no start behind a run of unknown length', () => {
     const found = forecastOf({ lanes: [laneOf(whole('a'), [1])], running: running() }, { j900: runTime() })
     expect(found.starts.size).toBe(0)
   })
 
-  test('jobs behind the known part of a lane have no forecast', () => {
+  test('forecasts no start behind the loaded part of a lane', () => {
     const known = laneOf(whole('a'), [1, 2])
     const times = { j1: runTime({ limitMs: 1_000 }), j2: runTime({ limitMs: 1_000 }) }
     expect([...forecastOf({ lanes: [{ ...known, waiting: 9 }] }, times).starts.keys()]).toEqual(['j1', 'j2'])
   })
 
-  test('an evicted run ends after the grace period, and runs again', () => {
+  test('ends an evicted run after its grace period, and runs it again', () => {
     const victim = whole('v', { preemptable: true, restartable: true, account: 'v', priority: 0 })
     const found = forecastOf(
       {
@@ -107,7 +107,7 @@ describe('a play', () => {
     expect(found.starts.get('j900')?.p50Ms).toBe(15_000)
   })
 
-  test('a forecast that takes too long keeps what its first play found', () => {
+  test('keeps the result of the first play when the forecast takes too long', () => {
     let steps = 0
     const lanes = [laneOf(whole('a'), range(0, 30))]
     const times = Object.fromEntries(
@@ -119,7 +119,7 @@ describe('a play', () => {
     expect(found.plays).toBeLessThan(20)
   })
 
-  test('leaves the world that was copied as it was', () => {
+  test('does not change the world that it copies', () => {
     const of = snapshot({ lanes: [laneOf(whole('a'), [1, 2])], running: running() })
     const before = structuredClone(of)
     forecastOf(of, { j900: runTime({ limitMs: 60_000 }), j1: runTime({ limitMs: 1 }), j2: runTime({ limitMs: 1 }) })
@@ -127,18 +127,18 @@ describe('a play', () => {
   })
 })
 
-describe('a run time', () => {
+describe('a simulated run time', () => {
   const history = range(1, 20).map((at) => at * 1_000)
   const drawn = (of: RunTime, ranMs = 0) => range(0, 200).map((play) => drawMs(of, { jobId: 'j', ranMs, play }))
 
-  test('is one of the history, and within the limit', () => {
+  test('is drawn from the history, and stays within the limit', () => {
     const values = drawn(runTime({ history, limitMs: 15_000 })).map(Number)
     expect(values.every((ms) => ms <= 15_000 && (ms === 15_000 || history.includes(ms)))).toBe(true)
     expect(new Set(values).size).toBeGreaterThan(10)
     expect(drawn(runTime({ history, limitMs: 15_000 }))).toEqual(values)
   })
 
-  test('of a run that goes on: longer than it has run; longer than all: as long again', () => {
+  test('of a running job exceeds its elapsed time; beyond all of the history it doubles', () => {
     expect(drawn(runTime({ history }), 17_500).every((ms) => ms === 17_500 || [500, 1_500].includes(Number(ms)))).toBe(
       true,
     )
@@ -146,7 +146,7 @@ describe('a run time', () => {
     expect(drawMs(runTime({ history, limitMs: 40_000 }), { jobId: 'j', ranMs: 30_000 })).toBe(10_000)
   })
 
-  test('with too little history: the limit, or without end', () => {
+  test('with too little history is the limit, or unbounded', () => {
     expect(drawMs(runTime({ history: [5, 5], limitMs: 60_000 }), { jobId: 'j', ranMs: 10_000 })).toBe(50_000)
     expect(drawMs(runTime({ history: [5, 5] }), { jobId: 'j', ranMs: 0 })).toBeNull()
   })

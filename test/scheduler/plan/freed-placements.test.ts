@@ -29,23 +29,23 @@ function running(account: string, gpuIds: readonly number[]): Running {
   }
 }
 
-describe('what victims would have to leave', () => {
+describe('resources that victims would free', () => {
   const claimant = laneOf(lane('small', { shape: { gpu: 2 } }), [1])
   const full: Partial<Snapshot> = { lanes: [claimant], running: [running('big', eight)] }
   const models = { code: 'GPU_LIMIT', on: 'queue:default', each: false, counts: 'gpus', model: 'v100' } as const
 
-  it('is freed for a job that may have it', () => {
+  it('are freed for a job that may use them', () => {
     const { evictions } = planPass(createWorld(snapshot({ ...full, settings: fair() })), { startsMax: 10 })
     expect(evictions.map(({ victims }) => victims.map(({ running: { jobId } }) => jobId))).toEqual([['job-big']])
   })
 
-  it('freed GPUs of a model do not count for a job at its limit of that model', () => {
+  it('do not count for a job at its limit of that GPU model', () => {
     const rules = [{ ...models, max: 8 }]
     const { evictions } = planPass(createWorld(snapshot({ ...full, settings: fair({ rules }) })), { startsMax: 10 })
     expect(evictions).toEqual([])
   })
 
-  it('is held no longer once its nodes are reserved for others', () => {
+  it('are no longer held once their nodes are reserved for others', () => {
     const [victim] = full.running ?? []
     const hold: Hold = {
       id: 'hold_1',
@@ -66,8 +66,8 @@ describe('what victims would have to leave', () => {
   })
 })
 
-describe('a run that is spared', () => {
-  it('counts no more as a victim', () => {
+describe('a run whose eviction was withdrawn', () => {
+  it('no longer counts as a victim', () => {
     const [spared] = [running('big', eight)]
     const past = {
       atMs: 0,
@@ -91,8 +91,8 @@ describe('a run that is spared', () => {
   })
 })
 
-describe('a quantum that grows', () => {
-  it('makes the leader read again the preemptions that it had forgotten', async () => {
+describe('a longer rotation quantum', () => {
+  it('makes the leader reload the preemptions that it had dropped', async () => {
     let loads = 0
     const told = [[{ kind: 'SETTINGS', settings: fair({ rotationQuantumMs: 100_000 }) } as const]]
     const store: Store = {

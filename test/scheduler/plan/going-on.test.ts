@@ -22,7 +22,7 @@ import {
 
 /** Work that one round cannot finish continues by itself. */
 
-test('a class whose jobs find no place beside a hold is tried to its end', () => {
+test('all lanes of a class are tried when jobs do not fit beside a hold', () => {
   const held = lane('held', { shape: { gpu: 8 } })
   const others = Array.from({ length: 250 }, (_, at) => laneOf(lane(`l${at}`, { shape: { gpu: 4 } }), [at + 2]))
   const runs = lane('runs', { shape: { gpu: 4 } })
@@ -54,7 +54,7 @@ test('a class whose jobs find no place beside a hold is tried to its end', () =>
   expect(passes.at(-1)?.considered).toBe(0)
 })
 
-test('a planner that only answers reads on where a window ran dry', async () => {
+test('a planner without starts refills an exhausted lane window', async () => {
   const of = lane('a', { shape: { gpu: 8 } })
   const nothingMore = async () => undefined
   let hearings = 0
@@ -72,7 +72,7 @@ test('a planner that only answers reads on where a window ran dry', async () => 
   expect(world.tryOut({ ...candidate, lane: lane('c') })).toMatchObject({ start: { placements: [{ gpuIds: [] }] } })
 })
 
-test('a head that a limit holds back since its class closed behind it closes it no more', () => {
+test('a head that reaches a limit reopens the class that it had closed', () => {
   const rules = [{ code: 'USER_LIMIT', on: 'user:ada', each: false, counts: 'jobs', max: 1, model: null }] as const
   const great = { ...laneOf(lane('great', { userId: 'ada', shape: { cpuMillis: 4_000 } }), [2]), userName: 'ada' }
   const other = laneOf(lane('other'), [3])
@@ -90,7 +90,7 @@ test('a head that a limit holds back since its class closed behind it closes it 
   expect(startedJobs(planPass(of, { startsMax: 10 }))).toEqual(['j3'])
 })
 
-test('a job that can never fit keeps nobody waiting, also where its part of the pool is used', () => {
+test('a job that can never fit does not block others, also when its part of the pool is used up', () => {
   const of = createWorld(
     snapshot({
       settings: settings({ nonPreemptableFraction: 0.5 }),
@@ -103,7 +103,7 @@ test('a job that can never fit keeps nobody waiting, also where its part of the 
   expect(of.views().lanes.get('never')?.reason).toMatchObject({ code: 'UNSATISFIABLE' })
 })
 
-test('whoever stands behind a job that changes its lane with its hold is looked at', () => {
+test('jobs behind a job that changes its lane together with its hold are considered', () => {
   const great = { account: 'c', preemptable: true, restartable: true }
   const eight = all.map((id) => ({
     ...runOf({
@@ -134,7 +134,7 @@ test('whoever stands behind a job that changes its lane with its hold is looked 
   expect(evicted()).toEqual(['j2'])
 })
 
-test('by levels too, a spared job may be evicted for another one', () => {
+test('under PRIORITY a run whose eviction was withdrawn may be evicted for another job', () => {
   const low = lane('low', { priority: 0, preemptable: true, shape: { gpu: 8 } })
   const high = lane('high', { priority: 20, shape: { gpu: 8 } })
   const victim = {
@@ -154,7 +154,7 @@ test('by levels too, a spared job may be evicted for another one', () => {
   expect(planPass(of, { startsMax: 10 }).evictions).toMatchObject([{ claimant: { jobId: 'j2' } }])
 })
 
-describe('what time or an end opens is considered at once', () => {
+describe('a job is considered at once when a time or an end lets it start', () => {
   /** j1 waits for drained nodes of which two GPUs are free; j0 came before it and has a lower level. */
   const beside = (more: Partial<Snapshot> = {}) =>
     createWorld(
@@ -168,7 +168,7 @@ describe('what time or an end opens is considered at once', () => {
     )
   const small = lane('small', { priority: 20, shape: { gpu: 2 } })
 
-  test('a job that its waiting puts before the owner of a hold', () => {
+  test('a job that overtakes the owner of a hold by waiting', () => {
     const great = laneOf(lane('great', { priority: 30, shape: { gpu: 4 } }), [1])
     const of = beside({ lanes: [great, laneOf(small, [0])] })
     expect(startedJobs(planPass(of, { startsMax: 10 }))).toEqual([])
@@ -176,7 +176,7 @@ describe('what time or an end opens is considered at once', () => {
     expect(startedJobs(planPass(of, { startsMax: 10 }))).toEqual(['j0'])
   })
 
-  test('a job that comes back at the front of its lane, before the owner of a hold', () => {
+  test('a job that returns to the front of its lane, before the owner of a hold', () => {
     const great = laneOf(lane('great', { priority: 30, shape: { gpu: 4 } }), [1])
     const of = beside({ lanes: [great, laneOf({ ...small, priority: 30 }, [2])] })
     expect(startedJobs(planPass(of, { startsMax: 10 }))).toEqual([])
@@ -184,7 +184,7 @@ describe('what time or an end opens is considered at once', () => {
     expect(startedJobs(planPass(of, { startsMax: 10 }))).toEqual(['j0'])
   })
 
-  test('a job that gave up a hold on GPUs that a limit forbids it now', () => {
+  test('a job that gave up a hold on GPUs that a limit now forbids', () => {
     const rules = [
       { code: 'GPU_LIMIT', on: 'queue:default', each: false, counts: 'gpus', max: 4, model: 'v100' },
     ] as const
@@ -204,7 +204,7 @@ describe('what time or an end opens is considered at once', () => {
     expect(starts).toMatchObject([{ entry: { jobId: 'j1' }, placements: [{ nodeId: 'n2' }] }])
   })
 
-  test('a job that may evict a run, since an earlier request was withdrawn before its run ended', () => {
+  test('a job that may evict a run whose earlier eviction was withdrawn', () => {
     const victim = (sequence: number, gpuIds: readonly number[]) =>
       runOf({
         ...startOf(lane(`v${sequence}`, { account: 'c', preemptable: true, shape: { gpu: 4 } }), sequence),

@@ -33,8 +33,8 @@ function drained(pool: TestPool, of: Lane, jobId = 'job_head'): Hold {
   return hold
 }
 
-describe('a hold that drains', () => {
-  test('is made once the head could have started for long enough, and one per class', () => {
+describe('a drain hold', () => {
+  test('is created after the head waited for holdAfter, one per class', () => {
     const pool = new TestPool([N8()])
     pool.run(lane('a', { gpu: 6 }), [['n1', range(0, 6)]])
     const early = { ...claim(lane('b', { gpu: 4 }), 'job_head', pool.nowMs - 9 * minute), class: 'GPUN' as const }
@@ -49,7 +49,7 @@ describe('a hold that drains', () => {
     expect(drainHoldFor(pool, head(lane('c', { cpu: 15 }), 'job_other', 'CPU'))).toMatchObject({ class: 'CPU' })
   })
 
-  test('is on the nodes that free soonest, known times before unknown ones', () => {
+  test('takes the nodes that free soonest, known end times before unknown ones', () => {
     const pool = new TestPool([N8('n1'), N8('n2'), N8('n3')])
     pool.run(lane('a', { gpu: 8 }), [['n1', range(0, 8)]])
     pool.run(lane('a', { gpu: 8, runSeconds: 300 }), [['n2', range(0, 8)]], { startedMs: pool.nowMs })
@@ -64,7 +64,7 @@ describe('a hold that drains', () => {
     })
   })
 
-  test('57: what ends in time starts, what does not waits, what may be evicted is backfilled', () => {
+  test('57: admits jobs that end in time, backfills preemptable jobs, and keeps others waiting', () => {
     const pool = new TestPool([N8()])
     pool.run(lane('a', { gpu: 7, runSeconds: 60 }), [['n1', range(0, 7)]], { startedMs: pool.nowMs })
     drained(pool, lane('b', { gpu: 8 }))
@@ -75,7 +75,7 @@ describe('a hold that drains', () => {
     expect(placed(pool, lane('c', { gpu: 1, interactive: true, ...pre }))).toBeNull()
   })
 
-  test('what is beside it is free, and stays so only for what stays', () => {
+  test('leaves the rest of its node free, as far as its own share stays available', () => {
     const pool = new TestPool([N8()])
     pool.run(lane('a', { gpu: 5, cpu: 8, runSeconds: 60 }), [['n1', range(0, 5)]], { startedMs: pool.nowMs })
     const hold = drained(pool, lane('b', { gpu: 4, cpu: 10 }))
@@ -90,7 +90,7 @@ describe('a hold that drains', () => {
     expect(placed(pool, lane('d', { cpu: 1 }))).toBeNull()
   })
 
-  test('where nobody knows when, those that came after it stay and those before it go', () => {
+  test('with unknown end times excludes non-preemptable jobs and backfills preemptable ones', () => {
     const pool = new TestPool([N8()])
     pool.run(lane('a', { gpu: 6, cpu: 2 }), [['n1', range(0, 6)]])
     const hold = drained(pool, lane('b', { gpu: 4, cpu: 10 }))
@@ -101,7 +101,7 @@ describe('a hold that drains', () => {
     expect(placed(pool, lane('d', { cpu: 1, ...pre }))).toMatchObject({ on: 'job_head' })
   })
 
-  test('58: of two gangs none can have a part of what the other waits for', () => {
+  test('58: of two gangs only one gets a hold on the nodes that both need', () => {
     const pool = new TestPool([N8('n1'), N8('n2'), N8('n3')])
     const gang = lane('a', { gpu: 8, shape: { copies: 2 } })
     pool.run(gang, [
@@ -117,7 +117,7 @@ describe('a hold that drains', () => {
     expect(third).toBeNull()
   })
 
-  test('counts the memory that a backfilled run gives back', () => {
+  test('counts the memory that a backfilled run returns', () => {
     const pool = new TestPool([N8()])
     const all = { shape: { memoryBytes: N8().memoryBytes } }
     const running = pool.run(lane('c', { ...all, ...pre }), [['n1']], { backfilledOn: 'job_head' })
@@ -125,7 +125,7 @@ describe('a hold that drains', () => {
     expect(eviction?.victims.map((victim) => victim.running)).toEqual([running])
   })
 
-  test('is made again only when its moment has passed or a node was removed', () => {
+  test('is planned again only when its expected time has passed or a node was removed', () => {
     const pool = new TestPool([N8('n1'), N8('n2')])
     pool.run(lane('a', { gpu: 8, runSeconds: 60 }), [['n1', range(0, 8)]], { startedMs: pool.nowMs })
     pool.run(lane('a', { gpu: 8, runSeconds: 600 }), [['n2', range(0, 8)]], { startedMs: pool.nowMs })
@@ -142,7 +142,7 @@ describe('a hold that drains', () => {
     expect(drainHoldFor(pool, head(wants))).toMatchObject({ placements: [{ nodeId: 'n2' }] })
   })
 
-  test('57: those backfilled leave when nothing but their room is missing, the later started first', () => {
+  test('57: evicts backfilled runs, the latest first, once only their resources are missing', () => {
     const pool = new TestPool([N8()])
     const long = pool.run(lane('a', { gpu: 4, runSeconds: 60 }), [['n1', range(0, 4)]], { startedMs: pool.nowMs })
     const wants = lane('b', { gpu: 6 })
@@ -158,7 +158,7 @@ describe('a hold that drains', () => {
   })
 })
 
-test('on a hold that waits for nothing but backfill and claims, no more is backfilled or evicted', () => {
+test('a hold that waits only for backfill and claims admits no further backfill or evictions', () => {
   const pool = new TestPool([N8()])
   const long = pool.run(lane('a', { gpu: 4, runSeconds: 60 }), [['n1', range(0, 4)]], { startedMs: pool.nowMs })
   drained(pool, lane('b', { gpu: 8 }))
@@ -170,7 +170,7 @@ test('on a hold that waits for nothing but backfill and claims, no more is backf
   expect(pool.evict(lane('d', { gpu: 3, ...pre }))).toBeNull()
 })
 
-describe('a hold for which others leave', () => {
+describe('a hold with evictions in progress', () => {
   const kept = (pool: TestPool, gpuIds: number[]): Hold => {
     const takes = { cpuMillis: 4000, memoryBytes: 1, infiniband: false, interactive: false }
     return {
@@ -184,7 +184,7 @@ describe('a hold for which others leave', () => {
     }
   }
 
-  test('45: is nobody else’s, not even of what may be evicted', () => {
+  test('45: reserves its resources against all others, preemptable jobs included', () => {
     const pool = new TestPool([N8()])
     const slow = pool.run(lane('x', { gpu: 4, cpu: 4 }), [['n1', range(4, 8)]], { leaving: true })
     pool.holds.set('job_claimant', kept(pool, range(0, 8)))
@@ -209,7 +209,7 @@ describe('a hold for which others leave', () => {
     expect(isComplete(pool, kept(pool, []))).toBe(true)
   })
 
-  test('that keeps nothing is worth nothing: nobody starts on it, and it goes', () => {
+  test('without placements is void and never complete', () => {
     const pool = new TestPool([N8()])
     const hold = { ...kept(pool, []), placements: [] }
     expect(isComplete(pool, hold)).toBe(false)

@@ -6,8 +6,8 @@ import { lane, waiting } from '../../support/planning.ts'
 
 const newWindow = () => new LaneWindow({ lane: lane('l'), userName: 'u', team: null })
 
-describe('hearing twice', () => {
-  it('counts nobody twice', () => {
+describe('repeated changes', () => {
+  it('count a job once', () => {
     const window = newWindow()
     for (const entry of [waiting('l', 1), waiting('l', 1), waiting('l', 2)]) window.join(entry)
     window.leave('j2')
@@ -15,7 +15,7 @@ describe('hearing twice', () => {
     expect([window.waiting, window.head?.jobId]).toEqual([1, 'j1'])
   })
 
-  it('does not put back what was started', () => {
+  it('do not requeue a started job', () => {
     const window = newWindow()
     window.join(waiting('l', 1))
     window.take(waiting('l', 1))
@@ -26,7 +26,7 @@ describe('hearing twice', () => {
   })
 })
 
-it('puts a job that comes back as another run in its place', () => {
+it('requeues a job with a new run at its old position', () => {
   const window = newWindow()
   for (const sequence of [1, 2]) window.join(waiting('l', sequence))
   window.take(waiting('l', 1))
@@ -145,7 +145,7 @@ const moves: Record<string, (window: LaneWindow, rows: Rows, value: number) => v
   startUnseen: (window, rows, value) => startUnseen(window, rows, value % 4),
 }
 
-test('a window follows the rows, however reads and news are interleaved', () => {
+test('a window matches the rows for any order of reads and changes', () => {
   fc.assert(
     fc.property(fc.nat(100), steps, (before, made) => {
       const rows = new Rows()

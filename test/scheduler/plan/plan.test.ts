@@ -20,7 +20,7 @@ const rule = (code: LimitRule['code'], on: string, max: number, more: Partial<Li
   ...more,
 })
 
-describe('PRIORITY', () => {
+describe('under PRIORITY the planner', () => {
   it('starts the higher level first, then the earlier submission', () => {
     const of = world([
       laneOf(lane('viewer', { priority: 0 }), [1]),
@@ -31,7 +31,7 @@ describe('PRIORITY', () => {
     expect(started(of)).toEqual(['j6', 'j2', 'j3', 'j4', 'j5', 'j1'])
   })
 
-  it('raises a head by its own wait, at the due time', () => {
+  it('raises the level of a head by its own wait, at the due time', () => {
     const of = world([laneOf(lane('viewer', { priority: 0 }), [1]), laneOf(lane('a', { priority: 10 }), [2, 3])], {
       nodes: [],
       settings: settings({ starvationThresholdMs: 1000 }),
@@ -44,7 +44,7 @@ describe('PRIORITY', () => {
     expect(started(of)).toEqual(['j1', 'j2', 'j3'])
   })
 
-  it('keeps all jobs with GPUs behind a head that waits for some, and no others', () => {
+  it('blocks GPU jobs, and only those, behind a head that waits for GPUs', () => {
     const of = world([
       laneOf(lane('first', { priority: 30, shape: { gpu: 6 } }), [1, 2]),
       laneOf(lane('small', { shape: { gpu: 1 }, preemptable: true }), [3]),
@@ -56,8 +56,8 @@ describe('PRIORITY', () => {
   })
 })
 
-describe('FAIR_SHARE', () => {
-  it('starts the account with the least use, again after every start (32)', () => {
+describe('under FAIR_SHARE the planner', () => {
+  it('starts a job of the account with the least use, again after every start (32)', () => {
     const twenty = (from: number) => Array.from({ length: 20 }, (_, i) => from + i)
     const lanes = [
       laneOf(lane('a', { shape: { gpu: 1 } }), twenty(1)),
@@ -89,7 +89,7 @@ describe('FAIR_SHARE', () => {
     expect(started(state(new Map([['a', 2]])), 1)).toEqual(['j1'])
   })
 
-  it('closes the class of a head that finds no room, and no other (52)', () => {
+  it('closes only the class of a head that does not fit (52)', () => {
     const of = world(
       [
         laneOf(lane('big', { shape: { cpuMillis: 16_000 } }), [2]),
@@ -108,7 +108,7 @@ describe('FAIR_SHARE', () => {
     expect(of.views().classes.get('CPU')).toMatchObject({ blockedBy: 'j2' })
   })
 
-  it('closes one class also where another one waits for GPUs', () => {
+  it('closes only the whole-node class, and starts a one-GPU job behind an eight-GPU job', () => {
     const lanes = [laneOf(lane('wide', { shape: { gpu: 8 } }), [2]), laneOf(lane('one', { shape: { gpu: 1 } }), [3])]
     const nodes = [
       { ...n8(), devices: n8().devices.slice(0, 7) },
@@ -118,7 +118,7 @@ describe('FAIR_SHARE', () => {
     expect(started(world(lanes, { nodes }))).toEqual([])
   })
 
-  it('lets preemptable jobs pass a head that has to wait for its part of the pool (54)', () => {
+  it('lets preemptable jobs pass a head that waits for the non-preemptable part (54)', () => {
     const of = world(
       [
         laneOf(lane('a', { shape: { gpu: 1 } }), [1, 2, 3]),
@@ -130,7 +130,7 @@ describe('FAIR_SHARE', () => {
     expect(of.state.order.closures.get('GPU1')).toMatchObject({ jobId: 'j3', reason: { code: 'NON_PREEMPTABLE_POOL' } })
   })
 
-  it('passes over what could never fit (55)', () => {
+  it('passes over jobs that can never fit (55)', () => {
     const lanes = [laneOf(lane('a', { shape: { gpu: 16 } }), [1]), laneOf(lane('b', { shape: { gpu: 8 } }), [2])]
     const of = world(lanes, { settings: fair() })
     expect(started(of)).toEqual(['j2'])
@@ -154,7 +154,7 @@ describe('FAIR_SHARE', () => {
 })
 
 describe('limits', () => {
-  it('pass over whom they hold back, and let them go on when less is used', () => {
+  it('skip jobs above them, and admit them when usage drops', () => {
     const rules = [rule('GLOBAL_LIMIT', 'pool', 3), rule('USER_LIMIT', 'user:', 2)]
     const of = world([laneOf(lane('a'), [1, 2, 3]), laneOf(lane('b'), [4, 5])], { settings: settings({ rules }) })
     const decisions = planPass(of, { startsMax: 10 })
@@ -165,7 +165,7 @@ describe('limits', () => {
     expect(started(of)).toEqual(['j3'])
   })
 
-  it('leave out devices of a model that is used up', () => {
+  it('exclude devices of a model whose limit is reached', () => {
     const rules = [rule('GPU_LIMIT', 'pool', 1, { counts: 'gpus', model: 'v100' })]
     const of = world([laneOf(lane('a', { shape: { gpu: 1 } }), [1, 2]), laneOf(lane('b'), [3])], {
       settings: settings({ rules }),
@@ -175,8 +175,8 @@ describe('limits', () => {
   })
 })
 
-describe('what was not committed', () => {
-  it('is as if it had never been decided', () => {
+describe('a start that was planned but not committed', () => {
+  it('is undone completely', () => {
     const of = world([laneOf(lane('a', { shape: { gpu: 8 } }), [1, 2])])
     const decisions = planPass(of, { startsMax: 10 })
     expect(startedJobs(decisions)).toEqual(['j1'])
@@ -184,7 +184,7 @@ describe('what was not committed', () => {
     expect(started(of)).toEqual(['j1'])
   })
 
-  it('gives its room to the next when somebody moved the job', () => {
+  it('gives its resources to the next job when its job changed meanwhile', () => {
     const of = world([laneOf(lane('a', { shape: { gpu: 8 } }), [1, 2])])
     of.ledger.lose(['j1'], planPass(of, { startsMax: 10 }))
     expect(started(of)).toEqual(['j2'])
@@ -193,7 +193,7 @@ describe('what was not committed', () => {
   })
 })
 
-it('tries a job out at its place, and changes nothing', () => {
+it('tries out a job at its position without changing the queue', () => {
   const of = world([laneOf(lane('a', { priority: 20, shape: { gpu: 6 } }), [1, 2])])
   const candidate = { lane: lane('b', { shape: { gpu: 1 } }), userName: 'b', team: null, entry: waiting('b', 9) }
   expect(of.tryOut(candidate)).toMatchObject({ start: null, reason: { code: 'CLASS_BLOCKED', jobId: 'j2' } })

@@ -23,8 +23,8 @@ function planFor(pool: TestPool, account: string, asks: LaneAsks & { jobId?: str
 
 const leavers = (...args: Parameters<typeof planFor>) => victimsOf(planFor(...args))
 
-describe('strict: the claimant holds less even with the job', () => {
-  test('case 38: exactly one victim, the later started', () => {
+describe('strict preemption: the claimant’s share stays below the victim’s, with the new job counted', () => {
+  test('case 38: evicts exactly one victim, the later started', () => {
     const pool = new TestPool([N8()])
     pool.run(lane('x', { gpu: 4, ...pre }), [['n1', range(0, 4)]])
     const later = pool.run(lane('x', { gpu: 4, ...pre }), [['n1', range(4, 8)]])
@@ -34,7 +34,7 @@ describe('strict: the claimant holds less even with the job', () => {
     expect(plan?.victims[0]).toMatchObject({ tier: 1, shares: { claimant: [0, 0.5], victim: [1, 0.5] } })
   })
 
-  test('case 38: also where both started in the same moment', () => {
+  test('case 38: evicts one victim even if both started at the same moment', () => {
     const pool = new TestPool([N8()])
     const at = { sinceMs: pool.nowMs }
     pool.run(lane('x', { gpu: 4, ...pre }), [['n1', range(0, 4)]], at)
@@ -42,7 +42,7 @@ describe('strict: the claimant holds less even with the job', () => {
     expect(leavers(pool, 'y', { gpu: 4 })).toEqual([later])
   })
 
-  test('case 41: a non-preemptable job evicts from a full account and is never a victim', () => {
+  test('case 41: a non-preemptable job evicts runs of a full account and is never a victim', () => {
     const pool = new TestPool([N8()])
     const full = pool.run(lane('a', { gpu: 8, ...rst }), [['n1', range(0, 8)]])
     expect(leavers(pool, 'b', { gpu: 2 })).toEqual([full])
@@ -51,7 +51,7 @@ describe('strict: the claimant holds less even with the job', () => {
     expect(leavers(after, 'a', { gpu: 8, ...rst })).toBeNull()
   })
 
-  test('case 43: nobody leaves where the room can never be made', () => {
+  test('case 43: evicts no run where evictions cannot free enough', () => {
     const pool = new TestPool([N8('n1'), N8('n2')])
     for (const name of ['n1', 'n2']) {
       pool.run(lane('fill', { gpu: 5 }), [[name, range(0, 5)]])
@@ -61,7 +61,7 @@ describe('strict: the claimant holds less even with the job', () => {
     expect(leavers(pool, 'y', { gpu: 3 })).toHaveLength(3)
   })
 
-  test('case 45: two whole jobs are evicted; leaving runs are neither victims nor free', () => {
+  test('case 45: evicts two whole jobs; runs being evicted are neither victims nor free', () => {
     const pool = new TestPool([N8()])
     const first = pool.run(lane('x', { gpu: 4, ...pre }), [['n1', range(0, 4)]])
     const second = pool.run(lane('x', { gpu: 4, ...pre }), [['n1', range(4, 8)]])
@@ -75,7 +75,7 @@ describe('strict: the claimant holds less even with the job', () => {
     expect(pool.share('x')).toEqual({ num: 0n, den: 1n })
   })
 
-  test('an equal share after is not less, an account takes nothing from itself', () => {
+  test('evicts nothing if the shares would be equal afterwards, or within one account', () => {
     const pool = new TestPool([N8()])
     pool.run(lane('x', { gpu: 8, ...pre }), [['n1', range(0, 8)]])
     expect(leavers(pool, 'y', { gpu: 8 })?.length).toBe(1)
@@ -85,7 +85,7 @@ describe('strict: the claimant holds less even with the job', () => {
     expect(leavers(pool, 'x', { gpu: 1 })).toBeNull()
   })
 
-  test('the highest share first, as it shrinks; of equal ones whoever started last; weights count', () => {
+  test('evicts from the highest weighted share, recomputed per victim; ties evict the latest start', () => {
     const pool = new TestPool([N8()], {
       weights: new Map([
         ['heavy', 4],
@@ -106,14 +106,14 @@ describe('strict: the claimant holds less even with the job', () => {
   test.each([
     ['a', 'b'],
     ['b', 'a'],
-  ])('of equal shares the run that started last leaves, whatever the names: %s before %s', (early, late) => {
+  ])('among equal shares evicts the run that started last, whatever the account names: %s before %s', (early, late) => {
     const pool = new TestPool([N8()])
     pool.run(lane(early, { gpu: 4, ...pre }), [['n1', range(0, 4)]])
     const last = pool.run(lane(late, { gpu: 4, ...pre }), [['n1', range(4, 8)]])
     expect(leavers(pool, 'y', { gpu: 1 })).toEqual([last])
   })
 
-  test('inside an account those on a hold first; nobody who need not leave', () => {
+  test('within an account evicts backfilled runs first, and no unneeded victim', () => {
     const pool = new TestPool([N8('n1'), N8('n2')])
     const run = (on: string, ids: number[], more: Partial<Running> = {}) =>
       pool.run(lane('x', { gpu: ids.length, ...pre }), [[on, ids]], more)
@@ -124,7 +124,7 @@ describe('strict: the claimant holds less even with the job', () => {
     expect(leavers(pool, 'y', { gpu: 5 })).toEqual([wide])
   })
 
-  test('a job of several copies leaves whole, and one that asks for several gets all', () => {
+  test('evicts a gang as a whole, and makes room for all replicas of a gang', () => {
     const pool = new TestPool([N8('n1'), N8('n2')])
     const gang = pool.run(lane('x', { gpu: 8, shape: { copies: 2 }, ...pre }), [
       ['n1', range(0, 8)],
@@ -138,7 +138,7 @@ describe('strict: the claimant holds less even with the job', () => {
     expect(victimsOf(plan)?.toSorted((a, b) => a.sinceMs - b.sinceMs)).toEqual(each)
   })
 
-  test('only on nodes that the job may use', () => {
+  test('evicts only on nodes that the job may use', () => {
     const reservation = { id: 'r', project: 'p', nodes: ['n1'], startsMs: 0, endsMs: 2e12, hard: true }
     const pool = new TestPool([N8('n1'), N8('n2')], { reservations: [reservation] })
     const [, open] = ['n1', 'n2'].map((name) => pool.run(lane('x', { gpu: 4, ...pre }), [[name, range(0, 8)]]))
@@ -169,14 +169,14 @@ describe('limits of preemption', () => {
     ['not preemptable', { restartable: false, preemptable: false }, {}],
     ['on its way out', {}, { leaving: true }],
     ['being cancelled', {}, { state: 'CANCELLING' as const }],
-  ])('a run that is %s stays', (_, of, more) => {
+  ])('a run that is %s is not evicted', (_, of, more) => {
     const pool = new TestPool([N8()])
     pool.run(lane('x', { gpu: 8, ...rst, ...of }), [['n1', range(0, 8)]], more)
     expect(leavers(pool, 'y', { gpu: 1 })).toBeNull()
     expect(leavers(pool, 'y', { gpu: 1, interactive: true })).toBeNull()
   })
 
-  test('a run has its first minutes for itself, except from interactive jobs', () => {
+  test('a run is protected in its first minutes, except from interactive jobs', () => {
     const { pool } = oneFull({ sinceMs: 1_000_000_000 - 599_000 }, { minRunBeforePreemptMs: 600_000 })
     expect(leavers(pool, 'y', { gpu: 1 })).toBeNull()
     expect(leavers(pool, 'y', { gpu: 1, interactive: true })).toHaveLength(1)
@@ -184,7 +184,7 @@ describe('limits of preemption', () => {
     expect(leavers(pool, 'y', { gpu: 1 })).toHaveLength(1)
   })
 
-  test('a job that lost work runs twice as long before it leaves again, except for interactive jobs', () => {
+  test('a job that lost work runs twice as long before its next eviction, except for interactive jobs', () => {
     const ran = (ms: number) => ({ startedMs: 1_000_000_000 - ms })
     const { pool } = oneFull({ ...ran(119_000), run: 2, lostMs: 60_000 })
     expect(leavers(pool, 'y', { gpu: 1 })).toBeNull()
@@ -194,7 +194,7 @@ describe('limits of preemption', () => {
     expect(leavers(oneFull({ startedMs: null, run: 2 }).pool, 'y', { gpu: 1 })).toBeNull()
   })
 
-  test('a job leaves at most twice within a quantum for batch jobs', () => {
+  test('batch jobs evict a job at most twice within a quantum', () => {
     const { pool, run } = oneFull()
     past(pool, run, 1, hour + 1)
     past(pool, run, 1, 2000)
@@ -205,7 +205,7 @@ describe('limits of preemption', () => {
     expect(leavers(pool, 'y', { gpu: 1, interactive: true })).toHaveLength(1)
   })
 
-  test('no more victims in a minute than the pool has to spare', () => {
+  test('evictions per minute stay within the limit of the pool', () => {
     const { pool, run } = oneFull({}, { maxPreemptionsPerMinute: 2 })
     past(pool, { ...run, jobId: 'job_a' }, 1, 61_000)
     past(pool, { ...run, jobId: 'job_b' }, 1, 59_000)
@@ -215,13 +215,13 @@ describe('limits of preemption', () => {
   })
 })
 
-describe('rotation: the account that holds more gives way for a quantum', () => {
+describe('rotation preemption: the account with the larger share yields for a quantum', () => {
   const full = (more: Partial<Running> = {}) => {
     const pool = new TestPool([N8()])
     return { pool, run: pool.run(lane('x', { gpu: 8, ...rst }), [['n1', range(0, 8)]], more) }
   }
 
-  test('at once the first time, then neither of the two', () => {
+  test('happens at once the first time; then both jobs are protected for a quantum', () => {
     const { pool, run } = full()
     const plan = planFor(pool, 'y', { gpu: 8, ...rst })
     expect(plan?.victims).toMatchObject([{ tier: 2, shares: { claimant: [0, 1], victim: [1, 0] } }])
@@ -236,7 +236,7 @@ describe('rotation: the account that holds more gives way for a quantum', () => 
     expect(leavers(pool, 'y', { gpu: 8, ...rst })).toEqual([run])
   })
 
-  test('an account that gave within the quantum takes nothing back, and one that took gives nothing', () => {
+  test('an account that lost by rotation within the quantum evicts nothing, and the winner loses nothing', () => {
     const { pool, run } = full()
     const rotated = (claimant: string, victim: string) =>
       pool.preemptions.splice(0, 1, {
@@ -255,7 +255,7 @@ describe('rotation: the account that holds more gives way for a quantum', () => 
     expect(leavers(pool, 'y', { gpu: 8 })).toEqual([run])
   })
 
-  test('always, where the two cannot swap back', () => {
+  test('is always allowed if the victim cannot evict back', () => {
     const { pool, run } = full()
     pool.preemptions.push({
       atMs: pool.nowMs - 1,
@@ -268,7 +268,7 @@ describe('rotation: the account that holds more gives way for a quantum', () => 
     expect(leavers(pool, 'y', { gpu: 8 })).toEqual([run])
   })
 
-  test('who won by rotation is safe for a quantum, who won strictly is safe from rotation', () => {
+  test('protects winners of rotation for a quantum, and winners of strict preemption from rotation', () => {
     const sinceMs = 1_000_000_000 - hour + 1
     const { pool: rotated } = full({ wonTier: 2, sinceMs })
     expect(leavers(rotated, 'y', { gpu: 1 })).toBeNull()
@@ -281,7 +281,7 @@ describe('rotation: the account that holds more gives way for a quantum', () => 
     expect(leavers(won, 'y', { gpu: 8 })).toHaveLength(1)
   })
 
-  test('not where the shares are equal', () => {
+  test('does not happen between equal shares', () => {
     const { pool } = full()
     pool.machines.accounts.change(
       'y',
@@ -293,7 +293,7 @@ describe('rotation: the account that holds more gives way for a quantum', () => 
 })
 
 describe('interactive claimants', () => {
-  test('case 59: eight leave for the heaviest account', () => {
+  test('case 59: evict eight runs of the heaviest account', () => {
     const pool = new TestPool([N8()])
     for (const gpu of range(0, 8)) pool.run(lane('light', { gpu: 1, ...pre }), [['n1', [gpu]]])
     pool.machines.accounts.change(
@@ -307,7 +307,7 @@ describe('interactive claimants', () => {
     expect(plan?.placements).toMatchObject([{ interactive: true }])
   })
 
-  test('the fewest jobs, then those that lose least, the own account last', () => {
+  test('evict the fewest jobs, then the least work lost, their own account last', () => {
     const pool = new TestPool([N8('n1'), N8('n2')])
     const run = (account: string, on: string, ids: number[]) =>
       pool.run(lane(account, { gpu: ids.length, ...pre }), [[on, ids]])
@@ -322,7 +322,7 @@ describe('interactive claimants', () => {
     expect(leavers(pool, 'me', { gpu: 5, interactive: true })).toEqual([own])
   })
 
-  test('exactly the fewest that lose least, for all pools', () => {
+  test('evict the minimal set of victims, in all random pools', () => {
     const someRun = fc.record({ on: fc.nat(1), gpu: fc.nat(4), cpu: fc.integer({ min: 1, max: 8 }), own: fc.boolean() })
     const claim = fc.record({ gpu: fc.integer({ min: 0, max: 8 }), cpu: fc.integer({ min: 1, max: 16 }) })
     fc.assert(
@@ -366,7 +366,7 @@ describe('interactive claimants', () => {
 
   const compareCosts = (a: Cost, b: Cost) => a[0] - b[0] || a[1] - b[1] || a[2] - b[2]
 
-  test('under PRIORITY only where it is switched on, and from lower levels', () => {
+  test('under PRIORITY evict only if enabled, and only lower levels', () => {
     const pool = new TestPool([N8()], { policy: 'PRIORITY' })
     const run = pool.run(lane('x', { gpu: 8, ...pre, priority: 10 }), [['n1', range(0, 8)]])
     expect(leavers(pool, 'y', { gpu: 1, interactive: true, priority: 20 })).toBeNull()
@@ -377,7 +377,7 @@ describe('interactive claimants', () => {
 })
 
 describe('PRIORITY with preemptLowerPriority', () => {
-  test('the lowest level first, whoever started last; never an equal one; accounts do not matter', () => {
+  test('evicts the lowest level first, the latest start first, never an equal level, regardless of accounts', () => {
     const pool = new TestPool([N8()], { policy: 'PRIORITY', preemptLowerPriority: true })
     const run = (priority: number, gpu: number, more = {}) =>
       pool.run(lane('one', { gpu: 1, ...pre, priority, ...more }), [['n1', [gpu]]])

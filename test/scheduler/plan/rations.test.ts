@@ -25,7 +25,7 @@ const two = [node('a', { devices: gpus(v100, 4) }), node('b', { devices: gpus(h1
 const nodesOf = ({ starts }: Decisions) => starts.map(({ placements }) => placements.map((one) => one.node))
 
 describe('limits of a GPU model', () => {
-  it('leave copies another model', () => {
+  it('allow replicas on another model', () => {
     const gang = laneOf(lane('gang', { shape: { gpu: 1, copies: 3 } }), [1])
     const of = (max: number) =>
       createWorld(
@@ -36,7 +36,7 @@ describe('limits of a GPU model', () => {
     expect(nodesOf(planPass(of(0), { startsMax: 10 }))).toEqual([])
   })
 
-  it('let a job wait for another model like everybody, and get its nodes drained', () => {
+  it('let a job at its limit wait for another model in order, with a drain hold', () => {
     const world = createWorld(
       snapshot({
         nowMs: 10_000_000,
@@ -52,7 +52,7 @@ describe('limits of a GPU model', () => {
     expect(world.views().lanes.get('first')?.reason).toMatchObject({ code: 'GPU_LIMIT' })
   })
 
-  it('take drained nodes from a job that may have their devices no more, and drain others', () => {
+  it('move a drain hold to other nodes when its job may no longer use the held devices', () => {
     const other = { queue: 'other' }
     const world = createWorld(
       snapshot({
@@ -80,7 +80,7 @@ describe('limits of a GPU model', () => {
     expect(holds).toMatchObject({ drop: ['j1'], put: [{ jobId: 'j1', placements: [{ node: 'b' }] }] })
   })
 
-  it('keep nobody waiting behind a job that they leave nothing at all', () => {
+  it('do not block others behind a job that exceeds the limit by itself', () => {
     const world = createWorld(
       snapshot({
         nodes: two,

@@ -31,7 +31,7 @@ function open(pool: TestPool, asks: LaneAsks = {}): string[] {
 describe('a capacity reservation', () => {
   const own = { reservationId: 'reservation_1' }
 
-  test('70: keeps its jobs waiting until the window, then they have its nodes alone', () => {
+  test('70: makes its jobs wait for the window, then gives them its nodes exclusively', () => {
     const of = lane('a', own)
     expect(reservationGate(poolAt(startsMs - 1), of)).toMatchObject({
       reason: { code: 'RESERVATION_WINDOW' },
@@ -52,26 +52,23 @@ describe('a capacity reservation', () => {
     expect(open(poolAt(endsMs))).toEqual(['n1', 'n2'])
   })
 
-  test.for(['PRIORITY', 'FAIR_SHARE'] as const)(
-    'keeps its jobs ahead of those that wait for its nodes (%s)',
-    (policy) => {
-      const small = node('n1', { cpuMillis: 1_000, freeCpu: 1_000 })
-      const outside = lane('a', { cpu: 4, priority: 20 })
-      const inside = lane('b', { ...own, cpu: 4 })
-      const world = createWorld(
-        snapshot({
-          nowMs: startsMs,
-          settings: settings({ policy, reservations: [reservation] }),
-          nodes: [small, node('n2')],
-          lanes: [laneOf(outside, [1]), laneOf(inside, [2])],
-        }),
-      )
-      expect(startedJobs(planPass(world, { startsMax: 50 }))).toEqual(['j2'])
-      expect(world.views().classes.get('CPU')).toMatchObject({ blockedBy: 'j1' })
-    },
-  )
+  test.for(['PRIORITY', 'FAIR_SHARE'] as const)('gives its jobs precedence on its nodes (%s)', (policy) => {
+    const small = node('n1', { cpuMillis: 1_000, freeCpu: 1_000 })
+    const outside = lane('a', { cpu: 4, priority: 20 })
+    const inside = lane('b', { ...own, cpu: 4 })
+    const world = createWorld(
+      snapshot({
+        nowMs: startsMs,
+        settings: settings({ policy, reservations: [reservation] }),
+        nodes: [small, node('n2')],
+        lanes: [laneOf(outside, [1]), laneOf(inside, [2])],
+      }),
+    )
+    expect(startedJobs(planPass(world, { startsMax: 50 }))).toEqual(['j2'])
+    expect(world.views().classes.get('CPU')).toMatchObject({ blockedBy: 'j1' })
+  })
 
-  test('says of its jobs that wait what they wait for', () => {
+  test('shows why its own jobs wait', () => {
     const asks = lane('a', { ...own, cpu: 16 })
     const world = createWorld(
       snapshot({
@@ -85,7 +82,7 @@ describe('a capacity reservation', () => {
     expect(world.views().lanes.get(asks.id)).toMatchObject({ headJobId: 'j2', reason: { code: 'NO_CAPACITY' } })
   })
 
-  test('never has what none of its nodes could give, whatever others could', () => {
+  test('marks a job unsatisfiable if none of its nodes fits, whatever other nodes offer', () => {
     const asks = lane('a', { ...own, shape: { gpu: 1 } })
     const withGpus = n8('n1')
     const world = createWorld(
@@ -102,18 +99,18 @@ describe('a capacity reservation', () => {
     expect(nodesFor({ nodes: [withGpus], settings: settings() }, lane('b'))).toEqual([withGpus])
   })
 
-  test('says when it matters next', () => {
+  test('reports the next start or end of its window', () => {
     expect(nextWindowMs(poolAt(startsMs - 1))).toBe(startsMs)
     expect(nextWindowMs(poolAt(startsMs))).toBe(endsMs)
     expect(nextWindowMs(poolAt(endsMs))).toBeNull()
   })
 })
 
-describe('one interactive run per user', () => {
+describe('a second interactive run of a user', () => {
   const mine = lane('a', { interactive: true, userId: 'u1' })
   const asked = lane('b', { interactive: true, userId: 'u1' })
 
-  test('60: a second one is refused, whatever its account, and told which is in the way', () => {
+  test('60: is refused whatever its account, and the refusal names the first', () => {
     const pool = new TestPool([node('n1')])
     expect(interactiveOutcome(pool, asked)).toBeNull()
     const { jobId } = pool.run(mine, [['n1']])
@@ -121,7 +118,7 @@ describe('one interactive run per user', () => {
     expect(interactiveOutcome(pool, lane('a', { interactive: true, userId: 'u2' }))).toBeNull()
   })
 
-  test('62: it waits while the only other one is on its way out', () => {
+  test('62: waits while the first is being cancelled', () => {
     const pool = new TestPool([node('n1')])
     const { jobId } = pool.run(mine, [['n1']], { state: 'CANCELLING' })
     expect(interactiveOutcome(pool, asked)).toMatchObject({

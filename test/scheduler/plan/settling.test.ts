@@ -15,25 +15,25 @@ function troubleIn(count: number, kind: Kind): string[] {
   })
 }
 
-describe('preemption comes to rest', () => {
-  test('strictly by shares: clusters of one node, of two nodes with jobs that stay', () => {
+describe('preemption reaches a stable state', () => {
+  test('with strict shares on one node, and on two nodes with runs that are not evicted', () => {
     expect(troubleIn(2000, { nodes: 1, ...strictAlone })).toEqual([])
     expect(troubleIn(300, { nodes: 2, ...strictAlone })).toEqual([])
   })
 
-  test('strictly by shares that count past use', () => {
+  test('with strict shares that count past use', () => {
     const remembering = { quantumPasses: null, passes: 400, halfLifePasses: 20 }
     expect(troubleIn(200, { nodes: 1, ...remembering })).toEqual([])
     expect(troubleIn(100, { nodes: 2, ...remembering })).toEqual([])
   })
 
-  test('with rotation: nobody leaves more often than the bound, no room is made that nobody takes', () => {
+  test('with rotation: evictions stay within the bound, and freed resources are used', () => {
     expect(troubleIn(40, { nodes: 1, ...rotating })).toEqual([])
     expect(troubleIn(40, { nodes: 2, ...rotating })).toEqual([])
   })
 })
 
-describe('case 39: three jobs that would send each other away for ever', () => {
+describe('case 39: three jobs that would evict each other forever', () => {
   const rst = { restartable: true }
   const job = (account: string, bid: number, asks: { gpu: number; cpu: number }): Asks => ({
     of: lane(account, { ...asks, ...rst }),
@@ -42,18 +42,18 @@ describe('case 39: three jobs that would send each other away for ever', () => {
   })
   const jobs = [job('a2', 0, { gpu: 6, cpu: 2 }), job('a0', 1, { gpu: 4, cpu: 1 }), job('a0', 2, { gpu: 3, cpu: 5 })]
 
-  test('one leaves at once, then nobody until the quantum is over', () => {
+  test('cause one eviction, then none until the quantum is over', () => {
     const { evicted, broken } = settleJobs(jobs, { nodes: 1, ...rotating })
     expect(evicted.slice(0, 50)).toEqual([1, ...Array(49).fill(0)])
     expect(broken).toEqual([])
   })
 
-  test('nobody at all where rotation is off', () => {
+  test('cause no eviction without rotation', () => {
     expect(settleJobs(jobs, { nodes: 1, ...strictAlone }).evicted.every((count) => count === 0)).toBe(true)
   })
 })
 
-test('three accounts that want all of a node take turns of the same length', () => {
+test('three accounts that want all of a node take turns of equal length', () => {
   const jobs = ['a', 'b', 'c'].map((account) => ({
     of: lane(account, { gpu: 8, restartable: true }),
     bid: 0,
