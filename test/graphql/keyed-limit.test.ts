@@ -23,7 +23,7 @@ function asked() {
   return { ask, settled }
 }
 
-it('work begins in order of arrival while its amounts fit', async () => {
+it('work starts in order of arrival while its amounts fit', async () => {
   const { ask, settled } = asked()
   const first = ask('first', 'ann', 60)
   const second = ask('second', 'ann', 40)
@@ -48,7 +48,7 @@ it('work of one key does not wait for another key', async () => {
   expect(await settled()).toEqual(['of ann', 'of bob'])
 })
 
-it('work without an amount that ends late releases no amount', async () => {
+it('releasing work without an amount frees nothing', async () => {
   const { ask, settled } = asked()
   const [first, late] = [ask('first', 'ann', 0), ask('late', 'ann', 0)]
   ;(await first)()
@@ -58,7 +58,7 @@ it('work without an amount that ends late releases no amount', async () => {
   expect(await settled()).toEqual(['first', 'late', 'large'])
 })
 
-it('work above the maximum begins alone', async () => {
+it('work above the maximum starts when no other work is in flight', async () => {
   const { ask, settled } = asked()
   const small = ask('small', 'ann', 1)
   void ask('large', 'ann', 101)
@@ -67,7 +67,7 @@ it('work above the maximum begins alone', async () => {
   expect(await settled()).toEqual(['large'])
 })
 
-it('work that waited too long is refused, and the next one begins', async () => {
+it('work that waited too long is refused, and the next one starts', async () => {
   const limit = new KeyedLimit(100, { msMax: 5, refusal: () => new Error('waited') })
   const { promise, resolve } = Promise.withResolvers<void>()
   const first = limit.run('ann', 60, () => promise)
@@ -78,7 +78,7 @@ it('work that waited too long is refused, and the next one begins', async () => 
   await expect(limit.run('ann', 100, () => 'later')).resolves.toBe('later')
 })
 
-it('evicts the oldest holder of the same key, and no holder that has left', () => {
+it('an acquire above the limit evicts the oldest current holder of the same key', () => {
   const limit = new KeyedLimit(2)
   const evicted: string[] = []
   const acquire = (key: string, name: string) => limit.acquireByEviction(key, () => evicted.push(name))
@@ -95,7 +95,7 @@ it('evicts the oldest holder of the same key, and no holder that has left', () =
   expect(evicted).toEqual(['second', 'third'])
 })
 
-it('a request waits while the requests of its user in flight have the maximum cost', async () => {
+it('a request waits while its user’s requests in flight have the maximum cost', async () => {
   await using server = await startServer()
   const id = await server.submit()
   const pages = Array.from({ length: 19 }, (_, i) => `a${i}: logs(first: ${i + 1}) { text }`)

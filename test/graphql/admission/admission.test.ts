@@ -18,7 +18,7 @@ describe.each<[FreeText, boolean]>([
   ['ALL', true],
   ['AUTHENTICATED', true],
   ['NONE', false],
-])('of a caller who has logged in, with freeText %s', (freeText, isFree) => {
+])('documents of a logged-in caller, with freeText %s', (freeText, isFree) => {
   let server: TestServer
   beforeAll(async () => {
     const documents = {
@@ -50,7 +50,7 @@ describe.each<[FreeText, boolean]>([
   ]
 
   it.each(names.flatMap((name) => cases.map((each) => [name, ...each] as const)))(
-    'over %s says %s to %s with %j',
+    'over %s the result is %s for %s with %j',
     async (name, verdict, query, more) => {
       const statements = server.countStatements()
       const { data, errors } = await transports[name](server.url, query, {}, more)
@@ -61,7 +61,7 @@ describe.each<[FreeText, boolean]>([
     },
   )
 
-  it('accepts a known document by GET', async () => {
+  it('a known document is accepted by GET', async () => {
     for (const query of [
       `documentId=relay-id`,
       `extensions=${encodeURIComponent(JSON.stringify(persisted(hash).extensions))}`,
@@ -87,13 +87,13 @@ describe('callers of a server with users', () => {
   })
   afterAll(() => server[Symbol.asyncDispose]())
 
-  it('without a token may send only trusted documents', async () => {
+  it('may send only trusted documents without a token', async () => {
     expect((await transports.http(server.url, undefined, {}, { documentId: 'info' })).data).toBeTruthy()
     const { errors } = await transports.http(server.url, '{ serverInfo { version } }')
     expect(errors?.[0]?.extensions.code).toBe('DOCUMENT_NOT_TRUSTED')
   })
 
-  it.each(names)('cannot introspect over %s, and do not get suggestions', async (name) => {
+  it.each(names)('cannot introspect over %s, and get no suggestions', async (name) => {
     const authorization = `curious ${name}`
     await server.user(authorization, 'ADMIN')
     const ask = (query: string) => transports[name](server.url, query, {}, { authorization })
@@ -136,7 +136,7 @@ describe('callers of a server with users', () => {
     expect((await server.domain.db.sql.query('SELECT FROM job')).length - before.length).toBe(2)
   })
 
-  it('pay the cost of a preview, which is not a submission', async () => {
+  it('pay the cost of a preview, which does not count as a submission', async () => {
     await server.user('previews', 'RESEARCHER')
     const submit = '{ spec: { command: ["true"] }, requiresApproval: true }'
     const query = `{ previewJob(input: { submit: ${submit} }) { ... on JobPreview { wouldBe } } }`
@@ -170,7 +170,7 @@ describe('a document with two operations', () => {
   it.each([
     'query A { __typename } query B { __typename }',
     'subscription A { queueStatus { depth } } subscription B { queueStatus { depth } }',
-  ])('is BAD_REQUEST without a name and with an unknown name: %s', async (query) => {
+  ])('is BAD_REQUEST without an operation name and with an unknown one: %s', async (query) => {
     for (const more of [{}, { operationName: 'C' }]) {
       const said = await Promise.all(
         names.map(async (name) => (await transports[name](server.url, query, {}, more)).errors?.[0]),

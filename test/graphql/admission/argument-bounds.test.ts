@@ -32,7 +32,7 @@ const codesOf = (result: Result) => result.errors?.map(({ extensions }) => exten
 const submit = 'mutation ($input: SubmitJobInput!) { submitJob(input: $input) { __typename } }'
 const unknownKeys = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, i) => [`unknown${i}`, i]))
 
-describe.each(Object.entries(transports))('variables over %s', (_name, transport) => {
+describe.each(Object.entries(transports))('variables sent over %s', (_name, transport) => {
   it('with thousands of unknown keys are refused after the first errors', async () => {
     const started = cpuMs()
     const { errors } = await transport(server.url, submit, { input: { spec: unknownKeys(3_000) } })
@@ -44,7 +44,7 @@ describe.each(Object.entries(transports))('variables over %s', (_name, transport
     expect(cpuMs() - started).toBeLessThan(3_000)
   })
 
-  it('with long values are quoted only in part', async () => {
+  it('with long values are quoted only partly', async () => {
     const { errors } = await transport(server.url, 'query ($n: Int) { jobs(first: $n) { nodes { id } } }', {
       n: 'x'.repeat(50_000),
     })
@@ -60,7 +60,7 @@ describe.each(Object.entries(transports))('variables over %s', (_name, transport
       expect(codesOf(await transport(server.url, query, { f: filter }))).toEqual(['BAD_REQUEST'])
   })
 
-  it('of a subscription are checked like arguments', async () => {
+  it('of a subscription are checked like other arguments', async () => {
     const query =
       'subscription ($id: ID!, $streams: [LogStream!]) { tail(jobId: $id, streams: $streams) { __typename } }'
     const variables = { id: await server.submit(), streams: ['STDOUT', 'STDERR', 'SYSTEM', 'STDOUT'] }
@@ -69,7 +69,7 @@ describe.each(Object.entries(transports))('variables over %s', (_name, transport
   })
 })
 
-it('refuses a body with too many values before parsing, for JSON and streams', async () => {
+it('a body with too many values is refused before parsing, for JSON and streams', async () => {
   const body = JSON.stringify({ query: '{ __typename }', variables: { x: Array(limits.bodyValuesMax).fill({}) } })
   for (const accept of ['application/json', 'text/event-stream']) {
     const answer = await send(server.url, { headers: { 'content-type': 'application/json', accept }, body })
@@ -80,14 +80,14 @@ it('refuses a body with too many values before parsing, for JSON and streams', a
   expect((await send(server.url, { headers: { 'content-type': 'application/json' }, body: text })).status).toBe(200)
 })
 
-it('returns the first errors, and the number of the others', async () => {
+it('the first errors are returned, with the number of the others', async () => {
   const { errors } = await ask(server.url, `{ jobs { ${'nothing '.repeat(90)}} }`)
   expect(errors).toHaveLength(errorsMax)
   const result = limitErrors({ data: {}, errors: Array(errorsMax + 7).fill(new GraphQLError('no')) })
   expect([result.errors?.length, result.extensions]).toEqual([errorsMax, { errorsLeftOut: 7 }])
 })
 
-describe('a GET', () => {
+describe('a GET request', () => {
   const get = (query: string) =>
     send(server.url, { method: 'GET', path: `/graphql?query=${encodeURIComponent('{ __typename }')}&${query}` })
 
@@ -144,7 +144,7 @@ describe('a caller without a token', () => {
   })
 })
 
-it('refuses the limit of a scope whose name cannot be stored', async () => {
+it('a scope limit whose name cannot be stored is refused', async () => {
   const query = `mutation ($input: SetScopeLimitInput!) { setScopeLimit(input: $input) { ... on Problem { code } } }`
   for (const odd of ['\0', '\ud800', ''])
     for (const named of [{ name: odd }, { name: 'p', gpuModel: odd }]) {
@@ -234,7 +234,7 @@ function lists(): List[] {
 }
 
 describe('a list', () => {
-  it('has a cap in its description, everywhere in the schema', () => {
+  it('states its cap in its description, everywhere in the schema', () => {
     const uncapped = lists().filter(({ field }) => {
       const cap = readListCap(field)
       return !cap || !field.description?.includes(`At most ${cap.itemsMax.toLocaleString('en-US')}`)
@@ -243,7 +243,7 @@ describe('a list', () => {
   })
 
   it.each(lists().map((list) => [list.name, list] as const))(
-    '%s over its cap is refused',
+    'of %s longer than its cap is refused',
     async (_name, { field, request }) => {
       const { query, variables } = request((readListCap(field)?.itemsMax ?? 0) + 1)
       const result = await ask(server.url, query, variables)

@@ -59,11 +59,11 @@ describe('the cost of a document', () => {
       'mutation { retryJob(input: { jobId: "job_1", noWait: true }) { __typename } }',
       questionCost + 2,
     ],
-  ])('counts %s', (_what, query, cost) => {
+  ])('is right for %s', (_what, query, cost) => {
     expect(costIn(query)).toBe(cost)
   })
 
-  it('counts the text of an argument once per field', () => {
+  it('includes the text of an argument once per field', () => {
     expect(costIn(submit, withText(0))).toBe(2)
     expect(costIn(submit, withText(1_000))).toBe(2 + 1_000 * argumentKibCost)
     const twice = submit.replace('submitJob', 'b: submitJob(input: $input) { __typename } submitJob')
@@ -71,7 +71,7 @@ describe('the cost of a document', () => {
     expect(costIn(`{ job(id: "${'x'.repeat(2_048)}") { id } }`)).toBe(2 + 2 * argumentKibCost)
   })
 
-  it.each(Object.entries(transports))('refuses twenty counts by globs over %s', async (_name, transport) => {
+  it.each(Object.entries(transports))('exceeds the limit for twenty glob counts over %s', async (_name, transport) => {
     await using server = await startServer()
     const statements = server.countStatements()
     const query = aliases(20, 'jobs(first: 1, filter: { name: "*no1*" }) { totalCount }')
@@ -81,7 +81,7 @@ describe('the cost of a document', () => {
   })
 })
 
-describe('lists', () => {
+describe('list queries', () => {
   /** A database whose statements end when the test ends them. */
   function held() {
     const begun: (() => void)[] = []
@@ -93,7 +93,7 @@ describe('lists', () => {
     return { lists: createListReads({ transaction } as Db), begun, options }
   }
 
-  it('of a user are read two at a time, and lists of others at once', async () => {
+  it('of one user run two at a time, and do not delay lists of others', async () => {
     const { lists, begun } = held()
     const reads = Array.from({ length: 5 }, () => lists.sqlFor('ann').query('SELECT 1'))
     expect(begun).toHaveLength(limits.listsInFlightMax)
@@ -127,7 +127,7 @@ describe('lists', () => {
     await expect(failing(new Unavailable('not now'))).rejects.toThrow('not now')
   })
 
-  it('that hang leave connections to other requests', async () => {
+  it('that hang leave connections for other requests', async () => {
     await using server = await startServer({
       authenticate: (name, { users }) => users.get(name ?? '') ?? null,
       facts: { singleUser: false },
@@ -159,7 +159,7 @@ describe('lists', () => {
     }
   })
 
-  it('count once under several names', async () => {
+  it('count a list once under several aliases', async () => {
     await using server = await startServer()
     const statements = server.countStatements()
     await data(server.url, '{ teams { a: totalCount b: totalCount totalCount } }')
@@ -167,8 +167,8 @@ describe('lists', () => {
   })
 })
 
-describe('large bodies', () => {
-  it('of a user are executed two at a time, small ones at once', async () => {
+describe('large request bodies', () => {
+  it('of one user are executed two at a time, and small ones immediately', async () => {
     const begun: string[] = []
     const ends: (() => void)[] = []
     const engine = {

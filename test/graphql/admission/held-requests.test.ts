@@ -47,7 +47,7 @@ const requests: [string, () => string][] = [
 ]
 
 it.each(requests.flatMap(([what, body]) => accepts.map((accept) => [what, accept, body] as const)))(
-  '%s, answered as %s, leave the event loop to others',
+  '%s, answered as %s, does not block the event loop',
   async (_what, accept, body) => {
     const sent = { headers: { 'content-type': 'application/json', accept }, body: body() }
     let least = Number.POSITIVE_INFINITY

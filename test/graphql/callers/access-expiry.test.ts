@@ -73,8 +73,8 @@ const within = async <T>(what: string, promise: Promise<T>): Promise<T> => {
 
 const accepts = ['text/event-stream', '*/*', 'text/*', 'application/json, */*;q=0.1', null] as const
 
-describe('a stream by HTTP with any Accept', () => {
-  it('ends when its token is revoked, its user demoted, its JWT expired', async () => {
+describe('an HTTP stream with any Accept header', () => {
+  it('ends when its token is revoked, its user demoted, or its JWT expired', async () => {
     const before = server.logTail.openFollowers()
     const [revoked, demoted] = [await someone(), await someone('ADMIN')]
     const email = `jwt${++names}@example.org`
@@ -125,11 +125,11 @@ function openSocket(token: string, query = updates()) {
   }
 }
 
-describe('the limit of a user', () => {
+describe('the stream limit of a user', () => {
   const limited = (errors: unknown) =>
     Array.isArray(errors) && errors.some(({ extensions }) => extensions.code === 'SUBSCRIPTION_LIMIT')
 
-  it('counts the tokens of different documents of subscriptions', async () => {
+  it('counts the tokens of different subscription documents', async () => {
     const greedy = await someone()
     const parts = Math.floor(limits.tokensMax / 6) - 2
     const large = (n: number) =>
@@ -156,7 +156,7 @@ describe('the limit of a user', () => {
     await until(() => server.feed.openReaders() === before, { what: 'all are gone' })
   })
 
-  it('counts subscriptions over all transports, for each user alone', async () => {
+  it('counts subscriptions over all transports, separately per user', async () => {
     const [greedy, other] = [await someone(), await someone()]
     const perSocket = limits.operationsPerSocketMax
     const count = limits.subscriptionsPerUserMax / perSocket
@@ -201,7 +201,7 @@ describe('the limit of a user', () => {
     await until(() => server.feed.openReaders() === before, { what: 'all are gone' })
   })
 
-  it('counts sockets, and closes one more with 1013', async () => {
+  it('counts sockets, and closes the next socket with 1013', async () => {
     const greedy = await someone()
     const sockets = Array.from({ length: limits.socketsPerUserMax }, () => openSocket(greedy.token))
     await Promise.all(sockets.map(({ connected }) => connected))
@@ -218,7 +218,7 @@ describe('the limit of a user', () => {
   })
 })
 
-describe('an upgrade that is refused', () => {
+describe('a refused upgrade', () => {
   const peers = 30
   const handshake = (path: string, origin: string) =>
     `GET ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nOrigin: ${origin}\r\n` +
@@ -233,7 +233,7 @@ describe('an upgrade that is refused', () => {
     return socket
   }
 
-  it('closes the connection of a peer that neither reads nor closes', async () => {
+  it('is closed even if its peer neither reads nor closes', async () => {
     const texts = [
       handshake('/graphql', 'https://evil.example'),
       handshake('/elsewhere', 'http://127.0.0.1'),
@@ -255,7 +255,7 @@ it('closes a socket with 4401 if PostgreSQL cannot store a character of its toke
   expect(await within('it is closed', openSocket('a\0b').closed)).toBe(4401)
 })
 
-describe('sockets that never log in', () => {
+describe('sockets that never authenticate', () => {
   const silentSocket = () => {
     const socket = connectTcp({ port: Number(new URL(server.url).port), host: '127.0.0.1' })
     socket.on('error', () => undefined)
@@ -267,7 +267,7 @@ describe('sockets that never log in', () => {
     return socket
   }
 
-  it('are cut for new sockets of their address', async () => {
+  it('are closed to make room for new sockets of their address', async () => {
     const person = await someone()
     const silent = Array.from({ length: limits.unauthenticatedSocketsPerAddressMax + 20 }, silentSocket)
     await Promise.all(

@@ -31,8 +31,8 @@ const me = '{ viewer { user { name displayName email level teams { name } } scop
 const as = (jwt: string): Person => personWith(server.url, jwt)
 const statusOf = async (jwt: string) => (await as(jwt).ask(me)).status
 
-describe('a person of the provider', () => {
-  it('gets a user at the first log-in, with level and teams of the claims', async () => {
+describe('a user of the OpenID provider', () => {
+  it('is created at the first log-in, with level and teams of the claims', async () => {
     const claims = { email: 'ann@example.org', name: 'Ann', role: ['other', 'scientist'], groups: ['ml', 'bio', 'a b'] }
     const { viewer } = await as(await provider.token(claims)).data(me)
     expect(viewer).toEqual({
@@ -59,7 +59,7 @@ describe('a person of the provider', () => {
   it.each([
     ['NUL', 'a\0b'],
     ['a lone surrogate', 'a\ud800b'],
-  ])('with %s in its subject or name is refused; other claims with it are not stored', async (_what, text) => {
+  ])('with %s in the subject or name is refused, and other claims with it are not stored', async (_what, text) => {
     for (const claims of [{ sub: text }, { email: text }])
       expect(await statusOf(await provider.token({ email: 'odd@example.org', ...claims }))).toBe(401)
     const jwt = await provider.token({ email: 'odd@example.org', sub: 'odd', name: text, groups: [text, 'ml'] })
@@ -67,7 +67,7 @@ describe('a person of the provider', () => {
     expect(viewer.user).toMatchObject({ displayName: null, teams: [{ name: 'ml' }] })
   })
 
-  it('gets one user from many simultaneous first requests', async () => {
+  it('is created once by concurrent first requests', async () => {
     const jwt = await provider.token({ email: 'many@example.org', groups: ['crowd'] })
     const statuses = await Promise.all(Array.from({ length: 12 }, () => statusOf(jwt)))
     expect(new Set(statuses)).toEqual(new Set([200]))
@@ -80,7 +80,7 @@ describe('a person of the provider', () => {
     expect(await statusOf(jwt)).toBe(401)
   })
 
-  it('is identified by issuer and subject: a local user of the same name is not taken over', async () => {
+  it('is identified by issuer and subject, and does not take over a local user of the same name', async () => {
     await using local = await startServer({ logIn: { oidc: { ...rules, issuer: provider.issuer } } })
     await applyBootstrapToken(local.domain, secret)
     const boss = personWith(local.url, secret)
@@ -113,7 +113,7 @@ describe('a person of the provider', () => {
     expect((await as(jwt).ask(me)).status).toBe(401)
   })
 
-  it('keeps its user after a change of name; another person with the old name is refused', async () => {
+  it('stays the same after a change of name; another person with the old name is refused', async () => {
     const sub = 'the same person'
     await as(await provider.token({ email: 'dora@example.org', sub, role: 'boss' })).data(me)
     const { viewer } = await as(await provider.token({ email: 'dora.new@example.org', sub, role: 'boss' })).data(me)
@@ -121,7 +121,7 @@ describe('a person of the provider', () => {
     expect(await statusOf(await provider.token({ email: 'dora@example.org', sub: 'another', role: 'boss' }))).toBe(401)
   })
 
-  it('that an administrator unlinked is not linked again by its name', async () => {
+  it('that an administrator unlinked is not linked again by name', async () => {
     const email = 'unlinked@example.org'
     const { viewer } = await as(await provider.token({ email })).data('{ viewer { user { id } } }')
     const boss = as(await provider.token({ email: 'unlinks@example.org', role: 'boss' }))
@@ -129,7 +129,7 @@ describe('a person of the provider', () => {
     expect(await statusOf(await provider.token({ email }))).toBe(401)
   })
 
-  it('cannot make a token that outlives its credential', async () => {
+  it('cannot create a token that outlives the credential', async () => {
     const jwt = await provider.token({ email: 'short@example.org', role: 'boss' }, { expiresInSeconds: 60 })
     const short = as(jwt)
     const wanted = 'secret token { expiresAt }'
@@ -197,7 +197,7 @@ describe('a token of the provider', () => {
   })
 })
 
-describe('an unreachable provider', () => {
+describe('an unreachable OpenID provider', () => {
   it('cannot be replaced by a provider with another issuer', async () => {
     const other = `${provider.issuer}/`
     await using alone = await startServer({ logIn: { oidc: { ...rules, issuer: other } } })

@@ -36,7 +36,7 @@ async function personOf(userId: string, input: object = {}): Promise<Person & { 
 const revoke = (by: Person, id: string) =>
   by.data('mutation ($id: ID!) { revokeToken(input: { tokenId: $id }) { __typename ... on Problem { code } } }', { id })
 
-describe('a token', () => {
+describe('an API token', () => {
   it('is shown once, and stored as a hash', async () => {
     const { secret: made, token } = await createToken(admin, { name: 'laptop' })
     expect(made).toMatch(/^berth_[0-9a-z]{10}[\w-]{43}$/)
@@ -60,7 +60,7 @@ describe('a token', () => {
     ['another secret with its prefix', (made: string) => `${made.slice(0, -1)}${made.endsWith('A') ? 'B' : 'A'}`],
     ['its prefix alone', (made: string) => made.slice(0, 16)],
     ['nothing known', () => 'berth_nothing'],
-  ])('is not %s', async (_, other) => {
+  ])('is not accepted as %s', async (_, other) => {
     const { secret: made } = await createToken(admin, {})
     expect((await personWith(server.url, made).ask('{ viewer { user { name } } }')).status).toBe(200)
     expect(await personWith(server.url, other(made)).ask('{ serverInfo { name } }')).toMatchObject({
@@ -87,7 +87,7 @@ describe('a token', () => {
     expect(await cancel(others.job.id)).toMatchObject({ requiredPermission: 'scope:OPERATE' })
   })
 
-  it('cannot make a token with more permissions', async () => {
+  it('cannot create a token with more permissions', async () => {
     const id = await userWith('narrow', 'ADMIN')
     const narrow = await personOf(id, { scopes: ['ADMIN'] })
     expect(await createToken(narrow, { scopes: ['SUBMIT'] })).toMatchObject({ requiredPermission: 'scope:SUBMIT' })
@@ -103,7 +103,7 @@ describe('a token', () => {
       expect(await createToken(admin, input)).toMatchObject({ code: 'INVALID_INPUT', violations: [{ path }] })
   })
 
-  it('of another user needs token.any to make, list and revoke', async () => {
+  it('of another user requires token.any to create, list and revoke', async () => {
     const [uno, due] = [await userWith('uno', 'RESEARCHER'), await userWith('due', 'RESEARCHER')]
     const [one, two] = [await personOf(uno), await personOf(due)]
     expect(await createToken(one, { userId: due })).toMatchObject({ requiredPermission: 'token.any' })
@@ -117,7 +117,7 @@ describe('a token', () => {
     expect(await createToken(viewer, {})).toMatchObject({ requiredPermission: 'token.own' })
   })
 
-  it('of a user with more permissions cannot be made or revoked', async () => {
+  it('of a user with more permissions cannot be created or revoked', async () => {
     const allow = ['token.any', 'user.write']
     const { user } = await mutate(admin, 'createUser', {
       input: { name: 'clerk', level: 'RESEARCHER', allow },
@@ -141,7 +141,7 @@ describe('a token', () => {
     expect((await revoke(clerk, peer.id))['revokeToken'].__typename).toBe('RevokeTokenSuccess')
   })
 
-  it('cannot be made for a disabled user', async () => {
+  it('cannot be created for a disabled user', async () => {
     const userId = await userWith('left', 'RESEARCHER')
     await mutate(admin, 'updateUser', { input: { userId: userId, disabled: true } })
     expect(await createToken(admin, { userId })).toMatchObject({
@@ -150,7 +150,7 @@ describe('a token', () => {
     })
   })
 
-  it('stores its last use to the minute, with one write', async () => {
+  it('records its last use by the minute, with one write', async () => {
     const person = await personOf(await userWith('busy', 'RESEARCHER'))
     const statements = server.countStatements()
     for (let i = 0; i < 5; i++) await person.data('{ viewer { user { name } } }')
@@ -159,7 +159,7 @@ describe('a token', () => {
     expect((await person.data(query, { id: person.id }))['node'].lastUsedAt).toMatch(/:00\.000Z$/)
   })
 
-  it('is revoked once; a second time changes nothing', async () => {
+  it('is revoked once; a second revocation changes nothing', async () => {
     const person = await personOf(await userWith('gone', 'RESEARCHER'))
     const query = 'query ($id: ID!) { node(id: $id) { ... on ApiToken { revokedAt } } }'
     expect((await revoke(admin, person.id))['revokeToken'].__typename).toBe('RevokeTokenSuccess')
@@ -237,7 +237,7 @@ describe('a live stream', () => {
   it.each<[string, (id: string) => Promise<unknown>]>([
     ['when its token is revoked', (id) => revoke(admin, id)],
     ['when another process revoked it and nobody said so', (id) => revokedElsewhere(id)],
-  ])('ends %s: 4401, and SSE is cut', async (name, end) => {
+  ])('ends %s: WebSockets with 4401, SSE by closing', async (name, end) => {
     const { person, socket, sse } = await watching(name.replace(/\W/g, '.'))
     await end(person.id)
     expect(await soon('the socket is closed', socket.closed)).toBe(4401)
@@ -245,7 +245,7 @@ describe('a live stream', () => {
     expect((await tailOverSse(person.token, 'job_x')).status).toBe(401)
   })
 
-  it('ends when its user is disabled, and reconnects after a change of permissions', async () => {
+  it('ends when its user is disabled, and may reconnect after a change of permissions', async () => {
     const gone = await watching('disabled')
     await mutate(admin, 'updateUser', { input: { userId: gone.userId, disabled: true } })
     expect(await soon('the socket is closed', gone.socket.closed)).toBe(4401)
@@ -260,7 +260,7 @@ describe('a live stream', () => {
     expect(await soon('the socket is closed', other.socket.closed)).toBe(4403)
   })
 
-  it('ends when its token expires: 4403', async () => {
+  it('ends when its token expires, with 4403', async () => {
     const inMs = 4_000
     const expiresAt = new Date(server.domain.time.nowMs() + inMs).toISOString()
     const { socket, sse, person } = await watching('mayfly', { expiresAt })
@@ -272,7 +272,7 @@ describe('a live stream', () => {
     expect(await soon('it is not let in', tailOverSocket(person.token, 'job_x').closed)).toBe(4403)
   })
 
-  it('needs a token within three seconds', async () => {
+  it('requires a token within three seconds', async () => {
     expect(await soon('it is not let in', tailOverSocket('', 'job_x').closed)).toBe(4401)
     const socket = new WebSocket(`${server.url.replace(/^http/, 'ws')}/graphql`, 'graphql-transport-ws')
     const closed = new Promise((resolve) => socket.once('close', resolve))
@@ -281,7 +281,7 @@ describe('a live stream', () => {
 })
 
 describe('the bootstrap token', () => {
-  it('is made once; a new one revokes the previous one', async () => {
+  it('is created once; a new one revokes the previous one', async () => {
     const count = async () =>
       (await server.domain.db.sql.query(`SELECT id FROM api_token WHERE name = 'bootstrap' AND revoked_at IS NULL`))
         .length
@@ -367,7 +367,7 @@ describe('a caller without a token', () => {
   })
 })
 
-test('refuses all callers after single-user mode has ended, with or without credentials', async () => {
+test('all callers are refused after single-user mode has ended, with or without credentials', async () => {
   let hasEnded = false
   const authenticate = createSingleUserAuthenticator(server.domain, server.admin, () => hasEnded)
   const callers = [undefined, `Bearer ${secret}`].map((authorization) => ({ authorization, ip: null }))
@@ -377,8 +377,8 @@ test('refuses all callers after single-user mode has ended, with or without cred
   for (const caller of callers) await expect(authenticate(caller)).rejects.toThrow(/Single-user mode has ended/)
 })
 
-describe('many checks at once', () => {
-  it('share a statement, and each gets its result', async () => {
+describe('concurrent token checks', () => {
+  it('share a statement, and each gets its own result', async () => {
     const authenticate = createAuthenticator(server.domain, null)
     const people = await Promise.all(
       ['a1', 'a2', 'a3'].map(async (name) => ({ name, token: (await personOf(await userWith(name, 'VIEWER'))).token })),

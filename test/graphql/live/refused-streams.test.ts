@@ -47,16 +47,13 @@ it.each([
   ['NOT_FOUND', 'subscription { queueStatus(pool: "nowhere") { depth } }', {}],
   ['INVALID_CURSOR', 'subscription { jobUpdates(after: "x") { __typename } }', {}],
   ['GRAPHQL_VALIDATION_FAILED', 'subscription { nothing }', {}],
-])(
-  'a subscription that is refused with %s ends with one `error` and nothing else (%s)',
-  async (code, query, variables) => {
-    const connection = await connect()
-    connection.subscribe('1', query, variables)
-    await ended(connection, '1')
-    expect(connection.of('1')).toMatchObject([{ type: 'error', payload: [{ extensions: { code } }] }])
-    connection.close()
-  },
-)
+])('a subscription refused with %s gets a single `error` message (%s)', async (code, query, variables) => {
+  const connection = await connect()
+  connection.subscribe('1', query, variables)
+  await ended(connection, '1')
+  expect(connection.of('1')).toMatchObject([{ type: 'error', payload: [{ extensions: { code } }] }])
+  connection.close()
+})
 
 it.each([
   ['jobStatus', status],
@@ -89,7 +86,7 @@ const replayed = `subscription ($after: Cursor) { jobUpdates(after: $after) { ..
   transitions { seq actor { id name } }
   job { id user { id name } team { id } currentRun { id } scheduling { reasons { code } jobsAhead } allowedActions } } } }`
 
-it('a replay reads the fields of many events with few statements', async () => {
+it('a replay of many events needs few statements', async () => {
   const { asOf } = (await ask(server.url, '{ jobs(first: 1) { asOf } }')).data?.['jobs'] ?? {}
   const count = 100
   for (let n = 0; n < count; n++) {

@@ -20,7 +20,7 @@ function subscribers() {
   return join
 }
 
-it('equal heartbeats of one job are executed once for readers with different starts', async () => {
+it('equal heartbeats of one job are executed once for readers with different cursors', async () => {
   const join = subscribers()
   const heartbeat = () => ({ kind: 'heartbeat', cursor: 7, at })
   const readers = [join({ jobId: 'a' }), join({ jobId: 'a', after: 'x' })]

@@ -52,8 +52,8 @@ const jobStatus = `subscription ($jobId: ID!, $after: Cursor) { jobStatus(jobId:
 const tail = `subscription ($jobId: ID!, $after: Cursor) { tail(jobId: $jobId, after: $after) {
   __typename ... on LogBatch { text cursor isFinal lines { number text } } ... on RunChanged { run { number job { id } } } } }`
 
-describe.each(Object.entries(live))('over %s', (_name, open) => {
-  it('jobStatus sends every event with the job at that time, and completes', async () => {
+describe.each(Object.entries(live))('subscriptions over %s', (_name, open) => {
+  it('include every event of jobStatus with the job at that time, and complete', async () => {
     const jobId = await server.submit()
     const stream = open(server.url, jobStatus, { jobId })
     expect(await next(stream)).toMatchObject({
@@ -73,7 +73,7 @@ describe.each(Object.entries(live))('over %s', (_name, open) => {
     await nobodyListens()
   })
 
-  it('jobStatus resumes from the cursor of a snapshot', async () => {
+  it('resume jobStatus from the cursor of a snapshot', async () => {
     const jobId = await server.submit()
     const { job } = await data(server.url, 'query ($id: ID!) { job(id: $id) { eventCursor } }', { id: jobId })
     await cancel(jobId)
@@ -81,7 +81,7 @@ describe.each(Object.entries(live))('over %s', (_name, open) => {
     expect(messages.flatMap((message) => message.transitions ?? [])).toEqual([{ seq: 2, to: 'CANCELLED' }])
   })
 
-  it('jobUpdates resumes from the page of a list', async () => {
+  it('resume jobUpdates from the page of a list', async () => {
     const { jobs } = await data(server.url, '{ jobs(first: 1) { asOf } }')
     const name = `updates ${Math.random()}`
     const query = `subscription ($after: Cursor, $name: String) { jobUpdates(after: $after, filter: { name: $name }) {
@@ -94,7 +94,7 @@ describe.each(Object.entries(live))('over %s', (_name, open) => {
     await nobodyListens()
   })
 
-  it('tail sends stored and new output, and completes', async () => {
+  it('send stored and new output with tail, and complete', async () => {
     const jobId = await server.submit()
     const { job } = await data(server.url, 'query ($id: ID!) { job(id: $id) { currentRun { id } logCursor } }', {
       id: jobId,
@@ -122,7 +122,7 @@ describe.each(Object.entries(live))('over %s', (_name, open) => {
     expect(again['job'].logs).toEqual({ text: '', isFinal: true })
   })
 
-  it('Job.events resumes after a cursor of jobStatus of the same job', async () => {
+  it('share cursors between jobStatus and Job.events of the same job', async () => {
     const [jobId, other] = [await server.submit(), await server.submit()]
     const stream = open(server.url, jobStatus, { jobId })
     const { cursor } = await next(stream)
@@ -136,7 +136,7 @@ describe.each(Object.entries(live))('over %s', (_name, open) => {
     })
   })
 
-  it('queueStatus sends a snapshot at once and after each change', async () => {
+  it('send a queueStatus snapshot at once and after each change', async () => {
     const stream = open(server.url, 'subscription { queueStatus { depth pool at } }')
     const { depth } = await next(stream)
     const jobId = await server.submit()
@@ -146,7 +146,7 @@ describe.each(Object.entries(live))('over %s', (_name, open) => {
     stream.cut()
   })
 
-  it('the deletion of a job is the last message of its stream', async () => {
+  it('end with the deletion of their job as the last message', async () => {
     const jobId = await server.submit()
     const stream = open(
       server.url,
@@ -160,7 +160,7 @@ describe.each(Object.entries(live))('over %s', (_name, open) => {
     await nobodyListens()
   })
 
-  it('the streams of a lost peer are closed', async () => {
+  it('are closed when their peer is lost', async () => {
     const jobId = await server.submit()
     const streams = [open(server.url, jobStatus, { jobId }), open(server.url, tail, { jobId })]
     for (const stream of streams) void stream.next().catch(() => undefined)
@@ -170,7 +170,7 @@ describe.each(Object.entries(live))('over %s', (_name, open) => {
   })
 })
 
-describe('an event', () => {
+describe('a job event', () => {
   const query = `subscription ($after: Cursor, $name: String) {
     jobUpdates(after: $after, filter: { name: $name, states: [QUEUED, CANCELLED] }) { ... on JobTransitions {
       job { id state version user { name } currentRun { number } } transitions { seq type } cursor } } }`
@@ -195,7 +195,7 @@ describe('an event', () => {
     return reads
   }
 
-  it('needs the same statements for one and for many subscribers', async () => {
+  it('costs the same statements for one and for many subscribers', async () => {
     const alone = await statementsFor(1)
     expect(await statementsFor(30)).toBeLessThanOrEqual(alone + rounds)
   })
@@ -230,7 +230,7 @@ describe('a refused subscription', () => {
     ['INVALID_CURSOR', jobStatus, { jobId: 'job_none', after: 'x' }],
     ['INVALID_CURSOR', 'subscription { jobUpdates(after: "x") { __typename } }', {}],
   ]
-  it.each(['sse', 'socket'] as const)('sends one refusal over %s, and completes', async (transport) => {
+  it.each(['sse', 'socket'] as const)('gets one refusal over %s, and completes', async (transport) => {
     for (const [code, query, variables] of refused) {
       const { errors } = await transports[transport](server.url, query, variables)
       expect([query, errors?.[0]?.extensions.code]).toEqual([query, code])
@@ -250,7 +250,7 @@ describe('a refused subscription', () => {
   })
 })
 
-describe('a socket', () => {
+describe('a WebSocket', () => {
   const connect = (url: string, on: object = {}) =>
     createClient({ url: `${url.replace('http', 'ws')}/graphql`, webSocketImpl: WebSocket, retryAttempts: 0, on })
 
@@ -331,8 +331,8 @@ describe('a socket', () => {
   })
 })
 
-describe('health', () => {
-  it('covers the process, its database and its migrations', async () => {
+describe('health checks', () => {
+  it('cover the process, its database and its migrations', async () => {
     expect((await fetch(`${server.url}/healthz`)).status).toBe(200)
     const ready = await fetch(`${server.url}/readyz`)
     expect(ready.status).toBe(200)

@@ -123,7 +123,7 @@ async function inDatabase(filter: JobFilter, by: JobOrderField): Promise<string[
   return rows.map(({ id }) => id)
 }
 
-test('lists and jobUpdates select the same jobs', async () => {
+test('lists and jobUpdates select the same jobs for every filter', async () => {
   const { sql } = database.db
   await sql.query('INSERT INTO team (id, name, account) SELECT t, t, t FROM unnest($1::text[]) t', [teams])
   const users = [await addUser(sql, 'ada'), await addUser(sql, 'bob')]
@@ -154,7 +154,7 @@ test('lists and jobUpdates select the same jobs', async () => {
   expect(hits).toBeGreaterThan(300)
 })
 
-test('matches a pathological glob without backtracking', () => {
+test('a pathological glob is matched without backtracking', () => {
   const facts = { name: 'a'.repeat(255) } as Parameters<ReturnType<typeof compileFilter>['admitsJob']>[0]
   const started = cpuMs()
   const hostile = ['*a*a*a*a*a*a*a*a*b', `${'*a'.repeat(127)}b`, `*${'a'.repeat(127)}b`]

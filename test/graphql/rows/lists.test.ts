@@ -144,7 +144,7 @@ describe('a page of jobs', () => {
   })
 
   it.each(['account', 'project', 'user', 'queue'] as const)(
-    'is expected to be empty for a %s that no job has',
+    'is estimated as empty for a %s that no job has',
     async (field) => {
       const values: unknown[] = []
       const where = filterSql({ [field]: 'nothing' }, (value) => `$${values.push(value)}`, 'PRIORITY')
@@ -163,7 +163,7 @@ const listJobReads = (plan: Plan): (string | null)[] => [
   ...(plan.Plans ?? []).flatMap(listJobReads),
 ]
 
-it('reads running and blocked jobs of a queue by key', async () => {
+it('running and blocked jobs of a queue are read through an index', async () => {
   const viewer = createViewer({ id: 'user_17', name: 'ann', level: 'ADMIN', allow: [], deny: [] })
   const filter = { pool: 'sim' }
   const page = parsePage(queueEntriesListing, filter, { first: 20 })

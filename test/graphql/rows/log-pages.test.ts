@@ -24,7 +24,7 @@ const logs = (id: string, args: string) =>
   })
 
 it.each(['(first: 0)', '(first: -1)', '(first: 5001)', '(lastLines: 0)', '(lastLines: 5001)'])(
-  'a page of output is not %s',
+  'a page of output with %s is refused',
   async (args) => {
     const { errors } = await logs(await server.submit(), args)
     expect(errors?.[0]?.extensions.code).toBe('BAD_REQUEST')
@@ -42,7 +42,7 @@ it('a page has 500 lines by default, at most 5,000 and 1 MiB', async () => {
   expect(bytes).toBeLessThanOrEqual(2 ** 20)
 })
 
-it('a page has at most 1 MiB as JSON, where some characters take six bytes', async () => {
+it('a page has at most 1 MiB as JSON, even if some characters take six bytes', async () => {
   const pieces = Array.from({ length: 40 }, () => out(`${'\u0001'.repeat(63)}\n`.repeat(600)))
   const id = await jobWith([...pieces, out('the end\n')])
   let text = ''
@@ -76,7 +76,7 @@ it.each(['tail over WebSocket', 'tail over SSE'])('a message of %s has at most 1
   expect(lines.map((line) => line.text).join('\n')).toBe(text)
 })
 
-it('pages and tail continue beyond 4 GiB', async () => {
+it('pages and tail work beyond 4 GiB of output', async () => {
   const bytes = 5 * 2 ** 30
   const id = await jobWith([{ gap: 'LOST', bytes }, out('after it\n')])
   const { job } = await data(
@@ -123,7 +123,7 @@ it.each(Object.entries({ socket: streamSocket, sse: streamSse }))(
   },
 )
 
-it('pages refuse a cursor from before a restore, beyond the end, or within a run without its mark', async () => {
+it('pages refuse a cursor from before a restore, beyond the end, or inside a run without its mark', async () => {
   const { id, after } = await restored()
   const { job } = await data(server.url, query, { id })
   const content = JSON.parse(Buffer.from(job.logCursor, 'base64url').toString())

@@ -32,7 +32,7 @@ async function walk(order: object, between: () => Promise<void>): Promise<string
 }
 
 describe('lists', () => {
-  it('cost the same number of statements for 10 and 100 rows, with aliases too', async () => {
+  it('cost the same number of statements for 10 and 100 rows, also with aliases', async () => {
     const [first = ''] = await submitMany(1)
     await submitMany(120, { dependsOn: [{ jobId: first }] })
     const query = `query ($n: Int) { jobs(first: $n) { totalCount asOf nodes {
@@ -53,7 +53,7 @@ describe('lists', () => {
     expect(few).toBeLessThan(40)
   })
 
-  it('show every remaining row exactly once while rows are added and deleted', async () => {
+  it('show every remaining row once while rows are added and deleted', async () => {
     const label = { key: 'walk', value: 'a' }
     const stable = new Set(await submitMany(60, { labels: [label] }))
     for (const field of ['CREATED_AT', 'FINISHED_AT', 'PRIORITY'])
@@ -70,7 +70,7 @@ describe('lists', () => {
       }
   })
 
-  it('page backwards', async () => {
+  it('can be paged backwards', async () => {
     const { jobs } = await data(
       server.url,
       '{ jobs(first: 5) { nodes { id } edges { cursor } pageInfo { hasPreviousPage } } }',
@@ -84,7 +84,7 @@ describe('lists', () => {
     expect(back.pageInfo).toEqual({ hasNextPage: true, hasPreviousPage: true })
   })
 
-  it('filter by every field', async () => {
+  it('can be filtered by every field', async () => {
     const id = await server.submit({ name: 'train_50%', labels: [{ key: 'k', value: 'v' }], project: 'p' })
     const found = async (filter: object) => {
       const { jobs } = await data(server.url, 'query ($f: JobFilter) { jobs(filter: $f) { nodes { id } } }', {
@@ -217,7 +217,7 @@ describe('nodes', () => {
     ])
   })
 
-  it('are limited to 100 per request', async () => {
+  it('are limited to 100 ids per request', async () => {
     const { errors } = await ask(server.url, 'query ($ids: [ID!]!) { nodes(ids: $ids) { id } }', {
       ids: Array(101).fill('x'),
     })
@@ -249,7 +249,7 @@ describe('mutations', () => {
     [['spec', 'customAttributes', 'a'], { command: ['true'], customAttributes: { a: '\u0000' } }],
     [['spec', 'name'], { command: ['true'], name: '\ud800' }],
     [['spec', 'dependsOn', '0', 'jobId'], { command: ['true'], dependsOn: [{ jobId: 'job_none' }] }],
-  ])('return a problem at %j', async (path, spec) => {
+  ])('return a problem with the path %j', async (path, spec) => {
     const { submitJob } = await data(server.url, submit, { spec })
     expect(submitJob).toMatchObject({ __typename: 'InvalidInputProblem', code: 'INVALID_INPUT', retryable: false })
     expect(submitJob.violations[0].path).toEqual(path)

@@ -40,7 +40,7 @@ test('a list does not read unselected specs', async () => {
   expect(statements.filter((text) => /\bspec\b(?!->)/.test(text))).toEqual([])
 })
 
-test('a page of long specs is refused; smaller pages show each job once', async () => {
+test('a page with too many long specs is refused; smaller pages show each job once', async () => {
   const { errors, status } = await ask(server.url, list('spec { command }'), { first: 60 })
   expect([status, errors?.[0]?.extensions.code]).toEqual([400, 'QUERY_TOO_COMPLEX'])
   expect(errors?.[0]?.message).toContain('shorter pages')
@@ -65,7 +65,7 @@ test.each([
   expect(errors?.map(({ extensions }) => extensions.code)).toEqual(isRefused ? ['QUERY_TOO_COMPLEX'] : undefined)
 })
 
-test('short specs fill whole pages, and every alias of a spec counts', async () => {
+test('short specs fill whole pages, and every alias of a spec counts toward the limit', async () => {
   const { jobs: page } = await data(server.url, list('spec { command }'), { first: jobs / 2 })
   expect(page.nodes).toHaveLength(jobs / 2)
   const again = '{ a: job(id: "ID") { spec { name } } b: job(id: "ID") { spec { name } } }'.replaceAll(

@@ -104,7 +104,7 @@ describe('totalCount', () => {
     expect(counted).toEqual({ pending: { totalCount: 1 }, audit: { totalCount: 2 } })
   })
 
-  it('is counted only when selected, by one statement', async () => {
+  it('is computed only when selected, by one statement', async () => {
     const statements = server.countStatements()
     await data(server.url, '{ teams { nodes { id } } }')
     const isCount = (text: string) => text.includes('count(*)') && text.includes('team')

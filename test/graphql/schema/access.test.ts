@@ -228,13 +228,13 @@ function expectedOutcomes(who: Who, { granted, scopes }: Caller): string[] {
   return ['allowed', 'NOT_FOUND']
 }
 
-describe('access', () => {
+describe('the access table', () => {
   it('has a row for every root field', () => {
     const names = roots.map(({ name }) => name)
     expect(names.filter((name) => !(name in access))).toEqual([])
   })
 
-  it.each(roots)('$name refuses callers without a token', async ({ name, field }) => {
+  it.each(roots)('makes $name refuse callers without a token', async ({ name, field }) => {
     const [kind = ''] = name.split('.')
     const response = await fetch(`${server.url}/graphql`, {
       method: 'POST',
@@ -248,7 +248,7 @@ describe('access', () => {
 
   const callable = roots.filter(({ name }) => !name.startsWith('Subscription.'))
 
-  it.each(callable)('$name allows exactly the listed callers', async ({ name, field }) => {
+  it.each(callable)('makes $name accept exactly the listed callers', async ({ name, field }) => {
     const [kind = ''] = name.split('.')
     const outcomes = await Promise.all(callers.map(({ person }) => callField(person, kind, field)))
     for (const [index, caller] of callers.entries())
@@ -257,7 +257,7 @@ describe('access', () => {
       )
   })
 
-  it('is refused for an invalid token in every header form', async () => {
+  it('does not admit an invalid token in any header form', async () => {
     const headers = { 'content-type': 'application/json', ...bearer('berth_made_up') }
     const body = JSON.stringify({ query: '{ serverInfo { name } }' })
     expect((await fetch(`${server.url}/graphql`, { method: 'POST', headers, body })).status).toBe(401)

@@ -74,11 +74,11 @@ describe('approval rules', () => {
     [{ name: 'x', condition: { costAbove: -1 } }, ['condition', 'costAbove']],
     [{ name: '', condition: { firstJob: true } }, ['name']],
     [{ name: 'x', condition: { firstJob: true }, expiresAfterSeconds: 0 }, ['expiresAfterSeconds']],
-  ])('refuses %j', async (input, path) => {
+  ])('are refused: %j', async (input, path) => {
     expect(await createRule(input)).toMatchObject({ code: 'INVALID_INPUT', violations: [{ path }] })
   })
 
-  it('refuse two conditions during validation', async () => {
+  it('with two conditions are refused during validation', async () => {
     const query = 'mutation ($input: CreateApprovalRuleInput!) { createApprovalRule(input: $input) { __typename } }'
     const input = { name: 'x', condition: { costAbove: 1, firstJob: true } }
     const { errors } = await ask(server.url, query, { input })
@@ -123,7 +123,7 @@ describe('approvals', () => {
     })
   })
 
-  it('reject with a reason', async () => {
+  it('are rejected with a reason', async () => {
     const { id } = await submit({ estimatedCost: 60 })
     const reject = `mutation ($reason: String!, $id: ID!, $version: UInt53!) {
       rejectJob(input: { jobId: $id, reason: $reason, expectedVersion: $version }) {
@@ -190,7 +190,7 @@ describe('approvals', () => {
     })
   })
 
-  it('name decider, rule and deadline in the reasons of the BLOCKED job', async () => {
+  it('show decider, rule and deadline in the reasons of the BLOCKED job', async () => {
     const { id, approval } = await submit({ estimatedCost: 60, resources: { cpu: 1_000 } })
     const query = `query ($id: ID!, $approval: ID!) { job(id: $id) { stateReason stateInfo queuePosition scheduling {
       reasons { code message } gates { code open detail } fit { freeNow couldEverFit } jobsAhead hold { id }

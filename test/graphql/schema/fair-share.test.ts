@@ -19,7 +19,7 @@ async function submit(spec: object): Promise<string> {
   return (await data(server.url, query, { spec: { command: ['true'], ...spec } }))['submitJob'].job.id
 }
 
-it('shows share and bid instead of a priority, and refuses setJobPriority', async () => {
+it('a FAIR_SHARE pool shows share and bid instead of a priority, and refuses setJobPriority', async () => {
   const running = await submit({ resources: { cpu: 4 }, preemptable: true })
   await leader.tick()
   const waiting = await submit({ resources: { cpu: 16 }, preemptable: true, bid: 3 })

@@ -63,7 +63,7 @@ describe('idempotency keys', () => {
   })
 })
 
-describe('slots', () => {
+describe('submission slots', () => {
   const reserve = (input: object = {}) =>
     mutate(
       'reserveSlot',
@@ -163,7 +163,7 @@ describe('quotas', () => {
 })
 
 describe('retryJob', () => {
-  it('creates a new job; defaults of the input change nothing', async () => {
+  it('creates a new job; default values of the input change nothing', async () => {
     const original = jobId(
       await submit({ spec: { command: ['true'], launcher: 'multiple', inheritEnvironment: false } }),
     )

@@ -30,7 +30,7 @@ async function allocation() {
   return { allocatedGpus, availableGpus, count: devices?.length }
 }
 
-it('shows indexes of the machine for local jobs, of the only node with GPUs, or none', async () => {
+it('gpuAllocation shows GPU indexes of the local machine, or of the only node with GPUs, else none', async () => {
   expect(await allocation()).toEqual({ allocatedGpus: [0], availableGpus: [1], count: 2 })
 
   const gpus = [{ model: 'V100', memoryGib: 32, count: 3 }]

@@ -82,7 +82,7 @@ async function problemOf(by: Person, field: string, input: object) {
 }
 
 describe('the token of a run', () => {
-  it('permits only the three mutations, not even introspection', async () => {
+  it('permits only the mutations for jobs, and no introspection', async () => {
     const { self, runId } = await runningJob()
     expect(await report(self, { fraction: 0.5 })).toEqual({ __typename: 'ReportProgressSuccess', runId })
     for (const query of [
@@ -151,7 +151,7 @@ describe('the token of a run', () => {
     expect((await personWith(single.url, '').ask('{ viewer { user { id } } }')).errors).toBeUndefined()
   })
 
-  it('is not stored', async () => {
+  it('is not stored in the database', async () => {
     const { self, runId } = await runningJob()
     const mac = self.token.slice(`berth_${runId}_`.length)
     const [row] = await server.domain.db.sql.query<{ text: string }>(
@@ -162,7 +162,7 @@ describe('the token of a run', () => {
   })
 })
 
-describe('progress', () => {
+describe('the progress of a job', () => {
   it('keeps an omitted field and removes a null field', async () => {
     const { self, jobId } = await runningJob()
     await report(self, { fraction: 0.25, message: 'loading' })
@@ -176,7 +176,7 @@ describe('progress', () => {
     })
   })
 
-  it('is written once a second when the job reports faster', async () => {
+  it('is written at most once a second', async () => {
     const { self, jobId } = await runningJob()
     const statements = server.countStatements()
     const beganMs = performance.now()

@@ -52,7 +52,7 @@ async function readPool(name: string) {
   return { scopes: names(limits.scopes), accounts, leader: pools[0].leader }
 }
 
-describe('a pool', () => {
+describe('a pool, for a viewer without job.view.all', () => {
   it('hides accounts, limits and machines of others', async () => {
     const leader = { epoch: 1, process: null, host: null }
     expect(await readPool('vic')).toEqual({ scopes: ['default'], accounts: [], leader })
@@ -60,7 +60,7 @@ describe('a pool', () => {
     expect(await readPool('ann')).toEqual({ scopes: ['ann', 'default', 'mine', 'ml'], accounts, leader })
   })
 
-  it('shows everything with job.view.all', async () => {
+  it('shows everything once job.view.all is granted', async () => {
     const leader = { epoch: 1, process: 'host:17', host: 'host' }
     const all = { scopes: expect.arrayContaining(['lea', 'secret-team', 'secret-project']), leader }
     for (const name of ['lea', 'admin'])

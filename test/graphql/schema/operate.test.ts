@@ -107,7 +107,7 @@ it('processQueue without a leader is UNAVAILABLE with the reason', async () => {
   await sql.query('DELETE FROM scheduler_lease')
 })
 
-it('the self-check reports findings', async () => {
+it('selfCheck reports findings', async () => {
   // No process chains the audit entries of the tests above; after 10 s that is a finding.
   await createChainer(server.domain).runOnce()
   const query = '{ selfCheck { ok at findings { rule objectId message } } }'
@@ -119,7 +119,7 @@ it('the self-check reports findings', async () => {
   })
 })
 
-it('cleanupJobs accepts 1 … 365 days, default 30', async () => {
+it('cleanupJobs accepts 1 … 365 days, with a default of 30', async () => {
   const cleanup = (input: object) => mutate('cleanupJobs', input, 'deletedCount')
   const invalid = { code: 'INVALID_INPUT', violations: [{ path: ['olderThanDays'] }] }
   expect(await cleanup({ olderThanDays: 0 })).toMatchObject(invalid)

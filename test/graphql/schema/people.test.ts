@@ -65,14 +65,14 @@ describe('users', () => {
     [{ name: 'new', level: 'VIEWER', defaultTeam: 'ml' }, ['defaultTeam']],
     [{ name: 'new', level: 'VIEWER', unixUser: 'a b' }, ['unixUser']],
     [{ name: 'new', level: 'VIEWER', displayName: 'a\u0000b' }, ['displayName']],
-  ])('are refused with the place: %j', async (input, path) => {
+  ])('are refused with the field: %j', async (input, path) => {
     expect(await mutate(admin, 'createUser', { input })).toMatchObject({
       code: 'INVALID_INPUT',
       violations: [{ path }],
     })
   })
 
-  it('keep omitted fields and lose null fields in an update', async () => {
+  it('keep omitted fields, and clear null fields, in an update', async () => {
     const id = await createUser('bob', 'VIEWER', { displayName: 'Bob', teams: ['ml'], defaultTeam: 'ml' })
     const wanted = 'user { level displayName teams { name } defaultTeam { name } }'
     const one = await mutate(admin, 'updateUser', { input: { userId: id, level: 'RESEARCHER' }, wanted })
@@ -106,7 +106,7 @@ describe('users', () => {
     expect((await (await createTokenFor(id)).ask('{ serverInfo { name } }')).status).toBe(200)
   })
 
-  it('cannot disable themselves or grant more than they have', async () => {
+  it('cannot disable themselves or grant more permissions than they have', async () => {
     const { viewer } = await admin.data('{ viewer { user { id } } }')
     expect(await mutate(admin, 'deleteUser', { input: { userId: viewer.user.id } })).toMatchObject({
       code: 'INVALID_INPUT',
@@ -124,7 +124,7 @@ describe('users', () => {
     ).toEqual({ __typename: 'CreateUserSuccess', user: { name: 'dot' } })
   })
 
-  it('have names that are unique ignoring case', async () => {
+  it('have names that are unique, ignoring case', async () => {
     await createUser('Zoe', 'VIEWER')
     for (const name of ['zoe', 'ZOE', 'Admin'])
       expect(await mutate(admin, 'createUser', { input: { name, level: 'VIEWER' } })).toMatchObject({
@@ -160,7 +160,7 @@ describe('users', () => {
     })
   })
 
-  it('always include an ADMIN with every permission', async () => {
+  it('always include one ADMIN with every permission', async () => {
     const { viewer } = await admin.data('{ viewer { user { id } } }')
     const { id } = viewer.user
     const changes = [{ level: 'LEAD' }, { level: 'VIEWER' }, { deny: ['user.write'] }, { deny: ['job.view.all'] }]
@@ -191,7 +191,7 @@ describe('users', () => {
     await mutate(admin, 'deleteUser', { input: { userId: other } })
   })
 
-  it('are visible to viewers of their jobs; others see themselves', async () => {
+  it('are visible to viewers of their jobs; other users see themselves only', async () => {
     const eve = await createTokenFor(await createUser('eve', 'RESEARCHER'))
     const lead = await createTokenFor(await createUser('lea', 'LEAD'))
     const query = '{ users(first: 100) { nodes { id name } } }'
@@ -250,7 +250,7 @@ describe('teams', () => {
     expect(await admin.data('query ($id: ID!) { node(id: $id) { id } }', { id })).toEqual({ node: null })
   })
 
-  it('pay for jobs of members: default team, named team, sub-accounts', async () => {
+  it('are charged for jobs of their members: default team, named team, sub-accounts', async () => {
     await mutate(admin, 'createTeam', { input: { name: 'phys' } })
     await mutate(admin, 'createTeam', { input: { name: 'chem' } })
     const hal = await createTokenFor(
@@ -333,8 +333,8 @@ describe('lists of jobs with users and teams', () => {
   })
 })
 
-describe('levels', () => {
-  it('grant permissions; allow adds, deny wins', async () => {
+describe('user levels', () => {
+  it('grant permissions; allow adds permissions, and deny wins', async () => {
     const viewer = await createTokenFor(await createUser('ida', 'VIEWER', { allow: ['job.submit'] }))
     expect((await submit(viewer)).job).toMatchObject({ basePriority: 0 })
     const plain = await createTokenFor(await createUser('jan', 'VIEWER'))
@@ -361,7 +361,7 @@ describe('levels', () => {
     expect(await mutate(nia, 'cancelJob', { input: { jobId: job.id } })).toMatchObject({ code: 'NOT_FOUND' })
   })
 
-  it('return the same result for missing and invisible objects', async () => {
+  it('do not distinguish missing and invisible objects', async () => {
     const { job } = await submit(admin)
     const eve = await createTokenFor(await createUser('lou', 'RESEARCHER'))
     const missing = 'job_00000000000000000000000000'

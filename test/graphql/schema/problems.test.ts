@@ -271,7 +271,7 @@ const verbs: Verb[] = fields.map((field) => {
   return { name: field.name, members, document: `${kind} (${declared}) { ${field.name}(${given}) { ${selected} } }` }
 })
 
-describe('a problem', () => {
+describe('a problem type of a mutation', () => {
   let server: TestServer
   let world: World
   beforeAll(async () => {
@@ -292,7 +292,7 @@ describe('a problem', () => {
     return answer.results ?? [answer]
   }
 
-  it('has a case if and only if the union contains it', () => {
+  it('has a test case if and only if the union contains it', () => {
     const findCase = (verb: string, member: string) =>
       ['Unavailable', 'Forbidden'].includes(member)
         ? good[verb]
@@ -312,12 +312,12 @@ describe('a problem', () => {
   const produced = verbs.flatMap((verb) =>
     Object.entries(cases[verb.name] ?? {}).map(([member, one]) => [verb.name, member, verb, one] as const),
   )
-  it.each(produced)('%s returns %sProblem', async (_name, member, verb, one) => {
+  it.each(produced)('is returned: %s returns %sProblem', async (_name, member, verb, one) => {
     expect(await ask(verb, one)).toMatchObject([{ __typename: `${member}Problem` }])
   })
 
   it.each(verbs.map((verb) => [verb.name, verb] as const))(
-    '%s returns ForbiddenProblem for a VIEWER',
+    'is returned: %s returns ForbiddenProblem for a VIEWER',
     async (name, verb) => {
       const answers = await ask(verb, { as: 'viewer', args: good[name] as Arguments })
       // An object that a VIEWER may not see is NotFound.

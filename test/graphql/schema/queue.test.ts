@@ -69,13 +69,13 @@ async function walk(person: string, first: number): Promise<(string | undefined)
   }
 }
 
-it('lists entries in queue order with any page size', async () => {
+it('entries are listed in queue order with any page size', async () => {
   for (const first of [1, 2, 100])
     expect(await walk('admin', first)).toEqual(['running', 'low', 'top', 'mine', 'other'])
   for (const first of [1, 100]) expect(await walk('rosa', first)).toEqual(['running', 'mine', 'other'])
 })
 
-it('shows counts, limits and local details', async () => {
+it('counts, limits and local details are shown', async () => {
   const { queue } = await as(
     'rosa',
     `{ queue { depth running blocked byState { state count } byUser { count user { name } }
@@ -94,7 +94,7 @@ it('shows counts, limits and local details', async () => {
   })
 })
 
-it('shows current priorities, positions and the viewer’s queue', async () => {
+it('current priorities, positions and the viewer’s queue are shown', async () => {
   const { job } = await as(
     'vic',
     `{ job(id: "${jobs['low']}") { priority basePriority priorityOverride queuePosition scheduling { jobsAhead positionIsExact fit { freeNow missing } } } }`,
@@ -122,7 +122,7 @@ it('shows current priorities, positions and the viewer’s queue', async () => {
   })
 })
 
-it('shows holds and shares, but hides jobs of others', async () => {
+it('holds and shares are shown, and jobs of others are hidden', async () => {
   const { sql } = server.domain.db
   await sql.query(
     `INSERT INTO hold (id, pool, job_id, kind, class, placements) VALUES ('hold_1', 'sim', $1, 'DRAIN', 'CPU', '[{"node": "n1"}]')`,
@@ -164,7 +164,7 @@ it('shows holds and shares, but hides jobs of others', async () => {
   })
 })
 
-it('costs the same number of statements for one job and for all', async () => {
+it('the number of statements is the same for one job and for all', async () => {
   const query = `query ($n: Int) { queue { entries(first: $n, states: [QUEUED]) { nodes { id priority queuePosition scheduling { reasons { code } jobsAhead gates { code }
     fit { freeNow } hold { id } estimatedStart { earliest } lastConsideredAt } } } } }`
   const count = async (n: number) => {
@@ -176,7 +176,7 @@ it('costs the same number of statements for one job and for all', async () => {
   expect(await count(100)).toBe(few)
 })
 
-it('hides the ids of invisible jobs', async () => {
+it('ids of invisible jobs are hidden', async () => {
   const query = 'query ($id: ID!) { job(id: $id) { scheduling { reasons { code message jobId } } } }'
   const why = async (person: string) => (await as(person, query, { id: jobs['mine'] }))['job'].scheduling.reasons
   const message = `Waiting behind ${jobs['low']}`
@@ -184,7 +184,7 @@ it('hides the ids of invisible jobs', async () => {
   expect(await why('rosa')).toEqual([{ code: 'CLASS_BLOCKED', message: 'Waiting behind another job', jobId: null }])
 })
 
-it('lists up to 100 jobs of the viewer, the next to start first', async () => {
+it('up to 100 jobs of the viewer are listed, the next to start first', async () => {
   const zoe = await server.user('zoe', 'RESEARCHER')
   const ids: string[] = []
   for (let i = 0; i < 30; i++) ids.push(await server.submit({ executor: 'simulated' }, zoe))

@@ -27,7 +27,7 @@ const create = (more: object = {}) => mutate(admin, 'createCapacityReservation',
 const remove = (capacityReservationId: string) =>
   mutate(admin, 'deleteCapacityReservation', { input: { capacityReservationId }, wanted: 'deletedId' })
 
-it('is created, listed in pages, found by id and deleted', async () => {
+it('a capacity reservation is created, listed in pages, found by id and deleted', async () => {
   const late = (await create({ name: 'late', startsAt: at(30), endsAt: at(40), hard: true })).capacityReservation
   const early = (await create({ nativeId: 'maui-7' })).capacityReservation
   expect(early).toEqual({ ...input({ nativeId: 'maui-7' }), id: expect.stringMatching(/^reservation_/), hard: false })
@@ -45,7 +45,7 @@ it('is created, listed in pages, found by id and deleted', async () => {
   await remove(early.id)
 })
 
-it('is refused with the field, the value and the rule', async () => {
+it('an invalid capacity reservation is refused with the field, the value and the rule', async () => {
   const { id } = (await create()).capacityReservation
   const refusals: [object, string[], string][] = [
     [{ endsAt: at(8) }, ['endsAt'], 'Must be later than startsAt'],
@@ -62,7 +62,7 @@ it('is refused with the field, the value and the rule', async () => {
   await remove(id)
 })
 
-it('makes jobs wait with its start as the reason, and with its deletion once deleted', async () => {
+it('jobs wait with the start of their reservation as the reason, and with its deletion once deleted', async () => {
   const { id } = (await create()).capacityReservation
   const jobId = await server.submit({ project: 'genome', capacityReservationId: id })
   const why = async () => {

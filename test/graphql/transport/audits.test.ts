@@ -11,10 +11,10 @@ afterAll(() => server[Symbol.asyncDispose]())
 
 const audits = serverAudits({ url: () => `${server.url}/graphql`, fetchFn: fetch })
 
-describe('GraphQL over HTTP', () => {
-  it('has audits', () => expect(audits.length).toBeGreaterThan(60))
+describe('the audits of GraphQL over HTTP', () => {
+  it('are all loaded', () => expect(audits.length).toBeGreaterThan(60))
 
-  it.each(audits.map((audit) => [audit.name, audit] as const))('%s', async (_name, audit) => {
+  it.each(audits.map((audit) => [audit.name, audit] as const))('pass: %s', async (_name, audit) => {
     const result = await audit.fn()
     expect(result, 'reason' in result ? result.reason : '').toMatchObject({ status: 'ok' })
   })

@@ -14,7 +14,7 @@ const sent = {
 }
 
 it.each(Object.entries(sent))(
-  'of a socket that reads nothing no more %s are read than may wait',
+  'the server stops reading %s from a socket that does not read its responses',
   async (_what, messageOf) => {
     await using server = await startServer()
     const { made: socket, accepted } = await acceptedDuring(() => openSocket(server.url))

@@ -64,7 +64,7 @@ describe('the rules of the gate', () => {
     [false, { host: 'any.lab', origin: 'https://other.lab' }, many],
     [false, { host: 'any.lab:4000', origin: 'https://any.lab' }, many],
   ]
-  it.each(cases)('%s for %j', (passes, caller, each) => {
+  it.each(cases)('return %s for %j', (passes, caller, each) => {
     expect(findGateRefusal(caller, each) === null).toBe(passes)
   })
 })
@@ -98,12 +98,12 @@ describe('the gate of the server', () => {
     [415, { 'content-type': 'application/x-www-form-urlencoded' }],
     [415, { 'content-type': 'multipart/form-data; boundary=x' }],
     [415, { 'content-type': 'application/jsonp' }],
-  ])('responds %i to a POST with %j and executes nothing', async (status, headers) => {
+  ])('responds %i to a POST with %j without executing it', async (status, headers) => {
     expect((await send(server.url, { headers, body: submission })).status).toBe(status)
     expect(await jobs()).toBe(0)
   })
 
-  it('gives the same response for SSE', async () => {
+  it('responds to SSE in the same way', async () => {
     const headers = { ...json, accept: 'text/event-stream', origin: 'https://evil.example' }
     expect((await send(server.url, { headers, body: submission })).status).toBe(403)
     expect(await jobs()).toBe(0)
@@ -121,7 +121,7 @@ describe('the gate of the server', () => {
     await expect(send(server.url, { headers: { ...json, 'transfer-encoding': 'chunked' }, body })).rejects.toThrow()
   })
 
-  it('lets only allowed origins read answers, without credentials', async () => {
+  it('lets only allowed origins read responses, without credentials', async () => {
     const { headers } = await send(server.url, { headers: { ...json, ...allowed }, path: '/healthz', method: 'GET' })
     expect(headers['access-control-allow-origin']).toBe(allowed.origin)
     expect(headers['access-control-allow-credentials']).toBeUndefined()
@@ -135,7 +135,7 @@ describe('the gate of the server', () => {
   })
 
   it.each(Object.entries(transports))(
-    'over %s: a page of another loopback port runs nothing in single-user mode, an allowed one does',
+    'over %s in single-user mode executes requests of an allowed origin, and not of another loopback port',
     async (_name, transport) => {
       const mutation = 'mutation { submitJob(input: { spec: { command: ["true"] } }) { __typename } }'
       const before = await jobs()
@@ -216,7 +216,7 @@ describe('the gate of the server', () => {
   ]
 
   describe.each(Object.entries(transports))('over %s', (name, transport) => {
-    it.each(documents)('returns %s for %s', async (code, document, variables) => {
+    it.each(documents)('the document returns %s for %s', async (code, document, variables) => {
       if (document === '' && name !== 'socket') return // an empty query is no GraphQL request over HTTP
       const statements = server.countStatements()
       const { errors, data } = await transport(server.url, document, variables)
@@ -228,20 +228,20 @@ describe('the gate of the server', () => {
     })
   })
 
-  it('returns the cost of a query, and 400 above the limit', async () => {
+  it('the cost of a query is returned, and 400 above the limit', async () => {
     const cheap = await transports.http(server.url, '{ jobs(first: 10) { nodes { id } } }')
     expect(cheap.extensions?.cost).toBe(21)
     const dear = await transports.http(server.url, '{ jobs(first: 100) { nodes { logs { text } } } }')
     expect(dear.status).toBe(400)
   })
 
-  it('explains why a document takes too long to validate', async () => {
+  it('a document that takes too long to validate is refused with the reason', async () => {
     const { status, errors } = await transports.http(server.url, sameFields)
     expect(status).toBe(400)
     expect(errors?.map(({ message }) => message)).toEqual([expect.stringContaining('fields of the same name')])
   })
 
-  it('closes a socket after a message over 64 KiB', async () => {
+  it('a socket is closed after a message over 64 KiB', async () => {
     const socket = new WebSocket(`${server.url.replace('http', 'ws')}/graphql`, 'graphql-transport-ws')
     await new Promise((resolve) => socket.once('open', resolve))
     socket.send(JSON.stringify({ type: 'ping', payload: { x: 'x'.repeat(70_000) } }))

@@ -76,8 +76,8 @@ const accepts = [
   'text/html',
 ]
 
-describe.each(accepts)('accepting %s', (accept) => {
-  test.each(Object.entries(bodies))('%s', async (_, body) => {
+describe.each(accepts)('a JSON POST accepting %s', (accept) => {
+  test.each(Object.entries(bodies))('gets the same response on the fast path and chunked: %s', async (_, body) => {
     const offered = accept === undefined ? {} : { accept }
     expect(await post(body, offered)).toEqual(await post(body, { ...offered, chunked: 'yes' }))
   })
@@ -97,7 +97,7 @@ test('a subscription returns a stream', async () => {
   left.abort()
 })
 
-test('refuses a body above the limit by its length', async () => {
+test('a body above the limit is refused by its length', async () => {
   const sent = await fetch(`${server.url}/graphql`, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { attachLogTexts, insertLogTexts, LogTexts, readLogTexts } from '../../../src/graphql/rows/log-text.ts'
 import type { Utf8 } from '../../../src/logs/batch.ts'
 
-test('bytes are escaped as JSON.stringify escapes their text', () => {
+test('log bytes are escaped as JSON.stringify escapes their text', () => {
   const check = (text: string) => {
     const utf8 = Buffer.from(text)
     // The second message reuses the first.
@@ -19,13 +19,13 @@ test('bytes are escaped as JSON.stringify escapes their text', () => {
   for (const text of ['', 'a', codes.join(''), '\u2028日本🚀\u{10ffff}', '"\\\u001b[32m\r\n']) check(text)
 })
 
-test('long parts before and after a text are kept', () => {
+test('long parts of a message before and after a log text are kept', () => {
   const [before, after] = ['ä'.repeat(100_000), 'ö'.repeat(1_000_000)]
   const message = String(insertLogTexts(`${before}"marker"${after}`, new Map([['marker', [Buffer.from('\n')]]])).data)
   expect(message === `${before}"\\n"${after}`).toBe(true)
 })
 
-test('each message gets its own texts in any order of messages', () => {
+test('each message gets its own log texts in any order of messages', () => {
   const waiting = new Map<string, Utf8>()
   const message = (id: string, ...texts: string[]) => {
     const taken = new LogTexts()
@@ -41,7 +41,7 @@ test('each message gets its own texts in any order of messages', () => {
   expect(waiting.size).toBe(0)
 })
 
-test('a large message keeps its buffer until it was sent, then another one uses it', () => {
+test('the buffer of a large message is reused only after the message was sent', () => {
   const large = (letter: string): { utf8: Utf8; text: string } => {
     const text = `${letter.repeat(99)}\n`.repeat(1_000)
     // In parts: the text is in two chunks.

@@ -36,7 +36,7 @@ const post = 'POST /graphql HTTP/1.1\r\nContent-Type: application/json'
 const upgrade =
   'GET /graphql HTTP/1.1\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Protocol: graphql-transport-ws\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA=='
 
-describe.runIf(isLinux && isRoot).each(['127.0.0.1', '::1'])('without users, on %s', (host) => {
+describe.runIf(isLinux && isRoot).each(['127.0.0.1', '::1'])('single-user mode, listening on %s', (host) => {
   let server: TestServer
   let url: URL
   beforeAll(async () => {
@@ -62,13 +62,13 @@ describe.runIf(isLinux && isRoot).each(['127.0.0.1', '::1'])('without users, on 
     expect(answer).toContain('"name":"local"')
   })
 
-  it('/healthz and /readyz serve every account', async () => {
+  it('serves /healthz and /readyz to every account', async () => {
     expect(await answerTo(await connectAs(nobody, url), 'GET /healthz HTTP/1.1')).toMatch(/^HTTP\/1.1 200/)
   })
 })
 
-describe.runIf(isLinux)('the account at the other end', () => {
-  it('of a closed connection is unknown, and not root', async () => {
+describe.runIf(isLinux)('the account at the other end of a connection', () => {
+  it('is unknown, and not root, if the connection is closed', async () => {
     const listener = createServer({ allowHalfOpen: true }).listen(0, '127.0.0.1')
     await once(listener, 'listening')
     const accepted = once(listener, 'connection')
@@ -96,7 +96,7 @@ describe.runIf(isLinux)('the account at the other end', () => {
     listener.close()
   })
 
-  it('is found after a pause of the machine', async () => {
+  it('is found after the machine was suspended', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout'] })
     const check = createPeerCheck(createLog('silent'))
     const { socket, close } = await connection()
@@ -111,7 +111,7 @@ describe.runIf(isLinux)('the account at the other end', () => {
     other.close()
   })
 
-  it('is read again after a failure to read the tables', async () => {
+  it('is looked up again after a failure to read the tables', async () => {
     let reads = 0
     const check = createPeerCheck(createLog('silent'), async () => {
       if (reads++ === 0) throw new Unavailable('no more files')

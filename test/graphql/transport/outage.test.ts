@@ -17,7 +17,7 @@ const jobStatus = `subscription ($jobId: ID!) { jobStatus(jobId: $jobId) { ${own
 it.each([
   ['WebSocket', streamSocket],
   ['SSE', streamSse],
-] as const)('an event over %s whose fields cannot be read now comes when they can', async (_name, open) => {
+] as const)('an event over %s whose fields cannot be read during an outage is sent afterwards', async (_name, open) => {
   const jobId = await server.submit()
   const stream = open(server.url, jobStatus, { jobId })
   const first = await inOutage(server.domain, { tables: '"user"', failures: 1 }, () => stream.next())

@@ -44,7 +44,7 @@ async function start(work: () => Promise<unknown> = breathe) {
 const posting = (body: string) =>
   `POST / HTTP/1.1\r\nHost: a\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`
 
-it('executes requests one after the other, and reads them in step', async () => {
+it('pipelined requests are executed one after the other, and read at the same pace', async () => {
   const { socket, seen } = await start()
   const count = 5_000
   const bodies = Array.from({ length: count }, (_, n) => `<${n}>`)
@@ -68,7 +68,7 @@ it('executes requests one after the other, and reads them in step', async () => 
   socket.destroy()
 })
 
-it('stops reading while a request is executed, for all sizes of chunks', async () => {
+it('reading stops while a request is executed, for all sizes of chunks', async () => {
   const { promise: mayGoOn, resolve: goOn } = Promise.withResolvers<void>()
   const { socket, seen } = await start(() => mayGoOn)
   const count = 5_000
@@ -89,7 +89,7 @@ it('stops reading while a request is executed, for all sizes of chunks', async (
   socket.destroy()
 })
 
-it('reads a long body behind another request to its end', async () => {
+it('a long body behind another request is read completely', async () => {
   const { socket, seen } = await start()
   const long = 'x'.repeat(2_000_000)
   socket.write(`${posting('first')}${posting(long)}${posting('last')}`)
@@ -103,7 +103,7 @@ it('reads a long body behind another request to its end', async () => {
   socket.destroy()
 })
 
-it('begins no request of a disconnected client', async () => {
+it('requests of a disconnected client are not started', async () => {
   const { promise: mayGoOn, resolve: goOn } = Promise.withResolvers<void>()
   const { socket, seen, left } = await start(async () => {
     if (seen.done === 5) await mayGoOn

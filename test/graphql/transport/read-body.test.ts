@@ -26,12 +26,12 @@ test.each([
   [[], ''],
   [['{}'], '{}'],
   [['{', '"a":1}'], '{"a":1}'],
-])('joins the pieces %j', async (pieces, text) => {
+])('the pieces %j are joined', async (pieces, text) => {
   const request = Object.assign(Readable.from(pieces.map((piece) => Buffer.from(piece))), { headers: {} })
   expect(await readBody(request as unknown as IncomingMessage, limits)).toEqual({ text })
 })
 
-test('refuses a body over the limit, with and without a length', async () => {
+test('a body over the limit is refused, with and without a length', async () => {
   const pieces = [Buffer.alloc(limits.bytesMax - 1), Buffer.alloc(1), Buffer.alloc(1)]
   const fits = Object.assign(Readable.from(pieces.slice(1)), { headers: {} }) as unknown as IncomingMessage
   expect(await readBody(fits, limits)).toEqual({ text: '\0\0' })
@@ -39,7 +39,7 @@ test('refuses a body over the limit, with and without a length', async () => {
   expect(await readBody(request, limits)).toBe('too large')
 })
 
-test('bytes after a refusal do not count for their sender', async () => {
+test('bytes after a refusal do not count toward the limit of their sender', async () => {
   const limit = new KeyedLimit(10)
   const [other, share] = [limit.open('sender'), limit.open('sender')]
   other.add(8)

@@ -118,15 +118,15 @@ describe.each([
   ['fetch, in pieces of no told length', byFetchInPieces],
   ['a socket that reads last', bySocket],
   ['a socket that reads last and asks for the end of the connection', (refused: Refused) => bySocket(refused, 'close')],
-])('over %s', (_how, ask) => {
-  it.each(refusals)('%s reaches each of many senders', async (_what, refusal) => {
+])('a refusal during the body, over %s', (_how, ask) => {
+  it.each(refusals)('reaches each of many senders: %s', async (_what, refusal) => {
     const refused = refusal()
     const came = await Promise.all(Array.from({ length: atOnce }, () => ask(refused).catch(String)))
     expect(came).toEqual(Array(atOnce).fill(refused.status))
   })
 })
 
-describe('a sender that never ends its body', () => {
+describe('a sender that never finishes its body', () => {
   const http = createServer({ ServerResponse: createResponseClass({ bytesMax, msMax }) }, (_request, response) =>
     sendText(response, 415, { type: 'text/plain', text: 'no' }),
   )
@@ -149,7 +149,7 @@ describe('a sender that never ends its body', () => {
   })
 
   it.each(['keep-alive', 'close'])(
-    'and stalls gets the response, and is cut after the timeout: %s',
+    'gets the response, and is cut after the timeout if it stalls: %s',
     async (connection) => {
       const { socket } = opened(url())
       const started = performance.now()

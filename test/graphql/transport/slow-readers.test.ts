@@ -53,7 +53,7 @@ async function asked(user: string): Promise<ServerResponse> {
 
 const hourMs = 3_600_000
 
-it('cuts connections of a user whose readers stall, and none of other users', async () => {
+it('stalled connections of one user are cut, and none of other users', async () => {
   const unsentBytes = new UnsentBytes(2.5 * answerBytes)
   whenAnswered = (user, response) => void unsentBytes.watch(user, response.socket as Socket, 'RESPONSE')
   const ann = [await asked('/ann'), await asked('/ann')]
@@ -65,7 +65,7 @@ it('cuts connections of a user whose readers stall, and none of other users', as
   unsentBytes.stop()
 })
 
-it('cuts a single WebSocket with too many unsent bytes, but not a single response', async () => {
+it('a single WebSocket with too many unsent bytes is cut, but not a single response', async () => {
   const unsentBytes = new UnsentBytes(answerBytes / 2)
   whenAnswered = (user, response) =>
     void unsentBytes.watch(user, response.socket as Socket, user === '/ann' ? 'SUBSCRIPTIONS' : 'RESPONSE')
@@ -76,7 +76,7 @@ it('cuts a single WebSocket with too many unsent bytes, but not a single respons
   unsentBytes.stop()
 })
 
-it('cuts a response whose reader stalls', async () => {
+it('a response whose reader stalls is cut', async () => {
   whenAnswered = (_user, response) => cutStalledResponse(response, 50)
   const response = await asked('/ann')
   await until(() => response.destroyed, { what: 'it is cut' })
@@ -93,7 +93,7 @@ async function largeQuery({ domain, submit, url }: TestServer): Promise<string> 
   return `{ ${pages.join(' ')} }`
 }
 
-it('cuts a response of the API whose reader stalls', async () => {
+it('a response of the API whose reader stalls is cut', async () => {
   await using server = await startServer({ keepAliveMs: 50 })
   const body = JSON.stringify({ query: await largeQuery(server) })
   let response: ServerResponse | undefined
@@ -108,7 +108,7 @@ it('cuts a response of the API whose reader stalls', async () => {
   expect(response?.writableFinished).toBe(false)
 })
 
-it('cuts WebSockets of a user whose readers stall', async () => {
+it('WebSockets of a user whose readers stall are cut', async () => {
   await using server = await startServer({ keepAliveMs: hourMs })
   const query = await largeQuery(server)
   const { made: opened, accepted } = await acceptedDuring(() =>
@@ -174,7 +174,7 @@ it.each([
   ['an HTTP stream', 'Connection: close'],
   ['a WebSocket', `Connection: Upgrade\r\n${upgrade}`],
 ] as const)(
-  '%s whose reader is slow is not cut in the middle of a message; one that takes nothing is',
+  '%s with a slow reader is not cut in the middle of a message; a stalled one is cut',
   async (name, fields) => {
     const server = sending[name]()
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))

@@ -21,7 +21,7 @@ const json = { 'content-type': 'application/json' }
 const body = JSON.stringify({ query: '{ serverInfo { name } }' })
 const live = JSON.stringify({ query: 'subscription { queueStatus { depth } }' })
 
-it('allows the usual headers of pages, and configured headers', async () => {
+it('CORS allows the usual request headers, and configured ones', async () => {
   const origin = 'http://localhost:5173'
   const { headers } = await send(server.url, { method: 'OPTIONS', headers: { origin } })
   const allowed = String(headers['access-control-allow-headers']).split(', ')
@@ -38,7 +38,7 @@ it('allows the usual headers of pages, and configured headers', async () => {
   expect(answer.headers['access-control-expose-headers']).toBe('retry-after')
 })
 
-it('keeps idle connections longer than balancers do', async () => {
+it('idle connections are kept longer than load balancers keep them', async () => {
   const { headers } = await send(server.url, { headers: { ...json, connection: 'keep-alive' }, body })
   expect(Number(/timeout=(\d+)/.exec(String(headers['keep-alive']))?.[1])).toBeGreaterThan(60)
 })
@@ -52,7 +52,7 @@ it.each([
     406,
   ],
   ['application/json', live, 406],
-])('refuses a wrong request for %s with a code and a requestId', async (accept, sent, status) => {
+])('a wrong request for %s is refused with a code and a requestId', async (accept, sent, status) => {
   const answer = await send(server.url, { headers: { ...json, accept }, body: sent })
   expect(answer.status).toBe(status)
   expect(JSON.parse(answer.text).errors[0].extensions).toEqual({ code: 'BAD_REQUEST', requestId: expect.any(String) })
@@ -61,14 +61,14 @@ it.each([
 it.each([
   ['refuses the request of a subscription that is larger', 'subscription { queueStatus { depth } }', 413],
   ['takes a query that is larger', '{ serverInfo { name } }', 200],
-])('over SSE %s than a message to a WebSocket may be', async (_what, query, status) => {
+])('the server over SSE %s than a message to a WebSocket may be', async (_what, query, status) => {
   const sent = JSON.stringify({ query, variables: { unused: 'x'.repeat(limits.subscriptionBytesMax) } })
   const answer = await send(server.url, { headers: { ...json, accept: 'text/event-stream' }, body: sent })
   expect(answer.status).toBe(status)
   if (status === 413) expect(answer.text).toContain(`has ${sent.length} bytes; the limit is 65536`)
 })
 
-it.each(['PUT', 'DELETE'])('refuses %s of graphql-sse in single connection mode', async (method) => {
+it.each(['PUT', 'DELETE'])('%s of graphql-sse in single connection mode is refused', async (method) => {
   const answer = await send(server.url, { method })
   expect([answer.status, answer.headers.allow]).toEqual([405, 'GET, POST, OPTIONS'])
   expect(JSON.parse(answer.text).errors[0]).toMatchObject({
@@ -77,18 +77,18 @@ it.each(['PUT', 'DELETE'])('refuses %s of graphql-sse in single connection mode'
   })
 })
 
-it('redirects to GraphiQL below the path of a proxy', async () => {
+it('the redirect to GraphiQL keeps the path prefix of a proxy', async () => {
   const { status, headers } = await send(server.url, { method: 'GET', path: '/' })
   expect([status, headers.location]).toEqual([302, 'graphql'])
 })
 
-it('has no @defer', async () => {
+it('@defer is not supported', async () => {
   const deferred = JSON.stringify({ query: '{ ... @defer { __typename } }' })
   const { text } = await send(server.url, { headers: json, body: deferred })
   expect(JSON.parse(text).errors[0].extensions.code).toBe('GRAPHQL_VALIDATION_FAILED')
 })
 
-it('refuses compressed bodies with 415 and Accept-Encoding', async () => {
+it('compressed bodies are refused with 415 and Accept-Encoding', async () => {
   const answer = await send(server.url, { headers: { ...json, 'content-encoding': 'gzip' }, body })
   expect([answer.status, answer.headers['accept-encoding']]).toEqual([415, 'identity'])
   expect(answer.text).toContain('must not be compressed')
@@ -104,7 +104,7 @@ async function asked(target: string, headers: string[] = []): Promise<string> {
   return String(part)
 }
 
-describe('a request for a path, a whole address or an upgrade', () => {
+describe('a request target that is a path, a whole address or an upgrade', () => {
   const upgrade = [
     'Connection: Upgrade',
     'Upgrade: websocket',
@@ -160,7 +160,7 @@ describe('compression', () => {
     ['gzip, deflate, br', 'br'],
     ['gzip', 'gzip'],
     ['br;q=0, gzip;q=0.5', 'gzip'],
-  ] as const)('of a long answer for %s', async (accepted, encoding) => {
+  ] as const)('is applied to a long response for %s', async (accepted, encoding) => {
     const plain = await raw({}, long)
     expect(plain.response.headers['content-encoding']).toBeUndefined()
     const { response, bytes } = await raw({ 'accept-encoding': accepted }, long)
@@ -173,13 +173,13 @@ describe('compression', () => {
     ['identity', long],
     ['br;q=0', long],
     ['gzip', body],
-  ])('does not apply to %s if unwanted or too small', async (accepted, sent) => {
+  ])('is not applied to %s if unwanted or too small', async (accepted, sent) => {
     const { response, bytes } = await raw({ 'accept-encoding': accepted }, sent)
     expect(response.headers['content-encoding']).toBeUndefined()
     if (sent === body) expect(bytes.length).toBeLessThan(compressedBytesMin)
   })
 
-  it('does not apply to streams, which proxies must not buffer', async () => {
+  it('is not applied to streams, because proxies might buffer them', async () => {
     const { response, bytes } = await raw({ accept: 'text/event-stream', 'accept-encoding': 'gzip, br' }, live)
     expect(response.headers['x-accel-buffering']).toBe('no')
     expect(['none', undefined]).toContain(response.headers['content-encoding'])
@@ -188,7 +188,7 @@ describe('compression', () => {
 })
 
 describe('connections over the limit', () => {
-  it('are closed at once; later ones are served after a close', async () => {
+  it('are closed at once, and later ones are served after a close', async () => {
     await using small = await startServer({ connectionsMax: 2 })
     const { port } = new URL(small.url)
     const open = async () => {
@@ -222,12 +222,12 @@ it.each([
   [200, 'GET', '/graphql?query={__typename}', {}],
   [400, 'GET', '/graphql?query={nothing}', { accept: 'application/graphql-response+json' }],
   [200, 'GET', '/graphql', { accept: 'text/html' }],
-])('sends nosniff with the response %i to %s %s %j', async (status, method, path, headers) => {
+])('nosniff is sent with the response %i to %s %s %j', async (status, method, path, headers) => {
   const answer = await send(server.url, { method, path, headers: { ...headers }, ...(method === 'POST' && { body }) })
   expect([answer.status, answer.headers['x-content-type-options']]).toEqual([status, 'nosniff'])
 })
 
-it('sends nosniff with a refused upgrade', async () => {
+it('nosniff is sent with a refused upgrade', async () => {
   const upgrade = ['Connection: Upgrade', 'Upgrade: websocket', 'Origin: https://evil.example']
   expect(await asked('/graphql', upgrade)).toMatch(/^HTTP\/1.1 403 [\s\S]*X-Content-Type-Options: nosniff/)
 })
@@ -237,7 +237,7 @@ it.each([
   ['gzip;q=0, br', undefined],
   ['identity', undefined],
   [undefined, undefined],
-])('sends GraphiQL to a browser that accepts %s as %s', async (accepted, encoding) => {
+])('GraphiQL is sent to a browser that accepts %s as %s', async (accepted, encoding) => {
   const headers = { accept: 'text/html', ...(accepted && { 'accept-encoding': accepted }) }
   const answer = await send(server.url, { method: 'GET', headers })
   expect(answer.headers['content-encoding']).toBe(encoding)

@@ -15,7 +15,7 @@ beforeAll(async () => {
 })
 afterAll(() => server[Symbol.asyncDispose]())
 
-it('a client that connects without a database is closed with 1013, and reconnects', async () => {
+it('a client that connects during a database outage is closed with 1013, and reconnects', async () => {
   const jobId = await server.submit()
   const codes: number[] = []
   const stock = createClient({

@@ -9,7 +9,7 @@ import { createWriteCoalescer } from '../../../src/graphql/transport/write-coale
 import { acceptedDuring } from '../../support/connections.ts'
 import { startServer } from '../../support/server.ts'
 
-it('sends the writes of one turn of the event loop together', async () => {
+it('writes of one turn of the event loop are sent together', async () => {
   const calls: string[] = []
   const stream = new Writable({
     decodeStrings: false,
@@ -47,7 +47,7 @@ function countWrites(socket: Socket): () => number {
   return () => count
 }
 
-it('sends the messages of many subscriptions of a WebSocket together', async () => {
+it('messages of many subscriptions of a WebSocket are sent together', async () => {
   await using server = await startServer()
   const jobId = await server.submit()
   const client = createClient({ url: `${server.url.replace('http', 'ws')}/graphql`, webSocketImpl: WebSocket })
