@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import type { Sql } from '../platform/tx.ts'
 import { hasStream } from './chunk.ts'
 import { readSegments } from './line-scan.ts'
-import { readStored } from './stored.ts'
+import { StoredPages } from './stored-pages.ts'
 
 /**
  * A log as a file: the stored bytes of some streams, without gaps, one run after the other. Its size is known from the
@@ -59,8 +59,10 @@ async function* readRun(
     'log_file_place',
   )
   let left = skip - (first?.before ?? 0)
+  const pages = new StoredPages(sql, { runId, end })
   for (let offset = first?.offset ?? end; offset < end; ) {
-    const stored = await readStored(sql, { runId, from: offset, end })
+    const stored = await pages.read(offset)
+    pages.readAhead(stored)
     for (const chunk of stored) {
       if (chunk.gap !== null || chunk.start >= end || !hasStream(chunk, codes)) continue
       const parts = [...readSegments(chunk, codes)].map(({ bytes }) => bytes)

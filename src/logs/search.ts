@@ -15,7 +15,8 @@ import {
 import { decodeStream, type LogStream, lineParts } from './lines.ts'
 import { readChunksBackwards } from './page-start.ts'
 import { findEnd, readStateAt } from './read.ts'
-import { type LogCursor, nextOutput, nextRun, type RunState, readStored, runMark, type Stored } from './stored.ts'
+import { type LogCursor, nextOutput, nextRun, type RunState, runMark } from './stored.ts'
+import { StoredPages } from './stored-pages.ts'
 
 /**
  * Searches the lines of a job's log, forwards from a cursor or backwards. A search stops after `first` matches, or when its
@@ -59,15 +60,16 @@ const searchedMsMax = 250
 export const matchCharactersMax = 2_000
 /** Bytes of the log in which a line is searched. */
 const lineWindowBytes = 1_048_576
-/** Chunks that a search keeps for lines that go on in them. */
-const keptChunksMax = 4
 
 export function searchLog(sql: Sql, options: LogSearchOptions): Promise<LogSearch> {
   const search = new Search(sql, options)
   return options.backwards ? search.backwards() : search.forwards()
 }
 
-type LogState = NonNullable<RunState['log']>
+interface RunOutput {
+  log: NonNullable<RunState['log']>
+  pages: StoredPages
+}
 
 class Search {
   readonly #sql: Sql
@@ -78,8 +80,9 @@ class Search {
   #scannedBytes = 0
   /** A line that may go on begins here, and no match behind it: it is searched again with its next bytes. */
   #openFrom: number | null = null
-  /** By start, for lines that go on in the next chunk. */
-  readonly #kept = new Map<number, Stored>()
+  #pages: StoredPages | null = null
+  /** The chunk behind the present one of a search backwards, in which its last line may go on. */
+  #next: BytesChunk | null = null
 
   constructor(sql: Sql, options: LogSearchOptions) {
     this.#sql = sql
@@ -99,12 +102,18 @@ class Search {
         if (next === null) return this.#result({ ...cursor, offset: this.#openFrom ?? cursor.offset }, true)
         cursor = { run: next, offset: 0 }
         this.#openFrom = null
-        this.#kept.clear()
         continue
       }
       if (this.#isSpent()) return this.#result(cursor, false)
-      cursor = { ...cursor, offset: await this.#scanPage(state.log, cursor) }
+      const pages = this.#openPages(state.log)
+      cursor = { ...cursor, offset: await this.#scanPage({ log: state.log, pages }, cursor) }
     }
+  }
+
+  #openPages(log: RunOutput['log']): StoredPages {
+    const isKnown = this.#pages?.runId === log.runId && this.#pages.end === log.end
+    if (!this.#pages || !isKnown) this.#pages = new StoredPages(this.#sql, log)
+    return this.#pages
   }
 
   async backwards(): Promise<LogSearch> {
@@ -128,18 +137,19 @@ class Search {
   }
 
   /** Scans the lines of a run that begin before `until`. Returns where the search stopped; null: all are scanned. */
-  async #scanBackwards(log: LogState, run: number, until: number): Promise<number | null> {
-    this.#kept.clear()
+  async #scanBackwards(log: RunOutput['log'], run: number, until: number): Promise<number | null> {
+    const pages = new StoredPages(this.#sql, log)
+    this.#next = null
     let offset = until
     for await (const chunk of readChunksBackwards(this.#sql, { runId: log.runId, end: until, codes: this.#codes })) {
       if (this.#isSpent()) return offset
       if (chunk.gap !== null) continue
-      const hits = await this.#scanChunk(log, chunk, { from: 0, until })
+      const hits = await this.#scanChunk({ log, pages }, chunk, { from: 0, until })
       const last = this.#take(run, chunk, hits.reverse())
       const next = last ? last.begin : chunk.start
       this.#scannedBytes += Math.min(chunk.end, until) - next
       if (last) return next
-      this.#keep(chunk)
+      this.#next = chunk
       offset = next
     }
     return null
@@ -158,15 +168,16 @@ class Search {
   }
 
   /** Scans chunks from the cursor on until the search is spent; returns where it goes on. */
-  async #scanPage(log: LogState, { run, offset: from }: LogCursor): Promise<number> {
+  async #scanPage({ log, pages }: RunOutput, { run, offset: from }: LogCursor): Promise<number> {
     const { runId, end } = log
     let offset = from
-    let isSparse = true
-    for (const item of await readStored(this.#sql, { runId, from, end })) {
+    const items = await pages.read(from)
+    const isSparse = !items.some((item) => item.gap === null && hasStream(item, this.#codes))
+    if (!isSparse) pages.readAhead(items)
+    for (const item of items) {
       if (this.#isSpent()) return offset
       if (item.gap === null && hasStream(item, this.#codes)) {
-        isSparse = false
-        const hits = await this.#scanChunk(log, item, { from: offset, until: Number.POSITIVE_INFINITY })
+        const hits = await this.#scanChunk({ log, pages }, item, { from: offset, until: Number.POSITIVE_INFINITY })
         const last = this.#take(run, item, hits)
         const next = last ? last.begin + 1 : item.end
         this.#scannedBytes += next - offset
@@ -178,10 +189,10 @@ class Search {
   }
 
   /** The hits among the lines that begin in a chunk, in order. */
-  async #scanChunk(log: LogState, chunk: BytesChunk, range: LineRange): Promise<Hit[]> {
+  async #scanChunk(output: RunOutput, chunk: BytesChunk, range: LineRange): Promise<Hit[]> {
     const { hits, open } = await this.#scan.scanChunk(chunk, range)
     for (const line of open) {
-      const ended = await this.#readRest(log, line, chunk.end)
+      const ended = await this.#readRest(output, line, chunk.end)
       const found = await this.#scan.scanLine(line)
       hits.push(...found)
       if (!ended && found.length === 0) this.#openFrom = Math.min(this.#openFrom ?? line.begin, line.begin)
@@ -190,10 +201,10 @@ class Search {
   }
 
   /** Reads the bytes of a line behind its first chunk. false: more may come. */
-  async #readRest(log: LogState, line: OpenLine, from: number): Promise<boolean> {
+  async #readRest({ log, pages }: RunOutput, line: OpenLine, from: number): Promise<boolean> {
     let offset = from
     while (offset < log.end && offset - line.begin < lineWindowBytes) {
-      const chunk = await this.#readChunk(log, offset)
+      const chunk = this.#next?.start === offset ? this.#next : await pages.findChunk(offset)
       if (!chunk || chunk.gap !== null) return true
       if (hasStream(chunk, new Set([line.code])))
         for (const { bytes } of readSegments(chunk, new Set([line.code])))
@@ -201,23 +212,6 @@ class Search {
       offset = chunk.end
     }
     return log.sealed || offset < log.end
-  }
-
-  async #readChunk({ runId, end }: LogState, offset: number): Promise<Stored | undefined> {
-    const kept = this.#kept.get(offset)
-    if (kept) return kept
-    const chunks = await readStored(this.#sql, { runId, from: offset, end })
-    for (const chunk of chunks.toReversed()) this.#keep(chunk)
-    return chunks[0]
-  }
-
-  #keep(chunk: Stored): void {
-    this.#kept.delete(chunk.start)
-    this.#kept.set(chunk.start, chunk)
-    for (const start of this.#kept.keys()) {
-      if (this.#kept.size <= keptChunksMax) return
-      this.#kept.delete(start)
-    }
   }
 
   /** Adds hits of a chunk in their order. Returns the last one that was added, if others are left. */

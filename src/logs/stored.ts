@@ -39,9 +39,9 @@ function clipSegments(segments: readonly number[], bytes: number): number[] {
 
 export async function readStored(
   sql: Sql,
-  { runId, from, end }: { runId: string; from: number; end: number },
+  { runId, from, end, bytes = readBytes }: { runId: string; from: number; end: number; bytes?: number },
 ): Promise<Stored[]> {
-  const rows = await sql.query<ChunkRow>(pageSql, [runId, from, readBytes, pageChunksMax], 'log_page')
+  const rows = await sql.query<ChunkRow>(pageSql, [runId, from, bytes, pageChunksMax], 'log_page')
   const chunks = rows.map(readChunk).filter((chunk) => chunk.end > from)
   const first = chunks[0]?.start ?? end
   return first > from ? [{ start: from, end: first, gap: 'RETENTION' }, ...chunks] : chunks
