@@ -52,14 +52,14 @@ const foreign: Readonly<Record<string, RegExp>> = {
 /** `executors/executor.ts` is open to the rooms of `executors/`. */
 const isInParent = (room: string, target: string) => room.includes('/') && roomOf(target) === room.split('/')[0]
 
-describe('walls', () => {
+describe('the walls between rooms', () => {
   it('surround every file, and every room has a file', () => {
     expect(source.filter(({ path }) => roomOf(path) === undefined).map(({ path }) => path)).toEqual([])
     const inhabited = new Set(repository.map(({ path }) => roomOf(path)))
     expect([...rooms.keys()].filter((room) => !inhabited.has(room))).toEqual([])
   })
 
-  it('are not climbed', () => {
+  it('are respected by every import', () => {
     const climbed = source.flatMap((file) => {
       const room = roomOf(file.path) ?? ''
       return importsOf(file)
@@ -78,7 +78,7 @@ describe('walls', () => {
     expect(pairs.filter(([from, to]) => from !== to && arrows.has(`${to} ${from}`))).toEqual([])
   })
 
-  it('the simulator runs the planner and the verbs, never the edge, the executors or the configuration', () => {
+  it('limit the simulator to the planner and the executor verbs', () => {
     const may = ['simulate/', 'src/scheduler/', 'src/domain/', 'src/platform/', 'test/support/']
     const simulator = code.filter(({ path }) => path.startsWith('simulate/'))
     const climbed = simulator.flatMap((file) =>
@@ -90,7 +90,7 @@ describe('walls', () => {
     expect(climbed).toEqual([])
   })
 
-  it('keep foreign things out', () => {
+  it('restrict which room imports which package', () => {
     const broken = source.flatMap((file) => {
       const never = foreign[roomOf(file.path)?.split('/')[0] ?? '']
       return never ? found([file], never) : []
@@ -98,13 +98,13 @@ describe('walls', () => {
     expect(broken).toEqual([])
   })
 
-  it('let the domain alone write rows by their models', () => {
+  it('allow only the domain to write rows through models', () => {
     const elsewhere = source.filter(({ path }) => path !== 'src/main.ts' && !path.startsWith('src/domain/'))
     expect(found(elsewhere, either(modelWrites, lockedTransactions))).toEqual([])
   })
 
   /** Rows of these are made and removed by their models; what else is written of them compares or is a set. */
-  it('leave ordinary rows to the models', () => {
+  it('require models for writes of ordinary rows', () => {
     const made = ['pool', 'submission_queue', 'device', 'applied_setting', 'access_mode']
     const written = [
       ...['"user"', 'team', 'team_member', 'quota', 'approval_rule'],
@@ -118,7 +118,7 @@ describe('walls', () => {
     expect(found(source, byHand)).toEqual([])
   })
 
-  it('have no import cycle', () => {
+  it('exclude import cycles', () => {
     expect(findImportCycles(source)).toEqual([])
   })
 })
@@ -170,7 +170,7 @@ describe('size and names', () => {
     expect(empty.map(({ path }) => path)).toEqual([])
   })
 
-  it('no file or folder is a drawer', () => {
+  it('no file or folder is named like a catch-all', () => {
     const drawer =
       /(^|\/)(utils?|helpers?|common|libs?|managers?|services?|handlers|types?|misc|shared)(\.[^/]+)?(\/|$)/
     const named = code.filter(({ path }) => drawer.test(path))
@@ -183,7 +183,7 @@ describe('size and names', () => {
 /** This file and the list of its rules spell the words out. */
 const others = (files: readonly Source[]) => files.filter(({ path }) => path !== 'test/architecture.test.ts')
 
-describe('words', () => {
+describe('restricted words', () => {
   it.each<[string, readonly Source[], RegExp]>([
     ['work left for later', others(repository), /\b(TODO|FIXME|XXX|HACK)\b/],
     ['module mocks', others(code), /\bvi\.(mock|doMock|stubGlobal)\(/],
@@ -196,12 +196,12 @@ describe('words', () => {
     ['machine paths', others(repository), /(^|[\s'"`(=])\/(work|home|Users)\/\w/],
     ['registry hosts', others(repository), /registry\.\w+\.\w+|\.jfrog\.|artifactory|nexus/i],
     ['words of other work than the product', others(repository), /\b(system prompt|chatbot|language model|copilot)\b/i],
-  ])('has no %s', (_, files, pattern) => {
+  ])('exclude %s', (_, files, pattern) => {
     expect(found(files, pattern)).toEqual([])
   })
 
   /** "Disk quota exceeded" is the kernel's; parts of the log that fail apart are named by their fields. */
-  it('platform has no word of the business', () => {
+  it('exclude business terms from platform', () => {
     const business =
       /\b(jobs?|lanes?|(?<!Disk )quotas?|scheduler\w*|queues?|submission\w*|executors?|priorit\w+|preempt\w*|approvals?|gpus?|teams?)\b|\b(FROM|INTO|UPDATE|JOIN) (run|pool|node)\b/i
     const platform = source.filter(({ path }) => path.startsWith('src/platform/') && path !== 'src/platform/log.ts')
@@ -212,7 +212,7 @@ describe('words', () => {
     expect(found(statements, business)).toEqual([])
   })
 
-  it('names executors in their table and in backends.ts alone', () => {
+  it('appear as executor names only in the executor table and backends.ts', () => {
     const elsewhere = source.filter(
       ({ path }) => !/^src\/(domain\/executors\.ts|backends\.ts|executors\/|cli\/)/.test(path),
     )
@@ -222,19 +222,19 @@ describe('words', () => {
     expect(found(elsewhere, named)).toEqual([])
   })
 
-  it('reads the clock of the machine for its log alone', () => {
+  it('allow the machine clock only for logging', () => {
     const elsewhere = source.filter(({ path }) => path !== 'src/platform/troubles.ts')
     expect(found(elsewhere, /\bDate\.now\(|\bnew Date\(\)/)).toEqual([])
   })
 
-  it('lists the states that hold resources, and says who leads, in one file each', () => {
+  it('list the states that hold resources, and name leaders, in one file each', () => {
     const server = source.filter(({ path }) => !path.startsWith('src/cli/'))
     const except = (path: string) => server.filter((file) => file.path !== path)
     expect(found(except('src/domain/state.ts'), /'STARTING', 'RUNNING', 'CANCELLING'/)).toEqual([])
     expect(found(except('src/domain/leadership.ts'), /\bholder IS NOT NULL\b/)).toEqual([])
   })
 
-  it('reads the environment in two files: the server’s and the command line’s', () => {
+  it('allow reading the environment in two files: the server’s and the command line’s', () => {
     const readers = ['src/config.ts', 'src/cli/main.ts']
     expect(
       found(
@@ -247,15 +247,15 @@ describe('words', () => {
 
 // ── documents that must say the same ──
 
-describe('documents', () => {
-  it('the life of a job names exactly the states of the table', () => {
+describe('documents and generated files', () => {
+  it('describe exactly the job states of the table', () => {
     const readme = at('src/domain/README.md')
     const rows = readme?.lines.filter((line) => /^\|\s*`?[A-Z]{6,}`?\s*\|/.test(line)) ?? []
     const named = new Set(rows.map((row) => row.match(/[A-Z]{6,}/)?.[0]))
     expect(named).toEqual(new Set(Object.keys(moves)))
   })
 
-  it('decisions have a number each, which is also that of their title', () => {
+  it('number each decision once, also in its title', () => {
     const decisions = repository.flatMap((file) => {
       const [, number] = file.path.match(/^docs\/decisions\/(\d{4})-/) ?? []
       return number === undefined ? [] : [{ number: Number(number), title: file.lines[0] ?? '' }]
@@ -266,23 +266,23 @@ describe('documents', () => {
     expect(new Set(decisions.map(({ number }) => number)).size).toBe(decisions.length)
   })
 
-  it('the database describes every model, enum and column', () => {
+  it('describe every model, enum and column of the database', () => {
     expect(undescribed(at('prisma/schema.prisma')?.lines ?? [])).toEqual([])
   })
 
-  it('the published schema is the one the server has', async () => {
+  it('include the published schema of the server', async () => {
     const { printPublishedSchema } = await import('../src/graphql/published/print.ts')
     expect(at('schema.graphql')?.text).toBe(printPublishedSchema())
   })
 
   /** The schema of the last commit; a package has no repository. */
-  it('the schema breaks no client of the committed one', async () => {
+  it('include a schema that breaks no client of the committed one', async () => {
     const { findSchemaChanges, readCommittedSchema } = await import('../src/graphql/published/schema-check.ts')
     const before = readCommittedSchema('HEAD')
     expect(before === null ? [] : findSchemaChanges(before).breaking).toEqual([])
   })
 
-  it('the client’s documents are up to date', async () => {
+  it('include up-to-date documents of the client', async () => {
     const { generate } = await import('@graphql-codegen/cli')
     const { default: config } = await import('../codegen.ts')
     const files: { filename: string; content: string }[] = await generate({ ...config, cwd: root, silent: true }, false)

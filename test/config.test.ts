@@ -17,7 +17,7 @@ function refusal(yaml: string, env: Record<string, string> = {}): string[] {
   throw new Error('the configuration was accepted')
 }
 
-describe('defaults', () => {
+describe('the default configuration', () => {
   const config = loadConfig({ argv: [], env: {}, readFile: () => '' })
 
   it('serves one local pool on loopback from an embedded database', () => {
@@ -33,24 +33,24 @@ describe('defaults', () => {
     expect(config.logBytesPerRunMax).toBe(17_179_869_184)
   })
 
-  it('is frozen to the bottom', () => {
+  it('is deeply frozen', () => {
     expect(Object.isFrozen(config)).toBe(true)
     expect(Object.isFrozen(config.pools[0].scheduling)).toBe(true)
   })
 
-  it('puts the default queue on the first pool', () => {
+  it('assigns the default queue to the first pool', () => {
     expect(load('pools: [{ name: box }, { name: other }]').queues).toEqual([
       { name: 'default', pool: 'box', native: {} },
     ])
   })
 
-  it('takes an empty file as a file without keys', () => {
+  it('applies to an empty file', () => {
     expect(load('').server.port).toBe(4000)
   })
 })
 
-describe('a full file', () => {
-  it('comes out with units', () => {
+describe('a full configuration file', () => {
+  it('is converted to the units of the code', () => {
     const [pool] = load(`
 pools:
   - name: box
@@ -69,7 +69,7 @@ pools:
     })
   })
 
-  it('says how a pool is planned, and what it leaves out stays out', () => {
+  it('sets the scheduling of a pool, and leaves out omitted fields', () => {
     const [pool] = load(`
 pools:
   - name: box
@@ -92,8 +92,8 @@ pools:
   })
 })
 
-describe('the environment', () => {
-  it('wins over the file', () => {
+describe('environment variables', () => {
+  it('override the file', () => {
     const env = {
       BERTH_PORT: '0',
       BERTH_HOST: '::1',
@@ -114,7 +114,7 @@ describe('the environment', () => {
     expect(config.database.url).toBe('postgresql://berth@db/berth')
   })
 
-  it('names the file, and an empty variable counts as unset', () => {
+  it('name the file, and count as unset if empty', () => {
     const paths: string[] = []
     const readFile = (path: string) => {
       paths.push(path)
@@ -126,14 +126,14 @@ describe('the environment', () => {
     expect(paths).toEqual(['b.yaml', 'a.yaml'])
   })
 
-  it('fills texts of the file', () => {
+  it('are expanded in texts of the file', () => {
     // biome-ignore lint/suspicious/noTemplateCurlyInString: the form under test
     const yaml = 'database: { url: "postgresql://berth:${PGPASS}@db/berth" }'
     expect(load(yaml, { PGPASS: 's' }).database.url).toBe('postgresql://berth:s@db/berth')
     expect(refusal(yaml)).toEqual(['database.url: the variable PGPASS is not set; set PGPASS for the server'])
   })
 
-  it('is refused when a name is misspelt, and only then', () => {
+  it('are refused when misspelt, and only then', () => {
     const refused = (env: Record<string, string>, yaml = '') => refusal(yaml, env)
     expect(refused({ BERTH_PROT: '1' })).toEqual(['BERTH_PROT: is not a known variable; did you mean BERTH_PORT?'])
     expect(refused({ BERTH_CONFG: 'x.yaml' })).toEqual([expect.stringMatching(/did you mean BERTH_CONFIG\?$/)])
@@ -146,7 +146,7 @@ describe('the environment', () => {
     expect(load('server: { host: "${BERTH_HOSTS}" }', { BERTH_HOSTS: 'a' }).server.host).toBe('a')
   })
 
-  it('is what a refusal names when the value came from it', () => {
+  it('are named in the refusal of their value', () => {
     expect(refusal('', { BERTH_PORT: '40x' })).toEqual([
       expect.stringMatching(/^BERTH_PORT: "40x" is not a whole number/),
     ])
@@ -156,8 +156,8 @@ describe('the environment', () => {
   })
 })
 
-describe('people', () => {
-  it('come by an OpenID provider, by the claims that are named', () => {
+describe('users in the configuration', () => {
+  it('come from an OpenID provider, by the named claims', () => {
     const { oidc, bootstrapToken } = load(`
 auth:
   oidc: { issuer: "https://id.example.org", audience: berth, levelClaim: level, levels: { admins: ADMIN }, teamsClaim: groups }`).auth
@@ -173,7 +173,7 @@ auth:
     })
   })
 
-  it('may begin with a secret of the environment, which no job inherits', () => {
+  it('may start with a bootstrap secret from the environment, which no job inherits', () => {
     const config = load('', { BERTH_BOOTSTRAP_TOKEN: 'a-secret-of-some-length', HOME: '/root' })
     expect(config.auth).toEqual({ oidc: null, bootstrapToken: 'a-secret-of-some-length' })
     expect(config.serverEnvironment).toEqual({ HOME: '/root' })
@@ -181,7 +181,7 @@ auth:
 })
 
 describe('rates', () => {
-  it('belong to a pool; without them nothing is known of costs', () => {
+  it('belong to a pool; without rates costs are unknown', () => {
     const rates = { cpuHour: 0.02, gpuHour: 1.5, currency: 'EUR' }
     const [priced, free] = load(`pools: [{ name: a, rates: ${JSON.stringify(rates)} }, { name: b }]`).pools
     expect([priced.rates, free?.rates]).toEqual([rates, undefined])
@@ -189,7 +189,7 @@ describe('rates', () => {
 })
 
 describe('approval rules and the audit log', () => {
-  it('are as the API has them, with its defaults', () => {
+  it('are read with the field names and defaults of the API', () => {
     expect(load('approvalRules: [{ name: expensive, condition: { costAbove: 50 } }]').approvalRules).toEqual([
       {
         name: 'expensive',
@@ -203,7 +203,7 @@ describe('approval rules and the audit log', () => {
     ])
   })
 
-  it('tell the head where the file says, relative to itself', () => {
+  it('set the path of the audit head, relative to the configuration file', () => {
     const at = (path: string) =>
       loadConfig({ argv: ['--config', path], env: {}, readFile: () => 'audit: { headFile: heads }' }).audit.headFile
     expect(at('/etc/berth/berth.yaml')).toBe('/etc/berth/heads')
@@ -213,7 +213,7 @@ describe('approval rules and the audit log', () => {
   })
 })
 
-describe('refusals', () => {
+describe('refusals of a configuration', () => {
   it.each([
     [
       'approvalRules: [{ name: a, condition: {} }]',
@@ -306,37 +306,34 @@ describe('refusals', () => {
     ['pools: [{ name: a, nodes: [] }]', /^pools\[0\].nodes: a local pool is one machine, not 0/],
     ['queues: [{ name: q, pool: gone }]', 'queues[0].pool: the pool "gone" is not defined; use local'],
     ['queues: [{ name: q, pool: local }, { name: q, pool: local }]', /^queues\[1\].name: "q" is defined twice/],
-  ])('%s', (yaml, told) => {
+  ])('name the reason: %s', (yaml, told) => {
     expect(refusal(yaml)).toEqual([typeof told === 'string' ? told : expect.stringMatching(told)])
   })
 
-  it('tells simulated executors that they stand alone', () => {
+  it('explain that simulated must be the only executor of a pool', () => {
     const nodes = 'nodes: [{ name: n, cpu: 1, memoryGib: 1 }]'
     expect(refusal(`pools: [{ name: a, executors: [local, simulated], ${nodes} }]`)).toEqual([
       expect.stringMatching(/simulated must be the only executor of a pool/),
     ])
   })
 
-  it.each(['~/berth', '~', 'a\\nb'])(
-    'refuses the data directory %s, which no shell has replaced or has two lines',
-    (path) => {
-      expect(refusal(`dataDir: "${path}"`)).toEqual([
-        expect.stringMatching(/^dataDir: .* is not a path in one line without ~/),
-      ])
-    },
-  )
+  it.each(['~/berth', '~', 'a\\nb'])('include the data directory %s, because of ~ or two lines', (path) => {
+    expect(refusal(`dataDir: "${path}"`)).toEqual([
+      expect.stringMatching(/^dataDir: .* is not a path in one line without ~/),
+    ])
+  })
 
-  it('never prints a secret', () => {
+  it('never print a secret', () => {
     expect(refusal('database: { url: "mysql://ann:secret@db" }').join()).not.toContain('secret')
     expect(refusal('auth: { bootstrapToken: s3cr3t }').join()).not.toContain('s3cr3t')
   })
 
-  it('tells everything at once', () => {
+  it('list all mistakes at once', () => {
     expect(refusal('server: { port: x, host: 5 }\nretention: { jobsDays: 1.5 }\nx: 1')).toHaveLength(4)
     expect(refusal('approvalRules: [{ name: a, condition: { name: "^[$" } }]\nx: 1')).toHaveLength(2)
   })
 
-  it('names the file that cannot be read or parsed', () => {
+  it('name a file that cannot be read or parsed', () => {
     expect(refusal('a: [')).toEqual([expect.stringMatching(/^berth.yaml: .*correct the YAML$/)])
     expect(refusal('server: { host: !from.file x }')).toEqual([
       'berth.yaml: Unresolved tag: !from.file at line 1, column 17; correct the YAML',
@@ -351,7 +348,7 @@ describe('refusals', () => {
     expect(() => loadConfig({ argv: ['--config', 'x.yaml'], env: {}, readFile })).toThrow(/^x.yaml: cannot be read/)
   })
 
-  it.each([[['--confg', 'x']], [['--config']], [['--config', 'a', 'b']]])('refuses the arguments %j', (argv) => {
+  it.each([[['--confg', 'x']], [['--config']], [['--config', 'a', 'b']]])('include the arguments %j', (argv) => {
     expect(() => loadConfig({ argv, env: {}, readFile: () => '' })).toThrow(/use --config file.yaml/)
   })
 })
@@ -376,7 +373,7 @@ describe('manifests of trusted documents', () => {
           : (manifests[path.replace(`${resolve('here')}/`, '')] ?? ''),
     })
 
-  it('are read beside the configuration file, in the forms that tools write', () => {
+  it('are read relative to the configuration file, in the formats of common tools', () => {
     const { documents } = loadWith('codegen.json, apollo.json').server
     expect(documents.freeText).toBe('NONE')
     expect([...documents.byId]).toEqual([
@@ -390,7 +387,7 @@ describe('manifests of trusted documents', () => {
     ['list.json', 'manifests[0]: is not a map from ids to documents'],
     ['numbers.json', 'manifests[0]: has no text for the document "1"'],
     ['half.json', 'half.json cannot be read'],
-  ])('that are wrong stop the start: %s', (names, text) => {
+  ])('that are invalid prevent the start: %s', (names, text) => {
     expect(() => loadWith(names)).toThrow(text)
   })
 })

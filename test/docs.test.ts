@@ -58,7 +58,7 @@ async function typed(name: string): Promise<string[]> {
   }
 }
 
-test('the command line', async () => {
+test('the commands of the command-line guide work', async () => {
   const [submitted, files, watched, structured, again, ended, codes, ...more] = await typed('cli.md')
   expect(more).toEqual([])
   expect(submitted).toMatch(/^output as it comes\njob_\w+\nit exited with 3\n$/)
@@ -70,11 +70,11 @@ test('the command line', async () => {
   expect(codes).toBe('exit code 5\nexit code 2\n')
 })
 
-test('job files of another system', async () => {
+test('the job files of another system work', async () => {
   expect(await typed('specs.md')).toEqual(['from a job file\noverridden\n'])
 })
 
-test('the step of continuous integration ends as its job, and finds the job of its first try', async () => {
+test('the CI step ends like its job, and finds the job of its first attempt', async () => {
   const env = { ...clientEnv(), PATH: `${root}:${clientEnv().PATH}`, CI_PIPELINE_ID: 'build-1' }
   const step = () => run(join(root, 'examples/ci.sh'), ['test', 'sh', '-c', 'echo tested; exit 3'], { env })
   const failures = [await step().catch((error) => error), await step().catch((error) => error)]
@@ -86,7 +86,7 @@ test('the step of continuous integration ends as its job, and finds the job of i
   expect(second).toBe(first)
 })
 
-test('a cancelled step of continuous integration cancels its job', async () => {
+test('a cancelled CI step cancels its job', async () => {
   const env = { ...clientEnv(), PATH: `${root}:${clientEnv().PATH}`, GITHUB_RUN_ID: '7', GITHUB_RUN_ATTEMPT: '2' }
   const step = spawn(join(root, 'examples/ci.sh'), ['long', 'sh', '-c', 'echo begun; sleep 600'], { env })
   let output = ''
@@ -100,7 +100,7 @@ test('a cancelled step of continuous integration cancels its job', async () => {
   expect(JSON.parse(stdout).job.state).toMatch(/^CANCELL/)
 })
 
-test('the recipe for GitHub Actions submits, prints, ends as the job and cancels it', async () => {
+test('the recipe for GitHub Actions submits, prints, ends like the job and cancels it', async () => {
   const [block = ''] = blocksOf(await guide('idempotent-submission.md'), 'yaml')
   const { env, steps } = parse(block).jobs.train
   const contexts: Record<string, string> = {
@@ -131,19 +131,19 @@ test('the recipe for GitHub Actions submits, prints, ends as the job and cancels
   expect(await readFile(output, 'utf8')).not.toMatch(new RegExp(`${job}[\\s\\S]*${job}`))
 })
 
-test('a service of systemd leaves its jobs alone when it stops', async () => {
+test('the systemd service leaves its jobs running when it stops', async () => {
   const [unit = ''] = blocksOf(await guide('operating.md'), 'ini')
   expect(unit.split('\n')).toEqual(expect.arrayContaining(['KillMode=process', 'TasksMax=infinity', 'Delegate=yes']))
 })
 
-test('launchers and scripts', async () => {
+test('the examples of launchers and scripts work', async () => {
   const [ranks, scripts, ...more] = await typed('jobs.md')
   expect(more).toEqual([])
   expect(ranks?.trimEnd().split('\n').sort()).toEqual(['rank 0 of 3', 'rank 1 of 3', 'rank 2 of 3'])
   expect(scripts).toBe('hello from the job\nafter the job\n')
 })
 
-test('inside a job', async () => {
+test('the examples inside a job work', async () => {
   const [commands, curl, continued, ...more] = await typed('inside-a-job.md')
   expect(more).toEqual([])
   expect(commands).toMatch(/progress +100 % · half way/)
@@ -153,7 +153,7 @@ test('inside a job', async () => {
   expect(continued).toBe('run 1, step 1\nrun 2, step 2\nrun 2, step 3\n')
 })
 
-test('programs with the client, Apollo and urql', async () => {
+test('the example programs with the client, Apollo and urql work', async () => {
   const directory = await mkdtemp(join(tmpdir(), 'berth-programs-'))
   try {
     for (const target of ['package.json', 'src', 'node_modules'])
@@ -175,7 +175,7 @@ test('programs with the client, Apollo and urql', async () => {
   }
 })
 
-test('the API', async () => {
+test('the examples of the API guide work', async () => {
   await run(join(root, 'berth'), ['submit', '--', 'true'], { env: clientEnv() }) // so that there is a second page
   const [first, refused, once, pages, sse, socket, snapshot, stranger, ...more] = await typed('api.md')
   expect(more).toEqual([])
@@ -227,7 +227,7 @@ test('the table of limits in api.md has the numbers of the code', async () => {
   expect(rows.filter((row) => !text.includes(row))).toEqual([])
 })
 
-test('every code of a problem is documented, and no other', async () => {
+test('every problem code is documented, and no other', async () => {
   const [, told = ''] = (await guide('api.md')).match(/^\| `code` of a problem.*\n\|-.*\n((?:\|.*\n)*)/m) ?? []
   const codes = [...told.matchAll(/^\| ((?:`\w+` )+)/gm)].flatMap(([, cell = '']) => cell.match(/\w+/g) ?? [])
   const [, values = ''] =
@@ -235,7 +235,7 @@ test('every code of a problem is documented, and no other', async () => {
   expect(codes.sort()).toEqual(values.match(/(?<=^ {2})[A-Z_]+$/gm))
 })
 
-test('every flag and every verb of the command line is documented, and no other', async () => {
+test('every flag and command of the command line is documented, and no other', async () => {
   const text = await guide('cli.md')
   const help = async (...words: string[]) => (await run(join(root, 'berth'), [...words, '--help'])).stdout
   const verbs = [...(await help()).matchAll(/^ {2}([a-z]+) /gm)]

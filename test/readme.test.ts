@@ -36,18 +36,18 @@ async function shell(command: string): Promise<string> {
 
 const blockWith = (text: string) => commands.find((block) => block.includes(text)) ?? `no block with ${text}`
 
-test('the first submission, pasted as it is, runs and shows its output', async () => {
+test('the first submission, pasted unchanged, runs and shows its output', async () => {
   expect(await shell(blockWith('./berth submit --follow'))).toContain('Hello from Berth\n')
 })
 
-test('the same through the API', async () => {
+test('the same submission works through the API', async () => {
   const answer = JSON.parse(await shell(blockWith('curl'))) as unknown
   expect(answer).toMatchObject({
     data: { submitJob: { job: { id: expect.stringMatching(/^job_/), state: 'QUEUED' } } },
   })
 })
 
-test('the first steps', async () => {
+test('the first steps work', async () => {
   const steps = blockWith('./berth ls')
     .replace(/python train.py --epochs 10/, 'sleep 60')
     .replace('make test', 'sh -c "exit 3"')
@@ -60,6 +60,6 @@ test('the first steps', async () => {
   await expect(shell(wait)).rejects.toMatchObject({ code: 3 })
 })
 
-test('what it prints at the start is that submission', () => {
+test('the submission that a server prints at its start is the one in the README', () => {
   expect(server.output()).toContain('submit --follow -- echo "Hello from Berth"')
 })

@@ -49,7 +49,7 @@ test('files that the guides name exist', () => {
   expect(missing).toEqual([])
 })
 
-test('every decision says situation, decision, price and what would change it', () => {
+test('every decision has a situation, a decision, a price and what would change it', () => {
   const parts = ['**Situation.**', '**Decision.**', '**Price.**', '**What would change our mind.**']
   const decisions = repository.filter(({ path }) => /^docs\/decisions\/\d{4}-/.test(path))
   expect(decisions.length).toBeGreaterThan(15)
@@ -109,17 +109,17 @@ const wordsOf = (name: string): string[] =>
     .split(/[ \-_.]/)
     .map((word) => (/[^s]s$/.test(word) ? word.slice(0, -1) : word))
 
-test('the glossary has its words once, in order', () => {
+test('the glossary lists its words once, in order', () => {
   expect(entries.length).toBeGreaterThan(30)
   expect(entries).toEqual([...new Set(entries)].toSorted())
 })
 
-test('a word that has one home, or none, is one of the glossary', () => {
+test('words with restricted use are in the glossary', () => {
   expect(Object.keys(homes).filter((word) => !glossed.has(word) && !forbidden.includes(word))).toEqual([])
   expect(forbidden.filter((word) => homes[word] === undefined)).toEqual([])
 })
 
-test('exported names and files use the words of the glossary as it says', () => {
+test('exported names and files use the words of the glossary as defined', () => {
   const source = code.filter(({ path }) => path.startsWith('src/'))
   const strayed = source.flatMap((file) => {
     const isAtHome = (word: string) => homes[word]?.some((home) => file.path.startsWith(`src/${home}`)) ?? true
@@ -129,7 +129,7 @@ test('exported names and files use the words of the glossary as it says', () => 
   expect(strayed).toEqual([])
 })
 
-test('texts name the user, the process or the job', () => {
+test('texts name the user, the process or the job instead of an indefinite pronoun', () => {
   const texts = repository.filter(({ path }) => /^(src|docs)\/|^[^/]*\.(md|graphql)$/.test(path))
   const vague = /(?<![`']|unix-user )\b(somebody|nobody|whoever)\b/i
   const found = texts

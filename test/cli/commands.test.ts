@@ -60,7 +60,7 @@ function running(...args: string[]) {
 const submit = async (...args: string[]) => (await berth('submit', ...args)).stdout.trim()
 
 describe('submit', () => {
-  it('prints the id, and the job runs where the person stands', async () => {
+  it('prints the id, and runs the job in the current directory', async () => {
     const { code, stdout, stderr } = await berth('submit', '--', 'pwd')
     expect({ code, stderr }).toEqual({
       code: 0,
@@ -72,20 +72,20 @@ describe('submit', () => {
     expect((await berth('logs', stdout.trim())).stdout).toBe(`${dataDir}\n`)
   })
 
-  it('--follow prints the output and nothing else on stdout, and ends as the job ends', async () => {
+  it('--follow prints only the output on stdout, and exits like the job', async () => {
     const followed = await berth('submit', '--mem', '1', '--follow', '--', 'sh', '-c', 'echo out; echo err >&2; exit 7')
     expect(followed.code).toBe(7)
     expect(followed.stdout.split('\n').sort()).toEqual(['', 'err', 'out'])
     expect(followed.stderr).toMatch(/^job_\w{26}\n(berth: .* is QUEUED.*\n)?job_\w{26} FAILED/)
   })
 
-  it('--wait gives 0 for success and 70 without an exit code', async () => {
+  it('--wait exits with 0 for success and 70 without an exit code', async () => {
     expect((await berth('submit', '--wait', '--', 'true')).code).toBe(0)
     const lost = await berth('submit', '--wait', '--workdir', '/nowhere/at/all', '--', 'true')
     expect(lost).toMatchObject({ code: 70, stderr: expect.stringContaining('FAILED') })
   })
 
-  it('reads what --print-spec wrote', async () => {
+  it('reads a file written by --print-spec', async () => {
     const { stdout: spec } = await berth('submit', '--print-spec', '--name', 'from-file', '--tag', 't', '--', 'true')
     const file = join(dataDir, 'job.yaml')
     await writeFile(file, spec)
@@ -93,7 +93,7 @@ describe('submit', () => {
     expect(JSON.parse(stdout)).toMatchObject({ job: { name: 'from-flag' }, warnings: [] })
   })
 
-  it('refuses in one line, with code 2', async () => {
+  it('refuses invalid input in one line, with code 2', async () => {
     const tooMany = await berth('submit', '--cpu', '1e9', '--', 'true')
     expect(tooMany).toMatchObject({ code: 2, stdout: '' })
     expect(tooMany.stderr).toMatch(/^berth: spec\.resources\.cpu: .* \(given: 1000000000\)\n$/)
@@ -108,7 +108,7 @@ describe('submit', () => {
   })
 })
 
-describe('looking', () => {
+describe('inspecting jobs', () => {
   it('ls shows tables, JSON and YAML', async () => {
     const id = await submit('--name', 'looked-at', '--', 'true')
     await berth('wait', id)
@@ -132,7 +132,7 @@ describe('looking', () => {
     })
   })
 
-  it('logs shows the end, and what happened', async () => {
+  it('logs shows the last lines, the whole output, or the events', async () => {
     const id = await submit('--', 'seq', '1', '20000')
     await berth('wait', id)
     expect((await berth('logs', id, '--tail', '2')).stdout).toBe('19999\n20000\n')
@@ -157,14 +157,14 @@ describe('looking', () => {
   })
 })
 
-describe('ending', () => {
-  it('cancel stops a job, and wait ends with 130', async () => {
+describe('ending jobs', () => {
+  it('cancel stops a job, and wait exits with 130', async () => {
     const id = await submit('--', 'sleep', '600')
     expect((await berth('cancel', id, '--reason', 'enough')).stdout).toContain(id)
     expect((await berth('wait', id)).code).toBe(130)
   })
 
-  it('a job that does not begin says why, to who follows it', async () => {
+  it('--follow shows why a job does not start', async () => {
     const later = new Date(Date.now() + 86_400_000).toISOString()
     const { written, ended } = running('submit', '--mem', '1', '--follow', '--not-before', later, '--', 'true')
     await until(() => /is QUEUED: .+\n/.test(written.stderr), { what: 'the command says why the job waits' })
@@ -174,7 +174,7 @@ describe('ending', () => {
     expect(await ended).toBe(130)
   })
 
-  it('rm deletes what has ended, and refuses what has not', async () => {
+  it('rm deletes finished jobs, and refuses others', async () => {
     const alive = await submit('--', 'sleep', '600')
     const ended = await submit('--', 'true')
     await berth('wait', ended)
@@ -185,7 +185,7 @@ describe('ending', () => {
     await berth('cancel', alive)
   })
 
-  it('Ctrl-C leaves a followed job and says so', async () => {
+  it('Ctrl-C detaches from a followed job and reports that', async () => {
     const { child, written, ended } = running('submit', '--follow', '--', 'sh', '-c', 'echo begun; sleep 600')
     await until(() => written.stdout === 'begun\n', { what: 'the job writes' })
     child.kill('SIGINT')
@@ -198,7 +198,7 @@ describe('ending', () => {
 })
 
 describe('a restart of the server', () => {
-  it('costs logs -f not a byte, and up says that a server runs already', async () => {
+  it('loses no byte of logs -f, and up reports that a server is running', async () => {
     const script = 'i=0; while [ $i -lt 3000 ]; do i=$((i+1)); echo line $i; [ $((i % 100)) -eq 0 ] && sleep 0.1; done'
     const id = await submit('--', 'sh', '-c', script)
     const follow = running('logs', '-f', id)
@@ -216,7 +216,7 @@ describe('a restart of the server', () => {
     expect((await berth('up')).stdout).toMatch(/^Berth .* is already running at /)
   })
 
-  it('without one, the code is 4 and the line says what to do', async () => {
+  it('is reported by code 4 and a remedy when no server runs', async () => {
     const unused = await freePort()
     const env = { ...environment(), BERTH_URL: `http://127.0.0.1:${unused}` }
     const child = spawn(join(root, 'berth'), ['ls'], { env, stdio: ['ignore', 'ignore', 'pipe'] })

@@ -64,7 +64,7 @@ async function submitExpensive(): Promise<string> {
   return (await berth('submit', '-f', 'job.yaml')).stdout.trim()
 }
 
-test('a rule of the file blocks; people approve and reject; the audit log knows', async () => {
+test('a configured approval rule blocks jobs; users approve and reject; the audit log records each step', async () => {
   expect(await json('rules')).toMatchObject([{ name: 'expensive', condition: { costAbove: 50 } }])
   const [approved, rejected] = [await submitExpensive(), await submitExpensive()]
   const waiting = await json('approve')

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
 import { readTextFile } from '../../src/cli/inside.ts'
 
-it('a file in another encoding is refused: it would become other characters', async () => {
+it('a file that is not UTF-8 is refused', async () => {
   const cwd = await mkdtemp(join(tmpdir(), 'berth-inside-'))
   onTestFinished(() => rm(cwd, { recursive: true }))
   await writeFile(join(cwd, 'latin1'), Buffer.from('caf\xe9', 'latin1'))

@@ -16,19 +16,19 @@ beforeAll(async () => {
 })
 afterAll(() => rm(folder, { recursive: true }))
 
-it('runs from any folder, through symbolic links, with its own Node', async () => {
+it('berth runs from any folder, through symbolic links, with its own Node', async () => {
   await symlink(join(root, 'berth'), join(folder, 'one'))
   await symlink('one', join(folder, 'two'))
   const { stdout } = await run(join(folder, 'two'), ['--version'], { cwd: '/', env })
   expect(stdout).toMatch(/^\d+\.\d+\.\d+\n$/)
 })
 
-it('is found through PATH', async () => {
+it('berth is found through PATH', async () => {
   const { stdout } = await run('two', ['--version'], { cwd: '/', env: { PATH: `${folder}:${env.PATH}` } })
   expect(stdout).toMatch(/^\d/)
 })
 
-it('says what to do where nothing is installed', async () => {
+it('berth reports the remedy if nothing is installed', async () => {
   await copyFile(join(root, 'berth'), join(folder, 'berth'))
   await expect(run(join(folder, 'berth'), [], { env })).rejects.toMatchObject({
     code: 1,
@@ -36,7 +36,7 @@ it('says what to do where nothing is installed', async () => {
   })
 })
 
-it('names the Node that is needed where an older one is found, which has no WebSocket', async () => {
+it('berth names the required Node version if only an older one, without WebSocket, is found', async () => {
   const older = { ...env, NODE_OPTIONS: '--no-experimental-websocket' }
   await expect(run(process.execPath, [join(root, 'src/cli/main.ts'), 'ls'], { env: older })).rejects.toMatchObject({
     code: 2,
@@ -48,7 +48,7 @@ it('names the Node that is needed where an older one is found, which has no WebS
   })
 })
 
-it('keeps the options of the job from Node, before and after --', async () => {
+it('options of the job, before and after --, are not passed to Node', async () => {
   const options = [
     '--env-file',
     '--env-file=x',
@@ -66,7 +66,7 @@ it('keeps the options of the job from Node, before and after --', async () => {
   expect(parse(stdout)).toEqual({ command: ['echo', ...many] })
 })
 
-it('refuses an option that takes the -- before the command for its value', async () => {
+it('an option that takes the -- before the command as its value is refused', async () => {
   for (const flag of ['--tag', '--image', '-f'])
     await expect(run(join(folder, 'two'), ['submit', flag, '--', 'true'], { env })).rejects.toMatchObject({
       code: 2,
@@ -74,7 +74,7 @@ it('refuses an option that takes the -- before the command for its value', async
     })
 })
 
-it('leaves NODE_OPTIONS to the programs of the user', async () => {
+it('NODE_OPTIONS are passed to the programs of the user', async () => {
   const theirs = { ...env, NODE_OPTIONS: '--import ./register.js' }
   const { stdout } = await run(join(folder, 'two'), ['submit', '--print-spec', '--env', 'NODE_OPTIONS', 'node'], {
     env: theirs,

@@ -34,7 +34,7 @@ function berth(...args: string[]): Promise<{ code: number; stdout: string; stder
   })
 }
 
-it('limits are shown, set, and set for a project', async () => {
+it('limits are shown and set, also for a project', async () => {
   expect((await berth('limits')).stdout).toMatch(/^running jobs +unlimited$/m)
   const set = await berth('limits', 'set', '--max-concurrent', '5', '--user-max-concurrent', 'unlimited')
   expect(set).toMatchObject({ code: 0, stdout: expect.stringMatching(/^running jobs +5$/m), stderr: '' })
@@ -60,7 +60,7 @@ it('invalid input is refused in one line', async () => {
   expect(await berth('limits', '--pool', 'moon')).toMatchObject({ code: 5 })
 })
 
-it('a dry run says what would be; noWait starts now or is refused, and stores nothing', async () => {
+it('--dry-run shows the outcome; --no-wait starts the job now, or is refused without storing it', async () => {
   const dry = await berth('submit', '--dry-run', '-o', 'json', '--', 'true')
   const { estimatedStart, ...said } = JSON.parse(dry.stdout)
   expect(said).toMatchObject({ wouldBe: 'STARTING', gpuIds: [], reasons: [], queuePosition: null })

@@ -30,7 +30,7 @@ function berth(...args: string[]): Promise<{ code: number; stdout: string; stder
   })
 }
 
-it('a priority is set and cleared', async () => {
+it('the priority of a job is set and cleared', async () => {
   const jobId = await server.submit()
   expect(await berth('priority', jobId, '45')).toMatchObject({ code: 0, stdout: expect.stringContaining(jobId) })
   expect(await server.domain.db.sql.query('SELECT priority_override AS is FROM job')).toEqual([{ is: 45 }])
@@ -41,7 +41,7 @@ it('a priority is set and cleared', async () => {
   expect(await berth('priority', 'job_nowhere', '1')).toMatchObject({ code: 5 })
 })
 
-it('machines come, are cordoned by name, and go', async () => {
+it('nodes are added, cordoned by name, and removed', async () => {
   const gpus = ['--gpu', '{model: T4, memoryGib: 16, count: 2}', '--gpu', '{model: H100, memoryGib: 80}']
   const added = await berth('node', 'add', 'n2', '--cpu', '8.5', '--mem', '32', ...gpus)
   expect(added).toMatchObject({
@@ -76,7 +76,7 @@ it('cleanup removes old jobs', async () => {
   expect((await berth('cleanup', '--older-than', '7d')).stdout).toBe('1 job deleted\n')
 })
 
-it('the doctor ends with 1 when something is wrong; a pass needs a leader', async () => {
+it('doctor exits with 1 on a finding; a scheduling pass requires a leader', async () => {
   await server.domain.db.sql.query('DELETE FROM audit_entry WHERE seq IS NULL')
   expect(await berth('doctor')).toMatchObject({
     code: 1,

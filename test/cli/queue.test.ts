@@ -48,7 +48,7 @@ const berth = (...args: string[]) =>
     start(args, (code, stdout, stderr) => resolve({ code, stdout, stderr }))
   })
 
-it('shows what runs and what waits in the order of its turn, with place, priority and reason', async () => {
+it('queue lists running jobs, and waiting jobs in order with position, priority and reason', async () => {
   const { stdout, stderr, code } = await berth('queue')
   expect([code, stderr]).toEqual([0, ''])
   const [numbers, , head, ...rows] = stdout.trimEnd().split('\n')
@@ -63,7 +63,7 @@ it('shows what runs and what waits in the order of its turn, with place, priorit
   expect(stdout).not.toContain('\u001b')
 })
 
-it('takes states and a limit, and has the names of the schema in JSON and YAML', async () => {
+it('queue accepts states and a limit, and uses the schema’s names in JSON and YAML', async () => {
   const some = JSON.parse((await berth('queue', '--state', 'queued', '--limit', '1', '-o', 'json')).stdout)
   expect(some).toMatchObject({
     pool: 'local',
@@ -77,7 +77,7 @@ it('takes states and a limit, and has the names of the schema in JSON and YAML',
   expect(await berth('queue', '--pool', 'moon')).toMatchObject({ code: 5 })
 })
 
-it('watches live, one view after the other in a pipe', async () => {
+it('top updates live, and prints one view after the other in a pipe', async () => {
   const child = start(['top', '-o', 'json'])
   let seen = ''
   child.stdout?.on('data', (data) => (seen += data))
@@ -89,7 +89,7 @@ it('watches live, one view after the other in a pipe', async () => {
   child.kill('SIGINT')
 })
 
-it('one job tells all about its waiting, and GPUs say who holds them', async () => {
+it('info shows why and how long a job waits, and gpus shows who uses the GPUs', async () => {
   const { stdout } = await berth('info', jobs[2] ?? '')
   expect(stdout).toMatch(/^waits for +Limit reached: 1 of 1 running jobs for pool:local$/m)
   expect(stdout).toMatch(/^position +2 in local$/m)

@@ -22,11 +22,11 @@ const rows = [
 ]
 
 describe('a table', () => {
-  it('is aligned, without spaces at the ends', () => {
+  it('is aligned, without trailing spaces', () => {
     expect(table(terminal(false), rows, columns)).toBe('ID      NAME\na       one\nlonger  two\n')
   })
 
-  it('is aligned by the columns that a terminal gives to a text', () => {
+  it('is aligned by the display width of texts', () => {
     const names = [
       ['訓練 🚀', 'wide'],
       ['cafe\u0301', 'combining'],
@@ -37,13 +37,13 @@ describe('a table', () => {
     )
   })
 
-  it('has colour on a terminal only, and not with NO_COLOR', () => {
+  it('is coloured on a terminal only, and not with NO_COLOR', () => {
     expect(table(terminal(true), rows, columns)).toContain('\u001b[31mone')
     expect(table(terminal(true, true), rows, columns)).not.toContain('\u001b')
     expect(table(terminal(false), rows, columns)).not.toContain('\u001b')
   })
 
-  it('cuts names, and no ids, where a terminal is too narrow', () => {
+  it('truncates names, and never ids, on a narrow terminal', () => {
     const screen = (width: number) =>
       createTerminal({ stdout: Object.assign(stream(true), { columns: width }), stderr: stream(false), noColour: true })
     const named = [{ title: 'NAME', cell: (row: string[]) => row[1] ?? '', shrinks: true }, ...columns.slice(0, 1)]
@@ -53,12 +53,12 @@ describe('a table', () => {
     expect(table(terminal(false), long, named)).toContain('很长的'.repeat(20))
   })
 
-  it('shows control characters of others as what they are not', () => {
+  it('replaces control characters in texts of other users', () => {
     expect(table(terminal(false), [['a', 'x\u001b[2J\n\u0007']], columns)).toBe('ID  NAME\na   x�[2J��\n')
   })
 })
 
-describe('a view that is replaced', () => {
+describe('a live view', () => {
   const shown = async (rows: number | undefined, view: string, columns = 80) => {
     let text = ''
     const screen = Object.assign(
@@ -74,28 +74,28 @@ describe('a view that is replaced', () => {
     return text
   }
 
-  it('is cut at the last row but one', async () => {
+  it('is truncated at the last row but one', async () => {
     expect(await shown(3, 'one\ntwo\nthree\n')).toBe('\u001b[H\u001b[Jone\ntwo')
     expect(await shown(1, 'one\ntwo\n')).toBe('\u001b[H\u001b[Jone')
   })
 
-  it('is cut at the right edge, with its colours', async () => {
+  it('is truncated at the right edge, and keeps its colours', async () => {
     const red = (text: string) => `\u001b[31m${text}\u001b[39m`
     expect(await shown(9, `${red('訓練')} done\n${red('one')}`, 5)).toBe(
       `\u001b[H\u001b[J\u001b[31m訓練\u001b[39m \u001b[0m\n${red('one')}`,
     )
   })
 
-  it.each([0, undefined])('is whole on a terminal of %s rows', async (rows) => {
+  it.each([0, undefined])('is complete on a terminal of %s rows', async (rows) => {
     expect(await shown(rows, 'one\ntwo\nthree\n')).toContain('three\n')
   })
 
-  it('does not exist in a pipe', () => {
+  it('is not replaced in a pipe', () => {
     expect(terminal(false).replaceScreen).toBeNull()
   })
 })
 
-describe('texts of other people', () => {
+describe('texts of other users', () => {
   const hostile = 'un\u200bseen\u{e0041}no\u001b[2J\u009b31m\u202egnp.exe\u2028\u007fberth: fine'
 
   it('are printed without control characters, on one line', () => {
@@ -110,7 +110,7 @@ describe('texts of other people', () => {
     expect(said).toEqual(['job_1 FAILED: un�seen�no�[2J�31m�gnp.exe��berth: fine�\n'])
   })
 
-  it.each(['json', 'yaml'] as const)('are escaped in %s, and read back as they were', (format) => {
+  it.each(['json', 'yaml'] as const)('are escaped in %s, and read back unchanged', (format) => {
     const value = { reason: hostile, lines: 'one\ntwo', plain: 'plain' }
     const text = structured(value, format)
     // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what must be absent
@@ -119,7 +119,7 @@ describe('texts of other people', () => {
   })
 })
 
-it('a sheet leaves out what is not there', () => {
+it('a sheet leaves out empty values', () => {
   expect(
     sheet(terminal(false), [
       ['job', 'j'],
@@ -129,7 +129,7 @@ it('a sheet leaves out what is not there', () => {
   ).toBe('job  j\n')
 })
 
-describe('exit codes', () => {
+describe('exit codes and errors', () => {
   it.each<[JobState, number | null, number]>([
     ['SUCCEEDED', 0, 0],
     ['FAILED', 3, 3],
@@ -137,7 +137,7 @@ describe('exit codes', () => {
     ['FAILED', 0, 70],
     ['INTERRUPTED', 143, 75],
     ['CANCELLED', 143, 130],
-  ])('a job that is %s with %j ends --wait with %i', (state, exitCode, code) => {
+  ])('of a job that is %s with %j let --wait exit with %i', (state, exitCode, code) => {
     expect(jobExitCode({ state, exitCode })).toBe(code)
   })
 
@@ -151,40 +151,40 @@ describe('exit codes', () => {
     ['UNREACHABLE', 4],
     ['QUERY_TOO_COMPLEX', 3],
     ['INTERNAL_SERVER_ERROR', 1],
-  ])('%s ends with %i', (code, exitCode) => {
+  ])('of %s are %i', (code, exitCode) => {
     expect(stopForFailure(new RequestFailed(code, 'no')).exitCode).toBe(exitCode)
   })
 
   it.each([
     ['INTERNAL_SERVER_ERROR', 'see request id r1 in the log of the server'],
     ['GRAPHQL_VALIDATION_FAILED', undefined],
-  ])('%s is found in the log of the server or not: %s', (code, next) => {
+  ])('with the code %s refer to the server log, or not: %s', (code, next) => {
     expect(stopForFailure(new RequestFailed(code, 'no', { requestId: 'r1' })).next).toBe(next)
   })
 
-  it('a variable is named as a field of the input is', () => {
+  it('name a variable like a field of the input', () => {
     const failure = new RequestFailed('BAD_REQUEST', 'Variable "$input.spec.notBefore": DateTime must be RFC 3339')
     expect(stopForFailure(failure).message).toBe('spec.notBefore: DateTime must be RFC 3339')
   })
 
-  it('every variable is named so', () => {
+  it('name every variable like a field of the input', () => {
     const message = 'Variable "$input.spec.command[0]": Not a string; Variable "$input.spec.command[1]": Not a string'
     expect(stopForFailure(new RequestFailed('BAD_REQUEST', message)).message).toBe(
       'spec.command[0]: Not a string; spec.command[1]: Not a string',
     )
   })
 
-  it('a missing object is followed by the command that lists such objects', () => {
+  it('of a missing object suggest the command that lists such objects', () => {
     const problem = { __typename: 'NotFoundProblem', code: 'NOT_FOUND', message: 'no', retryable: false } as const
     expect([stopForProblem(problem, seeJobs).next, stopForProblem(problem).next]).toEqual([seeJobs, undefined])
   })
 
-  it('a foreign answer is reported with its URL', () => {
+  it('of a foreign response include its URL', () => {
     const { exitCode, next } = stopForFailure(new RequestFailed('BAD_REQUEST', 'no', { isForeign: true }))
     expect({ exitCode, next }).toMatchObject({ exitCode: 2, next: expect.stringContaining('set BERTH_URL') })
   })
 
-  it('a refusal names every violation', () => {
+  it('of a refusal list every violation', () => {
     const stop = stopForProblem({
       __typename: 'InvalidInputProblem',
       code: 'INVALID_INPUT',

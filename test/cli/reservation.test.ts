@@ -42,7 +42,7 @@ function berth(...args: string[]): Promise<{ code: number; stdout: string; stder
   })
 }
 
-it('nodes are reserved, listed, used by the jobs that name the reservation, and given back', async () => {
+it('nodes are reserved, listed, used by jobs that name the reservation, and released', async () => {
   const window = ['--from', '2001-01-31T08:00:00Z', '--until', '2090-01-31T18:00:00Z']
   const made = await berth(
     'reservation',

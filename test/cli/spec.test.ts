@@ -9,7 +9,7 @@ const build = (flags: Partial<SpecFlags>, command: string[] = [], yaml: string |
   buildSpec({ yaml, command, flags: { inheritEnv: true, ...flags }, env: { MINE: 'mine' }, warn: () => undefined })
 
 describe('the spec of a submission', () => {
-  it('takes the directory of a flag or the file, and leaves the default to the server', () => {
+  it('takes the workdir of a flag or the file, and leaves the default to the server', () => {
     expect(build({}, ['echo', 'hi'])).toEqual({ command: ['echo', 'hi'] })
     expect(build({ image: 'ubuntu', data: ['sets/a:/a'] }, ['x'])).toEqual({
       image: 'ubuntu',
@@ -20,7 +20,7 @@ describe('the spec of a submission', () => {
     expect(build({}, ['x'], 'workdir: /data').workdir).toBe('/data')
   })
 
-  it('lets flags win over the file, and keeps what they do not name', () => {
+  it('combines flags with the file, and flags win', () => {
     const yaml = 'name: a\nresources: { cpu: 4, gpu: 1 }\nlabels: [{ key: k, value: v }]\nmaxRunTimeSeconds: 5'
     expect(build({ name: 'b', cpu: 2, tag: ['t'], label: ['x=1=2'] }, [], yaml)).toEqual({
       name: 'b',
@@ -34,7 +34,7 @@ describe('the spec of a submission', () => {
     })
   })
 
-  it('refuses a command that is a text, and shows both ways to write it', () => {
+  it('refuses a command given as a text, and shows both valid forms', () => {
     const refusal = {
       message: 'command is a text, not a list: echo hi',
       next: 'write command: ["echo", "hi"], or for a shell command: ["sh", "-c", "echo hi"]',
@@ -49,7 +49,7 @@ describe('the spec of a submission', () => {
     expect(build({}, ['true'], 'command: echo hi')).toEqual({ command: ['true'] })
   })
 
-  it('says how the job is to be scheduled', () => {
+  it('includes the scheduling flags', () => {
     const flags = { interactive: true, bid: 42, reservation: 'reservation_1', duration: 60, gpu: 2, gpuIds: [0, 1] }
     expect(build(flags, [], 'image: ubuntu')).toEqual({
       image: 'ubuntu',
@@ -61,7 +61,7 @@ describe('the spec of a submission', () => {
     })
   })
 
-  it('passes on one’s own variables by name', () => {
+  it('includes variables of the caller by name', () => {
     expect(build({ env: ['A=1=2', 'MINE', 'EMPTY='] }).environment).toEqual([
       { name: 'A', value: '1=2' },
       { name: 'MINE', value: 'mine' },
@@ -70,7 +70,7 @@ describe('the spec of a submission', () => {
     expect(() => build({ env: ['NOT_THERE'] })).toThrow('NOT_THERE is not set in your environment')
   })
 
-  it('sets any field, in YAML', () => {
+  it('accepts any field in YAML', () => {
     const spec = build({ set: ['resources.gpuModel=[a100, h100]', 'resumable=true', 'name=007x'] }, ['x'])
     expect(spec).toMatchObject({ resources: { gpuModel: ['a100', 'h100'] }, resumable: true, name: '007x' })
     expect(() => build({ set: ['command.a=1'] }, ['x'])).toThrow('command is not a YAML mapping')
@@ -92,7 +92,7 @@ describe('the spec of a submission', () => {
     expect(() => build({ set: ['bid=.nan'] }, ['x'])).toThrow('the value of --set bid: NaN')
   })
 
-  it('refuses a file in another encoding, which would become other characters', () => {
+  it('refuses a file that is not UTF-8', () => {
     expect(() => decodeUtf8(Buffer.from('name: caf\xe9', 'latin1'), 'the job file')).toThrow(
       'the job file is not in UTF-8',
     )
@@ -107,11 +107,11 @@ describe('the spec of a submission', () => {
     expect(({} as Record<string, unknown>)['polluted']).toBeUndefined()
   })
 
-  it('replaces the executable of the file by the command', () => {
+  it('takes the command instead of the executable of the file', () => {
     expect(build({}, ['y'], 'executable: x\narguments: [a]')).toEqual({ command: ['y'] })
   })
 
-  it('reads back what it prints', () => {
+  it('can be read back from --print-spec', () => {
     const spec = build({ mem: 1.5, gpu: 1, after: ['job_1'], attempts: 3, inheritEnv: false, maxRunTime: 60 }, [
       'a',
       '3',
@@ -120,7 +120,7 @@ describe('the spec of a submission', () => {
     expect(parse(stringify(spec))).toEqual(spec)
   })
 
-  it('reads back any text that it prints', () => {
+  it('can be read back with any text', () => {
     const piece = fc.constantFrom(
       ' ',
       '\n',
@@ -162,7 +162,7 @@ describe('the spec of a submission', () => {
     ['resources: 5', 'resources is not a YAML mapping'],
     ['resources: [cpu]', 'resources is not a YAML mapping'],
     ['{ cpu: 1, resources: { cpu: 2 } }', 'cpu and resources.cpu are the same field'],
-  ])('refuses %j, and says what is wrong', (yaml, message) => {
+  ])('refuses %j with the reason', (yaml, message) => {
     expect(() => build({}, ['x'], yaml)).toThrow(`the job file: ${message}`)
   })
 

@@ -8,7 +8,7 @@ const shown = (text: string, linesMax = 1_000) => {
   return screen.lines()
 }
 
-it('styles text by lists of codes, and writes lines over', () => {
+it('escape codes style text, and carriage return overwrites a line', () => {
   expect(shown('\x1b[1;31mred\x1b[0m\x1b[38;5;196;4mcube\x1b[39;24;38;2;1;2;3mrgb\nold\rnew\n')).toEqual([
     {
       number: 1,
@@ -23,7 +23,7 @@ it('styles text by lists of codes, and writes lines over', () => {
   ])
 })
 
-it('keeps the newest lines, and the objects of complete lines', () => {
+it('the newest lines are kept, and complete lines keep their objects', () => {
   const screen = createScreen(3)
   screen.write('1\n2\n3\n4\n5')
   const before = screen.lines()
@@ -37,7 +37,7 @@ it.each([
   ['newlines', '\n'],
   ['spans of one line', '\x1b[1mx'],
   ['codes of one list', ';1'],
-])('a megabyte of %s takes time in proportion to its length', (_name, unit) => {
+])('the time for a megabyte of %s is proportional to its length', (_name, unit) => {
   const text = (bytes: number) => `\x1b[${unit === ';1' ? '' : 'm'}${unit.repeat(bytes / unit.length)}m`
   const timeOf = (bytes: number) => {
     const began = process.cpuUsage()

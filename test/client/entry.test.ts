@@ -27,7 +27,7 @@ test.each([
   ['src/client/psij/index.ts', own],
   ['src/client/caches/apollo.ts', ['@apollo/client', '@apollo/client/utilities', 'graphql', ...own]],
   ['src/client/caches/urql.ts', ['@urql/core', '@urql/exchange-graphcache', 'graphql', ...own]],
-])('%s needs nothing that a browser does not have', (entry, packages) => {
+])('%s needs only APIs that browsers have', (entry, packages) => {
   expect(foreignOf(entry).filter((target) => !packages.includes(target))).toEqual([])
 })
 
@@ -47,14 +47,14 @@ test.each([
   'src/client/caches/urql.ts',
   'src/handler/define-job.ts',
   'src/cli/main.ts',
-])('%s works where the optional dependencies were left out', (entry) => {
+])('%s works without the optional dependencies', (entry) => {
   const installed = Object.keys({ ...packageJson.dependencies, ...packageJson.peerDependencies })
   const isThere = (target: string) =>
     target.startsWith('node:') || installed.some((name) => target === name || target.startsWith(`${name}/`))
   expect(foreignOf(entry).filter((target) => !isThere(target))).toEqual([])
 })
 
-test('every entry of the package is built from a file of the source', () => {
+test('every entry of the package is built from a source file', () => {
   const { files, exports } = packageJson
   expect(files).toContain('dist')
   const built = Object.values(exports).flatMap((entry) => (typeof entry === 'string' ? [] : [entry]))

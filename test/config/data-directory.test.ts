@@ -22,17 +22,20 @@ test('a data directory that cannot be written is refused in one line', async () 
   await rm(folder, { recursive: true })
 })
 
-test.runIf(process.platform === 'linux')('a data directory in a file system that takes no folders is refused', () => {
-  const script = `
+test.runIf(process.platform === 'linux')(
+  'a data directory in a file system that cannot hold folders is refused',
+  () => {
+    const script = `
     import { makeDataDirectory } from '${new URL('../../src/config/data-directory.ts', import.meta.url)}'
     try { makeDataDirectory('/proc/berth/data', 0o700) } catch (error) { console.log(error.message) }`
-  // In a process of its own: a call that never returns would hold the test as well.
-  const { stdout } = spawnSync(process.execPath, ['--input-type=module', '-e', script], {
-    encoding: 'utf8',
-    timeout: 60_000,
-  })
-  expect(stdout).toMatch(/^dataDir: "\/proc\/berth\/data" cannot be used \(ENOENT: .*\); set a directory /)
-})
+    // In a process of its own: a call that never returns would hold the test as well.
+    const { stdout } = spawnSync(process.execPath, ['--input-type=module', '-e', script], {
+      encoding: 'utf8',
+      timeout: 60_000,
+    })
+    expect(stdout).toMatch(/^dataDir: "\/proc\/berth\/data" cannot be used \(ENOENT: .*\); set a directory /)
+  },
+)
 
 describe('a data directory that other accounts could change is refused with the remedy', () => {
   let folder: string
@@ -41,7 +44,7 @@ describe('a data directory that other accounts could change is refused with the 
   })
   afterEach(() => rm(folder, { recursive: true }))
 
-  test.each([0o770, 0o707, 0o1777])('mode %o', async (mode) => {
+  test.each([0o770, 0o707, 0o1777])('because of mode %o', async (mode) => {
     const path = join(folder, 'data')
     await mkdir(path)
     await chmod(path, mode)
@@ -51,7 +54,7 @@ describe('a data directory that other accounts could change is refused with the 
     makeDataDirectory(path, 0o700)
   })
 
-  test.runIf(process.getuid?.() === 0)('another owner', async () => {
+  test.runIf(process.getuid?.() === 0)('because of another owner', async () => {
     const path = join(folder, 'data')
     await mkdir(path, { mode: 0o700 })
     await chown(path, 4321, 4321)
@@ -59,7 +62,7 @@ describe('a data directory that other accounts could change is refused with the 
     expect(() => makeDataDirectory(path, 0o700)).toThrow(text)
   })
 
-  test('a folder above it in which all may write, also behind a link', async () => {
+  test('because a parent folder is world-writable, also behind a link', async () => {
     const open = join(folder, 'open')
     await mkdir(join(open, 'in'), { recursive: true })
     await chmod(open, 0o777)

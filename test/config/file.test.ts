@@ -22,24 +22,24 @@ test.each([
   ['pools: [{ name: x, limits: &a { b: [{ c: *a }] } }]', 'has an alias (*) that contains itself; correct the YAML'],
   [`pools: ${'['.repeat(50_000)}`, 'correct the YAML'],
   ['# \n'.repeat(400_000), 'has 1200000 characters; keep it below 1048576'],
-])('a file that could not be read to its end is refused in one line: %.60s', (yaml, refusal) => {
+])('a malformed file is refused in one line: %.60s', (yaml, refusal) => {
   const path = written(yaml)
   expect(() => load(path)).toThrow(new RegExp(`^${path}: [^\\n]*$`))
   expect(() => load(path)).toThrow(refusal)
 })
 
-test('an alias for a value elsewhere is taken', () => {
+test('a YAML alias is accepted', () => {
   const [, second] = load(
     written('queues: [{ name: a, pool: local, native: &n { p: x } }, { name: b, pool: local, native: *n }]'),
   ).queues
   expect(second?.native).toEqual({ p: 'x' })
 })
 
-test('a reason shows the beginning of a long value', () => {
+test('a refusal shows the beginning of a long value', () => {
   expect(() => load(written('x'.repeat(1_000_000)))).toThrow(/^the file: "x{199}… is not a YAML mapping; .{1,60}$/)
 })
 
-test('a named pipe and a device are refused, a folder is named, and nothing is waited for', () => {
+test('a named pipe, a device and a folder are refused without waiting', () => {
   const pipe = join(folder, 'pipe')
   execFileSync('mkfifo', [pipe])
   for (const path of [pipe, '/dev/zero'])
@@ -48,13 +48,13 @@ test('a named pipe and a device are refused, a folder is named, and nothing is w
   expect(load('/dev/null').logLevel).toBe('info')
 })
 
-test('a file in another encoding is refused, for its texts would become others', () => {
+test('a file that is not UTF-8 is refused', () => {
   const path = join(folder, 'latin1.yaml')
   writeFileSync(path, Buffer.from('dataDir: /srv/gr\xf6\xdfe', 'latin1'))
   expect(() => load(path)).toThrow(`${path}: cannot be read (it is not in UTF-8)`)
 })
 
-test('the pipe of a shell is read', () => {
+test('the pipe of a shell is accepted', () => {
   const program = `import { loadConfig } from './src/config.ts'
     import { readText } from './src/config/read-text.ts'
     console.log(loadConfig({ argv: ['--config', process.argv[1]], env: {}, readFile: readText }).logLevel)`

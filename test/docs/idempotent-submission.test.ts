@@ -32,7 +32,7 @@ function submit(...args: string[]): Promise<{ code: number; stdout: string; stde
   })
 }
 
-it('submits once per key', async () => {
+it('the example submits once per key', async () => {
   const first = await submit('gh-owner/repo-0f3a', 'echo', 'a "b" c')
   expect(first).toEqual({ code: 0, stdout: expect.stringMatching(/^job_\w{26}\n$/), stderr: '' })
   expect(await submit('gh-owner/repo-0f3a', 'echo', 'a "b" c')).toEqual({ ...first, stderr: 'known already\n' })
@@ -40,7 +40,7 @@ it('submits once per key', async () => {
   expect(row).toEqual({ command: '["echo", "a \\"b\\" c"]' })
 })
 
-it('does not retry a permanent refusal', async () => {
+it('the example does not retry a permanent refusal', async () => {
   expect(await submit('gh-owner/repo-0f3a', 'false')).toEqual({
     code: 3,
     stdout: '',

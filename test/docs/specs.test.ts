@@ -38,7 +38,7 @@ function rowsOf(title: string): string[][] {
 
 const destination = (executor: string) => destinationOf(executor, { relaxReplicas: true, deviceIds: [0] })
 
-describe('fields and executors', () => {
+describe('the table of fields and executors', () => {
   const samples: Record<string, object> = {
     image: { image: 'a' },
     data: { data: ['/a:/b'] },
@@ -83,32 +83,35 @@ describe('fields and executors', () => {
   const [, header = ''] = page.match(/^\| field \| (.*) \|$/m) ?? []
   const names = header.split(' | ')
 
-  it('has every executor and every sample', () => {
+  it('contains every executor and every sample', () => {
     expect([...executorNames].toSorted()).toEqual(names.toSorted())
     expect(rows.map(([field]) => field)).toEqual(Object.keys(samples))
     const named = rows.flatMap(([field = '']) => field.split(/\W+/))
     expect(specialFields.filter((field) => !named.includes(field))).toEqual([])
   })
 
-  it.each(rows)("%s is accepted, or refused with its name and the executor's", (field = '', ...cells) => {
-    const told = names.map((name) => refusal(name, samples[field] ?? {}))
-    expect(told.map((refused) => (refused ? '' : '✓'))).toEqual(cells)
-    const [last = ''] = (field.split(':')[0] ?? '').split('.').slice(-1)
-    for (const [index, refused] of told.entries()) {
-      if (!refused) continue
-      const texts = refused.violations.map(({ path, message }) => `${path.join('.')} ${message}`)
-      const isNamed = (text: string) => text.includes(field === 'command' ? 'handler' : last)
-      expect(texts.filter(isNamed)).not.toEqual([])
-      expect(texts.join()).toContain(`xecutor ${names[index]}`)
-    }
-  })
+  it.each(rows)(
+    'is right: %s is accepted, or refused with its name and the executor’s name',
+    (field = '', ...cells) => {
+      const told = names.map((name) => refusal(name, samples[field] ?? {}))
+      expect(told.map((refused) => (refused ? '' : '✓'))).toEqual(cells)
+      const [last = ''] = (field.split(':')[0] ?? '').split('.').slice(-1)
+      for (const [index, refused] of told.entries()) {
+        if (!refused) continue
+        const texts = refused.violations.map(({ path, message }) => `${path.join('.')} ${message}`)
+        const isNamed = (text: string) => text.includes(field === 'command' ? 'handler' : last)
+        expect(texts.filter(isNamed)).not.toEqual([])
+        expect(texts.join()).toContain(`xecutor ${names[index]}`)
+      }
+    },
+  )
 })
 
 describe('job files of the EAI Toolkit', () => {
   const build = (yaml: string) =>
     buildSpec({ yaml, flags: { inheritEnv: true }, command: [], env: {}, warn: () => undefined })
 
-  it.each(rowsOf('their field'))('%s is %s', (theirs = '', here = '', remark = '') => {
+  it.each(rowsOf('their field'))('are converted from %s to %s', (theirs = '', here = '', remark = '') => {
     const { spec, warnings } = translateEai(parse(theirs))
     expect(spec).toEqual(parse(here))
     expect(warnings).toHaveLength(remark.startsWith('warning') ? 1 : 0)
@@ -124,11 +127,11 @@ describe('job files of the EAI Toolkit', () => {
     ['options: fast', 'options is not a known option'],
     ['environmentVars: [A]', 'environmentVars: A is not NAME=value'],
     ['environmentVars: { A: b }', 'environmentVars must be a list of texts'],
-  ])('%s is refused', (file, told) => {
+  ])('with %s are refused', (file, told) => {
     expect(() => translateEai(parse(file))).toThrow(told)
   })
 
-  it('keeps all fields of the server, also unknown ones', () => {
+  it('keep all fields of the server, also unknown ones', () => {
     const spec = {
       command: ['x'],
       resources: { gpuModel: ['a'], colour: 1 },
@@ -138,7 +141,7 @@ describe('job files of the EAI Toolkit', () => {
     expect(translateEai(structuredClone(spec))).toEqual({ spec, warnings: [] })
   })
 
-  it('puts the prefix of an internal name in front once', () => {
+  it('add the prefix of an internal name once', () => {
     const name = (given: string) => {
       const { spec } = parseSubmission({
         spec: { command: ['true'], internalDns: { name: given, ports: [{ port: 80 }] } },
@@ -154,33 +157,33 @@ describe('job files of the EAI Toolkit', () => {
   })
 })
 
-describe('PSI/J', () => {
+describe('the PSI/J client', () => {
   const input = (fields: object) =>
     toSpecInput(new JobSpec({ executable: 'x', ...fields }), undefined) as Record<string, unknown>
 
-  it.each(rowsOf('JobSpec'))('JobSpec %s is %s', (theirs = '', here = '') => {
+  it.each(rowsOf('JobSpec'))('converts JobSpec %s to %s', (theirs = '', here = '') => {
     expect(input(parse(theirs))).toMatchObject(parse(here))
   })
 
-  it.each(rowsOf('ResourceSpecV1'))('ResourceSpecV1 %s is %s', (theirs = '', here = '') => {
+  it.each(rowsOf('ResourceSpecV1'))('converts ResourceSpecV1 %s to %s', (theirs = '', here = '') => {
     const spec = input({ resources: new ResourceSpecV1(parse(theirs)) })
     expect(spec['resources']).toEqual(parse(here))
     expect(() => parseSubmission({ spec })).not.toThrow()
   })
 
-  it.each(rowsOf('JobAttributes'))('JobAttributes %s is %s', (theirs = '', here = '') => {
+  it.each(rowsOf('JobAttributes'))('converts JobAttributes %s to %s', (theirs = '', here = '') => {
     expect(input({ attributes: new JobAttributes(parse(theirs)) })).toMatchObject({
       ...parse(here),
       durationSeconds: 600,
     })
   })
 
-  it('duration is durationSeconds', () => {
+  it('converts duration to durationSeconds', () => {
     const attributes = new JobAttributes({ duration: new TimeInterval(90) })
     expect(input({ attributes })).toMatchObject({ durationSeconds: 90 })
   })
 
-  it('has every field of their classes in the tables', () => {
+  it('is documented with every field of its classes', () => {
     const first = (title: string) => rowsOf(title).flatMap(([theirs = '']) => Object.keys(parse(theirs)))
     expect(first('JobSpec').toSorted()).toEqual(
       Object.keys(new JobSpec())
@@ -192,7 +195,7 @@ describe('PSI/J', () => {
     expect([...first('JobAttributes'), 'duration'].toSorted()).toEqual(Object.keys(new JobAttributes()).toSorted())
   })
 
-  it('JobStatus is a JobEvent', () => {
+  it('documents JobStatus fields that exist in the schema', () => {
     const schema = buildSchema(readFileSync(join(root, 'schema.graphql'), 'utf8'))
     for (const [, here = ''] of rowsOf('JobStatus')) {
       const [type = '', field = ''] = here.split('.')

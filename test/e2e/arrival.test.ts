@@ -44,7 +44,7 @@ async function start(given?: number) {
 
 const waits = () => until(() => output.includes('the database is not up yet; waiting for it'), { what: 'it says so' })
 
-test('waits for the database and logs it', async () => {
+test('a server waits for its database and logs that', async () => {
   await door.shut()
   await start()
   await waits()
@@ -54,7 +54,7 @@ test('waits for the database and logs it', async () => {
   expect(output).toMatch(/"waitedSeconds":\d+,"msg":"the database is up"/)
 })
 
-test('can be stopped while it waits', async () => {
+test('a server can be stopped while it waits for its database', async () => {
   await door.shut()
   await start()
   await waits()
@@ -62,7 +62,7 @@ test('can be stopped while it waits', async () => {
   expect(await once(server, 'exit')).toEqual([0, null])
 })
 
-test('refuses more connections than the database allows', async () => {
+test('a server refuses more connections than the database allows', async () => {
   const name = new URL(database.url).pathname.slice(1)
   await database.db.sql.query(`ALTER DATABASE ${name} CONNECTION LIMIT 20`)
   await start()
@@ -73,7 +73,7 @@ test('refuses more connections than the database allows', async () => {
   )
 })
 
-test('names the port in use, and what to do', async () => {
+test('a server names the port in use, and the remedy', async () => {
   const other = createServer().listen(0, '127.0.0.1')
   await once(other, 'listening')
   const { port } = other.address() as AddressInfo

@@ -37,7 +37,7 @@ afterAll(async () => {
 
 const jobsEach = 100
 
-test('three processes write while one chains', async () => {
+test('the audit chain stays valid while three processes write and one chains', async () => {
   const count = async () => {
     const [row] = await database.db.sql.query<{ chained: number; open: number }>(
       `SELECT count(*) FILTER (WHERE seq IS NOT NULL) AS chained, count(*) FILTER (WHERE seq IS NULL) AS open FROM audit_entry

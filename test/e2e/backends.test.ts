@@ -89,7 +89,7 @@ interface Seen {
 
 const finals = ['SUCCEEDED', 'FAILED', 'INTERRUPTED', 'CANCELLED']
 
-describe.each(Object.entries(backends))('on %s', { timeout: 600_000 }, (name, backend) => {
+describe.each(Object.entries(backends))('jobs on %s', { timeout: 600_000 }, (name, backend) => {
   if (backend === null) {
     process.stderr.write(`SKIPPED: a server over ${name}; "npm run test:executors" runs it\n`)
     return test.skip('is not here')
@@ -149,7 +149,7 @@ describe.each(Object.entries(backends))('on %s', { timeout: 600_000 }, (name, ba
     return text
   }
 
-  test('every end has its exit code, states and complete output', async () => {
+  test('have the exit code, states and complete output of their end', async () => {
     const lines = 'i=0; while [ $i -lt 2000 ]; do i=$((i + 1)); echo "line $i"; done; '
     const cases: [object, number][] = [
       [sh(`${lines}exit 0`), 0],
@@ -172,13 +172,13 @@ describe.each(Object.entries(backends))('on %s', { timeout: 600_000 }, (name, ba
     }
   })
 
-  test('a job without its directory is FAILED for that, without an exit code', async () => {
+  test('are FAILED without an exit code if their workdir is missing', async () => {
     const job = await ended(await api.submit(sh('echo no', { workdir: '/no/such/directory' })))
     expect(job).toMatchObject({ state: 'FAILED', stateReason: 'WORKDIR_NOT_FOUND', exitCode: null })
     expect(psij(job).at(-1)).toBe('FAILED')
   })
 
-  test('a cancelled job is CANCELLED, once', async () => {
+  test('are CANCELLED once by a cancel', async () => {
     const id = await api.submit(sh('echo begun; sleep 600'))
     await until(async () => (await look(id)).state === 'RUNNING', { what: 'it runs' })
     await api.ask('mutation ($id: ID!) { cancelJob(input: { jobId: $id }) { __typename } }', { id })
@@ -187,7 +187,7 @@ describe.each(Object.entries(backends))('on %s', { timeout: 600_000 }, (name, ba
     expect(psij(job)).toEqual(['QUEUED', 'ACTIVE', 'CANCELED'])
   })
 
-  test('a job that ignores TERM ends with its children after its 3 s and the grace period', async () => {
+  test('that ignore TERM end with their children after the grace period', async () => {
     const mark = join(backend.seen(folder), 'marks', 'children')
     const text = `trap '' TERM; (trap '' TERM; while :; do echo x >>${mark}; sleep 0.1; done) & while :; do sleep 0.1; done`
     const job = await ended(await api.submit(sh(text, { maxRunTimeSeconds: 3 })))
@@ -202,13 +202,13 @@ describe.each(Object.entries(backends))('on %s', { timeout: 600_000 }, (name, ba
     expect(await size()).toBe(before)
   })
 
-  test.runIf(name === 'slurm')('time in the queue of Slurm does not count as run time', async () => {
+  test.runIf(name === 'slurm')('do not count time in the queue of Slurm as run time', async () => {
     const customAttributes = { 'slurm.begin': 'now+6' }
     const id = await api.submit(sh('sleep 1', { maxRunTimeSeconds: 3, customAttributes }))
     expect(await ended(id)).toMatchObject({ state: 'SUCCEEDED', exitCode: 0 })
   })
 
-  test('jobs that end themselves when their time is over have their own exit codes', async () => {
+  test('that end by themselves at their time limit have their own exit codes', async () => {
     const codes = [0, 5, 6, 7, 8]
     const own = (code: number) => sh(`trap 'exit ${code}' TERM; while :; do sleep 0.05; done`, { maxRunTimeSeconds: 3 })
     const jobs = await Promise.all((await api.submitAll(codes.map(own))).map(ended))
@@ -216,7 +216,7 @@ describe.each(Object.entries(backends))('on %s', { timeout: 600_000 }, (name, ba
     expect(jobs).toMatchObject(expected)
   })
 
-  test('20 jobs survive three kills of the server: one run each, every byte once', async () => {
+  test('survive three kills of the server: 20 jobs, one run each, every byte once', async () => {
     const jobs = Array.from({ length: 20 }, (_, index) => index)
     const ticks = 100
     const filler = 'x'.repeat(80)

@@ -16,7 +16,7 @@ pools: [{ name: local, executors: [local], scheduling: { nodeLostAfterSeconds: 1
 queues: [{ name: default, pool: local }]
 `
 
-test('jobs neither end nor start again while the data directory is moved away', async () => {
+test('jobs neither end nor restart while the data directory is moved away', async () => {
   const parent = await mkdtemp(join(tmpdir(), 'berth-away-'))
   const dataDir = join(parent, 'data')
   const away = join(parent, 'data.away')

@@ -16,7 +16,7 @@ const diskMegabytes = 120
 const lines = 3_000
 const disk = await mountSmallDisk(diskMegabytes)
 
-describe.skipIf(disk === null)('a disk that is full', () => {
+describe.skipIf(disk === null)('a full disk', () => {
   if (disk === null) return
   let server: BerthProcess
   let api: Api
@@ -48,7 +48,7 @@ describe.skipIf(disk === null)('a disk that is full', () => {
   const readiness = async () => (await fetch(`${server.url}/readyz`)).json()
   const isOver = async (id: string) => (await jobOf(api, id)).state === 'SUCCEEDED'
 
-  test('is reported to callers, by /readyz and in the log, and work continues when there is room', async () => {
+  test('is reported to callers, by /readyz and in the log, and work continues when space is free', async () => {
     await disk.fill()
     const refused = await until(async () => [await submit()].find(({ code }) => code), { what: 'it is noticed' })
     expect(refused).toMatchObject({ code: 'UNAVAILABLE', message: 'The disk of the database is full; try again' })
@@ -66,7 +66,7 @@ describe.skipIf(disk === null)('a disk that is full', () => {
     expect(server.output()).not.toContain('"stack"')
   })
 
-  test('does not change the end of a job that prints, and its log is complete or says what is missing', async () => {
+  test('does not change the end of a job that prints, and its log is complete or reports gaps', async () => {
     const go = join(signals, 'go')
     const jobId = await api.submit({ command: ['sh', '-c', numberedLines(lines), 'sh', go] })
     await until(async () => (await jobOf(api, jobId)).state === 'RUNNING', { what: 'it runs' })
@@ -77,7 +77,7 @@ describe.skipIf(disk === null)('a disk that is full', () => {
     await until(() => isOver(jobId), { what: 'the job is over' })
     expect(faultOf(await logOf(api, jobId), lines)).toBeNull()
   })
-  test('is reported also when it stopped PostgreSQL, which restarts when there is room', async () => {
+  test('is reported also if it stopped PostgreSQL, which restarts when space is free', async () => {
     await disk.fill()
     await stopDatabase(join(disk.path, 'data'))
     const told: (string | undefined)[] = []

@@ -87,7 +87,7 @@ const caughtUp = (stream: Listening, wanted: () => Promise<string[]>) =>
     what: 'the stream has each event once',
   })
 
-test('after a failover that lost transactions every stream is reset and continues with the stored state', async () => {
+test('after a failover that lost transactions every stream resets and continues with the stored state', async () => {
   const kept = await api.submit({ command: ['sh', '-c', printer] })
   const updates = listen(updatesQuery)
   const tail = listen(tailQuery, { jobId: kept })
@@ -133,7 +133,7 @@ test('after a failover that lost transactions every stream is reset and continue
   await Promise.all([updates.close(), later.close()])
 }, 240_000)
 
-test('a synchronous standby: no stream is reset, and each event comes once', async () => {
+test('after a failover to a synchronous standby no stream resets, and each event arrives once', async () => {
   await database.commitOnBoth()
   const kept = await api.submit({ command: ['sh', '-c', printer] })
   const tail = listen(tailQuery, { jobId: kept })

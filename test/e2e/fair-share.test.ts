@@ -33,7 +33,7 @@ const contests: readonly Contest[] = [
   { accounts: 3, shareHalfLifeMs: 2_000, within: 0.05 },
 ]
 
-test.each(contests)('parts of 1,000 starts: %o', { timeout: 240_000 }, async (contest) => {
+test.each(contests)('accounts get their fair share of 1,000 starts: %o', { timeout: 240_000 }, async (contest) => {
   const { accounts, nodes = 1, sizes = [1], weight = 1, shareHalfLifeMs = null, within = 0.02 } = contest
   const names = Array.from({ length: accounts }, (_, at) => `a${at}`)
   const weightOf = (name: string) => (name === names.at(-1) ? weight : 1)

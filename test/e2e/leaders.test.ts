@@ -132,7 +132,7 @@ const thaw = async ({ server }: { server: BerthProcess }, since: number) => {
   process.kill(server.pid, 'SIGCONT')
 }
 
-test('the leader is killed again and again under load: nothing starts twice, and no limit is exceeded', {
+test('killing the leader repeatedly under load starts no job twice, and exceeds no limit', {
   timeout: 120_000 + killSeconds * 3_000,
 }, async () => {
   const client = new pg.Client({ connectionString: database.url })
@@ -171,7 +171,7 @@ test('the leader is killed again and again under load: nothing starts twice, and
   expect(kills).toBeGreaterThan(0)
 })
 
-test('case 78: a leader that freezes while idle is replaced, and does nothing when it wakes', async () => {
+test('case 78: a leader that freezes while idle is replaced, and makes no changes when it thaws', async () => {
   await start()
   const frozen = await leading()
   const other = await start()
@@ -192,7 +192,7 @@ test('case 78: a leader that freezes while idle is replaced, and does nothing wh
   expect(await findViolations(database.db.sql)).toEqual([])
 })
 
-test('case 78: a leader that freezes inside the transaction of a start does not start the job; the next leader does', async () => {
+test('case 78: a leader that freezes inside a start transaction does not start the job; the next leader does', async () => {
   await start()
   const frozen = await leading()
   const other = await start()

@@ -42,7 +42,7 @@ async function readLog(api: Api, id: string): Promise<string> {
 
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex')
 
-describe.skipIf(!isWanted)('dockerd', async () => {
+describe.skipIf(!isWanted)('dockerd with live-restore', async () => {
   if (!isWanted) return
   const docker = await startDocker()
   const folder = await mkdtemp(join(tmpdir(), 'berth-live-restore-'))
@@ -58,7 +58,7 @@ pools: [{ name: here, executors: [container], nodes: [{ name: n1, cpu: 8, memory
   const { api } = await openServer(config)
 
   test.each<NodeJS.Signals>(['SIGTERM', 'SIGKILL'])(
-    'that is restarted after %s does not end jobs',
+    'does not end jobs when restarted after %s',
     { timeout: 300_000 },
     async (signal) => {
       const lines = 100

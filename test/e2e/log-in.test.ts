@@ -53,8 +53,8 @@ async function refused(env: Record<string, string> = {}, args: readonly string[]
 
 const info = '{ serverInfo { singleUser } }'
 
-describe('the mode of a server', () => {
-  it('is single-user without users and tokens, and listens only on loopback', async () => {
+describe('the access mode of a server', () => {
+  it('is single-user without users and tokens, on loopback only', async () => {
     expect(await refused({ BERTH_HOST: '0.0.0.0' })).toMatch(/^server.host: "0.0.0.0" is reachable.*bootstrapToken/)
     const server = await started()
     const local = personWith(server.url, '')
@@ -69,7 +69,7 @@ describe('the mode of a server', () => {
     await server.end()
   })
 
-  it('does not start when no user could log in', async () => {
+  it('requires a way to log in', async () => {
     expect(await refused()).toMatch(/^auth: login is required.*no user can log in; set auth.bootstrapToken/)
   })
 
@@ -84,7 +84,7 @@ describe('the mode of a server', () => {
     await server.end()
   })
 
-  it('keeps users without BERTH_BOOTSTRAP_TOKEN while a token is valid; a revocation reaches other processes', async () => {
+  it('stays multi-user without BERTH_BOOTSTRAP_TOKEN while a token is valid; a revocation reaches other processes', async () => {
     const [one, two] = [await started(), await started()]
     const [here, there] = [personWith(one.url, secret), personWith(two.url, secret)]
     const { tokens } = await here.data('{ tokens { nodes { id name } } }')
@@ -97,7 +97,7 @@ describe('the mode of a server', () => {
     expect(await refused({ BERTH_BOOTSTRAP_TOKEN: secret })).toMatch(/to a new secret/)
   })
 
-  it('does not fall back, and is left by --single-user alone', async () => {
+  it('becomes single-user again only by --single-user', async () => {
     expect(await refused()).toMatch(/^auth: login is required/)
     expect(await refused({ BERTH_BOOTSTRAP_TOKEN: 'another-secret-of-this-test' }, ['--single-user'])).toMatch(
       /BERTH_BOOTSTRAP_TOKEN: is set, which /,
@@ -111,7 +111,7 @@ describe('the mode of a server', () => {
     await again.end()
   })
 
-  it('ends in a server that runs, once another server over the database has users', async () => {
+  it('changes in a running single-user server once another server over the database has users', async () => {
     await using opened = new AsyncDisposableStack()
     const { url: DATABASE_URL } = opened.use(await createDatabase())
     const start = async (env: Record<string, string>, args: readonly string[] = []) => {

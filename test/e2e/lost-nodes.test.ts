@@ -78,7 +78,7 @@ async function goOn(api: Api, spec: object, takeAway: (run: Seen['runs']['nodes'
   return { first, second: after.runs.nodes[1] }
 }
 
-describe.skipIf(conf === undefined)('on Slurm', async () => {
+describe.skipIf(conf === undefined)('a restartable job on Slurm', async () => {
   if (conf === undefined) return
   const sharedDir = await mkdtemp(join(tmpdir(), 'berth-shared-'))
   await chmod(sharedDir, 0o711)
@@ -108,7 +108,7 @@ describe.skipIf(conf === undefined)('on Slurm', async () => {
   })
 })
 
-describe.skipIf(engineAddress === undefined)('in a container', async () => {
+describe.skipIf(engineAddress === undefined)('a restartable job in a container', async () => {
   if (engineAddress === undefined) return
   const engine = new Engine(engineAddress, systemClock)
   await ensureNetworks(engine)
@@ -123,7 +123,7 @@ pools: [{ name: here, executors: [container], nodes: [{ name: n1, cpu: 4, memory
   const { api, server } = await openServer(config)
   proxy.moveTo(server.url)
 
-  test('continues in a new container when its container was removed by force', { timeout: 300_000 }, async () => {
+  test('continues in a new container when its container was removed', { timeout: 300_000 }, async () => {
     const post = `wget -q -O - --header "authorization: Bearer $BERTH_TOKEN" --header 'content-type: application/json' --post-data "$1" "$BERTH_URL/graphql"`
     const spec = { command: ['/bin/sh', '-c', resumable(post)], resources: { memoryBytes: 64 * 2 ** 20 } }
     const { first, second } = await goOn(api, spec, ({ nativeId }) =>

@@ -43,7 +43,7 @@ const refusal = 'The database was used by a newer version of Berth (migration 20
 /** The log has other lines on a loaded machine, as how long the database took. */
 const withoutLog = (text: string) => text.slice(text.lastIndexOf('}') + 1).trimStart()
 
-test('ends when its database is migrated, also if its folder has the new version by then', async () => {
+test('a server ends when its database is migrated, even if its folder already has the new version', async () => {
   const folder = join(dataDir, 'berth')
   for (const part of ['src', 'prisma', 'package.json'])
     await cp(join(root, part), join(folder, part), { recursive: true })

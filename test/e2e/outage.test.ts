@@ -73,7 +73,7 @@ async function demandRefusals() {
   }
 }
 
-test('while the database is away callers get an error, and streams continue afterwards without a loss', async () => {
+test('during a database outage callers get an error, and streams continue afterwards without a loss', async () => {
   const jobId = await api.submit({ command: ['sh', '-c', counter, 'counter', dataDir] })
   const seen: TailAnswer[] = []
   // Clients that do not come back: these very connections must live.
@@ -111,7 +111,7 @@ test('while the database is away callers get an error, and streams continue afte
   for await (const { data } of queue) if (data?.['queueStatus'].running === 0) break // it tells of the end, too
 })
 
-test('sessions that PostgreSQL ends repeatedly cost only time', async () => {
+test('sessions that PostgreSQL terminates repeatedly only cost time', async () => {
   const { sql } = database.db
   const specs = Array.from({ length: 10 }, () => ({ command: ['true'], resources: { cpu: 0.1, memoryBytes: 2 ** 24 } }))
   const done = async (ids: readonly string[]) =>
@@ -138,7 +138,7 @@ test('sessions that PostgreSQL ends repeatedly cost only time', async () => {
 /** Nothing of a break this short outlives a lease: the leader loses its lock, and leads again at once. */
 const shortBreakMs = 400
 
-test('a leader that is cut off for a moment leads again and starts the waiting jobs', async () => {
+test('a leader that is disconnected briefly leads again and starts the waiting jobs', async () => {
   const leads = 'SELECT epoch::int AS epoch FROM scheduler_leader'
   const specs = Array.from({ length: 18 }, () => ({
     command: ['sleep', '0.2'],
@@ -162,7 +162,7 @@ test('a leader that is cut off for a moment leads again and starts the waiting j
 /** Parts of the server that meet an outage, each with a line at its begin, and one at its end. */
 const partsMax = 25
 
-test('the log has a line for each part that the outages hit, without a stack', () => {
+test('the log has one line for each component hit by an outage, without a stack', () => {
   const lines = server.output().match(/^\{.*$/gm) ?? []
   const troubles = lines.filter((line) => line.includes('"trouble"'))
   expect(troubles.length).toBeGreaterThan(0)

@@ -67,7 +67,7 @@ const pause = (maxConcurrent: number | null) =>
     input: { maxConcurrent },
   })
 
-test('a preview reports the outcome and writes nothing', async () => {
+test('a preview of a retry reports the outcome and writes no rows', async () => {
   const before = await written()
   const overrides = { name: 'again' }
   expect(await preview({ overrides, idempotencyKey: 'dry' })).toEqual({
@@ -83,7 +83,7 @@ test('a preview reports the outcome and writes nothing', async () => {
   expect(await written()).toEqual(before)
 })
 
-test('noWait starts it now under its own key, or refuses it and stores nothing', async () => {
+test('a retry with noWait starts now under its own key, or is refused and stores no job', async () => {
   const before = await written()
   await pause(0)
   const wish = { noWait: true, overrides: { name: 'now' }, idempotencyKey: `now-${original}` }
@@ -100,7 +100,7 @@ test('noWait starts it now under its own key, or refuses it and stores nothing',
   expect(entry).toEqual({ detail: { retryOf: original } })
 })
 
-test('a stored key returns its job in all three forms, also when the original is gone', async () => {
+test('a stored key returns its job for retry, preview and noWait, even if the original is gone', async () => {
   const wish = { overrides: { notBefore: '2026-01-01T00:00:00+01:00' }, idempotencyKey: `key-${original}` }
   const { job } = await retryNow(wish)
   const id = job?.id ?? ''
@@ -124,7 +124,7 @@ test.each([preview, retryNow])('$name is refused like any retry', async (form) =
   await api.ask('mutation ($id: ID!) { cancelJob(input: { jobId: $id }) { __typename } }', { id: alive })
 })
 
-test('on the command line', async () => {
+test('retry --dry-run and --no-wait work on the command line', async () => {
   const dry = await berth('retry', original, '--dry-run', '--name', 'again', '-o', 'json')
   expect(JSON.parse(dry.stdout)).toMatchObject({ wouldBe: 'STARTING', reasons: [] })
   const now = await berth('retry', original, '--no-wait', '--name', 'again', '-o', 'json')

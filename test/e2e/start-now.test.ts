@@ -62,7 +62,7 @@ async function preview(): Promise<Answer> {
 const machine = async () =>
   (await data(asked.url, '{ system { loadAvg5Min memoryPercent } }'))['system'] as Record<string, number | null>
 
-test('without a leader both are UNAVAILABLE after five seconds, and nothing was done', async () => {
+test('previewJob and noWait without a leader are UNAVAILABLE after five seconds, and write no rows', async () => {
   const unavailable = {
     __typename: 'UnavailableProblem',
     code: 'UNAVAILABLE',
@@ -78,7 +78,7 @@ test('without a leader both are UNAVAILABLE after five seconds, and nothing was 
   expect(rows).toEqual([{ jobs: 0, keys: 0, questions: 0 }])
 })
 
-test('a leader in another process answers and reports its machine; limits hold there too', async () => {
+test('a leader in another process answers previews and reports its machine; limits hold there too', async () => {
   const leader = await start('scheduler,api')
   try {
     const reported = await until(

@@ -15,7 +15,7 @@ beforeAll(async () => {
 })
 afterAll(() => rm(dataDir, { recursive: true, force: true }))
 
-test('a server serves without a reader of its stdout, and SIGUSR1 does not open a debugger', async () => {
+test('a server works without a reader of its stdout, and SIGUSR1 does not open a debugger', async () => {
   const port = await freePort()
   const { file, args, options } = berthCommand({ dataDir, port })
   const child = spawn(file, args, { ...options, stdio: ['ignore', 'pipe', 'pipe'] })

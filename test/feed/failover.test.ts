@@ -115,7 +115,7 @@ const pastHead = async (jobId: string, sql: Sql) => {
 test.each([
   ['before it gives positions again', undefined],
   ['after it gave the same positions again', pastHead],
-])('jobUpdates begins again with a reset %s', async (_when, then) => {
+])('jobUpdates restarts with a reset %s', async (_when, then) => {
   const { jobId, lostId, position, stream } = await streamOfLost()
   await failOver(position, (sql) => then?.(jobId, sql) ?? Promise.resolve())
   const { position: head, mark } = await feed.head()
@@ -132,7 +132,7 @@ test.each([
   await Promise.all([stream.return(), later.return()])
 })
 
-test('jobStatus begins again with a reset, or ends if its job is lost', async () => {
+test('jobStatus restarts with a reset, or ends if its job is lost', async () => {
   const jobId = await queuedJob()
   await sequence()
   const { position } = await feed.head()
@@ -158,7 +158,7 @@ test('jobStatus begins again with a reset, or ends if its job is lost', async ()
   await stream.return()
 })
 
-test('a jobStatus after the last stream has ended shows what the database has', async () => {
+test('jobStatus opened after a failover shows the state in the database', async () => {
   const { jobId, position, stream } = await streamOfLost()
   await stream.return()
   await failOver(position)

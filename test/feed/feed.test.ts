@@ -100,7 +100,7 @@ test('jobStatus begins with the event of the current state and ends with the fin
   expect(messages.at(-1)).toMatchObject({ kind: 'transitions', phase: 'LIVE', isFinal: true, cursor: 5 })
 })
 
-test('jobStatus replays after a cursor, in messages of at most 200, without the late reports of a finished job', async () => {
+test('jobStatus replays from a cursor, in messages of at most 200 events, without late reports of a finished job', async () => {
   const jobId = await runningJob()
   for (let more = 0; more < 450; more++) await addEvent(database.db.sql, jobId, { type: 'PRIORITY_CHANGED' })
   await end(jobId)
@@ -111,7 +111,7 @@ test('jobStatus replays after a cursor, in messages of at most 200, without the 
   expect(messages.filter((message) => message.kind === 'transitions' && message.events.length > 200)).toEqual([])
 })
 
-test('jobStatus of a finished job completes at once, with or without something to send', async () => {
+test('jobStatus of a finished job completes at once, with and without events to send', async () => {
   const jobId = await runningJob()
   await end(jobId)
   expect(seqs(await collect(await feed.jobStatus({ viewer: ada, jobId })))).toEqual([4])
@@ -125,7 +125,7 @@ test('a missing job, or a job of another user, is not found', async () => {
   await expect(feed.jobStatus({ viewer: ada, jobId: 'job_none' })).rejects.toBeInstanceOf(NotFound)
 })
 
-test('progress comes as a message without events', async () => {
+test('progress is sent as a message without events', async () => {
   const jobId = await runningJob()
   const stream = await feed.jobStatus({ viewer: ada, jobId, after: 3 })
   expect(await transitions(stream)).toMatchObject({ events: [], phase: 'REPLAY' })
@@ -134,7 +134,7 @@ test('progress comes as a message without events', async () => {
   await stream.return()
 })
 
-test('why a run does not begin comes as a message without events, when it changes', async () => {
+test('a changed waiting reason is sent as a message without events', async () => {
   const { sql } = database.db
   const { jobId, runId } = await addJob(sql, ada.userId, { state: 'STARTING' })
   await addEvent(sql, jobId, { type: 'CREATED', to: 'STARTING' })
@@ -150,7 +150,7 @@ test('why a run does not begin comes as a message without events, when it change
   await stream.return()
 })
 
-test('a deleted job resets and completes', async () => {
+test('jobStatus of a deleted job resets and completes', async () => {
   const jobId = await runningJob()
   const stream = await feed.jobStatus({ viewer: ada, jobId })
   const { mark } = await transitions(stream)
@@ -190,7 +190,7 @@ test('jobUpdates reports a deletion to the viewers of the job, once and after it
   expect(gone.sort()).toEqual([mine, other].sort())
 })
 
-test('a filter of states admits the deletion of a job by its last state', async () => {
+test('a filter by state matches the deletion of a job by its last state', async () => {
   const { position: after } = await feed.head()
   const [done, stopped] = [await runningJob(), await runningJob()]
   await end(done)
@@ -200,7 +200,7 @@ test('a filter of states admits the deletion of a job by its last state', async 
   await final.return()
 })
 
-test('a cursor beyond retention, or beyond the job, resets and goes on with the stored events', async () => {
+test('a cursor beyond retention, or beyond the job, resets and continues with the stored events', async () => {
   const jobId = await runningJob()
   await addEvent(database.db.sql, jobId, { type: 'PRIORITY_CHANGED' })
   await database.db.sql.query('DELETE FROM event WHERE job_id = $1 AND seq < 3', [jobId])
@@ -213,7 +213,7 @@ test('a cursor beyond retention, or beyond the job, resets and goes on with the 
   expect(seqs(late)).toEqual([5])
 })
 
-test('twelve writers: jobUpdates loses nothing, repeats nothing, keeps the order', async () => {
+test('jobUpdates with twelve writers loses and repeats no event, and keeps the order', async () => {
   const jobs = await Promise.all(Array.from({ length: 12 }, () => runningJob()))
   const { position: after } = await feed.head()
   const total = 12 * 40
@@ -249,7 +249,7 @@ test('twelve writers: jobUpdates loses nothing, repeats nothing, keeps the order
     )
 })
 
-test('a filter admits an event when the job matched before or after it; others jobs stay unseen', async () => {
+test('a filter matches an event if the job matched before or after it; jobs of others stay hidden', async () => {
   const { position: after } = await feed.head()
   const mine = await runningJob(ada, { name: 'train-1' })
   await runningJob(ada, { name: 'other' })
@@ -270,7 +270,7 @@ test('a filter admits an event when the job matched before or after it; others j
   expect(await read({ ids: [mine], finishedAfter: new Date(0) }, 2)).toEqual([4, 5])
 })
 
-test('a reader that falls behind the ring goes on from the database', async () => {
+test('a reader that falls behind the ring continues from the database', async () => {
   const jobId = await runningJob()
   const { position: after } = await feed.head()
   const stream = feed.jobUpdates({ viewer: ada, after })
@@ -288,7 +288,7 @@ test('a reader that falls behind the ring goes on from the database', async () =
   await stream.return()
 })
 
-test('jobUpdates older than retention resets', async () => {
+test('jobUpdates from a cursor older than retention resets', async () => {
   await runningJob()
   await database.db.sql.query('UPDATE feed_head SET forgotten = position - 2')
   await database.db.sql.query('DELETE FROM event WHERE position <= (SELECT forgotten FROM feed_head)')
@@ -299,7 +299,7 @@ test('jobUpdates older than retention resets', async () => {
   await stream.return()
 })
 
-test('jobUpdates after a position that has another event now starts again', async () => {
+test('jobUpdates restarts if the position of its cursor now has another event', async () => {
   await runningJob()
   const { position, mark } = await feed.head()
   await runningJob()
@@ -321,7 +321,7 @@ test('jobUpdates after a position that has another event now starts again', asyn
 
 const aMoment = new Date('2026-01-01T12:00:00Z')
 
-test('silence is filled with heartbeats that carry the cursor over what was filtered out', async () => {
+test('silence is filled with heartbeats whose cursor passes filtered events', async () => {
   const clock = createFakeClock()
   const quiet = createFeed({ db: database.db, wakeups, clock, time: { nowMs: () => aMoment.getTime() }, log })
   const stream = quiet.jobUpdates({ viewer: bob, filter: { name: 'nobody' } })
@@ -353,7 +353,7 @@ test.each(['jobStatus', 'jobUpdates'] as const)('a silent %s sleeps once per hea
   expect(await laterHeartbeat(open)).toEqual({ afterMs: 15_000, sleeps: [14_999.5] })
 })
 
-test('without wake-ups the same arrives by the poll', async () => {
+test('streams without wake-ups get the same events by polling', async () => {
   const deaf = new Wakeups({ address: null, topics, clock: systemClock, log })
   const polling = createFeed({ db: database.db, wakeups: deaf, clock: systemClock, time: machineTime, log })
   const jobId = await runningJob()
@@ -364,7 +364,7 @@ test('without wake-ups the same arrives by the poll', async () => {
   await deaf.stop()
 })
 
-test('an outage of the database only delays', async () => {
+test('an outage of the database only delays streams', async () => {
   const jobId = await runningJob()
   const after = (await feed.head()).position - 1
   const silent = createFeed({
@@ -383,7 +383,7 @@ test('an outage of the database only delays', async () => {
   await Promise.all([status.return(), updates.return()])
 })
 
-test('readers that leave release everything, however they wait', async () => {
+test('closed streams release all resources, however they wait', async () => {
   const jobId = await runningJob()
   const streams = [
     ...(await Promise.all(Array.from({ length: 20 }, () => feed.jobStatus({ viewer: ada, jobId, after: 3 })))),

@@ -33,7 +33,7 @@ async function nextWith(stream: Stream, wanted: (numbers: QueueNumbers) => boole
 
 const nobodyWatches = () => until(() => server.queueWatch.openWatchers() === 0, { what: 'all streams are closed' })
 
-it('reads for all watchers of a pool together, and shows each what it may see', async () => {
+it('all watchers of a pool share one read, and each sees only permitted jobs', async () => {
   const { admin, queueWatch } = server
   const ada = await server.user('ada', 'RESEARCHER')
   const bob = await server.user('bob', 'RESEARCHER')
@@ -61,7 +61,7 @@ it('reads for all watchers of a pool together, and shows each what it may see', 
   for (const jobId of jobs) await cancelJob(server.domain, admin, { jobId })
 })
 
-it('sends at most four snapshots a second, and one at least every 15 seconds', async () => {
+it('snapshots are sent at most four times a second, and at least every 15 seconds', async () => {
   const clock = createFakeClock()
   const watch = createQueueWatch({ ...server.domain, clock })
   const stream = await watch.watch(server.admin, 'sim')
@@ -99,7 +99,7 @@ it('sends at most four snapshots a second, and one at least every 15 seconds', a
   await cancelJob(server.domain, server.admin, { jobId })
 })
 
-it('sends a snapshot when nothing but what a job waits for has changed', async () => {
+it('a snapshot is sent when only a waiting reason has changed', async () => {
   const { domain, admin } = server
   const leader = await createLeader(domain, 'sim')
   const jobId = await server.submit({ project: 'x', resources: { cpu: 17 } })
@@ -125,7 +125,7 @@ it('sends a snapshot when nothing but what a job waits for has changed', async (
   await cancelJob(domain, admin, { jobId })
 })
 
-it('a stream that is closed before its first snapshot releases everything', async () => {
+it('a stream closed before its first snapshot releases all resources', async () => {
   const clock = createFakeClock()
   const watch = createQueueWatch({ ...server.domain, clock })
   const stream = await watch.watch(server.admin, null)
@@ -140,7 +140,7 @@ it.each([
   ['a socket that says complete', streamSocket, 'leave'],
   ['a socket that vanishes', streamSocket, 'cut'],
   ['an SSE stream that is aborted', streamSse, 'cut'],
-] as const)('%s leaves nothing open', async (_what, open, how) => {
+] as const)('%s releases all resources', async (_what, open, how) => {
   const streams = [open(server.url, query), open(server.url, query)]
   for (const stream of streams) await stream.next()
   expect(server.queueWatch.openWatchers()).toBe(2)

@@ -17,7 +17,7 @@ async function newLog() {
   return { sql, jobId, runId, head, read }
 }
 
-test('opening a log twice answers where it stands', async () => {
+test('reopening a log returns its current position', async () => {
   const { sql, runId, head } = await newLog()
   expect(head).toEqual({ runId, end: 0, lineState: [1, 0, 0, 0], position: null, sealed: false, isStored: false })
   const next = await append(sql, head, { pieces: [out('one\ntw'), err('x')], position: { out: 6, err: 1 }, bytesMax })
@@ -25,7 +25,7 @@ test('opening a log twice answers where it stands', async () => {
   expect(next).toMatchObject({ end: 7, lineState: [4, 2, 3, 0], position: { out: 6, err: 1 } })
 })
 
-test('exactly one of many pumps at one head writes', async () => {
+test('only one of several pumps at the same head writes', async () => {
   const { sql, head, read } = await newLog()
   const pumps = Array.from({ length: 12 }, (_, pump) =>
     append(sql, head, { pieces: [out(`pump ${pump}\n`)], position: pump, bytesMax }),
@@ -36,7 +36,7 @@ test('exactly one of many pumps at one head writes', async () => {
   expect((await read()).lines).toHaveLength(1)
 })
 
-test('nothing is appended to a sealed log, whose open lines have ended', async () => {
+test('a sealed log accepts no output, and its open lines have ended', async () => {
   const { sql, runId, head } = await newLog()
   const next = await append(sql, head, { pieces: [out('a\nb')], position: null, bytesMax })
   await sealLog(sql, [runId])
@@ -45,7 +45,7 @@ test('nothing is appended to a sealed log, whose open lines have ended', async (
   expect(await openLog(sql, runId)).toMatchObject({ sealed: true, lineState: [3, 0, 0, 0] })
 })
 
-test('no log begins once its run has ended; one that had begun goes on until it is sealed', async () => {
+test('a log cannot begin after its run has ended; a log that began accepts output until it is sealed', async () => {
   const [late, early] = [await newLog(), await newLog()]
   const { sql } = late
   const next = await append(sql, early.head, { pieces: [out('a\n')], position: null, bytesMax })
@@ -57,7 +57,7 @@ test('no log begins once its run has ended; one that had begun goes on until it 
   expect(await sql.query('SELECT 1 FROM log_chunk WHERE run_id = $1', [late.runId])).toEqual([])
 })
 
-test('large pieces are cut into chunks, small ones share one', async () => {
+test('large pieces are split into chunks, and small ones share a chunk', async () => {
   const { sql, runId, head } = await newLog()
   const large = 'y'.repeat(2 * logChunkBytesMax + 5)
   await append(sql, head, { pieces: [out(large), err('z'), out('\n'), out('w')], position: null, bytesMax })
@@ -72,7 +72,7 @@ test('large pieces are cut into chunks, small ones share one', async () => {
   ])
 })
 
-test('over its limit a log goes on as one gap that grows', async () => {
+test('a log over its limit continues with one growing gap', async () => {
   const { sql, head, read } = await newLog()
   const limit = { position: null, bytesMax: 10 }
   let at = await append(sql, head, { pieces: [out('12345\n'), out('abcdefgh')], ...limit })
@@ -92,7 +92,7 @@ test('over its limit a log goes on as one gap that grows', async () => {
   ])
 })
 
-test('under a limit that was raised a log goes on with bytes', async () => {
+test('a log continues with bytes after its limit was raised', async () => {
   const { sql, head, read } = await newLog()
   const over = await append(sql, head, { pieces: [out('12345\n'), out('abcdefgh')], position: null, bytesMax: 10 })
   const next = await append(sql, over, { pieces: [out('more\n')], position: null, bytesMax: 16 })
@@ -105,7 +105,7 @@ test('under a limit that was raised a log goes on with bytes', async () => {
   ])
 })
 
-test('a gap ends the open lines and has its place in the offsets', async () => {
+test('a gap ends the open lines and takes up offsets', async () => {
   const { sql, head, read } = await newLog()
   const pieces = [out('cut'), { gap: 'LOST', bytes: 100 } as const, out('next\n')]
   await append(sql, head, { pieces, position: null, bytesMax })
@@ -117,13 +117,13 @@ test('a gap ends the open lines and has its place in the offsets', async () => {
   expect(page.cursor).toMatchObject({ run: 1, offset: 108 })
 })
 
-test.each(['LOST', 'NOT_VISIBLE', 'DISK_FULL'] as const)('a gap says why: %s', async (gap) => {
+test.each(['LOST', 'NOT_VISIBLE', 'DISK_FULL'] as const)('a gap has a reason: %s', async (gap) => {
   const { sql, head, read } = await newLog()
   await append(sql, head, { pieces: [{ gap, bytes: 0 }], position: null, bytesMax })
   expect((await read()).gaps).toMatchObject([{ startOffset: 0, endOffset: 1, reason: gap }])
 })
 
-test('runs of a job follow each other under one cursor', async () => {
+test('runs of a job follow one another under one cursor', async () => {
   const { sql, jobId, runId, head, read } = await newLog()
   await append(sql, head, { pieces: [out('first\n')], position: null, bytesMax })
   await sealLog(sql, [runId])

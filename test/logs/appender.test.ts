@@ -31,7 +31,7 @@ function noting(): { sql: Sql; names: (string | undefined)[] } {
   }
 }
 
-test('small appends of many runs share a statement, first ones and later ones', async () => {
+test('small appends of many runs share a statement, for new and existing logs', async () => {
   const { sql, names } = noting()
   const append = createAppender(sql)
   const runs = await newRuns(30)
@@ -48,7 +48,7 @@ test('small appends of many runs share a statement, first ones and later ones', 
   }
 })
 
-test('a large append has a statement of its own', async () => {
+test('a large append has its own statement', async () => {
   const { sql, names } = noting()
   const [run] = await newRuns(1)
   const bytes = randomBytes(logChunkBytesMax + 5)
@@ -62,7 +62,7 @@ test('a large append has a statement of its own', async () => {
   expect(stored?.size).toBe(bytes.length)
 })
 
-test('an append to a log that is locked waits alone', async () => {
+test('an append to a locked log does not delay other logs', async () => {
   const append = createAppender(database.db.sql)
   const [locked, free] = await newRuns(2)
   const heads = await Promise.all([locked, free].map((run) => append(emptyLog(run?.runId ?? ''), line('one'))))
@@ -82,7 +82,7 @@ test('an append to a log that is locked waits alone', async () => {
   expect(await textOf(free?.jobId ?? '')).toBe('one\ntwo\nthree\n')
 })
 
-test('an append that the database refuses fails alone', async () => {
+test('an append that the database refuses does not affect others', async () => {
   const append = createAppender(database.db.sql)
   const runs = await newRuns(5)
   const appends = runs.map(({ runId }, n) =>
@@ -94,7 +94,7 @@ test('an append that the database refuses fails alone', async () => {
   expect(texts).toEqual(['text\n', 'text\n', '', 'text\n', 'text\n'])
 })
 
-test('exactly one pump of many processes writes at each head', async () => {
+test('only one pump of many processes writes at each head', async () => {
   const appenders = Array.from({ length: 4 }, () => createAppender(database.db.sql))
   const runs = await newRuns(20)
   const pumps = appenders.flatMap((append, n) =>

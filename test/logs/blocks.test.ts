@@ -18,7 +18,7 @@ const never = new AbortController().signal
 const deaf = { on: () => () => undefined }
 const letterAt = (offset: number) => String.fromCharCode(97 + (Math.floor(offset / blockBytes) % 26))
 
-test('a batch stays as it is while its reader has it, however much is stored meanwhile', async () => {
+test('a batch stays unchanged while its reader holds it, however much output follows', async () => {
   const { db } = database
   const { jobId, runId } = await addJob(db.sql, userId)
   const fresh = createFreshOutput()

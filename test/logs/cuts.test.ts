@@ -126,7 +126,7 @@ async function pagesOf(jobId: string, streams: readonly LogStream[], linesMax: n
   return pages
 }
 
-describe('whatever was written, wherever it is cut', () => {
+describe('for any output and any split', () => {
   test('pages of any size give the same text and lines', async () => {
     await fc.assert(
       fc.asyncProperty(writes, chosen, fc.integer({ min: 1, max: 50 }), async (parts, streams, linesMax) => {
@@ -148,7 +148,7 @@ describe('whatever was written, wherever it is cut', () => {
     )
   })
 
-  test('one stream: a page after every write gives the same text, and whole characters in every page', async () => {
+  test('a page after every write gives the same text of one stream, and only whole characters', async () => {
     await fc.assert(
       fc.asyncProperty(single, fc.integer({ min: 1, max: 20 }), async ({ stream, parts }, linesMax) => {
         const { jobId, write, finish } = await newLog()
@@ -173,7 +173,7 @@ describe('whatever was written, wherever it is cut', () => {
     )
   })
 
-  test('a tail gives the same from every cursor that it handed out', async () => {
+  test('a tail gives the same text from every cursor that it returned', async () => {
     const wakeups = new Wakeups({ address: null, topics: ['log'], clock: systemClock, log })
     const fresh = createFreshOutput()
     const tail = createLogTail({ db: database.db, wakeups, clock: systemClock, time: machineTime, log, fresh })
@@ -235,7 +235,7 @@ describe('whatever was written, wherever it is cut', () => {
   })
 })
 
-test('a long line comes in pieces with one number, each whole characters', async () => {
+test('a long line is split into pieces with one number, each of whole characters', async () => {
   const { jobId, write, finish } = await newLog()
   const long = '€'.repeat(100_000)
   await write([{ stream: 'STDOUT', bytes: Buffer.from(`${long}\nshort\n`) }])
@@ -265,7 +265,7 @@ test.for([
   ['\u001b(', 2],
   ['\u001b(B', 0],
   ['\u001b[3\nx', 0],
-] as const)('%j has begun something of %d bytes', ([text, count]) => {
+] as const)('%j ends with %d bytes of an incomplete escape sequence', ([text, count]) => {
   expect(begun(Buffer.from(text))).toBe(count)
 })
 
@@ -277,6 +277,6 @@ test.for([
   [[0x80], 0],
   [[0xff], 0],
   [[0xc3], 1],
-] as const)('bytes %j have begun a character of %d bytes', ([numbers, count]) => {
+] as const)('bytes %j end with %d bytes of an incomplete character', ([numbers, count]) => {
   expect(begun(Buffer.from(numbers))).toBe(count)
 })

@@ -12,7 +12,7 @@ import { out, writeLog } from '../support/log.ts'
 const { database, userId } = await openUserDatabase()
 const streams = ['STDOUT'] as const
 
-test('a job that is deleted while its output is replayed resets too', async () => {
+test('a tail resets if its job is deleted during the replay', async () => {
   const { sql } = database.db
   const { jobId, runId } = await addJob(sql, userId)
   await writeLog(sql, jobId, Array(8).fill(out(`${'x'.repeat(99)}\n`.repeat(2_500))))
@@ -35,6 +35,6 @@ test('a job that is deleted while its output is replayed resets too', async () =
   expect(rest.slice(0, -1).every(({ kind }) => kind === 'batch')).toBe(true)
 })
 
-test('a page of a deleted job is null, and is not the last page', async () => {
+test('a page of a deleted job is null, and not marked as the last page', async () => {
   await expect(readLog(database.db.sql, { jobId: 'job_gone', streams, linesMax: 1 })).rejects.toThrow(LogGone)
 })

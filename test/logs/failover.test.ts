@@ -52,7 +52,7 @@ async function followed(options: { run?: number } = {}) {
 
 const restarted = { kind: 'reset', reason: 'RETENTION', cursor: { run: 1, offset: 0 } }
 
-test.each([{}, { run: 1 }])('a log that became shorter begins again and continues (%o)', async (options) => {
+test.each([{}, { run: 1 }])('a tail of a log that became shorter restarts and continues (%o)', async (options) => {
   const { runId, stream } = await followed(options)
   await sql.query('DELETE FROM log_chunk WHERE run_id = $1 AND start_offset >= 6', [runId])
   await sql.query('UPDATE run_log SET end_offset = 6 WHERE run_id = $1', [runId])
@@ -66,7 +66,7 @@ test.each([{}, { run: 1 }])('a log that became shorter begins again and continue
   await stream.return()
 })
 
-test('another run with the same number begins again, though its log has the same length', async () => {
+test('a tail restarts for another run with the same number, even at the same length', async () => {
   const { jobId, stream } = await followed()
   await replaceRun(sql, jobId)
   await writeLog(sql, jobId, [out('first\n'), out('other.\n')])
@@ -76,7 +76,7 @@ test('another run with the same number begins again, though its log has the same
   await stream.return()
 })
 
-test('a reader whose cursor is beyond the last look of this process waits for the next look', async () => {
+test('a reader with a cursor beyond the last poll of this process waits for the next poll', async () => {
   const { jobId, runId, stream } = await followed()
   const write = await startPump(runId, false)
   await write('third\n')

@@ -83,7 +83,7 @@ async function nextBatch(stream: AsyncGenerator<TailMessage, void, void>) {
   return value
 }
 
-test('replays, follows, changes runs, and ends with exactly one final batch', async () => {
+test('a tail replays, follows, changes runs, and ends with one final batch', async () => {
   const { jobId, runId, write, sealLog: sealFirst } = await newJob()
   await write(out('stored\n'))
   const stream = follow({ jobId })
@@ -105,7 +105,7 @@ test('replays, follows, changes runs, and ends with exactly one final batch', as
   expect(messages.at(-1)).toMatchObject({ kind: 'batch', isFinal: true, phase: 'LIVE' })
 })
 
-test('takes output of this process without a read, and reads when it missed some', async () => {
+test('a tail takes output of its process without a query, and queries only when it missed output', async () => {
   const fresh = createFreshOutput()
   const deaf: Pick<Wakeups<'log'>, 'on'> = { on: () => () => true }
   let looks = 0
@@ -139,7 +139,7 @@ test('takes output of this process without a read, and reads when it missed some
   await stream.return()
 })
 
-test('goes on over a byte that is not UTF-8 and much more output, and shows the text of the log', async () => {
+test('a tail continues after a byte that is not UTF-8, and gives the same text as the log', async () => {
   const { jobId, write, finish } = await newJob()
   const stream = follow({ jobId })
   await write(out(Buffer.concat([Buffer.from([0xe9]), Buffer.alloc(70_000, 'x')])))
@@ -150,7 +150,7 @@ test('goes on over a byte that is not UTF-8 and much more output, and shows the 
   expect(messages.at(-1)).toMatchObject({ kind: 'batch', endOffset: 70_001, isFinal: true })
 })
 
-test('a closed job without a log ends with an empty final batch; so does a finished one at its end', async () => {
+test('a tail of a closed job without a log, or at its end, ends with an empty final batch', async () => {
   const { jobId } = await addJob(database.db.sql, userId)
   await finishJob(database.db.sql, jobId)
   expect(await collect(follow({ jobId }))).toMatchObject([{ kind: 'batch', text: '', isFinal: true, phase: 'REPLAY' }])
@@ -162,7 +162,7 @@ test('a closed job without a log ends with an empty final batch; so does a finis
   expect(await collect(follow({ jobId: other }))).toMatchObject([{ text: 'x\n', isFinal: true }])
 })
 
-test('one run only: final when that run is sealed', async () => {
+test('a tail of one run is final when that run is sealed', async () => {
   const { jobId, runId, write, sealLog: sealFirst } = await newJob()
   await write(out('first\n'))
   await sealFirst()
@@ -175,7 +175,7 @@ test('one run only: final when that run is sealed', async () => {
   await stream.return()
 })
 
-test('a line without an end is shown after a moment, whole characters only', async () => {
+test('an incomplete line is sent after a moment, with whole characters only', async () => {
   const { jobId, write, finish } = await newJob()
   const euro = Buffer.from('€')
   await write(out('done\nName? '), out(euro.subarray(0, 2)))
@@ -191,7 +191,7 @@ test('a line without an end is shown after a moment, whole characters only', asy
   expect(finals(await collect(stream))).toBe(1)
 })
 
-test('a line without an end is shown however time passes between two looks at the clock', async () => {
+test('an incomplete line is sent even if the clock is uneven', async () => {
   let looks = 0
   const uneven: Clock = { ...systemClock, monotonicMs: () => systemClock.monotonicMs() - (looks++ % 5) }
   tail = createLogTail({ db: database.db, wakeups, clock: uneven, time: machineTime, log })
@@ -223,7 +223,7 @@ test('gaps and retention are reported, never skipped', async () => {
   ])
 })
 
-test('a cursor beyond the log resets and starts again from the beginning', async () => {
+test('a tail with a cursor beyond the log resets and restarts', async () => {
   const { jobId, write, finish } = await newJob()
   await write(out('restored\n'))
   await finish()
@@ -233,7 +233,7 @@ test('a cursor beyond the log resets and starts again from the beginning', async
   ])
 })
 
-test('a deleted job resets and completes', async () => {
+test('a tail of a deleted job resets and completes', async () => {
   const { jobId, write } = await newJob()
   await write(out('x\n'))
   const stream = follow({ jobId })
@@ -245,7 +245,7 @@ test('a deleted job resets and completes', async () => {
   ])
 })
 
-test('without wake-ups the same arrives by the poll', async () => {
+test('a tail without wake-ups gets the same output by polling', async () => {
   const deaf = new Wakeups({ address: null, topics: ['log'], clock: systemClock, log })
   const polling = createLogTail({ db: database.db, wakeups: deaf, clock: systemClock, time: machineTime, log })
   const { jobId, write, finish } = await newJob()
@@ -256,7 +256,7 @@ test('without wake-ups the same arrives by the poll', async () => {
   await deaf.stop()
 })
 
-test('an outage of the database only delays', async () => {
+test('an outage of the database only delays a tail', async () => {
   const silent = createLogTail({
     db: database.db,
     wakeups,
@@ -273,7 +273,7 @@ test('an outage of the database only delays', async () => {
   expect(textOf(messages)).toBe('kept\n')
 })
 
-test('silence is filled with heartbeats', async () => {
+test('a silent tail gets heartbeats', async () => {
   const aMoment = new Date('2026-01-01T12:00:00Z')
   const clock = createFakeClock()
   const quiet = createLogTail({ db: database.db, wakeups, clock, time: { nowMs: () => aMoment.getTime() }, log })
@@ -304,7 +304,7 @@ test('a silent tail sleeps once per heartbeat, for 15 s', async () => {
   expect(beat).toEqual({ afterMs: 15_000, sleeps: [14_999.5] })
 })
 
-test('readers that leave release everything, and statements do not grow with readers', async () => {
+test('closed tails release all resources, and statements do not grow with the number of readers', async () => {
   const { jobId, write, finish } = await newJob()
   const counted = countStatements()
   const open = async (count: number) => {
@@ -344,7 +344,7 @@ function countStatements() {
   }
 }
 
-test('readers that stopped reading cost less than 1 MiB each and disturb no other', async () => {
+test('stalled readers cost less than 1 MiB each and do not disturb others', async () => {
   const { jobId, write, finish } = await newJob()
   const part = `${'m'.repeat(1_023)}\n`.repeat(256)
   const parts = 32
@@ -364,7 +364,7 @@ test('readers that stopped reading cost less than 1 MiB each and disturb no othe
   await Promise.all(others.map((reader) => reader.return()))
 })
 
-test('merging small chunks changes nothing that is read', async () => {
+test('merging small chunks does not change what readers get', async () => {
   const { jobId, runId, write, finish } = await newJob()
   for (let part = 0; part < 40; part++) await write(out(`line ${part}\npart`), err(`e${part}`))
   await finish()

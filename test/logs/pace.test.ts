@@ -72,14 +72,14 @@ async function pumped({ clock, taken }: { clock: Clock; taken: (pumping: Promise
   return pages
 }
 
-test('a pump waits for a reader that goes on, which then reads nothing from the table', async () => {
+test('a pump waits for an active reader, which then needs no query', async () => {
   // Only the reader ends a wait for it.
   const sleep: Clock['sleep'] = (ms, signal) => systemClock.sleep(ms === patienceMs ? 60_000 : ms, signal)
   const clock = { monotonicMs: () => 0, sleep }
   expect(await pumped({ clock, taken: () => systemClock.sleep(1) })).toBe(0)
 })
 
-test('a pump leaves a reader that stopped behind soon', async () => {
+test('a pump soon stops waiting for a stalled reader', async () => {
   let nowMs = 0
   let waits = 0
   const sleep: Clock['sleep'] = async (ms, signal) => {

@@ -63,7 +63,7 @@ function readAll({ appends, bytesMax, page }: Log, streams: readonly LogStream[]
 test.for<[string, Cutter]>([
   ['text', (stored, options) => passage(stored, 1, options)],
   ['lines', (stored, options) => passageOfLines(stored, 1, { ...options, linesMax: 2_000 })],
-])('passages of %s go on to the end of any bytes, and have its text', ([, cutter]) => {
+])('passages of %s reach the end of any bytes, and have their text', ([, cutter]) => {
   fc.assert(
     fc.property(log, (given) => {
       readAll(given, ['STDERR'], cutter)
@@ -78,7 +78,7 @@ test.for<[string, Cutter]>([
   )
 })
 
-test('text that is not UTF-8 comes in about as many passages as it would with it', () => {
+test('text that is not UTF-8 needs about as many passages as UTF-8 text', () => {
   const passagesOf = (line: Buffer) => {
     const bytes = Buffer.alloc(400_000, line)
     const whole = { appends: [[{ stream: 'STDOUT' as const, bytes }]], bytesMax: 65_536, page: 262_144 }

@@ -38,7 +38,7 @@ function counting() {
 const times = <Item>(count: number, item: Item) => Array.from({ length: count }, () => item)
 const beginning = { streams: ['STDERR'], linesMax: 500 } as const
 
-test('a page passes over the other streams without reading them', async () => {
+test('a page skips the other streams without reading them', async () => {
   const jobId = await logOf([[err('first\n')], ...times(16, [other]), [err('last\n')], ...times(16, [other])])
   const { sql, counted } = counting()
   const page = await readLog(sql, { ...beginning, jobId })
@@ -47,7 +47,7 @@ test('a page passes over the other streams without reading them', async () => {
   expect(counted.chunks).toBeLessThan(20)
 })
 
-test('last lines are found behind the other streams without reading them', async () => {
+test('last lines are found behind other streams without reading them', async () => {
   const jobId = await logOf([[err('first\nlast\n')], ...times(16, [other])])
   const { sql, counted } = counting()
   const page = await readLog(sql, { ...beginning, jobId, lastLines: 1 })
@@ -55,7 +55,7 @@ test('last lines are found behind the other streams without reading them', async
   expect(counted.chunks).toBeLessThan(20)
 })
 
-test('a page ends when much was read for little text, and the next one goes on', async () => {
+test('a page ends after reading much for little text, and the next page continues', async () => {
   const jobId = await logOf(times(40, [other, err('.')]))
   const { sql, counted } = counting()
   let { text, cursor, isFinal } = await readLog(sql, { ...beginning, jobId })
@@ -70,7 +70,7 @@ test('a page ends when much was read for little text, and the next one goes on',
   expect(text).toBe('.'.repeat(40))
 })
 
-test('last lines that are long begin within what is searched', async () => {
+test('long last lines begin within the searched part', async () => {
   const jobId = await logOf([[err('begun ')], ...times(40, [err('x'.repeat(mib))])])
   const { sql, counted } = counting()
   const page = await readLog(sql, { ...beginning, jobId, lastLines: 1 })
@@ -78,7 +78,7 @@ test('last lines that are long begin within what is searched', async () => {
   expect(counted.chunks).toBeLessThan(160)
 })
 
-test('a page has all gaps before its cursor, and a limit on them', async () => {
+test('a page contains all gaps before its cursor, up to a limit', async () => {
   const gaps = times<LogPiece>(pageGapsMax + 200, { gap: 'LOST', bytes: 1 })
   const jobId = await logOf([[...gaps, err('after\n')]])
   const { sql } = database.db

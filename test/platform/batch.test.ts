@@ -17,7 +17,7 @@ function create() {
   return { add, batches }
 }
 
-test('behind a batch that hangs nothing waits, and nothing is done for what is refused', async () => {
+test('items behind a hanging batch are refused after a timeout, and not executed later', async () => {
   const { add, batches } = create()
   const first = add(1)
   await turn()
@@ -35,7 +35,7 @@ test('behind a batch that hangs nothing waits, and nothing is done for what is r
   expect(batches.map(({ items }) => items)).toEqual([[1], [4]])
 })
 
-test('batches that end keep no item from waiting, however many there are', async () => {
+test('many items over several slow batches all succeed', async () => {
   const { add, batches } = create()
   const items = Array.from({ length: 40 }, (_, index) => add(index))
   for (let n = 0; n < 4; n++) {

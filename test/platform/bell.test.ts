@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { createBell } from '../../src/platform/bell.ts'
 import { systemClock } from '../../src/platform/clock.ts'
 
-it('ends many waits over some turns of the event loop, in their order, and those that begin later not at all', async () => {
+it('ring ends all current waits in order, over several turns of the event loop, and no later waits', async () => {
   const bell = createBell(systemClock)
   const { signal } = new AbortController()
   const ended: number[] = []
@@ -28,7 +28,7 @@ it('ends many waits over some turns of the event loop, in their order, and those
   expect(bell.waiting).toBe(0)
 })
 
-it('ends a wait whose time is over while others are being woken', async () => {
+it('a wait that times out while others are being woken ends', async () => {
   const bell = createBell(systemClock)
   const { signal } = new AbortController()
   const waits = Array.from({ length: 1_000 }, () => bell.wait(1, signal))

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { blockBytes, holdBlock, releaseBlock, takeBlock } from '../../src/platform/blocks.ts'
 
-test('a block is used again when its last holder has let it go', () => {
+test('a block is reused after its last holder released it', () => {
   const block = takeBlock()
   const part = block.subarray(100, 200)
   holdBlock(part)
@@ -15,7 +15,7 @@ test('a block is used again when its last holder has let it go', () => {
   for (const each of [other, again]) releaseBlock(each)
 })
 
-test('a block that was released too often has one holder', () => {
+test('a block released too often is not handed out twice', () => {
   const block = takeBlock()
   releaseBlock(block)
   releaseBlock(block)
@@ -26,7 +26,7 @@ test('a block that was released too often has one holder', () => {
   for (const each of [one, two]) releaseBlock(each)
 })
 
-test('bytes that are in no block are never given away', () => {
+test('bytes outside any block are never handed out', () => {
   const bytes = Buffer.alloc(blockBytes)
   holdBlock(bytes)
   releaseBlock(bytes)

@@ -14,14 +14,14 @@ beforeEach(async () => {
 })
 afterEach(() => rm(parent, { recursive: true }))
 
-test('a directory keeps its id, also for processes that come at once, and its place when it is moved', async () => {
+test('a directory keeps its id for concurrent processes, and its place when it is moved', async () => {
   const found = await Promise.all(Array.from({ length: 5 }, () => identify(path, 'boot')))
   expect(new Set(found.map(({ id }) => id)).size).toBe(1)
   await rename(path, join(parent, 'moved'))
   expect(await identify(join(parent, 'moved'), 'boot')).toEqual(found[0])
 })
 
-test('a copy has the same id in another place, and so has another boot', async () => {
+test('a copy of a directory has the same id and another place, and so has another boot', async () => {
   const original = await identify(path, 'boot')
   await cp(path, join(parent, 'copy'), { recursive: true })
   const copy = await identify(join(parent, 'copy'), 'boot')
@@ -30,7 +30,7 @@ test('a copy has the same id in another place, and so has another boot', async (
   expect((await identify(path, 'next boot')).place).not.toBe(original.place)
 })
 
-test('a lost id is reported', async () => {
+test('a lost directory id is reported', async () => {
   await writeFile(join(path, 'id'), '')
   await expect(identify(path, 'boot')).rejects.toThrow('write the id of this data directory into it, or remove it')
 })

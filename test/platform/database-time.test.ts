@@ -24,7 +24,7 @@ function open() {
   return { clock, database, sql, offMs }
 }
 
-test('the time of the database goes on between two looks, however far from that of this machine', async () => {
+test('database time advances between two polls, however far off this machine’s clock is', async () => {
   const { clock, database, sql, offMs } = open()
   database.aheadMs = 2 * hourMs
   const time = await readDatabaseTime(sql, clock)
@@ -33,7 +33,7 @@ test('the time of the database goes on between two looks, however far from that 
   expect(offMs(time.nowMs())).toBe(0)
 })
 
-test('a slow answer does not spoil a good estimate', async () => {
+test('a slow response does not spoil a good estimate', async () => {
   const { clock, database, sql, offMs } = open()
   const time = await readDatabaseTime(sql, clock)
   database.answerMs = 4_000
@@ -41,7 +41,7 @@ test('a slow answer does not spoil a good estimate', async () => {
   expect(offMs(time.nowMs())).toBe(0)
 })
 
-test.each([hourMs, -hourMs])('a clock that was set by %i ms is followed from the next look on', async (ms) => {
+test.each([hourMs, -hourMs])('a database clock set by %i ms is followed from the next poll on', async (ms) => {
   const { clock, database, sql, offMs } = open()
   const time = await readDatabaseTime(sql, clock)
   database.aheadMs = ms

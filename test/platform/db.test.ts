@@ -41,7 +41,7 @@ const failure = (work: Promise<unknown>) =>
     (error: unknown) => error,
   )
 
-test('statements on connections that were lost fail in time, and idle connections go with them', async () => {
+test('statements on lost connections fail in time, and idle connections are closed with them', async () => {
   const db = open()
   await Promise.all(Array.from({ length: 4 }, () => db.sql.query('SELECT pg_sleep(0.05)')))
   door.strand()
@@ -60,7 +60,7 @@ test('statements on connections that were lost fail in time, and idle connection
   expect(await db.prisma.user.count()).toBe(0)
 })
 
-test('what was given up is not answered later, and its connection is not used again', async () => {
+test('a timed-out statement is not answered later, and its connection is not reused', async () => {
   const db = open(1)
   const [before] = await db.sql.query<{ pid: number }>('SELECT pg_backend_pid() AS pid')
   const given = failure(db.transaction((sql) => sql.query("SELECT 'late'", [], 'late'), { statementMsMax: 700 }))
@@ -72,7 +72,7 @@ test('what was given up is not answered later, and its connection is not used ag
   expect(after?.pid).not.toBe(before?.pid)
 })
 
-test('a connection of its own gives up a silent database, while it is made and afterwards', async () => {
+test('a dedicated connection to a hanging database times out, while connecting and afterwards', async () => {
   const own = () => createPgClient({ address: door, name: 'berth own', statementMsMax: 700, direct: true })
   const [open, late] = [own(), own()]
   for (const client of [open, late]) client.on('error', () => undefined)
@@ -84,7 +84,7 @@ test('a connection of its own gives up a silent database, while it is made and a
   await Promise.all([open, late].map(disconnect))
 })
 
-test('the server cancels a slow statement before the client gives up, unless it has a longer limit', async () => {
+test('the server cancels a slow statement before the client times out, unless it has a longer limit', async () => {
   const db = open(1)
   const pidOf = async () => (await db.sql.query<{ pid: number }>('SELECT pg_backend_pid() AS pid'))[0]?.pid
   const before = await pidOf()
@@ -95,7 +95,7 @@ test('the server cancels a slow statement before the client gives up, unless it 
   expect(await pidOf()).toBe(before)
 })
 
-test('a session has limits of its own, probes its client, and compiles no statement', async () => {
+test('a session sets its own timeouts and keepalives, and turns off JIT', async () => {
   const limits = {
     statement_timeout: '6s',
     lock_timeout: '5s',
@@ -119,7 +119,7 @@ async function timersTo(port: number) {
 
 const keepAliveTimer = 2
 
-test.runIf(process.platform === 'linux')('this side probes a database that says nothing for 5 s', async () => {
+test.runIf(process.platform === 'linux')('the client probes a database that is silent for 5 s', async () => {
   await open(1).sql.query('SELECT 1')
   const isProbed = async () => {
     const timers = await timersTo(Number(new URL(door.url).port))
@@ -128,7 +128,7 @@ test.runIf(process.platform === 'linux')('this side probes a database that says 
   await until(isProbed, { what: 'a timer of probes runs' })
 })
 
-test('what the operator says in the address counts', async () => {
+test('options in the database URL override the defaults', async () => {
   const url = `${door.url}?options=-c%20tcp_keepalives_idle%3D77`
   const db = openDb({ address: { url }, connectionsMax: 1, log: createLog('silent'), applicationName: 'berth silent' })
   opened.push(db)
@@ -138,7 +138,7 @@ test('what the operator says in the address counts', async () => {
   expect(row).toEqual({ idle: '77', sent: '10000' })
 })
 
-test('a database that comes back at another address is used there', async () => {
+test('a database that returns at another address is used there', async () => {
   const second = await createDoor(database.url)
   let now: Door = door
   const address = {
@@ -158,7 +158,7 @@ test('a database that comes back at another address is used there', async () => 
   await second.shut()
 })
 
-test.each([true, false])('statements keep their names on a session of their own: %s', async (direct) => {
+test.each([true, false])('prepared statements are named only on direct connections: %s', async (direct) => {
   const log = createLog('silent')
   const db = openDb({ address: door, connectionsMax: 1, log, applicationName: 'berth names', direct })
   opened.push(db)

@@ -13,7 +13,7 @@ import { mountSmallDisk } from '../support/small-disk.ts'
 const disk = await mountSmallDisk(4)
 afterAll(() => disk?.[Symbol.asyncDispose]())
 
-test.skipIf(disk === null)('a full disk is logged once, and once when it has room again', async () => {
+test.skipIf(disk === null)('a full disk is logged once, and once when space is free again', async () => {
   if (!disk) return
   const { destination, lines } = recordLines()
   const log = createLog('info', { destination })
@@ -29,7 +29,7 @@ test.skipIf(disk === null)('a full disk is logged once, and once when it has roo
   ])
 })
 
-test('a directory that disappears is reported once, and once when it is back', async () => {
+test('a directory that disappears is logged once, and once when it is back', async () => {
   const parent = await mkdtemp(join(tmpdir(), 'berth-disk-'))
   const path = join(parent, 'data')
   await mkdir(path)

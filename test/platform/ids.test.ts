@@ -9,20 +9,20 @@ const ids = (count: number) => Array.from({ length: count }, () => typedId('job'
 const msOf = (id: string) =>
   [...id.slice(4, 14)].reduce((ms, char) => ms * 32 + '0123456789abcdefghjkmnpqrstvwxyz'.indexOf(char), 0)
 
-describe('the ids of a process', () => {
-  test('sort in the order in which they are made, however many there are in a millisecond', () => {
+describe('ids made by one process', () => {
+  test('sort in order of creation, for any number per millisecond', () => {
     nowMs += 10_000
     const made = ids(10_000)
     expect(made).toEqual(made.toSorted())
     expect(new Set(made).size).toBe(made.length)
   })
 
-  test('say when they were made', () => {
+  test('contain the time of their creation', () => {
     nowMs += 10_000
     expect(msOf(ids(1)[0] ?? '')).toBe(nowMs)
   })
 
-  test('sort after those that a moment later had, and follow a clock that was set back', () => {
+  test('sort after earlier ids, and follow a clock that was set back', () => {
     nowMs += 10_000
     const made = ids(1)
     nowMs -= 999

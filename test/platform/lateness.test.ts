@@ -9,8 +9,8 @@ import { createTestDomain } from '../support/domain.ts'
 
 /** A server that is overloaded does not call a healthy database unavailable. */
 
-describe('a process', () => {
-  it('is late while a tick is overdue, and for a while after it', () => {
+describe('an event-loop delay', () => {
+  it('is reported while a tick is overdue, and for a while afterwards', () => {
     let nowMs = 0
     const lateness = createLateness(() => nowMs)
     nowMs = 300
@@ -35,7 +35,7 @@ describe('an overloaded server', () => {
   })
   afterAll(() => database.close())
 
-  it('says that its connections are in use, in answers and in /readyz', async () => {
+  it('reports that its connections are in use, in responses and in /readyz', async () => {
     const log = createLog('silent')
     const db = openDb({ address: { url: database.url }, connectionsMax: 1, log, applicationName: 'berth test' })
     const { domain } = await createTestDomain(database.db)
@@ -55,7 +55,7 @@ describe('an overloaded server', () => {
     await db.close()
   })
 
-  it('says so when it runs late, and not when PostgreSQL refuses', () => {
+  it('reports that it runs late, except when PostgreSQL refuses', () => {
     watchLateness()
     const beganMs = performance.now()
     while (performance.now() - beganMs < 1_000) Math.random()

@@ -10,7 +10,7 @@ const away = () => new Unavailable('The database is not available', { cause: ref
 const full = () => Object.assign(new Error('ENOSPC: no space left on device, write'), { code: 'ENOSPC' })
 const quietMs = 100
 
-test('repeated trouble is logged when it begins, for each part, and when it is over', async () => {
+test('repeated trouble is logged when it begins and ends, for each component', async () => {
   const { destination, lines } = recordLines()
   const log = createLog('warn', { destination, quietMs })
   for (let failures = 1; failures <= 200; failures++) {
@@ -36,7 +36,7 @@ test('repeated trouble is logged when it begins, for each part, and when it is o
   expect(lines).toHaveLength(5)
 })
 
-test('another kind of trouble is logged at once', () => {
+test('a different kind of trouble is logged at once', () => {
   const { destination, lines } = recordLines()
   const log = createLog('warn', { destination })
   const databaseFull = Object.assign(new Error('could not extend file "base/1/2"'), { code: '53100' })
@@ -48,7 +48,7 @@ test('another kind of trouble is logged at once', () => {
   ])
 })
 
-test('an outage of the surroundings is reported once for each part', () => {
+test('an environment outage is logged once for each component', () => {
   const { destination, lines } = recordLines()
   const log = createLog('warn', { destination })
   for (let failures = 0; failures < 3; failures++)
@@ -57,14 +57,14 @@ test('an outage of the surroundings is reported once for each part', () => {
   expect(lines).toHaveLength(1)
 })
 
-test('trouble whose message changes is logged once as well', () => {
+test('trouble whose message changes is also logged once', () => {
   const { destination, lines } = recordLines()
   const log = createLog('warn', { destination })
   for (let start = 1; start < 3; start++) log.error({ err: new Unavailable(`no start: line ${start}`) }, 'not back')
   expect(lines).toMatchObject([{ trouble: 'no start: line 1', msg: 'not back' }])
 })
 
-test('every defect is logged with its stack', () => {
+test('every unexpected error is logged with its stack', () => {
   const { destination, lines } = recordLines()
   const log = createLog('warn', { destination })
   for (let turn = 0; turn < 2; turn++) log.error({ err: new TypeError('undefined is not a function') }, 'a pass failed')

@@ -15,7 +15,7 @@ function create(runOnce: (signal: AbortSignal) => Promise<unknown>) {
   return { clock, loop, atRest: () => until(() => clock.sleeping === 1, { what: 'the loop is at rest' }) }
 }
 
-test('it runs at the start, then once per poll', async () => {
+test('a loop runs at the start, then once per poll', async () => {
   let passes = 0
   const { clock, loop, atRest } = create(async () => passes++)
   loop.start()
@@ -29,7 +29,7 @@ test('it runs at the start, then once per poll', async () => {
   await loop.stop()
 })
 
-test('a wake-up ends the pause', async () => {
+test('a wake-up ends the pause of a loop', async () => {
   let passes = 0
   const { loop, atRest } = create(async () => passes++)
   loop.start()
@@ -54,7 +54,7 @@ test('wake-ups during a pass make one more pass, not one each', async () => {
   await loop.stop()
 })
 
-test('a pass that fails for trouble is a warning, a defect is an error', async () => {
+test('a pass that fails for trouble is logged as a warning, and for an unexpected error as an error', async () => {
   const { destination, lines } = recordLines()
   const failures = [new Unavailable('The database is not available'), new Error('a defect')]
   const runOnce = async () => {
@@ -77,7 +77,7 @@ test('a pass that fails for trouble is a warning, a defect is an error', async (
   ])
 })
 
-test('a pass that throws is tried again after pauses that grow, and wake-ups do not shorten them', async () => {
+test('a pass that throws is retried after growing pauses, which wake-ups do not shorten', async () => {
   let passes = 0
   const { clock, loop, atRest } = create(async () => {
     passes += 1
@@ -119,7 +119,7 @@ test('stop signals the current pass and waits for its end', async () => {
   expect(finished).toBe(true)
 })
 
-test('stop without start, and stop twice, are fine', async () => {
+test('stop without start, and a second stop, return', async () => {
   const { loop } = create(async () => undefined)
   await loop.stop()
   await loop.stop()

@@ -55,7 +55,7 @@ const record = () =>
   )
 
 describe('an empty database', () => {
-  test('is refused, untouched, with a search_path that leads to another schema', async () => {
+  test('is refused unchanged if its search_path leads to another schema', async () => {
     await db.sql.query('CREATE SCHEMA elsewhere')
     for (const [path, leads] of [
       ['elsewhere,public', 'schema elsewhere'],
@@ -71,7 +71,7 @@ describe('an empty database', () => {
     expect(tables).toEqual([])
   })
 
-  test('gets the schema that the client reads, model by model', async () => {
+  test('gets the schema that the Prisma client expects, model by model', async () => {
     await migrate(db.url, log)
     for (const name of Object.values(Prisma.ModelName)) {
       const delegate = `${name[0]?.toLowerCase()}${name.slice(1)}` as 'job'
@@ -79,7 +79,7 @@ describe('an empty database', () => {
     }
   })
 
-  test('keeps the record that Prisma keeps', async () => {
+  test('has the migration records that Prisma writes', async () => {
     await migrate(db.url, log)
     const expected = await Promise.all(
       names.map(async (name) => {
@@ -100,7 +100,7 @@ describe('an empty database', () => {
 describe('a migrated database', () => {
   beforeEach(() => migrate(db.url, log, directory))
 
-  test('gets the migrations that are new, and no other', async () => {
+  test('gets only the new migrations', async () => {
     await addMigration('20990101000000_more', 'CREATE TABLE more (n int); -- a; b\nINSERT INTO more VALUES (1);')
     await migrate(db.url, log, directory)
     await migrate(db.url, log, directory)
@@ -125,13 +125,13 @@ describe('a migrated database', () => {
     )
   })
 
-  test('gets a migration that ends with a comment', async () => {
+  test('accepts a migration that ends with a comment', async () => {
     await addMigration('20990101000000_more', 'CREATE TABLE more (n int) -- the end')
     await migrate(db.url, log, directory)
     expect(await record()).toHaveLength(names.length + 1)
   })
 
-  test('is as before when a migration fails, and migrates once that is repaired', async () => {
+  test('is unchanged after a failed migration, and migrates once that is repaired', async () => {
     await addMigration('20990101000000_more', 'CREATE TABLE more (n int); SELECT 1 / 0')
     await expect(migrate(db.url, log, directory)).rejects.toMatchObject({ cause: { message: 'division by zero' } })
     expect(await db.sql.query("SELECT to_regclass('more') AS found")).toEqual([{ found: null }])
@@ -149,7 +149,7 @@ const newest = () =>
     ['%_more'],
   )
 
-describe('a migration that was cut off', () => {
+describe('an interrupted migration', () => {
   beforeEach(async () => {
     await migrate(db.url, log, directory)
     await addMore()
@@ -166,7 +166,7 @@ describe('a migration that was cut off', () => {
     expect(await prismaHasToDo()).toEqual([])
   })
 
-  test('leaves a script that PostgreSQL still runs: the next start waits for its end', async () => {
+  test('is awaited by the next start while PostgreSQL still runs its script', async () => {
     await using gate = await db.pool.connect().then((client) => ({
       client,
       [Symbol.asyncDispose]: async () => client.release(true),
@@ -181,7 +181,7 @@ describe('a migration that was cut off', () => {
     expect(await db.sql.query('SELECT n FROM more')).toEqual([{ n: 1 }])
   })
 
-  test('by its connection is not said to be undone: PostgreSQL goes on with it', async () => {
+  test('is not reported as undone when its connection broke, because PostgreSQL continues', async () => {
     await addMigration('20990101000000_more', `${moreRows} SELECT pg_sleep(1);`)
     const door = await createDoor(db.url)
     const migrating = migrate(door.url, log, directory)

@@ -33,7 +33,7 @@ afterAll(async () => {
   await server.end()
 })
 
-test.each(scripts)('$migration is one transaction', async ({ script }) => {
+test.each(scripts)('the migration $migration runs as one transaction', async ({ script }) => {
   const transaction = async () => {
     const { rows } = await client.query<{ id: string }>('SELECT pg_current_xact_id()::text AS id')
     return rows[0]?.id

@@ -21,8 +21,8 @@ const failure = (work: Promise<unknown>) =>
 const person = (id: string) => ({ id, name: id, level: 'LEAD' }) as const
 const levelOf = async (id: string) => (await database.db.prisma.user.findUnique({ where: { id } }))?.level
 
-describe('a transaction of ordinary rows', () => {
-  test('has statements and models that see each other, and commits both', async () => {
+describe('a transaction with Prisma models', () => {
+  test('combines statements and models that see each other, and commits both', async () => {
     const seen = await database.db.serializable(async (tx) => {
       await tx.prisma.user.create({ data: person('user_both') })
       await tx.query(`UPDATE "user" SET level = 'ADMIN' WHERE id = 'user_both'`)
@@ -47,7 +47,7 @@ describe('a transaction of ordinary rows', () => {
     expect(rows[0]?.[0]).toMatchObject({ level: 'serializable' })
   })
 
-  test('leaves nothing behind when it throws', async () => {
+  test('leaves no rows when it throws', async () => {
     const work = async (tx: Tx) => {
       await tx.prisma.user.create({ data: person('user_gone') })
       await tx.query(`INSERT INTO team (id, name, account) VALUES ('team_gone', 'gone', 'gone')`)
@@ -58,7 +58,7 @@ describe('a transaction of ordinary rows', () => {
     expect(await database.db.prisma.team.count({ where: { id: 'team_gone' } })).toBe(0)
   })
 
-  test('keeps several writes of one call in itself', async () => {
+  test('rolls back all writes of one nested call', async () => {
     const work = async (tx: Tx) => {
       const teams = { create: { team: { create: { id: 'team_nested', name: 'nested', account: 'nested' } } } }
       await tx.prisma.user.create({ data: { ...person('user_nested'), teams } })
@@ -69,7 +69,7 @@ describe('a transaction of ordinary rows', () => {
     expect(await database.db.prisma.team.count({ where: { id: 'team_nested' } })).toBe(0)
   })
 
-  test('runs again after a conflict', async () => {
+  test('is retried after a conflict', async () => {
     await database.db.serializable((tx) =>
       tx.prisma.user.createMany({ data: [person('user_left'), person('user_right')] }),
     )
@@ -85,7 +85,7 @@ describe('a transaction of ordinary rows', () => {
     expect(arrived).toBe(3)
   })
 
-  test('does not lend its connection to what is left running', async () => {
+  test('does not lend its connection to calls after its end', async () => {
     let later: (() => Promise<unknown>) | undefined
     await database.db.serializable(async (tx) => {
       await tx.prisma.user.count()
@@ -97,7 +97,7 @@ describe('a transaction of ordinary rows', () => {
   const readPid = () =>
     database.db.prisma.user.findUnique({ where: { id: `user_${Math.random()}` }, select: { id: true } })
 
-  test('stores and reads moments as they are in a database of another time zone and style of dates', async () => {
+  test('stores and reads times independently of the time zone and date style of the database', async () => {
     await using far = await createDatabase()
     for (const other of ["timezone TO 'Asia/Kathmandu'", 'datestyle TO German'])
       await far.db.sql.query(`ALTER DATABASE "${new URL(far.url).pathname.slice(1)}" SET ${other}`)
@@ -125,19 +125,19 @@ describe('a transaction of ordinary rows', () => {
 describe('a failed model call throws the error of a failed statement', () => {
   const failing = (work: (tx: Tx) => Promise<unknown>) => failure(database.db.serializable(work))
 
-  test('a key that is taken', async () => {
+  test('for a duplicate key', async () => {
     const data = person('user_taken')
     await database.db.serializable((tx) => tx.prisma.user.create({ data }))
     const error = await failing((tx) => tx.prisma.user.create({ data }))
     expect([sqlState(error), brokenConstraint(error)]).toEqual(['23505', 'user_pkey'])
   })
 
-  test('a CHECK', async () => {
+  test('for a CHECK constraint', async () => {
     const error = await failing((tx) => tx.prisma.feedHead.update({ where: { id: 1 }, data: { position: -1 } }))
     expect(sqlState(error)).toBe('23514')
   })
 
-  test('a session that ends under it', async () => {
+  test('for a session that is terminated', async () => {
     const error = await failing(async (tx) => {
       const ending = failure(tx.query('SELECT pg_terminate_backend(pg_backend_pid())'))
       await Promise.all([ending, tx.prisma.user.findMany()])
@@ -145,7 +145,7 @@ describe('a failed model call throws the error of a failed statement', () => {
     expect(error).toBeInstanceOf(Unavailable)
   })
 
-  test('a lock that it does not get', async () => {
+  test('for a lock timeout', async () => {
     await database.db.transaction(async (holder) => {
       await holder.query('LOCK TABLE "user" IN ACCESS EXCLUSIVE MODE')
       const error = await failing(async (tx) => {
@@ -156,7 +156,7 @@ describe('a failed model call throws the error of a failed statement', () => {
     })
   })
 
-  test('a database that is silent', async () => {
+  test('for a hanging database', async () => {
     const door = await createDoor(database.url)
     const db = openDb({ address: door, connectionsMax: 1, log: createLog('silent'), applicationName: 'berth silent' })
     const error = await failure(
@@ -173,7 +173,7 @@ describe('a failed model call throws the error of a failed statement', () => {
     await door.shut()
   })
 
-  test('a model that outlives it', async () => {
+  test('for a call after the transaction ended', async () => {
     const kept = await database.db.serializable(async (tx) => tx)
     expect(isUnavailable(await failure(kept.prisma.user.count()))).toBe(true)
   })

@@ -38,8 +38,8 @@ async function outcome(child: ReturnType<typeof spawn>) {
 
 const goesOn = { code: 0, said: 'it goes on' }
 
-describe('a process that logs much goes on', () => {
-  test('when the reader of its log takes nothing, and ends then', async () => {
+describe('a process that logs much keeps running', () => {
+  test('when the reader of its log stalls', async () => {
     const child = spawn(process.execPath, argv, { stdio: ['ignore', 'ignore', 'pipe', 'pipe'] })
     expect(await outcome(child)).toEqual(goesOn)
     child.stderr?.destroy()
@@ -86,7 +86,7 @@ describe('a process that logs much goes on', () => {
   })
 })
 
-test('lines that a log of errors lost are counted in it', async () => {
+test('lines lost by an error log are counted in the log', async () => {
   const loses = `
     import { createLog } from ${logModule}
     const log = createLog('error')
@@ -106,7 +106,7 @@ test('lines that a log of errors lost are counted in it', async () => {
   expect(told.lines + written.length - 2).toBe(lines)
 })
 
-test('what a slow reader missed is counted', async () => {
+test('lines that a slow reader missed are counted', async () => {
   const taken: string[] = []
   let take: (() => void) | undefined
   const stream = new Writable({

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { createPacer } from '../../src/platform/pacer.ts'
 
-it('so many callers pass in a turn of the event loop, and the others later in their order', async () => {
+it('a limited number of callers pass per turn of the event loop, and the others later in order', async () => {
   const pace = createPacer(2, { monotonicMs: () => 0 })
   const passed: number[] = []
   const all = [1, 2, 3, 4].map(async (number) => {
@@ -14,7 +14,7 @@ it('so many callers pass in a turn of the event loop, and the others later in th
   expect(passed).toEqual([1, 2, 3, 4])
 })
 
-it('a caller whose work takes long lets others in between', async () => {
+it('a caller whose work takes long yields to other work in between', async () => {
   let nowMs = 0
   const pace = createPacer(200, { monotonicMs: () => nowMs })
   let turns = 0

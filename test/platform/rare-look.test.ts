@@ -10,7 +10,7 @@ function begin() {
   return { look, pass }
 }
 
-test('a look is due at once, and then after its pause', async () => {
+test('a look is due immediately, and then after its pause', async () => {
   const { look, pass } = begin()
   expect(look.isDue()).toBe(true)
   expect(await look.run(async () => pass(10))).toBeUndefined()
@@ -21,7 +21,7 @@ test('a look is due at once, and then after its pause', async () => {
   expect(look.isDue()).toBe(true)
 })
 
-test('a slow look takes one part in twenty of the time', async () => {
+test('a slow look takes at most a twentieth of the time', async () => {
   const { look, pass } = begin()
   await look.run(async () => pass(300))
   pass(5_690)
@@ -30,7 +30,7 @@ test('a slow look takes one part in twenty of the time', async () => {
   expect(look.isDue()).toBe(true)
 })
 
-test('a look that was asked for, also during a look, is due', async () => {
+test('a look is due when requested, also during a look', async () => {
   const { look } = begin()
   await look.run(async () => undefined)
   look.ask()
@@ -39,7 +39,7 @@ test('a look that was asked for, also during a look, is due', async () => {
   expect(look.isDue()).toBe(true)
 })
 
-test('a look that fails at once stays due, one that fails slowly takes its part of the time', async () => {
+test('a look that fails fast stays due, and one that fails slowly takes its share of the time', async () => {
   const { look, pass } = begin()
   await expect(look.run(() => Promise.reject(new Error('away')))).rejects.toThrow('away')
   expect(look.isDue()).toBe(true)

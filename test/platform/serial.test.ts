@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { createSerial } from '../../src/platform/serial.ts'
 
-test('work of one key is done in order, also after a failure, and does not hold up other keys', async () => {
+test('work of one key runs in order, also after a failure, without delaying other keys', async () => {
   const serial = createSerial()
   const done: string[] = []
   const first = Promise.withResolvers<void>()

@@ -37,7 +37,7 @@ test('every statement fits the schema, and its reader names its columns', async 
   expect(await complaints(statements)).toEqual([])
 })
 
-test('no statement compares a column of an index with berth_now(), which is volatile, so the index is not used', async () => {
+test('no statement compares an indexed column with the volatile berth_now()', async () => {
   const indexed = await readIndexedColumns()
   await client.query('SET enable_seqscan = off')
   const found = new Set<string>()
@@ -50,7 +50,7 @@ test('no statement compares a column of an index with berth_now(), which is vola
   expect([...found]).toEqual([])
 })
 
-test('a column that is renamed is found, and a reader that names another one', async () => {
+test('the check finds renamed columns, and readers of wrong columns', async () => {
   const lists = statements.filter(({ texts }) => texts.some((text) => /FROM capacity_reservation\b/.test(text)))
   await client.query('ALTER TABLE capacity_reservation RENAME starts_at TO begins_at')
   expect(await complaints(lists)).toContainEqual(expect.stringMatching(/starts_at"? does not exist/))

@@ -22,7 +22,7 @@ async function collect<T>(stream: AsyncIterable<T>): Promise<T[]> {
   return items
 }
 
-test('it yields what its source yields, and ends with it', async () => {
+test('the iterator yields the values of its source, and ends with it', async () => {
   const stream = stoppable(async function* () {
     yield 1
     yield 2
@@ -64,7 +64,7 @@ test('an error of the source reaches the reader', async () => {
   await expect(collect(stream)).rejects.toThrow('broken')
 })
 
-test('throw ends the source and is handed back', async () => {
+test('throw ends the source and is passed on', async () => {
   const { stream, state } = feed([1])
   await stream.next()
   await expect(stream.throw(new Error('mine'))).rejects.toThrow('mine')
@@ -80,7 +80,7 @@ test('disposal ends the source', async () => {
   expect(state.ended).toBe(true)
 })
 
-test('a source that answers from memory lets the event loop go round', async () => {
+test('a source that answers from memory does not block the event loop', async () => {
   const stream = stoppable(async function* () {
     for (;;) yield 0
   })

@@ -31,19 +31,19 @@ const failure = (work: Promise<unknown>) =>
   )
 
 describe('sqlState', () => {
-  test('of pg itself', async () => {
+  test('is returned for an error of pg', async () => {
     const error = await failure(database.db.sql.query('SELECT 1 / 0'))
     expect(sqlState(error)).toBe('22012')
   })
 
-  test('of an error of another origin', () => {
+  test('is undefined for other errors', () => {
     for (const other of [undefined, null, 'text', new Error('x'), { code: 'ENOENT' }, { code: 'P2025' }])
       expect(sqlState(other)).toBeUndefined()
   })
 })
 
 describe('isUnavailable', () => {
-  test('of a socket that is not there, not of a file', () => {
+  test('is true for a missing socket, and false for a missing file', () => {
     const missing = (syscall: string) => Object.assign(new Error('ENOENT'), { code: 'ENOENT', syscall })
     expect(isUnavailable(missing('connect'))).toBe(true)
     expect(isUnavailable(missing('scandir'))).toBe(false)
@@ -53,11 +53,11 @@ describe('isUnavailable', () => {
 describe('brokenConstraint', () => {
   const insert = 'INSERT INTO counter VALUES (7, 0), (7, 1)'
 
-  test('of pg itself', async () => {
+  test('is returned for an error of pg', async () => {
     expect(brokenConstraint(await failure(database.db.sql.query(insert)))).toBe('counter_pkey')
   })
 
-  test('of an error without a constraint', () => {
+  test('is undefined for an error without a constraint', () => {
     for (const other of [undefined, null, 'text', new Error('x'), { code: '40001' }])
       expect(brokenConstraint(other)).toBeUndefined()
   })
@@ -77,7 +77,7 @@ test('settings of a transaction end with it', async () => {
   await db.close()
 })
 
-describe('isUnavailable', () => {
+describe('isUnavailable over a lost connection', () => {
   const unreachable = () =>
     openDb({
       address: { url: 'postgresql://nobody:x@127.0.0.1:1/none' },
@@ -86,29 +86,29 @@ describe('isUnavailable', () => {
       applicationName: 'berth test',
     })
 
-  test('of a server that nobody reaches, through pg and through Prisma', async () => {
+  test('is true for an unreachable server, through pg and through Prisma', async () => {
     const db = unreachable()
     expect(isUnavailable(await failure(db.sql.query('SELECT 1')))).toBe(true)
     expect(isUnavailable(await failure(db.prisma.user.count()))).toBe(true)
     await db.close()
   })
 
-  test('of a session that was ended', async () => {
+  test('is true for a terminated session', async () => {
     const ended = failure(database.db.sql.query('SELECT pg_terminate_backend(pg_backend_pid())'))
     expect(isUnavailable(await ended)).toBe(true)
   })
 
-  test('of a pool that was closed while a request went on', async () => {
+  test('is true for a pool closed during a request', async () => {
     const db = unreachable()
     await db.close()
     expect(isUnavailable(await failure(db.sql.query('SELECT 1')))).toBe(true)
   })
 
-  test('of a broken pipe, whose code only looks like an SQLSTATE', () => {
+  test('is true for a broken pipe, whose code only looks like an SQLSTATE', () => {
     expect(isUnavailable(Object.assign(new Error('write EPIPE'), { code: 'EPIPE' }))).toBe(true)
   })
 
-  test('not of a mistake', async () => {
+  test('is false for an error in a statement', async () => {
     expect(isUnavailable(await failure(database.db.sql.query('SELECT nothing')))).toBe(false)
     expect(isUnavailable(new TypeError('x'))).toBe(false)
   })
@@ -117,7 +117,7 @@ describe('isUnavailable', () => {
 describe('withRetry', () => {
   const serialization = Object.assign(new Error('could not serialize'), { code: '40001' })
 
-  test('tries again what the database asks to try again', async () => {
+  test('retries errors that the database marks as retryable', async () => {
     let tries = 0
     const work = async () => {
       tries += 1
@@ -127,7 +127,7 @@ describe('withRetry', () => {
     expect(await withDatabaseRetries(8, work)).toBe(3)
   })
 
-  test('gives up after the last try, saying why', async () => {
+  test('fails after the last attempt, with the reason', async () => {
     let tries = 0
     const error = await failure(
       withDatabaseRetries(3, async () => {
@@ -140,7 +140,7 @@ describe('withRetry', () => {
     expect(error).toMatchObject({ cause: serialization })
   })
 
-  test('tries a mistake once and hands it on', async () => {
+  test('does not retry other errors', async () => {
     const mistake = new TypeError('x')
     let tries = 0
     const work = async () => {
@@ -151,7 +151,7 @@ describe('withRetry', () => {
     expect(tries).toBe(1)
   })
 
-  test('tries again what its caller says', async () => {
+  test('retries errors that its caller names', async () => {
     let tries = 0
     const work = async () => {
       tries += 1
@@ -178,7 +178,7 @@ describe('a transaction', () => {
     expect(await database.db.sql.query('SELECT n FROM counter')).toEqual([{ n: 8 }])
   })
 
-  test('that throws leaves nothing', async () => {
+  test('that throws leaves no rows', async () => {
     const mistake = new Error('changed my mind')
     const work = database.db.transaction(async (sql) => {
       await sql.query('INSERT INTO counter VALUES (1, 0)')
@@ -188,7 +188,7 @@ describe('a transaction', () => {
     expect(await database.db.sql.query('SELECT n FROM counter')).toEqual([])
   })
 
-  test('whose session ends between two statements fails as unavailable, and the pool lives on', async () => {
+  test('whose session ends between two statements fails as unavailable, and the pool stays usable', async () => {
     const error = await failure(
       database.db.transaction(async (sql) => {
         const [row] = await sql.query<{ pid: number }>('SELECT pg_backend_pid() AS pid')
@@ -202,7 +202,7 @@ describe('a transaction', () => {
     expect(await database.db.sql.query('SELECT 1 AS one')).toEqual([{ one: 1 }])
   })
 
-  test('whose last write fails leaves nothing, and throws what failed', async () => {
+  test('whose last write fails leaves no rows, and throws that error', async () => {
     const work = database.db.endingTransaction(async (sql) => ({
       result: 'taken',
       writes: Promise.all([
@@ -215,14 +215,14 @@ describe('a transaction', () => {
     expect(await database.db.sql.query('SELECT n FROM counter')).toEqual([])
   })
 
-  test('throws what failed first, not what failed in its wake', async () => {
+  test('throws the first error, not a subsequent one', async () => {
     const work = database.db.transaction(async (sql) => {
       await Promise.all([sql.query('SELECT 1 / 0'), sql.query('SELECT 1')])
     })
     expect(sqlState(await failure(work))).toBe('22012')
   })
 
-  test('whose connection breaks at its begin leaves no rejection that ends the process', async () => {
+  test('whose connection breaks at BEGIN causes no unhandled rejection', async () => {
     const lost = new Error('Connection terminated unexpectedly')
     const query = () => new Promise((_, reject) => setImmediate(reject, lost))
     const client = Object.assign(new EventEmitter(), { query, release: () => undefined })
@@ -237,7 +237,7 @@ describe('a transaction', () => {
     expect(unheard).toEqual([])
   })
 
-  test('whose begin fails waits for its work, which writes nothing afterwards', async () => {
+  test('whose BEGIN fails waits for its work, which writes no rows afterwards', async () => {
     const pause = new Promise((resolve) => setTimeout(resolve, 100))
     const work = async (sql: Sql) => {
       await pause

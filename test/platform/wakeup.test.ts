@@ -41,7 +41,7 @@ async function pair(clock = systemClock) {
   return { one, other }
 }
 
-test('a poke reaches the same process at once and the other one by notification', async () => {
+test('a wake-up reaches its own process at once and other processes by notification', async () => {
   const { one, other } = await pair()
   one.wakeups.poke('queue')
   expect(one.heard).toEqual({ queue: 2, feed: 1 })
@@ -49,7 +49,7 @@ test('a poke reaches the same process at once and the other one by notification'
   expect(other.heard.feed).toBe(1)
 })
 
-test('many pokes are sent as the first and one more after the gap', async () => {
+test('many wake-ups are sent as the first one and one more after the gap', async () => {
   const clock = createFakeClock()
   const { one, other } = await pair(clock)
   for (let n = 0; n < 100; n++) one.wakeups.poke('queue')
@@ -71,7 +71,7 @@ test('a process is not woken by its own notifications', async () => {
   expect(one.heard.queue).toBe(2)
 })
 
-test('a broken connection is replaced, and whoever listens looks again', async () => {
+test('a broken connection is replaced, and its listeners poll again', async () => {
   const { one, other } = await pair()
   await database.db.sql.query(
     "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'berth wakeup' AND datname = current_database()",
@@ -81,7 +81,7 @@ test('a broken connection is replaced, and whoever listens looks again', async (
   await until(() => other.heard.queue === 3, { what: 'the other one hears it' })
 })
 
-test('a connection that is dead without a word is replaced', async () => {
+test('a connection that died silently is replaced', async () => {
   const door = await createDoor(database.url)
   try {
     const sleep = (ms: number, signal?: Wake) => systemClock.sleep(ms / 100, signal)
@@ -95,7 +95,7 @@ test('a connection that is dead without a word is replaced', async () => {
   }
 })
 
-test('a notification of somebody else wakes', async () => {
+test('a notification of another process wakes the listener', async () => {
   const { one } = await pair()
   const stranger = new pg.Client({ connectionString: database.url })
   await stranger.connect()
@@ -104,7 +104,7 @@ test('a notification of somebody else wakes', async () => {
   await stranger.end()
 })
 
-test('who has left is woken no more', async () => {
+test('a removed listener is no longer woken', async () => {
   const { wakeups } = create({ url: null })
   let heard = 0
   const leave = wakeups.on('queue', () => heard++)
@@ -114,25 +114,25 @@ test('who has left is woken no more', async () => {
   expect(heard).toBe(1)
 })
 
-test('behind a pooler the own process is woken, and no connection is opened', async () => {
+test('behind a pooler only the own process is woken, and no connection is opened', async () => {
   const { wakeups, heard } = create({ url: null })
   wakeups.poke('queue')
   expect(heard).toEqual({ queue: 1, feed: 0 })
   await wakeups.stop()
 })
 
-test('without a database it stops all the same', async () => {
+test('wake-ups stop even without a database', async () => {
   const { wakeups } = create({ url: 'postgresql://nobody@127.0.0.1:1/none' })
   await wakeups.stop()
 })
 
-test('an unknown topic is a mistake', () => {
+test('an unknown topic throws', () => {
   const { wakeups } = create({ url: null })
   // @ts-expect-error a misspelt topic does not compile
   expect(() => wakeups.on('nonsense', () => undefined)).toThrow(/Unknown wake-up topic/)
 })
 
-test('a try to listen that fails leaves nothing behind', async () => {
+test('a failed attempt to listen leaves no abort listener', async () => {
   const left: number[] = []
   const sleep = async (_ms: number, signal?: AbortSignal) => {
     if (signal) left.push(getEventListeners(signal, 'abort').length)

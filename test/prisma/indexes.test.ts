@@ -231,8 +231,8 @@ beforeAll(async () => {
 })
 afterAll(() => database.close())
 
-describe('indexes', () => {
-  it('are all named here, but for constraints', async () => {
+describe('database indexes', () => {
+  it('are all listed here, except constraints', async () => {
     const found = await database.db.sql.query<{ name: string }>(
       `SELECT c.relname AS name FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid
        WHERE c.relnamespace = 'public'::regnamespace AND NOT i.indisunique`,
@@ -240,12 +240,12 @@ describe('indexes', () => {
     expect(found.map(({ name }) => name).sort()).toEqual(Object.keys(needs).sort())
   })
 
-  it.each(Object.entries(needs))('%s is what a statement reads by', async (index, { text, statement }) => {
+  it.each(Object.entries(needs))('%s is used by a statement', async (index, { text, statement }) => {
     expect(source.filter((each) => each.includes(text))).not.toEqual([])
     expect(await planOf(statement, 'off')).toContain(`"${index}"`)
   })
 
-  it.each(fewOfMany)('%s is preferred to a scan of the table, though no value is known', async (index) => {
+  it.each(fewOfMany)('%s is preferred to a scan of the table, even without known values', async (index) => {
     expect(await planOf(needs[index].statement, 'on')).toContain(`"${index}"`)
   })
 })

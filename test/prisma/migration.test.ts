@@ -39,13 +39,13 @@ async function describe(client: pg.Client, namespace: string): Promise<string[]>
   return rows.map(({ line }) => line.replaceAll(`${namespace}.`, ''))
 }
 
-test('what is written by hand around the generated part stays', () => {
+test('handwritten SQL around the generated part is kept', () => {
   const script = `-- above\n${generatedBegin}\nold\n${generatedEnd}\n-- below\n`
   expect(replaceGenerated(script, 'new')).toBe(`-- above\n${generatedBegin}\n\nnew\n\n${generatedEnd}\n-- below\n`)
   expect(() => replaceGenerated('no markers', 'new')).toThrow(/marker lines/)
 })
 
-test('a difference of datamodels is SQL', async () => {
+test('a difference of datamodels is converted to SQL', async () => {
   const model = (fields: string) =>
     `datasource db {\n provider = "postgresql"\n}\nmodel thing {\n id Int @id\n${fields}\n}\n`
   expect(await difference(model(''), model(' name String?'))).toContain('ADD COLUMN     "name" TEXT')

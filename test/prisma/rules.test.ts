@@ -50,8 +50,8 @@ async function refusal(work: Promise<unknown>): Promise<string | undefined> {
   )
 }
 
-describe('states', () => {
-  test('are the same list as in the domain, final ones included', async () => {
+describe('states in the database', () => {
+  test('are the same list as in the domain, including final ones', async () => {
     const rows = await sql(
       'SELECT s AS state, berth_is_final(s) AS final FROM unnest(enum_range(NULL::job_state)) AS s',
     )
@@ -68,7 +68,7 @@ describe('states', () => {
   })
 })
 
-describe('a job', () => {
+describe('a job row', () => {
   test.each([
     ['that is over has its end', { state: 'SUCCEEDED', log_closed: true }],
     ['that is alive has no end', { finished_at: '2026-01-01' }],
@@ -79,11 +79,11 @@ describe('a job', () => {
     ['has the priority of a level', { base_priority: 11 }],
     ['asks for no negative amount', { gpu: -1 }],
     ['has progress up to 1', { progress_fraction: 1.01 }],
-  ])('%s', async (_, more) => {
+  ])('must satisfy the rule: %s', async (_, more) => {
     expect(await refusal(insertJob(more))).toBe(checkViolation)
   })
 
-  test('that is over keeps its state', async () => {
+  test('in a final state keeps its state', async () => {
     await insertJob({ ...final, log_closed: true })
     expect(await refusal(sql("UPDATE job SET state = 'FAILED'"))).toBe(checkViolation)
     expect(await refusal(sql("UPDATE job SET state = state, version = version + 1, state_info = 'late'"))).toBe(
@@ -92,7 +92,7 @@ describe('a job', () => {
   })
 
   test.each(['spec = \'{"a": 1}\'', "created_at = '2000-01-01'", "id = 'job_2'", 'sequence = 999'])(
-    'keeps what was submitted: %s',
+    'keeps the submitted values: %s',
     async (change) => {
       await insertJob()
       await expect(sql(`UPDATE job SET ${change}`)).rejects.toThrow('A submitted job never changes')
@@ -100,23 +100,23 @@ describe('a job', () => {
   )
 })
 
-describe('a run', () => {
+describe('a run row', () => {
   beforeEach(() => insertJob())
 
-  test('is the only one alive of its job', async () => {
+  test('is the only active run of its job', async () => {
     await insertRun(final)
     await insertRun({ id: 'run_2', number: 2 })
     expect(await refusal(insertRun({ id: 'run_3', number: 3 }))).toBe(uniqueViolation)
   })
 
-  test('that is over keeps its state, has an end and may have an exit code', async () => {
+  test('in a final state keeps its state, has an end and may have an exit code', async () => {
     expect(await refusal(insertRun({ exit_code: 0 }))).toBe(checkViolation)
     expect(await refusal(insertRun({ state: 'FAILED' }))).toBe(checkViolation)
     await insertRun({ ...final, exit_code: 0 })
     expect(await refusal(sql("UPDATE run SET state = 'QUEUED', finished_at = NULL"))).toBe(checkViolation)
   })
 
-  test('has a log without holes in its numbers', async () => {
+  test('has log chunks without gaps in their numbers', async () => {
     await insertRun()
     const log = { run_id: 'run_1', job_id: 'job_1', number: 1 }
     expect(await refusal(insert('run_log', { ...log, start_offset: 2, end_offset: 1 }))).toBe(checkViolation)
@@ -129,10 +129,10 @@ describe('a run', () => {
   })
 })
 
-describe('a node', () => {
+describe('a node row', () => {
   const amounts = { cpu_millis: 1000, memory_bytes: 10, free_cpu_millis: 1000, free_memory_bytes: 10 }
 
-  test('gives away no more than it has', async () => {
+  test('cannot have more allocated than it has', async () => {
     await insert('pool', { name: 'p', executors: ['local'] })
     await insert('node', { id: 'node_1', pool: 'p', name: 'n', ...amounts })
     expect(await refusal(sql('UPDATE node SET free_cpu_millis = -1'))).toBe(checkViolation)
@@ -147,7 +147,7 @@ test('at most one queue is the default', async () => {
   expect(await refusal(insert('submission_queue', { name: 'two', ...door }))).toBe(uniqueViolation)
 })
 
-test('database time moves only where a test moves it', async () => {
+test('database time moves only when a test moves it', async () => {
   await using other = await createDatabase()
   await other.moveTime(3_600_000)
   await other.moveTime(3_600_000)

@@ -140,12 +140,12 @@ it.each([
   ['Apollo Client', openApollo],
   ['Graphcache', openUrql],
   ['Graphcache with a schema', () => openUrql({ schema: introspected() })],
-])('%s has nothing to warn of', async (_, open) => {
+])('%s logs no warnings', async (_, open) => {
   await useOf(open())
   expect(told).toEqual([])
 })
 
-it('other warnings of Graphcache are reported', async () => {
+it('other warnings of Graphcache are logged', async () => {
   await server.submit()
   const urql = openUrql()
   await urql.ask(gql`query NoId { jobs(first: 50) { nodes { version name } } }`, {})

@@ -17,14 +17,14 @@ const job = (version: number, state: string, text = '') => ({
 })
 const list = parse('{ jobs(first: 2) { nodes { __typename id version state } edges { node { __typename id } } } }')
 
-it('replaces every field that is older than the newest seen value', () => {
+it('a field older than the newest seen value is replaced by it', () => {
   const fresh = createFreshResults()
   fresh.of({ query, variables: { n: 1 } }, job(2, 'RUNNING', 'new'))
   expect(fresh.of({ query, variables: { n: 1 } }, job(1, 'QUEUED', 'old')).data).toEqual(job(2, 'RUNNING', 'new'))
   expect(fresh.of({ query, variables: { n: 1 } }, job(3, 'FAILED', 'newest')).data).toEqual(job(3, 'FAILED', 'newest'))
 })
 
-it('keeps fields apart by their arguments, and knows them by other names', () => {
+it('fields are distinguished by their arguments, and recognised under aliases', () => {
   const fresh = createFreshResults()
   fresh.of({ query, variables: { n: 1 } }, job(2, 'RUNNING', 'one line'))
   const older = fresh.of({ query, variables: { n: 2 } }, job(1, 'QUEUED', 'two lines')).data
@@ -34,7 +34,7 @@ it('keeps fields apart by their arguments, and knows them by other names', () =>
   expect(data.jobs.nodes).toEqual([{ ...row, version: 2, state: 'RUNNING' }])
 })
 
-it('knows a deleted job by its deletedId', () => {
+it('a deleted job is recognised by its deletedId', () => {
   const deletion = parse(
     'mutation { deleteJob(input: { jobId: "job_1" }) { __typename ... on DeleteJobSuccess { deletedId } } }',
   )
@@ -45,7 +45,7 @@ it('knows a deleted job by its deletedId', () => {
   expect(deletedJobIds).toEqual(['job_1'])
 })
 
-it('takes deleted jobs out of lists that arrive late', () => {
+it('deleted jobs are removed from lists that arrive late', () => {
   const fresh = createFreshResults()
   const reset = { jobUpdates: { __typename: 'StreamReset', reason: 'DELETED', jobIds: ['job_1'] } }
   expect(fresh.of({ query: parse('subscription { jobUpdates { __typename } }') }, reset).deletedJobIds).toEqual([
@@ -59,7 +59,7 @@ it('takes deleted jobs out of lists that arrive late', () => {
   expect(late.data.jobs).toEqual({ nodes: [], edges: [{ node: { ...node, id: 'job_2' } }] })
 })
 
-it('clears its memory when a stream restarts: the database may be restored', () => {
+it('the memory is cleared when a stream restarts, because the database may be restored', () => {
   const fresh = createFreshResults()
   const updates = parse('subscription { jobUpdates { __typename } }')
   const reset = (reason: string, jobIds: string[]) => ({ jobUpdates: { __typename: 'StreamReset', reason, jobIds } })

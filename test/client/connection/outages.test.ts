@@ -19,7 +19,7 @@ const unsettled = (ms: number) => (ms === 10_000 ? never() : soon())
 const message = { data: { jobUpdates: { __typename: 'StreamHeartbeat', cursor: 'c' } } }
 const query = 'subscription { jobUpdates { ... on StreamHeartbeat { cursor } } }'
 
-it('a server that accepts connections and refuses their streams is one outage, until a message comes', async () => {
+it('refused streams on open connections count as one outage, which ends with the first message', async () => {
   const refusals = 6
   let asked = 0
   class Server extends AnsweringSocket {
@@ -38,7 +38,7 @@ it('a server that accepts connections and refuses their streams is one outage, u
   await client.close()
 })
 
-it('a stream beyond the limit of its user is retried, with growing pauses, until another one has ended', async () => {
+it('a stream beyond the limit of its user is retried with growing pauses until another one ends', async () => {
   const refusals = 4
   let asked = 0
   class Server extends AnsweringSocket {
@@ -55,7 +55,7 @@ it('a stream beyond the limit of its user is retried, with growing pauses, until
   await client.close()
 })
 
-it('an outage is over when a silent connection stays open', async () => {
+it('an outage ends when a silent connection stays open', async () => {
   let asked = 0
   class Server extends AnsweringSocket {
     override subscribe(id: string) {
@@ -76,7 +76,7 @@ it('an outage is over when a silent connection stays open', async () => {
   await client.close()
 })
 
-it('a connection that failed does not end the outage when its time is over', async () => {
+it('a connection that failed again does not end the outage', async () => {
   const settling: (() => void)[] = []
   const outages = createOutages(() => new Promise((resolve) => settling.push(() => resolve(undefined))))
   const outage = outages.ofStream()
@@ -90,7 +90,7 @@ it('a connection that failed does not end the outage when its time is over', asy
   expect(outages.current()?.message).toBe('second')
 })
 
-it('a stream that waits for its next try makes it at once when the machine is in a network again', async () => {
+it('a stream waiting for its next retry retries at once when the machine is online again', async () => {
   const network = new EventTarget()
   const asleep: number[] = []
   const sleep: Sleep = (ms, signal) => {
@@ -129,7 +129,7 @@ it('a stream that waits for its next try makes it at once when the machine is in
   await stream.return()
 })
 
-it('many streams of a program may wait for their servers', async () => {
+it('many streams waiting for a retry cause no warnings', async () => {
   const warnings: Error[] = []
   const note = (warning: Error) => void warnings.push(warning)
   process.on('warning', note)
@@ -147,7 +147,7 @@ it('many streams of a program may wait for their servers', async () => {
   await client.close()
 })
 
-describe('a stream over server-sent events', () => {
+describe('a stream over server-sent events after a WebSocket failed', () => {
   const path = (works: Partial<Record<Transport, () => boolean>>) => {
     const tries: Transport[] = []
     const over = (transport: 'websocket' | 'sse'): Open =>
@@ -175,7 +175,7 @@ describe('a stream over server-sent events', () => {
     return { tries, closing, stream: streamAnswers<object, { after?: string }>(routes, { query, variables: {} }, {}) }
   }
 
-  it('goes back to its WebSocket when the server was away', async () => {
+  it('returns to a WebSocket after an outage of the server', async () => {
     const { tries, closing, stream } = path({ websocket: () => tries.length > 4, sse: () => tries.length > 4 })
     await stream.next()
     expect(tries).toEqual(['websocket', 'websocket', 'websocket', 'sse', 'sse', 'websocket'])
@@ -183,7 +183,7 @@ describe('a stream over server-sent events', () => {
     await stream.return()
   })
 
-  it('looks for it once for each connection, where none opens', async () => {
+  it('tries a WebSocket once per new connection while WebSockets stay blocked', async () => {
     const { tries, closing, stream } = path({ sse: () => true })
     await stream.next()
     expect(tries).toEqual(['websocket', 'websocket', 'websocket', 'sse', 'websocket', 'sse'])
@@ -194,7 +194,7 @@ describe('a stream over server-sent events', () => {
   })
 })
 
-it('a stream that polls looks for a better transport without an outage and without a pause', async () => {
+it('a polling stream tries better transports without an outage or a pause', async () => {
   const unreachable: Open = async function* () {
     yield* []
     throw new RequestFailed('UNREACHABLE', 'blocked')
@@ -247,7 +247,7 @@ it('a stream that polls looks for a better transport without an outage and witho
   await stream.return()
 })
 
-it('one silent stream of server-sent events is enough: this stream and later ones poll', async () => {
+it('one silent stream of server-sent events makes it and later streams poll', async () => {
   const tries: Transport[] = []
   const closing = new AbortController()
   let nowMs = 0

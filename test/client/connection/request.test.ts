@@ -71,24 +71,24 @@ describe('transports', () => {
   it.each([
     [['SSE'], '`transports` has "SSE"; name one or more of websocket, sse, polling'],
     [[], '`transports` has none; name one or more of websocket, sse, polling'],
-  ])('%j are refused', (named, message) =>
+  ])('may not be %j', (named, message) =>
     expect(() => createClient({ url, transports: named as Transport[] })).toThrow(message),
   )
 
-  it('of a subscription that cannot be polled are more than polling', async () => {
+  it('must include more than polling for a subscription that cannot be polled', async () => {
     const live = new TypedDocumentString<{ answer: unknown }, { after?: string }>('subscription { answer }')
     const stream = createClient({ url, transports: ['polling'] }).subscribe(live, {})
     await expect(stream.next()).rejects.toThrow('`transports` has only polling')
   })
 })
 
-describe('a request', () => {
+describe('a GraphQL request', () => {
   it('returns the data', async () => {
     const { client } = await serve(answered)
     expect(await client.request(document, { n: 1 })).toEqual({ answer: 42 })
   })
 
-  it('takes documents of another code generator, and plain strings', async () => {
+  it('accepts documents of another code generator, and plain strings', async () => {
     const { client, asked } = await serve(answered)
     const own: string = (await client.request(new OwnDocument<{ answer: string }, { n: number }>('{ a }'), { n: 1 }))
       .answer
@@ -99,7 +99,7 @@ describe('a request', () => {
     void (() => client.request({ kind: 'Document', definitions: [] }, {}))
   })
 
-  it('is tried again while the refusal is retryable', async () => {
+  it('is retried while the refusal is retryable', async () => {
     const problem = { body: { data: { answer: { __typename: 'UnavailableProblem', retryable: true } } } }
     const { client, given } = await serve(refusal('UNAVAILABLE'), problem, answered)
     expect(await client.request(document, { n: 1 }, { attempts: 5 })).toEqual({ answer: 42 })
@@ -107,7 +107,7 @@ describe('a request', () => {
     expect(waits).toHaveLength(2)
   })
 
-  it('gives up after its attempts, with the refusal', async () => {
+  it('fails with the refusal after its last attempt', async () => {
     const { client, given } = await serve(refusal('UNAVAILABLE'))
     await expect(client.request(document, { n: 1 }, { attempts: 3 })).rejects.toMatchObject({
       code: 'UNAVAILABLE',
@@ -117,13 +117,13 @@ describe('a request', () => {
     expect(given()).toBe(3)
   })
 
-  it.each(['INVALID_INPUT', 'FORBIDDEN', 'INTERNAL_SERVER_ERROR'])('is never tried again after %s', async (code) => {
+  it.each(['INVALID_INPUT', 'FORBIDDEN', 'INTERNAL_SERVER_ERROR'])('is never retried after %s', async (code) => {
     const { client, given } = await serve(refusal(code))
     await expect(client.request(document, { n: 1 }, { attempts: 5 })).rejects.toMatchObject({ code })
     expect(given()).toBe(1)
   })
 
-  it('is tried once unless asked otherwise', async () => {
+  it('is sent once by default', async () => {
     const { client, given } = await serve(refusal('UNAVAILABLE'))
     await expect(client.request(document, { n: 1 })).rejects.toThrow()
     expect(given()).toBe(1)
@@ -135,12 +135,12 @@ describe('a request', () => {
     [429, 'RATE_LIMITED'],
     [500, 'INTERNAL_SERVER_ERROR'],
     [502, 'UNREACHABLE'],
-  ])('understands a plain %i as %s', async (status, code) => {
+  ])('maps a plain %i to %s', async (status, code) => {
     const { client } = await serve({ status, body: 'plain words' })
     await expect(client.request(document, { n: 1 })).rejects.toMatchObject({ code })
   })
 
-  it('says of a page of a proxy what its title says', async () => {
+  it('reports the title of a proxy’s HTML page', async () => {
     const body = '<html>\r\n<head><title>413 Request Entity Too Large</title></head>\r\n<body>…</body></html>'
     const { client } = await serve({ status: 413, body })
     await expect(client.request(document, { n: 1 })).rejects.toMatchObject({
@@ -148,7 +148,7 @@ describe('a request', () => {
     })
   })
 
-  it.each([400, 200])('says where it was redirected to, when it got lost on the way (%i)', async (status) => {
+  it.each([400, 200])('reports the redirect that led to a wrong URL (%i)', async (status) => {
     const { client } = await serve(answered)
     const listening = server
     listening?.removeAllListeners('request').on('request', (request, response) => {
@@ -162,13 +162,13 @@ describe('a request', () => {
     })
   })
 
-  it('waits for at most 10 minutes, whatever a proxy says', async () => {
+  it('waits for at most 10 minutes, whatever Retry-After a proxy sends', async () => {
     const { client } = await serve({ status: 503, retryAfter: 99_999_999, body: 'maintenance' }, answered)
     expect(await client.request(document, { n: 1 }, { attempts: 2 })).toEqual({ answer: 42 })
     expect(waits).toEqual([600_000])
   })
 
-  it('says so when nobody listens', async () => {
+  it('reports when no server listens', async () => {
     const { client } = await serve(answered)
     await new Promise((resolve) => server?.close(resolve))
     server = undefined
@@ -189,7 +189,7 @@ describe('retries', () => {
     },
   })
 
-  it('tells the deletion of a job that it followed as its last message', async () => {
+  it('end with the deletion of a followed job as the last message', async () => {
     const { client } = await serve(page([{ seq: 1 }]), page([{ seq: 1 }, { seq: 2 }]), {
       body: { data: { job: null } },
     })
@@ -202,7 +202,7 @@ describe('retries', () => {
     ])
   })
 
-  it('has one idempotency key, made once for each submission', async () => {
+  it('use one idempotency key for each submission', async () => {
     const taken = { body: { data: { submitJob: { __typename: 'SubmitJobSuccess' } } } }
     const { client, asked } = await serve(refusal('UNAVAILABLE'), { status: 503, body: 'away' }, taken)
     await client.submit({ spec: { command: ['true'] } })
@@ -212,14 +212,14 @@ describe('retries', () => {
     expect(keys[0]).toMatch(/^[0-9a-f]{32}$/)
   })
 
-  it('waits as long as the server asks', async () => {
+  it('wait as long as the server asks', async () => {
     const { client } = await serve({ status: 429, retryAfter: 40, body: 'too many' }, answered)
     await client.request(document, { n: 1 }, { attempts: 2 })
     expect(waits).toEqual([40_000])
   })
 })
 
-describe('the wait', () => {
+describe('the pause before a retry', () => {
   it('is random up to 1, 2, 4 … 30 s', () => {
     for (const [attempt, max] of [1_000, 2_000, 4_000, 8_000, 16_000, 30_000, 30_000].entries())
       for (let i = 0; i < 50; i++) expect(retryWaitMs(attempt)).toBeLessThanOrEqual(max)

@@ -40,23 +40,26 @@ async function restore(jobId: string) {
   proxy.cut()
 }
 
-it.each<Transport>(['websocket', 'sse', 'polling'])('follow over %s starts again', async (transport) => {
-  const client = open([transport])
-  const jobId = await changedJob()
-  const updates = client.follow(jobId)
-  await updates.next()
-  await restore(jobId)
-  const seen: (number | string)[] = []
-  for await (const update of updates) {
-    if (update.__typename === 'StreamReset') seen.push(update.resetReason)
-    else if (seen.length > 0) seen.push(...update.transitions.map(({ seq }) => seq))
-    if (seen.at(-1) === 3) break
-  }
-  expect(seen).toEqual(['RETENTION', 1, 2, 3])
-  await client.close()
-})
+it.each<Transport>(['websocket', 'sse', 'polling'])(
+  'follow over %s restarts after a restore of the database',
+  async (transport) => {
+    const client = open([transport])
+    const jobId = await changedJob()
+    const updates = client.follow(jobId)
+    await updates.next()
+    await restore(jobId)
+    const seen: (number | string)[] = []
+    for await (const update of updates) {
+      if (update.__typename === 'StreamReset') seen.push(update.resetReason)
+      else if (seen.length > 0) seen.push(...update.transitions.map(({ seq }) => seq))
+      if (seen.at(-1) === 3) break
+    }
+    expect(seen).toEqual(['RETENTION', 1, 2, 3])
+    await client.close()
+  },
+)
 
-it('follow by pages starts again from a stored cursor', async () => {
+it('follow by pages restarts from a stored cursor after a restore', async () => {
   const client = open(['polling'])
   const jobId = await changedJob()
   const first = client.follow(jobId)
@@ -70,7 +73,7 @@ it('follow by pages starts again from a stored cursor', async () => {
   await client.close()
 })
 
-it.each<Transport>(['websocket', 'sse', 'polling'])('tail over %s starts again', async (transport) => {
+it.each<Transport>(['websocket', 'sse', 'polling'])('tail over %s restarts after a restore', async (transport) => {
   const client = open([transport])
   const jobId = await server.submit()
   const { sql } = server.domain.db
@@ -107,7 +110,7 @@ const pages: Record<string, Subscribe> = {
   },
 }
 
-it.each(Object.entries(pages))('jobStatus of %s starts again', async (_name, subscribe) => {
+it.each(Object.entries(pages))('jobStatus of %s restarts after a restore', async (_name, subscribe) => {
   const client = open()
   const jobId = await changedJob()
   const seen: (string | undefined)[] = []

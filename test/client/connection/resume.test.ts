@@ -40,7 +40,7 @@ describe('a stream', () => {
     expect(seen).toEqual(numbersTo(5))
   })
 
-  it('loses and repeats nothing when its connection is cut again and again', async () => {
+  it('loses and repeats no message when its connection is cut repeatedly', async () => {
     const { server, connection } = await open({ last: 2_000 })
     const seen: number[] = []
     for await (const { count } of connection.subscribe(document, { lastLines: 7 })) {
@@ -53,14 +53,14 @@ describe('a stream', () => {
     expect(server.asked.slice(1).every(({ after, lastLines }) => after && lastLines === undefined)).toBe(true)
   })
 
-  it('ends without an error when its connection is closed while the server is away', async () => {
+  it('ends without an error when its client closes while the server is away', async () => {
     connection = openConnection({ url: `http://127.0.0.1:${await freePort()}`, sleep: async () => undefined })
     const next = connection.subscribe(document, {}).next()
     await expect(connection.close()).resolves.toBeUndefined()
     expect(await next).toEqual({ done: true, value: undefined })
   })
 
-  it('comes back to a server that answers that its database is away', async () => {
+  it('reconnects to a server that reports an outage of its database', async () => {
     const { server, connection } = await open({ last: 300, awayEvery: 100 })
     const seen: number[] = []
     for await (const { count } of connection.subscribe(document, {})) seen.push(count.number)
@@ -68,7 +68,7 @@ describe('a stream', () => {
     expect(server.asked.length).toBeGreaterThan(4)
   })
 
-  it('counts what arrived, not what was read', async () => {
+  it('resumes after the last received message, even if it was not read yet', async () => {
     const { server, connection } = await open({ last: 50 })
     const stream = connection.subscribe(document, {})
     const seen = [(await stream.next()).value?.count.number]
@@ -78,7 +78,7 @@ describe('a stream', () => {
     expect(seen).toEqual(numbersTo(50))
   })
 
-  it('stops taking when it is not read, and goes on when it is read again', async () => {
+  it('applies backpressure when it is not read, and continues when it is read again', async () => {
     const last = 2_000
     const { server, connection } = await open({ last, padding: 64 * 1024 })
     const stream = connection.subscribe(document, {})
@@ -99,12 +99,12 @@ describe('a stream', () => {
     expect(read).toBe(last)
   })
 
-  it.each([4401, 4403])('fails at once when the server says that coming back is useless: %i', async (closeCode) => {
+  it.each([4401, 4403])('fails at once when the server says that a retry is useless: %i', async (closeCode) => {
     const { connection } = await open({ last: 1, closeCode })
     await expect(connection.subscribe(document, {}).next()).rejects.toMatchObject({ code: 'UNAUTHENTICATED' })
   })
 
-  it('names the server to which no WebSocket can be opened', async () => {
+  it('names the server if no WebSocket can be opened', async () => {
     const url = `http://127.0.0.1:${await freePort()}`
     connection = openConnection({ url, sleep: async () => undefined, transports: ['websocket'] })
     const outage = new Promise((resolve) => connection?.onOutage(() => resolve(connection?.outage()?.message)))
@@ -119,8 +119,8 @@ describe('a stream', () => {
   })
 })
 
-describe('advancing', () => {
-  it('moves the object that is sent again', () => {
+describe('advancing the variables of a stream', () => {
+  it('moves the cursor in the object that is sent again', () => {
     const moving = advancing({ jobId: 'job_1', lastLines: 3 })
     const { variables } = moving
     moving.advance({ tail: { cursor: 'c1' } })

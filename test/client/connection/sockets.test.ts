@@ -30,7 +30,7 @@ it('a stream refused on an open connection never reports that it opened', async 
   await sockets.close()
 })
 
-it('a connection that the platform refuses at once fails like others, and the client closes', async () => {
+it('a connection that the platform refuses at once fails normally, and the client closes', async () => {
   class InsecureSocket extends AnsweringSocket {
     constructor() {
       super()
@@ -50,7 +50,7 @@ it('a connection that the platform refuses at once fails like others, and the cl
   await sockets.close()
 })
 
-it('a platform without WebSocket needs other transports', async () => {
+it('a platform without WebSocket requires other transports', async () => {
   const { WebSocket } = globalThis
   Reflect.deleteProperty(globalThis, 'WebSocket')
   try {

@@ -50,7 +50,7 @@ function read(rotate: Open, { hasCursor = true } = {}) {
   return { seen, onOpen }
 }
 
-it('more streams than a page has connections for take turns, each from its cursor', async () => {
+it('more streams than a page has connections rotate, each from its cursor', async () => {
   const rotate = rotateStreams(open, () => true)
   const streams = Array.from({ length: 9 }, () => read(rotate))
   await vi.advanceTimersByTimeAsync(65_000)
@@ -69,7 +69,7 @@ it('a stream without a cursor keeps its connection', async () => {
   expect(streams.map(({ seen }) => seen)).toEqual(Array(4).fill([1]))
 })
 
-it('a stream that leaves while it waits takes no place', async () => {
+it('a stream closed while it waits takes no connection', async () => {
   const rotate = rotateStreams(open, () => true)
   for (let n = 0; n < 4; n++) read(rotate)
   const left = new AbortController()
@@ -81,7 +81,7 @@ it('a stream that leaves while it waits takes no place', async () => {
   expect(seen).toEqual([1])
 })
 
-it('with enough connections every stream has its own', async () => {
+it('every stream has its own connection if there are enough', async () => {
   const rotate = rotateStreams(open, () => false)
   const streams = Array.from({ length: 9 }, () => read(rotate))
   await vi.advanceTimersByTimeAsync(65_000)
@@ -89,7 +89,7 @@ it('with enough connections every stream has its own', async () => {
   expect(streams.map(({ seen }) => seen)).toEqual(Array(9).fill([1]))
 })
 
-it('connections are scarce in a browser over HTTP/1.1', () => {
+it('connections are limited in a browser over HTTP/1.1', () => {
   const [plain, secure] = [new URL('http://a.test/graphql'), new URL('https://a.test/graphql')]
   const pageOver = (nextHopProtocol: string) => ({
     location: {},

@@ -63,14 +63,14 @@ it.each<['asked' | 'opened', RequestListener]>([
   ['asked', () => {}],
   ['asked', (_, response) => response.writeHead(502).write('Bad Gateway')],
   ['opened', (_, response) => response.writeHead(200, head).flushHeaders()],
-])('a stream that is only %s after 15 s is given up, as one that a proxy holds back', async (state, serve) => {
+])('a stream that is only %s after 15 s is closed as buffered by a proxy', async (state, serve) => {
   const begun = await openAt(serve)
   const next = begun.stream.next()
   await begun[state]
   await demandEnd(next, 15_000)
 })
 
-it('a stream that has begun may be silent for 45 s', async () => {
+it('an established stream may be silent for 45 s', async () => {
   const { stream } = await openAt((_, response) => void response.writeHead(200, head).write(event))
   expect(await stream.next()).toEqual({ done: false, value: { data: { a: 1 } } })
   await demandEnd(stream.next(), 45_000)
@@ -88,18 +88,21 @@ async function streamOver(...answers: RequestListener[]) {
   return client.stream({ query: 'subscription { a }' })
 }
 
-it('a stream that was served outlasts a proxy that answers pages of its own', async () => {
+it('an established stream survives error pages of a proxy', async () => {
   const stream = await streamOver(cutAfterOne, page, missing, page, missing, page, cutAfterOne)
   for (let messages = 0; messages < 2; messages++) expect(await stream.next()).toMatchObject({ done: false })
   await stream.return()
 })
 
-it.each([page, missing])('a stream that was never served ends at an address that is not of Berth', async (answer) => {
-  const stream = await streamOver(answer)
-  await expect(stream.next()).rejects.toMatchObject({ code: 'BAD_REQUEST', isForeign: true })
-})
+it.each([page, missing])(
+  'a stream that was never established ends at an address that is not of Berth',
+  async (answer) => {
+    const stream = await streamOver(answer)
+    await expect(stream.next()).rejects.toMatchObject({ code: 'BAD_REQUEST', isForeign: true })
+  },
+)
 
-it('a stream whose server is away fails in the words of a request', async () => {
+it('a stream whose server is away fails with the message of a request', async () => {
   const servers = createServers('http://127.0.0.1:1')
   const stream = subscribeOverSse(
     { servers, tokens: createTokens(undefined), onOpen: () => {} },

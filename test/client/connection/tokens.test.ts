@@ -37,8 +37,8 @@ async function newToken(expiresInMs: number | null): Promise<{ secret: string; i
 const open = (token: TokenSource, transport: Transport) =>
   createClient({ url: proxy.url, token, transports: [transport], sleep: async () => undefined })
 
-describe.each<Transport>(['websocket', 'sse', 'polling'])('over %s', (transport) => {
-  it('an expired token is replaced by a fresh one', async () => {
+describe.each<Transport>(['websocket', 'sse', 'polling'])('tokens over %s', (transport) => {
+  it('are replaced by fresh ones when they expire', async () => {
     const jobId = await server.submit()
     const [first, second] = [await newToken(dayMs), await newToken(null)]
     const refusals: (string | undefined)[] = []
@@ -58,7 +58,7 @@ describe.each<Transport>(['websocket', 'sse', 'polling'])('over %s', (transport)
     await client.close()
   })
 
-  it('a source that fails is asked again, and what surrounds a token is left out', async () => {
+  it('are requested again from a failing source, and trimmed of whitespace', async () => {
     const jobId = await server.submit()
     let asked = 0
     const client = open(async () => {
@@ -69,7 +69,7 @@ describe.each<Transport>(['websocket', 'sse', 'polling'])('over %s', (transport)
     await client.close()
   })
 
-  it('a source that never answers keeps no stream and no request that is left', async () => {
+  it('from a source that hangs do not delay the close of streams and requests', async () => {
     const silent = open(() => new Promise(() => undefined), transport)
     const left = silent.follow('job_1')
     const first = left.next()
@@ -84,14 +84,14 @@ describe.each<Transport>(['websocket', 'sse', 'polling'])('over %s', (transport)
     expect(await ended).toMatchObject({ done: true })
   })
 
-  it('an invalid token is refused before it is sent', async () => {
+  it('are refused before they are sent if invalid', async () => {
     const client = open('a token of 5 €', transport)
     const failure = { code: 'UNAUTHENTICATED', message: expect.stringContaining('characters') }
     await expect(client.follow('job_1').next()).rejects.toMatchObject(failure)
     await client.close()
   })
 
-  it('a revoked token ends the stream', async () => {
+  it('end the stream when revoked', async () => {
     const jobId = await server.submit()
     const token = await newToken(null)
     const client = open(token.secret, transport)
@@ -104,7 +104,7 @@ describe.each<Transport>(['websocket', 'sse', 'polling'])('over %s', (transport)
     await client.close()
   })
 
-  it('a revoked token is replaced by the one that took its place', async () => {
+  it('are replaced by the source when revoked', async () => {
     const jobId = await server.submit()
     const [first, second] = [await newToken(null), await newToken(null)]
     const client = open((refused) => (refused === undefined ? first.secret : second.secret), transport)

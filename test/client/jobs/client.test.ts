@@ -49,13 +49,13 @@ async function seqsOf(updates: AsyncIterable<JobUpdate>, onEvent: (seq: number) 
 
 const numbersTo = (last: number) => Array.from({ length: last }, (_, i) => i + 1)
 
-describe.each<Transport>(['websocket', 'sse', 'polling'])('over %s', (transport) => {
+describe.each<Transport>(['websocket', 'sse', 'polling'])('the client over %s', (transport) => {
   beforeEach(async () => {
     await client.close()
     client = open([transport])
   })
 
-  it('follow gives every event from the first to the last', async () => {
+  it('follows every event from the first to the last', async () => {
     const jobId = await server.submit()
     await prioritise(jobId, 30)
     const seqs = await seqsOf(client.follow(jobId), (seq) => seq === 2 && cancel(jobId))
@@ -63,7 +63,7 @@ describe.each<Transport>(['websocket', 'sse', 'polling'])('over %s', (transport)
     expect(await client.wait(jobId)).toMatchObject({ id: jobId, state: 'CANCELLED', version: 3 })
   })
 
-  it('follow with a cursor gives what comes after it', async () => {
+  it('follows from a cursor with the next event', async () => {
     const jobId = await server.submit()
     await prioritise(jobId, 30)
     await prioritise(jobId, 20)
@@ -80,14 +80,14 @@ describe.each<Transport>(['websocket', 'sse', 'polling'])('over %s', (transport)
     )
   })
 
-  it('follow from the current state gives the event that led to it, and what follows', async () => {
+  it('follows from the current state, beginning with the event that led to it', async () => {
     const jobId = await server.submit()
     await prioritise(jobId, 30)
     await cancel(jobId)
     expect(await seqsOf(client.follow(jobId, { from: 'CURRENT' }))).toEqual([3])
   })
 
-  it('tail gives the output of a job that ends meanwhile', async () => {
+  it('tails the output of a job that ends meanwhile', async () => {
     const { jobId, close } = await logged('first 🚢\n')
     let text = ''
     for await (const part of client.tail(jobId)) {
@@ -98,12 +98,12 @@ describe.each<Transport>(['websocket', 'sse', 'polling'])('over %s', (transport)
     expect(text).toBe('first 🚢\nsecond')
   })
 
-  it('fails for a job that is not there', async () => {
+  it('fails for a missing job', async () => {
     await expect(client.follow('job_none').next()).rejects.toMatchObject({ code: 'NOT_FOUND' })
     await expect(client.tail('job_none').next()).rejects.toMatchObject({ code: 'NOT_FOUND' })
   })
 
-  it('says while its connection is away, and that it is back before the next message', async () => {
+  it('reports an outage of its connection, and its end before the next message', async () => {
     const jobId = await server.submit()
     const outages: (string | undefined)[] = []
     const forget = client.onOutage(() => outages.push(client.outage()?.code))
@@ -123,7 +123,7 @@ describe.each<Transport>(['websocket', 'sse', 'polling'])('over %s', (transport)
     expect(client.outage()).toBeNull()
   })
 
-  it.each(['follow', 'tail'] as const)('%s ends at once by return, though its job is quiet', async (name) => {
+  it.each(['follow', 'tail'] as const)('ends %s at once by return, even if the job is quiet', async (name) => {
     const messages = client[name](await server.submit())
     if (name === 'follow') await messages.next()
     const next = messages.next()
@@ -131,7 +131,7 @@ describe.each<Transport>(['websocket', 'sse', 'polling'])('over %s', (transport)
     expect(await next).toEqual({ done: true, value: undefined })
   })
 
-  it('ends with the reason of the signal', async () => {
+  it('ends with the reason of the abort signal', async () => {
     const jobId = await server.submit()
     const leave = new AbortController()
     const updates = client.follow(jobId, { signal: leave.signal })
@@ -142,7 +142,7 @@ describe.each<Transport>(['websocket', 'sse', 'polling'])('over %s', (transport)
   })
 })
 
-it('each event comes once while connections are cut and transports change', async () => {
+it('each event arrives once while connections are cut and transports change', async () => {
   const jobId = await server.submit()
   const last = 120
   const rest = async () => {
@@ -162,7 +162,7 @@ it('each event comes once while connections are cut and transports change', asyn
   expect(proxy.passed.websocket).toBeGreaterThan(3)
 })
 
-it('falls back to polling, and each byte of the log comes once', async () => {
+it('the client falls back to polling, and each byte of the log arrives once', async () => {
   proxy.blocked.add('websocket').add('sse')
   const { jobId, add, close } = await logged('0\n')
   let text = ''
@@ -181,7 +181,7 @@ it('falls back to polling, and each byte of the log comes once', async () => {
 it.each([
   ['progress', 'progress_fraction = 0.5, progress_at = berth_now()', { progress: { fraction: 0.5 } }],
   ['stateInfo', `state_info = 'pulling the image'`, { stateInfo: 'pulling the image' }],
-])('polling tells a change of %s, without events', async (_, change, job) => {
+])('polling reports a change of %s, without events', async (_, change, job) => {
   const polling = open(['polling'])
   const jobId = await server.submit()
   const updates = polling.follow(jobId)
@@ -193,7 +193,7 @@ it.each([
   await polling.close()
 })
 
-it('goes on at another server over the same database', async () => {
+it('a stream continues at another server over the same database', async () => {
   const jobId = await server.submit()
   const dead = 'http://127.0.0.1:9'
   const two = createClient({ url: [dead, proxy.url], sleep })
@@ -202,7 +202,7 @@ it('goes on at another server over the same database', async () => {
   await two.close()
 })
 
-it('submits once, with a key of its own, however often it is asked', async () => {
+it('each call of submit makes a new job, with its own idempotency key', async () => {
   const answer = await client.submit({ spec: { command: ['true'] } })
   const again = await client.submit({ spec: { command: ['true'] } })
   if (answer.__typename !== 'SubmitJobSuccess' || again.__typename !== 'SubmitJobSuccess') throw new Error('refused')

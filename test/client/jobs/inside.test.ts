@@ -35,7 +35,7 @@ it('a problem fails the call with its code and message, without a retry', async 
   )
 })
 
-it('an unavailable server is asked again', async () => {
+it('a request to an unavailable server is retried', async () => {
   const inside = insideWith(
     { publishArtifact: problem('UNAVAILABLE') },
     new RequestFailed('UNREACHABLE', 'nobody'),

@@ -40,7 +40,7 @@ const makeJob = (seconds = '0.05') => {
   return new Job(spec)
 }
 
-describe('the examples of the appendix', () => {
+describe('the examples of the PSI/J appendix', () => {
   it('submit N jobs and wait for them', async () => {
     const jobs = Array.from({ length: 3 }, () => makeJob())
     for (const job of jobs) await jex.submit(job)
@@ -63,7 +63,7 @@ describe('the examples of the appendix', () => {
     expect(jobs.map(({ status }) => status.state.name)).toEqual(jobs.map(() => 'COMPLETED'))
   })
 
-  it('tell jobs that may be tried again from those that may not', async () => {
+  it('distinguish retryable jobs from others', async () => {
     const [first, second] = [makeJob(), makeJob()]
     if (second.spec) second.spec.executable = true as unknown as string
     await jex.submit(first)
@@ -82,7 +82,7 @@ describe('the examples of the appendix', () => {
     await job.cancel()
   })
 
-  it('ask for processes, cores and GPUs', async () => {
+  it('request processes, cores and GPUs', async () => {
     const resources = new ResourceSpecV1({ processCount: 4, cpuCoresPerProcess: 4, gpuCoresPerProcess: 1 })
     const spec = new JobSpec({
       executable: 'echo',
@@ -117,7 +117,7 @@ describe('the examples of the appendix', () => {
     })
   })
 
-  it('submit again with growing waits while the failure is transient', async () => {
+  it('resubmit with growing pauses while the failure is transient', async () => {
     const away = new JobExecutor(undefined, {
       url: `http://127.0.0.1:${await freePort()}`,
       sleep: async () => undefined,
@@ -133,8 +133,8 @@ describe('the examples of the appendix', () => {
   })
 })
 
-describe('a job', () => {
-  it('tells its states in order, with times and the id of the backend', async () => {
+describe('a PSI/J job', () => {
+  it('reports its states in order, with times and the id of the backend', async () => {
     const job = makeJob()
     const seen: JobStatus[] = []
     job.setStatusCallback({ jobStatusChanged: (_job, status) => seen.push(status) })
@@ -146,7 +146,7 @@ describe('a job', () => {
     expect(seen.at(-1)).toMatchObject({ exitCode: 0, metadata: { nativeId: expect.any(String), run: 1 } })
   })
 
-  it('runs for at most 600 s where no duration is given', async () => {
+  it('runs for at most 600 s by default', async () => {
     const job = makeJob()
     await jex.submit(job)
     const query = 'query ($id: ID!) { job(id: $id) { spec { maxRunTimeSeconds durationSeconds } } }'
@@ -165,14 +165,14 @@ describe('a job', () => {
     await job.wait()
   })
 
-  it('is waited for as long as was asked, also beyond what a timer takes', async () => {
+  it('can be waited for beyond the maximum of a timer', async () => {
     const job = makeJob()
     const end = job.wait([], TimeInterval.of(1_000, 0, 0))
     await jex.submit(job)
     expect((await end)?.state).toBe(JobState.COMPLETED)
   })
 
-  it('is not waited for when its executor is closed', async () => {
+  it('stops waiting when its executor is closed', async () => {
     const closing = JobExecutor.getInstance('simulated', { url: berth.server.url })
     const [job, attached] = [makeJob('30'), new Job()]
     await closing.submit(job)
@@ -185,14 +185,14 @@ describe('a job', () => {
     await again.cancel()
   })
 
-  it('is not harmed by a wrong call of wait', async () => {
+  it('is unaffected by a wrong call of wait', async () => {
     const job = makeJob()
     await expect(job.wait(new TimeInterval(1) as never)).rejects.toThrow('a list of target states')
     await jex.submit(job)
     expect((await job.wait())?.state).toBe(JobState.COMPLETED)
   })
 
-  it('is submitted once, and cancelled only after that', async () => {
+  it('can be submitted once, and cancelled only after that', async () => {
     const job = makeJob()
     await expect(job.cancel()).rejects.toThrow(InvalidStateException)
     await jex.submit(job)
@@ -201,7 +201,7 @@ describe('a job', () => {
     await job.wait()
   })
 
-  it('is refused with the field that is wrong', async () => {
+  it('is refused with the invalid field', async () => {
     const resources = new ResourceSpecV1({ nodeCount: 1, processCount: 1 })
     const refused = new Job(new JobSpec({ executable: 'true', resources }))
     await expect(jex.submit(refused)).rejects.toThrow(/exclude each other/)
@@ -220,7 +220,7 @@ describe('a job', () => {
 })
 
 describe('attach', () => {
-  it('takes the id of Berth and that of the backend', async () => {
+  it('accepts the id of Berth and the id of the backend', async () => {
     const job = makeJob('600')
     await jex.submit(job)
     const active = await job.wait([JobState.ACTIVE])
@@ -273,8 +273,8 @@ describe('attach', () => {
   })
 })
 
-describe('values', () => {
-  it('of resources have defaults, and only what is given is sent', () => {
+describe('PSI/J values', () => {
+  it('of resources have defaults, and only given values are sent', () => {
     const resources = new ResourceSpecV1()
     const { nodeCount, exclusiveNodeUse, processCount, processesPerNode } = resources
     expect([nodeCount, exclusiveNodeUse, processCount, processesPerNode]).toEqual([1, false, 1, 1])
@@ -282,7 +282,7 @@ describe('values', () => {
     expect(resources.given).toEqual({})
   })
 
-  it('of states are ordered, final ones not among each other', () => {
+  it('of states are ordered, except final states among each other', () => {
     const { NEW, QUEUED, ACTIVE, COMPLETED, FAILED, CANCELED } = JobState
     const order = [NEW, QUEUED, ACTIVE]
     for (const [i, state] of order.entries())

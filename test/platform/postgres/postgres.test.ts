@@ -116,8 +116,8 @@ const canConnect = (url: string) =>
     () => false,
   )
 
-describe('the first start', () => {
-  test('makes a cluster with a password, in UTF-8 and locale C, on the loopback alone', async () => {
+describe('the first start of an embedded PostgreSQL', () => {
+  test('creates a cluster with a password, in UTF-8 and locale C, on loopback only', async () => {
     const postgres = await startAnew()
     const { url } = postgres
     expect(await readConnectionLimits(postgres)).toEqual({ maxConnections: 400, available: 400 })
@@ -130,22 +130,22 @@ describe('the first start', () => {
     expect(await canConnect(url.replace(/:[^:@]+@/, ':wrong@'))).toBe(false)
   })
 
-  test('after a first start that was killed half-way starts again', async () => {
+  test('is repeated after it was killed half-way', async () => {
     await mkdir(join(home(), 'cluster.new-999999999/data/base'), { recursive: true })
     await writeFile(join(home(), 'cluster.new-999999999/data/PG_VERSION'), '18\n')
     await startAnew()
     expect((await readdir(home())).filter((name) => name.startsWith('cluster'))).toEqual(['cluster'])
   })
 
-  test('of two processes at once gives both the same server', async () => {
+  test('by two concurrent processes gives both the same server', async () => {
     const [here, elsewhere] = await Promise.all([startAnew(), startElsewhere()])
     expect(elsewhere.url).toBe(here.url)
     await elsewhere.leave()
   })
 })
 
-describe('a later start', () => {
-  test('finds data and port of the one before', async () => {
+describe('a later start of an embedded PostgreSQL', () => {
+  test('reuses data and port', async () => {
     const first = await start()
     await query(first.url, 'CREATE TABLE kept AS SELECT 42 AS n')
     await first.stop()
@@ -155,7 +155,7 @@ describe('a later start', () => {
     expect(await query(second.url, 'SELECT n FROM kept')).toEqual([42])
   })
 
-  test('adopts the server whose last user was killed', async () => {
+  test('adopts a server whose last user was killed', async () => {
     await prepare()
     const { url, child } = await startElsewhere()
     const pid = await postmasterPid()
@@ -178,7 +178,7 @@ describe('a later start', () => {
     expect(await query((await start()).url, 'SELECT n FROM kept')).toEqual([42])
   })
 
-  test('that ends while its directory is away makes nothing there, and is started when the directory is back', async () => {
+  test('creates no files while its directory is away, and succeeds when the directory is back', async () => {
     const postgres = await start()
     await query(postgres.url, 'CREATE TABLE kept AS SELECT 42 AS n')
     const pid = (await postmasterPid()) ?? 0
@@ -196,7 +196,7 @@ describe('a later start', () => {
     expect(await query(postgres.url, 'SELECT n FROM kept')).toEqual([42])
   })
 
-  test('is not stopped by a pid that belongs to somebody else now', async () => {
+  test('is not stopped by a pid that now belongs to another process', async () => {
     const first = await start()
     await first.stop()
     await writeFile(join(home(), 'cluster/data/postmaster.pid'), `${process.pid}\n/elsewhere\n0\n1\n`)
@@ -205,8 +205,8 @@ describe('a later start', () => {
   })
 })
 
-describe('processes that share it', () => {
-  test('the last one to leave stops it', async () => {
+describe('processes that share an embedded PostgreSQL', () => {
+  test('stop it when the last one leaves', async () => {
     const here = await start()
     const elsewhere = await startElsewhere()
     await here.stop()
@@ -216,7 +216,7 @@ describe('processes that share it', () => {
     expect(await postmasterPid()).toBe(null)
   })
 
-  test('one that was killed does not count', async () => {
+  test('stop it even if a killed process never left', async () => {
     const here = await start()
     const elsewhere = await startElsewhere()
     elsewhere.child.kill('SIGKILL')
@@ -226,7 +226,7 @@ describe('processes that share it', () => {
     expect(await postmasterPid()).toBe(null)
   })
 
-  test('one that comes while another stops the server starts it again', async () => {
+  test('start it again if one arrives while another stops it', async () => {
     for (const _ of [1, 2, 3]) {
       const leaving = await start()
       const [elsewhere] = await Promise.all([startElsewhere(), leaving.stop()])
@@ -239,7 +239,7 @@ describe('processes that share it', () => {
     (await query(url, "SELECT count(*)::int FROM pg_stat_activity WHERE application_name = 'berth embedded'"))[0]
 })
 
-test('a server that is killed comes back on the same port', async () => {
+test('a killed server restarts on the same port', async () => {
   const { url } = await start()
   const pid = await postmasterPid()
   process.kill(pid ?? 0, 'SIGKILL')
@@ -247,15 +247,15 @@ test('a server that is killed comes back on the same port', async () => {
   expect(await postmasterPid()).not.toBe(pid)
 })
 
-test('leaving twice is leaving once', async () => {
+test('leaving twice has the effect of leaving once', async () => {
   const postgres = await start()
   await Promise.all([postgres.stop(), postgres.stop()])
   await postgres.stop()
   expect(await postmasterPid()).toBe(null)
 })
 
-describe.skipIf(!isRoot)('as root (skipped for everybody else)', () => {
-  test('a directory whose data is kept elsewhere finds it again when it is moved, and a copy gets its own', async () => {
+describe.skipIf(!isRoot)('an embedded PostgreSQL as root (skipped otherwise)', () => {
+  test('finds data kept elsewhere after its directory is moved, and a copy gets its own', async () => {
     const closed = join(directory, 'closed')
     await mkdir(closed, { mode: 0o700 })
     const first = await startAnew(join(closed, 'data'))
@@ -268,7 +268,7 @@ describe.skipIf(!isRoot)('as root (skipped for everybody else)', () => {
     expect(await query((await startAnew(join(closed, 'moved'))).url, 'SELECT n FROM kept')).toEqual([42])
   })
 
-  test('what the server’s account cannot reach is kept elsewhere', async () => {
+  test('keeps data elsewhere if the server’s account cannot reach the directory', async () => {
     const closed = join(directory, 'closed')
     await mkdir(closed, { mode: 0o700 })
     const postgres = await startAnew(join(closed, 'data'))
@@ -283,7 +283,7 @@ describe.skipIf(!isRoot)('as root (skipped for everybody else)', () => {
 /** The file that a server left, as a crash of the machine may leave it. */
 const pidFile = () => join(home(), 'cluster/data/postmaster.pid')
 
-test.each(['', '\0\0\0\0\n'])('a postmaster.pid that says %j is not the end', async (content) => {
+test.each(['', '\0\0\0\0\n'])('a server starts with an invalid postmaster.pid: %j', async (content) => {
   const first = await start()
   await query(first.url, 'CREATE TABLE kept AS SELECT 42 AS n')
   await first.stop()
@@ -291,7 +291,7 @@ test.each(['', '\0\0\0\0\n'])('a postmaster.pid that says %j is not the end', as
   expect(await query((await start()).url, 'SELECT n FROM kept')).toEqual([42])
 })
 
-test('a copy of a running directory, whose path ends like its own, has a server of its own', async () => {
+test('a copy of a running directory, whose path ends like its own, has a separate server', async () => {
   const original = await start(join(directory, 'srv/x'))
   await query(original.url, 'CREATE TABLE of_original AS SELECT 42 AS n')
   await query(original.url, 'CHECKPOINT')
@@ -306,7 +306,7 @@ test('a copy of a running directory, whose path ends like its own, has a server 
   expect(await isPostmaster(pid, { ...place, home: '/srv/x/postgres' })).toBe(false)
 })
 
-test('a directory that is moved while its server runs is still that server’s', async () => {
+test('a directory moved while its server runs still belongs to that server', async () => {
   const original = await start(join(directory, 'before'))
   await rename(join(directory, 'before'), join(directory, 'after'))
   expect((await start(join(directory, 'after'))).url).toBe(original.url)
@@ -314,7 +314,7 @@ test('a directory that is moved while its server runs is still that server’s',
   process.kill((await findPostmaster(place))?.pid ?? 0, 'SIGQUIT')
 })
 
-test('a server that comes back on another port is found again', async () => {
+test('a server that restarts on another port is found again', async () => {
   const postgres = await start()
   const { url } = postgres
   const { port } = new URL(url)
@@ -332,7 +332,7 @@ test('a server that comes back on another port is found again', async () => {
   thief.close()
 })
 
-describe('a process that leaves does not wait', () => {
+describe('a leaving process does not wait', () => {
   test.each<[string, (url: string) => Promise<number[]>]>([
     ['a frozen server', async (url) => [await postmaster(), await pidOf(url, "application_name = 'berth embedded'")]],
     ['a frozen postmaster, whose sessions still answer', async () => [await postmaster()]],
