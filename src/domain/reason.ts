@@ -1,6 +1,36 @@
+/** Codes of the limits that delay starts. */
+export type LimitCode =
+  | 'POOL_PAUSED'
+  | 'GLOBAL_LIMIT'
+  | 'USER_LIMIT'
+  | 'TEAM_LIMIT'
+  | 'QUEUE_LIMIT'
+  | 'PROJECT_LIMIT'
+  | 'GPU_LIMIT'
+  | 'LOCAL_JOB_LIMIT'
+  | 'LOCAL_GPU_LIMIT'
+  | 'USER_DISABLED'
+
+export type ReasonCode =
+  | LimitCode
+  | 'APPROVAL_PENDING'
+  | 'CLASS_BLOCKED'
+  | 'DEPENDENCY'
+  | 'HOLD'
+  | 'INTERACTIVE_QUOTA'
+  | 'NODE_BACKS_OFF'
+  | 'NON_PREEMPTABLE_POOL'
+  | 'NOT_BEFORE'
+  | 'NO_CAPACITY'
+  | 'RESERVATION_WINDOW'
+  | 'RESERVED_NODES'
+  | 'RESTART_BACKOFF'
+  | 'UNSATISFIABLE'
+  | 'WAITING_FOR_PREEMPTION'
+
 /** Why a job waits. `scope`, `limit` and `used` are set when a limit is the reason. */
 export interface Reason {
-  code: string
+  code: ReasonCode
   message: string
   jobId: string | null
   scope: string | null
@@ -8,7 +38,7 @@ export interface Reason {
   used: number | null
 }
 
-export const makeReason = (code: string, message: string, jobId: string | null = null): Reason => ({
+export const makeReason = (code: ReasonCode, message: string, jobId: string | null = null): Reason => ({
   code,
   message,
   jobId,
@@ -68,7 +98,7 @@ export const unnamed = (reason: Reason): Reason =>
     ? reason
     : { ...reason, jobId: null, message: unnamedMessages[reason.code] ?? 'Waiting for another job' }
 
-const unnamedMessages: Readonly<Record<string, string>> = {
+const unnamedMessages: Readonly<Partial<Record<ReasonCode, string>>> = {
   CLASS_BLOCKED: 'Waiting behind another job',
   HOLD: 'The free resources are held for another job',
 }

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
-import type { JobState, PsijState } from '../domain/state.ts'
+import type { JobEventType } from '../domain/jobs/job-change.ts'
+import type { JobState, PsijState, StateReason } from '../domain/state.ts'
 import type { Sql } from '../platform/tx.ts'
 import type { JobFacts, StateMoment } from './facts.ts'
 
@@ -11,11 +12,11 @@ export interface FeedEvent {
   /** 1, 2, 3 … over all jobs; null until it was given. */
   position: number | null
   at: Date
-  type: string
+  type: JobEventType
   from: JobState | null
   to: JobState | null
   psijState: PsijState | null
-  reason: string | null
+  reason: StateReason | null
   message: string | null
   exitCode: number | null
   run: number | null

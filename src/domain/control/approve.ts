@@ -197,7 +197,7 @@ ${jobChangeSql({
   type: 'APPROVAL_DECIDED',
   event: {
     at: 'clock.now',
-    reason: 'd.verdict::text',
+    reason: `CASE d.verdict WHEN 'APPROVED' THEN 'APPROVED' ELSE 'APPROVAL_REJECTED' END`,
     message: 'd.info',
     run: 'job.run_number',
     actor_id: '$2',

@@ -2,19 +2,26 @@
 
 export const nextVersionSql = 'version = job.version + 1'
 
+/** Types of the events of a job. */
+export const jobEventTypes = [
+  'CREATED',
+  'STATE_CHANGED',
+  'APPROVAL_REQUESTED',
+  'APPROVAL_DECIDED',
+  'ARTIFACT_PUBLISHED',
+  'LATE_REPORT',
+  'PREEMPT_REQUESTED',
+  'PREEMPT_WITHDRAWN',
+  'PRIORITY_CHANGED',
+] as const
+export type JobEventType = (typeof jobEventTypes)[number]
+
 interface JobChange {
   /** Selects the changed jobs: the rest of an `UPDATE job SET …`, from FROM or WHERE on. */
   jobs: string
   /** Assignments to columns of the job that change with its version. */
   set?: readonly string[]
-  type:
-    | 'APPROVAL_DECIDED'
-    | 'APPROVAL_REQUESTED'
-    | 'ARTIFACT_PUBLISHED'
-    | 'LATE_REPORT'
-    | 'PREEMPT_REQUESTED'
-    | 'PREEMPT_WITHDRAWN'
-    | 'PRIORITY_CHANGED'
+  type: Exclude<JobEventType, 'CREATED' | 'STATE_CHANGED'>
   /** Columns of the event as expressions over the job and `jobs`. `at` defaults to the moment of the statement. */
   event: Partial<Record<'at' | 'reason' | 'message' | 'run' | 'actor_id' | 'metadata', string>>
 }

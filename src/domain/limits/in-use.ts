@@ -1,6 +1,7 @@
 import type { Sql } from '../../platform/tx.ts'
 import { demandToRead, seesAll, type Viewer } from '../access.ts'
 import type { Domain } from '../domain.ts'
+import type { LimitCode } from '../reason.ts'
 import { holdingSql } from '../state.ts'
 import { findPool, type Limits, readLimits, readScopeLimits, type ScopeLimit } from './limits.ts'
 
@@ -22,18 +23,6 @@ export interface Counted {
   /** The job takes whole nodes: until it is placed, `gpu` is the minimum that it will hold. */
   exclusive?: boolean
 }
-
-type LimitCode =
-  | 'POOL_PAUSED'
-  | 'USER_DISABLED'
-  | 'GLOBAL_LIMIT'
-  | 'USER_LIMIT'
-  | 'TEAM_LIMIT'
-  | 'QUEUE_LIMIT'
-  | 'PROJECT_LIMIT'
-  | 'GPU_LIMIT'
-  | 'LOCAL_JOB_LIMIT'
-  | 'LOCAL_GPU_LIMIT'
 
 export interface LimitRule {
   code: LimitCode

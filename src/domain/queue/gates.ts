@@ -67,7 +67,8 @@ function gateReason({ code, detail, opensAt }: Gate): Reason {
   if (code === 'DEPENDENCY') return makeReason(code, `Waiting for ${detail} to finish`, detail)
   if (code === 'RESTART_BACKOFF' && detail && opensAt)
     return makeReason(code, `${detail}. The next start is after ${opensAt.toISOString()}`)
-  return makeReason(code, opensAt ? `Waiting until ${opensAt.toISOString()}` : (detail ?? 'Waiting for approval'))
+  if (code === 'APPROVAL') return makeReason('APPROVAL_PENDING', detail ?? 'Waiting for approval')
+  return makeReason(code, opensAt ? `Waiting until ${opensAt.toISOString()}` : (detail ?? 'Waiting'))
 }
 
 export const closedReasons = (gates: readonly Gate[]): Reason[] => gates.filter(({ open }) => !open).map(gateReason)

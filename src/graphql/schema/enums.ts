@@ -1,5 +1,8 @@
 import type { tokenScopes } from '../../domain/access.ts'
-import type { jobStates } from '../../domain/state.ts'
+import type { JobEventType as EventType } from '../../domain/jobs/job-change.ts'
+import type { Gate } from '../../domain/queue/gates.ts'
+import type { ReasonCode } from '../../domain/reason.ts'
+import type { jobStates, StateReason as Reason } from '../../domain/state.ts'
 import { builder } from './builder.ts'
 import { describeValues } from './enum-values.ts'
 
@@ -16,6 +19,106 @@ export const JobState = builder.enumType('JobState', {
     INTERRUPTED: 'Final: the run was preempted or its node was lost, and the job is not run again.',
     CANCELLED: 'Final: the job was cancelled.',
   } satisfies Record<(typeof jobStates)[number], string>),
+})
+
+export const StateReason = builder.enumType('StateReason', {
+  description: 'Why a job or a run has its state.',
+  values: describeValues({
+    APPROVED: 'The job was approved.',
+    APPROVAL_REJECTED: 'The approval was rejected.',
+    APPROVAL_EXPIRED: 'Nobody decided on the approval in time.',
+    CANCELLED: 'A user cancelled the job.',
+    DEPENDENCY_FAILED: 'A job that this one depends on ended otherwise than required.',
+    INTERACTIVE_QUOTA: 'The user already has an interactive job.',
+    START_FAILED: 'The executor could not start the run.',
+    BAD_SPEC: 'The executor cannot run this spec.',
+    WORKDIR_NOT_FOUND: 'The working directory does not exist, or the account of the job may not enter it.',
+    NODE_TROUBLE: 'The machine or the backend could not start the run; the attempt does not count.',
+    NOT_TOGETHER: 'The backend had no place for all parts of the run at once.',
+    NODE_LOST: 'The node of the run is unreachable or was restarted.',
+    PREEMPTING: 'The run was asked to leave for another job.',
+    PREEMPTED: 'The run left for another job.',
+    EXIT_CODE: 'The command ended with another exit code than 0.',
+    SIGNAL: 'A signal ended the command.',
+    OOM_KILLED: 'The job needed more memory than it has.',
+    MAX_RUN_TIME: 'The run reached its maximum duration.',
+    RESUME_FAILED: 'The handler could not continue the run after a restart of the server.',
+  } satisfies Record<Reason, string>),
+})
+
+export const PendingReasonCode = builder.enumType('PendingReasonCode', {
+  description: 'Kind of a reason why a job waits.',
+  values: describeValues({
+    APPROVAL_PENDING: 'The job needs an approval.',
+    NOT_BEFORE: 'The earliest start of the job is in the future.',
+    DEPENDENCY: 'Another job must end first.',
+    RESERVATION_WINDOW: 'The window of its capacity reservation is not open.',
+    RESTART_BACKOFF: 'The job waits before its next run.',
+    POOL_PAUSED: 'The pool starts no jobs: its limit `maxConcurrent` is 0.',
+    GLOBAL_LIMIT: 'The limit on running jobs of the pool is reached.',
+    USER_LIMIT: 'The limit on running jobs of the user is reached.',
+    TEAM_LIMIT: 'The limit on running jobs of the team is reached.',
+    QUEUE_LIMIT: 'The limit on running jobs of the submission queue is reached.',
+    PROJECT_LIMIT: 'The limit on running jobs of the project is reached.',
+    GPU_LIMIT: 'A limit on GPUs of a queue, project, team or user is reached.',
+    LOCAL_JOB_LIMIT: 'The limit on running jobs with GPUs is reached.',
+    LOCAL_GPU_LIMIT: 'The limit on GPUs in use is reached.',
+    USER_DISABLED: 'The user of the job is disabled.',
+    INTERACTIVE_QUOTA: 'The user already has an interactive job.',
+    NON_PREEMPTABLE_POOL: 'Jobs that cannot be preempted hold their share of the pool.',
+    UNSATISFIABLE: 'No node can ever provide the requested resources.',
+    NO_CAPACITY: 'The requested resources are not free.',
+    CLASS_BLOCKED: 'A job ahead must start first.',
+    HOLD: 'The free resources are held for another job.',
+    RESERVED_NODES: 'The free resources are reserved for other projects.',
+    WAITING_FOR_PREEMPTION: 'Preempted jobs must leave first.',
+    NODE_BACKS_OFF: 'The node could not start a run and waits.',
+  } satisfies Record<ReasonCode, string>),
+})
+
+export const GateCode = builder.enumType('GateCode', {
+  description: 'Kind of a gate.',
+  values: describeValues({
+    APPROVAL: 'The job must be approved.',
+    NOT_BEFORE: 'The earliest start must have come.',
+    DEPENDENCY: 'Other jobs must have ended.',
+    RESERVATION_WINDOW: 'The window of the capacity reservation must be open.',
+    RESTART_BACKOFF: 'The wait before the next run must be over.',
+  } satisfies Record<Gate['code'], string>),
+})
+
+export const JobEventType = builder.enumType('JobEventType', {
+  description: 'Kind of an event of a job.',
+  values: describeValues({
+    CREATED: 'The job was submitted.',
+    STATE_CHANGED: 'The job has another state.',
+    APPROVAL_REQUESTED: 'The job needs an approval.',
+    APPROVAL_DECIDED: 'The approval was granted or rejected.',
+    ARTIFACT_PUBLISHED: 'The job published an artifact.',
+    LATE_REPORT: 'A report about a run arrived after its end; the state did not change.',
+    PREEMPT_REQUESTED: 'The run was asked to leave for another job.',
+    PREEMPT_WITHDRAWN: 'The run no longer has to leave.',
+    PRIORITY_CHANGED: 'A user set or cleared the priority.',
+  } satisfies Record<EventType, string>),
+})
+
+export const StreamResetReason = builder.enumType('StreamResetReason', {
+  description: 'Why earlier messages of a stream are no longer valid.',
+  values: describeValues({
+    RETENTION: 'The skipped events are no longer kept, or the database lost events in a failover or a restore.',
+    DELETED: 'The jobs were deleted.',
+  }),
+})
+
+export const LogGapReason = builder.enumType('LogGapReason', {
+  description: 'Why output is not available.',
+  values: describeValues({
+    RETENTION: 'It was deleted by age.',
+    LOST: 'It never reached the server.',
+    OVER_LIMIT: 'The log is over its size limit; the gap may be larger.',
+    NOT_VISIBLE: 'You may not read it.',
+    DISK_FULL: 'The machine had no space to store it.',
+  }),
 })
 
 export const StateCategory = builder.enumType('StateCategory', {

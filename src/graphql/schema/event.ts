@@ -1,7 +1,7 @@
 import { eventId, parseEventId } from '../rows/typed-id.ts'
 import { builder } from './builder.ts'
 import { declareConnection } from './connection-type.ts'
-import { JobState, PsijState } from './enums.ts'
+import { JobEventType, JobState, PsijState, StateReason } from './enums.ts'
 import { requireRow } from './problem.ts'
 import { JobEventRef, JobRef, UserRef } from './refs.ts'
 
@@ -24,7 +24,7 @@ builder.node(JobEventRef, {
     }),
     seq: t.expose('seq', { type: 'UInt53', description: 'Number of the event in the history of the job, from 1.' }),
     at: t.expose('at', { type: 'DateTime', description: 'Time of the event, by the database clock.' }),
-    type: t.exposeString('type', { description: 'Kind of event: CREATED, STATE_CHANGED, LATE_REPORT …' }),
+    type: t.expose('type', { type: JobEventType, description: 'Kind of event.' }),
     from: t.expose('from', { type: JobState, nullable: true, description: 'Previous state.' }),
     to: t.expose('to', { type: JobState, nullable: true, description: 'New state.' }),
     psijState: t.expose('psijState', {
@@ -32,7 +32,7 @@ builder.node(JobEventRef, {
       nullable: true,
       description: 'New state in PSI/J terms; null: unchanged.',
     }),
-    reason: t.exposeString('reason', { nullable: true, description: 'Machine-readable reason.' }),
+    reason: t.expose('reason', { type: StateReason, nullable: true, description: 'Reason of the change.' }),
     message: t.exposeString('message', { nullable: true, description: 'Explanation for humans.' }),
     exitCode: t.exposeInt('exitCode', {
       nullable: true,

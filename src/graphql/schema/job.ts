@@ -1,7 +1,7 @@
 import { maySee } from '../../domain/access.ts'
 import { listAllowedActions } from '../../domain/control/allowed-actions.ts'
 import { isSatisfied } from '../../domain/jobs/dependencies.ts'
-import { isAlive, psijState, stateCategory } from '../../domain/state.ts'
+import { isAlive, psijState, type StateReason as Reason, stateCategory } from '../../domain/state.ts'
 import type { JobRow } from '../../domain/submission/stored-job.ts'
 import type { Dependency } from '../../platform/generated/client.ts'
 import { closureCost } from '../caller-limits.ts'
@@ -12,7 +12,7 @@ import { pageCost } from '../rows/page.ts'
 import { ArtifactConnection } from './artifact.ts'
 import { builder } from './builder.ts'
 import { describeValues } from './enum-values.ts'
-import { DependencyOn, JobState, PsijState, StateCategory } from './enums.ts'
+import { DependencyOn, JobState, PsijState, StateCategory, StateReason } from './enums.ts'
 import { JobEventConnection } from './event.ts'
 import { eventCursor, openEventsArgs, readEventCursor } from './event-cursor.ts'
 import { JobFairShare, ordersByShare } from './fair-share.ts'
@@ -96,9 +96,11 @@ builder.node(JobRef, {
       description: 'Category of the current state.',
       resolve: ({ state }) => stateCategory[state],
     }),
-    stateReason: t.exposeString('stateReason', {
+    stateReason: t.field({
+      type: StateReason,
       nullable: true,
-      description: 'Machine-readable reason of the state.',
+      description: 'Reason of the state; null: the state needs no reason.',
+      resolve: ({ stateReason }) => stateReason as Reason | null,
     }),
     stateInfo: t.exposeString('stateInfo', { nullable: true, description: 'Explanation for humans.' }),
     psijState: t.field({

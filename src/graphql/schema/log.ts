@@ -9,6 +9,7 @@ import { refusal } from '../errors.ts'
 import { decodeCursor, encodeCursor, invalidCursor } from '../rows/cursor.ts'
 import { builder } from './builder.ts'
 import { describeValues } from './enum-values.ts'
+import { LogGapReason } from './enums.ts'
 import { JobRef } from './refs.ts'
 
 export const LogStream = builder.enumType('LogStream', {
@@ -45,10 +46,7 @@ export const LogGapRef = builder.objectRef<LogGap & OfJob>('LogGap').implement({
     run: t.exposeInt('run', { description: 'Number of the run.' }),
     startOffset: t.expose('startOffset', { type: 'UInt53', description: 'Offset of the first missing byte.' }),
     endOffset: t.expose('endOffset', { type: 'UInt53', description: 'Offset after the last missing byte.' }),
-    reason: t.exposeString('reason', {
-      description:
-        'RETENTION: deleted by age. LOST: never reached the server. OVER_LIMIT: over the size limit; the gap may be larger. NOT_VISIBLE: not readable by you. DISK_FULL: the machine had no space to store it.',
-    }),
+    reason: t.expose('reason', { type: LogGapReason, description: 'Why the output is missing.' }),
     cursor: t.field({
       type: 'Cursor',
       description: 'Position after the gap.',

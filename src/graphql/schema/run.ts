@@ -1,9 +1,10 @@
 import { toShape } from '../../domain/shape.ts'
+import type { StateReason as Reason } from '../../domain/state.ts'
 import type { Run } from '../../platform/generated/client.ts'
 import type { Specs } from '../rows/specs.ts'
 import { builder } from './builder.ts'
 import { declareConnection } from './connection-type.ts'
-import { JobState } from './enums.ts'
+import { JobState, StateReason } from './enums.ts'
 import { requireRow } from './problem.ts'
 import { JobRef, RunRef } from './refs.ts'
 
@@ -84,9 +85,11 @@ builder.node(RunRef, {
     }),
     number: t.exposeInt('number', { description: 'Number of the run, from 1.' }),
     state: t.expose('state', { type: JobState, description: 'State.' }),
-    stateReason: t.exposeString('stateReason', {
+    stateReason: t.field({
+      type: StateReason,
       nullable: true,
-      description: 'Machine-readable reason of the state.',
+      description: 'Reason of the state; null: the state needs no reason.',
+      resolve: ({ stateReason }) => stateReason as Reason | null,
     }),
     stateInfo: t.exposeString('stateInfo', { nullable: true, description: 'Explanation for humans.' }),
     exitCode: t.exposeInt('exitCode', {

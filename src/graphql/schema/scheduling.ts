@@ -4,6 +4,7 @@ import type { WaitingFacts } from '../../domain/queue/why-waiting.ts'
 import { type Reason, unnamed } from '../../domain/reason.ts'
 import type { RequestContext } from '../rows/context.ts'
 import { builder } from './builder.ts'
+import { GateCode, PendingReasonCode } from './enums.ts'
 import { HoldRef, JobRef } from './refs.ts'
 
 /** Scheduling details never reveal jobs that the viewer may not see, not even their ids. */
@@ -16,7 +17,7 @@ const shown = async (reason: Reason, context: RequestContext): Promise<Reason> =
 export const PendingReason = builder.objectRef<Reason>('PendingReason').implement({
   description: 'A reason why a job waits.',
   fields: (t) => ({
-    code: t.exposeString('code', { description: 'Machine-readable reason.' }),
+    code: t.expose('code', { type: PendingReasonCode, description: 'Kind of the reason.' }),
     message: t.string({
       description: 'Explanation for humans.',
       resolve: async (reason, _args, context) => (await shown(reason, context)).message,
@@ -38,7 +39,7 @@ export const PendingReason = builder.objectRef<Reason>('PendingReason').implemen
 const Gate = builder.objectRef<WaitingFacts['gates'][number]>('Gate').implement({
   description: 'A condition that must hold before the job can be queued for resources.',
   fields: (t) => ({
-    code: t.exposeString('code', { description: 'Kind of the gate.' }),
+    code: t.expose('code', { type: GateCode, description: 'Kind of the gate.' }),
     open: t.exposeBoolean('open', { description: 'Whether the condition holds.' }),
     detail: t.string({
       nullable: true,

@@ -12,6 +12,7 @@ import type { RequestContext } from '../rows/context.ts'
 import { decodeCursor } from '../rows/cursor.ts'
 import { builder } from './builder.ts'
 import { describeValues } from './enum-values.ts'
+import { StreamResetReason } from './enums.ts'
 import { feedCursor, openSeqCursor, seqCursor } from './event-cursor.ts'
 import { JobFilterInput } from './job-filter.ts'
 import { checkLogStart, LogGapRef, LogLineRef, LogStream, logCursor, type OfJob } from './log.ts'
@@ -55,15 +56,12 @@ const JobTransitions = builder.objectRef<Message<JobStatusMessage, 'transitions'
 })
 
 const StreamReset = builder
-  .objectRef<Cursored & { reason: string; jobIds: readonly string[] }>('StreamReset')
+  .objectRef<Cursored & { reason: 'RETENTION' | 'DELETED'; jobIds: readonly string[] }>('StreamReset')
   .implement({
     description:
       'Earlier messages are no longer valid. Without `jobIds`: reload all displayed data, then continue. With `jobIds`: only these jobs are affected.',
     fields: (t) => ({
-      reason: t.exposeString('reason', {
-        description:
-          'RETENTION: the skipped events are no longer kept, or the database lost events in a failover or a restore. DELETED: the jobs were deleted.',
-      }),
+      resetReason: t.expose('reason', { type: StreamResetReason, description: 'Why the messages are not valid.' }),
       jobIds: t.idList({
         description:
           'The deleted jobs, at most 200; remove them from your display. `jobUpdates` continues, `jobStatus` and `tail` complete. Empty: RETENTION.',
