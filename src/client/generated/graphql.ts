@@ -270,6 +270,21 @@ export type EnvironmentVariableInput = {
   value: string;
 };
 
+/** Kind of a gate. */
+export const GateCode = {
+  /** The job must be approved. */
+  Approval: 'APPROVAL',
+  /** Other jobs must have ended. */
+  Dependency: 'DEPENDENCY',
+  /** The earliest start must have come. */
+  NotBefore: 'NOT_BEFORE',
+  /** The window of the capacity reservation must be open. */
+  ReservationWindow: 'RESERVATION_WINDOW',
+  /** The wait before the next run must be over. */
+  RestartBackoff: 'RESTART_BACKOFF'
+} as const;
+
+export type GateCode = typeof GateCode[keyof typeof GateCode];
 /** A DNS name under which other jobs reach this job. */
 export type InternalDnsInput = {
   /** RFC 1035 label; the prefix of the account is added: "dns-<account>-", or "dns--<hash>-" if the account has other characters than a–z and 0–9. */
@@ -288,6 +303,29 @@ export type InternalDnsPortInput = {
   targetPort?: number | null | undefined;
 };
 
+/** Kind of an event of a job. */
+export const JobEventType = {
+  /** The approval was granted or rejected. */
+  ApprovalDecided: 'APPROVAL_DECIDED',
+  /** The job needs an approval. */
+  ApprovalRequested: 'APPROVAL_REQUESTED',
+  /** The job published an artifact. */
+  ArtifactPublished: 'ARTIFACT_PUBLISHED',
+  /** The job was submitted. */
+  Created: 'CREATED',
+  /** A report about a run arrived after its end; the state did not change. */
+  LateReport: 'LATE_REPORT',
+  /** The run was asked to leave for another job. */
+  PreemptRequested: 'PREEMPT_REQUESTED',
+  /** The run no longer has to leave. */
+  PreemptWithdrawn: 'PREEMPT_WITHDRAWN',
+  /** A user set or cleared the priority. */
+  PriorityChanged: 'PRIORITY_CHANGED',
+  /** The job has another state. */
+  StateChanged: 'STATE_CHANGED'
+} as const;
+
+export type JobEventType = typeof JobEventType[keyof typeof JobEventType];
 /** Filter for jobs. A job must match all fields, one entry of each list, and all labels. */
 export type JobFilter = {
   /** Jobs charged to this account. */
@@ -462,6 +500,21 @@ export const LimitScope = {
 } as const;
 
 export type LimitScope = typeof LimitScope[keyof typeof LimitScope];
+/** Why output is not available. */
+export const LogGapReason = {
+  /** The machine had no space to store it. */
+  DiskFull: 'DISK_FULL',
+  /** It never reached the server. */
+  Lost: 'LOST',
+  /** You may not read it. */
+  NotVisible: 'NOT_VISIBLE',
+  /** The log is over its size limit; the gap may be larger. */
+  OverLimit: 'OVER_LIMIT',
+  /** It was deleted by age. */
+  Retention: 'RETENTION'
+} as const;
+
+export type LogGapReason = typeof LogGapReason[keyof typeof LogGapReason];
 /** Stream of output. */
 export const LogStream = {
   /** Error output of the job. */
@@ -502,6 +555,59 @@ export const OnDependencyFailure = {
 } as const;
 
 export type OnDependencyFailure = typeof OnDependencyFailure[keyof typeof OnDependencyFailure];
+/** Kind of a reason why a job waits. */
+export const PendingReasonCode = {
+  /** The job needs an approval. */
+  ApprovalPending: 'APPROVAL_PENDING',
+  /** A job ahead must start first. */
+  ClassBlocked: 'CLASS_BLOCKED',
+  /** Another job must end first. */
+  Dependency: 'DEPENDENCY',
+  /** The limit on running jobs of the pool is reached. */
+  GlobalLimit: 'GLOBAL_LIMIT',
+  /** A limit on GPUs of a queue, project, team or user is reached. */
+  GpuLimit: 'GPU_LIMIT',
+  /** The free resources are held for another job. */
+  Hold: 'HOLD',
+  /** The user already has an interactive job. */
+  InteractiveQuota: 'INTERACTIVE_QUOTA',
+  /** The limit on GPUs in use is reached. */
+  LocalGpuLimit: 'LOCAL_GPU_LIMIT',
+  /** The limit on running jobs with GPUs is reached. */
+  LocalJobLimit: 'LOCAL_JOB_LIMIT',
+  /** The node could not start a run and waits. */
+  NodeBacksOff: 'NODE_BACKS_OFF',
+  /** Jobs that cannot be preempted hold their share of the pool. */
+  NonPreemptablePool: 'NON_PREEMPTABLE_POOL',
+  /** The earliest start of the job is in the future. */
+  NotBefore: 'NOT_BEFORE',
+  /** The requested resources are not free. */
+  NoCapacity: 'NO_CAPACITY',
+  /** The pool starts no jobs: its limit `maxConcurrent` is 0. */
+  PoolPaused: 'POOL_PAUSED',
+  /** The limit on running jobs of the project is reached. */
+  ProjectLimit: 'PROJECT_LIMIT',
+  /** The limit on running jobs of the submission queue is reached. */
+  QueueLimit: 'QUEUE_LIMIT',
+  /** The window of its capacity reservation is not open. */
+  ReservationWindow: 'RESERVATION_WINDOW',
+  /** The free resources are reserved for other projects. */
+  ReservedNodes: 'RESERVED_NODES',
+  /** The job waits before its next run. */
+  RestartBackoff: 'RESTART_BACKOFF',
+  /** The limit on running jobs of the team is reached. */
+  TeamLimit: 'TEAM_LIMIT',
+  /** No node can ever provide the requested resources. */
+  Unsatisfiable: 'UNSATISFIABLE',
+  /** The user of the job is disabled. */
+  UserDisabled: 'USER_DISABLED',
+  /** The limit on running jobs of the user is reached. */
+  UserLimit: 'USER_LIMIT',
+  /** Preempted jobs must leave first. */
+  WaitingForPreemption: 'WAITING_FOR_PREEMPTION'
+} as const;
+
+export type PendingReasonCode = typeof PendingReasonCode[keyof typeof PendingReasonCode];
 /** State of a node. */
 export const PoolNodeState = {
   /** Accepts no new runs; running jobs continue. */
@@ -768,6 +874,60 @@ export const StateCategory = {
 } as const;
 
 export type StateCategory = typeof StateCategory[keyof typeof StateCategory];
+/** Why a job or a run has its state. */
+export const StateReason = {
+  /** Nobody decided on the approval in time. */
+  ApprovalExpired: 'APPROVAL_EXPIRED',
+  /** The job waits for an approval. */
+  ApprovalPending: 'APPROVAL_PENDING',
+  /** The approval was rejected. */
+  ApprovalRejected: 'APPROVAL_REJECTED',
+  /** The job was approved. */
+  Approved: 'APPROVED',
+  /** The executor cannot run this spec. */
+  BadSpec: 'BAD_SPEC',
+  /** A user cancelled the job. */
+  Cancelled: 'CANCELLED',
+  /** A job that this one depends on ended otherwise than required. */
+  DependencyFailed: 'DEPENDENCY_FAILED',
+  /** The command ended with another exit code than 0. */
+  ExitCode: 'EXIT_CODE',
+  /** The user already has an interactive job. */
+  InteractiveQuota: 'INTERACTIVE_QUOTA',
+  /** The run reached its maximum duration. */
+  MaxRunTime: 'MAX_RUN_TIME',
+  /** The node of the run is unreachable or was restarted. */
+  NodeLost: 'NODE_LOST',
+  /** The machine or the backend could not start the run; the attempt does not count. */
+  NodeTrouble: 'NODE_TROUBLE',
+  /** The backend had no place for all parts of the run at once. */
+  NotTogether: 'NOT_TOGETHER',
+  /** The job needed more memory than it has. */
+  OomKilled: 'OOM_KILLED',
+  /** The run left for another job. */
+  Preempted: 'PREEMPTED',
+  /** The run was asked to leave for another job. */
+  Preempting: 'PREEMPTING',
+  /** The handler could not continue the run after a restart of the server. */
+  ResumeFailed: 'RESUME_FAILED',
+  /** A signal ended the command. */
+  Signal: 'SIGNAL',
+  /** The executor could not start the run. */
+  StartFailed: 'START_FAILED',
+  /** The working directory does not exist, or the account of the job may not enter it. */
+  WorkdirNotFound: 'WORKDIR_NOT_FOUND'
+} as const;
+
+export type StateReason = typeof StateReason[keyof typeof StateReason];
+/** Why earlier messages of a stream are no longer valid. */
+export const StreamResetReason = {
+  /** The jobs were deleted. */
+  Deleted: 'DELETED',
+  /** The skipped events are no longer kept, or the database lost events in a failover or a restore. */
+  Retention: 'RETENTION'
+} as const;
+
+export type StreamResetReason = typeof StreamResetReason[keyof typeof StreamResetReason];
 /** A submission. */
 export type SubmitJobInput = {
   /** Working directory if the spec names no `workdir` and the executor shares files with the submitting machine (local, handler, slurm). Containers and pods start in the directory of their image. */
@@ -1009,7 +1169,7 @@ export type SetJobPriorityMutation = { setJobPriority:
     | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
     | { __typename: 'InvalidStateProblem', code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'NotFoundProblem', code: ProblemCode, message: string, retryable: boolean }
-    | { __typename: 'SetJobPrioritySuccess', job: { priority: number | null, id: string, version: number, name: string | null, state: JobState, psijState: PsijState, stateReason: string | null, stateInfo: string | null, exitCode: number | null, nativeId: string | null, attempt: number, queue: string, createdAt: string, startedAt: string | null, finishedAt: string | null, user: { id: string, name: string } } }
+    | { __typename: 'SetJobPrioritySuccess', job: { priority: number | null, id: string, version: number, name: string | null, state: JobState, psijState: PsijState, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, nativeId: string | null, attempt: number, queue: string, createdAt: string, startedAt: string | null, finishedAt: string | null, user: { id: string, name: string } } }
     | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'VersionConflictProblem', code: ProblemCode, message: string, retryable: boolean }
    };
@@ -1117,13 +1277,20 @@ export type DeleteNodeMutation = { deleteNode:
     | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
    };
 
-export type JobRowFragment = { id: string, version: number, name: string | null, state: JobState, psijState: PsijState, stateReason: string | null, stateInfo: string | null, exitCode: number | null, nativeId: string | null, attempt: number, queue: string, createdAt: string, startedAt: string | null, finishedAt: string | null, user: { id: string, name: string } };
+export type JobRowFragment = { id: string, version: number, name: string | null, state: JobState, psijState: PsijState, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, nativeId: string | null, attempt: number, queue: string, createdAt: string, startedAt: string | null, finishedAt: string | null, user: { id: string, name: string } };
 
-export type FollowedJobFragment = { id: string, version: number, name: string | null, state: JobState, psijState: PsijState, stateReason: string | null, stateInfo: string | null, exitCode: number | null, nativeId: string | null, attempt: number, queue: string, createdAt: string, startedAt: string | null, finishedAt: string | null, progress: { fraction: number | null, message: string | null, at: string } | null, user: { id: string, name: string } };
+export type FollowedJobFragment = { id: string, version: number, name: string | null, state: JobState, psijState: PsijState, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, nativeId: string | null, attempt: number, queue: string, createdAt: string, startedAt: string | null, finishedAt: string | null, progress: { fraction: number | null, message: string | null, at: string } | null, user: { id: string, name: string } };
 
-export type JobDetailFragment = { stateCategory: StateCategory, pool: string, executor: string, account: string, project: string | null, priority: number | null, maxAttempts: number, cost: number | null, queuedAt: string | null, queuePosition: number | null, id: string, version: number, name: string | null, state: JobState, psijState: PsijState, stateReason: string | null, stateInfo: string | null, exitCode: number | null, nativeId: string | null, attempt: number, queue: string, createdAt: string, startedAt: string | null, finishedAt: string | null, fairShare: { account: string, share: number, weight: number, bid: number } | null, labels: Array<{ key: string, value: string }>, progress: { fraction: number | null, message: string | null, at: string } | null, scheduling: { jobsAhead: number, positionIsExact: boolean, lastConsideredAt: string | null, reasons: Array<{ code: string, message: string }>, gates: Array<{ code: string, open: boolean, opensAt: string | null }>, fit: { missing: Array<string> }, hold: { id: string, nodes: Array<string>, expectedAt: string | null, waitingForVictims: number } | null, estimatedStart: { p50: string | null, p90: string | null, earliest: string, latest: string | null } | null } | null, currentRun: { id: string, number: number, nodes: Array<string>, gpuIds: Array<number> }, spec: { command: Array<string> | null, executable: string | null, arguments: Array<string> | null, handler: string | null, image: string | null, workdir: string | null, maxRunTimeSeconds: number, resources: { cpu: number, memoryBytes: number, gpu: number } }, user: { id: string, name: string } };
+export type JobDetailFragment = { stateCategory: StateCategory, pool: string, executor: string, account: string, project: string | null, priority: number | null, maxAttempts: number, cost: number | null, queuedAt: string | null, queuePosition: number | null, id: string, version: number, name: string | null, state: JobState, psijState: PsijState, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, nativeId: string | null, attempt: number, queue: string, createdAt: string, startedAt: string | null, finishedAt: string | null, fairShare: { account: string, share: number, weight: number, bid: number } | null, labels: Array<{ key: string, value: string }>, progress: { fraction: number | null, message: string | null, at: string } | null, scheduling: { jobsAhead: number, positionIsExact: boolean, lastConsideredAt: string | null, reasons: Array<{ code: PendingReasonCode, message: string }>, gates: Array<{ code: GateCode, open: boolean, opensAt: string | null }>, fit: { missing: Array<string> }, hold: { id: string, nodes: Array<string>, expectedAt: string | null, waitingForVictims: number } | null, estimatedStart: { p50: string | null, p90: string | null, earliest: string, latest: string | null } | null } | null, currentRun: { id: string, number: number, nodes: Array<string>, gpuIds: Array<number> }, spec: { command: Array<string> | null, executable: string | null, arguments: Array<string> | null, handler: string | null, image: string | null, workdir: string | null, maxRunTimeSeconds: number, resources: { cpu: number, memoryBytes: number, gpu: number } }, user: { id: string, name: string } };
 
-export type JobEventRowFragment = { id: string, seq: number, at: string, type: string, from: JobState | null, to: JobState | null, psijState: PsijState | null, reason: string | null, message: string | null, exitCode: number | null, run: number | null, metadata: Record<string, unknown> | null };
+export type JobEventRowFragment = { id: string, seq: number, at: string, type: JobEventType, from: JobState | null, to: JobState | null, psijState: PsijState | null, reason: StateReason | null, message: string | null, exitCode: number | null, run: number | null, detail:
+    | { __typename: 'ApprovalDecisionDetail' }
+    | { __typename: 'ApprovalRequestDetail' }
+    | { __typename: 'ArtifactDetail' }
+    | { __typename: 'PreemptionDetail' }
+    | { __typename: 'PriorityDetail' }
+    | { __typename: 'StateChangeDetail', nativeId: string | null }
+   | null };
 
 type Problem_ApprovalNotAllowedProblem_Fragment = { __typename: 'ApprovalNotAllowedProblem', code: ProblemCode, message: string, retryable: boolean };
 
@@ -1175,7 +1342,7 @@ export type SubmitJobMutation = { submitJob:
     | { __typename: 'QuotaExceededProblem', code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'RejectedProblem', code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'ReservationExpiredProblem', code: ProblemCode, message: string, retryable: boolean }
-    | { __typename: 'SubmitJobSuccess', idempotentHit: boolean, warnings: Array<string>, job: { id: string, version: number, name: string | null, state: JobState, psijState: PsijState, stateReason: string | null, stateInfo: string | null, exitCode: number | null, nativeId: string | null, attempt: number, queue: string, createdAt: string, startedAt: string | null, finishedAt: string | null, spec: { resources: { memoryBytes: number } }, user: { id: string, name: string } } }
+    | { __typename: 'SubmitJobSuccess', idempotentHit: boolean, warnings: Array<string>, job: { id: string, version: number, name: string | null, state: JobState, psijState: PsijState, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, nativeId: string | null, attempt: number, queue: string, createdAt: string, startedAt: string | null, finishedAt: string | null, spec: { resources: { memoryBytes: number } }, user: { id: string, name: string } } }
     | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'VersionConflictProblem', code: ProblemCode, message: string, retryable: boolean }
    };
@@ -1186,7 +1353,7 @@ export type CancelJobMutationVariables = Exact<{
 
 
 export type CancelJobMutation = { cancelJob:
-    | { __typename: 'CancelJobSuccess', changed: boolean, job: { id: string, version: number, name: string | null, state: JobState, psijState: PsijState, stateReason: string | null, stateInfo: string | null, exitCode: number | null, nativeId: string | null, attempt: number, queue: string, createdAt: string, startedAt: string | null, finishedAt: string | null, user: { id: string, name: string } } }
+    | { __typename: 'CancelJobSuccess', changed: boolean, job: { id: string, version: number, name: string | null, state: JobState, psijState: PsijState, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, nativeId: string | null, attempt: number, queue: string, createdAt: string, startedAt: string | null, finishedAt: string | null, user: { id: string, name: string } } }
     | { __typename: 'ForbiddenProblem', requiredPermission: string, code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
     | { __typename: 'NotFoundProblem', code: ProblemCode, message: string, retryable: boolean }
@@ -1216,14 +1383,14 @@ export type JobsQueryVariables = Exact<{
 }>;
 
 
-export type JobsQuery = { jobs: { asOf: string, nodes: Array<{ id: string, version: number, name: string | null, state: JobState, psijState: PsijState, stateReason: string | null, stateInfo: string | null, exitCode: number | null, nativeId: string | null, attempt: number, queue: string, createdAt: string, startedAt: string | null, finishedAt: string | null, user: { id: string, name: string } }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } };
+export type JobsQuery = { jobs: { asOf: string, nodes: Array<{ id: string, version: number, name: string | null, state: JobState, psijState: PsijState, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, nativeId: string | null, attempt: number, queue: string, createdAt: string, startedAt: string | null, finishedAt: string | null, user: { id: string, name: string } }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } };
 
 export type JobQueryVariables = Exact<{
   id: string;
 }>;
 
 
-export type JobQuery = { job: { stateCategory: StateCategory, pool: string, executor: string, account: string, project: string | null, priority: number | null, maxAttempts: number, cost: number | null, queuedAt: string | null, queuePosition: number | null, id: string, version: number, name: string | null, state: JobState, psijState: PsijState, stateReason: string | null, stateInfo: string | null, exitCode: number | null, nativeId: string | null, attempt: number, queue: string, createdAt: string, startedAt: string | null, finishedAt: string | null, fairShare: { account: string, share: number, weight: number, bid: number } | null, labels: Array<{ key: string, value: string }>, progress: { fraction: number | null, message: string | null, at: string } | null, scheduling: { jobsAhead: number, positionIsExact: boolean, lastConsideredAt: string | null, reasons: Array<{ code: string, message: string }>, gates: Array<{ code: string, open: boolean, opensAt: string | null }>, fit: { missing: Array<string> }, hold: { id: string, nodes: Array<string>, expectedAt: string | null, waitingForVictims: number } | null, estimatedStart: { p50: string | null, p90: string | null, earliest: string, latest: string | null } | null } | null, currentRun: { id: string, number: number, nodes: Array<string>, gpuIds: Array<number> }, spec: { command: Array<string> | null, executable: string | null, arguments: Array<string> | null, handler: string | null, image: string | null, workdir: string | null, maxRunTimeSeconds: number, resources: { cpu: number, memoryBytes: number, gpu: number } }, user: { id: string, name: string } } | null };
+export type JobQuery = { job: { stateCategory: StateCategory, pool: string, executor: string, account: string, project: string | null, priority: number | null, maxAttempts: number, cost: number | null, queuedAt: string | null, queuePosition: number | null, id: string, version: number, name: string | null, state: JobState, psijState: PsijState, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, nativeId: string | null, attempt: number, queue: string, createdAt: string, startedAt: string | null, finishedAt: string | null, fairShare: { account: string, share: number, weight: number, bid: number } | null, labels: Array<{ key: string, value: string }>, progress: { fraction: number | null, message: string | null, at: string } | null, scheduling: { jobsAhead: number, positionIsExact: boolean, lastConsideredAt: string | null, reasons: Array<{ code: PendingReasonCode, message: string }>, gates: Array<{ code: GateCode, open: boolean, opensAt: string | null }>, fit: { missing: Array<string> }, hold: { id: string, nodes: Array<string>, expectedAt: string | null, waitingForVictims: number } | null, estimatedStart: { p50: string | null, p90: string | null, earliest: string, latest: string | null } | null } | null, currentRun: { id: string, number: number, nodes: Array<string>, gpuIds: Array<number> }, spec: { command: Array<string> | null, executable: string | null, arguments: Array<string> | null, handler: string | null, image: string | null, workdir: string | null, maxRunTimeSeconds: number, resources: { cpu: number, memoryBytes: number, gpu: number } }, user: { id: string, name: string } } | null };
 
 export type JobEventsQueryVariables = Exact<{
   id: string;
@@ -1232,7 +1399,14 @@ export type JobEventsQueryVariables = Exact<{
 }>;
 
 
-export type JobEventsQuery = { job: { stateCategory: StateCategory, eventCursor: string, id: string, version: number, name: string | null, state: JobState, psijState: PsijState, stateReason: string | null, stateInfo: string | null, exitCode: number | null, nativeId: string | null, attempt: number, queue: string, createdAt: string, startedAt: string | null, finishedAt: string | null, events: { nodes: Array<{ id: string, seq: number, at: string, type: string, from: JobState | null, to: JobState | null, psijState: PsijState | null, reason: string | null, message: string | null, exitCode: number | null, run: number | null, metadata: Record<string, unknown> | null }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } }, progress: { fraction: number | null, message: string | null, at: string } | null, user: { id: string, name: string } } | null };
+export type JobEventsQuery = { job: { stateCategory: StateCategory, eventCursor: string, id: string, version: number, name: string | null, state: JobState, psijState: PsijState, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, nativeId: string | null, attempt: number, queue: string, createdAt: string, startedAt: string | null, finishedAt: string | null, events: { nodes: Array<{ id: string, seq: number, at: string, type: JobEventType, from: JobState | null, to: JobState | null, psijState: PsijState | null, reason: StateReason | null, message: string | null, exitCode: number | null, run: number | null, detail:
+          | { __typename: 'ApprovalDecisionDetail' }
+          | { __typename: 'ApprovalRequestDetail' }
+          | { __typename: 'ArtifactDetail' }
+          | { __typename: 'PreemptionDetail' }
+          | { __typename: 'PriorityDetail' }
+          | { __typename: 'StateChangeDetail', nativeId: string | null }
+         | null }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } }, progress: { fraction: number | null, message: string | null, at: string } | null, user: { id: string, name: string } } | null };
 
 export type JobLogsQueryVariables = Exact<{
   id: string;
@@ -1244,7 +1418,7 @@ export type JobLogsQueryVariables = Exact<{
 }>;
 
 
-export type JobLogsQuery = { job: { id: string, logs: { text: string, cursor: string, isFinal: boolean, gaps: Array<{ run: number, startOffset: number, endOffset: number, reason: string }> } } | null };
+export type JobLogsQuery = { job: { id: string, logs: { text: string, cursor: string, isFinal: boolean, gaps: Array<{ run: number, startOffset: number, endOffset: number, reason: LogGapReason }> } } | null };
 
 export type ServerInfoQueryVariables = Exact<{ [key: string]: never; }>;
 
@@ -1258,9 +1432,16 @@ export type JobStatusSubscriptionVariables = Exact<{
 
 
 export type JobStatusSubscription = { jobStatus:
-    | { __typename: 'JobTransitions', cursor: string, isFinal: boolean, job: { id: string, version: number, name: string | null, state: JobState, psijState: PsijState, stateReason: string | null, stateInfo: string | null, exitCode: number | null, nativeId: string | null, attempt: number, queue: string, createdAt: string, startedAt: string | null, finishedAt: string | null, progress: { fraction: number | null, message: string | null, at: string } | null, user: { id: string, name: string } }, transitions: Array<{ id: string, seq: number, at: string, type: string, from: JobState | null, to: JobState | null, psijState: PsijState | null, reason: string | null, message: string | null, exitCode: number | null, run: number | null, metadata: Record<string, unknown> | null }> }
+    | { __typename: 'JobTransitions', cursor: string, isFinal: boolean, job: { id: string, version: number, name: string | null, state: JobState, psijState: PsijState, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, nativeId: string | null, attempt: number, queue: string, createdAt: string, startedAt: string | null, finishedAt: string | null, progress: { fraction: number | null, message: string | null, at: string } | null, user: { id: string, name: string } }, transitions: Array<{ id: string, seq: number, at: string, type: JobEventType, from: JobState | null, to: JobState | null, psijState: PsijState | null, reason: StateReason | null, message: string | null, exitCode: number | null, run: number | null, detail:
+          | { __typename: 'ApprovalDecisionDetail' }
+          | { __typename: 'ApprovalRequestDetail' }
+          | { __typename: 'ArtifactDetail' }
+          | { __typename: 'PreemptionDetail' }
+          | { __typename: 'PriorityDetail' }
+          | { __typename: 'StateChangeDetail', nativeId: string | null }
+         | null }> }
     | { __typename: 'StreamHeartbeat', cursor: string }
-    | { __typename: 'StreamReset', cursor: string, resetReason: string }
+    | { __typename: 'StreamReset', resetReason: StreamResetReason, cursor: string }
    };
 
 export type JobUpdatesSubscriptionVariables = Exact<{
@@ -1270,9 +1451,16 @@ export type JobUpdatesSubscriptionVariables = Exact<{
 
 
 export type JobUpdatesSubscription = { jobUpdates:
-    | { __typename: 'JobTransitions', cursor: string, job: { id: string, version: number, name: string | null, state: JobState, psijState: PsijState, stateReason: string | null, stateInfo: string | null, exitCode: number | null, nativeId: string | null, attempt: number, queue: string, createdAt: string, startedAt: string | null, finishedAt: string | null, user: { id: string, name: string } }, transitions: Array<{ id: string, seq: number, at: string, type: string, from: JobState | null, to: JobState | null, psijState: PsijState | null, reason: string | null, message: string | null, exitCode: number | null, run: number | null, metadata: Record<string, unknown> | null }> }
+    | { __typename: 'JobTransitions', cursor: string, job: { id: string, version: number, name: string | null, state: JobState, psijState: PsijState, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, nativeId: string | null, attempt: number, queue: string, createdAt: string, startedAt: string | null, finishedAt: string | null, user: { id: string, name: string } }, transitions: Array<{ id: string, seq: number, at: string, type: JobEventType, from: JobState | null, to: JobState | null, psijState: PsijState | null, reason: StateReason | null, message: string | null, exitCode: number | null, run: number | null, detail:
+          | { __typename: 'ApprovalDecisionDetail' }
+          | { __typename: 'ApprovalRequestDetail' }
+          | { __typename: 'ArtifactDetail' }
+          | { __typename: 'PreemptionDetail' }
+          | { __typename: 'PriorityDetail' }
+          | { __typename: 'StateChangeDetail', nativeId: string | null }
+         | null }> }
     | { __typename: 'StreamHeartbeat', cursor: string }
-    | { __typename: 'StreamReset', jobIds: Array<string>, cursor: string, resetReason: string }
+    | { __typename: 'StreamReset', resetReason: StreamResetReason, jobIds: Array<string>, cursor: string }
    };
 
 export type TailSubscriptionVariables = Exact<{
@@ -1286,10 +1474,10 @@ export type TailSubscriptionVariables = Exact<{
 
 export type TailSubscription = { tail:
     | { __typename: 'LogBatch', text: string, cursor: string, isFinal: boolean }
-    | { __typename: 'LogGap', run: number, startOffset: number, endOffset: number, cursor: string, gapReason: string }
+    | { __typename: 'LogGap', run: number, startOffset: number, endOffset: number, cursor: string, gapReason: LogGapReason }
     | { __typename: 'RunChanged', cursor: string, newRun: { id: string, number: number } }
     | { __typename: 'StreamHeartbeat', cursor: string }
-    | { __typename: 'StreamReset', cursor: string, resetReason: string }
+    | { __typename: 'StreamReset', resetReason: StreamResetReason, cursor: string }
    };
 
 export type RetryJobMutationVariables = Exact<{
@@ -1306,7 +1494,7 @@ export type RetryJobMutation = { retryJob:
     | { __typename: 'QuotaExceededProblem', code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'RejectedProblem', code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'ReservationExpiredProblem', code: ProblemCode, message: string, retryable: boolean }
-    | { __typename: 'RetryJobSuccess', idempotentHit: boolean, warnings: Array<string>, job: { id: string, version: number, name: string | null, state: JobState, psijState: PsijState, stateReason: string | null, stateInfo: string | null, exitCode: number | null, nativeId: string | null, attempt: number, queue: string, createdAt: string, startedAt: string | null, finishedAt: string | null, user: { id: string, name: string } } }
+    | { __typename: 'RetryJobSuccess', idempotentHit: boolean, warnings: Array<string>, job: { id: string, version: number, name: string | null, state: JobState, psijState: PsijState, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, nativeId: string | null, attempt: number, queue: string, createdAt: string, startedAt: string | null, finishedAt: string | null, user: { id: string, name: string } } }
     | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'VersionConflictProblem', code: ProblemCode, message: string, retryable: boolean }
    };
@@ -1316,7 +1504,7 @@ export type IdempotencyKeyQueryVariables = Exact<{
 }>;
 
 
-export type IdempotencyKeyQuery = { idempotencyKey: { key: string, createdAt: string, expiresAt: string, job: { id: string, version: number, name: string | null, state: JobState, psijState: PsijState, stateReason: string | null, stateInfo: string | null, exitCode: number | null, nativeId: string | null, attempt: number, queue: string, createdAt: string, startedAt: string | null, finishedAt: string | null, user: { id: string, name: string } } } | null };
+export type IdempotencyKeyQuery = { idempotencyKey: { key: string, createdAt: string, expiresAt: string, job: { id: string, version: number, name: string | null, state: JobState, psijState: PsijState, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, nativeId: string | null, attempt: number, queue: string, createdAt: string, startedAt: string | null, finishedAt: string | null, user: { id: string, name: string } } } | null };
 
 export type QuotaRowFragment = { id: string, type: QuotaType, action: QuotaAction, scope: QuotaScope, key: string | null, limit: number };
 
@@ -1391,7 +1579,7 @@ export type ApproveJobMutationVariables = Exact<{
 
 export type ApproveJobMutation = { approveJob:
     | { __typename: 'ApprovalNotAllowedProblem', code: ProblemCode, message: string, retryable: boolean }
-    | { __typename: 'ApproveJobSuccess', job: { id: string, version: number, name: string | null, state: JobState, psijState: PsijState, stateReason: string | null, stateInfo: string | null, exitCode: number | null, nativeId: string | null, attempt: number, queue: string, createdAt: string, startedAt: string | null, finishedAt: string | null, user: { id: string, name: string } } }
+    | { __typename: 'ApproveJobSuccess', job: { id: string, version: number, name: string | null, state: JobState, psijState: PsijState, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, nativeId: string | null, attempt: number, queue: string, createdAt: string, startedAt: string | null, finishedAt: string | null, user: { id: string, name: string } } }
     | { __typename: 'ForbiddenProblem', requiredPermission: string, code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
     | { __typename: 'InvalidStateProblem', code: ProblemCode, message: string, retryable: boolean }
@@ -1411,7 +1599,7 @@ export type RejectJobMutation = { rejectJob:
     | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
     | { __typename: 'InvalidStateProblem', code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'NotFoundProblem', code: ProblemCode, message: string, retryable: boolean }
-    | { __typename: 'RejectJobSuccess', job: { id: string, version: number, name: string | null, state: JobState, psijState: PsijState, stateReason: string | null, stateInfo: string | null, exitCode: number | null, nativeId: string | null, attempt: number, queue: string, createdAt: string, startedAt: string | null, finishedAt: string | null, user: { id: string, name: string } } }
+    | { __typename: 'RejectJobSuccess', job: { id: string, version: number, name: string | null, state: JobState, psijState: PsijState, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, nativeId: string | null, attempt: number, queue: string, createdAt: string, startedAt: string | null, finishedAt: string | null, user: { id: string, name: string } } }
     | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'VersionConflictProblem', code: ProblemCode, message: string, retryable: boolean }
    };
@@ -1631,7 +1819,7 @@ export type RevokeTokenMutation = { revokeToken:
     | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
    };
 
-export type JobPreviewRowFragment = { wouldBe: JobState, nodes: Array<string>, gpuIds: Array<number>, queuePosition: number | null, warnings: Array<string>, reasons: Array<{ code: string, message: string, jobId: string | null, scope: string | null, limit: number | null, used: number | null }>, fit: { freeNow: boolean, couldEverFit: boolean, missing: Array<string> } | null, estimatedStart: { p50: string | null, p90: string | null, earliest: string, latest: string | null, basis: string } | null, idempotentJob: { id: string } | null };
+export type JobPreviewRowFragment = { wouldBe: JobState, nodes: Array<string>, gpuIds: Array<number>, queuePosition: number | null, warnings: Array<string>, reasons: Array<{ code: PendingReasonCode, message: string, jobId: string | null, scope: string | null, limit: number | null, used: number | null }>, fit: { freeNow: boolean, couldEverFit: boolean, missing: Array<string> } | null, estimatedStart: { p50: string | null, p90: string | null, earliest: string, latest: string | null, basis: string } | null, idempotentJob: { id: string } | null };
 
 export type PreviewJobQueryVariables = Exact<{
   input: PreviewJobInput;
@@ -1643,7 +1831,7 @@ export type PreviewJobQuery = { previewJob:
     | { __typename: 'IdempotencyConflictProblem', code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
     | { __typename: 'InvalidStateProblem', code: ProblemCode, message: string, retryable: boolean }
-    | { __typename: 'JobPreview', wouldBe: JobState, nodes: Array<string>, gpuIds: Array<number>, queuePosition: number | null, warnings: Array<string>, reasons: Array<{ code: string, message: string, jobId: string | null, scope: string | null, limit: number | null, used: number | null }>, fit: { freeNow: boolean, couldEverFit: boolean, missing: Array<string> } | null, estimatedStart: { p50: string | null, p90: string | null, earliest: string, latest: string | null, basis: string } | null, idempotentJob: { id: string } | null }
+    | { __typename: 'JobPreview', wouldBe: JobState, nodes: Array<string>, gpuIds: Array<number>, queuePosition: number | null, warnings: Array<string>, reasons: Array<{ code: PendingReasonCode, message: string, jobId: string | null, scope: string | null, limit: number | null, used: number | null }>, fit: { freeNow: boolean, couldEverFit: boolean, missing: Array<string> } | null, estimatedStart: { p50: string | null, p90: string | null, earliest: string, latest: string | null, basis: string } | null, idempotentJob: { id: string } | null }
     | { __typename: 'NotFoundProblem', code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'QuotaExceededProblem', code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'RejectedProblem', code: ProblemCode, message: string, retryable: boolean }
@@ -1685,9 +1873,9 @@ export type ViewerIdQueryVariables = Exact<{ [key: string]: never; }>;
 
 export type ViewerIdQuery = { viewer: { id: string, user: { id: string } } };
 
-export type QueueEntryFragment = { id: string, name: string | null, state: JobState, priority: number | null, queuePosition: number | null, fairShare: { share: number, bid: number } | null, user: { id: string, name: string }, currentRun: { id: string, nodes: Array<string>, gpuIds: Array<number>, startedAt: string | null }, scheduling: { reasons: Array<{ code: string, message: string }>, estimatedStart: { p50: string | null, p90: string | null, earliest: string, latest: string | null } | null } | null };
+export type QueueEntryFragment = { id: string, name: string | null, state: JobState, priority: number | null, queuePosition: number | null, fairShare: { share: number, bid: number } | null, user: { id: string, name: string }, currentRun: { id: string, nodes: Array<string>, gpuIds: Array<number>, startedAt: string | null }, scheduling: { reasons: Array<{ code: PendingReasonCode, message: string }>, estimatedStart: { p50: string | null, p90: string | null, earliest: string, latest: string | null } | null } | null };
 
-export type QueueRowFragment = { id: string, pool: string, at: string, depth: number, running: number, blocked: number, avgWaitSeconds: number | null, maxConcurrent: number | null, entries: { nodes: Array<{ id: string, name: string | null, state: JobState, priority: number | null, queuePosition: number | null, fairShare: { share: number, bid: number } | null, user: { id: string, name: string }, currentRun: { id: string, nodes: Array<string>, gpuIds: Array<number>, startedAt: string | null }, scheduling: { reasons: Array<{ code: string, message: string }>, estimatedStart: { p50: string | null, p90: string | null, earliest: string, latest: string | null } | null } | null }>, pageInfo: { hasNextPage: boolean } } };
+export type QueueRowFragment = { id: string, pool: string, at: string, depth: number, running: number, blocked: number, avgWaitSeconds: number | null, maxConcurrent: number | null, entries: { nodes: Array<{ id: string, name: string | null, state: JobState, priority: number | null, queuePosition: number | null, fairShare: { share: number, bid: number } | null, user: { id: string, name: string }, currentRun: { id: string, nodes: Array<string>, gpuIds: Array<number>, startedAt: string | null }, scheduling: { reasons: Array<{ code: PendingReasonCode, message: string }>, estimatedStart: { p50: string | null, p90: string | null, earliest: string, latest: string | null } | null } | null }>, pageInfo: { hasNextPage: boolean } } };
 
 export type QueueQueryVariables = Exact<{
   pool?: string | null | undefined;
@@ -1696,7 +1884,7 @@ export type QueueQueryVariables = Exact<{
 }>;
 
 
-export type QueueQuery = { queue: { id: string, pool: string, at: string, depth: number, running: number, blocked: number, avgWaitSeconds: number | null, maxConcurrent: number | null, entries: { nodes: Array<{ id: string, name: string | null, state: JobState, priority: number | null, queuePosition: number | null, fairShare: { share: number, bid: number } | null, user: { id: string, name: string }, currentRun: { id: string, nodes: Array<string>, gpuIds: Array<number>, startedAt: string | null }, scheduling: { reasons: Array<{ code: string, message: string }>, estimatedStart: { p50: string | null, p90: string | null, earliest: string, latest: string | null } | null } | null }>, pageInfo: { hasNextPage: boolean } } } };
+export type QueueQuery = { queue: { id: string, pool: string, at: string, depth: number, running: number, blocked: number, avgWaitSeconds: number | null, maxConcurrent: number | null, entries: { nodes: Array<{ id: string, name: string | null, state: JobState, priority: number | null, queuePosition: number | null, fairShare: { share: number, bid: number } | null, user: { id: string, name: string }, currentRun: { id: string, nodes: Array<string>, gpuIds: Array<number>, startedAt: string | null }, scheduling: { reasons: Array<{ code: PendingReasonCode, message: string }>, estimatedStart: { p50: string | null, p90: string | null, earliest: string, latest: string | null } | null } | null }>, pageInfo: { hasNextPage: boolean } } } };
 
 export type QueueStatusSubscriptionVariables = Exact<{
   pool?: string | null | undefined;
@@ -1705,7 +1893,7 @@ export type QueueStatusSubscriptionVariables = Exact<{
 }>;
 
 
-export type QueueStatusSubscription = { queueStatus: { id: string, pool: string, at: string, depth: number, running: number, blocked: number, avgWaitSeconds: number | null, maxConcurrent: number | null, entries: { nodes: Array<{ id: string, name: string | null, state: JobState, priority: number | null, queuePosition: number | null, fairShare: { share: number, bid: number } | null, user: { id: string, name: string }, currentRun: { id: string, nodes: Array<string>, gpuIds: Array<number>, startedAt: string | null }, scheduling: { reasons: Array<{ code: string, message: string }>, estimatedStart: { p50: string | null, p90: string | null, earliest: string, latest: string | null } | null } | null }>, pageInfo: { hasNextPage: boolean } } } };
+export type QueueStatusSubscription = { queueStatus: { id: string, pool: string, at: string, depth: number, running: number, blocked: number, avgWaitSeconds: number | null, maxConcurrent: number | null, entries: { nodes: Array<{ id: string, name: string | null, state: JobState, priority: number | null, queuePosition: number | null, fairShare: { share: number, bid: number } | null, user: { id: string, name: string }, currentRun: { id: string, nodes: Array<string>, gpuIds: Array<number>, startedAt: string | null }, scheduling: { reasons: Array<{ code: PendingReasonCode, message: string }>, estimatedStart: { p50: string | null, p90: string | null, earliest: string, latest: string | null } | null } | null }>, pageInfo: { hasNextPage: boolean } } } };
 
 export type GpusQueryVariables = Exact<{ [key: string]: never; }>;
 
@@ -1973,7 +2161,12 @@ export const JobEventRowFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
   message
   exitCode
   run
-  metadata
+  detail {
+    __typename
+    ... on StateChangeDetail {
+      nativeId
+    }
+  }
 }
     `, {"fragmentName":"JobEventRow"}) as unknown as TypedDocumentString<JobEventRowFragment, unknown>;
 export const ProblemFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
@@ -3075,7 +3268,12 @@ fragment JobEventRow on JobEvent {
   message
   exitCode
   run
-  metadata
+  detail {
+    __typename
+    ... on StateChangeDetail {
+      nativeId
+    }
+  }
 }`) as unknown as TypedDocumentString<JobEventsQuery, JobEventsQueryVariables>;
 export const JobLogsDocument = /*#__PURE__*/ new TypedDocumentString(`
     query JobLogs($id: ID!, $first: Int, $after: Cursor, $lastLines: Int, $streams: [LogStream!], $run: Int) {
@@ -3128,7 +3326,7 @@ export const JobStatusDocument = /*#__PURE__*/ new TypedDocumentString(`
       isFinal
     }
     ... on StreamReset {
-      resetReason: reason
+      resetReason
       cursor
     }
     ... on StreamHeartbeat {
@@ -3176,7 +3374,12 @@ fragment JobEventRow on JobEvent {
   message
   exitCode
   run
-  metadata
+  detail {
+    __typename
+    ... on StateChangeDetail {
+      nativeId
+    }
+  }
 }`) as unknown as TypedDocumentString<JobStatusSubscription, JobStatusSubscriptionVariables>;
 export const JobUpdatesDocument = /*#__PURE__*/ new TypedDocumentString(`
     subscription JobUpdates($filter: JobFilter, $after: Cursor) {
@@ -3193,7 +3396,7 @@ export const JobUpdatesDocument = /*#__PURE__*/ new TypedDocumentString(`
       cursor
     }
     ... on StreamReset {
-      resetReason: reason
+      resetReason
       jobIds
       cursor
     }
@@ -3234,7 +3437,12 @@ fragment JobEventRow on JobEvent {
   message
   exitCode
   run
-  metadata
+  detail {
+    __typename
+    ... on StateChangeDetail {
+      nativeId
+    }
+  }
 }`) as unknown as TypedDocumentString<JobUpdatesSubscription, JobUpdatesSubscriptionVariables>;
 export const TailDocument = /*#__PURE__*/ new TypedDocumentString(`
     subscription Tail($jobId: ID!, $after: Cursor, $lastLines: Int, $streams: [LogStream!], $run: Int) {
@@ -3266,7 +3474,7 @@ export const TailDocument = /*#__PURE__*/ new TypedDocumentString(`
       cursor
     }
     ... on StreamReset {
-      resetReason: reason
+      resetReason
       cursor
     }
     ... on StreamHeartbeat {

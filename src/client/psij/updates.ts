@@ -37,12 +37,12 @@ function isSkipped(state: JobState, from: JobState, to: JobState): boolean {
 
 function statusOf(event: JobEventRowFragment, state: JobState): JobStatus {
   const { at, message, exitCode, reason, to, run } = event
-  const nativeId = event.metadata?.['nativeId']
+  const nativeId = event.detail?.__typename === 'StateChangeDetail' ? event.detail.nativeId : null
   const metadata: StatusMetadata = {
     ...(to !== null && { berthState: to }),
     ...(reason !== null && { reason }),
     ...(run !== null && { run }),
-    ...(typeof nativeId === 'string' && { nativeId }),
+    ...(nativeId !== null && { nativeId }),
   }
   return new JobStatus({ state, time: new Date(at), message, exitCode, metadata })
 }

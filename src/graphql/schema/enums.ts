@@ -24,6 +24,7 @@ export const JobState = builder.enumType('JobState', {
 export const StateReason = builder.enumType('StateReason', {
   description: 'Why a job or a run has its state.',
   values: describeValues({
+    APPROVAL_PENDING: 'The job waits for an approval.',
     APPROVED: 'The job was approved.',
     APPROVAL_REJECTED: 'The approval was rejected.',
     APPROVAL_EXPIRED: 'Nobody decided on the approval in time.',
@@ -43,7 +44,7 @@ export const StateReason = builder.enumType('StateReason', {
     OOM_KILLED: 'The job needed more memory than it has.',
     MAX_RUN_TIME: 'The run reached its maximum duration.',
     RESUME_FAILED: 'The handler could not continue the run after a restart of the server.',
-  } satisfies Record<Reason, string>),
+  } satisfies Record<Reason | 'APPROVAL_PENDING', string>),
 })
 
 export const PendingReasonCode = builder.enumType('PendingReasonCode', {

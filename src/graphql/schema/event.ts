@@ -2,6 +2,7 @@ import { eventId, parseEventId } from '../rows/typed-id.ts'
 import { builder } from './builder.ts'
 import { declareConnection } from './connection-type.ts'
 import { JobEventType, JobState, PsijState, StateReason } from './enums.ts'
+import { JobEventDetail, readDetail } from './event-detail.ts'
 import { requireRow } from './problem.ts'
 import { JobEventRef, JobRef, UserRef } from './refs.ts'
 
@@ -45,11 +46,11 @@ builder.node(JobEventRef, {
       description: 'The user who caused the event; null: the system.',
       resolve: ({ actorId }, _args, { load }) => (actorId === null ? null : load.user.load(actorId)),
     }),
-    metadata: t.expose('metadata', {
-      type: 'JSONObject',
+    detail: t.field({
+      type: JobEventDetail,
       nullable: true,
-      description:
-        'Further details. For state changes: `nativeId` is the id of the run in the backend; `requeued` is true if the job waits for another run. For ARTIFACT_PUBLISHED: `artifactId`, `name` and `mediaType`.',
+      description: 'Details, by the type of the event; null: none.',
+      resolve: readDetail,
     }),
   }),
 })

@@ -100,7 +100,7 @@ builder.node(JobRef, {
       type: StateReason,
       nullable: true,
       description: 'Reason of the state; null: the state needs no reason.',
-      resolve: ({ stateReason }) => stateReason as Reason | null,
+      resolve: ({ stateReason }) => stateReason as Reason | 'APPROVAL_PENDING' | null,
     }),
     stateInfo: t.exposeString('stateInfo', { nullable: true, description: 'Explanation for humans.' }),
     psijState: t.field({

@@ -89,7 +89,7 @@ builder.node(RunRef, {
       type: StateReason,
       nullable: true,
       description: 'Reason of the state; null: the state needs no reason.',
-      resolve: ({ stateReason }) => stateReason as Reason | null,
+      resolve: ({ stateReason }) => stateReason as Reason | 'APPROVAL_PENDING' | null,
     }),
     stateInfo: t.exposeString('stateInfo', { nullable: true, description: 'Explanation for humans.' }),
     exitCode: t.exposeInt('exitCode', {
