@@ -15,7 +15,7 @@ export const readUsers = (cli: Cli) =>
 /** Rights of other users are shown to holders of user.write; others get their own. */
 export async function readUsersWithRights(cli: Cli) {
   const { viewer } = await cli.connection().request(WhoAmIDocument, {})
-  if (viewer.permissions.includes('user.write'))
+  if (viewer.permissions.includes('USER_WRITE'))
     return readEveryNode(async (page) => (await cli.connection().request(UsersWithRightsDocument, page)).users)
   return (await readUsers(cli)).map((user) => (user.id === viewer.user.id ? viewer.user : user))
 }

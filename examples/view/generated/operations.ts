@@ -66,7 +66,7 @@ export type ProblemCode =
   | 'APPROVAL_NOT_ALLOWED'
   /** A quota on cost would be exceeded. */
   | 'COST_LIMIT_EXCEEDED'
-  /** A permission is missing; `requiredPermission` names it. */
+  /** A permission, a scope of the token or a level is missing. */
   | 'FORBIDDEN'
   /** The idempotency key was used before with a different payload. */
   | 'IDEMPOTENCY_CONFLICT'

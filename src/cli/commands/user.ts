@@ -2,6 +2,7 @@ import { type Command, Option } from 'commander'
 import {
   CreateUserDocument,
   DeleteUserDocument,
+  type Permission,
   ServerInfoDocument,
   UpdateUserDocument,
   type UserIdentityInput,
@@ -15,13 +16,14 @@ import { addOutputOption, type Cli, expectSuccess, type OutputOptions, rowPrinte
 import { exitCodes, Stop, usageError } from '../exit.ts'
 import { findUserId, readUsersWithRights } from '../people.ts'
 import { type Column, sheet, structured, timeText } from '../render.ts'
+import { permissionName, readLevel, readPermissions } from '../rights.ts'
 
 type User = UserRowFragment & Partial<UserRightsFragment>
 
 const rights: readonly Column<User>[] = [
   { title: 'DEFAULT', cell: ({ defaultTeam }) => defaultTeam?.name ?? '-' },
-  { title: 'ALLOW', cell: ({ allow }) => allow?.join(',') || '-' },
-  { title: 'DENY', cell: ({ deny }) => deny?.join(',') || '-' },
+  { title: 'ALLOW', cell: ({ allow }) => allow?.map(permissionName).join(',') || '-' },
+  { title: 'DENY', cell: ({ deny }) => deny?.map(permissionName).join(',') || '-' },
   { title: 'UNIX USER', cell: ({ unixUser }) => unixUser ?? '-' },
 ]
 
@@ -43,8 +45,8 @@ interface Fields {
   email?: string
   teams?: string[]
   defaultTeam?: string
-  allow?: string[]
-  deny?: string[]
+  allow?: Permission[]
+  deny?: Permission[]
   unixUser?: string
 }
 
@@ -103,9 +105,9 @@ async function showUser(cli: Cli, name: string | undefined, output: OutputOption
     ['teams', found.teams.map((team) => team.name).join(', ')],
     ['default team', found.defaultTeam?.name],
     ['unix user', found.unixUser],
-    ['allow', found.allow?.join(', ')],
-    ['deny', found.deny?.join(', ')],
-    ['permissions', found.permissions?.join(', ')],
+    ['allow', found.allow?.map(permissionName).join(', ')],
+    ['deny', found.deny?.map(permissionName).join(', ')],
+    ['permissions', found.permissions?.map(permissionName).join(', ')],
     ['state', found.disabled ? 'disabled' : 'active'],
     ['since', timeText(found.createdAt)],
   ]
@@ -126,8 +128,8 @@ function withFields(command: Command): Command {
     .option('--email <address>', 'mail address')
     .option('--teams <team...>', 'names of all teams of the user')
     .option('--default-team <team>', 'team for submissions that name no team')
-    .option('--allow <permission...>', 'permissions in addition to those of the level')
-    .option('--deny <permission...>', 'permissions to deny')
+    .option('--allow <permission...>', 'permissions in addition to those of the level', readPermissions)
+    .option('--deny <permission...>', 'permissions to deny', readPermissions)
     .option('--unix-user <account>', 'Unix account that the jobs of the user run as')
 }
 

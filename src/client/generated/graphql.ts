@@ -166,11 +166,11 @@ export type CreateTokenInput = {
 /** A new user. */
 export type CreateUserInput = {
   /** Permissions in addition to those of the level. At most 21. */
-  allow?: Array<string> | null | undefined;
+  allow?: Array<Permission> | null | undefined;
   /** Team for submissions that name no team; must be one of `teams`. */
   defaultTeam?: string | null | undefined;
   /** Permissions to deny; deny overrides allow. At most 21. */
-  deny?: Array<string> | null | undefined;
+  deny?: Array<Permission> | null | undefined;
   /** Display name. */
   displayName?: string | null | undefined;
   /** Email address. */
@@ -608,6 +608,53 @@ export const PendingReasonCode = {
 } as const;
 
 export type PendingReasonCode = typeof PendingReasonCode[keyof typeof PendingReasonCode];
+/** A permission of a user. The configuration and the command line write JOB_VIEW_OWN as job.view.own. */
+export const Permission = {
+  /** Read the audit log. */
+  AuditRead: 'AUDIT_READ',
+  /** Decide on approvals. */
+  JobApprove: 'JOB_APPROVE',
+  /** Cancel all jobs. */
+  JobCancelAll: 'JOB_CANCEL_ALL',
+  /** Cancel own jobs. */
+  JobCancelOwn: 'JOB_CANCEL_OWN',
+  /** Cancel the jobs of own teams. */
+  JobCancelTeam: 'JOB_CANCEL_TEAM',
+  /** Delete all jobs. */
+  JobDeleteAll: 'JOB_DELETE_ALL',
+  /** Delete own jobs. */
+  JobDeleteOwn: 'JOB_DELETE_OWN',
+  /** Set priorities. */
+  JobPriority: 'JOB_PRIORITY',
+  /** Submit and retry jobs, and reserve slots. */
+  JobSubmit: 'JOB_SUBMIT',
+  /** See the jobs of all users. */
+  JobViewAll: 'JOB_VIEW_ALL',
+  /** See own jobs. */
+  JobViewOwn: 'JOB_VIEW_OWN',
+  /** Change limits. */
+  LimitsWrite: 'LIMITS_WRITE',
+  /** Add, change and delete nodes. */
+  NodeWrite: 'NODE_WRITE',
+  /** Delete old jobs. */
+  QueueCleanup: 'QUEUE_CLEANUP',
+  /** Run scheduling passes. */
+  QueueProcess: 'QUEUE_PROCESS',
+  /** Create, change and delete quotas. */
+  QuotaWrite: 'QUOTA_WRITE',
+  /** Create and delete capacity reservations. */
+  ReservationWrite: 'RESERVATION_WRITE',
+  /** Create, change and delete approval rules. */
+  RuleWrite: 'RULE_WRITE',
+  /** Manage the tokens of all users. */
+  TokenAny: 'TOKEN_ANY',
+  /** Manage own tokens. */
+  TokenOwn: 'TOKEN_OWN',
+  /** Manage users and teams. */
+  UserWrite: 'USER_WRITE'
+} as const;
+
+export type Permission = typeof Permission[keyof typeof Permission];
 /** State of a node. */
 export const PoolNodeState = {
   /** Accepts no new runs; running jobs continue. */
@@ -634,7 +681,7 @@ export const ProblemCode = {
   ApprovalNotAllowed: 'APPROVAL_NOT_ALLOWED',
   /** A quota on cost would be exceeded. */
   CostLimitExceeded: 'COST_LIMIT_EXCEEDED',
-  /** A permission is missing; `requiredPermission` names it. */
+  /** A permission, a scope of the token or a level is missing. */
   Forbidden: 'FORBIDDEN',
   /** The idempotency key was used before with a different payload. */
   IdempotencyConflict: 'IDEMPOTENCY_CONFLICT',
@@ -1038,11 +1085,11 @@ export type UpdateTeamInput = {
 /** Changes to a user; omitted fields stay. */
 export type UpdateUserInput = {
   /** Permissions in addition to those of the level. At most 21. */
-  allow?: Array<string> | null | undefined;
+  allow?: Array<Permission> | null | undefined;
   /** Team for submissions that name no team; must be one of `teams`. */
   defaultTeam?: string | null | undefined;
   /** Permissions to deny; deny overrides allow. At most 21. */
-  deny?: Array<string> | null | undefined;
+  deny?: Array<Permission> | null | undefined;
   /** Whether the user is disabled. A disabled user cannot log in; running jobs continue, and waiting jobs are held. */
   disabled?: boolean | null | undefined;
   /** Display name. */
@@ -1094,7 +1141,7 @@ export type ReportProgressMutationVariables = Exact<{
 
 
 export type ReportProgressMutation = { reportProgress:
-    | { __typename: 'ForbiddenProblem', requiredPermission: string, code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'ForbiddenProblem', requiredPermission: Permission | null, requiredScope: TokenScope | null, requiredLevel: UserLevel | null, code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
     | { __typename: 'ReportProgressSuccess' }
     | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
@@ -1106,7 +1153,7 @@ export type PublishArtifactMutationVariables = Exact<{
 
 
 export type PublishArtifactMutation = { publishArtifact:
-    | { __typename: 'ForbiddenProblem', requiredPermission: string, code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'ForbiddenProblem', requiredPermission: Permission | null, requiredScope: TokenScope | null, requiredLevel: UserLevel | null, code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
     | { __typename: 'PublishArtifactSuccess', artifact: { id: string } }
     | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
@@ -1118,7 +1165,7 @@ export type SaveClosureMutationVariables = Exact<{
 
 
 export type SaveClosureMutation = { saveClosure:
-    | { __typename: 'ForbiddenProblem', requiredPermission: string, code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'ForbiddenProblem', requiredPermission: Permission | null, requiredScope: TokenScope | null, requiredLevel: UserLevel | null, code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
     | { __typename: 'SaveClosureSuccess' }
     | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
@@ -1139,7 +1186,7 @@ export type UpdateLimitsMutationVariables = Exact<{
 
 
 export type UpdateLimitsMutation = { updateLimits:
-    | { __typename: 'ForbiddenProblem', requiredPermission: string, code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'ForbiddenProblem', requiredPermission: Permission | null, requiredScope: TokenScope | null, requiredLevel: UserLevel | null, code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
     | { __typename: 'NotFoundProblem', code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
@@ -1152,7 +1199,7 @@ export type SetScopeLimitMutationVariables = Exact<{
 
 
 export type SetScopeLimitMutation = { setScopeLimit:
-    | { __typename: 'ForbiddenProblem', requiredPermission: string, code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'ForbiddenProblem', requiredPermission: Permission | null, requiredScope: TokenScope | null, requiredLevel: UserLevel | null, code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
     | { __typename: 'NotFoundProblem', code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'SetScopeLimitSuccess', limits: { id: string, pool: string, maxConcurrent: number | null, userMaxConcurrent: number | null, teamMaxConcurrent: number | null, enableFairShare: boolean, localJobMaxConcurrent: number | null, localGpuMaxConcurrent: number | null, userMaxActive: number | null, userMaxBlocked: number | null, starvationThresholdSeconds: number, scopes: Array<{ scope: LimitScope, name: string, gpuModel: string | null, maxJobs: number | null, maxGpus: number | null, jobsInUse: number, gpusInUse: number }> } }
@@ -1165,7 +1212,7 @@ export type SetJobPriorityMutationVariables = Exact<{
 
 
 export type SetJobPriorityMutation = { setJobPriority:
-    | { __typename: 'ForbiddenProblem', requiredPermission: string, code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'ForbiddenProblem', requiredPermission: Permission | null, requiredScope: TokenScope | null, requiredLevel: UserLevel | null, code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
     | { __typename: 'InvalidStateProblem', code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'NotFoundProblem', code: ProblemCode, message: string, retryable: boolean }
@@ -1181,7 +1228,7 @@ export type CleanupJobsMutationVariables = Exact<{
 
 export type CleanupJobsMutation = { cleanupJobs:
     | { __typename: 'CleanupJobsSuccess', deletedCount: number }
-    | { __typename: 'ForbiddenProblem', requiredPermission: string, code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'ForbiddenProblem', requiredPermission: Permission | null, requiredScope: TokenScope | null, requiredLevel: UserLevel | null, code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
     | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
    };
@@ -1192,7 +1239,7 @@ export type ProcessQueueMutationVariables = Exact<{
 
 
 export type ProcessQueueMutation = { processQueue:
-    | { __typename: 'ForbiddenProblem', requiredPermission: string, code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'ForbiddenProblem', requiredPermission: Permission | null, requiredScope: TokenScope | null, requiredLevel: UserLevel | null, code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
     | { __typename: 'NotFoundProblem', code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'ProcessQueueSuccess', considered: number, started: number, preempted: number }
@@ -1245,7 +1292,7 @@ export type AddNodeMutationVariables = Exact<{
 
 export type AddNodeMutation = { addNode:
     | { __typename: 'AddNodeSuccess', node: { id: string, name: string, pool: string, state: PoolNodeState, cpuModel: string | null, infiniband: boolean, lastSeenAt: string | null, capacity: { cpu: number, memoryBytes: number, gpu: number }, free: { cpu: number, memoryBytes: number, gpu: number } } }
-    | { __typename: 'ForbiddenProblem', requiredPermission: string, code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'ForbiddenProblem', requiredPermission: Permission | null, requiredScope: TokenScope | null, requiredLevel: UserLevel | null, code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
     | { __typename: 'NotFoundProblem', code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
@@ -1257,7 +1304,7 @@ export type UpdateNodeMutationVariables = Exact<{
 
 
 export type UpdateNodeMutation = { updateNode:
-    | { __typename: 'ForbiddenProblem', requiredPermission: string, code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'ForbiddenProblem', requiredPermission: Permission | null, requiredScope: TokenScope | null, requiredLevel: UserLevel | null, code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
     | { __typename: 'NotFoundProblem', code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
@@ -1271,7 +1318,7 @@ export type DeleteNodeMutationVariables = Exact<{
 
 export type DeleteNodeMutation = { deleteNode:
     | { __typename: 'DeleteNodeSuccess', deletedId: string }
-    | { __typename: 'ForbiddenProblem', requiredPermission: string, code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'ForbiddenProblem', requiredPermission: Permission | null, requiredScope: TokenScope | null, requiredLevel: UserLevel | null, code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
     | { __typename: 'NotFoundProblem', code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
@@ -1294,7 +1341,7 @@ export type JobEventRowFragment = { id: string, seq: number, at: string, type: J
 
 type Problem_ApprovalNotAllowedProblem_Fragment = { __typename: 'ApprovalNotAllowedProblem', code: ProblemCode, message: string, retryable: boolean };
 
-type Problem_ForbiddenProblem_Fragment = { __typename: 'ForbiddenProblem', requiredPermission: string, code: ProblemCode, message: string, retryable: boolean };
+type Problem_ForbiddenProblem_Fragment = { __typename: 'ForbiddenProblem', requiredPermission: Permission | null, requiredScope: TokenScope | null, requiredLevel: UserLevel | null, code: ProblemCode, message: string, retryable: boolean };
 
 type Problem_IdempotencyConflictProblem_Fragment = { __typename: 'IdempotencyConflictProblem', code: ProblemCode, message: string, retryable: boolean };
 
@@ -1334,7 +1381,7 @@ export type SubmitJobMutationVariables = Exact<{
 
 
 export type SubmitJobMutation = { submitJob:
-    | { __typename: 'ForbiddenProblem', requiredPermission: string, code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'ForbiddenProblem', requiredPermission: Permission | null, requiredScope: TokenScope | null, requiredLevel: UserLevel | null, code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'IdempotencyConflictProblem', code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
     | { __typename: 'InvalidStateProblem', code: ProblemCode, message: string, retryable: boolean }
@@ -1354,7 +1401,7 @@ export type CancelJobMutationVariables = Exact<{
 
 export type CancelJobMutation = { cancelJob:
     | { __typename: 'CancelJobSuccess', changed: boolean, job: { id: string, version: number, name: string | null, state: JobState, psijState: PsijState, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, nativeId: string | null, attempt: number, queue: string, createdAt: string, startedAt: string | null, finishedAt: string | null, user: { id: string, name: string } } }
-    | { __typename: 'ForbiddenProblem', requiredPermission: string, code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'ForbiddenProblem', requiredPermission: Permission | null, requiredScope: TokenScope | null, requiredLevel: UserLevel | null, code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
     | { __typename: 'NotFoundProblem', code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
@@ -1368,7 +1415,7 @@ export type DeleteJobMutationVariables = Exact<{
 
 export type DeleteJobMutation = { deleteJob:
     | { __typename: 'DeleteJobSuccess', deletedId: string }
-    | { __typename: 'ForbiddenProblem', requiredPermission: string, code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'ForbiddenProblem', requiredPermission: Permission | null, requiredScope: TokenScope | null, requiredLevel: UserLevel | null, code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
     | { __typename: 'InvalidStateProblem', code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'NotFoundProblem', code: ProblemCode, message: string, retryable: boolean }
@@ -1486,7 +1533,7 @@ export type RetryJobMutationVariables = Exact<{
 
 
 export type RetryJobMutation = { retryJob:
-    | { __typename: 'ForbiddenProblem', requiredPermission: string, code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'ForbiddenProblem', requiredPermission: Permission | null, requiredScope: TokenScope | null, requiredLevel: UserLevel | null, code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'IdempotencyConflictProblem', code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
     | { __typename: 'InvalidStateProblem', code: ProblemCode, message: string, retryable: boolean }
@@ -1530,7 +1577,7 @@ export type CreateQuotaMutationVariables = Exact<{
 
 export type CreateQuotaMutation = { createQuota:
     | { __typename: 'CreateQuotaSuccess', quota: { id: string, type: QuotaType, action: QuotaAction, scope: QuotaScope, key: string | null, limit: number } }
-    | { __typename: 'ForbiddenProblem', requiredPermission: string, code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'ForbiddenProblem', requiredPermission: Permission | null, requiredScope: TokenScope | null, requiredLevel: UserLevel | null, code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
     | { __typename: 'NotFoundProblem', code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
@@ -1542,7 +1589,7 @@ export type UpdateQuotaMutationVariables = Exact<{
 
 
 export type UpdateQuotaMutation = { updateQuota:
-    | { __typename: 'ForbiddenProblem', requiredPermission: string, code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'ForbiddenProblem', requiredPermission: Permission | null, requiredScope: TokenScope | null, requiredLevel: UserLevel | null, code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
     | { __typename: 'NotFoundProblem', code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
@@ -1556,7 +1603,7 @@ export type DeleteQuotaMutationVariables = Exact<{
 
 export type DeleteQuotaMutation = { deleteQuota:
     | { __typename: 'DeleteQuotaSuccess', deletedId: string }
-    | { __typename: 'ForbiddenProblem', requiredPermission: string, code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'ForbiddenProblem', requiredPermission: Permission | null, requiredScope: TokenScope | null, requiredLevel: UserLevel | null, code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
     | { __typename: 'NotFoundProblem', code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
@@ -1580,7 +1627,7 @@ export type ApproveJobMutationVariables = Exact<{
 export type ApproveJobMutation = { approveJob:
     | { __typename: 'ApprovalNotAllowedProblem', code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'ApproveJobSuccess', job: { id: string, version: number, name: string | null, state: JobState, psijState: PsijState, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, nativeId: string | null, attempt: number, queue: string, createdAt: string, startedAt: string | null, finishedAt: string | null, user: { id: string, name: string } } }
-    | { __typename: 'ForbiddenProblem', requiredPermission: string, code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'ForbiddenProblem', requiredPermission: Permission | null, requiredScope: TokenScope | null, requiredLevel: UserLevel | null, code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
     | { __typename: 'InvalidStateProblem', code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'NotFoundProblem', code: ProblemCode, message: string, retryable: boolean }
@@ -1595,7 +1642,7 @@ export type RejectJobMutationVariables = Exact<{
 
 export type RejectJobMutation = { rejectJob:
     | { __typename: 'ApprovalNotAllowedProblem', code: ProblemCode, message: string, retryable: boolean }
-    | { __typename: 'ForbiddenProblem', requiredPermission: string, code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'ForbiddenProblem', requiredPermission: Permission | null, requiredScope: TokenScope | null, requiredLevel: UserLevel | null, code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
     | { __typename: 'InvalidStateProblem', code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'NotFoundProblem', code: ProblemCode, message: string, retryable: boolean }
@@ -1621,7 +1668,7 @@ export type CreateApprovalRuleMutationVariables = Exact<{
 
 export type CreateApprovalRuleMutation = { createApprovalRule:
     | { __typename: 'CreateApprovalRuleSuccess', rule: { id: string, name: string, priority: number, enabled: boolean, exemptLevels: Array<UserLevel>, requiredLevel: UserLevel, expiresAfterSeconds: number, condition: { costAbove: number | null, hardware: string | null, executor: string | null, levelNotIn: Array<UserLevel> | null, jobsPerDayAbove: number | null, firstJob: boolean | null, name: string | null } } }
-    | { __typename: 'ForbiddenProblem', requiredPermission: string, code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'ForbiddenProblem', requiredPermission: Permission | null, requiredScope: TokenScope | null, requiredLevel: UserLevel | null, code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
     | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
    };
@@ -1632,7 +1679,7 @@ export type UpdateApprovalRuleMutationVariables = Exact<{
 
 
 export type UpdateApprovalRuleMutation = { updateApprovalRule:
-    | { __typename: 'ForbiddenProblem', requiredPermission: string, code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'ForbiddenProblem', requiredPermission: Permission | null, requiredScope: TokenScope | null, requiredLevel: UserLevel | null, code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
     | { __typename: 'NotFoundProblem', code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
@@ -1646,7 +1693,7 @@ export type DeleteApprovalRuleMutationVariables = Exact<{
 
 export type DeleteApprovalRuleMutation = { deleteApprovalRule:
     | { __typename: 'DeleteApprovalRuleSuccess', deletedId: string }
-    | { __typename: 'ForbiddenProblem', requiredPermission: string, code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'ForbiddenProblem', requiredPermission: Permission | null, requiredScope: TokenScope | null, requiredLevel: UserLevel | null, code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
     | { __typename: 'NotFoundProblem', code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
@@ -1673,7 +1720,7 @@ export type VerifyAuditQuery = { verifyAudit: { ok: boolean, fromSeq: number, to
 
 export type UserRowFragment = { id: string, name: string, displayName: string | null, email: string | null, level: UserLevel, disabled: boolean, createdAt: string, teams: Array<{ id: string, name: string }> };
 
-export type UserRightsFragment = { id: string, allow: Array<string>, deny: Array<string>, permissions: Array<string>, unixUser: string | null, defaultTeam: { id: string, name: string } | null };
+export type UserRightsFragment = { id: string, allow: Array<Permission>, deny: Array<Permission>, permissions: Array<Permission>, unixUser: string | null, defaultTeam: { id: string, name: string } | null };
 
 export type TeamRowFragment = { id: string, name: string, account: string, createdAt: string, members: { nodes: Array<{ id: string, name: string }>, pageInfo: { hasNextPage: boolean } } };
 
@@ -1693,12 +1740,12 @@ export type UsersWithRightsQueryVariables = Exact<{
 }>;
 
 
-export type UsersWithRightsQuery = { users: { nodes: Array<{ id: string, name: string, displayName: string | null, email: string | null, level: UserLevel, disabled: boolean, createdAt: string, allow: Array<string>, deny: Array<string>, permissions: Array<string>, unixUser: string | null, teams: Array<{ id: string, name: string }>, defaultTeam: { id: string, name: string } | null }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } };
+export type UsersWithRightsQuery = { users: { nodes: Array<{ id: string, name: string, displayName: string | null, email: string | null, level: UserLevel, disabled: boolean, createdAt: string, allow: Array<Permission>, deny: Array<Permission>, permissions: Array<Permission>, unixUser: string | null, teams: Array<{ id: string, name: string }>, defaultTeam: { id: string, name: string } | null }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } };
 
 export type WhoAmIQueryVariables = Exact<{ [key: string]: never; }>;
 
 
-export type WhoAmIQuery = { viewer: { id: string, permissions: Array<string>, user: { id: string, name: string, displayName: string | null, email: string | null, level: UserLevel, disabled: boolean, createdAt: string, allow: Array<string>, deny: Array<string>, permissions: Array<string>, unixUser: string | null, teams: Array<{ id: string, name: string }>, defaultTeam: { id: string, name: string } | null } } };
+export type WhoAmIQuery = { viewer: { id: string, permissions: Array<Permission>, user: { id: string, name: string, displayName: string | null, email: string | null, level: UserLevel, disabled: boolean, createdAt: string, allow: Array<Permission>, deny: Array<Permission>, permissions: Array<Permission>, unixUser: string | null, teams: Array<{ id: string, name: string }>, defaultTeam: { id: string, name: string } | null } } };
 
 export type TeamsQueryVariables = Exact<{
   first?: number | null | undefined;
@@ -1724,7 +1771,7 @@ export type CreateUserMutationVariables = Exact<{
 
 export type CreateUserMutation = { createUser:
     | { __typename: 'CreateUserSuccess', user: { id: string, name: string, displayName: string | null, email: string | null, level: UserLevel, disabled: boolean, createdAt: string, teams: Array<{ id: string, name: string }> } }
-    | { __typename: 'ForbiddenProblem', requiredPermission: string, code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'ForbiddenProblem', requiredPermission: Permission | null, requiredScope: TokenScope | null, requiredLevel: UserLevel | null, code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
     | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
    };
@@ -1735,7 +1782,7 @@ export type UpdateUserMutationVariables = Exact<{
 
 
 export type UpdateUserMutation = { updateUser:
-    | { __typename: 'ForbiddenProblem', requiredPermission: string, code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'ForbiddenProblem', requiredPermission: Permission | null, requiredScope: TokenScope | null, requiredLevel: UserLevel | null, code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
     | { __typename: 'NotFoundProblem', code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
@@ -1749,7 +1796,7 @@ export type DeleteUserMutationVariables = Exact<{
 
 export type DeleteUserMutation = { deleteUser:
     | { __typename: 'DeleteUserSuccess', user: { id: string, name: string, displayName: string | null, email: string | null, level: UserLevel, disabled: boolean, createdAt: string, teams: Array<{ id: string, name: string }> } }
-    | { __typename: 'ForbiddenProblem', requiredPermission: string, code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'ForbiddenProblem', requiredPermission: Permission | null, requiredScope: TokenScope | null, requiredLevel: UserLevel | null, code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
     | { __typename: 'NotFoundProblem', code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
@@ -1762,7 +1809,7 @@ export type CreateTeamMutationVariables = Exact<{
 
 export type CreateTeamMutation = { createTeam:
     | { __typename: 'CreateTeamSuccess', team: { id: string, name: string, account: string, createdAt: string, members: { nodes: Array<{ id: string, name: string }>, pageInfo: { hasNextPage: boolean } } } }
-    | { __typename: 'ForbiddenProblem', requiredPermission: string, code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'ForbiddenProblem', requiredPermission: Permission | null, requiredScope: TokenScope | null, requiredLevel: UserLevel | null, code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
     | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
    };
@@ -1773,7 +1820,7 @@ export type UpdateTeamMutationVariables = Exact<{
 
 
 export type UpdateTeamMutation = { updateTeam:
-    | { __typename: 'ForbiddenProblem', requiredPermission: string, code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'ForbiddenProblem', requiredPermission: Permission | null, requiredScope: TokenScope | null, requiredLevel: UserLevel | null, code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
     | { __typename: 'NotFoundProblem', code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
@@ -1787,7 +1834,7 @@ export type DeleteTeamMutationVariables = Exact<{
 
 export type DeleteTeamMutation = { deleteTeam:
     | { __typename: 'DeleteTeamSuccess', deletedId: string }
-    | { __typename: 'ForbiddenProblem', requiredPermission: string, code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'ForbiddenProblem', requiredPermission: Permission | null, requiredScope: TokenScope | null, requiredLevel: UserLevel | null, code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
     | { __typename: 'NotFoundProblem', code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
@@ -1800,7 +1847,7 @@ export type CreateTokenMutationVariables = Exact<{
 
 export type CreateTokenMutation = { createToken:
     | { __typename: 'CreateTokenSuccess', secret: string, token: { id: string, name: string, prefix: string, scopes: Array<TokenScope>, createdAt: string, expiresAt: string | null, lastUsedAt: string | null, revokedAt: string | null, user: { id: string, name: string } } }
-    | { __typename: 'ForbiddenProblem', requiredPermission: string, code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'ForbiddenProblem', requiredPermission: Permission | null, requiredScope: TokenScope | null, requiredLevel: UserLevel | null, code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
     | { __typename: 'NotFoundProblem', code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
@@ -1812,7 +1859,7 @@ export type RevokeTokenMutationVariables = Exact<{
 
 
 export type RevokeTokenMutation = { revokeToken:
-    | { __typename: 'ForbiddenProblem', requiredPermission: string, code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'ForbiddenProblem', requiredPermission: Permission | null, requiredScope: TokenScope | null, requiredLevel: UserLevel | null, code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
     | { __typename: 'NotFoundProblem', code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'RevokeTokenSuccess', token: { id: string, name: string, prefix: string, scopes: Array<TokenScope>, createdAt: string, expiresAt: string | null, lastUsedAt: string | null, revokedAt: string | null, user: { id: string, name: string } } }
@@ -1827,7 +1874,7 @@ export type PreviewJobQueryVariables = Exact<{
 
 
 export type PreviewJobQuery = { previewJob:
-    | { __typename: 'ForbiddenProblem', requiredPermission: string, code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'ForbiddenProblem', requiredPermission: Permission | null, requiredScope: TokenScope | null, requiredLevel: UserLevel | null, code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'IdempotencyConflictProblem', code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
     | { __typename: 'InvalidStateProblem', code: ProblemCode, message: string, retryable: boolean }
@@ -1917,7 +1964,7 @@ export type CreateCapacityReservationMutationVariables = Exact<{
 
 export type CreateCapacityReservationMutation = { createCapacityReservation:
     | { __typename: 'CreateCapacityReservationSuccess', capacityReservation: { id: string, name: string, pool: string, project: string, nodes: Array<string>, startsAt: string, endsAt: string, hard: boolean, nativeId: string | null } }
-    | { __typename: 'ForbiddenProblem', requiredPermission: string, code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'ForbiddenProblem', requiredPermission: Permission | null, requiredScope: TokenScope | null, requiredLevel: UserLevel | null, code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
     | { __typename: 'NotFoundProblem', code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
@@ -1930,7 +1977,7 @@ export type DeleteCapacityReservationMutationVariables = Exact<{
 
 export type DeleteCapacityReservationMutation = { deleteCapacityReservation:
     | { __typename: 'DeleteCapacityReservationSuccess', deletedId: string }
-    | { __typename: 'ForbiddenProblem', requiredPermission: string, code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'ForbiddenProblem', requiredPermission: Permission | null, requiredScope: TokenScope | null, requiredLevel: UserLevel | null, code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
     | { __typename: 'NotFoundProblem', code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
@@ -2183,6 +2230,8 @@ export const ProblemFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
   }
   ... on ForbiddenProblem {
     requiredPermission
+    requiredScope
+    requiredLevel
   }
 }
     `, {"fragmentName":"Problem"}) as unknown as TypedDocumentString<ProblemFragment, unknown>;
@@ -2475,6 +2524,8 @@ export const ReportProgressDocument = /*#__PURE__*/ new TypedDocumentString(`
   }
   ... on ForbiddenProblem {
     requiredPermission
+    requiredScope
+    requiredLevel
   }
 }`) as unknown as TypedDocumentString<ReportProgressMutation, ReportProgressMutationVariables>;
 export const PublishArtifactDocument = /*#__PURE__*/ new TypedDocumentString(`
@@ -2502,6 +2553,8 @@ export const PublishArtifactDocument = /*#__PURE__*/ new TypedDocumentString(`
   }
   ... on ForbiddenProblem {
     requiredPermission
+    requiredScope
+    requiredLevel
   }
 }`) as unknown as TypedDocumentString<PublishArtifactMutation, PublishArtifactMutationVariables>;
 export const SaveClosureDocument = /*#__PURE__*/ new TypedDocumentString(`
@@ -2524,6 +2577,8 @@ export const SaveClosureDocument = /*#__PURE__*/ new TypedDocumentString(`
   }
   ... on ForbiddenProblem {
     requiredPermission
+    requiredScope
+    requiredLevel
   }
 }`) as unknown as TypedDocumentString<SaveClosureMutation, SaveClosureMutationVariables>;
 export const LimitsDocument = /*#__PURE__*/ new TypedDocumentString(`
@@ -2603,6 +2658,8 @@ fragment Problem on Problem {
   }
   ... on ForbiddenProblem {
     requiredPermission
+    requiredScope
+    requiredLevel
   }
 }`) as unknown as TypedDocumentString<UpdateLimitsMutation, UpdateLimitsMutationVariables>;
 export const SetScopeLimitDocument = /*#__PURE__*/ new TypedDocumentString(`
@@ -2653,6 +2710,8 @@ fragment Problem on Problem {
   }
   ... on ForbiddenProblem {
     requiredPermission
+    requiredScope
+    requiredLevel
   }
 }`) as unknown as TypedDocumentString<SetScopeLimitMutation, SetScopeLimitMutationVariables>;
 export const SetJobPriorityDocument = /*#__PURE__*/ new TypedDocumentString(`
@@ -2701,6 +2760,8 @@ fragment Problem on Problem {
   }
   ... on ForbiddenProblem {
     requiredPermission
+    requiredScope
+    requiredLevel
   }
 }`) as unknown as TypedDocumentString<SetJobPriorityMutation, SetJobPriorityMutationVariables>;
 export const CleanupJobsDocument = /*#__PURE__*/ new TypedDocumentString(`
@@ -2726,6 +2787,8 @@ export const CleanupJobsDocument = /*#__PURE__*/ new TypedDocumentString(`
   }
   ... on ForbiddenProblem {
     requiredPermission
+    requiredScope
+    requiredLevel
   }
 }`) as unknown as TypedDocumentString<CleanupJobsMutation, CleanupJobsMutationVariables>;
 export const ProcessQueueDocument = /*#__PURE__*/ new TypedDocumentString(`
@@ -2753,6 +2816,8 @@ export const ProcessQueueDocument = /*#__PURE__*/ new TypedDocumentString(`
   }
   ... on ForbiddenProblem {
     requiredPermission
+    requiredScope
+    requiredLevel
   }
 }`) as unknown as TypedDocumentString<ProcessQueueMutation, ProcessQueueMutationVariables>;
 export const SelfCheckDocument = /*#__PURE__*/ new TypedDocumentString(`
@@ -2874,6 +2939,8 @@ fragment Problem on Problem {
   }
   ... on ForbiddenProblem {
     requiredPermission
+    requiredScope
+    requiredLevel
   }
 }`) as unknown as TypedDocumentString<AddNodeMutation, AddNodeMutationVariables>;
 export const UpdateNodeDocument = /*#__PURE__*/ new TypedDocumentString(`
@@ -2920,6 +2987,8 @@ fragment Problem on Problem {
   }
   ... on ForbiddenProblem {
     requiredPermission
+    requiredScope
+    requiredLevel
   }
 }`) as unknown as TypedDocumentString<UpdateNodeMutation, UpdateNodeMutationVariables>;
 export const DeleteNodeDocument = /*#__PURE__*/ new TypedDocumentString(`
@@ -2945,6 +3014,8 @@ export const DeleteNodeDocument = /*#__PURE__*/ new TypedDocumentString(`
   }
   ... on ForbiddenProblem {
     requiredPermission
+    requiredScope
+    requiredLevel
   }
 }`) as unknown as TypedDocumentString<DeleteNodeMutation, DeleteNodeMutationVariables>;
 export const SubmitJobDocument = /*#__PURE__*/ new TypedDocumentString(`
@@ -2999,6 +3070,8 @@ fragment Problem on Problem {
   }
   ... on ForbiddenProblem {
     requiredPermission
+    requiredScope
+    requiredLevel
   }
 }`) as unknown as TypedDocumentString<SubmitJobMutation, SubmitJobMutationVariables>;
 export const CancelJobDocument = /*#__PURE__*/ new TypedDocumentString(`
@@ -3047,6 +3120,8 @@ fragment Problem on Problem {
   }
   ... on ForbiddenProblem {
     requiredPermission
+    requiredScope
+    requiredLevel
   }
 }`) as unknown as TypedDocumentString<CancelJobMutation, CancelJobMutationVariables>;
 export const DeleteJobDocument = /*#__PURE__*/ new TypedDocumentString(`
@@ -3072,6 +3147,8 @@ export const DeleteJobDocument = /*#__PURE__*/ new TypedDocumentString(`
   }
   ... on ForbiddenProblem {
     requiredPermission
+    requiredScope
+    requiredLevel
   }
 }`) as unknown as TypedDocumentString<DeleteJobMutation, DeleteJobMutationVariables>;
 export const JobsDocument = /*#__PURE__*/ new TypedDocumentString(`
@@ -3530,6 +3607,8 @@ fragment Problem on Problem {
   }
   ... on ForbiddenProblem {
     requiredPermission
+    requiredScope
+    requiredLevel
   }
 }`) as unknown as TypedDocumentString<RetryJobMutation, RetryJobMutationVariables>;
 export const IdempotencyKeyDocument = /*#__PURE__*/ new TypedDocumentString(`
@@ -3627,6 +3706,8 @@ export const CreateQuotaDocument = /*#__PURE__*/ new TypedDocumentString(`
   }
   ... on ForbiddenProblem {
     requiredPermission
+    requiredScope
+    requiredLevel
   }
 }
 fragment QuotaRow on Quota {
@@ -3662,6 +3743,8 @@ export const UpdateQuotaDocument = /*#__PURE__*/ new TypedDocumentString(`
   }
   ... on ForbiddenProblem {
     requiredPermission
+    requiredScope
+    requiredLevel
   }
 }
 fragment QuotaRow on Quota {
@@ -3695,6 +3778,8 @@ export const DeleteQuotaDocument = /*#__PURE__*/ new TypedDocumentString(`
   }
   ... on ForbiddenProblem {
     requiredPermission
+    requiredScope
+    requiredLevel
   }
 }`) as unknown as TypedDocumentString<DeleteQuotaMutation, DeleteQuotaMutationVariables>;
 export const ApprovalsDocument = /*#__PURE__*/ new TypedDocumentString(`
@@ -3773,6 +3858,8 @@ fragment Problem on Problem {
   }
   ... on ForbiddenProblem {
     requiredPermission
+    requiredScope
+    requiredLevel
   }
 }`) as unknown as TypedDocumentString<ApproveJobMutation, ApproveJobMutationVariables>;
 export const RejectJobDocument = /*#__PURE__*/ new TypedDocumentString(`
@@ -3820,6 +3907,8 @@ fragment Problem on Problem {
   }
   ... on ForbiddenProblem {
     requiredPermission
+    requiredScope
+    requiredLevel
   }
 }`) as unknown as TypedDocumentString<RejectJobMutation, RejectJobMutationVariables>;
 export const ApprovalRulesDocument = /*#__PURE__*/ new TypedDocumentString(`
@@ -3877,6 +3966,8 @@ export const CreateApprovalRuleDocument = /*#__PURE__*/ new TypedDocumentString(
   }
   ... on ForbiddenProblem {
     requiredPermission
+    requiredScope
+    requiredLevel
   }
 }
 fragment ApprovalRuleRow on ApprovalRule {
@@ -3922,6 +4013,8 @@ export const UpdateApprovalRuleDocument = /*#__PURE__*/ new TypedDocumentString(
   }
   ... on ForbiddenProblem {
     requiredPermission
+    requiredScope
+    requiredLevel
   }
 }
 fragment ApprovalRuleRow on ApprovalRule {
@@ -3965,6 +4058,8 @@ export const DeleteApprovalRuleDocument = /*#__PURE__*/ new TypedDocumentString(
   }
   ... on ForbiddenProblem {
     requiredPermission
+    requiredScope
+    requiredLevel
   }
 }`) as unknown as TypedDocumentString<DeleteApprovalRuleMutation, DeleteApprovalRuleMutationVariables>;
 export const AuditLogDocument = /*#__PURE__*/ new TypedDocumentString(`
@@ -4178,6 +4273,8 @@ export const CreateUserDocument = /*#__PURE__*/ new TypedDocumentString(`
   }
   ... on ForbiddenProblem {
     requiredPermission
+    requiredScope
+    requiredLevel
   }
 }
 fragment UserRow on User {
@@ -4218,6 +4315,8 @@ export const UpdateUserDocument = /*#__PURE__*/ new TypedDocumentString(`
   }
   ... on ForbiddenProblem {
     requiredPermission
+    requiredScope
+    requiredLevel
   }
 }
 fragment UserRow on User {
@@ -4258,6 +4357,8 @@ export const DeleteUserDocument = /*#__PURE__*/ new TypedDocumentString(`
   }
   ... on ForbiddenProblem {
     requiredPermission
+    requiredScope
+    requiredLevel
   }
 }
 fragment UserRow on User {
@@ -4298,6 +4399,8 @@ export const CreateTeamDocument = /*#__PURE__*/ new TypedDocumentString(`
   }
   ... on ForbiddenProblem {
     requiredPermission
+    requiredScope
+    requiredLevel
   }
 }
 fragment TeamRow on Team {
@@ -4340,6 +4443,8 @@ export const UpdateTeamDocument = /*#__PURE__*/ new TypedDocumentString(`
   }
   ... on ForbiddenProblem {
     requiredPermission
+    requiredScope
+    requiredLevel
   }
 }
 fragment TeamRow on Team {
@@ -4380,6 +4485,8 @@ export const DeleteTeamDocument = /*#__PURE__*/ new TypedDocumentString(`
   }
   ... on ForbiddenProblem {
     requiredPermission
+    requiredScope
+    requiredLevel
   }
 }`) as unknown as TypedDocumentString<DeleteTeamMutation, DeleteTeamMutationVariables>;
 export const CreateTokenDocument = /*#__PURE__*/ new TypedDocumentString(`
@@ -4408,6 +4515,8 @@ export const CreateTokenDocument = /*#__PURE__*/ new TypedDocumentString(`
   }
   ... on ForbiddenProblem {
     requiredPermission
+    requiredScope
+    requiredLevel
   }
 }
 fragment TokenRow on ApiToken {
@@ -4449,6 +4558,8 @@ export const RevokeTokenDocument = /*#__PURE__*/ new TypedDocumentString(`
   }
   ... on ForbiddenProblem {
     requiredPermission
+    requiredScope
+    requiredLevel
   }
 }
 fragment TokenRow on ApiToken {
@@ -4486,6 +4597,8 @@ export const PreviewJobDocument = /*#__PURE__*/ new TypedDocumentString(`
   }
   ... on ForbiddenProblem {
     requiredPermission
+    requiredScope
+    requiredLevel
   }
 }
 fragment JobPreviewRow on JobPreview {
@@ -4753,6 +4866,8 @@ export const CreateCapacityReservationDocument = /*#__PURE__*/ new TypedDocument
   }
   ... on ForbiddenProblem {
     requiredPermission
+    requiredScope
+    requiredLevel
   }
 }
 fragment CapacityReservationRow on CapacityReservation {
@@ -4789,5 +4904,7 @@ export const DeleteCapacityReservationDocument = /*#__PURE__*/ new TypedDocument
   }
   ... on ForbiddenProblem {
     requiredPermission
+    requiredScope
+    requiredLevel
   }
 }`) as unknown as TypedDocumentString<DeleteCapacityReservationMutation, DeleteCapacityReservationMutationVariables>;

@@ -1,4 +1,4 @@
-import type { tokenScopes } from '../../domain/access.ts'
+import type { Permission as Granted, tokenScopes } from '../../domain/access.ts'
 import type { JobEventType as EventType } from '../../domain/jobs/job-change.ts'
 import type { Gate } from '../../domain/queue/gates.ts'
 import type { ReasonCode } from '../../domain/reason.ts'
@@ -162,6 +162,47 @@ export const TokenScope = builder.enumType('TokenScope', {
     ADMIN:
       'Everything else: users, teams, tokens, quotas, limits, rules, nodes, reservations, deleting jobs of others.',
   } satisfies Record<(typeof tokenScopes)[number], string>),
+})
+
+const permissionWords = {
+  'job.view.own': 'See own jobs.',
+  'job.view.all': 'See the jobs of all users.',
+  'job.submit': 'Submit and retry jobs, and reserve slots.',
+  'job.cancel.own': 'Cancel own jobs.',
+  'job.cancel.team': 'Cancel the jobs of own teams.',
+  'job.cancel.all': 'Cancel all jobs.',
+  'job.delete.own': 'Delete own jobs.',
+  'job.delete.all': 'Delete all jobs.',
+  'job.approve': 'Decide on approvals.',
+  'job.priority': 'Set priorities.',
+  'queue.process': 'Run scheduling passes.',
+  'queue.cleanup': 'Delete old jobs.',
+  'limits.write': 'Change limits.',
+  'quota.write': 'Create, change and delete quotas.',
+  'rule.write': 'Create, change and delete approval rules.',
+  'user.write': 'Manage users and teams.',
+  'token.own': 'Manage own tokens.',
+  'token.any': 'Manage the tokens of all users.',
+  'node.write': 'Add, change and delete nodes.',
+  'reservation.write': 'Create and delete capacity reservations.',
+  'audit.read': 'Read the audit log.',
+} as const satisfies Record<Granted, string>
+
+/** `job.view.own` is JOB_VIEW_OWN. */
+type EnumName<Name extends string> = Name extends `${infer First}.${infer Rest}`
+  ? `${Uppercase<First>}_${EnumName<Rest>}`
+  : Uppercase<Name>
+
+type PermissionValues = { [P in Granted as EnumName<P>]: { value: P; description: string } }
+
+export const Permission = builder.enumType('Permission', {
+  description: 'A permission of a user. The configuration and the command line write JOB_VIEW_OWN as job.view.own.',
+  values: Object.fromEntries(
+    Object.entries(permissionWords).map(([value, description]) => [
+      value.toUpperCase().replaceAll('.', '_'),
+      { value, description },
+    ]),
+  ) as PermissionValues,
 })
 
 export const DependencyOn = builder.enumType('DependencyOn', {

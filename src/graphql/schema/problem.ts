@@ -1,3 +1,4 @@
+import { isPermission, tokenScopes, userLevels } from '../../domain/access.ts'
 import {
   ApprovalNotAllowed,
   Forbidden,
@@ -15,6 +16,7 @@ import {
 import { Unavailable } from '../../platform/tx.ts'
 import { builder } from './builder.ts'
 import { describeValues } from './enum-values.ts'
+import { Permission, TokenScope, UserLevel } from './enums.ts'
 import { JobRef } from './refs.ts'
 import { PendingReason } from './scheduling.ts'
 
@@ -24,7 +26,7 @@ const ProblemCode = builder.enumType('ProblemCode', {
   values: describeValues({
     INVALID_INPUT: 'The input is invalid; `violations` lists what to correct.',
     NOT_FOUND: 'The object does not exist, or you may not see it.',
-    FORBIDDEN: 'A permission is missing; `requiredPermission` names it.',
+    FORBIDDEN: 'A permission, a scope of the token or a level is missing.',
     INVALID_STATE: 'The state of the job does not allow the operation.',
     VERSION_CONFLICT: 'The job has changed since the expected version.',
     IDEMPOTENCY_CONFLICT: 'The idempotency key was used before with a different payload.',
@@ -92,11 +94,26 @@ builder.objectType(NotFound, {
 
 builder.objectType(Forbidden, {
   name: 'ForbiddenProblem',
-  description: 'A permission is missing.',
+  description: 'A permission, a scope of the token or a level is missing.',
   interfaces: [Problem],
   fields: (t) => ({
-    requiredPermission: t.exposeString('requiredPermission', {
-      description: 'The missing permission; scope:X: the token lacks scope X; level:X: the user is below level X.',
+    requiredPermission: t.field({
+      type: Permission,
+      nullable: true,
+      description: 'The missing permission of the user; null: something else is missing.',
+      resolve: ({ requiredPermission: required }) => (isPermission(required) ? required : null),
+    }),
+    requiredScope: t.field({
+      type: TokenScope,
+      nullable: true,
+      description: 'The missing scope of the token; null: something else is missing.',
+      resolve: ({ requiredPermission: required }) => tokenScopes.find((scope) => required === `scope:${scope}`) ?? null,
+    }),
+    requiredLevel: t.field({
+      type: UserLevel,
+      nullable: true,
+      description: 'The lowest level that may do this; null: something else is missing.',
+      resolve: ({ requiredPermission: required }) => userLevels.find((level) => required === `level:${level}`) ?? null,
     }),
   }),
 })

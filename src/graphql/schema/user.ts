@@ -1,4 +1,4 @@
-import { createViewer, demandOwn, permissionsMax, seesPeople } from '../../domain/access.ts'
+import { createViewer, demandOwn, isPermission, permissionsMax, seesPeople } from '../../domain/access.ts'
 import { NotFound } from '../../domain/errors.ts'
 import { teamsOfUserMax } from '../../domain/people/teams.ts'
 import { createUser, deleteUser, updateUser } from '../../domain/people/users.ts'
@@ -9,7 +9,7 @@ import { usersListing } from '../rows/listings.ts'
 import { pageCost } from '../rows/page.ts'
 import { builder } from './builder.ts'
 import { declareConnection } from './connection-type.ts'
-import { UserLevel } from './enums.ts'
+import { Permission, UserLevel } from './enums.ts'
 import { declareResult } from './mutation-result.ts'
 import { requireRow } from './problem.ts'
 import { TeamRef, UserRef } from './refs.ts'
@@ -58,21 +58,24 @@ builder.node(UserRef, {
         return defaultTeamId === null ? null : load.team.load(defaultTeamId)
       },
     }),
-    allow: t.stringList({
+    allow: t.field({
+      type: [Permission],
       description: 'Permissions in addition to those of the level. Visible to the user and with user.write.',
       resolve({ id, allow }, _args, { viewer }) {
         demandOwn(viewer, id, 'user.write')
-        return allow
+        return allow.filter(isPermission)
       },
     }),
-    deny: t.stringList({
+    deny: t.field({
+      type: [Permission],
       description: 'Denied permissions; deny overrides allow. Visible to the user and with user.write.',
       resolve({ id, deny }, _args, { viewer }) {
         demandOwn(viewer, id, 'user.write')
-        return deny
+        return deny.filter(isPermission)
       },
     }),
-    permissions: t.stringList({
+    permissions: t.field({
+      type: [Permission],
       description:
         'Permissions of the level and of `allow`, without those of `deny`. A token may have fewer permissions. Visible to the user and with user.write.',
       resolve({ id, name, level, allow, deny }, _args, { viewer }) {
@@ -151,8 +154,8 @@ const CreateUserInput = builder.inputType('CreateUserInput', {
     email: t.string({ description: names.email }),
     teams: t.stringList(names.teams),
     defaultTeam: t.string({ description: names.defaultTeam }),
-    allow: t.stringList(names.allow),
-    deny: t.stringList(names.deny),
+    allow: t.field({ type: [Permission], ...names.allow }),
+    deny: t.field({ type: [Permission], ...names.deny }),
     unixUser: t.string({ description: names.unixUser }),
   }),
 })
@@ -174,8 +177,8 @@ const UpdateUserInput = builder.inputType('UpdateUserInput', {
     email: t.string({ description: names.email }),
     teams: t.stringList(names.teams),
     defaultTeam: t.string({ description: names.defaultTeam }),
-    allow: t.stringList(names.allow),
-    deny: t.stringList(names.deny),
+    allow: t.field({ type: [Permission], ...names.allow }),
+    deny: t.field({ type: [Permission], ...names.deny }),
     unixUser: t.string({ description: names.unixUser }),
     disabled: t.boolean({
       description:

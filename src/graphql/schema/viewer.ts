@@ -5,7 +5,7 @@ import { holdingSql } from '../../domain/state.ts'
 import type { JobRow } from '../../domain/submission/stored-job.ts'
 import { partId } from '../rows/typed-id.ts'
 import { builder } from './builder.ts'
-import { TokenScope } from './enums.ts'
+import { Permission, TokenScope } from './enums.ts'
 import { requireRow } from './problem.ts'
 import { JobRef, UserRef } from './refs.ts'
 
@@ -73,7 +73,8 @@ export const ViewerRef = builder.objectRef<Viewer>('Viewer').implement({
       description: 'The current user.',
       resolve: ({ userId }, _args, { load }) => requireRow(load.user.load(userId)),
     }),
-    permissions: t.stringList({
+    permissions: t.field({
+      type: [Permission],
       description: 'Your permissions with the token in use.',
       resolve: ({ permissions }) => [...permissions],
     }),
