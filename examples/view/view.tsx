@@ -238,7 +238,7 @@ export function JobPanel({ job, onCancel, onDelete, children }: JobPanelProps) {
       {job.state === 'RUNNING' && <Progress job={job} />}
       <dl>
         <Fact name="Owner">{job.user.name}</Fact>
-        <Fact name="Pool">{job.pool}</Fact>
+        <Fact name="Pool">{job.pool.name}</Fact>
         <Fact name="Priority">{job.priority}</Fact>
         {job.maxAttempts > 1 && <Fact name="Attempt">{`${job.attempt} of ${job.maxAttempts}`}</Fact>}
         {job.startedAt && <Fact name="Ran">{lasted(job.startedAt, job.finishedAt, nowMs)}</Fact>}

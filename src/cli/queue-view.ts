@@ -9,7 +9,8 @@ export function queueView(terminal: Terminal, queue: QueueRowFragment): string {
 }
 
 function numbersText(terminal: Terminal, queue: QueueRowFragment): string {
-  const { pool, at, depth, running, blocked, avgWaitSeconds, maxConcurrent } = queue
+  const { pool, at, depth, running, blocked, avgWaitSeconds } = queue
+  const { maxConcurrent } = pool.limits
   const parts = [
     `${running}${maxConcurrent === null ? '' : ` of ${maxConcurrent}`} running`,
     `${depth} waiting`,
@@ -17,7 +18,7 @@ function numbersText(terminal: Terminal, queue: QueueRowFragment): string {
     ...(avgWaitSeconds === null ? [] : [`average wait ${secondsText(avgWaitSeconds)}`]),
     ...(maxConcurrent === 0 ? ['paused'] : []),
   ]
-  return `${styled(terminal, 'bold', pool)}  ${parts.join(', ')}  ${styled(terminal, 'dim', timeText(at) ?? '')}\n`
+  return `${styled(terminal, 'bold', pool.name)}  ${parts.join(', ')}  ${styled(terminal, 'dim', timeText(at) ?? '')}\n`
 }
 
 const orderOf = (jobs: readonly QueueEntryFragment[]): Column<QueueEntryFragment>[] =>
@@ -51,5 +52,5 @@ function reasonText({ scheduling, currentRun }: QueueEntryFragment): string {
   const [reason] = scheduling?.reasons ?? []
   if (reason) return `${reason.code}: ${reason.message}`
   const gpus = currentRun.gpuIds.length > 0 ? `, GPU ${currentRun.gpuIds.join(' ')}` : ''
-  return currentRun.nodes.length > 0 ? `on ${currentRun.nodes.join(' ')}${gpus}` : '-'
+  return currentRun.nodeNames.length > 0 ? `on ${currentRun.nodeNames.join(' ')}${gpus}` : '-'
 }

@@ -94,7 +94,7 @@ export const jobColumns: readonly Column<JobRowFragment>[] = [
   { title: 'NAME', cell: (job) => job.name ?? '-', shrinks: true },
   { title: 'STATE', cell: stateText, style: (job) => stateStyles[job.state] },
   { title: 'USER', cell: (job) => job.user.name },
-  { title: 'QUEUE', cell: (job) => job.queue },
+  { title: 'QUEUE', cell: (job) => job.queue.name },
   { title: 'CREATED', cell: (job) => timeText(job.createdAt) ?? '-' },
   { title: 'RAN', cell: (job) => durationText(job) ?? '-' },
 ]

@@ -11,7 +11,7 @@ const columns: readonly Column<SelfCheckQuery['selfCheck']['findings'][number]>[
 ]
 
 const executorColumns: readonly Column<SelfCheckQuery['system']['executors'][number]>[] = [
-  { title: 'POOL', cell: ({ pool }) => pool },
+  { title: 'POOL', cell: ({ pool }) => pool.name },
   { title: 'EXECUTOR', cell: ({ name }) => name },
   { title: 'VERSION', cell: ({ version }) => version ?? '-' },
   { title: 'AVAILABLE', cell: ({ available }) => (available ? 'yes' : 'no') },

@@ -14,7 +14,7 @@ export function registerGpusCommand(program: Command, cli: Cli): void {
 }
 
 const print = rowPrinter<Gpu>([
-  { title: 'NODE', cell: ({ node }) => node },
+  { title: 'NODE', cell: ({ node }) => node.name },
   { title: 'GPU', cell: ({ index }) => String(index) },
   { title: 'MODEL', cell: ({ name }) => name },
   { title: 'GIB', cell: ({ memoryGib }) => String(memoryGib) },

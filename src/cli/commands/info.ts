@@ -36,10 +36,13 @@ function entriesOf(job: Job): [string, string | null][] {
     ['asks for', resourcesText(job)],
     ['labels', job.labels.map(({ key, value }) => (value === '' ? key : `${key}=${value}`)).join(' ')],
     ['user', job.user.name],
-    ['queue', `${job.queue} (pool ${job.pool}, executor ${job.executor})`],
+    ['queue', `${job.queue.name} (pool ${job.pool.name}, executor ${job.executor})`],
     ['priority', job.priority === null ? null : String(job.priority)],
     ['fair share', job.fairShare && shareText(job.fairShare)],
-    ['run', `${job.attempt} of at most ${job.maxAttempts}${run.nodes.length > 0 ? ` on ${run.nodes.join(', ')}` : ''}`],
+    [
+      'run',
+      `${job.attempt} of at most ${job.maxAttempts}${run.nodeNames.length > 0 ? ` on ${run.nodeNames.join(', ')}` : ''}`,
+    ],
     ['gpus', run.gpuIds.join(', ')],
     ['native id', job.nativeId],
     ['progress', progressText(job)],
@@ -52,14 +55,14 @@ function entriesOf(job: Job): [string, string | null][] {
 
 function positionText({ queuePosition, pool, scheduling }: Job): string | null {
   if (queuePosition === null) return null
-  return `${queuePosition} in ${pool}${scheduling?.positionIsExact === false ? ' (approximate)' : ''}`
+  return `${queuePosition} in ${pool.name}${scheduling?.positionIsExact === false ? ' (approximate)' : ''}`
 }
 
 function holdText({ scheduling }: Job): string | null {
   const hold = scheduling?.hold
   if (!hold) return null
   const leaving = hold.waitingForVictims > 0 ? `, waiting for ${hold.waitingForVictims} preempted jobs` : ''
-  return `${hold.nodes.join(', ')}${hold.expectedAt === null ? '' : `, until about ${timeText(hold.expectedAt)}`}${leaving}`
+  return `${hold.nodes.map(({ name }) => name).join(', ')}${hold.expectedAt === null ? '' : `, until about ${timeText(hold.expectedAt)}`}${leaving}`
 }
 
 const shareText = ({ account, share, weight, bid }: NonNullable<Job['fairShare']>) =>

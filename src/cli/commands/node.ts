@@ -95,7 +95,7 @@ const gib = (bytes: number) => String(Math.round((bytes / 2 ** 30) * 10) / 10)
 
 const print = rowPrinter<NodeRowFragment>([
   { title: 'ID', cell: ({ id }) => id },
-  { title: 'POOL', cell: ({ pool }) => pool },
+  { title: 'POOL', cell: ({ pool }) => pool.name },
   { title: 'NAME', cell: ({ name }) => name },
   { title: 'STATE', cell: ({ state }) => state, style: ({ state }) => (state === 'READY' ? 'green' : 'yellow') },
   { title: 'CPU', cell: ({ free, capacity }) => `${free.cpu} of ${capacity.cpu}` },

@@ -67,9 +67,9 @@ function readTime(given: string): string {
 const print = rowPrinter<CapacityReservationRowFragment>([
   { title: 'ID', cell: ({ id }) => id },
   { title: 'NAME', cell: ({ name }) => name },
-  { title: 'POOL', cell: ({ pool }) => pool },
+  { title: 'POOL', cell: ({ pool }) => pool.name },
   { title: 'PROJECT', cell: ({ project }) => project },
-  { title: 'NODES', cell: ({ nodes }) => nodes.join(',') },
+  { title: 'NODES', cell: ({ nodes }) => nodes.map(({ name }) => name).join(',') },
   { title: 'FROM', cell: ({ startsAt }) => timeText(startsAt) ?? '-' },
   { title: 'UNTIL', cell: ({ endsAt }) => timeText(endsAt) ?? '-' },
   { title: 'END', cell: ({ hard }) => (hard ? 'hard' : 'jobs finish') },

@@ -148,7 +148,7 @@ async function writePreview(
   if (output !== 'table') return terminal.write(structured({ ...shown, warnings }, output))
   const entries = [
     ['would be', shown.wouldBe],
-    ['on', shown.nodes.join(', ')],
+    ['on', shown.nodeNames.join(', ')],
     ['gpus', shown.gpuIds.join(', ')],
     ['because', shown.reasons.map(({ message }) => message).join('; ')],
     ['missing', shown.fit?.missing.join('; ')],

@@ -1171,14 +1171,14 @@ export type SaveClosureMutation = { saveClosure:
     | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
    };
 
-export type LimitsRowFragment = { id: string, pool: string, maxConcurrent: number | null, userMaxConcurrent: number | null, teamMaxConcurrent: number | null, enableFairShare: boolean, localJobMaxConcurrent: number | null, localGpuMaxConcurrent: number | null, userMaxActive: number | null, userMaxBlocked: number | null, starvationThresholdSeconds: number, scopes: Array<{ scope: LimitScope, name: string, gpuModel: string | null, maxJobs: number | null, maxGpus: number | null, jobsInUse: number, gpusInUse: number }> };
+export type LimitsRowFragment = { id: string, maxConcurrent: number | null, userMaxConcurrent: number | null, teamMaxConcurrent: number | null, enableFairShare: boolean, localJobMaxConcurrent: number | null, localGpuMaxConcurrent: number | null, userMaxActive: number | null, userMaxBlocked: number | null, starvationThresholdSeconds: number, pool: { id: string, name: string }, scopes: Array<{ scope: LimitScope, name: string, gpuModel: string | null, maxJobs: number | null, maxGpus: number | null, jobsInUse: number, gpusInUse: number }> };
 
 export type LimitsQueryVariables = Exact<{
   pool?: string | null | undefined;
 }>;
 
 
-export type LimitsQuery = { limits: { id: string, pool: string, maxConcurrent: number | null, userMaxConcurrent: number | null, teamMaxConcurrent: number | null, enableFairShare: boolean, localJobMaxConcurrent: number | null, localGpuMaxConcurrent: number | null, userMaxActive: number | null, userMaxBlocked: number | null, starvationThresholdSeconds: number, scopes: Array<{ scope: LimitScope, name: string, gpuModel: string | null, maxJobs: number | null, maxGpus: number | null, jobsInUse: number, gpusInUse: number }> } };
+export type LimitsQuery = { limits: { id: string, maxConcurrent: number | null, userMaxConcurrent: number | null, teamMaxConcurrent: number | null, enableFairShare: boolean, localJobMaxConcurrent: number | null, localGpuMaxConcurrent: number | null, userMaxActive: number | null, userMaxBlocked: number | null, starvationThresholdSeconds: number, pool: { id: string, name: string }, scopes: Array<{ scope: LimitScope, name: string, gpuModel: string | null, maxJobs: number | null, maxGpus: number | null, jobsInUse: number, gpusInUse: number }> } };
 
 export type UpdateLimitsMutationVariables = Exact<{
   input: UpdateLimitsInput;
@@ -1190,7 +1190,7 @@ export type UpdateLimitsMutation = { updateLimits:
     | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
     | { __typename: 'NotFoundProblem', code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
-    | { __typename: 'UpdateLimitsSuccess', limits: { id: string, pool: string, maxConcurrent: number | null, userMaxConcurrent: number | null, teamMaxConcurrent: number | null, enableFairShare: boolean, localJobMaxConcurrent: number | null, localGpuMaxConcurrent: number | null, userMaxActive: number | null, userMaxBlocked: number | null, starvationThresholdSeconds: number, scopes: Array<{ scope: LimitScope, name: string, gpuModel: string | null, maxJobs: number | null, maxGpus: number | null, jobsInUse: number, gpusInUse: number }> } }
+    | { __typename: 'UpdateLimitsSuccess', limits: { id: string, maxConcurrent: number | null, userMaxConcurrent: number | null, teamMaxConcurrent: number | null, enableFairShare: boolean, localJobMaxConcurrent: number | null, localGpuMaxConcurrent: number | null, userMaxActive: number | null, userMaxBlocked: number | null, starvationThresholdSeconds: number, pool: { id: string, name: string }, scopes: Array<{ scope: LimitScope, name: string, gpuModel: string | null, maxJobs: number | null, maxGpus: number | null, jobsInUse: number, gpusInUse: number }> } }
    };
 
 export type SetScopeLimitMutationVariables = Exact<{
@@ -1202,7 +1202,7 @@ export type SetScopeLimitMutation = { setScopeLimit:
     | { __typename: 'ForbiddenProblem', requiredPermission: Permission | null, requiredScope: TokenScope | null, requiredLevel: UserLevel | null, code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
     | { __typename: 'NotFoundProblem', code: ProblemCode, message: string, retryable: boolean }
-    | { __typename: 'SetScopeLimitSuccess', limits: { id: string, pool: string, maxConcurrent: number | null, userMaxConcurrent: number | null, teamMaxConcurrent: number | null, enableFairShare: boolean, localJobMaxConcurrent: number | null, localGpuMaxConcurrent: number | null, userMaxActive: number | null, userMaxBlocked: number | null, starvationThresholdSeconds: number, scopes: Array<{ scope: LimitScope, name: string, gpuModel: string | null, maxJobs: number | null, maxGpus: number | null, jobsInUse: number, gpusInUse: number }> } }
+    | { __typename: 'SetScopeLimitSuccess', limits: { id: string, maxConcurrent: number | null, userMaxConcurrent: number | null, teamMaxConcurrent: number | null, enableFairShare: boolean, localJobMaxConcurrent: number | null, localGpuMaxConcurrent: number | null, userMaxActive: number | null, userMaxBlocked: number | null, starvationThresholdSeconds: number, pool: { id: string, name: string }, scopes: Array<{ scope: LimitScope, name: string, gpuModel: string | null, maxJobs: number | null, maxGpus: number | null, jobsInUse: number, gpusInUse: number }> } }
     | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
    };
 
@@ -1216,7 +1216,7 @@ export type SetJobPriorityMutation = { setJobPriority:
     | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
     | { __typename: 'InvalidStateProblem', code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'NotFoundProblem', code: ProblemCode, message: string, retryable: boolean }
-    | { __typename: 'SetJobPrioritySuccess', job: { priority: number | null, id: string, version: number, name: string | null, state: JobState, psijState: PsijState, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, nativeId: string | null, attempt: number, queue: string, createdAt: string, startedAt: string | null, finishedAt: string | null, user: { id: string, name: string } } }
+    | { __typename: 'SetJobPrioritySuccess', job: { priority: number | null, id: string, version: number, name: string | null, state: JobState, psijState: PsijState, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, nativeId: string | null, attempt: number, createdAt: string, startedAt: string | null, finishedAt: string | null, queue: { id: string, name: string }, user: { id: string, name: string } } }
     | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'VersionConflictProblem', code: ProblemCode, message: string, retryable: boolean }
    };
@@ -1249,9 +1249,9 @@ export type ProcessQueueMutation = { processQueue:
 export type SelfCheckQueryVariables = Exact<{ [key: string]: never; }>;
 
 
-export type SelfCheckQuery = { selfCheck: { ok: boolean, at: string, findings: Array<{ rule: string, objectId: string | null, message: string }> }, pools: Array<{ id: string, name: string, leader: { epoch: number } | null }>, system: { id: string, executors: Array<{ name: string, pool: string, version: string | null, available: boolean, message: string | null }> } };
+export type SelfCheckQuery = { selfCheck: { ok: boolean, at: string, findings: Array<{ rule: string, objectId: string | null, message: string }> }, pools: Array<{ id: string, name: string, leader: { epoch: number } | null }>, system: { id: string, executors: Array<{ name: string, version: string | null, available: boolean, message: string | null, pool: { id: string, name: string } }> } };
 
-export type NodeRowFragment = { id: string, name: string, pool: string, state: PoolNodeState, cpuModel: string | null, infiniband: boolean, lastSeenAt: string | null, capacity: { cpu: number, memoryBytes: number, gpu: number }, free: { cpu: number, memoryBytes: number, gpu: number } };
+export type NodeRowFragment = { id: string, name: string, state: PoolNodeState, cpuModel: string | null, infiniband: boolean, lastSeenAt: string | null, pool: { id: string, name: string }, capacity: { cpu: number, memoryBytes: number, gpu: number }, free: { cpu: number, memoryBytes: number, gpu: number } };
 
 export type PoolNamesQueryVariables = Exact<{ [key: string]: never; }>;
 
@@ -1275,7 +1275,7 @@ export type PoolNodesQuery = { node:
     | { __typename: 'Hold', id: string }
     | { __typename: 'Job', id: string }
     | { __typename: 'JobEvent', id: string }
-    | { __typename: 'Pool', id: string, nodes: { nodes: Array<{ id: string, name: string, pool: string, state: PoolNodeState, cpuModel: string | null, infiniband: boolean, lastSeenAt: string | null, capacity: { cpu: number, memoryBytes: number, gpu: number }, free: { cpu: number, memoryBytes: number, gpu: number } }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } }
+    | { __typename: 'Pool', id: string, nodes: { nodes: Array<{ id: string, name: string, state: PoolNodeState, cpuModel: string | null, infiniband: boolean, lastSeenAt: string | null, pool: { id: string, name: string }, capacity: { cpu: number, memoryBytes: number, gpu: number }, free: { cpu: number, memoryBytes: number, gpu: number } }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } }
     | { __typename: 'PoolNode', id: string }
     | { __typename: 'Quota', id: string }
     | { __typename: 'Run', id: string }
@@ -1291,7 +1291,7 @@ export type AddNodeMutationVariables = Exact<{
 
 
 export type AddNodeMutation = { addNode:
-    | { __typename: 'AddNodeSuccess', node: { id: string, name: string, pool: string, state: PoolNodeState, cpuModel: string | null, infiniband: boolean, lastSeenAt: string | null, capacity: { cpu: number, memoryBytes: number, gpu: number }, free: { cpu: number, memoryBytes: number, gpu: number } } }
+    | { __typename: 'AddNodeSuccess', node: { id: string, name: string, state: PoolNodeState, cpuModel: string | null, infiniband: boolean, lastSeenAt: string | null, pool: { id: string, name: string }, capacity: { cpu: number, memoryBytes: number, gpu: number }, free: { cpu: number, memoryBytes: number, gpu: number } } }
     | { __typename: 'ForbiddenProblem', requiredPermission: Permission | null, requiredScope: TokenScope | null, requiredLevel: UserLevel | null, code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
     | { __typename: 'NotFoundProblem', code: ProblemCode, message: string, retryable: boolean }
@@ -1308,7 +1308,7 @@ export type UpdateNodeMutation = { updateNode:
     | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
     | { __typename: 'NotFoundProblem', code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
-    | { __typename: 'UpdateNodeSuccess', node: { id: string, name: string, pool: string, state: PoolNodeState, cpuModel: string | null, infiniband: boolean, lastSeenAt: string | null, capacity: { cpu: number, memoryBytes: number, gpu: number }, free: { cpu: number, memoryBytes: number, gpu: number } } }
+    | { __typename: 'UpdateNodeSuccess', node: { id: string, name: string, state: PoolNodeState, cpuModel: string | null, infiniband: boolean, lastSeenAt: string | null, pool: { id: string, name: string }, capacity: { cpu: number, memoryBytes: number, gpu: number }, free: { cpu: number, memoryBytes: number, gpu: number } } }
    };
 
 export type DeleteNodeMutationVariables = Exact<{
@@ -1324,13 +1324,13 @@ export type DeleteNodeMutation = { deleteNode:
     | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
    };
 
-export type JobRowFragment = { id: string, version: number, name: string | null, state: JobState, psijState: PsijState, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, nativeId: string | null, attempt: number, queue: string, createdAt: string, startedAt: string | null, finishedAt: string | null, user: { id: string, name: string } };
+export type JobRowFragment = { id: string, version: number, name: string | null, state: JobState, psijState: PsijState, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, nativeId: string | null, attempt: number, createdAt: string, startedAt: string | null, finishedAt: string | null, queue: { id: string, name: string }, user: { id: string, name: string } };
 
-export type FollowedJobFragment = { id: string, version: number, name: string | null, state: JobState, psijState: PsijState, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, nativeId: string | null, attempt: number, queue: string, createdAt: string, startedAt: string | null, finishedAt: string | null, progress: { fraction: number | null, message: string | null, at: string } | null, user: { id: string, name: string } };
+export type FollowedJobFragment = { id: string, version: number, name: string | null, state: JobState, psijState: PsijState, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, nativeId: string | null, attempt: number, createdAt: string, startedAt: string | null, finishedAt: string | null, progress: { fraction: number | null, message: string | null, at: string } | null, queue: { id: string, name: string }, user: { id: string, name: string } };
 
-export type JobDetailFragment = { stateCategory: StateCategory, pool: string, executor: string, account: string, project: string | null, priority: number | null, maxAttempts: number, cost: number | null, queuedAt: string | null, queuePosition: number | null, id: string, version: number, name: string | null, state: JobState, psijState: PsijState, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, nativeId: string | null, attempt: number, queue: string, createdAt: string, startedAt: string | null, finishedAt: string | null, fairShare: { account: string, share: number, weight: number, bid: number } | null, labels: Array<{ key: string, value: string }>, progress: { fraction: number | null, message: string | null, at: string } | null, scheduling: { jobsAhead: number, positionIsExact: boolean, lastConsideredAt: string | null, reasons: Array<{ code: PendingReasonCode, message: string }>, gates: Array<{ code: GateCode, open: boolean, opensAt: string | null }>, fit: { missing: Array<string> }, hold: { id: string, nodes: Array<string>, expectedAt: string | null, waitingForVictims: number } | null, estimatedStart: { p50: string | null, p90: string | null, earliest: string, latest: string | null } | null } | null, currentRun: { id: string, number: number, nodes: Array<string>, gpuIds: Array<number> }, spec: { command: Array<string> | null, executable: string | null, arguments: Array<string> | null, handler: string | null, image: string | null, workdir: string | null, maxRunTimeSeconds: number, resources: { cpu: number, memoryBytes: number, gpu: number } }, user: { id: string, name: string } };
+export type JobDetailFragment = { stateCategory: StateCategory, executor: string, account: string, project: string | null, priority: number | null, maxAttempts: number, cost: number | null, queuedAt: string | null, queuePosition: number | null, id: string, version: number, name: string | null, state: JobState, psijState: PsijState, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, nativeId: string | null, attempt: number, createdAt: string, startedAt: string | null, finishedAt: string | null, pool: { id: string, name: string }, fairShare: { account: string, share: number, weight: number, bid: number } | null, labels: Array<{ key: string, value: string }>, progress: { fraction: number | null, message: string | null, at: string } | null, scheduling: { jobsAhead: number, positionIsExact: boolean, lastConsideredAt: string | null, reasons: Array<{ code: PendingReasonCode, message: string }>, gates: Array<{ code: GateCode, open: boolean, opensAt: string | null }>, fit: { missing: Array<string> }, hold: { id: string, expectedAt: string | null, waitingForVictims: number, nodes: Array<{ id: string, name: string }> } | null, estimatedStart: { p50: string | null, p90: string | null, earliest: string, latest: string | null } | null } | null, currentRun: { id: string, number: number, nodeNames: Array<string>, gpuIds: Array<number> }, spec: { command: Array<string> | null, executable: string | null, arguments: Array<string> | null, handler: string | null, image: string | null, workdir: string | null, maxRunTimeSeconds: number, resources: { cpu: number, memoryBytes: number, gpu: number } }, queue: { id: string, name: string }, user: { id: string, name: string } };
 
-export type JobEventRowFragment = { id: string, seq: number, at: string, type: JobEventType, from: JobState | null, to: JobState | null, psijState: PsijState | null, reason: StateReason | null, message: string | null, exitCode: number | null, run: number | null, detail:
+export type JobEventRowFragment = { id: string, seq: number, at: string, type: JobEventType, from: JobState | null, to: JobState | null, psijState: PsijState | null, reason: StateReason | null, message: string | null, exitCode: number | null, runNumber: number | null, detail:
     | { __typename: 'ApprovalDecisionDetail' }
     | { __typename: 'ApprovalRequestDetail' }
     | { __typename: 'ArtifactDetail' }
@@ -1389,7 +1389,7 @@ export type SubmitJobMutation = { submitJob:
     | { __typename: 'QuotaExceededProblem', code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'RejectedProblem', code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'ReservationExpiredProblem', code: ProblemCode, message: string, retryable: boolean }
-    | { __typename: 'SubmitJobSuccess', idempotentHit: boolean, warnings: Array<string>, job: { id: string, version: number, name: string | null, state: JobState, psijState: PsijState, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, nativeId: string | null, attempt: number, queue: string, createdAt: string, startedAt: string | null, finishedAt: string | null, spec: { resources: { memoryBytes: number } }, user: { id: string, name: string } } }
+    | { __typename: 'SubmitJobSuccess', idempotentHit: boolean, warnings: Array<string>, job: { id: string, version: number, name: string | null, state: JobState, psijState: PsijState, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, nativeId: string | null, attempt: number, createdAt: string, startedAt: string | null, finishedAt: string | null, spec: { resources: { memoryBytes: number } }, queue: { id: string, name: string }, user: { id: string, name: string } } }
     | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'VersionConflictProblem', code: ProblemCode, message: string, retryable: boolean }
    };
@@ -1400,7 +1400,7 @@ export type CancelJobMutationVariables = Exact<{
 
 
 export type CancelJobMutation = { cancelJob:
-    | { __typename: 'CancelJobSuccess', changed: boolean, job: { id: string, version: number, name: string | null, state: JobState, psijState: PsijState, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, nativeId: string | null, attempt: number, queue: string, createdAt: string, startedAt: string | null, finishedAt: string | null, user: { id: string, name: string } } }
+    | { __typename: 'CancelJobSuccess', changed: boolean, job: { id: string, version: number, name: string | null, state: JobState, psijState: PsijState, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, nativeId: string | null, attempt: number, createdAt: string, startedAt: string | null, finishedAt: string | null, queue: { id: string, name: string }, user: { id: string, name: string } } }
     | { __typename: 'ForbiddenProblem', requiredPermission: Permission | null, requiredScope: TokenScope | null, requiredLevel: UserLevel | null, code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
     | { __typename: 'NotFoundProblem', code: ProblemCode, message: string, retryable: boolean }
@@ -1430,14 +1430,14 @@ export type JobsQueryVariables = Exact<{
 }>;
 
 
-export type JobsQuery = { jobs: { asOf: string, nodes: Array<{ id: string, version: number, name: string | null, state: JobState, psijState: PsijState, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, nativeId: string | null, attempt: number, queue: string, createdAt: string, startedAt: string | null, finishedAt: string | null, user: { id: string, name: string } }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } };
+export type JobsQuery = { jobs: { asOf: string, nodes: Array<{ id: string, version: number, name: string | null, state: JobState, psijState: PsijState, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, nativeId: string | null, attempt: number, createdAt: string, startedAt: string | null, finishedAt: string | null, queue: { id: string, name: string }, user: { id: string, name: string } }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } };
 
 export type JobQueryVariables = Exact<{
   id: string;
 }>;
 
 
-export type JobQuery = { job: { stateCategory: StateCategory, pool: string, executor: string, account: string, project: string | null, priority: number | null, maxAttempts: number, cost: number | null, queuedAt: string | null, queuePosition: number | null, id: string, version: number, name: string | null, state: JobState, psijState: PsijState, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, nativeId: string | null, attempt: number, queue: string, createdAt: string, startedAt: string | null, finishedAt: string | null, fairShare: { account: string, share: number, weight: number, bid: number } | null, labels: Array<{ key: string, value: string }>, progress: { fraction: number | null, message: string | null, at: string } | null, scheduling: { jobsAhead: number, positionIsExact: boolean, lastConsideredAt: string | null, reasons: Array<{ code: PendingReasonCode, message: string }>, gates: Array<{ code: GateCode, open: boolean, opensAt: string | null }>, fit: { missing: Array<string> }, hold: { id: string, nodes: Array<string>, expectedAt: string | null, waitingForVictims: number } | null, estimatedStart: { p50: string | null, p90: string | null, earliest: string, latest: string | null } | null } | null, currentRun: { id: string, number: number, nodes: Array<string>, gpuIds: Array<number> }, spec: { command: Array<string> | null, executable: string | null, arguments: Array<string> | null, handler: string | null, image: string | null, workdir: string | null, maxRunTimeSeconds: number, resources: { cpu: number, memoryBytes: number, gpu: number } }, user: { id: string, name: string } } | null };
+export type JobQuery = { job: { stateCategory: StateCategory, executor: string, account: string, project: string | null, priority: number | null, maxAttempts: number, cost: number | null, queuedAt: string | null, queuePosition: number | null, id: string, version: number, name: string | null, state: JobState, psijState: PsijState, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, nativeId: string | null, attempt: number, createdAt: string, startedAt: string | null, finishedAt: string | null, pool: { id: string, name: string }, fairShare: { account: string, share: number, weight: number, bid: number } | null, labels: Array<{ key: string, value: string }>, progress: { fraction: number | null, message: string | null, at: string } | null, scheduling: { jobsAhead: number, positionIsExact: boolean, lastConsideredAt: string | null, reasons: Array<{ code: PendingReasonCode, message: string }>, gates: Array<{ code: GateCode, open: boolean, opensAt: string | null }>, fit: { missing: Array<string> }, hold: { id: string, expectedAt: string | null, waitingForVictims: number, nodes: Array<{ id: string, name: string }> } | null, estimatedStart: { p50: string | null, p90: string | null, earliest: string, latest: string | null } | null } | null, currentRun: { id: string, number: number, nodeNames: Array<string>, gpuIds: Array<number> }, spec: { command: Array<string> | null, executable: string | null, arguments: Array<string> | null, handler: string | null, image: string | null, workdir: string | null, maxRunTimeSeconds: number, resources: { cpu: number, memoryBytes: number, gpu: number } }, queue: { id: string, name: string }, user: { id: string, name: string } } | null };
 
 export type JobEventsQueryVariables = Exact<{
   id: string;
@@ -1446,14 +1446,14 @@ export type JobEventsQueryVariables = Exact<{
 }>;
 
 
-export type JobEventsQuery = { job: { stateCategory: StateCategory, eventCursor: string, id: string, version: number, name: string | null, state: JobState, psijState: PsijState, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, nativeId: string | null, attempt: number, queue: string, createdAt: string, startedAt: string | null, finishedAt: string | null, events: { nodes: Array<{ id: string, seq: number, at: string, type: JobEventType, from: JobState | null, to: JobState | null, psijState: PsijState | null, reason: StateReason | null, message: string | null, exitCode: number | null, run: number | null, detail:
+export type JobEventsQuery = { job: { stateCategory: StateCategory, eventCursor: string, id: string, version: number, name: string | null, state: JobState, psijState: PsijState, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, nativeId: string | null, attempt: number, createdAt: string, startedAt: string | null, finishedAt: string | null, events: { nodes: Array<{ id: string, seq: number, at: string, type: JobEventType, from: JobState | null, to: JobState | null, psijState: PsijState | null, reason: StateReason | null, message: string | null, exitCode: number | null, runNumber: number | null, detail:
           | { __typename: 'ApprovalDecisionDetail' }
           | { __typename: 'ApprovalRequestDetail' }
           | { __typename: 'ArtifactDetail' }
           | { __typename: 'PreemptionDetail' }
           | { __typename: 'PriorityDetail' }
           | { __typename: 'StateChangeDetail', nativeId: string | null }
-         | null }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } }, progress: { fraction: number | null, message: string | null, at: string } | null, user: { id: string, name: string } } | null };
+         | null }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } }, progress: { fraction: number | null, message: string | null, at: string } | null, queue: { id: string, name: string }, user: { id: string, name: string } } | null };
 
 export type JobLogsQueryVariables = Exact<{
   id: string;
@@ -1479,7 +1479,7 @@ export type JobStatusSubscriptionVariables = Exact<{
 
 
 export type JobStatusSubscription = { jobStatus:
-    | { __typename: 'JobTransitions', cursor: string, isFinal: boolean, job: { id: string, version: number, name: string | null, state: JobState, psijState: PsijState, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, nativeId: string | null, attempt: number, queue: string, createdAt: string, startedAt: string | null, finishedAt: string | null, progress: { fraction: number | null, message: string | null, at: string } | null, user: { id: string, name: string } }, transitions: Array<{ id: string, seq: number, at: string, type: JobEventType, from: JobState | null, to: JobState | null, psijState: PsijState | null, reason: StateReason | null, message: string | null, exitCode: number | null, run: number | null, detail:
+    | { __typename: 'JobTransitions', cursor: string, isFinal: boolean, job: { id: string, version: number, name: string | null, state: JobState, psijState: PsijState, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, nativeId: string | null, attempt: number, createdAt: string, startedAt: string | null, finishedAt: string | null, progress: { fraction: number | null, message: string | null, at: string } | null, queue: { id: string, name: string }, user: { id: string, name: string } }, transitions: Array<{ id: string, seq: number, at: string, type: JobEventType, from: JobState | null, to: JobState | null, psijState: PsijState | null, reason: StateReason | null, message: string | null, exitCode: number | null, runNumber: number | null, detail:
           | { __typename: 'ApprovalDecisionDetail' }
           | { __typename: 'ApprovalRequestDetail' }
           | { __typename: 'ArtifactDetail' }
@@ -1498,7 +1498,7 @@ export type JobUpdatesSubscriptionVariables = Exact<{
 
 
 export type JobUpdatesSubscription = { jobUpdates:
-    | { __typename: 'JobTransitions', cursor: string, job: { id: string, version: number, name: string | null, state: JobState, psijState: PsijState, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, nativeId: string | null, attempt: number, queue: string, createdAt: string, startedAt: string | null, finishedAt: string | null, user: { id: string, name: string } }, transitions: Array<{ id: string, seq: number, at: string, type: JobEventType, from: JobState | null, to: JobState | null, psijState: PsijState | null, reason: StateReason | null, message: string | null, exitCode: number | null, run: number | null, detail:
+    | { __typename: 'JobTransitions', cursor: string, job: { id: string, version: number, name: string | null, state: JobState, psijState: PsijState, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, nativeId: string | null, attempt: number, createdAt: string, startedAt: string | null, finishedAt: string | null, queue: { id: string, name: string }, user: { id: string, name: string } }, transitions: Array<{ id: string, seq: number, at: string, type: JobEventType, from: JobState | null, to: JobState | null, psijState: PsijState | null, reason: StateReason | null, message: string | null, exitCode: number | null, runNumber: number | null, detail:
           | { __typename: 'ApprovalDecisionDetail' }
           | { __typename: 'ApprovalRequestDetail' }
           | { __typename: 'ArtifactDetail' }
@@ -1541,7 +1541,7 @@ export type RetryJobMutation = { retryJob:
     | { __typename: 'QuotaExceededProblem', code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'RejectedProblem', code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'ReservationExpiredProblem', code: ProblemCode, message: string, retryable: boolean }
-    | { __typename: 'RetryJobSuccess', idempotentHit: boolean, warnings: Array<string>, job: { id: string, version: number, name: string | null, state: JobState, psijState: PsijState, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, nativeId: string | null, attempt: number, queue: string, createdAt: string, startedAt: string | null, finishedAt: string | null, user: { id: string, name: string } } }
+    | { __typename: 'RetryJobSuccess', idempotentHit: boolean, warnings: Array<string>, job: { id: string, version: number, name: string | null, state: JobState, psijState: PsijState, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, nativeId: string | null, attempt: number, createdAt: string, startedAt: string | null, finishedAt: string | null, queue: { id: string, name: string }, user: { id: string, name: string } } }
     | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'VersionConflictProblem', code: ProblemCode, message: string, retryable: boolean }
    };
@@ -1551,7 +1551,7 @@ export type IdempotencyKeyQueryVariables = Exact<{
 }>;
 
 
-export type IdempotencyKeyQuery = { idempotencyKey: { key: string, createdAt: string, expiresAt: string, job: { id: string, version: number, name: string | null, state: JobState, psijState: PsijState, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, nativeId: string | null, attempt: number, queue: string, createdAt: string, startedAt: string | null, finishedAt: string | null, user: { id: string, name: string } } } | null };
+export type IdempotencyKeyQuery = { idempotencyKey: { key: string, createdAt: string, expiresAt: string, job: { id: string, version: number, name: string | null, state: JobState, psijState: PsijState, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, nativeId: string | null, attempt: number, createdAt: string, startedAt: string | null, finishedAt: string | null, queue: { id: string, name: string }, user: { id: string, name: string } } } | null };
 
 export type QuotaRowFragment = { id: string, type: QuotaType, action: QuotaAction, scope: QuotaScope, key: string | null, limit: number };
 
@@ -1626,7 +1626,7 @@ export type ApproveJobMutationVariables = Exact<{
 
 export type ApproveJobMutation = { approveJob:
     | { __typename: 'ApprovalNotAllowedProblem', code: ProblemCode, message: string, retryable: boolean }
-    | { __typename: 'ApproveJobSuccess', job: { id: string, version: number, name: string | null, state: JobState, psijState: PsijState, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, nativeId: string | null, attempt: number, queue: string, createdAt: string, startedAt: string | null, finishedAt: string | null, user: { id: string, name: string } } }
+    | { __typename: 'ApproveJobSuccess', job: { id: string, version: number, name: string | null, state: JobState, psijState: PsijState, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, nativeId: string | null, attempt: number, createdAt: string, startedAt: string | null, finishedAt: string | null, queue: { id: string, name: string }, user: { id: string, name: string } } }
     | { __typename: 'ForbiddenProblem', requiredPermission: Permission | null, requiredScope: TokenScope | null, requiredLevel: UserLevel | null, code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
     | { __typename: 'InvalidStateProblem', code: ProblemCode, message: string, retryable: boolean }
@@ -1646,7 +1646,7 @@ export type RejectJobMutation = { rejectJob:
     | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
     | { __typename: 'InvalidStateProblem', code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'NotFoundProblem', code: ProblemCode, message: string, retryable: boolean }
-    | { __typename: 'RejectJobSuccess', job: { id: string, version: number, name: string | null, state: JobState, psijState: PsijState, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, nativeId: string | null, attempt: number, queue: string, createdAt: string, startedAt: string | null, finishedAt: string | null, user: { id: string, name: string } } }
+    | { __typename: 'RejectJobSuccess', job: { id: string, version: number, name: string | null, state: JobState, psijState: PsijState, stateReason: StateReason | null, stateInfo: string | null, exitCode: number | null, nativeId: string | null, attempt: number, createdAt: string, startedAt: string | null, finishedAt: string | null, queue: { id: string, name: string }, user: { id: string, name: string } } }
     | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'VersionConflictProblem', code: ProblemCode, message: string, retryable: boolean }
    };
@@ -1866,7 +1866,7 @@ export type RevokeTokenMutation = { revokeToken:
     | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
    };
 
-export type JobPreviewRowFragment = { wouldBe: JobState, nodes: Array<string>, gpuIds: Array<number>, queuePosition: number | null, warnings: Array<string>, reasons: Array<{ code: PendingReasonCode, message: string, jobId: string | null, scope: string | null, limit: number | null, used: number | null }>, fit: { freeNow: boolean, couldEverFit: boolean, missing: Array<string> } | null, estimatedStart: { p50: string | null, p90: string | null, earliest: string, latest: string | null, basis: string } | null, idempotentJob: { id: string } | null };
+export type JobPreviewRowFragment = { wouldBe: JobState, nodeNames: Array<string>, gpuIds: Array<number>, queuePosition: number | null, warnings: Array<string>, reasons: Array<{ code: PendingReasonCode, message: string, scope: string | null, limit: number | null, used: number | null, job: { id: string } | null }>, fit: { freeNow: boolean, couldEverFit: boolean, missing: Array<string> } | null, estimatedStart: { p50: string | null, p90: string | null, earliest: string, latest: string | null, basis: string } | null, idempotentJob: { id: string } | null };
 
 export type PreviewJobQueryVariables = Exact<{
   input: PreviewJobInput;
@@ -1878,7 +1878,7 @@ export type PreviewJobQuery = { previewJob:
     | { __typename: 'IdempotencyConflictProblem', code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
     | { __typename: 'InvalidStateProblem', code: ProblemCode, message: string, retryable: boolean }
-    | { __typename: 'JobPreview', wouldBe: JobState, nodes: Array<string>, gpuIds: Array<number>, queuePosition: number | null, warnings: Array<string>, reasons: Array<{ code: PendingReasonCode, message: string, jobId: string | null, scope: string | null, limit: number | null, used: number | null }>, fit: { freeNow: boolean, couldEverFit: boolean, missing: Array<string> } | null, estimatedStart: { p50: string | null, p90: string | null, earliest: string, latest: string | null, basis: string } | null, idempotentJob: { id: string } | null }
+    | { __typename: 'JobPreview', wouldBe: JobState, nodeNames: Array<string>, gpuIds: Array<number>, queuePosition: number | null, warnings: Array<string>, reasons: Array<{ code: PendingReasonCode, message: string, scope: string | null, limit: number | null, used: number | null, job: { id: string } | null }>, fit: { freeNow: boolean, couldEverFit: boolean, missing: Array<string> } | null, estimatedStart: { p50: string | null, p90: string | null, earliest: string, latest: string | null, basis: string } | null, idempotentJob: { id: string } | null }
     | { __typename: 'NotFoundProblem', code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'QuotaExceededProblem', code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'RejectedProblem', code: ProblemCode, message: string, retryable: boolean }
@@ -1920,9 +1920,9 @@ export type ViewerIdQueryVariables = Exact<{ [key: string]: never; }>;
 
 export type ViewerIdQuery = { viewer: { id: string, user: { id: string } } };
 
-export type QueueEntryFragment = { id: string, name: string | null, state: JobState, priority: number | null, queuePosition: number | null, fairShare: { share: number, bid: number } | null, user: { id: string, name: string }, currentRun: { id: string, nodes: Array<string>, gpuIds: Array<number>, startedAt: string | null }, scheduling: { reasons: Array<{ code: PendingReasonCode, message: string }>, estimatedStart: { p50: string | null, p90: string | null, earliest: string, latest: string | null } | null } | null };
+export type QueueEntryFragment = { id: string, name: string | null, state: JobState, priority: number | null, queuePosition: number | null, fairShare: { share: number, bid: number } | null, user: { id: string, name: string }, currentRun: { id: string, nodeNames: Array<string>, gpuIds: Array<number>, startedAt: string | null }, scheduling: { reasons: Array<{ code: PendingReasonCode, message: string }>, estimatedStart: { p50: string | null, p90: string | null, earliest: string, latest: string | null } | null } | null };
 
-export type QueueRowFragment = { id: string, pool: string, at: string, depth: number, running: number, blocked: number, avgWaitSeconds: number | null, maxConcurrent: number | null, entries: { nodes: Array<{ id: string, name: string | null, state: JobState, priority: number | null, queuePosition: number | null, fairShare: { share: number, bid: number } | null, user: { id: string, name: string }, currentRun: { id: string, nodes: Array<string>, gpuIds: Array<number>, startedAt: string | null }, scheduling: { reasons: Array<{ code: PendingReasonCode, message: string }>, estimatedStart: { p50: string | null, p90: string | null, earliest: string, latest: string | null } | null } | null }>, pageInfo: { hasNextPage: boolean } } };
+export type QueueRowFragment = { id: string, at: string, depth: number, running: number, blocked: number, avgWaitSeconds: number | null, pool: { id: string, name: string, limits: { id: string, maxConcurrent: number | null } }, entries: { nodes: Array<{ id: string, name: string | null, state: JobState, priority: number | null, queuePosition: number | null, fairShare: { share: number, bid: number } | null, user: { id: string, name: string }, currentRun: { id: string, nodeNames: Array<string>, gpuIds: Array<number>, startedAt: string | null }, scheduling: { reasons: Array<{ code: PendingReasonCode, message: string }>, estimatedStart: { p50: string | null, p90: string | null, earliest: string, latest: string | null } | null } | null }>, pageInfo: { hasNextPage: boolean } } };
 
 export type QueueQueryVariables = Exact<{
   pool?: string | null | undefined;
@@ -1931,7 +1931,7 @@ export type QueueQueryVariables = Exact<{
 }>;
 
 
-export type QueueQuery = { queue: { id: string, pool: string, at: string, depth: number, running: number, blocked: number, avgWaitSeconds: number | null, maxConcurrent: number | null, entries: { nodes: Array<{ id: string, name: string | null, state: JobState, priority: number | null, queuePosition: number | null, fairShare: { share: number, bid: number } | null, user: { id: string, name: string }, currentRun: { id: string, nodes: Array<string>, gpuIds: Array<number>, startedAt: string | null }, scheduling: { reasons: Array<{ code: PendingReasonCode, message: string }>, estimatedStart: { p50: string | null, p90: string | null, earliest: string, latest: string | null } | null } | null }>, pageInfo: { hasNextPage: boolean } } } };
+export type QueueQuery = { queue: { id: string, at: string, depth: number, running: number, blocked: number, avgWaitSeconds: number | null, pool: { id: string, name: string, limits: { id: string, maxConcurrent: number | null } }, entries: { nodes: Array<{ id: string, name: string | null, state: JobState, priority: number | null, queuePosition: number | null, fairShare: { share: number, bid: number } | null, user: { id: string, name: string }, currentRun: { id: string, nodeNames: Array<string>, gpuIds: Array<number>, startedAt: string | null }, scheduling: { reasons: Array<{ code: PendingReasonCode, message: string }>, estimatedStart: { p50: string | null, p90: string | null, earliest: string, latest: string | null } | null } | null }>, pageInfo: { hasNextPage: boolean } } } };
 
 export type QueueStatusSubscriptionVariables = Exact<{
   pool?: string | null | undefined;
@@ -1940,14 +1940,14 @@ export type QueueStatusSubscriptionVariables = Exact<{
 }>;
 
 
-export type QueueStatusSubscription = { queueStatus: { id: string, pool: string, at: string, depth: number, running: number, blocked: number, avgWaitSeconds: number | null, maxConcurrent: number | null, entries: { nodes: Array<{ id: string, name: string | null, state: JobState, priority: number | null, queuePosition: number | null, fairShare: { share: number, bid: number } | null, user: { id: string, name: string }, currentRun: { id: string, nodes: Array<string>, gpuIds: Array<number>, startedAt: string | null }, scheduling: { reasons: Array<{ code: PendingReasonCode, message: string }>, estimatedStart: { p50: string | null, p90: string | null, earliest: string, latest: string | null } | null } | null }>, pageInfo: { hasNextPage: boolean } } } };
+export type QueueStatusSubscription = { queueStatus: { id: string, at: string, depth: number, running: number, blocked: number, avgWaitSeconds: number | null, pool: { id: string, name: string, limits: { id: string, maxConcurrent: number | null } }, entries: { nodes: Array<{ id: string, name: string | null, state: JobState, priority: number | null, queuePosition: number | null, fairShare: { share: number, bid: number } | null, user: { id: string, name: string }, currentRun: { id: string, nodeNames: Array<string>, gpuIds: Array<number>, startedAt: string | null }, scheduling: { reasons: Array<{ code: PendingReasonCode, message: string }>, estimatedStart: { p50: string | null, p90: string | null, earliest: string, latest: string | null } | null } | null }>, pageInfo: { hasNextPage: boolean } } } };
 
 export type GpusQueryVariables = Exact<{ [key: string]: never; }>;
 
 
-export type GpusQuery = { system: { id: string, gpus: Array<{ node: string, index: number, name: string, memoryGib: number, tensorCores: boolean, cuda: Array<string>, allocated: boolean, job: { id: string, name: string | null, user: { id: string, name: string } } | null }> } };
+export type GpusQuery = { system: { id: string, gpus: Array<{ index: number, name: string, memoryGib: number, tensorCores: boolean, cuda: Array<string>, allocated: boolean, node: { id: string, name: string }, job: { id: string, name: string | null, user: { id: string, name: string } } | null }> } };
 
-export type CapacityReservationRowFragment = { id: string, name: string, pool: string, project: string, nodes: Array<string>, startsAt: string, endsAt: string, hard: boolean, nativeId: string | null };
+export type CapacityReservationRowFragment = { id: string, name: string, project: string, startsAt: string, endsAt: string, hard: boolean, nativeId: string | null, pool: { id: string, name: string }, nodes: Array<{ id: string, name: string }> };
 
 export type CapacityReservationsQueryVariables = Exact<{
   first?: number | null | undefined;
@@ -1955,7 +1955,7 @@ export type CapacityReservationsQueryVariables = Exact<{
 }>;
 
 
-export type CapacityReservationsQuery = { capacityReservations: { nodes: Array<{ id: string, name: string, pool: string, project: string, nodes: Array<string>, startsAt: string, endsAt: string, hard: boolean, nativeId: string | null }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } };
+export type CapacityReservationsQuery = { capacityReservations: { nodes: Array<{ id: string, name: string, project: string, startsAt: string, endsAt: string, hard: boolean, nativeId: string | null, pool: { id: string, name: string }, nodes: Array<{ id: string, name: string }> }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } };
 
 export type CreateCapacityReservationMutationVariables = Exact<{
   input: CreateCapacityReservationInput;
@@ -1963,7 +1963,7 @@ export type CreateCapacityReservationMutationVariables = Exact<{
 
 
 export type CreateCapacityReservationMutation = { createCapacityReservation:
-    | { __typename: 'CreateCapacityReservationSuccess', capacityReservation: { id: string, name: string, pool: string, project: string, nodes: Array<string>, startsAt: string, endsAt: string, hard: boolean, nativeId: string | null } }
+    | { __typename: 'CreateCapacityReservationSuccess', capacityReservation: { id: string, name: string, project: string, startsAt: string, endsAt: string, hard: boolean, nativeId: string | null, pool: { id: string, name: string }, nodes: Array<{ id: string, name: string }> } }
     | { __typename: 'ForbiddenProblem', requiredPermission: Permission | null, requiredScope: TokenScope | null, requiredLevel: UserLevel | null, code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
     | { __typename: 'NotFoundProblem', code: ProblemCode, message: string, retryable: boolean }
@@ -2004,7 +2004,10 @@ export class TypedDocumentString<TResult, TVariables>
 export const LimitsRowFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
     fragment LimitsRow on Limits {
   id
-  pool
+  pool {
+    id
+    name
+  }
   maxConcurrent
   userMaxConcurrent
   teamMaxConcurrent
@@ -2029,7 +2032,10 @@ export const NodeRowFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
     fragment NodeRow on PoolNode {
   id
   name
-  pool
+  pool {
+    id
+    name
+  }
   state
   cpuModel
   infiniband
@@ -2058,7 +2064,10 @@ export const JobRowFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
   exitCode
   nativeId
   attempt
-  queue
+  queue {
+    id
+    name
+  }
   user {
     id
     name
@@ -2088,7 +2097,10 @@ export const FollowedJobFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
   exitCode
   nativeId
   attempt
-  queue
+  queue {
+    id
+    name
+  }
   user {
     id
     name
@@ -2101,7 +2113,10 @@ export const JobDetailFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
     fragment JobDetail on Job {
   ...JobRow
   stateCategory
-  pool
+  pool {
+    id
+    name
+  }
   executor
   account
   project
@@ -2142,7 +2157,10 @@ export const JobDetailFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
     }
     hold {
       id
-      nodes
+      nodes {
+        id
+        name
+      }
       expectedAt
       waitingForVictims
     }
@@ -2157,7 +2175,7 @@ export const JobDetailFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
   currentRun {
     id
     number
-    nodes
+    nodeNames
     gpuIds
   }
   spec {
@@ -2186,7 +2204,10 @@ export const JobDetailFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
   exitCode
   nativeId
   attempt
-  queue
+  queue {
+    id
+    name
+  }
   user {
     id
     name
@@ -2207,7 +2228,7 @@ export const JobEventRowFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
   reason
   message
   exitCode
-  run
+  runNumber
   detail {
     __typename
     ... on StateChangeDetail {
@@ -2375,13 +2396,15 @@ export const TokenRowFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
 export const JobPreviewRowFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
     fragment JobPreviewRow on JobPreview {
   wouldBe
-  nodes
+  nodeNames
   gpuIds
   queuePosition
   reasons {
     code
     message
-    jobId
+    job {
+      id
+    }
     scope
     limit
     used
@@ -2421,7 +2444,7 @@ export const QueueEntryFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
   }
   currentRun {
     id
-    nodes
+    nodeNames
     gpuIds
     startedAt
   }
@@ -2442,13 +2465,19 @@ export const QueueEntryFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
 export const QueueRowFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
     fragment QueueRow on Queue {
   id
-  pool
+  pool {
+    id
+    name
+    limits {
+      id
+      maxConcurrent
+    }
+  }
   at
   depth
   running
   blocked
   avgWaitSeconds
-  maxConcurrent
   entries(first: $first, states: $states) {
     nodes {
       ...QueueEntry
@@ -2474,7 +2503,7 @@ export const QueueRowFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
   }
   currentRun {
     id
-    nodes
+    nodeNames
     gpuIds
     startedAt
   }
@@ -2495,9 +2524,15 @@ export const CapacityReservationRowFragmentDoc = /*#__PURE__*/ new TypedDocument
     fragment CapacityReservationRow on CapacityReservation {
   id
   name
-  pool
+  pool {
+    id
+    name
+  }
   project
-  nodes
+  nodes {
+    id
+    name
+  }
   startsAt
   endsAt
   hard
@@ -2590,7 +2625,10 @@ export const LimitsDocument = /*#__PURE__*/ new TypedDocumentString(`
 }
     fragment LimitsRow on Limits {
   id
-  pool
+  pool {
+    id
+    name
+  }
   maxConcurrent
   userMaxConcurrent
   teamMaxConcurrent
@@ -2625,7 +2663,10 @@ export const UpdateLimitsDocument = /*#__PURE__*/ new TypedDocumentString(`
 }
     fragment LimitsRow on Limits {
   id
-  pool
+  pool {
+    id
+    name
+  }
   maxConcurrent
   userMaxConcurrent
   teamMaxConcurrent
@@ -2677,7 +2718,10 @@ export const SetScopeLimitDocument = /*#__PURE__*/ new TypedDocumentString(`
 }
     fragment LimitsRow on Limits {
   id
-  pool
+  pool {
+    id
+    name
+  }
   maxConcurrent
   userMaxConcurrent
   teamMaxConcurrent
@@ -2738,7 +2782,10 @@ export const SetJobPriorityDocument = /*#__PURE__*/ new TypedDocumentString(`
   exitCode
   nativeId
   attempt
-  queue
+  queue {
+    id
+    name
+  }
   user {
     id
     name
@@ -2842,7 +2889,10 @@ export const SelfCheckDocument = /*#__PURE__*/ new TypedDocumentString(`
     id
     executors {
       name
-      pool
+      pool {
+        id
+        name
+      }
       version
       available
       message
@@ -2879,7 +2929,10 @@ export const PoolNodesDocument = /*#__PURE__*/ new TypedDocumentString(`
     fragment NodeRow on PoolNode {
   id
   name
-  pool
+  pool {
+    id
+    name
+  }
   state
   cpuModel
   infiniband
@@ -2910,7 +2963,10 @@ export const AddNodeDocument = /*#__PURE__*/ new TypedDocumentString(`
     fragment NodeRow on PoolNode {
   id
   name
-  pool
+  pool {
+    id
+    name
+  }
   state
   cpuModel
   infiniband
@@ -2958,7 +3014,10 @@ export const UpdateNodeDocument = /*#__PURE__*/ new TypedDocumentString(`
     fragment NodeRow on PoolNode {
   id
   name
-  pool
+  pool {
+    id
+    name
+  }
   state
   cpuModel
   infiniband
@@ -3048,7 +3107,10 @@ export const SubmitJobDocument = /*#__PURE__*/ new TypedDocumentString(`
   exitCode
   nativeId
   attempt
-  queue
+  queue {
+    id
+    name
+  }
   user {
     id
     name
@@ -3098,7 +3160,10 @@ export const CancelJobDocument = /*#__PURE__*/ new TypedDocumentString(`
   exitCode
   nativeId
   attempt
-  queue
+  queue {
+    id
+    name
+  }
   user {
     id
     name
@@ -3175,7 +3240,10 @@ export const JobsDocument = /*#__PURE__*/ new TypedDocumentString(`
   exitCode
   nativeId
   attempt
-  queue
+  queue {
+    id
+    name
+  }
   user {
     id
     name
@@ -3201,7 +3269,10 @@ export const JobDocument = /*#__PURE__*/ new TypedDocumentString(`
   exitCode
   nativeId
   attempt
-  queue
+  queue {
+    id
+    name
+  }
   user {
     id
     name
@@ -3213,7 +3284,10 @@ export const JobDocument = /*#__PURE__*/ new TypedDocumentString(`
 fragment JobDetail on Job {
   ...JobRow
   stateCategory
-  pool
+  pool {
+    id
+    name
+  }
   executor
   account
   project
@@ -3254,7 +3328,10 @@ fragment JobDetail on Job {
     }
     hold {
       id
-      nodes
+      nodes {
+        id
+        name
+      }
       expectedAt
       waitingForVictims
     }
@@ -3269,7 +3346,7 @@ fragment JobDetail on Job {
   currentRun {
     id
     number
-    nodes
+    nodeNames
     gpuIds
   }
   spec {
@@ -3316,7 +3393,10 @@ export const JobEventsDocument = /*#__PURE__*/ new TypedDocumentString(`
   exitCode
   nativeId
   attempt
-  queue
+  queue {
+    id
+    name
+  }
   user {
     id
     name
@@ -3344,7 +3424,7 @@ fragment JobEventRow on JobEvent {
   reason
   message
   exitCode
-  run
+  runNumber
   detail {
     __typename
     ... on StateChangeDetail {
@@ -3422,7 +3502,10 @@ export const JobStatusDocument = /*#__PURE__*/ new TypedDocumentString(`
   exitCode
   nativeId
   attempt
-  queue
+  queue {
+    id
+    name
+  }
   user {
     id
     name
@@ -3450,7 +3533,7 @@ fragment JobEventRow on JobEvent {
   reason
   message
   exitCode
-  run
+  runNumber
   detail {
     __typename
     ... on StateChangeDetail {
@@ -3493,7 +3576,10 @@ export const JobUpdatesDocument = /*#__PURE__*/ new TypedDocumentString(`
   exitCode
   nativeId
   attempt
-  queue
+  queue {
+    id
+    name
+  }
   user {
     id
     name
@@ -3513,7 +3599,7 @@ fragment JobEventRow on JobEvent {
   reason
   message
   exitCode
-  run
+  runNumber
   detail {
     __typename
     ... on StateChangeDetail {
@@ -3585,7 +3671,10 @@ export const RetryJobDocument = /*#__PURE__*/ new TypedDocumentString(`
   exitCode
   nativeId
   attempt
-  queue
+  queue {
+    id
+    name
+  }
   user {
     id
     name
@@ -3633,7 +3722,10 @@ export const IdempotencyKeyDocument = /*#__PURE__*/ new TypedDocumentString(`
   exitCode
   nativeId
   attempt
-  queue
+  queue {
+    id
+    name
+  }
   user {
     id
     name
@@ -3836,7 +3928,10 @@ export const ApproveJobDocument = /*#__PURE__*/ new TypedDocumentString(`
   exitCode
   nativeId
   attempt
-  queue
+  queue {
+    id
+    name
+  }
   user {
     id
     name
@@ -3885,7 +3980,10 @@ export const RejectJobDocument = /*#__PURE__*/ new TypedDocumentString(`
   exitCode
   nativeId
   attempt
-  queue
+  queue {
+    id
+    name
+  }
   user {
     id
     name
@@ -4603,13 +4701,15 @@ export const PreviewJobDocument = /*#__PURE__*/ new TypedDocumentString(`
 }
 fragment JobPreviewRow on JobPreview {
   wouldBe
-  nodes
+  nodeNames
   gpuIds
   queuePosition
   reasons {
     code
     message
-    jobId
+    job {
+      id
+    }
     scope
     limit
     used
@@ -4701,7 +4801,7 @@ export const QueueDocument = /*#__PURE__*/ new TypedDocumentString(`
   }
   currentRun {
     id
-    nodes
+    nodeNames
     gpuIds
     startedAt
   }
@@ -4720,13 +4820,19 @@ export const QueueDocument = /*#__PURE__*/ new TypedDocumentString(`
 }
 fragment QueueRow on Queue {
   id
-  pool
+  pool {
+    id
+    name
+    limits {
+      id
+      maxConcurrent
+    }
+  }
   at
   depth
   running
   blocked
   avgWaitSeconds
-  maxConcurrent
   entries(first: $first, states: $states) {
     nodes {
       ...QueueEntry
@@ -4759,7 +4865,7 @@ export const QueueStatusDocument = /*#__PURE__*/ new TypedDocumentString(`
   }
   currentRun {
     id
-    nodes
+    nodeNames
     gpuIds
     startedAt
   }
@@ -4778,13 +4884,19 @@ export const QueueStatusDocument = /*#__PURE__*/ new TypedDocumentString(`
 }
 fragment QueueRow on Queue {
   id
-  pool
+  pool {
+    id
+    name
+    limits {
+      id
+      maxConcurrent
+    }
+  }
   at
   depth
   running
   blocked
   avgWaitSeconds
-  maxConcurrent
   entries(first: $first, states: $states) {
     nodes {
       ...QueueEntry
@@ -4799,7 +4911,10 @@ export const GpusDocument = /*#__PURE__*/ new TypedDocumentString(`
   system {
     id
     gpus {
-      node
+      node {
+        id
+        name
+      }
       index
       name
       memoryGib
@@ -4833,9 +4948,15 @@ export const CapacityReservationsDocument = /*#__PURE__*/ new TypedDocumentStrin
     fragment CapacityReservationRow on CapacityReservation {
   id
   name
-  pool
+  pool {
+    id
+    name
+  }
   project
-  nodes
+  nodes {
+    id
+    name
+  }
   startsAt
   endsAt
   hard
@@ -4873,9 +4994,15 @@ export const CreateCapacityReservationDocument = /*#__PURE__*/ new TypedDocument
 fragment CapacityReservationRow on CapacityReservation {
   id
   name
-  pool
+  pool {
+    id
+    name
+  }
   project
-  nodes
+  nodes {
+    id
+    name
+  }
   startsAt
   endsAt
   hard

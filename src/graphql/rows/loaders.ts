@@ -9,7 +9,7 @@ import { maySeeSlot, readSlots } from '../../domain/submission/slots.ts'
 import { type JobRow, readJob } from '../../domain/submission/stored-job.ts'
 import { eventColumns, type FeedEvent, markEntry } from '../../feed/event.ts'
 import { logEnds, logSizes } from '../../logs/stored.ts'
-import type { Run } from '../../platform/generated/client.ts'
+import type { PoolNode, Run } from '../../platform/generated/client.ts'
 import type { Sql } from '../../platform/tx.ts'
 import { byId, byKey, byParent } from './batches.ts'
 import { NestedList } from './connection.ts'
@@ -56,6 +56,11 @@ function createJobLoaders(domain: Domain, viewer: Viewer, listSql: Sql) {
       return jobs.flatMap((job) => (job && maySee(viewer, job) ? job : []))
     }),
     run: byId((ids) => prisma.run.findMany({ where: { id: { in: ids } } })),
+    /** By `<job>/<number>`. */
+    runByNumber: byKey('key', async (keys) => {
+      const runs = await prisma.run.findMany({ where: { OR: keys.map(parseRunKey) } })
+      return runs.map((run) => ({ ...run, key: `${run.jobId}/${run.number}` }))
+    }),
     event,
     /** By event id; null: the event was deleted. */
     eventMark: {
@@ -96,6 +101,11 @@ function createMachineLoaders(domain: Domain, viewer: Viewer, listSql: Sql) {
     allocations: byParent('runId', (runIds) =>
       prisma.allocation.findMany({ where: { runId: { in: runIds } }, orderBy: { replica: 'asc' } }),
     ),
+    /** By `keyOfNode`. */
+    nodeByName: byKey('key', async (keys) => {
+      const nodes = await prisma.poolNode.findMany({ where: { OR: groupByPool(keys) } })
+      return nodes.map((node) => ({ ...node, key: keyOfNode(node.poolName, node.name) }))
+    }),
     claimsOfRun: byParent('runId', (runIds) =>
       prisma.deviceClaim.findMany({ where: { runId: { in: runIds } }, orderBy: { index: 'asc' } }),
     ),
@@ -105,6 +115,28 @@ function createMachineLoaders(domain: Domain, viewer: Viewer, listSql: Sql) {
     nodesOfPool: new NestedList(listSql, poolNodesListing, always),
     runsOnNode: new NestedList(listSql, nodeRunsListing, visible),
   }
+}
+
+const parseRunKey = (key: string) => {
+  const [jobId = '', number] = key.split('/')
+  return { jobId, number: Number(number) }
+}
+
+/** Names of pools contain no slash. */
+const keyOfNode = (pool: string, name: string) => `${pool}/${name}`
+
+function groupByPool(keys: readonly string[]) {
+  const pools = Map.groupBy(keys, (key) => key.slice(0, key.indexOf('/')))
+  return [...pools].map(([poolName, of]) => ({
+    poolName,
+    name: { in: of.map((key) => key.slice(poolName.length + 1)) },
+  }))
+}
+
+/** The nodes of these names that exist. */
+export async function loadNodes({ nodeByName }: Loaders, pool: string, names: readonly string[]): Promise<PoolNode[]> {
+  const nodes = await Promise.all(names.map((name) => nodeByName.load(keyOfNode(pool, name))))
+  return nodes.filter((node) => node !== null)
 }
 
 function createPeopleLoaders(domain: Domain, viewer: Viewer, listSql: Sql) {

@@ -3,7 +3,7 @@ import { artifactBodyCost, artifactMetadataCost } from '../caller-limits.ts'
 import { builder } from './builder.ts'
 import { declareConnection } from './connection-type.ts'
 import { requireRow } from './problem.ts'
-import { ArtifactRef, JobRef } from './refs.ts'
+import { ArtifactRef, JobRef, RunRef } from './refs.ts'
 
 builder.node(ArtifactRef, {
   description: 'A result that a run published: a link or a small text. Deleting the job deletes its artifacts.',
@@ -21,7 +21,11 @@ builder.node(ArtifactRef, {
       description: 'The job.',
       resolve: ({ jobId }, _args, { load }) => requireRow(load.job.load(jobId)),
     }),
-    run: t.exposeInt('run', { description: 'Number of the run that published the artifact.' }),
+    run: t.field({
+      type: RunRef,
+      description: 'The run that published the artifact.',
+      resolve: ({ runId }, _args, { load }) => requireRow(load.run.load(runId)),
+    }),
     name: t.exposeString('name', {
       description: 'Name chosen by the job. Several artifacts may have the same name; the last one is the newest.',
     }),

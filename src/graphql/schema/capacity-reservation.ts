@@ -3,12 +3,13 @@ import { createCapacityReservation, deleteCapacityReservation, nodesMax } from '
 import { capList } from '../admission/argument-bounds.ts'
 import { readList, toConnection } from '../rows/connection.ts'
 import { capacityReservationsListing } from '../rows/listings.ts'
+import { loadNodes } from '../rows/loaders.ts'
 import { pageCost } from '../rows/page.ts'
 import { builder } from './builder.ts'
 import { declareConnection } from './connection-type.ts'
 import { declareDeletion, declareResult } from './mutation-result.ts'
 import { requireRow } from './problem.ts'
-import { CapacityReservationRef } from './refs.ts'
+import { CapacityReservationRef, PoolNodeRef, PoolRef } from './refs.ts'
 
 builder.node(CapacityReservationRef, {
   description: 'Nodes reserved for the jobs of a project during a time window.',
@@ -16,9 +17,13 @@ builder.node(CapacityReservationRef, {
   loadMany: (ids, { load }) => Promise.all(ids.map((id) => load.capacityReservation.load(id))),
   fields: (t) => ({
     name: t.exposeString('name', { description: 'Display name, unique in the pool.' }),
-    pool: t.exposeString('pool', { description: 'The pool.' }),
+    pool: t.field({ type: PoolRef, description: 'The pool.', resolve: ({ pool: name }) => ({ name }) }),
     project: t.exposeString('project', { description: 'Project whose jobs may use the reservation.' }),
-    nodes: t.exposeStringList('nodes', { description: 'Names of the nodes.' }),
+    nodes: t.field({
+      type: [PoolNodeRef],
+      description: 'The nodes. At most 1,000.',
+      resolve: ({ pool, nodes }, _args, { load }) => loadNodes(load, pool, nodes),
+    }),
     startsAt: t.expose('startsAt', { type: 'DateTime', description: 'Start of the window.' }),
     endsAt: t.expose('endsAt', { type: 'DateTime', description: 'End of the window.' }),
     hard: t.exposeBoolean('hard', {

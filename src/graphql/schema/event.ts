@@ -4,7 +4,7 @@ import { declareConnection } from './connection-type.ts'
 import { JobEventType, JobState, PsijState, StateReason } from './enums.ts'
 import { JobEventDetail, readDetail } from './event-detail.ts'
 import { requireRow } from './problem.ts'
-import { JobEventRef, JobRef, UserRef } from './refs.ts'
+import { JobEventRef, JobRef, RunRef, UserRef } from './refs.ts'
 
 builder.node(JobEventRef, {
   description: 'A recorded change of a job. `seq` counts 1, 2, 3 … without gaps.',
@@ -39,7 +39,16 @@ builder.node(JobEventRef, {
       nullable: true,
       description: 'Exit code; null: the event reports no exit code.',
     }),
-    run: t.exposeInt('run', { nullable: true, description: 'Number of the affected run.' }),
+    runNumber: t.exposeInt('run', {
+      nullable: true,
+      description: 'Number of the affected run; null: the event affects no run.',
+    }),
+    run: t.field({
+      type: RunRef,
+      nullable: true,
+      description: 'The affected run; null: the event affects no run.',
+      resolve: ({ jobId, run }, _args, { load }) => (run === null ? null : load.runByNumber.load(`${jobId}/${run}`)),
+    }),
     actor: t.field({
       type: UserRef,
       nullable: true,

@@ -17,8 +17,7 @@ const JobPreviewRef = builder.objectRef<JobPreview>('JobPreview').implement({
       description:
         'STARTING: the job would start now. QUEUED: it would wait. BLOCKED: it would need an approval. FAILED: the quota of interactive jobs would fail it.',
     }),
-    nodes: t.exposeStringList('nodes', { description: 'Nodes on which the job would start.' }),
-    node: t.string({ nullable: true, description: 'The first of `nodes`.', resolve: ({ nodes }) => nodes[0] ?? null }),
+    nodeNames: t.exposeStringList('nodes', { description: 'Names of the nodes on which the job would start.' }),
     gpuIds: t.exposeIntList('gpuIds', { description: 'Physical ids of the GPUs that the job would get.' }),
     reasons: t.expose('reasons', { type: [PendingReason], description: 'Why the job would not start now.' }),
     fit: t.expose('fit', {

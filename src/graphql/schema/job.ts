@@ -19,7 +19,7 @@ import { JobFairShare, ordersByShare } from './fair-share.ts'
 import { JobConnection, readNestedJobs } from './job-connection.ts'
 import { JobSpecRef, LabelRef } from './job-spec.ts'
 import { requireRow } from './problem.ts'
-import { JobRef, RunRef, TeamRef, UserRef } from './refs.ts'
+import { JobRef, PoolRef, RunRef, SubmissionQueueRef, TeamRef, UserRef } from './refs.ts'
 import { RunConnection } from './run.ts'
 import { Scheduling } from './scheduling.ts'
 
@@ -128,8 +128,12 @@ builder.node(JobRef, {
     account: t.exposeString('account', { description: 'The account charged, the unit of fair share.' }),
     project: t.exposeString('project', { nullable: true, description: 'Project of the job.' }),
     executor: t.exposeString('executor', { description: 'Name of the executor.' }),
-    pool: t.exposeString('pool', { description: 'The pool of the job.' }),
-    queue: t.exposeString('queue', { description: 'Submission queue that the job was submitted to.' }),
+    pool: t.field({ type: PoolRef, description: 'The pool of the job.', resolve: ({ pool: name }) => ({ name }) }),
+    queue: t.field({
+      type: SubmissionQueueRef,
+      description: 'Submission queue that the job was submitted to.',
+      resolve: ({ queue: name }) => ({ name }),
+    }),
     nativeId: t.string({
       nullable: true,
       description: 'Id of the last run in the backend.',

@@ -5,6 +5,7 @@ import { partId } from '../rows/typed-id.ts'
 import { builder } from './builder.ts'
 import { describeValues } from './enum-values.ts'
 import { declareResult } from './mutation-result.ts'
+import { PoolRef } from './refs.ts'
 
 const LimitScope = builder.enumType('LimitScope', {
   description: 'Kind of object that a limit applies to.',
@@ -44,7 +45,7 @@ export const LimitsRef = builder.objectRef<LimitsInUse>('Limits').implement({
       description: 'Key for caches, not for `node`: one for each pool.',
       resolve: ({ pool }) => partId('limits', pool),
     }),
-    pool: t.exposeString('pool', { description: 'The pool.' }),
+    pool: t.field({ type: PoolRef, description: 'The pool.', resolve: ({ pool: name }) => ({ name }) }),
     maxConcurrent: t.exposeInt('maxConcurrent', max('Running jobs of the pool')),
     userMaxConcurrent: t.exposeInt('userMaxConcurrent', max('Running jobs of each user')),
     teamMaxConcurrent: t.exposeInt(

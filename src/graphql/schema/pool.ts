@@ -3,6 +3,7 @@ import type { Rates } from '../../domain/cost.ts'
 import { readLimitsInUse } from '../../domain/limits/in-use.ts'
 import type { Pool } from '../../platform/generated/client.ts'
 import { toConnection } from '../rows/connection.ts'
+import type { RequestContext } from '../rows/context.ts'
 import { pageCost } from '../rows/page.ts'
 import { parseName, poolId, queueId } from '../rows/typed-id.ts'
 import type { AccountShareRow, LostWorkRow } from '../rows/waiting-loaders.ts'
@@ -10,6 +11,7 @@ import { builder } from './builder.ts'
 import { declareConnection } from './connection-type.ts'
 import { describeValues } from './enum-values.ts'
 import { LimitsRef } from './limits.ts'
+import { requireRow } from './problem.ts'
 import { DeviceRef, HoldRef, JobRef, PoolNodeRef, PoolRef, SubmissionQueueRef } from './refs.ts'
 import { RunConnection } from './run.ts'
 
@@ -83,7 +85,8 @@ const PoolRates = builder.objectRef<Rates>('PoolRates').implement({
   }),
 })
 
-const readRates = ({ rates }: Pool) => rates as unknown as Rates | null
+const readPool = ({ name }: { name: string }, { load }: RequestContext): Promise<Pool> =>
+  requireRow(load.pool.load(name))
 
 const AccountShare = builder.objectRef<AccountShareRow>('AccountShare').implement({
   description: 'Usage of a pool by an account at the last count of the leader.',
@@ -126,9 +129,14 @@ builder.node(PoolRef, {
   loadMany: (ids, { load }) => Promise.all(ids.map((id) => load.pool.load(parseName(id)))),
   fields: (t) => ({
     name: t.exposeString('name', { description: 'Name in the configuration.' }),
-    policy: t.expose('policy', { type: PoolPolicy, description: 'Ordering policy.' }),
-    executors: t.exposeStringList('executors', {
+    policy: t.field({
+      type: PoolPolicy,
+      description: 'Ordering policy.',
+      resolve: async (pool, _args, context) => (await readPool(pool, context)).policy,
+    }),
+    executors: t.stringList({
       description: 'Executors that use the nodes of the pool, in order of preference.',
+      resolve: async (pool, _args, context) => (await readPool(pool, context)).executors,
     }),
     limits: t.field({
       type: LimitsRef,
@@ -139,7 +147,7 @@ builder.node(PoolRef, {
       type: PoolRates,
       nullable: true,
       description: 'Cost rates; null: a job costs what its submitter estimates.',
-      resolve: readRates,
+      resolve: async (pool, _args, context) => (await readPool(pool, context)).rates as unknown as Rates | null,
     }),
     paused: t.boolean({
       description: 'Whether starts are paused: `maxConcurrent` is 0.',
@@ -196,7 +204,7 @@ builder.node(PoolNodeRef, {
   loadMany: (ids, { load }) => Promise.all(ids.map((id) => load.node.load(id))),
   fields: (t) => ({
     name: t.exposeString('name', { description: 'Name, unique in the pool.' }),
-    pool: t.exposeString('poolName', { description: 'The pool of the node.' }),
+    pool: t.field({ type: PoolRef, description: 'The pool of the node.', resolve: ({ poolName: name }) => ({ name }) }),
     state: t.expose('state', { type: PoolNodeState, description: 'Whether new runs may start on the node.' }),
     cpuModel: t.exposeString('cpuModel', { nullable: true, description: 'Processor model, in lower case.' }),
     infiniband: t.exposeBoolean('infiniband', { description: 'Whether the node has InfiniBand.' }),
@@ -255,9 +263,10 @@ builder.node(PoolNodeRef, {
 DeviceRef.implement({
   description: 'A GPU of a node.',
   fields: (t) => ({
-    node: t.string({
-      description: 'Name of the node.',
-      resolve: async ({ nodeId }, _args, { load }) => (await load.node.load(nodeId))?.name ?? nodeId,
+    node: t.field({
+      type: PoolNodeRef,
+      description: 'The node of the GPU.',
+      resolve: ({ nodeId }, _args, { load }) => requireRow(load.node.load(nodeId)),
     }),
     index: t.exposeInt('index', { description: 'Physical index on its node.' }),
     name: t.exposeString('model', { description: 'GPU model.' }),
@@ -287,18 +296,40 @@ DeviceRef.implement({
   }),
 })
 
+const NativeAttribute = builder.objectRef<[string, string]>('NativeAttribute').implement({
+  description: 'An attribute that is passed to the backend.',
+  fields: (t) => ({
+    name: t.string({ description: 'Name, such as partition.', resolve: ([name]) => name }),
+    value: t.string({ description: 'Value, such as debug.', resolve: ([, value]) => value }),
+  }),
+})
+
 builder.node(SubmissionQueueRef, {
   description: 'A named entry point for submissions to one pool.',
   id: { resolve: (queue) => queueId(queue.name), description: 'queue_<name>' },
   loadMany: (ids, { load }) => Promise.all(ids.map((id) => load.submissionQueue.load(parseName(id)))),
   fields: (t) => ({
     name: t.exposeString('name', { description: 'Name in the configuration.' }),
-    pool: t.exposeString('poolName', { description: 'The pool of the queue.' }),
-    isDefault: t.exposeBoolean('isDefault', { description: 'Whether submissions that name no queue use this one.' }),
-    native: t.expose('native', {
-      type: 'JSONObject',
+    pool: t.field({
+      type: PoolRef,
       nullable: true,
-      description: 'Attributes for the backend by name, all texts, as in the configuration: {"partition": "debug"}.',
+      description: 'The pool of the queue; null: the queue is no longer configured.',
+      async resolve({ name }, _args, { load }) {
+        const queue = await load.submissionQueue.load(name)
+        return queue && { name: queue.poolName }
+      },
+    }),
+    isDefault: t.boolean({
+      description: 'Whether submissions that name no queue use this one.',
+      resolve: async ({ name }, _args, { load }) => (await load.submissionQueue.load(name))?.isDefault ?? false,
+    }),
+    native: t.field({
+      type: [NativeAttribute],
+      description: 'Attributes for the backend, as in the configuration. At most 1,000.',
+      async resolve({ name }, _args, { load }) {
+        const native = (await load.submissionQueue.load(name))?.native ?? {}
+        return Object.entries(native as Record<string, string>)
+      },
     }),
   }),
 })

@@ -12,7 +12,7 @@ import { builder } from './builder.ts'
 import { JobState } from './enums.ts'
 import { JobConnection } from './job-connection.ts'
 import { requireRow } from './problem.ts'
-import { UserRef } from './refs.ts'
+import { PoolRef, UserRef } from './refs.ts'
 
 const StateCount = builder.objectRef<QueueNumbers['byState'][number]>('StateCount').implement({
   description: 'Number of jobs in a state.',
@@ -34,8 +34,6 @@ const UserCount = builder.objectRef<QueueNumbers['byUser'][number]>('UserCount')
   }),
 })
 
-/** null: unlimited. */
-const limit = { nullable: true } as const
 const indexes: ['Int'] = ['Int']
 
 const LocalQueue = builder.objectRef<QueueNumbers & { local: LocalNumbers }>('LocalQueue').implement({
@@ -53,20 +51,6 @@ const LocalQueue = builder.objectRef<QueueNumbers & { local: LocalNumbers }>('Lo
       description: 'Indexes of the free GPUs.',
       resolve: ({ local }) => local.availableGpus,
     }),
-    totalGpus: t.int({
-      description: 'Number of GPUs.',
-      resolve: ({ local }) => local.allocatedGpus.length + local.availableGpus.length,
-    }),
-    maxConcurrentGpus: t.int({
-      ...limit,
-      description: 'Limit on GPUs in use.',
-      resolve: ({ limits }) => limits.localGpuMaxConcurrent,
-    }),
-    maxConcurrentJobs: t.int({
-      ...limit,
-      description: 'Limit on running jobs with GPUs.',
-      resolve: ({ limits }) => limits.localJobMaxConcurrent,
-    }),
   }),
 })
 
@@ -81,39 +65,14 @@ QueueRef.implement({
       description: 'Key for caches, unique per pool; `node` does not accept it.',
       resolve: ({ pool }) => partId('line', pool),
     }),
-    pool: t.exposeString('pool', { description: 'The pool.' }),
+    pool: t.field({
+      type: PoolRef,
+      description: 'The pool; its limits are in `pool { limits }`.',
+      resolve: ({ pool: name }) => ({ name }),
+    }),
     at: t.expose('at', { type: 'DateTime', description: 'Time of the snapshot.' }),
     depth: t.exposeInt('depth', { description: 'Jobs that are QUEUED.' }),
     running: t.exposeInt('running', { description: 'Jobs that hold resources: STARTING, RUNNING, CANCELLING.' }),
-    maxConcurrent: t.int({
-      ...limit,
-      description: 'Limit on running jobs.',
-      resolve: ({ limits }) => limits.maxConcurrent,
-    }),
-    userMaxConcurrent: t.int({
-      ...limit,
-      description: 'Limit on running jobs of each user.',
-      resolve: ({ limits }) => limits.userMaxConcurrent,
-    }),
-    teamMaxConcurrent: t.int({
-      ...limit,
-      description: 'Limit on running jobs of each team, enforced with `enableFairShare`.',
-      resolve: ({ limits }) => limits.teamMaxConcurrent,
-    }),
-    enableFairShare: t.boolean({
-      description: 'Whether `teamMaxConcurrent` is enforced.',
-      resolve: ({ limits }) => limits.enableFairShare,
-    }),
-    localJobMaxConcurrent: t.int({
-      ...limit,
-      description: 'Limit on running jobs with GPUs.',
-      resolve: ({ limits }) => limits.localJobMaxConcurrent,
-    }),
-    localGpuMaxConcurrent: t.int({
-      ...limit,
-      description: 'Limit on GPUs in use.',
-      resolve: ({ limits }) => limits.localGpuMaxConcurrent,
-    }),
     blocked: t.exposeInt('blocked', { description: 'Jobs that wait for an approval.' }),
     avgWaitSeconds: t.exposeFloat('avgWaitSeconds', {
       nullable: true,
@@ -178,3 +137,11 @@ builder.subscriptionField('queueStatus', (t) =>
     resolve: (numbers: QueueNumbers) => numbers,
   }),
 )
+
+builder.objectFields(PoolRef, (t) => ({
+  queue: t.field({
+    type: QueueRef,
+    description: 'The queue of the pool.',
+    resolve: ({ name }, _args, { domain, viewer }) => queueNumbers(domain, viewer, name),
+  }),
+}))

@@ -10,10 +10,8 @@ import type {
   AuditEntry,
   CapacityReservation,
   Device,
-  Pool,
   PoolNode,
   Run,
-  SubmissionQueue,
   Team,
   User,
 } from '../../platform/generated/client.ts'
@@ -29,13 +27,14 @@ export const UserRef = builder.objectRef<User>('User')
 export const TeamRef = builder.objectRef<Team>('Team')
 /** Without the hash, so it cannot leak. */
 export const ApiTokenRef = builder.objectRef<Omit<ApiToken, 'hash'>>('ApiToken')
-export const PoolRef = builder.objectRef<Pool>('Pool')
+/** By name alone, so that a reference costs no read; other fields load the row. */
+export const PoolRef = builder.objectRef<{ name: string }>('Pool')
 export const PoolNodeRef = builder.objectRef<PoolNode>('PoolNode')
 export const HoldRef = builder.objectRef<HoldRow>('Hold')
 export const DeviceRef = builder.objectRef<Device>('Device')
 export const SlotReservationRef = builder.objectRef<Slot>('SlotReservation')
 export const QuotaRef = builder.objectRef<Quota>('Quota')
-export const SubmissionQueueRef = builder.objectRef<SubmissionQueue>('SubmissionQueue')
+export const SubmissionQueueRef = builder.objectRef<{ name: string }>('SubmissionQueue')
 export const ApprovalRef = builder.objectRef<KnownApproval>('Approval')
 export const ApprovalRuleRef = builder.objectRef<ApprovalRule>('ApprovalRule')
 export const CapacityReservationRef = builder.objectRef<CapacityReservation>('CapacityReservation')

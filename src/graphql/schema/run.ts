@@ -1,15 +1,16 @@
 import { toShape } from '../../domain/shape.ts'
 import type { StateReason as Reason } from '../../domain/state.ts'
 import type { Run } from '../../platform/generated/client.ts'
+import { loadNodes } from '../rows/loaders.ts'
 import type { Specs } from '../rows/specs.ts'
 import { builder } from './builder.ts'
 import { declareConnection } from './connection-type.ts'
 import { JobState, StateReason } from './enums.ts'
 import { requireRow } from './problem.ts'
-import { JobRef, RunRef } from './refs.ts'
+import { JobRef, PoolNodeRef, RunRef } from './refs.ts'
 
 interface ShownPlacement {
-  node: string
+  nodeId: string
   replica: number
   cpuMillis: number
   memoryBytes: bigint
@@ -19,7 +20,11 @@ interface ShownPlacement {
 const Placement = builder.objectRef<ShownPlacement>('Placement').implement({
   description: 'Resources of a node held by one replica of a run.',
   fields: (t) => ({
-    node: t.exposeString('node', { description: 'Name of the node.' }),
+    node: t.field({
+      type: PoolNodeRef,
+      description: 'The node.',
+      resolve: ({ nodeId }, _args, { load }) => requireRow(load.node.load(nodeId)),
+    }),
     replica: t.exposeInt('replica', { description: 'Number of the replica: 0 … replicas − 1.' }),
     cpu: t.float({ description: 'Number of cores.', resolve: ({ cpuMillis }) => cpuMillis / 1000 }),
     memoryBytes: t.expose('memoryBytes', { type: 'UInt53', description: 'Bytes of memory.' }),
@@ -101,7 +106,14 @@ builder.node(RunRef, {
       description:
         'Id of the run in the backend. `local`, `handler`: the process id of the leader of its process group, so that `kill -- -ID` signals the whole job.',
     }),
-    nodes: t.exposeStringList('nodes', { description: 'Names of the nodes of the run.' }),
+    nodeNames: t.exposeStringList('nodes', {
+      description: 'Names of the nodes of the run, also of those that were deleted since.',
+    }),
+    nodes: t.field({
+      type: [PoolNodeRef],
+      description: 'Nodes of the run that still exist. At most 1,000.',
+      resolve: ({ pool, nodes }, _args, { load }) => loadNodes(load, pool, nodes),
+    }),
     gpuIds: t.expose('gpuIds', { type: ['Int'], description: 'Physical ids of the GPUs.' }),
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When the run was created.' }),
     scheduledAt: t.expose('scheduledAt', {
@@ -139,10 +151,8 @@ builder.node(RunRef, {
       async resolve(run, _args, { load }) {
         const [allocations, claims] = await Promise.all([load.allocations.load(run.id), load.claimsOfRun.load(run.id)])
         const known = allocations.filter(({ isProvisional }) => !isProvisional)
-        const nodes = await Promise.all(known.map(({ nodeId }) => load.node.load(nodeId)))
-        return known.map((allocation, at) => ({
+        return known.map((allocation) => ({
           ...allocation,
-          node: nodes[at]?.name ?? allocation.nodeId,
           gpuIds: [
             ...allocation.gpuIds,
             ...claims.filter(({ nodeId }) => nodeId === allocation.nodeId).map(({ index }) => index),

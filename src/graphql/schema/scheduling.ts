@@ -3,9 +3,10 @@ import { type Fit as FitShape, isThere } from '../../domain/queue/fit.ts'
 import type { WaitingFacts } from '../../domain/queue/why-waiting.ts'
 import { type Reason, unnamed } from '../../domain/reason.ts'
 import type { RequestContext } from '../rows/context.ts'
+import { loadNodes } from '../rows/loaders.ts'
 import { builder } from './builder.ts'
 import { GateCode, PendingReasonCode } from './enums.ts'
-import { HoldRef, JobRef } from './refs.ts'
+import { HoldRef, JobRef, PoolNodeRef } from './refs.ts'
 
 /** Scheduling details never reveal jobs that the viewer may not see, not even their ids. */
 const seesJob = async (jobId: string, { viewer, load }: RequestContext): Promise<boolean> =>
@@ -22,10 +23,11 @@ export const PendingReason = builder.objectRef<Reason>('PendingReason').implemen
       description: 'Explanation for humans.',
       resolve: async (reason, _args, context) => (await shown(reason, context)).message,
     }),
-    jobId: t.id({
+    job: t.field({
+      type: JobRef,
       nullable: true,
       description: 'The job to wait for; null: none, or not visible to you.',
-      resolve: async (reason, _args, context) => (await shown(reason, context)).jobId,
+      resolve: ({ jobId }, _args, { load }) => (jobId === null ? null : load.job.load(jobId)),
     }),
     scope: t.exposeString('scope', {
       nullable: true,
@@ -114,7 +116,11 @@ builder.node(HoldRef, {
       description: 'The job; null: not visible to you.',
       resolve: ({ jobId }, _args, { load }) => load.job.load(jobId),
     }),
-    nodes: t.exposeStringList('nodes', { description: 'Names of the nodes.' }),
+    nodes: t.field({
+      type: [PoolNodeRef],
+      description: 'The nodes. At most 1,000.',
+      resolve: ({ pool, nodes }, _args, { load }) => loadNodes(load, pool, nodes),
+    }),
     since: t.expose('since', { type: 'DateTime', description: 'When the hold began.' }),
     expectedAt: t.expose('expectedAt', {
       type: 'DateTime',
