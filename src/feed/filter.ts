@@ -12,13 +12,13 @@ export interface JobFilter {
   /** Glob: `*` any characters, `?` one. */
   name?: string | null | undefined
   labels?: readonly { key: string; value?: string | null | undefined }[] | null | undefined
-  user?: string | null | undefined
-  team?: string | null | undefined
-  account?: string | null | undefined
-  project?: string | null | undefined
-  queue?: string | null | undefined
-  pool?: string | null | undefined
-  executor?: string | null | undefined
+  users?: readonly string[] | null | undefined
+  teams?: readonly string[] | null | undefined
+  accounts?: readonly string[] | null | undefined
+  projects?: readonly string[] | null | undefined
+  queues?: readonly string[] | null | undefined
+  pools?: readonly string[] | null | undefined
+  executors?: readonly string[] | null | undefined
   createdAfter?: Date | null | undefined
   createdBefore?: Date | null | undefined
   finishedAfter?: Date | null | undefined
@@ -44,19 +44,29 @@ export interface CompiledFilter {
   readonly asksState: boolean
 }
 
+const factsOfLists = [
+  ['users', 'userId'],
+  ['teams', 'team'],
+  ['accounts', 'account'],
+  ['projects', 'project'],
+  ['queues', 'queue'],
+  ['pools', 'pool'],
+  ['executors', 'executor'],
+] as const
+
 export function compileFilter(filter: JobFilter): CompiledFilter {
   const { ids, states, stateCategories, name, labels, createdAfter, createdBefore, finishedAfter, finishedBefore } =
     filter
   const nameMatches = name == null ? null : nameGlob(name)
-  const sameAs = (['team', 'account', 'project', 'queue', 'pool', 'executor'] as const).filter(
-    (field) => filter[field] != null,
-  )
+  const lists = factsOfLists.flatMap(([list, fact]) => {
+    const values = filter[list]
+    return values == null ? [] : [{ fact, values: new Set<string | null>(values) }]
+  })
   return {
     admitsJob: (facts) =>
       (ids == null || ids.includes(facts.id)) &&
       (nameMatches === null || (facts.name !== null && nameMatches.matches(facts.name))) &&
-      (filter.user == null || filter.user === facts.userId) &&
-      sameAs.every((field) => filter[field] === facts[field]) &&
+      lists.every(({ fact, values }) => values.has(facts[fact])) &&
       (labels ?? []).every(({ key, value }) =>
         value == null ? Object.hasOwn(facts.labels, key) : facts.labels[key] === value,
       ) &&

@@ -25,7 +25,7 @@ import type { WatchedJob } from './ring.ts'
 export type JobStatusMessage = Transitions | Reset | Heartbeat
 
 /** A message of events, before its job is read. */
-type Draft = Omit<Transitions, 'job' | 'instead'>
+type Draft = Omit<Transitions, 'job' | 'matches' | 'instead'>
 
 export interface JobStatusOptions {
   viewer: Viewer
@@ -238,7 +238,7 @@ export class JobStatusReader {
     const read = () => this.#shared.rows.at(draft.jobId, wanted)
     const job = await readWhenAvailable(this.#rooms, this.#signal, read)
     if (job === null) return this.#deleted()
-    return job && { ...draft, job, instead: this.#reset('DELETED') }
+    return job && { ...draft, job, matches: true, instead: this.#reset('DELETED') }
   }
 
   #told(): Draft | undefined {

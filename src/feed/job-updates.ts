@@ -211,6 +211,7 @@ export class JobUpdatesReader {
       phase: this.#isReplay(first) ? 'REPLAY' : 'LIVE',
       isFinal: false,
       job,
+      matches: this.#filter.admitsMoment({ state: job.state, finishedAt: job.finishedAt }),
       instead: heartbeat(this.#rooms.time, place),
     }
   }

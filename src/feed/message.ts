@@ -23,6 +23,8 @@ export interface Transitions {
   isFinal: boolean
   /** At least as new as the events. */
   job: JobRow
+  /** Whether the filter of the reader admits the job as it is now. */
+  matches: boolean
   /** Sent instead if the job is deleted before its fields are read. */
   instead: Reset | Heartbeat
   /** Replayed messages of one read: their fields are read together. */

@@ -328,14 +328,14 @@ export const JobEventType = {
 export type JobEventType = typeof JobEventType[keyof typeof JobEventType];
 /** Filter for jobs. A job must match all fields, one entry of each list, and all labels. */
 export type JobFilter = {
-  /** Jobs charged to this account. */
-  account?: string | null | undefined;
+  /** Jobs charged to one of these accounts. At most 1,000. */
+  accounts?: Array<string> | null | undefined;
   /** Jobs submitted after this time. */
   createdAfter?: string | null | undefined;
   /** Jobs submitted before this time. */
   createdBefore?: string | null | undefined;
-  /** Jobs of this executor. */
-  executor?: string | null | undefined;
+  /** Jobs of one of these executors. At most 1,000. */
+  executors?: Array<string> | null | undefined;
   /** Jobs that became final after this time. */
   finishedAfter?: string | null | undefined;
   /** Jobs that became final before this time. */
@@ -346,20 +346,20 @@ export type JobFilter = {
   labels?: Array<LabelFilter> | null | undefined;
   /** Glob on the job name: * matches any characters, ? matches one; at most 255 characters. */
   name?: string | null | undefined;
-  /** Jobs of this pool. */
-  pool?: string | null | undefined;
-  /** Jobs of this project. */
-  project?: string | null | undefined;
-  /** Jobs submitted to this submission queue. */
-  queue?: string | null | undefined;
+  /** Jobs of one of these pools. At most 1,000. */
+  pools?: Array<string> | null | undefined;
+  /** Jobs of one of these projects. At most 1,000. */
+  projects?: Array<string> | null | undefined;
+  /** Jobs submitted to one of these submission queues. At most 1,000. */
+  queues?: Array<string> | null | undefined;
   /** Jobs in a state of one of these categories. At most 9. */
   stateCategories?: Array<StateCategory> | null | undefined;
   /** Jobs in one of these states. At most 9. */
   states?: Array<JobState> | null | undefined;
-  /** Jobs of this team. */
-  team?: string | null | undefined;
-  /** Jobs submitted by this user. */
-  user?: string | null | undefined;
+  /** Jobs of one of these teams. At most 1,000. */
+  teams?: Array<string> | null | undefined;
+  /** Jobs submitted by one of these users. At most 1,000. */
+  users?: Array<string> | null | undefined;
 };
 
 /** The spec of a job. Give `command`, or `executable` with `arguments`, or `handler`; all are optional with an image. */

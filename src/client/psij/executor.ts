@@ -97,8 +97,8 @@ export class JobExecutor {
   async list(): Promise<string[]> {
     const { viewer } = await this.#client.request(ViewerIdDocument, {}, { attempts })
     const ids: string[] = []
-    const filter: JobFilter = { user: viewer.user.id, stateCategories: ['WAITING', 'ACTIVE'] }
-    if (this.name !== undefined) filter.executor = this.name
+    const filter: JobFilter = { users: [viewer.user.id], stateCategories: ['WAITING', 'ACTIVE'] }
+    if (this.name !== undefined) filter.executors = [this.name]
     for (let after: string | null = null; ; ) {
       const { jobs }: JobIdsQuery = await this.#client.request(JobIdsDocument, { filter, after }, { attempts })
       ids.push(...jobs.nodes.map(({ id }) => id))

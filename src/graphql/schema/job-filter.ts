@@ -29,13 +29,13 @@ export const JobFilterInput = builder.inputType('JobFilter', {
       description: 'Glob on the job name: * matches any characters, ? matches one; at most 255 characters.',
     }),
     labels: t.field({ type: [LabelFilter], ...capList(labelsMax, 'Jobs with all of these labels') }),
-    user: t.id({ description: 'Jobs submitted by this user.' }),
-    team: t.id({ description: 'Jobs of this team.' }),
-    account: t.string({ description: 'Jobs charged to this account.' }),
-    project: t.string({ description: 'Jobs of this project.' }),
-    queue: t.string({ description: 'Jobs submitted to this submission queue.' }),
-    pool: t.string({ description: 'Jobs of this pool.' }),
-    executor: t.string({ description: 'Jobs of this executor.' }),
+    users: t.idList(capList(limits.filterIdsMax, 'Jobs submitted by one of these users')),
+    teams: t.idList(capList(limits.filterIdsMax, 'Jobs of one of these teams')),
+    accounts: t.stringList(capList(limits.filterIdsMax, 'Jobs charged to one of these accounts')),
+    projects: t.stringList(capList(limits.filterIdsMax, 'Jobs of one of these projects')),
+    queues: t.stringList(capList(limits.filterIdsMax, 'Jobs submitted to one of these submission queues')),
+    pools: t.stringList(capList(limits.filterIdsMax, 'Jobs of one of these pools')),
+    executors: t.stringList(capList(limits.filterIdsMax, 'Jobs of one of these executors')),
     createdAfter: t.field({ type: 'DateTime', description: 'Jobs submitted after this time.' }),
     createdBefore: t.field({ type: 'DateTime', description: 'Jobs submitted before this time.' }),
     finishedAfter: t.field({ type: 'DateTime', description: 'Jobs that became final after this time.' }),
@@ -125,10 +125,12 @@ type Condition = (bind: Bind, value: unknown, by: JobOrderField) => string
  * Writes equality as a range unless an index has the order of the list. For an uncommon value PostgreSQL then expects few
  * jobs and uses the index of the column; with equality it would expect the average and scan in the order of the list.
  */
-const equals =
+const isOneOf =
   (column: string, { isOrderedBy, prefix = '' }: { isOrderedBy?: JobOrderField; prefix?: '' | '~' } = {}): Condition =>
   (bind, value, by) => {
-    const given = bind(value)
+    const values = value as readonly string[]
+    if (values.length !== 1) return `j.${column} = ANY(${bind(values)}::text[])`
+    const given = bind(values[0])
     if (by === isOrderedBy) return `j.${column} = ${given}`
     return `j.${column} ${prefix}>=${prefix} ${given} AND j.${column} ${prefix}<=${prefix} ${given}`
   }
@@ -142,13 +144,13 @@ const columns: Readonly<Partial<Record<keyof JobFilter, Condition>>> = {
   states: (bind, value) => `j.state = ANY(${bind(value)}::text[]::job_state[])`,
   stateCategories: (bind, value) => `j.state = ANY(${bind(listStates(value))}::text[]::job_state[])`,
   name: (bind, value) => `j.name LIKE ${bind(likePattern(String(value)))}`,
-  user: equals('user_id', { isOrderedBy: 'CREATED_AT' }),
-  team: equals('team_id'),
-  account: equals('account', { prefix: '~' }), // the operators of its index
-  project: equals('project', { isOrderedBy: 'CREATED_AT' }),
-  queue: equals('queue'),
-  pool: equals('pool'),
-  executor: equals('executor'),
+  users: isOneOf('user_id', { isOrderedBy: 'CREATED_AT' }),
+  teams: isOneOf('team_id'),
+  accounts: isOneOf('account', { prefix: '~' }), // the operators of its index
+  projects: isOneOf('project', { isOrderedBy: 'CREATED_AT' }),
+  queues: isOneOf('queue'),
+  pools: isOneOf('pool'),
+  executors: isOneOf('executor'),
   createdAfter: compares('created_at', '>'),
   createdBefore: compares('created_at', '<'),
   finishedAfter: (bind, value) => `${finishedAt} > ${bind(value)}::timestamptz AND ${finishedAt} < 'infinity'`,

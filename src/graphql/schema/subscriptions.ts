@@ -44,6 +44,9 @@ const JobTransitions = builder.objectRef<Message<JobStatusMessage, 'transitions'
       description: 'The job as it is now.',
       resolve: ({ job }) => job,
     }),
+    matches: t.exposeBoolean('matches', {
+      description: 'Whether the filter of the subscription admits the job as it is now; true without a filter.',
+    }),
     transitions: t.field({
       type: [JobEventRef],
       description: 'The events, in order.',

@@ -93,10 +93,10 @@ it('a list accepts the cursor of an equal filter in any notation, and refuses a 
   const day = (n: number) => `2020-01-0${n}T00:00:00Z`
   const query =
     'query ($filter: JobFilter, $c: Cursor) { jobs(first: 1, filter: $filter, after: $c) { edges { cursor } } }'
-  const { jobs } = await data(server.url, query, { filter: { createdAfter: day(1), queue: 'default' } })
+  const { jobs } = await data(server.url, query, { filter: { createdAfter: day(1), queues: ['default'] } })
   const after = async (filter: object) => (await ask(server.url, query, { filter, c: jobs.edges[0].cursor })).errors
   expect(await after({ queue: 'default', name: null, createdAfter: day(1) })).toBeUndefined()
-  expect(await after({ createdAfter: day(2), queue: 'default' })).toMatchObject([
+  expect(await after({ createdAfter: day(2), queues: ['default'] })).toMatchObject([
     { extensions: { code: 'INVALID_CURSOR' } },
   ])
 })

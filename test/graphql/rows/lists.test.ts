@@ -46,21 +46,23 @@ const filters: Readonly<Record<string, JobFilter>> = {
   'beginning of a name': { name: 'train-17*' },
   label: { labels: [{ key: 'exp', value: 'e17' }] },
   'label without a hit': { labels: [{ key: 'nothing' }] },
-  project: { project: 'p17' },
-  'project without a hit': { project: 'nothing' },
-  user: { user: 'user_17' },
-  'user without a hit': { user: 'nothing' },
-  'team without a hit': { team: 'nothing' },
-  account: { account: 'account17' },
-  'account without a hit': { account: 'nothing' },
-  queue: { queue: 'night' },
-  'queue without a hit': { queue: 'nothing' },
-  'pool without a hit': { pool: 'nothing' },
-  executor: { executor: 'slurm' },
-  'executor without a hit': { executor: 'nothing' },
-  'queue and executor that never met': { queue: 'night', executor: 'slurm' },
-  'queue without a hit, FINAL': { queue: 'nothing', stateCategories: ['FINAL'] },
-  'account without a hit, WAITING': { account: 'nothing', stateCategories: ['WAITING'] },
+  project: { projects: ['p17'] },
+  'project without a hit': { projects: ['nothing'] },
+  user: { users: ['user_17'] },
+  'user without a hit': { users: ['nothing'] },
+  'team without a hit': { teams: ['nothing'] },
+  account: { accounts: ['account17'] },
+  'account without a hit': { accounts: ['nothing'] },
+  'two users': { users: ['user_17', 'user_18'] },
+  'three projects': { projects: ['p17', 'p18', 'nothing'] },
+  queue: { queues: ['night'] },
+  'queue without a hit': { queues: ['nothing'] },
+  'pool without a hit': { pools: ['nothing'] },
+  executor: { executors: ['slurm'] },
+  'executor without a hit': { executors: ['nothing'] },
+  'queue and executor that never met': { queues: ['night'], executors: ['slurm'] },
+  'queue without a hit, FINAL': { queues: ['nothing'], stateCategories: ['FINAL'] },
+  'account without a hit, WAITING': { accounts: ['nothing'], stateCategories: ['WAITING'] },
   'created late': { createdAfter: day(17) },
   'created early': { createdBefore: day(1.1) },
   'finished early': { finishedBefore: day(1.1) },
@@ -165,7 +167,7 @@ const listJobReads = (plan: Plan): (string | null)[] => [
 
 it('running and blocked jobs of a queue are read through an index', async () => {
   const viewer = createViewer({ id: 'user_17', name: 'ann', level: 'ADMIN', allow: [], deny: [] })
-  const filter = { pool: 'sim' }
+  const filter = { pools: ['sim'] }
   const page = parsePage(queueEntriesListing, filter, { first: 20 })
   for (const states of [['STARTING', 'RUNNING', 'CANCELLING'], ['BLOCKED']] as const) {
     const plans = await explain((sql) => readEntries(sql, { pool: 'sim', states, viewer, filter }, page))

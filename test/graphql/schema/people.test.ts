@@ -260,7 +260,7 @@ describe('teams', () => {
     expect((await submit(hal, { team: 'chem' })).job).toMatchObject({ account: 'chem', team: { name: 'chem' } })
     const { teams } = await hal.data('{ teams { nodes { id name } } }')
     const chem = teams.nodes.find(({ name }: { name: string }) => name === 'chem')
-    const list = 'query ($team: ID) { jobs(filter: { team: $team }) { nodes { account team { name } } } }'
+    const list = 'query ($team: ID!) { jobs(filter: { teams: [$team] }) { nodes { account team { name } } } }'
     expect((await hal.data(list, { team: chem.id }))['jobs'].nodes).toEqual([
       { account: 'chem', team: { name: 'chem' } },
     ])
