@@ -5,8 +5,7 @@ import { readEveryNode } from './pages.ts'
 
 export async function findNodes(cli: Cli, pool: string | undefined): Promise<NodeRowFragment[]> {
   const chosen = (await poolsOf(cli)).filter(({ name }) => pool === undefined || name === pool)
-  if (chosen.length === 0)
-    throw new Stop(exitCodes.notFound, pool === undefined ? 'No pool found' : `Pool ${pool} not found`)
+  if (chosen.length === 0) throw poolNotFound(pool)
   const nodes: NodeRowFragment[] = []
   for (const { id } of chosen) nodes.push(...(await readEveryNode((page) => readPage(cli, { pool: id, ...page }))))
   return nodes
@@ -37,3 +36,6 @@ export function findNode(nodes: readonly NodeRowFragment[], said: string): NodeR
   if (found.length > 1) throw usageError(`${found.length} pools have a node ${said}`, 'pass --pool')
   return node
 }
+
+export const poolNotFound = (pool: string | undefined): Stop =>
+  new Stop(exitCodes.notFound, pool === undefined ? 'No pool found' : `Pool ${pool} not found`)

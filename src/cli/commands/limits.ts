@@ -9,6 +9,7 @@ import {
 } from '../../client/generated/graphql.ts'
 import { addOutputOption, type Cli, expectSuccess, type OutputOptions } from '../cli.ts'
 import { usageError } from '../exit.ts'
+import { poolNotFound } from '../nodes.ts'
 import { type Column, type Format, sheet, structured, table } from '../render.ts'
 
 type Scope = LimitsRowFragment['scopes'][number]
@@ -17,9 +18,11 @@ export function registerLimitsCommand(program: Command, cli: Cli): void {
   const limits = program.command('limits').description('show and change limits on running jobs')
   withPool(limits.command('show', { isDefault: true }))
     .description('show the limits of a pool and their usage')
-    .action(async ({ output, pool }: PoolOptions) =>
-      print(cli, (await cli.connection().request(LimitsDocument, { pool: pool ?? null })).limits, output),
-    )
+    .action(async ({ output, pool }: PoolOptions) => {
+      const { limits: found } = await cli.connection().request(LimitsDocument, { pool: pool ?? null })
+      if (!found) throw poolNotFound(pool)
+      await print(cli, found, output)
+    })
   withPool(limits.command('set'))
     .description('change limits of a pool; running jobs continue')
     .option('--max-concurrent <n>', 'running jobs of the pool; 0 pauses it', readLimit)

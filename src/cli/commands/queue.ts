@@ -1,6 +1,7 @@
 import { type Command, Option } from 'commander'
 import { type JobState, QueueDocument, type QueueRowFragment } from '../../client/generated/graphql.ts'
 import { addOutputOption, type Cli, type OutputOptions } from '../cli.ts'
+import { poolNotFound } from '../nodes.ts'
 import { readUpTo } from '../numbers.ts'
 import { queueView } from '../queue-view.ts'
 import { structured } from '../render.ts'
@@ -33,6 +34,7 @@ export function registerQueueCommand(program: Command, cli: Cli): void {
     .description('list running and waiting jobs in queue order, with the reason why each waits')
     .action(async (options: QueueOptions) => {
       const { queue } = await cli.connection().request(QueueDocument, queueVariables(options))
+      if (!queue) throw poolNotFound(options.pool)
       await cli.terminal.write(renderQueue(cli, queue, options.output))
     })
 }

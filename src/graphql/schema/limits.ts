@@ -5,6 +5,7 @@ import { partId } from '../rows/typed-id.ts'
 import { builder } from './builder.ts'
 import { describeValues } from './enum-values.ts'
 import { declareResult } from './mutation-result.ts'
+import { nullIfNotFound } from './problem.ts'
 import { PoolRef } from './refs.ts'
 
 const LimitScope = builder.enumType('LimitScope', {
@@ -74,9 +75,10 @@ const poolArgument = { description: 'Name of the pool; default: the pool of the 
 builder.queryField('limits', (t) =>
   t.field({
     type: LimitsRef,
-    description: 'Limits on what runs at the same time in a pool.',
+    nullable: true,
+    description: 'Limits on what runs at the same time in a pool; null: the pool does not exist.',
     args: { pool: t.arg.string(poolArgument) },
-    resolve: (_root, { pool }, { domain, viewer }) => readLimitsInUse(domain, viewer, pool ?? null),
+    resolve: (_root, { pool }, { domain, viewer }) => nullIfNotFound(readLimitsInUse(domain, viewer, pool ?? null)),
   }),
 )
 

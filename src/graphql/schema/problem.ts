@@ -212,3 +212,13 @@ export async function requireRow<Row>(row: Promise<Row | null>): Promise<Row> {
   if (found === null) throw new NotFound('The object was deleted meanwhile')
   return found
 }
+
+/** null: the object does not exist, or the viewer may not see it. */
+export async function nullIfNotFound<Found>(found: Promise<Found>): Promise<Found | null> {
+  try {
+    return await found
+  } catch (error) {
+    if (error instanceof NotFound) return null
+    throw error
+  }
+}

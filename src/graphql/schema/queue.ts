@@ -11,7 +11,7 @@ import { partId } from '../rows/typed-id.ts'
 import { builder } from './builder.ts'
 import { JobState } from './enums.ts'
 import { JobConnection } from './job-connection.ts'
-import { requireRow } from './problem.ts'
+import { nullIfNotFound, requireRow } from './problem.ts'
 import { PoolRef, UserRef } from './refs.ts'
 
 const StateCount = builder.objectRef<QueueNumbers['byState'][number]>('StateCount').implement({
@@ -121,9 +121,10 @@ const pool = { description: 'Name of the pool; default: the pool of the default 
 builder.queryField('queue', (t) =>
   t.field({
     type: QueueRef,
-    description: 'The queue of a pool.',
+    nullable: true,
+    description: 'The queue of a pool; null: the pool does not exist.',
     args: { pool: t.arg.string(pool) },
-    resolve: (_root, args, { domain, viewer }) => queueNumbers(domain, viewer, args.pool ?? null),
+    resolve: (_root, args, { domain, viewer }) => nullIfNotFound(queueNumbers(domain, viewer, args.pool ?? null)),
   }),
 )
 
