@@ -42,7 +42,7 @@ const print = rowPrinter<AuditRowFragment>([
 ])
 
 async function list(cli: Cli, { output, action, object, limit }: ListOptions): Promise<void> {
-  const filter = { action: action || undefined, objectId: object || undefined }
+  const filter = { actions: action ? [action] : undefined, objectIds: object ? [object] : undefined }
   const entries = await readFirstNodes(
     limit,
     async (page) => (await cli.connection().request(AuditLogDocument, { ...page, filter })).auditLog,

@@ -136,7 +136,6 @@ function again(outcome: { result: object } | { error: unknown }): number | null 
     return error instanceof RequestFailed && error.retryable ? error.retryAfterMs : null
   }
   for (const field of Object.values(outcome.result) as unknown[])
-    if (typeof field === 'object' && field !== null && 'retryable' in field && field.retryable === true)
-      return 'retryAfterMs' in field ? Number(field.retryAfterMs) : 0
+    if (typeof field === 'object' && field !== null && 'retryable' in field && field.retryable === true) return 0
   return null
 }

@@ -65,16 +65,16 @@ export type ApproveJobInput = {
 
 /** Filter for audit entries. All fields must match. */
 export type AuditFilter = {
-  /** Entries with this action. */
-  action?: string | null | undefined;
-  /** Entries of this user. */
-  actor?: string | null | undefined;
-  /** Entries later than this time. */
-  after?: string | null | undefined;
+  /** Entries with one of these actions; job.* matches all actions of jobs. At most 1,000. */
+  actions?: Array<string> | null | undefined;
+  /** Entries of one of these users. At most 1,000. */
+  actors?: Array<string> | null | undefined;
+  /** Entries about one of these objects. At most 1,000. */
+  objectIds?: Array<string> | null | undefined;
+  /** Entries of this time or later. */
+  since?: string | null | undefined;
   /** Entries earlier than this time. */
-  before?: string | null | undefined;
-  /** Entries about this object. */
-  objectId?: string | null | undefined;
+  until?: string | null | undefined;
 };
 
 /** The job to cancel. */
@@ -1038,9 +1038,7 @@ export type UpdateLimitsInput = {
   maxConcurrent?: number | null | undefined;
   /** Name of the pool; default: the pool of the default queue. */
   pool?: string | null | undefined;
-  /** Waiting time in minutes that raises a priority by 10, up to 30; 0: never. No effect in pools with fair share. */
-  starvationThresholdMinutes?: number | null | undefined;
-  /** The same in seconds. Give `starvationThresholdMinutes` or `starvationThresholdSeconds`, not both. */
+  /** Waiting time in seconds that raises a priority by 10, up to 30; 0: never. No effect in pools with fair share. */
   starvationThresholdSeconds?: number | null | undefined;
   /** Running jobs of each team, enforced with `enableFairShare`. */
   teamMaxConcurrent?: number | null | undefined;
@@ -3876,7 +3874,7 @@ export const DeleteQuotaDocument = /*#__PURE__*/ new TypedDocumentString(`
 }`) as unknown as TypedDocumentString<DeleteQuotaMutation, DeleteQuotaMutationVariables>;
 export const ApprovalsDocument = /*#__PURE__*/ new TypedDocumentString(`
     query Approvals($first: Int, $after: Cursor) {
-  approvals(first: $first, after: $after) {
+  approvals(first: $first, after: $after, filter: {statuses: [PENDING]}) {
     nodes {
       ...ApprovalRow
     }

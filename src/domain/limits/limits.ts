@@ -101,7 +101,6 @@ const limitsInput = z.strictObject({
   localJobMaxConcurrent: count,
   userMaxActive: count,
   userMaxBlocked: count,
-  starvationThresholdMinutes: amount(yearMinutes),
   starvationThresholdSeconds: amount(yearMinutes * 60),
 })
 
@@ -120,28 +119,18 @@ export async function updateLimits(domain: Domain, viewer: Viewer, raw: unknown)
 }
 
 function parseChange(raw: unknown): { pool: string | null; change: LimitChange } {
-  const { pool, enableFairShare, starvationThresholdMinutes, starvationThresholdSeconds, ...counts } = parseInput(
-    limitsInput,
-    raw,
-  )
-  const threshold = starvationThresholdMinutes === undefined ? starvationThresholdSeconds : starvationThresholdMinutes
+  const { pool, enableFairShare, starvationThresholdSeconds, ...counts } = parseInput(limitsInput, raw)
   const violations: Violation[] = []
-  if (starvationThresholdMinutes != null && starvationThresholdSeconds != null)
-    violations.push({
-      path: ['starvationThresholdSeconds'],
-      message: 'Give starvationThresholdMinutes or starvationThresholdSeconds, not both',
-    })
-  if (threshold === null)
+  if (starvationThresholdSeconds === null)
     violations.push({ path: ['starvationThresholdSeconds'], message: 'Must be a number; 0 disables it' })
   if (enableFairShare === null) violations.push({ path: ['enableFairShare'], message: 'Must be true or false' })
   if (violations.length > 0) throw new InvalidInput(violations)
-  const seconds = starvationThresholdMinutes != null ? starvationThresholdMinutes * 60 : starvationThresholdSeconds
   return {
     pool: pool ?? null,
     change: present({
       ...counts,
       enableFairShare: enableFairShare ?? undefined,
-      starvationThresholdSeconds: seconds ?? undefined,
+      starvationThresholdSeconds: starvationThresholdSeconds ?? undefined,
     }),
   }
 }

@@ -1,8 +1,9 @@
 import { visibleTo } from '../../domain/access.ts'
 import { isOpenSql, type KnownApproval } from '../../domain/control/approvals.ts'
 import { approveJob, approveJobs, type Decided, rejectJob, rejectJobs } from '../../domain/control/approve.ts'
+import { decidableSql, mayDecide } from '../../domain/control/approvers.ts'
 import { ApprovalNotAllowed, InvalidState, NotFound, VersionConflict } from '../../domain/errors.ts'
-import { capBulk } from '../admission/argument-bounds.ts'
+import { capBulk, capList } from '../admission/argument-bounds.ts'
 import { limits } from '../caller-limits.ts'
 import { readList, toConnection } from '../rows/connection.ts'
 import type { Bind } from '../rows/keyset.ts'
@@ -17,6 +18,9 @@ import { declareBulkResult, declareResult } from './mutation-result.ts'
 import { requireRow } from './problem.ts'
 import { ApprovalRef, JobRef, UserRef } from './refs.ts'
 import { catchOutage } from './unavailable.ts'
+import { ViewerRef } from './viewer.ts'
+
+const statuses = ['PENDING', 'APPROVED', 'REJECTED', 'EXPIRED', 'CANCELLED'] as const
 
 const ApprovalStatus = builder.enumType('ApprovalStatus', {
   description: 'State of an approval request.',
@@ -26,7 +30,7 @@ const ApprovalStatus = builder.enumType('ApprovalStatus', {
     REJECTED: 'Rejected: the job failed.',
     EXPIRED: 'Not decided in time: the job failed.',
     CANCELLED: 'The job was cancelled before a decision.',
-  }),
+  } satisfies Record<(typeof statuses)[number], string>),
 })
 
 builder.node(ApprovalRef, {
@@ -75,6 +79,10 @@ builder.node(ApprovalRef, {
       description: 'When the request was decided, expired, or the job was cancelled; null: still pending.',
     }),
     comment: t.exposeString('comment', { nullable: true, description: 'Comment given with the decision.' }),
+    decidable: t.boolean({
+      description: 'Whether you may decide now. A job of a disabled user can only be rejected.',
+      resolve: (approval, _args, { viewer, domain }) => mayDecide(viewer, approval, domain.singleUser),
+    }),
   }),
 })
 
@@ -89,21 +97,61 @@ builder.objectField(JobRef, 'approval', (t) =>
 
 const ApprovalConnection = declareConnection<KnownApproval>('Approval', ApprovalRef)
 
+const ApprovalFilter = builder.inputType('ApprovalFilter', {
+  description: 'Filter for approvals. An approval must match all fields, and one entry of each list.',
+  fields: (t) => ({
+    statuses: t.field({ type: [ApprovalStatus], ...capList(statuses.length, 'Approvals in one of these states') }),
+    decidable: t.boolean({ description: 'true: approvals that you may decide now. false: all others.' }),
+    requestedBy: t.idList(capList(limits.filterIdsMax, 'Approvals of jobs that one of these users submitted')),
+    ruleNames: t.stringList(capList(limits.filterIdsMax, 'Approvals that one of these rules requires')),
+  }),
+})
+
+type Filter = typeof ApprovalFilter.$inferInput
+
+function filterSql({ statuses, decidable, requestedBy, ruleNames }: Filter, bind: Bind, decidableNow: string): string {
+  const status = `CASE WHEN a.status = 'PENDING' AND NOT (${isOpenSql('a')}) THEN 'EXPIRED' ELSE a.status::text END`
+  const isOneOf = (values: readonly string[]) => `= ANY(${bind(values)}::text[])`
+  const conditions = [
+    // The index of open requests does not apply to an expression.
+    statuses?.every((each) => each === 'PENDING') && statuses.length > 0
+      ? isOpenSql('a')
+      : statuses && `${status} ${isOneOf(statuses)}`,
+    decidable != null && `${decidable ? '' : 'NOT '}(${decidableNow})`,
+    requestedBy && `a.requested_by ${isOneOf(requestedBy)}`,
+    ruleNames && `a.rule_name ${isOneOf(ruleNames)}`,
+  ]
+  return conditions.filter(Boolean).join(' AND ') || 'TRUE'
+}
+
 builder.queryField('approvals', (t) =>
   t.field({
     type: ApprovalConnection,
     description: 'Approvals of jobs that you may see, newest first.',
-    args: {
-      ...t.arg.connectionArgs(),
-      pendingOnly: t.arg.boolean({ defaultValue: true, description: 'Only pending requests.' }),
-    },
+    args: { ...t.arg.connectionArgs(), filter: t.arg({ type: ApprovalFilter, description: 'Filter; default: all.' }) },
     complexity: pageCost,
-    async resolve(_root, { pendingOnly, ...args }, { listSql, viewer, load }) {
-      const filter = { pendingOnly: pendingOnly !== false }
+    async resolve(_root, { filter, ...args }, { listSql, viewer, load, domain: { singleUser } }) {
       const where = (bind: Bind) =>
-        `${visibleTo(viewer, 'j', bind)} AND ${filter.pendingOnly ? isOpenSql('a') : 'TRUE'}`
+        `${visibleTo(viewer, 'j', bind)} AND ${filterSql(filter ?? {}, bind, decidableSql(viewer, 'a', { bind, singleUser }))}`
       const list = await readList(listSql, { listing: approvalsListing, where, filter, args })
       return toConnection(list, (ids) => load.approval.loadMany(ids))
+    },
+  }),
+)
+
+builder.objectField(ViewerRef, 'pendingDecisions', (t) =>
+  t.int({
+    description: 'Number of approvals that you may decide now; at most 1,000.',
+    async resolve(viewer, _args, { domain: { db, singleUser } }) {
+      const values: unknown[] = []
+      const bind = (value: unknown) => `$${values.push(value)}`
+      const condition = `${visibleTo(viewer, 'j', bind)} AND ${decidableSql(viewer, 'a', { bind, singleUser })}`
+      const [row] = await db.sql.query<{ count: number }>(
+        `SELECT count(*)::int AS count FROM (
+           SELECT FROM approval a JOIN job j ON j.id = a.job_id WHERE ${condition} LIMIT 1000) found`,
+        values,
+      )
+      return row?.count ?? 0
     },
   }),
 )

@@ -1,7 +1,8 @@
 import { demandToRead } from '../../domain/access.ts'
 import { type Verification, verifyAudit } from '../../domain/audit/audit-verify.ts'
 import type { AuditEntry } from '../../platform/generated/client.ts'
-import { checkCost } from '../caller-limits.ts'
+import { capList } from '../admission/argument-bounds.ts'
+import { checkCost, limits } from '../caller-limits.ts'
 import { readList, toConnection } from '../rows/connection.ts'
 import type { Bind } from '../rows/keyset.ts'
 import { auditListing } from '../rows/listings.ts'
@@ -60,26 +61,38 @@ const AuditConnection = declareConnection<AuditEntry>('Audit', AuditEntryRef)
 const AuditFilter = builder.inputType('AuditFilter', {
   description: 'Filter for audit entries. All fields must match.',
   fields: (t) => ({
-    actor: t.id({ description: 'Entries of this user.' }),
-    action: t.string({ description: 'Entries with this action.' }),
-    objectId: t.id({ description: 'Entries about this object.' }),
-    after: t.field({ type: 'DateTime', description: 'Entries later than this time.' }),
-    before: t.field({ type: 'DateTime', description: 'Entries earlier than this time.' }),
+    actors: t.idList(capList(limits.filterIdsMax, 'Entries of one of these users')),
+    actions: t.stringList(
+      capList(limits.filterIdsMax, 'Entries with one of these actions; job.* matches all actions of jobs'),
+    ),
+    objectIds: t.idList(capList(limits.filterIdsMax, 'Entries about one of these objects')),
+    since: t.field({ type: 'DateTime', description: 'Entries of this time or later.' }),
+    until: t.field({ type: 'DateTime', description: 'Entries earlier than this time.' }),
   }),
 })
 
 type Filter = typeof AuditFilter.$inferInput
 
 /** An entry gets its number within 100 ms of the change and is hidden before. */
-function filterSql({ actor, action, objectId, after, before }: Filter, bind: Bind): string {
+function filterSql({ actors, actions, objectIds, since, until }: Filter, bind: Bind): string {
   const conditions = [
-    actor == null ? '' : `a.actor_id = ${bind(actor)}`,
-    action == null ? '' : `a.action = ${bind(action)}`,
-    objectId == null ? '' : `a.object_id = ${bind(objectId)}`,
-    after == null ? '' : `a.at > ${bind(after)}::timestamptz`,
-    before == null ? '' : `a.at < ${bind(before)}::timestamptz`,
+    actors && `a.actor_id = ANY(${bind(actors)}::text[])`,
+    actions && actionSql(actions, bind),
+    objectIds && `a.object_id = ANY(${bind(objectIds)}::text[])`,
+    since && `a.at >= ${bind(since)}::timestamptz`,
+    until && `a.at < ${bind(until)}::timestamptz`,
   ]
   return ['a.seq IS NOT NULL', ...conditions.filter(Boolean)].join(' AND ')
+}
+
+/** An action that ends in `*` is a prefix. */
+function actionSql(actions: readonly string[], bind: Bind): string {
+  const [prefixes, names] = [
+    actions.filter((each) => each.endsWith('*')),
+    actions.filter((each) => !each.endsWith('*')),
+  ]
+  const starts = prefixes.map((each) => `starts_with(a.action, ${bind(each.slice(0, -1))})`)
+  return `(${[`a.action = ANY(${bind(names)}::text[])`, ...starts].join(' OR ')})`
 }
 
 builder.queryField('auditLog', (t) =>

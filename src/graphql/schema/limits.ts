@@ -110,12 +110,9 @@ const UpdateLimitsInput = builder.inputType('UpdateLimitsInput', {
     localJobMaxConcurrent: t.int({ description: 'Running jobs with GPUs in the pool.' }),
     userMaxActive: t.int({ description: 'Jobs of a user that are not final, checked at submission.' }),
     userMaxBlocked: t.int({ description: 'Jobs of a user that wait for an approval.' }),
-    starvationThresholdMinutes: t.int({
-      description:
-        'Waiting time in minutes that raises a priority by 10, up to 30; 0: never. No effect in pools with fair share.',
-    }),
     starvationThresholdSeconds: t.float({
-      description: 'The same in seconds. Give `starvationThresholdMinutes` or `starvationThresholdSeconds`, not both.',
+      description:
+        'Waiting time in seconds that raises a priority by 10, up to 30; 0: never. No effect in pools with fair share.',
     }),
   }),
 })

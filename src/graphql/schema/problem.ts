@@ -197,13 +197,6 @@ builder.objectType(Unavailable, {
   name: 'UnavailableProblem',
   description: 'The server cannot process the request right now; try again.',
   interfaces: [Problem],
-  fields: (t) => ({
-    retryAfterMs: t.int({
-      nullable: true,
-      description: 'Milliseconds to wait before a retry; null: unknown, use a random backoff of up to 1, 2, 4 … s.',
-      resolve: () => null,
-    }),
-  }),
 })
 
 /** Refuses if the row was deleted since the mutation wrote it. */

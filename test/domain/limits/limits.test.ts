@@ -82,7 +82,7 @@ describe('a limit that is unset, a number, or null', () => {
 describe('updateLimits', () => {
   test('keeps omitted limits; null is unlimited, 0 pauses; works in both modes and is audited', async () => {
     expect(await updateLimits(it.domain, it.admin, { maxConcurrent: 7, userMaxConcurrent: 0 })).toBe('sim')
-    await updateLimits(it.domain, it.admin, { pool: 'sim', userMaxConcurrent: null, starvationThresholdMinutes: 2 })
+    await updateLimits(it.domain, it.admin, { pool: 'sim', userMaxConcurrent: null, starvationThresholdSeconds: 120 })
     const set = { maxConcurrent: 7, userMaxConcurrent: null, starvationThresholdSeconds: 120 }
     expect(await limits(many)).toMatchObject({ ...set, teamMaxConcurrent: 10 })
     expect(await limits(it.domain)).toMatchObject({ ...set, teamMaxConcurrent: null })
@@ -98,8 +98,7 @@ describe('updateLimits', () => {
     [{ maxConcurrent: -1 }, 'maxConcurrent'],
     [{ userMaxActive: 1.5 }, 'userMaxActive'],
     [{ enableFairShare: null }, 'enableFairShare'],
-    [{ starvationThresholdMinutes: 1, starvationThresholdSeconds: 60 }, 'starvationThresholdSeconds'],
-    [{ starvationThresholdMinutes: null }, 'starvationThresholdSeconds'],
+    [{ starvationThresholdSeconds: null }, 'starvationThresholdSeconds'],
   ])('refuses %o', async (input, field) => {
     expect(await refusalOf(updateLimits(it.domain, it.admin, input))).toMatchObject([{ path: [field] }])
   })

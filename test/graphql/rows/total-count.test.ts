@@ -62,7 +62,7 @@ const lists: Readonly<Record<string, [head: string, end: string, arguments?: str
   'tokens of a user': ['{ viewer { user { tokens', '} } }'],
   quotas: ['{ quotas', '}'],
   'approval rules': ['{ approvalRules', '}'],
-  approvals: ['{ approvals', '}', 'pendingOnly: false'],
+  approvals: ['{ approvals', '}'],
   'capacity reservations': ['{ capacityReservations', '}'],
   'slot reservations': ['{ slotReservations', '}'],
   'own slot reservations': ['{ viewer { slotReservations', '} }'],
@@ -99,7 +99,7 @@ describe('totalCount', () => {
   it('counts visible rows that match the filter', async () => {
     const counted = await data(
       server.url,
-      '{ pending: approvals { totalCount } audit: auditLog(filter: { action: "team.create" }) { totalCount } }',
+      '{ pending: approvals(filter: { statuses: [PENDING] }) { totalCount } audit: auditLog(filter: { actions: ["team.create"] }) { totalCount } }',
     )
     expect(counted).toEqual({ pending: { totalCount: 1 }, audit: { totalCount: 2 } })
   })

@@ -115,7 +115,7 @@ describe('approvals', () => {
       { code: 'NOT_FOUND' },
     ])
     expect(await data(server.url, list)).toEqual({ approvals: { nodes: [] } })
-    const { approvals } = await data(server.url, '{ approvals(pendingOnly: false) { nodes { status } } }')
+    const { approvals } = await data(server.url, '{ approvals { nodes { status } } }')
     expect(approvals.nodes).toEqual([{ status: 'APPROVED' }])
     const many = Array.from({ length: 101 }, () => decisions[0])
     expect(await data(server.url, decide, { decisions: many })).toMatchObject({
@@ -231,12 +231,12 @@ describe('the audit log', () => {
     const actions = new Set(auditLog.nodes.map(({ action }: { action: string }) => action))
     for (const action of ['rule.create', 'rule.update', 'rule.delete', 'job.submit', 'job.approve', 'job.reject'])
       expect(actions).toContain(action)
-    const filtered = await data(server.url, `{ auditLog(first: 1, filter: { action: "rule.create" }) { ${entries} } }`)
+    const filtered = await data(server.url, `{ auditLog(first: 1, filter: { actions: ["rule.create"] }) { ${entries} } }`)
     const [newest] = filtered['auditLog'].nodes
     expect(newest).toMatchObject({ action: 'rule.create', actorName: 'local', detail: { name: 'spare' } })
     const next = await data(
       server.url,
-      `query ($after: Cursor) { auditLog(first: 1, after: $after, filter: { action: "rule.create" }) { ${entries} } }`,
+      `query ($after: Cursor) { auditLog(first: 1, after: $after, filter: { actions: ["rule.create"] }) { ${entries} } }`,
       { after: filtered['auditLog'].pageInfo.endCursor },
     )
     expect(next['auditLog'].nodes[0].detail.name).toBe('first')
