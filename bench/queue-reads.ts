@@ -20,7 +20,7 @@ const secret = 'the-secret-of-the-bench'
 
 const questions: Readonly<Record<string, (jobId: string) => object>> = {
   'why a job waits': (id) => ({
-    query: 'query ($id: ID!) { job(id: $id) { queuePosition scheduling { reasons { code message jobId } } } }',
+    query: 'query ($id: ID!) { job(id: $id) { queuePosition scheduling { reasons { code message job { id } } } } }',
     variables: { id },
   }),
   'one’s own queue': () => ({

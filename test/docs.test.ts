@@ -148,7 +148,7 @@ test('the examples inside a job work', async () => {
   expect(more).toEqual([])
   expect(commands).toMatch(/progress +100 % · half way/)
   expect(curl).toMatch(
-    /"ReportProgressSuccess"[\s\S]*"run":1,"name":"model"[\s\S]*"SaveClosureSuccess"[\s\S]*"FORBIDDEN"/,
+    /"ReportProgressSuccess"[\s\S]*"name":"model","run":\{"number":1\}[\s\S]*"SaveClosureSuccess"[\s\S]*"FORBIDDEN"/,
   )
   expect(continued).toBe('run 1, step 1\nrun 2, step 2\nrun 2, step 3\n')
 })

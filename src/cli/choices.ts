@@ -1,5 +1,5 @@
 import { InvalidArgumentError } from 'commander'
-import type { UserLevel } from '../client/generated/graphql.ts'
+import { Permission, type UserLevel } from '../client/generated/graphql.ts'
 
 /** Reads one of these words, in upper or lower case. */
 export const readChoice =
@@ -16,3 +16,14 @@ export const readChoices =
   (given: string, before: Word[] = []): Word[] => [...before, readChoice(words)(given)]
 
 export const levels = ['VIEWER', 'RESEARCHER', 'LEAD', 'ADMIN'] as const satisfies readonly UserLevel[]
+
+/** JOB_VIEW_OWN is job.view.own. */
+export const permissionName = (permission: Permission): string => permission.toLowerCase().replaceAll('_', '.')
+
+/** Reads one more permission. */
+export function readPermissions(given: string, before: Permission[] = []): Permission[] {
+  const permissions = Object.values(Permission)
+  const permission = permissions.find((each) => permissionName(each) === given.toLowerCase())
+  if (!permission) throw new InvalidArgumentError(`Expected ${permissions.map(permissionName).join(', ')}.`)
+  return [...before, permission]
+}

@@ -80,7 +80,7 @@ interface Updates {
 }
 const updatesText = `subscription Updates($after: Cursor) { jobUpdates(after: $after) { __typename
   ... on JobTransitions { cursor job { __typename id } transitions { seq } }
-  ... on StreamReset { cursor reason jobIds } ... on StreamHeartbeat { cursor } } }`
+  ... on StreamReset { cursor resetReason jobIds } ... on StreamHeartbeat { cursor } } }`
 
 interface Page {
   name: string

@@ -41,14 +41,14 @@ export default {
 }`
 
 const query = `query ($id: ID!, $after: Cursor) { job(id: $id) { state attempt closure progress { fraction message }
-  artifacts(first: 100) { nodes { name run body } } logs(first: 5000, after: $after) { text cursor isFinal } } }`
+  artifacts(first: 100) { nodes { name run { number } body } } logs(first: 5000, after: $after) { text cursor isFinal } } }`
 
 interface Seen {
   state: string
   attempt: number
   closure: unknown
   progress: unknown
-  artifacts: { nodes: { name: string; run: number; body: string }[] }
+  artifacts: { nodes: { name: string; run: { number: number }; body: string }[] }
   logs: { text: string; cursor: string; isFinal: boolean }
 }
 
@@ -100,7 +100,7 @@ async function demandWhole(api: Api, id: string, { steps, file }: { steps: numbe
   assert.equal(sha256, await readFile(file, 'utf8'), `the log of ${id}`)
   const parts = lines.flatMap((body, at) => {
     const step = at + 1
-    return step % artifactEvery === 0 ? [{ name: `part ${step}`, run: 1, body }] : []
+    return step % artifactEvery === 0 ? [{ name: `part ${step}`, run: { number: 1 }, body }] : []
   })
   assert.deepEqual(job.artifacts.nodes, parts)
   assert.deepEqual(job.closure, { step: steps, text: 'é'.repeat(steps % 100) })

@@ -34,7 +34,7 @@ const catchUpMs = 60_000
 
 const query = `subscription ($after: Cursor) { jobUpdates(after: $after) { __typename
   ... on JobTransitions { job { id version } transitions { seq } cursor }
-  ... on StreamReset { reason jobIds cursor } ... on StreamHeartbeat { cursor } } }`
+  ... on StreamReset { resetReason jobIds cursor } ... on StreamHeartbeat { cursor } } }`
 
 async function playIn(directory: string, context: Context): Promise<void> {
   const postgres = await startPostgres({ dataDir: directory, log: createLog('error'), clock: systemClock })

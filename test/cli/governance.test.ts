@@ -93,7 +93,7 @@ test('a configured approval rule blocks jobs; users approve and reject; the audi
   expect(shown).toMatch(/permissions +job\.view\.own, job\.submit, job\.cancel\.own, token\.own, job\.approve\n/)
   expect(await json('user', 'info')).toMatchObject({
     name: 'local',
-    permissions: expect.arrayContaining(['user.write']),
+    permissions: expect.arrayContaining(['USER_WRITE']),
   })
   expect(await berth('user', 'info', 'bob')).toMatchObject({ code: 5 })
   // A server with another user asks for a log-in from its next start on.

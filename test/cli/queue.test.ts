@@ -66,7 +66,7 @@ it('queue lists running jobs, and waiting jobs in order with position, priority 
 it('queue accepts states and a limit, and uses the schema’s names in JSON and YAML', async () => {
   const some = JSON.parse((await berth('queue', '--state', 'queued', '--limit', '1', '-o', 'json')).stdout)
   expect(some).toMatchObject({
-    pool: 'local',
+    pool: { name: 'local' },
     depth: 2,
     running: 1,
     entries: { nodes: [{ id: jobs[1], queuePosition: 1 }] },

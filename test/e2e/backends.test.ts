@@ -77,14 +77,14 @@ pools: [{ name: cluster, executors: [kubernetes], ${scheduling} }]`,
 
 const query = `query ($id: ID!) { job(id: $id) { state stateReason exitCode
   runs(first: 10) { nodes { number startedAt finishedAt } }
-  events(first: 100) { nodes { to psijState metadata } } } }`
+  events(first: 100) { nodes { to psijState detail { ... on StateChangeDetail { nativeId } } } } } }`
 
 interface Seen {
   state: string
   stateReason: string | null
   exitCode: number | null
   runs: { nodes: { number: number; startedAt: string | null; finishedAt: string | null }[] }
-  events: { nodes: { to: string | null; psijState: string | null; metadata: { nativeId?: string } | null }[] }
+  events: { nodes: { to: string | null; psijState: string | null; detail: { nativeId?: string | null } | null }[] }
 }
 
 const finals = ['SUCCEEDED', 'FAILED', 'INTERRUPTED', 'CANCELLED']
@@ -167,7 +167,7 @@ describe.each(Object.entries(backends))('jobs on %s', { timeout: 600_000 }, (nam
       const job = await ended(id)
       expect(job).toMatchObject({ state: code === 0 ? 'SUCCEEDED' : 'FAILED', exitCode: code })
       expect(psij(job)).toEqual(['QUEUED', 'ACTIVE', code === 0 ? 'COMPLETED' : 'FAILED'])
-      expect(job.events.nodes.at(-1)?.metadata?.nativeId).toMatch(/./)
+      expect(job.events.nodes.at(-1)?.detail?.nativeId).toMatch(/./)
       if (code !== 127 && code !== 126) expect((await wholeLog(id)).endsWith(expected)).toBe(true)
     }
   })

@@ -29,7 +29,7 @@ afterEach(async () => {
 
 const updatesQuery = `subscription ($after: Cursor) { jobUpdates(after: $after) { __typename
   ... on JobTransitions { cursor job { id version } transitions { seq } }
-  ... on StreamReset { cursor reason jobIds } ... on StreamHeartbeat { cursor } } }`
+  ... on StreamReset { cursor resetReason jobIds } ... on StreamHeartbeat { cursor } } }`
 
 /** The messages of a stream over one connection, as they come. */
 function listen(query: string, variables: Record<string, unknown> = {}) {

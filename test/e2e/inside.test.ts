@@ -23,15 +23,15 @@ interface Seen {
   version: number
   closure: unknown
   progress: { fraction: number | null; message: string | null } | null
-  artifacts: { nodes: { name: string; run: number; body: string | null }[] }
-  events: { nodes: { to: string | null; metadata: { nativeId?: string } | null }[] }
+  artifacts: { nodes: { name: string; run: { number: number }; body: string | null }[] }
+  events: { nodes: { to: string | null; detail: { nativeId?: string | null } | null }[] }
   logs: { text: string }
 }
 
 async function look(id: string, by: Api = api): Promise<Seen> {
   const query = `query ($id: ID!) { job(id: $id) { state stateReason nativeId attempt version closure
-    progress { fraction message } artifacts { nodes { name run body } }
-    events(first: 100) { nodes { to metadata } } logs(first: 5000) { text } } }`
+    progress { fraction message } artifacts { nodes { name run { number } body } }
+    events(first: 100) { nodes { to detail { ... on StateChangeDetail { nativeId } } } } logs(first: 5000) { text } } }`
   return (await by.ask<{ job: Seen }>(query, { id })).job
 }
 
@@ -69,7 +69,7 @@ test('a job reports over the command line with its token, which expires with its
     state: 'SUCCEEDED',
     closure: { next: 7 },
     progress: { fraction: 0.5, message: 'half way' },
-    artifacts: { nodes: [{ name: 'report', run: 1, body: 'all is well\n' }] },
+    artifacts: { nodes: [{ name: 'report', run: { number: 1 }, body: 'all is well\n' }] },
   })
   expect(text).toMatch(/show: 5[\s\S]*missing: 2[\s\S]*forged: 6[\s\S]*away: 4[\s\S]*outside: 2[\s\S]*^0$/m)
   expect(text).not.toMatch(/^(DATABASE_URL|PG|BERTH_CONFIG|BERTH_DATA_DIR|BERTH_PORT)/m)
@@ -77,7 +77,7 @@ test('a job reports over the command line with its token, which expires with its
   expect(token).toMatch(/^berth_run_/)
   expect((await personWith(first.url, token).ask(saving)).status).toBe(401)
   const { job: told } = await api.ask<{ job: unknown }>(
-    'query ($id: ID!) { job(id: $id) { spec { environment { name value } command } events { nodes { metadata } } } }',
+    'query ($id: ID!) { job(id: $id) { spec { environment { name value } command } events { nodes { message detail { ... on StateChangeDetail { nativeId } } } } } }',
     { id },
   )
   expect(JSON.stringify(told)).not.toContain(token)
@@ -130,10 +130,12 @@ test('reports of a handler are kept while the server is killed and restarted', {
     attempt: 1,
     closure: { step: 50 },
     progress: { fraction: 1, message: 'step 50' },
-    artifacts: { nodes: [10, 20, 30, 40, 50].map((step) => ({ name: `part ${step}`, body: String(step), run: 1 })) },
+    artifacts: {
+      nodes: [10, 20, 30, 40, 50].map((step) => ({ name: `part ${step}`, body: String(step), run: { number: 1 } })),
+    },
   })
   for (const state of ['RUNNING', 'SUCCEEDED'])
-    expect(job.events.nodes.find(({ to }) => to === state)?.metadata?.nativeId).toMatch(/^[1-9]\d*$/)
+    expect(job.events.nodes.find(({ to }) => to === state)?.detail?.nativeId).toMatch(/^[1-9]\d*$/)
   expect(job.logs.text).toBe(Array.from({ length: 50 }, (_, at) => `step ${at + 1}\n`).join(''))
 })
 

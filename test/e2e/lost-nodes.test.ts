@@ -34,12 +34,14 @@ done`
 interface Seen {
   state: string
   closure: { n: number } | null
-  runs: { nodes: { number: number; state: string; stateReason: string | null; nativeId: string; nodes: string[] }[] }
+  runs: {
+    nodes: { number: number; state: string; stateReason: string | null; nativeId: string; nodeNames: string[] }[]
+  }
   logs: { text: string }
 }
 
 const query = `query ($id: ID!) { job(id: $id) { state closure logs(first: 5000) { text }
-  runs(first: 10) { nodes { number state stateReason nativeId nodes } } } }`
+  runs(first: 10) { nodes { number state stateReason nativeId nodeNames } } } }`
 
 async function look(api: Api, id: string): Promise<Seen> {
   return (await api.ask<{ job: Seen }>(query, { id })).job
@@ -95,13 +97,13 @@ describe.skipIf(conf === undefined)('a restartable job on Slurm', async () => {
     const spec = { command: ['/bin/sh', '-c', resumable(post)], workdir: '/', resources: { memoryBytes: 64 * 2 ** 20 } }
     let down = ''
     try {
-      const { first, second } = await goOn(api, spec, async ({ nodes: [node = ''] }) => {
+      const { first, second } = await goOn(api, spec, async ({ nodeNames: [node = ''] }) => {
         down = node
         // A node that is down but not drained returns as soon as its daemon reports.
         await scontrol(node, 'drain')
         await scontrol(node, 'down')
       })
-      expect([first.nodes[0], second?.nodes[0]].toSorted()).toEqual(['n1', 'n2'])
+      expect([first.nodeNames[0], second?.nodeNames[0]].toSorted()).toEqual(['n1', 'n2'])
     } finally {
       await scontrol(down, 'resume')
     }

@@ -53,7 +53,7 @@ async function submit(wish: Record<string, unknown>, spec: Record<string, unknow
 
 async function preview(): Promise<Answer> {
   const query = `query ($input: PreviewJobInput!) { previewJob(input: $input) { __typename
-    ... on JobPreview { wouldBe nodes node gpuIds queuePosition reasons { code scope limit used } spec { command } }
+    ... on JobPreview { wouldBe nodeNames gpuIds queuePosition reasons { code scope limit used } spec { command } }
     ... on Problem { code message retryable } } }`
   const input = { submit: { spec: { command: ['true'] } } }
   return (await data(asked.url, query, { input }))['previewJob'] as Answer
@@ -98,10 +98,10 @@ test('a leader in another process answers previews and reports its machine; limi
     expect(await submit({ noWait: true })).toMatchObject({ code: 'REJECTED', retryable: true, reasons: full })
     expect(await preview()).toMatchObject({ wouldBe: 'QUEUED', reasons: full, queuePosition: 1 })
     const waits = await api.submit({ command: ['true'] })
-    const scheduling = `query ($id: ID!) { job(id: $id) { scheduling { reasons { code scope limit used } } } queue { maxConcurrent running } }`
+    const scheduling = `query ($id: ID!) { job(id: $id) { scheduling { reasons { code scope limit used } } } queue { pool { limits { maxConcurrent } } running } }`
     expect(await api.ask(scheduling, { id: waits })).toEqual({
       job: { scheduling: { reasons: full } },
-      queue: { maxConcurrent: 1, running: 1 },
+      queue: { pool: { limits: { maxConcurrent: 1 } }, running: 1 },
     })
     await api.ask('mutation ($id: ID!) { cancelJob(input: { jobId: $id }) { __typename } }', { id: started.job?.id })
     for await (const { isFinal } of api.stream<{ isFinal?: boolean }>(

@@ -134,7 +134,7 @@ it('a stream closed before its first snapshot releases all resources', async () 
   expect([watch.openWatchers(), clock.sleeping]).toEqual([0, 0])
 })
 
-const query = 'subscription { queueStatus { pool depth byUser { user { name } count } } }'
+const query = 'subscription { queueStatus { pool { name } depth byUser { user { name } count } } }'
 
 it.each([
   ['a socket that says complete', streamSocket, 'leave'],

@@ -45,17 +45,17 @@ export interface JobFacts {
     reasons: {
       code: string
       message: string
-      jobId: string | null
+      job: { id: string } | null
       scope: string | null
       limit: number | null
       used: number | null
     }[]
-    hold: { nodes: string[]; expectedAt: string | null } | null
+    hold: { nodes: { name: string }[]; expectedAt: string | null } | null
     fit: { freeNow: boolean; couldEverFit: boolean; missing: string[] }
     estimatedStart: { earliest: string } | null
   } | null
   runs: {
-    nodes: { number: number; state: string; gpuIds: number[]; nodes: string[]; preemptRequestedAt: string | null }[]
+    nodes: { number: number; state: string; gpuIds: number[]; nodeNames: string[]; preemptRequestedAt: string | null }[]
   }
 }
 
@@ -106,8 +106,8 @@ export const MIX = () => [
 ]
 
 const wanted = `id state stateReason stateInfo exitCode priority createdAt queuePosition
-  scheduling { jobsAhead lastConsideredAt gates { open } reasons { code message jobId scope limit used } hold { nodes expectedAt } fit { freeNow couldEverFit missing } estimatedStart { earliest } }
-  runs(first: 10) { nodes { number state gpuIds nodes preemptRequestedAt } }`
+  scheduling { jobsAhead lastConsideredAt gates { open } reasons { code message job { id } scope limit used } hold { nodes { name } expectedAt } fit { freeNow couldEverFit missing } estimatedStart { earliest } }
+  runs(first: 10) { nodes { number state gpuIds nodeNames preemptRequestedAt } }`
 
 const problems = `... on Problem { code message } ... on InvalidInputProblem { violations { path message } }
   ... on RejectedProblem { reasons { code } }`
@@ -116,7 +116,7 @@ const submitQuery = `mutation ($input: SubmitJobInput!) { submitJob(input: $inpu
   ... on SubmitJobSuccess { job { id state } idempotentHit warnings } ${problems} } }`
 
 const previewQuery = `query ($input: PreviewJobInput!) { previewJob(input: $input) { __typename
-  ... on JobPreview { wouldBe nodes gpuIds reasons { code message } warnings fit { freeNow couldEverFit missing } estimatedStart { earliest } }
+  ... on JobPreview { wouldBe nodeNames gpuIds reasons { code message } warnings fit { freeNow couldEverFit missing } estimatedStart { earliest } }
   ${problems} } }`
 
 function inputOf({

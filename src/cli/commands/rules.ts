@@ -14,7 +14,6 @@ import { runForEach } from '../each.ts'
 import { usageError } from '../exit.ts'
 import { readAmount, readWhole } from '../numbers.ts'
 import { readEveryNode } from '../pages.ts'
-import { readLevel } from '../rights.ts'
 
 /** Flags of a rule. The flags of its condition have the names of the condition's fields. */
 interface RuleFlags {

@@ -11,12 +11,11 @@ import {
   type UserRowFragment,
   WhoAmIDocument,
 } from '../../client/generated/graphql.ts'
-import { levels, readChoice } from '../choices.ts'
+import { levels, permissionName, readChoice, readPermissions } from '../choices.ts'
 import { addOutputOption, type Cli, expectSuccess, type OutputOptions, rowPrinter } from '../cli.ts'
 import { exitCodes, Stop, usageError } from '../exit.ts'
 import { findUserId, readUsersWithRights } from '../people.ts'
 import { type Column, sheet, structured, timeText } from '../render.ts'
-import { permissionName, readLevel, readPermissions } from '../rights.ts'
 
 type User = UserRowFragment & Partial<UserRightsFragment>
 

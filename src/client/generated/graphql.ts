@@ -504,13 +504,13 @@ export type LimitScope = typeof LimitScope[keyof typeof LimitScope];
 export const LogGapReason = {
   /** The machine had no space to store it. */
   DiskFull: 'DISK_FULL',
-  /** It never reached the server. */
+  /** The output never reached the server. */
   Lost: 'LOST',
   /** You may not read it. */
   NotVisible: 'NOT_VISIBLE',
   /** The log is over its size limit; the gap may be larger. */
   OverLimit: 'OVER_LIMIT',
-  /** It was deleted by age. */
+  /** The output was deleted by age. */
   Retention: 'RETENTION'
 } as const;
 
@@ -923,7 +923,7 @@ export const StateCategory = {
 export type StateCategory = typeof StateCategory[keyof typeof StateCategory];
 /** Why a job or a run has its state. */
 export const StateReason = {
-  /** Nobody decided on the approval in time. */
+  /** The approval was not decided in time. */
   ApprovalExpired: 'APPROVAL_EXPIRED',
   /** The job waits for an approval. */
   ApprovalPending: 'APPROVAL_PENDING',

@@ -92,7 +92,7 @@ export class NestedList {
       const counts = await readCounts(sql, { listing, parents, where })
       return parents.map((parent) => counts.get(parent) ?? null)
     })
-    this.#pages = new DataLoader((keys) => readNested(sql, this.#list, keys), {
+    this.#pages = new DataLoader((keys) => readNested(sql, { listing, where, filterOf }, keys), {
       cacheKeyFn: ({ parent, page }) => JSON.stringify([parent, page]),
     })
   }
@@ -106,13 +106,17 @@ export class NestedList {
 
 type NestedQuery = Pick<PageQuery, 'listing' | 'where' | 'filterOf'>
 
-async function readNested(sql: Sql, query: NestedQuery, keys: readonly PageKey[]): Promise<Page[]> {
+async function readNested(
+  sql: Sql,
+  { listing, where, filterOf }: NestedQuery,
+  keys: readonly PageKey[],
+): Promise<Page[]> {
   const groups = Map.groupBy(keys, ({ page }) => JSON.stringify(page))
   const pages = new Map<string, ReadonlyMap<string, Page>>()
   for (const [text, group] of groups) {
     const page = group[0]?.page
     const parents = [...new Set(group.map(({ parent }) => parent))]
-    if (page) pages.set(text, await readPages(sql, { ...query, page, parents }))
+    if (page) pages.set(text, await readPages(sql, { listing, where, filterOf, page, parents }))
   }
   return keys.map(({ parent, page }) => pages.get(JSON.stringify(page))?.get(parent) ?? emptyPage)
 }

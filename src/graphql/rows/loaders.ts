@@ -56,7 +56,7 @@ function createJobLoaders(domain: Domain, viewer: Viewer, listSql: Sql) {
       return jobs.flatMap((job) => (job && maySee(viewer, job) ? job : []))
     }),
     run: byId((ids) => prisma.run.findMany({ where: { id: { in: ids } } })),
-    /** By `<job>/<number>`. */
+    /** Keys are `<job>/<number>`. */
     runByNumber: byKey('key', async (keys) => {
       const runs = await prisma.run.findMany({ where: { OR: keys.map(parseRunKey) } })
       return runs.map((run) => ({ ...run, key: `${run.jobId}/${run.number}` }))
@@ -101,7 +101,7 @@ function createMachineLoaders(domain: Domain, viewer: Viewer, listSql: Sql) {
     allocations: byParent('runId', (runIds) =>
       prisma.allocation.findMany({ where: { runId: { in: runIds } }, orderBy: { replica: 'asc' } }),
     ),
-    /** By `keyOfNode`. */
+    /** Keys come from `keyOfNode`. */
     nodeByName: byKey('key', async (keys) => {
       const nodes = await prisma.poolNode.findMany({ where: { OR: groupByPool(keys) } })
       return nodes.map((node) => ({ ...node, key: keyOfNode(node.poolName, node.name) }))

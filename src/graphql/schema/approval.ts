@@ -1,4 +1,4 @@
-import { visibleTo } from '../../domain/access.ts'
+import { type Viewer, visibleTo } from '../../domain/access.ts'
 import { isOpenSql, type KnownApproval } from '../../domain/control/approvals.ts'
 import { approveJob, approveJobs, type Decided, rejectJob, rejectJobs } from '../../domain/control/approve.ts'
 import { decidableSql, mayDecide } from '../../domain/control/approvers.ts'
@@ -109,20 +109,31 @@ const ApprovalFilter = builder.inputType('ApprovalFilter', {
 
 type Filter = typeof ApprovalFilter.$inferInput
 
-function filterSql({ statuses, decidable, requestedBy, ruleNames }: Filter, bind: Bind, decidableNow: string): string {
-  const status = `CASE WHEN a.status = 'PENDING' AND NOT (${isOpenSql('a')}) THEN 'EXPIRED' ELSE a.status::text END`
+interface Asking {
+  bind: Bind
+  viewer: Viewer
+  singleUser: boolean
+}
+
+function filterSql(
+  { statuses, decidable, requestedBy, ruleNames }: Filter,
+  { bind, viewer, singleUser }: Asking,
+): string {
   const isOneOf = (values: readonly string[]) => `= ANY(${bind(values)}::text[])`
   const conditions = [
-    // The index of open requests does not apply to an expression.
-    statuses?.every((each) => each === 'PENDING') && statuses.length > 0
-      ? isOpenSql('a')
-      : statuses && `${status} ${isOneOf(statuses)}`,
-    decidable != null && `${decidable ? '' : 'NOT '}(${decidableNow})`,
-    requestedBy && `a.requested_by ${isOneOf(requestedBy)}`,
-    ruleNames && `a.rule_name ${isOneOf(ruleNames)}`,
+    statuses == null ? '' : statusSql(statuses, isOneOf),
+    decidable == null ? '' : `${decidable ? '' : 'NOT '}(${decidableSql(viewer, 'a', { bind, singleUser })})`,
+    requestedBy == null ? '' : `a.requested_by ${isOneOf(requestedBy)}`,
+    ruleNames == null ? '' : `a.rule_name ${isOneOf(ruleNames)}`,
   ]
   return conditions.filter(Boolean).join(' AND ') || 'TRUE'
 }
+
+/** The index of open requests does not apply to an expression over the status. */
+const statusSql = (statuses: readonly string[], isOneOf: (values: readonly string[]) => string) =>
+  statuses.join() === 'PENDING'
+    ? isOpenSql('a')
+    : `CASE WHEN a.status = 'PENDING' AND NOT (${isOpenSql('a')}) THEN 'EXPIRED' ELSE a.status::text END ${isOneOf(statuses)}`
 
 builder.queryField('approvals', (t) =>
   t.field({
@@ -132,7 +143,7 @@ builder.queryField('approvals', (t) =>
     complexity: pageCost,
     async resolve(_root, { filter, ...args }, { listSql, viewer, load, domain: { singleUser } }) {
       const where = (bind: Bind) =>
-        `${visibleTo(viewer, 'j', bind)} AND ${filterSql(filter ?? {}, bind, decidableSql(viewer, 'a', { bind, singleUser }))}`
+        `${visibleTo(viewer, 'j', bind)} AND ${filterSql(filter ?? {}, { bind, viewer, singleUser })}`
       const list = await readList(listSql, { listing: approvalsListing, where, filter, args })
       return toConnection(list, (ids) => load.approval.loadMany(ids))
     },

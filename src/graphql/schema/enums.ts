@@ -1,6 +1,5 @@
 import type { Permission as Granted, tokenScopes } from '../../domain/access.ts'
 import type { JobEventType as EventType } from '../../domain/jobs/job-change.ts'
-import type { Gate } from '../../domain/queue/gates.ts'
 import type { ReasonCode } from '../../domain/reason.ts'
 import type { jobStates, StateReason as Reason } from '../../domain/state.ts'
 import { builder } from './builder.ts'
@@ -27,7 +26,7 @@ export const StateReason = builder.enumType('StateReason', {
     APPROVAL_PENDING: 'The job waits for an approval.',
     APPROVED: 'The job was approved.',
     APPROVAL_REJECTED: 'The approval was rejected.',
-    APPROVAL_EXPIRED: 'Nobody decided on the approval in time.',
+    APPROVAL_EXPIRED: 'The approval was not decided in time.',
     CANCELLED: 'A user cancelled the job.',
     DEPENDENCY_FAILED: 'A job that this one depends on ended otherwise than required.',
     INTERACTIVE_QUOTA: 'The user already has an interactive job.',
@@ -77,17 +76,6 @@ export const PendingReasonCode = builder.enumType('PendingReasonCode', {
   } satisfies Record<ReasonCode, string>),
 })
 
-export const GateCode = builder.enumType('GateCode', {
-  description: 'Kind of a gate.',
-  values: describeValues({
-    APPROVAL: 'The job must be approved.',
-    NOT_BEFORE: 'The earliest start must have come.',
-    DEPENDENCY: 'Other jobs must have ended.',
-    RESERVATION_WINDOW: 'The window of the capacity reservation must be open.',
-    RESTART_BACKOFF: 'The wait before the next run must be over.',
-  } satisfies Record<Gate['code'], string>),
-})
-
 export const JobEventType = builder.enumType('JobEventType', {
   description: 'Kind of an event of a job.',
   values: describeValues({
@@ -114,8 +102,8 @@ export const StreamResetReason = builder.enumType('StreamResetReason', {
 export const LogGapReason = builder.enumType('LogGapReason', {
   description: 'Why output is not available.',
   values: describeValues({
-    RETENTION: 'It was deleted by age.',
-    LOST: 'It never reached the server.',
+    RETENTION: 'The output was deleted by age.',
+    LOST: 'The output never reached the server.',
     OVER_LIMIT: 'The log is over its size limit; the gap may be larger.',
     NOT_VISIBLE: 'You may not read it.',
     DISK_FULL: 'The machine had no space to store it.',

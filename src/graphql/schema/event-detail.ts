@@ -6,7 +6,7 @@ import { describeValues } from './enum-values.ts'
 import { UserLevel } from './enums.ts'
 import { ArtifactRef, JobRef } from './refs.ts'
 
-/** What an event stores beside its columns, by type. */
+/** The stored metadata of an event, by type. */
 
 const StateDetail = builder.objectRef<{ nativeId?: string; requeued?: boolean }>('StateChangeDetail').implement({
   description: 'Details of STATE_CHANGED.',
@@ -113,6 +113,6 @@ export const JobEventDetail = builder.unionType('JobEventDetail', {
   resolveType: (detail) => detailTypes[(detail as unknown as { type: Described }).type],
 })
 
-/** null: the type has no details, or the event has none. */
+/** null: the event has no details. */
 export const readDetail = ({ type, metadata }: FeedEvent) =>
   metadata === null || !isDescribed(type) ? null : ({ ...metadata, type } as never)

@@ -5,7 +5,8 @@ import { type Reason, unnamed } from '../../domain/reason.ts'
 import type { RequestContext } from '../rows/context.ts'
 import { loadNodes } from '../rows/loaders.ts'
 import { builder } from './builder.ts'
-import { GateCode, PendingReasonCode } from './enums.ts'
+import { describeValues } from './enum-values.ts'
+import { PendingReasonCode } from './enums.ts'
 import { HoldRef, JobRef, PoolNodeRef } from './refs.ts'
 
 /** Scheduling details never reveal jobs that the viewer may not see, not even their ids. */
@@ -36,6 +37,17 @@ export const PendingReason = builder.objectRef<Reason>('PendingReason').implemen
     limit: t.exposeFloat('limit', { nullable: true, description: 'The limit.' }),
     used: t.exposeFloat('used', { nullable: true, description: 'Current usage counted against the limit.' }),
   }),
+})
+
+const GateCode = builder.enumType('GateCode', {
+  description: 'Kind of a gate.',
+  values: describeValues({
+    APPROVAL: 'The job must be approved.',
+    NOT_BEFORE: 'The earliest start must have come.',
+    DEPENDENCY: 'Other jobs must have ended.',
+    RESERVATION_WINDOW: 'The window of the capacity reservation must be open.',
+    RESTART_BACKOFF: 'The wait before the next run must be over.',
+  } satisfies Record<WaitingFacts['gates'][number]['code'], string>),
 })
 
 const Gate = builder.objectRef<WaitingFacts['gates'][number]>('Gate').implement({

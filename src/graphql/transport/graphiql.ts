@@ -36,7 +36,7 @@ query List {
     nodes { id name state exitCode createdAt }
     totalCount
   }
-  queue { pool depth running }
+  queue { depth running pool { name } }
 }
 
 # 3. Its output, live: its id goes to Variables

@@ -48,7 +48,7 @@ interface Updates {
 const listText = 'query List { jobs(first: 100) { asOf nodes { __typename id version state priority } } }'
 const updatesText = `subscription Updates($after: Cursor) { jobUpdates(after: $after) { __typename
   ... on JobTransitions { cursor job { __typename id version state priority } }
-  ... on StreamReset { cursor reason jobIds }
+  ... on StreamReset { cursor resetReason jobIds }
   ... on StreamHeartbeat { cursor } } }`
 
 /** A page: rows on display, and how it reads its list again when a job comes that it does not show. */

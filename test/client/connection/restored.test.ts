@@ -90,7 +90,7 @@ it.each<Transport>(['websocket', 'sse', 'polling'])('tail over %s restarts after
 })
 
 const query = `subscription Status($jobId: ID!, $after: Cursor) { jobStatus(jobId: $jobId, after: $after) { __typename
-  ... on JobTransitions { cursor transitions { id seq } } ... on StreamReset { cursor reason jobIds } ... on StreamHeartbeat { cursor } } }`
+  ... on JobTransitions { cursor transitions { id seq } } ... on StreamReset { cursor resetReason jobIds } ... on StreamHeartbeat { cursor } } }`
 
 interface Status {
   jobStatus: { __typename: string }

@@ -107,11 +107,12 @@ describe('the examples of the PSI/J appendix', () => {
     const job = new Job(spec)
     await jex.submit(job)
     await job.wait()
-    const query = 'query ($id: ID!) { job(id: $id) { project queue spec { maxRunTimeSeconds environment { name } } } }'
+    const query =
+      'query ($id: ID!) { job(id: $id) { project queue { name } spec { maxRunTimeSeconds environment { name } } } }'
     expect(await berth.api.ask(query, { id: job.nativeId })).toEqual({
       job: {
         project: 'p',
-        queue: 'default',
+        queue: { name: 'default' },
         spec: { maxRunTimeSeconds: 1_000, environment: [{ name: 'FOO' }, { name: 'BAR' }] },
       },
     })

@@ -22,7 +22,7 @@ const many = (spec: object) =>
 
 const submitJobs = `mutation ($submissions: [SubmitJobInput!]!) {
   submitJobs(input: { submissions: $submissions }) { ... on SubmitJobsSuccess { results { __typename
-  ... on SubmitJobSuccess { warnings job { id name state version pool queue executor account user { id name } createdAt } }
+  ... on SubmitJobSuccess { warnings job { id name state version pool { name } queue { name } executor account user { id name } createdAt } }
   ... on Problem { code message retryable } ... on InvalidInputProblem { violations { path message } } } } } }`
 
 const label = (i: number) => ({ key: `k${i}`, value: 'v' })

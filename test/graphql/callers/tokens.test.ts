@@ -72,11 +72,11 @@ describe('an API token', () => {
   it('is limited to its scopes; a refusal names the missing scope', async () => {
     const reader = await personOf(await userWith('reader', 'ADMIN'), { scopes: ['READ'] })
     const { viewer } = await reader.data('{ viewer { permissions scopes } }')
-    expect(viewer).toEqual({ permissions: ['job.view.own', 'job.view.all', 'audit.read'], scopes: ['READ'] })
+    expect(viewer).toEqual({ permissions: ['JOB_VIEW_OWN', 'JOB_VIEW_ALL', 'AUDIT_READ'], scopes: ['READ'] })
     const job = { spec: { command: ['true'] } }
-    expect(await mutate(reader, 'submitJob', { input: job })).toMatchObject({ requiredPermission: 'scope:SUBMIT' })
+    expect(await mutate(reader, 'submitJob', { input: job })).toMatchObject({ requiredScope: 'SUBMIT' })
     expect(await mutate(reader, 'createTeam', { input: { name: 'x' } })).toMatchObject({
-      requiredPermission: 'scope:ADMIN',
+      requiredScope: 'ADMIN',
     })
     const submitter = await personOf(await userWith('submitter', 'ADMIN'), { scopes: ['SUBMIT'] })
     const made = await mutate(submitter, 'submitJob', { input: job, wanted: 'job { id }' })
@@ -84,13 +84,13 @@ describe('an API token', () => {
     const others = await mutate(admin, 'submitJob', { input: job, wanted: 'job { id }' })
     const cancel = (jobId: string) => mutate(submitter, 'cancelJob', { input: { jobId } })
     expect(await cancel(made.job.id)).toMatchObject({ __typename: 'CancelJobSuccess' })
-    expect(await cancel(others.job.id)).toMatchObject({ requiredPermission: 'scope:OPERATE' })
+    expect(await cancel(others.job.id)).toMatchObject({ requiredScope: 'OPERATE' })
   })
 
   it('cannot create a token with more permissions', async () => {
     const id = await userWith('narrow', 'ADMIN')
     const narrow = await personOf(id, { scopes: ['ADMIN'] })
-    expect(await createToken(narrow, { scopes: ['SUBMIT'] })).toMatchObject({ requiredPermission: 'scope:SUBMIT' })
+    expect(await createToken(narrow, { scopes: ['SUBMIT'] })).toMatchObject({ requiredScope: 'SUBMIT' })
     expect((await createToken(narrow, {})).token.scopes).toEqual(['READ', 'ADMIN'])
   })
 
@@ -106,7 +106,7 @@ describe('an API token', () => {
   it('of another user requires token.any to create, list and revoke', async () => {
     const [uno, due] = [await userWith('uno', 'RESEARCHER'), await userWith('due', 'RESEARCHER')]
     const [one, two] = [await personOf(uno), await personOf(due)]
-    expect(await createToken(one, { userId: due })).toMatchObject({ requiredPermission: 'token.any' })
+    expect(await createToken(one, { userId: due })).toMatchObject({ requiredPermission: 'TOKEN_ANY' })
     expect((await revoke(one, two.id))['revokeToken']).toMatchObject({ code: 'NOT_FOUND' })
     const list = 'query ($userId: ID) { tokens(userId: $userId) { nodes { user { name } } } }'
     expect((await one.data(list))['tokens'].nodes).toEqual([{ user: { name: 'uno' } }])
@@ -114,11 +114,11 @@ describe('an API token', () => {
     expect((await admin.data(list, { userId: due }))['tokens'].nodes).toEqual([{ user: { name: 'due' } }])
     expect((await createToken(one, {})).__typename).toBe('CreateTokenSuccess')
     const viewer = await personOf(await userWith('tre', 'VIEWER'))
-    expect(await createToken(viewer, {})).toMatchObject({ requiredPermission: 'token.own' })
+    expect(await createToken(viewer, {})).toMatchObject({ requiredPermission: 'TOKEN_OWN' })
   })
 
   it('of a user with more permissions cannot be created or revoked', async () => {
-    const allow = ['token.any', 'user.write']
+    const allow = ['TOKEN_ANY', 'USER_WRITE']
     const { user } = await mutate(admin, 'createUser', {
       input: { name: 'clerk', level: 'RESEARCHER', allow },
       wanted: 'user { id }',
@@ -127,14 +127,14 @@ describe('an API token', () => {
     const [boss, muted] = [await userWith('boss', 'ADMIN'), await userWith('muted', 'LEAD')]
     const [ofBoss, ofMuted] = [await personOf(boss), await personOf(muted)]
     // The LEAD has the same permissions as the clerk, and a higher level.
-    const deny = ['job.view.all', 'job.approve', 'job.priority', 'audit.read']
+    const deny = ['JOB_VIEW_ALL', 'JOB_APPROVE', 'JOB_PRIORITY', 'AUDIT_READ']
     await mutate(admin, 'updateUser', { input: { userId: muted, deny } })
     for (const [id, level, userId] of [
       [ofBoss.id, 'ADMIN', boss],
       [ofMuted.id, 'LEAD', muted],
     ] as const) {
       expect((await revoke(clerk, id))['revokeToken']).toMatchObject({ code: 'FORBIDDEN' })
-      expect(await createToken(clerk, { userId })).toMatchObject({ requiredPermission: `level:${level}` })
+      expect(await createToken(clerk, { userId })).toMatchObject({ requiredLevel: level })
     }
     expect((await ofBoss.ask('{ viewer { user { name } } }')).status).toBe(200)
     const peer = await personOf(await userWith('peer', 'RESEARCHER'))
@@ -253,10 +253,10 @@ describe('a live stream', () => {
     await mutate(admin, 'updateUser', { input: { userId: changed.userId, level: 'LEAD' } })
     expect(await soon('the socket is closed', changed.socket.closed)).toBe(4403)
     const denied = await watching('denied')
-    await mutate(admin, 'updateUser', { input: { userId: denied.userId, deny: ['job.submit'] } })
+    await mutate(admin, 'updateUser', { input: { userId: denied.userId, deny: ['JOB_SUBMIT'] } })
     expect(await soon('the socket is closed', denied.socket.closed)).toBe(4403)
     const other = await watching('other')
-    await mutate(admin, 'updateUser', { input: { userId: other.userId, deny: ['job.submit'], allow: ['job.approve'] } })
+    await mutate(admin, 'updateUser', { input: { userId: other.userId, deny: ['JOB_SUBMIT'], allow: ['JOB_APPROVE'] } })
     expect(await soon('the socket is closed', other.socket.closed)).toBe(4403)
   })
 

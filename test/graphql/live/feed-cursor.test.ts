@@ -17,7 +17,7 @@ it.each(streams)(
   async (_name, open) => {
     const jobId = await server.submit()
     const query = `subscription ($after: Cursor) { jobUpdates(after: $after) {
-    __typename ... on JobTransitions { job { id } transitions { to } cursor } ... on StreamReset { reason jobIds cursor } } }`
+    __typename ... on JobTransitions { job { id } transitions { to } cursor } ... on StreamReset { resetReason jobIds cursor } } }`
     const stream = open(server.url, query, { after: (await data(server.url, '{ jobs { asOf } }'))['jobs'].asOf })
     await cancelJob(server.domain, server.admin, { jobId })
     let last = await next(stream)
@@ -28,7 +28,7 @@ it.each(streams)(
     await server.domain.db.sql.query("UPDATE event SET at = at + interval '1 hour' WHERE job_id = $1", [jobId])
     const back = open(server.url, query, { after: last.cursor })
     const reset = await next(back)
-    expect(reset).toMatchObject({ __typename: 'StreamReset', reason: 'RETENTION', jobIds: [] })
+    expect(reset).toMatchObject({ __typename: 'StreamReset', resetReason: 'RETENTION', jobIds: [] })
     const after = open(server.url, query, { after: reset.cursor })
     await cancelJob(server.domain, server.admin, { jobId: another })
     for (const each of [back, after]) expect(await next(each)).toMatchObject({ job: { id: another } })
@@ -37,7 +37,7 @@ it.each(streams)(
 )
 
 const jobStatus = `subscription ($jobId: ID!, $after: Cursor) { jobStatus(jobId: $jobId, after: $after) {
-  __typename ... on JobTransitions { transitions { seq } cursor } ... on StreamReset { reason jobIds cursor } } }`
+  __typename ... on JobTransitions { transitions { seq } cursor } ... on StreamReset { resetReason jobIds cursor } } }`
 const pages = `query ($id: ID!, $after: Cursor, $before: Cursor) { job(id: $id) { eventCursor
   events(after: $after, before: $before) { edges { cursor node { seq } } pageInfo { startCursor endCursor } } } }`
 
@@ -59,7 +59,7 @@ it.each(streams)('jobStatus over %s restarts after a cursor from before the rest
   expect(first).toEqual({ __typename: 'JobTransitions', transitions: [{ seq: 2 }], cursor: job.eventCursor })
   await restored(jobId)
   const back = open(server.url, jobStatus, { jobId, after: first.cursor })
-  expect(await next(back)).toMatchObject({ __typename: 'StreamReset', reason: 'RETENTION', jobIds: [] })
+  expect(await next(back)).toMatchObject({ __typename: 'StreamReset', resetReason: 'RETENTION', jobIds: [] })
   expect(await next(back)).toMatchObject({ transitions: [{ seq: 2 }] })
   const older = open(server.url, jobStatus, { jobId, after: unmarked(first.cursor) })
   expect(await next(older)).toMatchObject({ __typename: 'JobTransitions', transitions: [] })
@@ -95,7 +95,7 @@ it('a list accepts the cursor of an equal filter in any notation, and refuses a 
     'query ($filter: JobFilter, $c: Cursor) { jobs(first: 1, filter: $filter, after: $c) { edges { cursor } } }'
   const { jobs } = await data(server.url, query, { filter: { createdAfter: day(1), queues: ['default'] } })
   const after = async (filter: object) => (await ask(server.url, query, { filter, c: jobs.edges[0].cursor })).errors
-  expect(await after({ queue: 'default', name: null, createdAfter: day(1) })).toBeUndefined()
+  expect(await after({ queues: ['default'], name: null, createdAfter: day(1) })).toBeUndefined()
   expect(await after({ createdAfter: day(2), queues: ['default'] })).toMatchObject([
     { extensions: { code: 'INVALID_CURSOR' } },
   ])

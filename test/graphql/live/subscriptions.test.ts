@@ -48,7 +48,7 @@ const nobodyListens = () =>
   })
 
 const jobStatus = `subscription ($jobId: ID!, $after: Cursor) { jobStatus(jobId: $jobId, after: $after) {
-  __typename ... on JobTransitions { job { id state version } transitions { seq to } cursor phase isFinal } ... on StreamReset { reason } } }`
+  __typename ... on JobTransitions { job { id state version } transitions { seq to } cursor phase isFinal } ... on StreamReset { resetReason } } }`
 const tail = `subscription ($jobId: ID!, $after: Cursor) { tail(jobId: $jobId, after: $after) {
   __typename ... on LogBatch { text cursor isFinal lines { number text } } ... on RunChanged { run { number job { id } } } } }`
 
@@ -137,7 +137,7 @@ describe.each(Object.entries(live))('subscriptions over %s', (_name, open) => {
   })
 
   it('send a queueStatus snapshot at once and after each change', async () => {
-    const stream = open(server.url, 'subscription { queueStatus { depth pool at } }')
+    const stream = open(server.url, 'subscription { queueStatus { depth pool { name } at } }')
     const { depth } = await next(stream)
     const jobId = await server.submit()
     expect((await next(stream)).depth).toBe(depth + 1)
@@ -150,7 +150,7 @@ describe.each(Object.entries(live))('subscriptions over %s', (_name, open) => {
     const jobId = await server.submit()
     const stream = open(
       server.url,
-      tail.replaceAll('LogBatch { text cursor isFinal lines { number text } }', 'StreamReset { reason }'),
+      tail.replaceAll('LogBatch { text cursor isFinal lines { number text } }', 'StreamReset { resetReason }'),
       { jobId },
     )
     await until(() => server.logTail.openFollowers() === 1, { what: 'the tail is open' })
@@ -209,12 +209,12 @@ describe('a job event', () => {
       await deleteJob(server.domain, server.admin, { jobId })
     }
     const told = `subscription ($after: Cursor, $name: String) { jobUpdates(after: $after, filter: { name: $name }) {
-      __typename ... on StreamReset { reason jobIds cursor } } }`
+      __typename ... on StreamReset { resetReason jobIds cursor } } }`
     const stream = streamSocket(server.url, told, { after: jobs.asOf, name })
     const heard: string[] = []
     while (heard.length < ids.length) {
       const message = await next(stream)
-      expect(message).toMatchObject({ __typename: 'StreamReset', reason: 'DELETED' })
+      expect(message).toMatchObject({ __typename: 'StreamReset', resetReason: 'DELETED' })
       heard.push(...message.jobIds)
     }
     expect(heard.sort()).toEqual(ids.sort())

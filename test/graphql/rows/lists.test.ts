@@ -69,8 +69,16 @@ const filters: Readonly<Record<string, JobFilter>> = {
   'finished never': { finishedAfter: day(40) },
 }
 
-/** Documented in docs/api.md: matches at the far end of another order need a full walk. */
-const walks = ['created late by PRIORITY ASC', 'created early by PRIORITY DESC']
+/**
+ * Documented in docs/api.md: matches at the far end of another order need a full walk, and several values in another
+ * order than that of creation all of their jobs.
+ */
+const walks = [
+  'created late by PRIORITY ASC',
+  'created early by PRIORITY DESC',
+  'two users by FINISHED_AT DESC',
+  'two users by FINISHED_AT ASC',
+]
 
 let database: TestDatabase
 let tablePages: number
@@ -149,7 +157,7 @@ describe('a page of jobs', () => {
     'is estimated as empty for a %s that no job has',
     async (field) => {
       const values: unknown[] = []
-      const where = filterSql({ [field]: 'nothing' }, (value) => `$${values.push(value)}`, 'PRIORITY')
+      const where = filterSql({ [field]: ['nothing'] }, (value) => `$${values.push(value)}`, 'PRIORITY')
       const [row] = await database.db.sql.query<Explained>(
         `EXPLAIN (FORMAT JSON) SELECT FROM job j WHERE ${where}`,
         values,

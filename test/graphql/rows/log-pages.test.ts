@@ -100,7 +100,7 @@ it('pages and tail work beyond 4 GiB of output', async () => {
 
 const query = `query ($id: ID!, $after: Cursor) { job(id: $id) { logCursor logs(after: $after) { text cursor } } }`
 const tail = `subscription ($id: ID!, $after: Cursor) { tail(jobId: $id, after: $after) { __typename
-  ... on LogBatch { text } ... on StreamReset { reason jobIds } } }`
+  ... on LogBatch { text } ... on StreamReset { resetReason jobIds } } }`
 
 /** Returns a job and an old cursor; a restore replaced its output with that of another run. */
 async function restored() {
@@ -117,7 +117,7 @@ it.each(Object.entries({ socket: streamSocket, sse: streamSse }))(
   async (_name, open) => {
     const stream = open(server.url, tail, await restored())
     const next = async () => (await stream.next()).value?.data?.['tail']
-    expect(await next()).toEqual({ __typename: 'StreamReset', reason: 'RETENTION', jobIds: [] })
+    expect(await next()).toEqual({ __typename: 'StreamReset', resetReason: 'RETENTION', jobIds: [] })
     expect(await next()).toEqual({ __typename: 'LogBatch', text: 'another run\n' })
     await stream.return?.()
   },

@@ -155,7 +155,9 @@ function selection(type: GraphQLNamedType): string {
       return results ? `... on ${member.name} { results ${selection(getNamedType(results.type))} }` : []
     })
     const problem = [...members].some((name) => name.endsWith('Problem')) ? '... on Problem { code message }' : ''
-    const forbidden = members.has('ForbiddenProblem') ? '... on ForbiddenProblem { requiredPermission }' : ''
+    const forbidden = members.has('ForbiddenProblem')
+      ? '... on ForbiddenProblem { requiredPermission requiredScope requiredLevel }'
+      : ''
     return `{ __typename ${problem} ${forbidden} ${bulk.join(' ')} }`
   }
   return 'getFields' in type ? '{ __typename }' : ''
@@ -213,7 +215,7 @@ async function callField(person: Person, kind: string, field: GraphQLField<unkno
   if (error) return error.extensions.code === 'UNAUTHENTICATED' ? 'UNAUTHENTICATED' : 'allowed'
   const answer: Json = data?.[field.name]
   const outcome: Json = answer?.results?.[0] ?? answer
-  if (outcome?.code === 'FORBIDDEN') return `FORBIDDEN ${outcome.requiredPermission}`
+  if (outcome?.code === 'FORBIDDEN') return `FORBIDDEN ${requirementOf(outcome)}`
   return outcome?.code === 'NOT_FOUND' ? 'NOT_FOUND' : 'allowed'
 }
 
@@ -263,3 +265,9 @@ describe('the access table', () => {
     expect((await fetch(`${server.url}/graphql`, { method: 'POST', headers, body })).status).toBe(401)
   })
 })
+
+function requirementOf({ requiredPermission: permission, requiredScope: scope, requiredLevel: level }: Json): string {
+  if (permission !== null) return permission.toLowerCase().replaceAll('_', '.')
+  if (scope !== null) return `scope:${scope}`
+  return level === null ? 'run' : `level:${level}`
+}

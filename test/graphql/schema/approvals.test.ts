@@ -97,7 +97,8 @@ describe('approvals', () => {
     })
     const cheap = await submit({ estimatedCost: 40 })
     expect(cheap).toMatchObject({ state: 'QUEUED', approval: null })
-    const list = '{ approvals(first: 10) { nodes { id job { id } } } }'
+    const list =
+      '{ approvals(first: 10, filter: { statuses: [PENDING], decidable: true }) { nodes { id job { id } } } }'
     expect(await data(server.url, list)).toEqual({
       approvals: { nodes: [{ id: job.approval.id, job: { id: job.id } }] },
     })
@@ -115,8 +116,12 @@ describe('approvals', () => {
       { code: 'NOT_FOUND' },
     ])
     expect(await data(server.url, list)).toEqual({ approvals: { nodes: [] } })
-    const { approvals } = await data(server.url, '{ approvals { nodes { status } } }')
-    expect(approvals.nodes).toEqual([{ status: 'APPROVED' }])
+    const filters = '{ statuses: [APPROVED, EXPIRED], ruleNames: ["expensive"], decidable: false }'
+    const decided = `{ approvals(filter: ${filters}) { nodes { status decidable } } viewer { pendingDecisions } }`
+    expect(await data(server.url, decided)).toEqual({
+      approvals: { nodes: [{ status: 'APPROVED', decidable: false }] },
+      viewer: { pendingDecisions: 0 },
+    })
     const many = Array.from({ length: 101 }, () => decisions[0])
     expect(await data(server.url, decide, { decisions: many })).toMatchObject({
       approveJobs: { code: 'INVALID_INPUT', violations: [{ path: ['decisions'] }] },
@@ -168,7 +173,7 @@ describe('approvals', () => {
 
   it('are EXPIRED from their expiry on, before and after the sweep', async () => {
     const { id, approval } = await submit({ estimatedCost: 60 })
-    const pending = '{ approvals(first: 10) { nodes { id } } }'
+    const pending = '{ approvals(first: 10, filter: { statuses: [PENDING] }) { nodes { id } } }'
     expect(await data(server.url, pending)).toEqual({ approvals: { nodes: [{ id: approval.id }] } })
     await server.domain.db.sql.query(
       "UPDATE approval SET requested_at = berth_now() - interval '2 s', expires_at = berth_now() - interval '1 s' WHERE id = $1",
@@ -231,7 +236,10 @@ describe('the audit log', () => {
     const actions = new Set(auditLog.nodes.map(({ action }: { action: string }) => action))
     for (const action of ['rule.create', 'rule.update', 'rule.delete', 'job.submit', 'job.approve', 'job.reject'])
       expect(actions).toContain(action)
-    const filtered = await data(server.url, `{ auditLog(first: 1, filter: { actions: ["rule.create"] }) { ${entries} } }`)
+    const filtered = await data(
+      server.url,
+      `{ auditLog(first: 1, filter: { actions: ["rule.create"] }) { ${entries} } }`,
+    )
     const [newest] = filtered['auditLog'].nodes
     expect(newest).toMatchObject({ action: 'rule.create', actorName: 'local', detail: { name: 'spare' } })
     const next = await data(
@@ -240,6 +248,9 @@ describe('the audit log', () => {
       { after: filtered['auditLog'].pageInfo.endCursor },
     )
     expect(next['auditLog'].nodes[0].detail.name).toBe('first')
+    const prefix = '{ auditLog(filter: { actions: ["rule.*"] }) { nodes { action } } }'
+    const rules = (await data(server.url, prefix))['auditLog'].nodes.map(({ action }: { action: string }) => action)
+    expect(new Set(rules)).toEqual(new Set(['rule.create', 'rule.update', 'rule.delete']))
     expect(await data(server.url, 'query ($id: ID!) { node(id: $id) { id } }', { id: newest.id })).toEqual({
       node: { id: newest.id },
     })

@@ -63,7 +63,7 @@ async function act(by: Person, field: string, more: { input: object; wanted?: st
 }
 const report = (by: Person, input: object) => act(by, 'reportProgress', { input, wanted: 'runId' })
 const publish = async (by: Person, input: object) =>
-  (await act(by, 'publishArtifact', { input, wanted: 'artifact { id run sizeBytes }' })).artifact
+  (await act(by, 'publishArtifact', { input, wanted: 'artifact { id run { number } sizeBytes }' })).artifact
 const save = (by: Person, closure: object) => act(by, 'saveClosure', { input: { closure }, wanted: 'runId' })
 
 async function jobOf(jobId: string, fields: string): Promise<Json> {
@@ -213,17 +213,17 @@ describe('an artifact', () => {
     const { self, jobId } = await runningJob()
     const first = await publish(self, text)
     await publish(self, { name: 'model', mediaType: 'application/x-tar', uri: 's3://bucket/model.tar' })
-    expect(first).toMatchObject({ run: 1, sizeBytes: 4 })
+    expect(first).toMatchObject({ run: { number: 1 }, sizeBytes: 4 })
     const { artifacts, events } = await jobOf(
       jobId,
-      'artifacts(first: 1) { nodes { id name body metadata } pageInfo { hasNextPage endCursor } } events { nodes { seq type metadata } }',
+      'artifacts(first: 1) { nodes { id name body metadata } pageInfo { hasNextPage endCursor } } events { nodes { seq type detail { ... on ArtifactDetail { artifact { id name } } } } }',
     )
     expect(artifacts).toMatchObject({
       nodes: [{ id: first.id, name: 'report', body: 'häm', metadata: text.metadata }],
       pageInfo: { hasNextPage: true },
     })
     expect(events.nodes.slice(3)).toMatchObject([
-      { seq: 4, type: 'ARTIFACT_PUBLISHED', metadata: { artifactId: first.id, name: 'report' } },
+      { seq: 4, type: 'ARTIFACT_PUBLISHED', detail: { artifact: { id: first.id, name: 'report' } } },
       { seq: 5, type: 'ARTIFACT_PUBLISHED' },
     ])
     const after = artifacts.pageInfo.endCursor

@@ -58,13 +58,14 @@ it('setting the priority of a waiting job emits an event with the user', async (
 })
 
 it('a node is added, drained and deleted', async () => {
-  const wanted = 'node { id name pool state capacity { cpu memoryBytes gpu } free { gpu } devices { index name cuda } }'
+  const wanted =
+    'node { id name pool { name } state capacity { cpu memoryBytes gpu } free { gpu } devices { index name cuda } }'
   const gpus = [{ model: 'T4', memoryGib: 16, cuda: ['9.0', '11.8'], count: 2 }]
   const added = await mutate('addNode', { pool: 'sim', name: 'n2', cpu: 8, memoryGib: 32, gpus }, wanted)
   expect(added).toMatchObject({
     node: {
       name: 'n2',
-      pool: 'sim',
+      pool: { name: 'sim' },
       state: 'READY',
       capacity: { cpu: 8, memoryBytes: 32 * 1024 ** 3, gpu: 2 },
       free: { gpu: 2 },

@@ -164,7 +164,7 @@ const cases: Record<string, Record<string, Case>> = {
   processQueue: { NotFound: job(() => ({ pool: 'no' })) },
   createUser: { InvalidInput: job(() => ({ name: '', level: 'VIEWER' })) },
   updateUser: {
-    InvalidInput: job(({ user }) => ({ userId: user, allow: ['no.such'] })),
+    InvalidInput: job(({ user }) => ({ userId: user, displayName: '' })),
     NotFound: unknownId('userId', { displayName: 'U' }),
   },
   deleteUser: { InvalidInput: job(({ self }) => ({ userId: self })), NotFound: unknownId('userId') },

@@ -79,7 +79,7 @@ it('counts, limits and local details are shown', async () => {
   const { queue } = await as(
     'rosa',
     `{ queue { depth running blocked byState { state count } byUser { count user { name } }
-    local { runningJobs pendingJobs allocatedGpus availableGpus totalGpus } } }`,
+    local { runningJobs pendingJobs allocatedGpus availableGpus } } }`,
   )
   expect(queue).toEqual({
     depth: 4,
@@ -90,7 +90,7 @@ it('counts, limits and local details are shown', async () => {
       { state: 'STARTING', count: 1 },
     ],
     byUser: [{ count: 3, user: { name: 'rosa' } }],
-    local: { runningJobs: 1, pendingJobs: 4, allocatedGpus: [0], availableGpus: [1], totalGpus: 2 },
+    local: { runningJobs: 1, pendingJobs: 4, allocatedGpus: [0], availableGpus: [1] },
   })
 })
 
@@ -131,12 +131,12 @@ it('holds and shares are shown, and jobs of others are hidden', async () => {
   await sql.query(
     "INSERT INTO account_view (pool, account, occupancy, weight, running, queued) VALUES ('sim', 'users.rosa', 0.5, 2, 1, 2) ON CONFLICT (pool, account) DO UPDATE SET occupancy = 0.5, weight = 2, running = 1, queued = 2",
   )
-  const query = `{ pools { paused holds { id nodes waitingForVictims job { id } } accounts { account occupancy weight running queued }
-    nodes { nodes { runs { nodes { job { id } } } devices { allocated job { id } } } } } node(id: "hold_1") { ... on Hold { nodes } } }`
+  const query = `{ pools { paused holds { id nodes { name } waitingForVictims job { id } } accounts { account occupancy weight running queued }
+    nodes { nodes { runs { nodes { job { id } } } devices { allocated job { id } } } } } node(id: "hold_1") { ... on Hold { nodes { name } } } }`
   const [all, hers, his] = [await as('admin', query), await as('rosa', query), await as('vic', query)]
-  const hold = { id: 'hold_1', nodes: ['n1'], waitingForVictims: 0 }
+  const hold = { id: 'hold_1', nodes: [{ name: 'n1' }], waitingForVictims: 0 }
   expect(all).toMatchObject({
-    node: { nodes: ['n1'] },
+    node: { nodes: [{ name: 'n1' }] },
     pools: [{ paused: false, holds: [{ ...hold, job: { id: jobs['top'] } }] }],
   })
   expect(all['pools'][0].accounts[0]).toEqual({
@@ -177,11 +177,11 @@ it('the number of statements is the same for one job and for all', async () => {
 })
 
 it('ids of invisible jobs are hidden', async () => {
-  const query = 'query ($id: ID!) { job(id: $id) { scheduling { reasons { code message jobId } } } }'
+  const query = 'query ($id: ID!) { job(id: $id) { scheduling { reasons { code message job { id } } } } }'
   const why = async (person: string) => (await as(person, query, { id: jobs['mine'] }))['job'].scheduling.reasons
   const message = `Waiting behind ${jobs['low']}`
-  expect(await why('admin')).toEqual([{ code: 'CLASS_BLOCKED', message, jobId: jobs['low'] }])
-  expect(await why('rosa')).toEqual([{ code: 'CLASS_BLOCKED', message: 'Waiting behind another job', jobId: null }])
+  expect(await why('admin')).toEqual([{ code: 'CLASS_BLOCKED', message, job: { id: jobs['low'] } }])
+  expect(await why('rosa')).toEqual([{ code: 'CLASS_BLOCKED', message: 'Waiting behind another job', job: null }])
 })
 
 it('up to 100 jobs of the viewer are listed, the next to start first', async () => {

@@ -13,7 +13,7 @@ beforeAll(async () => {
 afterAll(() => server[Symbol.asyncDispose]())
 
 const at = (hours: number) => new Date(Date.UTC(2040, 0, 1, hours)).toISOString()
-const wanted = 'capacityReservation { id name pool project nodes startsAt endsAt hard nativeId }'
+const wanted = 'capacityReservation { id name pool { name } project nodes { name } startsAt endsAt hard nativeId }'
 const input = (more: object = {}) => ({
   name: 'course',
   pool: 'sim',
@@ -30,7 +30,13 @@ const remove = (capacityReservationId: string) =>
 it('a capacity reservation is created, listed in pages, found by id and deleted', async () => {
   const late = (await create({ name: 'late', startsAt: at(30), endsAt: at(40), hard: true })).capacityReservation
   const early = (await create({ nativeId: 'maui-7' })).capacityReservation
-  expect(early).toEqual({ ...input({ nativeId: 'maui-7' }), id: expect.stringMatching(/^reservation_/), hard: false })
+  expect(early).toEqual({
+    ...input({ nativeId: 'maui-7' }),
+    pool: { name: 'sim' },
+    nodes: [{ name: 'n1' }],
+    id: expect.stringMatching(/^reservation_/),
+    hard: false,
+  })
   const query = `query ($after: Cursor) { capacityReservations(first: 1, after: $after) {
     nodes { name hard } pageInfo { hasNextPage endCursor } } }`
   const first = (await admin.data(query))['capacityReservations']

@@ -130,7 +130,7 @@ describe.each(modes)('fair share with %s alone', (mode) => {
     const gpu = await it.submit({ gpu: 1, pre: true, ...of('b') })
     await it.settle()
     expect(await it.states(head, behind, gpu)).toEqual(['QUEUED', 'QUEUED', 'RUNNING'])
-    expect(await it.why(behind)).toMatchObject({ code: 'CLASS_BLOCKED', jobId: head })
+    expect(await it.why(behind)).toMatchObject({ code: 'CLASS_BLOCKED', job: { id: head } })
   })
 
   test('54: a non-preemptable head at its limit does not block the preemptable class', async () => {
@@ -151,7 +151,7 @@ describe.each(modes)('fair share with %s alone', (mode) => {
     expect(await it.preview({ gpu: 4, ...of('a') })).toEqual({
       __typename: 'JobPreview',
       wouldBe: 'QUEUED',
-      nodes: [],
+      nodeNames: [],
       gpuIds: [],
       reasons: [{ code: 'NON_PREEMPTABLE_POOL', message: because }],
       warnings: [because],
@@ -210,7 +210,7 @@ describe.each(modes)('fair share with %s alone', (mode) => {
     const head = await it.submit({ gpu: 8, ...of('b'), maxRunTimeSeconds: 50, seconds: 50 })
     await it.advance(21)
     const hold = await until(async () => (await it.job(head)).scheduling?.hold, { what: 'the node is held' })
-    expect(hold).toMatchObject({ nodes: ['n1'] })
+    expect(hold).toMatchObject({ nodes: [{ name: 'n1' }] })
     const short = await it.submit({ gpu: 1, ...of('c'), maxRunTimeSeconds: 30, seconds: 30 })
     const endless = await it.submit({ gpu: 1, ...of('c'), maxRunTimeSeconds: 0 })
     await it.settle()

@@ -18,7 +18,7 @@ describe.each(modes)('placement with %s alone', (mode) => {
       const reason = await it.reason(id)
       await it.cancel(id)
       await it.settle()
-      return runs.nodes[0]?.nodes[0] ?? reason
+      return runs.nodes[0]?.nodeNames[0] ?? reason
     }
     expect(await asked({ gpuMemoryGib: 16 })).toBe('p100')
     expect(await asked({ gpuMemoryGib: 17 })).toBe('v100')
@@ -97,7 +97,7 @@ describe.each(modes)('placement with %s alone', (mode) => {
     const stored = await count()
     expect(await it.preview({ gpu: 2, cpu: 0.1 })).toMatchObject({
       wouldBe: 'STARTING',
-      nodes: ['n1'],
+      nodeNames: ['n1'],
       gpuIds: [2, 3],
     })
     expect(await it.preview({ gpu: 3, cpu: 0.1 })).toMatchObject({
@@ -135,7 +135,7 @@ describe.each(modes)('placement with %s alone', (mode) => {
     await it.advance(101)
     const others = [await it.submit({ cpu: 16 }), await it.submit({ cpu: 16 })]
     await it.settle()
-    expect((await it.job(reserved)).runs.nodes[0]?.nodes).toEqual(['n2'])
+    expect((await it.job(reserved)).runs.nodes[0]?.nodeNames).toEqual(['n2'])
     expect(await it.states(...others)).toEqual(['RUNNING', 'QUEUED'])
   })
 })

@@ -219,7 +219,7 @@ describe.each(modes)('priority with %s alone', (mode) => {
     await it.settle()
     const owner = await it.submit({ as: 'vera', gpu: 8 })
     await it.advance(3)
-    expect((await it.job(owner)).scheduling?.hold).toMatchObject({ nodes: ['n1'] })
+    expect((await it.job(owner)).scheduling?.hold).toMatchObject({ nodes: [{ name: 'n1' }] })
     const behind = await it.submit({ as: 'vera', gpu: 1 })
     await it.settle()
     expect(await it.reason(behind)).toBe('HOLD')
@@ -235,7 +235,7 @@ describe.each(modes)('priority with %s alone', (mode) => {
       [0, 2],
       [0, 3],
     ])
-    expect(jobs[1]?.scheduling?.hold).toMatchObject({ nodes: ['n1'] })
+    expect(jobs[1]?.scheduling?.hold).toMatchObject({ nodes: [{ name: 'n1' }] })
     await allow(1)
     await it.settle()
     expect(await it.states(owner, behind, before)).toEqual(['QUEUED', 'QUEUED', 'RUNNING'])

@@ -77,7 +77,7 @@ describe.each(modes)('time with %s alone', (mode) => {
       await it.submit({ gpu: 8, cpu: 16, rst: true }),
     ]
     await it.settle()
-    const nodes = await Promise.all([pre, rst].map(async (id) => (await it.job(id)).runs.nodes[0]?.nodes[0]))
+    const nodes = await Promise.all([pre, rst].map(async (id) => (await it.job(id)).runs.nodes[0]?.nodeNames[0]))
     const silence = (names: (string | undefined)[]) => writeFile(join(it.dataDir, 'sim-silent'), names.join('\n'))
     await silence(nodes)
     await it.advance(30)
