@@ -153,8 +153,8 @@ describe('a page of jobs', () => {
     expect(many).toEqual([])
   })
 
-  it.each(['account', 'project', 'user', 'queue'] as const)(
-    'is estimated as empty for a %s that no job has',
+  it.each(['accounts', 'projects', 'users', 'queues'] as const)(
+    'is estimated as empty for %s that no job has',
     async (field) => {
       const values: unknown[] = []
       const where = filterSql({ [field]: ['nothing'] }, (value) => `$${values.push(value)}`, 'PRIORITY')
