@@ -70,7 +70,7 @@ const patterns = [
   '(?:en)d',
 ]
 
-test.each(patterns)('finds the lines that JavaScript finds: %s', (pattern) => {
+test.each(patterns)('a pattern matches the same lines as in JavaScript: %s', (pattern) => {
   for (const ignoreCase of [false, true]) {
     const wanted = new RegExp(pattern, ignoreCase ? 'iu' : 'u')
     const matcher = new LineMatcher(pattern, { regex: true, ignoreCase })
@@ -79,7 +79,7 @@ test.each(patterns)('finds the lines that JavaScript finds: %s', (pattern) => {
   }
 })
 
-test('a text is found as it is', () => {
+test('a plain text is matched literally', () => {
   const found = (query: string, ignoreCase = false) =>
     findLines(new LineMatcher(query, { regex: false, ignoreCase }), text)
   expect(found('a.b')).toEqual(['a.b'])
@@ -133,12 +133,12 @@ test.each([
     ],
   ],
   ['q', 'banana', []],
-])('the places of %s in %s', (pattern, line, places) => {
+])('the matches of %s in %s are located', (pattern, line, places) => {
   const found = new LineMatcher(pattern, exact).ranges(line, 100)
   expect(found.map(({ start, end }) => [start, end])).toEqual(places)
 })
 
-test('at most so many places are found', () => {
+test('the number of located matches is limited', () => {
   expect(new LineMatcher('a', exact).ranges('a'.repeat(1_000), 100)).toHaveLength(100)
 })
 

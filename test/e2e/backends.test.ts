@@ -92,7 +92,7 @@ const finals = ['SUCCEEDED', 'FAILED', 'INTERRUPTED', 'CANCELLED']
 describe.each(Object.entries(backends))('jobs on %s', { timeout: 600_000 }, (name, backend) => {
   if (backend === null) {
     process.stderr.write(`SKIPPED: a server over ${name}; "npm run test:executors" runs it\n`)
-    return test.skip('is not here')
+    return test.skip('are not tested: the backend is missing')
   }
   let folder: string
   let port: number

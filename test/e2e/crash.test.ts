@@ -52,7 +52,7 @@ afterAll(async () => {
   await rm(dataDir, { recursive: true, force: true })
 })
 
-test(`${linesTotal} lines over ${secondsTotal} s, the server killed ${kills} times meanwhile`, {
+test(`no line is lost: ${linesTotal} lines over ${secondsTotal} s, with the server killed ${kills} times`, {
   timeout: 600_000,
 }, async () => {
   const checksumFile = join(dataDir, 'checksum')

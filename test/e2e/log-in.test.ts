@@ -69,7 +69,7 @@ describe('the access mode of a server', () => {
     await server.end()
   })
 
-  it('requires a way to log in', async () => {
+  it('prevents the start when no user could log in', async () => {
     expect(await refused()).toMatch(/^auth: login is required.*no user can log in; set auth.bootstrapToken/)
   })
 

@@ -80,7 +80,7 @@ async function goOn(api: Api, spec: object, takeAway: (run: Seen['runs']['nodes'
   return { first, second: after.runs.nodes[1] }
 }
 
-describe.skipIf(conf === undefined)('a restartable job on Slurm', async () => {
+describe.skipIf(conf === undefined)('a resumable job on Slurm', async () => {
   if (conf === undefined) return
   const sharedDir = await mkdtemp(join(tmpdir(), 'berth-shared-'))
   await chmod(sharedDir, 0o711)
@@ -110,7 +110,7 @@ describe.skipIf(conf === undefined)('a restartable job on Slurm', async () => {
   })
 })
 
-describe.skipIf(engineAddress === undefined)('a restartable job in a container', async () => {
+describe.skipIf(engineAddress === undefined)('a resumable job in a container', async () => {
   if (engineAddress === undefined) return
   const engine = new Engine(engineAddress, systemClock)
   await ensureNetworks(engine)

@@ -124,7 +124,7 @@ test('a page far into a log reads few chunks', async () => {
   expect(counted.chunks).toBeLessThan(40)
 })
 
-test('a line of a run without output, or that retention removed', async () => {
+test('a page starts at a line of a run without output, and at a line that retention removed', async () => {
   const { jobId, runIds } = await storedLog([[[out('a\nb\n')]], [[out('c\n')], [out('d\n')]], []])
   expect(await page({ jobId, run: 3, fromLine: 7 })).toMatchObject({ text: '', isFinal: true })
   expect(await page({ jobId, run: 2, fromLine: 2 })).toMatchObject({ text: 'd\n', start: { run: 2, offset: 2 } })
@@ -170,7 +170,7 @@ test('a page starts with the first line stored at or after a moment', async () =
   expect(await firstAt(111, 1)).toBeUndefined()
 })
 
-test.each([4, 5, 6])('pages backwards have every byte and gap once (seed %i)', async (seed) => {
+test.each([4, 5, 6])('pages read backwards contain every byte and gap once (seed %i)', async (seed) => {
   const { jobId } = await storedLog([randomAppends(seed, 15), [], randomAppends(seed + 100, 15)])
   for (const streams of [allStreams, ['STDERR'] as const]) {
     const forward = await readAll(jobId, streams)
@@ -193,20 +193,17 @@ test('the last lines are a page that ends at the end of the output', async () =>
   expect(await page({ jobId, last: 9, run: 2 })).toMatchObject({ text: 'c\nd\ne', start: { run: 2, offset: 0 } })
 })
 
-test.each(['x', 'ü', '\u0001'])(
-  'a line that is longer than a page is read backwards in parts (%j)',
-  async (character) => {
-    const long = character.repeat(2 ** 21 / Buffer.byteLength(character))
-    const appends = [[out('first\n')], ...[long, '\nnext\n'].map((text) => [out(text)])]
-    const { jobId } = await storedLog([appends])
-    const back = await readBack({ jobId, last: 5_000 })
-    expect(textOf(back) === `first\n${long}\nnext\n`).toBe(true)
-    for (const { text } of back) expect(Buffer.byteLength(JSON.stringify(text))).toBeLessThanOrEqual(2 ** 20)
-    expect(back.length).toBeLessThan(20)
-  },
-)
+test.each(['x', 'ü', '\u0001'])('a line longer than a page is read backwards in parts (%j)', async (character) => {
+  const long = character.repeat(2 ** 21 / Buffer.byteLength(character))
+  const appends = [[out('first\n')], ...[long, '\nnext\n'].map((text) => [out(text)])]
+  const { jobId } = await storedLog([appends])
+  const back = await readBack({ jobId, last: 5_000 })
+  expect(textOf(back) === `first\n${long}\nnext\n`).toBe(true)
+  for (const { text } of back) expect(Buffer.byteLength(JSON.stringify(text))).toBeLessThanOrEqual(2 ** 20)
+  expect(back.length).toBeLessThan(20)
+})
 
-test('a page backwards has at most 1 MiB as JSON and begins with a line', async () => {
+test('a page read backwards has at most 1 MiB as JSON and begins at the start of a line', async () => {
   const lines = Array.from({ length: 4_000 }, (_, index) => `${index} ${'y"\\'.repeat(200)}\n`)
   const appends = Array.from({ length: 100 }, (_, at) => [out(lines.slice(at * 40, (at + 1) * 40).join(''))])
   const { jobId } = await storedLog([appends])
@@ -219,7 +216,7 @@ test('a page backwards has at most 1 MiB as JSON and begins with a line', async 
   expect(back.length).toBeLessThan(6)
 })
 
-test('more gaps than a page may have are read backwards', async () => {
+test('more gaps than fit on a page are read backwards', async () => {
   const gaps = Array.from({ length: 1_500 }, (): LogPiece => ({ gap: 'LOST', bytes: 1 }))
   const { jobId } = await storedLog([[[out('a\n'), ...gaps, out('b\n')]]])
   const back = await readBack({ jobId, last: 10 })
@@ -227,7 +224,7 @@ test('more gaps than a page may have are read backwards', async () => {
   expect(back.flatMap((each) => each.gaps)).toHaveLength(1_500)
 })
 
-test('a page backwards ends before output that comes later', async () => {
+test('a page read backwards ends before later output', async () => {
   const { jobId, runId } = await addJob(sql, userId)
   const head = await append(sql, await openLog(sql, runId), { pieces: [out('a\nb')], position: null, bytesMax })
   const first = await page({ jobId, last: 5 })

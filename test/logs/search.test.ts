@@ -137,7 +137,7 @@ test('a search finds as many lines as grep, in live and merged chunks, forwards 
   }
 })
 
-test('lines of interleaved streams are whole', async () => {
+test('a search joins the lines of interleaved streams', async () => {
   const { jobId } = await storedLog([
     [
       [out('needle in'), err('a\nhay'), out(' parts\nhay\n'), err(' and needle\n')],
@@ -164,7 +164,7 @@ test('lines of interleaved streams are whole', async () => {
   expect(back.matches).toEqual(matches.toReversed())
 })
 
-test('all runs are searched, or one', async () => {
+test('a search covers all runs, or one', async () => {
   const { jobId } = await storedLog([[[out('a1\nb1\n')]], [], [[out('a2\n')], [out('b2\na3\n')]]])
   const places = async (wish: Partial<Wish>) =>
     (await searchAll(jobId, { query: 'a', ...wish })).matches.map(({ run, line }) => [run, line])
@@ -186,7 +186,7 @@ test('all runs are searched, or one', async () => {
   expect(await places({ run: 2 })).toEqual([])
 })
 
-test('a search goes on with new output of a running job, also in its last line', async () => {
+test('a search continues with new output of a running job, also in its last line', async () => {
   const { jobId, runId } = await addJob(sql, userId)
   let head = await append(sql, await openLog(sql, runId), { pieces: [out('hay\nnee')], position: null, bytesMax })
   const more = async (text: string) => {
@@ -202,7 +202,7 @@ test('a search goes on with new output of a running job, also in its last line',
   expect(third).toMatchObject({ matches: [{ line: 3, text: 'needle' }], isComplete: true })
 })
 
-test('a search stops when its budget is spent, and goes on', async () => {
+test('a search stops at its budget, and can be continued', async () => {
   const block = out(`${'a line without it\n'.repeat(60_000)}`)
   const { jobId } = await storedLog([[...Array.from({ length: 20 }, () => [block]), [out('the needle\n')]]])
   const first = await search(jobId, { query: 'needle' })
@@ -213,7 +213,7 @@ test('a search stops when its budget is spent, and goes on', async () => {
   expect(all.searches).toBeGreaterThan(1)
 })
 
-test('the event loop is not blocked by a search', async () => {
+test('a search does not block the event loop', async () => {
   const { jobId } = await storedLog([Array.from({ length: 12 }, () => [out('abab ba\n'.repeat(100_000))])])
   let longest = 0
   let last = performance.now()
@@ -227,7 +227,7 @@ test('the event loop is not blocked by a search', async () => {
   expect(longest).toBeLessThan(250)
 })
 
-test('a line is searched up to 1 MiB, and shown up to 2,000 characters', async () => {
+test('a search reads a line up to 1 MiB, and shows up to 2,000 characters', async () => {
   const { jobId } = await storedLog([
     [
       [out(`${'ü'.repeat(300_000)}needle${'x'.repeat(2_000_000)}`)],
@@ -244,7 +244,7 @@ test('a line is searched up to 1 MiB, and shown up to 2,000 characters', async (
   expect((await searchAll(jobId, { query: '😀' })).matches[0]?.text).toBe('😀'.repeat(1_000))
 })
 
-test('a stream with little output is found behind the others without reading them', async () => {
+test('a search finds a stream with little output without reading the other streams', async () => {
   const other = out('a line of the other stream\n'.repeat(40_000))
   const { jobId } = await storedLog([[[err('first\n')], ...Array.from({ length: 30 }, () => [other]), [err('last\n')]]])
   const found = await search(jobId, { query: 'st', streams: ['STDERR'] })

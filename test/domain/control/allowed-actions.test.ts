@@ -151,7 +151,7 @@ test('a LEAD cancels only jobs of their teams', async () => {
   await expect(cancelJob(domain, lena, { jobId: outside })).rejects.toMatchObject({ code: 'FORBIDDEN' })
 })
 
-test('refuses a priority in a FAIR_SHARE pool, and explains the order of the pool', async () => {
+test('a priority is refused in a FAIR_SHARE pool, with an explanation of the pool’s order', async () => {
   const jobId = await jobIn('QUEUED')
   await database.db.sql.query("UPDATE pool SET policy = 'FAIR_SHARE'")
   try {

@@ -7,7 +7,7 @@ import { openTestDomain } from '../../support/domain.ts'
 
 const { database, it } = await openTestDomain()
 
-test('stores all concurrent artifacts of a run over one connection', async () => {
+test('all concurrent artifacts of a run are stored over one connection', async () => {
   const jobId = await it.submit()
   const [moved] = await transition(
     database.db.sql,

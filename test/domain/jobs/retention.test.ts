@@ -19,7 +19,7 @@ import { submitJobs } from '../../support/submit-jobs.ts'
 
 const dayMs = 86_400_000
 
-test('removes old finished jobs; keeps active jobs and their dependencies', async () => {
+test('retention removes old finished jobs, and keeps active jobs and their dependencies', async () => {
   await using database = await createDatabase()
   await using it = await createTestDomain(database.db)
   const sql = database.db.sql.query
@@ -45,7 +45,7 @@ test('removes old finished jobs; keeps active jobs and their dependencies', asyn
   expect(left.map(({ id }) => id)).toEqual([named, alive, waiting, recent])
 })
 
-test('removes slot reservations a month after their creation', async () => {
+test('retention removes slot reservations a month after their creation', async () => {
   await using database = await createDatabase()
   await using it = await createTestDomain(database.db)
   const slots = await Promise.all(Array.from({ length: 3 }, () => reserveSlot(it.domain, it.admin, {})))
@@ -59,7 +59,7 @@ test('removes slot reservations a month after their creation', async () => {
   expect((await readSlots(database.db.sql, [...slots, recent])).map(({ id }) => id)).toEqual([recent])
 })
 
-test('removes lanes that no waiting, running or returning job uses', async () => {
+test('retention removes lanes that no waiting, running or returning job uses', async () => {
   await using database = await createDatabase()
   await using it = await createTestDomain(database.db)
   const { sql } = database.db
@@ -82,7 +82,7 @@ test('removes lanes that no waiting, running or returning job uses', async () =>
   expect(await lanes()).toEqual([1, 2, 3, 4])
 })
 
-test('keeps a lane that a job enters during the removal', async () => {
+test('retention keeps a lane that a job enters during the removal', async () => {
   await using database = await createDatabase()
   await using it = await createTestDomain(database.db)
   const { sql } = database.db

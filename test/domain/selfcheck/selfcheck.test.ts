@@ -43,7 +43,7 @@ async function placement({ db }: TestDatabase) {
 
 const rulesBroken = async () => [...new Set((await findViolations(database.db.sql)).map(({ rule }) => rule))]
 
-test('finds no violation in consistent tables', async () => {
+test('the self-check finds no violation in consistent tables', async () => {
   expect(await selfCheck(it.domain, it.admin)).toEqual({ ok: true, findings: [], at: expect.any(Date) })
   expect(await findRunViolations(database.db.sql)).toEqual([])
 })
@@ -116,7 +116,7 @@ const breaks: [string, () => [breaks: string, mends: string, object: string]][] 
   ],
 ]
 
-test.each(breaks)('finds violations of: %s', async (rule, make) => {
+test.each(breaks)('the self-check finds violations of: %s', async (rule, make) => {
   const [breaking, mending, object] = make()
   for (const statement of breaking.split('; ')) await sql(statement)
   const found = await findViolations(database.db.sql)
@@ -127,7 +127,7 @@ test.each(breaks)('finds violations of: %s', async (rule, make) => {
   expect(await rulesBroken()).toEqual([])
 })
 
-test('finds waiting jobs outside the lane of their properties', async () => {
+test('the self-check finds waiting jobs outside the lane of their properties', async () => {
   const lane = 'SELECT lane_id FROM job WHERE id = $1'
   const [was] = await sql<{ lane_id: string }>(lane, [queued])
   await sql(
@@ -148,7 +148,7 @@ test('finds waiting jobs outside the lane of their properties', async () => {
   expect(await rulesBroken()).toEqual([])
 })
 
-test('accepts a lowered limit, and reports a later start above it', async () => {
+test('the self-check accepts a lowered limit, and reports a later start above it', async () => {
   await updateLimits(it.domain, it.admin, { maxConcurrent: 0 })
   expect(await rulesBroken()).toEqual([])
   const late = await it.submit()
@@ -161,7 +161,7 @@ test('accepts a lowered limit, and reports a later start above it', async () => 
   expect(await rulesBroken()).toEqual([])
 })
 
-test('uses the defaults of the last server’s mode for unset limits', async () => {
+test('the self-check uses the defaults of the last server’s mode for unset limits', async () => {
   await using other = await createDatabase()
   await using single = await createTestDomain(other.db)
   const begin = async () => {
@@ -181,7 +181,7 @@ test('uses the defaults of the last server’s mode for unset limits', async () 
   ])
 })
 
-test('finds starts above a limit of a GPU model; ignores runs on devices whose model changed later', async () => {
+test('the self-check finds starts above a GPU model limit, except on devices whose model changed later', async () => {
   await using other = await createDatabase()
   await using first = await createTestDomain(other.db, { nodes })
   const begin = async (gpuId: number) => {
@@ -210,7 +210,7 @@ test('finds starts above a limit of a GPU model; ignores runs on devices whose m
   expect(await findViolations(other.db.sql)).toEqual([])
 })
 
-test('reports entries that are not numbered or chained in time, to viewers of all jobs', async () => {
+test('the self-check reports entries not numbered or chained in time, to viewers of all jobs', async () => {
   const late = await it.submit()
   await database.moveTime(11_000)
   const { ok, findings: found } = await selfCheck(it.domain, it.admin)

@@ -5,7 +5,7 @@ import { submitJobs } from '../../support/submit-jobs.ts'
 
 const { it } = await openTestDomain()
 
-test('refuses gpuIds and limits of GPU models in a pool whose backend chooses the GPUs', async () => {
+test('gpuIds and limits of GPU models are refused in a pool whose backend chooses the GPUs', async () => {
   await it.domain.db.sql.query("UPDATE pool SET executors = '{kubernetes}'")
   const [outcome] = await submitJobs(it.domain, it.admin, [
     { spec: { command: ['true'], resources: { gpu: 1, gpuIds: [0] } } },
@@ -28,7 +28,7 @@ const refusalOf = async (spec: object) => {
   return outcome
 }
 
-test('refuses a Kubernetes job without a command', async () => {
+test('a Kubernetes job without a command is refused', async () => {
   await it.domain.db.sql.query("UPDATE pool SET executors = '{kubernetes}'")
   expect(await refusalOf({ image: 'busybox' })).toMatchObject({
     violations: [
@@ -38,7 +38,7 @@ test('refuses a Kubernetes job without a command', async () => {
   expect(await refusalOf({ image: 'busybox', executable: 'true' })).not.toBeInstanceOf(Error)
 })
 
-test('stores the DNS name of a job, and refuses a name that is too long for DNS', async () => {
+test('the DNS name of a job is stored, and refused if it is too long', async () => {
   await it.domain.db.sql.query("UPDATE pool SET executors = '{kubernetes}'")
   const ask = (name: string) => refusalOf({ command: ['true'], internalDns: { name, ports: [{ port: 80 }] } })
   const names = `SELECT spec -> 'internalDns' ->> 'name' AS name FROM job WHERE spec -> 'internalDns' <> 'null'`

@@ -57,7 +57,7 @@ test.each([
   job({ gpu: 2, gpuIds: [0], anyGpu: true }),
   job({ processCount: 2, processesPerNode: 2 }),
   named('web', 80, 443),
-])('accepts %j', (spec) => {
+])('the spec %j is accepted', (spec) => {
   expect(brokenBy(spec)).toEqual([])
 })
 

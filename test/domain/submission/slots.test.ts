@@ -65,7 +65,7 @@ test('a submission consumes its slot once, and counts once', async () => {
   expect(await submit(slots[0])).toMatchObject({ code: 'RESERVATION_EXPIRED', retryable: false })
 })
 
-test('refuses the second submission of a group with the same slot', async () => {
+test('the second submission of a group with the same slot is refused', async () => {
   const slot = await reserve()
   const input = { spec: { command: ['true'] }, slotReservationId: slot }
   const [one, two] = await submitJobs(it.domain, ann, [input, input])

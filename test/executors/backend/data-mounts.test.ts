@@ -47,7 +47,7 @@ describe('the source of a data mount', () => {
     expect(await refusal(['other:/d'])).toBe('data other:/d: the data root other does not exist; there are data')
   })
 
-  it.runIf(process.getuid?.() === 0)('are folders that the account can enter', async () => {
+  it.runIf(process.getuid?.() === 0)('must be a folder that the account can enter', async () => {
     const account = await findAccount('nobody', oneUser)
     await mkdir(join(root, 'alice', 'private'), { recursive: true })
     await chown(join(root, 'alice'), 12345, 12345)

@@ -63,7 +63,7 @@ function openRun() {
   }
 }
 
-test('reads each file once per line', async () => {
+test('the spool reader reads each file once per line', async () => {
   const run = openRun()
   await run.idle()
   Object.assign(run.counts, { reads: 0, sizes: 0 })
@@ -74,7 +74,7 @@ test('reads each file once per line', async () => {
   await run.end()
 })
 
-test('reads output written between the last read and the end of the run', async () => {
+test('the spool reader reads output written between the last read and the end of the run', async () => {
   const run = openRun()
   await run.idle()
   run.write('out', 'one\ntwo')
@@ -83,7 +83,7 @@ test('reads output written between the last read and the end of the run', async 
   expect(run.texts()).toEqual(['STDOUT one\n', 'STDOUT two', 'STDERR oh'])
 })
 
-test('switches streams at ends of lines, and continues an incomplete line first', async () => {
+test('the spool reader switches streams at ends of lines, and continues an incomplete line first', async () => {
   const run = openRun()
   await run.idle()
   run.write('out', 'one\ntw')
@@ -96,7 +96,7 @@ test('switches streams at ends of lines, and continues an incomplete line first'
   expect(run.texts().slice(3)).toEqual(['STDOUT o\n', 'STDERR worse\n'])
 })
 
-test('reports a truncated file as a gap, and reads the file from its beginning', async () => {
+test('the spool reader reports a truncated file as a gap, and reads the file from its beginning', async () => {
   const run = openRun()
   run.write('out', 'one\n')
   await run.idle()
@@ -106,7 +106,7 @@ test('reports a truncated file as a gap, and reads the file from its beginning',
   await run.end()
 })
 
-test('reports a loss once, at its position', async () => {
+test('the spool reader reports a loss once, at its position', async () => {
   const run = openRun()
   run.write('out', 'one\n')
   await run.idle()

@@ -97,11 +97,11 @@ describe('a job with a display that', () => {
       [over, { state: ended(0, 'Completed', 'READY\n') }],
       { state: 'ended', startedAt: new Date('2026-01-01T00:00:05Z') },
     ],
-  ])('%s', (_, [...given], expected) => {
+  ])('%s has the expected state', (_, [...given], expected) => {
     expect(seen(...given)).toMatchObject(expected)
   })
 
-  it('ended with the job or is still running is unaffected', () => {
+  it('ended with the job or still runs is unaffected', () => {
     for (const state of [ended(0, 'Completed', 'READY\n'), later]) {
       expect(seen(over, { state })).not.toHaveProperty('info')
       expect(seen(over, { state })).not.toHaveProperty('cause')

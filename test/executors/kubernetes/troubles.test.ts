@@ -197,7 +197,7 @@ describe('while the cluster cannot serve', () => {
   })
 })
 
-it('reads its credentials again when the API server has moved', async () => {
+it('the credentials are read again when the API server has moved', async () => {
   server.items['pods'] = []
   server.items['secrets'] = []
   expect(await observe(executor, handle)).toMatchObject({ state: 'gone' })

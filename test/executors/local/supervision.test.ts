@@ -277,7 +277,7 @@ describe('a server', () => {
   })
 })
 
-it('polls output once a second if the spawner reports the end, otherwise four times', async () => {
+it('output is polled once a second if the spawner reports ends, otherwise four times a second', async () => {
   const sleeps: number[] = []
   const clock: LocalOptions['clock'] = {
     ...systemClock,
@@ -294,7 +294,7 @@ it('polls output once a second if the spawner reports the end, otherwise four ti
   await read(executor, handle, { enough: () => sleeps.includes(250) })
 })
 
-it('reads the losses of a journal again when it has grown', async () => {
+it('losses are read from a journal again when it has grown', async () => {
   const path = join(directory, 'journal')
   const losses = trackLosses(path)
   expect(losses()).toEqual([])

@@ -251,7 +251,7 @@ describe('a refused upgrade', () => {
   })
 })
 
-it('closes a socket with 4401 if PostgreSQL cannot store a character of its token', async () => {
+it('a socket is closed with 4401 if PostgreSQL cannot store a character of its token', async () => {
   expect(await within('it is closed', openSocket('a\0b').closed)).toBe(4401)
 })
 

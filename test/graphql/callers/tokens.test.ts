@@ -60,7 +60,7 @@ describe('an API token', () => {
     ['another secret with its prefix', (made: string) => `${made.slice(0, -1)}${made.endsWith('A') ? 'B' : 'A'}`],
     ['its prefix alone', (made: string) => made.slice(0, 16)],
     ['nothing known', () => 'berth_nothing'],
-  ])('is not accepted as %s', async (_, other) => {
+  ])('does not authenticate %s', async (_, other) => {
     const { secret: made } = await createToken(admin, {})
     expect((await personWith(server.url, made).ask('{ viewer { user { name } } }')).status).toBe(200)
     expect(await personWith(server.url, other(made)).ask('{ serverInfo { name } }')).toMatchObject({

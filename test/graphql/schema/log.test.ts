@@ -26,7 +26,7 @@ const logs = async (id: string, args: string, cursor?: string) =>
 
 const withCursor = 'after: $cursor, '
 
-describe('where a page of output starts', () => {
+describe('the start of a page of output', () => {
   it('may be a line of a run', async () => {
     const id = await jobWithLines()
     const page = await logs(id, 'run: 1, fromLine: 7, first: 2')
@@ -36,13 +36,13 @@ describe('where a page of output starts', () => {
     expect(await logs(id, 'run: 1, fromLine: 21')).toMatchObject({ text: '', firstLine: null })
   })
 
-  it('may be a moment', async () => {
+  it('may be a time', async () => {
     const id = await jobWithLines()
     expect(await logs(id, 'at: "2020-01-01T00:00:00Z", first: 1')).toMatchObject({ firstLine: 1 })
     expect(await logs(id, 'at: "2999-01-01T00:00:00Z"')).toMatchObject({ text: '', firstLine: null })
   })
 
-  it('may follow from its end', async () => {
+  it('follows from the end of a page with last and before', async () => {
     const id = await jobWithLines()
     const last = await logs(id, 'last: 3')
     expect(last).toMatchObject({ text: 'line 18\nline 19\nline 20\n', firstLine: 18 })
@@ -72,7 +72,7 @@ describe('where a page of output starts', () => {
     expect(errors?.[0]).toMatchObject({ message, extensions: { code: 'BAD_REQUEST' } })
   })
 
-  it('is not a cursor of another job, or beyond the end', async () => {
+  it('may not be a cursor of another job, or beyond the end', async () => {
     const [one, other] = [await jobWithLines(), await jobWithLines()]
     const { cursor } = await logs(one, 'first: 1')
     const content = JSON.parse(Buffer.from(cursor, 'base64url').toString())
@@ -87,7 +87,7 @@ describe('where a page of output starts', () => {
   })
 })
 
-it('a run has the number of its lines', async () => {
+it('a run shows its number of lines', async () => {
   const id = await jobWithLines()
   const count = async () => (await data(server.url, query('first: 1'), { id }))['job'].currentRun as Json
   expect(await count()).toEqual({ logLines: 20, logBytes: lines.join('').length })
@@ -100,7 +100,7 @@ it('a run has the number of its lines', async () => {
   })
 })
 
-describe('a search', () => {
+describe('a log search', () => {
   const searchQuery = `query ($id: ID!, $query: String!, $regex: Boolean, $ignoreCase: Boolean, $after: Cursor,
       $backwards: Boolean, $first: Int, $run: Int, $streams: [LogStream!]) {
     job(id: $id) { logSearch(query: $query, regex: $regex, ignoreCase: $ignoreCase, after: $after, backwards: $backwards,
@@ -109,7 +109,7 @@ describe('a search', () => {
   const search = async (id: string, args: object) =>
     (await data(server.url, searchQuery, { id, ...args }))['job'].logSearch as Json
 
-  it('finds lines and the places in them', async () => {
+  it('returns lines and the positions of the matches in them', async () => {
     const id = await jobWithLines()
     const found = await search(id, { query: 'LINE 1' })
     expect(found).toMatchObject({ isComplete: true, scannedBytes: lines.join('').length })
@@ -130,7 +130,7 @@ describe('a search', () => {
     expect((await search(id, { query: 'line', run: 2 })).matches).toEqual([])
   })
 
-  it('goes on from its cursor, or from that of a page', async () => {
+  it('continues from its cursor, or from the cursor of a page', async () => {
     const id = await jobWithLines()
     const first = await search(id, { query: 'line', first: 3 })
     expect(first).toMatchObject({ isComplete: false })
@@ -155,7 +155,7 @@ describe('a search', () => {
     expect(errors?.[0]).toMatchObject({ message, extensions: { code: 'BAD_REQUEST' } })
   })
 
-  it('costs a quarter of a second of processor time', async () => {
+  it('has the cost of a quarter of a second of processor time', async () => {
     const { extensions } = await ask(server.url, searchQuery, { id: await jobWithLines(), query: 'a', first: 10 })
     expect(extensions?.cost).toBeGreaterThan(5_000)
     expect(extensions?.cost).toBeLessThan(5_200)

@@ -12,7 +12,7 @@ const get = downloads.get.bind(downloads)
 const withToken = downloads.withToken.bind(downloads)
 const jobWithLog = downloads.jobWithLog.bind(downloads)
 
-describe('a ticket', () => {
+describe('a download ticket', () => {
   const create = async (person: Person, input: object) =>
     mutate(person, 'createDownload', { input, wanted: 'url expiresAt' })
 
@@ -49,7 +49,7 @@ describe('a ticket', () => {
     expect((await get(url)).status).toBe(200)
   })
 
-  it('ends with the token it was made with', async () => {
+  it('expires with the token that created it', async () => {
     const by = await downloads.researcher('leaver')
     const { url } = await create(by, { jobId: await jobWithLog([[out('x')]], by) })
     expect((await get(url)).status).toBe(200)
@@ -57,14 +57,14 @@ describe('a ticket', () => {
     expect((await get(url)).status).toBe(403)
   })
 
-  it('ends after five minutes', async () => {
+  it('expires after five minutes', async () => {
     const { url, expiresAt } = await create(admin, { jobId: await jobWithLog([[out('x')]]) })
     expect(Date.parse(expiresAt) - server.domain.time.nowMs()).toBeGreaterThan(290_000)
     await server.moveTime(301_000)
     expect((await get(url)).status).toBe(403)
   })
 
-  it('is only made for what its user may see', async () => {
+  it('is created only for jobs and artifacts that its user may see', async () => {
     const by = await downloads.researcher('curious')
     const id = await jobWithLog([[out('x')]])
     expect(await create(by, { jobId: id })).toMatchObject({ __typename: 'NotFoundProblem' })
@@ -77,7 +77,7 @@ describe('a ticket', () => {
     [{ jobId: 'job_1', run: 0 }, 'run'],
     [{ jobId: 'job_1', streams: [] }, 'streams'],
     [{ artifactId: 'artifact_1', format: 'PLAIN' }, 'format'],
-  ])('is not made for %j', async (input, path) => {
+  ])('is not created for %j', async (input, path) => {
     const refused = await create(admin, input)
     expect(refused).toMatchObject({ __typename: 'InvalidInputProblem' })
     expect(refused.violations[0].path.at(-1)).toBe(path)
@@ -97,7 +97,7 @@ describe('the download of an artifact', () => {
     return id
   }
 
-  it('has its body, and never runs in a page', async () => {
+  it('contains its body, and is never executed in a page', async () => {
     const id = await artifact({ name: '../bericht "ü".html', mediaType: 'text/html', body: '<script>größe</script>' })
     const got = await get(`/download/artifacts/${id}`, withToken())
     expect(got.bytes.toString()).toBe('<script>größe</script>')
@@ -112,7 +112,7 @@ describe('the download of an artifact', () => {
     expect((await get(url)).bytes).toEqual(got.bytes)
   })
 
-  it('a uri is not downloaded', async () => {
+  it('is refused for an artifact that is a URI', async () => {
     const id = await artifact({ name: 'model', mediaType: 'application/x-model', uri: 's3://bucket/model' })
     const got = await get(`/download/artifacts/${id}`, withToken())
     expect(got.status).toBe(404)

@@ -28,7 +28,7 @@ const largeLog = outParts.map((part, at): LogPiece[] => [
 ])
 
 describe('the download of a log', () => {
-  it('has every stored byte of its streams', async () => {
+  it('contains every stored byte of its streams', async () => {
     const id = await jobWithLog(largeLog)
     const all = await get(logPath(id), withToken())
     expect(all.status).toBe(200)
@@ -51,7 +51,7 @@ describe('the download of a log', () => {
   })
 
   it.each(['', '?streams=stderr', '?streams=stdout,stderr,system&run=1'])(
-    'goes on after it broke: log%s',
+    'resumes after an interruption: log%s',
     async (more) => {
       const id = await jobWithLog(largeLog)
       const path = logPath(id, more)
@@ -80,7 +80,7 @@ describe('the download of a log', () => {
     ['bytes=5-2', 200, [0]],
     ['bytes=0-1,3-4', 200, [0]],
     ['lines=1-2', 200, [0]],
-  ] as const)('may be of a range: %s', async (range, status, part) => {
+  ] as const)('may be limited to a range: %s', async (range, status, part) => {
     const id = await jobWithLog([[out('0123'), err('456'), out('789')]])
     const got = await get(logPath(id), withToken({ headers: { range } }))
     expect(got.status).toBe(status)
@@ -88,13 +88,13 @@ describe('the download of a log', () => {
     else expect(got.headers['content-range']).toBe('bytes */10')
   })
 
-  it('begins again if the log is another one', async () => {
+  it('restarts if the log is no longer the same', async () => {
     const id = await jobWithLog([[out('0123456789')]])
     const got = await get(logPath(id), withToken({ headers: { range: 'bytes=5-', 'if-range': '"other"' } }))
     expect(got).toMatchObject({ status: 200, bytes: Buffer.from('0123456789') })
   })
 
-  it('may be plain text, or a JSON object per line', async () => {
+  it('may be plain text, or one JSON object per line', async () => {
     const pieces = [
       out('\u001b[31mred\u001b[0m\nlink \u001b]8;;http://a\u0007x\u001b]8;;\u001b\\\n'),
       { gap: 'LOST', bytes: 5 } as const,
@@ -131,7 +131,7 @@ describe('the download of a log', () => {
     expect(got.map((line) => `${line}\n`).join('') === text.join('')).toBe(true)
   })
 
-  it('waits for its reader', async () => {
+  it('stops reading while its reader stalls', async () => {
     const block = randomBytes(1_000_000)
     const id = await jobWithLog(Array.from({ length: 40 }, () => [out(block)]))
     const statements = server.countStatements()
@@ -148,7 +148,7 @@ describe('the download of a log', () => {
     socket.destroy()
   })
 
-  it('is refused above the number of downloads at a time', async () => {
+  it('is refused above the limit of concurrent downloads', async () => {
     const block = randomBytes(1_000_000)
     const id = await jobWithLog(Array.from({ length: 20 }, () => [out(block)]))
     const sockets = Array.from({ length: limits.downloadsInFlightMax }, () => {
@@ -178,7 +178,7 @@ describe('the download of a log', () => {
     expect((await get(path, withToken())).status).toBe(status)
   })
 
-  it('is only for those who may see the job', async () => {
+  it('is allowed only for viewers of the job', async () => {
     const id = await jobWithLog([[out('secret\n')]])
     const other = await downloads.researcher('nosy')
     expect((await get(logPath(id), withToken({}, other))).status).toBe(404)
@@ -190,13 +190,13 @@ describe('the download of a log', () => {
     ['POST', 405],
     ['PUT', 405],
     ['OPTIONS', 204],
-  ])('is not made by %s', async (method, status) => {
+  ])('is not served for %s', async (method, status) => {
     const { headers, status: got } = await get(logPath(await jobWithLog([])), withToken({ method }))
     expect(got).toBe(status)
     if (status === 405) expect(headers.allow).toBe('GET, HEAD, OPTIONS')
   })
 
-  it('is opened by links of other sites, but not loaded into their pages', async () => {
+  it('may be opened from links of other sites, but not embedded in their pages', async () => {
     const path = logPath(await jobWithLog([[out('x')]]))
     const from = (dest: string, mode: string, more: Wish = {}) =>
       get(
@@ -222,7 +222,7 @@ it.each([
   ['..', '_'],
   ['CON\u0000\r\nx: y', 'CON___x_ y'],
   ['😀'.repeat(100), '_'.repeat(150)],
-])('a file name is safe: %j', (name, ascii) => {
+])('the file name of a download is sanitised: %j', (name, ascii) => {
   expect(formatDisposition(name)).toContain(`filename="${ascii}"`)
   expect(formatDisposition(name)).toMatch(/^[\x20-\x7e]+$/)
 })

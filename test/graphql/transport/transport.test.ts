@@ -61,7 +61,7 @@ it.each([
 it.each([
   ['refuses the request of a subscription that is larger', 'subscription { queueStatus { depth } }', 413],
   ['takes a query that is larger', '{ serverInfo { name } }', 200],
-])('the server over SSE %s than a message to a WebSocket may be', async (_what, query, status) => {
+])('over SSE the server %s than a message to a WebSocket may be', async (_what, query, status) => {
   const sent = JSON.stringify({ query, variables: { unused: 'x'.repeat(limits.subscriptionBytesMax) } })
   const answer = await send(server.url, { headers: { ...json, accept: 'text/event-stream' }, body: sent })
   expect(answer.status).toBe(status)

@@ -191,7 +191,7 @@ describe.each(modes)('priority with %s alone', (mode) => {
     expect(await it.states(blocked, ...ids)).toEqual(['BLOCKED', 'RUNNING', 'RUNNING'])
   })
 
-  test('20 and 22: a rejection cancels the job with its message; an approval does not bypass limits', async () => {
+  test('20 and 22: a rejected job fails with the message; an approval does not bypass limits', async () => {
     await using it = await startCluster({ mode, ...P, ...limits({ userMaxConcurrent: 1 }) })
     await it.user('rosa', 'RESEARCHER')
     const input = { requiresApproval: true }

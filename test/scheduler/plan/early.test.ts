@@ -103,7 +103,7 @@ describe('jobs are not submitted early', () => {
     expect(started(world([laneOf(short(), jobs(20))], { running: [running({ preemptable: true })] }))).toHaveLength(3)
   })
 
-  test('beside a run that the backend has kept waiting for long, until the run begins', () => {
+  test('while the backend has kept another run pending for long', () => {
     const late = { ...running({}), state: 'STARTING' as const }
     const of = world([laneOf(short(), jobs(20))], { nowMs: 60_001, running: [late] })
     expect(started(of)).toHaveLength(3)

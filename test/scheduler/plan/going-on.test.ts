@@ -235,7 +235,7 @@ describe('a job is considered at once when a time or an end lets it start', () =
   })
 })
 
-describe('a job waits beside drained nodes that their owner gets next, and starts when the owner no longer does', () => {
+describe('a job beside drained nodes starts when the owner of the nodes can no longer start next', () => {
   const nodeOf = (nodeId: string, cpuMillis: number, gpuIds: readonly number[] = []) =>
     placedOn(nodeId, { cpuMillis, gpuIds })
   const leavesOn = (nodeId: string) => ({
@@ -247,7 +247,7 @@ describe('a job waits beside drained nodes that their owner gets next, and start
   const backfill = laneOf(lane('backfill', { preemptable: true, shape: { gpu: 1 } }), [3])
   const inTime = { ...drain('j1', all), expectedMs: 60_000 }
 
-  test('since a run that was to end in time was committed late', async () => {
+  test('because a run that should end in time was committed late', async () => {
     const started: string[][] = []
     const lanes = [owner, laneOf(borrower, [2]), backfill]
     const store: Store = {
@@ -265,7 +265,7 @@ describe('a job waits beside drained nodes that their owner gets next, and start
     expect(started).toEqual([['j2'], ['j3']])
   })
 
-  test('since a run that was to end in time turns out to have started late', () => {
+  test('because a run that should end in time started late', () => {
     const borrows = runOf({ ...startOf(borrower, 2), placements: [placed(1_000, all.slice(0, 6))] })
     const of = createWorld(snapshot({ lanes: [owner, backfill], holds: [inTime], running: [borrows] }))
     expect(startedJobs(planPass(of, { startsMax: 10 }))).toEqual([])
@@ -273,7 +273,7 @@ describe('a job waits beside drained nodes that their owner gets next, and start
     expect(startedJobs(planPass(of, { startsMax: 10 }))).toEqual(['j3'])
   })
 
-  test('since a start beside the hold takes cores of one of its nodes', () => {
+  test('because a start beside the hold takes cores of a held node', () => {
     const two = laneOf(lane('two', { priority: 30, shape: { gpu: 8, copies: 2, cpuMillis: 12_000 } }), [1])
     const ends = runOf({ ...startOf(lane('ends', { runSeconds: 60 }), 8), placements: [nodeOf('n1', 4_000)] })
     const evictable = lane('evictable', { preemptable: true, shape: { gpu: 8 } })

@@ -26,7 +26,7 @@ describe('repeated changes', () => {
   })
 })
 
-it('requeues a job with a new run at its old position', () => {
+it('a window requeues a job with a new run at its old position', () => {
   const window = newWindow()
   for (const sequence of [1, 2]) window.join(waiting('l', sequence))
   window.take(waiting('l', 1))
@@ -35,7 +35,7 @@ it('requeues a job with a new run at its old position', () => {
   expect(window.head?.runId).toBe('again')
 })
 
-it('counts a long lane down as its jobs start', () => {
+it('a window counts a long lane down as its jobs start', () => {
   const window = newWindow()
   const all = Array.from({ length: 3 * windowSize }, (_, at) => waiting('l', at + 1))
   const startAll = () => {
@@ -54,7 +54,7 @@ it('counts a long lane down as its jobs start', () => {
   expect(window.waiting).toBe(windowSize)
 })
 
-it('counts a job once if a read shows it before its change', () => {
+it('a window counts a job once if a read shows it before its change', () => {
   const window = newWindow()
   const all = Array.from({ length: 2 * windowSize }, (_, at) => waiting('l', at + 1))
   const first = all.slice(0, windowSize)

@@ -193,7 +193,7 @@ describe('a start that was planned but not committed', () => {
   })
 })
 
-it('tries out a job at its position without changing the queue', () => {
+it('the planner tries out a job at its position without changing the queue', () => {
   const of = world([laneOf(lane('a', { priority: 20, shape: { gpu: 6 } }), [1, 2])])
   const candidate = { lane: lane('b', { shape: { gpu: 1 } }), userName: 'b', team: null, entry: waiting('b', 9) }
   expect(of.tryOut(candidate)).toMatchObject({ start: null, reason: { code: 'CLASS_BLOCKED', jobId: 'j2' } })
