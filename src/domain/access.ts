@@ -1,6 +1,9 @@
 import { Forbidden, jobNotFound } from './errors.ts'
 
-/** Permissions of a user: those of the level and the levels below, plus `allow`, minus `deny`, within the scopes of the token. */
+/**
+ * Permissions of a user: those of the level and of lower levels, plus `allow`, minus `deny`, within the scopes of the
+ * token.
+ */
 
 export const userLevels = ['VIEWER', 'RESEARCHER', 'LEAD', 'ADMIN'] as const
 export type UserLevel = (typeof userLevels)[number]
@@ -9,7 +12,7 @@ export type UserLevel = (typeof userLevels)[number]
 export const tokenScopes = ['READ', 'SUBMIT', 'OPERATE', 'ADMIN'] as const
 export type TokenScope = (typeof tokenScopes)[number]
 
-/** The lowest level that has the permission, and the scope that a token needs for it. */
+/** For each permission, the lowest level that has it and the scope that a token needs for it. */
 const requirements = {
   'job.view.own': ['VIEWER', 'READ'],
   'job.submit': ['RESEARCHER', 'SUBMIT'],
@@ -42,7 +45,7 @@ export const isPermission = (text: string): text is Permission => Object.hasOwn(
 export const listPermissions = (level: UserLevel): ReadonlySet<Permission> =>
   new Set(allPermissions.filter((each) => userLevels.indexOf(requirements[each][0]) <= userLevels.indexOf(level)))
 
-/** Priority of a job by the level of its user; fixed at submission. */
+/** Priority of a job, by the level of its user; fixed at submission. */
 export const basePriority = { VIEWER: 0, RESEARCHER: 10, LEAD: 20, ADMIN: 30 } as const satisfies Record<
   UserLevel,
   number
@@ -64,7 +67,7 @@ export interface Entry {
   readonly expiresAtMs?: number | null
 }
 
-/** The run that asks, by the token in its environment. */
+/** The run that sends the request, identified by the token in its environment. */
 export interface RunIdentity {
   readonly runId: string
   readonly jobId: string
@@ -83,7 +86,7 @@ export interface Viewer {
   readonly scopes: readonly TokenScope[]
   /** Where the request came from, for the audit log. */
   readonly ip: string | null
-  /** Prefix of the token; null: none was needed, or the person logged in by an OpenID provider. */
+  /** Prefix of the token; null: the mode needs no token, or the person logged in by an OpenID provider. */
   readonly token: string | null
   /** When the credential of the request expires; null: never. */
   readonly expiresAtMs: number | null
@@ -126,13 +129,13 @@ export function demandToRead(viewer: Viewer, permission: Permission): void {
   if (!viewer.granted.has(permission)) throw new Forbidden(permission)
 }
 
-/** Without this check, the right to write users or tokens would be the right to everything. */
+/** Without this check, a person who may change users or create tokens could gain every permission. */
 export function demandAllPermissions(viewer: Viewer, person: Person): void {
   if (userLevels.indexOf(person.level) > userLevels.indexOf(viewer.level)) throw new Forbidden(`level:${person.level}`)
   for (const permission of createViewer(person).granted) demandToRead(viewer, permission)
 }
 
-/** For changes that give a person the rights or the name of another person. */
+/** For changes that give a person the permissions or the name of another person. */
 export function demandAdmin(viewer: Viewer): void {
   if (viewer.level !== 'ADMIN') throw new Forbidden('level:ADMIN')
 }
@@ -155,24 +158,30 @@ export const mayOver = (
   (userId === viewerId && permissions.has(`job.${verb}.own`)) ||
   (verb === 'cancel' && sharesTeam && permissions.has('job.cancel.team'))
 
-/** A job that the viewer may not see is not found. */
+/** A job that the viewer may not see is reported as not found. */
 export function demandOver(viewer: Viewer, job: OwnedJob, verb: 'cancel' | 'delete'): void {
   if (!maySee(viewer, job)) throw jobNotFound(job.id)
   if (mayOver(viewer, job, verb)) return
   demand(viewer, job.userId === viewer.userId ? `job.${verb}.own` : `job.${verb}.all`)
 }
 
-/** The condition of every read of jobs, on a table alias. `bind` takes a value and returns its placeholder. */
+/** The condition for every read of jobs, on a table alias. `bind` registers a value and returns its placeholder. */
 export function visibleTo(viewer: Viewer, alias: string, bind: (value: unknown) => string): string {
   if (viewer.permissions.has('job.view.all')) return 'TRUE'
   if (viewer.permissions.has('job.view.own')) return `${alias}.user_id = ${bind(viewer.userId)}`
   return 'FALSE'
 }
 
-/** Totals over all jobs name other accounts, limits and machines, so they are only for viewers who see all jobs. */
+/**
+ * true: the viewer sees all jobs. Totals over all jobs reveal other accounts, limits and machines, so only these
+ * viewers get them.
+ */
 export const seesAll = (viewer: Viewer): boolean => viewer.granted.has('job.view.all')
 
-/** Other people and teams are visible to viewers who see their jobs or decide about them; others see themselves. */
+/**
+ * true: the viewer sees all users and teams, because they own jobs that the viewer sees or decides about. Others see
+ * only themselves.
+ */
 export const seesPeople = (viewer: Viewer): boolean => seesAll(viewer) || viewer.granted.has('user.write')
 
 export function demandOwn(viewer: Viewer, userId: string, orElse: Permission): void {

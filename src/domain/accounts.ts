@@ -1,16 +1,17 @@
 /**
- * Accounts that jobs are charged to, dotted: `ml.vision` is below `ml`. A person owns `users.<name>`, a team the account of
- * its name, and an owner may charge every account below. An owner has one share of a pool, with all accounts below;
- * otherwise sub-accounts would multiply the share. A weight in the pool gives a sub-account a share of its own.
+ * Accounts that jobs are charged to. Names are dotted: `ml.vision` is below `ml`. A person owns `users.<name>`, a team
+ * owns the account of its name, and both may charge every account below their own. All accounts of one owner share one
+ * fair share of a pool; otherwise sub-accounts would multiply it. A weight in the pool gives a sub-account a fair share
+ * of its own.
  */
 
 const people = 'users'
 
-/** All names of people and teams fit into it. No invisible characters, and no empty part. */
+/** Admits all names of people and teams; excludes invisible characters and empty parts. */
 export const accountForm = /^[\w@+'~-]+(\.[\w@+'~-]+)*$/
 export const accountRule = "must consist of letters a–z, digits and _ @ + ' ~ -, in parts joined by single dots"
 
-/** Dots become `~`, which no user name has, so `john` does not own the account of `john.doe`. */
+/** Dots become `~`, which user names do not contain, so the account of `john` is not above that of `john.doe`. */
 export const ownAccount = (userName: string): string => `${people}.${userName.replaceAll('.', '~')}`
 
 export const isAtOrBelow = (account: string, above: string): boolean =>
@@ -29,6 +30,6 @@ export function findRootAccount(account: string, teams: readonly string[]): stri
 
 export type Weights = Readonly<Record<string, number>>
 
-/** The account whose share of the pool a job of this account uses. */
+/** The account whose fair share a job of this account uses. */
 export const toShareAccount = (account: string, root: string, weights: Weights): string =>
   accountsAbove(account).findLast((above) => isAtOrBelow(above, root) && Object.hasOwn(weights, above)) ?? root

@@ -1,7 +1,10 @@
 import type { Viewer } from './access.ts'
 import { isFinal, type JobState, jobStates, stateCategory } from './state.ts'
 
-/** Actions of users on a job. Both the verbs and the list of buttons (control/allowed-actions.ts) check `accepts`. */
+/**
+ * Actions of users on a job. The operations and the list of allowed actions (control/allowed-actions.ts) both check
+ * `accepts`.
+ */
 export type JobAction = 'CANCEL' | 'RETRY' | 'APPROVE' | 'REJECT' | 'SET_PRIORITY' | 'DELETE'
 
 const states: Readonly<Record<JobAction, readonly JobState[]>> = {
@@ -15,6 +18,6 @@ const states: Readonly<Record<JobAction, readonly JobState[]>> = {
 
 export const accepts = (action: JobAction, state: JobState): boolean => states[action].includes(state)
 
-/** A retry never copies the environment variables of another person's job. */
+/** true: a retry would copy the environment variables of another person's job, which is never allowed. */
 export const needsOwnEnvironment = (viewer: Viewer, job: { userId: string; hasEnvironment: boolean }): boolean =>
   job.userId !== viewer.userId && job.hasEnvironment

@@ -1,7 +1,7 @@
 /**
- * Ageing: under PRIORITY, waiting raises a priority that comes from a level by 10 for every full threshold, to 30 at most.
- * A priority that a person set does not rise, and a job with a closed gate does not age. `test/domain/ageing.test.ts`
- * compares the four forms of this rule.
+ * Ageing: under PRIORITY, waiting raises a priority that comes from the level of the user: by 10 for every full
+ * threshold, up to 30. A priority that a person set does not rise, and a job with a closed gate does not age. The rule
+ * exists in four forms (TypeScript and SQL), which `test/domain/ageing.test.ts` compares.
  */
 
 const boost = 10
@@ -12,7 +12,7 @@ export const agingBands: readonly number[] = Array.from({ length: boostedMax / b
 export interface Ageing {
   /** Priority of its lane. */
   band: number
-  /** A person set the priority, so waiting does not raise it. */
+  /** true: a person set the priority, so waiting does not raise it. */
   overridden: boolean
   open: boolean
   sinceMs: number
@@ -38,14 +38,17 @@ export function effectivePriority({ band, overridden, open, sinceMs }: Ageing, m
   return Math.min(boostedMax, band + boost * stepsOf(sinceMs, moment))
 }
 
-/** The next rise, in whole milliseconds: a rounded sum could be before it. null: never. */
+/** Time of the next rise, rounded up to whole milliseconds, so that it is not before the actual rise. null: never. */
 export function nextRiseMs(ageing: Ageing, moment: Moment): number | null {
   const { band, overridden, open, sinceMs } = ageing
   if (overridden || !open || !ages(band, moment) || effectivePriority(ageing, moment) >= boostedMax) return null
   return Math.ceil(sinceMs) + (stepsOf(sinceMs, moment) + 1) * moment.thresholdMs
 }
 
-/** The open jobs of a band with this priority: they began to wait after `afterMs`, at `untilMs` at the latest. */
+/**
+ * Open jobs of a band that have the same priority now: they began to wait after `afterMs`, and at `untilMs` at the
+ * latest.
+ */
 export interface AgedStep {
   priority: number
   afterMs: number
@@ -61,7 +64,10 @@ export function listAgedSteps({ band, overridden }: Pick<Ageing, 'band' | 'overr
   }))
 }
 
-/** Jobs of a band ahead of a priority: those that wait since `wholeMs`, and since `tiedMs` those with an earlier sequence. */
+/**
+ * Jobs of a band that are ahead of a priority: those that have waited since `wholeMs`, and of those that have waited
+ * since `tiedMs` the ones with an earlier sequence.
+ */
 export interface Cutoffs {
   wholeMs: number
   tiedMs: number

@@ -3,15 +3,16 @@ import { Prisma } from '../platform/generated/client.ts'
 import type { Sql, Tx } from '../platform/tx.ts'
 
 /**
- * Values of the configuration. A value is written only if it differs from the value applied last, so changes made at run
- * time stay. The caller holds the lock of the table, so only one of two starting processes applies.
+ * Remembers the values of the configuration that were applied last. A value is written only if the configuration
+ * changed it since, so changes made at run time stay. The caller holds the lock of the table, so only one of two
+ * starting processes applies a value.
  */
 
 export const lockApplied = (sql: Sql) => sql.query('LOCK TABLE applied_setting IN EXCLUSIVE MODE')
 
 export const singleUserKey = 'single-user'
 
-/** Returns the value that was applied last, and remembers the new one; null: they are equal. */
+/** Remembers the new value and returns the one that was applied last; null: they are equal. */
 export async function rememberApplied(
   { prisma }: Tx,
   key: string,

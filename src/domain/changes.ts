@@ -7,12 +7,12 @@ import { vacate } from './leadership.ts'
 
 export const tellNodes = (sql: Sql, pool: string): Promise<void> => tell(sql, pool, 'NODES', [null])
 
-/** Starts that were planned before the change are refused. */
+/** Leaders refuse starts that were planned before this change. */
 export const tellSettings = (sql: Sql, pool: string): Promise<void> => revise(sql, pool, ['SETTINGS'])
 
 export const tellSettingsAndNodes = (sql: Sql, pool: string): Promise<void> => revise(sql, pool, ['SETTINGS', 'NODES'])
 
-/** Runs that were started before the change do not violate the limits. */
+/** After a change of limits, runs that started earlier do not violate them. */
 export const tellLimits = (sql: Sql, pool: string): Promise<void> => revise(sql, pool, ['SETTINGS'], true)
 
 export async function tellLimitsOfAllPools(tx: Tx): Promise<void> {
@@ -32,7 +32,7 @@ async function revise(sql: Sql, pool: string, kinds: readonly PoolChangeKind[], 
   )
 }
 
-/** A run changed without a move: it was asked to leave. */
+/** Reports runs whose preemption was requested, which does not change their state. */
 export const tellRuns = (sql: Sql, pool: string, runIds: readonly string[]): Promise<void> =>
   tell(sql, pool, 'RUN', runIds)
 
@@ -44,14 +44,14 @@ async function tell(sql: Sql, pool: string, kind: PoolChangeKind, runIds: readon
   ])
 }
 
-/** A pool without a leader keeps its changes for this long; after that, its next leader loads everything. */
+/** After this time without a leader, the changes of a pool are deleted; its next leader loads everything. */
 const silentMs = 5 * 60_000
 const forgottenPerTransaction = 10_000
 const transactionsMax = 1_000
 
 /**
- * Pools without a leader would collect changes without end. A new leader loads everything, including the due gates, and a
- * leader that was only away has to take over again.
+ * Deletes the changes of pools that have no leader, since they would accumulate. A new leader loads everything,
+ * including the gates that are due. A leader that was only unreachable must take over again first.
  */
 export async function forgetUnheard({ db }: Domain, signal?: AbortSignal): Promise<void> {
   const silent = await db.sql.query<{ pool: string }>(silentSql, [silentMs])

@@ -4,9 +4,9 @@ import { rememberApplied } from './applied.ts'
 import type { JobSpec } from './spec.ts'
 
 /**
- * Cost of jobs in pools with prices. Expected: the submitter's estimate, or the price of all resources for the longest time
- * of all attempts, whichever is greater. Measured after each run: its resources from RUNNING to the end. Quotas count the
- * expected cost until the job is over, and runs after an interruption in addition to it.
+ * Cost of jobs in pools with prices. The expected cost is the submitter's estimate, or the price of all resources for
+ * the longest time of all attempts, whichever is greater. The measured cost of a run is that of its resources from
+ * RUNNING to its end. Quotas count the expected cost until the job is over; runs after an interruption are added.
  */
 
 export interface Rates {
@@ -21,7 +21,7 @@ const hourSeconds = 3_600
 interface ExpectedCost {
   /** null: unknown. */
   cost: number | null
-  /** Runs without end on priced resources, so every limit on cost counts as exceeded. */
+  /** true: the job has no maximum run time on priced resources, so it exceeds every limit on cost. */
   isUnbounded: boolean
 }
 

@@ -3,20 +3,23 @@ import type { Db } from '../platform/db.ts'
 import type { Log } from '../platform/log.ts'
 import type { Wakeups } from '../platform/wakeup.ts'
 
-/** Dependencies of the verbs. `time` gives ids and displayed moments; rules use berth_now(). `clock` measures waits. */
+/**
+ * Dependencies of the domain functions. `time` gives ids and displayed times; rules use berth_now(). `clock` measures
+ * waits.
+ */
 export interface Domain {
   readonly db: Db
   readonly wakeups: Wakeups<Topic>
   readonly clock: Clock
   readonly time: Time
   readonly log: Log
-  /** Single-user mode: no log-in, and limits without a value do not apply. Decided at start. */
+  /** Single-user mode has no login, and unset limits do not apply. The mode is decided at start. */
   readonly singleUser: boolean
-  /** The file to which this process copies heads of the audit log; absent: none. */
+  /** The file to which this process copies heads of the audit log; absent: heads are only logged. */
   readonly auditHeadFile?: string | null
 }
 
-/** Values that are created once per domain, or other key, on first use. */
+/** Creates a value once per domain (or other key), on first use. */
 export function perDomain<T, Key extends object = Domain>(make: (key: Key) => T): (key: Key) => T {
   const made = new WeakMap<Key, { value: T }>()
   return (key) => {
@@ -27,10 +30,10 @@ export function perDomain<T, Key extends object = Domain>(make: (key: Key) => T)
 }
 
 /**
- * Topics of wake-ups. `event`: an event has no position yet. `feed`: events got positions. `queue`: a job may be able to
- * start. `question`, `answer`: one was stored. `view`: a leader changed what it shows. `start`: a run is to be
- * started; `run`: stopped or preempted. `log`: bytes were stored, or a log was sealed or closed. `access`: a right was lost.
- * `schema`: the database was migrated.
+ * Topics of wake-ups. `event`: a stored event needs a position. `feed`: events got positions. `queue`: a job may be
+ * able to start. `question`, `answer`: a question or its answer was stored. `view`: a leader published changes.
+ * `start`: a run is to be started; `run`: a run is to be stopped or preempted. `log`: output was stored, or a log was
+ * sealed or closed. `access`: a user or token lost a permission. `schema`: the database was migrated.
  */
 export const topics = [
   'event',

@@ -5,9 +5,10 @@ import type { Domain } from './domain.ts'
 import { loadInstallationKey } from './installation-key.ts'
 
 /**
- * A ticket lets a browser download one object without a token: a link sends no header, and a token must not be in an
- * address. A ticket is valid for one target and for a few minutes, while its user may log in and its token is not revoked.
- * Nothing is stored: a ticket holds the user, the prefix of the token and its end, and an HMAC over them and the target.
+ * A ticket lets a browser download one object without a token: a link cannot send a header, and a token must not appear
+ * in a URL. A ticket is valid for one target and a few minutes, as long as its user may log in and its token is not
+ * revoked. Tickets are not stored: they contain the user, the prefix of the token, the expiry, and an HMAC over these
+ * and the target.
  */
 
 export const ticketSecondsMax = 300
@@ -35,7 +36,9 @@ export async function createDownloadTicket(
   return { ticket: `${payload}.${mac.toString('base64url')}`, expiresAt: new Date(expires * secondMs) }
 }
 
-/** The viewer that a ticket was made for; null: it is of another target, its time is over, or its user lost access. */
+/**
+ * The viewer for whom the ticket was made; null: the ticket has another target, has expired, or its user lost access.
+ */
 export async function checkDownloadTicket(
   domain: Domain,
   { ticket, target, ip }: { ticket: string; target: string; ip: string | null },

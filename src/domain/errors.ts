@@ -1,7 +1,9 @@
 import { isUnavailable, Unavailable, whyUnavailable } from '../platform/tx.ts'
 import type { Reason } from './reason.ts'
 
-/** Refusals: failures that the caller can act on. Verbs throw them. The edge masks every other error and logs it. */
+/**
+ * Refusals: failures that the caller can act on. Domain functions throw them. The API masks and logs every other error.
+ */
 
 export type ProblemCode =
   | 'INVALID_INPUT'
@@ -23,7 +25,7 @@ export abstract class Refusal extends Error {
   readonly retryable: boolean = false
 }
 
-/** Returns a refusal as a value, for verbs over many items; every other error stays thrown. */
+/** Returns a refusal as a value, for operations on many items; rethrows every other error. */
 export function orRefusal<T>(work: () => T): T | Refusal {
   try {
     return work()
@@ -33,7 +35,7 @@ export function orRefusal<T>(work: () => T): T | Refusal {
   }
 }
 
-/** The same for work with the database. Unavailable is a value too. */
+/** Like `orRefusal` for work with the database; also returns Unavailable as a value. */
 export async function settled<T>(work: Promise<T>): Promise<T | Refusal | Unavailable> {
   try {
     return await work
@@ -44,7 +46,7 @@ export async function settled<T>(work: Promise<T>): Promise<T | Refusal | Unavai
   }
 }
 
-/** The outcome of a verb over many items for its only item. */
+/** Returns the outcome for the only item of an operation on many items. */
 export function only<T>([outcome]: readonly (T | Refusal)[]): T {
   if (outcome === undefined) throw new Error('No outcome')
   if (outcome instanceof Refusal) throw outcome
@@ -87,7 +89,7 @@ export class Forbidden extends Refusal {
   }
 }
 
-/** `scope:X` is missing in the token, `level:X` in the user; `run`: the caller is not a run that is alive. */
+/** `scope:X` is missing in the token, `level:X` in the user; `run`: the caller is not an alive run. */
 function missingWords(required: string): string {
   if (required === 'run') return 'Only a job may do this, with the token of its run, and only during that run'
   const [kind, name] = required.split(':')
@@ -170,7 +172,7 @@ export const jobNotFound = (jobId: string) => new NotFound(`Job ${jobId.slice(0,
 
 export const userNotFound = (id: string) => new NotFound(`User ${id.slice(0, 64)} not found`)
 
-/** Reasons that stay however long a submission is repeated. */
+/** Reasons that a repeated submission cannot avoid. */
 const lasting: ReadonlySet<string> = new Set(['UNSATISFIABLE', 'APPROVAL_PENDING'])
 
 /** The job would not start now, and the caller did not want it to wait. */

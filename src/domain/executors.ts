@@ -1,9 +1,10 @@
-/** The table of executors: every property of an executor that code outside of src/executors and backends.ts depends on. */
+/** Properties of the executors, as far as code outside of src/executors and backends.ts depends on them. */
 
 export interface ExecutorTraits {
   /**
-   * MACHINE: the pool is one machine, bound to the data directory there. DECLARED: the nodes of the configuration. BACKEND:
-   * the backend reports the nodes and chooses the nodes and GPUs of a run; Berth decides only which run is next.
+   * MACHINE: the pool is one machine and is bound to the data directory there. DECLARED: the configuration names the
+   * nodes. BACKEND: the backend reports the nodes and chooses the nodes and GPUs of a run; Berth only decides which run
+   * is next.
    */
   nodes: 'MACHINE' | 'DECLARED' | 'BACKEND'
   /** The backend begins runs only in passes, so a short job may wait there before a node is free. */
@@ -16,45 +17,48 @@ export interface ExecutorTraits {
   sharesFiles: boolean
   /** Runs are processes of the account `User.unixUser`; without that, of the account of the server, which may be root. */
   takesUnixUser: boolean
-  /** A submission with this field and without an executor goes to this one. ALWAYS: even if its pool does not have it. */
+  /**
+   * A submission that has this field but names no executor goes to this executor. ALWAYS: even if its pool does not
+   * have it.
+   */
   preferredFor: { field: SpecialField; when: 'PRESENT' | 'ALWAYS' } | null
   /** Jobs run on machines that reach the server only at its public URL. */
   needsPublicUrl: boolean
-  /** false: its backend knows no reservations, so its pools have no capacity reservations. */
+  /** false: the backend does not support reservations, so pools with this executor have no capacity reservations. */
   hasReservations: boolean
-  /** What `System.executors` shows as version; null: nothing. */
+  /** The kind of version that `System.executors` shows; null: none. */
   version: 'KERNEL' | 'BACKEND' | null
   launchers: readonly Launcher[]
   needsCommand: boolean
-  /** A port of internalDns may differ from the port of the job. */
+  /** A port of internalDns may differ from the port on which the job listens. */
   mapsPorts: boolean
-  /** A job with networkIsolation may have a name as well: with OUT other jobs reach it. */
+  /** A job with networkIsolation may also have a DNS name: with OUT other jobs can reach it. */
   namesIsolated: boolean
-  /** Special fields; a submission with another one is refused. */
+  /** Special fields that the executor supports; a submission with another special field is refused. */
   honours: readonly SpecialField[]
 }
 
 export const launchers = ['single', 'multiple', 'mpirun', 'srun'] as const
 export type Launcher = (typeof launchers)[number]
 
-/** A custom attribute can be the value of an option of a command line. */
+/** true: the attribute value can be written as the value of a command-line option. */
 export const isOptionValue = (value: unknown): value is string | number | boolean =>
   typeof value === 'string' ? value !== '' && !/[\0\n]/.test(value) : ['number', 'boolean'].includes(typeof value)
 
-/** Options of a backend that a job may set by custom attributes, by name; of others, what a job uses instead. */
+/** Backend options that a job may set by custom attributes, by name; for other options, the field to use instead. */
 export interface OptionRules {
   attributes: readonly string[]
   insteadOf: Readonly<Record<string, string>>
 }
 
-/** Why a job may not set an option of its backend; null: it may. */
+/** The reason why a job may not set an option of its backend; null: it may. */
 export function refuseOption(attribute: string, name: string, { attributes, insteadOf }: OptionRules): string | null {
   if (attributes.includes(name)) return null
   const [instead] = Object.entries(insteadOf).flatMap(([known, words]) => (known === name ? [words] : []))
   return `${attribute} is not an option that a job may set; ${instead ?? `use one of ${attributes.join(', ')}`}`
 }
 
-/** Fields of a spec that only some executors honour; `replicas` is a field of its resources. */
+/** Fields of a spec that only some executors support; `replicas` is a field of its resources. */
 export const specialFields = [
   'image',
   'data',
@@ -78,7 +82,7 @@ const containers = ['image', 'data', 'networkIsolation', 'internalDns', 'x11'] a
 const scripts = ['preLaunch', 'postLaunch'] as const
 const files = ['stdinPath', 'stdoutPath', 'stderrPath'] as const
 
-/** Traits that a row of the table does not change. */
+/** Default properties. */
 const base: ExecutorTraits = {
   nodes: 'DECLARED',
   plansInPasses: false,

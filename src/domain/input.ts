@@ -3,7 +3,7 @@ import { accountForm, accountRule } from './accounts.ts'
 import { launchers } from './executors.ts'
 import { parseInput } from './parse.ts'
 
-/** The form of a submission, field by field. Rules between fields: rules.ts; rules of the pool: routing.ts. */
+/** Validates each field of a submission. rules.ts checks rules between fields, routing.ts rules of the pool. */
 
 const text = (max: number) => z.string().min(1, 'must not be empty').max(max, `must have at most ${max} characters`)
 const path = text(4096)
@@ -32,7 +32,7 @@ const port = z.int().min(1, 'must be 1 … 65535').max(65_535, 'must be 1 … 65
 
 const bidMax = 2_147_483_647
 
-/** Sums of costs stay finite. */
+/** Maximum cost; sums of costs stay finite. */
 const costMax = 1e15
 
 const resources = z.strictObject({
@@ -134,7 +134,7 @@ const key = z
   .regex(/^\P{Cc}*$/u, 'must not contain control characters')
   .refine((value) => value.length > 0 && [...value].length <= 255, 'must have 1 … 255 characters')
 
-/** The fields of a submission beside its payload. */
+/** The fields of a submission besides its spec. */
 export const submissionFields = {
   idempotencyKey: key.nullish(),
   idempotencyTtlSeconds: z.int().min(60, 'must be at least 60').max(2_592_000, 'must be at most 2,592,000').nullish(),
@@ -146,7 +146,7 @@ const submission = z.strictObject({
   ...submissionFields,
   requiresApproval: z.boolean().nullish(),
   defaultWorkdir: directory.nullish(),
-  /** Written only by a retry (retry.ts), which made `spec` from these two. */
+  /** Written only by a retry (retry.ts), which computed `spec` from these two. */
   retried: z.strictObject({ retryOf: z.string(), overrides: z.record(z.string(), z.unknown()).nullish() }).nullish(),
 })
 export type SubmissionInput = z.output<typeof submission>

@@ -2,7 +2,7 @@ import type { Domain } from './domain.ts'
 
 const keys = new WeakMap<Domain, Promise<Uint8Array>>()
 
-/** The secret of the installation, from which tokens of runs and tickets of downloads are derived. Read once for each domain. */
+/** The secret from which tokens of runs and download tickets are derived. Read once per domain. */
 export function loadInstallationKey(domain: Domain): Promise<Uint8Array> {
   const known = keys.get(domain)
   if (known) return known

@@ -3,9 +3,9 @@ import type { Violation } from './errors.ts'
 import type { JobSpec } from './spec.ts'
 
 /**
- * The prefix of the names of an account in DNS. No prefix begins another, so no account can take a name of another one.
- * An account of lower-case letters and digits is in its prefix, others have a hash: `dns-ml-`, `dns-users-ann-`,
- * `dns--<16 hexadecimal digits>-`.
+ * The prefix of an account's DNS names. No prefix is the beginning of another, so an account cannot take names of
+ * another account. Accounts of lower-case letters and digits appear in the prefix, others as a hash: `dns-ml-`,
+ * `dns-users-ann-`, `dns--<16 hexadecimal digits>-`.
  */
 export function dnsPrefix(account: string): string {
   const [, person, only] = account.match(/^(?:users\.([a-z0-9]+)|([a-z0-9]+))$/) ?? []
@@ -14,7 +14,7 @@ export function dnsPrefix(account: string): string {
   return `dns--${createHash('sha256').update(account).digest('hex').slice(0, 16)}-`
 }
 
-/** The given name may have the prefix already. */
+/** Adds the prefix, unless the given name begins with it already. */
 export const internalDnsName = (given: string, account: string): string =>
   dnsPrefix(account) + givenDnsName(given, account)
 

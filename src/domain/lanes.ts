@@ -3,9 +3,9 @@ import { type Shape, toShape } from './shape.ts'
 import type { JobSpec } from './spec.ts'
 
 /**
- * A lane is a set of waiting jobs that are equal in everything that decides their order, limits and placement. A fact about
- * the first job holds for those behind it, so the leader of a pool needs to know only the first few. The id is a hash of
- * these values, so a lane that retention.ts removed comes back with the same id.
+ * A lane is a set of waiting jobs that are equal in everything that decides their order, limits and placement. If the
+ * first job cannot start, the jobs behind it cannot either, so the leader of a pool needs to know only the first few.
+ * The id is a hash of these values: a lane that retention.ts removed gets the same id when it is created again.
  */
 
 export interface Lane {
@@ -31,7 +31,7 @@ export interface LaneOf {
   pool: string
   userId: string
   teamId: string | null
-  /** The account whose share it uses, fixed at submission. */
+  /** The account whose fair share the lane uses, fixed at submission. */
   account: string
   spec: JobSpec
   basePriority: number
@@ -66,13 +66,13 @@ function hashOf(values: readonly unknown[]): string {
 
 export const interactiveBand = 100
 
-/** The rank of an entry in its pool, as far as time does not change it. */
+/** The part of an entry's rank that does not change with time. */
 export const computeBand = ({ interactive, priority }: Pick<Lane, 'interactive' | 'priority'>): number =>
   interactive ? interactiveBand : priority
 
 export type Policy = 'PRIORITY' | 'FAIR_SHARE'
 
-/** Under PRIORITY, only interactive jobs have a bid that counts. */
+/** The bid that counts: under PRIORITY, only interactive jobs have one. */
 export const countedBid = (policy: Policy, { interactive, bid }: Pick<JobSpec, 'interactive' | 'bid'>): number =>
   policy === 'FAIR_SHARE' || interactive ? (bid ?? 0) : 0
 
@@ -80,7 +80,7 @@ export const listLanes = (jobs: readonly { lane: Lane }[]): Lane[] => [
   ...new Map(jobs.map(({ lane }) => [lane.id, lane])).values(),
 ]
 
-/** Inserts new lanes, as a part of a larger statement. `parameter`: JSON of Lane[]. */
+/** Inserts new lanes; part of a larger statement. `parameter`: JSON of Lane[]. */
 export const insertLanes = (parameter: string) => `
   INSERT INTO lane (id, pool, user_id, team_id, account, project, queue, executor, priority, overridden, interactive,
     preemptable, restartable, reservation_id, run_seconds, shape)

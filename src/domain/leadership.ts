@@ -12,13 +12,16 @@ export interface LeadershipOptions {
   key: string
   holder: string
   host: string
-  /** Place of the data directory that the key is bound to; null: it is bound to none. */
+  /** Location of the data directory to which the key is bound; null: the key is not bound. */
   place: string | null
-  /** false: behind a transaction pooler, which shares sessions. The same without the lock: up to 7 s slower. */
+  /**
+   * false: the connection goes through a transaction pooler, which shares sessions. Then no advisory lock is used, and
+   * a take-over is up to 7 s slower.
+   */
   direct: boolean
   clock: Clock
   log: Log
-  /** Called before this process takes the key. Absent: it always can. */
+  /** Called before this process takes the key; false leaves it to others. Absent: always true. */
   canServe?: (() => Promise<boolean>) | undefined
   onGained(epoch: number): void
   /** Called once after every `onGained`, also on a clean stop. */
@@ -28,11 +31,14 @@ export interface LeadershipOptions {
 export interface Leader {
   pool: string
   epoch: number
-  /** A failover may lose a take-over and give its epoch to another contender. */
+  /**
+   * The process that leads. The epoch alone is not enough: a failover may lose a take-over and give its epoch to
+   * another contender.
+   */
   holder: string
 }
 
-/** Another epoch or another process leads: the caller drops its decisions and what it knows. */
+/** Another epoch or another process leads: the caller must drop its decisions and its cached state. */
 export class Fenced extends Error {
   override name = 'Fenced'
 }
@@ -41,7 +47,7 @@ export class Fenced extends Error {
 export const leadingSql = (key: string, epoch: string, holder: string) =>
   `FROM scheduler_leader WHERE pool = ${key} AND epoch = ${epoch} AND holder = ${holder}`
 
-/** First statement of every decision of a leader; throws Fenced when it no longer leads. */
+/** Must be the first statement of every decision of a leader; throws Fenced when it no longer leads. */
 export async function fence(sql: Sql, leader: Leader): Promise<void> {
   const { pool, epoch, holder } = leader
   const rows = await sql.query(`SELECT 1 ${leadingSql('$1', '$2', '$3')} FOR SHARE`, [pool, epoch, holder], 'fence')
@@ -63,11 +69,11 @@ export const asLeader = <T>(
 export const overEpoch = ({ pool, epoch }: Leader) => new Fenced(`Epoch ${epoch} of ${pool} is over`)
 
 /**
- * false: the key had a leader within this time. true: it has none until the open transaction ends, and an old leader must
+ * Keeps the key vacant until the open transaction ends. true: the key had no leader for `silentMs`. An old leader must
  * take over again, so changes that it has not read may be removed.
  */
 export async function vacate(sql: Sql, key: string, silentMs: number): Promise<boolean> {
-  // Locks the row, so that the next statement sees what a take-over before it has committed.
+  // Locks the row, so that the next statement sees every earlier take-over.
   await sql.query(
     `INSERT INTO scheduler_leader (pool, epoch) VALUES ($1, 0)
      ON CONFLICT (pool) DO UPDATE SET epoch = scheduler_leader.epoch`,
@@ -85,7 +91,7 @@ export async function vacate(sql: Sql, key: string, silentMs: number): Promise<b
 
 export const leaseTtlMs = 7_000
 
-/** A process leads now: a condition over `leader` (scheduler_leader) and `lease` (scheduler_lease). */
+/** A condition over `leader` (scheduler_leader) and `lease` (scheduler_lease): a process leads now. */
 export const ledSql = `leader.holder IS NOT NULL
   AND lease.renewed_at > berth_now() - ${leaseTtlMs} * interval '1 millisecond'`
 
@@ -101,7 +107,10 @@ export const renewMs = 2_000
 const competeMs = 250
 const reconnectMs = 500
 const courtesyMs = 5_000
-/** `renewMs` + this < lease: a leader without the database steps down before another takes over. */
+/**
+ * Maximum time of a renewal. `renewMs` plus this is less than the lease, so a leader without its database steps down
+ * before another process takes over.
+ */
 const queryMsMax = 4_500
 
 /**
@@ -155,12 +164,12 @@ export class Leadership {
     this.#running ??= this.#run()
   }
 
-  /** Soon lets another process lead if there is one; leads again if none of them takes the key. */
+  /** Lets another process lead if there is one; competes again if no other process takes the key. */
   giveWay(): void {
     this.#givesWay = this.#epoch !== null
   }
 
-  /** Hands over. All work of the leader must have ended before; another process takes over within its poll. */
+  /** Hands over. All work of the leader must have ended before; another process takes over at its next poll. */
   async stop(): Promise<void> {
     this.#stopping.abort()
     await this.#running
@@ -187,7 +196,7 @@ export class Leadership {
     }
   }
 
-  /** Returns when stopping, giving way, or when another process leads. */
+  /** Competes until it is stopped, gives way, or another process leads. */
   async #compete(client: pg.Client, signal: AbortSignal) {
     const { clock, log, key, direct } = this.#options
     await ensureRows(client, key)
@@ -283,7 +292,7 @@ async function renew(
   return rowCount === 1
 }
 
-/** Other processes compete for the key, as far as this account of the database sees them. */
+/** true: other processes compete for the key, as far as this database account can see them. */
 async function hasRivals(client: pg.Client, key: string): Promise<boolean> {
   const { rows } = await client.query(
     `SELECT 1 FROM pg_stat_activity
@@ -307,7 +316,10 @@ interface Standing {
   age_ms: number
 }
 
-/** The new epoch. null: another process leads or shall lead. COPY: a copy of this directory leads. */
+/**
+ * The new epoch. null: another process leads, or has precedence. COPY: a process in a copy of this data directory
+ * leads.
+ */
 async function tryTakeOver(
   client: pg.Client,
   options: LeadershipOptions,
@@ -345,7 +357,7 @@ async function tryTakeOver(
   return null
 }
 
-/** The shared lock lasts as long as the statement, so checks leave no trace and do not block each other. */
+/** The shared lock lasts only as long as the statement, so checks leave no trace and do not block each other. */
 async function tryLock(
   client: pg.Client,
   lock: 'pg_try_advisory_xact_lock_shared' | 'pg_try_advisory_lock',

@@ -1,17 +1,17 @@
 import { BadPattern, compileLinePattern, type PatternStep } from './pattern.ts'
 
 /**
- * Finds the lines of UTF-8 text that contain a pattern, in time linear in the text: a deterministic automaton over
- * characters, whose transitions are computed when the text first needs them. A pattern that needs more than `workMax`
- * operations for that is refused while it runs, so none takes long.
+ * Finds the lines of UTF-8 text that match a pattern, in time linear in the text. It builds a deterministic automaton
+ * over characters, computing a transition when the text first needs it. Computing transitions is limited to `workMax`
+ * operations; a pattern that needs more is refused during the search, so every search ends soon.
  */
 
 const statesMax = 512
-/** Transitions by characters that are not ASCII, of all states. */
+/** Maximum cached transitions by characters that are not ASCII, over all states. */
 const wideMax = 65_536
-/** Steps that are looked at to compute transitions. */
+/** Maximum steps that are visited to compute transitions. */
 const workMax = 4_000_000
-/** Characters that are followed to find the places of the matches in a line. */
+/** Maximum characters that are read to find the ranges of the matches in one line. */
 const followedMax = 50_000
 const ascii = 128
 const asciiBits = 7
@@ -19,9 +19,9 @@ const newline = 10
 const unknown = -1
 
 interface State {
-  /** Steps that the text up to here has reached. */
+  /** Pattern steps that are active after the text so far. */
   steps: readonly number[]
-  /** The text up to here ends with a match, or does if the line ends here. */
+  /** true: a match ends here, or ends here if the line does. */
   matches: boolean
   matchesAtEnd: boolean
 }
@@ -35,7 +35,7 @@ export class LineMatcher {
   readonly #search: Automaton
   readonly #anchored: Automaton
 
-  /** Throws BadPattern, as the other methods do. */
+  /** Throws BadPattern, as all methods do. */
   constructor(query: string, options: { regex: boolean; ignoreCase: boolean }) {
     const steps = compileLinePattern(query, options)
     this.#search = new Automaton(steps, 'ANYWHERE')
@@ -48,21 +48,21 @@ export class LineMatcher {
   }
 
   /**
-   * Continues in `bytes` from `at` to `to`, or the end of the character there. Returns a place in the first line that
-   * matches (its newline at the latest), and begins a line; -1: none matches so far.
+   * Continues the search in `bytes` from `at` to `to`, or to the end of the character there. Returns a position in the
+   * first line that matches (at most that of its newline) and begins a new line; -1: no match so far.
    */
   find(bytes: Uint8Array, at: number, to: number): number {
     return this.#search.find(bytes, at, to)
   }
 
-  /** Whether the line that ends here matches, if `find` has not found it. */
+  /** Returns whether a line that ends here matches; call it if `find` found nothing. */
   matchesAtEnd(): boolean {
     return this.#search.state.matchesAtEnd
   }
 
   /**
-   * The matches in a line: each the leftmost and longest one after the last. Empty ones are left out, and those after
-   * `followedMax` characters, if the pattern reads most of the line at each of its characters.
+   * The ranges of the matches in a line, each the leftmost and longest after the previous one. Omits empty matches, and
+   * those beyond `followedMax` read characters: a pattern may read most of the line again at each character.
    */
   ranges(line: string, rangesMax: number): Span[] {
     const found: Span[] = []
@@ -77,13 +77,13 @@ export class LineMatcher {
   }
 }
 
-/** UTF-16 code units. */
+/** Length of a character in UTF-16 code units. */
 const charactersOf = (code: number) => (code > 0xffff ? 2 : 1)
 
-/** ANYWHERE: a match may begin at each character. HERE: it begins at the first one. */
+/** ANYWHERE: a match may begin at each character. HERE: it begins at the first character. */
 type Begin = 'ANYWHERE' | 'HERE'
 
-/** A transition is the id of its target, twice, plus 1 if a match ends there. */
+/** A transition is encoded as twice the id of its target state, plus 1 if a match ends there. */
 class Automaton {
   readonly #steps: readonly PatternStep[]
   readonly #begin: Begin
@@ -91,7 +91,7 @@ class Automaton {
   readonly #wide = new Map<number, number>()
   readonly #ids = new Map<string, number>()
   readonly #states: State[] = []
-  /** Characters that `findLongest` has followed. */
+  /** Number of characters that `findLongest` has read. */
   followed = 0
   #at = 0
   #work = 0
@@ -138,7 +138,10 @@ class Automaton {
     return -1
   }
 
-  /** Where the longest match ends that begins at `from`; `from`: only the empty one begins there, -1: no match does. */
+  /**
+   * The end of the longest match that begins at `from`. Returns `from` if only the empty match begins there, -1 if none
+   * does.
+   */
   findLongest(line: string, from: number): number {
     this.reset(from === 0)
     let end = this.state.matches ? from : -1
@@ -166,7 +169,7 @@ class Automaton {
       code === newline && this.#begin === 'ANYWHERE'
         ? 2 * this.#intern(this.#reach([0], ['START'])) + Number(matchesAtEnd)
         : this.#move(steps, String.fromCodePoint(code))
-    // A drop frees the id `from`.
+    // When the cache was emptied, the id `from` is no longer valid.
     if (this.#states.length >= before) this.#remember(from, code, next)
     return next
   }
@@ -185,7 +188,7 @@ class Automaton {
     else if (this.#wide.size < wideMax) this.#wide.set(code * statesMax + from, next)
   }
 
-  /** All steps that can be reached without consuming a character. */
+  /** All steps that can be reached from these without reading a character. */
   #reach(from: readonly number[], edges: readonly ('START' | 'END')[]): readonly number[] {
     const found = new Set(from)
     for (const at of found) {
@@ -224,7 +227,7 @@ const sizeShift = 21
 const codeMask = 0x1f_ffff
 const replacement = 0xfffd | (1 << sizeShift)
 
-/** Decodes a character: its code, and its bytes above it. A byte that is not UTF-8 is U+FFFD. */
+/** Decodes a character: its code and its length in bytes. An invalid byte is U+FFFD. */
 function decode(bytes: Uint8Array, at: number): number {
   const first = bytes[at] as number
   const size =

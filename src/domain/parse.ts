@@ -1,7 +1,7 @@
 import type { z } from 'zod'
 import { InvalidInput, type Violation } from './errors.ts'
 
-/** Throws InvalidInput with every violation. `at`: the path in the caller's input. */
+/** Throws InvalidInput with all violations. `at`: the path in the caller's input. */
 export function parseInput<Output>(schema: z.ZodType<Output>, input: unknown, at: readonly string[] = []): Output {
   const forbidden = forbiddenText(input, at)
   if (forbidden.length > 0) throw new InvalidInput(forbidden)
@@ -18,7 +18,7 @@ export function parseInput<Output>(schema: z.ZodType<Output>, input: unknown, at
 const shownMax = 64
 export const isShownText = (value: unknown): value is string => typeof value === 'string' && value.length <= shownMax
 
-/** Shows a number, or a short text of the wrong form: other texts may be long, or secret. */
+/** Quotes a number, or a short text of the wrong form. Other texts may be long or secret. */
 function given({ code, input }: z.core.$ZodIssue): string {
   if (typeof input === 'number') return ` (given: ${input})`
   const isForm = code === 'invalid_format' || code === 'invalid_value'

@@ -1,7 +1,7 @@
 /**
- * Patterns over short texts: a glob (`*`, `?`), or a regular expression between `^` and `$` with literals, `.`, `[classes]`,
- * `\d \w \s \D \W \S`, groups, `|`, `*`, `+`, `?` and `{m,n}`. Everything else is refused. Matching takes time linear in
- * the text, because all alternatives are followed at once: no pattern can block a submission.
+ * Patterns for short texts: a glob (`*`, `?`), or a regular expression between `^` and `$` with literals, `.`,
+ * `[classes]`, `\d \w \s \D \W \S`, groups, `|`, `*`, `+`, `?` and `{m,n}`. Any other syntax is refused. Matching
+ * follows all alternatives at once, in time linear in the text, so no pattern can block a submission.
  */
 
 export interface Pattern {
@@ -24,18 +24,18 @@ type Tree =
   | { kind: 'sequence' | 'choice'; parts: readonly Tree[] }
   | { kind: 'repeat'; part: Tree; least: number; most: number }
 
-/** Where `^` and `$` match in a pattern for parts of lines. */
+/** The edges that `^` and `$` match in a line pattern. */
 type Edge = 'START' | 'END'
 
 /**
- * A step consumes a character and goes to the next step, goes to the next step at an edge of the line, or goes to one of
- * several steps at once. The end is behind the last step.
+ * A step reads a character and goes to the next step, passes an edge of the line and goes to the next step, or goes to
+ * several steps at once. A match ends behind the last step.
  */
 export type PatternStep = { test: Test } | { edge: Edge } | { to: readonly number[] }
 
 export const parsePattern = (text: string): Pattern => patternOf(text, (test) => test)
 
-/** `A` matches `a`, and `a` matches `A`. */
+/** The pattern ignores case. */
 export function parsePatternOfAnyCase(text: string): Pattern {
   const folded = patternOf(isExpression(text) ? text : text.toLowerCase(), anyCase)
   return { matches: (subject) => folded.matches(subject.toLowerCase()) }
@@ -66,7 +66,7 @@ function expression(text: string, widen: Widen): Pattern {
   return { matches: (subject) => run(steps, subject) }
 }
 
-/** Steps of a line pattern: an expression in which `^` and `$` are the edges of a line, or a text as it is. */
+/** Compiles a line pattern: a regular expression in which `^` and `$` are the edges of a line, or literal text. */
 export function compileLinePattern(text: string, { regex, ignoreCase }: LineOptions): readonly PatternStep[] {
   const characters = [...text]
   if (characters.length === 0 || characters.length > patternCharactersMax)
@@ -85,13 +85,13 @@ interface LineOptions {
   ignoreCase: boolean
 }
 
-/** Fewer than of other patterns: a log is long, and each character may cost as many operations. */
+/** Lower than for other patterns: a log is long, and each of its characters may cost as many operations. */
 const lineStepsMax = 200
 
 const bothCases: Widen = (test) => (character) =>
   test(character) || test(character.toLowerCase()) || test(character.toUpperCase())
 
-/** null: the text is a valid pattern. */
+/** The problem of an invalid pattern; null: it is valid. */
 export function patternProblem(text: string): string | null {
   try {
     parsePattern(text)
@@ -287,7 +287,7 @@ function writeRepeat({ part, least, most }: { part: Tree; least: number; most: n
   }
 }
 
-/** Only the last star is tried again, so it takes at most pattern × text comparisons. */
+/** Backtracks only to the last star, so it takes at most pattern × text comparisons. */
 function matchesGlob(glob: readonly string[], text: readonly string[]): boolean {
   let at = 0
   let star = -1

@@ -56,7 +56,7 @@ export const limitedBy = ({ code, message, scope, limit, used }: Omit<Reason, 'j
   used,
 })
 
-/** `asks`: inWords(shape). `reservationId`: the capacity reservation whose nodes the job is restricted to. */
+/** `asks`: inWords(shape). `reservationId`: the capacity reservation to whose nodes the job is restricted. */
 export const unsatisfiable = (asks: string, reservationId: string | null) =>
   makeReason(
     'UNSATISFIABLE',
@@ -77,7 +77,7 @@ export const blockedBy = (jobId: string) => makeReason('CLASS_BLOCKED', `Waiting
 
 interface Troubled {
   untilMs: number
-  /** One run at a time is tried since `untilMs`. */
+  /** true: `untilMs` has passed, and one run at a time is tried. */
   isOver: boolean
   because: string
 }
@@ -92,7 +92,7 @@ export const troubled = (node: string, { untilMs, isOver, because: why }: Troubl
 
 export const noCapacity = (asks: string) => makeReason('NO_CAPACITY', `Waiting for free resources: ${asks}`)
 
-/** For a viewer who may not see the job that is waited for. */
+/** The reason for a viewer who may not see the job that blocks this one. */
 export const unnamed = (reason: Reason): Reason =>
   reason.jobId === null
     ? reason

@@ -3,23 +3,23 @@ import type { Policy } from './lanes.ts'
 /** The scheduling settings of a pool. A missing key has the default of the pool's policy. */
 
 export interface Settings {
-  /** false: only `processQueue` makes a pass. */
+  /** false: passes are made only by `processQueue`. */
   automatic: boolean
-  /** FAIR_SHARE: after this time, past use counts half; null: only present use counts. */
+  /** FAIR_SHARE: the half-life of past use; null: only present use counts. */
   shareHalfLifeMs: number | null
-  /** After this wait, nodes are drained for the head of a lane. */
+  /** The wait after which nodes are drained for the head of a lane. */
   holdAfterMs: number
-  /** How long a rotation protects the jobs that took part; -1: no rotations. */
+  /** Time for which a rotation protects the jobs that took part; -1: no rotations. */
   rotationQuantumMs: number
-  /** Fraction of each resource that non-preemptable runs may hold together. */
+  /** Fraction of each resource that all non-preemptable runs together may hold. */
   nonPreemptableFraction: number
-  /** Minimum run time before a run can be the victim of a batch job. */
+  /** Minimum run time before a batch job may preempt a run. */
   minRunBeforePreemptMs: number
-  /** How often a job may be the victim of batch jobs within a quantum. */
+  /** How often batch jobs may preempt a job within a quantum. */
   maxPreemptionsPerJob: number
   /** Maximum victims per minute; null: no limit. */
   maxPreemptionsPerMinute: number | null
-  /** PRIORITY only: a job may evict preemptable jobs of a strictly lower level. */
+  /** PRIORITY only: a job may evict preemptable jobs of lower priority. */
   preemptLowerPriority: boolean
   onUnsatisfiable: 'WAIT' | 'FAIL'
 }
@@ -46,6 +46,6 @@ const defaults: Readonly<Record<Policy, Settings>> = {
 
 export const mergeSettings = (policy: Policy, stored: StoredSettings): Settings => ({ ...defaults[policy], ...stored })
 
-/** How long a preemption is remembered; with rotations off, for the default quantum. */
+/** How long preemptions are remembered; without rotations, for the default quantum. */
 export const preemptionMemoryMs = ({ rotationQuantumMs }: Pick<Settings, 'rotationQuantumMs'>): number =>
   rotationQuantumMs < 0 ? shared.rotationQuantumMs : rotationQuantumMs

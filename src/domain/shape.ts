@@ -1,7 +1,7 @@
 import type { Violation } from './errors.ts'
 import { countCopies, countProcesses, type Resources } from './spec.ts'
 
-/** Requested resources of a job: a number of copies, each whole on one node. All amounts are integers. */
+/** Requested resources of a job: a number of copies, each on one node. All amounts are integers. */
 export interface Shape {
   copies: number
   /** Amounts of each copy. */
@@ -45,7 +45,7 @@ export function toShape(r: Resources): Shape {
   }
 }
 
-/** Amounts of all copies together on one machine. */
+/** Amounts of all copies together, for a job on one machine. */
 export function toMachineAmounts(resources: Resources): Pick<Shape, 'cpuMillis' | 'memoryBytes'> {
   const { copies, cpuMillis, memoryBytes } = toShape(resources)
   return { cpuMillis: copies * cpuMillis, memoryBytes: copies * memoryBytes }
@@ -55,7 +55,7 @@ const coresMax = 1_000_000
 const gpusMax = 1_000_000
 const bytesMax = Number.MAX_SAFE_INTEGER
 
-/** The total over all copies must fit into the columns of the tables. */
+/** true: the total over all copies does not fit into the columns of the tables. */
 export function tooLarge({ copies, cpuMillis, memoryBytes, gpu }: Shape): Violation[] {
   const found: Violation[] = []
   const refuse = (field: string, message: string) => found.push({ path: ['spec', 'resources', field], message })
@@ -65,7 +65,7 @@ export function tooLarge({ copies, cpuMillis, memoryBytes, gpu }: Shape): Violat
   return found
 }
 
-/** A filter is a part of the name, in any case; `!x` excludes names that contain x. */
+/** A filter matches a part of the name, ignoring case; `!x` excludes names that contain x. */
 export function matchesAll(filters: readonly string[], name: string): boolean {
   const lower = name.toLowerCase()
   return filters.every((filter) =>

@@ -1,4 +1,4 @@
-/** The spec of a job as it is stored: normalised, defaults filled in, never changed. */
+/** The stored spec of a job: normalised, with defaults, and immutable. */
 export interface JobSpec {
   name: string | null
   labels: { key: string; value: string }[]
@@ -43,7 +43,7 @@ export interface JobSpec {
   customAttributes: Record<string, unknown> | null
 }
 
-/** Amounts per copy. With replicas, nodeCount or processes, the job asks for several copies (shape.ts). */
+/** Amounts per copy. Jobs with replicas, nodeCount or processes have several copies (shape.ts). */
 export interface Resources {
   cpu: number
   memoryBytes: number
@@ -66,7 +66,7 @@ export interface Resources {
   exclusiveNodeUse: boolean
 }
 
-/** The nodes, if they are given or follow from processes, else the replicas. */
+/** The number of nodes, given or computed from processes, else the number of replicas. */
 export function countCopies({ nodeCount, processCount, processesPerNode, replicas }: Resources): number {
   if (nodeCount !== null) return nodeCount
   return processCount !== null && processesPerNode !== null ? Math.ceil(processCount / processesPerNode) : replicas

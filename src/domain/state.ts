@@ -1,4 +1,4 @@
-/** The states of a job and the moves between them; `transition` makes the moves. */
+/** The states of a job and the transitions between them; `transition` executes them. */
 
 export const jobStates = [
   'BLOCKED',
@@ -22,12 +22,12 @@ const failures = [
   'MAX_RUN_TIME',
   'OOM_KILLED',
   'RESUME_FAILED',
-  // A backend may show a run as running before its command begins.
+  // A backend may report a run as running before its command begins, and only then that the spec is invalid.
   'BAD_SPEC',
   'WORKDIR_NOT_FOUND',
 ] as const
 
-/** For every state, the states it may move to, each with its permitted reasons. null: no reason is needed. */
+/** For every state, the states that may follow, each with its permitted reasons. null: no reason is needed. */
 export const moves = {
   BLOCKED: {
     QUEUED: ['APPROVED'],
@@ -95,7 +95,7 @@ export type HoldingState = { [S in JobState]: (typeof stateCategory)[S] extends 
 export const isHolding = (state: JobState): state is HoldingState => stateCategory[state] === 'ACTIVE'
 export const holdingStates = jobStates.filter(isHolding)
 
-/** The same list in SQL, for `state IN …`. Partial indexes of the migrations name the same states. */
+/** The states as an SQL list for `state IN …`. Partial indexes of the migrations use the same states. */
 export const holdingSql = `(${holdingStates.map((state) => `'${state}'`).join(', ')})`
 
 export const isFinal = (state: JobState): state is FinalState => stateCategory[state] === 'FINAL'
@@ -113,6 +113,6 @@ const psijStates = {
   CANCELLED: 'CANCELED',
 } as const satisfies Record<JobState, PsijState>
 
-/** A job that has run stays ACTIVE while it waits for its next run, because PSI/J knows no way back. */
+/** A job that has run stays ACTIVE while it waits for its next run, because PSI/J has no transition back. */
 export const psijState = (state: JobState, wasRunning: boolean): PsijState =>
   wasRunning && psijStates[state] === 'QUEUED' ? 'ACTIVE' : psijStates[state]

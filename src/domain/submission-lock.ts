@@ -2,9 +2,10 @@ import type { Ending, Sql, Tx } from '../platform/tx.ts'
 import type { Domain } from './domain.ts'
 
 /**
- * The submission lock: an empty table that a transaction locks first when it counts or changes what decides submissions,
- * so that processes take turns instead of aborting each other's SERIALIZABLE transactions. The lock takes no snapshot, so
- * a transaction that waited sees the writes of the one before. Changes of lanes take it as well.
+ * The submission lock: an empty table. A transaction locks it first if it counts or changes anything that decides about
+ * submissions, so such transactions wait for each other instead of aborting each other's SERIALIZABLE transactions.
+ * Taking the lock takes no snapshot, so a transaction that waited sees the writes of the one before. Transactions that
+ * move jobs to other lanes take the lock as well.
  */
 
 const triesMax = 8
@@ -24,7 +25,9 @@ export const withSubmissionsLocked = <T>(
     { tries: triesMax, alsoRetry },
   )
 
-/** The last writes go with the commit. `again`: further failures after which the same transaction may well succeed. */
+/**
+ * The last writes are sent together with the commit. `again`: additional errors after which the transaction is retried.
+ */
 export const endWithSubmissionsLocked = <T>(
   { db }: Domain,
   work: (sql: Sql) => Promise<Ending<T>>,

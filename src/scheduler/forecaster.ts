@@ -106,7 +106,7 @@ async function completed(
       : null
   const complete = ({ first, ...of }: LaneState): LaneState => {
     const last = first.at(-1)
-    // // Entries up to `last` may have started since the copy was made.
+    // Entries up to `last` may have started since the copy was made.
     const behind = (more?.get(of.lane.id) ?? []).filter((entry) => !last || compareEntries(last, entry) < 0)
     return { ...of, first: [...first, ...behind].slice(0, perLane) }
   }

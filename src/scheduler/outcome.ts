@@ -115,7 +115,7 @@ function seen(job: ReportedJob, observation: Observation, startAttemptsMax: numb
         ? [running(job, observation), ended({ ...job, state: 'RUNNING' }, observation)]
         : [ended(job, observation)]
     case 'failed':
-      // // A backend may report RUNNING before the command begins, so a recorded failure to start is accepted here. A
+      // A backend may report RUNNING before the command begins, so a recorded failure to start is accepted here. A
       // job can forge that record, therefore it does not get a retry.
       return [
         job.state === 'RUNNING' && !isFinal(observation.reason)

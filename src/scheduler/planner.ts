@@ -87,7 +87,7 @@ export class Planner {
       const heard = await this.#store.changes(world.state.lanes)
       const before = world.state.settings
       world.hear(heard)
-      // // The new settings use more history than this world has, so it is loaded again.
+      // The new settings use more history than this world has, so it is loaded again.
       if (remembersLess(before, world.state.settings)) {
         this.forget()
         return this.#readChanges()
@@ -126,7 +126,7 @@ export class Planner {
     const { nowMs, settings } = world.state
     const decisions = await planRound(world, this.#store)
     if (decisions.considered > 0 || isDue(this.#nextMs, nowMs)) this.hasUnpublished = true
-    // // If nothing was due although the time came, setting the same time again would loop; the poll checks instead.
+    // If nothing was due although the time came, setting the same time again would loop; the poll checks instead.
     this.#nextMs = decisions.considered === 0 && isDue(decisions.nextMs, nowMs) ? null : decisions.nextMs
     if (isEmpty(decisions)) return { decisions, isDone: !isDue(this.#nextMs, nowMs), committed: null }
     const committed = await this.#store.commit(decisions, settings.revision)

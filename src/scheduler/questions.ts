@@ -155,7 +155,7 @@ async function startNow(answering: Answering, question: NoWaitQuestion & { id: s
         continue
       }
       const said = answerTo(error)
-      // // Without an answer, the transaction may or may not be committed, and the world may be outdated.
+      // Without an answer, the transaction may or may not be committed, and the world may be outdated.
       if (!said) planner.forget()
       if (!said && !isTaken(error)) throw error
       return answerQuestion(domain.db.sql, question.id, said ?? { changed: true })

@@ -35,7 +35,7 @@ export function createReporter(domain: Domain, leader: Leader, startAttemptsMax:
       const written = await domain.db.transaction((sql) => write({ sql, domain, leader, startAttemptsMax }, reports))
       await troubles.forget(reports)
       await rebookReported(domain, leader, reports)
-      // // Facts without an event (RunFacts) cause no wake-up: their readers poll.
+      // Facts without an event (RunFacts) cause no wake-up: their readers poll.
       if (written.events > 0) for (const topic of ['event', 'queue', 'log'] as const) domain.wakeups.poke(topic)
       return reports.map((report) => written.states.get(report) ?? null)
     },

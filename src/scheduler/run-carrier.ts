@@ -115,7 +115,7 @@ export class Carrier {
     const lost = this.#isLost(observation, atMs)
     if (lost) {
       if (this.#gone === null) this.#inBackground(this.#giveUpLog())
-      // // The first cause counts, because later observations lose it: a preempted pod is removed.
+      // The first cause counts, because later observations lose it: a preempted pod is removed.
       this.#gone ??= lost
     } else if (observation.state === 'running' && !this.#running) {
       this.#running = true
@@ -186,7 +186,7 @@ export class Carrier {
     } catch (error) {
       if (this.#dropped.aborted || error instanceof Fenced) throw error
       if (cancelled.aborted) return this.#settleCancelled(error)
-      // // node-troubles.ts logs trouble of a node.
+      // node-troubles.ts logs trouble of a node.
       if (!(error instanceof StartFailed)) domain.log.error({ err: error, run: this.#run.runId }, 'a start failed')
       const { reason, message } = startFailure(error)
       const cause = error instanceof StartFailed ? error.cause : undefined
@@ -236,7 +236,7 @@ export class Carrier {
    */
   async #begun(handle: Handle): Promise<JobState | null | undefined> {
     const [now] = (await this.#retrying('inspect', () => this.executor.inspect([handle]))) ?? []
-    // // A run that has already ended counts as running here: its end is reported after its log.
+    // A run that has already ended counts as running here: its end is reported after its log.
     const observation: Observation =
       now?.state === 'ended' ? { ...now, state: 'running' } : (now ?? { state: 'starting' })
     if (observation.state === 'gone' || observation.state === 'failed') return this.#run.state
@@ -270,7 +270,7 @@ export class Carrier {
     const observation = this.#gone ?? (await this.#retrying('end', () => this.#lastObservation(handle)))
     if (this.#dropped.aborted || !observation) return
     const told = await this.#report({ kind: 'seen', observation })
-    // // If the end was not stored, the executor must keep the run for the next carrier.
+    // If the end was not stored, the executor must keep the run for the next carrier.
     if (told !== undefined) await this.executor.forget?.(handle)
   }
 

@@ -33,7 +33,7 @@ export function createWithdrawals({ db, clock, log }: Domain, graceMs: number) {
         return await attempt(started)
       } catch (err) {
         const { runId: run } = started
-        // // Log errors are throttled by their `err`, but this message is needed for each run.
+        // Log errors are throttled by their `err`, but this message is needed for each run.
         if (isLast)
           return log.error(
             { run, cause: String(err) },
@@ -55,7 +55,7 @@ export function createWithdrawals({ db, clock, log }: Domain, graceMs: number) {
         log.warn({ run: runId, state }, 'a run was started too late, and is stopped')
         await executor.stop(handle, graceMs)
       }
-      // // While the run is alive, the present leader may need its data in the backend.
+      // While the run is alive, the present leader may need its data in the backend.
       const isOver = state === null || isFinal(state)
       if (isOver && ended) return executor.forget?.(handle)
       if (stopping.signal.aborted) return

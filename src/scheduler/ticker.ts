@@ -53,7 +53,7 @@ export function createTicker({ domain, leader, store, publishEveryMs = 250 }: Ti
     const asked = questions.some(({ kind }) => kind === 'PASS')
     continues = false
     const pass = world.state.settings.automatic || asked ? await decide(asked) : null
-    // // A client that requested a pass reads the queue next.
+    // A client that requested a pass reads the queue next.
     if (asked || untilPublishedMs() === 0) await publish()
     await answerQuestions({ domain, leader, planner, pass }, questions)
     return pass ?? nothing

@@ -27,7 +27,7 @@ export interface ChainedFields {
   objectId: string | null
   ip: string | null
   token: string | null
-  /** Text as PostgreSQL writes it, so that numbers keep every digit. */
+  /** The JSON as PostgreSQL writes it, so that numbers keep every digit. */
   detail: string | null
 }
 
@@ -52,8 +52,8 @@ const lookMs = 1_000
 const batchMax = 2_000
 const tellEveryMs = 60_000
 /**
- * Most queries read only younger entries: while a transaction is open, such as a backup, chained entries stay in the index
- * of unchained ones and slow the query down.
+ * Most queries read only entries younger than this. While a transaction is open, such as a backup, chained entries stay
+ * in the index of unchained ones, and reading past them is slow.
  */
 const recentMs = 5_000
 const lookAtAllEveryMs = 5_000
@@ -63,12 +63,12 @@ export function createChainer(domain: Domain): Loop & { runOnce(): Promise<void>
   let untold: Head | undefined
   let toldMs = Number.NEGATIVE_INFINITY
   let prepared = false
-  /** Transactions ended at the last check. */
+  /** Number of ended transactions at the last check. */
   let transactions = -1
   let lookedMs = Number.NEGATIVE_INFINITY
   const lookAtAll = createRareLook({ clock, everyMs: lookAtAllEveryMs, pauseMsMax: lookAtAllEveryMs })
 
-  /** Retried with the next head; the chain does not wait for the file. */
+  /** A failed write to the file is repeated with the next head; chaining does not wait for the file. */
   async function write(work: (path: string) => Promise<void>) {
     if (path == null) return
     await work(path).catch((error: unknown) => log.error({ err: error }, 'cannot write the head file of the audit log'))
@@ -90,7 +90,7 @@ export function createChainer(domain: Domain): Loop & { runOnce(): Promise<void>
   async function runOnce() {
     if (!prepared) await write(createLines)
     prepared = true
-    // After a pause, older entries may wait too: chaining them first keeps the order.
+    // After a pause, older entries may be unchained too; chaining them first keeps the order.
     if (lookAtAll.isDue()) await lookAtAll.run(() => chainSince(0))
     else await chainSince(time.nowMs() - recentMs)
     if (clock.monotonicMs() - toldMs >= tellEveryMs) await tell()

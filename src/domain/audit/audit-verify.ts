@@ -14,13 +14,14 @@ import {
 } from './audit-chain.ts'
 
 /**
- * Recomputes every hash of a range. Detects changed, missing and inserted entries; missing newest entries and a rewritten
- * log, by the heads outside the database; and entries that stay unchained for more than 10 s.
+ * Recomputes every hash of a range. Detects changed, missing and inserted entries and entries that stay unchained for
+ * more than 10 s. By the heads that are stored outside the database it also detects missing newest entries and a
+ * rewritten log.
  */
 
 export interface Range {
   fromSeq?: number | null | undefined
-  /** May be past the newest entry: the entries between are missing. */
+  /** If it is beyond the newest entry, the entries in between count as missing. */
   toSeq?: number | null | undefined
 }
 
@@ -29,7 +30,7 @@ export interface Verification {
   fromSeq: number
   toSeq: number
   headSeq: number
-  /** Number of the first bad entry; null: the log is sound, or the problem has no number. */
+  /** Number of the first bad entry; null: the log is intact, or the problem concerns no single entry. */
   firstBadSeq: number | null
   message: string | null
 }
@@ -122,7 +123,7 @@ async function hashBefore({ prisma }: Pick<Db, 'prisma'>, seq: number): Promise<
   return entry?.hash ?? null
 }
 
-/** Entries missing at the end of the log. */
+/** Detects missing entries at the end of the log. */
 function findCutOff({ seq, newest }: Head & { newest: number }, heads: readonly Head[] | Error): Trouble | null {
   if (heads instanceof Error)
     return { seq: null, message: `Cannot read the heads recorded outside the database: ${heads.message}` }

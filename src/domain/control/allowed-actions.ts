@@ -33,7 +33,7 @@ export const readFactsOfFinalJobs = (sql: Sql, jobIds: readonly string[]): Promi
     'left_of_jobs',
   )
 
-/** An action in the result is not refused. */
+/** Lists the actions that would be accepted now. */
 export function listAllowedActions(viewer: Viewer, job: JobNow, singleUser: boolean): JobAction[] {
   const { awaitedBy = null, hasEnvironment = false } = job.left ?? {}
   const mayDecideIt = job.approval !== null && mayDecide(viewer, job.approval, singleUser)

@@ -3,7 +3,7 @@ import type { UserLevel } from '../access.ts'
 import { unboundedText } from '../limits/quota-rules.ts'
 import { type Pattern, parsePattern, parsePatternOfAnyCase } from '../pattern.ts'
 
-/** Decides by rules whether a submission needs an approval. The first match decides. Pure. */
+/** Decides by rules whether a submission needs an approval. The first rule that matches decides. Pure function. */
 
 export interface ApprovalRule {
   id: string
@@ -19,7 +19,7 @@ export interface ApprovalRule {
 /** Exactly one field is set. */
 export interface ApprovalCondition {
   costAbove?: number | null | undefined
-  /** Glob over the GPU and CPU models that the job may get or that its spec names; ignores case. */
+  /** Glob over the GPU and CPU models of the machines that the job may get, or that its spec names; ignores case. */
   hardware?: string | null | undefined
   executor?: string | null | undefined
   levelNotIn?: readonly UserLevel[] | null | undefined

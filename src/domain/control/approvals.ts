@@ -6,7 +6,10 @@ import { jobChangeSql } from '../jobs/job-change.ts'
 import { transition } from '../jobs/transition.ts'
 import { type ApprovalNeed, describeApprovers } from './approval-rules.ts'
 
-/** Approvals before queueing. Requests and decisions are events of the job beside its change of state. */
+/**
+ * Approvals before a job is queued. Requests and decisions are events of the job, next to the event for its change of
+ * state.
+ */
 
 /** Stores the requests of jobs that this transaction inserted BLOCKED, with an event one version above CREATED. */
 export async function insertApprovals(
@@ -76,11 +79,11 @@ export async function endApprovals(
 export const isOpenSql = (alias: string) => `${alias}.status = 'PENDING' AND ${alias}.expires_at > (SELECT berth_now())`
 
 export interface KnownApproval extends Approval {
-  /** Such a request cannot be approved. */
+  /** true: the requester is disabled, so the request cannot be approved. */
   requesterDisabled: boolean
 }
 
-/** A pending request that has expired by database time is EXPIRED here, even before the sweep. */
+/** A pending request is EXPIRED here as soon as it has expired by database time, even if the sweep has not run yet. */
 export function readApprovals(sql: Sql, by: 'id' | 'job_id', keys: readonly string[]): Promise<KnownApproval[]> {
   return sql.query<KnownApproval>(
     `SELECT a.id, a.job_id AS "jobId", CASE WHEN late THEN 'EXPIRED' ELSE a.status::text END AS status, a.reason,
@@ -118,10 +121,10 @@ export async function expireApprovals({ db, time, wakeups }: Domain): Promise<nu
   return moved.length
 }
 
-/** Runs without a transaction, because it usually finds no request. */
+/** Runs without a transaction, because usually no request has expired. */
 const anyOverdueSql = `SELECT 1 FROM approval WHERE status = 'PENDING' AND expires_at <= (SELECT berth_now()) LIMIT 1`
 
-/** The condition on the locked row excludes jobs that were decided meanwhile. */
+/** Checks the request again after locking the row, so jobs that were decided in between are skipped. */
 const overdueSql = `
 SELECT j.id, j.run_number AS run FROM approval a JOIN job j ON j.id = a.job_id
 WHERE a.status = 'PENDING' AND a.expires_at <= (SELECT berth_now()) AND j.state = 'BLOCKED'

@@ -14,8 +14,8 @@ import { readApprovals } from './approvals.ts'
 import { demandApprover } from './approvers.ts'
 
 /**
- * Approves and rejects. Of several decisions on a job exactly one wins: the row of the job is locked first, also by
- * cancellation and expiry. The decision is an event right before the change of state.
+ * Approves and rejects jobs. Decisions, cancellation and expiry all lock the row of the job first, so exactly one of
+ * them wins. The decision is stored as an event right before the change of state.
  */
 
 export interface Decided {
@@ -135,7 +135,7 @@ function check(domain: Domain, viewer: Viewer, { decision, job, decided }: Quest
   demandApprover(viewer, job, domain.singleUser)
   if (!accepts(verdict === 'APPROVED' ? 'APPROVE' : 'REJECT', job.state) || !job.open || decided.has(jobId))
     throw notOpen(jobId)
-  // In single-user mode every other user is disabled, and their jobs go on.
+  // In single-user mode every other user is disabled, but their jobs continue.
   if (verdict === 'APPROVED' && job.requesterDisabled && !domain.singleUser)
     throw new InvalidState('The user of the job is disabled; reject the job, or enable the user first', jobId)
   demandVersion(job, expectedVersion)

@@ -63,7 +63,7 @@ export async function cancelJobs(
   return outcomes
 }
 
-/** The jobs that count for a team of the viewer; only read if the permission depends on it. */
+/** The jobs that belong to a team of the viewer; read only if the permission depends on it. */
 async function readJobsOfTeams(sql: Sql, viewer: Viewer, ids: readonly string[]): Promise<ReadonlySet<string>> {
   const { permissions, userId } = viewer
   if (permissions.has('job.cancel.all') || !permissions.has('job.cancel.team')) return new Set()

@@ -12,8 +12,8 @@ import { parseInput } from '../parse.ts'
 import { lockSubmissions } from '../submission-lock.ts'
 
 /**
- * Under PRIORITY, a person's priority replaces that of the level until the job starts. The job changes its lane; the
- * submission lock keeps retention from removing the new lane as unused.
+ * Under PRIORITY, a person can set a priority in place of that of the level, until the job starts. The job moves to
+ * another lane; the submission lock keeps retention from removing the new lane before that.
  */
 
 const priorityMax = 50

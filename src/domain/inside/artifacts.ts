@@ -12,9 +12,10 @@ import { aliveRunSql, runIsOver } from './alive-run.ts'
 import { demandRun } from './run-tokens.ts'
 
 /**
- * Artifacts: links and small texts that a run publishes. They never change: the same content is one artifact, and other
- * content under the same name is another. Each publication locks the row of its run, so those of a run take turns;
- * otherwise a thousand of them would hold every connection to the database.
+ * Artifacts: links and small texts that a run publishes. Artifacts are immutable: publishing the same content again
+ * returns the same artifact, and other content under the same name creates another one. Each publication locks the row
+ * of its run, so a run publishes one after the other; otherwise a thousand publications would occupy all database
+ * connections.
  */
 
 export const artifactBodyBytesMax = 64 * 1024
@@ -24,7 +25,7 @@ const uriCharactersMax = 2_048
 
 const token = "[\\w!#$%&'*+.^`|~-]+"
 const mediaTypeForm = new RegExp(`^${token}/${token}( *; *${token}=(${token}|"[^"\\p{Cc}]*"))*$`, 'u')
-/** A browser executes the content of such links. */
+/** Links with these schemes are refused, because a browser would execute their content. */
 const executedSchemes = /^(javascript|vbscript|data):/i
 
 const bytes = (text: string) => Buffer.byteLength(text)

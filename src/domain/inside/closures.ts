@@ -8,8 +8,8 @@ import { aliveRunSql, runIsOver } from './alive-run.ts'
 import { demandRun } from './run-tokens.ts'
 
 /**
- * Closures: JSON that a job saves for its next run; the newest counts. A run has one write in flight. Of the closures that
- * arrive meanwhile only the newest is stored, and then all are answered.
+ * Closures: JSON that a job saves for its next run; the newest counts. Each run has one write in flight. Of the
+ * closures that arrive during a write, only the newest is stored; all callers get their response then.
  */
 
 export async function saveClosure(domain: Domain, viewer: Viewer, closure: Record<string, unknown>): Promise<void> {
@@ -40,7 +40,10 @@ interface Saved {
   text: string
 }
 
-/** Stores closures that runs had not sent when they ended, unless the job has moved on. Returns the ids of the jobs. */
+/**
+ * Stores closures that runs had not sent when they ended, unless the job has continued since. Returns the ids of the
+ * jobs.
+ */
 export async function storeUnsent(sql: Sql, unsent: readonly Saved[]): Promise<string[]> {
   const fitting = unsent.filter(({ text }) => Buffer.byteLength(text) <= closureBytesMax)
   return fitting.length === 0 ? [] : store(sql, fitting)

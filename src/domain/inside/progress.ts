@@ -10,8 +10,9 @@ import { aliveRunSql, runIsOver } from './alive-run.ts'
 import { demandRun } from './run-tokens.ts'
 
 /**
- * Progress: the newest report of a job counts. Each process writes a run at most once a second, and all runs in one
- * statement; reports in between are merged field by field, and answered when the merged one is stored.
+ * Progress: the newest report of a job counts. Each process writes the progress of a run at most once a second, and of
+ * all runs in one statement. Reports that arrive in between are merged field by field; their callers get a response
+ * when the merged report is stored.
  */
 
 const messageCharactersMax = 1_000

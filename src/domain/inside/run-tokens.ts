@@ -9,9 +9,9 @@ import { readRunStates } from '../jobs/runs.ts'
 import { isHolding } from '../state.ts'
 
 /**
- * The token of a run (BERTH_TOKEN): `berth_run_`, the id of the run, and HMAC-SHA256 of the id under a key of the database.
- * Every server derives the same token, also for a repeated start. It is valid while the run is alive, for the verbs of this
- * folder.
+ * The token of a run (BERTH_TOKEN): `berth_run_`, the id of the run, and HMAC-SHA256 of the id under a key of the
+ * database. So every server derives the same token, even when a start is repeated. The token is valid while the run is
+ * alive, and only for the operations of this directory.
  */
 
 const form = /^berth_run_([0-9a-z]{26})_([\w-]{43})$/
@@ -27,7 +27,7 @@ export async function deriveRunToken(domain: Domain, runId: string): Promise<str
 
 const checksMax = 256
 
-/** The run behind a token; null: forged, or the run is over. */
+/** The run of a token; null: the token is forged, or the run is over. */
 export function createRunTokenCheck(domain: Domain): (secret: string) => Promise<RunIdentity | null> {
   const readAlive = createBatcher<string, RunIdentity | null>({
     max: checksMax,
@@ -44,7 +44,7 @@ export function createRunTokenCheck(domain: Domain): (secret: string) => Promise
   }
 }
 
-/** In order; null: the run is over, or was removed. */
+/** Runs in the order of their ids; null: the run is over or removed. */
 export async function readAliveRuns(sql: Sql, runIds: readonly string[]): Promise<(RunIdentity | null)[]> {
   const runs = await readRunStates(sql, runIds)
   return runIds.map((runId) => {
@@ -53,7 +53,7 @@ export async function readAliveRuns(sql: Sql, runIds: readonly string[]): Promis
   })
 }
 
-/** A run has no permissions; the verbs of this folder require `run`. */
+/** A run has no permissions; the operations of this directory check `run` instead. */
 export const createRunViewer = (run: RunIdentity, ip: string | null): Viewer => ({
   ...anonymous,
   userId: run.runId,

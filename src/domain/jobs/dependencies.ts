@@ -35,7 +35,7 @@ export function dependencyViolations(
   })
 }
 
-/** false: can no longer be satisfied; null: still open. */
+/** false: the dependency can no longer be satisfied; null: the other job is not over. */
 export function isSatisfied(on: string, state: JobState): boolean | null {
   if (!isFinal(state)) return null
   if (on === 'FINISHED') return true
@@ -57,7 +57,9 @@ const chosenSql = {
     'q.pool = $1 AND q.eligible_at > to_timestamp($2::float8 / 1000) AND q.eligible_at <= to_timestamp($3::float8 / 1000)',
 }
 
-/** Returns the number of opened entries. The waiting time of an entry that waited for jobs begins now. */
+/**
+ * Opens the gates that have become due; returns their number. An entry that depended on other jobs begins to wait now.
+ */
 export async function openGates(sql: Sql, gates: Gates): Promise<number> {
   const [condition, values, name] =
     'jobIds' in gates
@@ -67,7 +69,7 @@ export async function openGates(sql: Sql, gates: Gates): Promise<number> {
   return opened.length
 }
 
-/** Locks jobs before their entries, in the lock order of moves. */
+/** Locks jobs before their entries, in the lock order of transitions. */
 const openSql = (condition: string) => `
 WITH due AS MATERIALIZED (
   SELECT q.job_id, EXISTS (SELECT FROM dependency d WHERE d.job_id = q.job_id) AS depends FROM queue_entry q

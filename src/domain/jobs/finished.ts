@@ -10,17 +10,20 @@ interface Visit {
   from?: Date
   until: Date
   visit(jobIds: readonly string[]): Promise<boolean>
-  /** Ends the pass; the jobs of the interrupted visit are visited again. */
+  /** Ends the pass; the jobs of the interrupted visit are visited again in the next pass. */
   signal?: AbortSignal | undefined
 }
 
 const jobsMax = 500
-/** Longer than a transaction: jobs are not committed in the order in which they finished. */
+/**
+ * Passes overlap by this time, which is longer than any transaction: jobs may be committed in another order than they
+ * finished.
+ */
 const overlapMs = 60_000
 
 /**
- * Visits jobs in the order in which they finished, and stores a mark, so a pass costs as much as the jobs that finished
- * since the last one. Passes overlap, so a job may be visited twice.
+ * Visits jobs in the order in which they finished, and stores how far it came, so a pass costs only as much as the jobs
+ * that finished since the last pass. Passes overlap, so a job may be visited twice.
  */
 export async function visitFinished({ db }: Domain, wanted: Visit): Promise<void> {
   const { task, from = new Date(0), until, visit, signal } = wanted
@@ -43,7 +46,7 @@ export async function visitFinished({ db }: Domain, wanted: Visit): Promise<void
   }
 }
 
-/** false: another pass moved the mark, or a late end moved it back. */
+/** Stores how far the pass came. false: another pass has stored its own position, or a late report has reset it. */
 const moveMark = (db: Db, task: FinishedTask, { from, to }: { from: number; to: Date }): Promise<boolean> =>
   db.serializable(async (tx) => {
     const mark = await tx.prisma.retentionMark.findUnique({ where: { task } })
@@ -56,15 +59,17 @@ const moveMark = (db: Db, task: FinishedTask, { from, to }: { from: number; to: 
     return true
   })
 
-/** Data of a missed job would stay as long as the job. */
+/** For these tasks a job must not be missed: its data would stay until the job itself is removed. */
 const removing: readonly FinishedTask[] = ['EXPIRE_LOGS', 'EXPIRE_EVENTS']
 
-/** Shorter than every retention (a day at least), so no task has passed an end that is reported within this time. */
+/**
+ * A run's end may be reported this late. It is shorter than every retention (at least a day), so no task has passed it.
+ */
 const lateMs = 43_200_000
 
 /**
- * Called in the transaction of the moves: a task that has passed the time of a late end goes back to it. The mark changes
- * in any case, so a pass that read its jobs before cannot move it forward.
+ * Called in the transaction that ends jobs. If a task is already past the time of a late end, its position goes back to
+ * that time. The stored position always changes, so a pass that read its jobs before cannot overwrite it.
  */
 export async function rewindForLateEnds(
   sql: Sql,

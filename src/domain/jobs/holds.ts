@@ -3,8 +3,8 @@ import { jobChangeSql } from './job-change.ts'
 import { lockMoves } from './job-head.ts'
 
 /**
- * Holds keep placements for waiting jobs, and end when the job starts or leaves the queue; preemption requests free them.
- * Verbs of the leader, in its open transaction; after the commit the caller pokes `event` and `run`.
+ * Holds reserve placements for waiting jobs until the job starts or leaves the queue; preemption requests free the
+ * placements. Called by the leader in its open transaction; after the commit the caller wakes `event` and `run`.
  */
 
 interface StoredHold {
@@ -27,7 +27,7 @@ export interface EvictionRequest {
   }[]
 }
 
-/** Stores or replaces holds of waiting jobs. Returns the jobs that have their hold. */
+/** Stores or replaces holds of jobs that still wait. Returns these jobs. */
 export async function putHolds(sql: Sql, pool: string, holds: readonly StoredHold[]): Promise<ReadonlySet<string>> {
   if (holds.length === 0) return new Set()
   const rows = await sql.query<{ jobId: string }>(
@@ -44,19 +44,22 @@ export async function putHolds(sql: Sql, pool: string, holds: readonly StoredHol
   return new Set(rows.map(({ jobId }) => jobId))
 }
 
-/** Victims that are not signalled yet keep running (confirm-preemption.ts). */
+/** Drops holds. Victims that were not signalled yet keep running (confirm-preemption.ts). */
 export async function dropHolds(sql: Sql, jobIds: readonly string[]): Promise<void> {
   if (jobIds.length > 0) await sql.query('DELETE FROM hold WHERE job_id = ANY($1::text[])', [jobIds], 'drop_holds')
 }
 
-/** Stores holds and preemption requests, without claimants and victims that have left. Returns the waiting claimants. */
+/**
+ * Stores holds and preemption requests, without claimants that no longer wait and victims that have ended. Returns the
+ * claimants that still wait.
+ */
 export async function requestEvictions(
   sql: Sql,
   { pool, epoch, evictions }: { pool: string; epoch: number; evictions: readonly EvictionRequest[] },
 ): Promise<ReadonlySet<string>> {
   if (evictions.length === 0) return new Set()
   const victims = evictions.flatMap(victimRows)
-  // The lock order of moves: jobs before entries, in id order.
+  // Locks jobs before entries, in id order, as transitions do.
   const jobIds = [...evictions.map(({ claimant }) => claimant.jobId), ...victims.map(({ jobId }) => jobId)]
   await lockMoves(sql, jobIds)
   const holds = evictions.map(({ hold }) => hold)

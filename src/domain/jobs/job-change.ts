@@ -1,4 +1,4 @@
-/** A change of a job without a change of state: its next version, and the event with that number. */
+/** Changes a job without changing its state: increments its version and writes an event with that number. */
 
 export const nextVersionSql = 'version = job.version + 1'
 
@@ -17,7 +17,7 @@ export const jobEventTypes = [
 export type JobEventType = (typeof jobEventTypes)[number]
 
 interface JobChange {
-  /** Selects the changed jobs: the rest of an `UPDATE job SET …`, from FROM or WHERE on. */
+  /** Selects the jobs to change: the rest of `UPDATE job SET …`, beginning with FROM or WHERE. */
   jobs: string
   /** Assignments to columns of the job that change with its version. */
   set?: readonly string[]
@@ -26,7 +26,7 @@ interface JobChange {
   event: Partial<Record<'at' | 'reason' | 'message' | 'run' | 'actor_id' | 'metadata', string>>
 }
 
-/** Two parts of a WITH: `changed` has the jobs (id, version), `told` their events (job_id). */
+/** Two parts of a WITH clause: `changed` has the jobs (id, version), `told` the jobs with events (job_id). */
 export function jobChangeSql({ jobs, set = [], type, event }: JobChange): string {
   const columns = Object.entries({ at: 'berth_now()', ...event })
   const named = columns.map(([column, value]) => `${value} AS ${column}`)

@@ -4,12 +4,13 @@ import { lockPool } from '../limits/limits.ts'
 import { recordLateReport } from './runs.ts'
 
 /**
- * Unreachable nodes. A run there is abandoned and may run again elsewhere, while its old process may still exist. So the
- * node is LOST, and gets no runs until each of its old runs has stopped. Verbs of the leader, in its open transaction.
+ * Handles unreachable nodes. A run on such a node is given up and may run again elsewhere, while its old process may
+ * still exist. So the node becomes LOST and gets no runs until all of its old runs have stopped. Called by the leader
+ * in its open transaction.
  */
 
 /**
- * Called before the resources of the run are freed, so every planned start on the node is refused from then on. A
+ * Must be called before the resources of the run are freed, so that every planned start on the node is refused. A
  * provisional allocation is a guess, so its node is not marked.
  */
 export async function markNodesLost(sql: Sql, pool: string, runId: string): Promise<void> {
@@ -28,7 +29,7 @@ async function markLost(sql: Sql, runIds: readonly string[], isLost: boolean): P
   )
 }
 
-/** `which`: a condition on the nodes of the pool; `of` is its parameter $2. */
+/** `which`: a condition on the nodes of the pool, with `of` as its parameter $2. */
 async function setLost(sql: Sql, pool: string, { which, of }: { which: string; of: unknown }): Promise<void> {
   const lost = await sql.query(
     `UPDATE node SET state_before = state, state = 'LOST' WHERE pool = $1 AND state <> 'LOST' AND ${which} RETURNING 1`,
@@ -56,7 +57,7 @@ export const readLostRuns = (sql: Sql, pool: string): Promise<LostRun[]> =>
     'lost_runs',
   )
 
-/** These runs have stopped: their nodes can return (`returnNodes`). */
+/** Records that these runs have stopped, so that their nodes can return (`returnNodes`). */
 export async function markRunsFound(sql: Sql, pool: string, runs: readonly LostRun[]): Promise<void> {
   await lockPool(sql, pool)
   await markLost(
@@ -95,13 +96,13 @@ export async function markSeen(sql: Sql, pool: string, reachable: readonly strin
   )
 }
 
-/** For nodes that were unreachable for too long. */
+/** Marks nodes LOST that were unreachable for too long. */
 export async function markSilentNodesLost(sql: Sql, pool: string, names: readonly string[]): Promise<void> {
   await lockPool(sql, pool)
   await setLost(sql, pool, { which: 'name = ANY($2::text[])', of: names })
 }
 
-/** Lost nodes that are reachable and have no lost runs get their earlier state back. Returns their names. */
+/** Restores the earlier state of lost nodes that are reachable and have no lost runs. Returns their names. */
 export async function returnNodes(sql: Sql, pool: string, reachable: readonly string[]): Promise<string[]> {
   await lockPool(sql, pool)
   const back = await sql.query<{ name: string }>(

@@ -2,8 +2,9 @@ import type { Sql } from '../../platform/tx.ts'
 import { holdingSql } from '../state.ts'
 
 /**
- * A user has one interactive run over all pools. Runs in other pools are read right before the start. If two leaders start
- * runs of one user, the index `run_one_interactive` refuses one, whose leader plans again and finds the other run.
+ * A user may have one interactive run over all pools. Runs in other pools are read right before the start. If two
+ * leaders start runs of one user at the same time, the index `run_one_interactive` refuses one of them; its leader
+ * plans again and then finds the other run.
  */
 
 export const describeInteractiveLimit = (jobId: string): string =>
@@ -42,7 +43,7 @@ export async function findInteractiveElsewhere(
   return { refused: new Map(refused), waiting }
 }
 
-/** Nothing notifies the leader of ends in other pools, so these entries are checked again after a second. */
+/** A leader is not notified of ends in other pools, so these entries are checked again after a second. */
 export async function postponeInteractive(sql: Sql, jobIds: readonly string[]): Promise<void> {
   if (jobIds.length > 0) await sql.query(postponeSql, [jobIds], 'postpone_interactive')
 }

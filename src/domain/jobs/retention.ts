@@ -5,7 +5,10 @@ import { holdingSql } from '../state.ts'
 import { lockSubmissions } from '../submission-lock.ts'
 import { visitFinished } from './finished.ts'
 
-/** Alive jobs and the jobs that they depend on are never removed, and a job keeps its newest event. */
+/**
+ * Removes old jobs, events and records. Alive jobs and the jobs that they depend on are never removed, and each job
+ * keeps its newest event.
+ */
 
 export const jobsPerBatch = 500
 const batchMax = jobsPerBatch
@@ -14,7 +17,7 @@ export async function expireJobs({ db }: Domain, before: Date): Promise<number> 
   return repeat(() => db.transaction((sql) => removeOldJobs(sql, before)))
 }
 
-/** Removes one batch; fewer than `jobsPerBatch` are the last ones. */
+/** Removes one batch; fewer than `jobsPerBatch` removed jobs: it was the last batch. */
 export async function removeOldJobs(sql: Sql, before: Date): Promise<number> {
   return removeJobs(sql, await lockOldJobs(sql, before))
 }
@@ -39,7 +42,7 @@ async function lockOldJobs(sql: Sql, before: Date): Promise<string[]> {
   return rows.map(({ id }) => id)
 }
 
-/** Removes records in the order of their positions; returns how many. */
+/** Removes records of deleted jobs, in the order of their positions; returns how many. */
 export const expireDeletions = (domain: Domain, before: Date): Promise<number> =>
   removeFromFeed(
     domain,
@@ -71,7 +74,10 @@ DELETE FROM event USING (
   WHERE j.id = ANY($1::text[]) AND e.seq < j.version AND e.position IS NOT NULL LIMIT $2) old
 WHERE event.job_id = old.job_id AND event.seq = old.seq RETURNING event.position`
 
-/** Stores the highest removed position, so that readers behind it get an error instead of missing entries silently. */
+/**
+ * Stores the highest removed position, so that a reader that is behind it gets an error instead of skipping entries
+ * silently.
+ */
 const removeFromFeed = ({ db }: Domain, chosen: Date | readonly string[], removeSql: string): Promise<number> =>
   repeat(async () => {
     const [row] = await db.sql.query<{ count: number }>(
@@ -103,7 +109,7 @@ DELETE FROM slot_reservation WHERE id IN (
   SELECT id FROM slot_reservation WHERE created_at < (SELECT berth_now()) - $2 * interval '1 day' ORDER BY created_at LIMIT $1)
 RETURNING 1`
 
-/** Removes lanes to which no job can return; a job that needs such a lane creates it again. */
+/** Removes lanes that no job can return to; if a later job needs such a lane, it is created again. */
 export async function expireLanes(domain: Domain): Promise<number> {
   return repeat(async () => removeUnusedLanes(domain, await readUnusedLanes(domain.db.sql)))
 }
@@ -113,7 +119,10 @@ export async function readUnusedLanes(sql: Sql): Promise<string[]> {
   return rows.map(({ id }) => id)
 }
 
-/** Transactions that move a job to another lane take the submission lock too, so its lane is not removed. */
+/**
+ * Takes the submission lock, as every transaction that moves a job to another lane does, so that lane is not removed
+ * meanwhile.
+ */
 export async function removeUnusedLanes({ db }: Domain, laneIds: readonly string[]): Promise<number> {
   if (laneIds.length === 0) return 0
   return db.transaction(async (sql) => {
@@ -125,7 +134,10 @@ export async function removeUnusedLanes({ db }: Domain, laneIds: readonly string
   })
 }
 
-/** Reads only the first entry of a lane, by the index. Unprocessed changes count: a leader reads their lanes. */
+/**
+ * Reads only the first entry of a lane, by the index. Lanes with unprocessed changes are in use: a leader will read
+ * them.
+ */
 const unusedSql = `(SELECT q.lane_id FROM queue_entry q WHERE q.lane_id = l.id LIMIT 1) IS NULL AND NOT EXISTS (
   SELECT FROM (
     SELECT j.lane_id FROM run r JOIN job j ON j.id = r.job_id WHERE r.state IN ${holdingSql}

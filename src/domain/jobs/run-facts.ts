@@ -1,8 +1,8 @@
 import type { Sql } from '../../platform/tx.ts'
 
 /**
- * Facts that a backend reports about a run without a change of state. They are not events: the version of the job stays, and
- * readers of the job get a message without events, as for progress.
+ * Facts that a backend reports about a run without a change of state. They are not events and do not change the version
+ * of the job; like progress, they reach readers of the job as a message without events.
  */
 export interface RunFacts {
   runId: string

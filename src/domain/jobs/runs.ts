@@ -19,16 +19,16 @@ export interface HoldingRun {
   scheduledAt: Date
   startedAt: Date | null
   expiredAt: Date | null
-  /** ASKED: a preemption was requested, and can be withdrawn until the run is SIGNALLED. */
+  /** ASKED: a preemption was requested and can still be withdrawn; SIGNALLED: the run got the signal. */
   leaves: 'ASKED' | 'SIGNALLED' | null
-  /** The end of the hard reservation that it runs in. */
+  /** The end of the hard reservation in which the run executes. */
   mustEndAt: Date | null
   unixUser: string | null
   queueNative: Record<string, string>
   reservationNativeId: string | null
 }
 
-/** If more time passes between `scheduledAt` and the commit, the read of all due runs finds the start. */
+/** If the commit comes later than this after `scheduledAt`, the start is found by the read of all due runs. */
 const commitMs = 2_000
 
 const runsSql = (condition: string, runs = 'run') => `
@@ -43,13 +43,13 @@ WHERE r.pool = $1 AND r.state IN ${holdingSql} ${condition}
   AND EXISTS (SELECT ${leadingSql('$1', '$2', '$3')})
 ORDER BY r.scheduled_at, r.id`
 
-/** The reads of a deposed leader return no runs. */
+/** A deposed leader gets no runs. */
 export const readHoldingRuns = (sql: Sql, term: Leader): Promise<HoldingRun[]> =>
   readRunsOf(sql, term, runsSql(''), 'holding_runs')
 
 /**
- * Starts that were committed since the last read, which began `sinceMs` ago. Dead entries of the index before that are
- * skipped. With a lower bound alone instead of BETWEEN, PostgreSQL reads the whole table.
+ * Starts that were committed since the last read, which began `sinceMs` ago. The lower bound skips dead index entries.
+ * With a lower bound alone instead of BETWEEN, PostgreSQL reads the whole table.
  */
 export const readStartsDue = (sql: Sql, term: Leader, sinceMs: number): Promise<HoldingRun[]> =>
   readRunsOf(sql, term, startsSql, 'starts_due', [sinceMs + commitMs])
@@ -100,7 +100,7 @@ export async function saveHandles(sql: Sql, handles: readonly { runId: string; h
   )
 }
 
-/** Stores whether a preemption or held nodes gave these runs their places. */
+/** Stores whether these runs were started by a preemption or on held nodes. */
 export async function markHowStarted(
   sql: Sql,
   runs: readonly { runId: string; wonTier: number | null; backfilledOn: string | null }[],
@@ -117,7 +117,7 @@ export async function markHowStarted(
 
 export type TimeLimit = 'MAXIMUM' | 'RESERVATION'
 
-/** A later leader finds the reason of the stop. false: the reservation that set the limit no longer exists. */
+/** Stores why the run is stopped, for a later leader. false: the reservation that set the limit no longer exists. */
 export async function markExpired(sql: Sql, runId: string, limit: TimeLimit): Promise<boolean> {
   const rows = await sql.query(
     `UPDATE run SET expired_at = coalesce(expired_at, berth_now()) FROM job j
@@ -129,14 +129,14 @@ export async function markExpired(sql: Sql, runId: string, limit: TimeLimit): Pr
   return rows.length > 0
 }
 
-/** The job of a report as it is now, locked. */
+/** The current state of the job of a report; its row is locked. */
 export interface ReportedJob {
   jobId: string
   state: JobState
   run: number
   spec: JobSpec
   expired: boolean
-  /** The hard reservation of the job ends before the maximum of the run. */
+  /** true: the hard reservation ends before the maximum run time. */
   endsWithReservation: boolean
   /** Message of the preemption request; null: preemption was not requested. */
   leaving: string | null
@@ -144,7 +144,7 @@ export interface ReportedJob {
   /** Tier of the preemption request; null: preemption was not requested. */
   tier: number | null
   startFailures: number
-  /** Runs of this job that ended by their exit code. */
+  /** Number of runs of this job that ended by their exit code. */
   exits: number
   /** The job saved a closure, so its next run can continue. */
   hasClosure: boolean
@@ -183,7 +183,7 @@ const lateReportSql = jobChangeSql({
   event: { run: '$2::int', message: '$3::text' },
 })
 
-/** The backend has runs of the pool that are active, or whose output is not stored completely. */
+/** true: the backend still has runs of the pool that are active, or whose output is not completely stored. */
 export async function hasUnreadRuns({ db }: Pick<Domain, 'db'>, pool: string, executor: string): Promise<boolean> {
   const unread = { OR: [{ state: { in: holdingStates } }, { log: { sealed: false } }] }
   const where = { pool, handle: { not: null }, job: { executor }, ...unread }

@@ -4,16 +4,16 @@ import { createRareLook } from '../../platform/rare-look.ts'
 import type { Domain } from '../domain.ts'
 
 /**
- * The sequencer gives every event and every deletion of a job its position in the feed. Positions are dense and grow in
- * commit order; within a job they follow seq, and its deletion comes last. Numbers of a `bigserial` are drawn before the
- * commit, so 6 could become visible after a reader has passed 7.
+ * The sequencer gives every event and every deletion of a job its position in the feed. Positions have no gaps and grow
+ * in commit order; events of one job follow `seq`, and its deletion comes last. A `bigserial` cannot do this: it draws
+ * numbers before the commit, so event 6 could become visible after a reader has passed 7.
  *
- * Every process runs this loop. The lock is taken before the statement that reads events, so a process that waited sees
- * the positions that the other one gave.
+ * Every process runs this loop. It takes the lock before the statement that reads events, so a process that waited for
+ * the lock sees the positions that the other one gave.
  *
- * While a transaction is open, such as a backup, numbered events stay in the index and slow queries down. So most queries
- * skip transactions whose events are all numbered. A fail-over may give transactions smaller numbers, so every few
- * seconds a query includes all events.
+ * While a transaction is open, such as a backup, numbered events stay in the index and slow queries down. So most
+ * queries skip transactions whose events are all numbered. A failover may give transactions smaller numbers, so every
+ * few seconds a query includes all events.
  */
 
 const batchMax = 5_000
@@ -24,7 +24,7 @@ const lookAtAllMsMax = 30_000
 export function createSequencer(domain: Domain): Loop {
   const { clock, log } = domain
   let openXact = 0
-  /** This process wrote events since the last query. */
+  /** true: this process wrote events since the last query. */
   let hasNews = true
   const lookAtAll = createRareLook({ clock, everyMs: lookAtAllEveryMs, pauseMsMax: lookAtAllMsMax })
   async function sequenceFrom(fromXact: number, look: typeof sequenceOnce) {
@@ -50,7 +50,10 @@ export function createSequencer(domain: Domain): Loop {
 
 interface Sequenced {
   found: number
-  /** The oldest transaction that was open: if less than a batch was found, all events of older ones have a position. */
+  /**
+   * The oldest transaction that was open. If less than a full batch was found, all events of older transactions have a
+   * position.
+   */
   openXact: number
 }
 
@@ -67,7 +70,7 @@ export async function sequenceOnce({ db, wakeups }: Pick<Domain, 'db' | 'wakeups
   return row
 }
 
-/** Takes the lock only if a query without it finds something to number. */
+/** Takes the lock only if a query without the lock finds something to number. */
 async function sequenceIfAny(domain: Pick<Domain, 'db' | 'wakeups'>, fromXact = 0): Promise<Sequenced> {
   const [row] = await domain.db.sql.query<{ isAny: boolean; openXact: number }>(anySql, [fromXact], 'sequence_any')
   return row && !row.isAny ? { found: 0, openXact: row.openXact } : sequenceOnce(domain, fromXact)
@@ -78,7 +81,10 @@ SELECT EXISTS (SELECT FROM event WHERE position IS NULL AND xact >= $1)
     OR EXISTS (SELECT FROM deleted_job WHERE position IS NULL) AS "isAny",
   pg_snapshot_xmin(pg_current_snapshot())::text::bigint AS "openXact"`
 
-/** A running maximum keeps the order of seq inside a job if the clock stepped back. A deletion has no seq. */
+/**
+ * A running maximum keeps events of a job in the order of `seq` even if the clock was set back. A deletion has no
+ * `seq`.
+ */
 const sequenceSql = `
 WITH open AS MATERIALIZED (
   SELECT job_id, seq, max(at) OVER (PARTITION BY job_id ORDER BY seq) AS at

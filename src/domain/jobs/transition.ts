@@ -6,21 +6,21 @@ import { type FinalState, holdingSql, isFinal, type JobState, mayMove, psijState
 import { nextVersionSql } from './job-change.ts'
 
 /**
- * The only function that changes states. Each move is a compare-and-set on (state, run number, optionally version). One
- * statement changes job and run, writes the event, inserts or deletes the queue entry, frees resources, adds the cost and
- * creates the next run, so these never disagree. After the commit the caller pokes `event`, and `queue` if resources were
- * freed or a job waits.
+ * The only function that changes the states of jobs. Each transition is a compare-and-set on (state, run number,
+ * optionally version). One statement changes job and run, writes the event, inserts or deletes the queue entry, frees
+ * resources, adds the cost and creates the next run, so these always agree. After the commit the caller wakes `event`,
+ * and `queue` if resources were freed or a job waits.
  */
 
 export interface Move {
   jobId: string
-  /** Number of the run; a move of an older run has no effect. */
+  /** Number of the run; a transition for an older run has no effect. */
   run: number
   from: JobState
   to: JobState
   reason: StateReason | null
   info?: string | null
-  /** Only if the job is still at this version. */
+  /** If set, the job must still have this version. */
   version?: number
   actorId?: string | null
   exitCode?: number | null
@@ -28,9 +28,9 @@ export interface Move {
   runEnds?: FinalState
   /** Back-off before the next run may start. */
   eligibleInMs?: number
-  /** The next run waits behind all jobs that wait now. */
+  /** The next run is queued behind all jobs that wait now. */
   losesTurn?: true
-  /** Names, with STARTING; if the backend chooses the nodes, as soon as it reports them. */
+  /** Node names, given with STARTING, or as soon as a backend that chooses nodes reports them. */
   nodes?: readonly string[]
   gpuIds?: readonly number[]
   startedAt?: Date
@@ -45,7 +45,7 @@ interface Moved {
   jobId: string
   runId: string
   version: number
-  /** When its start was committed; null: it never started. */
+  /** When the start was committed; null: the job never started. */
   scheduledMs: number | null
 }
 
@@ -108,22 +108,24 @@ function amount(reported: number | undefined, whole = (value: number) => value):
 const windowBegins = (laneId: string) =>
   `(SELECT c.starts_at FROM lane l JOIN capacity_reservation c ON c.id = l.reservation_id WHERE l.id = ${laneId})`
 
-/** Limits the time of a backend: not before the start was committed, and not in the future. */
+/** Limits a start time from a backend: not before the start was committed, and not in the future. */
 const started = (scheduledAt: string) => `greatest(least(m.started_at, clock.now), ${scheduledAt})`
-/** Not before the run started, even if the clock of the database was set back. */
+/** Limits an end time: not before the run started, even if the clock of the database was set back. */
 const finished = (startedAt: string) => `greatest(least(m.finished_at, clock.now), ${startedAt})`
 
-/** Ends of attempts of `retry`, whose cost was counted at submission. */
+/** Ends of runs that count as attempts of `retry`; their cost was included in the expected cost at submission. */
 const countedAttemptSql = "('EXIT_CODE', 'SIGNAL', 'OOM_KILLED')"
 
-/** OFFSET 0 forces a lookup by key: a plan made while the table was small would read the whole table. */
+/**
+ * OFFSET 0 forces a lookup by key: a plan that PostgreSQL cached while the table was small would read the whole table.
+ */
 const runOf = '(SELECT * FROM run WHERE run.job_id = m.job_id AND run.number = m.run OFFSET 0)'
 
 /**
- * Locks rows in id order, so two batches do not deadlock. Dependents of jobs that end are read later with a new snapshot, so
- * it includes a submission that was committed during the wait for a lock; a later submission reads the end. Starts are a
- * microsecond apart, in their order. The limit tells PostgreSQL that the moves are few (a list in JSON counts as 100 rows),
- * so that it finds runs by their index.
+ * Locks rows in id order, so two batches do not deadlock. Dependents of ended jobs are read last, in a new snapshot, so
+ * they include a submission that was committed while this waited for a lock; a later submission sees the end itself.
+ * Start times within a batch are a microsecond apart, in order. LIMIT tells PostgreSQL that there are few transitions
+ * (it assumes 100 rows for a JSON list), so that it finds runs by their index.
  */
 const moveSql = `
 WITH clock AS MATERIALIZED (SELECT berth_now() AS now),

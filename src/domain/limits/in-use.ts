@@ -6,9 +6,9 @@ import { holdingSql } from '../state.ts'
 import { findPool, type Limits, readLimits, readScopeLimits, type ScopeLimit } from './limits.ts'
 
 /**
- * Usage of running jobs against the limits of their pool, counted from the runs that hold resources. A job counts for its
- * *scopes*: the pool, its user, team, queue and project, and `gpu` (jobs with GPUs). Limits of a GPU model, and all limits
- * of GPUs for a job that takes whole nodes, are checked after devices are chosen.
+ * Usage of running jobs against the limits of their pool, computed from the runs that hold resources. A job counts in
+ * its *scopes*: the pool, its user, team, queue and project, and `gpu` for jobs with GPUs. Limits of a GPU model are
+ * checked after devices are chosen, and so are all GPU limits of an exclusive job.
  */
 
 export interface Counted {
@@ -20,18 +20,18 @@ export interface Counted {
   project: string | null
   /** GPUs of all copies together. */
   gpu: number
-  /** The job takes whole nodes: until it is placed, `gpu` is the minimum that it will hold. */
+  /** true: an exclusive job. Until it is placed, `gpu` is the minimum that it will hold. */
   exclusive?: boolean
 }
 
 export interface LimitRule {
   code: LimitCode
-  /** A scope; with `each`, the prefix of scopes that are counted separately. */
+  /** A scope; with `each`, a prefix of scopes, each of which is counted separately. */
   on: string
   each: boolean
   counts: 'jobs' | 'gpus'
   max: number
-  /** Only GPUs whose model contains this, in lower case; null: any GPU. */
+  /** The limit counts only GPUs whose model contains this text, in lower case; null: all GPUs. */
   model: string | null
 }
 
@@ -100,7 +100,7 @@ function tallyHoldings(rules: readonly LimitRule[], holdings: readonly Holding[]
   return tally
 }
 
-/** A negative number removes jobs. Returns the scopes that they count for. */
+/** A negative number removes jobs. Returns the scopes in which they count. */
 export function countHolding(
   tally: Map<string, Amount>,
   rules: readonly LimitRule[],
@@ -122,7 +122,7 @@ function addHolding(tally: Map<string, Amount>, rules: readonly LimitRule[], { j
   }
 }
 
-/** The key begins with a digit, so it is never a scope. */
+/** Keys begin with a digit, so they never equal a scope. */
 const modelKey = (scope: string, filter: string) => `${filter.length}/${filter}/${scope}`
 
 function grow(tally: Map<string, Amount>, key: string, { jobs, gpus }: Amount): void {
@@ -138,7 +138,7 @@ const matching = (models: readonly string[], filter: string) =>
 export const countUsed = ({ tally }: Ceilings, { model, counts }: LimitRule, scope: string): number =>
   tally.get(model === null ? scope : modelKey(scope, model))?.[counts] ?? 0
 
-/** The first limit that stops the job on any devices; null: none. */
+/** The first limit that stops the job whatever devices it gets; null: none. */
 export function limitReached(ceilings: Ceilings, job: Counted): LimitReached | null {
   const scopes = listScopes(job)
   for (const rule of ceilings.rules) {
@@ -149,18 +149,20 @@ export function limitReached(ceilings: Ceilings, job: Counted): LimitReached | n
   return null
 }
 
-/** The first limit of a GPU model that these devices would violate, with its model filter. */
+/** The first limit of a GPU model that the job would exceed on these devices, with its model filter. */
 export const modelLimitReached = (
   ceilings: Ceilings,
   job: Counted,
   models: readonly string[],
 ): ModelLimitReached | null => overModels(ceilings, job, (model) => matching(models, model))[0] ?? null
 
-/** The limits of GPU models that this many GPUs of the model would violate. */
+/** The limits of GPU models that the job would exceed with this many GPUs of the model. */
 export const listFullModels = (ceilings: Ceilings, job: Counted, gpus: number): ModelLimitReached[] =>
   overModels(ceilings, job, () => gpus)
 
-/** The GPUs of each model filter that the limits leave for the job. The empty filter is any model. */
+/**
+ * The number of GPUs of each model filter that the limits still allow for the job. The empty filter matches any model.
+ */
 export function listRemainingGpus(ceilings: Ceilings, job: Counted): { model: string; gpus: number }[] {
   return checkedOnDevices(ceilings, job).map(({ rule, key, model }) => {
     const left = rule.max - (ceilings.tally.get(key)?.[rule.counts] ?? 0)
@@ -171,11 +173,11 @@ export function listRemainingGpus(ceilings: Ceilings, job: Counted): { model: st
 interface OnDevices {
   rule: LimitRule
   key: string
-  /** Empty: any. */
+  /** A part of the model; empty: any model. */
   model: string
 }
 
-/** The limits that are checked when the devices of the job are known. */
+/** The limits that can be checked only when the devices of the job are known. */
 function checkedOnDevices({ rules }: Ceilings, job: Counted): OnDevices[] {
   const scopes = listScopes(job.exclusive ? { ...job, gpu: Math.max(1, job.gpu) } : job)
   return rules.flatMap((rule) => {
@@ -185,7 +187,7 @@ function checkedOnDevices({ rules }: Ceilings, job: Counted): OnDevices[] {
   })
 }
 
-/** All GPUs of the nodes count, even if the job requests no GPU. */
+/** true: the limit counts all GPUs of the nodes of an exclusive job, even if it requests no GPU. */
 const isOfWholeNodes = ({ on, counts }: LimitRule, { exclusive }: Counted): boolean =>
   exclusive === true && (counts === 'gpus' || on === 'gpu')
 
@@ -206,7 +208,7 @@ const overModels = (ceilings: Ceilings, job: Counted, gpusOf: (model: string) =>
 const scopeUnder = ({ on, each }: LimitRule, scopes: readonly string[]) =>
   scopes.find((scope) => (each ? scope.startsWith(on) : scope === on))
 
-/** null: the job does not exceed the limit with this many GPUs. */
+/** null: the job stays within the limit with this many GPUs. */
 function checkLimit(
   { pool, tally }: Ceilings,
   { code, on, max, counts, model }: LimitRule,
@@ -228,7 +230,7 @@ function checkLimit(
   return { code, message, scope, limit: max, used, key, asked }
 }
 
-/** The scope with the name of the user or team; counters have ids. */
+/** The scope with the name of the user or team, for messages; counters use ids. */
 function scopeName(on: string, pool: string, job: Counted): string {
   if (on.startsWith('user:')) return `user:${job.userName}`
   if (on.startsWith('team:')) return `team:${job.team}`
@@ -274,7 +276,7 @@ async function readDisabled(sql: Sql, pool: string): Promise<string[]> {
 
 const readHoldings = (sql: Sql, pool: string): Promise<Holding[]> => sql.query<Holding>(holdingsSql, [pool], 'holdings')
 
-/** Equal runs are one row with their number, so there are few rows for any number of runs. */
+/** Groups equal runs into one row with their number, so there are few rows for any number of runs. */
 const holdingsSql = `
 SELECT h.user_id AS "userId", u.name AS "userName", h.team_id AS "teamId", t.name AS team, h.queue, h.project, h.gpu,
   h.models, h.jobs
@@ -299,7 +301,7 @@ export interface LimitsInUse extends Limits {
   scopes: ScopeInUse[]
 }
 
-/** `pool` null: the pool of the default queue. Scopes that the viewer may not know are left out. */
+/** `pool` null: the pool of the default queue. Omits scopes that the viewer may not see. */
 export async function readLimitsInUse(
   { db: { sql }, singleUser }: Domain,
   viewer: Viewer,
@@ -319,7 +321,7 @@ export async function readLimitsInUse(
   return { pool, ...limits, scopes }
 }
 
-/** Only a viewer who may see all jobs sees the limits of other users, teams and projects. */
+/** Removes the limits of other users, teams and projects unless the viewer may see all jobs. */
 async function filterVisible(sql: Sql, viewer: Viewer, all: readonly ScopeLimit[]): Promise<readonly ScopeLimit[]> {
   if (seesAll(viewer) || viewer.granted.has('limits.write') || all.length === 0) return all
   const own = await sql.query<{ scope: string; name: string }>(ownScopesSql, [viewer.userId])

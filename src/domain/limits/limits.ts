@@ -10,9 +10,10 @@ import { isDelegated, isOneMachine } from '../executors.ts'
 import { parseInput } from '../parse.ts'
 
 /**
- * Limits of the jobs that run in a pool at once: a number, null (unlimited) or unset. An unset limit is the default of its
- * pool in multi-user mode, and unlimited in single-user mode. A lower limit never ends a run; it delays the next start.
- * Changes and starts lock the row of the pool, so a limit applies from its commit on.
+ * Limits on the jobs that run in a pool at the same time: a number, null (unlimited) or unset. In multi-user mode an
+ * unset limit has the default of its pool; in single-user mode it is unlimited. Lowering a limit does not end runs; it
+ * delays later starts. Changes of limits and starts lock the row of the pool, so a limit applies as soon as it is
+ * committed.
  */
 
 export interface Limits {
@@ -22,7 +23,7 @@ export interface Limits {
   enableFairShare: boolean
   localGpuMaxConcurrent: number | null
   localJobMaxConcurrent: number | null
-  /** Checked at submission, like the next one. */
+  /** This limit and the next are checked at submission. */
   userMaxActive: number | null
   userMaxBlocked: number | null
   starvationThresholdSeconds: number
@@ -71,7 +72,7 @@ SELECT p.name AS pool, p.policy::text AS policy, p.executors, coalesce(l."values
 FROM pool p LEFT JOIN pool_limits l ON l.pool = p.name
 WHERE p.name IN (SELECT jsonb_array_elements_text($1::text::jsonb))`
 
-/** Starts and limit changes of a pool take turns by this lock. Foreign keys to the pool do not wait for it. */
+/** Serialises the starts and limit changes of a pool. Rows with a foreign key to the pool can still be written. */
 export const lockPool = (sql: Sql, pool: string | null): Promise<string> =>
   poolBy(sql, pool, `${poolSql} FOR NO KEY UPDATE`, 'lock_pool')
 
@@ -144,7 +145,7 @@ const auditRecord = (pool: string, detail: Record<string, unknown>) => ({
   detail,
 })
 
-/** `unset`: names of limits that go back to their default. */
+/** `unset`: names of limits that are reset to their default. */
 async function writeLimits(tx: Tx, pool: string, change: LimitChange, unset: readonly string[] = []): Promise<void> {
   const kept = Object.entries(await storedLimits(tx, pool)).filter(([name]) => !unset.includes(name))
   const values: LimitChange = { ...Object.fromEntries(kept), ...change }
@@ -181,11 +182,11 @@ export type LimitScope = (typeof limitScopes)[number]
 export interface ScopeLimit {
   scope: LimitScope
   name: string
-  /** Counts only GPUs whose model contains this text, in lower case; empty: all GPUs. */
+  /** The limit counts only GPUs whose model contains this text, in lower case; empty: all GPUs. */
   gpuModel: string
   maxJobs: number | null
   maxGpus: number | null
-  /** The scope as in-use.ts names it; null: no user or team has this name any more. */
+  /** The scope as in-use.ts names it; null: the user or team with this name no longer exists. */
   counted: string | null
 }
 
@@ -229,7 +230,7 @@ export async function setScopeLimit(domain: Domain, viewer: Viewer, raw: unknown
   return pool
 }
 
-/** If the backend chooses the GPUs, their models are unknown when a run starts. */
+/** Refuses a model limit where the backend chooses GPUs, because their models are unknown when a run starts. */
 async function demandModels(
   { prisma }: Tx,
   poolName: string,
@@ -262,7 +263,7 @@ async function writeScopeLimit(tx: Tx, poolName: string, limit: WrittenScope): P
     throw InvalidInput.at('name', `A pool can have at most ${scopesMax} scope limits; remove one first`)
 }
 
-/** A limit of an unknown name would have no effect. Projects are free text. */
+/** Refuses unknown users and teams, because the limit would have no effect. Projects are free text. */
 async function demandNamed({ prisma }: Tx, { scope, name }: Pick<WrittenScope, 'scope' | 'name'>): Promise<void> {
   const where = { name }
   const find = {

@@ -3,9 +3,10 @@ import { accountsAbove } from '../accounts.ts'
 import { QuotaExceeded } from '../errors.ts'
 
 /**
- * Quota arithmetic. Pure. The base quota of a type and action is the user's own, else that of the level, else the global
- * one; it measures the user's usage. Quotas of the team, of the account and of the accounts above are ceilings beside it,
- * which measure the usage of the whole team or account. Each is checked by itself, so the strictest decides.
+ * Quota arithmetic, as pure functions. For each type and action a user has one base quota: the user's own, else that of
+ * the level, else the global one; it limits the usage of the user. Quotas of the team, of the account and of the
+ * accounts above it are additional ceilings on the usage of the whole team or account. Each is checked separately, so
+ * the strictest decides.
  */
 
 export const quotaTypes = [
@@ -41,21 +42,24 @@ export interface Payer {
   account: string
 }
 
-/** The owner of measured usage. The `id` of an account is its name; its usage includes the accounts below it. */
+/**
+ * The user, team or account whose usage is measured. For an account, `id` is its name, and usage includes the accounts
+ * below it.
+ */
 export interface Subject {
   kind: 'user' | 'team' | 'account'
   id: string
   name: string
 }
 
-/** `label`: the public name. */
+/** `label`: the name that users see. */
 export interface ApplicableQuota {
   type: QuotaType
   action: QuotaAction
   limit: number
   label: QuotaType | 'MAX_ACTIVE'
   subject: Subject
-  /** A ceiling of a team or an account, beside the base quota. */
+  /** true: an additional ceiling of a team or account; false: the base quota. */
   ceiling: boolean
 }
 
@@ -75,7 +79,10 @@ export function listSubjects(payer: Payer): Subject[] {
   ]
 }
 
-/** `maxActive`: userMaxActive of the pool, a CONCURRENT_JOBS BLOCK quota; the lower of the two applies. */
+/**
+ * `maxActive`: userMaxActive of the pool, which acts like a CONCURRENT_JOBS quota with the action BLOCK; the lower of
+ * the two applies.
+ */
 export function listApplicableQuotas(
   rules: readonly QuotaRule[],
   payer: Payer,
@@ -122,7 +129,7 @@ interface Verdict {
   approvals: string[]
 }
 
-/** Tolerance for rounding errors of a sum of decimal costs. */
+/** Tolerance for rounding errors in a sum of decimal costs. */
 const tolerance = 1e-9
 const warnAt = 0.8
 
@@ -179,7 +186,7 @@ export const isCost = ({ type }: Pick<QuotaRule, 'type'>): boolean =>
 const amountText = (amount: number) => String(Number(amount.toFixed(6)))
 const allowance = (quota: ApplicableQuota) =>
   `Maximum ${amountText(quota.limit)} ${words[quota.type]} allowed${whose(quota)}`
-/** A message about the user's own usage names no subject. */
+/** Names the subject, except in a message about the user's own usage. */
 const whose = ({ subject }: ApplicableQuota) => (subject.kind === 'user' ? '' : ` for ${scopeText(subject)}`)
 export const scopeText = ({ kind, name }: Subject) => `${kind}:${name}`
 

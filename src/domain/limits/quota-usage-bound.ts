@@ -4,15 +4,15 @@ import { type Amounts, isNear, type QuotaType, type Subject, subjectKey } from '
 import { type Measured, mergeMeasured, readUsage, type Usage, windowHours } from './quota-usage.ts'
 
 /**
- * Avoids counting usage for each group of submissions, which takes longer than inserting the group. An earlier count plus
- * the number of drawn sequence numbers bounds the present number of jobs. Far below every limit, the bound gives the same
- * decisions; otherwise everything is counted again, as are costs and GPUs. The cached numbers were counted under the
- * submission lock, when every drawn number was committed.
+ * Avoids counting usage for each group of submissions, which takes longer than inserting the group. The last count plus
+ * the number of sequence numbers drawn since is an upper bound of the present number of jobs. Far below every limit,
+ * the bound leads to the same decisions; otherwise everything is counted again. Costs and GPUs are always counted. The
+ * cached counts were taken under the submission lock, when all jobs with drawn numbers were committed.
  */
 
 export interface Comparison {
   subject: Subject
-  /** BLOCKED: the number of jobs that wait for an approval must be known. */
+  /** BLOCKED counts the jobs that wait for an approval. */
   type: QuotaType | 'BLOCKED'
   limit: number
 }
@@ -36,7 +36,7 @@ const subjectsMax = 10_000
 
 export const getUsageMemory = perDomain((): UsageCache => new Map())
 
-/** Slots change without a new job. */
+/** Reads the slot reservations, which change without a new job. */
 export async function readStanding(sql: Sql, userIds: readonly string[]): Promise<Omit<Standing, 'blocked'>> {
   const rows = await sql.query<Person & { sequence: number }>(
     standingSql,
@@ -68,11 +68,11 @@ interface Asked {
   compared: readonly Comparison[]
   standing: Standing
   coming: number
-  /** null: everything is counted, and nothing is cached. */
+  /** null: count everything and cache nothing. */
   memory: UsageCache | null
 }
 
-/** Usage of all compared subjects: exact, or an upper bound that gives the same decisions. */
+/** Usage of all subjects of the applicable quotas: exact, or an upper bound that leads to the same decisions. */
 export async function readBoundedUsage(sql: Sql, asked: Asked): Promise<Map<string, Usage>> {
   const usage = new Map<string, Usage>()
   const count: Measured[] = []

@@ -5,12 +5,15 @@ import { executorsWhere, startsProcesses } from '../executors.ts'
 import { holdingSql } from '../state.ts'
 import { type Amounts, addDecimals, type QuotaType, quotaTypes, type Subject, subjectKey } from './quota-rules.ts'
 
-/** Usage of users, teams and accounts, from alive jobs and from the usage ledger, which outlives jobs. */
+/**
+ * Usage of users, teams and accounts, from alive jobs and from the usage ledger, which keeps usage after jobs are
+ * deleted.
+ */
 
 export interface Usage {
   amounts: Amounts
   blocked: number
-  /** The subject has a row of a job or in the ledger. */
+  /** true: the subject has a job or an entry in the ledger. */
   known: boolean
 }
 
@@ -26,7 +29,7 @@ export const windowHours = {
 
 export interface Measured {
   subject: Subject
-  /** The longest needed window; amounts of longer windows are 0. */
+  /** Only this long a window is read; amounts of longer windows are 0. */
   hours: number
 }
 
@@ -51,14 +54,14 @@ export function mergeMeasured(wanted: readonly Measured[]): Measured[] {
 
 const startingProcesses = `{${executorsWhere((each) => each.startsProcesses)}}`
 
-/** For a job with whole nodes: the most GPUs that it may hold, and the held ones once it has started. */
+/** For an exclusive job: the most GPUs that it may hold, and once it has started the GPUs that it holds. */
 const gpusSql = `CASE WHEN t.gpu_most IS NULL THEN t.gpu WHEN t.state NOT IN ${holdingSql} THEN t.gpu_most ELSE (
   SELECT count(*) FROM run r JOIN held_device h ON h.run_id = r.id WHERE r.job_id = t.id AND r.number = t.run_number) END`
 
-/** Costs are added as decimals. The total is cut off where a double would overflow. */
+/** Adds costs as decimals. The total is limited to what a double can hold. */
 const totalCostSql = (filter: string) => `least(coalesce(sum(t.cost::text::numeric) ${filter}, 0), 1e300)::float8`
 
-/** The same measures for three kinds of owner; `owns` is the condition on the table `t`. Only users have slots. */
+/** Measures usage of a user, team or account; `owns` is the condition on the table `t`. Only users have slots. */
 const armSql = (kind: Subject['kind'], owns: (table: string) => string, reserved: string) => `
   SELECT s.kind, s.id, alive.count + ${reserved} AS "CONCURRENT_JOBS", alive.blocked, alive.gpus AS "LOCAL_GPUS",
     ledger.hour AS "JOBS_PER_HOUR", ledger.day AS "JOBS_PER_DAY", ledger.day_cost AS "COST_PER_DAY",
@@ -110,7 +113,7 @@ export const noUsage: Usage = {
 
 export interface Taking {
   cost: number | null
-  /** The most GPUs that it may hold, all copies together. */
+  /** The most GPUs that all copies of the job may hold. */
   gpu: number
 }
 

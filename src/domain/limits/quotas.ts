@@ -19,7 +19,7 @@ import {
   quotaTypes,
 } from './quota-rules.ts'
 
-/** Stored quotas. A change takes the submission lock, so it applies to every later submission. */
+/** Stored quotas. A change takes the submission lock, so it applies to every submission after its commit. */
 
 export interface Quota extends QuotaRule {
   id: string
@@ -37,7 +37,7 @@ export function readVisibleQuotas(sql: Sql, viewer: Viewer, ids: readonly string
   )
 }
 
-/** The quotas that may concern the viewer, as a condition on a table alias. */
+/** Condition on a table alias: quotas that may concern the viewer. */
 export function quotasVisibleTo(viewer: Viewer, alias: string, bind: (value: unknown) => string): string {
   if (viewer.permissions.has('job.view.all') || viewer.granted.has('quota.write')) return 'TRUE'
   const [name, id, level] = [bind(viewer.userName), bind(viewer.userId), bind(viewer.level)]
@@ -49,7 +49,7 @@ export function quotasVisibleTo(viewer: Viewer, alias: string, bind: (value: unk
       (SELECT t.account FROM team t JOIN team_member m ON m.team_id = t.id WHERE m.user_id = ${id}) END`
 }
 
-/** If quotas cannot be read, submissions are refused with Unavailable, because a retry may succeed. */
+/** If quotas cannot be read, refuses submissions with Unavailable, so that callers retry. */
 export async function failClosed<T>({ log }: Domain, read: () => Promise<T>): Promise<T> {
   try {
     return await read()
@@ -119,7 +119,7 @@ export async function createQuota(domain: Domain, viewer: Viewer, raw: unknown):
 const duplicateQuota = ({ type, action, scope }: QuotaRule) =>
   InvalidInput.at('type', `A ${scope} ${type} quota with action ${action} exists already; update that quota`)
 
-/** A quota of an unknown name would have no effect. Accounts are free text. */
+/** Refuses unknown names, because the quota would have no effect. Accounts are free text. */
 async function demandNamed({ prisma }: Tx, { scope, key }: QuotaRule): Promise<void> {
   if (scope !== 'USER' && scope !== 'TEAM') return
   const where = { name: key ?? '' }
@@ -144,7 +144,7 @@ export async function updateQuota(domain: Domain, viewer: Viewer, raw: unknown):
   })
 }
 
-/** A renamed team keeps its ceilings; ceilings of an earlier team with the new name are removed. */
+/** Moves the ceilings of a team to its new name; removes ceilings that were stored under the new name. */
 export async function renameTeamQuotas({ prisma }: Tx, before: string, name: string): Promise<void> {
   if (before === name) return
   await prisma.quota.deleteMany({ where: { scope: 'TEAM', key: name } })
@@ -169,7 +169,7 @@ async function readQuota({ prisma }: Tx, id: string): Promise<QuotaRule & { id: 
   return row
 }
 
-/** Applies the quotas of the configuration. Quotas created by people stay. */
+/** Applies the quotas of the configuration. Quotas that people created stay. */
 export async function applyQuotas(domain: Domain, declared: readonly QuotaRule[]): Promise<void> {
   for (const [index, rule] of declared.entries()) demandSense(rule, ['quotas', String(index)])
   const { db, time, log } = domain
@@ -191,7 +191,7 @@ export async function applyQuotas(domain: Domain, declared: readonly QuotaRule[]
   })
 }
 
-/** Replaces the quota of the same kind, with the changes that people made to it. */
+/** Replaces the quota with the same scope, type and action, overwriting changes that people made. */
 async function declareQuota({ prisma }: Tx, rule: QuotaRule, nowMs: number): Promise<void> {
   const { limit: _, ...kind } = rule
   const declaredAs = kindKey(rule)

@@ -1,7 +1,7 @@
 import type { Shape } from '../shape.ts'
 import type { FreeNode, Placement } from './placement.ts'
 
-/** Shared resources: thousandths of a processor, bytes of memory, GPUs. */
+/** Divisible resources: thousandths of a processor, bytes of memory, GPUs. */
 export interface ResourceAmounts {
   cpu: number
   memory: number
@@ -18,7 +18,7 @@ export const added = (a: ResourceAmounts, b: ResourceAmounts, sign: 1 | -1): Res
   gpu: a.gpu + sign * b.gpu,
 })
 
-/** Amounts that all copies of a job request. A job that takes whole nodes gets more. */
+/** Amounts that all copies of a job request. An exclusive job gets more. */
 export const requestedAmounts = ({ copies, cpuMillis, memoryBytes, gpu }: Shape): ResourceAmounts => ({
   cpu: copies * cpuMillis,
   memory: copies * memoryBytes,
@@ -35,7 +35,7 @@ export const sumAmounts = (placements: readonly Placement[]): ResourceAmounts =>
     none,
   )
 
-/** Amounts of the healthy nodes, without those that others hold. */
+/** Amounts of the healthy nodes that are not used outside Berth. */
 export const sharedCapacity = (nodes: readonly FreeNode[]): ResourceAmounts =>
   nodes
     .filter(({ state }) => state !== 'LOST')
@@ -49,7 +49,7 @@ export const sharedCapacity = (nodes: readonly FreeNode[]): ResourceAmounts =>
       none,
     )
 
-/** A part has at most six decimal digits. */
+/** true: the amounts are at most this part of the capacity. A part has at most six decimal digits. */
 export function isWithinShare(amounts: readonly ResourceAmounts[], capacity: ResourceAmounts, part: number): boolean {
   if (part >= 1) return true
   const sum = amounts.reduce((a, b) => added(a, b, 1), none)

@@ -6,8 +6,8 @@ import { fence, type Leader } from '../leadership.ts'
 import { lockPool } from '../limits/limits.ts'
 
 /**
- * Nodes that a backend reports. The leader stores the report: only rows that differ are written, and runs never change. A
- * node that is not reported any more is LOST, and removed once no allocation and no hold is on it.
+ * Stores the nodes that a backend reports. Only rows that differ are written, and runs never change. A node that is no
+ * longer reported becomes LOST, and is removed when it has no allocation and no hold.
  */
 
 /** A node as its backend reports it. */
@@ -26,18 +26,18 @@ export interface ReportedNode {
 export interface NodesChanged {
   added: string[]
   changed: string[]
-  /** Not reported any more, and LOST because something is still on them. */
+  /** Nodes that are no longer reported but still have an allocation or a hold, so they are LOST. */
   missing: string[]
   removed: string[]
 }
 
-/** null: the report is stored already. */
+/** Returns null if the report equals the stored nodes. */
 export async function storeReport(
   { db, time }: Pick<Domain, 'db' | 'time'>,
   leader: Leader,
   reported: readonly ReportedNode[],
 ): Promise<NodesChanged | null> {
-  // Without a lock: `write` compares again.
+  // Compares without a lock first; `write` compares again under the lock.
   const { writes, gone } = compare(await readStored(db.sql, leader.pool, ''), reported)
   if (writes.length === 0 && gone.every(({ isUsed, state }) => isUsed && state === 'LOST')) return null
   return db.locking(async (tx) => {
@@ -55,7 +55,7 @@ async function write(tx: Tx, pool: string, reported: readonly ReportedNode[], no
   const added = writes.flatMap(({ name }) => (stored.has(name) ? [] : [name]))
   const changed = writes.flatMap(({ name }) => (stored.has(name) ? [name] : []))
   const isOther = writes.some((row) => isOtherMachine(row, stored.get(row.name)))
-  // Starts that were planned on the nodes as they were are refused, unless only what others hold has changed.
+  // Refuses starts that were planned before the change, unless only the amounts used outside Berth have changed.
   if (isOther || removed.length + missing.length > 0) await tellSettings(tx, pool)
   if (writes.length + removed.length + missing.length > 0) await tellNodes(tx, pool)
   return { added, changed, missing, removed }
@@ -87,7 +87,7 @@ interface StoredNode extends NodeRow {
   id: string
   slots: number[]
   isUsed: boolean
-  /** A run that was abandoned with the node may still be there. */
+  /** true: a run that was given up with the node may still be running there. */
   hasLostRun: boolean
 }
 
@@ -119,7 +119,7 @@ function compare(rows: readonly StoredNode[], reported: readonly ReportedNode[])
 }
 
 const gibBytes = 1024 ** 3
-/** A driver runs what was built for any earlier version. */
+/** Reported as the lowest version, because a driver runs programs built for any earlier version. */
 const oldestCuda = '1.0'
 
 function rowOf(node: ReportedNode, stored: StoredNode | undefined): NodeRow {
@@ -145,7 +145,10 @@ function rowOf(node: ReportedNode, stored: StoredNode | undefined): NodeRow {
   }
 }
 
-/** Indexes for the GPUs of others: those that counted before, then those that no run counts, then the rest. */
+/**
+ * Chooses the GPUs that count as used outside Berth: those that counted so before, then those without a run, then
+ * others.
+ */
 function heldGpus(count: number, all: number, stored: StoredNode | undefined): number[] {
   const before = stored?.heldGpus.filter((index) => index < all) ?? []
   const taken = new Set([...before, ...(stored?.slots ?? [])])
@@ -167,7 +170,7 @@ const isNew = (row: NodeRow, stored: StoredNode | undefined): boolean =>
   row.heldMemory !== stored.heldMemory ||
   row.heldGpus.join() !== stored.heldGpus.join()
 
-/** Runs stay counted, so a node that shrank may have a negative free amount. */
+/** Runs keep their amounts, so the free amount of a node that shrank may be negative. */
 const writeSql = `
 INSERT INTO node (id, pool, name, state, state_before, cpu_millis, memory_bytes, free_cpu_millis, free_memory_bytes, cpu_model,
   infiniband, gpu_jobs_only, delegated, held_cpu_millis, held_memory_bytes, held_gpus, last_seen_at)

@@ -1,7 +1,7 @@
 import type { Sql } from '../../platform/tx.ts'
 import { ledSql } from '../leadership.ts'
 
-/** Load of a machine that runs jobs as its own processes, as its leader reports it with its lease. */
+/** Load of a machine whose pool runs jobs as local processes; the leader reports it when it renews its lease. */
 export interface MachineReport {
   load5: number
   memoryPercent: number

@@ -6,7 +6,7 @@ export interface FreeNode {
   id: string
   name: string
   state: 'READY' | 'CORDONED' | 'DRAINING' | 'LOST'
-  /** Starts failed there, and none has succeeded since; null: none failed. */
+  /** Set while starts on the node fail; null: the last start succeeded. */
   backOff: BackOff | null
   cpuMillis: number
   memoryBytes: number
@@ -14,29 +14,29 @@ export interface FreeNode {
   freeMemory: number
   cpuModel: string | null
   infiniband: boolean
-  /** The node has InfiniBand that no run holds. */
+  /** true: the node has InfiniBand, and no run uses it. */
   infinibandFree: boolean
   /** Only jobs with GPUs may run on it. */
   gpuJobsOnly: boolean
   interactive: number
   devices: readonly FreeDevice[]
-  /** null: Berth chooses the nodes, not a backend. */
+  /** Amounts used outside Berth, on nodes that a backend chooses; null: Berth chooses the nodes. */
   others: Others | null
 }
 
 export interface Others {
   cpuMillis: number
   memoryBytes: number
-  /** Indexes of as many devices as they hold; which ones they are means nothing. */
+  /** Device indexes. Only their number is meaningful. */
   gpus: readonly number[]
 }
 
-/** Nothing is placed on the node before `untilMs`; after that one run at a time, until a start succeeds. */
+/** No run is placed on the node before `untilMs`. Then one run at a time is tried until a start succeeds. */
 export interface BackOff {
   untilMs: number
   because: string
   isOver: boolean
-  /** Runs that hold resources there and were placed after the wait. */
+  /** Number of runs that were placed after `untilMs` and hold resources. */
   probes: number
 }
 
@@ -54,17 +54,17 @@ type Openness = Pick<FreeNode, 'state' | 'backOff'>
 
 export const takesRuns = (node: Openness): boolean => isOpen(node) && (node.backOff?.probes ?? 0) === 0
 
-/** Takes runs now, or as soon as the run that is tried there has started. */
+/** true: the node takes runs now, or will when the run that is being tried has started. */
 export const isOpen = ({ state, backOff }: Openness): boolean => state === 'READY' && backOff?.isOver !== false
 
-/** Machines that differ only in their names and their amounts of cores and memory. */
+/** Machines that differ only in name, cores and memory. */
 interface Kind {
   example: FreeNode
-  /** Strength of each device as a rank over the pool; 0 is the weakest. */
+  /** Strength of each device as a rank within the pool; 0 is the weakest. */
   strengths: readonly number[]
 }
 
-/** The devices of a kind that serve a shape, as positions, in the order in which they are given away. */
+/** The positions of the devices of a kind that satisfy a shape, in the order in which they are assigned. */
 export interface Suit {
   positions: readonly number[]
   strengths: readonly number[]
@@ -72,14 +72,14 @@ export interface Suit {
 
 interface Machines {
   nodes: readonly FreeNode[]
-  /** The suit of each node; null: the node can never serve the shape. */
+  /** The suitable devices of each node; null: the node can never satisfy the shape. */
   suits(shape: Shape): readonly (Suit | null)[]
   indexOf(nodeId: string): number | undefined
-  /** The nodes as if nothing ran on them; of equal nodes, only as many as this number of copies could need. */
+  /** The nodes as if they had no runs. Of equal nodes, only as many as this number of copies could need. */
   emptyFor(copies: number): readonly FreeNode[]
-  /** The result of `search` on empty machines; computed once for equal shapes. */
+  /** The result of `search` on empty machines, cached by shape. */
   ever(shape: Shape, search: (empty: readonly FreeNode[]) => boolean): boolean
-  /** Bytes of memory for a copy that names none; null: no machine serves it. */
+  /** Memory in bytes for a copy that requests none; null: no machine satisfies the shape. */
   memoryShare(shape: Shape): number | null
 }
 
@@ -142,12 +142,13 @@ function survey(given: readonly FreeNode[]): Machines {
 
 const mebibyte = 2 ** 20
 const shareMin = 2 ** 30
-/** Share of the memory of a cluster node that jobs get: its backend keeps a part for the system. */
+/** Fraction of the memory of a backend's node that jobs get; the backend keeps the rest for the system. */
 const shareOfCluster = 0.9
 
 /**
- * The smallest share, so that the job fits on each node. A share is the part of the cores that the copy takes: jobs without
- * a memory of their own run out of cores first.
+ * The default memory of a copy: the fraction of the memory that corresponds to its fraction of the cores, on the node
+ * where this is least, so that the job fits on each node. So jobs with default memory never run out of memory before
+ * cores.
  */
 function smallestShare({ cpuMillis, exclusive }: Shape, nodes: readonly FreeNode[]): number | null {
   if (nodes.length === 0) return null
@@ -191,7 +192,7 @@ function remembering<T>(textOf: (shape: Shape) => string): (shape: Shape, find: 
   }
 }
 
-/** The fields that decide which devices serve the shape. */
+/** The fields of a shape that decide which devices satisfy it. */
 const devicesText = (shape: Shape): string =>
   JSON.stringify([
     shape.gpu,
@@ -205,7 +206,7 @@ const devicesText = (shape: Shape): string =>
     shape.anyGpu,
   ])
 
-/** The node without runs and without others. */
+/** The node without runs and without use outside Berth. */
 const emptied = (node: FreeNode): FreeNode => ({
   ...untouched({ ...node, others: node.others && { cpuMillis: 0, memoryBytes: 0, gpus: [] } }),
   state: 'READY',
@@ -223,7 +224,10 @@ export const untouched = (node: FreeNode): FreeNode => ({
   devices: node.devices.map((device) => ({ ...device, free: !node.others?.gpus.includes(device.index) })),
 })
 
-/** Memory, then tensor cores, then the highest CUDA version; as text, so that equal devices compare as equal. */
+/**
+ * Orders devices by memory, then tensor cores, then the highest CUDA version. Returned as text, so that equal devices
+ * compare as equal.
+ */
 const strength = ({ memoryGib, tensorCores, cuda }: FreeDevice) => JSON.stringify([memoryGib, tensorCores, cuda])
 
 function ranksOf(nodes: readonly FreeNode[]): Map<string, number> {
@@ -270,7 +274,10 @@ export interface Hardware extends Pick<FreeNode, 'cpuModel' | 'infiniband' | 'gp
   devices: readonly Omit<FreeDevice, 'free'>[]
 }
 
-/** Positions of the devices that the filters admit, named ones in their order; null: the machine is not admitted. */
+/**
+ * Positions of the devices that match the filters, in the order of the device names in the filters; null: the machine
+ * does not match.
+ */
 function admittedBy(shape: Shape, machine: Hardware): number[] | null {
   const { cpuModel, infiniband, devices } = machine
   if (!takesKind(shape, machine) || (shape.infiniband && !infiniband) || !matchesAll(shape.cpuModel, cpuModel ?? ''))
@@ -284,7 +291,7 @@ function admittedBy(shape: Shape, machine: Hardware): number[] | null {
 export const takesKind = ({ gpu }: Pick<Shape, 'gpu'>, { gpuJobsOnly }: Pick<Hardware, 'gpuJobsOnly'>): boolean =>
   gpu > 0 || !gpuJobsOnly
 
-/** Models of the machines that a shape may be placed on, and of the devices that it may get there. */
+/** Models of the machines on which a shape may be placed, and of the devices that it may get there. */
 export function modelsFor(shape: Shape, machines: readonly Hardware[]): string[] {
   const models = machines.flatMap((machine) => {
     const admitted = admittedBy(shape, machine)

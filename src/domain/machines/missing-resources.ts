@@ -2,7 +2,10 @@ import { describeFilters, gibText, matchesAll, type Shape } from '../shape.ts'
 import { type FreeDevice, type FreeNode, named, serves, takesKind, takesRuns } from './machines.ts'
 import { createFitting, place } from './placement.ts'
 
-/** Describes why a job cannot be placed: each unmet need with the best machine, or all needs that no machine meets at once. */
+/**
+ * Explains why a job cannot be placed: lists each need that every machine fails, with the machine that comes closest. If
+ * some machine satisfies each single need, lists the needs that are not satisfied on the same machine.
+ */
 
 export function missing(shape: Shape, nodes: readonly FreeNode[]): string[] {
   if (place(shape, nodes)) return []

@@ -13,8 +13,8 @@ import { parseInput } from '../parse.ts'
 import { setStates } from './node-config.ts'
 
 /**
- * Changes of nodes at run time. Each locks the row of the pool, so starts that were planned before are refused. The
- * configuration writes a node again only when its declaration changes.
+ * Changes of nodes at run time. Each locks the row of the pool, so starts that were planned before are refused. A later
+ * change of the node's declaration in the configuration overrides it.
  */
 
 const nodesPerPool = 10_000
@@ -112,7 +112,7 @@ const stateInput = z.strictObject({
   ),
 })
 
-/** Runs on the node go on in every state. A LOST node gets this state when it returns. */
+/** Runs on the node continue whatever its new state is. A LOST node gets the state when it returns. */
 export async function updateNode(domain: Domain, viewer: Viewer, raw: unknown): Promise<{ id: string }> {
   demand(viewer, 'node.write')
   const { id, state } = parseInput(stateInput, raw)

@@ -6,8 +6,8 @@ import { tellLimits, tellNodes, tellSettings } from '../changes.ts'
 import { newId } from '../ids.ts'
 
 /**
- * Nodes of the configuration. Each is written only if its own declaration changed, so changes made to a node at run time
- * stay when other parts of the file change.
+ * Applies the nodes of the configuration. A node is written only if its own declaration changed, so run-time changes of
+ * a node stay when other parts of the file change.
  */
 
 export interface DeclaredNode {
@@ -29,7 +29,8 @@ export async function applyNodes(
   const changed: string[] = []
   for (const node of nodes) {
     if (!(await rememberApplied(tx, keyOf(pool, node.name), node))) continue
-    // Limits may count another model. The change for the leader comes first: leaders lock in this order too.
+    // GPU models may have changed, so the effect of limits may have changed. Changes for the leader are written before the nodes are
+    // locked, because leaders lock in this order.
     if (changed.length === 0) await tellLimits(tx, pool)
     await applyNode(tx, pool, { ...node, id: newId('node', nowMs) })
     changed.push(node.name)
@@ -65,7 +66,7 @@ async function dropNodes(tx: Tx, pool: string, names: readonly string[]): Promis
   await tx.prisma.poolNode.deleteMany({ where: { ...dropped, allocations: { none: {} } } })
 }
 
-/** A node that shrank below the resources of its runs is full until they end. */
+/** If a node is now smaller than the resources of its runs, it counts as full until they end. */
 async function applyNode(tx: Tx, pool: string, node: DeclaredNode & { id: string }): Promise<void> {
   const [row] = await tx.query<{ id: string }>(
     `INSERT INTO node (id, pool, name, cpu_millis, memory_bytes, free_cpu_millis, free_memory_bytes, cpu_model, infiniband)

@@ -3,14 +3,14 @@ import { tellNodes, tellSettingsAndNodes } from '../changes.ts'
 import { lockPool } from '../limits/limits.ts'
 
 /**
- * Failed starts count against the node; otherwise a node in trouble would fail one waiting job after the other. The node
- * backs off for 1, 2, 4 … seconds, at most five minutes; then one run at a time is tried until a start succeeds. All nodes
- * of a backend that chooses nodes itself back off together. Verbs of the leader, in its open transaction.
+ * Counts failed starts against the node; otherwise a bad node would fail one waiting job after the other. The node
+ * backs off for 1, 2, 4 … seconds, up to five minutes. Then one run at a time is tried until a start succeeds. All
+ * nodes of a delegated backend back off together. Called by the leader in its open transaction.
  */
 
 export interface StartFailure {
   runId: string
-  /** The executor says that the node is the cause, not the job. */
+  /** true: the executor reports that the node is the cause, not the job. */
   isNodes: boolean
   message: string
 }
@@ -20,21 +20,21 @@ export interface NodeTrouble {
   failures: number
   seconds: number
   because: string
-  /** First failure: the start before this one succeeded. */
+  /** true: the start before this one succeeded. */
   isFirst: boolean
 }
 
 const backOffSecondsMax = 300
-/** Failures of unknown cause in a row before the node backs off. */
+/** Number of consecutive failures of unknown cause before the node backs off. */
 const unknownMax = 3
 
-/** 0: no back-off yet. */
+/** Length of the back-off; 0: none yet. */
 export function backOffSeconds(failures: number, isNodes: boolean): number {
   const beyond = failures - (isNodes ? 1 : unknownMax)
   return beyond < 0 ? 0 : Math.min(backOffSecondsMax, 2 ** beyond)
 }
 
-/** Failures during a back-off belong to earlier starts, and do not count. */
+/** Ignores failures during a back-off, because they belong to earlier starts. */
 export async function countStartFailure(
   sql: Sql,
   pool: string,
@@ -61,7 +61,10 @@ export async function countStartFailure(
   return troubles
 }
 
-/** A start from before the back-off does not count. `well`: nodes that recovered; `remain`: other nodes have failures. */
+/**
+ * Resets the failures after a successful start. Ignores a start from before the back-off. `well`: nodes that recovered;
+ * `remain`: other nodes still have failures.
+ */
 export async function forgetStartFailures(
   sql: Sql,
   pool: string,

@@ -2,12 +2,12 @@ import type { Sql } from '../../platform/tx.ts'
 import type { Hardware } from './machines.ts'
 import type { FreeNode, Placement } from './placement.ts'
 
-/** `transition` gives allocated resources back. */
+/** Reads the nodes with their free resources. `transition` frees allocated resources. */
 export function readNodes(sql: Sql, pool: string): Promise<FreeNode[]> {
   return sql.query<FreeNode>(nodesSql, [pool], 'nodes')
 }
 
-/** A GPU of a backend that does not report its versions supports none that a job asks for. */
+/** If a backend does not report the CUDA versions of a GPU, the GPU supports no version that a job can request. */
 const cudaSql = `CASE WHEN n.delegated AND d.cuda = '{}' THEN ARRAY['0', '0'] ELSE d.cuda END`
 
 const nodesSql = `
@@ -30,13 +30,13 @@ FROM node n CROSS JOIN LATERAL (
   SELECT n.held_gpus || ARRAY(SELECT h.device FROM held_device h WHERE h.node_id = n.id) AS devices OFFSET 0) taken
 WHERE n.pool = $1 ORDER BY n.name`
 
-/** Equal machines are one row. */
+/** Equal machines are merged into one row. */
 export interface PoolHardware extends Hardware {
   pool: string
   names: readonly string[]
 }
 
-/** Nodes in any state, because it may change until the job starts. */
+/** Includes nodes in any state, because it may change before the job starts. */
 export const readHardware = (sql: Sql, pools: readonly string[]): Promise<PoolHardware[]> =>
   sql.query<PoolHardware>(hardwareSql, [JSON.stringify(pools)], 'hardware')
 
@@ -49,7 +49,10 @@ FROM node n, LATERAL (
 ) d
 WHERE n.pool IN (SELECT jsonb_array_elements_text($1::text::jsonb)) GROUP BY 1, 2, 3, 4, 5`
 
-/** Constraints refuse resources that are not free, even if two leaders were active. A delegated node accepts every run. */
+/**
+ * Database constraints refuse resources that are not free, even if two leaders were active. A delegated node accepts
+ * every run.
+ */
 export async function allocate(
   sql: Sql,
   runs: readonly { runId: string; placements: readonly Placement[] }[],

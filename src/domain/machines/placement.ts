@@ -4,10 +4,11 @@ import { type FreeNode, indexMachines, named, type Suit, takesRuns } from './mac
 export { type FreeDevice, type FreeNode, indexMachines } from './machines.ts'
 
 /**
- * Where a job fits. Pure. Among the nodes and devices that may serve a copy, the best is taken, in this order: interactive
- * jobs together; the weakest sufficient devices; named devices, first named first; fewest GPUs left over; least cores, then
- * least memory left over; jobs without GPUs away from GPUs; the first name. A job of several copies is placed whole or not
- * at all. A call allocates no memory per node: a search over 1,000 nodes of eight GPUs takes about 40 µs.
+ * Finds a placement for a job, without side effects. Of the nodes and devices that can serve a copy, takes the best by
+ * these criteria, in this order: interactive jobs together; the weakest sufficient devices; devices named first in the
+ * request; fewest GPUs left; fewest cores, then least memory left; jobs without GPUs on nodes without GPUs; the first
+ * node name. A job with several copies is placed as a whole or not at all. The search allocates no memory per node:
+ * over 1,000 nodes with eight GPUs it takes about 40 µs.
  */
 
 export interface Placement {
@@ -17,24 +18,24 @@ export interface Placement {
   cpuMillis: number
   memoryBytes: number
   gpuIds: readonly number[]
-  /** The copy has the InfiniBand of the node for itself. */
+  /** true: the copy uses the InfiniBand of the node exclusively. */
   infiniband: boolean
   interactive: boolean
-  /** The backend has not reported its choice of a node: the amounts count on this one until then. */
+  /** true: the backend has not reported the node yet; until then the amounts count on this likely node. */
   provisional?: true
 }
 
 export interface PlaceOptions {
-  /** The part of a node that this job may use: the same machine with less free; null: no part. */
+  /** The part of a node that the job may use, as the same machine with fewer free resources; null: no part. */
   view?: ((node: FreeNode) => FreeNode | null) | undefined
   interactive?: boolean | undefined
-  /** Upper bound of free GPUs per machine, in the order of their names. */
+  /** Upper bound of free GPUs per machine, by the order of machine names. */
   freeGpus?: ArrayLike<number> | undefined
-  /** Used only for several copies. */
+  /** Limits the GPUs of a job with several copies. */
   budget?: (() => Budget) | undefined
 }
 
-/** true: the placement may have GPUs of these models, and they count from now on. */
+/** Returns whether the placement may use GPUs of these models; if so, counts them. */
 export type Budget = (models: readonly string[]) => boolean
 
 export function place(shape: Shape, nodes: readonly FreeNode[], options: PlaceOptions = {}): Placement[] | null {
@@ -45,7 +46,7 @@ export function place(shape: Shape, nodes: readonly FreeNode[], options: PlaceOp
   return best && [placementOn(search, best)]
 }
 
-/** Nodes that take no runs at the moment count too. */
+/** Ignores whether a node takes runs at the moment. */
 export function couldEverFit(shape: Shape, nodes: readonly FreeNode[]): boolean {
   return indexMachines(nodes).ever(shape, (empty) => place(shape, empty) !== null)
 }
@@ -56,7 +57,7 @@ export const placeOnEmpty = (
   options: PlaceOptions = {},
 ): Placement[] | null => place(shape, indexMachines(nodes).emptyFor(shape.copies), options)
 
-/** For many queries while runs come and go. */
+/** Answers many placement queries while runs start and end. */
 export interface Fitting {
   nodes: readonly FreeNode[]
   indexOf(nodeId: string): number | undefined
@@ -139,7 +140,7 @@ function hasRoom(shape: Shape, node: FreeNode): boolean {
 const isUntouched = ({ freeCpu, cpuMillis, freeMemory, memoryBytes, infiniband, infinibandFree }: FreeNode) =>
   freeCpu === cpuMillis && freeMemory === memoryBytes && infiniband === infinibandFree
 
-/** Smaller is better; the first field that differs decides. */
+/** Smaller is better; fields are compared in order. */
 interface Score {
   apart: number
   strength: number
@@ -182,7 +183,7 @@ function rate(
   return true
 }
 
-/** A set of devices is as strong as its strongest one. */
+/** Rates a set of devices by its strongest device. */
 function rateDevices(shape: Shape, { seen, suit }: Candidate, score: Score): boolean {
   const inOrder = named(shape)
   let chosen = 0
@@ -228,7 +229,10 @@ function placementOn(
   }
 }
 
-/** A node that gets a copy is rated again with its rest. If the job may have no more GPUs of a node, other nodes follow. */
+/**
+ * Places copies one after the other on the best node. After each copy the node is rated again by what is left. A node
+ * is skipped once the job may use no more of its GPU models.
+ */
 function placeGang(search: Search): Placement[] | null {
   const { shape } = search
   const mayHave = search.budget?.()
@@ -294,13 +298,13 @@ export function giveBack(node: FreeNode, { cpuMillis, memoryBytes, gpuIds, infin
   for (const id of gpuIds) setFree(node, id, { free: true })
 }
 
-/** A device that was removed from the machine meanwhile is not set free. */
+/** Ignores a device that was removed from the machine meanwhile. */
 function setFree({ devices }: FreeNode, id: number, { free }: { free: boolean }): void {
   const device = devices[id]?.index === id ? devices[id] : devices.find(({ index }) => index === id)
   if (device) device.free = free
 }
 
-/** The nodes and GPUs that Berth has chosen; none where the backend chooses. */
+/** The nodes and GPUs that Berth has chosen; empty where the backend chooses. */
 export function listChosen(placements: readonly Placement[]): { nodes: string[]; gpuIds: number[] } {
   const chosen = placements.filter(({ provisional }) => !provisional)
   return { nodes: [...new Set(chosen.map(({ node }) => node))], gpuIds: chosen.flatMap(({ gpuIds }) => gpuIds) }

@@ -2,10 +2,10 @@ import type { Prisma } from '../../platform/generated/client.ts'
 import type { Reads } from '../../platform/models.ts'
 import type { Domain } from '../domain.ts'
 
-/** Report of a process that runs the jobs of a pool, at its start. */
+/** The report that a process with the executors of a pool stores when it starts. */
 export interface PoolReport {
   executors: Readonly<Record<string, ExecutorReport>>
-  /** A job of a user without `unixUser` would run as root, and the pool does not allow that. */
+  /** true: a job of a user without `unixUser` would run as root, and the pool does not allow that. */
   unixUserRequired: boolean
   reservedUnixUsers: readonly string[]
 }
@@ -14,11 +14,11 @@ export interface ExecutorReport {
   version: string | null
   available: boolean
   message: string | null
-  /** Resources that jobs may ask for and that the executor does not limit. */
+  /** Resources that jobs may request but whose limit the executor does not enforce. */
   unenforced: readonly string[]
-  /** The NAMEs of the accepted custom attributes `<executor>.NAME`; undefined: all are ignored. */
+  /** The names of the custom attributes `<executor>.NAME` that the executor accepts; undefined: it ignores all. */
   attributes?: readonly string[]
-  /** The alternative to other NAMEs. */
+  /** For some unaccepted names, the field to use instead. */
   insteadOf?: Readonly<Record<string, string>>
   secondsMax?: Readonly<Record<string, number>>
   /** false: no image for X11 displays is configured. */

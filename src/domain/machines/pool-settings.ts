@@ -5,7 +5,7 @@ import { interactiveBand, type Policy } from '../lanes.ts'
 import { lockPool } from '../limits/limits.ts'
 import type { StoredSettings } from '../scheduling.ts'
 
-/** Scheduling settings of the configuration. Starts wait for a change. */
+/** Scheduling settings of the configuration. A change locks the row of the pool, as starts do. */
 export interface DeclaredPlanning {
   scheduling: StoredSettings
   weights: Readonly<Record<string, number>>
@@ -20,7 +20,7 @@ export async function applyPlanning(tx: Tx, pool: string, declared: DeclaredPlan
   return true
 }
 
-/** The bids that count depend on the policy, so those of the entries change too. */
+/** The policy decides which bids count, so the bids of waiting entries are updated too. */
 export async function changePolicy(tx: Tx, pool: string, policy: Policy): Promise<void> {
   const { count } = await tx.prisma.pool.updateMany({
     where: { name: pool, policy: { not: policy } },

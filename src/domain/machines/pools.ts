@@ -9,7 +9,7 @@ import { applyLimits, type LimitChange } from '../limits/limits.ts'
 import { applyNodes, type DeclaredNode } from './node-config.ts'
 import { applyPlanning, changePolicy, type DeclaredPlanning } from './pool-settings.ts'
 
-/** Pools, nodes and queues of the configuration. Only values that changed since they were applied last are written. */
+/** Applies the pools, nodes and queues of the configuration. Writes only values that differ from those applied last. */
 
 export interface DeclaredPool extends Partial<DeclaredPlanning> {
   name: string
@@ -38,14 +38,14 @@ export async function applyPools(
     await lockApplied(tx)
     for (const pool of pools) await applyDeclared(domain, tx, pool)
     if (await rememberApplied(tx, 'queues', queues)) await applyQueues(tx, queues)
-    // Unset limits have other values in another mode.
+    // In the other mode, unset limits have other values.
     if (await rememberApplied(tx, singleUserKey, domain.singleUser)) await tellLimitsOfAllPools(tx)
     await warnOfUndeclared(domain, tx, pools)
   })
   domain.wakeups.poke('queue')
 }
 
-/** A pool that was renamed or left out keeps its jobs, and no server leads it. */
+/** Warns of pools that are stored but no longer declared: their jobs stay, but no server leads them. */
 async function warnOfUndeclared({ log }: Domain, tx: Tx, pools: readonly DeclaredPool[]): Promise<void> {
   const left = await tx.query<{ pool: string; jobs: number }>(undeclaredSql, [pools.map(({ name }) => name)])
   for (const { pool, jobs } of left)
@@ -102,11 +102,14 @@ async function applyQueues({ prisma }: Tx, queues: readonly DeclaredQueue[]): Pr
 
 export interface Here {
   id: string
-  /** The database is in it as well, so every user of that database uses this directory. */
+  /** true: the directory also contains the database, so every user of that database uses this directory. */
   holdsDatabase: boolean
 }
 
-/** Binds a pool of one machine to the first data directory. true: this process may compete for the pool. */
+/**
+ * Binds a pool of one machine to the first data directory that uses it. Returns whether this process may compete for
+ * the pool.
+ */
 export async function bindPool({ db }: Domain, pool: string, here: Here): Promise<boolean> {
   const rows = await db.sql.query(bindSql, [pool, here.id, here.holdsDatabase])
   return rows.length > 0

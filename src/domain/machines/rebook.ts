@@ -13,8 +13,8 @@ export async function rebook(sql: Sql, pool: string, runs: readonly ChosenNodes[
   await lockPool(sql, pool)
   const chosen = new Map(runs.map((run) => [run.runId, run.chosen]))
   const names = [...new Set(runs.flatMap((run) => run.chosen.map(({ node }) => node)))]
-  // The rows of the nodes are locked before what is on them is read: a run that ends waits, and then gives back to the
-  // node that it was moved to.
+  // Locks the nodes before reading their runs: a run that ends meanwhile waits, and then frees resources on the node
+  // to which it was moved.
   const locked = await sql.query<{ id: string }>(lockSql, [pool, names, [...chosen.keys()]], 'lock_chosen_nodes')
   const books = await sql.query<Book>(booksSql, [locked.map(({ id }) => id)], 'books')
   const changed = rebooked(books, chosen)
@@ -42,7 +42,7 @@ SELECT n.id, n.name, n.cpu_millis - n.held_cpu_millis AS cpu, n.memory_bytes - n
     WHERE a.node_id = n.id), '[]') AS bookings
 FROM node n WHERE n.id = ANY($1::text[]) ORDER BY n.id`
 
-/** A run that ended meanwhile has no allocation to move, and changes no node. */
+/** A run that ended meanwhile has no allocation to move; then its node stays unchanged. */
 const moveSql = `
 WITH new AS MATERIALIZED (
   SELECT * FROM jsonb_to_recordset($1::text::jsonb) AS n("runId" text, replica int, "nodeId" text, cpu int, memory bigint,

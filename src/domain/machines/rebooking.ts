@@ -1,9 +1,9 @@
 import { takesKind } from './machines.ts'
 
 /**
- * Moves allocations to the nodes that a backend chooses. Pure. The allocation of a run is provisional until its backend
- * reports the node; then it moves there, whether it fits or not, because the run is there. Other provisional allocations
- * that do not fit beside it move to the nodes that became free, so sums stay the same and the pool stays full.
+ * Moves allocations to the nodes that a backend chooses. Pure function. The allocation of a run is provisional until
+ * its backend reports the node. Then it moves to that node, whether it fits or not, because the run is there. Other
+ * provisional allocations that no longer fit move to the nodes that became free, so the total stays the same.
  */
 
 export interface Booking {
@@ -12,7 +12,7 @@ export interface Booking {
   nodeId: string
   cpu: number
   memory: number
-  /** Devices that it counts on the node; which ones they are means nothing. */
+  /** Device indexes that count as used. Only their number is meaningful. */
   slots: readonly number[]
   provisional: boolean
   gpuIds: readonly number[]
@@ -24,11 +24,11 @@ export interface Book {
   name: string
   cpu: number
   memory: number
-  /** Devices that others do not hold. */
+  /** Devices that are not used outside Berth. */
   devices: readonly number[]
   /** Runs without devices never run there. */
   gpuJobsOnly: boolean
-  /** The first one was started first. */
+  /** Bookings in the order of their starts. */
   bookings: readonly Booking[]
 }
 
@@ -62,13 +62,13 @@ export function rebooked(books: readonly Book[], chosenByRun: ReadonlyMap<string
 
 const keyOf = ({ runId, replica }: Booking): string => `${runId}/${replica}`
 
-/** A backend may report fewer nodes than there are copies. */
+/** The nodes chosen for the run; a backend may report fewer nodes than there are copies. */
 function chosenFor({ runId, replica }: Booking, chosenByRun: ReadonlyMap<string, readonly Chosen[]>): Chosen | null {
   const chosen = chosenByRun.get(runId) ?? []
   return chosen[replica % chosen.length] ?? null
 }
 
-/** The newest provisional bookings leave first: the backend starts the oldest ones first. */
+/** Removes the newest provisional bookings first, because the backend starts the oldest runs first. */
 function makeRoom(target: Page, vacated: readonly Page[], settled: ReadonlyMap<string, unknown>): void {
   for (const booking of target.bookings.toReversed()) {
     if (!target.isOverfull) return
@@ -129,7 +129,7 @@ class Page {
     this.#gpus -= one * slots.length
   }
 
-  /** Gives each slot to one booking. Bookings beyond the number of devices get numbers that no device has. */
+  /** Assigns each device index to one booking. Bookings beyond the number of devices get indexes that no device has. */
   number(): void {
     const { devices } = this.#book
     const used = new Set<number>()

@@ -1,4 +1,4 @@
-/** The window of a capacity reservation. Its start belongs to the window, its end does not. */
+/** The window of a capacity reservation, including its start and excluding its end. */
 
 export interface Window {
   startsMs: number
@@ -10,10 +10,13 @@ export function windowState({ startsMs, endsMs }: Window, atMs: number): 'AHEAD'
   return startsMs <= atMs ? 'OPEN' : 'AHEAD'
 }
 
-/** For rows of capacity_reservation: the window is open or ahead. */
+/** Condition on rows of capacity_reservation: the window has not ended. */
 export const windowNotOverSql = 'ends_at > berth_now()'
 
-/** Nodes whose window begins before a job without reservation ends that starts at `atMs`, and is not over. */
+/**
+ * Nodes that a job without a reservation cannot use if it starts at `atMs`: a window on them begins before the job ends
+ * and is not over.
+ */
 export function closedNodes(
   reservations: readonly (Window & { nodes: readonly string[] })[],
   { atMs, runSeconds }: { atMs: number; runSeconds: number | null },

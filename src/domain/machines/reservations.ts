@@ -13,8 +13,8 @@ import { parseInput } from '../parse.ts'
 import { windowNotOverSql } from './reservation-window.ts'
 
 /**
- * Capacity reservations: nodes for the jobs of a project in a window of time, never changed. Creation and removal lock the
- * row of the pool, so starts that were planned before are refused.
+ * Capacity reservations keep nodes for the jobs of a project during a time window. They are immutable. Creation and
+ * removal lock the row of the pool, so starts that were planned before are refused.
  */
 
 export const nodesMax = 1_000
@@ -92,7 +92,7 @@ async function demandNodes({ prisma }: Tx, { pool, nodes, startsAt, endsAt }: Re
   }
 }
 
-/** Running jobs of the reservation go on; waiting ones wait until they are cancelled. */
+/** Running jobs of the reservation continue; waiting ones wait until they are cancelled. */
 export async function deleteCapacityReservation(
   domain: Domain,
   viewer: Viewer,
@@ -116,13 +116,13 @@ export interface PoolReservation {
   id: string
   project: string
   nodes: string[]
-  /** Milliseconds. */
+  /** Milliseconds since 1970. */
   startsMs: number
   endsMs: number
   hard: boolean
 }
 
-/** Reservations that are not over, those that end first. `limit` null: all. */
+/** Reservations that have not ended, ordered by their end. `limit` null: all. */
 export const readPoolReservations = (sql: Sql, pool: string, limit: number | null): Promise<PoolReservation[]> =>
   sql.query<PoolReservation>(
     `SELECT id, project, nodes, (extract(epoch FROM starts_at) * 1000)::float8 AS "startsMs",
@@ -137,7 +137,7 @@ export interface NamedReservation {
   pool: string
   project: string
   nodes: string[]
-  /** Milliseconds. */
+  /** Milliseconds since 1970. */
   startsMs: number
   isOver: boolean
 }
@@ -156,7 +156,7 @@ export async function readReservations(
   return new Map(rows.map((row) => [row.id, row]))
 }
 
-/** Throws InvalidInput; a reservation of another project looks like an unknown one. */
+/** Throws InvalidInput. A reservation of another project is reported like an unknown one. */
 export function reservationFor(
   { id, project, pool }: { id: string; project: string | null; pool: string },
   named: ReadonlyMap<string, NamedReservation>,

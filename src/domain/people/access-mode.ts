@@ -6,11 +6,11 @@ import type { Domain } from '../domain.ts'
 import { revokeTokens } from './tokens.ts'
 
 /**
- * Decides whether people must log in. In single-user mode the only user is `local`. A server enters multi-user mode, for
- * ever, if it finds one of these at its start: another enabled user, a valid token, an OpenID provider or a bootstrap token.
- * Only `resetToSingleUser`, on the operator's request, reverts it. The bootstrap token is applied before the
- * decision, so it counts unless it was revoked. A process in single-user mode restarts once another process has entered
- * multi-user mode.
+ * Decides whether people must log in. In single-user mode the only user is `local`. At its start a server enters
+ * multi-user mode permanently if it finds another enabled user, a valid token, an OpenID provider or a bootstrap token.
+ * Only the operator can revert that (`resetToSingleUser`). The bootstrap token is applied before the decision, so it
+ * counts unless it was revoked. A process in single-user mode restarts when another process has entered multi-user
+ * mode.
  */
 
 export interface LogIn {

@@ -8,12 +8,12 @@ import { localUser } from './access-mode.ts'
 import { setTeams, teamName } from './teams.ts'
 import { type Identity, isTakenIdentity, userName } from './users.ts'
 
-/** Issuer and subject identify the person; the rest may change. */
+/** Issuer and subject identify the person; all other claims may change. */
 export interface Claims extends Identity {
   readonly name: string
   readonly displayName: string | null
   readonly email: string | null
-  /** null: not in the claims. A new person becomes VIEWER, and a known one keeps the level. */
+  /** null: not in the claims; then a new person becomes VIEWER, and a known person keeps the level. */
   readonly level: UserLevel | null
   /** Names of all teams of the person; null: not in the claims. */
   readonly teams: readonly string[] | null
@@ -27,10 +27,10 @@ interface KnownPerson extends Person {
 }
 
 const teamsMax = 50
-/** Users that the server creates are never linked to a person of the provider. */
+/** Users that the server creates itself; a person of the provider never becomes one of them. */
 const serverNames = new Set([localUser, 'admin'])
 
-/** Creates or updates the person; null: refused. The name of another user is never taken over. */
+/** Creates or updates the person; null: refused. Never takes over the name of another user. */
 export async function resolvePerson(domain: Domain, claims: Claims): Promise<Person | null> {
   const wanted = { ...claims, teams: claims.teams && [...new Set(claims.teams)].filter(isTeamName).slice(0, teamsMax) }
   const known = await readPerson(domain.db.sql, claims)
@@ -95,7 +95,7 @@ async function writePerson(tx: Tx, claims: Claims, newId: string): Promise<{ id:
   return count === 0 ? undefined : { id: newId, isNew: true }
 }
 
-/** Creates missing teams, because the provider decides on membership. false: the person is refused. */
+/** Creates missing teams, because the provider decides about membership. false: the person is refused. */
 async function keepPerson({ time }: Domain, tx: Tx, claims: Claims): Promise<boolean> {
   const row = await writePerson(tx, claims, newId('user', time.nowMs()))
   if (!row) return false
@@ -110,7 +110,9 @@ async function keepPerson({ time }: Domain, tx: Tx, claims: Claims): Promise<boo
   return true
 }
 
-/** GONE: the token was revoked, or the user disabled or unlinked. CHANGED: other permissions than at log-in. */
+/**
+ * GONE: the token was revoked, or the user was disabled or unlinked. CHANGED: permissions differ from those at login.
+ */
 export type Standing = 'WELCOME' | 'CHANGED' | 'GONE'
 
 interface StandingRow extends Person {

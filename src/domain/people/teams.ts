@@ -9,12 +9,12 @@ import { newId } from '../ids.ts'
 import { renameTeamQuotas } from '../limits/quotas.ts'
 import { parseInput } from '../parse.ts'
 
-/** A team and the account (accounts.ts) that its jobs are charged to. An ADMIN may charge every account. */
+/** A team and the account (accounts.ts) to which its jobs are charged. An ADMIN may charge every account. */
 export interface Team {
   readonly id: string
   readonly name: string
   readonly account: string
-  /** The highest account of a team above its account, or its own account. */
+  /** The highest team account above the team's account, or its own account. */
   readonly root: string
 }
 
@@ -83,7 +83,7 @@ export function resolveAccount({ asked, viewer, memberships, team }: AccountRequ
   throw InvalidInput.at('spec.account', `Must be ${allowed.join(' or ')}, or an account below it`)
 }
 
-/** Accounts whose jobs the viewer may see in full, as for all accounts below them. */
+/** Accounts of which the viewer may see all jobs, including those of all accounts below. */
 export async function readOwnAccounts(sql: Sql, { userId, userName }: Viewer): Promise<string[]> {
   const { teams } = (await readMemberships(sql, [userId])).get(userId) ?? noMemberships
   return [ownAccount(userName), ...teams.map(({ account }) => account)]
@@ -92,7 +92,7 @@ export async function readOwnAccounts(sql: Sql, { userId, userName }: Viewer): P
 export const teamsOfUserMax = 50
 export const memberChangesMax = 1_000
 
-/** The name becomes an account; `users` is the account of people without a team. */
+/** The name of a team becomes an account; `users` is taken, as the account of people without a team. */
 export const teamName = z
   .string()
   .max(63, 'must have at most 63 characters')
@@ -120,7 +120,7 @@ export async function createTeam(domain: Domain, viewer: Viewer, raw: unknown): 
   return { id }
 }
 
-/** A new name is a new account. Members may charge the account, so only an ADMIN adds members or changes the name. */
+/** A new name is also a new account. Members may charge it, so only an ADMIN may add members or change the name. */
 export async function updateTeam(domain: Domain, viewer: Viewer, raw: unknown): Promise<{ id: string }> {
   demand(viewer, 'user.write')
   const { id, name, addMembers, removeMembers } = parseInput(change, raw)
@@ -141,7 +141,7 @@ export async function updateTeam(domain: Domain, viewer: Viewer, raw: unknown): 
   return { id }
 }
 
-/** Jobs of the team and the account that they are charged to stay. */
+/** Jobs keep the deleted team and the account to which they are charged. */
 export async function deleteTeam(domain: Domain, viewer: Viewer, { id }: { id: string }): Promise<{ id: string }> {
   demand(viewer, 'user.write')
   await domain.db.serializable(async (tx) => {
@@ -187,7 +187,7 @@ async function addMembersTo({ prisma }: Tx, id: string, userIds: readonly string
 interface TeamChoice {
   /** Names of all teams of the user; undefined: no change. */
   teams?: readonly string[] | undefined
-  /** undefined: no change, except that a team that the user left is cleared. */
+  /** undefined: no change, except that a default team that the user left is cleared. */
   defaultTeam?: string | null | undefined
 }
 

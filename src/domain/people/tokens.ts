@@ -14,8 +14,9 @@ import { newId } from '../ids.ts'
 import { parseInput } from '../parse.ts'
 
 /**
- * Tokens: `berth_`, 10 characters that identify the row, and 256 random bits, stored as SHA-256 (a slow hash is for weak
- * secrets). A secret of another form (auth.bootstrapToken) is found by the beginning of its hash, so its text is never stored.
+ * Tokens: `berth_`, 10 characters that identify the row, and 256 random bits. They are stored as SHA-256, because a
+ * slow hash is needed only for weak secrets. A secret of another form (auth.bootstrapToken) is identified by the
+ * beginning of its hash, so no part of its text is stored.
  */
 
 const secretForm = /^berth_[0-9a-z]{10}[\w-]{43}$/
@@ -59,7 +60,9 @@ export async function createToken(
   return { tokenId, secret }
 }
 
-/** A token does not outlive the credentials of its creator; otherwise a stolen session would become permanent. */
+/**
+ * A token must not outlive the credentials of its creator; otherwise a stolen session would become permanent access.
+ */
 function decideExpiry({ expiresAtMs }: Viewer, asked: Date | null): Date | null {
   if (expiresAtMs === null) return asked
   const latest = new Date(expiresAtMs)
@@ -99,7 +102,7 @@ export async function revokeTokens(tx: Tx, which: Prisma.ApiTokenWhereInput): Pr
   await tx.prisma.apiToken.updateMany({ where: { ...which, revokedAt: null }, data: { revokedAt } })
 }
 
-/** Revoking again changes nothing. Without token.any, only the viewer's own tokens are found. */
+/** Revoking a token again changes nothing. Without token.any, a viewer finds only the own tokens. */
 export async function revokeToken(domain: Domain, viewer: Viewer, id: string): Promise<{ tokenId: string }> {
   await domain.db.serializable(async (tx) => {
     const token = await tx.prisma.apiToken.findUnique({ where: { id }, include: { user: true } })
@@ -120,7 +123,10 @@ function demandRevocation(viewer: Viewer, owner: Person): void {
   if (!own) demandAllPermissions(viewer, owner)
 }
 
-/** A new secret is the operator's way back in, so `admin` is enabled and ADMIN again. Revokes the earlier secret. */
+/**
+ * The bootstrap secret is how an operator regains access: `admin` is enabled and becomes ADMIN again. A new secret
+ * revokes the earlier one.
+ */
 export async function applyBootstrapToken({ db, time }: Pick<Domain, 'db' | 'time'>, secret: string): Promise<void> {
   const prefix = computePrefix(secret)
   await db.serializable(async (tx) => {
@@ -153,7 +159,10 @@ interface TokenRow extends Omit<CheckedToken, 'person'>, Person {
 
 const checksMax = 256
 
-/** Reads tokens every time, so a revoked one fails at once. null: unknown, revoked, or the user is disabled. */
+/**
+ * Reads the token from the database every time, so a revoked token fails at once. null: the token is unknown or
+ * revoked, or the user is disabled.
+ */
 export const createTokenCheck = ({ db }: Domain): ((secret: string) => Promise<CheckedToken | null>) =>
   createBatcher<string, CheckedToken | null>({
     max: checksMax,
@@ -189,7 +198,7 @@ SELECT t.id AS "tokenId", t.prefix, t.hash, t.scopes::text[] AS scopes, t.expire
 FROM api_token t JOIN "user" u ON u.id = t.user_id
 WHERE t.prefix = ANY($1::text[]) AND t.revoked_at IS NULL AND NOT u.disabled`
 
-/** The last use is stored to the minute, so a busy token is written once a minute. */
+/** The time of the last use is rounded to the minute, so a busy token is written once a minute. */
 const touchSql = `
 UPDATE api_token SET last_used_at = date_trunc('minute', berth_now())
 WHERE id = ANY($1::text[]) AND coalesce(last_used_at < date_trunc('minute', berth_now()), true)`

@@ -4,9 +4,10 @@ import { InvalidInput, type Violation } from '../errors.ts'
 import { findTraits } from '../executors.ts'
 
 /**
- * The account that the processes of a job run as (`User.unixUser`). Without it a job would run as root under a server that
- * does, and could read the memory of the server and the password of its database. So it is refused, unless the pool has
- * `jobsAsRoot`. No job runs as an account that owns files of the server. The executor checks this again at the start.
+ * The system account that runs the processes of a job (`User.unixUser`). Without one, a job under a server that runs as
+ * root would also run as root, and could read the memory of the server and the password of its database. Such a job is
+ * refused unless the pool has `jobsAsRoot`. Accounts that own files of the server never run jobs. The executor checks
+ * this again at the start.
  */
 
 export type UnixUsers = ReadonlyMap<string, string>
@@ -47,7 +48,7 @@ export function unixUserViolations({ destination, executor, userName, unixUser }
   return []
 }
 
-/** The account decides what jobs may read and write on the machine, so only an ADMIN may set it. */
+/** The account decides which files of the machine jobs may read and write, so only an ADMIN may set it. */
 export async function demandUnixUser(
   { prisma }: Tx,
   viewer: Viewer,

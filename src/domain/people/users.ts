@@ -23,8 +23,8 @@ import { revokeTokens } from './tokens.ts'
 import { demandUnixUser } from './unix-users.ts'
 
 /**
- * Users are disabled, never removed, because jobs and the audit log refer to them. A change takes the submission lock: no
- * submission of a disabled user is accepted.
+ * Users are disabled, never removed, because jobs and the audit log refer to them. A change takes the submission lock,
+ * so a submission of a user who has been disabled is never accepted.
  */
 const optionalText = z.string().min(1, 'must not be empty').max(255, 'must have at most 255 characters').nullish()
 const permissions = z.array(z.string().refine(isPermission, 'is not a known permission')).optional()
@@ -62,13 +62,13 @@ const change = z.strictObject({
 
 export interface Identity {
   readonly issuer: string
-  /** `sub`: the issuer never gives it to another person. */
+  /** The claim `sub`, which the issuer never reuses for another person. */
   readonly subject: string
 }
 
 const identityKey = 'user_oidc_issuer_oidc_subject_key'
 
-/** Two writers stored the same identity; a retry of the second finds the row. */
+/** true: another transaction stored the same identity; a retry finds its row. */
 export const isTakenIdentity = (error: unknown): boolean => brokenConstraint(error) === identityKey
 
 export async function createUser(domain: Domain, viewer: Viewer, raw: unknown): Promise<{ id: string }> {
@@ -97,7 +97,7 @@ export async function updateUser(domain: Domain, viewer: Viewer, raw: unknown): 
   demand(viewer, 'user.write')
   const { id, ...input } = parseInput(change, raw)
   const { identity, teams, defaultTeam, ...columns } = input
-  // An identity is the right to be this user, and a team is the right to charge its account.
+  // An identity lets a person log in as this user, and a team lets the user charge its account.
   if (identity || (teams ?? []).length > 0) demandAdmin(viewer)
   const work = async (tx: Tx) => {
     const before = await readPerson(tx, id)
@@ -109,7 +109,7 @@ export async function updateUser(domain: Domain, viewer: Viewer, raw: unknown): 
     await demandAdministratorLeft(domain, tx, { before, after })
     await demandUnixUser(tx, viewer, input.unixUser)
     await tx.prisma.user.update({ where: { id }, data: given(columns) })
-    // The waiting jobs of a disabled user are held by a limit of each pool.
+    // Limits of the pools hold back the waiting jobs of a disabled user.
     if (disabled !== before.disabled) await tellLimitsOfAllPools(tx)
     if (identity !== undefined) await linkIdentity(tx, id, identity)
     await setTeams(tx, id, { teams, defaultTeam })
@@ -127,7 +127,10 @@ async function linkIdentity({ prisma }: Tx, id: string, identity: Identity | nul
   await prisma.user.update({ where: { id }, data: linked })
 }
 
-/** Disables the user: tokens are revoked, running jobs go on, waiting ones are held, and all keep their user. */
+/**
+ * Disables the user: tokens are revoked, running jobs continue, waiting jobs are held back, and all jobs keep their
+ * user.
+ */
 export async function deleteUser(domain: Domain, viewer: Viewer, { id }: { id: string }): Promise<{ id: string }> {
   demand(viewer, 'user.write')
   await withSubmissionsLocked(domain, async (tx) => {
@@ -164,17 +167,17 @@ async function readPerson({ prisma }: Tx, id: string): Promise<Known> {
   return person
 }
 
-/** An administrator could lock out all users. */
+/** Users cannot disable themselves; otherwise an administrator could lock out all users. */
 function demandOther(viewer: Viewer, id: string, disabled: boolean | undefined): void {
   if (disabled && id === viewer.userId)
     throw InvalidInput.at('userId', 'You cannot disable your own account; ask another administrator')
 }
 
-/** Only an administrator with every permission can restore each permission. */
+/** true: an administrator with every permission, who can restore each permission of others. */
 const hasEveryPermission = ({ level, deny, disabled }: Known): boolean =>
   level === 'ADMIN' && deny.length === 0 && !disabled
 
-/** Refuses the change after which no administrator with every permission would be left. */
+/** Refuses a change that would leave no administrator with every permission. */
 async function demandAdministratorLeft(
   { singleUser }: Domain,
   { prisma }: Tx,

@@ -11,15 +11,16 @@ import { type InLine, readLine } from './line.ts'
 import { explainWaiting, type WaitingFacts } from './why-waiting.ts'
 
 /**
- * Estimates when a waiting job may start. p50 and p90 come from the forecast of the leader. Earliest: its gates are open, and
- * enough runs have reached their maximum run times for it to fit. Latest: all runs have ended, and all jobs ahead have run
- * one after the other; null: a run time is unknown, or the job is too far back. Jobs that end sooner or join ahead move both.
+ * Estimates when a waiting job may start. p50 and p90 come from the forecast of the leader. The earliest start: all
+ * gates are open, and enough runs have reached their maximum run times for the job to fit. The latest start: all runs
+ * have ended, and all jobs ahead have run one after the other; null: a run time is unknown, or too many jobs are ahead.
+ * Both bounds move if jobs end sooner or other jobs join ahead.
  */
 
 export interface Estimate extends Bounds {
-  /** The start is as likely before this moment as after it; null: without a forecast. */
+  /** The start is as likely before this time as after it; null: no forecast. */
   p50: Date | null
-  /** The job starts by then in nine of ten cases; null: without a forecast, or beyond its end. */
+  /** In nine of ten cases the job starts by this time; null: no forecast, or beyond the end of the forecast. */
   p90: Date | null
 }
 
@@ -35,10 +36,10 @@ interface PoolNow extends NodesNow {
 
 const endingsMax = 1_000
 const frontMax = 1_000
-/** Those that end first. */
+/** Reservations that are read; those that end first. */
 const reservedMax = 100
 
-/** null: the start has no known time. */
+/** null: the time of the start cannot be estimated. */
 export async function estimateStarts(
   domain: Domain,
   jobIds: readonly string[],
@@ -69,7 +70,7 @@ export async function estimateStarts(
       known.set(alike, fitsFrom)
       const before = pool.front.findIndex(({ jobId }) => jobId === row.jobId)
       const bounds = fitsFrom && boundsOf(row.now, fitsFrom, pool, before)
-      // The forecast knows no gates, and may be older than they are.
+      // The forecast ignores gates, and may be older than a change of them.
       const isOpen = opensAt.getTime() === row.now.getTime()
       return [row.jobId, estimate(row.now, bounds, isOpen ? forecasts.get(row.jobId) : undefined)]
     }),
@@ -102,17 +103,17 @@ const timeless: ReadonlySet<string> = new Set([
   'POOL_PAUSED',
 ])
 
-/** A limit of 0 is lifted at no known time either. */
+/** true: the reason has no known end. This includes a limit of 0. */
 const isTimeless = ({ code, limit }: Reason): boolean => timeless.has(code) || limit === 0
 
-/** When all gates are open; null: unknown. */
+/** Time at which all gates are open; null: unknown. */
 function opening(now: Date, gates: WaitingFacts['gates']): Date | null {
   const closed = gates.filter(({ open }) => !open)
   if (closed.some(({ opensAt }) => opensAt === null)) return null
   return latestOf([now, ...closed.flatMap(({ opensAt }) => opensAt ?? [])])
 }
 
-/** `before`: the number of jobs of the front that come before the job; -1: it is further back. */
+/** `before`: the number of known jobs that come before the job; -1: the job is behind all known jobs. */
 function boundsOf(now: Date, fitsFrom: Date, pool: PoolNow, before: number): Bounds {
   const until = allBefore(before, pool, now)
   const ahead = until ? ' and of the jobs ahead' : '; those of the jobs ahead are unknown'
@@ -120,7 +121,7 @@ function boundsOf(now: Date, fitsFrom: Date, pool: PoolNow, before: number): Bou
   return { earliest: fitsFrom, latest: until && latestOf([fitsFrom, until]), basis }
 }
 
-/** Jobs that end before their maximum run times move the earliest start. */
+/** A job that ends before its maximum run time makes an earlier start possible. */
 function estimate(now: Date, bounds: Bounds | null, forecast: ForecastStart | undefined): Estimate | null {
   if (!forecast) return bounds && { p50: null, p90: null, ...bounds }
   const p50 = latestOf([now, forecast.p50])
@@ -132,7 +133,7 @@ function estimate(now: Date, bounds: Bounds | null, forecast: ForecastStart | un
 
 const latestOf = (times: readonly Date[]) => new Date(Math.max(...times.map((time) => time.getTime())))
 
-/** null: unknown. */
+/** Time at which all jobs ahead have run one after the other; null: unknown. */
 function allBefore(before: number, { endings, front }: PoolNow, now: Date): Date | null {
   const ahead = front.slice(0, Math.max(0, before))
   if (before < 0 || endings.length >= endingsMax || ahead.some(({ runSeconds }) => runSeconds === null)) return null

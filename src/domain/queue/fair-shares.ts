@@ -3,13 +3,13 @@ import type { Sql } from '../../platform/tx.ts'
 export interface FairShare {
   /** The account whose share the job uses. */
   account: string
-  /** The last count of the leader. Jobs are ordered by it. */
+  /** The share that the leader computed last, by which jobs are ordered. */
   share: number
   weight: number
   bid: number
 }
 
-/** Jobs of other pools are missing in the result, and so are jobs that ended long ago. */
+/** Omits jobs of other pools and jobs that ended long ago. */
 export async function readFairShares(sql: Sql, jobIds: readonly string[]): Promise<ReadonlyMap<string, FairShare>> {
   const rows = await sql.query<FairShare & { id: string }>(sharesSql, [jobIds], 'fair_shares')
   return new Map(rows.map(({ id, ...share }) => [id, share]))

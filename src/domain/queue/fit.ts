@@ -28,13 +28,13 @@ import { mergeSettings, type StoredSettings } from '../scheduling.ts'
 import { inWords, type Shape } from '../shape.ts'
 import { holdingSql } from '../state.ts'
 
-/** The fit of a job if it were next: its position in line and holds for other jobs do not count. */
+/** Whether a job would fit if it were next: ignores its queue position and holds for other jobs. */
 export interface Fit {
   freeNow: boolean
   /** The job could start on empty machines. */
   couldEverFit: boolean
   missing: string[]
-  /** Why it cannot start before the machines, limits or settings of the pool change; null: it can. */
+  /** The reason why it cannot start until the machines, limits or settings of the pool change; null: it can. */
   never: Reason | null
 }
 
@@ -62,7 +62,7 @@ export const readWaitingShapes = (sql: Sql, jobIds: readonly string[]): Promise<
     'waiting_shapes',
   )
 
-/** For QUEUED and BLOCKED jobs. Each lane is tried once. */
+/** For QUEUED and BLOCKED jobs. Computes the fit once per lane. */
 export async function computeFits(domain: Domain, jobIds: readonly string[]): Promise<ReadonlyMap<string, Fit>> {
   const rows = await readWaitingShapes(domain.db.sql, jobIds)
   const names = [...new Set(rows.map(({ pool }) => pool))]
@@ -82,14 +82,14 @@ export async function computeFits(domain: Domain, jobIds: readonly string[]): Pr
 export const computeFit = async (domain: Domain, job: FitSubject): Promise<Fit> =>
   fitIn(await readPool(domain, job.pool), job)
 
-/** For a job that was just placed, or has started meanwhile. */
+/** The fit of a job that was just placed, or has started meanwhile. */
 export const isThere: Fit = { freeNow: true, couldEverFit: true, missing: [], never: null }
 
 interface PoolNow {
   nodes: readonly FreeNode[]
   reservations: readonly PoolReservation[]
   ceilings: Ceilings
-  /** Fraction of each resource that non-preemptable jobs may hold together. */
+  /** Fraction of each resource that all non-preemptable jobs together may hold. */
   part: number
   /** Amounts that non-preemptable jobs hold. */
   unpreemptable: ResourceAmounts
@@ -125,7 +125,7 @@ function neverFits(pool: PoolNow, job: FitSubject, own: readonly FreeNode[]): Re
   return aloneOverPart(job, pool.nodes, own, pool.part)
 }
 
-/** A non-preemptable job that is larger than the part for all of them; null: it is not. */
+/** The reason for a non-preemptable job that alone exceeds this fraction; null: it does not. */
 export function aloneOverPart(
   { shape, interactive, preemptable }: Pick<FitSubject, 'shape' | 'interactive' | 'preemptable'>,
   nodes: readonly FreeNode[],
@@ -156,7 +156,7 @@ function missingNow(pool: PoolNow, job: FitSubject, own: readonly FreeNode[]): s
   return isOver ? [overPart(pool.part, inWords(shape), { isWhole: false }).message] : []
 }
 
-/** The nodes without GPUs of models whose limits leave a copy too few; `over`: such a limit. */
+/** The nodes without GPUs of models that limits forbid to a copy; `over`: such a limit. */
 function permittedModels(ceilings: Ceilings, job: FitSubject, nodes: readonly FreeNode[]) {
   if (job.shape.exclusive || job.shape.gpu === 0) return { nodes, over: null }
   const full = listRemainingGpus(ceilings, job).filter(({ gpus }) => gpus < job.shape.gpu)

@@ -3,14 +3,14 @@ import { closedNodes, type Window, windowState } from '../machines/reservation-w
 import type { Shape } from '../shape.ts'
 
 /**
- * When a waiting job would fit if no other job took the freed resources, by the known ends of runs and by capacity
- * reservations: the rule of scheduler/plan/reservations.ts over time.
+ * Estimates when a waiting job would fit if no other job took the freed resources. Uses the known ends of runs and the
+ * windows of capacity reservations, as scheduler/plan/reservations.ts does.
  */
 
 export interface FitQuery {
   shape: Shape
   reservationId: string | null
-  /** null: without end. */
+  /** null: no maximum run time. */
   runSeconds: number | null
 }
 
@@ -37,7 +37,7 @@ interface Ended {
   placements: readonly Placement[]
 }
 
-/** Not before `from`; null: not at any known end of a run. */
+/** The first time from `from` on at which the job fits; null: it fits after no known end of a run. */
 export function fitsAt(query: FitQuery, { nodes, endings, reserved }: NodesNow, from: Date): Date | null {
   const known = endings.flatMap(({ endsAt, placements }) => (endsAt ? [{ endsMs: endsAt.getTime(), placements }] : []))
   const begins = stretches(query, reserved, from.getTime())
@@ -50,7 +50,7 @@ export function fitsAt(query: FitQuery, { nodes, endings, reserved }: NodesNow, 
   return null
 }
 
-/** Times at which nodes open or close for the job. */
+/** Times at which nodes become available or unavailable to the job. */
 function stretches({ reservationId, runSeconds }: FitQuery, reserved: readonly Reserved[], fromMs: number): number[] {
   const cuts = reserved.flatMap(({ id, startsMs, endsMs }) => {
     if (reservationId !== null) return id === reservationId ? [startsMs, endsMs] : []

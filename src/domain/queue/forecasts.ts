@@ -1,14 +1,14 @@
 import type { Sql } from '../../platform/tx.ts'
 
-/** The leader computes forecasts every few seconds for the first jobs in line (scheduler/forecaster.ts). */
+/** Forecasts that the leader computes every few seconds for the first jobs of the queue (scheduler/forecaster.ts). */
 export interface ForecastStart {
   p50: Date
-  /** null: later than the forecast looks. */
+  /** null: beyond the end of the forecast. */
   p90: Date | null
   basis: string
 }
 
-/** An older forecast is not shown: the leader is gone, or no job waits. */
+/** An older forecast is ignored: the leader is gone, or no job was waiting. */
 export const forecastSecondsMax = 60
 
 export async function readForecasts(

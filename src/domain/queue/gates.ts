@@ -21,11 +21,11 @@ export interface GateFacts {
   depends: boolean
   openDependency: string | null
   reservation: NamedWindow | null
-  /** Why its last run ended, and the job waits again; null: it has had no run. */
+  /** Message about the end of the last run, after which the job waits again; null: no run yet. */
   lastInfo: string | null
 }
 
-/** Only the id is set if the reservation was deleted. */
+/** A reservation; if it was deleted, only the id is set. */
 interface NamedWindow {
   id: string
   startsAt: string | null
@@ -73,7 +73,7 @@ function gateReason({ code, detail, opensAt }: Gate): Reason {
 
 export const closedReasons = (gates: readonly Gate[]): Reason[] => gates.filter(({ open }) => !open).map(gateReason)
 
-/** The gates of a job that is not stored, and the time of the read. */
+/** The gates of a job that is not stored, and the time at which they were read. */
 export async function gatesOfSpec(sql: Sql, spec: JobSpec): Promise<{ gates: Gate[]; now: Date }> {
   const notBefore = spec.notBefore ? new Date(spec.notBefore) : null
   const [row] = await sql.query<Omit<GateFacts, 'notBefore' | 'eligibleAt'>>(unstoredSql, [
@@ -87,7 +87,7 @@ export async function gatesOfSpec(sql: Sql, spec: JobSpec): Promise<{ gates: Gat
 export const findClosedGate = async (sql: Sql, spec: JobSpec): Promise<Reason | null> =>
   closedReasons((await gatesOfSpec(sql, spec)).gates)[0] ?? null
 
-/** The window of the reservation that this SQL expression names. */
+/** The window of the reservation whose id this SQL expression gives. */
 export const windowSql = (named: string) =>
   `(SELECT jsonb_build_object('id', n.id, 'name', r.name, 'startsAt', r.starts_at, 'endsAt', r.ends_at)
     FROM (SELECT ${named} AS id) n LEFT JOIN capacity_reservation r ON r.id = n.id WHERE n.id IS NOT NULL)`

@@ -1,18 +1,21 @@
 /**
- * SQL for the first entries of many lanes in the order of the line, by the index of each lane. Lanes are ordered by their
- * first entry. The wanted entries are in the first `limit` lanes: lane n has at most `limit` + 1 − n of them, and none
- * behind the first entry of the last of these lanes.
+ * SQL that reads the first entries of many lanes in queue order, using the index of each lane. Lanes are sorted by
+ * their first entry. For the first `limit` entries overall, only the first `limit` lanes matter: at most `limit` + 1 −
+ * n entries of the n-th of these lanes, and none behind the first entry of the last one.
  */
 
 export interface Fronts {
-  /** Rows of lane_id, open and lead, and the columns that `entries` needs. */
+  /** SQL whose rows have lane_id, open and lead, and the columns that `entries` uses. */
   lanes: string
-  /** Which entries of the lane `w` are wanted: a condition on rows of queue_entry that fits the index of the lane. */
+  /** The condition on rows of queue_entry that selects entries of the lane `w`. It must fit the index of the lane. */
   entries: string
   limit: string
 }
 
-/** Rows of InLine. PostgreSQL does not know `w.open` when it plans, so it uses the index of the lane. */
+/**
+ * Returns rows of InLine. `w.open` is unknown when PostgreSQL plans the query, which makes it use the index of the
+ * lane.
+ */
 export function frontsSql({ lanes, entries, limit }: Fronts): string {
   const first = (many: string, until = '') => `SELECT q.bid, q.sequence FROM queue_entry q
     WHERE q.lane_id = w.lane_id AND q.open = w.open AND ${entries} ${until} ORDER BY (-q.bid), q.sequence LIMIT ${many}`
@@ -40,7 +43,7 @@ FROM page p JOIN lane l ON l.id = p.lane_id CROSS JOIN LATERAL (SELECT job_id FR
 ORDER BY p.lead, -p.bid, p.sequence`
 }
 
-/** Entries after a key, or all entries of lanes with a greater lead, as one comparison of rows. */
+/** Selects entries after a key, or all entries of lanes with a greater lead, by one row comparison. */
 export const afterKey = (lead: string, minusBid: string, sequence: string): string =>
   `(-q.bid, q.sequence) > (CASE WHEN w.lead > ${lead}::bigint THEN ${beforeEveryBid} ELSE ${minusBid}::int END, ${sequence}::bigint)`
 
@@ -48,5 +51,5 @@ const beyond = '9223372036854775807'
 
 const beforeEveryBid = '(-2147483648)::int'
 
-/** The values of `open` among the entries of the pool $1. */
+/** Distinct values of `open` among the entries of the pool $1. */
 export const gatesSql = '(SELECT open FROM queue_tally WHERE pool = $1 GROUP BY open HAVING sum(entries) > 0)'

@@ -5,9 +5,9 @@ import { afterKey, frontsSql, gatesSql } from './lane-fronts.ts'
 import { chunkSize, readTally, type TallyChunk, totalsSql } from './tally.ts'
 
 /**
- * The line of a pool in order, from any entry on. The key is (lead, -bid, sequence), smallest first. A long line is never
- * sorted: the tally (PRIORITY) or the shares (FAIR_SHARE) say which entries can be next, and only those are read.
- * position.ts counts the same order.
+ * Reads the queue of a pool in order, from any entry on. The sort key is (lead, -bid, sequence), smallest first. A long
+ * queue is never sorted: the tally (PRIORITY) or the shares (FAIR_SHARE) show which entries can be next, and only these
+ * are read. position.ts counts in the same order.
  */
 
 export const lineJoins = `JOIN lane l ON l.id = q.lane_id JOIN pool p ON p.name = q.pool
@@ -15,7 +15,7 @@ export const lineJoins = `JOIN lane l ON l.id = q.lane_id JOIN pool p ON p.name 
 
 export const shareSql = '1 + coalesce(v.share, 0) * 1000000000'
 
-/** The lead of a priority: the higher, the sooner. */
+/** The part of the sort key that comes from a priority: the higher the priority, the smaller the lead. */
 export const toLead = (priority: number) => 51 - priority
 
 export const leadSql = `(CASE WHEN l.interactive THEN 0 WHEN p.policy = 'FAIR_SHARE' THEN ${shareSql}
@@ -28,12 +28,12 @@ export interface InLine {
   lead: number
   minusBid: number
   sequence: number
-  /** null: without end. */
+  /** null: no maximum run time. */
   runSeconds: number | null
 }
 
 export interface Stretch {
-  /** null: from the beginning. */
+  /** null: from the beginning of the queue. */
   after: LineKey | null
   limit: number
 }
@@ -105,7 +105,7 @@ async function readChunks(sql: Sql, reading: Reading, moment: Moment): Promise<I
   return read(sql, chunksSql, { ...reading, more: [JSON.stringify(rows), chunkSize] })
 }
 
-/** Chunk by chunk through the index, which has the bid (0 for these entries) before the sequence. */
+/** Reads one chunk after the other by the index, whose key has the bid (0 for these entries) before the sequence. */
 const chunksSql = `SELECT e.* FROM jsonb_to_recordset($6::text::jsonb) AS c(band int, chunk bigint, open boolean)
   CROSS JOIN LATERAL (SELECT * FROM queue_entry WHERE pool = $1 AND band = c.band AND bid = 0 AND open = c.open
     AND sequence >= c.chunk * $7::bigint AND sequence < (c.chunk + 1) * $7::bigint OFFSET 0) e`
@@ -132,7 +132,7 @@ function compare(a: LineKey, b: LineKey): number {
   return a[0] - b[0] || a[1] - b[1] || a[2] - b[2]
 }
 
-/** The chunks that hold the next `limit` entries after a key: as few as the bounds allow. */
+/** The chunks that contain the next `limit` entries after a key: as few as the bounds allow. */
 function nextOf(bounds: readonly Bounds[], key: LineKey, limit: number): Bounds[] {
   const left = bounds.filter(({ worst }) => compare(worst, key) > 0).toSorted((a, b) => compare(a.worst, b.worst))
   let sure = 0
@@ -149,7 +149,7 @@ function nextOf(bounds: readonly Bounds[], key: LineKey, limit: number): Bounds[
 const readShares = (sql: Sql, { pool, key, limit }: Reading): Promise<InLine[]> =>
   sql.query<InLine>(sharesSql, [pool, ...key, limit], 'line_of_shares')
 
-/** Enough of the next accounts in order; accounts with equal shares count as one. */
+/** Reads enough of the next accounts in order; accounts with equal shares count as one. */
 const sharesSql = frontsSql({
   limit: '$5',
   lanes: `SELECT w.id AS lane_id, gate.open, next.share AS lead FROM (

@@ -5,8 +5,9 @@ import { beginning, type InLine, type LineMoment, readLineMoment, type Stretch, 
 import { chunkSize, readTally, type TallyChunk } from './tally.ts'
 
 /**
- * The line of a pool with the jobs of one person, perhaps a million. Only the first entries of every lane are read
- * (lane-fronts.ts). Lanes that age are read one step of ageing after the other; the tally bounds the sequences of a step.
+ * Reads the queue of a pool as far as it consists of the jobs of one person, perhaps a million. Only the first entries
+ * of every lane are read (lane-fronts.ts). Lanes whose entries age are read by steps of ageing; the tally bounds the
+ * sequences of a step.
  */
 
 export async function readUserLine(
@@ -15,7 +16,7 @@ export async function readUserLine(
   { after, limit }: Stretch,
 ): Promise<InLine[]> {
   const key = after ?? beginning
-  // Sends all queries at once: on a busy machine the round trip costs more than a needless read.
+  // Sends all queries at once: on a busy machine a round trip costs more than an unnecessary read.
   const [line, found, kinds, chunks] = await Promise.all([
     readLineMoment(sql, pool),
     sql.query<InLine>(wholeLanesSql, [pool, userId, limit, ...key], 'own_whole_lanes'),
@@ -40,7 +41,7 @@ export async function readOwnLines(sql: Sql, userId: string, limit: number): Pro
 
 const poolsSql = 'SELECT DISTINCT pool FROM lane WHERE user_id = $1 ORDER BY pool'
 
-/** Interactive lanes and, under FAIR_SHARE, all others, by shares. */
+/** Interactive lanes by bid and, under FAIR_SHARE, all other lanes by share. */
 const wholeLanesSql = frontsSql({
   limit: '$3',
   lanes: `SELECT w.id AS lane_id, gate.open, s.lead FROM lane w JOIN pool p ON p.name = w.pool
@@ -59,13 +60,16 @@ interface Kind {
 const kindsSql = `
 SELECT DISTINCT priority AS band, overridden FROM lane WHERE pool = $1 AND user_id = $2 AND NOT interactive`
 
-/** Entries of lanes of a kind that stand at `lead` now: they began to wait after `since`, at `until` at the latest. */
+/**
+ * Entries of lanes of one kind that have the sort key `lead` now: they began to wait after `since`, and at `until` at
+ * the latest.
+ */
 interface Step extends Kind {
   lead: number
   open: boolean
   since: string
   until: string
-  /** Range of their sequences; `before` is excluded. */
+  /** Range of their sequences, excluding `before`. */
   first: number
   before: number
 }

@@ -14,18 +14,21 @@ import { countAmongShares } from './share-positions.ts'
 import { chunkSize, readTallies, readTally, type TallyChunk } from './tally.ts'
 
 /**
- * Positions in line: 1 is next. Every QUEUED job of the pool counts, also gated and limited ones.
+ * Queue positions: 1 is next. Every QUEUED job of the pool counts, including jobs with closed gates and jobs that a
+ * limit holds back.
  *
- * PRIORITY: interactive jobs by (-bid, sequence), then all others by (-priority raised by waiting, sequence). Exact: for most
- * chunks the tally shows that all or none of the jobs are ahead, and the other chunks are counted by their rows.
- * FAIR_SHARE: interactive jobs, then by (share of the account, -bid, sequence): share-positions.ts.
+ * PRIORITY: interactive jobs by (-bid, sequence), then all others by (-priority raised by waiting, sequence). The
+ * position is exact: for most chunks the tally shows that all or none of the jobs are ahead, and only the rows of the
+ * other chunks are counted. FAIR_SHARE: interactive jobs, then all others by (share of the account, -bid, sequence):
+ * share-positions.ts.
  *
- * The statements have snapshots of their own, milliseconds apart: a job that joins or leaves meanwhile may count or not.
+ * Each statement has its own snapshot, milliseconds apart, so a job that joins or leaves in between may or may not
+ * count.
  */
 
 export interface Position {
   position: number
-  /** false: the rank if nothing changes. */
+  /** false: an estimate that holds if nothing changes. */
   exact: boolean
 }
 
@@ -67,7 +70,7 @@ export async function readPriorities(sql: Sql, jobIds: readonly string[]): Promi
   return new Map(asked.map((job) => [job.jobId, effectivePriority({ ...job, band: job.priority }, moment(job))]))
 }
 
-/** The position that a job that is not stored would have, behind all jobs that are like it. */
+/** The position that a job that is not stored would have, behind all equal jobs. */
 export async function positionIfAdded(
   sql: Sql,
   lane: Pick<Lane, 'pool' | 'account' | 'priority' | 'interactive' | 'overridden'>,
@@ -91,7 +94,7 @@ export async function positionIfAdded(
   return ((await countAhead(sql, { pool: lane.pool, jobs: [job], chunks })).get('') ?? 0) + 1
 }
 
-/** `chunks`: the tally, if the pool orders by priority. */
+/** `chunks`: the tally, in a pool that orders by priority. */
 interface OfPool {
   pool: string
   jobs: readonly Asked[]
@@ -131,7 +134,7 @@ SELECT q.job_id AS "jobId", q.pool, p.policy::text AS policy, q.band, l.priority
 FROM queue_entry q JOIN lane l ON l.id = q.lane_id JOIN pool p ON p.name = q.pool
 LEFT JOIN pool_limits pl ON pl.pool = q.pool WHERE q.job_id = ANY($1::text[])`
 
-/** A chunk whose rows must be read. Times are text: JSON has no infinity. */
+/** A chunk whose rows must be counted. Times are text, because JSON has no infinity. */
 interface Doubt {
   job: Asked
   band: number
@@ -167,7 +170,7 @@ async function countPriorities(sql: Sql, { pool, jobs, chunks }: OfPool): Promis
   return ahead
 }
 
-/** How much of a chunk is ahead of a job behind it, in it and before it. */
+/** Counts of a chunk that are ahead of a job: if the job is behind the chunk, in it, or before it. */
 interface Judged {
   chunk: TallyChunk
   cut: Cutoffs
@@ -203,7 +206,7 @@ function countChunks(job: Asked, judged: readonly Judged[]): { sure: number; dou
 
 type Part = 'ALL' | 'SOME' | 'NONE'
 
-/** How much of a chunk is ahead. Gated entries do not age: for them only infinite times count. */
+/** The part of a chunk that is ahead. Entries with closed gates do not age: for them only infinite times count. */
 function partAhead({ chunk, open, sinceMinMs, sinceMaxMs }: TallyChunk, cut: Cutoffs, own: number): Part {
   const still = (ms: number) => (open || ms === Infinity ? ms : -Infinity)
   const [whole, tied] = [still(cut.wholeMs), still(cut.tiedMs)]
@@ -226,7 +229,9 @@ const doubtOf = (job: Asked, { band, chunk, open }: TallyChunk, { wholeMs, tiedM
 const wholeSql = `(d.whole = 'infinity' OR (q.open AND q.eligible_at <= d.whole))`
 const tiedSql = `(d.tied = 'infinity' OR (q.open AND q.eligible_at <= d.tied))`
 
-/** Reads the rows of jobs of one priority once: a row counts for all jobs from the index `first` on. */
+/**
+ * Reads the rows of the chunks once for all jobs of one priority: a row counts for all jobs from the index `first` on.
+ */
 async function countRows(sql: Sql, pool: string, doubts: readonly Doubt[]): Promise<Count[]> {
   if (doubts.length === 0) return []
   const alike = [...Map.groupBy(doubts, ({ job: _, ...rows }) => Object.values(rows).join()).values()].map((each) =>
@@ -244,7 +249,7 @@ async function countRows(sql: Sql, pool: string, doubts: readonly Doubt[]): Prom
   )
 }
 
-/** The index has the bid, 0 for these entries, before the sequence. */
+/** The key of the index has the bid (0 for these entries) before the sequence. */
 const doubtsSql = `
 SELECT d.id, c.first, c.count FROM jsonb_to_recordset($2::text::jsonb) AS d(
   id int, band int, chunk bigint, open boolean, whole timestamptz, tied timestamptz, places bigint[])
@@ -254,7 +259,7 @@ CROSS JOIN LATERAL (
     AND q.open = d.open AND (${wholeSql} OR (${tiedSql} AND q.sequence < d.places[cardinality(d.places)])) GROUP BY 1
 ) c`
 
-/** Corrects for entries with a priority that a person set, which were counted as if waiting raised it. */
+/** Corrects the counts for entries whose priority a person set: they were counted as if waiting raised it. */
 async function correctOverridden(sql: Sql, pool: string, jobs: readonly Asked[]): Promise<Count[]> {
   const asked = jobs.filter(({ band }) => band !== interactiveBand)
   const doubts = asked.flatMap((job) =>

@@ -8,7 +8,7 @@ import { askLeader, askMsMax, passMsMax, pollMs } from './questions.ts'
 
 export type Processed = Record<'considered' | 'started' | 'preempted', number>
 
-/** One pass of a pool, or of every pool with a leader, answered when all of it is committed. */
+/** Requests one pass of a pool, or of every pool with a leader. Returns when all decisions are committed. */
 export async function processQueue(
   domain: Domain,
   viewer: Viewer,
@@ -36,7 +36,7 @@ async function demandPool({ db }: Domain, name: string): Promise<void> {
   if (found === 0) throw new NotFound(`Pool ${name.slice(0, 64)} not found`)
 }
 
-/** Waits for a leader during a take-over. */
+/** Waits for a leader, in case a take-over is in progress. */
 async function led({ db, clock }: Domain): Promise<string[]> {
   for (let waitedMs = 0; waitedMs < askMsMax; waitedMs += pollMs) {
     const pools = await readLedPools(db.sql)

@@ -6,13 +6,13 @@ import { newId } from '../ids.ts'
 import { isLedSql, readLedPools } from '../leadership.ts'
 
 /**
- * Questions to the leader of a pool, through the database. The leader writes the answer into the row of the question, under
- * its epoch, after its next pass; the asking server takes the answer and deletes the row. The answer and its effects are one
- * transaction that locks the row first, and the asking server deletes the row before it gives up, so UNAVAILABLE means that
- * nothing was done.
+ * Questions to the leader of a pool, sent through the database. After its next pass the leader writes the answer into
+ * the row of the question, under its epoch; the server that asked reads the answer and deletes the row. The leader
+ * locks the row first and writes the answer and its effects in one transaction. A server that gives up deletes the row
+ * first. So UNAVAILABLE means that nothing was done.
  */
 
-/** PASS: decide everything that can be decided now, and report it. */
+/** PASS: make all decisions that are possible now, and report them. */
 type QuestionKind = 'PREVIEW' | 'NO_WAIT' | 'PASS'
 
 export interface OpenQuestion {
@@ -25,7 +25,7 @@ export const askMsMax = 5_000
 /** A client waits 30 s for an answer. */
 export const passMsMax = 25_000
 export const pollMs = 250
-/** Age at which rows of a dead server are removed. */
+/** Rows of a dead server are removed at this age. */
 const forgottenMs = 60_000
 const questionsPerPass = 200
 
@@ -59,14 +59,14 @@ export async function askLeader(
   }
 }
 
-/** A leader with a lease is in a long pass. */
+/** Error for a missing answer. A leader whose lease is valid is busy with a long pass. */
 async function silenceOf({ db }: Domain, pool: string, waitMsMax: number): Promise<string> {
   return (await readLedPools(db.sql)).includes(pool)
     ? `The scheduler of pool ${pool} is busy and did not answer within ${waitMsMax / 1_000} s`
     : `Pool ${pool} has no scheduler right now`
 }
 
-/** Reads the row, and deletes it when it is answered, too old, or $2 ms old in a pool without a leader. */
+/** Reads the row. Deletes it if it is answered or too old, or if it is $2 ms old and the pool has no leader. */
 const takeSql = `
 WITH taken AS (
   DELETE FROM question q WHERE id = $1 AND (answer IS NOT NULL OR deadline <= berth_now()
@@ -85,7 +85,7 @@ export async function openQuestions({ db }: Domain, pool: string): Promise<OpenQ
   )
 }
 
-/** Locks the question; false: the asking server has given up. */
+/** Locks the question; false: the server that asked has given up. */
 export async function lockQuestion(sql: Sql, id: string): Promise<boolean> {
   const rows = await sql.query(
     'SELECT 1 FROM question WHERE id = $1 AND deadline > berth_now() AND answer IS NULL FOR UPDATE',

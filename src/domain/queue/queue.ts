@@ -6,8 +6,9 @@ import { type Limits, readLimits } from '../limits/limits.ts'
 import { holdingSql, holdingStates, type JobState } from '../state.ts'
 
 /**
- * The numbers of a pool's queue, at the same cost for every length of it: waiting jobs from the tally, other alive jobs by
- * partial indexes, and waiting jobs per person in a long queue from the leader's last count of the lanes.
+ * The numbers of a pool's queue, at a cost that does not depend on its length: waiting jobs come from the tally and
+ * other alive jobs from partial indexes. In a long queue the waiting jobs of each person come from the lanes as the
+ * leader counted them last.
  */
 
 export interface QueueNumbers {
@@ -20,9 +21,9 @@ export interface QueueNumbers {
   byUser: { userId: string; count: number }[]
   limits: Limits
   at: Date
-  /** Changes when the leader changes a reason, a position or a share. */
+  /** Grows when the leader publishes a changed reason, position or share. */
   view: number
-  /** For a pool whose runs are processes of one machine. */
+  /** Set for a pool whose runs are processes of one machine. */
   local: LocalNumbers | null
 }
 
@@ -38,14 +39,17 @@ export async function queueNumbers(domain: Domain, viewer: Viewer, pool: string 
   return filterNumbers(viewer, await poolNumbers(domain, pool, [viewer.userId]))
 }
 
-/** Those with the most jobs. */
+/** Maximum people; those with the most jobs. */
 const peopleMax = 1_000
-/** A longer queue is not counted row by row. */
+/** In a longer queue, rows are not counted. */
 const shortMax = 20_000
-/** Last starts whose waits are averaged. */
+/** The average wait is taken over this number of latest starts. */
 const startsMax = 500
 
-/** For every viewer: not to be shown without `filterNumbers`. `users` are included at any rank. */
+/**
+ * Computed once for all viewers, so it must pass `filterNumbers` before it is shown. `users` are included whatever
+ * their rank.
+ */
 export async function poolNumbers(
   { db, singleUser }: Domain,
   pool: string | null,

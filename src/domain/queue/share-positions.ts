@@ -3,15 +3,16 @@ import { interactiveBand } from '../lanes.ts'
 import { chunkSize, totalsSql } from './tally.ts'
 
 /**
- * Positions of batch jobs in a pool with fair shares: behind accounts with a smaller share, and within the same share by
+ * Positions of batch jobs in a pool with fair shares: behind accounts with a smaller share, and among equal shares by
  * (-bid, sequence).
  *
- * Neither a thousand accounts of one share nor half a million entries of one account are counted one by one. Smaller shares
- * are a sum of the totals. The tally of accounts has sixteen parts of accounts, by bid and chunk of sequences. In every part
- * either the accounts of that share are counted by their rows, or the part is summed and the other accounts are subtracted,
- * whichever is less; in the chunk of the job itself, rows are counted.
+ * A thousand accounts with one share, or half a million entries of one account, are not counted one by one. Accounts
+ * with smaller shares are summed by their totals. The tally divides accounts into sixteen parts, by bid and chunk of
+ * sequences. For each part, either the accounts with the same share are counted by their rows, or the part is summed
+ * and the other accounts are subtracted, whichever reads less. In the chunk that contains the job, rows are counted.
  *
- * Each row is read once for all jobs: of the jobs in order (`sequences`) it counts from the index `first` on, up to `until`.
+ * Each row is read once for all jobs: it counts for the jobs (in the order of `sequences`) from the index `first` up to
+ * `until`.
  */
 
 export async function countAmongShares(
@@ -40,14 +41,16 @@ const accountsSql = `
   SELECT t.*, berth_part(t.account) AS part, coalesce(v.share, 0) AS share
   FROM (${totalsSql}) t LEFT JOIN account_view v ON v.pool = $1 AND v.account = t.account`
 
-/** Reading an account costs as much as reading an entry. */
+/** Assumes that reading an account costs as much as reading an entry. */
 const partsSql = `
   SELECT share, part, whole - own < own AS summed FROM (
     SELECT share, part, sum(entries + 1) AS own, sum(sum(entries + 1)) OVER (PARTITION BY part) AS whole
     FROM accounts GROUP BY 1, 2
   ) each WHERE share IN (SELECT share FROM asked)`
 
-/** Lanes that are counted by their rows: those of the share, or the others of a part that is summed. */
+/**
+ * Lanes whose rows are counted: those with the same share, or in a part that is summed, those of the other accounts.
+ */
 const listedSql = `
   SELECT p.share, l.id, CASE WHEN p.summed THEN -1 ELSE 1 END AS sign
   FROM parts p JOIN accounts a ON a.part = p.part AND (a.share = p.share) <> p.summed

@@ -3,8 +3,9 @@ import type { Db } from '../../platform/db.ts'
 import { type Sql, wholeTableMsMax } from '../../platform/tx.ts'
 
 /**
- * The number of entries by chunks of sequence numbers. Triggers add a row for every statement that changes entries, so no
- * transaction waits for a counter; the number is the sum of the rows. Folding keeps the rows few.
+ * Counts entries by chunks of sequence numbers. Triggers add a row for each statement that changes entries, so
+ * transactions do not wait for a shared counter; the count is the sum of the rows. Folding merges rows, so they stay
+ * few.
  */
 
 export interface TallyChunk {
@@ -12,31 +13,31 @@ export interface TallyChunk {
   chunk: number
   open: boolean
   entries: number
-  /** Bounds of eligible_at over all entries that ever joined the chunk; null: unknown. */
+  /** Bounds of eligible_at over all entries that were ever in the chunk; null: unknown. */
   sinceMinMs: number | null
   sinceMaxMs: number | null
 }
 
 type PoolChunk = TallyChunk & { pool: string }
 
-/** Equal to the divisor in berth_chunk(). */
+/** Must equal the divisor in berth_chunk(). */
 export const chunkSize = 2_048
 
 export const readTally = (sql: Sql, pool: string): Promise<TallyChunk[]> =>
   readChunksOf(sql, { pools: 'pool = $1', name: 'queue_tally' }, pool)
 
-/** For the pools that order by priority. */
+/** Reads the tallies of the pools that order by priority. */
 export const readTallies = (sql: Sql, jobIds: readonly string[]): Promise<PoolChunk[]> =>
   readChunksOf(sql, { pools: poolsOfSql, name: 'queue_tallies' }, jobIds)
 
 const poolsOfSql = `pool IN (SELECT q.pool FROM queue_entry q JOIN pool p ON p.name = q.pool
   WHERE q.job_id = ANY($1::text[]) AND p.policy = 'PRIORITY')`
 
-/** `pools`: a condition on the pools; `of` is its parameter $1. */
+/** `pools`: a condition on the pools, with `of` as its parameter $1. */
 const readChunksOf = (sql: Sql, { pools, name }: { pools: string; name: string }, of: unknown): Promise<PoolChunk[]> =>
   sql.query<PoolChunk>(tallySql(pools), [of], name)
 
-/** Accounts with non-interactive entries in the pool $1, and how many. */
+/** Accounts with non-interactive entries in the pool $1, and the number of these entries. */
 export const totalsSql = `
   SELECT account, sum(entries)::int AS entries FROM account_total WHERE pool = $1 GROUP BY account HAVING sum(entries) > 0`
 
@@ -50,8 +51,8 @@ const foldMax = 50_000
 const foldsMax = 20
 
 /**
- * Joins the rows of a chunk. A fold takes all rows of a key or none, because bounds of a waiting entry would be lost if only
- * some rows cancelled out. So one process folds at a time, and takes the lock before the statement that reads.
+ * Merges the rows of a chunk. A fold takes all rows of a key or none: if only some rows cancelled out, the time bounds
+ * of a waiting entry would be lost. So one process folds at a time, and takes the lock before the statement that reads.
  */
 export async function foldTally(db: Db, rowsMax = foldMax): Promise<void> {
   for (const text of [foldQueueSql, foldAccountsSql, foldTotalsSql])
@@ -67,7 +68,7 @@ async function foldSome(sql: Sql, text: string, rowsMax: number): Promise<number
   return row?.folded ?? 0
 }
 
-/** The keys with the most rows come first, up to the maximum. */
+/** Folds the keys with the most rows first, up to the maximum. */
 const foldSql = (table: string, key: string, more: readonly [columns: string, values: string] = ['', '']) => `
 WITH many AS MATERIALIZED (
   SELECT * FROM (

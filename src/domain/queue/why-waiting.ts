@@ -10,12 +10,13 @@ import { computeFits, type Fit } from './fit.ts'
 import { closedReasons, type Gate, type GateFacts, listGates, windowSql } from './gates.ts'
 
 /**
- * Finds why a job waits: its closed gates, else the last finding of the leader about its lane or about the head of its class,
- * which hold for the jobs behind. Jobs that no leader has considered yet are judged from the tables.
+ * Explains why a job waits: by its closed gates, else by the last finding of the leader about its lane or about the
+ * head of its class, which also applies to the jobs behind. For jobs that no leader has considered yet, the reason is
+ * computed from the tables.
  */
 
 export interface WaitingFacts {
-  /** The first one decides. */
+  /** The first reason is the one that counts. */
   reasons: Reason[]
   gates: Gate[]
   holdId: string | null
@@ -75,17 +76,17 @@ function standing(row: WaitingRow): Omit<WaitingFacts, 'reasons'> {
   return { gates: listGates(row), holdId: row.hold?.id ?? null, lastConsideredAt: row.seen ? at : null }
 }
 
-/** Empty: no leader has considered the job. */
+/** Empty: a leader has not considered the job yet. */
 function reasonsOf(row: WaitingRow): Reason[] {
   const closed = closedReasons(listGates(row))
-  // Findings of the last leader may be outdated: its limit, its node, the job ahead.
+  // Without a leader the last findings may be outdated, such as a limit, a node or the job ahead.
   if (!row.led) return closed
   const own = [
     ...(row.hold?.kind === 'PREEMPTION' ? [waitsForVictims] : []),
     ...(row.laneReason ? [row.laneReason] : []),
   ]
   if (closed.length > 0 || own.length > 0) return [...closed, ...own]
-  // A job that waits behind another one may be unable to run at all; that is judged from the tables.
+  // A job behind another may be unable to run at all, which the finding about the head does not show.
   return row.seen && row.blockedBy === row.id && row.classReason ? [row.classReason] : []
 }
 
@@ -123,7 +124,7 @@ function judgeOne(row: WaitingRow, fit?: Fit, ceilings?: Ceilings, ahead?: strin
   return makeReason('NO_CAPACITY', 'Waiting for the next scheduling pass')
 }
 
-/** The first job ahead with open gates and no known reason of its own to wait. */
+/** The first job ahead that has open gates and no known reason of its own to wait. */
 async function firstAhead(sql: Sql, rows: readonly WaitingRow[]): Promise<ReadonlyMap<string, string>> {
   const batch = rows.filter(({ interactive, reservation }) => !interactive && !reservation)
   if (batch.length === 0) return new Map()

@@ -13,9 +13,9 @@ export interface Finding {
 const poolsMax = 100
 
 /**
- * Finds starts that exceeded a limit. A lowered limit does not end runs, so more may run than it allows; but then no counted
- * run has started since the last change of the limits, by the revision that starts and changes store under the lock of the
- * pool.
+ * Finds starts that exceeded a limit. Lowering a limit does not end runs, so more runs than allowed are an error only
+ * if a counted run started after the last change of the limits. The order of the two is known from the pool's revision,
+ * which starts and changes store under the lock of the pool.
  */
 export async function findExceededLimits(sql: Sql): Promise<Finding[]> {
   const broken: { pool: Checked; excess: Excess }[] = []
@@ -25,7 +25,7 @@ export async function findExceededLimits(sql: Sql): Promise<Finding[]> {
       if (await startedSince(sql, pool.name, excess)) broken.push({ pool, excess })
   }
   if (broken.length === 0) return []
-  // Pools whose settings changed during the check are left out.
+  // Omits pools whose settings changed during the check.
   const revisions = new Map((await readChecked(sql)).map(({ name, revision }) => [name, revision]))
   const same = broken.filter(({ pool }) => revisions.get(pool.name) === pool.revision)
   return same.map(({ pool, excess }) => findingOf(pool.name, excess))
@@ -93,7 +93,7 @@ export async function findWrongLanes(sql: Sql): Promise<Finding[]> {
   })
 }
 
-/** The lane keeps a deleted team. */
+/** A deleted team stays part of the lane. */
 const lanesSql = `
 SELECT j.id, j.lane_id AS "laneId", j.pool, j.user_id AS "userId", coalesce(j.team_id, l.team_id) AS "teamId",
   coalesce(l.account, j.account) AS account, j.spec,

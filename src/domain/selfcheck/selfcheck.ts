@@ -8,8 +8,9 @@ import { holdingSql } from '../state.ts'
 import { type Finding, findExceededLimits, findWrongLanes } from './selfcheck-rules.ts'
 
 /**
- * Invariants of the tables. A rule is one query for its violations, so it sees one snapshot. Tests run the rules after every
- * scenario, `berth doctor` on request, and a server every minute those whose cost grows only with the running jobs.
+ * Invariants of the tables. A rule is one query for its violations, so it sees one snapshot. Tests check the rules
+ * after every scenario, and `berth doctor` on request. A server checks every minute those rules whose cost grows only
+ * with the running jobs.
  */
 
 export type { Finding }
@@ -101,7 +102,7 @@ const jobRules: Readonly<Record<string, string>> = {
     SELECT j.id, j.state::text AS message FROM job j JOIN run_log l ON l.job_id = j.id WHERE j.log_closed AND NOT l.sealed`,
 }
 
-/** Rules that may be broken for a short time, until a process has done its work. */
+/** Rules that may be violated for a short time, until a process has done its work. */
 const eventualRules: Readonly<Record<string, string>> = {
   'an event gets its position in the feed within 10 s': `
     SELECT job_id AS id, 'event ' || seq || ' of ' || at AS message FROM event
@@ -141,7 +142,7 @@ export interface SelfCheck {
   at: Date
 }
 
-/** Findings name jobs of all users. */
+/** Requires a viewer who may see all jobs, because findings name jobs of all users. */
 export async function selfCheck({ db }: Domain, viewer: Viewer): Promise<SelfCheck> {
   demandToRead(viewer, 'job.view.all')
   const found = await db.transaction(

@@ -50,9 +50,10 @@ import type { JobRow } from './stored-job.ts'
 import type { Submission } from './submission.ts'
 
 /**
- * Decides a group of submissions. Facts are read in a constant number of statements; then each is decided in memory, in
- * order of arrival, and an accepted one takes its key, its slot and its part of a quota. The order of checks is a promise:
- * the key, so that a repeated request is answered even if its queue was removed; resolve.ts; slot, quotas and approval.
+ * Decides a group of submissions. A constant number of statements reads the facts; then the submissions are decided in
+ * memory, in order of arrival, and each accepted one uses up its key, its slot and its part of a quota. The order of
+ * the checks is part of the API: first the key, so that a repeated request gets its job even if the queue was removed
+ * since; then resolve.ts; then slot, quotas and approval.
  */
 export type SubmissionVerdict = Accepted | { hit: string } | { refusal: Refusal }
 
@@ -67,12 +68,12 @@ interface GroupFacts extends SubmissionFacts {
   /** Users who were disabled after they logged in. */
   disabled: ReadonlySet<string>
   rules: readonly ApprovalRule[]
-  /** The quotas that apply to a payer in a pool with this userMaxActive. */
+  /** The quotas that apply to the payer in a pool with this userMaxActive. */
   quotasFor: (payer: Payer, maxActive: number | null) => readonly ApplicableQuota[]
   limits: ReadonlyMap<string, Limits>
-  /** Hardware of the destinations; only read for rules on hardware. */
+  /** Hardware of the destinations; read only if a rule depends on hardware. */
   hardware: readonly PoolHardware[]
-  /** These three change with every accepted job. */
+  /** The next three change with every accepted job. */
   keys: Map<string, StoredKey>
   slots: Set<string>
   usage: Map<string, Usage>
@@ -81,11 +82,13 @@ interface GroupFacts extends SubmissionFacts {
 export interface Deciding {
   domain: Domain
   sql: Sql
-  /** null: the caller does not hold the submission lock. */
+  /** null: the caller does not hold the submission lock, so nothing may be cached. */
   memory: UsageCache | null
 }
 
-/** Call the returned function in order. The first items can be written while others are decided. */
+/**
+ * The returned function decides one item; call it in order. The first items can be written while others are decided.
+ */
 export async function openGroup(
   deciding: Deciding,
   items: readonly Submission[],
@@ -93,7 +96,7 @@ export async function openGroup(
   const { domain, sql } = deciding
   const facts = await readFacts(domain, sql, items)
   const nowMs = domain.time.nowMs()
-  // Outside `failClosed`: a defect of one submission fails only that one, and is not reported as unreadable quotas.
+  // Outside `failClosed`: an error in one submission must not be reported as unreadable quotas, nor fail the others.
   const payers = listPayers(items, facts)
   await failClosed(domain, () => readQuotaFacts(deciding, facts, items, payers))
   return (item) => {
@@ -134,7 +137,7 @@ async function readQuotaFacts(
   })
 }
 
-/** Distinct payers. A refusal is ignored here: it is raised again when the submission is decided. */
+/** The distinct payers. Ignores refusals, which are thrown again when the submission is decided. */
 function listPayers(items: readonly Submission[], facts: GroupFacts): Payer[] {
   const payers = new Map<string, Payer>()
   for (const item of items) {
@@ -144,7 +147,7 @@ function listPayers(items: readonly Submission[], facts: GroupFacts): Payer[] {
   return [...payers.values()]
 }
 
-/** All fields that select quotas: the level of a user may change between two submissions of a group. */
+/** Contains all fields that select quotas: the level of a user may change between two submissions of a group. */
 const payerKey = ({ userId, userName, level, team, account }: Payer) =>
   [userId, userName, level, team?.id, account].join(' ')
 
@@ -159,7 +162,7 @@ function cacheQuotas(rules: readonly QuotaRule[]): GroupFacts['quotasFor'] {
 }
 
 async function readFacts(domain: Domain, sql: Sql, items: readonly Submission[]): Promise<GroupFacts> {
-  // A separate statement, because it locks the jobs.
+  // Uses a separate statement because it locks the jobs.
   const named = await readNamedJobs(
     sql,
     items.flatMap(({ input }) => (input.spec.dependsOn ?? []).map(({ jobId }) => jobId)),
@@ -262,7 +265,7 @@ function decide(item: Submission, facts: GroupFacts, nowMs: number): SubmissionV
   return { job, warnings: [...placed.warnings, ...warnings] }
 }
 
-/** The usage without the submission. A reserved slot is counted for its user already. */
+/** The usage without this submission: a reserved slot already counts for its user. */
 function usedWithout(slotId: string | null, subject: Subject, { usage }: GroupFacts): Amounts {
   const { amounts } = usage.get(subjectKey(subject)) ?? noUsage
   if (slotId === null || subject.kind !== 'user') return amounts

@@ -10,16 +10,16 @@ import { type Beginning, type Inserted, type JobRow, toStoredJob } from './store
 export interface NewJob extends Beginning {
   runId: string
   policy: Policy
-  /** The account whose share it uses. */
+  /** The account whose fair share the job uses. */
   shareAccount: string
   /** Expected cost; null: unknown. */
   cost: number | null
   key: SubmissionKey | null
-  /** The expired row of the same key. */
+  /** The expired row with the same key, which is replaced. */
   replacedKey: StoredKey | null
   /** Start of the window of the capacity reservation, in milliseconds; null: no reservation. */
   opensMs: number | null
-  /** The slot reservation that it consumes. */
+  /** The slot reservation that the submission uses up. */
   slotId: string | null
   approval: ApprovalNeed | null
 }
@@ -57,7 +57,10 @@ function jobRow({ id, runId, key, slotId, approval }: NewJob) {
   }
 }
 
-/** The other columns are often equal in a group. Parsing specs into jsonb is most of the cost, so each form is sent once. */
+/**
+ * The columns that are often equal in a group. Parsing specs into jsonb is most of the cost, so equal values are sent
+ * once.
+ */
 interface Form {
   n: number
   lane: Lane
@@ -118,7 +121,10 @@ function formRow(job: NewJob, lane: Lane, form: number) {
   }
 }
 
-/** Foreign keys are checked at the end, so only the parts that need the job's sequence depend on `inserted`. */
+/**
+ * Foreign keys are checked at the end of the statement, so only the parts that need the job's sequence depend on
+ * `inserted`.
+ */
 const insertSql = `
 WITH lanes AS (${insertLanes('$3')}),
 clock AS MATERIALIZED (SELECT berth_now() AS now),

@@ -6,8 +6,9 @@ import type { Domain } from '../domain.ts'
 import { IdempotencyConflict, type Refusal } from '../errors.ts'
 
 /**
- * Idempotency keys. A key belongs to a user and identifies one payload. Until it expires, it returns the job of the first
- * submission, whatever its state. A refused submission stores no key, and deleting the job deletes its key.
+ * Idempotency keys. A key belongs to a user and identifies one payload. Until the key expires, submitting it again
+ * returns the job of the first submission, whatever its state. A refused submission does not store its key, and
+ * deleting the job deletes its key.
  */
 
 export interface SubmissionKey {
@@ -27,7 +28,7 @@ export interface StoredKey {
   live: boolean
 }
 
-/** Version of the canonical form; hashes of different versions never conflict. */
+/** Version of the canonical form; hashes of different versions are not compared. */
 export const hashVersion = 1
 
 /** Sorts keys, drops nulls and writes dates as UTC, so equivalent payloads have equal hashes. */
@@ -45,7 +46,7 @@ function canonical(value: unknown): unknown {
 
 export const keyName = (userId: string, key: string) => `${userId}/${key}`
 
-/** LIMIT makes PostgreSQL use the index for each key. */
+/** LIMIT makes PostgreSQL look up each key by the index. */
 export async function readKeys(
   sql: Sql,
   wanted: readonly { userId: string; key: string }[],

@@ -5,7 +5,7 @@ import { toShape } from '../shape.ts'
 import type { JobSpec, Resources } from '../spec.ts'
 import type { Destination, Route } from './routing.ts'
 
-/** Every change of a given value becomes a warning. */
+/** Every change of a value that the submitter gave becomes a warning. */
 export interface Normalised {
   spec: JobSpec
   warnings: string[]
@@ -85,7 +85,7 @@ const plainDefaults: Omit<JobSpec, Settled> = {
 interface Target {
   route: Route
   account: string
-  /** undefined: the machines are unknown. */
+  /** undefined: the machines of the destination are unknown. */
   destination: Pick<Destination, 'nodes'> | undefined
 }
 
@@ -116,17 +116,20 @@ export function normaliseSpec(input: SpecInput, { route, account, destination }:
   return { spec, warnings }
 }
 
-/** Overlays the defaults with the given values that are not null; fields without a default are left out. */
+/** Fills in defaults for missing values and nulls; omits fields without a default. */
 function applyDefaults<T extends object>(defaults: T, given: { [K in keyof T]?: T[K] | null | undefined }): T {
   const overlaid = { ...defaults }
   for (const key of Object.keys(defaults) as (keyof T)[]) overlaid[key] = given[key] ?? defaults[key]
   return overlaid
 }
 
-/** GraphQL turns `command: "echo hi"` into a list of one word. */
+/** true: the command is one text with spaces. GraphQL turns `command: "echo hi"` into a list of one word. */
 const isOneText = (command: SpecInput['command']): boolean => command?.length === 1 && /^[^/]+\s/.test(command[0] ?? '')
 
-/** interactive > restartable, resumable > preemptable > none of them. Restartable jobs are also preemptable. */
+/**
+ * The strongest flag wins: interactive, then restartable or resumable, then preemptable. Restartable jobs are also
+ * preemptable.
+ */
 function preemptionFlags(input: SpecInput, warnings: string[]) {
   const interactive = input.interactive === true
   const restartable = input.restartable === true
@@ -156,7 +159,7 @@ function normaliseDns(input: SpecInput, account: string): JobSpec['internalDns']
   return { name: internalDnsName(dns.name ?? '', account), ports }
 }
 
-/** Memory defaults to the share of the machine that the cores are. */
+/** The default memory is the same fraction of the machine as the requested cores. */
 function normaliseResources(
   given: NonNullable<SpecInput['resources']>,
   nodes: readonly FreeNode[],

@@ -2,8 +2,8 @@ import { givenDnsName } from '../internal-dns.ts'
 import type { JobSpec, Resources } from '../spec.ts'
 
 /**
- * Turns a stored spec into the input of a new job. Overrides replace fields, also in `resources`; null resets a field to its
- * default. An override removes the fields that it excludes.
+ * Turns a stored spec and overrides into the input of a new job. Overrides replace fields, also in `resources`; null
+ * resets a field to its default. An override removes the stored fields that exclude it.
  */
 
 export type Changes = Readonly<Record<string, unknown>>
@@ -20,7 +20,7 @@ const resourceAlternatives = [
   ['nodeCount', 'processCount'],
 ] as const
 
-/** A change of the first field removes the stored value of the second. */
+/** If the first field is overridden, the stored value of the second is removed. */
 const decides = [
   ['queue', 'executor'],
   ['handler', 'executor'],
@@ -43,7 +43,7 @@ function replace(stored: Record<string, unknown>, changes: Changes, groups: read
 const given = (value: unknown) => value !== undefined && value !== null
 const isObject = (value: unknown): value is Changes => typeof value === 'object' && value !== null
 
-/** The stored name begins with the account. */
+/** The stored name begins with the prefix of the account, which is removed here. */
 function internalDns({ internalDns: dns, account }: JobSpec): unknown {
   if (!dns) return null
   return { ...dns, name: givenDnsName(dns.name, account) }
@@ -55,7 +55,7 @@ function overrideResources(resources: Resources, changes: unknown): Changes {
   const perProcess = ['cpuCoresPerProcess', 'gpuCoresPerProcess'].some((name) =>
     given(asked[name] ?? resources[name as keyof Resources]),
   )
-  // Leaves out empty filters, and totals if each process has amounts
+  // Omits empty filters, and totals that follow from the amounts of each process.
   const stored = Object.fromEntries(
     Object.entries(resources).filter(
       ([name, value]) =>

@@ -26,7 +26,7 @@ export interface QuotaUsage {
   ceiling: string | null
 }
 
-/** For each type and action the lowest quota of the viewer, of the teams that the viewer may submit for, and of their accounts. */
+/** For each type and action, the lowest of the quotas of the viewer, of the viewer's teams, and of their accounts. */
 export async function readQuotaUsage({ db: { sql }, singleUser }: Domain, viewer: Viewer): Promise<QuotaUsage[]> {
   const pool = await findPool(sql, null)
   const maxActive = (await readLimits(sql, [pool], singleUser)).get(pool)?.userMaxActive ?? null
@@ -44,7 +44,7 @@ export async function readQuotaUsage({ db: { sql }, singleUser }: Domain, viewer
   })
 }
 
-/** One payer for each team that the viewer may submit for, with its account. */
+/** One payer for each team of the viewer, with its account. */
 function listPayers(viewer: Viewer, memberships: Memberships): Payer[] {
   const { userId, userName, level } = viewer
   const teams = memberships.defaultTeam ? memberships.teams : [null, ...memberships.teams]

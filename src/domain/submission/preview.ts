@@ -17,8 +17,8 @@ import { approvalPending, hideJobs, readWish } from './submit.ts'
 import { jobDeleted, previewSubmission } from './submit-group.ts'
 
 /**
- * Previews predict the outcome of a submission or a retry, and write nothing. All checks of a submission come first; then
- * the leader of the pool tries the job at the end of the line. Refusals of the submission are thrown.
+ * Predicts the outcome of a submission or a retry, without writing. Makes all checks of a submission first; then the
+ * leader of the pool tries the job at the end of the queue. A submission that would be refused throws the refusal.
  */
 
 export interface JobPreview {
@@ -26,22 +26,22 @@ export interface JobPreview {
   nodes: string[]
   gpuIds: number[]
   reasons: Reason[]
-  /** null: the job is stored already. */
+  /** null: the key already has a job. */
   fit: Fit | null
   warnings: string[]
-  /** null: the job would not wait in line. */
+  /** null: the job would not be queued. */
   position: number | null
-  /** null: the start has no known time, or the job is stored already. */
+  /** null: the start cannot be estimated, or the key already has a job. */
   estimatedStart: Estimate | null
-  /** The job of the idempotency key. */
+  /** The job that the idempotency key already has. */
   idempotentJobId: string | null
   spec: JobSpec
 }
 
-/** The leader's answer for a job at the end of the line. */
+/** The leader's answer for a job at the end of the queue. */
 export interface PreviewAnswer {
   wouldBe: 'STARTING' | 'QUEUED' | 'FAILED'
-  /** `atMs`: the moment of the leader's state in which the job fits. */
+  /** `atMs`: the time of the leader's state in which the job fits. */
   place: { nodes: string[]; gpuIds: number[]; atMs: number } | null
   reasons: Reason[]
   position: number
@@ -49,7 +49,7 @@ export interface PreviewAnswer {
 
 export type AskedJob = Pick<NewJob, 'spec' | 'teamId' | 'shareAccount'> & Pick<Viewer, 'userId' | 'userName' | 'level'>
 
-/** `noWait` does not change a preview, which always says whether the job would start now. */
+/** A preview ignores `noWait`, because it always reports whether the job would start now. */
 export async function previewJob(domain: Domain, viewer: Viewer, raw: unknown): Promise<JobPreview> {
   const { input } = readWish(raw)
   const decision = await previewSubmission(domain, readSubmission(viewer, input, domain.time.nowMs()))
@@ -103,7 +103,7 @@ function fitSubject(pool: string, { spec, shareAccount, level, userName, ...aske
   return { ...lane, userName, team: spec.team, gpu: shape.gpu * shape.copies, exclusive: shape.exclusive }
 }
 
-/** Submissions have all warnings but those about limits. */
+/** Warnings about limits that keep the job from starting. A submission has all other warnings, but not these. */
 const lastingWarnings = ({ never }: Fit): string[] =>
   never === null || never.scope === null ? [] : [`${never.message}; the job waits until the limit changes`]
 
@@ -115,7 +115,7 @@ function startFields({ nodes, gpuIds, atMs }: NonNullable<PreviewAnswer['place']
   return { nodes, gpuIds, reasons: [], position: null, estimatedStart }
 }
 
-/** The preview of a submission that is refused, or whose key is stored. */
+/** The preview of a submission that is refused, or whose key already has a job. */
 async function previewStored(
   { db }: Domain,
   decision: Exclude<SubmissionVerdict, { job: unknown }>,

@@ -3,9 +3,9 @@ import { isOptionValue, refuseOption } from '../executors.ts'
 import type { SpecInput } from '../input.ts'
 import type { ExecutorReport } from '../machines/pool-report.ts'
 
-/** Checks of a submission against the report of an executor from the process that runs the jobs of the pool. */
+/** Checks a submission against the report of its executor, which the process that runs the jobs of the pool stored. */
 
-/** Attributes with the prefix of another executor are ignored. */
+/** Finds unsupported attributes. Attributes with the prefix of another executor are ignored. */
 export function attributeViolations(
   { customAttributes }: SpecInput,
   report: ExecutorReport | undefined,
@@ -51,7 +51,7 @@ export function reportWarnings(
   const seconds = maxRunTimeSeconds ?? durationSeconds ?? 0
   const most = secondsMax[queue] ?? Number.POSITIVE_INFINITY
   return [
-    // The backend may be back when the job starts, so the job is accepted.
+    // An unavailable backend causes only a warning, because it may be available when the job starts.
     ...(report?.available === false
       ? [`Executor ${executor} of pool ${pool} is not available now, and the job waits for it: ${report.message}`]
       : []),

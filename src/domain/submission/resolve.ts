@@ -23,13 +23,13 @@ import { reportWarnings } from './reported.ts'
 import { type Destination, routeSpec } from './routing.ts'
 import type { Submission } from './submission.ts'
 
-/** A resolved submission, with the amounts that it would use. */
+/** A resolved submission with the amounts that it will use. */
 export interface Placed {
   job: Omit<NewJob, 'slotId' | 'approval'>
   warnings: string[]
   payer: Payer
   takes: Amounts
-  /** The cost has no upper bound; only the known part is counted. */
+  /** true: the cost has no upper bound, and only its known part is counted. */
   isUnbounded: boolean
   /** Nodes of the capacity reservation; null: no reservation. */
   reservedNodes: readonly string[] | null
@@ -41,7 +41,7 @@ export interface SubmissionFacts {
   memberships: ReadonlyMap<string, Memberships>
   keys: ReadonlyMap<string, StoredKey>
   reservations: ReadonlyMap<string, NamedReservation>
-  /** Accounts of teams that a non-member may charge. */
+  /** Accounts of teams that a viewer who is not a member may charge. */
   roots: readonly string[]
   unixUsers: UnixUsers
 }
@@ -56,7 +56,7 @@ export function resolvePayer(
   return { userId, userName, level, team, account }
 }
 
-/** Throws InvalidInput, and Rejected for a job that can never run in a pool that refuses such jobs. */
+/** Throws InvalidInput. In a pool that refuses jobs that can never run, also throws Rejected. */
 export function resolveSubmission(submission: Submission, facts: SubmissionFacts, nowMs: number): Placed {
   const { viewer, input, key, retryOf } = submission
   const way = routeSpec(input.spec, facts.destinations)
@@ -115,24 +115,27 @@ export function resolveSubmission(submission: Submission, facts: SubmissionFacts
   }
 }
 
-/** A container does not have the caller's directory; it starts in that of its image. */
+/**
+ * The default working directory: the caller's directory where the executor can use it. A container cannot; it starts in
+ * the directory of its image.
+ */
 const chooseWorkdir = ({ spec, defaultWorkdir }: SubmissionInput, executor: string) =>
   spec.workdir ?? (findTraits(executor).sharesFiles ? defaultWorkdir : null)
 
-/** Returns the same array, because facts about it are cached. */
+/** Returns the same array for the same destination, because facts about the array are cached. */
 function nodesFor(destination: Destination | undefined, reservation: NamedReservation | null): readonly FreeNode[] {
   const nodes = destination?.nodes ?? []
   return reservation ? nodes.filter(({ name }) => reservation.nodes.includes(name)) : nodes
 }
 
-/** Why the job could not start on empty machines; null: it could. */
+/** The reason why the job could not even start on empty machines; null: it could. */
 function lastingObstacle(
   job: Pick<FitSubject, 'shape' | 'interactive' | 'preemptable'>,
   nodes: readonly FreeNode[],
   destination: Destination | undefined,
   reservation: NamedReservation | null,
 ): Reason | null {
-  // The backend has not reported its nodes yet.
+  // Without known nodes, the backend has not reported them yet.
   if (!destination || (destination.nodes.length === 0 && isDelegated(destination.executors))) return null
   if (!couldEverFit(job.shape, nodes)) return unsatisfiable(inWords(job.shape), reservation?.id ?? null)
   return aloneOverPart(job, destination.nodes, nodes, destination.part)

@@ -15,8 +15,9 @@ import { submitAll } from './submit.ts'
 import { readOutcome, type SubmitOutcome, throwMissingOutcome } from './submit-group.ts'
 
 /**
- * A retry is a new job with the spec of a final job. The payload of its key is the job id and the overrides, so a repeated
- * request is answered even if the original was deleted. The submission carries both, so the leader finds the same key.
+ * A retry is a new job with the spec of a final job. The payload of its idempotency key is the job id and the
+ * overrides, so a repeated request gets its job even if the original was deleted. The submission contains both, so that
+ * the leader computes the same key.
  */
 
 const retryInput = z.strictObject({
@@ -58,13 +59,13 @@ export function atOverrides({ violations }: InvalidInput, { overrides }: RetryIn
 
 const makePayload = ({ jobId, overrides }: RetryInput) => ({ retryOf: jobId, overrides })
 
-/** The answer of the key of the retry; undefined: the key is new. */
+/** The job of the retry's key, or the conflict with it; undefined: the key is new. */
 export async function readStoredRetry({ db }: Domain, viewer: Viewer, input: RetryInput) {
   const key = makeKey(input, makePayload(input))
   return matchStoredKey({ viewer, key }, await readKeys(db.sql, key ? [{ userId: viewer.userId, key: key.key }] : []))
 }
 
-/** The submission of the retry. Throws refusals. */
+/** Builds the submission of the retry. Throws refusals. */
 export async function readRetry(domain: Domain, viewer: Viewer, input: RetryInput): Promise<object> {
   const { jobId, overrides, expectedVersion, ...rest } = input
   const original = await readOriginal(domain, jobId)

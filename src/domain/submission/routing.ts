@@ -24,24 +24,24 @@ export interface Destination extends PoolMachines {
   isDefault: boolean
   pool: string
   policy: Policy
-  /** The preferred one first. */
+  /** Executors of the pool, the preferred one first. */
   executors: readonly string[]
   relaxReplicas: boolean
   reports: Partial<PoolReport['executors']>
   /** null: costs are unknown. */
   rates: Rates | null
   weights: Weights
-  /** A job of a user without `unixUser` would run as root there, and the pool does not allow that. */
+  /** true: the executor would run jobs of users without `unixUser` as root, and the pool does not allow that. */
   unixUserRequired: boolean
   reservedUnixUsers: readonly string[]
-  /** A job that no node could ever run is refused; false: it waits, with a warning. */
+  /** true: a job that no node could ever run is refused; false: it waits, with a warning. */
   refuses: boolean
-  /** The part of each resource that non-preemptable jobs may use together. */
+  /** Fraction of each resource that all non-preemptable jobs together may use. */
   part: number
 }
 
 interface PoolMachines {
-  /** Free resources may be out of date. */
+  /** Nodes of the pool. Their free resources may be out of date. */
   nodes: readonly FreeNode[]
   /** Physical ids of their devices. */
   deviceIds: readonly number[]
@@ -56,11 +56,11 @@ export interface Route {
 
 interface DestinationRow extends Omit<Destination, keyof PoolMachines | 'refuses' | 'part'> {
   scheduling: StoredSettings
-  /** Revision of the pool; it grows with every change of its machines. */
+  /** Revision of the pool when the machines were read; it grows with every change of the machines. */
   revision: number
 }
 
-/** Read again only when the revision of the pool changes. */
+/** Machines by pool, read again when the revision of the pool changes. */
 type MachineMemory = Map<string, PoolMachines & { revision: number }>
 
 export const getMachineMemory = perDomain((): MachineMemory => new Map())
@@ -76,7 +76,7 @@ export async function readDestinations(sql: Sql, memory: MachineMemory): Promise
   return destinations
 }
 
-/** The revision was read first, so machines that changed since are read again later. */
+/** The revision was read before the machines, so machines that changed in between are read again later. */
 async function machinesAt(
   sql: Sql,
   memory: MachineMemory,
@@ -167,7 +167,7 @@ function unsupportedFields({ launcher, ...spec }: SpecInput, executor: string): 
   })
 }
 
-/** The job may run on an executor whose jobs see the files of the caller. */
+/** true: the job may run on an executor whose jobs see the files of the caller. */
 export const maySeeFilesOfCaller = (spec: SpecInput): boolean =>
   executorsWhere(({ sharesFiles }) => sharesFiles).some(
     (name) => (spec.executor ?? name) === name && unsupportedFields(spec, name).length === 0,

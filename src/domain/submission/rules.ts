@@ -35,7 +35,7 @@ const commandRules: Rule[] = [
   ({ input, handler }) => (input && !handler ? broken('input', 'Give input only with handler') : undefined),
 ]
 
-/** GPUs of one replica: its own, or the sum over its processes. */
+/** GPUs of one replica: its own number, or the sum over its processes. */
 function gpusOfCopy(r: SpecInput['resources']): number {
   const perNode = r?.processesPerNode ?? (given(r?.nodeCount) ? 1 : Number.POSITIVE_INFINITY)
   const processes = given(r?.nodeCount) ? perNode : Math.min(perNode, r?.processCount ?? 1)

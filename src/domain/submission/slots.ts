@@ -22,8 +22,8 @@ import { withSubmissionsLocked } from '../submission-lock.ts'
 import type { Submission } from './submission.ts'
 
 /**
- * Slot reservations guarantee that one submission stays within CONCURRENT_JOBS, for a client that must upload data first. An
- * active slot counts like an alive job. The state is computed from times, so no process has to expire it.
+ * Slot reservations guarantee a client that must upload data first that its submission will not exceed CONCURRENT_JOBS.
+ * An active slot counts like an alive job. Its state is computed from times, so it expires without a background task.
  */
 
 export const slotStates = ['ACTIVE', 'CONSUMED', 'EXPIRED', 'RELEASED'] as const
@@ -71,13 +71,16 @@ async function demandSlot(domain: Domain, sql: Sql, viewer: Viewer): Promise<voi
   })
 }
 
-/** Not checked again when the slot is consumed, except `userMaxActive` of a pool other than the default one. */
+/**
+ * Checks at the reservation of a slot are not repeated at submission, except `userMaxActive` if the submission goes to
+ * another pool than the default one.
+ */
 export const isCheckedAtReservation = (
   { type, action, ceiling, label }: ApplicableQuota,
   isDefaultPool: boolean,
 ): boolean => type === 'CONCURRENT_JOBS' && action === 'BLOCK' && !ceiling && (label !== 'MAX_ACTIVE' || isDefaultPool)
 
-/** `released`: the slot was active until now. */
+/** `released`: the slot was active until this call. */
 export async function releaseSlot(
   domain: Domain,
   viewer: Viewer,
@@ -94,7 +97,7 @@ export async function releaseSlot(
   })
 }
 
-/** `<user>/<id>`. */
+/** The map's keys are `<user>/<id>`. */
 export async function readOpenSlots(sql: Sql, items: readonly Submission[]): Promise<Set<string>> {
   const ids = items.flatMap(({ input }) => input.slotReservationId ?? [])
   if (ids.length === 0) return new Set()

@@ -12,7 +12,7 @@ export interface Beginning {
   spec: JobSpec
   teamId: string | null
   retryOf: string | null
-  /** Maximum number of GPUs that the job may hold, if it differs from the request. */
+  /** Maximum number of GPUs that the job may hold; null: the requested number. */
   gpuMost: number | null
 }
 
@@ -23,7 +23,7 @@ export interface Inserted {
   eligibleMs: number
 }
 
-/** The row of a job after its insertion, so that it need not be read again. */
+/** Computes the row of a job after its insertion, so that it need not be read again. */
 export function toStoredJob(job: Beginning, { sequence, createdMs, eligibleMs }: Inserted, laneId: string): JobRow {
   const { id, viewer, pool, spec, teamId, retryOf, gpuMost } = job
   const { copies, cpuMillis, memoryBytes, gpu } = toShape(spec.resources)
@@ -55,7 +55,7 @@ export function toStoredJob(job: Beginning, { sequence, createdMs, eligibleMs }:
   }
 }
 
-/** The other initial values of every job, as the defaults of the table. */
+/** The other initial values of a job, equal to the defaults of the table. */
 const unbegun = {
   state: 'QUEUED',
   stateReason: null,
@@ -81,7 +81,7 @@ export type JobRow = {
     : Job[Column]
 }
 
-/** Every column but the spec, which may have 4 MiB. Prisma's own read of the same rows takes four times as long. */
+/** Reads all columns except the spec, which may have 4 MiB. Prisma takes four times as long for the same rows. */
 const jobsSql = `SELECT ${Object.values(Prisma.JobScalarFieldEnum)
   .filter((field) => field !== 'spec')
   .map((field) => `${field.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)} AS "${field}"`)
@@ -89,7 +89,7 @@ const jobsSql = `SELECT ${Object.values(Prisma.JobScalarFieldEnum)
 
 const jobsPerRead = 1_000
 
-/** null: not found. Reads of several requests are one statement, which begins after the call. */
+/** null: the job does not exist. Concurrent reads are combined into one statement, which begins after the call. */
 export const readJob = ({ db }: Pick<Domain, 'db'>, id: string): Promise<JobRow | null> => getReader(db)(id)
 
 const getReader = perDomain((db: Domain['db']) =>

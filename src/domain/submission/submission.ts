@@ -5,7 +5,7 @@ import { hashPayload, type SubmissionKey } from './keys.ts'
 import { maySeeFilesOfCaller } from './routing.ts'
 import { findBrokenRules } from './rules.ts'
 
-/** A submission that was checked without the database. */
+/** A submission after the checks that need no database. */
 export interface Submission {
   viewer: Viewer
   input: SubmissionInput
@@ -29,13 +29,16 @@ export function readSubmission(viewer: Viewer, raw: unknown, nowMs: number): Sub
   }
 }
 
-/** The command line sends the caller's directory with every job, so it counts only if the job could start in it. */
+/**
+ * The command line sends its current directory with every job. The directory is part of the payload only if the job
+ * could start in it.
+ */
 function makePayload({ spec, requiresApproval, defaultWorkdir }: SubmissionInput): unknown {
   const counts = spec.workdir == null && maySeeFilesOfCaller(spec)
   return { spec, requiresApproval, ...(counts && { defaultWorkdir }) }
 }
 
-/** `payload`: what the client sent; the same key with another payload is a conflict. */
+/** `payload`: the content that the client sent; the same key with another payload is a conflict. */
 export function makeKey(input: Omit<SubmissionInput, 'spec'>, payload: unknown): SubmissionKey | null {
   const { idempotencyKey: key, idempotencyTtlSeconds: ttlSeconds } = input
   return key == null ? null : { key, hash: hashPayload(payload), ttlSeconds: ttlSeconds ?? keyTtlSeconds }

@@ -23,11 +23,12 @@ import { type JobRow, readJob } from './stored-job.ts'
 import { readSubmission, type Submission } from './submission.ts'
 
 /**
- * Submissions that arrive during a transaction form the group of the next SERIALIZABLE transaction, which reads the facts of
- * the group, decides in order of arrival, and writes once. An unexpected SQL error splits the group in halves until the bad
- * item is alone. A submission is answered after the commit.
+ * Groups submissions: those that arrive during a transaction are decided in the next one. The SERIALIZABLE transaction
+ * reads the facts of the group, decides in order of arrival, and writes once. After an unexpected SQL error the group
+ * is split in halves until the bad item is alone. Each submission gets its response after the commit.
  *
- * Stored keys are answered before by a plain read. If the job of a key was deleted meanwhile, the submission is decided again.
+ * A read before the transaction answers submissions whose keys are stored. If the job of such a key was deleted in
+ * between, the submission is decided again.
  */
 
 export interface Submitted {
@@ -40,7 +41,7 @@ export interface Submitted {
 export type SubmitOutcome = Submitted | Refusal | Unavailable
 
 const groupMax = 512
-/** Jobs per INSERT: PostgreSQL writes a part while the next one is decided. */
+/** Jobs per INSERT: PostgreSQL writes one part while the next is decided. */
 const partMax = 128
 const triesMax = 8
 
@@ -88,7 +89,7 @@ async function submitGroup(domain: Domain, items: readonly Submission[], look = 
 export const jobDeleted = () => new Unavailable('The job of this idempotency key was deleted meanwhile')
 
 async function decideOnce(domain: Domain, items: readonly Submission[]): Promise<SubmissionVerdict[]> {
-  // Without a transaction.
+  // Looks up stored keys without a transaction.
   const keys = await withDatabaseRetries(triesMax, () => readKeys(domain.db.sql, listKeys(items)))
   const stored = items.map((item) => matchStoredKey(item, keys))
   const open = items.filter((_, index) => !stored[index])
@@ -102,7 +103,7 @@ async function decideOnce(domain: Domain, items: readonly Submission[]): Promise
   return stored.map((answer) => answer ?? next.next().value ?? throwMissingOutcome())
 }
 
-/** Unreachable: every submission has an outcome. */
+/** Never happens, because every submission has an outcome. */
 export function throwMissingOutcome(): never {
   throw new Error('A submission was left out')
 }
@@ -116,13 +117,15 @@ export async function readOutcome(domain: Domain, decision: SubmissionVerdict): 
   return job && { jobId, job, idempotentHit: isHit, warnings: isHit ? [] : decision.warnings }
 }
 
-/** A transaction without the submission lock stored the same key or deleted the original of a retry. */
+/** true: a transaction without the submission lock stored the same key, or deleted the original of a retry. */
 function isRetryable(error: unknown): boolean {
   const broken = `${sqlState(error)} ${brokenConstraint(error)}`
   return broken === '23505 idempotency_key_pkey' || broken === '23503 job_retry_of_id_fkey'
 }
 
-/** The caller pokes `event` and `queue` after the commit. In a SERIALIZABLE transaction the lock must come first. */
+/**
+ * The caller wakes `event` and `queue` after the commit. In a SERIALIZABLE transaction the lock must be taken first.
+ */
 export async function submitInTransaction(
   domain: Domain,
   sql: Sql,

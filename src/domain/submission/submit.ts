@@ -20,14 +20,14 @@ import {
 } from './submit-group.ts'
 
 /**
- * The door of submission. With `noWait` a job starts now or is refused, in one transaction of the leader of the pool; all
- * checks of a submission come first.
+ * Entry point of all submissions. With `noWait` the leader of the pool starts the job now or refuses it, in one
+ * transaction; all checks of a submission come first.
  */
 
 export type NoWaitAnswer =
   | { started: { jobId: string; warnings: string[] } }
   | { rejected: Reason[] }
-  /** The submission would be refused or go to another pool now: the server decides again. */
+  /** The facts changed, so the submission would now be refused or go to another pool: the server must decide again. */
   | { changed: true }
 
 export interface NoWaitQuestion {
@@ -37,12 +37,12 @@ export interface NoWaitQuestion {
 
 const atOnceMax = 8
 const attemptsMax = 3
-/** After this time, a call sends no further questions to leaders. */
+/** After this time, a call sends no more questions to leaders. */
 const questionsMsMax = 15_000
 
 /**
- * One outcome per input, in order. Refusals are outcomes. In a batch an unexpected error is an outcome too, because the
- * others are stored and the client must learn about them.
+ * One outcome per input, in order. A refusal is an outcome. In a batch an unexpected error is an outcome too, so that
+ * the client learns which of the others are stored.
  */
 export async function submitAll(domain: Domain, viewer: Viewer, inputs: readonly unknown[]): Promise<SubmitOutcome[]> {
   const answered = (work: Promise<SubmitOutcome>) => (inputs.length > 1 ? settleInBatch(domain, work) : settled(work))
@@ -78,7 +78,7 @@ const notAsked = (count: number) =>
 
 const wished = z.looseObject({ noWait: z.boolean().nullish() })
 
-/** Separates `noWait` from the submission. */
+/** Separates `noWait` from the rest of the submission. */
 export function readWish(raw: unknown): { noWait: boolean; input: unknown } {
   const parsed = wished.safeParse(raw)
   if (!parsed.success) return { noWait: false, input: raw }

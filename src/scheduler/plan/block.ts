@@ -38,7 +38,7 @@ export function blockJob(round: Round, job: QueuedJob, { kind, reason }: Blocked
   }
   const ration = computeRation(state, window)
   const own = state.holds.get(entry.jobId)
-  // // Limits may have changed and now forbid the devices of the hold.
+  // Limits may have changed and now forbid the devices of the hold.
   if (own?.kind === 'DRAIN' && !round.isRehearsal && !allows(state, ration, own.placements))
     ledger.dropHold(decisions, entry.jobId)
   const head = { lane: window.lane, entry, class: window.class, ration }

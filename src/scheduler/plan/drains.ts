@@ -79,7 +79,7 @@ function soonest(world: WorldView, head: Head): { placements: Placement[]; expec
       return node ? [{ node, placement }] : []
     }),
   )
-  // // Changes the nodes in place and restores them: the cache of the machines belongs to these objects.
+  // Changes the nodes in place and restores them: the cache of the machines belongs to these objects.
   const withEnds = (count: number) => {
     const ended = gone.slice(0, count).flat()
     for (const { node, placement } of ended) giveBack(node, placement)
@@ -125,7 +125,7 @@ function untouched(world: WorldView, { lane, entry }: Claim): (node: FreeNode) =
   }
 }
 
-// // ── eviction of backfilled runs ──
+// ── eviction of backfilled runs ──
 
 /**
  * Chooses backfilled runs to evict when the owner of the hold needs nothing but their resources: the most recent first,

@@ -10,7 +10,7 @@ import type { PoolState } from './state.ts'
 export function applyChanges(state: PoolState, { nowMs, changes, lanes }: ReceivedChanges): void {
   state.nowMs = Math.max(state.nowMs, nowMs)
   state.machines.accounts.past.nowMs = state.nowMs
-  // // A hold is dropped with its job, and an undo cannot restore it any more.
+  // A hold is dropped with its job, and an undo cannot restore it any more.
   for (const jobId of state.left) if (!state.holds.has(jobId)) state.left.delete(jobId)
   for (const lane of lanes) if (!state.lanes.has(lane.lane.id)) state.addLane(lane)
   const moves = changes.flatMap((change) => moveIn(state, change) ?? [])
@@ -61,7 +61,7 @@ function apply(state: PoolState, change: Change): void {
 function join(state: PoolState, entry: Waiting): void {
   const window = state.lanes.get(entry.laneId)
   if (!window) throw new Error(`Job ${entry.jobId} joined lane ${entry.laneId}, which was never read`)
-  // // The LEFT of this entry came before, or the entry was never counted.
+  // The LEFT of this entry came before, or the entry was never counted.
   if (state.running.has(entry.runId) && !window.hasTaken(entry)) return
   window.join(entry)
   if (window.head?.jobId === entry.jobId) state.order.unpark(window)

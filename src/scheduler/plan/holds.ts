@@ -173,7 +173,7 @@ function ownerUnder(
   return null
 }
 
-// // ── completion and loss of a hold ──
+// ── completion and loss of a hold ──
 
 /** true: all placements of the hold are free. */
 export function isComplete({ nodes }: WorldView, { placements }: Hold): boolean {

@@ -114,7 +114,7 @@ export class Ledger {
     const before = state.holds.get(hold.jobId)
     state.putHold(hold, lane)
     if (before) state.order.freed([])
-    // // Beside drained nodes, jobs of the class are considered by other rules.
+    // Beside drained nodes, jobs of the class are considered by other rules.
     state.order.closures.clear()
     state.order.hasMoved = true
     this.inverted(decisions, () => (before ? state.putHold(before, lane) : state.dropHold(hold.jobId)))

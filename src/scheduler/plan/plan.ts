@@ -100,7 +100,7 @@ function start({ state, ledger, decisions }: Round, job: QueuedJob, given: Omit<
  * was dropped, and the job is considered again, since it may fit elsewhere.
  */
 function giveUpHold({ state, ledger, decisions }: Round, { entry: { jobId } }: QueuedJob): boolean {
-  // // The next round drops a hold that this round created.
+  // The next round drops a hold that this round created.
   if (decisions.evictions.some(({ claimant }) => claimant.jobId === jobId)) return false
   if (!state.holds.has(jobId)) return false
   ledger.dropHold(decisions, jobId)

@@ -70,7 +70,7 @@ class Playing {
       this.follow(decisions)
       return true
     }
-    // // Later entries of a lane are not in the snapshot.
+    // Later entries of a lane are not in the snapshot.
     if (needs.length > 0) return false
     const dueMs = nextMs !== null && (nextMs > this.nowMs || considered > 0) ? nextMs : null
     const next = Math.min(this.endings.first?.atMs ?? Infinity, dueMs ?? Infinity)

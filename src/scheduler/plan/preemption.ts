@@ -108,7 +108,7 @@ function takeInOrder({ rule, clearing }: Attempt, candidates: readonly Running[]
   const groups = new Heap<Group>((a, b) => (compareFractions(a.eagerness, b.eagerness) || compareNext(b, a)) > 0)
   for (const [name, members] of Map.groupBy(candidates, rule.groupOf)) {
     const eagerness = rule.eagerness(name, none)
-    // // The sort is stable: of runs that started together, the last one is evicted first.
+    // The sort is stable: of runs that started together, the last one is evicted first.
     const waiting = members.toSorted((a, b) => compareVictims(b, a))
     if (eagerness) groups.put({ name, waiting, lost: none, eagerness })
   }

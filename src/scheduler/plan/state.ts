@@ -83,13 +83,13 @@ export class PoolState implements WorldView {
       running: [...this.running.values()],
       holds: [...this.holds.values()],
       preemptions: this.preemptions,
-      // // A copy needs only the relative order of the accounts.
+      // A copy needs only the relative order of the accounts.
       served: accounts.service.accounts.map((account) => ({ account, amounts: none })),
       decayedUse: accounts.decayedUses,
     }
   }
 
-  // // ── the world, as the other parts of the planner see it ──
+  // ── the world, as the other parts of the planner see it ──
 
   get holds(): ReadonlyMap<string, Hold> {
     return this.machines.holds
@@ -255,7 +255,7 @@ export class PoolState implements WorldView {
     })
   }
 
-  // // ── changes that affect every lane ──
+  // ── changes that affect every lane ──
 
   setNodes(nodes: readonly FreeNode[]): void {
     this.machines.setNodes(nodes, this.nowMs)

@@ -24,7 +24,7 @@ export function tryOut({ state, ledger }: Planned, { entry, ...of }: Candidate):
   const isBeyond = needs.length > 0 || starts.length === startsMax
   const verdict = isBeyond ? waits(moreAhead(starts.length)) : verdictOn(state, window, entry)
   ledger.undo(decisions)
-  // // Findings about other jobs hold only in the round that was undone.
+  // Findings about other jobs hold only in the round that was undone.
   if (decisions.considered > 0) state.order.freed([])
   return verdict
 }

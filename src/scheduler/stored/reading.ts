@@ -144,7 +144,7 @@ function runningOf({ gpuIds, placements, ...run }: RunRow): Running {
   }
 }
 
-// // ── past use of accounts ──
+// ── past use of accounts ──
 
 /** Only the latest starts are read; accounts without any of them count as never served. */
 const servedMax = 10_000
@@ -193,7 +193,7 @@ export async function readDecayedUse(
   return new Map(rows.map(({ account, ...use }) => [account, use]))
 }
 
-// // ── settings, holds, past preemptions ──
+// ── settings, holds, past preemptions ──
 
 interface PoolRow {
   policy: Policy
