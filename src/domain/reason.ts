@@ -28,7 +28,7 @@ export type ReasonCode =
   | 'UNSATISFIABLE'
   | 'WAITING_FOR_PREEMPTION'
 
-/** Why a job waits. `scope`, `limit` and `used` are set when a limit is the reason. */
+/** The reason why a job waits. `scope`, `limit` and `used` are set if a limit is the reason. */
 export interface Reason {
   code: ReasonCode
   message: string

@@ -1,47 +1,58 @@
 import type { JobSpec } from '../domain/spec.ts'
 
 /**
- * The contract between the runner and a backend: five verbs over handles. The database stores handles; an executor
- * keeps no state that it cannot find again by the handle, so no run is lost when a server dies. One contract suite
- * (test/executors/contract.ts) runs over every implementation.
+ * The contract between the runner and a backend: five methods over handles. The database stores handles. An executor
+ * keeps no state that it cannot find again by the handle, so no run is lost when a server dies. One test suite
+ * (test/executors/contract.ts) covers every implementation.
  */
 
 export interface Executor {
   readonly name: string
   /**
-   * Starts the run, or finds it: a second call with the same run id does not start it twice. Throws StartFailed. After
-   * `unwanted` it need not wait for anything, such as an image: it returns the handle, or throws StartFailed if nothing of
-   * the run exists, or another error if that is unknown. `tell` reports why it waits.
+   * Starts the run, or finds it if it was started before: a second call with the same run id does not start it twice.
+   * Throws StartFailed. When `unwanted` fires, the start need not wait for anything any more, such as an image. It then
+   * returns the handle, throws StartFailed if nothing of the run exists, or throws another error if that is unknown.
+   * `tell` reports why the start waits.
    */
   start(run: RunSpec, unwanted?: AbortSignal, tell?: (info: string) => void): Promise<Handle>
   /**
-   * The handle of a run; null: nothing of the run exists, and an unfinished start will not continue. Starts nothing.
+   * The handle of a run. null: nothing of the run exists, and an unfinished start will not continue. Does not start
+   * anything.
    */
   find(runId: string): Promise<Handle | null>
-  /** The present state, one observation per handle, in their order. `gone` is an answer, not an error. */
+  /**
+   * The present states, one observation per handle, in the same order. A missing run is reported as `gone`, not as an
+   * error.
+   */
   inspect(handles: readonly Handle[]): Promise<readonly Observation[]>
   /**
-   * Output after `from` (null: the beginning), in order. `next` is stored together with the bytes, and passed as `from`
-   * later. Ends after the last byte of an ended run, or when `signal` aborts.
+   * Output after `from` (null: from the beginning), in order. `next` is stored together with the bytes and passed as
+   * `from` later. Ends after the last byte of an ended run, or when `signal` aborts.
    */
   logs(handle: Handle, from: LogPosition | null, signal: AbortSignal): AsyncIterable<LogChunk>
-  /** Requests the end: TERM, grace, KILL. Safe to repeat, and safe on a run that is over. Does not wait for the end. */
+  /**
+   * Requests the end of the run: TERM, grace period, KILL. Repeated calls and calls for a run that is over are safe.
+   * Does not wait for the end.
+   */
   stop(handle: Handle, graceMs: number): Promise<void>
-  /** Handles whose state may have changed. All runs are inspected every few seconds anyway. */
+  /**
+   * Yields handles whose state may have changed. It is only an accelerator: all runs are inspected every few seconds
+   * anyway.
+   */
   watch?(signal: AbortSignal): AsyncIterable<Handle>
-  /** The run and its log are stored and final: the backend removes its spool or container. */
+  /** Called when the run and its log are completely stored: the backend deletes its spool or container. */
   forget?(handle: Handle): Promise<void>
-  /** All runs of which the backend keeps anything, running or over. */
+  /** All runs of which the backend still has any data, whether they are over or not. */
   list?(): Promise<readonly { runId: string; handle: Handle }[]>
-  /** Removes leftovers of killed servers other than runs. */
+  /** Removes files that killed servers left behind and that belong to no run. */
   sweep?(): Promise<void>
-  /** Nodes of a backend that chooses nodes itself, and the amounts that others hold. */
+  /** The nodes of a backend that chooses nodes itself, with the amounts used outside Berth. */
   capacity?(): Promise<readonly BackendNode[]>
-  /** Which of these nodes are unreachable now. Absent: the nodes are this machine. */
+  /** The nodes of these that are unreachable now. Absent: all nodes are this machine. */
   silent?(nodes: readonly string[]): Promise<readonly string[]>
   /** A description for people, with the reason if the backend is unavailable. */
   describe(): Promise<ExecutorDescription>
-  /** Releases watchers and timers; runs go on. */
+  /** Stops watchers and timers; runs continue. */
   close(): Promise<void>
 }
 
@@ -59,27 +70,27 @@ export interface RunSpec {
   /** Physical ids of its GPUs; the job sees 0 … n−1. Empty if the backend chooses them. */
   gpuIds: readonly number[]
   /**
-   * Variables that Berth adds (BERTH_JOB_ID, …); they override the spec's. BERTH_TOKEN is a secret: never in a command
-   * line, a log, or a place of the backend that others can read.
+   * Variables that Berth adds (BERTH_JOB_ID, …); they override those of the spec. BERTH_TOKEN is a secret: it must
+   * never appear in a command line, in a log, or where others can read it in the backend.
    */
   injected: Readonly<Record<string, string>>
-  /** `native` of its submission queue in the configuration: options for the backend, such as a partition. */
+  /** `native` of the submission queue in the configuration: options for the backend, such as a partition. */
   queueNative: Readonly<Record<string, string>>
-  /** `nativeId` of its capacity reservation; null: no reservation, or one that only Berth knows. */
+  /** `nativeId` of the capacity reservation. null: the job has no reservation, or one that only Berth knows. */
   reservationNativeId: string | null
-  /** JSON that an earlier run saved; null: none. Only the account of the job may read its file (BERTH_CLOSURE). */
+  /** JSON that an earlier run saved; null: none. Only the account of the job may read the file (BERTH_CLOSURE). */
   closure: string | null
-  /** Account of the machine for the run; null: the server's account. */
+  /** System account for the run; null: the server's account. */
   unixUser: string | null
-  /** An earlier leader may have started it. */
+  /** true: an earlier leader committed the start and may have executed it. */
   inherited: boolean
-  /** Grace period, for a backend that keeps the maximum run time itself. */
+  /** Grace period, used by a backend that enforces the maximum run time itself. */
   graceMs: number
 }
 
-/** All moments are database time (platform/clock.ts), because another server may read them. */
+/** All times are database time (platform/clock.ts), because other servers read them. */
 export type Observation =
-  /** The backend has the run, which does not run yet; `info`: the reason, if known. */
+  /** The backend has the run, which is not running yet; `info`: the reason, if known. */
   | { state: 'starting'; info?: string; nativeId?: string }
   | { state: 'running'; startedAt?: Date; nativeId?: string; ip?: string; placements?: readonly BackendPlacement[] }
   | Ended
@@ -96,15 +107,15 @@ export const isOver = (observation: Observation | undefined): boolean =>
 
 export interface Ended {
   state: 'ended'
-  /** Exit code of the command, or 128 + signal. */
+  /** Exit code of the command, or 128 + the number of the signal. */
   exitCode: number
-  /** Number of the signal that ended the command; null: it exited by itself. */
+  /** Signal that ended the command; null: it exited by itself. */
   signal: number | null
-  /** A signal of `stop` was delivered before the end. */
+  /** true: a signal of `stop` was delivered before the end. */
   stopped: boolean
   /**
-   * MAX_RUN_TIME: the backend's fallback deadline ended the run. SUPERVISOR_KILLED: the run was killed together with
-   * its supervisor, so its exit is unknown. RESUME_FAILED: a handler could not continue from its closure.
+   * MAX_RUN_TIME: the deadline in the backend ended the run. SUPERVISOR_KILLED: the run was killed together with its
+   * supervisor, so its exit code is unknown. RESUME_FAILED: a handler could not continue from its closure.
    */
   cause?: 'OOM_KILLED' | 'MAX_RUN_TIME' | 'SUPERVISOR_KILLED' | 'RESUME_FAILED'
   startedAt?: Date
@@ -119,7 +130,7 @@ export interface Ended {
 
 export interface BackendPlacement {
   node: string
-  /** Physical ids, as far as the backend reports them. */
+  /** Physical ids of the GPUs; empty where the backend does not report them. */
   gpuIds: readonly number[]
 }
 
@@ -128,7 +139,7 @@ export interface RunUsage {
   maxMemoryBytes?: number
 }
 
-/** A GPU of such a node; jobs cannot request a property that the backend does not report. */
+/** A GPU of a node whose backend chooses nodes. Jobs cannot request a property that the backend does not report. */
 export interface BackendGpu {
   model: string
   /** 0: not reported. */
@@ -151,45 +162,52 @@ export interface BackendNode {
   /** The backend starts only runs with GPUs on it. */
   gpuJobsOnly: boolean
   gpus: readonly BackendGpu[]
-  /** Amounts that others than Berth hold. */
+  /** Amounts used outside Berth. */
   heldByOthers: { cpuMillis: number; memoryBytes: number; gpus: number }
 }
 
 export type LogStreamName = 'STDOUT' | 'STDERR' | 'SYSTEM'
 
 export type LogChunk =
-  /** The bytes may be in a block (platform/blocks.ts), which the caller then holds. */
+  /** The bytes may be in a block (platform/blocks.ts); then the receiver holds the block. */
   | { stream: LogStreamName; bytes: Uint8Array; next: LogPosition }
-  /** Lost bytes, which are never skipped silently. DISK_FULL: the backend had no room. 0 bytes: an unknown amount. */
+  /**
+   * A gap for lost bytes, so that a loss is never silent. DISK_FULL: the backend's disk was full. 0 bytes: an unknown
+   * amount.
+   */
   | { gap: 'LOST' | 'OVER_LIMIT' | 'NOT_VISIBLE' | 'DISK_FULL'; bytes: number; next: LogPosition }
 
 export interface ExecutorDescription {
   version: string | null
   available: boolean
-  /** Why it is unavailable, or other information for users. */
+  /** The reason why the backend is unavailable, or other information for users. */
   message: string | null
-  /** Limits that this executor plans with, but cannot enforce. Absent: it enforces all. */
+  /** Resources whose limits the executor cannot enforce. Absent: it enforces all limits. */
   unenforced?: readonly Limit[]
-  /** NAMEs of the custom attributes `<executor>.NAME` that it supports. Absent: it ignores them. */
+  /** Names of the custom attributes `<executor>.NAME` that the executor supports. Absent: it ignores all. */
   attributes?: readonly string[]
-  /** Alternatives to other NAMEs. */
+  /** For some unsupported names, the field to use instead. */
   insteadOf?: Readonly<Record<string, string>>
-  /** Longest run time in seconds of the submission queues that have a limit. */
+  /** Maximum run time in seconds, for submission queues that have one. */
   secondsMax?: Readonly<Record<string, number>>
-  /** Whether its configuration names an image for X11 displays. Absent: it needs no image, or has no displays. */
+  /**
+   * true: the configuration names an image for X11 displays. Absent: the executor needs no such image, or has no
+   * displays.
+   */
   displays?: boolean
 }
 
 export type Limit = 'memory' | 'cpu' | 'pids'
 
-/** The run could not be started, and no process of it is left. */
+/** The run could not be started, and none of its processes is left. */
 export class StartFailed extends Error {
   override name = 'StartFailed'
   readonly reason: 'BAD_SPEC' | 'START_FAILED' | 'WORKDIR_NOT_FOUND' | 'NODE_TROUBLE' | 'NOT_TOGETHER' | 'BACKEND_AWAY'
   /**
    * BAD_SPEC and WORKDIR_NOT_FOUND are final; START_FAILED is retried a few times. In the other cases the job waits.
-   * NODE_TROUBLE: the machine cannot start anything now; the node backs off. NOT_TOGETHER: the backend had no place for
-   * all parts of the run at once. BACKEND_AWAY: the node starts runs of other executors meanwhile.
+   * NODE_TROUBLE: the machine cannot start anything now, so the node backs off. NOT_TOGETHER: the backend could not
+   * place all parts of the run at the same time. BACKEND_AWAY: the backend is unavailable, but the node can still start
+   * runs of other executors.
    */
   constructor(reason: StartFailed['reason'], message: string, options?: ErrorOptions) {
     super(message, options)

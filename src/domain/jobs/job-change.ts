@@ -22,7 +22,7 @@ interface JobChange {
   /** Assignments to columns of the job that change with its version. */
   set?: readonly string[]
   type: Exclude<JobEventType, 'CREATED' | 'STATE_CHANGED'>
-  /** Columns of the event as expressions over the job and `jobs`. `at` defaults to the moment of the statement. */
+  /** Columns of the event, as expressions over the job and `jobs`. `at` defaults to the time of the statement. */
   event: Partial<Record<'at' | 'reason' | 'message' | 'run' | 'actor_id' | 'metadata', string>>
 }
 

@@ -55,7 +55,7 @@ function overrideResources(resources: Resources, changes: unknown): Changes {
   const perProcess = ['cpuCoresPerProcess', 'gpuCoresPerProcess'].some((name) =>
     given(asked[name] ?? resources[name as keyof Resources]),
   )
-  // Omits empty filters, and totals that follow from the amounts of each process.
+  // Omits empty filters. Omits totals if the amounts of each process are given
   const stored = Object.fromEntries(
     Object.entries(resources).filter(
       ([name, value]) =>

@@ -4,8 +4,8 @@ import { promisify } from 'node:util'
 import { systemClock } from '../../platform/clock.ts'
 
 /**
- * The system's table of accounts, read by `getent`, because accounts may be in a directory service. A look-up forks the
- * server, so entries are cached until /etc/passwd changes, for `cachedMs` at most.
+ * Reads system accounts by `getent`, because they may be in a directory service. A look-up forks the server, so results
+ * are cached until /etc/passwd changes, for `cachedMs` at most.
  */
 export type AccountTable = (account: string) => Promise<AccountEntry | null>
 
@@ -13,7 +13,7 @@ export type AccountEntry = readonly string[]
 
 export interface AccountSource {
   ask: AccountTable
-  /** Changes with every change of accounts that the machine itself keeps. */
+  /** A text that changes whenever a local account changes. */
   version(): string
   monotonicMs(): number
 }
@@ -48,7 +48,7 @@ export function createAccountTable({ ask, version, monotonicMs }: AccountSource)
 
 const run = promisify(execFile)
 
-/** `getent` exits with 2 for a missing account; macOS lacks `getent`. */
+/** Reads an account. `getent` exits with 2 if it is missing; macOS has no `getent`. */
 async function getent(account: string): Promise<AccountEntry | null> {
   try {
     const { stdout } = await run('getent', ['passwd', account])
@@ -60,7 +60,7 @@ async function getent(account: string): Promise<AccountEntry | null> {
   }
 }
 
-/** Programs that change accounts replace the file. */
+/** Identifies the version of /etc/passwd: programs that change accounts replace the file. */
 function readPasswdVersion(): string {
   const found = statSync('/etc/passwd', { bigint: true, throwIfNoEntry: false })
   return found ? `${found.ino} ${found.size} ${found.mtimeNs}` : ''

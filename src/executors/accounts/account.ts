@@ -12,11 +12,11 @@ export interface Account {
   environment: Environment
 }
 
-/** Which accounts the runs of a pool may use. */
+/** Rules for the system accounts of a pool's runs. */
 export interface AccountRules {
-  /** Several people submit jobs. */
+  /** true: several people submit jobs. */
   hasUsers: boolean
-  /** Jobs of users without an account of their own may run as root. */
+  /** true: jobs of users without a system account may run as root. */
   jobsAsRoot: boolean
   owners: readonly Owner[]
 }
@@ -26,10 +26,13 @@ export const oneUser: AccountRules = { hasUsers: false, jobsAsRoot: true, owners
 const setpriv = ['/usr/bin/setpriv', '/bin/setpriv'].find((path) => existsSync(path)) ?? 'setpriv'
 const isRoot = () => process.getuid?.() === 0
 
-/** Whether the pool refuses jobs of users without an account. */
+/** true: the pool refuses jobs of users without a system account. */
 export const requiresAccount = ({ hasUsers, jobsAsRoot }: AccountRules) => hasUsers && isRoot() && !jobsAsRoot
 
-/** null: the server's own account, because the run has no other or the server may not switch accounts. */
+/**
+ * The account of a run; null: the server's own account, because the run has no other or the server may not switch
+ * accounts.
+ */
 export async function findAccount(unixUser: string | null, rules: AccountRules): Promise<Account | null> {
   if (!isRoot()) return null
   if (unixUser === null) {
@@ -51,19 +54,19 @@ export async function findAccount(unixUser: string | null, rules: AccountRules):
   }
 }
 
-/** The prefix of a command line that switches to this account; empty for the server's own. */
+/** The beginning of a command line that switches to the account; empty for the server's own account. */
 export function switchToAccount(account: Account | null): string[] {
   if (!account) return []
   return [setpriv, '--reuid', account.uid, '--regid', account.gid, '--init-groups', '--'].map(String)
 }
 
-/** The same for the owner of a file, whose account may have been removed. */
+/** Switches to the owner of a file, whose account may have been removed. */
 export const switchToOwner = ({ uid, gid }: { uid: number; gid: number }): string[] =>
   [setpriv, '--reuid', uid, '--regid', gid, '--clear-groups', '--'].map(String)
 
 const refused = (message: string) => new StartFailed('BAD_SPEC', message)
 
-/** How the users of a pool are separated, for people; null: the server has one user. */
+/** Describes for people how the users of a pool are separated; null: the server has one user. */
 export function describeSeparation(rules: AccountRules): string | null {
   if (!rules.hasUsers) return null
   if (!isRoot())

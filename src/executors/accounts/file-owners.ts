@@ -1,15 +1,15 @@
 import { stat } from 'node:fs/promises'
 import { findAccountEntry } from './account-table.ts'
 
-/** An account that owns files of the server: its jobs could change the server or read its secrets. */
+/** An account that owns files of the server. A job under this account could change the server or read its secrets. */
 export interface Owner {
   uid: number
   name: string
-  /** The path that it owns, for people. */
+  /** The path that the account owns, for messages. */
   path: string
 }
 
-/** The owners of these files, and the account named `postgres` if it exists, because it may own a database. */
+/** The owners of these files, and the account `postgres` if it exists, because it may own a database. */
 export async function findOwners(paths: readonly string[]): Promise<Owner[]> {
   const found = await Promise.all(paths.map(async (path) => ({ path, uid: await readOwner(path) })))
   const uids = new Map(found.flatMap(({ path, uid }) => (uid === null ? [] : [[uid, path] as const])))
@@ -27,5 +27,5 @@ async function readOwner(path: string): Promise<number | null> {
   }
 }
 
-/** The number if the account was removed. */
+/** The name of the account; the number if the account was removed. */
 const readName = async (uid: number) => (await findAccountEntry(String(uid)))?.[0] ?? String(uid)

@@ -1,10 +1,10 @@
 import { createBell } from '../../platform/bell.ts'
 import type { Clock } from '../../platform/clock.ts'
 
-/** Waits for changes of one key or of all keys; a change before the wait ends it at once. */
+/** Notifies waiters of changes of one key or of all keys. A change before a wait ends that wait at once. */
 
 export interface Alarm extends Disposable {
-  /** Waits for a change, for `ms`, or for the signal. */
+  /** Waits for a change, at most for `ms` or until the signal fires. */
   wait(ms: number, signal: AbortSignal): Promise<void>
   ring(): void
 }
@@ -39,7 +39,7 @@ export class Alarms {
     for (const listener of this.#listeners) listener(key)
   }
 
-  /** Dispose of the alarm when the wait is over. */
+  /** An alarm for changes of the key. Dispose of it after the wait. */
   of(key: string): Alarm {
     const alarms = this.#byKey.get(key) ?? new Set()
     this.#byKey.set(key, alarms)
@@ -51,7 +51,10 @@ export class Alarms {
     return alarm
   }
 
-  /** Keys in the order of their changes, each once until it is yielded. */
+  /**
+   * Yields changed keys in the order of their changes; a key that changes several times before it is yielded comes
+   * once.
+   */
   async *keys(signal: AbortSignal): AsyncGenerator<string> {
     const changed = new Set<string>()
     const alarm = createAlarm(this.#clock)

@@ -7,13 +7,13 @@ import { type Account, switchToAccount } from '../accounts/account.ts'
 import { StartFailed } from '../executor.ts'
 
 /**
- * The mounts of a job's `data`: `name/sub/dir:/path/in/job` below a root of the configuration, or an absolute path
- * below a root. Each source is opened, and the open folder is checked: it is below a root after all symbolic links, and
- * the account of the job can enter it. A job may replace the folder afterwards, so a backend compares the identity of
- * the mounted folder before the command starts. The folders stay open until then, so that their identities are not
- * reused.
+ * Checks the mounts of a job's `data`: `name/sub/dir:/path/in/job` below a root of the configuration, or an absolute
+ * path below a root. Each source directory is opened and checked: it must be below a root after all symbolic links, and
+ * the account of the job must be able to enter it. A job may replace the directory after the check, so the backend
+ * compares the identity of the mounted directory before the command starts. The directories stay open until then, so
+ * that their identities are not reused.
  *
- * Without roots and with one user, every directory may be mounted: that user can read it anyway.
+ * Without roots and with one user, every directory may be mounted, because that user can read it anyway.
  */
 export interface DataRoots {
   roots: Readonly<Record<string, string>>
@@ -24,9 +24,12 @@ export interface Mount {
   /** A directory, without symbolic links. */
   source: string
   target: string
-  /** The root and the path below it; null: any directory may be mounted. */
+  /** The root, and the path below the root; null: any directory may be mounted. */
   below: { root: string; way: string } | null
-  /** `device:inode` of the folder that was checked; null: any directory may be mounted, or this system has no /proc. */
+  /**
+   * `device:inode` of the checked directory; null: not needed because any directory may be mounted, or unknown because
+   * the system has no /proc.
+   */
   identity: string | null
 }
 
@@ -41,7 +44,9 @@ export interface DataRules extends DataRoots {
   reserved: readonly string[]
 }
 
-/** Throws StartFailed. The caller disposes of the mounts when the backend has mounted them. */
+/**
+ * Opens and checks the mounts. Throws StartFailed. The caller disposes of the result when the backend has mounted them.
+ */
 export async function openMounts(data: readonly string[], rules: DataRules): Promise<OpenMounts> {
   const entries = data.map(parse)
   for (const entry of entries) demandApart(entry, entries, rules.reserved)
@@ -80,10 +85,10 @@ export const normaliseTarget = (path: string): string => joinInJob(path, '.').re
 
 const refuse = ({ text }: Entry, why: string) => new StartFailed('BAD_SPEC', `data ${text}: ${why}`)
 
-/** Every engine mounts these in each job. */
+/** Paths that every container engine mounts in each job. */
 const engineMounts = ['/proc', '/sys', '/dev/pts', '/etc/hosts', '/etc/hostname', '/etc/resolv.conf', '/run/secrets']
 
-/** For a mount inside another one, the engine would create a folder of root in the outer source. */
+/** Refuses a mount inside another mount: the engine would create a directory as root in the outer source. */
 function demandApart(entry: Entry, entries: readonly Entry[], reserved: readonly string[]): void {
   const others = entries.filter((other) => other !== entry).map(({ target }) => target)
   const inner = [...others, ...engineMounts, ...reserved].find((path) => isInside(path, entry.target))
@@ -117,17 +122,17 @@ const notBelow = (path: string, { roots, account }: DataRules) =>
   `${path} is not a directory below a data root${account ? ` that the account ${account.name} can enter` : ''}; ${known(roots)}`
 
 const hasProc = process.platform === 'linux'
-/** O_PATH of Linux, which does not need the right to read the folder. */
+/** O_PATH of Linux: opens a directory without the permission to read it. */
 const openPath = 0o10000000
 
-/** The folder and its path without links, read atomically if the system can do that. */
+/** Opens a directory and returns its path without symbolic links. If the system allows, both are read atomically. */
 async function openFolder(path: string): Promise<{ handle: FileHandle; source: string }> {
   const source = hasProc ? path : await realpath(path)
   const handle = await open(source, constants.O_DIRECTORY | (hasProc ? openPath : constants.O_RDONLY))
   return { handle, source: hasProc ? await readlink(`/proc/self/fd/${handle.fd}`) : source }
 }
 
-/** A process of the account must enter the same folders. */
+/** Tests that a process of the account enters the directories that were opened. */
 async function demandAccess(opened: readonly Opened[], account: Account, rules: DataRules): Promise<void> {
   const entered = await enter(
     opened.map(({ mount }) => mount.source),
@@ -137,14 +142,14 @@ async function demandAccess(opened: readonly Opened[], account: Account, rules: 
   if (refused) throw refuse(refused.entry, notBelow(refused.mount.source, rules))
 }
 
-/** `device:inode path` of each folder that the account can enter. */
+/** Returns `device:inode path` of each directory that the account can enter. */
 async function enter(sources: readonly string[], account: Account): Promise<ReadonlySet<string>> {
   if (sources.length === 0) return new Set()
   const paths = sources.map((source) => `${source}/.`)
   const [command = '', ...args] = [...switchToAccount(account), 'stat', '-L', '-c', '%d:%i %n', '--', ...paths]
   const options = { cwd: '/', env: { PATH: '/usr/bin:/bin', LC_ALL: 'C' }, maxBuffer: 2 ** 24 }
   const printed = await new Promise<string>((resolve, reject) => {
-    // A failure means that some folder cannot be entered; the output names the others.
+    // Ignores a failure: it means that some directory cannot be entered, and the output lists the others.
     execFile(command, args, options, (error, stdout) =>
       error && typeof error.code !== 'number' ? reject(error) : resolve(stdout),
     )

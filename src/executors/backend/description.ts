@@ -2,7 +2,7 @@ import type { Clock } from '../../platform/clock.ts'
 import type { ExecutorDescription } from '../executor.ts'
 import { isBackendError } from './unreachable.ts'
 
-/** A starting server does not wait longer for a frozen backend. */
+/** Maximum wait for a frozen backend when the server starts. */
 const answerMsMax = 5_000
 
 interface Describing {
@@ -12,7 +12,7 @@ interface Describing {
   read(): Promise<ExecutorDescription>
 }
 
-/** Describes an unreachable backend as unavailable. */
+/** Describes the backend; an unreachable one is described as unavailable. */
 export async function describeBackend({ clock, name, address, read }: Describing): Promise<ExecutorDescription> {
   const late = new AbortController()
   const unavailable = (why: string) => ({ version: null, available: false, message: `${name} unreachable: ${why}` })

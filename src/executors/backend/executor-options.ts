@@ -6,12 +6,12 @@ import { type AccountRules, oneUser } from '../accounts/account.ts'
 export interface ExecutorOptions {
   /** Environment of the server. */
   environment: Readonly<Record<string, string | undefined>>
-  /** Variables of it that jobs inherit beyond those that the executor always passes on. */
+  /** Variables of the server that jobs inherit in addition to those that the executor always passes on. */
   inheritNames?: readonly string[]
   accounts?: AccountRules
-  /** Bytes of each output stream that are kept; the rest is dropped. */
+  /** Maximum stored bytes of each output stream; the rest is dropped. */
   logBytesMax?: number
-  /** Time after its maximum run time at which a run is ended also without a leader. */
+  /** Time after the maximum run time at which a run ends even without a leader. */
   deadlineSlackSeconds?: number
   clock: Clock
   time: Time

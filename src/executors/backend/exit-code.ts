@@ -1,3 +1,3 @@
-/** null: the command exited by itself. A shell reports `exit 143` and a death by TERM alike. */
+/** The signal that an exit code reports; null: none. A shell reports `exit 143` and an end by TERM alike. */
 export const signalFromExitCode = (exitCode: number): number | null =>
   exitCode > 128 && exitCode <= 192 ? exitCode - 128 : null

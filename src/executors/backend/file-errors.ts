@@ -24,6 +24,6 @@ export async function unlessCode<T>(code: string, work: Promise<T>): Promise<T |
   }
 }
 
-/** A folder is missing, or something else is in its place. A dangling link is both. */
+/** true: a directory of the path is missing or is something else. A dangling link causes both errors. */
 export const isMissingFolder = (error: unknown): boolean =>
   ['EEXIST', 'ELOOP', 'ENOENT', 'ENOTDIR'].includes(String(readErrorCode(error)))

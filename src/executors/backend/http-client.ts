@@ -3,7 +3,9 @@ import { text } from 'node:stream/consumers'
 import type { Clock } from '../../platform/clock.ts'
 import { BackendUnreachable, shorten } from './unreachable.ts'
 
-/** HTTP requests to a backend that may be down, frozen or behind a proxy. Every failure is a BackendUnreachable. */
+/**
+ * Sends HTTP requests to a backend that may be down, frozen or behind a proxy. Every failure is a BackendUnreachable.
+ */
 
 export interface HttpServer {
   address: string
@@ -19,12 +21,12 @@ export interface HttpRequest {
   query?: Query | undefined
   headers?: Readonly<Record<string, string>>
   body?: string | Uint8Array | undefined
-  /** Aborts a continuous answer. */
+  /** Aborts the request, also while its response streams. */
   signal?: AbortSignal | undefined
 }
 
 const answerMsMax = 30_000
-/** An idle connection is probed, so that a vanished peer is noticed. */
+/** Interval at which idle connections are probed, to notice a peer that disappeared. */
 const keepAliveMs = 15_000
 
 export class HttpClient {
@@ -37,7 +39,7 @@ export class HttpClient {
     this.#clock = clock
   }
 
-  /** Resolves with the head of the answer. */
+  /** Sends a request. Resolves with the head of the response. */
   send({ address, open, options }: HttpServer, request: HttpRequest): Promise<IncomingMessage> {
     const { method, headers, body, signal } = request
     const length = body === undefined ? {} : { 'content-length': Buffer.byteLength(body) }
@@ -69,7 +71,7 @@ export class HttpClient {
     return this.limited(response, () => text(response))
   }
 
-  /** Fails when `read` has not finished with the answer within the time limit, or the answer is cut off. */
+  /** Reads the response. Fails if `read` does not finish within the time limit, or the response is incomplete. */
   async limited<T>(response: IncomingMessage, read: () => Promise<T>): Promise<T> {
     const finished = this.#limit(response)
     try {
@@ -88,7 +90,7 @@ export class HttpClient {
     return value as T
   }
 
-  /** The answer came from something other than the backend, such as a proxy. */
+  /** The failure for a response that did not come from the backend, but for example from a proxy. */
   foreign(path: string, answer: unknown): BackendUnreachable {
     const shown = shorten(typeof answer === 'string' ? answer : JSON.stringify(answer))
     return new BackendUnreachable(`The answer to ${path} did not come from the ${this.#name}: ${shown}`)
@@ -98,7 +100,7 @@ export class HttpClient {
     this.#closing.abort()
   }
 
-  /** Destroys the message after the time limit, unless the returned function is called before. */
+  /** Destroys the message at the time limit, unless the returned function is called before. */
   #limit(message: ClientRequest | IncomingMessage): () => void {
     const done = new AbortController()
     const late = new Error(`no answer within ${answerMsMax / 1000} s`)

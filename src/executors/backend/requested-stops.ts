@@ -6,16 +6,17 @@ import type { Handle } from '../executor.ts'
 import { unlessMissing } from './file-errors.ts'
 
 /**
- * Requested stops, and the KILL after each grace period. A stop is a file, so the next server sends the KILL; a stop that
- * cannot be written counts in this process. The earliest KILL counts.
+ * Remembers requested stops and sends KILL after each grace period. A stop is stored in a file, so that another server
+ * can send the KILL; if it cannot be written, only this process remembers it. If a run is stopped several times, the
+ * earliest KILL counts.
  */
 
 interface RequestedStopsOptions {
   directory: string
-  /** A clock that every server of the directory shares. */
+  /** A clock that all servers of the directory share. */
   nowMs(): number
   kill(handle: Handle, over: AbortSignal): Promise<void>
-  /** Called when a KILL is planned; the signal aborts when the run is over. */
+  /** Called when a KILL is scheduled; the signal aborts when the run is over. */
   onPlanned?(handle: Handle, over: AbortSignal): void
   clock: Clock
   log: Log
@@ -42,12 +43,15 @@ export class RequestedStops {
     this.#options = options
   }
 
-  /** Records the stop. Returns the time that is left until KILL. Throws if it cannot be written; it counts nevertheless. */
+  /**
+   * Stores the stop and returns the time until KILL. Throws if the stop cannot be written, but sends the KILL all the
+   * same.
+   */
   async record(handle: Handle, graceMs: number): Promise<number> {
     const fresh = { dueMs: this.#options.nowMs() + graceMs, graceMs }
     const unwritten = this.#unwritten.get(handle)
     const stop = unwritten && this.#left(unwritten) <= graceMs ? unwritten : fresh
-    // Kept before the file is read: a file that cannot be read must not prevent the stop.
+    // Remembers the stop before reading the file: an unreadable file must not prevent the stop.
     this.#unwritten.set(handle, stop)
     const written = await this.#readFile(handle)
     if (written && this.#left(written) <= this.#left(stop)) this.#unwritten.delete(handle)
@@ -86,7 +90,7 @@ export class RequestedStops {
     await rm(this.#path(handle), { force: true })
   }
 
-  /** Plans the KILLs of stops that earlier servers recorded. */
+  /** Schedules the KILLs of stops that earlier servers stored. */
   async resume(): Promise<void> {
     for (const name of await readdir(this.#options.directory)) {
       const handle = name.slice(0, -suffix.length)
@@ -111,7 +115,7 @@ export class RequestedStops {
     return join(this.#options.directory, handle + suffix)
   }
 
-  /** A clock that was set back does not extend the grace period. */
+  /** Time until KILL. If the clock was set back, it is at most the grace period. */
   #left({ dueMs, graceMs }: Stop): number {
     return Math.min(graceMs, Math.max(0, dueMs - this.#options.nowMs()))
   }

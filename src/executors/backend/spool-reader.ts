@@ -2,19 +2,20 @@ import { blockBytes, releaseBlock, takeBlock } from '../../platform/blocks.ts'
 import type { LogChunk } from '../executor.ts'
 
 /**
- * Output of a run from its two spool files. The position is a byte offset in each file. The reader switches between the
- * streams at ends of lines where possible: complete lines of one stream, complete lines of the other, and an incomplete
- * line only when nothing else is left; then the next bytes of that stream come first. Memory is one chunk per stream.
+ * Reads the output of a run from its two spool files. The position is a byte offset in each file. Where possible the
+ * reader switches between the streams only at the ends of lines: it yields the complete lines of one stream, then those
+ * of the other. It yields an incomplete line only when nothing else is left; then the same stream is read first. It
+ * needs the memory of one chunk per stream.
  *
- * Recorded losses become gaps at their place, or at the next switch after it. A file that shrank was truncated by
- * another program: reading starts over after a gap of an unknown amount.
+ * Recorded losses become gaps where they happened, or at the next switch after that. If a file has shrunk, another
+ * program truncated it: the reader yields a gap of unknown size and starts over.
  */
 
-/** Large chunks, because each read costs a turn of the event loop. */
+/** Large chunks need fewer turns of the event loop. */
 const chunkBytesMax = blockBytes
-/** A chunk of this size or more keeps the block of its bytes; a smaller chunk is a copy. */
+/** A chunk of at least this size keeps the block that it was read into; a smaller chunk is copied. */
 const handedOverBytesMin = 65_536
-/** Bytes of one stream after which the reader switches to the other, at the end of a line. */
+/** After this number of bytes the reader switches to the other stream at the next end of a line. */
 const turnBytesMax = 1_048_576
 const newline = 10
 const nothing = Buffer.alloc(0)
@@ -29,23 +30,23 @@ export interface Spool {
   size(stream: Stream): Promise<number>
 }
 
-/** Output that is not in the spool. */
+/** Lost output, which is not in the spool. */
 export interface Loss {
   stream: 'stdout' | 'stderr'
   gap: 'LOST' | 'DISK_FULL' | 'OVER_LIMIT'
-  /** Bytes of the stream before the loss; null: all bytes of the stream. */
+  /** The loss is after this number of bytes of the stream; null: after all bytes. */
   after: number | null
   /** Minimum number of bytes; 0: unknown. */
   bytes: number
 }
 
 interface Position extends Offsets {
-  /** Number of reported losses of each stream. */
+  /** Number of losses of each stream that were already reported. */
   reported?: Offsets
 }
 
 interface FollowOptions {
-  /** null: the run has no files any more. */
+  /** null: the files of the run are gone. */
   spool: Spool | null
   from: unknown
   /** Oldest first. */
@@ -53,7 +54,7 @@ interface FollowOptions {
   signal: AbortSignal
   /** Called only when nothing is left to read. */
   isOver: () => Promise<boolean>
-  /** Ends when there may be more output, or the signal aborts. */
+  /** Resolves when there may be more output, or the signal aborts. */
   wait: () => Promise<void>
 }
 
@@ -85,12 +86,12 @@ export async function* followSpool({
   }
 }
 
-/** The state of a stream after one pass. */
+/** The unread rest of a stream after one pass. */
 interface Rest {
   stream: Stream
-  /** A line without its end. */
+  /** An incomplete line. */
   bytes: Buffer
-  /** The pass reached the end of the file. */
+  /** true: the pass reached the end of the file. */
   isAtEnd: boolean
 }
 
@@ -100,7 +101,7 @@ class SpoolReader {
   readonly #readLosses: () => readonly Loss[]
   #losses: readonly Loss[] = []
   #block = takeBlock()
-  /** The stream to read first: the one that stopped in the middle of a line. */
+  /** The stream to read first, because its last line is incomplete. */
   #first: Stream = 'out'
 
   constructor(spool: Spool, at: Position, readLosses: () => readonly Loss[]) {
@@ -129,7 +130,7 @@ class SpoolReader {
     }
   }
 
-  /** Yields up to the last newline, returns the rest. A chunk without any newline is yielded whole. */
+  /** Yields everything up to the last newline and returns the rest. Yields a chunk without a newline as a whole. */
   async *#lines(stream: Stream, signal: AbortSignal): AsyncGenerator<LogChunk, Rest> {
     yield* this.#reportLosses(stream)
     const start = this.#at[stream]
@@ -138,7 +139,7 @@ class SpoolReader {
       const bytes = await this.#read(stream)
       const full = bytes.length === chunkBytesMax
       const end = bytes.lastIndexOf(newline) + 1
-      // The chunk that is yielded may take the block.
+      // The rest is copied, because the reader of the chunk may keep the block.
       const rest = full ? nothing : Buffer.from(bytes.subarray(end))
       midLine = full && end === 0
       const shrank = bytes.length === 0 && (await this.#shrank(stream))
@@ -161,7 +162,7 @@ class SpoolReader {
     }
   }
 
-  /** A copy that later bytes do not change. */
+  /** Returns a copy, because the position changes with later bytes. */
   #position(): Position {
     const { out, err, reported } = this.#at
     return { out, err, ...(reported && { reported: { ...reported } }) }
@@ -172,7 +173,7 @@ class SpoolReader {
     return { stream: streamNames[stream], bytes: this.#kept(bytes), next: this.#position() }
   }
 
-  /** Bytes that later reads do not change. */
+  /** Returns bytes that later reads do not overwrite. */
   #kept(bytes: Buffer): Buffer {
     if (bytes.buffer !== this.#block.buffer) return bytes
     if (bytes.length < handedOverBytesMin) return Buffer.from(bytes)

@@ -1,24 +1,27 @@
 import type { Clock } from '../../platform/clock.ts'
 
-/** A start whose backend is unreachable is given up after this; then the job releases its place. */
+/** If the backend is unreachable for this long, the start is given up and the job releases its resources. */
 const unreachableMsMax = 60_000
 const pauseMsDefault = 1_000
 
-/** Why a start waits. */
+/** The reason why a start waits. */
 export interface StartWait {
   info: string
   pauseMs?: number
-  /** The backend answered: its time limit begins again. */
+  /** true: the backend responded, so the time limit for an unreachable backend starts again. */
   isReachable?: boolean
 }
 
 interface StartRetry {
   clock: Clock
-  /** Ends a pause. */
+  /** Ends the pause between two attempts. */
   signal: AbortSignal | undefined
   tell: ((info: string) => void) | undefined
   attempt(): Promise<unknown>
-  /** Throws if a retry cannot help; null: the run is started. `isLate`: the backend was unreachable for too long. */
+  /**
+   * Decides after a failed attempt. Throws if a retry cannot help; null: the run has started nevertheless. `isLate`:
+   * the backend was unreachable for too long.
+   */
   judge(error: unknown, isLate: boolean): Promise<StartWait | null> | StartWait | null
 }
 

@@ -1,4 +1,7 @@
-/** The backend did not answer, or a proxy answered in its place. It says nothing about a run, or whether a request had an effect. */
+/**
+ * The backend did not respond, or a proxy responded in its place. Neither the state of a run nor the effect of a
+ * request is known.
+ */
 export class BackendUnreachable extends Error {
   override name = 'BackendUnreachable'
 }
@@ -8,7 +11,7 @@ export class BackendRefused extends Error {
   override name = 'BackendRefused'
   /** HTTP status, or the exit code of a command. */
   readonly status: number
-  /** Word of the API for the refusal, such as `AlreadyExists`; '': none. */
+  /** The API's code for the refusal, such as `AlreadyExists`; '': none. */
   readonly reason: string
   constructor(status: number, message: string, reason = '') {
     super(message)
@@ -22,5 +25,5 @@ export const isBackendError = (error: unknown): error is BackendUnreachable | Ba
 
 const shownMax = 200
 
-/** The part of an answer that a message shows. */
+/** Shortens a response for a message. */
 export const shorten = (body: string) => body.trim().slice(0, shownMax)

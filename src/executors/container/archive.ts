@@ -1,7 +1,7 @@
 import { BackendRefused } from '../backend/unreachable.ts'
 import { type Engine, isNotFound } from './engine.ts'
 
-/** Tar archives, in which the engine exchanges files of a container. */
+/** Tar archives: the engine uses them to copy files into and out of containers. */
 
 export interface ArchivedFile {
   path: string
@@ -11,7 +11,7 @@ export interface ArchivedFile {
 
 const blockBytes = 512
 
-/** An archive to unpack at the root of a container. */
+/** Makes an archive to unpack at the root of a container. */
 export function archive(files: readonly ArchivedFile[]): Uint8Array {
   const blocks = files.flatMap(({ path, mode, content = new Uint8Array() }) => [
     header(path.slice(1), mode, content.length),
@@ -43,7 +43,7 @@ function header(name: string, mode: number, size: number): Buffer {
 
 const fileBytesMax = 64
 
-/** The text of a small file; null: the file does not exist. The container may be over. */
+/** Returns the text of a small file; null: the file does not exist. Also works after the end of the container. */
 export async function readFile(engine: Engine, container: string, path: string): Promise<string | null> {
   try {
     const found = await engine.readBeginning(`/containers/${container}/archive`, { path }, blockBytes + fileBytesMax)
@@ -58,7 +58,7 @@ export async function readFile(engine: Engine, container: string, path: string):
 /** `os.ModeDir` of Go; the engines are written in Go. */
 const directoryBit = 2 ** 31
 
-/** Follows links. */
+/** true: the path, after symbolic links, is a directory. */
 export async function isDirectory(engine: Engine, container: string, path: string): Promise<boolean> {
   const archivePath = `/containers/${container}/archive`
   try {

@@ -27,13 +27,13 @@ import { type ContainerOptions, ContainerStarter, engineUnreachable, readEngineF
 import { ContainerStopper } from './stop.ts'
 
 /**
- * Runs as containers of dockerd or Podman on this machine. The name of a container contains the id of its run and is the
- * handle. While the engine is unreachable, runs keep their state.
+ * Runs jobs as containers of dockerd or Podman on this machine. The handle is the name of the container, which contains
+ * the id of the run. While the engine is unreachable, runs keep their state.
  */
 
 const pauseMs = 250
 const pauseMsMax = 8_000
-/** A stop and a start of dockerd take longer. */
+/** If the engine came back sooner than this, it was not restarted. */
 const restartMsMin = 300
 
 type Listed = ReadonlyMap<Handle, string | null>
@@ -57,7 +57,7 @@ class ContainerExecutor implements Executor {
   readonly #stopper: ContainerStopper
   readonly #output: OutputReader
   readonly #closing = new AbortController()
-  /** The last observation of each run that is not forgotten; it does not change after the end. */
+  /** The last observation of each run until `forget`; a final observation does not change. */
   readonly #seen = new Map<Handle, Observation>()
 
   constructor(options: ContainerOptions, engine: Engine) {
@@ -198,14 +198,17 @@ class ContainerExecutor implements Executor {
     return info === null ? observation : { ...observation, info }
   }
 
-  /** An engine that stopped needs longer to come back: an end that is seen at once has another cause. */
+  /**
+   * true: the run was interrupted by a restart of the engine. An end that is seen earlier than a restart takes has
+   * another cause.
+   */
   async #isInterrupted(found: Inspected, end: Observation & { state: 'ended' }): Promise<boolean> {
     if (end.stopped || end.cause !== undefined) return false
     const seenAfterMs = this.#options.time.nowMs() - (end.finishedAt?.getTime() ?? 0)
     return seenAfterMs > restartMsMin && wasEndedByEngine(this.#engine, found)
   }
 
-  /** The engine still has the output of a container that it ended. */
+  /** The engine keeps the output of a container whose run it interrupted. */
   async #readOutputState(handle: Handle): Promise<Observation['state']> {
     const [observation] = await this.inspect([handle])
     return observation === endedWithEngine ? 'ended' : (observation?.state ?? 'gone')
@@ -234,7 +237,7 @@ async function readDescription(engine: Engine): Promise<ExecutorDescription> {
   const version = read.Version
   engine.checkAnswer(typeof version === 'string', '/version')
   const isPodmans = isPodmanVersion(read)
-  // In parallel: Podman looks for packages to answer each of these, which takes a second on a busy machine.
+  // Reads both in parallel: on a busy machine Podman takes a second for each.
   const [unenforced, { hasInit }] = await Promise.all([readUnenforced(engine, isPodmans), readEngineFacts(engine)])
   const restrictions = [
     ...(unenforced.length > 0 ? [`${unenforced.join(', ')}: planned with, not enforced`] : []),
@@ -256,7 +259,7 @@ interface Info {
   PidsLimit?: boolean
 }
 
-/** Podman's answer to dockerd's fields is always yes. */
+/** Reads which limits the engine cannot enforce. Podman reports all of dockerd's fields as true. */
 async function readUnenforced(engine: Engine, isPodman: boolean): Promise<readonly Limit[]> {
   if (isPodman) {
     const info = await engine.getFromPodman<{ host?: { cgroupControllers?: readonly string[] | null } }>('/info')

@@ -8,7 +8,7 @@ import type { Inspected } from './observation.ts'
 
 /** A handle is the name of the container, which contains the id of its run. */
 export const containerName = (runId: string): Handle => `berth-${runId}`
-/** Name of a container that never runs: Berth creates it to look into an image. */
+/** Name of a container that never runs: Berth creates it to inspect the files of an image. */
 export const newLookName = (): string => `berth-look-${randomUUID()}`
 export const isLookName = (handle: Handle) => handle.startsWith('berth-look-')
 /** Name of the container with the X11 display of a run; this name is not a handle. */
@@ -49,7 +49,9 @@ export class Containers {
     return found && this.#isOwn(found) ? found : null
   }
 
-  /** Whether another pool has a container of this name: a server over a copy of the database has runs with the same names. */
+  /**
+   * true: another pool has a container with this name. A server over a copy of the database has runs with the same ids.
+   */
   async isForeign(handle: Handle): Promise<boolean> {
     const found = await this.inspect(handle)
     return found !== null && !this.#isOwn(found)
@@ -72,7 +74,7 @@ export class Containers {
     }
   }
 
-  /** The state of each run's container; null: the run has only the container of its display. */
+  /** The container state of each run; null: only the container of its display exists. */
   async list(): Promise<ReadonlyMap<Handle, string | null>> {
     const path = '/containers/json'
     const filters = JSON.stringify({ label: [`${labels.owner}=${this.#owner}`] })
@@ -88,7 +90,7 @@ export class Containers {
     return listed
   }
 
-  /** false: the name is taken. */
+  /** Creates a container; false: the name is taken. */
   async create({ name, body }: NamedBody): Promise<boolean> {
     try {
       await this.#engine.post('/containers/create', { name }, body)
@@ -106,12 +108,12 @@ export class Containers {
     try {
       await this.#engine.delete(`/containers/${name}`, { force: true, v: true })
     } catch (error) {
-      // A conflict: the engine is removing it already.
+      // A conflict means that the engine is already removing the container.
       if (!isNotFound(error) && !isEngineConflict(error)) throw error
     }
   }
 
-  /** false: the container was started meanwhile. */
+  /** Removes a container that was never started; false: it was started meanwhile. */
   async removeUnstarted(handle: Handle): Promise<boolean> {
     try {
       await this.#engine.delete(`/containers/${handle}`, { v: true })

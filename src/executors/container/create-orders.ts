@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { readErrorCode } from '../backend/file-errors.ts'
 import type { Handle } from '../executor.ts'
 
-/** One file for each container whose creation was requested from the engine. */
+/** Keeps one file per container whose creation was requested from the engine. */
 export class Orders {
   readonly #directory: string
 
@@ -16,7 +16,7 @@ export class Orders {
     await writeFile(this.#path(handle), '', { mode: 0o600 })
   }
 
-  /** Whether the engine may have been asked for the container; true also if the file cannot be accessed. */
+  /** true: the creation may have been requested. Also true if the file cannot be read. */
   async has(handle: Handle): Promise<boolean> {
     return access(this.#path(handle)).then(
       () => true,

@@ -21,33 +21,33 @@ import type { RunFile } from './run-files.ts'
 
 export interface RequestParts {
   image: Image
-  /** null: the user of the image. */
+  /** null: the user that the image names. */
   account: Account | null
   mounts: readonly Mount[]
   labels: Readonly<Record<string, string>>
   files: readonly RunFile[]
   passed: Environment
-  /** The engine has an init program; images without a shell use it. */
+  /** The engine has an init program, which is used for images without a shell. */
   hasInit: boolean
   isPodman: boolean
-  /** Processors of the engine, which refuses containers with more; null: unknown. */
+  /** Number of processors of the engine, which refuses containers with more; null: unknown. */
   cpusMax: number | null
   logBytesMax: number
   infinibandDir: string
-  /** How long after its maximum run time a container ends its run, in case no server did. */
+  /** Time after the maximum run time at which the container itself ends its run, in case no server did. */
   deadlineSlackSeconds: number
 }
 
 export interface ContainerRequest {
   body: unknown
-  /** Must exist in the container; null: the job has no workdir, or the mount check enters it. */
+  /** The directory that must exist in the container; null: the job has no workdir, or the mount check enters it. */
   workdir: string | null
   check: MountCheck | null
-  /** The first process is init.sh, which may lack the right to create the note file. */
+  /** The first process is init.sh, which may lack the permission to create the note file. */
   needsNoteFile: boolean
 }
 
-/** Maximum processes of one container: stops a fork bomb before the machine does. */
+/** Maximum processes of one container, so that a fork bomb does not take down the machine. */
 const pidsMax = 32_768
 const launchers = ['single', 'multiple', 'mpirun'] as const
 
@@ -64,7 +64,7 @@ export async function makeRequest(run: RunSpec, making: RequestParts): Promise<C
     Cmd: command,
     // The engine would create the workdir of the image as root.
     ...(check && isInData(image.workdir, mounts) && { WorkingDir: '/' }),
-    // A health check of the image would run beside the job, perhaps before its mounts are checked.
+    // Disables the health check of the image, which would run beside the job, perhaps before its mounts are checked.
     Healthcheck: { Test: ['NONE'] },
     Env: [
       ...namesToDrop(environment, image),
@@ -87,7 +87,7 @@ export async function makeRequest(run: RunSpec, making: RequestParts): Promise<C
       Memory: memoryBytes,
       MemorySwap: memoryBytes,
       PidsLimit: pidsMax,
-      // With userns-remap, an account of the machine would be another one in its container.
+      // Disables userns-remap, which would map the account to another one in the container.
       ...(account && { UsernsMode: 'host' }),
       GroupAdd: account ? await groupsOf(account) : [],
       SecurityOpt: ['no-new-privileges'],
@@ -110,7 +110,9 @@ interface Entrance extends Pick<ContainerRequest, 'workdir' | 'check'> {
   command: readonly string[]
 }
 
-/** The mount check runs first, and enters a workdir inside a mount. */
+/**
+ * The program that the container starts. The mount check, if needed, comes first and enters a workdir inside a mount.
+ */
 function entranceOf(run: RunSpec, environment: Environment, making: RequestParts): Entrance {
   const { image, mounts } = making
   const { workdir: asked } = run.spec
@@ -126,22 +128,27 @@ function entranceOf(run: RunSpec, environment: Environment, making: RequestParts
 const isInData = (path: string, mounts: readonly Mount[]) =>
   mounts.some(({ target }) => isInside(resolve(path), target))
 
-/** Docker's `local` keeps all bytes; `json-file` replaces invalid UTF-8 and characters that its records cut. */
+/**
+ * The log driver `local` keeps all bytes; `json-file` replaces invalid UTF-8 and characters that are split between
+ * records.
+ */
 const logConfigOf = ({ logBytesMax, isPodman }: RequestParts) => ({
   Type: isPodman ? 'json-file' : 'local',
   Config: { 'max-size': String(logBytesMax), 'max-file': '1', ...(!isPodman && { compress: 'false' }) },
 })
 
-/** A pool may declare more processors than the machine has: then its job gets all processors of the machine. */
+/** A pool may declare more processors than the machine has; then a job gets all processors of the machine. */
 function nanoCpus({ spec: { resources } }: RunSpec, { cpusMax }: RequestParts): number {
   const { cpuMillis } = toMachineAmounts(resources)
   return Math.min(cpuMillis, (cpusMax ?? Number.POSITIVE_INFINITY) * 1000) * 1e6
 }
 
-/** As the default runtime, NVIDIA's gives all GPUs to an image that asks for them, as CUDA images do. */
+/** Hides GPUs: if NVIDIA's runtime is the default, it gives all GPUs to images that request them, as CUDA images do. */
 const withoutGpus = { NVIDIA_VISIBLE_DEVICES: 'void' }
 
-/** The variables of the image are the lowest layer; `inheritEnvironment: false` leaves them out. */
+/**
+ * The environment of a run. Variables of the image have the lowest precedence; `inheritEnvironment: false` omits them.
+ */
 function environmentFor(run: RunSpec, making: RequestParts): Environment {
   const { image, passed, files } = making
   const { launcher } = run.spec
@@ -167,7 +174,7 @@ const fallbackGraceSeconds = 10
 
 export const initScript = childFunctions + readScript(import.meta.dirname, 'init.sh')
 
-/** The engine adds the variables of the image; a name without a value removes a variable. */
+/** The engine adds the variables of the image; a name without a value removes one again. */
 const namesToDrop = (environment: Environment, image: Image) =>
   Object.keys(image.environment).filter((name) => environment[name] === undefined)
 
@@ -225,13 +232,13 @@ function launched({ spec: { launcher, resources } }: RunSpec, argv: readonly str
 
 const execute = promisify(execFile)
 
-/** All groups of the account on this machine: shared data may need them. */
+/** All groups of the account on this machine, because shared data may need them. */
 async function groupsOf({ name }: Account): Promise<string[]> {
   const { stdout } = await execute('id', ['-G', '--', name])
   return stdout.trim().split(/\s+/)
 }
 
-/** All devices of the machine, and the right to lock memory for them. */
+/** All InfiniBand devices of the machine, and the permission to lock memory for them. */
 async function infiniband(directory: string): Promise<{ Devices: unknown[]; CapAdd: string[] }> {
   const names = await readdir(directory).catch(() => [])
   if (names.length === 0)

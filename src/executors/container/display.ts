@@ -21,8 +21,8 @@ import { type Inspected, isUnstarted, parsePhase } from './observation.ts'
 import { copyPosition, readPayload } from './output.ts'
 
 /**
- * The container with the X11 display of a run, without a network. The container of the job shares the unnamed volume of the
- * socket. `find` or the removal of that container removes the display.
+ * Runs the X11 display of a run in a second container, without a network. The container of the job shares the unnamed
+ * volume with the socket. The display is removed by `find`, or together with the container of the job.
  */
 
 export interface DisplayOrder {
@@ -53,7 +53,10 @@ export class Displays {
     this.#options = options
   }
 
-  /** Pulls the image if the engine does not have it. An invalid name is the administrator's fault, not the job's. */
+  /**
+   * Pulls the image of the display if the engine does not have it. An invalid name is a mistake of the administrator,
+   * not of the job.
+   */
   async findImage({ unwanted, tell }: DisplayOrder): Promise<string> {
     const { images, x11Image } = this.#options
     const name = requireDisplayImage('container', x11Image)
@@ -86,7 +89,7 @@ export class Displays {
     return found !== null && (await this.#options.engine.has(path, { path: displayPipe }))
   }
 
-  /** null: another server is creating the container, and the engine does not show it yet. */
+  /** null: another server is creating the container, and the engine does not list it yet. */
   async #startContainer(named: NamedBody): Promise<Inspected | null> {
     const { engine, containers } = this.#options
     try {
@@ -110,7 +113,7 @@ export class Displays {
   }
 }
 
-/** Information for the user of an ended run whose display was lost; null: it was not lost. */
+/** A message for the user if an ended run lost its display; null: it did not. */
 export async function readDisplayLoss(containers: Containers, job: Inspected): Promise<string | null> {
   const name = job.Config.Labels?.[labels.display]
   if (name === undefined) return null
@@ -133,7 +136,7 @@ export function makeDisplayBody({ jobId, spec, gpuIds }: RunSpec, imageId: strin
   return {
     Image: imageId,
     Entrypoint: [],
-    // The container has only the first GPU of the job.
+    // Within the container of the display, only the first GPU of the job exists.
     Cmd: ['/bin/sh', '-c', displayScript, 'berth', gpu === undefined ? '' : '0'],
     Env: gpu === undefined ? ['NVIDIA_VISIBLE_DEVICES=void'] : [],
     Labels: { ...own, [labels.job]: jobId },

@@ -4,7 +4,7 @@ import type { Time } from '../../platform/clock.ts'
 import type { Engine } from './engine.ts'
 import type { Inspected } from './observation.ts'
 
-/** Converts moments of the engine's clock to database time, by the engine's present time. */
+/** Returns the function that converts times of the engine's clock to database time, from the engine's present time. */
 export async function readEngineTime(engine: Engine, time: Time): Promise<(engineMs: number) => Date> {
   const { SystemTime: now } = await engine.get<{ SystemTime: string }>('/info')
   engine.checkAnswer(!Number.isNaN(Date.parse(now)), '/info')
@@ -12,7 +12,10 @@ export async function readEngineTime(engine: Engine, time: Time): Promise<(engin
   return (engineMs) => new Date(engineMs - aheadMs)
 }
 
-/** When a container began, by the time since the machine started, which setting a clock does not change. null: unknown. */
+/**
+ * The start time of a container, computed from the uptime at its start, so that setting a clock does not change it.
+ * null: unknown.
+ */
 export async function readStart({ State: { Pid: pid } }: Inspected, time: Time): Promise<Date | null> {
   if (pid <= 0) return null
   const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => null)
@@ -22,5 +25,5 @@ export async function readStart({ State: { Pid: pid } }: Inspected, time: Time):
 }
 
 const fieldOfStart = 19
-/** Linux shows 100 to user space, for every tick rate of the kernel. */
+/** Clock ticks as Linux shows them to programs: always 100, whatever the tick rate of the kernel. */
 const ticksPerSecond = 100

@@ -6,8 +6,9 @@ import { notePath } from './note-file.ts'
 import type { Inspected } from './observation.ts'
 
 /**
- * Without live-restore dockerd ends all containers when it stops or starts after a kill: TERM, and KILL ten seconds later.
- * Such a run was interrupted, whatever its exit code is. Podman has no daemon.
+ * true: dockerd ended the container. Without live-restore, dockerd ends all containers when it stops, and when it
+ * starts after it was killed: TERM, and KILL ten seconds later. Such a run was interrupted, whatever its exit code.
+ * Podman has no daemon.
  */
 export async function wasEndedByEngine(engine: Engine, { Id: id, State: state }: Inspected): Promise<boolean> {
   if (Date.parse(state.FinishedAt) >= (await readEngineStart(engine)) || (await isPodman(engine))) return false
@@ -18,10 +19,16 @@ export async function wasEndedByEngine(engine: Engine, { Id: id, State: state }:
 
 const killedCodes: readonly number[] = [137, 143]
 
-/** A dockerd that starts after a kill makes its socket, ends the containers, and then serves. */
+/**
+ * A dockerd that starts after it was killed creates its socket, ends the containers, and then serves requests. This
+ * takes at most this long.
+ */
 const restoreMsMax = 15_000
 
-/** dockerd makes its default network at each start; without that network its socket tells. 0: unknown. */
+/**
+ * The time at which dockerd started: it creates its default network at each start. Without that network, the time of
+ * its socket counts. 0: unknown.
+ */
 async function readEngineStart(engine: Engine): Promise<number> {
   const network = await engine.get<{ Created?: string }>('/networks/bridge').catch((error: unknown) => {
     if (error instanceof BackendRefused) return { Created: '' }

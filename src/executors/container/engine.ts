@@ -6,7 +6,7 @@ import type { Clock } from '../../platform/clock.ts'
 import { HttpClient, type HttpRequest, parseJson, pathWithQuery, type Query } from '../backend/http-client.ts'
 import { BackendRefused, BackendUnreachable } from '../backend/unreachable.ts'
 
-/** The Docker Engine API of dockerd and Podman: HTTP over a Unix socket, or TCP. */
+/** Client of the Docker Engine API of dockerd and Podman: HTTP over a Unix socket or TCP. */
 
 type Environment = Readonly<Record<string, string | undefined>>
 
@@ -17,8 +17,8 @@ const sockets = ({ XDG_RUNTIME_DIR: runtime }: Environment) => [
 ]
 
 /**
- * The engine of DOCKER_HOST, or the first one whose socket exists. A pool with containers keeps its engine (`.engine`):
- * while its socket is missing, another engine would report the containers as gone.
+ * Finds the engine: that of DOCKER_HOST, or the first one whose socket exists. A pool that has containers keeps its
+ * engine (file `.engine`): while its socket is missing, another engine would report the containers as gone.
  */
 export async function findEngine(environment: Environment, orders: string): Promise<string> {
   if (environment['DOCKER_HOST']) return environment['DOCKER_HOST']
@@ -28,7 +28,7 @@ export async function findEngine(environment: Environment, orders: string): Prom
   if (earlier !== '') return earlier
   const [first = '', ...others] = sockets(environment)
   const address = `unix://${[first, ...others].find((each) => existsSync(each)) ?? first}`
-  // Without the file, as on a full disk, the next server chooses again.
+  // Without the file, for example on a full disk, the next server chooses again.
   await writeFile(path, address, { mode: 0o600 }).catch(() => null)
   return address
 }
@@ -36,12 +36,15 @@ export async function findEngine(environment: Environment, orders: string): Prom
 const noAddress =
   'is not the address of a container engine; set container.engine, for example to unix:///run/docker.sock'
 const requestPathMax = 8_192
-/** From a proxy, or an engine that is starting. (Engines also answer 500 to a bad request of a job.) */
+/**
+ * Responses of a proxy, or of an engine that is starting. (Status 500 is missing: engines also send it for an invalid
+ * request of a job.)
+ */
 const unavailable: ReadonlySet<number> = new Set([502, 503, 504])
 const podmanPrefix = '/v4.0.0/libpod'
 const versionDefault = '1.41'
 
-/** `unix:///run/docker.sock`, or `tcp://127.0.0.1:2375`. null: neither; DOCKER_HOST may have `ssh://…`, for example. */
+/** Parses `unix:///run/docker.sock` or `tcp://127.0.0.1:2375`. null: another form, such as `ssh://…` in DOCKER_HOST. */
 function parseAddress(address: string): RequestOptions | null {
   const [, socketPath] = address.match(/^unix:\/\/(\/.+)$/) ?? []
   if (socketPath !== undefined) return { socketPath }
@@ -55,7 +58,7 @@ export class Engine {
   readonly address: string
   readonly #target: RequestOptions | null
   readonly #http: HttpClient
-  /** The newest API version of the engine; read again after a failure, because the engine may have been updated. */
+  /** The newest API version of the engine. Read again after a failure, because the engine may have been updated. */
   #version: string | null = null
 
   constructor(address: string, clock: Clock) {
@@ -107,7 +110,7 @@ export class Engine {
     })
   }
 
-  /** A continuous answer; throws if the engine closes it in the middle. */
+  /** A streamed response; throws if the engine closes it early. */
   getStream(path: string, signal: AbortSignal, query?: Query): Promise<IncomingMessage> {
     return this.#request({ method: 'GET', path, query, signal })
   }
@@ -116,14 +119,14 @@ export class Engine {
     return this.#request({ method: 'POST', path, query, signal })
   }
 
-  /** An answer of Podman's own API; null: this version has no such path. */
+  /** A response of Podman's own API; null: this version does not have the path. */
   async getFromPodman<T>(path: string): Promise<T | null> {
     const response = await this.#send(podmanPrefix, { method: 'GET', path })
     const body = await this.#http.readText(response)
     return (response.statusCode ?? 0) < 400 ? ((parseJson(body) ?? null) as T | null) : null
   }
 
-  /** Throws BackendUnreachable unless the answer has the fields that every answer to this path has. */
+  /** Throws BackendUnreachable if a response lacks the fields that every valid response has. */
   checkAnswer(isWhole: boolean, path: string): void {
     if (!isWhole) throw this.#http.foreign(path, '')
   }
@@ -174,7 +177,7 @@ export class Engine {
   }
 }
 
-/** `{"message": "…"}` of Docker, `{"message": …, "cause": …}` of Podman. */
+/** Reads the message: `{"message": "…"}` from Docker, `{"message": …, "cause": …}` from Podman. */
 function readMessage(body: string): string {
   const { message = body.trim() } = (parseJson(body) as { message?: unknown } | null | undefined) ?? {}
   return String(message)
@@ -186,7 +189,7 @@ export const isEngineConflict = (error: unknown) => error instanceof BackendRefu
 
 export interface EngineVersion {
   Version: string
-  /** Go's name, such as amd64 or arm64. */
+  /** Architecture as Go names it, such as amd64 or arm64. */
   Arch: string
   Components?: readonly { Name: string }[] | null
 }

@@ -6,17 +6,17 @@ import { type Engine, isNotFound } from './engine.ts'
 import { labels } from './labels.ts'
 import { type PullOptions, Pulls, type PullWaiter } from './pull.ts'
 
-/** Facts of an image that its containers depend on. */
+/** Properties of an image that its containers depend on. */
 export interface Image {
   id: string
   environment: Readonly<Record<string, string>>
-  /** Command of a job without a command. */
+  /** The command of a job that names none. */
   command: readonly string[]
   /** A shell that can wrap the command; null: the image has no shell. */
   shell: readonly string[] | null
   workdir: string
   user: string
-  /** Folders for which the engine makes volumes. */
+  /** Directories for which the engine creates volumes. */
   volumes: readonly string[]
 }
 
@@ -91,7 +91,10 @@ export class Images {
     return found
   }
 
-  /** Prefers bash. Looks into a container that is never started; if this server dies meanwhile, the next one removes it. */
+  /**
+   * Finds a shell in the image, preferably bash. Inspects a container that is never started; if this server dies
+   * meanwhile, the next server removes it.
+   */
   async #lookForShell(imageId: string): Promise<readonly string[] | null> {
     const { containers, directory } = this.#options
     const name = newLookName()
@@ -101,7 +104,8 @@ export class Images {
       const has = (path: string) => this.#engine.has(`/containers/${name}/archive`, { path })
       if (await has('/bin/bash')) return ['/bin/bash', '--posix']
       if (await has('/bin/sh')) return ['/bin/sh']
-      // The engine answers alike for a missing path and a missing container, which `docker container prune` may remove.
+      // The engine sends the same response for a missing path and a missing container. `docker container prune` may
+      // have removed the container.
       if (await containers.inspect(name)) return null
       throw new BackendUnreachable(`${this.#engine.address}: the container ${name} was removed during a look into it`)
     } finally {
@@ -111,7 +115,7 @@ export class Images {
 }
 
 const referencePattern = /^[A-Za-z0-9][\w.:/@-]*$/
-/** The name becomes part of a request's path, which must not lead elsewhere. */
+/** true: a valid image name. The name becomes part of a request path and must not lead elsewhere. */
 const isReference = (name: string) => referencePattern.test(name) && !name.split('/').some((part) => /^\.*$/.test(part))
 
 const parseVariable = (text: string): [string, string] => {

@@ -8,10 +8,11 @@ import { notePath } from './note-file.ts'
 import type { Inspected } from './observation.ts'
 
 /**
- * The first program of a container with checked mounts (mount-check.c). It runs as the account of the job, compares each
- * mounted folder with the one that the server opened (../backend/data-mounts.ts), and becomes the command only if they are
- * the same: the engine resolves the path again at the start, when another job may have replaced the folder by a link to /.
- * Its random name prevents an image from replacing it. A refusal goes to the note file.
+ * The first program of a container with checked mounts (mount-check.c). The engine resolves the path of a mount again
+ * at the start, when another job may have replaced the directory by a link to /. So this program, under the account of
+ * the job, compares each mounted directory with the one that the server opened (../backend/data-mounts.ts), and becomes
+ * the command only if they are the same. Its file name is random, so that an image cannot replace it. It writes a
+ * refusal to the note file.
  */
 export interface MountCheck {
   path: string
@@ -34,7 +35,7 @@ const refused = 125
 export async function readRefusal(engine: Engine, found: Inspected): Promise<StartFailed | null> {
   if (found.State.ExitCode !== refused) return null
   if (found.Config.Labels?.[labels.mountsChecked] === undefined) return null
-  // The image may be made of a container of Berth, whose note comes before the refusal.
+  // The image may have been made from a container of Berth, and then already contains a note before the refusal.
   const note = (await readFile(engine, found.Id, notePath)) ?? ''
   if (note.endsWith('mount\n'))
     return new StartFailed(
@@ -46,7 +47,7 @@ export async function readRefusal(engine: Engine, found: Inspected): Promise<Sta
     : null
 }
 
-/** The program for an engine, by the architecture that its `/version` reports. Throws StartFailed. */
+/** The program for the architecture that the engine's `/version` reports. Throws StartFailed. */
 export function mountCheckProgram(architecture: string): Buffer {
   const program = programs[architecture]
   if (program !== undefined) return Buffer.from(program, 'base64')

@@ -4,9 +4,9 @@ import { StartFailed } from '../executor.ts'
 import { type Engine, isEngineConflict, isPodman } from './engine.ts'
 
 /**
- * Networks of containers, made when the first job needs them. In `berth` all jobs reach each other. In `berth-in` jobs with
- * networkIsolation IN reach the world, but no other job. Jobs with OUT or ALL have no network: every network of the engine
- * would let them reach this machine.
+ * Networks of containers, created when the first job needs them. In `berth` all jobs reach each other. In `berth-in`
+ * jobs with networkIsolation IN reach the internet, but no other job. Jobs with OUT or ALL have no network, because
+ * every network of the engine would let them reach this machine.
  */
 const shared = 'berth'
 const unreachable = 'berth-in'
@@ -40,7 +40,7 @@ export function networkConfig(spec: JobSpec): Network {
   }
 }
 
-/** Makes missing networks and removes duplicates, whose name the engine cannot resolve. */
+/** Creates missing networks, and removes duplicates, whose name the engine cannot resolve. */
 export async function ensureNetworks(engine: Engine): Promise<void> {
   for (const network of networks)
     if (!(await removeDuplicates(engine, network.Name))) {
@@ -49,7 +49,10 @@ export async function ensureNetworks(engine: Engine): Promise<void> {
     }
 }
 
-/** Podman needs a DNS plugin for names. Netavark reports DNS even without aardvark-dns. */
+/**
+ * true: containers have DNS names. Podman needs a DNS plugin for that; its Netavark reports DNS even without
+ * aardvark-dns.
+ */
 export async function hasNames(engine: Engine): Promise<boolean> {
   if (!(await isPodman(engine))) return true
   const network = await engine.getFromPodman<{ dns_enabled?: boolean }>(`/networks/${shared}/json`)
@@ -62,7 +65,10 @@ interface Found {
   Created: string
 }
 
-/** Whether the network exists. Simultaneous requests make several networks of one name; only the first has containers. */
+/**
+ * Removes duplicates; returns whether the network exists. Simultaneous requests create several networks with one name;
+ * only the first has containers.
+ */
 async function removeDuplicates(engine: Engine, name: string): Promise<boolean> {
   const listed = await engine.get<Found[]>('/networks', { filters: JSON.stringify({ name: [name] }) })
   const [first, ...others] = listed.filter(({ Name }) => Name === name).toSorted(byAge)
@@ -73,12 +79,12 @@ async function removeDuplicates(engine: Engine, name: string): Promise<boolean> 
 const byAge = (one: Found, other: Found) =>
   Date.parse(one.Created) - Date.parse(other.Created) || (one.Id < other.Id ? -1 : 1)
 
-/** A refusal: another process removed the network, or a container uses it. */
+/** Ignores a refusal: another process removed the network, or a container uses it. */
 function unlessRefused(error: unknown): void {
   if (!(error instanceof BackendRefused)) throw error
 }
 
-/** A failure is trouble of the node, because all jobs share the network. */
+/** Creates a network. A failure is NODE_TROUBLE, because all jobs share the network. */
 async function make(engine: Engine, network: (typeof networks)[number]): Promise<void> {
   try {
     await engine.post('/networks/create', {}, network)

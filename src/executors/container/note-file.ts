@@ -1,4 +1,4 @@
-/** init.sh notes here that the command ended, and whether TERM came before. */
+/** File in which init.sh notes that the command ended, and whether TERM came before. */
 export const notePath = '/.berth-note'
 
 /** Empty, and every account can write it. */

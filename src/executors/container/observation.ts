@@ -2,7 +2,7 @@ import { signalFromExitCode } from '../backend/exit-code.ts'
 import type { Ended, Observation } from '../executor.ts'
 import { labels } from './labels.ts'
 
-/** The answer of the engine for one container (`GET /containers/{id}/json`), as far as Berth reads it. */
+/** The engine's response for one container (`GET /containers/{id}/json`), as far as Berth uses it. */
 export interface Inspected {
   Id: string
   Created: string
@@ -35,7 +35,7 @@ const phases: Readonly<Record<string, Phase>> = {
   dead: 'over',
 }
 
-/** Throws for an unknown state: a guess could end or repeat a run. */
+/** Throws for an unknown state, because a wrong guess could end or repeat a run. */
 export function parsePhase(status: string): Phase {
   const phase = phases[status.toLowerCase()]
   if (!phase) throw new Error(`The container engine has an unknown state: ${status}`)
@@ -73,7 +73,7 @@ export function observeContainer(inspected: Inspected, known: Known): Observatio
   }
 }
 
-/** To remove a running container, the engine sets `removing`, kills the container, and then removes it. */
+/** The engine is removing the container: it sets `removing`, kills the container, and then removes it. */
 const isBeingRemoved = ({ Status: status, ExitCode: code, OOMKilled: isOom }: Inspected['State'], { stopped }: Known) =>
   status === 'removing' && code === 137 && !isOom && !stopped
 
@@ -94,23 +94,29 @@ function endOf(inspected: Inspected, known: Known): Ended {
   }
 }
 
-/** The start comes from the kernel in hundredths of a second, the end from the engine. */
+/**
+ * Returns the later of the two. The start comes from the kernel with a resolution of 10 ms, the end from the engine, so
+ * the end could seem earlier.
+ */
 const noEarlier = (end: Date, start: Date | undefined): Date => (start && start > end ? start : end)
 
-/** A signal after the maximum run time that Berth did not send came from the container. */
+/**
+ * The cause of an end. A signal after the maximum run time that Berth did not send came from the container's own
+ * deadline.
+ */
 function causeOf(
   { Created: created, State: state, Config: { Labels: given } }: Inspected,
   { signal, stopped }: Pick<Ended, 'signal' | 'stopped'>,
 ): Pick<Ended, 'cause'> {
   if (state.OOMKilled) return { cause: 'OOM_KILLED' }
   const limitSeconds = Number(given?.[labels.limit] ?? 0)
-  // Not the noted start: a busy engine notes it seconds late.
+  // Uses the creation, because a busy engine records the start seconds late.
   const ranMs = Date.parse(state.FinishedAt) - Date.parse(created)
   const isOverdue = limitSeconds > 0 && ranMs >= limitSeconds * 1000
   return isOverdue && signal !== null && !stopped ? { cause: 'MAX_RUN_TIME' } : {}
 }
 
-/** The engine reports year 1 for an event that did not happen. */
+/** true: the container was started. The engine reports the year 1 for an event that did not happen. */
 function begun({ State: { StartedAt: started } }: Inspected, { startedAt, toTime }: Known): { startedAt?: Date } {
   const startedMs = Date.parse(started)
   if (startedAt) return { startedAt }

@@ -2,13 +2,13 @@ import type { IncomingMessage } from 'node:http'
 import type { LogChunk, LogStreamName } from '../executor.ts'
 
 /**
- * Output of a container: frames of a header (stream, three zeros, length) and payload. The engine may cut the same bytes
- * into other frames, so the position counts payload. A later read skips the bytes that were read: the times of lines are
- * wrong when the engine's clock is set back.
+ * Output of a container: frames of a header (stream, three zeros, length) and payload. The engine may divide the same
+ * bytes into other frames on the next read, so the position counts payload bytes, and a later read skips that many.
+ * Times of lines cannot serve as positions: they are wrong after the engine's clock was set back.
  */
 export interface PayloadPosition {
   bytes: number
-  /** The rest was lost, and its gap was reported. */
+  /** true: the rest was lost, and the gap was reported. */
   lost?: boolean
 }
 
@@ -19,7 +19,9 @@ const streams: Readonly<Record<number, LogStreamName>> = { 0: 'STDOUT', 1: 'STDO
 /** A copy, because readers change it. */
 export const copyPosition = (from: unknown): PayloadPosition => ({ bytes: 0, ...(from as PayloadPosition | null) })
 
-/** Output after `at`, which advances with every byte. Returns the number of payload bytes that the engine has. */
+/**
+ * Yields output after `at`, and advances `at` with every byte. Returns the number of payload bytes that the engine has.
+ */
 export async function* readPayload(
   response: IncomingMessage,
   at: PayloadPosition,
@@ -50,7 +52,7 @@ interface Part {
   isEnd: boolean
 }
 
-/** Cuts pieces of the connection into payload; a frame and its header may span pieces. */
+/** Extracts payload from the pieces of a connection; frames and their headers may span pieces. */
 class Frames {
   #header = Buffer.alloc(0)
   #stream: LogStreamName = 'STDOUT'
@@ -89,9 +91,9 @@ const recordBytesMax = 16_384
 const newline = Buffer.from('\n')
 
 /**
- * Restores newlines: Docker before version 23 reads the last record of a long line without its newline, and skips that
- * record if it is empty. Ambiguous: a long line at the end of the output gets a newline, and a line whose length is a
- * multiple of the record size is joined with a long line after it.
+ * Restores newlines. Docker before version 23 returns the last record of a long line without its newline, and omits
+ * that record if it is empty. Two cases are ambiguous: a long line at the end of the output gets a newline, and a line
+ * whose length is a multiple of the record size is joined with a following long line.
  */
 class Records {
   #parts: Buffer[] = []

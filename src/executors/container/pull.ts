@@ -13,16 +13,16 @@ export interface PullWaiter {
 
 export interface PullOptions {
   engine: Engine
-  /** Registries on this machine that jobs may name. */
+  /** Registries on this machine from which jobs may pull images. */
   registries: readonly string[]
-  /** Images of the configuration, which may be pulled from any registry. */
+  /** Images that the configuration names, which may be pulled from any registry. */
   ofConfiguration: readonly string[]
   clock: Clock
 }
 
-/** A pull without progress for this long fails. */
+/** A pull fails after this time without progress. */
 const silenceMsMax = 300_000
-/** Retries of a registry in trouble end after this. */
+/** Maximum time for retries while a registry is unreachable or overloaded. */
 const troubleMsMax = 600_000
 const pauseMsMin = 1_000
 const pauseMsMax = 60_000
@@ -37,7 +37,7 @@ class PullFailed extends StartFailed {
 }
 
 const refusalPattern = /manifest unknown|not found|denied|unauthorized|does not exist/i
-/** Words of Go's network library and of registries. */
+/** Error texts of Go's network library and of registries that are unreachable or overloaded. */
 const troublePattern =
   /connection refused|reset by peer|broken pipe|unreachable|no route to host|time(d )?out|deadline exceeded|no such host|server misbehaving|temporary failure|\bEOF\b|\b(429|500|502|503|504)\b|too ?many ?requests|unavailable|bad gateway/i
 
@@ -48,7 +48,7 @@ interface Pull {
   abort(): void
 }
 
-/** Pulls each image once for all runs that wait for it. An unreachable or overloaded registry is retried. */
+/** Pulls each image once for all runs that wait for it. Retries while the registry is unreachable or overloaded. */
 export class Pulls {
   readonly #options: PullOptions
   readonly #pulls = new Map<string, Pull>()
@@ -128,7 +128,7 @@ async function pullImage(engine: Engine, clock: Clock, name: string, unwanted: A
   }
 }
 
-/** The engine answers 200 at once, and reports failures in a line of its progress. */
+/** Reads a failure from the progress of the pull: the engine sends status 200 before the pull begins. */
 async function readProblem(response: IncomingMessage, clock: Clock, silence: AbortController): Promise<string | null> {
   let problem: string | null = null
   let progress = new AbortController()

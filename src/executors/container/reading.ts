@@ -16,7 +16,7 @@ interface ReaderOptions {
 
 const pauseMs = 250
 
-/** CUT_OFF: the connection ended in the middle. ABSENT: the container does not exist. */
+/** CUT_OFF: the connection broke early. ABSENT: the container does not exist. */
 type Read = 'READ' | 'CUT_OFF' | 'ABSENT'
 
 interface Reading {
@@ -43,15 +43,15 @@ export class OutputReader {
     this.#options = options
   }
 
-  /** The rest of a removed container is a gap, and so is a container that is missing from the first look on. */
+  /** Reads the output. If the container is removed meanwhile, or is missing from the beginning, the rest is a gap. */
   async *read(handle: Handle, at: PayloadPosition, signal: AbortSignal): AsyncGenerator<LogChunk> {
     const isWhole = yield* this.#readToEnd(handle, at, signal)
     if (!isWhole && !signal.aborted && isHandle(handle)) yield* reportLoss(at)
   }
 
   /**
-   * Podman mixes up and drops lines that are followed while they are written, so its output is read repeatedly, at most a
-   * fifth of the time. The last read begins after the end of the run.
+   * Reads Podman's output repeatedly, for at most a fifth of the time: if it is followed while it is written, Podman
+   * mixes up and drops lines. The last read begins after the end of the run.
    */
   async *#readToEnd(handle: Handle, at: PayloadPosition, signal: AbortSignal): AsyncGenerator<LogChunk, boolean> {
     const { clock, readState } = this.#options
@@ -101,7 +101,7 @@ export class OutputReader {
   }
 }
 
-/** Once at each position, for all servers together. */
+/** Reports the loss once per position for all servers. */
 function* reportLoss(at: PayloadPosition): Generator<LogChunk> {
   if (at.lost) return
   at.lost = true

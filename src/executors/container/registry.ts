@@ -3,8 +3,9 @@ import { BlockList, isIP } from 'node:net'
 import { StartFailed } from '../executor.ts'
 
 /**
- * Refuses an image whose registry is an address of this machine or link-local, unless `container.registries` names it: a
- * pull could probe ports or the metadata service of a cloud. Limits: changed names and redirects.
+ * Refuses an image whose registry has a loopback or link-local address, unless `container.registries` names it: a pull
+ * could probe ports of this machine or the metadata service of a cloud. This does not protect against DNS names that
+ * change after the check, nor against redirects.
  */
 export async function refuseOwnMachine(image: string, allowed: readonly string[]): Promise<void> {
   const registry = registryOfImage(image)
@@ -26,7 +27,7 @@ function registryOfImage(image: string): string | null {
 const resolve = async (host: string): Promise<string[]> =>
   (await lookup(host, { all: true }).catch(() => [])).map(({ address }) => address)
 
-/** Loopback, link-local and unspecified addresses. */
+/** Addresses of this machine: loopback, link-local and unspecified. */
 const own = new BlockList()
 own.addSubnet('0.0.0.0', 8)
 own.addSubnet('127.0.0.0', 8)

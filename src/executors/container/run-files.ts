@@ -4,7 +4,10 @@ import type { Account } from '../accounts/account.ts'
 import type { Handle, RunSpec } from '../executor.ts'
 import { buildNodeFile } from '../process/launchers.ts'
 
-/** A file of a run on this machine; `target`: its path in the container, which `variable` names there. */
+/**
+ * A file of a run on this machine. In the container its path is `target`, and the environment variable `variable`
+ * contains that path.
+ */
 export interface RunFile {
   source: string
   target: string
@@ -30,7 +33,10 @@ export const listFilesOfRun = (directory: string, handle: Handle, run: RunSpec):
     return text === null ? [] : [{ source: pathOf(directory, handle, suffix), target, variable, text }]
   })
 
-/** Other accounts cannot enter the folder. If the image chooses the user, everyone in the container may read. */
+/**
+ * Writes the files to a directory that other accounts cannot enter. If the image chooses the user, every user of the
+ * container may read them.
+ */
 export async function writeRunFiles(files: readonly RunFile[], account: Account | null): Promise<void> {
   for (const { source, text } of files) {
     await mkdir(dirname(source), { recursive: true, mode: 0o700 })

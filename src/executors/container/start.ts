@@ -21,20 +21,20 @@ import { type Inspected, isUnstarted } from './observation.ts'
 import { listFilesOfRun, type RunFile, removeRunFiles, writeRunFiles } from './run-files.ts'
 
 export interface ContainerOptions extends ExecutorOptions {
-  /** undefined: DOCKER_HOST, or the first socket that exists. */
+  /** Address of the engine; undefined: DOCKER_HOST, or the first socket that exists. */
   engine?: string | undefined
   /**
-   * Directory of orders and stops, and the label of the containers of this pool. A server elsewhere may use the same path with
-   * the same engine: containers are listed only where their order is.
+   * Directory of orders and stops; also the label of the containers of this pool. A server on another machine may use
+   * the same path and the same engine, so a container belongs to this server only if its order is here.
    */
   directory: string
-  /** Image of jobs that name none. */
+  /** Default image. */
   image: string
   /** Image of X11 displays; undefined: jobs cannot have displays. */
   x11Image?: string | undefined
   /** Registries on this machine that jobs may name, as `localhost:5000`. */
   registries?: readonly string[]
-  /** Folders that jobs may mount from, by name. */
+  /** Directories from which jobs may mount data, by name. */
   dataRoots: Readonly<Record<string, string>>
 }
 
@@ -62,12 +62,13 @@ const pollMs = 100
 const diskFull = 'no space left on device'
 
 /**
- * Starts a container once, for any number of servers. The server that creates it starts it, and the others wait for that. A
- * container that is not started within `startMsMax` is removed and created again, because its creator is gone. (Limit: the
- * creator starts it between the last look and the removal, which then ends the command.)
+ * Starts the container of a run once, whatever number of servers try. The server that creates a container starts it;
+ * the others wait. A container that is not started within `startMsMax` is removed and created again, because its
+ * creator is gone. (Known race: if the creator starts it between the last check and the removal, the removal ends the
+ * command.)
  *
- * A file notes each request for a container before it is sent (create-orders.ts). While the engine is unreachable, a run
- * without that file has no container. The files of a run are written after that.
+ * Before a creation is requested, a file records it (create-orders.ts). So a run without that file has no container,
+ * even while the engine is unreachable. The other files of the run are written after that file.
  */
 export class ContainerStarter {
   readonly #options: StartOptions
@@ -117,7 +118,10 @@ export class ContainerStarter {
     return null
   }
 
-  /** Rejects after `unwanted` without waiting for the engine, unless a container was requested. */
+  /**
+   * Rejects when the start is no longer wanted, without waiting for the engine, unless the creation was already
+   * requested.
+   */
   #rejectUnwanted(handle: Handle, unwanted: AbortSignal): Promise<never> {
     return new Promise((_, reject) => {
       const giveUp = async () => {
@@ -128,13 +132,16 @@ export class ContainerStarter {
     })
   }
 
-  /** Throws unless a retry may help. Once a container was requested, only the engine knows whether it exists. */
+  /**
+   * Throws unless a retry may help. After the creation was requested, only the engine knows whether the container
+   * exists.
+   */
   async #judge(error: unknown, { handle, unwanted }: Order, isLate: boolean): Promise<StartWait> {
     if (error === unwanted?.reason) throw error
     if (!(error instanceof BackendUnreachable) && !(await this.#mayBeStarted(handle))) {
-      // A leftover order is harmless: the engine is asked once more.
+      // A leftover order is harmless: it only causes one more query to the engine.
       await this.#orders.forget(handle).catch(() => null)
-      // After a start that is given up, the next server may have written the same files.
+      // Keeps the files of a start that is no longer wanted: the next server may have written the same files.
       if (!unwanted?.aborted) await removeRunFiles(this.#options.directory, handle).catch(() => null)
       throw explainFailure(error)
     }
@@ -143,7 +150,9 @@ export class ContainerStarter {
     return { info: error instanceof BackendRefused ? error.message : engineUnreachable }
   }
 
-  /** An engine in trouble may refuse a request and carry it out nevertheless. */
+  /**
+   * true: the container may be running. An overloaded engine may report an error for a request and still execute it.
+   */
   async #mayBeStarted(handle: Handle): Promise<boolean> {
     if (!(await this.#orders.has(handle))) return false
     return this.#containers.find(handle).then(
@@ -161,14 +170,17 @@ export class ContainerStarter {
     }
   }
 
-  /** After a start that is given up, the next server may use the display; `find` removes it. */
+  /**
+   * Removes the display, except for a start that is no longer wanted: the next server may use the display, or `find`
+   * removes it.
+   */
   async #removeDisplay({ handle, unwanted }: Order): Promise<void> {
     if (!(await this.#orders.has(handle))) return
     unwanted?.throwIfAborted()
     await this.#containers.remove(displayName(handle))
   }
 
-  /** Waits for the creator of an unstarted container, and removes the container if the creator is gone. */
+  /** Waits until the creator has started the container; removes the container if its creator is gone. */
   async #isStarted(handle: Handle): Promise<boolean> {
     const { clock } = this.#options
     for (const sinceMs = clock.monotonicMs(); ; await clock.sleep(pollMs)) {
@@ -205,7 +217,10 @@ export class ContainerStarter {
     return true
   }
 
-  /** Once for all starts that come together: an engine that gets two requests at once makes a network twice. */
+  /**
+   * Creates missing networks once for concurrent starts: an engine that gets two requests at once creates a network
+   * twice.
+   */
   #ensureNetworks(): Promise<void> {
     this.#networks ??= ensureNetworks(this.#engine).finally(() => {
       this.#networks = null
@@ -249,7 +264,7 @@ export class ContainerStarter {
     }
   }
 
-  /** If the engine refuses only the note file, the job starts without it. */
+  /** Copies files into the container. If the engine refuses only the note file, the job starts without it. */
   async #putFiles(handle: Handle, { check, needsNoteFile }: ContainerRequest): Promise<void> {
     if (check === null && !needsNoteFile) return
     const files: ArchivedFile[] = needsNoteFile ? [noteFile] : []
@@ -264,7 +279,7 @@ export class ContainerStarter {
     }
   }
 
-  /** false: another server created the container of the job first. */
+  /** Starts the display; false: another server created the container of the job first. */
   async #startDisplay(order: Order, imageId: string): Promise<boolean> {
     try {
       await this.#displays.start(order, imageId)
@@ -276,7 +291,7 @@ export class ContainerStarter {
     }
   }
 
-  /** Podman silently ignores what it does not support. */
+  /** Refuses what Podman does not support and would silently ignore. */
   async #refuseUnsupported({ gpuIds, spec }: RunSpec): Promise<void> {
     if (gpuIds.length > 0 && this.#facts?.isPodman)
       throw new StartFailed('BAD_SPEC', 'Podman gives containers no GPUs over the API of Docker; use Docker')
@@ -287,7 +302,7 @@ export class ContainerStarter {
       )
   }
 
-  /** The engine would create a missing workdir. */
+  /** Refuses a missing workdir, because the engine would create it. */
   async #checkWorkdir(handle: Handle, { workdir }: ContainerRequest): Promise<void> {
     if (workdir === null || (await isDirectory(this.#engine, handle, workdir))) return
     throw new StartFailed('WORKDIR_NOT_FOUND', `workdir: the directory ${workdir} does not exist in the container`)
@@ -302,7 +317,7 @@ export class ContainerStarter {
     }
   }
 
-  /** null also while the engine is unreachable, if no container was requested. */
+  /** Finds the container. Also returns null while the engine is unreachable, if no creation was requested. */
   async #findIfOrdered(handle: Handle): Promise<Inspected | null> {
     try {
       return await this.#containers.find(handle)
@@ -327,7 +342,10 @@ export async function readEngineFacts(engine: Engine): Promise<EngineFacts> {
   return { isPodman: podman, hasInit: (info.InitBinary ?? '') !== '', cpusMax: info.NCPU || null }
 }
 
-/** A refused request is the job's fault; an unreachable engine or a full disk is not. (A pull may fill the disk.) */
+/**
+ * Converts an error of a start. A refused request is a mistake of the job; an unreachable engine or a full disk, for
+ * example after a pull, is not.
+ */
 function explainFailure(error: unknown): unknown {
   if (error instanceof BackendUnreachable)
     return new StartFailed('BACKEND_AWAY', `${engineUnreachable}: ${error.message}`, { cause: error })

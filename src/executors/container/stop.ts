@@ -9,7 +9,7 @@ import type { Containers } from './containers.ts'
 import type { Engine } from './engine.ts'
 import { parsePhase } from './observation.ts'
 
-/** Sends TERM to the first process of a container, which passes it on (init.sh), and KILL after the grace. */
+/** Sends TERM to the first process of a container, which passes it on (init.sh), and KILL after the grace period. */
 
 /** Maximum wait until the first process of a container can take signals. */
 const readyMsMax = 2_000
@@ -34,7 +34,7 @@ export class ContainerStopper {
     this.#engine = engine
     this.#containers = containers
     this.#clock = options.clock
-    // A container does not outlive its machine, and setting a clock does not change the time since its start.
+    // Uses the uptime: a container does not outlive its machine, and setting a clock does not change the uptime.
     const nowMs = () => uptime() * 1000
     this.stops = new RequestedStops({ ...options, nowMs, kill: (handle) => this.#signal(handle, 'KILL') })
   }
@@ -45,18 +45,22 @@ export class ContainerStopper {
     const [recorded] = await Promise.allSettled([this.stops.record(handle, graceMs)])
     if (graceMs > 0) await this.#terminate(handle, found.State.Pid)
     this.stops.planKill(handle, (await this.stops.leftMs(handle)) ?? graceMs)
-    // A job that fills the disk is stopped nevertheless. The caller retries until the next server would know of the stop.
+    // Stops the container even if the stop cannot be stored, because a job may fill the disk. Then throws, so that the
+    // caller retries until the stop is stored for the next server.
     if (recorded.status === 'rejected') throw recorded.reason
   }
 
-  /** A first process without a child has no handler yet, and the kernel drops TERM. */
+  /** Waits until the first process has a child. Before that it has no signal handler, and the kernel drops TERM. */
   async #terminate(handle: Handle, pid: number): Promise<void> {
     for (let waitedMs = 0; waitedMs < readyMsMax && (await hasNoChild(pid)); waitedMs += readyPollMs)
       await this.#clock.sleep(readyPollMs)
     await this.#signal(handle, 'TERM')
   }
 
-  /** A paused container would not end. A container that is over cannot be signalled, which is not an error. */
+  /**
+   * Sends a signal. Unpauses the container first, because a paused one would not end. Ignores that the container is
+   * already over.
+   */
   async #signal(handle: Handle, signal: 'TERM' | 'KILL'): Promise<void> {
     const present = await this.#containers.find(handle)
     if (present?.State.Status === 'paused') await this.#engine.post(`/containers/${handle}/unpause`)
@@ -70,7 +74,7 @@ export class ContainerStopper {
   }
 }
 
-/** false also for a process that is not visible here. */
+/** true: the process is visible and has no child. */
 async function hasNoChild(pid: number): Promise<boolean> {
   const children = await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8').catch(() => null)
   return children === ''

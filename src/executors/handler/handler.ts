@@ -1,16 +1,19 @@
 import { join } from 'node:path'
 import type { Executor, Observation, RunSpec } from '../executor.ts'
 
-/** The host in this installation: source in a clone, JavaScript in the package. */
+/** true: the server runs from source, in a clone; false: from JavaScript, in the package. */
 const isSource = import.meta.filename.endsWith('.ts')
 const host = join(import.meta.dirname, '..', '..', 'handler', isSource ? 'host.ts' : 'host.js')
-/** In a clone `@berth-jobs/berth/handler` is source as well (`exports` of package.json). */
+/** In a clone `@berth-jobs/berth/handler` must resolve to source as well (`exports` of package.json). */
 const nodeOptions = ['--no-warnings', ...(isSource ? ['--conditions=berth-source'] : [])]
 
-/** The exit code of the host when onResume threw. */
+/** Exit code of the host if onResume threw. */
 const resumeFailedCode = 119
 
-/** Runs a handler as the command of its host (src/handler/host.ts), by the executor of processes. */
+/**
+ * Runs a handler through its host program (src/handler/host.ts), which the executor of local processes starts as a
+ * command.
+ */
 export const createHandlerExecutor = (processes: Executor & Required<Pick<Executor, 'forget' | 'list'>>): Executor => ({
   name: 'handler',
   start: (run, unwanted, tell) => processes.start(toCommandRun(run), unwanted, tell),

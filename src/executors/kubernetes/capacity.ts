@@ -7,7 +7,10 @@ import { ceilQuantity, floorQuantity, milli } from './quantity.ts'
 
 const mib = 2 ** 20
 
-/** Nodes of the cluster with their capacity, and the amounts that pods of others hold. `owner`: label of this pool's pods. */
+/**
+ * The nodes of the cluster with their capacity and the amounts that other pods use. `owner`: the label of this pool's
+ * pods.
+ */
 export function listNodes(nodes: readonly Node[], pods: readonly Pod[], owner: string): BackendNode[] {
   const others = Map.groupBy(
     pods.filter(({ metadata }) => metadata.labels?.[podLabels.owner] !== owner),
@@ -43,7 +46,7 @@ function cudaVersionOf(labels: Readonly<Record<string, string>>): string | null 
 
 const readiness = ({ status }: Node) => status.conditions?.find(({ type }) => type === 'Ready')?.status
 
-/** A kubelet that reports that it is not ready still reports its pods correctly. */
+/** true: the node does not report. A kubelet that reports not being ready still reports its pods correctly. */
 const isUnreachable = (node: Node) => readiness(node) === 'Unknown'
 
 export async function readUnreachableNodes(cluster: ClusterApi): Promise<ReadonlySet<string>> {
@@ -61,13 +64,16 @@ const keepsPodsAway = ({ effect }: Taint) => effect !== 'PreferNoSchedule'
 const isOfGpus = (taint: Taint) => keepsPodsAway(taint) && taint.key === gpuResource
 const keepsRunsAway = (taint: Taint) => keepsPodsAway(taint) && taint.key !== gpuResource
 
-/** The scheduler of the cluster counts requests. */
+/** Sums the requests of pods, because the scheduler of the cluster counts requests. */
 function heldBy(pods: readonly Pod[]): BackendNode['heldByOthers'] {
   const sum = (name: string, unit = 1) => pods.reduce((total, pod) => total + requestOf(pod, name, unit), 0)
   return { cpuMillis: sum('cpu', milli), memoryBytes: sum('memory'), gpus: sum(gpuResource) }
 }
 
-/** Init containers run one after the other before the others; sidecars among them continue. */
+/**
+ * Resources that a pod requests: init containers run one after the other before the main containers; sidecars among
+ * them keep running.
+ */
 function requestOf({ spec }: Pod, name: string, unit: number): number {
   const amount = (requests: Container['resources'] = {}) => ceilQuantity(requests.requests?.[name] ?? 0, unit)
   let sidecars = 0

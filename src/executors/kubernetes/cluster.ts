@@ -5,7 +5,7 @@ import { HttpClient, type HttpRequest, type HttpServer, parseJson, type Query } 
 import { BackendRefused, BackendUnreachable, shorten } from '../backend/unreachable.ts'
 import { type Access, type AccessOptions, readAccess } from './kubeconfig.ts'
 
-/** `pods/name` in the namespace of the runs, or `/api/v1/nodes`. */
+/** The path of an object: `pods/name` in the namespace of the runs, or `/api/v1/nodes`. */
 export type Path = string
 
 export interface Listed<T> {
@@ -23,15 +23,21 @@ export const clusterUnreachable = 'The cluster is unreachable'
 
 const json = 'application/json'
 const pageItems = 500
-/** The `date` header has whole seconds, and an answer takes time. */
+/** Clock differences below this are ignored: the `date` header has whole seconds, and a response takes time. */
 const clockToleranceMs = 5_000
-/** After failures the access is read again: the API server may have moved or have a new certificate. */
+/**
+ * Minimum time between reads of the credentials after failures: the API server may have moved or have a new
+ * certificate.
+ */
 const accessMsMin = 30_000
-/** The only object without metadata. */
+/** The only path whose object has no metadata. */
 export const versionPath = '/version'
-/** Secrets are read without their data. */
+/** The Accept header for reading Secrets without their data. */
 const metadataOnly = (kind: string) => `application/json;as=${kind};g=meta.k8s.io;v=v1`
-/** 401: the credentials expired, and are read again. 410: the requested version is too old, and the list is read again. */
+/**
+ * Status codes that are retried. 401: the credentials expired and are read again. 410: the requested version is too
+ * old, and the list is read again.
+ */
 const retried: readonly number[] = [401, 410, 429, 500, 502, 503, 504]
 
 const groups: Readonly<Record<string, string>> = { networkpolicies: '/apis/networking.k8s.io/v1' }
@@ -53,7 +59,7 @@ type ClusterRequest = Omit<HttpRequest, 'body' | 'headers'> & { body?: unknown; 
 export class ClusterApi {
   /** Server and namespace, for messages. */
   address: string
-  /** How far the clock of the cluster is ahead of the database's; 0 if the difference is within the tolerance. */
+  /** How far the cluster's clock is ahead of the database's; 0 if the difference is within the tolerance. */
   aheadMs = 0
   readonly #options: AccessOptions
   readonly #clock: Clock
@@ -104,7 +110,7 @@ export class ClusterApi {
     await this.#requestJson({ method: 'DELETE', path, body })
   }
 
-  /** A continuous answer; throws if the connection breaks. */
+  /** A streamed response; throws if the connection breaks. */
   getStream(path: Path, signal: AbortSignal, query?: Query): Promise<IncomingMessage> {
     return this.#request({ method: 'GET', path, query, signal })
   }
@@ -175,13 +181,16 @@ async function connect(options: AccessOptions, readMs: number): Promise<Connecti
   const { protocol, hostname, port } = new URL(access.server)
   const isPlain = protocol === 'http:'
   const agent = new (isPlain ? HttpAgent : HttpsAgent)({ keepAlive: true, ...access.tls })
-  // An IPv6 address has brackets in a URL, and none in the options of a request.
+  // In a URL an IPv6 address has brackets, which the options of a request must not have.
   const to = { protocol, hostname: hostname.replaceAll(/^\[|\]$/g, ''), port, agent, ...access.tls }
   const server = { address: access.server, open: isPlain ? openHttp : openHttps, options: to }
   return { access, readMs, server, agent }
 }
 
-/** A refusal that says nothing about the object: from a proxy, or to be retried. The API server gives a 404 a reason. */
+/**
+ * true: the refusal says nothing about the object, because it comes from a proxy or is temporary. A 404 of the API
+ * server always has a reason.
+ */
 const isInconclusive = ({ status, reason }: BackendRefused) =>
   retried.includes(status) || status < 400 || (status === 404 && reason === '')
 

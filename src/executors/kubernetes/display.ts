@@ -14,14 +14,15 @@ import {
 import type { ContainerStatus, Pod } from './objects.ts'
 
 /**
- * The X11 display of a pod (../process/display.ts): a second container. It requests no resources, so a pod needs no more
- * room than its job. The job waits for the display: only newer clusters could start it first.
+ * The X11 display of a pod (../process/display.ts) runs in a second container. The container requests no resources, so
+ * the pod fits wherever its job fits. The job waits for the display, because only newer clusters can start one
+ * container before another.
  */
 
 const displayName = 'display'
-/** The kubelet replaces `$$` by `$`. */
+/** The script with `$` doubled: the kubelet replaces `$$` by `$`. */
 const script = displayScript.replaceAll('$$', () => '$$$$')
-/** Written by display.sh into the termination message when the display is ready. */
+/** display.sh writes this into the termination message when the display is ready. */
 const ready = 'READY'
 
 export const displayVolume = {
@@ -50,13 +51,16 @@ export function makeDisplayContainer({ gpu }: NonNullable<JobSpec['x11']>, image
 }
 
 const visible = 'NVIDIA_VISIBLE_DEVICES'
-/** A pod has its GPUs in one container only, so the display sees all GPUs of the node and gets the id of the one to use. */
+/**
+ * Lets the display see all GPUs of the node: a pod can give its own GPUs to one container only. The display gets the id
+ * of the GPU to use.
+ */
 const withAllGpus = [
   { name: visible, value: 'all' },
   { name: 'NVIDIA_DRIVER_CAPABILITIES', value: displayCapabilities.join() },
 ]
 
-/** undefined: the pod has no display, or its node has not reported it yet. */
+/** undefined: the pod has no display, or the display was not reported yet. */
 const statusOf = ({ status }: Pod): ContainerStatus | undefined =>
   status.containerStatuses?.find(({ name }) => name === displayName)
 
@@ -76,7 +80,7 @@ export function getDisplayState(pod: Pod): DisplayState | null {
   return { kind: 'failed', message: describeDisplayFailure(why) }
 }
 
-/** Information for the user of an ended run whose display was lost; null: it was not lost. */
+/** A message for the user if an ended run lost its display; null: it did not. */
 export function explainDisplayLoss(pod: Pod): string | null {
   const ended = statusOf(pod)?.state?.terminated
   if (!ended || ended.exitCode === 0) return null

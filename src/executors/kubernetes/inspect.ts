@@ -28,21 +28,21 @@ interface InspectorOptions extends Pick<ExecutorOptions, 'clock' | 'time' | 'log
 const nodesFreshMs = 10_000
 const noticesFreshMs = 1_000
 const retryMs = 1_000
-/** Grace period of the replicas that are left when one has failed. */
+/** Grace period for the remaining replicas after one has failed. */
 const peersGraceMs = 30_000
 
-/** The pods of a run, and in the same order the meaning of each. */
+/** The pods of a run, and the state of each in the same order. */
 interface Together {
   pods: readonly Pod[]
   parts: readonly Part[]
   replicas: number
 }
 
-/** The present state of runs. The Secret of a run without pods tells whether the run was withdrawn. */
+/** Reads the states of runs. If a run has no pods, its Secret shows whether the run was withdrawn. */
 export class Inspector {
   readonly #options: InspectorOptions
   readonly #cluster: ClusterApi
-  /** The last observation of each run that is not forgotten; it does not change after the end. */
+  /** The last observation of each run until `forget`; a final observation does not change. */
   readonly #seen = new Map<Handle, Observation>()
   readonly #readUnreachable: () => Promise<ReadonlySet<string>>
   readonly #readNotices: () => Promise<ReadonlyMap<string, string>>
@@ -68,7 +68,7 @@ export class Inspector {
     return handles.map((handle) => this.#seen.get(handle) ?? missing)
   }
 
-  /** The pods of a run that have, or will have, output. */
+  /** The pods of a run that have output or will have some. */
   async listPods(handle: Handle, signal: AbortSignal): Promise<readonly PodName[]> {
     while (!signal.aborted && isPodHandle(handle))
       try {
@@ -139,12 +139,12 @@ export class Inspector {
     const { stopper } = this.#options
     for (const pod of pods) if (!podIsOver(pod)) await stopper.deleteOverdue(pod)
     if (!mustEndTogether(parts, { pods, replicas })) return
-    // The failed pod stays, because it has the cause.
+    // Keeps the failed pod, because it contains the cause.
     const peers = pods.filter((_, index) => parts[index]?.kind === 'runs' || parts[index]?.kind === 'waits')
     await stopper.stopPeers(handle, peers, peersGraceMs)
   }
 
-  /** The pods stay until the end of the run is stored, because they have the cause. */
+  /** Keeps the pods until the end of the run is stored, because they contain the cause. */
   async #giveUp(together: Together, known: Surroundings): Promise<readonly Pod[]> {
     const { pods } = together
     const why = explainGiveUp(together, known)
@@ -153,7 +153,7 @@ export class Inspector {
     return this.#patchAll(pods, () => ({ metadata: { annotations: { [annotations.givenUp]: why } } }))
   }
 
-  /** Tells the pods of a run to begin; `address` null: not all of them are up. */
+  /** Signals the pods of a run to begin their commands; `address` null: some of them are not up yet. */
   async #beginTogether(pods: readonly Pod[], address: string | null): Promise<readonly Pod[]> {
     if (address === null) return pods
     const upMs = Math.max(...pods.map(runsSinceMs))
@@ -189,7 +189,7 @@ function interpretAll(pods: readonly Pod[], known: Surroundings): Together {
 const observe = ({ pods, parts, replicas }: Together): Observation =>
   observeRun(parts, { pods, replicas, nativeId: pods.map(({ metadata }) => metadata.name).join(' ') })
 
-/** A command that waits for a lost pod never begins. */
+/** The output state of a replica. A command that waits for a lost pod never begins. */
 function findOutputState(together: Together, replica: number): OutputState {
   const { pods, parts } = together
   const index = pods.findIndex((pod) => getReplica(pod) === replica)
@@ -205,7 +205,10 @@ function findOutputState(together: Together, replica: number): OutputState {
 
 const runsSinceMs = (pod: Pod) => Date.parse(getContainerState(pod)?.running?.startedAt ?? '')
 
-/** Extends the deadline by the wait for the last pod: the same for every server, because it can be set once. */
+/**
+ * Extends the deadline by the time for which the first pods waited for the last. Every server computes the same value,
+ * because it can be set only once.
+ */
 function makeBeginPatch({ metadata, status }: Pod, address: string, upMs: number): unknown {
   const seconds = metadata.annotations?.[annotations.deadline]
   const waitedMs = Math.max(0, upMs - Date.parse(status.startTime ?? ''))
@@ -215,7 +218,9 @@ function makeBeginPatch({ metadata, status }: Pod, address: string, upMs: number
   }
 }
 
-/** Excludes notices of success, and those that only repeat a pod without a node. */
+/**
+ * Event reasons that are not shown for a waiting pod: successes, and those that only repeat that the pod has no node.
+ */
 const ofWaiting = ['Scheduled', 'FailedScheduling', 'Pulled', 'Created', 'Started', 'Killing']
   .map((reason) => `reason!=${reason}`)
   .join()
@@ -230,7 +235,7 @@ async function readNotices(cluster: ClusterApi): Promise<ReadonlyMap<string, str
 
 const getMoment = ({ lastTimestamp, eventTime }: Notice) => lastTimestamp ?? eventTime ?? ''
 
-/** Reads again when the value is older than `freshMs`; concurrent callers share one read. */
+/** Caches a value for `freshMs`; concurrent callers share one read. */
 function cached<T>(clock: Clock, freshMs: number, read: () => Promise<T>): () => Promise<T> {
   let last: { atMs: number; value: Promise<T> } | null = null
   return () => {

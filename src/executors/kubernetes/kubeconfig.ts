@@ -6,8 +6,8 @@ import { promisify } from 'node:util'
 import { parse } from 'yaml'
 
 /**
- * The API server and the credentials, by a kubeconfig file or the service account of the server's pod. Read again after a
- * refusal (401), because tokens expire, and where the API server is unreachable.
+ * Reads the address of the API server and the credentials from a kubeconfig file or from the service account of the
+ * server's pod. They are read again after a 401, because tokens expire, and when the API server is unreachable.
  */
 
 export interface Access {
@@ -135,13 +135,15 @@ function authorizationOf(token: string | undefined, { username, password }: User
   return username ? `Basic ${Buffer.from(`${username}:${password ?? ''}`).toString('base64')}` : null
 }
 
-/** Inline data win over a path; a relative path is relative to the kubeconfig file. */
+/**
+ * Reads data of a kubeconfig file: inline data take precedence over a path; relative paths are relative to the file.
+ */
 const reader = (directory: string) => async (data: string | undefined, path: string | undefined) =>
   data ? Buffer.from(data, 'base64') : path ? await readFile(resolve(directory, path)) : undefined
 
 const run = promisify(execFile)
 
-/** A program that prints credentials, such as those of cloud providers. It gets the server's environment. */
+/** Runs a program that prints credentials, as cloud providers use. It gets the server's environment. */
 async function runPlugin(
   { apiVersion = 'client.authentication.k8s.io/v1', command, args, env }: Plugin,
   environment: AccessOptions['environment'],

@@ -1,41 +1,43 @@
 /**
- * The output of a pod with `timestamps=true`: entries of `STAMP CONTENT`, one per write of the container runtime. An entry
- * ends with a line feed of the job, or with the stamp of the next entry if the line was long or continued later.
+ * Parses the output of a pod read with `timestamps=true`: entries of the form `STAMP CONTENT`, one per write of the
+ * container runtime. An entry ends with a line feed of the job. If the line is long or continues later, it ends at the
+ * stamp of the next entry instead.
  *
- * A stamp in the middle of a line within a day of the stamp of its entry may be the runtime's, because stdout and stderr
- * are stamped separately. A job may print such a stamp too: the same output without stamps shows that (plain-output.ts).
+ * A stamp in the middle of a line is ambiguous if it is within a day of the stamp of its entry: it may be the
+ * runtime's, since stdout and stderr are stamped separately, or the job may have printed it. The same output without
+ * stamps decides (plain-output.ts).
  */
 
 export interface Piece {
   at: string
   content: string
-  /** The entry begins here; further pieces follow. */
+  /** true: the first piece of the entry; more pieces may follow. */
   isFirst: boolean
 }
 
 const stamp = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{9}(?:Z|[+-]\d\d:\d\d) /g
 const stampAtStart = new RegExp(`^${stamp.source}`)
-/** Shapes of a stamp, to recognise the beginning of a stamp at the end of a piece. */
+/** Possible formats of a stamp, to recognise an incomplete stamp at the end of a piece. */
 const shapes = ['Z ', '+00:00 ', '-00:00 '].map((zone) => `0000-00-00T00:00:00.000000000${zone}`)
 const stampLengthMax = 36
 const dayMs = 86_400_000
 const beforeBytes = 64
 
 export interface Doubt {
-  /** Bytes of content before the stamp, since the first byte of the answer. */
+  /** Bytes of content before the stamp, counted from the beginning of the response. */
   offset: number
   before: string
   text: string
 }
 
-/** The kubelet sent a message instead of entries, such as that the log file is gone. */
+/** The kubelet sent a message instead of output, such as that the log file is gone. */
 export class ForeignText extends Error {
   override name = 'ForeignText'
 }
 
-/** Cuts the answer into pieces of entries. `latin1` text: a character is a byte. */
+/** Divides the response into pieces of entries. Texts are latin1, so a character is a byte. */
 export class Entries {
-  /** Reading stops until the doubt is settled. */
+  /** An ambiguous stamp; reading stops until it is resolved. */
   doubt: Doubt | null = null
   #rest = ''
   #at = ''
@@ -106,7 +108,7 @@ export class Entries {
     return isOfJob ? this.#take(text.length) : this.#begin(text)
   }
 
-  /** Text that was held back because a stamp could have begun there. */
+  /** Yields text that was held back because it could have been the beginning of a stamp. */
   *finish(): Generator<Piece> {
     if (this.#inLine && this.#rest !== '') yield this.#take(this.#rest.length)
   }

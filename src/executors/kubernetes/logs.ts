@@ -12,9 +12,9 @@ import { jobContainer } from './pod.ts'
 
 /**
  * Follows the output of the pods of a run. The kubelet merges stdout and stderr, so all output is STDOUT. After a lost
- * connection the output is read again from the kubelet's first byte up to the stored position: at most 10 MiB. Output that
- * was rotated away meanwhile is a gap, and so is the rest of a removed pod. A pod that is missing from the first look on
- * has a gap even if all was read, and so has a run without a pod and a position.
+ * connection the output is read again from the kubelet's first byte up to the stored position, at most 10 MiB. Output
+ * that was rotated away or removed with its pod is a gap. If a pod is already missing at the first read, or a run
+ * without a stored position has no pod, a gap is reported even though all output may have been read.
  */
 
 export interface Reading {
@@ -34,7 +34,7 @@ export interface Positions {
 }
 
 const pauseMs = 250
-/** The output of an ended pod on an unreachable node is given up after this. */
+/** Time after which the output of an ended pod on an unreachable node is given up. */
 const unreadableMsMax = 600_000
 
 export interface PodName {
@@ -53,7 +53,7 @@ export function includeRemovedPods(
   return [...pods, ...removed.map((replica) => ({ name: makePodName(handle, replica), replica }))]
 }
 
-/** Output of all pods, each in order; pieces of several pods are interleaved as they arrive. */
+/** Reads the output of all pods: each in order, with pieces of several pods as they arrive. */
 export async function* readLogs(pods: readonly PodName[], from: Positions, reading: Reading): AsyncGenerator<LogChunk> {
   let position = from
   const readers = new Map(
@@ -108,7 +108,7 @@ function createTimeout(clock: Clock, maxMs: number): (holds: boolean) => boolean
 
 interface Read {
   at: PodPosition
-  /** MOVED: the position must be searched in an answer that ends. */
+  /** MOVED: the position must be searched for in a response that ends. */
   end: 'READ' | 'MOVED' | 'CUT_OFF'
 }
 

@@ -1,7 +1,7 @@
 import type { RunSpec } from '../executor.ts'
 import { type Handle, StartFailed } from '../executor.ts'
 
-/** A handle is the name of the Secret and the headless Service of a run; its pods add the number of the replica. */
+/** A handle is the name of a run's Secret and headless Service; its pods add the number of the replica. */
 
 export const podLabels = {
   managedBy: 'app.kubernetes.io/managed-by',
@@ -24,15 +24,20 @@ export const annotations = {
   stopRun: 'berth/stop-run',
   /** On a pod: database time after which a running pod is deleted. */
   stopBy: 'berth/stop-by',
-  /** On each of several pods: the address of the first pod. Set when all of them run: the commands may begin. */
+  /**
+   * On each pod of a run with several: the address of the first pod. It is set when all pods run, and lets the commands
+   * begin.
+   */
   begin: 'berth/begin',
-  /** On each of several pods: why the run was given up before its commands began. */
+  /** On each pod of a run with several: why the run was given up before its commands began. */
   givenUp: 'berth/given-up',
-  /** On each of several pods: `activeDeadlineSeconds`, set when the commands begin and counted from there. */
+  /**
+   * On each pod of a run with several: `activeDeadlineSeconds`, set when the commands begin and counted from then on.
+   */
   deadline: 'berth/deadline',
   /** On a Secret: the run was stopped before its command began. */
   withdrawn: 'berth/withdrawn',
-  /** On a Secret: all pods of the run were made, so a missing pod is lost and not made again. */
+  /** On a Secret: all pods of the run were created, so a missing pod was lost and must not be created again. */
   made: 'berth/made',
 } as const
 
@@ -40,7 +45,7 @@ export const manager = 'berth'
 
 const handlesInSelector = 20
 
-/** Selects the objects of these runs; for many runs, all objects of Berth in the namespace. */
+/** Selects the objects of these runs. For many runs it selects all objects of Berth in the namespace. */
 export const selectRuns = (handles: readonly Handle[]): string =>
   handles.length <= handlesInSelector
     ? `${podLabels.handle} in (${handles.join(',')})`

@@ -5,8 +5,8 @@ import type { Secret } from './objects.ts'
 import { makeOwnerReference } from './pod.ts'
 
 /**
- * Network objects of a run, made before its pods: a headless Service for the names of replicas, a Service for internal DNS,
- * and a NetworkPolicy, which not every cluster network enforces.
+ * Network objects of a run, created before its pods: a headless Service for the names of replicas, a Service for
+ * internal DNS, and a NetworkPolicy, which not every cluster network enforces.
  */
 
 interface NetworkObject {
@@ -47,7 +47,9 @@ const portsOf = ({ ports }: NonNullable<RunSpec['spec']['internalDns']>) =>
     protocol,
   }))
 
-/** A direction without rules is closed, except for `peers` and for DNS, by which replicas find each other. */
+/**
+ * Closes the directions that the isolation names, except for `peers` and for DNS, by which replicas find each other.
+ */
 function closed(isolation: 'IN' | 'OUT' | 'ALL', peers: Readonly<Record<string, string>> | null) {
   const others = peers === null ? [] : [{ podSelector: { matchLabels: peers } }]
   const ingress = { policyTypes: ['Ingress'], ingress: others.map((from) => ({ from: [from] })) }

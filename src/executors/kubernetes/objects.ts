@@ -5,7 +5,7 @@ export interface Metadata {
   labels?: Readonly<Record<string, string>>
   annotations?: Readonly<Record<string, string>>
   deletionTimestamp?: string
-  /** Time of the last change of each writer. */
+  /** For each writer of the object, the time of its last change. */
   managedFields?: readonly { time?: string }[]
 }
 
@@ -19,7 +19,7 @@ export interface Condition {
 
 export interface ContainerStatus {
   name: string
-  /** The startup probe succeeded, and the container runs. */
+  /** The startup probe has succeeded, and the container runs. */
   started?: boolean
   state?: {
     waiting?: { reason?: string; message?: string }
@@ -50,7 +50,7 @@ export interface Pod {
     nodeName?: string
     containers: readonly Container[]
     initContainers?: readonly Container[]
-    /** Replaces the sum of the containers. */
+    /** If set, replaces the sum of the containers. */
     resources?: Resources
     overhead?: Readonly<Record<string, string>>
     terminationGracePeriodSeconds?: number

@@ -4,7 +4,7 @@ import type { Pod } from './objects.ts'
 import { getScheduledCondition, type Part, type Surroundings } from './pod-state.ts'
 import { getReplica } from './pods.ts'
 
-/** A run of several pods is given up if some have a node and no other one gets a node for this long. */
+/** If some pods of a run have a node and no other pod gets a node for this long, the run is given up. */
 const placedInPartMsMax = 600_000
 
 interface Observed {
@@ -13,7 +13,7 @@ interface Observed {
   nativeId: string
 }
 
-/** The run ends when all of its pods are over; the loss of one pod is the loss of the run. */
+/** The run ends when all of its pods are over. If one pod is lost, the run is lost. */
 export function observeRun(parts: readonly Part[], observed: Observed): Observation {
   const { pods, nativeId } = observed
   const placements = pods.flatMap((pod) => placementOf(pod))
@@ -36,11 +36,11 @@ export function observeRun(parts: readonly Part[], observed: Observed): Observat
 
 type Loss = Extract<Observation, { state: 'failed' | 'gone' }>
 
-/** A pod that was lost, or that cannot begin. The stop of a run may remove pods, which is not a loss. */
+/** The loss of a pod that was lost or cannot begin. A stop of the run may remove pods; this is not a loss. */
 function lossOf(parts: readonly Part[], gang: Gang): Loss | null {
   const { pods, replicas } = gang
   const why = readGiveUp(parts, gang)
-  // A pod may give up its wait at the moment when the others begin.
+  // A pod may give up waiting at the same time as the others begin.
   if (why !== null && hasBegunTogether(gang)) return { state: 'gone', info: why }
   if (why !== null) return { state: 'failed', reason: 'NOT_TOGETHER', message: why }
   for (const part of parts)
@@ -56,7 +56,7 @@ function readGiveUp(parts: readonly Part[], { pods }: Gang): string | null {
   return noted ?? parts.find((part) => part.kind === 'alone')?.info ?? null
 }
 
-/** Some pods hold resources of their nodes while others get no node. null: go on waiting. */
+/** The reason to give up a run of which some pods hold nodes while the others get none; null: keep waiting. */
 export function explainGiveUp(gang: Gang, { toTime, nowMs }: Pick<Surroundings, 'toTime' | 'nowMs'>): string | null {
   const { pods, replicas } = gang
   const waiting = pods.find(({ spec }) => spec.nodeName === undefined)
@@ -80,7 +80,7 @@ type Gang = Pick<Observed, 'pods' | 'replicas'>
 export const hasBegunTogether = ({ pods, replicas }: Gang): boolean =>
   replicas === 1 || pods.some(({ metadata }) => metadata.annotations?.[annotations.begin] !== undefined)
 
-/** The address of the first pod if all pods run and wait to begin; null: otherwise. */
+/** The address of the first pod if all pods run and wait to begin; else null. */
 export function addressToBegin(parts: readonly Part[], { pods, replicas }: Gang) {
   const isWanted = readGiveUp(parts, { pods, replicas }) === null && !isStopOrdered({ pods })
   const areUp = replicas > 1 && parts.length === replicas && isWanted && parts.every(({ kind }) => kind === 'runs')
@@ -91,7 +91,10 @@ export function addressToBegin(parts: readonly Part[], { pods, replicas }: Gang)
 const placementOf = ({ spec: { nodeName } }: Pod): BackendPlacement[] =>
   nodeName === undefined ? [] : [{ node: nodeName, gpuIds: [] }]
 
-/** The end of the replica that failed first without a stop; without a failure, of the last replica. */
+/**
+ * The end of the run: that of the replica that failed first without being stopped or, without a failure, that of the
+ * last replica.
+ */
 function endOfAll(parts: readonly Part[]): Ended {
   const ends = parts.flatMap((part) => (part.kind === 'over' ? [part.ended] : [])).toSorted(byEnd)
   const failed = ends.find(({ exitCode, stopped }) => exitCode !== 0 && !stopped) ?? ends.find(isFailure)
@@ -105,8 +108,8 @@ const byEnd = (a: Ended, b: Ended) => (a.finishedAt?.getTime() ?? 0) - (b.finish
 const isFailure = ({ exitCode }: Ended) => exitCode !== 0
 
 /**
- * A replica failed or is lost, and others must end. If no command can begin, the loss is the end: a stop would hide its
- * cause. A run whose stop was ordered ends as stopped.
+ * true: a replica failed or was lost, and the others must be ended. If no command can begin any more, the loss itself
+ * is the end, because a stop would hide its cause. A run whose stop was requested ends as stopped.
  */
 export function mustEndTogether(parts: readonly Part[], gang: Gang): boolean {
   const runs = parts.some(({ kind }) => kind === 'runs')

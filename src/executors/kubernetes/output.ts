@@ -2,12 +2,12 @@ import { Entries, type Piece } from './log-entries.ts'
 import { PlainOutput } from './plain-output.ts'
 
 /**
- * Finds a position in the output of a pod again, after a lost connection or a rotation of the file. Stamps need not
- * increase: stdout and stderr are stamped separately, and clocks are set. So the first stamp identifies the file, and a
- * position is a stamp and the number of earlier entries with the same stamp.
+ * Finds a position in the output of a pod again, after a lost connection or a rotation of the log file. Stamps are not
+ * always increasing: stdout and stderr are stamped separately, and clocks are set. So the first stamp identifies the
+ * file, and a position consists of a stamp and the number of earlier entries with the same stamp.
  */
 
-/** The last byte that was read: the `bytes`-th of the `seen`-th entry with the stamp `at`. */
+/** The position of the last byte that was read: byte `bytes` of the `seen`-th entry with the stamp `at`. */
 export interface PodPosition {
   first: string
   at: string
@@ -18,7 +18,7 @@ export interface PodPosition {
 export const logBeginning: PodPosition = { first: '', at: '', seen: 0, bytes: 0 }
 
 const chunkBytesMax = 65_536
-/** Equal stamps are at most this many entries apart. */
+/** Maximum number of entries between two equal stamps. */
 const stampsKept = 1_000
 
 export interface PodChunk {
@@ -26,7 +26,10 @@ export interface PodChunk {
   next: PodPosition
 }
 
-/** MOVED: search the position in an answer that ends. LOST: it was rotated away, so all of the file is new. */
+/**
+ * MOVED: the position must be searched for in a response that ends. LOST: the position was rotated away, so the whole
+ * file is new.
+ */
 type Resumed = PodChunk | 'MOVED' | 'LOST'
 
 interface Answering {

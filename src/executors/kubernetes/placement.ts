@@ -4,9 +4,9 @@ import { manager, podLabels } from './names.ts'
 import type { Node } from './objects.ts'
 
 /**
- * Where the scheduler of the cluster may place a run. Nodes have labels of GPU and node feature discovery. A filter becomes
- * the values of the label that match, which admits later nodes with these values. A filter that only excludes models
- * becomes the values that do not match, which admits nodes without the label.
+ * Limits where the cluster's scheduler may place a run, by the labels of GPU and node feature discovery. A filter is
+ * translated to the label values that match it, so it also admits nodes that are added later with these values. A
+ * filter that only excludes models is translated to the values that are excluded, so it admits nodes without the label.
  */
 
 export const nodeLabels = {
@@ -14,9 +14,9 @@ export const nodeLabels = {
   cpuModel: 'berth/cpu-model',
   infiniband: 'feature.node.kubernetes.io/rdma.available',
   gpuModel: 'nvidia.com/gpu.product',
-  /** MiB of one GPU. */
+  /** Memory of one GPU in MiB. */
   gpuMemory: 'nvidia.com/gpu.memory',
-  /** Major compute capability; since 7 GPUs have tensor cores. */
+  /** Major compute capability; GPUs have tensor cores from version 7 on. */
   gpuCompute: 'nvidia.com/gpu.compute.major',
   cudaMajor: 'nvidia.com/cuda.runtime.major',
   cudaMinor: 'nvidia.com/cuda.runtime.minor',
@@ -68,11 +68,11 @@ function matching(field: string, { key, filters, nodes }: Filtered): Requirement
   throw new StartFailed('START_FAILED', `${field} ${filters.join(', ')}: no label ${key} matches; ${there}`)
 }
 
-/** A newer major version, or the same major with at least the minor version: one term must hold. */
+/** Alternative terms: a newer major version, or the same major version with at least the minor version. */
 function cudaTerms(version: string | null): Requirement[][] {
   if (version === null) return [[]]
   const [major = 0, minor = 0, ...patch] = version.split('.').map(Number)
-  // The labels have no patch level, and a value cannot be negative, so a minor version of 0 needs no condition.
+  // The labels omit the patch level. A minor version of 0 needs no term, because a value cannot be negative.
   const least = patch.some((part) => part > 0) ? minor + 1 : minor
   const same = [
     isOneOf(nodeLabels.cudaMajor, [String(major)]),
@@ -81,7 +81,7 @@ function cudaTerms(version: string | null): Requirement[][] {
   return [[atLeast(nodeLabels.cudaMajor, major + 1)], same]
 }
 
-/** Keeps other runs away from an exclusive run, and the pods of a run with several nodes apart. */
+/** Keeps other runs away from an exclusive run, and spreads the pods of a run with several nodes. */
 export function makePodAntiAffinity({ runId, spec: { resources } }: RunSpec) {
   const apart = (operator: 'In' | 'NotIn') => ({
     topologyKey: nodeLabels.hostname,

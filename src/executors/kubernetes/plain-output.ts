@@ -1,6 +1,6 @@
 import { type Doubt, ForeignText } from './log-entries.ts'
 
-/** The output of a pod without stamps, opened at the first doubt. */
+/** The output of a pod without stamps; requested when the first ambiguous stamp appears. */
 export class PlainOutput {
   readonly #open: () => Promise<AsyncIterable<Buffer>>
   #answer: AsyncIterator<Buffer> | null = null
@@ -11,7 +11,10 @@ export class PlainOutput {
     this.#open = open
   }
 
-  /** Whether the job wrote the stamp. The bytes before it prove that both answers have the same file. */
+  /**
+   * true: the job printed the stamp. Compares the bytes before it to make sure that both responses come from the same
+   * file.
+   */
   async has({ offset, before, text }: Doubt): Promise<boolean> {
     const expected = before + text
     do {

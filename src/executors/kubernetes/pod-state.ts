@@ -5,14 +5,16 @@ import { annotations } from './names.ts'
 import type { Pod } from './objects.ts'
 import { jobContainer } from './pod.ts'
 
-/** The meaning of one pod. An unlisted phase or reason is an UnknownState: a guess could end or repeat a run. */
+/**
+ * Interprets one pod. Unknown phases and reasons throw UnknownState, because a wrong guess could end or repeat a run.
+ */
 
 export interface Surroundings {
-  /** Converts a moment of the cluster, in whole seconds rounded down, to database time. */
+  /** Converts a time of the cluster, rounded down to whole seconds, to database time. */
   toTime(iso: string): Date
   nowMs: number
   unreachable: ReadonlySet<string>
-  /** The newest notice about a waiting pod, by the pod's uid. */
+  /** The newest event about each waiting pod, by the pod's uid. */
   notices: ReadonlyMap<string, string>
 }
 
@@ -23,7 +25,7 @@ export class UnknownState extends Error {
 type Failure = { kind: 'failed'; reason: StartFailed['reason']; message: string }
 type Gone = { kind: 'gone'; info: string; cause?: 'PREEMPTED' }
 type Over = { kind: 'over'; ended: Ended }
-/** The pod gave up waiting for the other pods of its run. */
+/** The pod gave up waiting for the other pods of the run. */
 type Alone = { kind: 'alone'; info: string }
 
 export type Part =
@@ -35,7 +37,7 @@ export type Part =
   | Gone
   | Failure
 
-/** An image that cannot be pulled for this long fails the start; the kubelet would retry forever. */
+/** If an image cannot be pulled for this long, the start fails; the kubelet would retry forever. */
 const pullMsMax = 600_000
 const secondMs = 1_000
 const roundedMsMax = 5_000
@@ -44,7 +46,7 @@ const phases = ['Pending', 'Running', 'Succeeded', 'Failed', 'Unknown'] as const
 type Phase = (typeof phases)[number]
 
 type Meaning =
-  /** The exit code of the container counts. */
+  /** The exit code of the container determines the result. */
   | 'EXIT'
   | 'OOM_KILLED'
   | 'MAX_RUN_TIME'
@@ -87,10 +89,13 @@ const podReasons: Readonly<Record<string, Meaning>> = {
   ),
 }
 
-/** Only the message distinguishes the eviction of a pod that writes too much from other evictions. */
+/** Only the message distinguishes the eviction of a pod that wrote too much from other evictions. */
 const overStorage = /exceed(s|ed) (the total limit|the limit|its local ephemeral storage limit)/
 
-/** The kubelet reports `OutOf` and the name of the missing resource, such as `OutOfnvidia.com/gpu`. */
+/**
+ * The reason of a failed pod. For a missing resource the kubelet reports `OutOf` and its name, such as
+ * `OutOfnvidia.com/gpu`.
+ */
 function meaningOfPod({ status: { reason = '', message = '' } }: Pod): Meaning | undefined {
   if (reason === 'Evicted' && overStorage.test(message)) return 'OVER_STORAGE'
   return podReasons[reason] ?? (reason.startsWith('OutOf') ? 'NOT_STARTED' : undefined)
@@ -138,8 +143,9 @@ export function interpretPod(pod: Pod, surroundings: Surroundings): Part {
 }
 
 /**
- * The kubelet takes a pod after the API server notes the node. If its moments say otherwise, its clock is slow, and the run
- * would seem to exceed its maximum run time at once. A moment in the future is from a corrected clock.
+ * The start time that the node reports, corrected. The kubelet accepts a pod after the API server assigned the node. If
+ * its times say otherwise, its clock is slow, and the run would seem to exceed its maximum run time at once. A time in
+ * the future comes from a clock that was corrected since.
  */
 function nodeTimeOf(pod: Pod, { toTime, nowMs }: Pick<Surroundings, 'toTime' | 'nowMs'>): Surroundings['toTime'] {
   const placed = getScheduledCondition(pod)
@@ -153,26 +159,26 @@ function nodeTimeOf(pod: Pod, { toTime, nowMs }: Pick<Surroundings, 'toTime' | '
   }
 }
 
-/** The command begins when the display is ready. */
+/** The state of a pod with a display: the command begins when the display is ready. */
 function withDisplay(pod: Pod, running: { startedAt: string }, known: Surroundings): Part {
   const display = getDisplayState(pod)
   if (display === null || display.kind === 'up') return { kind: 'runs', startedAt: beganAt(pod, running, known) }
   if (display.kind === 'failed') return { kind: 'failed', reason: 'START_FAILED', message: display.message }
   const part = waitOf(pod, display.waiting, known)
-  // An invalid image of displays is the administrator's fault.
+  // An invalid display image is a mistake of the administrator, not of the job.
   return part.kind === 'failed'
     ? { ...part, reason: 'START_FAILED', message: `The X11 display cannot start: ${part.message}` }
     : part
 }
 
-/** The supervisor of the job may start long before the display. */
+/** The start of the command, which may be long after the start of its supervisor if it waits for the display. */
 function beganAt(pod: Pod, running: { startedAt: string }, { toTime }: Surroundings): Date {
   const display = getDisplayState(pod)
   const own = bornAt(pod, running.startedAt, toTime)
   return display?.kind === 'up' && display.startedAt ? later(own, toTime(display.startedAt)) : own
 }
 
-/** A pod cannot begin before its request, although whole seconds may say so. */
+/** The start of a container, but not before the pod was requested, as rounding to whole seconds could suggest. */
 function bornAt({ metadata }: Pod, startedAt: string, toTime: Surroundings['toTime']): Date {
   const asked = metadata.annotations?.[annotations.asked]
   return asked === undefined ? toTime(startedAt) : later(toTime(startedAt), new Date(asked))
@@ -187,13 +193,13 @@ function phaseOf({ status, metadata }: Pod): Phase {
 export const getContainerState = ({ status }: Pod) =>
   status.containerStatuses?.find(({ name }) => name === jobContainer)?.state
 
-/** The command may have begun, so deleting the pod could lose output. */
+/** true: the command may have begun, so deleting the pod could lose output. */
 export function hasBegun(pod: Pod): boolean {
   const state = getContainerState(pod)
   return Boolean(state?.running ?? state?.terminated)
 }
 
-/** The pod has no node or no image. */
+/** true: the pod has no node or no image yet. */
 export const cannotBegin = (pod: Pod) =>
   pod.spec.nodeName === undefined || waitReasons[getContainerState(pod)?.waiting?.reason ?? ''] !== undefined
 
@@ -246,10 +252,13 @@ function momentsOf(pod: Pod, terminated: Terminated, known: Surroundings): Pick<
 const earlier = (one: Date, other: Date | null) => (other !== null && other < one ? other : one)
 const later = (one: Date, other: Date) => (other > one ? other : one)
 
-/** The last word of the supervisor: its lifetime in hundredths of a second. */
+/** The supervisor's last message: its lifetime in hundredths of a second. */
 const lifePattern = /^RAN (\d{1,12})$/
 
-/** The job could write that too, so it counts only within the whole seconds of the kubelet. */
+/**
+ * The end of the command. The job could also write the supervisor's message, so its time is used only if it is within
+ * the second that the kubelet reports.
+ */
 function endedAt(pod: Pod, { message = '', startedAt, finishedAt }: Terminated, { toTime }: Surroundings): Date {
   const lifetime = message
     .split('\n')
@@ -262,7 +271,7 @@ function endedAt(pod: Pod, { message = '', startedAt, finishedAt }: Terminated, 
   return new Date(bornAt(pod, startedAt, toTime).getTime() + Math.max(0, livedMs))
 }
 
-/** Words of the supervisor of a command that never began. */
+/** Messages of the supervisor for a command that never began. */
 const beforeCommand: ReadonlyMap<string, Part> = new Map<string, Part>([
   [
     'WORKDIR_NOT_FOUND',
@@ -293,13 +302,16 @@ function deletionOf({ metadata, status: { conditions } }: Pod): Gone | null {
   return metadata.deletionTimestamp === undefined ? null : goneFor('GONE', 'The pod was deleted')
 }
 
-/** Berth deletes a pod whose command has not begun; the kubelet may begin the command meanwhile, and ends it. */
+/**
+ * true: the pod was deleted by Berth before its command began. The kubelet may begin the command meanwhile, and then
+ * ends it.
+ */
 const isDeletedByStop = ({ metadata: { deletionTimestamp, annotations: given = {} } }: Pod): boolean =>
   deletionTimestamp !== undefined && given[annotations.stop] !== undefined
 
 const isEndedByStop = (pod: Pod, { exitCode }: Terminated) => exitCode !== 0 && isDeletedByStop(pod)
 
-/** Since 1.27 the kubelet shows a deleted pod as failed before it is removed. */
+/** Since version 1.27 the kubelet reports a deleted pod as failed before it is removed. */
 const withdrawnOf = (pod: Pod): Over | null =>
   isDeletedByStop(pod) ? { kind: 'over', ended: stoppedBeforeItBegan } : null
 
@@ -358,12 +370,16 @@ export const getScheduledCondition = ({ status }: Pod) => status.conditions?.fin
 
 const isOutOfTime = ({ status }: Pod) => status.reason === 'DeadlineExceeded'
 
-/** Longer than the kubelet exceeds the grace period and the API server delays the report. */
+/** Margin for the time by which kubelets exceed the grace period and reports are delayed. */
 const slackMs = 10_000
 
-/** Some kubelets (1.20) never report the end of a pod that is out of time, so its grace period ends it. */
+/**
+ * Some kubelets (1.20) never report the end of a pod that exceeded its deadline; such a pod counts as ended after its
+ * grace period.
+ */
 function hasKubeletEndedPod(pod: Pod, { toTime, nowMs }: Surroundings): boolean {
-  // The kubelet's name as a writer differs between distributions. Later writes only extend the wait.
+  // Distributions use different names for the kubelet as a writer, so all writers count. A later write only extends the
+  // wait.
   const writtenMs = (pod.metadata.managedFields ?? []).flatMap(({ time }) => (time ? [toTime(time).getTime()] : []))
   if (writtenMs.length === 0) return false
   const graceMs = (pod.spec.terminationGracePeriodSeconds ?? 0) * 1_000

@@ -8,10 +8,10 @@ import { annotations, makeHandle, makeLabels, makePodName, podLabels } from './n
 import type { Node, Secret } from './objects.ts'
 import { gpuResource, makeNodeAffinity, makePodAntiAffinity } from './placement.ts'
 
-/** One pod of a run: a replica, or one node of a job with `nodeCount`. */
+/** Makes one pod of a run: one replica, or one node of a job with `nodeCount`. */
 
 interface PodParts {
-  /** Label of all objects of this installation and pool. */
+  /** The label on all objects of this installation and pool. */
   owner: string
   image: string
   x11Image?: string | undefined
@@ -26,18 +26,21 @@ interface PodParts {
 export const jobContainer = 'job'
 export const commandKey = 'command'
 export const closureKey = 'closure'
-/** Folder of a pod with the files of its Secret. */
+/** Directory of a pod that contains the files of its Secret. */
 export const runDirectory = '/berth/run'
 
 export const superviseScript = childFunctions + readScript(import.meta.dirname, 'supervise.sh')
 const fallbackGraceSeconds = 30
-/** Time for the pull of an image. The deadline ends a job that killed the watch of its supervisor. */
+/**
+ * Time allowed for pulling an image, added to the pod's deadline. The deadline ends a job that killed its supervisor's
+ * timer.
+ */
 const pullSecondsMax = 3_600
-/** A pod waits this long for the others of its run, from its start. */
+/** Time for which a pod waits for the other pods of its run, counted from its start. */
 const togetherSecondsMax = 3 * pullSecondsMax
 const infinibandDirectory = '/dev/infiniband'
 const ordersDirectory = '/berth/orders'
-/** Mounts of a pod beside the data of the job. */
+/** Directories that are mounted in a pod besides the data of the job. */
 export const podFolders = [runDirectory, ordersDirectory, displayFolder]
 
 export function makePod(made: PodParts, replica: number): unknown {
@@ -100,10 +103,10 @@ export function makePod(made: PodParts, replica: number): unknown {
   }
 }
 
-/** As the default runtime, NVIDIA's gives all GPUs to an image that asks for them, as CUDA images do. */
+/** Hides GPUs: if NVIDIA's runtime is the default, it gives all GPUs to images that request them, as CUDA images do. */
 const withoutGpus = [{ name: 'NVIDIA_VISIBLE_DEVICES', value: 'void' }]
 
-/** The deletion of the Secret of a run deletes all of its objects. */
+/** Deleting the Secret of a run deletes all of its objects. */
 export const makeOwnerReference = ({ metadata: { name, uid } }: Secret) => ({
   apiVersion: 'v1',
   kind: 'Secret',
@@ -158,7 +161,10 @@ function volumesOf({ run, secret, mounts }: PodParts): Volume[] {
   ]
 }
 
-/** The kubelet refuses a path that leads out of the root, so a symbolic link that changes after the check gains nothing. */
+/**
+ * A volume for job data. The kubelet refuses a path that leads out of the root, so replacing a directory by a symbolic
+ * link after the check has no effect.
+ */
 function dataVolume({ source, target, below }: Mount, index: number): Volume {
   const name = `data-${index}`
   return {

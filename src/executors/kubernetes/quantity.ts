@@ -26,12 +26,12 @@ function parseQuantity(quantity: Quantity): number {
   return Number(digits) * factor
 }
 
-/** Removes errors of binary fractions: 0.1 is 100 milli, not 100.00000000000001. */
+/** Removes rounding errors of binary fractions: 0.1 is 100 milli, not 100.00000000000001. */
 const exact = (value: number) => Number(value.toPrecision(15))
 
-/** For amounts that a node has. */
+/** Rounds down, for amounts that a node has. */
 export const floorQuantity = (quantity: Quantity, unit = 1) => Math.floor(exact(parseQuantity(quantity) / unit))
-/** For amounts that a pod holds. */
+/** Rounds up, for amounts that a pod uses. */
 export const ceilQuantity = (quantity: Quantity, unit = 1) => Math.ceil(exact(parseQuantity(quantity) / unit))
 
 export const milli = 1e-3

@@ -2,12 +2,12 @@ import { type RunSpec, StartFailed } from '../executor.ts'
 import { defaultVariables, type Environment } from '../process/environment.ts'
 
 /**
- * The script that becomes the command of a run, in its Secret, because more people may read the pod. Its arguments are the
- * number of the replica and the address of the first one.
+ * Makes the script that becomes the command of a run. It is in the Secret, because more people may read pods than
+ * Secrets. Its arguments are the number of the replica and the address of the first replica.
  *
- * Only the pod knows the variables of the image, so `${NAME}` becomes an earlier value of the job, or a reference. `env`
- * sets the variables in the last step: a shell would drop names that it cannot have, and LD_PRELOAD or IFS would change its
- * behaviour.
+ * Only the pod knows the variables of the image, so `${NAME}` is replaced by an earlier value of the job, or else by a
+ * reference. `env` sets the variables in the last step: a shell would drop names that are invalid in a shell, and
+ * LD_PRELOAD or IFS would change its behaviour.
  */
 
 type Part = { text: string } | { variable: string; otherwise?: string } | { argument: number }
@@ -15,7 +15,7 @@ type Word = readonly Part[]
 
 const reference = /\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g
 
-/** `passed`: variables of the server that jobs get if their image does not set them. */
+/** `passed`: variables of the server that jobs get unless their image sets them. */
 export function makeCommandScript(run: RunSpec, passed: Environment): string {
   const { spec } = run
   const variables = variablesOf(run, passed)
@@ -32,7 +32,7 @@ export function makeCommandScript(run: RunSpec, passed: Environment): string {
   ].join('\n')
 }
 
-/** The last assignment of a name wins; `${NAME}` is the value so far. */
+/** Computes the variables. The last assignment of a name wins; `${NAME}` is the value so far. */
 function variablesOf({ spec, injected }: RunSpec, passed: Environment): Map<string, Word> {
   const variables = new Map<string, Word>()
   for (const [name, value] of Object.entries(defaultVariables))
@@ -73,7 +73,7 @@ function quotedPart(part: Part): string {
   return part.text === '' ? '' : `'${part.text.replaceAll("'", "'\\''")}'`
 }
 
-/** The runtime would create a missing directory. */
+/** Enters the workdir. The container runtime would create a missing directory. */
 function enter(workdir: string, home: string): string {
   const path =
     workdir === '~'

@@ -19,21 +19,21 @@ import { makeCommandScript } from './script.ts'
 import { removeObjects } from './stop.ts'
 
 export interface KubernetesOptions extends ExecutorOptions, AccessOptions {
-  /** Image of jobs that name none. */
+  /** Default image. */
   image: string
   /** Image of X11 displays; undefined: jobs cannot have displays. */
   x11Image?: string | undefined
   imagePullSecrets?: readonly string[]
-  /** Distinguishes the objects of this pool from others in the namespace. */
+  /** Distinguishes the objects of this pool from others in the same namespace. */
   installation: string
-  /** The same folders on the server and on every node, by name. */
+  /** Directories that exist both on the server and on every node, by name. */
   dataRoots: Readonly<Record<string, string>>
 }
 
 type PodStartOptions = KubernetesOptions &
   CompleteOptions & {
     cluster: ClusterApi
-    /** Label of all objects of this installation and pool. */
+    /** The label on all objects of this installation and pool. */
     owner: string
     closing: AbortSignal
   }
@@ -41,13 +41,13 @@ type PodStartOptions = KubernetesOptions &
 const quotaPauseMs = 10_000
 
 /**
- * Starts a run once, for any number of servers: the API server gives a name to one object only. The Secret of the run is
- * made first, then its network objects, its pods last. A pod cannot begin without the Secret, so the removal of the Secret
- * ends a start elsewhere. When all pods are made, the Secret notes that, so a later start does not repeat pods that were
- * drained meanwhile.
+ * Starts a run once, whatever number of servers try: the API server gives a name to one object only. The Secret of the
+ * run is created first, then its network objects, then its pods. A pod cannot begin without the Secret, so removing the
+ * Secret ends a start of another server. When all pods exist, a mark on the Secret records this, so that a later start
+ * does not create pods again that were drained meanwhile.
  *
- * The start waits for an unreachable API server, and for a used-up quota of the namespace: without a limit once a pod was
- * requested, because it could still begin.
+ * The start waits while the API server is unreachable or the quota of the namespace is used up. Once a pod was
+ * requested it waits without a time limit, because the pod could still begin.
  */
 export class PodStarter {
   readonly #options: PodStartOptions
@@ -90,7 +90,10 @@ export class PodStarter {
     return { info: clusterUnreachable }
   }
 
-  /** Removes earlier objects after a refusal, unless the run was started: a quota also refuses what exists. */
+  /**
+   * Creates all objects. Removes earlier objects after a refusal, unless the run was started: a quota also refuses
+   * objects that already exist.
+   */
   async #startWhole(run: RunSpec, requested: Requested): Promise<void> {
     try {
       await this.#startOnce(run, requested)
@@ -102,7 +105,10 @@ export class PodStarter {
     }
   }
 
-  /** By an attempt whose answer was lost, or by another server: all its pods exist, or its commands have begun. */
+  /**
+   * true: an attempt whose response was lost, or another server, has started the run: all its pods exist, or its
+   * commands have begun.
+   */
   async #isStarted(run: RunSpec): Promise<boolean> {
     const handle = makeHandle(run.runId)
     const pods = (await readPods(this.#cluster, [handle])).get(handle) ?? []
@@ -112,7 +118,7 @@ export class PodStarter {
 
   async #startOnce(run: RunSpec, requested: Requested): Promise<void> {
     const { dataRoots: roots, accounts, owner, time } = this.#options
-    // The nodes have the same folders and accounts, if the server has the account of the submitter.
+    // If the server has the account of the submitter, the nodes are assumed to have the same accounts and directories.
     const account = await findAccount(run.unixUser, oneUser).catch(() => null)
     await using open = await openMounts(run.spec.data, {
       roots,
@@ -175,7 +181,10 @@ export class PodStarter {
   }
 }
 
-/** Nothing of the run exists. Pods of one run that got a part of the quota must not keep the rest from each other. */
+/**
+ * Waits for a quota. Nothing of the run may exist then: two runs whose pods each got a part of the quota would block
+ * each other.
+ */
 function waitForQuota({ spec }: RunSpec, cause: BackendRefused, unwanted: AbortSignal | undefined): StartWait {
   if (countCopies(spec.resources) > 1) throw new StartFailed('NOT_TOGETHER', cause.message, { cause })
   if (unwanted?.aborted) throw explainFailure(cause)
@@ -183,7 +192,7 @@ function waitForQuota({ spec }: RunSpec, cause: BackendRefused, unwanted: AbortS
   return { info, pauseMs: quotaPauseMs, isReachable: true }
 }
 
-/** A refusal does not tell whether pods that were requested before exist. */
+/** Rethrows a refusal as uncertain if pods were requested before, because they may exist. */
 function rethrowUnsure(cause: unknown, { pods }: Requested): never {
   if (!pods || !(cause instanceof BackendRefused)) throw cause
   throw new BackendUnreachable(`Cannot tell whether the pods were made: ${cause.message}`, { cause })

@@ -8,10 +8,10 @@ import { cannotBegin, hasBegun, podIsOver } from './pod-state.ts'
 import { readPods } from './pods.ts'
 
 /**
- * Ends a run through its own pods: an annotation orders the stop, the kubelet shows it to the first process of the pod,
- * which sends TERM and KILL (supervise.sh). Unlike the deletion of the pod, this keeps output and exit code, and needs no
- * server. A pod whose command has not begun is deleted, and the Secret of the run notes that. If a job kills its
- * supervisor's watch, its pod is deleted a while after KILL was due.
+ * Stops a run through its pods. An annotation requests the stop; the kubelet makes it visible to the first process of
+ * the pod, which sends TERM and KILL (supervise.sh). Unlike deleting the pod, this keeps output and exit code, and
+ * works without a server. A pod whose command has not begun is deleted, and a mark on the Secret records this. If a job
+ * kills its supervisor's timer, its pod is deleted some time after KILL was due.
  */
 
 interface Stop {
@@ -20,7 +20,7 @@ interface Stop {
   of: 'RUN' | 'PEERS'
 }
 
-/** The kubelet may show the order late. */
+/** Margin for a kubelet that shows the annotation late. */
 const toleranceMs = 30_000
 const conflictsMax = 10
 
@@ -72,7 +72,7 @@ export class PodStopper {
     if (!hasBegun(ordered)) await this.#withdraw(ordered, stop)
   }
 
-  /** The shorter grace period counts. */
+  /** Writes the annotation. If the pod already has one, the shorter grace period counts. */
   async #orderStop(pod: Pod, { graceMs, of }: Stop): Promise<Pod> {
     const { name, resourceVersion, annotations: given = {} } = pod.metadata
     const before = given[annotations.stop]
@@ -92,8 +92,9 @@ export class PodStopper {
   }
 
   /**
-   * Deletes a pod whose command had not begun at this version. A pod that cannot begin goes at once, because some kubelets
-   * confirm late. The kubelet of an unreachable node must confirm, because it may begin the command.
+   * Deletes a pod whose command had not begun at this version of the object. A pod that cannot begin is removed at
+   * once, because some kubelets confirm late. The kubelet of an unreachable node must confirm the deletion, because it
+   * may begin the command.
    */
   async #withdraw(pod: Pod, { handle, graceMs }: Stop): Promise<void> {
     const { name, uid, resourceVersion, deletionTimestamp } = pod.metadata
@@ -109,7 +110,10 @@ export class PodStopper {
   }
 }
 
-/** The Secret goes last: its deletion removes everything that an interrupted removal left. */
+/**
+ * Deletes the objects of a run. The Secret is last: its deletion also removes everything that an interrupted removal
+ * left.
+ */
 export async function removeObjects(cluster: ClusterApi, handle: Handle): Promise<void> {
   const pods = await readPods(cluster, [handle])
   for (const { metadata } of pods.get(handle) ?? [])

@@ -6,7 +6,10 @@ import { manager, podLabels } from './names.ts'
 import type { Metadata, Pod } from './objects.ts'
 import { getContainerState } from './pod-state.ts'
 
-/** Yields the runs whose pods change, by a list and a watch from its version. Any error lists again. */
+/**
+ * Yields runs whose pods change: lists the pods, then watches from the version of the list. After any error it lists
+ * again.
+ */
 
 interface Watching {
   cluster: ClusterApi
@@ -16,9 +19,9 @@ interface Watching {
 }
 
 const pauseMs = 1_000
-/** The API server ends a watch after this; another one continues. */
+/** The API server ends a watch after this time; then the next watch continues. */
 const watchSeconds = 240
-/** A watch that goes on for longer is dead. */
+/** A watch that lasts longer is assumed to be dead. */
 const watchMsMax = 270_000
 const ownPods = `${podLabels.managedBy}=${manager},${podLabels.handle}`
 
@@ -76,7 +79,7 @@ async function* linesOf(answer: AsyncIterable<Buffer>): AsyncGenerator<string> {
   }
 }
 
-/** Includes pods that were deleted between two watches. */
+/** Yields changed runs of a list, including pods that were deleted between two watches. */
 function* newsOfList(seen: Seen, listed: readonly Pod[]): Generator<Handle> {
   const names = new Set(listed.map(({ metadata }) => metadata.name))
   for (const [name, { handle }] of [...seen]) {
@@ -98,7 +101,7 @@ function* newsOf(seen: Seen, pod: Pod, type: 'ADDED' | 'MODIFIED' | 'DELETED'): 
   if (isNews) yield handle
 }
 
-/** The fields of a pod that decide the state of its run. */
+/** The fields of a pod that determine the state of its run. */
 const digestOf = (pod: Pod) =>
   JSON.stringify([
     pod.status.phase,

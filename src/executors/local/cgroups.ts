@@ -19,13 +19,15 @@ import type { Limit } from '../executor.ts'
 type Amounts = Pick<Shape, 'cpuMillis' | 'memoryBytes'>
 
 const limits: readonly Limit[] = ['memory', 'cpu', 'pids']
-/** Maximum processes and threads of one run: stops a fork bomb before the machine does. */
+/** Maximum processes and threads of one run, so that a fork bomb does not take down the machine. */
 const pidsMax = 32_768
 const periodUs = 100_000
 const quotaUsMin = 1_000
 const quotaUs = ({ cpuMillis }: Amounts) => Math.max(quotaUsMin, Math.ceil((cpuMillis * periodUs) / 1000))
 
-/** Files of a cgroup and their content. The first must exist; the others depend on the kernel. */
+/**
+ * Files of a cgroup with the content to write. The first file must exist; whether the others do depends on the kernel.
+ */
 type Files = Readonly<Record<Limit, (amounts: Amounts) => readonly (readonly [string, number | string])[]>>
 
 const filesV2: Files = {
@@ -48,31 +50,31 @@ const filesV1: Files = {
   pids: () => [['pids.max', pidsMax]],
 }
 
-/** The folder of this spool below the cgroup of the server, for a controller of version 1. */
+/** For a controller of version 1: the directory of this spool below the cgroup of the server. */
 interface Tree {
   name: Limit
   base: string
 }
 
 /**
- * Cgroups of runs, in a folder per spool below the server's own cgroup, so a service or a container that is stopped as a whole
- * takes its jobs with it. A process of another account cannot leave its cgroup, `cgroup.kill` ends all processes at once, and
- * the kernel reports when a cgroup is empty.
+ * Manages the cgroups of runs, in one directory per spool below the server's own cgroup. So a service or container that
+ * is stopped as a whole takes its jobs with it. A process of another account cannot leave its cgroup, `cgroup.kill`
+ * ends all processes at once, and the kernel reports when a cgroup is empty.
  *
- * With version 2, limits are files of the cgroup of the run if the server has no processes in the cgroup that passes the
- * controller on, so a service needs `Delegate=yes` and `DelegateSubgroup=berth`. A controller of version 1 has its own tree, in
- * which the run gets a further cgroup.
+ * With version 2, limits are files in the cgroup of the run. This requires that the server has no processes in the
+ * cgroup that passes the controllers on, so a service needs `Delegate=yes` and `DelegateSubgroup=berth`. A controller
+ * of version 1 has its own tree, in which the run gets another cgroup.
  */
 export class Cgroups {
-  /** The folder of version 2; null: the server may not make such cgroups, or the kernel is older than 5.14. */
+  /** The directory for version 2; null: the server may not create cgroups, or the kernel is older than 5.14. */
   readonly base: string | null
   readonly unenforced: readonly Limit[]
   readonly #controllers: readonly Limit[]
   readonly #trees: readonly Tree[]
-  /** All folders of this spool. */
+  /** All directories of this spool, one per cgroup tree. */
   readonly #bases: readonly string[]
 
-  /** null: as on a machine where no cgroup can be made. */
+  /** null: use no cgroups. */
   constructor(spoolDir: string | null) {
     const folder = spoolDir && `berth-${createHash('sha256').update(spoolDir).digest('hex').slice(0, 16)}`
     const isAny = folder !== null && process.platform === 'linux'
@@ -85,7 +87,7 @@ export class Cgroups {
     this.unenforced = limits.filter((name) => !kept.includes(name))
   }
 
-  /** Makes the cgroups of a run with their limits; its process enters them before the job begins. */
+  /** Creates the cgroups of a run and sets their limits. The process enters them before the job begins. */
   create(runId: string, { resources }: JobSpec): { cgroup: string | null; limited: string[] } {
     const amounts = toMachineAmounts(resources)
     const paths = this.pathsOf(runId)
@@ -105,7 +107,7 @@ export class Cgroups {
     return new Set(this.#bases.flatMap(listChildren))
   }
 
-  /** Removes the folders of this spool if they have no runs. */
+  /** Removes the directories of this spool if they contain no runs. */
   close(): void {
     for (const base of this.#bases) if (listChildren(base).length === 0) removeCgroup(base)
   }
@@ -124,7 +126,7 @@ function write(directory: string, files: ReturnType<Files[Limit]>): void {
   }
 }
 
-/** The subgroup of a service in its delegated subtree: runs are beside it then, where limits are possible. */
+/** The subgroup of the service itself in its delegated subtree. Runs are beside it, where limits are possible. */
 const ownSubgroup = 'berth'
 
 function openUnified(folder: string): string | null {
@@ -147,7 +149,10 @@ function openUnified(folder: string): string | null {
   }
 }
 
-/** The controllers that runs below `base` may have. Only a cgroup without processes passes one on. */
+/**
+ * Enables the controllers for runs below `base`; returns the limits that are possible. Only a cgroup without processes
+ * can pass on controllers.
+ */
 function enableControllers(base: string): Limit[] {
   const passesOn = (cgroup: string, name: Limit) => {
     try {
@@ -191,16 +196,16 @@ const listChildren = (path: string): string[] =>
     entry.isDirectory() ? entry.name : [],
   ) ?? []
 
-/** Whether a process is in it or below; zombies do not count. */
+/** true: a process is in the cgroup or below it; zombies do not count. */
 export const isPopulated = (path: string): boolean =>
   ifThere(() => readFileSync(join(path, 'cgroup.events'), 'utf8'))?.includes('populated 1') ?? false
 
-/** KILL to all processes in it and below, at once. Version 1 has no such file, and may not make one. */
+/** Kills all processes in the cgroup and below at once. Version 1 lacks this file, and must not create it. */
 export function killCgroup(path: string): void {
   if (existsSync(join(path, 'cgroup.kill'))) ifThere(() => writeFileSync(join(path, 'cgroup.kill'), '1'))
 }
 
-/** false: a process in it is still dying. The job may have made cgroups below. */
+/** Removes the cgroup and those that the job created below it. false: a process in it is still dying. */
 export function removeCgroup(path: string): boolean {
   try {
     for (const child of listChildren(path)) removeCgroup(join(path, child))
@@ -211,7 +216,7 @@ export function removeCgroup(path: string): boolean {
   return !existsSync(path)
 }
 
-/** The cgroups of a run that is over are empty; processes of a killed run may need a moment to die. */
+/** Removes the cgroups of a run that is over. Processes that were killed may need a moment to die. */
 export async function endCgroups(paths: Iterable<string>, clock: Clock): Promise<void> {
   for (const path of paths) {
     killCgroup(path)
@@ -219,7 +224,7 @@ export async function endCgroups(paths: Iterable<string>, clock: Clock): Promise
   }
 }
 
-/** undefined: the file, or the cgroup that it belongs to, does not exist any more. */
+/** undefined: the file or its cgroup no longer exists. */
 function ifThere<T>(work: () => T): T | undefined {
   try {
     return work()

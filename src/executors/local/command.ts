@@ -26,11 +26,14 @@ export function rankEnvironment({ spec }: RunSpec): Environment {
 
 interface Command extends Pick<CarriedEnvironment, 'environment'> {
   argv: readonly string[]
-  /** The PATH in which the account of the job must find mpirun; '' for other launchers. */
+  /** The PATH in which the account of the job must find mpirun; '' if the launcher does not need it. */
   mpirunPath: string
 }
 
-/** The command line of a run: its launcher, preLaunch and postLaunch before its command. `path` makes paths absolute. */
+/**
+ * Builds the command line of a run: its launcher and preLaunch, the command, and postLaunch. `path` makes paths
+ * absolute.
+ */
 export async function buildCommand(
   run: RunSpec,
   environment: Environment,
@@ -45,7 +48,7 @@ export async function buildCommand(
   const { step, ...carried } = carryEnvironment(environment, late)
   const mpirunPath = spec.launcher === 'mpirun' ? (environment['PATH'] ?? '') : ''
   const around = [...sourcingShell, '-c', rankLauncher, 'berth', path(spec.stdinPath), ...scripts, String(ranks)]
-  // A shell with the environment of the job reads the scripts; without scripts no such shell runs.
+  // Only for scripts is there a shell with the environment of the job.
   if (hasScripts) return { ...carried, mpirunPath, argv: [...step, ...around, ...argv] }
   return { ...carried, mpirunPath, argv: [...(ranks > 1 ? around : []), ...step, ...escapeAssignment(argv)] }
 }
@@ -60,7 +63,7 @@ async function addLauncher(run: RunSpec, environment: Environment): Promise<read
     case 'multiple':
       return environment['PATH'] === undefined ? [(await findProgram(program, systemPath)) ?? program, ...rest] : argv
     case 'mpirun': {
-      // The account of the job looks for it in a PATH of the job (path-check.ts).
+      // If the job sets PATH, its account must look for mpirun there (path-check.ts).
       const mpirun = environment['PATH'] === undefined ? await findProgram('mpirun', systemPath) : 'mpirun'
       if (mpirun) return [mpirun, '-n', String(countProcesses(resources)), ...argv]
       throw new StartFailed('BAD_SPEC', noMpirun)

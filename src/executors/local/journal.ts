@@ -3,56 +3,63 @@ import { unlessMissingSync } from '../backend/file-errors.ts'
 import type { Loss } from '../backend/spool-reader.ts'
 
 /**
- * The journal of a run: records of its shim and of the server (shim.sh). Each is one write to an O_APPEND file, so lines
- * never mix; a last line without a newline is ignored.
+ * The journal of a run: records that its shim and the server append (shim.sh). Each record is one write to an O_APPEND
+ * file, so lines never mix; an incomplete last line is ignored.
  */
 
 export interface Journal {
-  /** The first claim is the only one that counts. */
+  /** The claim that counts: the first one. */
   claim: ShimClaim | null
-  /** Leader of the job's session and process group; written with the claim. */
+  /** Leader of the job's session and process group; recorded with the claim. */
   session: { pid: number; born: string } | null
-  /** Seconds of uptime at which the grace of the earliest stop ends; null: the run was not stopped before its end. */
+  /**
+   * Uptime in seconds at which the grace period of the earliest stop ends; null: the run was not stopped before its
+   * end.
+   */
   stopUp: number | null
-  /** The fallback deadline fired before any stop, at this uptime (null: unknown). */
+  /** Set if the fallback deadline fired before any stop, with the uptime (null: unknown). */
   deadline: { up: number | null } | null
-  /** TERM was sent for the stop or the deadline. */
+  /** true: TERM was sent because of a stop or the deadline. */
   isTermSent: boolean
   exit: { code: number; up: number | null } | null
   limited: readonly string[]
   /** null: unknown. */
   used: Used | null
-  /** Output that is not in the spool, in the order of the records. */
+  /** Output that is missing in the spool, in the order of the records. */
   losses: Loss[]
 }
 
 export interface Used {
   cpuSeconds: number | null
   maxMemoryBytes: number | null
-  /** Number of its processes that the kernel killed for want of memory. */
+  /** Number of its processes that the kernel killed at the memory limit. */
   oomKills: number
 }
 
 const lossWords = { cut: 'LOST', full: 'DISK_FULL', over: 'OVER_LIMIT' } as const
 
 export interface ShimClaim {
-  /** 0: the server took the claim, so that no shim can take it any more. */
+  /** Process id of the shim; 0: the server took the claim, so that no shim can take it any more. */
   pid: number
   born: string
   boot: string
-  /** Seconds of uptime; null: unknown to the system. */
+  /** Uptime in seconds; null: unknown on this system. */
   up: number | null
-  /** Seconds of uptime at which the fallback deadline fires; null: the run has no deadline. */
+  /** Uptime in seconds at which the fallback deadline fires; null: no deadline. */
   due: number | null
   /** null: the job has no cgroup. */
   cgroup: string | null
 }
 
-/** null: the journal is missing. Read synchronously: switches to the thread pool would cost ten times as much. */
+/**
+ * Reads the journal; null: it is missing. Reads synchronously, because the thread pool would take ten times as long.
+ */
 export const readJournal = (path: string): Journal | null =>
   unlessMissingSync(() => parseJournal(readFileSync(path, 'utf8')))
 
-/** Reads the losses of a journal again only when its size has changed, because each poll of the output asks for them. */
+/**
+ * Returns the losses. Each poll of the output calls this, so the journal is read again only when its size has changed.
+ */
 export function trackLosses(path: string): () => readonly Loss[] {
   let size = 0
   let losses: readonly Loss[] = []
@@ -83,7 +90,7 @@ function parseJournal(text: string): Journal {
   return journal
 }
 
-/** Records that count also after the exit record. */
+/** Handles records that count at any time, also after the exit record. */
 function takeFact(journal: Journal, { word, fields, line }: { word: string; fields: string[]; line: string }): boolean {
   if (word === 'claim') journal.claim ??= parseClaim(fields)
   else if (word === 'cut' || word === 'full' || word === 'over') journal.losses.push(...parseLoss(word, fields))
@@ -120,7 +127,7 @@ function parseUsed([usec, peak, oom]: readonly string[]): Used {
   }
 }
 
-/** The shim writes two such lines; the second counts. */
+/** Parses the times that the shim writes in two lines, of which the second counts. */
 function parseTimes(line: string): Used {
   const times = [...line.matchAll(/(\d+)m([\d.]+)s/g)].map(([, minutes, rest]) => Number(minutes) * 60 + Number(rest))
   return { cpuSeconds: times.reduce((sum, each) => sum + each, 0), maxMemoryBytes: null, oomKills: 0 }
@@ -133,20 +140,26 @@ function parseLoss(word: keyof typeof lossWords, [stream, text]: readonly string
   return [word === 'over' ? { ...loss, after: null, bytes } : { ...loss, after: bytes, bytes: 0 }]
 }
 
-/** null: unknown, or a record that a full disk cut off. */
+/** null: the value is unknown, or a full disk cut off the record. */
 const amount = (text: string | undefined) =>
   text !== undefined && /^\d{1,15}(\.\d+)?$/.test(text) ? Number(text) : null
 
-/** Ends a part of a record that a full disk took before. false: the directory of the run is missing. */
+/**
+ * Appends a record. It first ends an incomplete record that a full disk may have left. false: the directory of the run
+ * is missing.
+ */
 const append = (path: string, text: string): boolean =>
   unlessMissingSync(() => appendFileSync(path, `~\n${text}`, { mode: 0o600 })) !== null
 
-/** false: the run has no directory. */
+/** Records a stop; false: the run has no directory. */
 export function recordStop(path: string, { graceSeconds, up }: { graceSeconds: number; up: number }): boolean {
   return append(path, `stop ${graceSeconds.toFixed(3)} ${up.toFixed(2)}\n`)
 }
 
-/** No shim can take the claim after this; the journal shows whether a shim had taken it before. false: the run has no directory. */
+/**
+ * Takes the claim for the server, so that no shim can take it later; the journal shows whether a shim was first. false:
+ * the run has no directory.
+ */
 export function recordVoid(path: string, boot: string): boolean {
   return append(path, `claim 0 0 ${boot} - - -\n`)
 }
@@ -159,7 +172,7 @@ export function recordTerm(path: string): void {
   append(path, 'term\n')
 }
 
-/** Records that the readers of the output end before they have read all. */
+/** Records that the readers of the output end before they have read everything. */
 export function recordCuts(path: string, { stdout, stderr }: { stdout: number; stderr: number }): void {
   append(path, `cut stdout ${stdout}\ncut stderr ${stderr}\n`)
 }

@@ -17,7 +17,7 @@ export interface Launch {
   /** Seconds until the fallback deadline; 0: no deadline. */
   limitSeconds: number
   cwd: string
-  /** The PATH in which its account must find mpirun; '' for other launchers. */
+  /** The PATH in which the account must find mpirun; '' if the launcher does not need it. */
   mpirunPath: string
   environment: Readonly<Record<string, string>>
   account: Account | null
@@ -26,12 +26,12 @@ export interface Launch {
 }
 
 interface LaunchOptions extends CompleteOptions {
-  /** If the pool has GPUs, a job without GPUs must not see any. */
+  /** true: the pool has GPUs, so they must be hidden from jobs without GPUs. */
   hasGpus: boolean
   files: RunFiles
 }
 
-/** Identifies the processes of a run that has no cgroup. */
+/** Variable by which the processes of a run without a cgroup are found. */
 export const runIdVariable = 'BERTH_RUN_ID'
 
 export async function buildLaunch(run: RunSpec, options: LaunchOptions): Promise<Launch> {
@@ -49,7 +49,7 @@ export async function buildLaunch(run: RunSpec, options: LaunchOptions): Promise
   const paths = [path(spec.stdinPath), path(spec.stdoutPath), path(spec.stderrPath)]
   const command = await buildCommand(run, environment, path)
   const streams = paths.some((each) => each !== '') ? [shell, '-c', jobScript, 'berth', ...paths] : []
-  // The job enters the directory with the rights of its account, not of the server.
+  // The job enters the directory with the permissions of its account, not of the server.
   const enter = account ? [...switchToAccount(account), shell, '-c', workdirScript, 'berth', cwd] : []
   return {
     argv: [...newSession, ...enter, ...streams, ...command.argv],
@@ -62,7 +62,7 @@ export async function buildLaunch(run: RunSpec, options: LaunchOptions): Promise
   }
 }
 
-/** Appends the folder of `berth` to PATH. */
+/** Appends the directory of the `berth` command to PATH. */
 const addCommandFolder = <Variables extends LaunchOptions['environment']>(environment: Variables): Variables =>
   environment['PATH'] ? { ...environment, PATH: `${environment['PATH']}:${commandFolder}` } : environment
 

@@ -32,34 +32,35 @@ import { judgeRun } from './verdict.ts'
 import { Watchdog } from './watchdog.ts'
 
 /**
- * Runs as processes of this machine. They outlive the server: shim.sh is their parent and its specification, and the
- * journal of a run is the only truth about it. A handle is the run's id.
+ * Runs jobs as processes of this machine, which outlive the server. The parent of each is shim.sh, which also specifies
+ * the protocol. The journal of a run is the only source of its state. The handle is the run's id.
  *
- * - start: makes the directory and starts a shim, which takes the claim or finds it taken, so the command runs at most
- *   once.
- * - stop: writes the record, then sends TERM to the group of the job. At the end of the grace any server of the
- *   directory kills the whole job (supervision.ts), or the watchdog while no server runs. The same holds for the
- *   fallback deadline of a run.
+ * - start: creates the directory and starts a shim. The shim takes the claim, or finds it taken and exits, so the
+ *   command runs at most once.
+ * - stop: writes the record, then sends TERM to the process group of the job. At the end of the grace period, any
+ *   server of the directory kills the whole job (supervision.ts), or the watchdog if no server runs. The fallback
+ *   deadline of a run is enforced in the same way.
  *
- * A run without a claim is voided by a claim of the server: at a stop, and after `claimMs`.
+ * If no shim has taken the claim of a run, the server takes it at a stop or after `claimMs`, so that the run never
+ * starts.
  *
- * Supervisor and readers of the output run as the server, in another session and outside of the job's cgroup; spool and
- * journal are in folders with mode 0700. So a job of another account cannot touch them.
+ * The supervisor and the readers of the output run under the server's account, in another session and outside of the
+ * job's cgroup; spool and journal are in directories with mode 0700. So a job of another account cannot change them.
  */
 
 export interface LocalOptions extends ExecutorOptions {
   spoolDir: string
   /** Absent: only the spool itself is checked. */
   dataDirectory?: IdentifiedDirectory
-  /** The pool has GPUs: a job without GPUs sees none. */
+  /** true: the pool has GPUs, which are hidden from jobs without GPUs. */
   hasGpus?: boolean
-  /** false: as on a machine where no cgroup can be made. */
+  /** false: use no cgroups. */
   usesCgroups?: boolean
 }
 
-/** A shim that has not taken its claim for this long never will. */
+/** A shim that has not taken its claim after this time never will. */
 const claimMs = 30_000
-/** How often a server that follows no run, because it does not lead, looks for overdue runs. */
+/** Interval at which a server that does not lead, and so watches no run, looks for overdue runs. */
 const overduePollMs = 2_000
 
 export async function createLocalExecutor(options: LocalOptions): Promise<LocalExecutor> {
@@ -80,7 +81,10 @@ export class LocalExecutor implements Executor {
   readonly #alarms: Alarms
   readonly #spawner: Spawner
   readonly #overdue: ReturnType<typeof createLoop>
-  /** When this server first saw journals without a claim: times of files depend on a clock that may be set. */
+  /**
+   * When this server first saw each journal without a claim. File times cannot serve, because they depend on a clock
+   * that may be set.
+   */
   readonly #unclaimed = new Map<string, number>()
   readonly #closing = new AbortController()
 
@@ -98,7 +102,7 @@ export class LocalExecutor implements Executor {
     this.#overdue = createLoop({ name: 'overdue runs', pollMs: overduePollMs, runOnce, clock, log })
   }
 
-  /** Takes over the runs in the spool. */
+  /** Resumes the supervision of the runs in the spool. */
   async open(): Promise<void> {
     if ((await listRuns(this.#options.spoolDir)).length > 0) this.#watchdog.ensure()
     this.#removeLeftoverCgroups()
@@ -106,8 +110,8 @@ export class LocalExecutor implements Executor {
   }
 
   /**
-   * While the spool is away, a run that an earlier leader may have started is unknown, and so is a run whose start was
-   * in progress. Both wait here: a failure would start the job a second time.
+   * Starts the run. If the spool is missing, it is unknown whether an earlier leader started the run, or whether a
+   * start in progress succeeded. In both cases this waits: reporting a failure would start the job a second time.
    */
   async start(run: RunSpec, unwanted?: AbortSignal, tell?: (info: string) => void): Promise<Handle> {
     const files = this.#locate(run.runId)
@@ -123,7 +127,7 @@ export class LocalExecutor implements Executor {
     }
   }
 
-  /** An unclaimed run of a server that died never starts: it is voided. */
+  /** Finds a run. If a dead server left it without a claim, takes the claim, so that the run never starts. */
   async find(runId: string): Promise<Handle | null> {
     const files = this.#locate(runId)
     if (!files) return null
@@ -168,7 +172,7 @@ export class LocalExecutor implements Executor {
     const up = uptime() + graceMs / 1000
     if (graceMs > 0 && journal.stopUp !== null && journal.stopUp <= up) return
     const shim = await findShim(journal.claim)
-    // Nothing inspects the run between the record and TERM: an inspection would send TERM as well.
+    // No inspection may happen between the record and TERM, because an inspection would send TERM as well.
     if (!recordStop(files.journal, { graceSeconds: graceMs / 1000, up })) this.#presence.assertHere()
     if (graceMs > 0) this.#watchdog.ensure()
     if (shim) await this.#endJob(files, graceMs)
@@ -227,7 +231,7 @@ export class LocalExecutor implements Executor {
     return runId
   }
 
-  /** On a full disk neither the server nor a shim can write a claim; then all files are removed. */
+  /** Removes all files of a run. Used if the disk is full, so that neither the server nor a shim can write a claim. */
   async #discard(files: RunFiles): Promise<void> {
     const { directory } = files
     const { log } = this.#options
@@ -242,12 +246,12 @@ export class LocalExecutor implements Executor {
     }
   }
 
-  /** The run does not start any more; unless another start took the claim, its files are removed. */
+  /** Prevents the run from starting. Removes its files unless another start took the claim. */
   async #abandon(files: RunFiles): Promise<void> {
     if (this.#voidClaim(files)?.claim?.pid === 0) await this.#remove(files)
   }
 
-  /** null: the run has no directory. */
+  /** Takes the claim for the server; null: the run has no directory. */
   #voidClaim(files: RunFiles): Journal | null {
     if (recordVoid(files.journal, this.#machine.bootId)) return this.#presence.readJournal(files.journal)
     this.#presence.assertHere()
@@ -264,7 +268,7 @@ export class LocalExecutor implements Executor {
     await removeFiles(files)
   }
 
-  /** A cgroup is made after the directory of its run, so a cgroup without a directory is a leftover. */
+  /** Removes cgroups of runs without a directory. The directory is always created before the cgroup. */
   #removeLeftoverCgroups(): void {
     for (const runId of this.#cgroups.list())
       if (!existsSync(`${this.#options.spoolDir}/runs/${runId}`) && this.#presence.isHere())
@@ -303,7 +307,7 @@ export class LocalExecutor implements Executor {
     }
   }
 
-  /** A job that has no group yet finds the record of the stop before it begins. */
+  /** Ends the job. A job that has no process group yet finds the record of the stop before it begins. */
   async #endJob(files: RunFiles, graceMs: number): Promise<void> {
     const journal = this.#presence.readJournal(files.journal)
     if (!journal?.claim || journal.exit) return

@@ -7,7 +7,7 @@ import { readErrorCode } from '../backend/file-errors.ts'
 export interface Machine {
   host: string
   cpuMillis: number
-  /** Memory for jobs: the system and the server keep 1 GiB. */
+  /** Memory for jobs; 1 GiB is left to the system and the server. */
   memoryBytes: number
   cpuModel: string
   gpus: Gpu[]
@@ -17,7 +17,7 @@ export interface Gpu {
   model: string
   memoryGib: number
   tensorCores: boolean
-  /** Lowest and highest CUDA version that its driver supports; empty: unknown. */
+  /** Lowest and highest CUDA version that the driver supports; empty: unknown. */
   cuda: string[]
 }
 
@@ -35,10 +35,10 @@ export async function detectMachine(log: Log): Promise<Machine> {
   }
 }
 
-/** Runs count against the limit of the server's cgroup, such as its container. */
+/** The total memory, or less if the server's cgroup, such as its container, has a limit: runs count against it. */
 const readMemory = () => Math.min(totalmem(), process.constrainedMemory() || totalmem())
 
-/** The first address that others may reach, preferably of version 4; null: others cannot reach this machine. */
+/** The first address at which other machines may reach this one, preferably IPv4; null: none. */
 export function findAddress(): string | null {
   const addresses = Object.values(networkInterfaces()).flatMap(
     (each) => each?.filter(({ internal }) => !internal) ?? [],
@@ -47,7 +47,7 @@ export function findAddress(): string | null {
 }
 
 const queryTimeoutMs = 10_000
-/** Errors of a PATH with a folder that the server may not read. */
+/** Errors for a directory of PATH that the server may not read. */
 const closedPath = new Set(['EACCES', 'ELOOP', 'ENAMETOOLONG', 'ENOTDIR'])
 
 async function detectGpus(log: Log): Promise<Gpu[]> {
@@ -70,7 +70,10 @@ async function detectGpus(log: Log): Promise<Gpu[]> {
   }
 }
 
-/** Compute capability 7.0 introduced tensor cores. A driver supports every version of CUDA up to its own. */
+/**
+ * Parses the GPUs. GPUs have tensor cores from compute capability 7.0 on. A driver supports every CUDA version up to
+ * its own.
+ */
 function parseGpus(table: string, banner: string): Gpu[] {
   const cuda = banner.match(/CUDA Version: *(\d+\.\d+)/)?.[1]
   return table

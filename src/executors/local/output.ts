@@ -16,7 +16,7 @@ interface OutputOptions {
   signal: AbortSignal
   alarm: Alarm
   presence: Presence
-  /** Whether the process that started the run will report its end. */
+  /** true: the process that started the run will report its end. */
   isWatched: () => boolean
   observe: () => Promise<Observation>
   clock: Clock
@@ -25,9 +25,9 @@ interface OutputOptions {
 
 /** The pause between reads without an event of the file system. */
 const pollMs = 250
-/** The pause while events of the file system come and the process that started the run will report its end. */
+/** Longer interval, used while file system events arrive and the end of the run will be reported. */
 const watchedPollMs = 1_000
-/** The shim kills its group right after its exit record. */
+/** The shim kills its group within this time after its exit record. */
 const lastActMs = 5
 
 export async function* readOutput(options: OutputOptions): AsyncGenerator<LogChunk> {
@@ -45,7 +45,7 @@ export async function* readOutput(options: OutputOptions): AsyncGenerator<LogChu
   let pauseMs = nextMs()
   let lookedMs = Number.NEGATIVE_INFINITY
   const isOver = async () => {
-    // The spawner reports the end, so new output does not need an inspection.
+    // The spawner reports the end of the run, so new output alone needs no inspection.
     if (options.isWatched() && clock.monotonicMs() - lookedMs < watchedPollMs) return false
     lookedMs = clock.monotonicMs()
     const { state } = await observeOrWait(options)
@@ -64,7 +64,7 @@ export async function* readOutput(options: OutputOptions): AsyncGenerator<LogChu
   }
 }
 
-/** While the spool is away, the run is not over. */
+/** Observes the run; waits while the spool is missing, since the run does not count as over then. */
 async function observeOrWait({ observe }: OutputOptions): Promise<Pick<Observation, 'state'>> {
   try {
     return await observe()
@@ -74,7 +74,7 @@ async function observeOrWait({ observe }: OutputOptions): Promise<Pick<Observati
   }
 }
 
-/** null: the files of the run were removed. */
+/** Opens the files; null: the files of the run were removed. */
 function openFiles({ files, presence }: OutputOptions): ReturnType<typeof openSpool> {
   const spool = openSpool(files)
   if (spool) return spool

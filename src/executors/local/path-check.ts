@@ -10,14 +10,15 @@ import { noMpirun } from './start-failure.ts'
 
 const run = promisify(execFile)
 
-/** Maximum wait for an unreachable file system. */
+/** Maximum time of the check, in case a file system is unreachable. */
 const checkMs = 10_000
 
 type Checked = Pick<Launch, 'cwd' | 'mpirunPath' | 'paths' | 'account'>
 
 /**
- * Refuses a run whose account cannot enter its working directory, find its launcher, or use the files of its streams. A
- * process of that account checks: the server may be root and see more, and its refusals must not show that.
+ * Refuses a run whose account cannot enter its working directory, find its launcher, or open its stdin, stdout and
+ * stderr paths. A process of that account does the check: the server may be root and see more, which its messages must
+ * not reveal.
  */
 export async function checkPaths({ cwd, mpirunPath, paths, account }: Checked): Promise<void> {
   const isPlain = mpirunPath === '' && paths.every((path) => path === '')
@@ -33,13 +34,13 @@ export async function checkPaths({ cwd, mpirunPath, paths, account }: Checked): 
   })
 }
 
-/** For a job of the server's own account. */
+/** Checks the working directory for a job of the server's own account. */
 function checkWorkdir(path: string): void {
   try {
     accessSync(path, constants.X_OK)
     if (statSync(path).isDirectory()) return
   } catch {
-    // Refused below.
+    // The check below refuses it.
   }
   throw refuseWorkdir(path)
 }

@@ -13,9 +13,9 @@ const pipesPerBatch = 32
 const run = promisify(execFile)
 
 /**
- * Pipes for the output of runs. Unlike a file, a pipe cannot be truncated by a job that opens /dev/stdout again, and
- * its reader decides how much is kept. Node cannot make pipes, so `mkfifo` makes many at once (5 ms). Each is opened
- * and its name removed, so the kernel frees the pipes of a server that dies.
+ * A stock of pipes for the output of runs. Unlike a file, a pipe cannot be truncated by a job that opens /dev/stdout
+ * again, and its reader decides how much is kept. Node cannot create pipes, so `mkfifo` creates several at once (5 ms).
+ * Each is opened and its name removed, so the kernel frees the pipes when the server dies.
  */
 export class PipeStock {
   readonly #parentDirectory: string
@@ -59,7 +59,7 @@ export function closePipe({ read, write }: Pipe): void {
   closeSync(write)
 }
 
-/** Opening one end alone would wait for the other. */
+/** Opens both ends, because opening one end alone would wait for the other. */
 function openPipe(path: string): Pipe {
   const opened: number[] = []
   const open = (flags: number) => {

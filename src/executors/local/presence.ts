@@ -8,18 +8,18 @@ import { StartFailed } from '../executor.ts'
 import { type Journal, readJournal } from './journal.ts'
 
 /**
- * Detects a missing spool. When the data directory is moved or unmounted for a while, every run looks like a run whose
- * folder was deleted. So a missing file counts only while the folder `runs` exists and the file `id` of the data
- * directory has the id of the start. Otherwise the executor neither ends nor creates runs, and reports no end.
+ * Detects a missing spool. While the data directory is moved or unmounted, every run looks as if its directory had been
+ * deleted. So a file counts as missing only while the directory `runs` exists and the file `id` of the data directory
+ * contains the same id as at the start. Otherwise the executor does not start, end or report the end of runs.
  */
 
 export interface IdentifiedDirectory {
   path: string
-  /** Content of its file `id`. */
+  /** The id that its file `id` contained at the start. */
   id: string
 }
 
-/** How often a waiting start looks for the spool. */
+/** Interval at which a waiting start checks for the spool. */
 const pollMs = 250
 
 export class Presence {
@@ -39,13 +39,13 @@ export class Presence {
     return this.#findProblem() === null
   }
 
-  /** Throws Outage while the spool is away. */
+  /** Throws Outage while the spool is missing. */
   assertHere(): void {
     const cause = this.#findProblem()
     if (cause !== null) throw new Outage(spoolMissingMessage, { cause })
   }
 
-  /** Throws Outage if `unwanted` fires while the spool is away. */
+  /** Waits until the spool is there. Throws Outage if `unwanted` fires first. */
   async waitUntilHere(clock: Clock, unwanted?: AbortSignal, tell?: (info: string) => void): Promise<void> {
     while (!this.isHere()) {
       if (unwanted?.aborted) this.assertHere()
@@ -59,7 +59,10 @@ export class Presence {
     if (cause !== null) throw new StartFailed('NODE_TROUBLE', spoolMissing, { cause })
   }
 
-  /** null: the journal is missing. Throws Outage while the spool is away. The second read finds a spool that just came back. */
+  /**
+   * null: the journal is missing. Throws Outage while the spool is missing. A second read finds the journal if the
+   * spool came back between the first read and the check.
+   */
   readJournal(path: string): Journal | null {
     for (let reads = 0; reads < 2; reads++) {
       const journal = readJournal(path)
@@ -69,7 +72,7 @@ export class Presence {
     return null
   }
 
-  /** null: the spool is here. Logs once when it disappears, and once when it is back. */
+  /** Returns null if the spool is there. Logs once when the spool disappears and once when it returns. */
   #findProblem(): Error | null {
     const problem = this.#check()
     const isAway = problem !== null

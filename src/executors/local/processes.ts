@@ -4,20 +4,20 @@ import { readFile } from 'node:fs/promises'
 import { promisify } from 'node:util'
 import { readErrorCode } from '../backend/file-errors.ts'
 
-/** A process is identified by its pid and its birth in the same boot. Zombies count as dead. */
+/** A process is identified by its pid and its start time since boot. Zombies count as dead. */
 
 export interface ProcessSeen {
   pid: number
   group: number
   session: number
-  /** Clock ticks since boot on Linux, else the start time as `ps` writes it, with underscores for spaces. */
+  /** Start time: on Linux in clock ticks since boot, else as `ps` prints it, with underscores instead of spaces. */
   born: string
 }
 
 const run = promisify(execFile)
 const isLinux = process.platform === 'linux'
 
-/** Changes with every start of the machine. */
+/** An id that changes with every boot. */
 export async function readBootId(): Promise<string> {
   if (isLinux) return (await readFile('/proc/sys/kernel/random/boot_id', 'utf8')).trim()
   const { stdout } = await run('sysctl', ['-n', 'kern.boottime'])
@@ -42,7 +42,7 @@ export async function listProcesses(): Promise<ProcessSeen[]> {
   })
 }
 
-/** Whether the environment that the process began with has this `NAME=value`, if the server may read it. */
+/** true: the environment with which the process began contains this `NAME=value`, and the server may read it. */
 export const startedWith = (pid: number, variable: string): boolean =>
   isLinux && `\0${readProc(pid, 'environ') ?? ''}\0`.includes(`\0${variable}\0`)
 
@@ -68,7 +68,7 @@ export function sendSignal(target: number, name: NodeJS.Signals | 0): boolean {
   }
 }
 
-/** The name of the command is in brackets and may contain any character, also brackets. */
+/** Parses the fields. The command name is in parentheses and may contain any character, including parentheses. */
 function parseStat(text: string): ProcessSeen | null {
   const [state, , group, session, ...rest] = text.slice(text.lastIndexOf(')') + 2).split(' ')
   if (state === undefined || 'ZX'.includes(state)) return null

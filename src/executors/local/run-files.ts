@@ -5,8 +5,9 @@ import { basename, join } from 'node:path'
 import type { Account } from '../accounts/account.ts'
 
 /**
- * Files that a job reads, in the directory of the run. Files for another account are in separate directories with
- * unguessable names that only the server may change; `link` in the directory of the run points there.
+ * Files that a job reads, in the directory of its run. If the job has another account, the files are in a separate
+ * directory with an unguessable name, which only the server may change; `link` in the directory of the run points
+ * there.
  */
 
 export async function writeNodeFile(link: string, text: string, account: Account | null): Promise<string> {
@@ -35,7 +36,10 @@ async function makeReachableFolder(link: string): Promise<string> {
   return directory
 }
 
-/** Keeps an existing file, because the job may have begun. The file appears whole, also if this process is killed. */
+/**
+ * Writes a file atomically: even if this process is killed, the file is whole or missing. Keeps an existing file,
+ * because the job may already use it.
+ */
 async function writeOnce(path: string, text: string, mode: number): Promise<void> {
   const draft = `${path}.${randomUUID()}`
   try {

@@ -14,21 +14,21 @@ import { shell, shim } from './shell.ts'
 import type { RunFiles } from './spool.ts'
 import { catchSpoolTrouble, describeEarlyEnd, describeFailedFork } from './start-failure.ts'
 
-/** One shim to start. It is sent to another process, so it is plain data. */
+/** An order to start one shim. It is sent to another process, so it contains only plain data. */
 export interface ShimOrder {
   launch: Launch
   files: RunFiles
   bootId: string
   cgroup: string | null
-  /** Further cgroups, with limits. */
+  /** Additional cgroups, which have the limits. */
   limited: readonly string[]
   streamBytesMax: number
 }
 
-/** The grace after TERM at the fallback deadline. */
+/** Grace period after TERM at the fallback deadline. */
 export const deadlineGraceSeconds = 30
 
-/** Starts a shim in a new session and waits for its claim; throws if the shim is over without a claim. */
+/** Starts a shim in a new session and waits for its claim; throws if the shim exits without a claim. */
 export async function spawnShim(
   order: ShimOrder,
   { pipes, onExit }: { pipes: PipeStock; onExit: () => void },
@@ -49,12 +49,12 @@ export async function spawnShim(
       return pipe
     }
     const [out, err] = [await take(), await take()]
-    // So that the job can open /dev/stdout and /dev/stderr.
+    // Lets the job open /dev/stdout and /dev/stderr.
     if (launch.account) for (const { write } of taken) fchownSync(write, launch.account.uid, launch.account.gid)
     for (const path of [files.stdout, files.stderr]) open(path, 'a')
     const journal = [open(files.journal, 'a'), open(files.journal, 'r')]
     const child = spawn(shell, ['-c', shim, 'berth', ...shimArguments(order), ...launch.argv], {
-      // The server must not enter the directory of another account.
+      // The server must not enter a directory of another account.
       cwd: launch.account ? '/' : launch.cwd,
       env: launch.environment,
       detached: true,
@@ -63,9 +63,9 @@ export async function spawnShim(
     child.once('exit', onExit)
     const outcome = await awaitClaim(child)
     if (outcome.includes('claimed')) return
-    // Another shim of this run may have the claim.
+    // Another shim of this run may have taken the claim.
     if (catchSpoolTrouble(() => readJournal(files.journal))?.claim) return
-    // A full disk takes neither the claim of a shim nor this record.
+    // Without space on the disk, neither the claim of a shim nor this record can be written.
     catchSpoolTrouble(() => recordVoid(files.journal, order.bootId))
     throw outcome.includes('unborn') ? describeFailedFork() : describeEarlyEnd(files)
   } catch (cause) {
@@ -84,11 +84,11 @@ function shimArguments({ launch, files, bootId, cgroup, limited, streamBytesMax 
   return [bootId, files.directory, cgroup ?? '', limited.join(' '), ...times]
 }
 
-/** The line of the shim; empty: the shim is over. */
+/** Returns the line that the shim prints; empty: the shim exited. */
 async function awaitClaim(child: ChildProcess): Promise<string> {
-  // 'error' of the child (no shell, no memory) rejects.
+  // If the child could not be started (no shell, no memory), its 'error' rejects.
   const failed = once(child, 'error').then(([error]) => Promise.reject(error))
-  // A child that could not be made for want of open files has no streams.
+  // If the child could not be started because too many files are open, it has no streams.
   const pipe: unknown = child.stdio?.at(7)
   if (!(pipe instanceof Readable)) return failed
   child.unref()

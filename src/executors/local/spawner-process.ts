@@ -3,7 +3,10 @@ import { PipeStock } from './pipes.ts'
 import { type ShimOrder, spawnShim } from './spawn.ts'
 import { encodeFailure, type SpawnerMessage } from './spawner-messages.ts'
 
-/** The program of spawner.ts. A service manager may send it signals together with the server: it ignores them. */
+/**
+ * The program of the spawner (spawner.ts). It ignores signals, because a service manager may send them to it together
+ * with the server.
+ */
 
 const closeOnExec = 0o2000000
 closeInheritedFiles()
@@ -24,9 +27,9 @@ process.on('disconnect', () => process.exit())
 for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGUSR1', 'SIGUSR2'] as const) process.on(signal, () => undefined)
 
 /**
- * Closes the files that this process inherited from the program that started the server, such as the lock of a service
- * manager: jobs would get them. Node marks inherited files as close-on-exec only up to the first unused number above
- * 15.
+ * Closes the files that this process inherited from the program that started the server, such as a lock of the service
+ * manager; otherwise jobs would inherit them. Node marks inherited files as close-on-exec only up to the first unused
+ * number above 15.
  */
 function closeInheritedFiles(): void {
   if (process.platform !== 'linux') return
@@ -41,7 +44,7 @@ function isInheritable(file: number): boolean {
     const flags = /^flags:\s*([0-7]+)$/m.exec(readFileSync(`/proc/self/fdinfo/${file}`, 'utf8'))?.[1]
     return flags !== undefined && (Number.parseInt(flags, 8) & closeOnExec) === 0
   } catch {
-    // The file by which the folder was read.
+    // The file that reads the directory itself.
     return false
   }
 }

@@ -5,9 +5,10 @@ import type { ShimOrder } from './spawn.ts'
 import { decodeFailure, type Failure, type SpawnerMessage } from './spawner-messages.ts'
 
 /**
- * The process that starts the shims, because a fork of a large server is slow: 12 ms at 400 MiB, 1 ms for this process.
- * It starts with the first run, again if it ends, and ends with its server; shims continue. An unanswered order is sent
- * again: of two shims of one run one takes the claim.
+ * The spawner is a separate process that starts the shims, because a fork of a large server is slow: 12 ms at 400 MiB,
+ * against 1 ms for the spawner. It starts with the first run, is restarted if it ends, and ends with its server; shims
+ * continue. An order without a response is sent again; if that starts two shims of one run, one of them takes the
+ * claim.
  */
 
 interface PendingOrder {
@@ -17,7 +18,7 @@ interface PendingOrder {
 }
 
 const program = join(import.meta.dirname, `spawner-process${extname(import.meta.filename)}`)
-/** A process that takes longer to answer is replaced. */
+/** A spawner that takes longer to respond is replaced. */
 const answerMsMax = 30_000
 const timesSentMax = 3
 
@@ -48,7 +49,7 @@ export class Spawner {
     await answered.promise.finally(() => isAnswered.abort())
   }
 
-  /** Whether the process will report the end of this run. */
+  /** true: the spawner will report the end of this run. */
   watches(runId: string): boolean {
     return this.#watched.has(runId)
   }
@@ -64,7 +65,7 @@ export class Spawner {
     pending.timesSent += 1
     this.#process ??= this.#startProcess()
     this.#watched.add(pending.order.files.runId)
-    // Without a channel the process is ending; its exit sends the order again.
+    // Without a channel the spawner is exiting; its exit event sends the order again.
     if (this.#process.connected) this.#process.send({ number, order: pending.order }, () => undefined)
   }
 
@@ -97,7 +98,7 @@ export class Spawner {
     this.#pending.delete(number)
     if (!pending) return
     if (failure) {
-      // No shim will report an end.
+      // The end of this run will not be reported.
       this.#watched.delete(pending.order.files.runId)
       pending.answered.reject(decodeFailure(failure))
     } else pending.answered.resolve()

@@ -17,22 +17,22 @@ import { readErrorCode, unlessMissingSync } from '../backend/file-errors.ts'
 import type { Spool, Stream } from '../backend/spool-reader.ts'
 import { removeLinkTarget } from './run-files.ts'
 
-/** Paths of the files of a run, in the spool, which only the account of the server may enter. */
+/** Paths of the files of a run in the spool, which only the server's account may enter. */
 export interface RunFiles {
   runId: string
   directory: string
   journal: string
   stdout: string
   stderr: string
-  /** The node file, or a link to its directory. */
+  /** The node file, or a link to the directory that contains it. */
   nodeFile: string
   closureFile: string
   inputFile: string
-  /** The same for unsent closures of a handler (unsent-closures.ts). */
+  /** The file for unsent closures of a handler (unsent-closures.ts), or a link to its directory. */
   unsentFile: string
 }
 
-/** null: the id is invalid. Ids become paths only here. */
+/** null: the id is invalid. Only here do ids become paths. */
 export function locateFiles(spoolDir: string, runId: string): RunFiles | null {
   if (!/^[A-Za-z0-9_-]{1,128}$/.test(runId)) return null
   const directory = join(spoolDir, 'runs', runId)
@@ -56,10 +56,13 @@ export async function removeFiles(files: RunFiles): Promise<void> {
   await rm(files.directory, { recursive: true, force: true })
 }
 
-/** Removing so much output takes 1 to 2 ms; 256 MiB took 30 to 70 ms. */
+/** Files up to this total size are removed synchronously, which takes 1 to 2 ms; 256 MiB took 30 to 70 ms. */
 const syncRemoveBytesMax = 8 * 1024 * 1024
 
-/** Most runs have only these files; without switches to the thread pool, their removal takes a tenth of the time. */
+/**
+ * Removes the files that most runs have. Without the thread pool this takes a tenth of the time. Returns whether that
+ * was all.
+ */
 function removeUsualFiles(files: RunFiles): boolean {
   const { stdout, stderr, journal, directory } = files
   try {
@@ -77,7 +80,7 @@ export async function makeRuns(spoolDir: string): Promise<void> {
   await mkdir(join(spoolDir, 'runs'), { recursive: true, mode: 0o700 })
 }
 
-/** Never makes the folders above: without them the spool is away. */
+/** Creates the directory of the run, but not the directories above: if they do not exist, the spool is missing. */
 export function makeRunFolder({ directory }: RunFiles): void {
   try {
     mkdirSync(directory, { mode: 0o700 })
@@ -93,14 +96,17 @@ export function readSizes({ stdout, stderr }: RunFiles): { stdout: number; stder
   return { stdout: sizeOf(stdout), stderr: sizeOf(stderr) }
 }
 
-/** Whether a reader of the output waits for room on the disk (`await_room` of shim.sh). */
+/** true: a reader of the output waits for free disk space (`await_room` of shim.sh). */
 export const waitsForDisk = ({ directory }: RunFiles): boolean =>
   ['room.stdout', 'room.stderr'].some((name) => existsSync(join(directory, name)))
 
-/** Smaller reads are synchronous: fresh lines are in the page cache, and the thread pool costs ten times as much. */
+/** Smaller reads are synchronous: new lines are in the page cache, and the thread pool would take ten times as long. */
 const syncReadBytesMax = 16_384
 
-/** null: its files are missing. Sizes are read synchronously: a few µs, and most polls find nothing new. */
+/**
+ * Opens the spool; null: its files are missing. Sizes are read synchronously: this takes a few µs, and most polls find
+ * nothing new.
+ */
 export function openSpool({ stdout, stderr }: RunFiles): (Spool & { close(): void }) | null {
   const [out, err] = [openIfExists(stdout), openIfExists(stderr)]
   const close = () => {

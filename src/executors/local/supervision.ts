@@ -7,16 +7,16 @@ import { deadlineGraceSeconds } from './spawn.ts'
 import { type RunFiles, readSizes, waitsForDisk } from './spool.ts'
 
 /**
- * The server's part of the supervision. Each inspection does what is overdue by the journal: KILL after a grace, TERM
- * and KILL at the fallback deadline, and the end of a shim that hangs.
+ * The server's part of the supervision. Each inspection does what the journal shows to be due: KILL after a grace
+ * period, TERM and KILL at the fallback deadline, and ending a shim that hangs.
  *
- * The cgroup of a run is its job. Without a cgroup the job is the members of its session and group, and all processes
- * that began with the run's BERTH_RUN_ID, if the server may read that. A process of another session that has cleared
- * its environment is not found.
+ * A job is the set of processes in the cgroup of the run. Without a cgroup it is the members of its session and group,
+ * and all processes that began with the run's BERTH_RUN_ID, as far as the server may read that. Then a process that
+ * changes its session and clears its environment is not found.
  */
 export interface WatchedMachine {
   bootId: string
-  /** Address of this machine; null: others cannot reach it. */
+  /** Address of this machine; null: other machines cannot reach it. */
   ip: string | null
   nowMs(): number
   /** Runs without a cgroup that had no process at the last inspection. */
@@ -26,22 +26,25 @@ export interface WatchedMachine {
 /** The journal of a run whose shim took the claim. */
 export type ClaimedJournal = Journal & { claim: ShimClaim }
 
-/** The shim ends leftovers itself within this time after its exit record. */
+/** The shim itself ends leftover processes within this time after its exit record. */
 const leftoverSeconds = 0.5
-/** A shim that still waits for its readers then never ends: an unknown process holds a pipe of its output. */
+/**
+ * If the shim still waits for its readers after this time, it will never end: an unknown process holds a pipe of its
+ * output.
+ */
 const hungSeconds = 10
-/** The last act of a shim needs a moment to take effect; until then nothing is searched for. */
+/** Processes that the shim killed in its last act need this time to die; before that they are not searched for. */
 const dyingSeconds = 0.1
-/** The parent of a zombie reaps it sooner than this, however busy the machine is. */
+/** Time within which a zombie's parent reaps it, even on a busy machine. */
 const reapedSeconds = 10
 const ticksPerSecond = 100
 const never = Number.POSITIVE_INFINITY
 
-/** The grace of a stop, or the deadline of the run, is over. */
+/** true: the grace period of a stop, or the deadline of the run, is over. */
 export const isOverdue = ({ claim, exit, stopUp }: Journal, up: number): boolean =>
   claim !== null && exit === null && Math.min(stopUp ?? never, claim.due ?? never) <= up
 
-/** The living shim of this claim. */
+/** The shim of this claim, if it is alive. */
 export async function findShim({ pid, born }: ShimClaim): Promise<ProcessSeen | null> {
   const seen = await findProcess(pid)
   return seen?.born === born ? seen : null
@@ -63,7 +66,8 @@ export async function superviseRun(
 
 async function endOverdueJob(files: RunFiles, journal: ClaimedJournal, up: number): Promise<void> {
   const { claim, exit, stopUp, deadline } = journal
-  // The server or watchdog that recorded it was killed before it sent TERM. After the grace, KILL follows without it.
+  // The server or watchdog that recorded it may have been killed before sending TERM, so TERM is sent again; KILL
+  // follows after the grace period in any case.
   const isInGrace = deadline !== null || (stopUp !== null && up < stopUp)
   if (!exit && isInGrace && !journal.isTermSent) sendTerm(files.journal, journal)
   const firedUp = deadline?.up ?? fireDeadline(files.journal, journal, up)
@@ -75,26 +79,32 @@ async function endOverdueJob(files: RunFiles, journal: ClaimedJournal, up: numbe
   sendSignal(-claim.pid, 'SIGKILL')
 }
 
-/** Sends TERM if the fallback deadline is over; returns the uptime at which the grace of the deadline begins. */
+/**
+ * Sends TERM if the fallback deadline has passed. Returns the uptime at which the grace period of the deadline begins.
+ */
 function fireDeadline(journalPath: string, journal: ClaimedJournal, up: number): number {
   const dueUp = journal.claim.due ?? never
   if (journal.exit || journal.deadline || journal.stopUp !== null || up < dueUp) return dueUp
-  // The record comes first: after TERM the shim writes its exit record, and later records do not count.
+  // The record must come first: after TERM the shim writes its exit record, and records after that are ignored.
   let firedUp = up
   try {
     recordDeadline(journalPath, up)
   } catch {
-    // A full disk must not keep the job alive: KILL follows as if the record had been written in time.
+    // If the disk is full, KILL follows as if the record had been written in time; a full disk must not keep the job
+    // alive.
     firedUp = dueUp
   }
   sendTerm(journalPath, journal)
   return firedUp
 }
 
-/** TERM to the group of the job. It is recorded afterwards: after a kill in between it is sent twice, not never. */
+/**
+ * Sends TERM to the process group of the job, and then records it: if the server is killed in between, TERM is sent
+ * twice instead of never.
+ */
 export function sendTerm(journalPath: string, { session }: ClaimedJournal): void {
   if (session) {
-    // The leader gets its group when it gets its session, shortly after it was recorded.
+    // The process group is created shortly after the leader was recorded; until then only the leader is signalled.
     if (!sendSignal(-session.pid, 'SIGTERM')) sendSignal(session.pid, 'SIGTERM')
     // A stopped process receives TERM when it continues.
     sendSignal(-session.pid, 'SIGCONT')
@@ -106,18 +116,18 @@ export function sendTerm(journalPath: string, { session }: ClaimedJournal): void
   }
 }
 
-/** KILL to all processes of the job that can be found. */
+/** Kills all processes of the job that can be found. */
 export async function killJob(runId: string, journal: ClaimedJournal): Promise<void> {
   const { cgroup } = journal.claim
   if (cgroup !== null) killCgroup(cgroup)
   else await killMembers(runId, journal)
 }
 
-/** Kills the job of a dead shim; returns whether a process of it is left. */
+/** Kills the job of a dead shim; returns whether any of its processes is left. */
 async function endOrphanedJob(runId: string, journal: ClaimedJournal, cleared: Set<string>): Promise<boolean> {
   const { cgroup } = journal.claim
   if (cgroup !== null) {
-    // Without its shim, no process enters it any more.
+    // After the shim has died, no more processes enter the cgroup.
     if (isPopulated(cgroup)) killCgroup(cgroup)
     else for (const path of [cgroup, ...journal.limited]) removeCgroup(path)
     return isPopulated(cgroup)
@@ -128,7 +138,10 @@ async function endOrphanedJob(runId: string, journal: ClaimedJournal, cleared: S
   return isLeft
 }
 
-/** Ends the group of a dead shim: its readers, which end with the job. Returns whether one is left. */
+/**
+ * Ends the readers of the output in the process group of a dead shim. They normally end with the job. Returns whether
+ * one is left.
+ */
 async function endReaders({ claim, exit }: ClaimedJournal): Promise<boolean> {
   if (!sendSignal(-claim.pid, 0)) return false
   const waitSeconds = isZombie(claim.pid) ? reapedSeconds : dyingSeconds
@@ -139,7 +152,10 @@ async function endReaders({ claim, exit }: ClaimedJournal): Promise<boolean> {
   return true
 }
 
-/** The number of a group is free once the group is over, and may then name another group. */
+/**
+ * true: the process belongs to another group with the same number. A group's number may be reused when the group is
+ * empty.
+ */
 function isForeign({ pid, session, born }: ProcessSeen, claim: ShimClaim, exit: Journal['exit']): boolean {
   const bornLater = typeof exit?.up === 'number' && Number(born) > (exit.up + 1) * ticksPerSecond
   return pid === claim.pid || session !== claim.pid || bornLater

@@ -4,18 +4,18 @@ import { closureBytesMax, hasInfinite, isDeeper, jsonDepthMax } from '../../doma
 import { openIfExists, type RunFiles } from './spool.ts'
 
 /**
- * Closures that a handler has saved and that no server has stored, one per line, the newest last. The file belongs to
- * the account of the job, so its content is checked like a closure that the job sends.
+ * Closures that a handler saved but no server has stored: one per line, the newest last. The file belongs to the
+ * account of the job, so its content is validated like a closure that the job sends.
  */
 
-/** Names the file to the host of a handler (src/handler/unsent.ts). */
+/** Variable with the path of the file, for the host of a handler (src/handler/unsent.ts). */
 export const unsentVariable = 'BERTH_UNSENT_CLOSURE'
 
 const tailBytesMax = 2 * closureBytesMax + 2
 
-/** null: everything was sent. */
+/** Returns the newest unsent closure; null: all closures were sent. */
 export function readUnsent({ unsentFile }: Pick<RunFiles, 'unsentFile'>): string | null {
-  // Text after the last line feed is a line that was cut off.
+  // Drops an incomplete last line.
   const lines = readTail(unsentFile)?.split('\n').slice(0, -1) ?? []
   for (const line of lines.toReversed()) {
     const closure = Buffer.byteLength(line) <= closureBytesMax ? parseClosure(line) : null
@@ -38,7 +38,7 @@ function readTail(path: string): string | null {
   }
 }
 
-/** For a job of another account the path is a link of the server to the directory of the file. */
+/** If the job has another account, the path is a link that the server made to the directory of the file. */
 function resolveTarget(path: string): string {
   try {
     return join(readlinkSync(path), basename(path))
@@ -47,12 +47,12 @@ function resolveTarget(path: string): string {
   }
 }
 
-/** The text of a closure that the API would accept and the database can store; null: the line is not such a closure. */
+/** Returns the text of a valid closure, which the API would accept and the database can store; else null. */
 function parseClosure(line: string): string | null {
   try {
     const value: unknown = JSON.parse(line, demandStorable)
     const isObject = typeof value === 'object' && value !== null && !Array.isArray(value)
-    // The parsed value is written again: the line may repeat a name, with a first value that was not checked.
+    // Serialises the parsed value again: the line may repeat a key, and only its last value was validated.
     return isObject && !isDeeper(value, jsonDepthMax) && !hasInfinite(value) ? JSON.stringify(value) : null
   } catch {
     return null

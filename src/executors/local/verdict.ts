@@ -6,8 +6,8 @@ import type { RunFiles } from './spool.ts'
 import { superviseRun, type WatchedMachine } from './supervision.ts'
 
 /**
- * The state of a run by its journal and the process table. The exit record counts, not the pid; but a run is over only
- * when its shim is over and no process of its job is left.
+ * Determines the state of a run from its journal and the process table. The exit record proves the end of the command,
+ * not a missing pid; but the run is over only when its shim has exited and no process of its job is left.
  */
 
 const KILL = 9
@@ -30,7 +30,7 @@ export async function judgeRun(
     if (exit) return describeEnd(journal)
     return { state: 'gone', info: 'The machine was restarted' }
   }
-  // People may signal the leader of the process group of the job.
+  // The native id is the process group of the job, so that people can signal it.
   const nativeId = session ? { nativeId: String(session.pid) } : {}
   if (await superviseRun(files, { ...journal, claim }, machine))
     return {
@@ -39,7 +39,8 @@ export async function judgeRun(
       ...nativeId,
       ...(machine.ip !== null && { ip: machine.ip }),
     }
-  // The exit record may have been written during the scan of the processes; now that all are over, no more records come.
+  // The exit record may have been written while the process table was read. Now that all processes are over, no more
+  // records follow.
   const last = exit ? journal : (readJournal() ?? journal)
   return { ...describeEnd(last), ...describeTimes(last, machine), ...nativeId }
 }

@@ -4,13 +4,13 @@ import type { Clock } from '../../platform/clock.ts'
 import { shell, watchdogScript } from './shell.ts'
 import { deadlineGraceSeconds } from './spawn.ts'
 
-/** Without it the watchdog would not know the time. */
+/** The watchdog needs the uptime to know when an action is due. */
 const hasUptime = existsSync('/proc/uptime')
 const restartMs = 1_000
 
 /**
- * After the server dies, the watchdog sends KILLs and TERMs that are due at the end of a grace and at fallback
- * deadlines (watchdog.sh). Until then it sleeps in a read of a pipe.
+ * The watchdog takes over after the server dies: it sends KILL and TERM when grace periods and fallback deadlines end
+ * (watchdog.sh). While the server lives, it sleeps in a read of a pipe.
  */
 export class Watchdog {
   readonly #spoolDir: string
@@ -35,7 +35,7 @@ export class Watchdog {
 
   #start(): ChildProcess {
     const args = ['-c', watchdogScript, 'berth-watchdog', String(deadlineGraceSeconds)]
-    // In the spool before `spawn` returns, so that it finds the runs also if the spool is moved at once.
+    // The working directory is the spool, so that the watchdog finds the runs even if the spool is moved.
     const cwd = this.#spoolDir
     const child = spawn(shell, args, { detached: true, env: {}, cwd, stdio: ['pipe', 'ignore', 'ignore'] })
     const restart = () => this.#restart(child)

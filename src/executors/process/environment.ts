@@ -2,13 +2,16 @@ import type { RunSpec } from '../executor.ts'
 import { removeNpmFolders } from './search-path.ts'
 
 /**
- * The environment of a job. Later values win: defaults, needs of its launcher, variables inherited from the server, the
- * spec's, and those that Berth injects. `${NAME}` in a value is replaced by the value so far; an unset variable is
- * empty.
+ * The environment of a job. Later sources override earlier ones: defaults, variables for its launcher, variables
+ * inherited from the server, those of the spec, and those that Berth injects. `${NAME}` in a value is replaced by the
+ * value so far; an unset variable is empty.
  */
 export type Environment = Readonly<Record<string, string>>
 
-/** Inherited variables and the job may override these. Python then writes output immediately, also into a pipe. */
+/**
+ * Inherited variables and the job may override these. The variable makes Python write output immediately, even into a
+ * pipe.
+ */
 export const defaultVariables: Environment = { PYTHONUNBUFFERED: '1' }
 
 const inherited = /^(HOME|USER|LOGNAME|SHELL|PATH|LANG|LC_\w+|TZ|TMPDIR)$/
@@ -17,7 +20,7 @@ const secret = /^(BERTH_|PG[A-Z]|DATABASE_URL$)/
 export interface Inheritance {
   environment: Readonly<Record<string, string | undefined>>
   names: readonly string[]
-  /** Variables of the account of the job, if that is not the server's. */
+  /** Variables of the job's account, if it is not the server's. */
   account: Environment
   /** Variables that the launcher of the job needs; the job may override them. */
   launcher: Environment
@@ -54,17 +57,17 @@ export function buildArgv({ spec }: RunSpec, environment: Environment): string[]
   return [...(spec.command ?? []), ...(spec.executable === null ? [] : [spec.executable]), ...given]
 }
 
-/** A step of a command line that replaces its environment by the environment of the job. */
+/** A part of a command line that replaces the environment by that of the job. */
 export interface CarriedEnvironment {
   environment: Environment
   step: readonly string[]
 }
 
 /**
- * Variables such as LD_PRELOAD, OPTIND or IFS would affect every process on the way to the command, and a shell loses
- * invalid names. So variables travel as `_1=NAME=value`, and `env` restores them right before the command: by
- * reference, so that no value appears in a list of processes. `late`: names of variables that are set on the way; these
- * win.
+ * Carries the environment of a job to its command. Variables such as LD_PRELOAD, OPTIND or IFS would affect every
+ * process on the way, and a shell loses names that are invalid in a shell. So variables travel as `_1=NAME=value`, and
+ * `env` restores them right before the command. It refers to them by name, so that values do not appear in a list of
+ * processes. `late`: names of variables that are set on the way, which take precedence.
  */
 export function carryEnvironment(environment: Environment, late: readonly string[]): CarriedEnvironment {
   const variables = Object.entries(environment).map(([name, value], at) => [`_${at + 1}`, `${name}=${value}`] as const)

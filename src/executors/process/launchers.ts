@@ -2,7 +2,10 @@ import { countProcesses } from '../../domain/spec.ts'
 import type { RunSpec } from '../executor.ts'
 import type { Environment } from './environment.ts'
 
-/** Open MPI refuses more ranks than cores, and root, by default. From version 5 on, its settings are those of PRRTE. */
+/**
+ * Settings for Open MPI, which by default refuses more ranks than cores, and root. From version 5 on, the settings are
+ * those of PRRTE.
+ */
 const openMpi = {
   OMPI_MCA_rmaps_base_oversubscribe: '1',
   PRTE_MCA_rmaps_default_mapping_policy: ':oversubscribe',
@@ -19,12 +22,14 @@ export function buildLauncherEnvironment(run: RunSpec, asRoot: boolean): Environ
   return run.spec.launcher === 'mpirun' ? { ...openMpi, ...buildRootEnvironment(run, asRoot) } : {}
 }
 
-/** The same for a backend that has allocated a place for each rank. */
+/** Variables for a launcher whose backend has already assigned a place to each rank. */
 export function buildRootEnvironment({ spec }: RunSpec, asRoot: boolean): Environment {
   return spec.launcher === 'mpirun' && asRoot ? openMpiAsRoot : {}
 }
 
-/** The file named by PSIJ_NODEFILE: the name of its node for each process, one per line; null: there is one process. */
+/**
+ * Content of the file PSIJ_NODEFILE: for each process the name of its node, one per line; null: there is one process.
+ */
 export function buildNodeFile(run: RunSpec): string | null {
   const nodes = run.nodes.length > 0 ? run.nodes : ['localhost']
   const processes = countProcesses(run.spec.resources)

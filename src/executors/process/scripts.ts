@@ -1,11 +1,14 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** A shell script without its comments, as an argument: an upgrade cannot change a script that a shell is reading. */
+/**
+ * Reads a shell script without its comments. It is passed as an argument, so an upgrade cannot change a script while a
+ * shell reads it.
+ */
 export const readScript = (directory: string, name: string) =>
   readFileSync(join(directory, name), 'utf8').replaceAll(/^ *#.*\n|^\n/gm, '')
 
-/** The unit of `ulimit -f`, by which scripts limit the output of a run. */
+/** The unit of `ulimit -f`, which limits the output of a run. */
 export const fileBlockBytes = 512
 
 /** Runs preLaunch, the ranks and postLaunch. */

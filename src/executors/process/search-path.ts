@@ -2,13 +2,16 @@ import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 
-/** Where commands are searched if the job's environment has no PATH. */
+/** The directories in which commands are searched if the job's environment has no PATH. */
 export const systemPath = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'
 /** PATH of a login unless the system defines another. */
 const loginPathDefault = '/usr/local/bin:/usr/bin:/bin'
 
 const root = join(import.meta.dirname, '../..', '..')
-/** The folder of this installation that has the command `berth`, and no other program. In a package the code is in `dist`. */
+/**
+ * The directory of this installation that contains the command `berth` and no other program. In a package, code is in
+ * `dist`.
+ */
 export const commandFolder = existsSync(join(root, 'berth')) ? root : dirname(root)
 
 /** The PATH of a login of an account that is not root. */
@@ -18,8 +21,8 @@ export async function readLoginPath(definitions = '/etc/login.defs'): Promise<st
 }
 
 /**
- * The PATH that npm was started with. npm prepends a node_modules/.bin for every folder up to the root, and its
- * node-gyp-bin; a nested npm repeats that. Jobs would find the packages and the Node of the server there.
+ * Returns the PATH with which npm was started. npm prepends node_modules/.bin of every directory up to the root and its
+ * node-gyp-bin, repeatedly if it is nested. Jobs would find the packages and the Node version of the server there.
  */
 export function removeNpmFolders(path: string): string {
   const entries = path.split(':')

@@ -1,6 +1,6 @@
 import type { Clock, Time } from '../../platform/clock.ts'
 
-/** Handles with a due moment: one timer for all of them, set for the earliest. */
+/** Calls back for each handle at its time. One timer, set for the earliest time, serves all handles. */
 
 export class Agenda {
   readonly #clock: Clock
@@ -13,7 +13,7 @@ export class Agenda {
     this.#time = time
   }
 
-  /** One moment per handle: a later call replaces it. */
+  /** Sets the time of the handle, replacing an earlier one. */
   set(handle: string, at: number): void {
     this.#due.set(handle, at)
     this.#wake?.abort()

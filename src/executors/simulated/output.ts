@@ -1,6 +1,9 @@
 import type { LogChunk } from '../executor.ts'
 
-/** `line 1`, `line 2` … All exist the moment the run begins; the position is the last line that was read. */
+/**
+ * Output of a simulated run: `line 1`, `line 2` … All lines exist from the beginning of the run; the position is the
+ * number of the last line that was read.
+ */
 
 const chunkBytesMax = 65_536
 

@@ -1,11 +1,14 @@
 import { type Observation, type RunSpec, StartFailed } from '../executor.ts'
 
-/** The handle of a simulated run as JSON: its state at any moment is arithmetic over handle, stops and clock. */
+/**
+ * The handle of a simulated run: its plan as JSON. Its state at any time is computed from the plan, the stops and the
+ * time.
+ */
 
 export interface Plan {
   runId: string
   node: string | null
-  /** Moments in ms since 1970, of the database's time. */
+  /** Times are database times in ms since 1970. */
   runsAt: number
   endsAt: number
   exitCode: number
@@ -57,7 +60,10 @@ interface End {
   signal: number | null
 }
 
-/** The earliest of: the planned end, KILL after a grace, TERM once the run no longer ignores it. Stops after the planned end do not count. */
+/**
+ * The end of the run is the earliest of: the planned end, KILL after a grace period, and TERM once the run no longer
+ * ignores it. Stops after the planned end do not count.
+ */
 export function computeEnd(plan: Plan, stops: readonly PlannedStop[]): End & { stopped: boolean } {
   const natural: End = { at: plan.endsAt, exitCode: plan.exitCode, signal: null }
   const delivered = stops.filter(({ at }) => at < plan.endsAt)
@@ -80,7 +86,7 @@ export function observePlan(plan: Plan, stops: readonly PlannedStop[], now: numb
   return { state: 'ended', exitCode, signal, stopped, nativeId: plan.runId, ...times }
 }
 
-/** The next moment after `now` at which the run begins or ends; null: nothing changes any more. */
+/** The next time after `now` at which the run begins or ends; null: it is over. */
 export function findNextChange(plan: Plan, stops: readonly PlannedStop[], now: number): number | null {
   const { at } = computeEnd(plan, stops)
   if (now >= at) return null

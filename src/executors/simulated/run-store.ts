@@ -5,8 +5,9 @@ import { unlessCode, unlessMissing } from '../backend/file-errors.ts'
 import type { PlannedStop } from './plan.ts'
 
 /**
- * State that outlives the server, shared by all processes over one directory: a file per run, made by `link`, so that
- * one of two starts wins, and a file per stopped run, with a line per stop. Power cuts may lose it.
+ * State that outlives the server, shared by all processes of one directory. Each run is a file that is created by
+ * `link`, so that one of two simultaneous starts wins. Each stopped run is a file with one line per stop. A power
+ * failure may lose this state.
  */
 export class RunStore {
   readonly #runs: string
@@ -70,13 +71,13 @@ export class RunStore {
     })
   }
 
-  /** Finds the stopped runs in one read, for many runs. */
+  /** Reads the ids of all stopped runs at once; the returned function looks up a run. */
   async readStopped(): Promise<(runId: string) => boolean> {
     const stopped = new Set(await readdir(this.#stops))
     return (runId) => stopped.has(nameFile(runId))
   }
 }
 
-/** The id may be any text. */
+/** The file name for an id, which may be any text. */
 const nameFile = (runId: string) =>
   /^[A-Za-z0-9_-]{1,128}$/.test(runId) ? runId : createHash('sha256').update(runId).digest('hex')

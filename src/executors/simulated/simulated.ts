@@ -18,18 +18,20 @@ import { computeEnd, createPlan, findNextChange, observePlan, type Plan, parseHa
 import { RunStore } from './run-store.ts'
 
 /**
- * Runs that only take time, by their environment variables (SIM_RUN_SECONDS, …). A handle is the whole plan of the run,
- * in database time, so a server may die and come back, and several may share a directory.
+ * Simulated runs that only take time, as their environment variables say (SIM_RUN_SECONDS, …). The handle contains the
+ * whole plan of the run, in database time, so a server may restart, and several servers may share a directory.
  *
- * Nodes named in `<dataDir>/sim-silent`, one per line, are unreachable: a start or a stop there fails, and output is
- * held back. The runs go on.
+ * Nodes that are listed in `<dataDir>/sim-silent`, one per line, are unreachable: starts and stops on them fail, and
+ * output is held back; the runs continue.
  */
 
 export interface SimulatedOptions extends Pick<ExecutorOptions, 'clock' | 'time' | 'log'> {
   dataDir: string
 }
 
-/** How often a reader of output checks whether the node is silent, or another server has stopped the run. */
+/**
+ * Interval at which a reader of output checks whether the node is unreachable, or another server has stopped the run.
+ */
 const pollMs = 5_000
 
 export async function createSimulatedExecutor(options: SimulatedOptions): Promise<Executor> {
@@ -161,7 +163,7 @@ class SimulatedExecutor implements Executor {
     }
   }
 
-  /** Ends early at a stop by this process; the next poll finds stops by others. */
+  /** Sleeps until a time. A stop by this process ends the sleep early; the next poll finds stops by other processes. */
   async #sleepUntil(at: number, runId: string, signal: AbortSignal): Promise<void> {
     const stopped = new AbortController()
     const wake = () => stopped.abort()
@@ -171,7 +173,7 @@ class SimulatedExecutor implements Executor {
     this.#stops.off(runId, wake)
   }
 
-  /** Whether output can be read now, and when to look again. */
+  /** Returns whether output can be read now, and when to check again. */
   async #readOutlook(plan: Plan): Promise<{ prints: boolean; isOver: boolean; changesAt: number }> {
     const [isSilent, stops] = await Promise.all([this.#isSilent(plan), this.#store.readStops(plan.runId)])
     const now = this.#options.time.nowMs()
