@@ -197,8 +197,8 @@ describe('ending jobs', () => {
   })
 })
 
-describe('a restart of the server', () => {
-  it('loses no byte of logs -f, and up reports that a server is running', async () => {
+describe('a command during a restart of the server', () => {
+  it('logs -f loses no byte, and up reports that a server is running', async () => {
     const script = 'i=0; while [ $i -lt 3000 ]; do i=$((i+1)); echo line $i; [ $((i % 100)) -eq 0 ] && sleep 0.1; done'
     const id = await submit('--', 'sh', '-c', script)
     const follow = running('logs', '-f', id)
@@ -216,7 +216,7 @@ describe('a restart of the server', () => {
     expect((await berth('up')).stdout).toMatch(/^Berth .* is already running at /)
   })
 
-  it('is reported by code 4 and a remedy when no server runs', async () => {
+  it('exits with 4 and a remedy when no server runs', async () => {
     const unused = await freePort()
     const env = { ...environment(), BERTH_URL: `http://127.0.0.1:${unused}` }
     const child = spawn(join(root, 'berth'), ['ls'], { env, stdio: ['ignore', 'ignore', 'pipe'] })

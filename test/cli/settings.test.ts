@@ -40,7 +40,7 @@ test.each([
   expect(run({}, args)).toMatchObject({ status: 2, stdout: '', stderr: `berth: ${message}\n` })
 })
 
-test('a live view without a server says how to start one', () => {
+test('a live view without a server shows how to start one', () => {
   const { status, stderr } = run({ BERTH_URL: 'http://127.0.0.1:1' }, ['top'])
   expect(status).toBe(4)
   expect(stderr).toMatch(/^berth: No server answers .*; start a server with "berth up", or set BERTH_URL\n$/)

@@ -63,7 +63,7 @@ it.each<['asked' | 'opened', RequestListener]>([
   ['asked', () => {}],
   ['asked', (_, response) => response.writeHead(502).write('Bad Gateway')],
   ['opened', (_, response) => response.writeHead(200, head).flushHeaders()],
-])('a stream that is only %s after 15 s is closed as buffered by a proxy', async (state, serve) => {
+])('a stream that is only %s after 15 s is closed, because a proxy may buffer it', async (state, serve) => {
   const begun = await openAt(serve)
   const next = begun.stream.next()
   await begun[state]

@@ -109,7 +109,7 @@ const table = quotaTypes.flatMap((type) =>
 )
 
 describe('every quota type, action and scope accepts 7 of 10, warns from 80 %, and acts beyond the limit', () => {
-  test.each(table)('$type $action $scope', async ({ type, action, scope }) => {
+  test.each(table)('with $type $action $scope', async ({ type, action, scope }) => {
     const key = keys[scope]
     await create({ type, action, scope, limit: 10, ...(key && { key }) })
     const warned = new RegExp(`^${type.startsWith('COST') ? 'Cost' : 'Quota'} warning: `)

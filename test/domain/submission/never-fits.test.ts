@@ -31,14 +31,14 @@ test('a job that only waits for other jobs or a drained node gets no warning', a
   expect(await warnings({ cpu: 16 })).toEqual([])
 })
 
-test('the next submission knows added and removed nodes', async () => {
+test('the check of the next submission includes added and removed nodes', async () => {
   const { id } = await addNode(it.domain, it.admin, { pool: 'sim', name: 'big', cpu: 32, memoryGib: 64 })
   expect(await warnings({ cpu: 17 })).toEqual([])
   await deleteNode(it.domain, it.admin, { id })
   expect(await warnings({ cpu: 17 })).toEqual(never('17 cpu, 1 GiB'))
 })
 
-test('the next submission knows nodes of a changed configuration', async () => {
+test('the check of the next submission includes nodes of a changed configuration', async () => {
   const pool = { name: 'sim', policy: 'PRIORITY', executors: ['simulated'], relaxReplicas: true } as const
   const queues = [{ name: 'default', pool: 'sim', native: {} }]
   const apply = (nodes: readonly (typeof simNode)[]) => applyPools(it.domain, { pools: [{ ...pool, nodes }], queues })

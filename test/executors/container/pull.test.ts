@@ -217,7 +217,7 @@ describe('an aborted start', () => {
     expect(await starting).toBeInstanceOf(StartFailed)
   })
 
-  it('goes on while a frozen engine may have its container', async () => {
+  it('continues while a frozen engine may have its container', async () => {
     engine.hasImage = true
     const unwanted = new AbortController()
     let isOver = false
@@ -335,7 +335,7 @@ describe('a helper container that inspects an image', () => {
 })
 
 describe('an unreachable engine', () => {
-  it('means that a run without a recorded order has no container', async () => {
+  it('implies that a run without a recorded order has no container', async () => {
     await engine.close()
     expect(await executor.find('one')).toBeNull()
     engine = await startEngine()

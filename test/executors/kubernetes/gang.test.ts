@@ -115,7 +115,7 @@ test('a gang is stopped when no further pod gets a node, and fails as NOT_TOGETH
   })
 })
 
-test('a gang marked as given up does not begin when its last pod comes up', async () => {
+test('a gang whose start was abandoned does not begin when its last pod comes up', async () => {
   const pods = [placed(0, 2_000), placed(1, 610), placed(2, 1)]
   server.items['pods'] = pods.map((pod) => ({
     ...pod,

@@ -305,7 +305,7 @@ describe('the end of a run', () => {
     expect(await observe(executor, run.runId)).toMatchObject({ state: 'ended', exitCode: 143, stopped: true })
   })
 
-  it('is not assumed for a run that a crash left unclaimed, which starts at the next start', async () => {
+  it('does not apply to a run that a crash left unclaimed, which starts at the next start', async () => {
     const run = sh('echo ran')
     await mkdir(join(spoolDir, 'runs', run.runId), { recursive: true })
     expect((await finish(run)).out).toBe('ran\n')

@@ -30,7 +30,7 @@ async function turns(it: Cluster, seconds: Record<string, number>, starts: numbe
   return (await started()).join('')
 }
 
-describe.each(modes)('fair share with %s alone', (mode) => {
+describe.each(modes)('examples of fair share (scheduling mode: %s)', (mode) => {
   test('31: the account with the least usage starts first', async () => {
     await using it = await startCluster({ mode, ...S, nodes: [N8()] })
     await it.submit({ gpu: 4, pre: true, ...of('a') })
@@ -180,7 +180,7 @@ describe.each(modes)('fair share with %s alone', (mode) => {
     })
   })
 
-  test('55: a job that can never fit says so and blocks no job, until a suitable node is added', async () => {
+  test('55: a job that can never fit shows that reason and blocks no job, until a suitable node is added', async () => {
     await using it = await startCluster({ mode, ...S, nodes: [N8()] })
     const never = await it.submit({ gpu: 16, pre: true, ...of('a') })
     const bound = await it.submit({ gpu: 16, ...of('a') })

@@ -8,7 +8,7 @@ const P = {
   limits: { maxConcurrent: null, userMaxConcurrent: null, localJobMaxConcurrent: null },
 }
 
-describe.each(modes)('placement with %s alone', (mode) => {
+describe.each(modes)('examples of placement (scheduling mode: %s)', (mode) => {
   test('64: GPU requirements choose the node; the weakest sufficient GPU is taken', async () => {
     await using it = await startCluster({ mode, ...P, nodes: MIX() })
     const asked = async (resources: Record<string, unknown>, gpu = 1) => {

@@ -8,7 +8,7 @@ const modes: Mode[] = ['pass', 'loop']
 const S = { policy: 'FAIR_SHARE' as const, nodes: [N8()] }
 const of = (account: string) => ({ account })
 
-describe.each(modes)('preemption with %s alone', (mode) => {
+describe.each(modes)('examples of preemption (scheduling mode: %s)', (mode) => {
   test('38: of two victims only the later started is evicted', async () => {
     await using it = await startCluster({ mode, ...S })
     const older = await it.submit({ gpu: 4, pre: true, ...of('x') })
@@ -45,7 +45,7 @@ describe.each(modes)('preemption with %s alone', (mode) => {
     expect(await it.sql('SELECT 1 FROM preemption')).toEqual([])
   })
 
-  test('41: a non-preemptable job gets its share, and the other waits until it ends', async () => {
+  test('41: a non-preemptable job evicts a job of a full account, which waits until it ends', async () => {
     await using it = await startCluster({ mode, ...S })
     const a = await it.submit({ gpu: 8, rst: true, ...of('a') })
     await it.settle()

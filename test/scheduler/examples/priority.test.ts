@@ -10,7 +10,7 @@ const limits = (more: object) => ({
   limits: { maxConcurrent: null, userMaxConcurrent: null, localJobMaxConcurrent: null, ...more },
 })
 
-describe.each(modes)('priority with %s alone', (mode) => {
+describe.each(modes)('examples of priorities (scheduling mode: %s)', (mode) => {
   test('1: jobs start by priority level: 30, 20, 10, 0', async () => {
     await using it = await startCluster({ mode, ...P, ...limits({ maxConcurrent: 1 }) })
     await it.user('vera', 'VIEWER', ['job.submit'])

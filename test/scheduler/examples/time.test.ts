@@ -14,7 +14,7 @@ const P = {
 }
 const S = { policy: 'FAIR_SHARE' as const }
 
-describe.each(modes)('time with %s alone', (mode) => {
+describe.each(modes)('examples of time limits (scheduling mode: %s)', (mode) => {
   test('71: in PSI/J a preempted job that resumed never returns to an earlier state', async () => {
     await using it = await startCluster({ mode, ...S, nodes: [N8()] })
     const victim = await it.submit({ gpu: 8, rst: true, account: 'x', seconds: 500 })

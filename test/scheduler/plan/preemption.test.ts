@@ -124,7 +124,7 @@ describe('strict preemption: the claimant’s share stays below the victim’s, 
     expect(leavers(pool, 'y', { gpu: 5 })).toEqual([wide])
   })
 
-  test('evicts a gang as a whole, and makes room for all replicas of a gang', () => {
+  test('evicts a gang as a whole, and frees resources for all replicas of a gang', () => {
     const pool = new TestPool([N8('n1'), N8('n2')])
     const gang = pool.run(lane('x', { gpu: 8, shape: { copies: 2 }, ...pre }), [
       ['n1', range(0, 8)],
