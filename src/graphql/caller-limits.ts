@@ -1,7 +1,7 @@
 /**
- * Every limit of a caller, and the weights of expensive fields. docs/api.md, "Limits", has the table: for whom a limit counts
- * and what happens above it. A user's limits count all of the user's tokens on one process. A caller without a token counts
- * by address.
+ * Every limit of a caller, and the cost of expensive fields. docs/api.md, "Limits", describes whom a limit applies to
+ * and what happens above it. Limits of a user apply to all of the user's tokens together, per server process. Callers
+ * without a token are limited by address.
  */
 export const limits = {
   // Connections and streams
@@ -9,10 +9,12 @@ export const limits = {
   connectionInitMsMax: 3_000,
   socketsPerUserMax: 500,
   operationsPerSocketMax: 100,
-  /** Operations and pings, so that the surplus of operations is read and refused. */
+  /**
+   * Counts operations and pings. Higher than the limit of operations, so that further operations are read and refused.
+   */
   unansweredMessagesPerSocketMax: 200,
   subscriptionsPerUserMax: 1_000,
-  /** Tokens of the different documents of a user's subscriptions. */
+  /** Sum of the tokens of the different documents of a user's subscriptions. */
   subscriptionTokensPerUserMax: 100_000,
   /** A message to a WebSocket, or the request of a subscription over SSE. */
   subscriptionBytesMax: 64 * 1024,
@@ -24,10 +26,10 @@ export const limits = {
   /** Objects, lists, texts and numbers of the JSON: a thousand submissions of fifty each. */
   bodyValuesMax: 50_000,
   bodyBytesInFlightMax: 64 * 1024 * 1024,
-  /** A body above this is large. */
+  /** A body above this size is large. */
   largeBodyBytes: 256 * 1024,
   largeBodiesInFlightMax: 2,
-  /** Part of a refused body that is read and dropped before the connection is cut. */
+  /** Maximum part of a refused body that is read and dropped before the connection is cut. */
   droppedBodyBytesMax: 16 * 1024 * 1024,
   droppedBodyMsMax: 5_000,
 
@@ -46,7 +48,7 @@ export const limits = {
   costInFlightMax: 50_000,
   listsInFlightMax: 2,
   listMsMax: 5_000,
-  /** A request that waits for other requests of its user is refused after this. */
+  /** A request that waits longer for other requests of its user is refused. */
   waitMsMax: 10_000,
 
   // Arguments and pages
@@ -58,33 +60,36 @@ export const limits = {
   decisionsMax: 100,
   logMatchesMax: 1_000,
   downloadsInFlightMax: 4,
-  /** Specs in one response, unless it has a single one. */
+  /** Maximum total of specs in one response; a single spec may be larger. */
   specBytesMax: 1024 * 1024,
 } as const
 
-/** A statement that reads all jobs: about half a second. */
+/** Cost of a statement that reads all jobs, which takes about half a second. */
 export const scanCost = 10_000
-/** Reads every table, or the whole audit log: a user can run two at once. */
+/** Cost of reading every table or the whole audit log. A user can run two at the same time. */
 export const checkCost = 25_000
-/** Planning by the pool's leader. */
+/** Cost of a question to the pool's leader. */
 export const questionCost = 400
-/** Per KiB of text in the arguments of a field beyond the first: text is parsed, checked, hashed and stored. */
+/**
+ * Cost per KiB of text in the arguments of a field beyond the first, because text is parsed, validated, hashed and
+ * stored.
+ */
 export const argumentKibCost = 8
 
-/** Sending 1 MiB of text: one request can get forty. */
+/** Cost of sending 1 MiB of text; one request can get forty. */
 const mebibyteCost = 1_250
-/** Reading a page of output, which has at most 1 MiB. */
+/** Cost of a page of output, which has at most 1 MiB. */
 export const logPageCost = mebibyteCost
 export const logTextCost = mebibyteCost
-/** A quarter of a second of processor time at most. */
+/** Cost of a log search, which takes at most a quarter of a second of processor time. */
 export const logSearchCost = scanCost / 2
-/** 5,000 lines, whose texts have at most 1 MiB. */
+/** Cost of up to 5,000 lines, with at most 1 MiB of text. */
 export const logLinesCost = { field: mebibyteCost, multiplier: mebibyteCost }
-/** 64 KiB of a batch of `tail` (at most 384 KiB as JSON), or `batchLinesMax` lines. */
+/** Cost per 64 KiB of a batch of `tail` (at most 384 KiB as JSON), or per `batchLinesMax` lines. */
 export const batchTextCost = 400
 export const batchLinesCost = { field: batchTextCost, multiplier: 250 }
 export const batchLinesMax = 1_000
-/** A closure has at most 256 KiB, the body of an artifact 64 KiB, its metadata 16 KiB. */
+/** Costs by maximum size: a closure has 256 KiB, the body of an artifact 64 KiB, its metadata 16 KiB. */
 export const closureCost = mebibyteCost / 2
 export const artifactBodyCost = Math.ceil(mebibyteCost / 8)
 export const artifactMetadataCost = Math.ceil(mebibyteCost / 32)

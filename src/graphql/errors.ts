@@ -21,7 +21,7 @@ export type ErrorCode =
   | 'UNAVAILABLE'
   | 'INTERNAL_SERVER_ERROR'
 
-/** Errors of one response. `extensions.errorsLeftOut` counts the others. */
+/** Maximum errors in one response; `extensions.errorsLeftOut` counts the rest. */
 export const errorsMax = 20
 const messageCharactersMax = 1_000
 
@@ -36,7 +36,7 @@ export const rateLimited = (message: string, retryAfterSeconds: number) =>
     extensions: { code: 'RATE_LIMITED', retryAfterSeconds },
   })
 
-/** Codes of requests that were not executed: they set the status for every content type. */
+/** HTTP status by code, for requests that were not executed; used for every content type. */
 const statuses: Readonly<Record<string, number>> = {
   QUERY_TOO_COMPLEX: 400,
   QUERY_TOO_DEEP: 400,
@@ -47,9 +47,10 @@ const statuses: Readonly<Record<string, number>> = {
 }
 
 /**
- * Converts every error that leaves the server. Refusals keep their message and code. An error without a code is a defect:
- * INTERNAL_SERVER_ERROR, logged once with its cause and the same requestId. No stack, SQL or host name leaves. The HTTP
- * transport reads `extensions.http` (`spec`: the status is only for application/graphql-response+json) and removes it.
+ * Converts every error that leaves the server. Refusals keep their message and code. An error without a code is a
+ * defect: INTERNAL_SERVER_ERROR, logged once with its cause and the same requestId. Stack, SQL and host names never
+ * leave the server. The HTTP transport reads and removes `extensions.http` (`spec`: the status applies only to
+ * application/graphql-response+json).
  */
 export function presentError(error: unknown, log: Log): GraphQLError {
   const located = error instanceof GraphQLError ? error : undefined
@@ -78,7 +79,7 @@ export function isUnavailableError(error: unknown): boolean {
   return cause instanceof Unavailable || isUnavailable(cause)
 }
 
-/** GraphQL wraps the errors of resolvers, sometimes twice. */
+/** Finds the original error: GraphQL wraps the errors of resolvers, sometimes twice. */
 function findRootCause(error: unknown): unknown {
   let cause = error
   while (cause instanceof GraphQLError && cause.originalError) cause = cause.originalError
@@ -87,7 +88,7 @@ function findRootCause(error: unknown): unknown {
 
 const hasNul: Description = { message: 'Text must not contain the character NUL', code: 'BAD_REQUEST' }
 
-/** Only PostgreSQL detects NUL in a name or id, and the date of a forged cursor. */
+/** Refusals for errors that only PostgreSQL detects: NUL in a name or id, or an invalid date in a forged cursor. */
 const sqlRefusals: Readonly<Record<string, Description>> = {
   '22021': hasNul,
   '22P05': hasNul,
@@ -110,14 +111,14 @@ function describe(cause: unknown, located: GraphQLError | undefined): Descriptio
   if (refused) return refused
   if (cause instanceof GraphQLError && typeof cause.extensions['code'] === 'string' && !cause.extensions['unexpected'])
     return describeCoded(cause, cause.extensions['code'])
-  // An error of graphql-js about the request (the type of a variable, an unknown operation) has no path.
+  // An error of graphql-js about the request itself (the type of a variable, an unknown operation) has no path.
   if (cause instanceof GraphQLError && !located?.path)
     return { message: cause.message, code: 'BAD_REQUEST', http: { spec: true, status: 400 } }
   return { message: 'An unexpected error occurred', code: 'INTERNAL_SERVER_ERROR', http: { spec: true, status: 500 } }
 }
 
 function describeCoded({ message, extensions }: GraphQLError, code: string): Description {
-  // Yoga keeps the parser's error here if the body is not JSON.
+  // For a body that is not JSON, yoga puts the parser's error here.
   const status = 'originalError' in extensions ? 400 : statuses[code]
   const { http, retryAfterSeconds } = extensions
   if (status === undefined) return { message, code, http, retryAfterSeconds }

@@ -4,7 +4,7 @@ export interface Wait {
 }
 
 export interface Share {
-  /** false: the amount does not fit. */
+  /** Adds to the amount of the holder; false: the limit would be exceeded. */
   add(amount: number): boolean
   /** A second call changes nothing. */
   release(): void
@@ -18,13 +18,14 @@ interface Turn {
 interface Usage {
   held: number
   readonly waiting: Turn[]
-  /** Evicts one holder each, oldest first. */
+  /** Functions that evict one holder each, oldest first. */
   readonly evictions: Set<() => void>
 }
 
 /**
- * Limits what each key (a user, an address) holds at once: connections, bytes, cost in flight. Above the maximum a
- * request is refused (`open`, `tryAcquire`), waits (`run`) or takes the place of the oldest (`acquireByEviction`).
+ * Limits the amount that each key (a user, an address) holds at the same time: connections, bytes, cost in flight.
+ * Above the maximum, a request is refused (`open`, `tryAcquire`), waits (`run`), or evicts the oldest holder
+ * (`acquireByEviction`).
  */
 export class KeyedLimit {
   readonly #max: number
@@ -74,7 +75,7 @@ export class KeyedLimit {
     return leave
   }
 
-  /** Works when there is room, in order of arrival. An amount above the maximum has its turn alone. */
+  /** Runs the work when its amount fits, in order of arrival. An amount above the maximum runs alone. */
   async run<Result>(key: string, amount: number, work: () => Result | Promise<Result>): Promise<Result> {
     const usage = this.#usages.get(key)
     if (usage && (usage.waiting.length > 0 || !this.#fits(usage, amount))) await this.#waitForTurn(usage, key, amount)
@@ -108,7 +109,7 @@ export class KeyedLimit {
     })
   }
 
-  /** Changes the held amount, and begins waiting work that fits now. */
+  /** Changes the held amount, and starts waiting work that now fits. */
   #hold(key: string, amount: number): Usage {
     const usage = this.#usages.get(key) ?? { held: 0, waiting: [], evictions: new Set() }
     usage.held += amount

@@ -30,10 +30,10 @@ export function collectRootFields(document: DocumentNode, operation: OperationDe
 
 type Names = Map<string, Set<string>>
 
-/** Cached per field node: all rows of a list have the same node. */
+/** Cached per field node, which is the same for all rows of a list. */
 const cachedNames = new WeakMap<readonly FieldNode[], Names>()
 
-/** The fields that may be selected below a field, each with its names (aliases). */
+/** The fields that are selected below a field, each with its result names (aliases). */
 export function collectNamesBelow({ fieldNodes, fragments }: GraphQLResolveInfo): Names {
   const known = cachedNames.get(fieldNodes)
   if (known) return known

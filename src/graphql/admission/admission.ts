@@ -31,16 +31,16 @@ export interface AdmissionRules {
   introspection: boolean
 }
 
-/** The cost of a subscription, for its first message. */
+/** The cost of a subscription, charged for its first message. */
 export interface StreamCost {
   cost?: number
 }
 
 /**
- * Decides whether a document is executed. The checks have this order: it is trusted, within the limits of its shape, allowed
- * for this caller, valid, within its cost, within the rate limits of its user. They are hooks, which sockets run too
- * (`getEnveloped`). Parsed and valid documents are cached for all callers; refusals that depend on the caller are thrown, and
- * never cached.
+ * Decides whether a document is executed. The checks in order: it is trusted, within the limits of its shape, allowed
+ * for this caller, valid, within the maximum cost, and within the rate limits of its user. The checks are hooks, so
+ * they also apply to sockets (`getEnveloped`). Parsed and validated documents are cached for all callers; refusals that
+ * depend on the caller are thrown and never cached.
  */
 export function admissionPlugin(rules: AdmissionRules, log: Log): Plugin<RequestContext & StreamCost> {
   const { documents, introspection } = rules
@@ -110,7 +110,10 @@ export function admissionPlugin(rules: AdmissionRules, log: Log): Plugin<Request
   }
 }
 
-/** A request over HTTP stays in memory while its stream is open, so it may not be larger than a socket's message. */
+/**
+ * Limits the size of a subscription's request over HTTP to that of a socket's message, because it stays in memory while
+ * the stream is open.
+ */
 function demandStream(context: object): GraphQLError | null {
   const { request, bodyBytes = 0 } = context as { request?: Request; bodyBytes?: number }
   if (bodyBytes > limits.subscriptionBytesMax)
@@ -126,7 +129,7 @@ function demandStream(context: object): GraphQLError | null {
   )
 }
 
-/** Yoga would report a parameter that is not JSON as an internal error. */
+/** Refuses a parameter that is not JSON. Without this check, yoga would report an internal error. */
 function demandJson({ searchParams }: URL, name: string): void {
   try {
     JSON.parse(searchParams.get(name) || 'null')
@@ -137,13 +140,16 @@ function demandJson({ searchParams }: URL, name: string): void {
   }
 }
 
-/** V8 keeps the frames of an error, and so the request and its body, until its stack is read. Validation errors are cached. */
+/**
+ * Reads the stack of an error. Until then V8 keeps its frames, and so the request and its body; validation errors are
+ * cached.
+ */
 function releaseFrames<Failure extends Error>(error: Failure): Failure {
   Reflect.get(error, 'stack')
   return error
 }
 
-/** The message of graphql-js after too many errors. It exports no constant. */
+/** The message of graphql-js after too many errors. graphql-js does not export a constant for it. */
 const abortedMessage = 'Validation aborted.'
 
 function describeInvalid(error: GraphQLError): GraphQLError {
@@ -158,7 +164,7 @@ function describeInvalid(error: GraphQLError): GraphQLError {
   return error
 }
 
-/** Suggestions of names would reveal the schema. */
+/** Removes suggested names, which would reveal the schema. */
 function removeSuggestion(error: GraphQLError): GraphQLError {
   const { nodes = null, source = null, positions = null, path = null, originalError = null, extensions } = error
   const message = error.message.replace(/ ?Did you mean .*$/s, '')
@@ -206,7 +212,7 @@ async function admit(
   }
 }
 
-/** Without a name the document must have a single operation. */
+/** Finds the operation to execute. Without an operation name the document must contain only one. */
 function demandOperation(document: DocumentNode, name: string | null | undefined): OperationDefinitionNode {
   const operation = getOperationAST(document, name || null)
   if (operation) return operation
@@ -218,14 +224,17 @@ function demandOperation(document: DocumentNode, name: string | null | undefined
   )
 }
 
-/** The first root field that is not one of these. */
+/** Finds the first root field that is not allowed. */
 function findDenied(document: DocumentNode, allowed: readonly string[]): string | undefined {
   const operations = document.definitions.filter((each) => each.kind === 'OperationDefinition')
   const names = operations.flatMap((operation) => collectRootFields(document, operation).map(({ name }) => name.value))
   return names.find((name) => ![...allowed, '__typename'].includes(name))
 }
 
-/** A caller without a token may read fields of serverInfo, without variables: nothing is coerced for it. */
+/**
+ * Lets a caller without a token read fields of serverInfo, without variables, because nothing is coerced for such a
+ * caller.
+ */
 function demandLogInPage(document: DocumentNode): void {
   const hasVariables = document.definitions.some(
     (each) => each.kind === 'OperationDefinition' && each.variableDefinitions?.length,
@@ -236,7 +245,7 @@ function demandLogInPage(document: DocumentNode): void {
 
 const jobVerbs = ['reportProgress', 'publishArtifact', 'saveClosure'] as const
 
-/** The token of a run allows three mutations, and no introspection. */
+/** Lets a caller with the token of a run use three mutations, without introspection. */
 function demandJobVerbs(document: DocumentNode): void {
   const denied = findDenied(document, jobVerbs)
   if (denied !== undefined)

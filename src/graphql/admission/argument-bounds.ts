@@ -13,8 +13,9 @@ import { InvalidInput, type Violation } from '../../domain/errors.ts'
 import { forbiddenText } from '../../domain/parse.ts'
 
 /**
- * Checks the length of each list and texts that PostgreSQL cannot store before the resolver runs. A violation is INVALID_INPUT
- * if the result has that member, else BAD_REQUEST. Each entry of a bulk is accepted or refused on its own.
+ * Checks the length of each list, and texts that PostgreSQL cannot store, before the resolver runs. A violation is
+ * returned as INVALID_INPUT if the result type has that member, else as the error BAD_REQUEST. In bulk mutations each
+ * entry is accepted or refused separately.
  */
 
 interface Cap {
@@ -57,7 +58,7 @@ const checkFirst =
 
 function demandBounds(given: Record<string, unknown>, { parentType, fieldName }: GraphQLResolveInfo): void {
   const declared = parentType.getFields()[fieldName]?.args ?? []
-  // Paths of violations begin below `input`, as in the domain.
+  // The paths of violations begin below `input`, as in the domain.
   const found = declared.flatMap((arg) => findViolations(arg, given[arg.name], arg.name === 'input' ? [] : [arg.name]))
   if (found.length > 0) throw new InvalidInput(found)
 }

@@ -28,7 +28,7 @@ interface Operation {
   values: Record<string, unknown>
 }
 
-/** `once`: counts once per list, and not for each of its nodes. */
+/** `once`: the cost counts once per list instead of once per node. */
 type Weights = { field?: number; multiplier?: number; once?: number }
 type Complexity = number | Weights | ((args: Record<string, unknown>) => number | Weights)
 
@@ -40,9 +40,10 @@ interface Cost {
 const listMultiplier = 10
 
 /**
- * Computes the cost of an operation, and refuses it above `costMax`. A field costs 1 or its `complexity`, more with long
- * arguments, and a selection below a list counts once per possible node. Each selection set is counted once per type, so
- * nested fragments do not multiply the work. (The sum of the Pothos plugin would coerce the variables again.)
+ * Computes the cost of an operation, and refuses one above `costMax`. A field costs 1 or its `complexity`, plus more
+ * for long arguments. A selection below a list counts once per possible node. Each selection set is computed once per
+ * type, so nested fragments do not multiply the work. (The Pothos plugin is not used, because it would coerce the
+ * variables again.)
  */
 export function computeCost(given: Operation, costMax: number = limits.costMax): number {
   const root = given.schema.getRootType(given.operation.operation)

@@ -5,8 +5,8 @@ import { refusal } from '../errors.ts'
 import { collectFragments } from '../operation.ts'
 
 /**
- * Caches of parsed documents by their text, and of their validation; the least recently used are evicted. Texts with syntax
- * errors are not cached: parsing them again is quick, and they may have megabytes.
+ * Caches of parsed documents by their text, and of their validation; the least recently used entries are evicted. Texts
+ * with syntax errors are not cached: parsing them again is fast, and they may be megabytes long.
  */
 export const createDocumentCaches = () => ({
   documentCache: new LRUCache<string, DocumentNode>({
@@ -17,17 +17,20 @@ export const createDocumentCaches = () => ({
   errorCache: { get: () => undefined, set() {} },
 })
 
-/** Memory that V8 uses, rounded up. */
+/** Estimated memory of a cached document in V8, rounded up. */
 const bytesPerDocument = 2_000
 const bytesPerCharacter = 2
 const bytesPerToken = 600
 
-/** A document that was not parsed from text counts as the largest one. */
+/** The number of tokens; a document that was not parsed from text counts as the largest allowed. */
 export const countTokens = ({ tokenCount = limits.tokensMax }: DocumentNode): number => tokenCount
 
 const tooComplex = (message: string) => refusal('QUERY_TOO_COMPLEX', message)
 
-/** Parses a document, or refuses it for its size or shape: the cost of validation grows faster than the document. */
+/**
+ * Parses a document. Refuses it first if it is too large or too deep, because the cost of validation grows faster than
+ * the document.
+ */
 export function parseDocument(text: string): DocumentNode {
   const bytes = Buffer.byteLength(text)
   if (bytes > limits.documentBytesMax)
@@ -53,7 +56,9 @@ const describeSyntaxError = ({ message, source, positions }: GraphQLError) =>
     extensions: { code: 'GRAPHQL_PARSE_FAILED', http: { spec: true, status: 400 } },
   })
 
-/** Counts tokens before parsing: the parser recurses, and a document of braces would exhaust its stack. */
+/**
+ * Counts tokens before parsing, because the parser is recursive: a document of nested braces would exhaust its stack.
+ */
 function checkTokens(source: Source): void {
   const lexer = new Lexer(source)
   for (let tokens = 0; lexer.advance().kind !== TokenKind.EOF; tokens++)
@@ -82,10 +87,10 @@ function checkShape(document: DocumentNode): void {
   }
 }
 
-/** Each set is measured once, so nested fragments do not multiply the work. */
+/** Measures each selection set once, so nested fragments do not multiply the work. */
 function createShapeMeasure(document: DocumentNode): (set: SelectionSetNode) => Shape {
   const fragments = collectFragments(document)
-  // A set under measurement counts as empty: validation refuses cycles of fragments.
+  // A set that is being measured counts as empty: validation refuses cycles of fragments later.
   const measured = new Map<SelectionSetNode, Shape>()
 
   function measure(set: SelectionSetNode): Shape {

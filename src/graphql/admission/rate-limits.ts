@@ -24,8 +24,8 @@ export const bucketsMax = 10_000
 const kinds = ['cost', 'submissions'] as const
 
 /**
- * Cost and submissions of each user per minute. A bucket holds the amount of one minute and fills evenly. A request above the
- * whole amount needs a full bucket and leaves a debt, so it is delayed, and never refused for good.
+ * Limits cost and submissions of each user per minute. A bucket holds the amount of one minute and refills evenly. A
+ * request above the whole amount needs a full bucket and leaves it negative, so it is delayed but not refused forever.
  */
 export class RateLimits {
   readonly #perMinute: Readonly<Spending>
@@ -41,7 +41,7 @@ export class RateLimits {
     return this.#buckets.size
   }
 
-  /** Takes all of it from the user's bucket, or throws RATE_LIMITED and takes nothing. */
+  /** Takes the amounts from the user's bucket, or throws RATE_LIMITED and takes nothing. */
   spend({ userId }: Viewer, spending: Spending): void {
     const perMinute = this.#perMinute
     if (!kinds.some((kind) => Number.isFinite(perMinute[kind]))) return

@@ -7,7 +7,7 @@ import { refusal } from '../errors.ts'
 export type FreeText = 'ALL' | 'AUTHENTICATED' | 'NONE'
 
 export interface TrustedDocumentsConfig {
-  /** Texts by id, from the manifests of applications. */
+  /** Document texts by id, from the manifests of applications. */
   readonly byId: ReadonlyMap<string, string>
   readonly freeText: FreeText
 }
@@ -15,9 +15,9 @@ export interface TrustedDocumentsConfig {
 const idCharactersShown = 80
 
 /**
- * Operations that the server knows in advance. A request names one by `documentId`, or by the hash in
- * `extensions.persistedQuery` that Apollo and urql send. `freeText` says who may also send unknown texts. A client that tries
- * to register a document gets PERSISTED_QUERY_NOT_SUPPORTED, and sends texts after that.
+ * Documents that the server knows in advance. A request names one by `documentId`, or by the hash in
+ * `extensions.persistedQuery`, as Apollo and urql send it. `freeText` determines who may also send other texts. A
+ * client that tries to register a document gets PERSISTED_QUERY_NOT_SUPPORTED, after which it sends texts.
  */
 export class TrustedDocuments {
   readonly #texts: ReadonlyMap<string, string>
@@ -30,7 +30,7 @@ export class TrustedDocuments {
     this.#freeText = freeText
   }
 
-  /** Replaces the name of a document by its text. Throws a refusal. */
+  /** Replaces the id of a document by its text. Throws a refusal. */
   resolve(params: GraphQLParams, viewer: Viewer): GraphQLParams {
     const { documentId, ...rest } = params as GraphQLParams & { documentId?: unknown }
     const name = readName(documentId, rest.extensions)
@@ -55,7 +55,7 @@ export class TrustedDocuments {
     if (!this.#mayFreely(viewer) && !this.#known.has(query)) throw notTrusted('The document is not known')
   }
 
-  /** A run may send any text: only three mutations are open to it. */
+  /** true: the caller may send any text. A run may, because it can use only three mutations. */
   #mayFreely(viewer: Viewer): boolean {
     if (this.#freeText === 'AUTHENTICATED') return viewer !== anonymous
     return this.#freeText === 'ALL' || viewer.run !== null
@@ -64,7 +64,7 @@ export class TrustedDocuments {
 
 interface Name {
   id: string
-  /** The id is the SHA-256 of the text, as in automatic persisted queries. */
+  /** true: the id is the SHA-256 of the text, as in automatic persisted queries. */
   isHash: boolean
 }
 
@@ -81,7 +81,7 @@ function readName(documentId: unknown, extensions: unknown): Name | null {
   return { id: hash, isHash: true }
 }
 
-/** Some manifests have this prefix in their ids, and their clients do not send it. */
+/** Removes the prefix, which some manifests have in their ids although their clients do not send it. */
 const withoutPrefix = (id: string) => id.replace(/^sha256:/, '')
 
 const quoteId = (id: string) =>

@@ -24,7 +24,7 @@ export type Variables = Record<string, unknown>
 class TooManyErrors extends Error {}
 
 /**
- * Coerces the variables of a request. The work ends after `errorsMax` errors, which do not repeat the value: graphql-js alone
+ * Coerces the variables of a request. Stops after `errorsMax` errors, which do not repeat the value: graphql-js alone
  * takes 10 s for an object of 4,000 unknown keys.
  */
 export async function coerceVariables(
@@ -59,7 +59,7 @@ interface Given {
 
 type Report = (message: string) => void
 
-/** Coerces the entries of a list in slices: a thousand submissions take a tenth of a second. */
+/** Coerces the entries of a list in slices, because a thousand submissions take a tenth of a second. */
 async function coerceValue(type: GraphQLInputType, { name, value }: Given, report: Report): Promise<unknown> {
   const list = getNullableType(type)
   if (!isListType(list) || !Array.isArray(value)) return coerceItem(type, { name, value }, report)
@@ -80,7 +80,7 @@ function coerceItem(type: GraphQLInputType, { name, value }: Given, report: Repo
   }
 }
 
-/** A scalar that accepts every value. No document has its random name. */
+/** A scalar that accepts every value. Its name is random, so that documents cannot use it. */
 const coercedType = new GraphQLScalarType({ name: 'Coerced', parseValue: (value) => value })
 const coercedName = randomUUID()
 const coercedNode = { kind: Kind.NAMED_TYPE, name: { kind: Kind.NAME, value: coercedName } } as const
@@ -96,7 +96,7 @@ function addCoercedType(schema: GraphQLSchema): GraphQLSchema {
   return extended
 }
 
-/** Executes with coerced variables: a second coercion takes a tenth of the time of a submission. */
+/** Executes with the coerced variables: coercing them twice would take a tenth of the time of a submission. */
 export function applyCoercedVariables(args: ExecutionArgs, values: Variables): ExecutionArgs {
   const { document, schema } = args
   const definitions = document.definitions.map((definition) => {

@@ -18,8 +18,8 @@ const pollMs = 1_000
 const isOfRun = ({ viewer }: Connection) => viewer.run !== null
 
 /**
- * Closes sockets and SSE streams whose caller loses access: the token is revoked or expires, its user is disabled or changes,
- * its run ends. While the database is unavailable, only expiry closes connections.
+ * Closes WebSockets and SSE streams whose caller loses access: the token expires or is revoked, the user is disabled or
+ * changed, or the run ends. While the database is unavailable, only expiry closes connections.
  */
 export class AccessExpiry {
   readonly #domain: Domain
@@ -62,7 +62,7 @@ export class AccessExpiry {
     if (runs.length > 0) await this.#checkRuns(runs)
   }
 
-  /** Connections with the same user, token and level are checked once, by the oldest viewer. */
+  /** Checks connections. Those with the same user, token and level are checked once, with the oldest viewer. */
   async #checkPeople(people: readonly Connection[]) {
     const { db, log } = this.#domain
     const groups = [...Map.groupBy(people, ({ viewer }) => `${viewer.userId} ${viewer.token} ${viewer.level}`).values()]

@@ -7,12 +7,12 @@ import { Unavailable } from '../../platform/tx.ts'
 import { createJwtCheck, type JwtVerdict, type OidcRules } from './oidc.ts'
 
 export interface Credentials {
-  /** `Bearer …`, from the header of that name or from connection_init. */
+  /** `Bearer …`, from the Authorization header or from connection_init. */
   authorization: string | undefined
   ip: string | null
 }
 
-/** `unknown`: the credentials are invalid or revoked. `expired`: a new token is accepted. */
+/** `unknown`: the credentials are invalid or revoked. `expired`: the caller should retry with a new token. */
 export type Identification = { viewer: Viewer } | 'unknown' | 'expired'
 
 export type Authenticator = (credentials: Credentials) => Promise<Identification>
@@ -35,7 +35,7 @@ function createRunIdentification(domain: Domain) {
   }
 }
 
-/** Texts of `connection_init` may contain characters that PostgreSQL cannot store. */
+/** Reads the secret. In `connection_init` it may contain characters that PostgreSQL cannot store. */
 const readSecret = (authorization: string | undefined) =>
   /^Bearer +([^\s\p{Cc}\p{Cs}]{1,8192})$/iu.exec(authorization ?? '')?.[1]
 

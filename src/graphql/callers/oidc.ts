@@ -9,10 +9,10 @@ import { Unavailable } from '../../platform/tx.ts'
 export interface OidcRules {
   readonly issuer: string
   readonly audience: string
-  /** The claim that names a person. */
+  /** The claim with the user name. */
   readonly userClaim: string
   readonly levelClaim: string | null
-  /** Value of that claim → level; several values: the highest. */
+  /** Levels by value of the claim; if several values match, the highest level counts. */
   readonly levels: Readonly<Record<string, UserLevel>>
   readonly teamsClaim: string | null
 }
@@ -21,19 +21,19 @@ export type JwtVerdict = { claims: Claims; expiresAtMs: number } | 'expired' | '
 
 const algorithms = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256', 'ES384', 'ES512', 'EdDSA', 'Ed25519']
 const responseMsMax = 5_000
-/** A forged token with an unknown key makes the server read the keys again, at most once in this time. */
+/** Minimum time between reads of the keys, because a forged token with an unknown key triggers a read. */
 const keysCooldownMs = 1_000
 
 const discovery = z.object({ issuer: z.string(), jwks_uri: z.url() })
 
 /**
- * Checks the JWTs of an OpenID provider against its published keys, which are read when first needed, and again for an unknown
- * key: the provider may rotate them. Only asymmetric signatures are accepted.
+ * Checks the JWTs of an OpenID provider against its published keys. The keys are read when first needed, and again for
+ * a token with an unknown key, because the provider may have rotated them. Only asymmetric signatures are accepted.
  */
 export function createJwtCheck(rules: OidcRules, time: Time): (jwt: string) => Promise<JwtVerdict> {
   let keys: Promise<ReturnType<typeof createRemoteJWKSet>> | undefined
 
-  /** The next caller retries a failed read. */
+  /** Reads the keys. A failed read is repeated for the next caller. */
   function readKeys() {
     keys ??= discoverKeys(rules.issuer).catch((error: unknown) => {
       keys = undefined
@@ -79,7 +79,7 @@ function describeFailure(error: unknown): JwtVerdict {
   return 'unknown'
 }
 
-/** Whether the token is invalid. Every other error, and a bare JOSEError, is a failure of the provider. */
+/** true: the token is invalid. All other errors, including a bare JOSEError, are failures of the provider. */
 const isTokenError = (error: unknown): boolean =>
   error instanceof errors.JOSEError && Object.getPrototypeOf(error) !== errors.JOSEError.prototype
 
@@ -108,5 +108,8 @@ const readText = (value: unknown): string | null =>
   typeof value === 'string' && value !== '' && value.length <= textMax && isText(value) ? value : null
 const readTexts = (value: unknown): string[] =>
   (Array.isArray(value) ? value : [value]).filter((each): each is string => typeof each === 'string' && isText(each))
-/** PostgreSQL would store different lone surrogates as one character. */
+/**
+ * false: the text contains characters such as lone surrogates; PostgreSQL would store different ones as the same
+ * character.
+ */
 const isText = (value: string) => forbiddenText(value, []).length === 0

@@ -1,12 +1,15 @@
 import type { ExecutionResult } from 'graphql'
 import type { RequestContext } from '../rows/context.ts'
 
-/** Messages that are executed ahead of their reader, as many as are executed at a time. */
+/** Maximum messages that are executed ahead of their reader. */
 const togetherMax = 32
 
 type Execute = (message: unknown, context: RequestContext, signal: AbortSignal) => Promise<ExecutionResult>
 
-/** Executes the messages of a page of replayed events (feed/message.ts, `page`) together, with the loaders of one context. */
+/**
+ * Executes the messages of a page of replayed events (feed/message.ts, `page`) together, with the loaders of one
+ * context.
+ */
 export function createReplayedPages(
   createContext: () => RequestContext,
   execute: Execute,

@@ -7,7 +7,7 @@ type Run = () => Promise<ExecutionResult>
 const resultsMax = 256
 
 interface Shared {
-  /** Logical time of the begin of the execution. */
+  /** Logical time at which the execution began. */
   began: number
   result: Promise<Ended>
 }
@@ -18,8 +18,9 @@ interface Ended {
 }
 
 /**
- * Executes a message once for all subscribers with the same document, variables and rights. A subscriber only gets a result
- * whose execution began after its previous one had ended: it never sees a job go back.
+ * Executes a message once for all subscribers with the same document, variables and permissions. A subscriber only gets
+ * a result whose execution began after the end of its previous one, so it never sees an older state of a job after a
+ * newer one.
  */
 export class SharedResults {
   readonly #shared = new Map<string, Shared>()
@@ -56,14 +57,16 @@ export class SharedResults {
   }
 }
 
-/** undefined: the execution failed, perhaps because its subscriber left. The others execute for themselves. */
+/**
+ * undefined: the execution failed, perhaps because its subscriber left. Then each other subscriber executes for itself.
+ */
 const waitForSuccess = ({ result }: Shared): Promise<Ended | undefined> =>
   result.then(
     (ended) => (ended.result.errors ? undefined : ended),
     () => undefined,
   )
 
-/** undefined: the message is not shared. */
+/** The key of a message that subscribers share; undefined: the message is not shared. */
 function nameMessage(message: unknown): string | undefined {
   if (isHeartbeat(message)) return `${JSON.stringify(message.cursor)} ${message.at.getTime()}`
   if (!isTransitions(message)) return undefined
@@ -81,7 +84,7 @@ interface SharedMessage {
   jobId: string
   events: readonly { seq: number }[]
   cursor: number
-  /** Differs if a failover repeats a cursor. */
+  /** Changes if a failover reuses a cursor. */
   mark?: string | undefined
   phase: string
   isFinal: boolean
@@ -102,7 +105,7 @@ function computeAudience({ document, operationName, variableValues }: ExecutionA
     .digest('base64url')
 }
 
-/** The variable that only sets the start of the stream: it does not change messages. */
+/** The variable that only determines the start of the stream and does not change messages. */
 function findStartVariable(
   { selectionSet: { selections } }: OperationDefinitionNode,
   text: string,
@@ -112,6 +115,6 @@ function findStartVariable(
   const after = field.arguments?.find(({ name }) => name.value === 'after')?.value
   if (after?.kind !== Kind.VARIABLE) return undefined
   const name = after.name.value
-  // One declaration and one use.
+  // The variable must occur exactly twice: in its declaration and in one use.
   return [...text.matchAll(new RegExp(`\\$\\s*${name}\\b`, 'g'))].length === 2 ? name : undefined
 }

@@ -7,7 +7,10 @@ interface Holding {
   holders: Set<object>
 }
 
-/** Limits the parsed documents that the open subscriptions of each user keep. Subscriptions share a document, which counts once. */
+/**
+ * Limits the parsed documents that the open subscriptions of each user keep in memory. A document that several
+ * subscriptions share counts once.
+ */
 export class SubscriptionDocuments {
   readonly #limit: KeyedLimit
   readonly #holdings = new WeakMap<DocumentNode, Map<string, Holding>>()

@@ -15,28 +15,28 @@ import { SharedResults } from './shared-results.ts'
 import { SubscriptionDocuments } from './subscription-documents.ts'
 
 /**
- * Subscriptions of all transports. They read over separate database connections (`Rooms.live`), so requests and the scheduler
- * always find one, and at most `eventsAtOnceMax` events are executed at a time.
+ * Executes the subscriptions of all transports. They use separate database connections (`Rooms.live`), so requests and
+ * the scheduler always find a free one. At most `eventsAtOnceMax` events are executed at the same time.
  *
- * The events of a subscription are executed one by one, each with a context of its own: the loaders of an older context would
- * return old rows. Subscribers with the same rights and document share an execution (shared-results.ts), and a page of
- * replayed events shares a context (replayed-pages.ts).
+ * The events of a subscription are executed one by one, each with a new context: the loaders of an older context would
+ * return old rows. Subscribers with the same permissions and document share an execution (shared-results.ts), and a
+ * page of replayed events shares a context (replayed-pages.ts).
  *
- * While the database is unavailable, a new subscription over SSE is refused. Over a WebSocket it waits: the stock client of
- * graphql-ws does not retry a refused subscription.
+ * While the database is unavailable, a new subscription over SSE is refused. Over a WebSocket it waits, because the
+ * standard client of graphql-ws does not retry a refused subscription.
  */
 
 export interface StreamTransport {
-  /** Called when a stream begins; `end` ends it. Absent: the transport ends its streams. */
+  /** Called when a stream begins; calling `end` ends the stream. Absent: the transport ends its streams. */
   readonly onStreamStart?: (end: () => void) => void
   /** The transport inserts the texts of logs into messages (log-text.ts). */
   readonly insertsLogTexts?: boolean
-  /** While true, an unavailable database delays the subscription. Absent: it is refused. */
+  /** Returns whether an unavailable database delays the subscription instead of refusing it. Absent: it is refused. */
   readonly clientWaits?: () => boolean
 }
 
 const eventsAtOnceMax = 32
-/** Events in one turn of the event loop: sending one takes about 20 µs. */
+/** Maximum events sent in one turn of the event loop; sending one takes about 20 µs. */
 const eventsPerTurnMax = 200
 
 export function subscriptionsPlugin(rooms: Rooms): Plugin<RequestContext & StreamTransport> {
@@ -133,7 +133,10 @@ async function openSource({ domain }: Rooms, args: ExecutionArgs, clientWaits = 
   }
 }
 
-/** An unavailable database delays the event. If its job is deleted meanwhile, the message says so: errors have no cursor. */
+/**
+ * Executes an event. An unavailable database delays it. If its job is deleted meanwhile, a message reports the
+ * deletion, because an error would have no cursor.
+ */
 async function executeEvent(
   execution: Execution,
   message: unknown,
@@ -167,12 +170,15 @@ interface JobMessage {
 const isJobMessage = (message: unknown): message is JobMessage =>
   typeof message === 'object' && message !== null && 'jobId' in message && 'instead' in message
 
-/** false: the job exists, or the database is unavailable. */
+/** true: the job was deleted; false: it exists, or the database is unavailable. */
 async function isDeleted({ domain }: Rooms, { jobId }: JobMessage): Promise<boolean> {
   return (await readIfAvailable(domain.log, () => readJob(domain, jobId))) === null
 }
 
-/** Passes `return` to the source at once: an async generator would queue it behind the next event. */
+/**
+ * Maps the events of a source. Passes `return` to the source at once; an async generator would queue it behind the next
+ * event.
+ */
 function mapEvents<In, Out>(
   source: AsyncIterable<In>,
   { map, leave }: { map: (event: In, signal: AbortSignal) => Promise<Out>; leave: () => void },

@@ -20,7 +20,7 @@ export interface ConnectionShape<Node> {
   count: Count
 }
 
-/** Reads the number of rows of the whole list once; null: more than `countMax`. */
+/** Reads the number of rows of the whole list, once; null: more than `countMax`. */
 export type Count = () => Promise<number | null>
 
 export interface ListPage {
@@ -28,7 +28,7 @@ export interface ListPage {
   count: Count
 }
 
-/** Loads the rows of a page and drops those deleted since. `cursorOf` replaces the cursors of the list. */
+/** Loads the rows of a page, omitting rows that were deleted since. `cursorOf` replaces the cursors of the list. */
 export async function toConnection<Node>(
   { page, count }: ListPage,
   load: (ids: string[]) => Promise<readonly (Node | Error | null)[]>,
@@ -85,7 +85,7 @@ export class NestedList {
   readonly #pages: DataLoader<PageKey, Page, string>
   readonly #counts: DataLoader<string, number | null>
 
-  /** `filterOf` returns the part of a parent that its cursors are bound to. */
+  /** `filterOf` returns the part of a parent to which cursors are bound. */
   constructor(sql: Sql, listing: Listing, where: (bind: Bind) => string, filterOf = (parent: string) => parent) {
     this.#list = { listing, where, filterOf }
     this.#counts = new DataLoader(async (parents) => {

@@ -15,7 +15,7 @@ import { createSpecs, type Specs } from './specs.ts'
 export interface ServerFacts {
   version: string
   singleUser: boolean
-  /** For the login page; null: no provider is configured. */
+  /** Issuer of the OpenID provider, for the login page; null: not configured. */
   oidcIssuer: string | null
   oidcClientId: string | null
   /** null: forever. */
@@ -42,7 +42,10 @@ export interface RequestContext extends Rooms {
   readonly listSql: Sql
   readonly load: Loaders
   readonly specs: Specs
-  /** Reads the newest position of the feed once, before any list: `jobUpdates` after it misses no change of a listed row. */
+  /**
+   * Reads the newest position of the feed once per request, before any list, so that `jobUpdates` from that position
+   * misses no change of a listed row.
+   */
   readonly head: () => Promise<FeedPosition>
   /** Absent: the result contains the texts of logs. */
   readonly logTexts?: LogTexts
@@ -50,7 +53,7 @@ export interface RequestContext extends Rooms {
 
 export function createContext(rooms: Rooms, viewer: Viewer): RequestContext {
   const listSql = rooms.lists.sqlFor(viewer.userId)
-  // Lazy: most subscriptions load nothing.
+  // Created on first use, because most subscriptions load nothing.
   const { value: load, renew } = renewable(() => createLoaders(rooms.domain, viewer, listSql))
   let head: Promise<FeedPosition> | undefined
   async function readHead() {

@@ -1,6 +1,6 @@
 import { type LogStream, logStreams } from '../../logs/lines.ts'
 
-/** Objects that can be downloaded as a file, and their addresses on the server. */
+/** Objects that can be downloaded as a file, and their URL paths. */
 export const logFormats = ['RAW', 'PLAIN', 'JSONL'] as const
 export type LogFormat = (typeof logFormats)[number]
 
@@ -24,7 +24,7 @@ export const downloadPath = '/download/'
 const runMax = 2 ** 31 - 1
 const defaultStreams: readonly LogStream[] = ['STDOUT', 'STDERR']
 
-/** The address without a ticket; equal targets have the same. A ticket is made for it. */
+/** The path without a ticket, for which a ticket is made. Equal targets have equal paths. */
 export function formatTarget(target: DownloadTarget): string {
   if (target.kind === 'artifact') return `${downloadPath}artifacts/${target.artifactId}`
   const { jobId, run, streams, format } = target
@@ -41,7 +41,7 @@ export function formatTarget(target: DownloadTarget): string {
   return `${downloadPath}jobs/${jobId}/log?${given}`
 }
 
-/** Why an address is refused. */
+/** The reason why a path is refused. */
 export interface RefusedTarget {
   status: 400 | 404
   message: string

@@ -3,8 +3,9 @@ import { decodeCursor, encodeCursor, hashFilter, invalidCursor } from './cursor.
 import { type PageArgs, parsePageSize } from './page.ts'
 
 /**
- * Keyset pagination of all lists: a walk over a changing list shows every remaining row exactly once, and page 1,000 costs as
- * much as page 1. One statement reads the lists of many parents. A list without parents has the one parent ''.
+ * Keyset pagination for all lists: reading a changing list page by page returns every row that stays exactly once, and
+ * page 1,000 costs as much as page 1. One statement reads the lists of many parents. A list without parents has the
+ * single parent ''.
  */
 
 export interface Listing {
@@ -111,7 +112,7 @@ function buildPageSql({ listing, page, parents, where }: PageQuery): { text: str
   return { text, values }
 }
 
-/** One row more than the limit means that another page follows. */
+/** Builds the page. One row more than the limit was read: it shows that another page follows. */
 function toPage({ listing, page }: PageQuery, filter: unknown, rows: readonly Row[]): Page {
   const f = hashFilter(filter)
   const more = rows.length > page.limit

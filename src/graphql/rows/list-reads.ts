@@ -5,7 +5,7 @@ import { isStatementTimeout, type Sql, type TransactionOptions, Unavailable } fr
 import { limits } from '../caller-limits.ts'
 import { KeyedLimit } from '../keyed-limit.ts'
 
-/** Separate connections and limits for list statements: one user with slow lists must not block all others. */
+/** List statements use separate connections and limits, so that one user with slow lists does not block all others. */
 export interface ListReads {
   sqlFor(userId: string): Sql
   /** The same connections without these limits, for checks of all rows. */

@@ -8,7 +8,7 @@ export type JobOrderField = 'CREATED_AT' | 'FINISHED_AT' | 'PRIORITY'
 
 const jobKeys = {
   CREATED_AT: { sql: 'j.created_at', type: 'timestamptz' },
-  // Live jobs sort after final ones.
+  // Alive jobs sort after final ones.
   FINISHED_AT: { sql: "coalesce(j.finished_at, 'infinity')", type: 'timestamptz' },
   PRIORITY: { sql: 'coalesce(j.priority_override, j.base_priority)::bigint', type: 'bigint' },
 } as const satisfies Record<JobOrderField, Listing['keys'][number]>
@@ -54,8 +54,8 @@ export const runsListing: Listing = {
 }
 
 /**
- * The parent is a job at a version: an event stored after the job was read must not appear here, because a stream from
- * its `eventCursor` delivers the event.
+ * The parent is a job at a version: an event that was stored after the job was read must not appear, because a stream
+ * from the job's `eventCursor` delivers it.
  */
 export const eventsParent = ({ id, version }: { id: string; version: number }) => `${id}@${version}`
 export const jobOfParent = (parent: string) => parent.slice(0, parent.indexOf('@'))
@@ -112,7 +112,7 @@ export const approvalsListing: Listing = {
   descending: true,
 }
 
-/** Order of evaluation. */
+/** Rules in the order in which they are tried. */
 export const approvalRulesListing: Listing = {
   name: 'approvalRules',
   from: 'approval_rule r',

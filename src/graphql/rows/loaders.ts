@@ -30,8 +30,9 @@ import { parseEventId } from './typed-id.ts'
 import { createWaitingLoaders } from './waiting-loaders.ts'
 
 /**
- * Load rows in batches, so a query costs a constant number of statements. An invisible job is null, like a missing one;
- * resolvers reach rows below a job through the job. One set of loaders lives for one request or one event of a subscription.
+ * Load rows in batches, so that a query needs a constant number of statements. A job that the viewer may not see is
+ * null, like a missing one; resolvers reach the rows of a job only through the job. A set of loaders lives for one
+ * request, or one event of a subscription.
  */
 
 export type Loaders = ReturnType<typeof createLoaders>
@@ -62,7 +63,7 @@ function createJobLoaders(domain: Domain, viewer: Viewer, listSql: Sql) {
       return runs.map((run) => ({ ...run, key: `${run.jobId}/${run.number}` }))
     }),
     event,
-    /** By event id; null: the event was deleted. */
+    /** Marks by event id; null: the event was deleted. */
     eventMark: {
       async load(id: string) {
         const row = await event.load(id)
@@ -177,7 +178,7 @@ function visibleMembers(viewer: Viewer, bind: (value: unknown) => string): strin
     : `EXISTS (SELECT FROM team_member own WHERE own.team_id = m.team_id AND own.user_id = ${bind(viewer.userId)})`
 }
 
-/** SQL, because Prisma would build one OR per two-part key. */
+/** Uses SQL, because Prisma would build one OR per two-part key. */
 async function readEvents({ db }: Domain, ids: readonly string[]): Promise<(FeedEvent | null)[]> {
   const keys = ids.map(parseEventId)
   const wanted = keys.filter((key) => key !== null)

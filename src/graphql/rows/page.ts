@@ -19,7 +19,7 @@ export function parsePageSize({ first, last }: PageArgs) {
 
 const isGiven = (value: number | null | undefined): value is number => value !== null && value !== undefined
 
-/** Cost of a connection: its selection counts once per node. `parsePageSize` refuses invalid sizes. */
+/** Cost of a connection: its selection counts once per requested node. `parsePageSize` refuses invalid sizes. */
 export function pageCost({ first, last }: PageArgs): { field: number; multiplier: number } {
   const wanted = first ?? last ?? limits.pageSizeDefault
   return { field: 1, multiplier: Math.min(Math.max(wanted, 1), limits.pageSizeMax) }

@@ -6,8 +6,8 @@ import { limits } from '../caller-limits.ts'
 import { refusal } from '../errors.ts'
 
 /**
- * Reads specs separately from jobs: a spec may have 4 MiB, and sixty of them block the server for seconds. One request returns
- * up to `specBytesMax` of specs, or a single spec of any size. Every alias counts.
+ * Reads specs separately from jobs: a spec may have 4 MiB, and sixty such specs would block the server for seconds. One
+ * response contains specs up to `specBytesMax` in total, or a single spec of any size. Every alias counts.
  */
 
 export type Specs = ReturnType<typeof createSpecs>
@@ -32,7 +32,9 @@ export function createSpecs(sql: Sql) {
   const texts = new DataLoader<string, SpecText | null>((ids) => readTexts(sql, ids))
   let shownBytes = 0
   return {
-    /** Loads a spec, or refuses when the request exceeds the limit. `times`: how often the request selects its fields. */
+    /**
+     * Loads a spec, or refuses if the response would exceed the limit. `times`: how often the request selects the spec.
+     */
     async load(jobId: string, times: number): Promise<JobSpec> {
       const found = await texts.load(jobId)
       if (!found) throw new NotFound('The object was deleted meanwhile')
@@ -41,7 +43,7 @@ export function createSpecs(sql: Sql) {
       if (found.text === null || (shownBytes > limits.specBytesMax && !isSingle)) throw tooMany()
       return JSON.parse(found.text) as JobSpec
     },
-    /** The few fields of specs that lists show; they do not count. */
+    /** The few fields of specs that lists show; they do not count toward the limit. */
     words: new DataLoader<string, SpecWords>((ids) => readWords(sql, ids)),
   }
 }

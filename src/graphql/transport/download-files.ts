@@ -4,18 +4,18 @@ import { type LogPage, readLogInOrder } from '../../logs/read.ts'
 import type { RequestContext } from '../rows/context.ts'
 import type { ArtifactTarget, DownloadTarget, LogTarget } from '../rows/download-target.ts'
 
-/** A file that is made of stored objects while it is sent. */
+/** A file that is generated from stored objects while it is sent. */
 export interface DownloadFile {
   name: string
   type: string
-  /** null: unknown before it is made, and no range can be sent. */
+  /** Size of the file; null: unknown until it is generated, so ranges are not supported. */
   bytes: number | null
-  /** Names these bytes; null: they differ from one download to the next. */
+  /** Identifies the content (ETag); null: the content differs from one download to the next. */
   tag: string | null
   read(from: number): AsyncGenerator<Buffer, void, void>
 }
 
-/** null: the object does not exist, the viewer may not see it, or it has no bytes here. */
+/** null: the object does not exist, the viewer may not see it, or its content is stored elsewhere. */
 export const openFile = (context: RequestContext, target: DownloadTarget): Promise<DownloadFile | null> =>
   target.kind === 'log' ? openLogFile(context, target) : openArtifactFile(context, target)
 
@@ -49,7 +49,7 @@ const escapes = /\u001b(?:\[[0-?]*[ -/]*[@-~]|[\]PX^_][^\u0007\u001b\n]*(?:\u000
 
 const formatPlain = ({ text }: LogPage) => text.replace(escapes, '')
 
-/** Each line of the log is a line; a long one is several, all but the last `truncated`. */
+/** Formats each line of the log as a line of JSON. A long line is divided; all parts but the last are `truncated`. */
 function formatJsonLines({ lines, gaps }: LogPage): string {
   const shownLines = lines.map(({ run, number, at, stream, text, truncated }) => ({
     run,
@@ -68,7 +68,7 @@ function formatJsonLines({ lines, gaps }: LogPage): string {
   return [...shownGaps, ...shownLines].map((each) => `${JSON.stringify(each)}\n`).join('')
 }
 
-/** A header of ASCII characters. */
+/** Types that consist of printable ASCII, as a header requires. */
 const plainType = /^[\x20-\x7e]+$/
 
 async function openArtifactFile(

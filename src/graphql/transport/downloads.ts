@@ -13,9 +13,9 @@ import { sendJson } from './refused-bodies.ts'
 
 export interface DownloadsOptions {
   rooms: Rooms
-  /** The viewer by the token of the request; null: the request has its response. */
+  /** Identifies the viewer by the token of the request; null: the response was already sent. */
   identify: (exchange: Exchange) => Promise<Viewer | null>
-  /** Ends the response when its reader stalls, or its viewer loses access. */
+  /** Ends the response if its reader stalls or its viewer loses access. */
   watch: (viewer: Viewer, response: ServerResponse) => void
   allowedHeaders: readonly string[]
 }
@@ -24,9 +24,9 @@ const retryAfterSeconds = 5
 const exposedHeaders = 'retry-after, accept-ranges, content-disposition, content-range, etag'
 
 /**
- * Logs and artifacts as files, by GET and HEAD, with a token or a ticket (domain/download-tickets.ts). Files are made while
- * they are sent, as fast as the reader takes them. Ranges of bytes, so that a download that broke goes on, need a known
- * size: raw logs and artifacts have one.
+ * Serves logs and artifacts as files, by GET and HEAD, with a token or a ticket (domain/download-tickets.ts). Files are
+ * generated while they are sent, as fast as the reader takes them. Byte ranges, by which an interrupted download
+ * continues, need a known size; raw logs and artifacts have one.
  */
 export class Downloads {
   readonly #options: DownloadsOptions
@@ -64,7 +64,7 @@ export class Downloads {
     }
   }
 
-  /** null: the request has its response. */
+  /** null: the response was already sent. */
   async #findViewer(
     exchange: Exchange,
     { ticket, target }: { ticket: string | null; target: string },
@@ -122,7 +122,7 @@ async function sendFile({ request, response }: Exchange, file: DownloadFile): Pr
   const etag = file.tag === null ? null : `"${file.tag}"`
   response.setHeader('content-type', file.type)
   response.setHeader('content-disposition', formatDisposition(file.name))
-  // A browser shows no artifact as a page of this server.
+  // Prevents a browser from showing an artifact as a page of this server.
   response.setHeader('content-security-policy', "sandbox; default-src 'none'")
   response.setHeader('cache-control', 'private, no-cache, no-transform')
   response.setHeader('accept-ranges', file.bytes === null ? 'none' : 'bytes')
@@ -140,7 +140,7 @@ async function sendFile({ request, response }: Exchange, file: DownloadFile): Pr
   await sendBytes(response, file, { start, end })
 }
 
-/** Waits for the reader after each part. A reader may leave at any time. */
+/** Sends the file, and waits for the reader after each part. The reader may disconnect at any time. */
 async function sendBytes(response: ServerResponse, file: DownloadFile, range: ByteRange): Promise<void> {
   for await (const bytes of readRange(file, range)) {
     if (response.destroyed) return
@@ -149,7 +149,7 @@ async function sendBytes(response: ServerResponse, file: DownloadFile, range: By
   response.end()
 }
 
-/** Resolves when the reader has taken the bytes, or has left. */
+/** Resolves when the reader has taken the bytes or disconnected. */
 function waitForReader(response: ServerResponse): Promise<void> {
   return new Promise((resolve) => {
     const go = () => {
@@ -161,7 +161,10 @@ function waitForReader(response: ServerResponse): Promise<void> {
   })
 }
 
-/** A file that became shorter meanwhile cuts the response, which announced its length. */
+/**
+ * Reads a range. If the file has become shorter, the connection is cut, because the response announced the original
+ * length.
+ */
 async function* readRange(file: DownloadFile, { start, end }: ByteRange): AsyncGenerator<Buffer> {
   let left = end - start
   for await (const bytes of file.read(start)) {
@@ -172,7 +175,7 @@ async function* readRange(file: DownloadFile, { start, end }: ByteRange): AsyncG
   if (Number.isFinite(left)) throw new Error(`The file ${file.name} became shorter while it was sent`)
 }
 
-/** The requested range; null: the whole file. Several ranges are not supported, and may be ignored (RFC 9110, 14.2). */
+/** The requested range; null: the whole file. Several ranges are ignored, as RFC 9110, 14.2 permits. */
 function findRange(
   { headers }: IncomingMessage,
   bytes: number | null,
@@ -189,7 +192,10 @@ function findRange(
 
 const nameCharactersMax = 150
 
-/** A name without a path and without characters that systems refuse; other than ASCII only in the second form (RFC 6266). */
+/**
+ * The header that names the file: without a path, without characters that some systems refuse, and with non-ASCII
+ * characters only in its second form (RFC 6266).
+ */
 export function formatDisposition(name: string): string {
   const safe = name
     .replace(/[/\\:*?"<>|%\p{Cc}\p{Cf}\p{Cs}]/gu, '_')

@@ -4,7 +4,7 @@ import { buildErrorBody } from '../errors.ts'
 import { closeGradually } from './closing-streams.ts'
 import { sendJson } from './refused-bodies.ts'
 
-/** Supervisors kill a process after 10 s: the rest of the server needs time too. */
+/** Supervisors kill a process after 10 s, and the rest of the server needs time too. */
 const drainMsDefault = 5_000
 const drainPollMs = 20
 const flushMsMax = 500
@@ -14,9 +14,9 @@ export const stoppingText = 'The server is stopping; try again'
 const lateText = 'The server stopped before the request completed; it may or may not have been carried out'
 
 /**
- * How a stopping server ends requests. Streams are cut gradually without `complete`, so that their clients resume from their
- * cursors. Requests in flight get `drainMsMax`, then UNAVAILABLE. New ones get UNAVAILABLE with Retry-After at once, and their
- * connections close. Only a request that waits on its connection behind another one ends without a response.
+ * Ends requests when the server stops. Streams are cut gradually without `complete`, so that their clients resume from
+ * their cursors. Requests in flight get `drainMsMax`, then UNAVAILABLE. New requests get UNAVAILABLE with Retry-After
+ * at once, and their connections close. Only a pipelined request that waits behind another one ends without a response.
  */
 export class Drain {
   readonly #clock: Clock
@@ -46,7 +46,7 @@ export class Drain {
     return !this.#isDraining
   }
 
-  /** Whether the drain ended the request. Its work may continue. */
+  /** true: the drain has ended the request; its work may continue. */
   hasEnded(response: ServerResponse): boolean {
     return this.#ended.has(response)
   }

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http'
 
 export interface GateRules {
   singleUser: boolean
-  /** More values of Host for single-user mode, with or without a port. */
+  /** Additional Host values that are accepted in single-user mode, with or without a port. */
   allowedHosts: readonly string[]
   allowedOrigins: readonly string[]
   /** The URL of the server for its users, if configured. */
@@ -12,21 +12,21 @@ export interface GateRules {
 export interface Caller {
   host?: string | undefined
   origin?: string | undefined
-  /** Only browsers send it. */
+  /** Sent only by browsers. */
   'sec-fetch-site'?: string | string[] | undefined
   'sec-fetch-mode'?: string | string[] | undefined
   'sec-fetch-dest'?: string | string[] | undefined
 }
 
 /**
- * Checks each HTTP request and WebSocket upgrade first, by headers that a browser sets and a page cannot forge. Returns why the
- * caller is refused, or null.
+ * Checks each HTTP request and WebSocket upgrade first, by headers that a browser sets and a page cannot forge. Returns
+ * the reason for a refusal, or null.
  *
- * A page of any site may send requests to a loopback port: Origin is checked, and Sec-Fetch-Site where a browser sends no
- * Origin. A name that its owner points to 127.0.0.1 makes such requests same-origin: in single-user mode, which has no login,
- * Host is checked. This mode also refuses pages of other loopback ports, which another account of the machine may serve. With
- * users such a page has no token, and development servers need it.
- * `mayNavigate`: links of other sites to this address are followed.
+ * A page of any site may send requests to a loopback port. So Origin is checked, or Sec-Fetch-Site where a browser
+ * sends no Origin. If the owner of a DNS name points it to 127.0.0.1, such requests become same-origin; so Host is
+ * checked in single-user mode, which has no login. This mode also refuses pages from other loopback ports, which
+ * another account of the machine may serve. In multi-user mode such a page has no token, and development servers need
+ * this access. `mayNavigate`: links from other sites to this URL may be followed.
  */
 export function findGateRefusal(caller: Caller, rules: GateRules, mayNavigate = false): string | null {
   const { host, origin, 'sec-fetch-site': site } = caller
@@ -42,11 +42,16 @@ export function findGateRefusal(caller: Caller, rules: GateRules, mayNavigate = 
   return null
 }
 
-/** A person followed a link to a file, in a mail for example. The page with the link does not get the response. */
+/**
+ * true: a person followed a link to a file, for example in an email. The page with the link cannot read the response.
+ */
 const isNavigation = ({ origin, 'sec-fetch-mode': mode, 'sec-fetch-dest': dest }: Caller) =>
   origin === undefined && mode === 'navigate' && dest === 'document'
 
-/** A page can send an expensive GET without an Origin (an image, a link). `none`: a person typed the address. */
+/**
+ * Values of Sec-Fetch-Site that are allowed without an Origin, because a page can send an expensive GET by an image or
+ * a link. `none`: a person typed the URL.
+ */
 const allowedSites: readonly string[] = ['same-origin', 'none']
 
 function isAllowedHost(host: string, name: string, { allowedHosts, publicUrl }: GateRules): boolean {
@@ -71,13 +76,13 @@ const shownCharactersMax = 255
 const describeOrigin = (origin: string) =>
   URL.canParse(origin) && origin.length <= shownCharactersMax ? `the origin ${new URL(origin).origin}` : 'this origin'
 
-/** The name in a Host header without its port; null: malformed. */
+/** The host name without its port; null: the Host header is malformed. */
 function readHostName(host: string): string | null {
   if (!/^(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(:\d{1,5})?$/i.test(host) || !URL.canParse(`http://${host}`)) return null
   return host.replace(/:\d+$/, '').toLowerCase()
 }
 
-/** Browsers resolve all names below `localhost` to this machine. */
+/** true: a loopback name. Browsers resolve all names below `localhost` to this machine. */
 const isLoopbackName = (name: string) =>
   /^(localhost|(.+\.)?localhost|127\.\d{1,3}\.\d{1,3}\.\d{1,3}|\[::1\])\.?$/i.test(name)
 
@@ -86,8 +91,8 @@ const removeDefaultPort = (host: string, protocol: string) => host.replace(proto
 const isSameText = (a: string, b: string) => a.toLowerCase() === b.toLowerCase()
 
 /**
- * The host of a whole address, `GET http://host/path`, replaces the Host header (RFC 9112, 3.2.2). Two Host headers are
- * removed: proxies differ in which one counts.
+ * Replaces the Host header by the host of an absolute request target, `GET http://host/path` (RFC 9112, 3.2.2). Removes
+ * two Host headers, because proxies differ in which one they use.
  */
 export function normalizeTarget(request: IncomingMessage): void {
   const { url = '', headersDistinct } = request

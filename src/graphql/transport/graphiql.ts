@@ -4,7 +4,7 @@ import { gunzip, gzipSync } from 'node:zlib'
 import { renderGraphiQL } from '@graphql-yoga/render-graphiql'
 import { acceptsGzip, type Exchange } from './compression.ts'
 
-/** The page of GraphiQL has nine megabytes: it is rendered and compressed once, at the first request. */
+/** The page of GraphiQL has nine megabytes, so it is rendered and compressed once, at the first request. */
 interface Page {
   readonly gzipped: Buffer
   readonly headers: Readonly<Record<string, string>>
@@ -58,7 +58,10 @@ subscription Watch {
 `
 const variables = '{ "jobId": "job_…" }'
 
-/** GraphiQL alone shows a stored tab only if the stored query and variables equal those of the tab. */
+/**
+ * Restores the stored tab. GraphiQL by itself shows a stored tab only if the stored query and variables equal those of
+ * the tab.
+ */
 const restoreTab = `
   const { tabs, activeTabIndex = 0 } = JSON.parse(localStorage.getItem('graphiql:tabState') ?? '{}')
   const linked = new URL(location.href).searchParams.get('query')
@@ -113,7 +116,7 @@ export function renderGraphiql(singleUser: boolean): Page {
   const page = renderGraphiQL({
     title: 'Berth',
     defaultTabs: [{ query: tour, variables }],
-    // A token among the headers would stay in the browser.
+    // If headers were persisted, a token among them would stay in the browser.
     ...{ shouldPersistHeaders: false },
   })
   const scripts = [restoreTab, ...(singleUser ? [] : [sendToken])].map((script) => `<script>{${script}}</script>`)

@@ -6,7 +6,7 @@ import { sqlState, whyOverloaded } from '../../platform/tx.ts'
 
 export interface Readiness {
   ready: boolean
-  /** read-only: a standby, or being replaced. unknown: this server is overloaded. */
+  /** read-only: a standby, or being replaced. unknown: this server is too overloaded to tell. */
   database: 'ok' | 'full' | 'read-only' | 'unavailable' | 'unknown'
   migrations: 'ok' | 'pending' | 'unknown'
   warnings: string[]
@@ -15,7 +15,7 @@ export interface Readiness {
 /** Shorter than the limit of other statements. */
 const limit = { statementMsMax: 2_000 }
 
-/** /readyz needs no login, and the check for disk space writes: requests within this time share a check. */
+/** Requests within this time share a check for disk space: /readyz needs no login, and the check writes. */
 const spaceCheckMs = 1_000
 
 export function createReadiness(
@@ -73,7 +73,10 @@ interface ProbeRow {
 
 const isDiskFull = (error: unknown) => sqlState((error as Error).cause) === '53100'
 
-/** Whether the database can write half a megabyte: the rows exceed `work_mem`, so PostgreSQL writes a temporary file. */
+/**
+ * Returns whether the database can write half a megabyte: more rows than fit into `work_mem` make PostgreSQL write a
+ * temporary file.
+ */
 async function hasSpace(db: Db): Promise<boolean> {
   try {
     await db.transaction((sql) => sql.query('SELECT count(*) FROM generate_series(1, 20000)'), {

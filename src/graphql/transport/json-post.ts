@@ -17,13 +17,13 @@ const typeByAccept: Readonly<Record<string, string>> = {
   'application/json': 'application/json',
   'application/graphql-response+json': 'application/graphql-response+json',
   'application/graphql-response+json, application/json': 'application/graphql-response+json',
-  // Apollo Client 4 and urql 5.
+  // Sent by Apollo Client 4 and urql 5.
   'application/graphql-response+json,application/json;q=0.9': 'application/graphql-response+json',
   'application/graphql-response+json, application/graphql+json, application/json, text/event-stream, multipart/mixed':
     'application/graphql-response+json',
 }
 
-/** The request that yoga's hooks see. */
+/** The request that yoga's hooks get. */
 const postRequest = new Request('http://localhost/graphql', { method: 'POST' })
 
 class TooManyLargeBodies extends Error {}
@@ -33,15 +33,18 @@ const tooManyLargeBodies =
   `and this one waited ${limits.waitMsMax / 1_000} s`
 
 /**
- * Handles JSON documents that are posted as a whole and get one response. The Fetch API of yoga's transport costs more than
- * executing a mutation, so yoga only executes them, with all hooks of the engine. Every other request (a stream, a list, an
- * unknown length, a malformed body) goes on to yoga's transport after its body is read within the limits.
+ * Handles JSON requests that are posted as a whole and get one response. It avoids yoga's transport, whose Fetch API
+ * costs more than executing a mutation; yoga only executes the document, with all hooks of the engine. All other
+ * requests (a stream, a list, an unknown length, a malformed body) go to yoga's transport, after their body was read
+ * within the limits.
  */
 export class PostHandler {
   readonly #engine: GraphqlEngine
   readonly #documents: TrustedDocuments
   readonly #bodyBytes = new KeyedLimit(limits.bodyBytesInFlightMax)
-  /** Parsing a large body blocks the event loop for a tenth of a second before its cost is known. */
+  /**
+   * Limits large bodies, because parsing one blocks the event loop for a tenth of a second before its cost is known.
+   */
   readonly #largeBodies = new KeyedLimit(limits.largeBodiesInFlightMax, {
     msMax: limits.waitMsMax,
     refusal: () => new TooManyLargeBodies(),
@@ -69,7 +72,10 @@ export class PostHandler {
     }
   }
 
-  /** The wait begins when the body is complete, so a stalled body delays no other request. */
+  /**
+   * Waits for other large bodies. The wait begins when the body is complete, so a stalled body does not delay other
+   * requests.
+   */
   async #waitIfLarge(requester: Requester, exchange: Exchange, text: string): Promise<void> {
     const execute = () => this.#execute(requester, exchange, text)
     if (text.length <= limits.largeBodyBytes) return execute()
@@ -92,12 +98,12 @@ export class PostHandler {
     await sendCompressible(exchange, JSON.stringify(result))
   }
 
-  /** null: yoga's transport handles the request, and says why it is refused. */
+  /** null: the request goes to yoga's transport, which reports why it is refused. */
   #parseParams(text: string, viewer: Viewer): GraphQLParams | null {
     try {
       const body: unknown = JSON.parse(text)
       const params = isPlain(body) ? this.#documents.resolve(body, viewer) : null
-      // A query or mutation with this word in it takes yoga's slower transport.
+      // A query or mutation that contains this word goes to yoga's slower transport.
       return params?.query && !params.query.includes('subscription') ? params : null
     } catch (error) {
       if (error instanceof GraphQLError || error instanceof SyntaxError) return null
@@ -105,7 +111,7 @@ export class PostHandler {
     }
   }
 
-  /** Yoga gets the body as a stream: it would list every character of a text. */
+  /** Passes the request on. Yoga gets the body as a stream, because it would list every character of a text. */
   async #passToYoga(requester: Requester, { request, response }: Exchange, text: string): Promise<void> {
     const body = Buffer.from(text)
     const read = Object.assign(request, { body: Readable.from([body]) })
@@ -121,14 +127,14 @@ export class PostHandler {
   }
 }
 
-/** null: yoga's transport handles the request. */
+/** null: the request goes to yoga's transport. */
 function findResponseType({ headers }: IncomingMessage): string | null {
   if (headers['transfer-encoding'] !== undefined || headers['content-encoding'] !== undefined) return null
   if (!/^[1-9]\d*$/.test(headers['content-length'] ?? '')) return null
   return typeByAccept[headers.accept ?? '*/*'] ?? null
 }
 
-/** null: the body is refused, or its sender has disconnected. */
+/** null: the body was refused, or its sender has disconnected. */
 async function readText({ viewer }: Requester, share: Share, exchange: Exchange): Promise<string | null> {
   const bytesMax = viewer === anonymous ? limits.anonymousBodyBytesMax : limits.bodyBytesMax
   const body = await readBody(exchange.request, { bytesMax, valuesMax: limits.bodyValuesMax, share })

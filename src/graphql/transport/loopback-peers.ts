@@ -7,14 +7,15 @@ import { Unavailable } from '../../platform/tx.ts'
 export type PeerCheck = (socket: Socket) => Promise<string | null>
 
 const tables = ['/proc/net/tcp', '/proc/net/tcp6']
-/** A read may miss a row while the table changes. */
+/** Maximum reads: a read may miss a row while the table changes. */
 const readsMax = 3
 
 /**
- * Finds the account at the other end of a loopback connection. Single-user mode has no login: only the account of the server
- * and root are served, because every other account could run commands as the server. Linux lists the owner of every TCP socket
- * in /proc/net/tcp and tcp6; on other systems every account is served (docs/security.md). A socket that its process has closed
- * has no owner (uid 0, inode 0), and is refused. If the tables cannot be read, the request is Unavailable.
+ * Finds the system account at the other end of a loopback connection. Single-user mode has no login, so only the
+ * account of the server and root are served: any other account could run commands as the server. Linux lists the owner
+ * of every TCP socket in /proc/net/tcp and tcp6; on other systems every account is served (docs/security.md). A socket
+ * that its process has closed has no owner (uid 0, inode 0) and is refused. If the tables cannot be read, the request
+ * is Unavailable.
  */
 export function createPeerCheck(log: Log, read: () => Promise<Rows> = readRows): PeerCheck {
   const own = process.getuid?.()
@@ -63,7 +64,7 @@ async function findOwner(socket: Socket, read: () => Promise<Rows>): Promise<Own
   return owner
 }
 
-/** A read must begin after its request: requests during a read share the next one. */
+/** Shares reads between requests. A read must begin after its request, so requests during a read share the next one. */
 function shareReads(read: () => Promise<Rows>): () => Promise<Rows> {
   let last: Promise<unknown> = Promise.resolve()
   let next: Promise<Rows> | undefined
@@ -97,7 +98,7 @@ function ignoreMissing(error: NodeJS.ErrnoException): null {
   throw new Unavailable('The accounts of connections cannot be read', { cause: error })
 }
 
-/** Names the connection as the tables do, from its other end. IPv4 connections may use IPv6 sockets. */
+/** The key of the connection in the tables, as seen from its other end. IPv4 connections may use IPv6 sockets. */
 function nameEnds({ remoteAddress, remotePort, localAddress, localPort }: Socket): string[] {
   const [from, to] = [remoteAddress, localAddress].map(formatAddress)
   if (!from || !to) return []

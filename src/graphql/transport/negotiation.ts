@@ -4,7 +4,10 @@ import { sendJson } from './refused-bodies.ts'
 
 const corsMaxAgeSeconds = 600
 
-/** false: the request has its response: a preflight, a wrong method, or an Accept without a type of the server. */
+/**
+ * false: the response was already sent, because of a preflight, a wrong method, or an Accept header without a supported
+ * type.
+ */
 export function negotiateContent(
   request: IncomingMessage,
   response: ServerResponse,
@@ -15,14 +18,17 @@ export function negotiateContent(
   else if (method !== 'GET' && method !== 'POST') refuseMethod(response)
   else if (!isAcceptable(request)) sendJson(response, 406, buildErrorBody('BAD_REQUEST', notAcceptableText))
   else {
-    // Proxies buffer streams otherwise.
+    // Without this header, proxies buffer streams.
     if (headers.accept?.includes('text/event-stream')) response.setHeader('x-accel-buffering', 'no')
     return true
   }
   return false
 }
 
-/** The gate has checked the origin. Credentials are not allowed: the server has no cookies. */
+/**
+ * Allows the origin, which the gate has already checked. Credentials are not allowed, because the server uses no
+ * cookies.
+ */
 export function allowOrigin({ headers: { origin } }: IncomingMessage, response: ServerResponse) {
   response.setHeader('vary', 'Origin')
   if (origin === undefined) return
@@ -55,7 +61,7 @@ function refuseMethod(response: ServerResponse) {
   sendJson(response, 405, buildErrorBody('BAD_REQUEST', message))
 }
 
-/** text/html: a browser gets GraphiQL. */
+/** text/html is accepted for browsers, which get GraphiQL. */
 const isAcceptable = ({ method, headers: { accept } }: IncomingMessage) =>
   accept === undefined ||
   (method === 'GET' && accept.includes('text/html')) ||

@@ -3,17 +3,20 @@ import type { Socket } from 'node:net'
 
 interface Line {
   length: number
-  /** The last request has its response. */
+  /** Resolves when the last request has its response. */
   end: Promise<void>
 }
 
-/** The body of a single request must still be read. With several, only the body of the last may be incomplete. */
+/**
+ * true: stop reading. With a single request the body must still be read; with several, only the body of the last may be
+ * incomplete.
+ */
 const isFull = ({ length }: Line) => length > 1
 
 /**
- * Executes the requests of a connection one after the other, and does not read the connection while more than one waits. Node
- * alone would begin ten thousand requests of one connection at once. Limit: Node's timeout of a request includes its wait, so
- * a long body behind a stream is cut, and the stream with it.
+ * Executes the requests of a connection one after the other, and stops reading the connection while more than one
+ * waits. Node alone would begin ten thousand pipelined requests at once. Known limit: Node's request timeout includes
+ * the wait, so a long body behind a stream is cut, and the stream with it.
  */
 export function createPipelines(): (response: ServerResponse, work: () => Promise<void>) => Promise<void> {
   const lines = new WeakMap<Socket, Line>()

@@ -6,7 +6,7 @@ export type Body = { text: string } | 'too large' | 'too many values' | 'no room
 export interface BodyLimits {
   bytesMax: number
   valuesMax: number
-  /** Limits the bytes of all bodies of the sender: a stalled body stays in memory at no cost for its sender. */
+  /** Limits the total of all bodies of the sender, because a stalled body occupies memory at no cost for its sender. */
   share: Share
 }
 
@@ -19,7 +19,7 @@ export function readBody(request: IncomingMessage, { bytesMax, valuesMax, share 
       else if (share.add(piece.length)) bytes.add(piece)
       else refuse('no room')
     }
-    // The rest still comes, when the share has been given back.
+    // The rest of the body still arrives after its share was released.
     const refuse = (why: 'too large' | 'no room') => {
       request.off('data', take)
       resolve(why)
@@ -34,7 +34,10 @@ export function readBody(request: IncomingMessage, { bytesMax, valuesMax, share 
   })
 }
 
-/** Joins pieces as they arrive: a list would cost hundreds of bytes for each, and a piece may be one byte. */
+/**
+ * Joins pieces as they arrive. A list of pieces would cost hundreds of bytes for each, and a piece may be a single
+ * byte.
+ */
 function createBuffer(bytesMax: number) {
   let joined: Buffer = Buffer.alloc(0)
   let length = 0
@@ -55,7 +58,10 @@ function createBuffer(bytesMax: number) {
 
 const [quote, comma, list, backslash, object] = Buffer.from('",[\\{')
 
-/** Counts values by commas and opening brackets. Parsing 4 MiB of `{},{}` takes half a second, counting some milliseconds. */
+/**
+ * Estimates the number of values by commas and opening brackets: parsing 4 MiB of `{},{}` takes half a second, counting
+ * a few milliseconds.
+ */
 function countValues(json: Buffer): number {
   let values = 1
   let inText = false

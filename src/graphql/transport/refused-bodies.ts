@@ -5,7 +5,7 @@ export interface UnreadBounds {
   msMax: number
 }
 
-/** `end` adds the length, so that clients see the end of the text before the response ends. */
+/** `end` adds the length, so that clients recognise the end of the text before the response ends. */
 export function sendText(response: ServerResponse, status: number, { type, text }: { type: string; text: string }) {
   response.statusCode = status
   response.setHeader('content-type', `${type}; charset=utf-8`)
@@ -17,9 +17,9 @@ export function sendJson(response: ServerResponse, status: number, body: unknown
 }
 
 /**
- * Responses to requests whose body is not read to its end. Closing a connection whose peer still sends resets it, and the peer
- * loses the response. So the response is sent at once, the rest of the body is dropped, and then the response ends. A peer
- * that exceeds the bounds is cut.
+ * Responses to requests whose body is not read to its end. Closing a connection while its peer still sends resets the
+ * connection, and the peer loses the response. So the response is sent at once, then the rest of the body is read and
+ * dropped, and then the response ends. A peer that exceeds the bounds is cut.
  */
 export const createResponseClass = (bounds: UnreadBounds) =>
   class<Request extends IncomingMessage> extends ServerResponse<Request> {

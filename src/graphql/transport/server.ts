@@ -54,14 +54,14 @@ export interface ServerOptions {
   keepAliveMs?: number
   isStarted?: () => boolean
   drainMsMax?: number
-  /** Connections above this are closed: the database and jobs need descriptors too. */
+  /** Maximum connections; further ones are closed, because the database and jobs need file descriptors too. */
   connectionsMax?: number
 }
 
 const keepAliveMsDefault = 12_000
-/** Longer than the 60 s of balancers: the side that sends requests must close first. */
+/** Longer than the 60 s of load balancers: the side that sends requests must be the one to close idle connections. */
 const keepAliveTimeoutMs = 75_000
-/** Node counts the wait for the next request too, so this must be longer. */
+/** Must be longer than the keep-alive timeout, because Node includes the wait for the next request. */
 const headersTimeoutMs = 80_000
 const unreadBounds = { bytesMax: limits.droppedBodyBytesMax, msMax: limits.droppedBodyMsMax }
 
@@ -224,7 +224,7 @@ export class Server {
   async #handleGraphql(request: IncomingMessage, response: ServerResponse) {
     const { singleUser, allowedHeaders } = this.#config
     if (!negotiateContent(request, response, allowedHeaders)) return
-    // A job may run under another account: its token is checked instead.
+    // A job may run under another account, so its token is checked instead of the peer's account.
     const peerRefusal = hasRunToken(request.headers.authorization) ? null : await this.#checkPeer?.(request.socket)
     if (peerRefusal) return sendPlain(response, 403, peerRefusal)
     if (request.method === 'GET' && request.headers.accept?.includes('text/html'))
@@ -239,7 +239,7 @@ export class Server {
     if (viewer) await this.#execute(viewer, request, response)
   }
 
-  /** null: the request has its response. */
+  /** null: the response was already sent. */
   async #findViewer(request: IncomingMessage, response: ServerResponse): Promise<Viewer | null> {
     const identified = await this.#identify(request)
     if (typeof identified === 'object') return identified.viewer
@@ -248,7 +248,7 @@ export class Server {
     return null
   }
 
-  /** The caller of a download; null: the request has its response. */
+  /** The caller of a download; null: the response was already sent. */
   async #findDownloader({ request, response }: Exchange): Promise<Viewer | null> {
     const peerRefusal = await this.#checkPeer?.(request.socket)
     if (!peerRefusal) return this.#findViewer(request, response)
@@ -269,7 +269,7 @@ export class Server {
     else await this.#engine(request, response, requester)
   }
 
-  /** Without `complete` the client reconnects, and learns why its stream was cut. */
+  /** Cuts a stream whose viewer loses access, without `complete`, so that the client reconnects and gets the reason. */
   #watchStream(viewer: Viewer, response: ServerResponse, end: () => void) {
     if (response.closed) return end()
     const unwatch = this.#accessExpiry.watch(viewer, () => response.destroy())
@@ -308,18 +308,21 @@ function limitConnections(http: HttpServer, max: number | undefined, log: Log) {
   if (max === undefined || !Number.isFinite(max)) return
   http.maxConnections = max
   const message = `${max} connections are open, half of the limit of open files (ulimit -n)`
-  // The log reports errors with this code once.
+  // The log throttles errors with this code.
   const error = Object.assign(new Error(message), { code: 'EMFILE' })
   http.on('drop', () => log.warn({ err: error }, 'connections are refused'))
 }
 
 const closeMsMax = 1_000
 
-/** The timeouts of the HTTP server do not cover upgraded sockets: a peer that never reads would keep the connection. */
+/**
+ * Refuses an upgrade. The timeouts of the HTTP server do not apply to upgraded sockets, so a peer that never reads
+ * would keep the connection.
+ */
 function refuseUpgrade(socket: Duplex, status: string, reason: string): void {
   const timer = setTimeout(() => socket.destroy(), closeMsMax)
   socket.once('close', () => clearTimeout(timer))
-  // Drops further bytes: unread bytes would turn the end into a reset, and the response could be lost.
+  // Drops further bytes: unread bytes would turn the close into a reset, and the response could be lost.
   socket.resume()
   socket.end(
     `HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Type: text/plain; charset=utf-8\r\nX-Content-Type-Options: nosniff\r\nContent-Length: ${Buffer.byteLength(reason)}\r\n\r\n${reason}`,
@@ -330,7 +333,7 @@ const readPath = (request: IncomingMessage) => (request.url ?? '/').replace(/[?#
 
 const isJson = (request: IncomingMessage) => /^application\/json\s*(;|$)/i.test(request.headers['content-type'] ?? '')
 
-/** Some clients offer HTTP/2 in their first request: the server ignores it. */
+/** true: an upgrade to WebSocket. Some clients offer HTTP/2 in their first request, which the server ignores. */
 const isWebSocket = ({ headers }: IncomingMessage) => /^websocket$/i.test(headers.upgrade ?? '')
 
 const isCompressed = ({ headers }: IncomingMessage) => !/^(identity)?$/i.test(headers['content-encoding'] ?? '')

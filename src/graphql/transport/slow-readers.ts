@@ -3,7 +3,7 @@ import type { Socket } from 'node:net'
 import type { WebSocket } from 'ws'
 import { limits } from '../caller-limits.ts'
 
-/** Cuts an SSE stream whose reader takes no byte for twice `everyMs`. Returns the function that stops watching. */
+/** Cuts an SSE stream whose reader takes no bytes for twice `everyMs`. Returns the function that stops watching. */
 export function cutStalledStream(response: ServerResponse, everyMs: number): () => void {
   const checkProgress = createProgressCheck(() => response.socket)
   const timer = setInterval(() => {
@@ -12,7 +12,10 @@ export function cutStalledStream(response: ServerResponse, everyMs: number): () 
   return () => clearInterval(timer)
 }
 
-/** Cuts a peer that sends no pong for `everyMs`. Pings queue behind data, so a peer that still reads is not cut. */
+/**
+ * Pings a peer and cuts it if it sends no pong for `everyMs`. Pings queue behind data, so a peer that still reads is
+ * not cut.
+ */
 export function pingPeer(socket: WebSocket, raw: Socket, everyMs: number): () => void {
   const checkProgress = createProgressCheck(() => raw)
   let answered = true
@@ -27,7 +30,7 @@ export function pingPeer(socket: WebSocket, raw: Socket, everyMs: number): () =>
   return () => clearInterval(timer)
 }
 
-/** Whether the peer read any of the waiting bytes since the last check. */
+/** Returns a function that reports whether the peer has read any of the waiting bytes since the last call. */
 function createProgressCheck(getSocket: () => Socket | null) {
   let before: number | undefined
   return (): 'NONE' | 'READS' | 'STUCK' => {
@@ -40,14 +43,17 @@ function createProgressCheck(getSocket: () => Socket | null) {
   }
 }
 
-/** Includes the sent part of the current write, which only the handle knows: 1 MiB at 40 kB/s takes 26 s. */
+/** Includes the sent part of the current write, which only the internal handle knows: 1 MiB at 40 kB/s takes 26 s. */
 const countSentBytes = (socket: Socket & { _handle?: { writeQueueSize: number } | null }) =>
   socket.bytesWritten - socket.writableLength - (socket._handle?.writeQueueSize ?? 0)
 
-/** Fewer bytes fit into the buffers of the system. */
+/** Fewer bytes than this fit into the buffers of the system, so a stall cannot be seen. */
 const watchedBytesMin = 65_536
 
-/** Cuts a response whose reader takes no byte for twice `everyMs`: the timeout of a socket sees the progress of one write. */
+/**
+ * Cuts a response whose reader takes no bytes for twice `everyMs`. A socket timeout would not do, because it sees no
+ * progress within one write.
+ */
 export function cutStalledResponse(response: ServerResponse, everyMs: number): void {
   response.once('prefinish', () => {
     if ((response.socket?.writableLength ?? 0) >= watchedBytesMin)
@@ -60,8 +66,8 @@ export type UnsentKind = 'SUBSCRIPTIONS' | 'RESPONSE'
 const pollMs = 1_000
 
 /**
- * Limits the unsent bytes of all connections of a user. Above the limit the connections with the most are cut. A single
- * response may exceed it: repeated, it would have the same size again.
+ * Limits the unsent bytes of all connections of a user. Above the limit the connections with the most unsent bytes are
+ * cut. A single response may exceed the limit, because a repeated request would have the same size.
  */
 export class UnsentBytes {
   readonly #bytesMax: number

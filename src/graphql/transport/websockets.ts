@@ -38,7 +38,7 @@ interface Connection {
   raw: Socket
   ip: string | null
   viewer?: Viewer
-  /** The connection is authenticated: it leaves the limit of its address. */
+  /** Called when the connection is authenticated and no longer counts for its address. */
   releaseAddress: () => void
   release?: () => void
   /** Texts of results that are about to be sent. */
@@ -53,9 +53,9 @@ interface SocketArgs extends ExecutionArgs {
 }
 
 const closeWaitMs = 1_000
-/** While a message up to this size is sent, the next one is made. */
+/** While a message up to this size is being sent, the next one is prepared. */
 const aheadBytesMax = 524_288
-/** The types of ws lack this option. */
+/** An option of ws that its types lack. */
 const closing = { closeTimeout: closeWaitMs }
 const closeCodes = { restart: 1012, tryAgain: 1013, badMessage: 4400, unauthenticated: 4401, expired: 4403 } as const
 
@@ -68,10 +68,10 @@ const closesOfAccess = {
 /**
  * GraphQL over WebSocket (graphql-transport-ws), behind the gate. The token comes with `connection_init`.
  *
- * Close codes decide whether the stock client reconnects. It does after 1012 (the server restarts), 1013 (the database is
- * unavailable, or the user has too many sockets) and, with a new token, 4403. It does not after 4401, 1009 (message too large),
- * 4400 (a message of a server) and 4408 (no `connection_init`). onConnect must not throw: that closes with 4500, which is fatal
- * to the client.
+ * Close codes determine whether the standard client reconnects. It does after 1012 (the server restarts), 1013 (the
+ * database is unavailable, or the user has too many sockets) and, with a new token, 4403. It does not after 4401, 1009
+ * (message too large), 4400 (the client sent a message that only servers send) and 4408 (no `connection_init`).
+ * onConnect must not throw: that closes with 4500, after which the client does not reconnect.
  */
 export class WebSockets {
   readonly #options: SocketOptions
@@ -220,7 +220,7 @@ export class WebSockets {
     }
   }
 
-  /** Errors of graphql-ws itself have not passed the engine. */
+  /** Converts errors of graphql-ws itself, which have not passed through the engine. */
   #formatErrors(errors: readonly GraphQLError[]) {
     return errors.map((error) =>
       formatError(error.extensions['requestId'] === undefined ? presentError(error, this.#options.log) : error),
@@ -233,7 +233,10 @@ function closeWithout(socket: WebSocket, why: AccessEnd) {
   socket.close(code, reason)
 }
 
-/** graphql-ws would send the refusal of a subscription as a result with `complete`, after which clients do not retry. */
+/**
+ * Starts a subscription. Returns a refusal as errors: graphql-ws would send it as a result with `complete`, after which
+ * clients do not retry.
+ */
 async function startStream(prepared: SocketArgs | GraphQLError[]): Promise<SocketArgs | GraphQLError[]> {
   if (Array.isArray(prepared)) return prepared
   const { run, document, operationName } = prepared
@@ -261,7 +264,10 @@ async function parseOperation(
   }
 }
 
-/** Pauses reading while too many operations and pings have no response: a peer that never reads would fill the memory. */
+/**
+ * Pauses reading while too many operations and pings have no response: a peer that never reads would exhaust the
+ * memory.
+ */
 function createUnansweredLimit(socket: WebSocket): (answered: Promise<void>) => Promise<void> {
   const max = limits.unansweredMessagesPerSocketMax
   let count = 0
@@ -277,13 +283,13 @@ function createUnansweredLimit(socket: WebSocket): (answered: Promise<void>) => 
   }
 }
 
-/** graphql-ws throws this for `next`, `error` and `connection_ack`, and has no close code for them. */
+/** true: graphql-ws reports a `next`, `error` or `connection_ack` from the client, for which it has no close code. */
 const isServersMessage = (error: unknown) =>
   error instanceof Error && error.message.startsWith('Unexpected message of type')
 
 /**
- * Resolves when the kernel has the bytes: a slow reader delays only its own subscription. For a message up to
- * `aheadBytesMax` on an idle socket it resolves at once, so that the next one is made meanwhile.
+ * Sends a message. Resolves when the kernel has the bytes, so a slow reader delays only its own subscription. For a
+ * message up to `aheadBytesMax` on an idle socket it resolves at once, so that the next message is prepared meanwhile.
  */
 const send = (socket: WebSocket, { data, sent }: Message) =>
   new Promise<void>((resolve) => {
@@ -300,7 +306,7 @@ const send = (socket: WebSocket, { data, sent }: Message) =>
     if (isAhead) resolve()
   })
 
-/** A peer that does not complete the closing handshake is cut. */
+/** Closes the socket. A peer that does not complete the closing handshake is cut. */
 const closeForRestart = (socket: WebSocket) =>
   new Promise<void>((resolve) => {
     if (socket.readyState === socket.CLOSED) return resolve()

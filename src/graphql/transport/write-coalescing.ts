@@ -1,6 +1,9 @@
 import type { Writable } from 'node:stream'
 
-/** Returns a function that buffers the stream's writes until this turn of the event loop ends: many need one system call. */
+/**
+ * Returns a function that buffers the stream's writes until the end of this turn of the event loop, so that many writes
+ * need one system call.
+ */
 export function createWriteCoalescer(stream: Writable): () => void {
   let isCorked = false
   return () => {
